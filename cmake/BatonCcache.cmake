@@ -1,0 +1,19 @@
+# ccache, when it is there, in front of the compiler. Paths under the source folder are hashed relative to it, so a
+# second clone finds what the first has compiled; the sloppiness is what ccache's manual asks for with precompiled
+# headers.
+
+option(BATON_CCACHE "Put ccache in front of the compiler when it is installed" ON)
+
+if(BATON_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  find_program(BATON_CCACHE_PROGRAM ccache)
+  find_program(BATON_ENV_PROGRAM env)
+  mark_as_advanced(BATON_CCACHE_PROGRAM BATON_ENV_PROGRAM)
+  if(BATON_CCACHE_PROGRAM AND BATON_ENV_PROGRAM)
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+        "${BATON_ENV_PROGRAM}"
+        "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}"
+        CCACHE_NOHASHDIR=1
+        CCACHE_SLOPPINESS=pch_defines,time_macros
+        "${BATON_CCACHE_PROGRAM}")
+  endif()
+endif()

@@ -1,0 +1,34 @@
+# Language, warnings, optimisation and sanitizers: what every target of ours is compiled with.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+option(BATON_WERROR "Warnings in our own code are errors" ON)
+set(BATON_SANITIZE "" CACHE STRING "Value for -fsanitize, empty for none")
+
+# Line tables only (-g1): enough for stack traces and sampling, at a tenth of the cost of -g.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g")
+
+# baton_options: linked PRIVATE by each of our targets, so that third-party code (nanobind) keeps its own flags.
+add_library(baton_options INTERFACE)
+target_compile_options(baton_options INTERFACE -Wall -Wextra -fno-plt)
+if(BATON_WERROR)
+  target_compile_options(baton_options INTERFACE -Werror)
+endif()
+
+if(BATON_SANITIZE)
+  add_compile_options(-fsanitize=${BATON_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+  add_link_options(-fsanitize=${BATON_SANITIZE})
+else()
+  # A symbol that is missing shows when the library is linked, not when a user loads it. (Sanitizer runtimes leave
+  # symbols to the executable, so the check cannot be made there.)
+  add_link_options($<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>:-Wl,-z,defs>)
+endif()

@@ -1,0 +1,30 @@
+# libbaton.so: the compiler. Two object libraries, because only ops, schedule and codegen may include Halide.h.
+
+set(core_folders support target ir text pass transform frontend byoc driver profile store tune predict map)
+list(TRANSFORM core_folders PREPEND src/baton/)
+baton_sources(core_sources "*.cc" ${core_folders})
+list(FILTER core_sources EXCLUDE REGEX "/src/baton/support/base/")
+baton_sources(halide_sources "*.cc" src/baton/ops src/baton/schedule src/baton/codegen)
+
+add_library(baton_core SHARED)
+set_target_properties(baton_core PROPERTIES OUTPUT_NAME baton)
+target_include_directories(baton_core PUBLIC "${CMAKE_SOURCE_DIR}/src")
+target_link_libraries(baton_core PUBLIC nlohmann_json::nlohmann_json
+                                 PRIVATE baton_options Threads::Threads ${CMAKE_DL_LIBS})
+if(TARGET baton_runtime)
+  target_link_libraries(baton_core PUBLIC baton_runtime)
+endif()
+
+target_sources(baton_core PRIVATE ${core_sources})
+set_source_files_properties("${CMAKE_SOURCE_DIR}/src/baton/support/version.cc" PROPERTIES
+                            COMPILE_DEFINITIONS "BATON_VERSION=\"${PROJECT_VERSION}\"")
+
+if(halide_sources)
+  add_library(baton_halide OBJECT ${halide_sources})
+  target_include_directories(baton_halide PUBLIC "${CMAKE_SOURCE_DIR}/src")
+  target_link_libraries(baton_halide PRIVATE baton_options nlohmann_json::nlohmann_json)
+  baton_halide_pch(baton_halide)
+  target_sources(baton_core PRIVATE $<TARGET_OBJECTS:baton_halide>)
+  target_link_libraries(baton_core PRIVATE $<LINK_ONLY:Halide::Halide>)
+endif()
+install(TARGETS baton_core LIBRARY DESTINATION lib)

@@ -1,0 +1,11 @@
+# The Python module `_baton` (src/python, nanobind): build/<preset>/python/_baton.*.so; the package is python/baton.
+
+baton_sources(python_sources "*.cc" src/python)
+if(python_sources)
+  baton_python_query("import nanobind; print(nanobind.cmake_dir())" nanobind_DIR)
+  find_package(nanobind CONFIG REQUIRED)
+  nanobind_add_module(_baton NB_STATIC NOMINSIZE ${python_sources})
+  target_link_libraries(_baton PRIVATE baton_options baton_core)
+  set_target_properties(_baton PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/python")
+  install(TARGETS _baton LIBRARY DESTINATION .)
+endif()

@@ -1,0 +1,42 @@
+# Tests and benchmarks. One GoogleTest program from every tests/unit/**/*_test.cc; the golden runner from
+# tools/golden; Google Benchmark programs from bench/ (not part of `all`).
+
+option(BATON_TESTS "Build the tests" ON)
+
+if(BATON_TESTS)
+  find_package(GTest REQUIRED)
+
+  baton_sources(unit_sources "*.cc" tests/unit)
+  if(unit_sources)
+    # Tests of folders that may include Halide.h share the library's precompiled header; the others cannot see it.
+    set(halide_unit_sources ${unit_sources})
+    list(FILTER halide_unit_sources INCLUDE REGEX "/tests/unit/(ops|schedule|codegen)/")
+    list(FILTER unit_sources EXCLUDE REGEX "/tests/unit/(ops|schedule|codegen)/")
+
+    configure_file("${CMAKE_SOURCE_DIR}/cmake/test_paths.cc.in" "${CMAKE_BINARY_DIR}/generated/test_paths.cc" @ONLY)
+    add_executable(baton_unit_tests ${unit_sources} "${CMAKE_BINARY_DIR}/generated/test_paths.cc")
+    target_include_directories(baton_unit_tests PRIVATE "${CMAKE_SOURCE_DIR}/tests/unit")
+    target_link_libraries(baton_unit_tests PRIVATE baton_options baton_core GTest::gmock GTest::gtest_main)
+    if(halide_unit_sources)
+      add_library(baton_halide_unit_tests OBJECT ${halide_unit_sources})
+      target_include_directories(baton_halide_unit_tests PRIVATE "${CMAKE_SOURCE_DIR}/tests/unit")
+      target_link_libraries(baton_halide_unit_tests PRIVATE baton_options baton_core GTest::gmock GTest::gtest)
+      baton_halide_pch(baton_halide_unit_tests)
+      target_sources(baton_unit_tests PRIVATE $<TARGET_OBJECTS:baton_halide_unit_tests>)
+      target_link_libraries(baton_unit_tests PRIVATE $<LINK_ONLY:Halide::Halide>)
+    endif()
+  endif()
+
+  baton_sources(golden_sources "*.cc" tools/golden)
+  if(golden_sources)
+    add_executable(baton-golden ${golden_sources})
+    target_link_libraries(baton-golden PRIVATE baton_options baton_core)
+  endif()
+endif()
+
+baton_sources(bench_sources "*.cc" bench)
+if(bench_sources)
+  find_package(benchmark REQUIRED)
+  add_executable(baton_bench EXCLUDE_FROM_ALL ${bench_sources})
+  target_link_libraries(baton_bench PRIVATE baton_options baton_core benchmark::benchmark_main)
+endif()

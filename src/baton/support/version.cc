@@ -1,0 +1,7 @@
+#include "baton/support/version.h"
+
+namespace baton {
+
+std::string_view version() { return BATON_VERSION; }
+
+}  // namespace baton
