@@ -58,7 +58,9 @@ TEST(ParamsBlob, HostileSizesAllocateNothing) {
       std::string damaged = blob;
       std::memcpy(damaged.data() + at, &value, sizeof value);
       const auto read = read_params_blob(bytes(damaged));
-      if (!read.ok()) EXPECT_EQ(read.status().code, StatusCode::kBadData);
+      if (!read.ok()) {
+        EXPECT_EQ(read.status().code, StatusCode::kBadData);
+      }
     }
   }
 }
