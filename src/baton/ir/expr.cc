@@ -1,0 +1,162 @@
+#include "baton/ir/expr.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "baton/ir/op.h"
+#include "baton/support/base/float16.h"
+
+namespace baton {
+
+namespace {
+
+Type type_of(const NDArray& value) {
+  return tensor_type(std::vector<int64_t>(value.shape().begin(), value.shape().end()), value.dtype());
+}
+
+OriginSet scope_origins() { return OriginScope::current() ? *OriginScope::current() : OriginSet::none(); }
+
+}  // namespace
+
+ConstantNode::ConstantNode(NDArray value, NodeInfo info)
+    : ExprNode(kKind, NodeInfo(info.origins, info.span, type_of(value))), value_(std::move(value)) {}
+
+const std::string& OpNode::name() const { return def_->name; }
+
+const OpDef* CallNode::op() const {
+  const auto* op = as<OpNode>(callee_);
+  return op ? &op->def() : nullptr;
+}
+
+const AttrValue* FunctionNode::attr(std::string_view name) const {
+  for (const auto& [key, value] : attrs_)
+    if (key == name) return &value;
+  return nullptr;
+}
+
+bool FunctionNode::is_primitive() const {
+  const AttrValue* value = attr("Primitive");
+  const int64_t* number = value ? value->as<int64_t>() : nullptr;
+  return number && *number != 0;
+}
+
+Var make_var(std::string name, Type annotation, NodeInfo info) {
+  return make_ref<const VarNode>(std::move(name), std::move(annotation), std::move(info));
+}
+GlobalVar make_global_var(std::string name) {
+  return make_ref<const GlobalVarNode>(std::move(name), NodeInfo(OriginSet::none()));
+}
+Constant make_constant(NDArray value, NodeInfo info) {
+  BATON_CHECK(value.defined(), "a constant without a value");
+  return make_ref<const ConstantNode>(std::move(value), std::move(info));
+}
+Expr make_tuple(std::vector<Expr> fields, NodeInfo info) {
+  return make_ref<const TupleNode>(std::move(fields), std::move(info));
+}
+Expr make_tuple_get_item(Expr tuple, int index, NodeInfo info) {
+  return make_ref<const TupleGetItemNode>(std::move(tuple), index, std::move(info));
+}
+Call make_call(Expr callee, std::vector<Expr> args, Attrs attrs, NodeInfo info) {
+  return make_ref<const CallNode>(std::move(callee), std::move(args), std::move(attrs), std::move(info));
+}
+Function make_function(std::vector<Var> params, Expr body, Type ret_type, FunctionAttrs attrs, NodeInfo info) {
+  return make_ref<const FunctionNode>(std::move(params), std::move(body), std::move(ret_type), std::move(attrs),
+                                      std::move(info));
+}
+Expr make_let(Var var, Expr value, Expr body, NodeInfo info) {
+  return make_ref<const LetNode>(std::move(var), std::move(value), std::move(body), std::move(info));
+}
+Expr make_if(Expr condition, Expr then, Expr otherwise, NodeInfo info) {
+  return make_ref<const IfNode>(std::move(condition), std::move(then), std::move(otherwise), std::move(info));
+}
+
+Var var(std::string name, Type annotation, Span span) {
+  return make_var(std::move(name), std::move(annotation), NodeInfo(scope_origins(), std::move(span)));
+}
+Constant constant(NDArray value, Span span) {
+  return make_constant(std::move(value), NodeInfo(scope_origins(), std::move(span)));
+}
+
+Constant scalar(double value, DType dtype) {
+  NDArray array = NDArray::empty({}, dtype);
+  void* to = array.data();
+  auto store = [&](auto typed) { std::memcpy(to, &typed, sizeof typed); };
+  const int bits = dtype.bits;
+  if (dtype.is_float() && bits == 64) store(value);
+  else if (dtype.is_float() && bits == 32) store(static_cast<float>(value));
+  else if (dtype.is_float() && bits == 16) store(half_from_double(value));
+  else if (bits == 64) store(static_cast<int64_t>(value));
+  else if (bits == 32) store(static_cast<int32_t>(static_cast<int64_t>(value)));
+  else if (bits == 16) store(static_cast<int16_t>(static_cast<int64_t>(value)));
+  else if (bits == 8 || bits == 1) store(static_cast<int8_t>(static_cast<int64_t>(value)));
+  else throw InternalError(__FILE__, __LINE__, "a scalar of type " + dtype.str());
+  return constant(std::move(array));
+}
+
+Expr tuple(std::vector<Expr> fields, Span span) {
+  return make_tuple(std::move(fields), NodeInfo(scope_origins(), std::move(span)));
+}
+Expr get_item(Expr tuple, int index, Span span) {
+  return make_tuple_get_item(std::move(tuple), index, NodeInfo(scope_origins(), std::move(span)));
+}
+
+Call call_expr(Expr callee, std::vector<Expr> args, Attrs attrs, Span span) {
+  const auto* op = as<OpNode>(callee);
+  OriginSet origins = scope_origins();
+  if (op && !attrs && op->def().attrs) attrs = op->def().attrs->make();
+  if (op && !OriginScope::current()) origins = OriginSet::of(Origin::create(op->name(), attrs, span));
+  return make_call(std::move(callee), std::move(args), std::move(attrs), NodeInfo(std::move(origins), std::move(span)));
+}
+
+Call call(std::string_view op, std::vector<Expr> args, Attrs attrs, Span span) {
+  const OpDef* def = find_op(op);
+  BATON_CHECK(def, "no operator " + std::string(op));
+  return call_expr(op_expr(*def), std::move(args), std::move(attrs), std::move(span));
+}
+
+Function function(std::vector<Var> params, Expr body, Type ret_type, FunctionAttrs attrs, Span span) {
+  return make_function(std::move(params), std::move(body), std::move(ret_type), std::move(attrs),
+                       NodeInfo(scope_origins(), std::move(span)));
+}
+Expr let(Var var, Expr value, Expr body, Span span) {
+  return make_let(std::move(var), std::move(value), std::move(body), NodeInfo(scope_origins(), std::move(span)));
+}
+Expr if_else(Expr condition, Expr then, Expr otherwise, Span span) {
+  return make_if(std::move(condition), std::move(then), std::move(otherwise), NodeInfo(scope_origins(), std::move(span)));
+}
+
+std::optional<double> scalar_value(const Expr& expr) {
+  const auto* constant = as<ConstantNode>(expr);
+  if (!constant || !constant->is_scalar()) return std::nullopt;
+  const DType dtype = constant->value().dtype();
+  const void* data = constant->value().data();
+  auto load = [&](auto typed) {
+    std::memcpy(&typed, data, sizeof typed);
+    return static_cast<double>(typed);
+  };
+  if (dtype.is_float() && dtype.bits == 64) return load(double());
+  if (dtype.is_float() && dtype.bits == 32) return load(float());
+  if (dtype.is_float() && dtype.bits == 16) {
+    uint16_t half;
+    std::memcpy(&half, data, 2);
+    return half_to_float(half);
+  }
+  if (dtype.is_int() && dtype.bits == 64) return load(int64_t());
+  if (dtype.is_int() && dtype.bits == 32) return load(int32_t());
+  if (dtype.is_int() && dtype.bits == 16) return load(int16_t());
+  if (dtype.is_int() && dtype.bits == 8) return load(int8_t());
+  if (dtype.is_uint() && dtype.bits <= 8) return load(uint8_t());
+  if (dtype.is_uint() && dtype.bits == 16) return load(uint16_t());
+  if (dtype.is_uint() && dtype.bits == 32) return load(uint32_t());
+  return std::nullopt;
+}
+
+Function with_attr(const Function& function, std::string name, AttrValue value) {
+  FunctionAttrs attrs = function->attrs();
+  auto at = std::find_if(attrs.begin(), attrs.end(), [&](const auto& attr) { return attr.first == name; });
+  if (at == attrs.end()) attrs.emplace_back(std::move(name), std::move(value));
+  else at->second = std::move(value);
+  return make_function(function->params(), function->body(), function->ret_type(), std::move(attrs), function->info());
+}
+
+}  // namespace baton

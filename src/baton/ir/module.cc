@@ -1,0 +1,63 @@
+#include "baton/ir/module.h"
+
+#include "baton/ir/visit.h"
+
+namespace baton {
+
+std::optional<OriginId> OriginTable::find(const Origin* origin) const {
+  const auto at = ids_.find(origin);
+  if (at == ids_.end()) return std::nullopt;
+  return OriginId(at->second);
+}
+
+OriginId OriginTable::add(const Ref<const Origin>& origin) {
+  const auto [at, fresh] = ids_.emplace(origin.get(), static_cast<uint32_t>(origins_.size()));
+  if (fresh) origins_.push_back(origin);
+  return OriginId(at->second);
+}
+
+const Retired* OriginTable::retired(OriginId id) const {
+  const auto at = retired_.find(index(id));
+  return at == retired_.end() ? nullptr : &at->second;
+}
+
+Function IRModuleNode::find(const std::string& name) const {
+  const auto at = functions_.find(name);
+  return at == functions_.end() ? Function() : at->second;
+}
+
+void IRModuleNode::set(const std::string& name, Function function) {
+  BATON_CHECK(function, "a module's function is null: " + name);
+  post_order(Expr(function), [&](const Expr& node) {
+    for (const Origin* origin : node->origins().origins()) origins_.add(Ref<const Origin>(origin));
+  });
+  global_var(name);
+  functions_[name] = std::move(function);
+}
+
+void IRModuleNode::remove(const std::string& name) { functions_.erase(name); }
+
+GlobalVar IRModuleNode::global_var(const std::string& name) {
+  GlobalVar& var = global_vars_[name];
+  if (!var) var = make_global_var(name);
+  return var;
+}
+
+IRModule IRModuleNode::copy() const {
+  IRModule copy = make_module();
+  copy->functions_ = functions_;
+  copy->global_vars_ = global_vars_;
+  copy->origins_ = origins_;
+  return copy;
+}
+
+IRModule make_module() { return make_ref<IRModuleNode>(); }
+
+IRModule module_from_expr(const Expr& body) {
+  IRModule module = make_module();
+  if (Function whole = as_ref<FunctionNode>(body)) module->set("main", whole);
+  else module->set("main", make_function(free_vars(body), body, {}, {}, NodeInfo(OriginSet::none())));
+  return module;
+}
+
+}  // namespace baton

@@ -1,0 +1,73 @@
+#pragma once
+// IRModule: functions by name, and the table of all origins that ever entered it.
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "baton/ir/expr.h"
+#include "baton/ir/origin.h"
+
+namespace baton {
+
+/// Number of an origin in one module's table; never reused.
+enum class OriginId : uint32_t {};
+constexpr uint32_t index(OriginId id) { return static_cast<uint32_t>(id); }
+
+/// Why no node carries an origin any more.
+struct Retired {
+  std::string pass, reason;
+};
+
+/// The origins of a module, in the order they entered (post-order of the functions by name).
+class OriginTable {
+ public:
+  size_t size() const { return origins_.size(); }
+  const Origin& at(OriginId id) const { return *origins_.at(index(id)); }
+  /// The id of `origin`, or nothing when it never entered this module.
+  std::optional<OriginId> find(const Origin* origin) const;
+  OriginId add(const Ref<const Origin>& origin);  ///< the old id when it is there already
+  void retire(OriginId id, Retired why) { retired_[index(id)] = std::move(why); }
+  /// Null while some node carries it.
+  const Retired* retired(OriginId id) const;
+  const std::map<uint32_t, Retired>& all_retired() const { return retired_; }
+
+ private:
+  std::vector<Ref<const Origin>> origins_;
+  std::unordered_map<const Origin*, uint32_t> ids_;
+  std::map<uint32_t, Retired> retired_;
+};
+
+class IRModuleNode;
+using IRModule = Ref<IRModuleNode>;
+
+/// A mutable reference, as in Python; passes take a copy (cheap: functions are shared) and return it.
+class IRModuleNode final : public RefCounted {
+ public:
+  const std::map<std::string, Function>& functions() const { return functions_; }  ///< sorted by name
+  /// The function of that name, or null.
+  Function find(const std::string& name) const;
+  /// Adds or replaces; origins of its calls enter the table.
+  void set(const std::string& name, Function function);
+  void remove(const std::string& name);
+  /// The variable for `name`: always the same object in a module and its copies.
+  GlobalVar global_var(const std::string& name);
+
+  const OriginTable& origins() const { return origins_; }
+  OriginTable& origins() { return origins_; }
+
+  IRModule copy() const;
+
+ private:
+  std::map<std::string, Function> functions_;
+  std::map<std::string, GlobalVar> global_vars_;
+  OriginTable origins_;
+};
+
+IRModule make_module();
+/// A module whose `main` is `body`: a function as it is, anything else as the body of a function over its free variables.
+IRModule module_from_expr(const Expr& body);
+
+}  // namespace baton

@@ -1,0 +1,114 @@
+#pragma once
+// Operators: what one is (OpDef) and the table of all. Each operator is one block, in one file under ops/;
+// whoever wants to know something about an operator asks its block.
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "baton/ir/attrs.h"
+#include "baton/ir/expr.h"
+#include "baton/ir/type.h"
+#include "baton/support/diagnostic.h"
+
+namespace baton {
+
+/// How an operator may be fused, ordered by how much it restricts (numbers as in TVM's TOpPattern).
+enum class Fuse : uint8_t {
+  kElementwise = 0,
+  kBroadcast = 1,
+  kInjective = 2,
+  kCommReduce = 3,
+  kOutFusable = 4,  ///< elementwise operators may follow it in its kernel (conv2d, dense)
+  kTuple = 7,
+  kOpaque = 8,
+};
+
+/// What a type relation sees and does: the inputs as far as they are known, and unification.
+class RelationContext {
+ public:
+  enum class Status { kDone, kDefer, kFailed };
+  virtual ~RelationContext() = default;
+
+  virtual size_t num_inputs() const = 0;
+  /// The type of input `index` as known now; it may be a hole.
+  virtual Type input(size_t index) const = 0;
+  /// Unifies the type of an input, or of the result, with `type`. kFailed (and a diagnostic) when they differ.
+  virtual Status assign(size_t index, const Type& type) = 0;
+  virtual Status assign_result(const Type& type) = 0;
+  /// The expression of input `index`, for relations that look at constants.
+  virtual const Expr& arg(size_t index) const = 0;
+  /// Reports a mistake at the call (or at argument `arg` when >= 0) and returns kFailed.
+  virtual Status fail(const DiagnosticDef& def, const std::vector<std::string>& values, int arg = -1) = 0;
+
+  /// Input `index` as a tensor type, or null while it is a hole (defer then). A tuple or function is an error of
+  /// the user's: reported by the implementation.
+  const TensorTypeNode* tensor(size_t index) const { return as_type<TensorTypeNode>(input(index)); }
+};
+using Relation = std::function<RelationContext::Status(RelationContext&, const Attrs&)>;
+inline constexpr auto kDone = RelationContext::Status::kDone;
+inline constexpr auto kDefer = RelationContext::Status::kDefer;
+inline constexpr auto kFailed = RelationContext::Status::kFailed;
+
+struct OpInput {
+  std::string name, doc;
+};
+
+class Compute;  // ops/compute.h
+/// Builds the operator's meaning as Halide Funcs; see ops/compute.h.
+using ComputeFn = std::function<void(Compute&, const Attrs&)>;
+
+/// Rules that single passes read from operators (layouts, scale folding, gradients, ...): one struct per kind,
+/// declared by the pass that reads it, attached by the operator. Looked up by type.
+class OpRules {
+ public:
+  template <class T>
+  void set(T rule) {
+    rules_.emplace_back(&key<T>, std::make_shared<T>(std::move(rule)));
+  }
+  template <class T>
+  const T* get() const {
+    for (const auto& [at, rule] : rules_)
+      if (at == &key<T>) return static_cast<const T*>(rule.get());
+    return nullptr;
+  }
+
+ private:
+  template <class T>
+  static inline const char key = 0;
+  std::vector<std::pair<const void*, std::shared_ptr<const void>>> rules_;
+};
+
+struct OpDef {
+  static constexpr int kVariadic = -1;
+
+  std::string name;                     ///< "nn.softmax"
+  std::string doc;
+  int num_inputs = 0;                   ///< kVariadic: any number
+  std::vector<OpInput> inputs;
+  const AttrSchema* attrs = nullptr;    ///< null: the operator has no attributes
+  Fuse fuse = Fuse::kOpaque;
+  Relation relation;
+  ComputeFn compute;                    ///< null: cannot be run, only typed
+  bool non_computational = false;       ///< left outside fused functions (annotations)
+  bool stateful = false;                ///< never merged, folded or dropped
+  bool reshape_only = false;            ///< moves no data: a kernel of such operators only is a `__nop`
+  bool data_dependent = false;          ///< the output's shape depends on the inputs' values
+  OpRules rules;
+};
+
+/// Adds operators to the table; called once by ops/register.cc, with the lines of ops.def.
+void register_ops(const std::vector<const OpDef*>& ops);
+/// The operator of that name, or null.
+const OpDef* find_op(std::string_view name);
+/// All operators, sorted by name.
+const std::vector<const OpDef*>& all_ops();
+/// The expression that stands for `op`: always the same object.
+Expr op_expr(const OpDef& op);
+
+/// The operator that `expr` calls, or null: is_call(e, "nn.relu") asks for one by name.
+bool is_call(const Expr& expr, std::string_view op);
+
+}  // namespace baton

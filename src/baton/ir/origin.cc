@@ -1,0 +1,134 @@
+#include "baton/ir/origin.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "baton/support/error.h"
+
+namespace baton {
+
+namespace {
+
+std::atomic<uint64_t> next_serial{1};
+thread_local OriginScope* innermost = nullptr;
+thread_local RetireLog* innermost_log = nullptr;
+
+using Origins = std::vector<Ref<const Origin>>;
+
+void sort_unique(Origins& origins) {
+  std::sort(origins.begin(), origins.end(), [](const auto& a, const auto& b) { return a->serial() < b->serial(); });
+  origins.erase(std::unique(origins.begin(), origins.end()), origins.end());
+}
+
+void append(Origins& to, std::span<const Origin* const> from) {
+  for (const Origin* origin : from) to.emplace_back(Ref<const Origin>(origin));
+}
+
+}  // namespace
+
+Origin::Origin(std::string op, Attrs attrs, Span span, std::string source_name)
+    : OriginRep(false),
+      op_(std::move(op)),
+      source_name_(std::move(source_name)),
+      attrs_(std::move(attrs)),
+      span_(std::move(span)),
+      serial_(next_serial++) {}
+
+Ref<const Origin> Origin::create(std::string op, Attrs attrs, Span span, std::string source_name) {
+  return make_ref<const Origin>(std::move(op), std::move(attrs), std::move(span), std::move(source_name));
+}
+
+// More than one origin, or causes. Keeps references beside the plain pointers that spans are made of.
+struct OriginSet::Many final : OriginRep {
+  Many() : OriginRep(true) {}
+  Origins held;
+  std::vector<const Origin*> origins, causes;
+  std::vector<std::string> reasons;
+  std::string reason;
+};
+
+const OriginSet::Many* OriginSet::many() const { return rep_ && rep_->many_ ? static_cast<const Many*>(rep_.get()) : nullptr; }
+
+OriginSet OriginSet::of(const Ref<const Origin>& origin) {
+  BATON_CHECK(origin, "an origin set of no origin");
+  return OriginSet(Ref<const OriginRep>(origin));
+}
+
+OriginSet OriginSet::build(Origins origins, Origins causes, std::vector<std::string> reasons) {
+  sort_unique(origins);
+  sort_unique(causes);
+  std::erase_if(causes, [&](const auto& cause) {
+    return std::find(origins.begin(), origins.end(), cause) != origins.end();
+  });
+  std::sort(reasons.begin(), reasons.end());
+  reasons.erase(std::unique(reasons.begin(), reasons.end()), reasons.end());
+  if (origins.empty() && causes.empty() && reasons.empty()) return none();
+  if (origins.size() == 1 && causes.empty() && reasons.empty()) return of(origins[0]);
+  auto many = make_ref<Many>();
+  for (const auto& origin : origins) many->origins.push_back(origin.get());
+  for (const auto& cause : causes) many->causes.push_back(cause.get());
+  for (const auto& reason : reasons) many->reason += (many->reason.empty() ? "" : "; ") + reason;
+  many->reasons = std::move(reasons);
+  many->held = std::move(origins);
+  many->held.insert(many->held.end(), causes.begin(), causes.end());
+  return OriginSet(Ref<const OriginRep>(many));
+}
+
+OriginSet OriginSet::made_for(const OriginSet& causes, std::string_view reason) {
+  BATON_CHECK(!reason.empty(), "made_for without a reason");
+  BATON_CHECK(!causes.empty(), "made_for without a cause: " + std::string(reason));
+  Origins list;
+  append(list, causes.origins());
+  append(list, causes.causes());
+  return build({}, std::move(list), {std::string(reason)});
+}
+
+OriginSet OriginSet::merge(const OriginSet& other) const {
+  if (other.empty() || rep_ == other.rep_) return *this;
+  if (empty()) return other;
+  Origins all, because;
+  append(all, origins());
+  append(all, other.origins());
+  append(because, causes());
+  append(because, other.causes());
+  std::vector<std::string> reasons;
+  for (const OriginSet* set : {this, &other})
+    if (const Many* many = set->many()) reasons.insert(reasons.end(), many->reasons.begin(), many->reasons.end());
+  return build(std::move(all), std::move(because), std::move(reasons));
+}
+
+std::span<const Origin* const> OriginSet::origins() const {
+  if (!rep_) return {};
+  if (const Many* set = many()) return set->origins;
+  return {&static_cast<const Origin*>(rep_.get())->self_, 1};
+}
+
+std::span<const Origin* const> OriginSet::causes() const {
+  if (const Many* set = many()) return set->causes;
+  return {};
+}
+
+std::string_view OriginSet::reason() const {
+  if (const Many* set = many()) return set->reason;
+  return {};
+}
+
+bool operator==(const OriginSet& a, const OriginSet& b) {
+  return a.rep_ == b.rep_ || (std::ranges::equal(a.origins(), b.origins()) && std::ranges::equal(a.causes(), b.causes()) &&
+                              a.reason() == b.reason());
+}
+
+OriginScope::OriginScope(OriginSet origins) : origins_(std::move(origins)), outer_(innermost) { innermost = this; }
+OriginScope::~OriginScope() { innermost = outer_; }
+const OriginSet* OriginScope::current() { return innermost ? &innermost->origins_ : nullptr; }
+
+RetireLog::RetireLog() : outer_(innermost_log) { innermost_log = this; }
+RetireLog::~RetireLog() { innermost_log = outer_; }
+
+void retire(const OriginSet& origins, std::string_view reason) {
+  BATON_CHECK(innermost_log, "retire() outside a pass that may retire: " + std::string(reason));
+  BATON_CHECK(!reason.empty(), "retire() without a reason");
+  if (!origins.empty()) innermost_log->entries_.push_back({origins, std::string(reason)});
+}
+
+}  // namespace baton

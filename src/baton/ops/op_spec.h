@@ -1,0 +1,57 @@
+#pragma once
+// How an operator block is written: typed attributes and designated initialisers, turned into an OpDef.
+// ops/ops.def lists the functions that return the blocks; ops/register.cc adds them to the table.
+#include <type_traits>
+#include <utility>
+
+#include "baton/ir/op.h"
+
+namespace baton {
+
+/// For operators without attributes.
+struct NoAttrs {};
+
+template <class A = NoAttrs>
+struct OpSpec {
+  std::string name;
+  std::string doc;
+  std::vector<OpInput> inputs;
+  bool variadic = false;
+  Fuse fuse = Fuse::kOpaque;
+  std::function<RelationContext::Status(RelationContext&, const A&)> relation;
+  void (*compute)(Compute&, const A&) = nullptr;
+  bool non_computational = false;
+  bool stateful = false;
+  bool reshape_only = false;
+  bool data_dependent = false;
+  OpRules rules = {};
+
+  operator OpDef() const {
+    OpDef def;
+    def.name = name;
+    def.doc = doc;
+    def.inputs = inputs;
+    def.num_inputs = variadic ? OpDef::kVariadic : static_cast<int>(inputs.size());
+    def.fuse = fuse;
+    if constexpr (!std::is_same_v<A, NoAttrs>) def.attrs = &attr_schema<A>();
+    def.relation = [relation = relation](RelationContext& ctx, const Attrs& attrs) { return relation(ctx, get(attrs)); };
+    if (compute) def.compute = [compute = compute](Compute& c, const Attrs& attrs) { compute(c, get(attrs)); };
+    def.non_computational = non_computational;
+    def.stateful = stateful;
+    def.reshape_only = reshape_only;
+    def.data_dependent = data_dependent;
+    def.rules = rules;
+    return def;
+  }
+
+  static const A& get(const Attrs& attrs) {
+    if constexpr (std::is_same_v<A, NoAttrs>) {
+      static const NoAttrs none;
+      return none;
+    } else {
+      return attrs_as<A>(attrs);
+    }
+  }
+};
+
+}  // namespace baton

@@ -1,0 +1,123 @@
+#pragma once
+// Passes, PassContext and instruments: names, gates and callback order as in TVM 0.11.1
+// (see docs/compatibility.md for what differs).
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "baton/ir/module.h"
+
+namespace baton {
+
+struct PassInfo {
+  int opt_level = 0;
+  std::string name;
+  std::vector<std::string> required;  ///< passes that Sequential runs first: {"InferType"}
+};
+
+/// Observes passes. Subclasses override what they need; the default does nothing.
+class PassInstrument {
+ public:
+  virtual ~PassInstrument() = default;
+  virtual std::string name() const = 0;
+  virtual void enter_pass_ctx() {}
+  virtual void exit_pass_ctx() {}
+  virtual bool should_run(const IRModule&, const PassInfo&) { return true; }
+  virtual void run_before_pass(const IRModule&, const PassInfo&) {}
+  virtual void run_after_pass(const IRModule&, const PassInfo&) {}
+};
+
+/// Evaluates calls of constants at compile time. Implemented above (codegen), handed in by the driver or Python.
+class Evaluator {
+ public:
+  virtual ~Evaluator() = default;
+  /// The value of `call` (an operator call whose arguments are all constants or tuples of them); one array per
+  /// output. Throws NotSupported when the operator has no compute.
+  virtual std::vector<NDArray> evaluate(const CallNode& call) = 0;
+};
+
+using ConfigValue = std::variant<bool, int64_t, std::string>;
+
+class PassContext;
+using PassContextRef = std::shared_ptr<PassContext>;
+
+/// What passes run under. Contexts nest per thread; the inner one replaces the outer entirely.
+class PassContext {
+ public:
+  int opt_level = 2;
+  std::vector<std::string> required_pass, disabled_pass;
+  std::vector<std::shared_ptr<PassInstrument>> instruments;
+  std::map<std::string, ConfigValue> config;  ///< keys are checked when set through Python or the CLI
+  std::shared_ptr<Evaluator> evaluator;       ///< null: default_evaluator()
+
+  /// The innermost entered context of this thread, else the thread's default (opt_level 2).
+  static PassContextRef current();
+  /// Pushes `context` and calls enter_pass_ctx of its instruments. When one throws, those entered before are exited,
+  /// instruments are cleared, nothing is pushed, and the exception goes on.
+  static void enter(const PassContextRef& context);
+  /// Pops and calls exit_pass_ctx in order; when one throws, the rest are not exited and instruments are cleared.
+  static void exit(const PassContextRef& context);
+  /// exit_pass_ctx of the old instruments, then enter_pass_ctx of the new.
+  void override_instruments(std::vector<std::shared_ptr<PassInstrument>> instruments);
+
+  /// disabled -> false; required -> true; else opt_level >= info.opt_level.
+  bool pass_enabled(const PassInfo& info) const;
+};
+
+/// Enters a context for a C++ scope.
+class PassContextScope {
+ public:
+  explicit PassContextScope(PassContextRef context) : context_(std::move(context)) { PassContext::enter(context_); }
+  ~PassContextScope() noexcept(false) { PassContext::exit(context_); }
+
+ private:
+  PassContextRef context_;
+};
+
+/// Used when a context names no evaluator; set once by the driver.
+void set_default_evaluator(std::shared_ptr<Evaluator> evaluator);
+Evaluator& evaluator_of(const PassContext& context);  ///< NotSupported when there is none
+
+class PassNode;
+using Pass = std::shared_ptr<const PassNode>;
+
+class PassNode {
+ public:
+  enum class Kind { kModule, kFunction, kSequential };
+  PassNode(PassInfo info, bool may_retire) : info_(std::move(info)), may_retire_(may_retire) {}
+  virtual ~PassNode() = default;
+  const PassInfo& info() const { return info_; }
+  bool may_retire() const { return may_retire_; }
+  virtual Kind kind() const = 0;
+  /// Instruments, then the body on a copy of `module`, then instruments. A direct call ignores every gate.
+  /// The origins of `module` that no node of the result carries must have been retired; that is entered in the
+  /// result's origin table (the check itself is OriginVerifier's, an instrument).
+  IRModule operator()(const IRModule& module) const;
+
+ protected:
+  virtual IRModule run(const IRModule& module, const PassContext& context) const = 0;
+
+ private:
+  PassInfo info_;
+  bool may_retire_;
+};
+
+/// A pass over the whole module: gets a copy of its own.
+Pass module_pass(PassInfo info, std::function<IRModule(IRModule, const PassContext&)> body, bool may_retire = false);
+/// A pass over each function without Compiler / SkipOptimization / Extern; InferType runs over the module after it.
+Pass function_pass(PassInfo info, std::function<Function(const Function&, const IRModule&, const PassContext&)> body,
+                   bool may_retire = false);
+/// Applies gates (pass_enabled) and required passes to each.
+Pass sequential(std::vector<Pass> passes, std::string name = "sequential", int opt_level = 0);
+const std::vector<Pass>& passes_of(const PassNode& sequential);
+
+/// Passes that can be made without arguments, by name: for `required`, the command line and Python.
+using PassFactory = std::function<Pass()>;
+void register_pass(const std::string& name, PassFactory factory);  ///< called from transform/register.cc
+Pass make_pass(const std::string& name);                            ///< UsageError with "did you mean" when unknown
+std::vector<std::string> pass_names();
+
+}  // namespace baton

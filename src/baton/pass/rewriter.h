@@ -1,0 +1,43 @@
+#pragma once
+// How passes change programs: post-order, memoised, iterative, with origins handled by the machinery.
+#include <unordered_map>
+#include <vector>
+
+#include "baton/ir/expr.h"
+
+namespace baton {
+
+/// Rebuilds an expression from its leaves. Override `rewrite`; nodes built in it stand for the node being
+/// rewritten (an OriginScope with its origins is open).
+class Rewriter {
+ public:
+  virtual ~Rewriter() = default;
+  /// The rewritten `root`; `root` itself when nothing changed. May be called several times: results are kept.
+  Expr run(const Expr& root);
+
+ protected:
+  /// `original` is the node as it was (typed as before), `rebuilt` the same node over rewritten children (the very
+  /// same object when no child changed, else without a type). Returns what takes its place.
+  virtual Expr rewrite(const Expr& original, const Expr& rebuilt) {
+    (void)original;
+    return rebuilt;
+  }
+  /// Whether to go into a node's children: by default everywhere but primitive functions and those with a Compiler.
+  virtual bool enter(const Expr& node);
+  /// Variables are kept unless this says otherwise; binding occurrences are rewritten too.
+  virtual Var rewrite_var(const Var& var) { return var; }
+  /// What `original` became; only for nodes that were visited already.
+  const Expr& mapped(const Expr& original) const;
+  /// Makes later uses of `original` become `result` (for let-bound variables, parameters).
+  void map(const Expr& original, Expr result);
+
+ private:
+  Expr rebuild(const Expr& node);
+  std::unordered_map<const ExprNode*, Expr> memo_;
+  std::vector<Expr> kept_;  // originals are kept alive as long as the memo names them
+};
+
+/// `expr` with variables replaced (by pointer).
+Expr substitute(const Expr& expr, const std::unordered_map<const ExprNode*, Expr>& values);
+
+}  // namespace baton

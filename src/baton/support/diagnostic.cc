@@ -1,0 +1,149 @@
+#include "baton/support/diagnostic.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace baton {
+
+std::string fill(const char* pattern, const std::vector<std::string>& values) {
+  std::string out;
+  for (const char* c = pattern; *c; ++c) {
+    if (c[0] == '{' && c[1] >= '0' && c[1] <= '9' && c[2] == '}') {
+      const size_t index = static_cast<size_t>(c[1] - '0');
+      BATON_CHECK(index < values.size(), pattern);
+      out += values[index];
+      c += 2;
+    } else {
+      out += *c;
+    }
+  }
+  return out;
+}
+
+Diagnostic& DiagnosticEngine::report(const DiagnosticDef& def, Span span, const std::vector<std::string>& values) {
+  Diagnostic diagnostic;
+  diagnostic.code = def.code;
+  diagnostic.message = fill(def.message, values);
+  diagnostic.hint = fill(def.hint, values);
+  diagnostic.span = std::move(span);
+  diagnostics_.push_back(std::move(diagnostic));
+  return diagnostics_.back();
+}
+
+bool DiagnosticEngine::has_errors() const {
+  return std::any_of(diagnostics_.begin(), diagnostics_.end(),
+                     [](const Diagnostic& d) { return d.severity == Severity::kError; });
+}
+
+void DiagnosticEngine::raise_errors() const {
+  if (has_errors()) throw DiagnosticError(diagnostics_);
+}
+
+DiagnosticError::DiagnosticError(std::vector<Diagnostic> diagnostics)
+    : Error(render(diagnostics)), diagnostics_(std::move(diagnostics)) {}
+
+namespace {
+
+const char* name_of(Severity severity) {
+  switch (severity) {
+    case Severity::kError: return "error";
+    case Severity::kWarning: return "warning";
+    case Severity::kNote: return "note";
+  }
+  return "";
+}
+
+size_t caret_count(const Span& span, size_t line_length) {
+  if (span.end_line == span.line && span.end_column > span.column) return span.end_column - span.column;
+  return span.end_line > span.line && line_length >= span.column ? line_length - span.column + 1 : 1;
+}
+
+// One row of carets (and dashes for labels that stand on the same line), then the labels' texts,
+// the rightmost beside the row, the others below it, each under its own mark.
+void render_marks(std::string& out, const std::string& margin, const Diagnostic& d, std::string_view line) {
+  std::vector<const DiagnosticLabel*> labels;
+  for (const auto& label : d.labels)
+    if (label.span.source == d.span.source && label.span.line == d.span.line) labels.push_back(&label);
+  std::stable_sort(labels.begin(), labels.end(),
+                   [](const auto* a, const auto* b) { return a->span.column < b->span.column; });
+  std::string marks;
+  auto put = [&](const Span& span, char mark) {
+    const size_t begin = span.column ? span.column - 1 : 0, count = caret_count(span, line.size());
+    if (marks.size() < begin + count) marks.resize(begin + count, ' ');
+    for (size_t i = begin; i < begin + count; ++i)
+      if (marks[i] == ' ') marks[i] = mark;
+  };
+  put(d.span, '^');
+  for (const auto* label : labels) put(label->span, '-');
+  out += margin + "| " + marks;
+  if (!labels.empty()) out += " " + labels.back()->text;
+  out += "\n";
+  for (size_t shown = labels.size() > 0 ? labels.size() - 1 : 0; shown > 0; --shown) {
+    std::string bars, text;
+    for (size_t i = 0; i < shown; ++i) {
+      const size_t column = labels[i]->span.column - 1;
+      bars.resize(std::max(bars.size(), column), ' ');
+      bars += '|';
+      if (i + 1 < shown) {
+        text.resize(std::max(text.size(), column), ' ');
+        text += '|';
+      }
+    }
+    text.resize(std::max<size_t>(text.size(), labels[shown - 1]->span.column - 1), ' ');
+    text += labels[shown - 1]->text;
+    if (shown + 1 == labels.size()) out += margin + "| " + bars + "\n";
+    out += margin + "| " + text + "\n";
+  }
+}
+
+}  // namespace
+
+std::string render(const Diagnostic& d) {
+  std::string out = std::string(name_of(d.severity)) + (d.code.empty() ? "" : "[" + d.code + "]") + ": " + d.message + "\n";
+  if (d.span) {
+    out += "  --> " + d.span.text() + "\n";
+    const std::string number = std::to_string(d.span.line);
+    const std::string margin(number.size() + 2, ' ');
+    if (d.span.source && !d.span.source->text().empty()) {
+      const std::string_view line = d.span.source->line(d.span.line);
+      out += margin + "|\n " + number + " | " + std::string(line) + "\n";
+      render_marks(out, margin, d, line);
+    }
+  }
+  if (!d.hint.empty()) out += " hint: " + d.hint + "\n";
+  if (!d.from.empty()) out += " from: " + d.from + "\n";
+  return out;
+}
+
+std::string render(const std::vector<Diagnostic>& diagnostics) {
+  std::string out;
+  for (const auto& diagnostic : diagnostics) out += render(diagnostic);
+  return out;
+}
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates) {
+  // Levenshtein distance, one row at a time; a third of the letters may differ.
+  std::string best;
+  size_t best_distance = name.size() / 3 + 1;
+  std::vector<size_t> row;
+  for (const std::string& candidate : candidates) {
+    row.resize(candidate.size() + 1);
+    std::iota(row.begin(), row.end(), size_t{0});
+    for (size_t i = 0; i < name.size(); ++i) {
+      size_t diagonal = row[0];
+      row[0] = i + 1;
+      for (size_t j = 0; j < candidate.size(); ++j) {
+        const size_t substituted = diagonal + (name[i] != candidate[j]);
+        diagonal = row[j + 1];
+        row[j + 1] = std::min({substituted, row[j] + 1, diagonal + 1});
+      }
+    }
+    if (row.back() < best_distance) {
+      best_distance = row.back();
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace baton
