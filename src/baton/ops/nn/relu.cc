@@ -1,0 +1,24 @@
+#include "baton/ops/compute.h"
+#include "baton/ops/op_spec.h"
+
+namespace baton {
+
+const OpDef& op_nn_relu() {
+  static const OpDef def = OpSpec<>{
+      .name = "nn.relu",
+      .doc = "max(x, 0), element by element.",
+      .inputs = {{"data", "tensor of numbers"}},
+      .fuse = Fuse::kElementwise,
+      .relation = [](RelationContext& ctx, const NoAttrs&) { return ctx.assign_result(ctx.input(0)); },
+      .compute =
+          [](Compute& c, const NoAttrs&) {
+            const Axes i(c.in(0).rank());
+            Halide::Func relu = c.stage("relu");
+            relu(i.reversed()) = Halide::max(c.in(0)(i.exprs()), Halide::cast(halide_type(c.in(0).dtype()), 0));
+            c.result(relu);
+          },
+  };
+  return def;
+}
+
+}  // namespace baton
