@@ -1,0 +1,38 @@
+"""Options that `./baton test` hands on: --filter, --slow."""
+import importlib.util
+import re
+
+import pytest
+
+
+def pytest_addoption(parser):
+    parser.addoption("--slow", action="store_true", help="run tests marked slow, and peers where they are installed")
+    parser.addoption("--filter", default="", help="only tests whose id matches this regular expression")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: takes more than a few seconds; only with --slow")
+    config.addinivalue_line("markers", "peers: compares with onnxruntime (tools/requirements-bench.txt); only with --slow")
+
+
+def pytest_collection_modifyitems(config, items):
+    def chosen(item):
+        if not re.search(config.getoption("--filter"), item.nodeid):
+            return False
+        marks = {mark.name for mark in item.iter_markers()}
+        return config.getoption("--slow") or not marks & {"slow", "peers"}
+
+    kept, dropped = [], []
+    for item in items:
+        (kept if chosen(item) else dropped).append(item)
+    items[:] = kept
+    config.hook.pytest_deselected(items=dropped)
+
+
+@pytest.fixture(scope="session")
+def onnxruntime():
+    """The peer compiler; asked for by tests marked `peers`."""
+    assert importlib.util.find_spec("onnxruntime"), "run them with ./baton test --slow, which installs it"
+    import onnxruntime
+
+    return onnxruntime

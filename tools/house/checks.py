@@ -1,0 +1,178 @@
+"""`./baton test`: every kind of test there is, in order, and one line of counts at the end."""
+import argparse
+import collections
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree
+
+from . import state
+
+Counts = collections.namedtuple("Counts", "passed failed skipped", defaults=(0,))
+NONE = Counts(0, 0)
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(prog="baton test", description="Build everything and run every test.")
+    parser.add_argument("--slow", action="store_true", help="run the slow ones too, and those against other compilers")
+    parser.add_argument("--filter", metavar="RE", default="", help="only tests whose name matches this regular expression")
+    options = parser.parse_args(arguments)
+    try:
+        re.compile(options.filter)
+    except re.error as error:
+        parser.error(f"--filter {options.filter!r}: {error}")
+    return options
+
+
+def run(build, options):
+    os.makedirs(os.path.join(build.folder, "test-results"), exist_ok=True)
+    kinds = (("layers", _layers), ("unit tests", _unit), ("golden files", _golden), ("Python tests", _python))
+    results = []
+    for title, kind in kinds:
+        _say(f"== {title}")
+        began = time.monotonic()
+        counts = kind(build, options)
+        results.append(counts)
+        _say(f"   {_words(counts)} ({time.monotonic() - began:.1f} s)")
+    total = Counts(*map(sum, zip(*results)))
+    _say("")
+    if not (total.passed or total.failed):
+        _say(f"no test matches {options.filter!r}" if options.filter else "no test was run")
+    _say(_words(total))
+    return 0 if total.failed == 0 and total.passed > 0 else 1
+
+
+def _layers(build, options):
+    if not re.search(options.filter, "layers"):
+        return NONE
+    status = _call(build, [sys.executable, os.path.join(build.root, "tools", "check_layers")])
+    return Counts(1, 0) if status == 0 else Counts(0, 1)
+
+
+def _unit(build, options):
+    program = os.path.join(build.folder, "baton_unit_tests")
+    if not os.path.exists(program):
+        return _nothing("no test in tests/unit yet")
+    chosen = [name for name in _unit_names(build, program)
+              if re.search(options.filter, name) and (options.slow or "Slow" not in name)]
+    if not chosen:
+        return _nothing("none chosen")
+    # In a file: thousands of names do not fit on a command line.
+    flags = os.path.join(build.folder, "test-results", "unit.flags")
+    report = os.path.join(build.folder, "test-results", "unit.json")
+    with open(flags, "w", encoding="utf-8") as file:
+        file.write(f"--gtest_filter={':'.join(chosen)}\n--gtest_output=json:{report}\n--gtest_brief=1\n")
+    _remove(report)
+    status = _call(build, [program, f"--gtest_flagfile={flags}"])
+    try:
+        with open(report, encoding="utf-8") as file:
+            tests = [test for suite in json.load(file)["testsuites"] for test in suite["testsuite"]]
+    except (OSError, ValueError, KeyError):
+        _say(f"   baton_unit_tests ended without a report, status {status}: "
+             f"see which test with {program} --gtest_flagfile={flags} --gtest_brief=0")
+        return Counts(0, 1)
+    failed = sum("failures" in test for test in tests)
+    skipped = sum(test["result"] != "COMPLETED" for test in tests)
+    if status != 0 and not failed:
+        _say(f"   baton_unit_tests ended with status {status} after its last test")
+        failed = 1
+    return Counts(len(tests) - failed - skipped, failed, skipped)
+
+
+def _unit_names(build, program):
+    """Suite.Test of every unit test."""
+    listing = subprocess.run([program, "--gtest_list_tests"], cwd=build.root, env=_environment(build), check=True,
+                             stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True).stdout
+    names, suite = [], ""
+    for line in listing.splitlines():
+        name = line.split("#")[0].strip()
+        if line.startswith("  "):
+            names.append(suite + name)
+        elif name.endswith("."):
+            suite = name
+    return names
+
+
+def _golden(build, options):
+    program = os.path.join(build.folder, "baton-golden")
+    if not os.path.exists(program):
+        return _nothing("no golden runner yet (tools/golden)")
+    files = sorted(path for path in glob.glob(os.path.join(build.root, "tests", "golden", "**", "*"), recursive=True)
+                   if os.path.isfile(path))
+    chosen = [name for name in (os.path.relpath(path, build.root) for path in files) if re.search(options.filter, name)]
+    if not chosen:
+        return _nothing("no file in tests/golden yet" if not files else "none chosen")
+    done = subprocess.Popen([program, *chosen], cwd=build.root, env=_environment(build), stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, text=True)
+    last = ""
+    for line in done.stdout:
+        sys.stdout.write(line)
+        sys.stdout.flush()
+        last = line.strip() or last
+    status = done.wait()
+    found = re.fullmatch(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?", last)
+    if not found or (status != 0) != (int(found.group(2)) > 0):
+        _say(f"   baton-golden ended with status {status}, its last line: {last!r}")
+        return Counts(0, 1)
+    return Counts(*(int(number or 0) for number in found.groups()))
+
+
+def _python(build, options):
+    folder = os.path.join(build.root, "tests", "python")
+    if not glob.glob(os.path.join(folder, "**", "test_*.py"), recursive=True):
+        return _nothing("no test in tests/python yet")
+    report = os.path.join(build.folder, "test-results", "python.xml")
+    _remove(report)
+    command = [state.venv_python(build.root), "-m", "pytest", "-q", "-rfE", f"--junitxml={report}", "--color=no",
+               "-o", f"cache_dir={os.path.join(build.root, 'build', 'pytest_cache')}", folder]
+    if options.filter:
+        command.append(f"--filter={options.filter}")
+    if options.slow:
+        command.append("--slow")
+    status = _call(build, command)
+    try:
+        suite = xml.etree.ElementTree.parse(report).getroot().find("testsuite")
+        tests, failures, errors, skipped = (int(suite.get(k)) for k in ("tests", "failures", "errors", "skipped"))
+    except (OSError, xml.etree.ElementTree.ParseError, AttributeError, TypeError):
+        _say(f"   pytest ended without a report, status {status}")
+        return Counts(0, 1)
+    failed = failures + errors
+    if status not in (0, 5) and not failed:  # 5: nothing chosen
+        failed = 1
+    return Counts(max(0, tests - failures - errors - skipped), failed, skipped)
+
+
+def _call(build, command):
+    sys.stdout.flush()
+    return subprocess.run(command, cwd=build.root, env=_environment(build), stdin=subprocess.DEVNULL, check=False).returncode
+
+
+def _environment(build):
+    paths = [os.path.join(build.root, "python"), os.path.join(build.folder, "python")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "BATON_PROGRAM": build.program,
+            "BATON_BUILD_DIR": build.folder}
+
+
+def _nothing(why):
+    _say(f"   {why}")
+    return NONE
+
+
+def _words(counts):
+    words = f"{counts.passed} passed, {counts.failed} failed"
+    return words + (f", {counts.skipped} skipped" if counts.skipped else "")
+
+
+def _say(text):
+    print(text, flush=True)
+
+
+def _remove(path):
+    try:
+        os.remove(path)
+    except FileNotFoundError:
+        pass

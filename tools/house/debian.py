@@ -1,0 +1,51 @@
+"""The Debian packages the build needs."""
+import os
+import shutil
+import subprocess
+import sys
+
+from .report import Failure, explain
+
+PACKAGES = (
+    "g++", "python3-venv", "python3-dev", "ccache", "libgtest-dev", "libgmock-dev", "libbenchmark-dev",
+    "nlohmann-json3-dev", "libcli11-dev",
+)
+
+
+def missing():
+    """Those of PACKAGES that are not installed. Empty when this system has no dpkg: then CMake will say what lacks."""
+    if not shutil.which("dpkg-query"):
+        return []
+    answer = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *PACKAGES],
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
+    installed = {line.split()[0] for line in answer.splitlines() if line.endswith(" installed")}
+    return [name for name in PACKAGES if name not in installed]
+
+
+def install(steps, packages):
+    """Installs `packages` with apt-get, as root or through sudo."""
+    by_hand = ["apt-get", "install", "--no-install-recommends", *packages]
+    prefix = _as_root(by_hand)
+    apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=300"]
+
+    steps.run([*prefix, "dpkg", "--configure", "-a"])  # an earlier call may have been interrupted
+    # A list that cannot be fetched is no reason to stop: the packages may be known already. It is told if they are not.
+    update_status, update_output = steps.run([*apt, "-o", "APT::Update::Error-Mode=any", "update"])
+    command = [*apt, "install", "--no-install-recommends", "--fix-broken", *packages]
+    status, output = steps.run(command)
+    if status != 0:
+        if update_status != 0:
+            output = update_output + output
+        raise explain("cannot install the Debian packages", command, output,
+                      "connect this machine to its package mirror (see /etc/apt), then run the same command again",
+                      f"run this by hand and see what apt says: {' '.join(by_hand)}")
+
+
+def _as_root(by_hand):
+    if os.geteuid() == 0:
+        return []
+    if shutil.which("sudo"):
+        return ["sudo"] if sys.stdin.isatty() else ["sudo", "-n"]
+    raise Failure("packages are missing, and only root can install them (there is no sudo here)",
+                  seen="not installed: " + " ".join(by_hand[3:]),
+                  todo="as root: apt-get update && " + " ".join(by_hand) + "\n           then run the same command again")

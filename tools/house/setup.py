@@ -1,0 +1,165 @@
+"""Install, configure, build: once at a time, resumed where an earlier call was interrupted."""
+import errno
+import fcntl
+import json
+import os
+import shutil
+import signal
+import sys
+
+from . import debian, wheels
+from .report import Failure, Steps, explain
+
+SPACE_NEEDED = 1_500_000_000  # bytes below build/ for wheels, precompiled headers and objects of one preset
+
+
+def run(build, verb, arguments, peers):
+    """Brings everything up to date, then does what `verb` asks for. Returns the exit status."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        if verb == "test":
+            from . import checks
+
+            options = checks.parse(arguments)
+            prepare(build, "all", bench=options.slow)
+            return checks.run(build, options)
+        prepare(build, "baton", bench=peers)
+    except Failure as failure:
+        print(f"{failure}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(_explain_os_error(error), file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nbaton: interrupted; the same command continues where this one stopped", file=sys.stderr)
+        return 130
+    if verb == "setup":
+        return 0
+    return build.become_program([verb, *arguments] if verb else [])
+
+
+def prepare(build, target, *, bench=False):
+    """Makes `target` (a CMake target) current, with packages and wheels."""
+    folder = os.path.dirname(build.folder)
+    os.makedirs(folder, exist_ok=True)
+    steps = Steps(os.path.join(folder, "setup.log"))
+    with open(os.path.join(folder, ".lock"), "a+", encoding="utf-8") as lock:
+        _take(lock, steps)
+        _truncate(steps.log_path)
+        try:
+            missing = debian.missing()
+            if missing:
+                steps.step(f"installing {len(missing)} Debian packages: {' '.join(missing)}")
+                debian.install(steps, missing)
+            _check_space(build)
+            keep = (lock.fileno(),)
+            wheels.ensure(steps, build.root, bench, keep)
+            # Read before compiling: what is edited meanwhile is newer than the stamp and built by the next call.
+            inputs = build.inputs()
+            _configure(build, steps, keep)
+            _compile(build, steps, target, keep)
+            _write(build.stamp, inputs)
+        finally:
+            steps.close()
+
+
+def _configure(build, steps, keep):
+    """Runs CMake when the folder was never configured to the end, or the presets or wheels have changed."""
+    with open(os.path.join(build.root, "CMakePresets.json"), encoding="utf-8") as file:
+        presets = file.read()
+    names = [p["name"] for p in json.loads(presets)["configurePresets"] if not p.get("hidden")]
+    if build.preset not in names:
+        raise Failure("unknown preset", seen=f"BATON_PRESET={build.preset}", todo="take one of: " + ", ".join(names))
+    with open(os.path.join(build.root, wheels.PINS), encoding="utf-8") as file:
+        wanted = "\n".join([build.root, presets, file.read()])
+    stamp = os.path.join(build.folder, ".configured-from")
+    if _read(stamp) == wanted:
+        return
+
+    steps.step(f"configuring build/{build.preset}")
+    shutil.rmtree(os.path.join(build.folder, "CMakeFiles"), ignore_errors=True)
+    cmake = [os.path.join(build.root, "build", "venv", "bin", "cmake"), "--fresh", "--preset", build.preset,
+             "-S", build.root]
+    status, output = steps.run(cmake, keep=keep)
+    if status != 0:
+        raise explain("CMake could not configure the build", cmake, output, "",
+                      f"see {steps.log_path}; a package that is missing is named there")
+    _write(stamp, wanted)
+
+
+def _compile(build, steps, target, keep):
+    steps.step(f"building {'everything' if target == 'all' else target} (build/{build.preset})")
+    ninja = [os.path.join(build.root, "build", "venv", "bin", "ninja"), "-C", build.folder, f"-j{_jobs()}", target]
+    status, output = steps.run(ninja, keep=keep)
+    if status != 0:
+        failure = explain("the build failed", ninja, output, "", f"see the errors above, or {steps.log_path}")
+        failed = output.find("FAILED:")
+        failure.output = output[failed:][:20000] if failed >= 0 else ""
+        raise failure
+
+
+def _jobs():
+    """One compiler per core, fewer where they would not fit into memory (a file with Halide.h takes about 1 GB)."""
+    cores = len(os.sched_getaffinity(0))
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return max(1, min(cores, memory // 1_200_000_000))
+
+
+def _check_space(build):
+    if os.path.exists(build.stamp):
+        return
+    there = os.path.dirname(build.folder)
+    used = sum(os.lstat(os.path.join(folder, name)).st_size
+               for folder, _, names in os.walk(there) for name in names)
+    free = shutil.disk_usage(there).free
+    if free + used < SPACE_NEEDED:
+        raise Failure("the disk is too full to build", seen=f"{free / 1e9:.1f} GB free at {there}",
+                      todo=f"free {(SPACE_NEEDED - free - used) / 1e9:.1f} GB more, then run the same command again")
+
+
+def _take(lock, steps):
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.seek(0)
+        steps.note(f"waiting for another ./baton that installs or builds here (process {lock.read().strip() or '?'})")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    lock.seek(0)
+    lock.truncate()
+    lock.write(str(os.getpid()))
+    lock.flush()
+
+
+def _explain_os_error(error):
+    where = error.filename or "build"
+    if error.errno == errno.ENOSPC:
+        return Failure("the disk is full", seen=f"{error.strerror}: {where}",
+                       todo="free some space (about 2 GB are needed in all), then run the same command again")
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return Failure("cannot write to the build folder", seen=f"{error.strerror}: {where}",
+                       todo="run it as the owner of the folder, or clone to a place of your own")
+    return Failure("set-up failed", seen=f"{error.strerror}: {where}", todo="see build/setup.log")
+
+
+def _interrupt(*_):
+    raise KeyboardInterrupt
+
+
+def _read(path):
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def _write(path, text):
+    """Whole or not at all."""
+    with open(path + ".new", "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(text)
+    os.replace(path + ".new", path)
+
+
+def _truncate(path):
+    with open(path, "w", encoding="utf-8"):
+        pass

@@ -1,0 +1,55 @@
+"""What is built, and whether it is still current. On the path of every call, so it imports next to nothing."""
+import os
+
+# What the program is made from. Python and test files are not compiled into it.
+INPUTS = ("src", "cmake", "CMakeLists.txt", "CMakePresets.json", "tools/requirements.txt")
+
+
+def venv_python(root):
+    return os.path.join(root, "build", "venv", "bin", "python")
+
+
+class Build:
+    """One preset's build folder."""
+
+    def __init__(self, root, preset):
+        self.root = root
+        self.preset = preset
+        self.folder = os.path.join(root, "build", preset)
+        self.program = os.path.join(self.folder, "baton")
+        self.stamp = os.path.join(self.folder, ".built-from")
+
+    def inputs(self):
+        """Name, size and time of every input file: what `.built-from` holds after a build that succeeded."""
+        lines = [self.root]
+        folders = []
+        for name in INPUTS:
+            path = os.path.join(self.root, name)
+            if os.path.isdir(path):
+                folders.append(path)
+            elif os.path.exists(path):
+                lines.append(_line(path, os.stat(path)))
+        while folders:
+            with os.scandir(folders.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir():
+                        folders.append(entry.path)
+                    else:
+                        lines.append(_line(entry.path, entry.stat()))
+        lines.sort()
+        return "\n".join(lines)
+
+    def is_current(self):
+        try:
+            with open(self.stamp, encoding="utf-8", errors="surrogateescape") as file:
+                return file.read() == self.inputs() and os.access(self.program, os.X_OK)
+        except OSError:
+            return False
+
+    def become_program(self, arguments):
+        """Replaces this process by the program; returns only when that fails."""
+        os.execv(self.program, ["baton", *arguments])
+
+
+def _line(path, status):
+    return "%s %d %d" % (path, status.st_size, status.st_mtime_ns)

@@ -1,0 +1,91 @@
+"""The virtual environment build/venv with the pinned wheels."""
+import json
+import os
+import shutil
+import sys
+
+from . import state
+from .report import Failure, explain
+
+PINS = "tools/requirements.txt"
+BENCH_PINS = "tools/requirements-bench.txt"
+
+
+
+def ensure(steps, root, bench, keep):
+    """Makes build/venv hold the pinned wheels, and with `bench` those for comparisons too.
+
+    `build/venv.stamp` names what the environment holds and is written last: an environment without it was interrupted
+    and is made anew. A symbolic link is somebody's own environment: it is checked and never changed.
+    """
+    venv = os.path.join(root, "build", "venv")
+    files = [PINS, BENCH_PINS] if bench else [PINS]
+    wanted = [pin for name in files for pin in read_pins(os.path.join(root, name))]
+    stamp = os.path.join(root, "build", "venv.stamp")
+    about = {"path": os.path.realpath(venv), "python": sys.version.split()[0]}
+    held = _read_stamp(stamp)
+    made_here = all(held.get(key) == value for key, value in about.items()) and os.path.exists(state.venv_python(root))
+    if made_here and set(wanted) <= set(held.get("pins", [])):
+        return
+
+    if os.path.islink(venv):
+        _check_foreign(steps, root, wanted)
+    else:
+        _remove(stamp)
+        if not made_here:
+            steps.step("making the virtual environment build/venv")
+            shutil.rmtree(venv, ignore_errors=True)
+            _run(steps, [sys.executable, "-m", "venv", venv], keep, "cannot make the virtual environment")
+        steps.step(f"installing {len(wanted)} wheels")
+        _run(steps, [state.venv_python(root), "-m", "pip", "install", "--no-input", "--disable-pip-version-check",
+                     "--retries", "2", "--only-binary", ":all:", "--progress-bar", "off",
+                     *(word for name in files for word in ("-r", os.path.join(root, name)))],
+             keep, "cannot install the wheels")
+    temporary = stamp + ".new"
+    with open(temporary, "w", encoding="utf-8") as file:
+        json.dump({**about, "pins": wanted}, file)
+    os.replace(temporary, stamp)
+
+
+def read_pins(path):
+    with open(path, encoding="utf-8") as file:
+        lines = [line.split("#")[0].strip() for line in file]
+    return [line for line in lines if line]
+
+
+def _run(steps, command, keep, what):
+    status, output = steps.run(command, keep=keep)
+    if status != 0:
+        raise explain(what, command, output,
+                      "connect this machine to its Python package index (see `pip config list`), then run the same "
+                      "command again",
+                      f"see {steps.log_path}, then run the same command again")
+
+
+def _check_foreign(steps, root, wanted):
+    status, output = steps.run([state.venv_python(root), "-m", "pip", "freeze", "--all"])
+    held = {_normal(line) for line in output.splitlines()} if status == 0 else set()
+    wrong = [pin for pin in wanted if _normal(pin) not in held]
+    if wrong:
+        raise Failure("build/venv is a link to an environment without the pinned wheels",
+                      seen="not there: " + " ".join(wrong),
+                      todo="install them there, or remove the link build/venv")
+
+
+def _normal(pin):
+    return pin.lower().replace("_", "-")
+
+
+def _read_stamp(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return {}
+
+
+def _remove(path):
+    try:
+        os.remove(path)
+    except FileNotFoundError:
+        pass
