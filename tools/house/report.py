@@ -32,6 +32,7 @@ NO_NETWORK = re.compile(
     r"^.*(?:Temporary failure|Could not resolve|Name or service not known|Network is unreachable|No route to host|"
     r"Connection refused|Connection timed out|Could not connect|Failed to establish a new connection|"
     r"NewConnectionError|ConnectTimeout|ReadTimeout|ProxyError|Unable to connect).*$", re.M)
+NO_TRUST = re.compile(r"^.*(?:certificate verify failed|CERTIFICATE_VERIFY_FAILED|NO_PUBKEY).*$", re.M)
 NO_MEMORY = re.compile(r"^.*(?:Killed signal terminated program|out of memory|virtual memory exhausted).*$", re.M)
 
 
@@ -40,6 +41,8 @@ def explain(what, command, output, network_todo, otherwise):
     for pattern, cause, todo in (
         (NO_SPACE, "the disk is full", "free some space (about 2 GB are needed in all), then run the same command again"),
         (NO_MEMORY, "not enough memory", "close other programs or add swap, then run the same command again"),
+        (NO_TRUST, "the server's certificate or key is not known here",
+         "add it to this machine (or to pip's `cert` setting), then run the same command again"),
         (NO_NETWORK, "no network", network_todo),
     ):
         found = pattern.search(output)
