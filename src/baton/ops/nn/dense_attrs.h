@@ -1,0 +1,27 @@
+#pragma once
+// Attributes of the matrix products. Names, order and defaults are Relay's.
+#include <cstdint>
+#include <optional>
+
+#include "baton/ir/attrs.h"
+
+namespace baton {
+
+/// nn.dense and nn.contrib_dense_pack.
+struct DenseAttrs {
+  std::optional<int64_t> units;  ///< None: read from the weight
+  DType out_dtype;               ///< void: as the data
+};
+
+struct BatchMatmulAttrs {
+  DType out_dtype;  ///< void: as the data
+  bool transpose_a = false;
+  bool transpose_b = false;  ///< Python's relay.nn.batch_matmul passes True
+};
+
+template <>
+const AttrSchema& attr_schema<DenseAttrs>();
+template <>
+const AttrSchema& attr_schema<BatchMatmulAttrs>();
+
+}  // namespace baton
