@@ -1,0 +1,95 @@
+// The schedule that is right for everything and fast for nothing in particular: every stage gets its own loop nest,
+// except elementwise blocks with one reader, which are computed where they are read. It is the reference that the
+// other templates are checked against, and what constant folding compiles with.
+#include <set>
+
+#include "baton/schedule/template.h"
+
+namespace baton {
+namespace {
+
+using Halide::Func;
+using Halide::TailStrategy;
+using Halide::VarOrRVar;
+
+/// Below this many elements a parallel loop costs more than it saves.
+constexpr int64_t kParallelElements = 1 << 14;
+
+/// Whether a reader of `producer` may compute it in place: once per element, and cheap.
+bool read_in_place(const LoweredKernel& kernel, int producer) {
+  if (kernel.blocks[producer].op->fuse > Fuse::kInjective || kernel.blocks[producer].consumers != 1) return false;
+  for (const OpBlock& block : kernel.blocks)
+    for (int from : block.producers)
+      if (from == producer) return block.op->fuse <= Fuse::kInjective;
+  return false;
+}
+
+/// The pure loops of one definition, innermost first.
+std::vector<VarOrRVar> pure_loops(const Halide::Stage& stage) {
+  std::vector<VarOrRVar> loops;
+  for (const Halide::Internal::Dim& dim : stage.get_schedule().dims()) {
+    if (!dim.is_rvar() && dim.var != Halide::Var::outermost().name()) loops.push_back(Halide::Var(dim.var));
+  }
+  return loops;
+}
+
+void schedule_definition(Halide::Stage stage, int lanes, bool parallel) {
+  const std::vector<VarOrRVar> loops = pure_loops(stage);
+  if (loops.empty()) return;  // a scalar, or a scatter, whose order matters
+  if (parallel && loops.size() > 1) stage.parallel(loops.back());
+  stage.vectorize(loops.front(), lanes, TailStrategy::GuardWithIf);
+}
+
+void schedule_func(Func func, const Machine& machine, bool parallel) {
+  func.compute_root();
+  const int lanes = std::max(1, machine.float_lanes * 32 / std::max(8, func.types().front().bits()));
+  schedule_definition(func, lanes, parallel);
+  for (int i = 0; i < func.num_update_definitions(); ++i) schedule_definition(func.update(i), lanes, parallel);
+}
+
+int64_t elements(const Type& type) {
+  int64_t count = 1;
+  if (const auto* tensor = as_type<TensorTypeNode>(type))
+    for (int64_t extent : tensor->extents()) count *= extent;
+  return count;
+}
+
+void apply(LoweredKernel& kernel, const ScheduleParams&, const Machine& machine) {
+  std::set<std::string> done;
+  for (size_t i = 0; i < kernel.blocks.size(); ++i) {
+    const OpBlock& block = kernel.blocks[i];
+    if (read_in_place(kernel, static_cast<int>(i))) {
+      bool pure = true;
+      for (const Stage& stage : block.stages) pure = pure && !stage.func.has_update_definition();
+      if (pure) continue;
+    }
+    const bool parallel = elements(block.call->checked_type()) >= kParallelElements;
+    const bool cheap = block.op->fuse <= Fuse::kInjective;
+    for (const Stage& stage : block.stages) {
+      bool result = false;
+      for (const Func& value : block.results) result = result || value.name() == stage.func.name();
+      if (cheap && !result && !stage.func.has_update_definition()) continue;
+      if (done.insert(stage.func.name()).second) schedule_func(stage.func, machine, parallel);
+    }
+    for (const Func& value : block.results)
+      if (done.insert(value.name()).second) schedule_func(value, machine, parallel);
+  }
+  for (const Tensor& output : kernel.outputs)
+    if (done.insert(output.func().name()).second) schedule_func(output.func(), machine, true);
+}
+
+}  // namespace
+
+const ScheduleTemplate& template_trivial() {
+  static const ScheduleTemplate def = {
+      .name = "trivial",
+      .doc = "every stage its own loops, vectorised inside and parallel outside; elementwise blocks in place",
+      .refuses = [](const LoweredKernel&, const Machine&) { return std::string(); },
+      .default_params = [](const LoweredKernel&, const Machine&) { return ScheduleParams(); },
+      .candidates = [](const LoweredKernel&, const Machine&) { return std::vector<ScheduleParams>{{}}; },
+      .apply = apply,
+  };
+  return def;
+}
+
+}  // namespace baton
