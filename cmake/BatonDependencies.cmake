@@ -23,3 +23,10 @@ find_package(Halide 21 REQUIRED COMPONENTS shared Halide)
 find_package(Threads REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(CLI11 2.1 REQUIRED)
+
+# libzip reads and writes .npz. Its CMake package names programs that Debian packs separately, so it cannot be used.
+find_path(LIBZIP_INCLUDE_DIR zip.h REQUIRED)
+find_library(LIBZIP_LIBRARY zip REQUIRED)
+add_library(libzip UNKNOWN IMPORTED)
+set_target_properties(libzip PROPERTIES IMPORTED_LOCATION "${LIBZIP_LIBRARY}"
+                                        INTERFACE_INCLUDE_DIRECTORIES "${LIBZIP_INCLUDE_DIR}")

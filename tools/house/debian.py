@@ -8,7 +8,7 @@ from .report import Failure, explain
 
 PACKAGES = (
     "g++", "python3-venv", "python3-dev", "ccache", "libgtest-dev", "libgmock-dev", "libbenchmark-dev",
-    "nlohmann-json3-dev", "libcli11-dev",
+    "nlohmann-json3-dev", "libcli11-dev", "libzip-dev",
 )
 
 

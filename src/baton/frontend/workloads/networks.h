@@ -1,0 +1,37 @@
+#pragma once
+// The networks of `relay.testing`, built from the same layers with the same parameter names. Weights are the
+// caller's. Types are not inferred: run InferType on the result.
+#include <string>
+#include <vector>
+
+#include "baton/frontend/workloads/layers.h"
+
+namespace baton::workloads {
+
+struct ImageNetOptions {
+  int64_t batch = 1, num_classes = 1000;
+  std::vector<int64_t> image_shape = {3, 224, 224};  ///< without the batch, in the order of `layout`
+  std::string layout = "NCHW";
+  DType dtype = DType::float_(32);
+};
+
+/// Pre-activation ResNet with 18, 34, 50, 101, 152, 200 or 269 layers; images of up to 28x28 get the CIFAR form
+/// ((layers - 2) divisible by 6, or by 9 from 164 on). Error for other numbers.
+IRModule resnet(int num_layers, const ImageNetOptions& options);
+/// VGG with 11, 13, 16 or 19 layers; Error for other numbers.
+IRModule vgg(int num_layers, bool batch_norm, const ImageNetOptions& options);
+IRModule mobilenet(const ImageNetOptions& options);
+/// Three dense layers on 28x28 images by default.
+IRModule mlp(const ImageNetOptions& options);
+
+/// A network under the name that the command line knows it by.
+struct Workload {
+  const char* name;  ///< "resnet-18"
+  const char* doc;
+  IRModule (*make)();
+};
+const std::vector<Workload>& all_workloads();  ///< sorted by name
+/// The workload of that name (also without the dash: "resnet18"), or null.
+const Workload* find_workload(const std::string& name);
+
+}  // namespace baton::workloads
