@@ -108,6 +108,12 @@ Attrs make_attrs(const AttrSchema& schema, const std::vector<std::pair<std::stri
 }
 
 namespace attr {
+std::string concat(std::string_view a, std::string_view b) {
+  std::string text(a);
+  text += b;
+  return text;
+}
+
 AttrValue get(bool value) { return AttrValue(value); }
 AttrValue get(int64_t value) { return AttrValue(value); }
 AttrValue get(int32_t value) { return AttrValue(static_cast<int64_t>(value)); }

@@ -151,6 +151,7 @@ bool set(std::optional<T>& field, const AttrValue& value) {
   field = std::move(read);
   return true;
 }
+std::string concat(std::string_view a, std::string_view b);  // out of line: g++ 12 warns wrongly about an inlined +
 template <class T>
 std::string expects() {
   if constexpr (std::is_same_v<T, bool>) return "True or False";
@@ -159,8 +160,8 @@ std::string expects() {
   else if constexpr (std::is_same_v<T, std::string>) return "a string";
   else if constexpr (std::is_same_v<T, DType>) return "a dtype such as \"float32\"";
   else if constexpr (std::is_same_v<T, AttrValue>) return "a value";
-  else if constexpr (requires(T t) { t.push_back(typename T::value_type{}); }) return "a list, each " + expects<typename T::value_type>();
-  else return expects<typename T::value_type>() + " or None";
+  else if constexpr (requires(T t) { t.push_back(typename T::value_type{}); }) return concat("a list, each ", expects<typename T::value_type>());
+  else return concat(expects<typename T::value_type>(), " or None");
 }
 }  // namespace attr
 
