@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "baton/support/base/memory.h"
+
 namespace baton {
 
 std::optional<int64_t> element_count(std::span<const int64_t> shape) {
@@ -41,12 +43,7 @@ std::string describe(std::span<const int64_t> shape, DType dtype) {
 
 NDArray NDArray::empty(Shape shape, DType dtype) {
   const std::optional<int64_t> bytes = byte_count(shape, dtype);
-  if (!bytes || *bytes > INT64_MAX - static_cast<int64_t>(kPageAlignment)) return {};
-  const size_t wanted = static_cast<size_t>(*bytes);
-  const size_t alignment = wanted >= kPageAlignment ? kPageAlignment : kAlignment;
-  // Never an empty block, and always room for one whole vector behind the last element.
-  const size_t room = (wanted + alignment) / alignment * alignment;
-  void* data = std::aligned_alloc(alignment, room);
+  void* data = bytes ? allocate_aligned(static_cast<size_t>(*bytes)) : nullptr;
   if (!data) return {};
   NDArray array = view(data, std::move(shape), dtype, std::free, data);
   if (!array.defined()) std::free(data);

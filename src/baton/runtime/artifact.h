@@ -1,0 +1,94 @@
+// A model as one file: plan, kernels, constants and origins. It runs without the compiler and without temporary files.
+//
+// Layout (little endian): a header, a table of sections, then the sections, each at a multiple of 4096 bytes, so that
+// constants are used where the file is mapped.
+//   header:  char magic[8] "BATON\r\n\x1a", u32 version, u32 sections, u64 file bytes, u64 checksum of the table
+//   section: char name[32], u64 offset, u64 bytes, u64 checksum, u64 zero
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "baton/support/base/params_blob.h"
+#include "baton/support/base/status.h"
+
+namespace baton {
+
+inline constexpr uint32_t kArtifactVersion = 1;
+
+/// What the sections of a model are called. An artifact may hold others.
+namespace section {
+inline constexpr const char* kPlan = "graph.json";
+inline constexpr const char* kKernels = "kernels.so";
+inline constexpr const char* kParams = "params";             ///< the data of the constants
+inline constexpr const char* kParamsIndex = "params.index";  ///< their names, types and places
+inline constexpr const char* kOrigins = "origins.json";
+inline constexpr const char* kMeta = "meta.json";
+}  // namespace section
+
+/// Collects sections and writes them.
+class ArtifactWriter {
+ public:
+  /// Adds a section. The name is unique and at most 31 bytes long; the content is kept.
+  void add(std::string name, std::string content);
+
+  /// Sets the constants: sections kParams and kParamsIndex. Arrays must be defined; their data is not copied.
+  void set_params(NamedArrays params);
+
+  /// Writes the file under a temporary name beside `path`, and renames it when all of it is on disk. After an error
+  /// there is no new file, and an old one is untouched.
+  Status write(const std::string& path) const;
+
+ private:
+  struct Section {
+    std::string name;
+    std::string content;
+  };
+  std::vector<Section> sections_;
+  NamedArrays params_;
+};
+
+/// An artifact that has been opened and checked. The file stays mapped as long as this, or a constant of it, lives.
+class Artifact {
+ public:
+  /// `check_params`: read all constants now to verify their checksum, instead of only when check_params() is called.
+  static Result<std::shared_ptr<const Artifact>> open(const std::string& path, bool check_params = false);
+
+  /// The same for bytes in memory, which must stay there as long as the result lives.
+  static Result<std::shared_ptr<const Artifact>> from_memory(std::span<const uint8_t> bytes, bool check_params = false);
+
+  /// The bytes of a section; empty when there is none.
+  std::span<const uint8_t> bytes(std::string_view name) const;
+  std::string_view text(std::string_view name) const;
+  bool has(std::string_view name) const;
+  std::vector<std::string> names() const;
+
+  /// The constants, in the order they were given to the writer: views of the mapped file, not to be written to.
+  const NamedArrays& params() const { return params_; }
+
+  Status check_params() const;
+
+ private:
+  struct Section {
+    std::string name;
+    std::span<const uint8_t> bytes;
+    uint64_t checksum;
+  };
+  static Result<std::shared_ptr<const Artifact>> read(std::span<const uint8_t> file, const std::string& shown,
+                                                      std::shared_ptr<void> owner, bool check_params);
+  Status read_sections(std::span<const uint8_t> file);
+  Status read_params(const std::shared_ptr<void>& owner);
+  const Section* find(std::string_view name) const;
+
+  std::vector<Section> sections_;
+  NamedArrays params_;
+  std::string shown_;
+  std::shared_ptr<void> owner_;
+};
+
+}  // namespace baton

@@ -1,0 +1,331 @@
+#include "baton/runtime/executor.h"
+
+#include <HalideRuntime.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <unordered_map>
+
+#include "baton/runtime/thread_pool.h"
+#include "baton/runtime/timers.h"
+#include "baton/support/base/memory.h"
+
+namespace baton {
+namespace {
+
+constexpr size_t kVector = 64;
+constexpr size_t kPage = 4096;
+constexpr int kCpu = 1;
+// Distance between the starts of two tensors, counted within a page: odd in cache lines, so that 64 tensors in a row
+// start at 64 different places. Loads from one then never wait for stores to the same place of another.
+constexpr size_t kColourStep = 13 * kVector;
+
+halide_type_t halide_type(DType dtype) {
+  const halide_type_code_t codes[] = {halide_type_int, halide_type_uint, halide_type_float, halide_type_handle, halide_type_bfloat};
+  return {codes[static_cast<size_t>(dtype.code)], dtype.bits, dtype.lanes};
+}
+
+/// The kernel of a `__copy` node.
+int copy_tensor(void** args) {
+  const auto* from = static_cast<const halide_buffer_t*>(args[0]);
+  const auto* to = static_cast<const halide_buffer_t*>(args[1]);
+  std::memcpy(to->host, from->host, to->number_of_elements() * static_cast<size_t>(to->type.bytes()));
+  return 0;
+}
+
+}  // namespace
+
+/// Everything that kernels see. Outputs handed out keep it alive.
+struct Executor::Memory {
+  ~Memory() { std::free(arena); }
+
+  void* arena = nullptr;
+  std::vector<void*> data;         // by storage
+  std::vector<NDArray> held;       // by storage: what an input or a constant points to; undefined in the arena
+  std::vector<NDArray> own;        // by storage: memory of an input that set_input copies to
+  std::vector<halide_dimension_t> dimensions;
+  std::vector<halide_buffer_t> buffers;        // by entry
+  std::vector<std::vector<EntryId>> entries;  // by storage
+};
+
+Executor::~Executor() = default;
+
+Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Plan> plan, std::shared_ptr<const KernelLibrary> kernels,
+                                                   const NamedArrays& constants) {
+  std::unique_ptr<Executor> executor(new Executor);
+  executor->plan_ = std::move(plan);
+  executor->kernels_ = std::move(kernels);
+  if (Status status = executor->prepare(constants); !status.ok()) return status;
+  return executor;
+}
+
+Status Executor::prepare(const NamedArrays& constants) {
+  const Plan& plan = *plan_;
+  memory_ = std::make_shared<Memory>();
+  memory_->data.resize(plan.storages.size());
+  memory_->held.resize(plan.storages.size());
+  memory_->own.resize(plan.storages.size());
+  memory_->entries.resize(plan.storages.size());
+  for (EntryId id = 0; id < plan.entries.size(); ++id) {
+    memory_->entries[static_cast<size_t>(plan.entries[id].storage)].push_back(id);
+  }
+  Status status = check_devices();
+  if (status.ok()) make_buffers();
+  if (status.ok()) status = bind_constants(constants);
+  if (status.ok()) status = allocate();
+  if (status.ok()) status = make_calls();
+  return status;
+}
+
+Status Executor::check_devices() const {
+  for (const PlanNode& node : plan_->nodes) {
+    for (uint32_t i = 0; i < node.num_outputs; ++i) {
+      const PlanEntry& entry = plan_->entries[node.first_entry + i];
+      if (entry.device_type != kCpu) {
+        return Status::unavailable("node `" + node.name + "` runs on device type " + std::to_string(entry.device_type) +
+                                   "; this runtime has the processor (1) only");
+      }
+      if (*element_count(entry.shape) > INT32_MAX) {
+        return Status::unavailable("node `" + node.name + "` has a tensor " + describe(entry.shape, entry.dtype) +
+                                   "; kernels count up to 2^31 - 1 elements");
+      }
+    }
+  }
+  return Status::success();
+}
+
+void Executor::make_buffers() {
+  size_t dimensions = 0;
+  for (const PlanEntry& entry : plan_->entries) dimensions += entry.shape.size();
+  memory_->dimensions.resize(dimensions);
+  memory_->buffers.resize(plan_->entries.size());
+  halide_dimension_t* next = memory_->dimensions.data();
+  for (size_t e = 0; e < plan_->entries.size(); ++e) {
+    const PlanEntry& entry = plan_->entries[e];
+    halide_buffer_t& buffer = memory_->buffers[e];
+    std::memset(static_cast<void*>(&buffer), 0, sizeof buffer);
+    buffer.type = halide_type(entry.dtype);
+    buffer.dimensions = static_cast<int32_t>(entry.shape.size());
+    buffer.dim = next;
+    int64_t stride = 1;
+    for (size_t i = entry.shape.size(); i-- > 0;) {  // Halide counts dimensions from the innermost
+      *next++ = halide_dimension_t(0, static_cast<int32_t>(entry.shape[i]), static_cast<int32_t>(stride));
+      stride *= entry.shape[i];
+    }
+  }
+}
+
+void Executor::point_to(int storage, void* data) {
+  memory_->data[static_cast<size_t>(storage)] = data;
+  for (const EntryId id : memory_->entries[static_cast<size_t>(storage)]) {
+    memory_->buffers[id].host = static_cast<uint8_t*>(data);
+  }
+}
+
+Status Executor::check_value(uint32_t node, const NDArray& value) const {
+  const PlanNode& of = plan_->nodes[node];
+  const PlanEntry& entry = plan_->entries[of.first_entry];
+  if (!value.defined()) return Status::invalid("input `" + of.name + "` was given no value");
+  if (value.shape() == entry.shape && value.dtype() == entry.dtype) return Status::success();
+  return Status::invalid("input `" + of.name + "` is " + describe(entry.shape, entry.dtype) + ", but was given " +
+                         describe(value.shape(), value.dtype()));
+}
+
+Status Executor::set_node(uint32_t node, const NDArray& value, bool may_bind) {
+  if (Status status = check_value(node, value); !status.ok()) return status;
+  const int storage = plan_->entries[plan_->nodes[node].first_entry].storage;
+  NDArray& held = memory_->held[static_cast<size_t>(storage)];
+  NDArray& own = memory_->own[static_cast<size_t>(storage)];
+  if (may_bind && reinterpret_cast<uintptr_t>(value.data()) % kVector == 0) {
+    held = value;
+  } else {
+    if (!own.defined()) own = NDArray::empty(value.shape(), value.dtype());
+    if (!own.defined()) return Status::out_of_memory("no memory for input `" + plan_->nodes[node].name + "`");
+    if (value.bytes()) std::memmove(own.data(), value.data(), value.bytes());
+    held = own;
+  }
+  point_to(storage, held.data());
+  return Status::success();
+}
+
+Status Executor::bind_constants(const NamedArrays& constants) {
+  std::unordered_map<std::string_view, uint32_t> nodes;
+  for (const uint32_t node : plan_->arg_nodes) nodes.emplace(plan_->nodes[node].name, node);
+  std::vector<bool> bound(plan_->nodes.size());
+  for (const auto& [name, value] : constants) {
+    const auto found = nodes.find(name);
+    if (found == nodes.end()) return Status::invalid("there is a constant `" + name + "`, but the plan has no input of that name");
+    if (Status status = set_node(found->second, value, true); !status.ok()) return status;
+    bound[found->second] = true;
+  }
+  for (const uint32_t node : plan_->arg_nodes) {
+    if (!bound[node]) inputs_.push_back(node);
+  }
+  return Status::success();
+}
+
+Status Executor::allocate() {
+  std::vector<size_t> offsets(plan_->storages.size());
+  size_t end = 0, colour = 0;
+  for (size_t s = 0; s < plan_->storages.size(); ++s) {
+    if (!plan_->storages[s].written) continue;
+    const size_t wanted = colour++ * kColourStep % kPage;
+    offsets[s] = end + (wanted + kPage - end % kPage) % kPage;
+    end = (offsets[s] + plan_->storages[s].bytes + kVector - 1) / kVector * kVector;
+  }
+  memory_->arena = allocate_aligned(end + kPage);
+  if (!memory_->arena) return Status::out_of_memory("no memory for the workspace of the model: " + std::to_string(end) + " bytes");
+  std::memset(memory_->arena, 0, end);  // page faults now, not in the first run
+  for (size_t s = 0; s < plan_->storages.size(); ++s) {
+    if (plan_->storages[s].written) point_to(static_cast<int>(s), static_cast<uint8_t*>(memory_->arena) + offsets[s]);
+  }
+  for (const uint32_t node : inputs_) {
+    const PlanEntry& entry = plan_->entries[plan_->nodes[node].first_entry];
+    const NDArray zeros = NDArray::zeros(entry.shape, entry.dtype);
+    if (!zeros.defined()) return Status::out_of_memory("no memory for input `" + plan_->nodes[node].name + "`");
+    memory_->own[static_cast<size_t>(entry.storage)] = zeros;
+    memory_->held[static_cast<size_t>(entry.storage)] = zeros;
+    point_to(entry.storage, memory_->own[static_cast<size_t>(entry.storage)].data());
+  }
+  return Status::success();
+}
+
+Status Executor::make_calls() {
+  std::vector<size_t> first_arg;
+  for (uint32_t n = 0; n < plan_->nodes.size(); ++n) {
+    const PlanNode& node = plan_->nodes[n];
+    if (node.kind == PlanNode::Kind::kInput || node.kind == PlanNode::Kind::kNop) continue;
+    bool any_output = false;
+    for (uint32_t i = 0; i < node.num_outputs; ++i) any_output |= *element_count(plan_->entries[node.first_entry + i].shape) != 0;
+    if (!any_output) continue;
+    const KernelFunction function =
+        node.kind == PlanNode::Kind::kCopy ? copy_tensor : kernels_ ? kernels_->find(node.func_name) : nullptr;
+    if (!function) {
+      return Status::bad_data("the kernel `" + node.func_name + "` of node `" + node.name + "` is not among the model's kernels");
+    }
+    first_arg.push_back(args_.size());
+    for (const EntryId id : node.inputs) args_.push_back(&memory_->buffers[id]);
+    for (uint32_t i = 0; i < node.num_outputs; ++i) args_.push_back(&memory_->buffers[node.first_entry + i]);
+    calls_.push_back({function, nullptr});
+    call_nodes_.push_back(n);
+  }
+  for (size_t c = 0; c < calls_.size(); ++c) calls_[c].args = args_.data() + first_arg[c];
+  return Status::success();
+}
+
+int Executor::threads() const { return threads_ > 0 ? threads_ : default_threads(); }
+
+int Executor::find_input_node(std::string_view name) const {
+  for (const uint32_t node : plan_->arg_nodes) {
+    if (plan_->nodes[node].name == name) return static_cast<int>(node);
+  }
+  return -1;
+}
+
+Status Executor::set_input(size_t index, const NDArray& value) {
+  if (index >= inputs_.size()) {
+    return Status::invalid("there is no input " + std::to_string(index) + ": the model has " + std::to_string(inputs_.size()));
+  }
+  return set_node(inputs_[index], value, false);
+}
+
+Status Executor::bind_input(size_t index, const NDArray& value) {
+  if (index >= inputs_.size()) {
+    return Status::invalid("there is no input " + std::to_string(index) + ": the model has " + std::to_string(inputs_.size()));
+  }
+  return set_node(inputs_[index], value, true);
+}
+
+Status Executor::set_input(std::string_view name, const NDArray& value) {
+  const int node = find_input_node(name);
+  if (node >= 0) return set_node(static_cast<uint32_t>(node), value, false);
+  std::string known;
+  for (const uint32_t input : inputs_) known += (known.empty() ? "`" : ", `") + plan_->nodes[input].name + "`";
+  return Status::invalid("the model has no input `" + std::string(name) + "`; it has " + (known.empty() ? "none" : known));
+}
+
+NDArray Executor::entry(EntryId id) const {
+  struct Hold {
+    std::shared_ptr<Memory> memory;
+    NDArray array;
+  };
+  const PlanEntry& of = plan_->entries[id];
+  auto* hold = new Hold{memory_, memory_->held[static_cast<size_t>(of.storage)]};
+  return NDArray::view(memory_->buffers[id].host, of.shape, of.dtype, [](void* held) { delete static_cast<Hold*>(held); }, hold);
+}
+
+NDArray Executor::input(size_t index) const { return entry(input_node(index).first_entry); }
+
+NDArray Executor::output(size_t index) const { return entry(plan_->heads[index]); }
+
+Status Executor::failed(size_t call, int code) const {
+  const PlanNode& node = plan_->nodes[call_nodes_[call]];
+  return Status::kernel_failed("the kernel `" + node.func_name + "` of node `" + node.name + "` failed with code " +
+                               std::to_string(code));
+}
+
+Status Executor::run_calls(size_t first, size_t last) {
+  const ThreadScope scope(threads_);
+  for (size_t c = first; c < last; ++c) {
+    if (const int code = calls_[c].function(calls_[c].args)) [[unlikely]] return failed(c, code);
+  }
+  return Status::success();
+}
+
+Status Executor::run() { return run_calls(0, calls_.size()); }
+
+Status Executor::run_range(uint32_t first, uint32_t last) {
+  const auto call_of = [this](uint32_t node) {
+    return static_cast<size_t>(std::lower_bound(call_nodes_.begin(), call_nodes_.end(), node) - call_nodes_.begin());
+  };
+  return run_calls(call_of(first), std::max(call_of(first), call_of(last)));
+}
+
+Result<RunProfile> Executor::run_profiled(int runs) {
+  if (runs < 1) return Status::invalid("a profile needs at least one run, not " + std::to_string(runs));
+  const double scale = ns_per_tick();
+  const size_t count = calls_.size();
+  // Written now, so that no page of it is touched for the first time between two readings of the clock.
+  std::vector<uint64_t> stamps(2 * count + 2, 1);
+  RunProfile profile{call_nodes_, std::vector<std::vector<double>>(count, std::vector<double>(static_cast<size_t>(runs))),
+                     std::vector<double>(static_cast<size_t>(runs))};
+  const ThreadScope scope(threads_);
+  for (size_t r = 0; r < static_cast<size_t>(runs); ++r) {
+    uint64_t* stamp = stamps.data();
+    *stamp++ = ticks();
+    for (size_t c = 0; c < count; ++c) {
+      *stamp++ = ticks();
+      const int code = calls_[c].function(calls_[c].args);
+      *stamp++ = ticks();
+      if (code) [[unlikely]] return failed(c, code);
+    }
+    *stamp = ticks();
+    profile.total_ns[r] = static_cast<double>(*stamp - stamps[0]) * scale;
+    for (size_t c = 0; c < count; ++c) {
+      profile.node_ns[c][r] = static_cast<double>(stamps[2 * c + 2] - stamps[2 * c + 1]) * scale;
+    }
+  }
+  return profile;
+}
+
+std::span<void*> Executor::node_args(uint32_t node) {
+  const auto found = std::lower_bound(call_nodes_.begin(), call_nodes_.end(), node);
+  if (found == call_nodes_.end() || *found != node) return {};
+  const PlanNode& of = plan_->nodes[node];
+  return {calls_[static_cast<size_t>(found - call_nodes_.begin())].args, of.inputs.size() + of.num_outputs};
+}
+
+KernelFunction Executor::node_function(uint32_t node) const {
+  const auto found = std::lower_bound(call_nodes_.begin(), call_nodes_.end(), node);
+  if (found == call_nodes_.end() || *found != node) return nullptr;
+  return calls_[static_cast<size_t>(found - call_nodes_.begin())].function;
+}
+
+void Executor::replace_function(uint32_t node, KernelFunction function) {
+  const auto found = std::lower_bound(call_nodes_.begin(), call_nodes_.end(), node);
+  if (found == call_nodes_.end() || *found != node) return;
+  calls_[static_cast<size_t>(found - call_nodes_.begin())].function = function;
+}
+
+}  // namespace baton

@@ -1,0 +1,36 @@
+// A model to be run: an artifact, opened, with one executor. What the command line, Python and the C interface use.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "baton/runtime/artifact.h"
+#include "baton/runtime/executor.h"
+
+namespace baton {
+
+class Model {
+ public:
+  /// Opens an artifact file. `check_params`: see Artifact::open.
+  static Result<std::unique_ptr<Model>> load(const std::string& path, bool check_params = false);
+
+  /// An artifact in memory, which must stay there as long as the model lives.
+  static Result<std::unique_ptr<Model>> load_memory(std::span<const uint8_t> bytes, bool check_params = false);
+
+  static Result<std::unique_ptr<Model>> from_artifact(std::shared_ptr<const Artifact> artifact);
+
+  const Artifact& artifact() const { return *artifact_; }
+  Executor& executor() { return *executor_; }
+
+  /// Another executor of the same plan, kernels and constants, to be run by another thread.
+  Result<std::unique_ptr<Executor>> another_executor() const;
+
+ private:
+  std::shared_ptr<const Artifact> artifact_;
+  std::shared_ptr<const Plan> plan_;
+  std::shared_ptr<const KernelLibrary> kernels_;
+  std::unique_ptr<Executor> executor_;
+};
+
+}  // namespace baton

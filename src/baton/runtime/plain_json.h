@@ -1,0 +1,60 @@
+// nlohmann::json for code without exceptions, in an inline namespace of its own and hidden: the compiler's library instantiates
+// the same templates with exceptions, and the two must never be taken for one another.
+//
+// Without exceptions every access to a value of the wrong type ends the process, so values are only read through the
+// functions below.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <iosfwd>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#define JSON_NOEXCEPTION 1
+#define NLOHMANN_JSON_NAMESPACE nlohmann::without_exceptions
+#define NLOHMANN_JSON_NAMESPACE_BEGIN \
+  namespace nlohmann {                \
+  inline namespace without_exceptions {
+#define NLOHMANN_JSON_NAMESPACE_END \
+  }                                 \
+  }
+
+#pragma GCC visibility push(hidden)
+#include <nlohmann/json.hpp>
+#pragma GCC visibility pop
+
+namespace baton {
+
+using Json = nlohmann::json;
+
+/// The member of an object; null when there is none or `value` is no object.
+inline const Json* json_member(const Json& value, const char* name) {
+  if (!value.is_object()) return nullptr;
+  const auto found = value.find(name);
+  return found == value.end() ? nullptr : &*found;
+}
+
+/// An integer that fits int64.
+inline std::optional<int64_t> json_int(const Json& value) {
+  if (value.is_number_unsigned()) {
+    const uint64_t number = value.get<uint64_t>();
+    return number <= INT64_MAX ? std::optional<int64_t>(static_cast<int64_t>(number)) : std::nullopt;
+  }
+  return value.is_number_integer() ? std::optional<int64_t>(value.get<int64_t>()) : std::nullopt;
+}
+
+inline const std::string* json_string(const Json& value) { return value.get_ptr<const std::string*>(); }
+
+}  // namespace baton

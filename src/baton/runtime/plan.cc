@@ -1,0 +1,312 @@
+#include "baton/runtime/plan.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "baton/runtime/plain_json.h"
+
+namespace baton {
+namespace {
+
+constexpr int64_t kMaxExtent = INT32_MAX;  // kernels count in 32 bits
+constexpr size_t kMaxDimensions = 64;
+
+Status bad(std::string what) { return Status::bad_data("the plan (graph.json) is damaged: " + std::move(what)); }
+
+/// Reads one plan. Every step leaves a reason in status_ and returns false when it cannot go on.
+class Reader {
+ public:
+  explicit Reader(const Json& root) : root_(root) {}
+
+  Result<std::shared_ptr<const Plan>> read() {
+    if (!root_.is_object()) return bad("it is not a JSON object");
+    if (!read_nodes() || !read_row_ptr() || !read_inputs() || !read_heads() || !read_arg_nodes() || !read_entries() ||
+        !plan_storage()) {
+      return status_;
+    }
+    return std::shared_ptr<const Plan>(std::make_shared<Plan>(std::move(plan_)));
+  }
+
+ private:
+  bool fail(std::string what) {
+    status_ = bad(std::move(what));
+    return false;
+  }
+
+  static std::string number(size_t value) { return std::to_string(value); }
+
+  std::string called(size_t node) const { return "node " + number(node) + " (`" + plan_.nodes[node].name + "`)"; }
+
+  /// A member that must be an array.
+  const Json* list(const Json& of, const char* name) {
+    const Json* found = json_member(of, name);
+    if (found && found->is_array()) return found;
+    fail("there is no list `" + std::string(name) + "`");
+    return nullptr;
+  }
+
+  bool read_nodes() {
+    const Json* nodes = list(root_, "nodes");
+    if (!nodes) return false;
+    plan_.nodes.reserve(nodes->size());
+    for (const Json& node : *nodes) {
+      if (!read_node(node)) return false;
+    }
+    return true;
+  }
+
+  bool read_node(const Json& json) {
+    const size_t index = plan_.nodes.size();
+    const Json* op = json_member(json, "op");
+    const Json* name = json_member(json, "name");
+    if (!op || !json_string(*op) || !name || !json_string(*name)) return fail("node " + number(index) + " has no `op` or no `name`");
+    PlanNode& node = plan_.nodes.emplace_back();
+    node.name = *json_string(*name);
+    if (!read_attrs(json, node)) return fail(called(index) + " has attributes that are no strings");
+    if (*json_string(*op) == "null") return true;
+    if (*json_string(*op) != "tvm_op") return fail(called(index) + " is of unknown kind `" + *json_string(*op) + "`");
+    node.func_name = node.attr("func_name");
+    if (node.func_name.empty()) return fail(called(index) + " names no function");
+    node.kind = node.func_name == "__nop"    ? PlanNode::Kind::kNop
+                : node.func_name == "__copy" ? PlanNode::Kind::kCopy
+                                             : PlanNode::Kind::kKernel;
+    return read_count(index, "num_outputs", node.num_outputs) && read_origins(index, "origins", node.origins) &&
+           read_origins(index, "made_for", node.made_for);
+  }
+
+  static bool read_attrs(const Json& json, PlanNode& node) {
+    const Json* attrs = json_member(json, "attrs");
+    if (!attrs) return true;
+    if (!attrs->is_object()) return false;
+    for (auto it = attrs->begin(); it != attrs->end(); ++it) {  // sorted: the JSON library keeps objects in a map
+      const std::string* value = json_string(*it);
+      if (!value) return false;
+      node.attrs.emplace_back(it.key(), *value);
+    }
+    node.reason = node.attr("reason");
+    return true;
+  }
+
+  bool read_count(size_t index, const char* name, uint32_t& count) {
+    const std::string_view text = plan_.nodes[index].attr(name);
+    const Json value = Json::parse(text.begin(), text.end(), nullptr, false);
+    const std::optional<int64_t> read = json_int(value);
+    if (!read || *read < 1 || *read > 1 << 20) return fail(called(index) + " has `" + name + "` = \"" + std::string(text) + "\"");
+    count = static_cast<uint32_t>(*read);
+    return true;
+  }
+
+  /// A list of ids written as text, "[3, 7]". Absent means none.
+  bool read_origins(size_t index, const char* name, std::vector<uint32_t>& ids) {
+    const std::string_view text = plan_.nodes[index].attr(name);
+    if (text.empty()) return true;
+    const Json value = Json::parse(text.begin(), text.end(), nullptr, false);
+    bool good = value.is_array();
+    for (size_t i = 0; good && i < value.size(); ++i) {
+      const std::optional<int64_t> id = json_int(value[i]);
+      good = id && *id >= 0 && *id <= UINT32_MAX;
+      if (good) ids.push_back(static_cast<uint32_t>(*id));
+    }
+    return good || fail(called(index) + " has `" + name + "` = \"" + std::string(text) + "\", which is no list of ids");
+  }
+
+  bool read_row_ptr() {
+    const Json* rows = list(root_, "node_row_ptr");
+    if (!rows) return false;
+    if (rows->size() != plan_.nodes.size() + 1) {
+      return fail("`node_row_ptr` has " + number(rows->size()) + " numbers for " + number(plan_.nodes.size()) + " nodes");
+    }
+    size_t entry = 0;
+    for (size_t i = 0; i <= plan_.nodes.size(); ++i) {
+      if (json_int((*rows)[i]) != static_cast<int64_t>(entry)) {
+        return fail("`node_row_ptr` does not agree with the numbers of outputs at node " + number(i));
+      }
+      if (i == plan_.nodes.size()) break;
+      plan_.nodes[i].first_entry = static_cast<EntryId>(entry);
+      entry += plan_.nodes[i].num_outputs;
+      if (entry > UINT32_MAX) return fail("it has more than 2^32 tensors");
+    }
+    num_entries_ = entry;
+    return true;
+  }
+
+  /// [node, output, version] of a node before `limit`.
+  std::optional<EntryId> entry(const Json& json, size_t limit) const {
+    if (!json.is_array() || json.size() < 2 || json.size() > 3) return std::nullopt;
+    const std::optional<int64_t> node = json_int(json[0]), output = json_int(json[1]);
+    if (!node || *node < 0 || static_cast<size_t>(*node) >= limit) return std::nullopt;
+    const PlanNode& of = plan_.nodes[static_cast<size_t>(*node)];
+    if (!output || *output < 0 || *output >= of.num_outputs) return std::nullopt;
+    return of.first_entry + static_cast<EntryId>(*output);
+  }
+
+  bool read_inputs() {
+    const Json& nodes = *json_member(root_, "nodes");
+    for (size_t i = 0; i < plan_.nodes.size(); ++i) {
+      const Json* inputs = json_member(nodes[i], "inputs");
+      if (!inputs) continue;
+      if (!inputs->is_array()) return fail(called(i) + " has `inputs` that are no list");
+      for (const Json& input : *inputs) {
+        const std::optional<EntryId> id = entry(input, i);
+        if (!id) return fail(called(i) + " has an input that no node before it computes: " + input.dump(-1, ' ', false, Json::error_handler_t::replace));
+        plan_.nodes[i].inputs.push_back(*id);
+      }
+    }
+    return true;
+  }
+
+  bool read_heads() {
+    const Json* heads = list(root_, "heads");
+    if (!heads) return false;
+    for (const Json& head : *heads) {
+      const std::optional<EntryId> id = entry(head, plan_.nodes.size());
+      if (!id) return fail("an output is computed by no node: " + head.dump(-1, ' ', false, Json::error_handler_t::replace));
+      plan_.heads.push_back(*id);
+    }
+    return true;
+  }
+
+  bool read_arg_nodes() {
+    const Json* args = list(root_, "arg_nodes");
+    if (!args) return false;
+    std::vector<bool> seen(plan_.nodes.size());
+    for (const Json& arg : *args) {
+      const std::optional<int64_t> node = json_int(arg);
+      if (!node || *node < 0 || static_cast<size_t>(*node) >= plan_.nodes.size() ||
+          plan_.nodes[static_cast<size_t>(*node)].kind != PlanNode::Kind::kInput || seen[static_cast<size_t>(*node)]) {
+        return fail("`arg_nodes` lists something that is not an input, or lists it twice");
+      }
+      seen[static_cast<size_t>(*node)] = true;
+      plan_.arg_nodes.push_back(static_cast<uint32_t>(*node));
+    }
+    for (size_t i = 0; i < plan_.nodes.size(); ++i) {
+      const bool input = plan_.nodes[i].kind == PlanNode::Kind::kInput;
+      if (input && !seen[i]) return fail(called(i) + " is an input that `arg_nodes` does not list");
+      if (input && !plan_.nodes[i].inputs.empty()) return fail(called(i) + " is an input and has inputs");
+    }
+    return true;
+  }
+
+  /// The values of a graph attribute ["kind", [values]]; null (and a reason, if it is required) when it does not fit.
+  const Json* values(const char* name, bool required) {
+    const Json* attrs = json_member(root_, "attrs");
+    const Json* attr = attrs ? json_member(*attrs, name) : nullptr;
+    if (!attr && !required) return nullptr;
+    if (attr && attr->is_array() && attr->size() == 2 && (*attr)[1].is_array() && (*attr)[1].size() == num_entries_) {
+      return &(*attr)[1];
+    }
+    fail("attribute `" + std::string(name) + "` does not list one value for each of " + number(num_entries_) + " tensors");
+    return nullptr;
+  }
+
+  bool read_entries() {
+    const Json* types = values("dltype", true);
+    const Json* shapes = types ? values("shape", true) : nullptr;
+    const Json* storages = shapes ? values("storage_id", true) : nullptr;
+    if (!storages) return false;
+    const Json* devices = values("device_index", false);
+    const Json* scopes = values("storage_scope", false);
+    if (!status_.ok()) return false;
+    plan_.entries.resize(num_entries_);
+    for (size_t i = 0; i < num_entries_; ++i) {
+      PlanEntry& entry = plan_.entries[i];
+      const std::string* type = json_string((*types)[i]);
+      const std::optional<DType> dtype = type ? DType::parse(*type) : std::nullopt;
+      if (!dtype || dtype->is_void()) return fail("tensor " + number(i) + " has an unknown type");
+      entry.dtype = *dtype;
+      if (!read_shape((*shapes)[i], entry)) return fail("tensor " + number(i) + " has a shape that cannot be run");
+      const std::optional<int64_t> storage = json_int((*storages)[i]);
+      if (!storage || *storage < 0 || static_cast<size_t>(*storage) >= num_entries_) {
+        return fail("tensor " + number(i) + " has a storage id out of range");
+      }
+      entry.storage = static_cast<int>(*storage);
+      if (devices && !read_device((*devices)[i], entry)) return fail("tensor " + number(i) + " has an unknown device");
+      if (scopes && json_string((*scopes)[i])) entry.scope = *json_string((*scopes)[i]);
+    }
+    return true;
+  }
+
+  static bool read_device(const Json& json, PlanEntry& entry) {
+    const std::optional<int64_t> device = json_int(json);
+    if (!device || *device < 1 || *device > 1000) return false;
+    entry.device_type = static_cast<int>(*device);
+    return true;
+  }
+
+  static bool read_shape(const Json& json, PlanEntry& entry) {
+    if (!json.is_array() || json.size() > kMaxDimensions) return false;
+    for (const Json& value : json) {
+      const std::optional<int64_t> extent = json_int(value);
+      if (!extent || *extent < 0 || *extent > kMaxExtent) return false;
+      entry.shape.push_back(*extent);
+    }
+    const std::optional<int64_t> bytes = byte_count(entry.shape, entry.dtype);
+    return bytes && *bytes <= int64_t{1} << 46;
+  }
+
+  bool plan_storage() {
+    for (const PlanEntry& entry : plan_.entries) {
+      if (static_cast<size_t>(entry.storage) >= plan_.storages.size()) {
+        plan_.storages.resize(static_cast<size_t>(entry.storage) + 1);
+      }
+      PlanStorage& storage = plan_.storages[static_cast<size_t>(entry.storage)];
+      storage.bytes = std::max(storage.bytes, entry.bytes());
+      storage.device_type = entry.device_type;
+    }
+    for (size_t i = 0; i < plan_.nodes.size(); ++i) {
+      if (!check_node(i)) return false;
+    }
+    for (const uint32_t arg : plan_.arg_nodes) {
+      const PlanEntry& entry = plan_.entries[plan_.nodes[arg].first_entry];
+      if (plan_.storages[static_cast<size_t>(entry.storage)].written) {
+        return fail(called(arg) + " is an input whose storage kernels overwrite");
+      }
+    }
+    return true;
+  }
+
+  bool check_node(size_t index) {
+    const PlanNode& node = plan_.nodes[index];
+    if (node.kind == PlanNode::Kind::kInput) return true;
+    if (node.kind != PlanNode::Kind::kKernel) {
+      if (node.inputs.size() != 1 || node.num_outputs != 1) return fail(called(index) + " must have one input and one output");
+      const PlanEntry& from = plan_.entries[node.inputs[0]];
+      const PlanEntry& to = plan_.entries[node.first_entry];
+      if (from.bytes() != to.bytes()) return fail(called(index) + " changes the size of its data");
+      if (node.kind == PlanNode::Kind::kNop) {
+        return from.storage == to.storage || fail(called(index) + " does nothing but has a storage of its own");
+      }
+    }
+    for (uint32_t i = 0; i < node.num_outputs; ++i) {
+      plan_.storages[static_cast<size_t>(plan_.entries[node.first_entry + i].storage)].written = true;
+    }
+    return true;
+  }
+
+  const Json& root_;
+  Plan plan_;
+  size_t num_entries_ = 0;
+  Status status_;
+};
+
+}  // namespace
+
+std::string_view PlanNode::attr(std::string_view name) const {
+  const auto found = std::lower_bound(attrs.begin(), attrs.end(), name,
+                                      [](const auto& attr, std::string_view wanted) { return attr.first < wanted; });
+  return found != attrs.end() && found->first == name ? std::string_view(found->second) : std::string_view();
+}
+
+Result<std::shared_ptr<const Plan>> Plan::parse(std::string_view graph_json) {
+  const Json root = Json::parse(graph_json.begin(), graph_json.end(), nullptr, false);
+  if (root.is_discarded()) return bad("it is not JSON (" + std::to_string(graph_json.size()) + " bytes)");
+  return Reader(root).read();
+}
+
+size_t Plan::workspace_bytes() const {
+  size_t bytes = 0;
+  for (const PlanStorage& storage : storages) bytes += storage.written ? storage.bytes : 0;
+  return bytes;
+}
+
+}  // namespace baton

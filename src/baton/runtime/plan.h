@@ -1,0 +1,77 @@
+// graph.json: which kernel runs when, on which data, in which storage. The format is TVM's; Baton adds the attributes
+// `origins`, `made_for` and `reason` to nodes, which TVM's reader ignores.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "baton/support/base/dtype.h"
+#include "baton/support/base/ndarray.h"
+#include "baton/support/base/status.h"
+
+namespace baton {
+
+/// Index of a tensor in the plan: output `i` of node `n` is `plan.nodes[n].first_entry + i`.
+using EntryId = uint32_t;
+
+struct PlanEntry {
+  Shape shape;
+  DType dtype;
+  int storage = 0;       ///< index into Plan::storages
+  int device_type = 1;   ///< DLPack's numbers: 1 is the processor
+  std::string scope;     ///< empty for ordinary memory
+
+  size_t bytes() const { return static_cast<size_t>(*byte_count(shape, dtype)); }
+};
+
+struct PlanNode {
+  enum class Kind {
+    kInput,   ///< a parameter of the model or a constant; found by name
+    kKernel,  ///< calls func_name
+    kNop,     ///< another shape for the same storage
+    kCopy,    ///< copies its only input
+  };
+
+  Kind kind = Kind::kInput;
+  std::string name;       ///< unique in the plan
+  std::string func_name;  ///< empty for an input
+  std::vector<EntryId> inputs;
+  EntryId first_entry = 0;
+  uint32_t num_outputs = 1;
+
+  std::vector<uint32_t> origins;   ///< operators of the source that this node computes, ascending
+  std::vector<uint32_t> made_for;  ///< for what the compiler added: the operators it serves
+  std::string reason;              ///< and why
+  std::vector<std::pair<std::string, std::string>> attrs;  ///< all attributes as they were read, sorted by name
+
+  /// The attribute of that name; empty when there is none.
+  std::string_view attr(std::string_view name) const;
+};
+
+/// One piece of memory that several tensors use one after another.
+struct PlanStorage {
+  size_t bytes = 0;
+  int device_type = 1;
+  bool written = false;  ///< by a kernel; otherwise it belongs to an input
+};
+
+struct Plan {
+  std::vector<PlanNode> nodes;       ///< in the order of execution
+  std::vector<PlanEntry> entries;
+  std::vector<uint32_t> arg_nodes;   ///< nodes that are inputs or constants, in order
+  std::vector<EntryId> heads;        ///< the outputs of the model
+  std::vector<PlanStorage> storages;
+
+  /// Reads and checks a plan: after it, every index is in range, every shape countable, every nop fits its storage.
+  static Result<std::shared_ptr<const Plan>> parse(std::string_view graph_json);
+
+  /// Bytes of all storage that kernels write: the workspace of one executor.
+  size_t workspace_bytes() const;
+};
+
+}  // namespace baton

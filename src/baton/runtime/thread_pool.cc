@@ -1,0 +1,293 @@
+#include "baton/runtime/thread_pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+#include "baton/runtime/timers.h"
+
+namespace baton {
+namespace {
+
+constexpr int kMaxLoops = 16;  // loops of different callers at once; further callers run alone
+
+// How long to wait awake before sleeping. A futex wake-up costs the caller some microseconds and the sleeper up to 50
+// in a virtual machine, so between the loops of one run nobody should sleep.
+constexpr int64_t kPureSpinNs = 20'000;  // then the processor is offered to others between looks
+constexpr int64_t kIdleSpinNs = 200'000;
+constexpr int64_t kRunSpinNs = 10'000'000;
+
+void pause() {
+#if defined(__x86_64__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Waits a little longer with every call.
+class Waiter {
+ public:
+  /// Nanoseconds since the first call.
+  int64_t step() {
+    for (int i = 0; i < 16; ++i) pause();
+    const int64_t now = monotonic_ns();
+    if (start_ == 0) start_ = now;
+    const int64_t waited = now - start_;
+    if (waited > kPureSpinNs) sched_yield();
+    return waited;
+  }
+
+ private:
+  int64_t start_ = 0;
+};
+
+/// Iterations that one thread starts with. A cache line each, since its owner writes it all the time.
+struct alignas(64) Range {
+  std::atomic<int> next{0};
+  int end = 0;
+};
+
+/// One parallel loop in progress. Loops are never freed, so a late thread may look at one that is over: it finds no
+/// ticket and goes away.
+struct Loop {
+  std::atomic<bool> taken{false};
+  ParallelTask task = nullptr;
+  void* user = nullptr;
+  uint8_t* closure = nullptr;
+  int min = 0;
+  int parts = 0;
+  // Tickets (threads that may still join) in the upper half, threads inside in the lower half.
+  alignas(64) std::atomic<uint32_t> state{0};
+  std::atomic<int> error{0};
+  Range ranges[kMaxThreads];
+
+  static constexpr uint32_t kTicket = 1u << 16;
+
+  bool join() {
+    uint32_t seen = state.load(std::memory_order_relaxed);
+    while (seen >= kTicket) {
+      if (state.compare_exchange_weak(seen, seen - kTicket + 1, std::memory_order_acquire)) return true;
+    }
+    return false;
+  }
+
+  void leave() { state.fetch_sub(1, std::memory_order_release); }
+
+  /// Works on the range `first`, then on what is left of the others.
+  void work(int first) {
+    for (int k = 0; k < parts; ++k) {
+      Range& range = ranges[(first + k) % parts];
+      while (range.next.load(std::memory_order_relaxed) < range.end) {
+        const int i = range.next.fetch_add(1, std::memory_order_relaxed);
+        if (i >= range.end) break;
+        if (const int code = task(user, min + i, closure)) {
+          error.store(code, std::memory_order_relaxed);
+          drop_the_rest();
+        }
+      }
+    }
+  }
+
+  void drop_the_rest() {
+    for (int k = 0; k < parts; ++k) ranges[k].next.store(ranges[k].end, std::memory_order_relaxed);
+  }
+};
+
+struct Pool {
+  std::mutex mutex;  // guards the starting of threads
+  std::atomic<int> threads{0};
+  std::atomic<int> open_runs{0};
+  alignas(64) std::atomic<uint32_t> generation{0};  // counts loops: what sleeping threads watch
+  Loop loops[kMaxLoops];
+};
+
+/// What the pool knows about a thread.
+struct ThreadState {
+  int threads = 0;      // set by ThreadScope; 0: the default
+  bool inside = false;  // in a task: loops run here alone
+};
+
+__attribute__((tls_model("initial-exec"))) thread_local ThreadState own;
+
+void before_fork();
+void after_fork_in_parent();
+void after_fork_in_child();
+
+Pool& pool() {
+  static Pool* const instance = [] {
+    auto* fresh = new Pool;  // never deleted: its threads run until the process ends
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    return fresh;
+  }();
+  return *instance;
+}
+
+void before_fork() { pool().mutex.lock(); }
+
+void after_fork_in_parent() { pool().mutex.unlock(); }
+
+/// Only the thread that called fork exists here: what the others were doing is over.
+void after_fork_in_child() {
+  Pool& all = pool();
+  all.threads.store(0);
+  all.open_runs.store(own.threads > 1 ? 1 : 0);
+  for (Loop& loop : all.loops) {
+    loop.state.store(0);
+    loop.taken.store(false);
+  }
+  all.mutex.unlock();
+}
+
+bool join_any_loop(Pool& all, int index) {
+  bool worked = false;
+  for (Loop& loop : all.loops) {
+    if (!loop.join()) continue;
+    loop.work(1 + index % std::max(1, loop.parts - 1));
+    loop.leave();
+    worked = true;
+  }
+  return worked;
+}
+
+void* worker_main(void* argument) {
+  const int index = static_cast<int>(reinterpret_cast<intptr_t>(argument));
+  Pool& all = pool();
+  own.inside = true;
+  for (;;) {
+    const uint32_t seen = all.generation.load(std::memory_order_acquire);
+    if (join_any_loop(all, index)) continue;
+    Waiter waiter;
+    while (all.generation.load(std::memory_order_acquire) == seen) {
+      const int64_t limit = all.open_runs.load(std::memory_order_relaxed) ? kRunSpinNs : kIdleSpinNs;
+      if (waiter.step() < limit) continue;
+      all.generation.wait(seen, std::memory_order_acquire);
+      break;
+    }
+  }
+  return nullptr;
+}
+
+/// Starts threads until there are `wanted`, or as many as the system gives: fewer threads are slower, not wrong.
+void start_threads(Pool& all, int wanted) {
+  const std::lock_guard lock(all.mutex);
+  // Signals meant for the program go to its own threads; those of profilers (SIGPROF, real time) may come here.
+  sigset_t ours, before;
+  sigemptyset(&ours);
+  for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD, SIGALRM, SIGWINCH, SIGPIPE, SIGUSR1, SIGUSR2}) {
+    sigaddset(&ours, s);
+  }
+  pthread_sigmask(SIG_BLOCK, &ours, &before);
+  int count = all.threads.load(std::memory_order_relaxed);
+  for (; count < wanted; ++count) {
+    pthread_t thread;
+    if (pthread_create(&thread, nullptr, worker_main, reinterpret_cast<void*>(static_cast<intptr_t>(count))) != 0) break;
+    pthread_detach(thread);
+  }
+  all.threads.store(count, std::memory_order_relaxed);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+int run_alone(ParallelTask task, void* user, int min, int extent, uint8_t* closure) {
+  for (int i = 0; i < extent; ++i) {
+    if (const int code = task(user, min + i, closure)) return code;
+  }
+  return 0;
+}
+
+Loop* take_loop(Pool& all) {
+  for (Loop& loop : all.loops) {
+    if (!loop.taken.load(std::memory_order_relaxed) && !loop.taken.exchange(true, std::memory_order_acquire)) return &loop;
+  }
+  return nullptr;
+}
+
+/// Processors that the control group (version 2) may use, rounded up; 0 when it does not say.
+int quota_threads() {
+  std::FILE* file = std::fopen("/sys/fs/cgroup/cpu.max", "re");
+  if (!file) return 0;
+  long quota = 0, period = 0;
+  const int read = std::fscanf(file, "%ld %ld", &quota, &period);  // "max 100000" when there is no limit
+  std::fclose(file);
+  return read == 2 && quota > 0 && period > 0 ? static_cast<int>((quota + period - 1) / period) : 0;
+}
+
+int count_default_threads() {
+  if (const char* text = std::getenv("BATON_NUM_THREADS")) {
+    const int wanted = std::atoi(text);
+    if (wanted > 0) return std::min(wanted, kMaxThreads);
+  }
+  int count = static_cast<int>(std::thread::hardware_concurrency());  // counts the affinity mask
+  if (const int quota = quota_threads()) count = std::min(count, quota);
+  return std::clamp(count, 1, kMaxThreads);
+}
+
+}  // namespace
+
+int default_threads() {
+  static const int count = count_default_threads();
+  return count;
+}
+
+int current_threads() { return own.inside ? 1 : own.threads > 0 ? own.threads : default_threads(); }
+
+int pool_size() { return pool().threads.load(); }
+
+ThreadScope::ThreadScope(int threads) : before_(own.threads) {
+  own.threads = std::clamp(threads, 0, kMaxThreads);
+  counted_ = !own.inside && current_threads() > 1;
+  if (counted_) pool().open_runs.fetch_add(1, std::memory_order_relaxed);
+}
+
+ThreadScope::~ThreadScope() {
+  if (counted_) pool().open_runs.fetch_sub(1, std::memory_order_relaxed);
+  own.threads = before_;
+}
+
+int parallel_for(ParallelTask task, void* user, int min, int extent, uint8_t* closure) {
+  const int parts = std::min(current_threads(), extent);
+  if (parts <= 1) return run_alone(task, user, min, extent, closure);
+  Pool& all = pool();
+  if (all.threads.load(std::memory_order_relaxed) < parts - 1) start_threads(all, parts - 1);
+  Loop* const loop = take_loop(all);
+  if (!loop) return run_alone(task, user, min, extent, closure);
+
+  loop->task = task;
+  loop->user = user;
+  loop->closure = closure;
+  loop->min = min;
+  loop->parts = parts;
+  loop->error.store(0, std::memory_order_relaxed);
+  for (int k = 0; k < parts; ++k) {
+    loop->ranges[k].next.store(static_cast<int>(int64_t{extent} * k / parts), std::memory_order_relaxed);
+    loop->ranges[k].end = static_cast<int>(int64_t{extent} * (k + 1) / parts);
+  }
+  loop->state.store(Loop::kTicket * static_cast<uint32_t>(parts - 1), std::memory_order_release);
+  all.generation.fetch_add(1, std::memory_order_release);
+  if (parts - 1 >= all.threads.load(std::memory_order_relaxed)) {
+    all.generation.notify_all();
+  } else {
+    for (int k = 1; k < parts; ++k) all.generation.notify_one();
+  }
+
+  own.inside = true;
+  loop->work(0);
+  own.inside = false;
+
+  // No more joining; then wait for those who are in the middle of an iteration.
+  loop->state.fetch_and(Loop::kTicket - 1, std::memory_order_acquire);
+  Waiter waiter;
+  while (loop->state.load(std::memory_order_acquire) != 0) waiter.step();
+  const int code = loop->error.load(std::memory_order_relaxed);
+  loop->taken.store(false, std::memory_order_release);
+  return code;
+}
+
+}  // namespace baton

@@ -1,0 +1,36 @@
+#include "baton/support/base/memory.h"
+
+#include <cstdint>
+#include <cstdlib>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace baton {
+namespace {
+
+constexpr size_t kVector = 64;
+constexpr size_t kPage = 4096;
+constexpr size_t kHugePage = size_t{2} << 20;
+
+}  // namespace
+
+void* allocate_aligned(size_t bytes) {
+  if (bytes > SIZE_MAX / 2) return nullptr;
+  size_t alignment = kVector;
+  if (bytes >= kPage) alignment = kPage;
+  if (bytes >= 2 * kHugePage) alignment = kHugePage;
+  const size_t granule = alignment == kHugePage ? kPage : alignment;
+  const size_t room = (bytes + kVector + granule - 1) / granule * granule;
+  void* block = nullptr;
+  if (posix_memalign(&block, alignment, room) != 0) return nullptr;
+#if defined(__linux__)
+  // Advice only: a kernel without huge pages says no, and the memory is as good as before. Whole huge pages only, so
+  // that what the heap keeps next to the block is left alone.
+  if (alignment == kHugePage) (void)madvise(block, room / kHugePage * kHugePage, MADV_HUGEPAGE);
+#endif
+  return block;
+}
+
+}  // namespace baton
