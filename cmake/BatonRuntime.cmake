@@ -2,12 +2,31 @@
 
 baton_sources(runtime_sources "*.cc" src/baton/support/base src/baton/runtime)
 if(runtime_sources)
-  add_library(baton_runtime SHARED ${runtime_sources})
-  target_include_directories(baton_runtime PUBLIC "${CMAKE_SOURCE_DIR}/src")
+  # The shim that is linked into every library of kernels: compiled by hand, since it must carry none of our flags
+  # (sanitizers, line tables) into users' files.
+  set(shim_source "${CMAKE_SOURCE_DIR}/src/baton/runtime/kernel_shim.c")
+  set(shim_object "${CMAKE_BINARY_DIR}/generated/kernel_shim.o")
+  set(shim_embedded "${CMAKE_BINARY_DIR}/generated/kernel_shim.cc")
+  add_custom_command(
+    OUTPUT "${shim_embedded}"
+    COMMAND "${CMAKE_CXX_COMPILER}" -x c -std=c11 -O2 -fPIC -ffreestanding -fno-stack-protector
+            -fno-asynchronous-unwind-tables -Wall -Wextra -Werror -c "${shim_source}" -o "${shim_object}"
+    COMMAND "${CMAKE_COMMAND}" "-DINPUT=${shim_object}" "-DOUTPUT=${shim_embedded}"
+            -P "${CMAKE_SOURCE_DIR}/cmake/EmbedShim.cmake"
+    DEPENDS "${shim_source}" "${CMAKE_SOURCE_DIR}/src/baton/runtime/kernel_table.h"
+            "${CMAKE_SOURCE_DIR}/cmake/EmbedShim.cmake"
+    COMMENT "Embedding the kernel shim" VERBATIM)
+
+  add_library(baton_runtime SHARED ${runtime_sources} "${shim_embedded}")
+  target_include_directories(baton_runtime PUBLIC "${CMAKE_SOURCE_DIR}/src"
+                                           PRIVATE "${BATON_HALIDE_ROOT}/include")  # HalideRuntime.h only
   target_compile_options(baton_runtime PRIVATE -fno-exceptions -fno-rtti)
   if(BATON_SANITIZE MATCHES undefined)
     target_compile_options(baton_runtime PRIVATE -fno-sanitize=vptr)  # needs RTTI
   endif()
-  target_link_libraries(baton_runtime PRIVATE baton_options Threads::Threads ${CMAKE_DL_LIBS})
+  # Its threads run until the process ends: it must never be unloaded.
+  target_link_options(baton_runtime PRIVATE -Wl,-z,nodelete)
+  target_link_libraries(baton_runtime PRIVATE baton_options nlohmann_json::nlohmann_json Threads::Threads
+                                              ${CMAKE_DL_LIBS})
   install(TARGETS baton_runtime LIBRARY DESTINATION lib)
 endif()

@@ -1,11 +1,11 @@
 #include "baton/runtime/allocator.h"
 
-#include <pthread.h>
-
 #include <array>
 #include <atomic>
 #include <bit>
 #include <cstdlib>
+
+#include <pthread.h>
 
 #include "baton/runtime/timers.h"
 #include "baton/support/base/memory.h"
@@ -120,8 +120,8 @@ Header* take_from_system(int size_class) {
   Shared& all = shared();
   const size_t bytes = bytes_of(size_class);
   const uint64_t number = all.system_allocations.fetch_add(1, std::memory_order_relaxed);
-  // Large blocks begin at different distances from a page boundary: a store to one would otherwise delay the loads
-  // from all others at the same distance (the processor compares the low 12 bits first).
+  // Large blocks begin at different distances from a page boundary: a store to one would otherwise delay the
+  // loads from all others at the same distance (the processor compares the low 12 bits first).
   const size_t colour = bytes >= 4096 ? number % kColours * 2 * kAlignment : 0;
   auto* base = static_cast<uint8_t*>(allocate_aligned(bytes + colour + 3 * kAlignment));
   if (!base) return nullptr;
@@ -176,7 +176,8 @@ void* scratch_allocate(size_t bytes) {
   if (bytes > size_t{1} << 46) return nullptr;
   Shared& all = shared();
   Kept* const kept = keep();
-  if (kept->trims != all.trims.load(std::memory_order_relaxed)) [[unlikely]] trim_own(kept);
+  if (kept->trims != all.trims.load(std::memory_order_relaxed)) [[unlikely]]
+    trim_own(kept);
   const int size_class = class_of(bytes);
   for (Header*& mine : kept->blocks[static_cast<size_t>(size_class)]) {
     if (!mine) continue;

@@ -1,5 +1,5 @@
-// The scratch memory of kernels. What is freed is kept, faulted in, for the next kernel: asking the system each time
-// made a staged convolution six times slower.
+// The scratch memory of kernels. What is freed is kept, faulted in, for the next kernel: asking the system
+// each time made a staged convolution six times slower.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace baton {
 
-/// Memory for one kernel: aligned to 128 bytes, readable for 128 bytes before and behind. Null when there is none.
-/// Thread safe.
+/// Memory for one kernel: aligned to 128 bytes, readable for 128 bytes before and behind. Null when there is
+/// none. Thread safe.
 void* scratch_allocate(size_t bytes);
 
 /// Null is allowed.
@@ -22,8 +22,8 @@ struct ScratchStats {
 
 ScratchStats scratch_stats();
 
-/// Gives the free blocks on the shared lists and of the calling thread back to the system; other threads give theirs
-/// back when they next allocate. Returns the bytes freed now.
+/// Gives the free blocks on the shared lists and of the calling thread back to the system; other threads give
+/// theirs back when they next allocate. Returns the bytes freed now.
 size_t scratch_trim();
 
 }  // namespace baton

@@ -1,15 +1,15 @@
 #include "baton/runtime/artifact.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "baton/support/base/checksum.h"
 
@@ -40,7 +40,8 @@ struct TableRow {
 };
 static_assert(sizeof(TableRow) == 64);
 
-/// In kParamsIndex, one per constant, followed by its shape (int64 each) and its name, padded with zeros to 8 bytes.
+/// In kParamsIndex, one per constant, followed by its shape (int64 each) and its name, padded with zeros to 8
+/// bytes.
 struct IndexRow {
   uint64_t offset;  // in section kParams
   uint64_t bytes;
@@ -117,7 +118,8 @@ class TemporaryFile {
 
  private:
   Status failed() const {
-    return Status::io(system_error("cannot write `" + target_ + "`") + (errno == ENOSPC ? "; free some space and try again" : ""));
+    return Status::io(system_error("cannot write `" + target_ + "`") +
+                      (errno == ENOSPC ? "; free some space and try again" : ""));
   }
 
   std::string target_;
@@ -142,8 +144,9 @@ ParamsLayout lay_out(const NamedArrays& params) {
     layout.offsets.push_back(offset);
     layout.bytes = offset + array.bytes();
     const DType type = array.dtype();
-    put(layout.index, IndexRow{offset, array.bytes(), static_cast<uint32_t>(name.size()), static_cast<uint32_t>(array.ndim()),
-                               static_cast<uint8_t>(type.code), type.bits, type.lanes, 0});
+    put(layout.index, IndexRow{offset, array.bytes(), static_cast<uint32_t>(name.size()),
+                               static_cast<uint32_t>(array.ndim()), static_cast<uint8_t>(type.code),
+                               type.bits, type.lanes, 0});
     for (const int64_t extent : array.shape()) put(layout.index, extent);
     layout.index += name;
     layout.index.resize(round_up(layout.index.size(), 8));
@@ -158,13 +161,14 @@ Status write_params(TemporaryFile& file, const NamedArrays& params, const Params
   for (size_t i = 0; i < params.size(); ++i) {
     // Less than a page at a time, since no tensor is aligned to more.
     if (Status status = file.pad_to(start + layout.offsets[i]); !status.ok()) return status;
-    if (Status status = file.append(params[i].second.data(), params[i].second.bytes()); !status.ok()) return status;
+    if (Status status = file.append(params[i].second.data(), params[i].second.bytes()); !status.ok())
+      return status;
   }
   return file.pad_to(start + layout.bytes);
 }
 
-/// The checksum of section kParams: that of the checksums of its tensors, so that neither side needs the section in one
-/// piece. The bytes between tensors mean nothing.
+/// The checksum of section kParams: that of the checksums of its tensors, so that neither side needs the
+/// section in one piece. The bytes between tensors mean nothing.
 uint64_t params_checksum(const NamedArrays& params) {
   std::vector<uint64_t> sums;
   for (const auto& [name, array] : params) sums.push_back(checksum64(array.data(), array.bytes()));
@@ -178,7 +182,9 @@ struct Mapping {
 
 }  // namespace
 
-void ArtifactWriter::add(std::string name, std::string content) { sections_.push_back({std::move(name), std::move(content)}); }
+void ArtifactWriter::add(std::string name, std::string content) {
+  sections_.push_back({std::move(name), std::move(content)});
+}
 
 void ArtifactWriter::set_params(NamedArrays params) { params_ = std::move(params); }
 
@@ -202,7 +208,8 @@ Status ArtifactWriter::write(const std::string& path) const {
     place(section.name, section.content.size(), checksum64(section.content.data(), section.content.size()));
   }
   place(section::kParamsIndex, layout.index.size(), checksum64(layout.index.data(), layout.index.size()));
-  place(section::kParams, layout.bytes, params_checksum(params_));  // last: its size is known before it is written
+  place(section::kParams, layout.bytes,
+        params_checksum(params_));  // last: its size is known before it is written
 
   FileHeader header{};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
@@ -248,12 +255,14 @@ Result<std::shared_ptr<const Artifact>> Artifact::open(const std::string& path, 
   return read({static_cast<const uint8_t*>(data), bytes}, "`" + path + "`", std::move(owner), check_params);
 }
 
-Result<std::shared_ptr<const Artifact>> Artifact::from_memory(std::span<const uint8_t> bytes, bool check_params) {
+Result<std::shared_ptr<const Artifact>> Artifact::from_memory(std::span<const uint8_t> bytes,
+                                                              bool check_params) {
   return read(bytes, "(in memory)", nullptr, check_params);
 }
 
-Result<std::shared_ptr<const Artifact>> Artifact::read(std::span<const uint8_t> file, const std::string& shown,
-                                                       std::shared_ptr<void> owner, bool check_params) {
+Result<std::shared_ptr<const Artifact>> Artifact::read(std::span<const uint8_t> file,
+                                                       const std::string& shown, std::shared_ptr<void> owner,
+                                                       bool check_params) {
   const std::shared_ptr<Artifact> artifact(new Artifact);
   artifact->shown_ = shown;
   artifact->owner_ = owner;
@@ -270,19 +279,23 @@ Status Artifact::read_sections(std::span<const uint8_t> file) {
   std::memcpy(&header, file.data(), std::min(file.size(), sizeof header));
   if (file.size() < sizeof kMagic || std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) {
     const bool text_mode = file.size() >= 5 && std::memcmp(header.magic, kMagic, 5) == 0;
-    return Status::bad_data(shown_ + (text_mode ? " was damaged when it was copied (as text, or not to its end)" : " is not an artifact of Baton") +
+    return Status::bad_data(shown_ +
+                            (text_mode ? " was damaged when it was copied (as text, or not to its end)"
+                                       : " is not an artifact of Baton") +
                             " (" + std::to_string(file.size()) + " bytes)" + again);
   }
   const auto truncated = [&] {
-    return Status::bad_data(shown_ + " is not complete: it has " + std::to_string(file.size()) + " bytes of " +
+    return Status::bad_data(shown_ + " is not complete: it has " + std::to_string(file.size()) +
+                            " bytes of " +
                             (file.size() < sizeof header ? "its header" : std::to_string(header.file_bytes)) +
                             "; copy it again, or build it again with `baton build`");
   };
   if (file.size() < sizeof header) return truncated();
   if (header.version != kArtifactVersion) {
     const bool newer = header.version > kArtifactVersion;
-    return Status::bad_data(shown_ + " has format " + std::to_string(header.version) + ", this Baton reads format " +
-                            std::to_string(kArtifactVersion) + (newer ? ": update Baton, or build the model again with this one" : again));
+    return Status::bad_data(shown_ + " has format " + std::to_string(header.version) +
+                            ", this Baton reads format " + std::to_string(kArtifactVersion) +
+                            (newer ? ": update Baton, or build the model again with this one" : again));
   }
   if (file.size() < header.file_bytes) return truncated();
   const Status damaged = Status::bad_data(shown_ + " is damaged" + again);
@@ -295,8 +308,8 @@ Status Artifact::read_sections(std::span<const uint8_t> file) {
   for (size_t i = 0; i < header.sections; ++i) {
     TableRow row;
     std::memcpy(&row, table.data() + i * sizeof row, sizeof row);
-    if (row.offset % kSectionAlignment != 0 || row.offset > file.size() || row.bytes > file.size() - row.offset ||
-        row.name[sizeof row.name - 1] != 0) {
+    if (row.offset % kSectionAlignment != 0 || row.offset > file.size() ||
+        row.bytes > file.size() - row.offset || row.name[sizeof row.name - 1] != 0) {
       return damaged;
     }
     sections_.push_back({row.name, file.subspan(row.offset, row.bytes), row.checksum});
@@ -313,7 +326,8 @@ Status Artifact::read_params(const std::shared_ptr<void>& owner) {
   std::span<const uint8_t> index = bytes(section::kParamsIndex);
   const std::span<const uint8_t> data = bytes(section::kParams);
   if (index.empty()) return Status::success();
-  const Status damaged = Status::bad_data(shown_ + " is damaged in the index of its constants; build it again with `baton build`");
+  const Status damaged = Status::bad_data(
+      shown_ + " is damaged in the index of its constants; build it again with `baton build`");
   const auto take = [&index](void* to, size_t count) {
     if (index.size() < count) return false;
     if (count) std::memcpy(to, index.data(), count);
@@ -332,21 +346,25 @@ Status Artifact::read_params(const std::shared_ptr<void>& owner) {
     index = index.subspan(std::min(index.size(), round_up(row.name_bytes, 8)));
     const DType type{static_cast<DType::Code>(row.type_code), row.type_bits, row.type_lanes};
     const std::optional<int64_t> bytes = byte_count(shape, type);
-    if (row.type_code > static_cast<uint8_t>(DType::Code::kBFloat) || !bytes || static_cast<uint64_t>(*bytes) != row.bytes ||
-        row.offset % kTensorAlignment != 0 || row.offset > data.size() || row.bytes > data.size() - row.offset) {
+    if (row.type_code > static_cast<uint8_t>(DType::Code::kBFloat) || !bytes ||
+        static_cast<uint64_t>(*bytes) != row.bytes || row.offset % kTensorAlignment != 0 ||
+        row.offset > data.size() || row.bytes > data.size() - row.offset) {
       return damaged;
     }
     // The mapping is read-only; nobody writes to constants.
     void* at = const_cast<uint8_t*>(data.data() + row.offset);
     auto* hold = new std::shared_ptr<void>(owner);
-    params_.emplace_back(std::move(name), NDArray::view(at, std::move(shape), type,
-                                                        [](void* held) { delete static_cast<std::shared_ptr<void>*>(held); }, hold));
+    params_.emplace_back(std::move(name),
+                         NDArray::view(
+                             at, std::move(shape), type,
+                             [](void* held) { delete static_cast<std::shared_ptr<void>*>(held); }, hold));
   }
   return Status::success();
 }
 
 const Artifact::Section* Artifact::find(std::string_view name) const {
-  const auto found = std::find_if(sections_.begin(), sections_.end(), [name](const Section& s) { return s.name == name; });
+  const auto found =
+      std::find_if(sections_.begin(), sections_.end(), [name](const Section& s) { return s.name == name; });
   return found == sections_.end() ? nullptr : &*found;
 }
 

@@ -1,9 +1,10 @@
-// A model as one file: plan, kernels, constants and origins. It runs without the compiler and without temporary files.
+// A model as one file: plan, kernels, constants and origins. It runs without the compiler and without
+// temporary files.
 //
-// Layout (little endian): a header, a table of sections, then the sections, each at a multiple of 4096 bytes, so that
-// constants are used where the file is mapped.
-//   header:  char magic[8] "BATON\r\n\x1a", u32 version, u32 sections, u64 file bytes, u64 checksum of the table
-//   section: char name[32], u64 offset, u64 bytes, u64 checksum, u64 zero
+// Layout (little endian): a header, a table of sections, then the sections, each at a multiple of 4096 bytes,
+// so that constants are used where the file is mapped.
+//   header:  char magic[8] "BATON\r\n\x1a", u32 version, u32 sections, u64 file bytes, u64 checksum of the
+//   table section: char name[32], u64 offset, u64 bytes, u64 checksum, u64 zero
 #pragma once
 
 #include <cstdint>
@@ -40,8 +41,8 @@ class ArtifactWriter {
   /// Sets the constants: sections kParams and kParamsIndex. Arrays must be defined; their data is not copied.
   void set_params(NamedArrays params);
 
-  /// Writes the file under a temporary name beside `path`, and renames it when all of it is on disk. After an error
-  /// there is no new file, and an old one is untouched.
+  /// Writes the file under a temporary name beside `path`, and renames it when all of it is on disk. After an
+  /// error there is no new file, and an old one is untouched.
   Status write(const std::string& path) const;
 
  private:
@@ -53,14 +54,17 @@ class ArtifactWriter {
   NamedArrays params_;
 };
 
-/// An artifact that has been opened and checked. The file stays mapped as long as this, or a constant of it, lives.
+/// An artifact that has been opened and checked. The file stays mapped as long as this, or a constant of it,
+/// lives.
 class Artifact {
  public:
-  /// `check_params`: read all constants now to verify their checksum, instead of only when check_params() is called.
+  /// `check_params`: read all constants now to verify their checksum, instead of only when check_params() is
+  /// called.
   static Result<std::shared_ptr<const Artifact>> open(const std::string& path, bool check_params = false);
 
   /// The same for bytes in memory, which must stay there as long as the result lives.
-  static Result<std::shared_ptr<const Artifact>> from_memory(std::span<const uint8_t> bytes, bool check_params = false);
+  static Result<std::shared_ptr<const Artifact>> from_memory(std::span<const uint8_t> bytes,
+                                                             bool check_params = false);
 
   /// The bytes of a section; empty when there is none.
   std::span<const uint8_t> bytes(std::string_view name) const;
@@ -68,7 +72,8 @@ class Artifact {
   bool has(std::string_view name) const;
   std::vector<std::string> names() const;
 
-  /// The constants, in the order they were given to the writer: views of the mapped file, not to be written to.
+  /// The constants, in the order they were given to the writer: views of the mapped file, not to be written
+  /// to.
   const NamedArrays& params() const { return params_; }
 
   Status check_params() const;

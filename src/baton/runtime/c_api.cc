@@ -25,10 +25,18 @@ struct baton_model {
 
   baton::Executor& executor() const { return model->executor(); }
 
-  bool has_input(int index) const { return index >= 0 && static_cast<size_t>(index) < executor().num_inputs(); }
-  bool has_output(int index) const { return index >= 0 && static_cast<size_t>(index) < executor().num_outputs(); }
-  bool has_call(int call) const { return profile && call >= 0 && static_cast<size_t>(call) < profile->nodes.size(); }
-  bool has_run(int run) const { return profile && run >= 0 && static_cast<size_t>(run) < profile->total_ns.size(); }
+  bool has_input(int index) const {
+    return index >= 0 && static_cast<size_t>(index) < executor().num_inputs();
+  }
+  bool has_output(int index) const {
+    return index >= 0 && static_cast<size_t>(index) < executor().num_outputs();
+  }
+  bool has_call(int call) const {
+    return profile && call >= 0 && static_cast<size_t>(call) < profile->nodes.size();
+  }
+  bool has_run(int run) const {
+    return profile && run >= 0 && static_cast<size_t>(run) < profile->total_ns.size();
+  }
 
   const baton::PlanNode& call_node(int call) const {
     return executor().plan().nodes[profile->nodes[static_cast<size_t>(call)]];
@@ -44,8 +52,10 @@ baton_model* wrap(baton::Result<std::unique_ptr<baton::Model>> loaded) {
   }
   auto* model = new baton_model{std::move(*loaded), {}, {}, {}};
   const baton::Executor& executor = model->executor();
-  for (size_t i = 0; i < executor.num_inputs(); ++i) model->input_types.push_back(executor.input_entry(i).dtype.str());
-  for (size_t i = 0; i < executor.num_outputs(); ++i) model->output_types.push_back(executor.output_entry(i).dtype.str());
+  for (size_t i = 0; i < executor.num_inputs(); ++i)
+    model->input_types.push_back(executor.input_entry(i).dtype.str());
+  for (size_t i = 0; i < executor.num_outputs(); ++i)
+    model->output_types.push_back(executor.output_entry(i).dtype.str());
   return model;
 }
 
@@ -55,8 +65,8 @@ int shape_of(const baton::PlanEntry& entry, const int64_t** shape) {
 }
 
 baton::Status no_tensor(const char* what, int index, size_t count) {
-  return baton::Status::invalid("there is no " + std::string(what) + " " + std::to_string(index) + ": the model has " +
-                                std::to_string(count));
+  return baton::Status::invalid("there is no " + std::string(what) + " " + std::to_string(index) +
+                                ": the model has " + std::to_string(count));
 }
 
 baton::Status check_size(const std::string& what, const baton::PlanEntry& entry, size_t bytes) {
@@ -73,7 +83,8 @@ int set_input(baton_model* model, int index, void* data, size_t bytes, bool bind
   const std::string name = "input `" + executor.input_node(at).name + "`";
   if (baton::Status status = check_size(name, entry, bytes); !status.ok()) return report(status);
   if (bind && reinterpret_cast<uintptr_t>(data) % baton::NDArray::kAlignment != 0) {
-    return report(baton::Status::invalid(name + " cannot be bound to memory that is not aligned to 64 bytes"));
+    return report(
+        baton::Status::invalid(name + " cannot be bound to memory that is not aligned to 64 bytes"));
   }
   const baton::NDArray value = baton::NDArray::view(data, entry.shape, entry.dtype, nullptr, nullptr);
   return report(bind ? executor.bind_input(at, value) : executor.set_input(at, value));
@@ -94,7 +105,8 @@ baton_model* baton_model_load_memory(const void* data, size_t bytes) {
 void baton_model_free(baton_model* model) { delete model; }
 
 int baton_set_threads(baton_model* model, int threads) {
-  if (threads < 0) return report(baton::Status::invalid("there cannot be " + std::to_string(threads) + " threads"));
+  if (threads < 0)
+    return report(baton::Status::invalid("there cannot be " + std::to_string(threads) + " threads"));
   model->executor().set_threads(threads);
   return 0;
 }
@@ -104,7 +116,8 @@ int baton_num_inputs(const baton_model* model) { return static_cast<int>(model->
 int baton_num_outputs(const baton_model* model) { return static_cast<int>(model->executor().num_outputs()); }
 
 const char* baton_input_name(const baton_model* model, int index) {
-  return model->has_input(index) ? model->executor().input_node(static_cast<size_t>(index)).name.c_str() : nullptr;
+  return model->has_input(index) ? model->executor().input_node(static_cast<size_t>(index)).name.c_str()
+                                 : nullptr;
 }
 
 int baton_input_index(const baton_model* model, const char* name) {
@@ -115,11 +128,14 @@ int baton_input_index(const baton_model* model, const char* name) {
 }
 
 int baton_input_shape(const baton_model* model, int index, const int64_t** shape) {
-  return model->has_input(index) ? shape_of(model->executor().input_entry(static_cast<size_t>(index)), shape) : -1;
+  return model->has_input(index) ? shape_of(model->executor().input_entry(static_cast<size_t>(index)), shape)
+                                 : -1;
 }
 
 int baton_output_shape(const baton_model* model, int index, const int64_t** shape) {
-  return model->has_output(index) ? shape_of(model->executor().output_entry(static_cast<size_t>(index)), shape) : -1;
+  return model->has_output(index)
+             ? shape_of(model->executor().output_entry(static_cast<size_t>(index)), shape)
+             : -1;
 }
 
 const char* baton_input_dtype(const baton_model* model, int index) {
@@ -144,7 +160,8 @@ int baton_get_output(const baton_model* model, int index, void* data, size_t byt
   if (!model->has_output(index)) return report(no_tensor("output", index, model->executor().num_outputs()));
   const size_t at = static_cast<size_t>(index);
   const std::string name = "output " + std::to_string(index);
-  if (baton::Status status = check_size(name, model->executor().output_entry(at), bytes); !status.ok()) return report(status);
+  if (baton::Status status = check_size(name, model->executor().output_entry(at), bytes); !status.ok())
+    return report(status);
   const baton::NDArray output = model->executor().output(at);
   if (bytes) std::memcpy(data, output.data(), bytes);
   return 0;
@@ -167,7 +184,9 @@ int baton_profile(baton_model* model, int runs) {
   return 0;
 }
 
-int baton_profile_calls(const baton_model* model) { return model->profile ? static_cast<int>(model->profile->nodes.size()) : 0; }
+int baton_profile_calls(const baton_model* model) {
+  return model->profile ? static_cast<int>(model->profile->nodes.size()) : 0;
+}
 
 const char* baton_profile_node_name(const baton_model* model, int call) {
   return model->has_call(call) ? model->call_node(call).name.c_str() : nullptr;

@@ -1,8 +1,8 @@
 /* The C interface of Baton's runtime (libbaton_runtime): loads an artifact and runs it.
 
-   Functions that return int return 0, or one of BATON_ERROR_*; those that return pointers return null on failure. The
-   reason is then in baton_last_error(), per thread. Strings and shapes that are returned belong to the model. A model
-   may be used by one thread at a time. */
+   Functions that return int return 0, or one of BATON_ERROR_*; those that return pointers return null on
+   failure. The reason is then in baton_last_error(), per thread. Strings and shapes that are returned belong
+   to the model. A model may be used by one thread at a time. */
 #ifndef BATON_RUNTIME_C_API_H_
 #define BATON_RUNTIME_C_API_H_
 
@@ -13,73 +13,76 @@
 extern "C" {
 #endif
 
-#define BATON_ERROR_ARGUMENT 1    /* an index, a name or a size that does not fit */
-#define BATON_ERROR_DATA 2        /* the artifact is damaged, foreign or of another version */
-#define BATON_ERROR_IO 3          /* the system refused */
+#define BATON_ERROR_ARGUMENT 1 /* an index, a name or a size that does not fit */
+#define BATON_ERROR_DATA 2     /* the artifact is damaged, foreign or of another version */
+#define BATON_ERROR_IO 3       /* the system refused */
 #define BATON_ERROR_MEMORY 4
 #define BATON_ERROR_KERNEL 5      /* a kernel failed */
 #define BATON_ERROR_UNAVAILABLE 6 /* this machine lacks something */
 
 typedef struct baton_model baton_model;
 
-/* One sentence about the last failure on this thread; "" when there was none. Valid until the next failure. */
-const char *baton_last_error(void);
+/* One sentence about the last failure on this thread; "" when there was none. Valid until the next failure.
+ */
+const char* baton_last_error(void);
 
-baton_model *baton_model_load(const char *path);
+baton_model* baton_model_load(const char* path);
 
 /* The bytes must stay where they are until the model is freed. */
-baton_model *baton_model_load_memory(const void *data, size_t bytes);
+baton_model* baton_model_load_memory(const void* data, size_t bytes);
 
-void baton_model_free(baton_model *model);
+void baton_model_free(baton_model* model);
 
 /* 0: as many as the machine offers. */
-int baton_set_threads(baton_model *model, int threads);
+int baton_set_threads(baton_model* model, int threads);
 
 /* Inputs are numbered as in the program that was compiled; constants are not counted. */
-int baton_num_inputs(const baton_model *model);
-int baton_num_outputs(const baton_model *model);
+int baton_num_inputs(const baton_model* model);
+int baton_num_outputs(const baton_model* model);
 
 /* Null when there is no such input. */
-const char *baton_input_name(const baton_model *model, int index);
+const char* baton_input_name(const baton_model* model, int index);
 
 /* -1 when there is no such input. */
-int baton_input_index(const baton_model *model, const char *name);
+int baton_input_index(const baton_model* model, const char* name);
 
-/* Number of dimensions, -1 when there is no such tensor; *shape (if shape is not null) points to the extents. */
-int baton_input_shape(const baton_model *model, int index, const int64_t **shape);
-int baton_output_shape(const baton_model *model, int index, const int64_t **shape);
+/* Number of dimensions, -1 when there is no such tensor; *shape (if shape is not null) points to the extents.
+ */
+int baton_input_shape(const baton_model* model, int index, const int64_t** shape);
+int baton_output_shape(const baton_model* model, int index, const int64_t** shape);
 
 /* "float32"; null when there is no such tensor. */
-const char *baton_input_dtype(const baton_model *model, int index);
-const char *baton_output_dtype(const baton_model *model, int index);
+const char* baton_input_dtype(const baton_model* model, int index);
+const char* baton_output_dtype(const baton_model* model, int index);
 
 /* Copies a row-major tensor in; bytes must be its exact size. */
-int baton_set_input(baton_model *model, int index, const void *data, size_t bytes);
+int baton_set_input(baton_model* model, int index, const void* data, size_t bytes);
 
-/* Uses the caller's memory from now on: it must be aligned to 64 bytes and stay until another value is set. */
-int baton_bind_input(baton_model *model, int index, void *data, size_t bytes);
+/* Uses the caller's memory from now on: it must be aligned to 64 bytes and stay until another value is set.
+ */
+int baton_bind_input(baton_model* model, int index, void* data, size_t bytes);
 
-int baton_run(baton_model *model);
+int baton_run(baton_model* model);
 
 /* Copies an output out; bytes must be its exact size. */
-int baton_get_output(const baton_model *model, int index, void *data, size_t bytes);
+int baton_get_output(const baton_model* model, int index, void* data, size_t bytes);
 
 /* The output where it lies: valid until the model is freed, overwritten by the next run. */
-const void *baton_output_data(const baton_model *model, int index, size_t *bytes);
+const void* baton_output_data(const baton_model* model, int index, size_t* bytes);
 
 /* Runs `runs` times with a clock around every kernel. The results are read with the functions below. */
-int baton_profile(baton_model *model, int runs);
+int baton_profile(baton_model* model, int runs);
 
 /* Of the last baton_profile: the number of kernel calls per run (0 when there was none). */
-int baton_profile_calls(const baton_model *model);
+int baton_profile_calls(const baton_model* model);
 
 /* The node of a call: its unique name and its kernel's. Null when there is no such call. */
-const char *baton_profile_node_name(const baton_model *model, int call);
-const char *baton_profile_kernel_name(const baton_model *model, int call);
+const char* baton_profile_node_name(const baton_model* model, int call);
+const char* baton_profile_kernel_name(const baton_model* model, int call);
 
 /* Nanoseconds in one run: of one call; of the whole run. Negative when there is no such call or run. */
-double baton_profile_ns(const baton_model *model, int call, int run);
-double baton_profile_total_ns(const baton_model *model, int run);
+double baton_profile_ns(const baton_model* model, int call, int run);
+double baton_profile_total_ns(const baton_model* model, int run);
 
 #ifdef __cplusplus
 }

@@ -1,11 +1,11 @@
 #include "baton/runtime/executor.h"
 
-#include <HalideRuntime.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <unordered_map>
+
+#include <HalideRuntime.h>
 
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
@@ -17,12 +17,14 @@ namespace {
 constexpr size_t kVector = 64;
 constexpr size_t kPage = 4096;
 constexpr int kCpu = 1;
-// Distance between the starts of two tensors, counted within a page: odd in cache lines, so that 64 tensors in a row
-// start at 64 different places. Loads from one then never wait for stores to the same place of another.
+// Distance between the starts of two tensors, counted within a page: odd in cache lines, so that 64 tensors
+// in a row start at 64 different places. Loads from one then never wait for stores to the same place of
+// another.
 constexpr size_t kColourStep = 13 * kVector;
 
 halide_type_t halide_type(DType dtype) {
-  const halide_type_code_t codes[] = {halide_type_int, halide_type_uint, halide_type_float, halide_type_handle, halide_type_bfloat};
+  const halide_type_code_t codes[] = {halide_type_int, halide_type_uint, halide_type_float,
+                                      halide_type_handle, halide_type_bfloat};
   return {codes[static_cast<size_t>(dtype.code)], dtype.bits, dtype.lanes};
 }
 
@@ -41,17 +43,18 @@ struct Executor::Memory {
   ~Memory() { std::free(arena); }
 
   void* arena = nullptr;
-  std::vector<void*> data;         // by storage
-  std::vector<NDArray> held;       // by storage: what an input or a constant points to; undefined in the arena
-  std::vector<NDArray> own;        // by storage: memory of an input that set_input copies to
+  std::vector<void*> data;    // by storage
+  std::vector<NDArray> held;  // by storage: what an input or a constant points to; undefined in the arena
+  std::vector<NDArray> own;   // by storage: memory of an input that set_input copies to
   std::vector<halide_dimension_t> dimensions;
-  std::vector<halide_buffer_t> buffers;        // by entry
+  std::vector<halide_buffer_t> buffers;       // by entry
   std::vector<std::vector<EntryId>> entries;  // by storage
 };
 
 Executor::~Executor() = default;
 
-Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Plan> plan, std::shared_ptr<const KernelLibrary> kernels,
+Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Plan> plan,
+                                                   std::shared_ptr<const KernelLibrary> kernels,
                                                    const NamedArrays& constants) {
   std::unique_ptr<Executor> executor(new Executor);
   executor->plan_ = std::move(plan);
@@ -83,11 +86,13 @@ Status Executor::check_devices() const {
     for (uint32_t i = 0; i < node.num_outputs; ++i) {
       const PlanEntry& entry = plan_->entries[node.first_entry + i];
       if (entry.device_type != kCpu) {
-        return Status::unavailable("node `" + node.name + "` runs on device type " + std::to_string(entry.device_type) +
+        return Status::unavailable("node `" + node.name + "` runs on device type " +
+                                   std::to_string(entry.device_type) +
                                    "; this runtime has the processor (1) only");
       }
       if (*element_count(entry.shape) > INT32_MAX) {
-        return Status::unavailable("node `" + node.name + "` has a tensor " + describe(entry.shape, entry.dtype) +
+        return Status::unavailable("node `" + node.name + "` has a tensor " +
+                                   describe(entry.shape, entry.dtype) +
                                    "; kernels count up to 2^31 - 1 elements");
       }
     }
@@ -128,8 +133,8 @@ Status Executor::check_value(uint32_t node, const NDArray& value) const {
   const PlanEntry& entry = plan_->entries[of.first_entry];
   if (!value.defined()) return Status::invalid("input `" + of.name + "` was given no value");
   if (value.shape() == entry.shape && value.dtype() == entry.dtype) return Status::success();
-  return Status::invalid("input `" + of.name + "` is " + describe(entry.shape, entry.dtype) + ", but was given " +
-                         describe(value.shape(), value.dtype()));
+  return Status::invalid("input `" + of.name + "` is " + describe(entry.shape, entry.dtype) +
+                         ", but was given " + describe(value.shape(), value.dtype()));
 }
 
 Status Executor::set_node(uint32_t node, const NDArray& value, bool may_bind) {
@@ -155,7 +160,8 @@ Status Executor::bind_constants(const NamedArrays& constants) {
   std::vector<bool> bound(plan_->nodes.size());
   for (const auto& [name, value] : constants) {
     const auto found = nodes.find(name);
-    if (found == nodes.end()) return Status::invalid("there is a constant `" + name + "`, but the plan has no input of that name");
+    if (found == nodes.end())
+      return Status::invalid("there is a constant `" + name + "`, but the plan has no input of that name");
     if (Status status = set_node(found->second, value, true); !status.ok()) return status;
     bound[found->second] = true;
   }
@@ -175,15 +181,19 @@ Status Executor::allocate() {
     end = (offsets[s] + plan_->storages[s].bytes + kVector - 1) / kVector * kVector;
   }
   memory_->arena = allocate_aligned(end + kPage);
-  if (!memory_->arena) return Status::out_of_memory("no memory for the workspace of the model: " + std::to_string(end) + " bytes");
+  if (!memory_->arena)
+    return Status::out_of_memory("no memory for the workspace of the model: " + std::to_string(end) +
+                                 " bytes");
   std::memset(memory_->arena, 0, end);  // page faults now, not in the first run
   for (size_t s = 0; s < plan_->storages.size(); ++s) {
-    if (plan_->storages[s].written) point_to(static_cast<int>(s), static_cast<uint8_t*>(memory_->arena) + offsets[s]);
+    if (plan_->storages[s].written)
+      point_to(static_cast<int>(s), static_cast<uint8_t*>(memory_->arena) + offsets[s]);
   }
   for (const uint32_t node : inputs_) {
     const PlanEntry& entry = plan_->entries[plan_->nodes[node].first_entry];
     const NDArray zeros = NDArray::zeros(entry.shape, entry.dtype);
-    if (!zeros.defined()) return Status::out_of_memory("no memory for input `" + plan_->nodes[node].name + "`");
+    if (!zeros.defined())
+      return Status::out_of_memory("no memory for input `" + plan_->nodes[node].name + "`");
     memory_->own[static_cast<size_t>(entry.storage)] = zeros;
     memory_->held[static_cast<size_t>(entry.storage)] = zeros;
     point_to(entry.storage, memory_->own[static_cast<size_t>(entry.storage)].data());
@@ -197,12 +207,15 @@ Status Executor::make_calls() {
     const PlanNode& node = plan_->nodes[n];
     if (node.kind == PlanNode::Kind::kInput || node.kind == PlanNode::Kind::kNop) continue;
     bool any_output = false;
-    for (uint32_t i = 0; i < node.num_outputs; ++i) any_output |= *element_count(plan_->entries[node.first_entry + i].shape) != 0;
+    for (uint32_t i = 0; i < node.num_outputs; ++i)
+      any_output |= *element_count(plan_->entries[node.first_entry + i].shape) != 0;
     if (!any_output) continue;
-    const KernelFunction function =
-        node.kind == PlanNode::Kind::kCopy ? copy_tensor : kernels_ ? kernels_->find(node.func_name) : nullptr;
+    const KernelFunction function = node.kind == PlanNode::Kind::kCopy ? copy_tensor
+                                    : kernels_                         ? kernels_->find(node.func_name)
+                                                                       : nullptr;
     if (!function) {
-      return Status::bad_data("the kernel `" + node.func_name + "` of node `" + node.name + "` is not among the model's kernels");
+      return Status::bad_data("the kernel `" + node.func_name + "` of node `" + node.name +
+                              "` is not among the model's kernels");
     }
     first_arg.push_back(args_.size());
     for (const EntryId id : node.inputs) args_.push_back(&memory_->buffers[id]);
@@ -225,14 +238,16 @@ int Executor::find_input_node(std::string_view name) const {
 
 Status Executor::set_input(size_t index, const NDArray& value) {
   if (index >= inputs_.size()) {
-    return Status::invalid("there is no input " + std::to_string(index) + ": the model has " + std::to_string(inputs_.size()));
+    return Status::invalid("there is no input " + std::to_string(index) + ": the model has " +
+                           std::to_string(inputs_.size()));
   }
   return set_node(inputs_[index], value, false);
 }
 
 Status Executor::bind_input(size_t index, const NDArray& value) {
   if (index >= inputs_.size()) {
-    return Status::invalid("there is no input " + std::to_string(index) + ": the model has " + std::to_string(inputs_.size()));
+    return Status::invalid("there is no input " + std::to_string(index) + ": the model has " +
+                           std::to_string(inputs_.size()));
   }
   return set_node(inputs_[index], value, true);
 }
@@ -241,8 +256,10 @@ Status Executor::set_input(std::string_view name, const NDArray& value) {
   const int node = find_input_node(name);
   if (node >= 0) return set_node(static_cast<uint32_t>(node), value, false);
   std::string known;
-  for (const uint32_t input : inputs_) known += (known.empty() ? "`" : ", `") + plan_->nodes[input].name + "`";
-  return Status::invalid("the model has no input `" + std::string(name) + "`; it has " + (known.empty() ? "none" : known));
+  for (const uint32_t input : inputs_)
+    known += (known.empty() ? "`" : ", `") + plan_->nodes[input].name + "`";
+  return Status::invalid("the model has no input `" + std::string(name) + "`; it has " +
+                         (known.empty() ? "none" : known));
 }
 
 NDArray Executor::entry(EntryId id) const {
@@ -252,7 +269,9 @@ NDArray Executor::entry(EntryId id) const {
   };
   const PlanEntry& of = plan_->entries[id];
   auto* hold = new Hold{memory_, memory_->held[static_cast<size_t>(of.storage)]};
-  return NDArray::view(memory_->buffers[id].host, of.shape, of.dtype, [](void* held) { delete static_cast<Hold*>(held); }, hold);
+  return NDArray::view(
+      memory_->buffers[id].host, of.shape, of.dtype, [](void* held) { delete static_cast<Hold*>(held); },
+      hold);
 }
 
 NDArray Executor::input(size_t index) const { return entry(input_node(index).first_entry); }
@@ -261,14 +280,15 @@ NDArray Executor::output(size_t index) const { return entry(plan_->heads[index])
 
 Status Executor::failed(size_t call, int code) const {
   const PlanNode& node = plan_->nodes[call_nodes_[call]];
-  return Status::kernel_failed("the kernel `" + node.func_name + "` of node `" + node.name + "` failed with code " +
-                               std::to_string(code));
+  return Status::kernel_failed("the kernel `" + node.func_name + "` of node `" + node.name +
+                               "` failed with code " + std::to_string(code));
 }
 
 Status Executor::run_calls(size_t first, size_t last) {
   const ThreadScope scope(threads_);
   for (size_t c = first; c < last; ++c) {
-    if (const int code = calls_[c].function(calls_[c].args)) [[unlikely]] return failed(c, code);
+    if (const int code = calls_[c].function(calls_[c].args)) [[unlikely]]
+      return failed(c, code);
   }
   return Status::success();
 }
@@ -277,7 +297,8 @@ Status Executor::run() { return run_calls(0, calls_.size()); }
 
 Status Executor::run_range(uint32_t first, uint32_t last) {
   const auto call_of = [this](uint32_t node) {
-    return static_cast<size_t>(std::lower_bound(call_nodes_.begin(), call_nodes_.end(), node) - call_nodes_.begin());
+    return static_cast<size_t>(std::lower_bound(call_nodes_.begin(), call_nodes_.end(), node) -
+                               call_nodes_.begin());
   };
   return run_calls(call_of(first), std::max(call_of(first), call_of(last)));
 }
@@ -288,7 +309,8 @@ Result<RunProfile> Executor::run_profiled(int runs) {
   const size_t count = calls_.size();
   // Written now, so that no page of it is touched for the first time between two readings of the clock.
   std::vector<uint64_t> stamps(2 * count + 2, 1);
-  RunProfile profile{call_nodes_, std::vector<std::vector<double>>(count, std::vector<double>(static_cast<size_t>(runs))),
+  RunProfile profile{call_nodes_,
+                     std::vector<std::vector<double>>(count, std::vector<double>(static_cast<size_t>(runs))),
                      std::vector<double>(static_cast<size_t>(runs))};
   const ThreadScope scope(threads_);
   for (size_t r = 0; r < static_cast<size_t>(runs); ++r) {
@@ -298,7 +320,8 @@ Result<RunProfile> Executor::run_profiled(int runs) {
       *stamp++ = ticks();
       const int code = calls_[c].function(calls_[c].args);
       *stamp++ = ticks();
-      if (code) [[unlikely]] return failed(c, code);
+      if (code) [[unlikely]]
+        return failed(c, code);
     }
     *stamp = ticks();
     profile.total_ns[r] = static_cast<double>(*stamp - stamps[0]) * scale;

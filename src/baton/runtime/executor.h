@@ -18,18 +18,20 @@ namespace baton {
 
 /// What run_profiled() measured.
 struct RunProfile {
-  std::vector<uint32_t> nodes;             ///< the plan's nodes that were called, in order (nops and inputs are not)
+  std::vector<uint32_t> nodes;  ///< the plan's nodes that were called, in order (nops and inputs are not)
   std::vector<std::vector<double>> node_ns;  ///< [call][run]: from kernel entry to kernel return
-  std::vector<double> total_ns;            ///< [run]: the whole run; what the calls do not sum up to is the residual
+  std::vector<double> total_ns;  ///< [run]: the whole run; what the calls do not sum up to is the residual
 };
 
-/// One instance of a model with memory of its own. Not to be used by two threads at a time; any number of executors
-/// may share plan, kernels and constants, and run at once.
+/// One instance of a model with memory of its own. Not to be used by two threads at a time; any number of
+/// executors may share plan, kernels and constants, and run at once.
 class Executor {
  public:
-  /// `constants` are found by the names of input nodes and used where they are (they are not copied if aligned to 64
-  /// bytes); names that the plan does not know are an error. Input nodes without constant are the model's inputs.
-  static Result<std::unique_ptr<Executor>> create(std::shared_ptr<const Plan> plan, std::shared_ptr<const KernelLibrary> kernels,
+  /// `constants` are found by the names of input nodes and used where they are (they are not copied if
+  /// aligned to 64 bytes); names that the plan does not know are an error. Input nodes without constant are
+  /// the model's inputs.
+  static Result<std::unique_ptr<Executor>> create(std::shared_ptr<const Plan> plan,
+                                                  std::shared_ptr<const KernelLibrary> kernels,
                                                   const NamedArrays& constants);
   ~Executor();
   Executor(const Executor&) = delete;
@@ -55,8 +57,8 @@ class Executor {
   /// By name; constants may be replaced too.
   Status set_input(std::string_view name, const NDArray& value);
 
-  /// Uses the memory of `value` instead of copying it, until the next set or bind; copies if it is not aligned to 64
-  /// bytes.
+  /// Uses the memory of `value` instead of copying it, until the next set or bind; copies if it is not
+  /// aligned to 64 bytes.
   Status bind_input(size_t index, const NDArray& value);
 
   /// What an input node holds now: a view, valid as long as anybody holds it.
@@ -71,14 +73,16 @@ class Executor {
   size_t num_outputs() const { return plan_->heads.size(); }
   const PlanEntry& output_entry(size_t index) const { return plan_->entries[plan_->heads[index]]; }
 
-  /// A view of an output: its contents change with the next run, the memory stays as long as anybody holds it.
+  /// A view of an output: its contents change with the next run, the memory stays as long as anybody holds
+  /// it.
   NDArray output(size_t index) const;
 
   /// Any tensor, for debugging and measuring: what it holds depends on which nodes have run since.
   NDArray entry(EntryId id) const;
 
-  /// For measuring kernels one at a time, in the memory of the model (variants of a kernel must share it to be
-  /// comparable): the arguments of a node's kernel, and the kernel itself. Empty and null for nodes without a call.
+  /// For measuring kernels one at a time, in the memory of the model (variants of a kernel must share it to
+  /// be comparable): the arguments of a node's kernel, and the kernel itself. Empty and null for nodes
+  /// without a call.
   std::span<void*> node_args(uint32_t node);
   KernelFunction node_function(uint32_t node) const;
 

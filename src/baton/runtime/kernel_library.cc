@@ -1,14 +1,14 @@
 #include "baton/runtime/kernel_library.h"
 
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "baton/runtime/allocator.h"
 #include "baton/runtime/marks.h"
@@ -25,14 +25,15 @@ Status write_all(int descriptor, std::span<const uint8_t> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(descriptor, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return Status::io(std::string("cannot write the kernels to memory: ") + std::strerror(errno));
+    if (written <= 0)
+      return Status::io(std::string("cannot write the kernels to memory: ") + std::strerror(errno));
     bytes = bytes.subspan(static_cast<size_t>(written));
   }
   return Status::success();
 }
 
-/// Kernels may call functions of the C mathematics library (pow, erf). A linker alone cannot name it as a dependency,
-/// and a program need not have it loaded: put it where every library finds it.
+/// Kernels may call functions of the C mathematics library (pow, erf). A linker alone cannot name it as a
+/// dependency, and a program need not have it loaded: put it where every library finds it.
 void load_mathematics() {
   static void* const handle = dlopen("libm.so.6", RTLD_NOW | RTLD_GLOBAL);
   (void)handle;
@@ -42,24 +43,27 @@ void load_mathematics() {
 
 const baton_kernel_table& kernel_services() { return kServices; }
 
-Result<std::shared_ptr<const KernelLibrary>> KernelLibrary::load(const std::string& path, std::string_view shown,
-                                                                 int descriptor) {
+Result<std::shared_ptr<const KernelLibrary>> KernelLibrary::load(const std::string& path,
+                                                                 std::string_view shown, int descriptor) {
   load_mathematics();
   std::shared_ptr<KernelLibrary> library(new KernelLibrary);
   library->descriptor_ = descriptor;
   library->handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library->handle_) {
     const char* reason = dlerror();
-    return Status::bad_data("cannot load the kernels " + std::string(shown) + ": " + (reason ? reason : "unknown reason"));
+    return Status::bad_data("cannot load the kernels " + std::string(shown) + ": " +
+                            (reason ? reason : "unknown reason"));
   }
   auto* const table = static_cast<baton_kernel_table*>(dlsym(library->handle_, "baton_kernel_table"));
   if (!table) {
-    return Status::bad_data("the library " + std::string(shown) + " holds no kernels of Baton (no baton_kernel_table in it)");
+    return Status::bad_data("the library " + std::string(shown) +
+                            " holds no kernels of Baton (no baton_kernel_table in it)");
   }
   if (table->version != BATON_KERNEL_TABLE_VERSION) {
-    return Status::bad_data("the kernels " + std::string(shown) + " were built for version " + std::to_string(table->version) +
-                            " of the runtime's interface, this runtime has " + std::to_string(BATON_KERNEL_TABLE_VERSION) +
-                            ": build the model again");
+    return Status::bad_data("the kernels " + std::string(shown) + " were built for version " +
+                            std::to_string(table->version) +
+                            " of the runtime's interface, this runtime has " +
+                            std::to_string(BATON_KERNEL_TABLE_VERSION) + ": build the model again");
   }
   *table = kServices;
   return std::shared_ptr<const KernelLibrary>(std::move(library));
@@ -75,14 +79,15 @@ Result<std::shared_ptr<const KernelLibrary>> KernelLibrary::from_memory(std::spa
   bool remove = false;
   int descriptor = memfd_create("baton-kernels", MFD_CLOEXEC);
   if (descriptor >= 0) {
-    // The descriptor stays open while the library is loaded: dlopen knows libraries by path, and a second one under the
-    // same number would be taken for the first.
+    // The descriptor stays open while the library is loaded: dlopen knows libraries by path, and a second one
+    // under the same number would be taken for the first.
     path = "/proc/self/fd/" + std::to_string(descriptor);
   } else {
     const char* folder = std::getenv("TMPDIR");
     path = std::string(folder && *folder ? folder : "/tmp") + "/baton-kernels-XXXXXX";
     descriptor = mkostemp(path.data(), O_CLOEXEC);
-    if (descriptor < 0) return Status::io("cannot create a temporary file for kernels: " + std::string(std::strerror(errno)));
+    if (descriptor < 0)
+      return Status::io("cannot create a temporary file for kernels: " + std::string(std::strerror(errno)));
     remove = true;
   }
   if (Status status = write_all(descriptor, bytes); !status.ok()) {
@@ -112,11 +117,14 @@ KernelLibrary::~KernelLibrary() {
 
 KernelFunction KernelLibrary::find(std::string_view name) const {
   if (handle_) return reinterpret_cast<KernelFunction>(symbol(std::string(name) + "_argv"));
-  const auto found = std::lower_bound(functions_.begin(), functions_.end(), name,
-                                      [](const auto& function, std::string_view wanted) { return function.first < wanted; });
+  const auto found =
+      std::lower_bound(functions_.begin(), functions_.end(), name,
+                       [](const auto& function, std::string_view wanted) { return function.first < wanted; });
   return found != functions_.end() && found->first == name ? found->second : nullptr;
 }
 
-void* KernelLibrary::symbol(const std::string& name) const { return handle_ ? dlsym(handle_, name.c_str()) : nullptr; }
+void* KernelLibrary::symbol(const std::string& name) const {
+  return handle_ ? dlsym(handle_, name.c_str()) : nullptr;
+}
 
 }  // namespace baton

@@ -14,12 +14,12 @@
 
 namespace baton {
 
-/// A kernel: pointers to one halide_buffer_t per tensor, inputs in order, then outputs. Dimension 0 of a buffer is the
-/// last axis of the tensor. Returns 0 or an error code.
+/// A kernel: pointers to one halide_buffer_t per tensor, inputs in order, then outputs. Dimension 0 of a
+/// buffer is the last axis of the tensor. Returns 0 or an error code.
 using KernelFunction = int (*)(void** args);
 
-/// What kernels of this process call for memory, threads and stage marks; for kernels that were not linked with the
-/// shim (Halide's JIT).
+/// What kernels of this process call for memory, threads and stage marks; for kernels that were not linked
+/// with the shim (Halide's JIT).
 const baton_kernel_table& kernel_services();
 
 /// A library of kernels. Unloaded when the last owner goes.
@@ -32,8 +32,8 @@ class KernelLibrary {
   static Result<std::shared_ptr<const KernelLibrary>> from_memory(std::span<const uint8_t> bytes);
 
   /// Functions that are in memory already; `keep_alive` holds whatever they belong to.
-  static std::shared_ptr<const KernelLibrary> from_functions(std::vector<std::pair<std::string, KernelFunction>> functions,
-                                                             std::shared_ptr<void> keep_alive);
+  static std::shared_ptr<const KernelLibrary> from_functions(
+      std::vector<std::pair<std::string, KernelFunction>> functions, std::shared_ptr<void> keep_alive);
 
   ~KernelLibrary();
   KernelLibrary(const KernelLibrary&) = delete;
@@ -47,10 +47,11 @@ class KernelLibrary {
 
  private:
   KernelLibrary() = default;
-  static Result<std::shared_ptr<const KernelLibrary>> load(const std::string& path, std::string_view shown, int descriptor);
+  static Result<std::shared_ptr<const KernelLibrary>> load(const std::string& path, std::string_view shown,
+                                                           int descriptor);
 
   void* handle_ = nullptr;
-  int descriptor_ = -1;  // kept open: see from_memory
+  int descriptor_ = -1;                                            // kept open: see from_memory
   std::vector<std::pair<std::string, KernelFunction>> functions_;  // sorted by name
   std::shared_ptr<void> keep_alive_;
 };

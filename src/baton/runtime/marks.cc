@@ -1,9 +1,9 @@
 #include "baton/runtime/marks.h"
 
-#include <pthread.h>
-
 #include <mutex>
 #include <new>
+
+#include <pthread.h>
 
 #include "baton/runtime/timers.h"
 
@@ -36,7 +36,8 @@ Registry& registry() {
   return *instance;
 }
 
-// initial-exec: one load instead of a call. It takes eight bytes of the space that every process keeps for this.
+// initial-exec: one load instead of a call. It takes eight bytes of the space that every process keeps for
+// this.
 __attribute__((tls_model("initial-exec"))) thread_local Block* own_block = nullptr;
 
 void give_back(void* block) {
@@ -67,7 +68,8 @@ Block* attach() {
 int mark_fenced(int id) {
   const uint64_t now = fenced_ticks();
   Block* block = own_block;
-  if (!block) [[unlikely]] block = attach();
+  if (!block) [[unlikely]]
+    block = attach();
   MarkSlot& slot = block->slots[static_cast<size_t>(block->current)];
   slot.ticks += now - block->last;
   ++slot.visits;

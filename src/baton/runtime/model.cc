@@ -21,13 +21,15 @@ Result<std::unique_ptr<Model>> Model::from_artifact(std::shared_ptr<const Artifa
   model->artifact_ = std::move(artifact);
   for (const char* name : {section::kPlan, section::kKernels}) {
     if (!model->artifact_->has(name)) {
-      return Status::bad_data("the artifact has no section " + std::string(name) + ", so there is nothing to run in it");
+      return Status::bad_data("the artifact has no section " + std::string(name) +
+                              ", so there is nothing to run in it");
     }
   }
   Result<std::shared_ptr<const Plan>> plan = Plan::parse(model->artifact_->text(section::kPlan));
   if (!plan.ok()) return plan.status();
   model->plan_ = std::move(*plan);
-  Result<std::shared_ptr<const KernelLibrary>> kernels = KernelLibrary::from_memory(model->artifact_->bytes(section::kKernels));
+  Result<std::shared_ptr<const KernelLibrary>> kernels =
+      KernelLibrary::from_memory(model->artifact_->bytes(section::kKernels));
   if (!kernels.ok()) return kernels.status();
   model->kernels_ = std::move(*kernels);
   Result<std::unique_ptr<Executor>> executor = model->another_executor();

@@ -1,4 +1,5 @@
-// A model to be run: an artifact, opened, with one executor. What the command line, Python and the C interface use.
+// A model to be run: an artifact, opened, with one executor. What the command line, Python and the C
+// interface use.
 #pragma once
 
 #include <memory>
@@ -16,7 +17,8 @@ class Model {
   static Result<std::unique_ptr<Model>> load(const std::string& path, bool check_params = false);
 
   /// An artifact in memory, which must stay there as long as the model lives.
-  static Result<std::unique_ptr<Model>> load_memory(std::span<const uint8_t> bytes, bool check_params = false);
+  static Result<std::unique_ptr<Model>> load_memory(std::span<const uint8_t> bytes,
+                                                    bool check_params = false);
 
   static Result<std::unique_ptr<Model>> from_artifact(std::shared_ptr<const Artifact> artifact);
 

@@ -1,8 +1,8 @@
-// nlohmann::json for code without exceptions, in an inline namespace of its own and hidden: the compiler's library instantiates
-// the same templates with exceptions, and the two must never be taken for one another.
+// nlohmann::json for code without exceptions, in an inline namespace of its own and hidden: the compiler's
+// library instantiates the same templates with exceptions, and the two must never be taken for one another.
 //
-// Without exceptions every access to a value of the wrong type ends the process, so values are only read through the
-// functions below.
+// Without exceptions every access to a value of the wrong type ends the process, so values are only read
+// through the functions below.
 #pragma once
 
 #include <algorithm>

@@ -11,7 +11,9 @@ namespace {
 constexpr int64_t kMaxExtent = INT32_MAX;  // kernels count in 32 bits
 constexpr size_t kMaxDimensions = 64;
 
-Status bad(std::string what) { return Status::bad_data("the plan (graph.json) is damaged: " + std::move(what)); }
+Status bad(std::string what) {
+  return Status::bad_data("the plan (graph.json) is damaged: " + std::move(what));
+}
 
 /// Reads one plan. Every step leaves a reason in status_ and returns false when it cannot go on.
 class Reader {
@@ -20,8 +22,8 @@ class Reader {
 
   Result<std::shared_ptr<const Plan>> read() {
     if (!root_.is_object()) return bad("it is not a JSON object");
-    if (!read_nodes() || !read_row_ptr() || !read_inputs() || !read_heads() || !read_arg_nodes() || !read_entries() ||
-        !plan_storage()) {
+    if (!read_nodes() || !read_row_ptr() || !read_inputs() || !read_heads() || !read_arg_nodes() ||
+        !read_entries() || !plan_storage()) {
       return status_;
     }
     return std::shared_ptr<const Plan>(std::make_shared<Plan>(std::move(plan_)));
@@ -35,7 +37,9 @@ class Reader {
 
   static std::string number(size_t value) { return std::to_string(value); }
 
-  std::string called(size_t node) const { return "node " + number(node) + " (`" + plan_.nodes[node].name + "`)"; }
+  std::string called(size_t node) const {
+    return "node " + number(node) + " (`" + plan_.nodes[node].name + "`)";
+  }
 
   /// A member that must be an array.
   const Json* list(const Json& of, const char* name) {
@@ -59,26 +63,29 @@ class Reader {
     const size_t index = plan_.nodes.size();
     const Json* op = json_member(json, "op");
     const Json* name = json_member(json, "name");
-    if (!op || !json_string(*op) || !name || !json_string(*name)) return fail("node " + number(index) + " has no `op` or no `name`");
+    if (!op || !json_string(*op) || !name || !json_string(*name))
+      return fail("node " + number(index) + " has no `op` or no `name`");
     PlanNode& node = plan_.nodes.emplace_back();
     node.name = *json_string(*name);
     if (!read_attrs(json, node)) return fail(called(index) + " has attributes that are no strings");
     if (*json_string(*op) == "null") return true;
-    if (*json_string(*op) != "tvm_op") return fail(called(index) + " is of unknown kind `" + *json_string(*op) + "`");
+    if (*json_string(*op) != "tvm_op")
+      return fail(called(index) + " is of unknown kind `" + *json_string(*op) + "`");
     node.func_name = node.attr("func_name");
     if (node.func_name.empty()) return fail(called(index) + " names no function");
     node.kind = node.func_name == "__nop"    ? PlanNode::Kind::kNop
                 : node.func_name == "__copy" ? PlanNode::Kind::kCopy
                                              : PlanNode::Kind::kKernel;
-    return read_count(index, "num_outputs", node.num_outputs) && read_origins(index, "origins", node.origins) &&
-           read_origins(index, "made_for", node.made_for);
+    return read_count(index, "num_outputs", node.num_outputs) &&
+           read_origins(index, "origins", node.origins) && read_origins(index, "made_for", node.made_for);
   }
 
   static bool read_attrs(const Json& json, PlanNode& node) {
     const Json* attrs = json_member(json, "attrs");
     if (!attrs) return true;
     if (!attrs->is_object()) return false;
-    for (auto it = attrs->begin(); it != attrs->end(); ++it) {  // sorted: the JSON library keeps objects in a map
+    for (auto it = attrs->begin(); it != attrs->end();
+         ++it) {  // sorted: the JSON library keeps objects in a map
       const std::string* value = json_string(*it);
       if (!value) return false;
       node.attrs.emplace_back(it.key(), *value);
@@ -91,7 +98,8 @@ class Reader {
     const std::string_view text = plan_.nodes[index].attr(name);
     const Json value = Json::parse(text.begin(), text.end(), nullptr, false);
     const std::optional<int64_t> read = json_int(value);
-    if (!read || *read < 1 || *read > 1 << 20) return fail(called(index) + " has `" + name + "` = \"" + std::string(text) + "\"");
+    if (!read || *read < 1 || *read > 1 << 20)
+      return fail(called(index) + " has `" + name + "` = \"" + std::string(text) + "\"");
     count = static_cast<uint32_t>(*read);
     return true;
   }
@@ -107,14 +115,16 @@ class Reader {
       good = id && *id >= 0 && *id <= UINT32_MAX;
       if (good) ids.push_back(static_cast<uint32_t>(*id));
     }
-    return good || fail(called(index) + " has `" + name + "` = \"" + std::string(text) + "\", which is no list of ids");
+    return good || fail(called(index) + " has `" + name + "` = \"" + std::string(text) +
+                        "\", which is no list of ids");
   }
 
   bool read_row_ptr() {
     const Json* rows = list(root_, "node_row_ptr");
     if (!rows) return false;
     if (rows->size() != plan_.nodes.size() + 1) {
-      return fail("`node_row_ptr` has " + number(rows->size()) + " numbers for " + number(plan_.nodes.size()) + " nodes");
+      return fail("`node_row_ptr` has " + number(rows->size()) + " numbers for " +
+                  number(plan_.nodes.size()) + " nodes");
     }
     size_t entry = 0;
     for (size_t i = 0; i <= plan_.nodes.size(); ++i) {
@@ -148,7 +158,9 @@ class Reader {
       if (!inputs->is_array()) return fail(called(i) + " has `inputs` that are no list");
       for (const Json& input : *inputs) {
         const std::optional<EntryId> id = entry(input, i);
-        if (!id) return fail(called(i) + " has an input that no node before it computes: " + input.dump(-1, ' ', false, Json::error_handler_t::replace));
+        if (!id)
+          return fail(called(i) + " has an input that no node before it computes: " +
+                      input.dump(-1, ' ', false, Json::error_handler_t::replace));
         plan_.nodes[i].inputs.push_back(*id);
       }
     }
@@ -160,7 +172,9 @@ class Reader {
     if (!heads) return false;
     for (const Json& head : *heads) {
       const std::optional<EntryId> id = entry(head, plan_.nodes.size());
-      if (!id) return fail("an output is computed by no node: " + head.dump(-1, ' ', false, Json::error_handler_t::replace));
+      if (!id)
+        return fail("an output is computed by no node: " +
+                    head.dump(-1, ' ', false, Json::error_handler_t::replace));
       plan_.heads.push_back(*id);
     }
     return true;
@@ -173,7 +187,8 @@ class Reader {
     for (const Json& arg : *args) {
       const std::optional<int64_t> node = json_int(arg);
       if (!node || *node < 0 || static_cast<size_t>(*node) >= plan_.nodes.size() ||
-          plan_.nodes[static_cast<size_t>(*node)].kind != PlanNode::Kind::kInput || seen[static_cast<size_t>(*node)]) {
+          plan_.nodes[static_cast<size_t>(*node)].kind != PlanNode::Kind::kInput ||
+          seen[static_cast<size_t>(*node)]) {
         return fail("`arg_nodes` lists something that is not an input, or lists it twice");
       }
       seen[static_cast<size_t>(*node)] = true;
@@ -187,15 +202,18 @@ class Reader {
     return true;
   }
 
-  /// The values of a graph attribute ["kind", [values]]; null (and a reason, if it is required) when it does not fit.
+  /// The values of a graph attribute ["kind", [values]]; null (and a reason, if it is required) when it does
+  /// not fit.
   const Json* values(const char* name, bool required) {
     const Json* attrs = json_member(root_, "attrs");
     const Json* attr = attrs ? json_member(*attrs, name) : nullptr;
     if (!attr && !required) return nullptr;
-    if (attr && attr->is_array() && attr->size() == 2 && (*attr)[1].is_array() && (*attr)[1].size() == num_entries_) {
+    if (attr && attr->is_array() && attr->size() == 2 && (*attr)[1].is_array() &&
+        (*attr)[1].size() == num_entries_) {
       return &(*attr)[1];
     }
-    fail("attribute `" + std::string(name) + "` does not list one value for each of " + number(num_entries_) + " tensors");
+    fail("attribute `" + std::string(name) + "` does not list one value for each of " + number(num_entries_) +
+         " tensors");
     return nullptr;
   }
 
@@ -214,13 +232,15 @@ class Reader {
       const std::optional<DType> dtype = type ? DType::parse(*type) : std::nullopt;
       if (!dtype || dtype->is_void()) return fail("tensor " + number(i) + " has an unknown type");
       entry.dtype = *dtype;
-      if (!read_shape((*shapes)[i], entry)) return fail("tensor " + number(i) + " has a shape that cannot be run");
+      if (!read_shape((*shapes)[i], entry))
+        return fail("tensor " + number(i) + " has a shape that cannot be run");
       const std::optional<int64_t> storage = json_int((*storages)[i]);
       if (!storage || *storage < 0 || static_cast<size_t>(*storage) >= num_entries_) {
         return fail("tensor " + number(i) + " has a storage id out of range");
       }
       entry.storage = static_cast<int>(*storage);
-      if (devices && !read_device((*devices)[i], entry)) return fail("tensor " + number(i) + " has an unknown device");
+      if (devices && !read_device((*devices)[i], entry))
+        return fail("tensor " + number(i) + " has an unknown device");
       if (scopes && json_string((*scopes)[i])) entry.scope = *json_string((*scopes)[i]);
     }
     return true;
@@ -269,12 +289,14 @@ class Reader {
     const PlanNode& node = plan_.nodes[index];
     if (node.kind == PlanNode::Kind::kInput) return true;
     if (node.kind != PlanNode::Kind::kKernel) {
-      if (node.inputs.size() != 1 || node.num_outputs != 1) return fail(called(index) + " must have one input and one output");
+      if (node.inputs.size() != 1 || node.num_outputs != 1)
+        return fail(called(index) + " must have one input and one output");
       const PlanEntry& from = plan_.entries[node.inputs[0]];
       const PlanEntry& to = plan_.entries[node.first_entry];
       if (from.bytes() != to.bytes()) return fail(called(index) + " changes the size of its data");
       if (node.kind == PlanNode::Kind::kNop) {
-        return from.storage == to.storage || fail(called(index) + " does nothing but has a storage of its own");
+        return from.storage == to.storage ||
+               fail(called(index) + " does nothing but has a storage of its own");
       }
     }
     for (uint32_t i = 0; i < node.num_outputs; ++i) {
@@ -292,8 +314,9 @@ class Reader {
 }  // namespace
 
 std::string_view PlanNode::attr(std::string_view name) const {
-  const auto found = std::lower_bound(attrs.begin(), attrs.end(), name,
-                                      [](const auto& attr, std::string_view wanted) { return attr.first < wanted; });
+  const auto found =
+      std::lower_bound(attrs.begin(), attrs.end(), name,
+                       [](const auto& attr, std::string_view wanted) { return attr.first < wanted; });
   return found != attrs.end() && found->first == name ? std::string_view(found->second) : std::string_view();
 }
 

@@ -1,5 +1,5 @@
-// graph.json: which kernel runs when, on which data, in which storage. The format is TVM's; Baton adds the attributes
-// `origins`, `made_for` and `reason` to nodes, which TVM's reader ignores.
+// graph.json: which kernel runs when, on which data, in which storage. The format is TVM's; Baton adds the
+// attributes `origins`, `made_for` and `reason` to nodes, which TVM's reader ignores.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ using EntryId = uint32_t;
 struct PlanEntry {
   Shape shape;
   DType dtype;
-  int storage = 0;       ///< index into Plan::storages
-  int device_type = 1;   ///< DLPack's numbers: 1 is the processor
-  std::string scope;     ///< empty for ordinary memory
+  int storage = 0;      ///< index into Plan::storages
+  int device_type = 1;  ///< DLPack's numbers: 1 is the processor
+  std::string scope;    ///< empty for ordinary memory
 
   size_t bytes() const { return static_cast<size_t>(*byte_count(shape, dtype)); }
 };
@@ -47,7 +47,8 @@ struct PlanNode {
   std::vector<uint32_t> origins;   ///< operators of the source that this node computes, ascending
   std::vector<uint32_t> made_for;  ///< for what the compiler added: the operators it serves
   std::string reason;              ///< and why
-  std::vector<std::pair<std::string, std::string>> attrs;  ///< all attributes as they were read, sorted by name
+  std::vector<std::pair<std::string, std::string>>
+      attrs;  ///< all attributes as they were read, sorted by name
 
   /// The attribute of that name; empty when there is none.
   std::string_view attr(std::string_view name) const;
@@ -61,13 +62,14 @@ struct PlanStorage {
 };
 
 struct Plan {
-  std::vector<PlanNode> nodes;       ///< in the order of execution
+  std::vector<PlanNode> nodes;  ///< in the order of execution
   std::vector<PlanEntry> entries;
-  std::vector<uint32_t> arg_nodes;   ///< nodes that are inputs or constants, in order
-  std::vector<EntryId> heads;        ///< the outputs of the model
+  std::vector<uint32_t> arg_nodes;  ///< nodes that are inputs or constants, in order
+  std::vector<EntryId> heads;       ///< the outputs of the model
   std::vector<PlanStorage> storages;
 
-  /// Reads and checks a plan: after it, every index is in range, every shape countable, every nop fits its storage.
+  /// Reads and checks a plan: after it, every index is in range, every shape countable, every nop fits its
+  /// storage.
   static Result<std::shared_ptr<const Plan>> parse(std::string_view graph_json);
 
   /// Bytes of all storage that kernels write: the workspace of one executor.

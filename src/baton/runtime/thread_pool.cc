@@ -1,15 +1,15 @@
 #include "baton/runtime/thread_pool.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <thread>
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 
 #include "baton/runtime/timers.h"
 
@@ -18,8 +18,8 @@ namespace {
 
 constexpr int kMaxLoops = 16;  // loops of different callers at once; further callers run alone
 
-// How long to wait awake before sleeping. A futex wake-up costs the caller some microseconds and the sleeper up to 50
-// in a virtual machine, so between the loops of one run nobody should sleep.
+// How long to wait awake before sleeping. A futex wake-up costs the caller some microseconds and the sleeper
+// up to 50 in a virtual machine, so between the loops of one run nobody should sleep.
 constexpr int64_t kPureSpinNs = 20'000;  // then the processor is offered to others between looks
 constexpr int64_t kIdleSpinNs = 200'000;
 constexpr int64_t kRunSpinNs = 10'000'000;
@@ -55,8 +55,8 @@ struct alignas(64) Range {
   int end = 0;
 };
 
-/// One parallel loop in progress. Loops are never freed, so a late thread may look at one that is over: it finds no
-/// ticket and goes away.
+/// One parallel loop in progress. Loops are never freed, so a late thread may look at one that is over: it
+/// finds no ticket and goes away.
 struct Loop {
   std::atomic<bool> taken{false};
   ParallelTask task = nullptr;
@@ -175,20 +175,25 @@ void* worker_main(void* argument) {
   return nullptr;
 }
 
-/// Starts threads until there are `wanted`, or as many as the system gives: fewer threads are slower, not wrong.
+/// Starts threads until there are `wanted`, or as many as the system gives: fewer threads are slower, not
+/// wrong.
 void start_threads(Pool& all, int wanted) {
   const std::lock_guard lock(all.mutex);
-  // Signals meant for the program go to its own threads; those of profilers (SIGPROF, real time) may come here.
+  // Signals meant for the program go to its own threads; those of profilers (SIGPROF, real time) may come
+  // here.
   sigset_t ours, before;
   sigemptyset(&ours);
-  for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD, SIGALRM, SIGWINCH, SIGPIPE, SIGUSR1, SIGUSR2}) {
+  for (const int s :
+       {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD, SIGALRM, SIGWINCH, SIGPIPE, SIGUSR1, SIGUSR2}) {
     sigaddset(&ours, s);
   }
   pthread_sigmask(SIG_BLOCK, &ours, &before);
   int count = all.threads.load(std::memory_order_relaxed);
   for (; count < wanted; ++count) {
     pthread_t thread;
-    if (pthread_create(&thread, nullptr, worker_main, reinterpret_cast<void*>(static_cast<intptr_t>(count))) != 0) break;
+    if (pthread_create(&thread, nullptr, worker_main,
+                       reinterpret_cast<void*>(static_cast<intptr_t>(count))) != 0)
+      break;
     pthread_detach(thread);
   }
   all.threads.store(count, std::memory_order_relaxed);
@@ -204,7 +209,8 @@ int run_alone(ParallelTask task, void* user, int min, int extent, uint8_t* closu
 
 Loop* take_loop(Pool& all) {
   for (Loop& loop : all.loops) {
-    if (!loop.taken.load(std::memory_order_relaxed) && !loop.taken.exchange(true, std::memory_order_acquire)) return &loop;
+    if (!loop.taken.load(std::memory_order_relaxed) && !loop.taken.exchange(true, std::memory_order_acquire))
+      return &loop;
   }
   return nullptr;
 }

@@ -18,7 +18,8 @@ struct Instant {
   double ns;
 };
 
-/// Both clocks at once: the reading with the shortest bracket of many, so that an interrupt in between does no harm.
+/// Both clocks at once: the reading with the shortest bracket of many, so that an interrupt in between does
+/// no harm.
 Instant read_both() {
   Instant best{};
   uint64_t shortest = UINT64_MAX;

@@ -1,4 +1,5 @@
-// Clocks. Kernel times come from the time stamp counter: 10 ns a reading, against 30 and more for the system's clock.
+// Clocks. Kernel times come from the time stamp counter: 10 ns a reading, against 30 and more for the
+// system's clock.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,8 @@ inline uint64_t ticks() {
 #endif
 }
 
-/// ticks() after everything before it has finished: what stands between two fenced readings is billed to nothing else.
+/// ticks() after everything before it has finished: what stands between two fenced readings is billed to
+/// nothing else.
 inline uint64_t fenced_ticks() {
 #if defined(__x86_64__)
   _mm_lfence();

@@ -60,11 +60,21 @@ std::string DType::str() const {
   if (is_void()) return "";
   std::string text;
   switch (code) {
-    case Code::kInt: text = "int"; break;
-    case Code::kUInt: text = is_bool() ? "bool" : "uint"; break;
-    case Code::kFloat: text = "float"; break;
-    case Code::kHandle: text = "handle"; break;
-    case Code::kBFloat: text = "bfloat"; break;
+    case Code::kInt:
+      text = "int";
+      break;
+    case Code::kUInt:
+      text = is_bool() ? "bool" : "uint";
+      break;
+    case Code::kFloat:
+      text = "float";
+      break;
+    case Code::kHandle:
+      text = "handle";
+      break;
+    case Code::kBFloat:
+      text = "bfloat";
+      break;
   }
   const bool bits_are_implied = is_bool() || (code == Code::kHandle && bits == 64);
   if (!bits_are_implied) text += std::to_string(bits);

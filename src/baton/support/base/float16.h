@@ -12,6 +12,8 @@ inline uint16_t half_from_float(float value) { return half_from_double(value); }
 float half_to_float(uint16_t half);
 
 uint16_t bfloat_from_double(double value);
-inline float bfloat_to_float(uint16_t value) { return std::bit_cast<float>(static_cast<uint32_t>(value) << 16); }
+inline float bfloat_to_float(uint16_t value) {
+  return std::bit_cast<float>(static_cast<uint32_t>(value) << 16);
+}
 
 }  // namespace baton

@@ -26,8 +26,8 @@ void* allocate_aligned(size_t bytes) {
   void* block = nullptr;
   if (posix_memalign(&block, alignment, room) != 0) return nullptr;
 #if defined(__linux__)
-  // Advice only: a kernel without huge pages says no, and the memory is as good as before. Whole huge pages only, so
-  // that what the heap keeps next to the block is left alone.
+  // Advice only: a kernel without huge pages says no, and the memory is as good as before. Whole huge pages
+  // only, so that what the heap keeps next to the block is left alone.
   if (alignment == kHugePage) (void)madvise(block, room / kHugePage * kHugePage, MADV_HUGEPAGE);
 #endif
   return block;

@@ -28,7 +28,8 @@ std::optional<int64_t> element_count(std::span<const int64_t> shape) {
 std::optional<int64_t> byte_count(std::span<const int64_t> shape, DType dtype) {
   const std::optional<int64_t> count = element_count(shape);
   int64_t bytes = 0;
-  if (!count || __builtin_mul_overflow(*count, static_cast<int64_t>(dtype.bytes()), &bytes)) return std::nullopt;
+  if (!count || __builtin_mul_overflow(*count, static_cast<int64_t>(dtype.bytes()), &bytes))
+    return std::nullopt;
   return bytes;
 }
 

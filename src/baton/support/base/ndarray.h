@@ -24,8 +24,8 @@ std::optional<int64_t> byte_count(std::span<const int64_t> shape, DType dtype);
 /// "float32[1, 3, 224, 224]", as profile reports write it.
 std::string describe(std::span<const int64_t> shape, DType dtype);
 
-/// A row-major tensor in host memory. A handle: copies share the data, as in Python. Data is aligned to 64 bytes, and
-/// to a page from 4096 bytes on, unless it is a view of somebody else's memory.
+/// A row-major tensor in host memory. A handle: copies share the data, as in Python. Data is aligned to 64
+/// bytes, and to a page from 4096 bytes on, unless it is a view of somebody else's memory.
 class NDArray {
  public:
   using Deleter = void (*)(void* context);
@@ -43,11 +43,13 @@ class NDArray {
   /// A copy of `byte_count(shape, dtype)` bytes.
   static NDArray from_bytes(Shape shape, DType dtype, const void* data);
 
-  /// A copy of `values`, e.g. `NDArray::of<float>({2}, {1.f, 2.f}, DType::float_(32))`. Undefined when sizes differ.
+  /// A copy of `values`, e.g. `NDArray::of<float>({2}, {1.f, 2.f}, DType::float_(32))`. Undefined when sizes
+  /// differ.
   template <typename T>
   static NDArray of(Shape shape, std::span<const T> values, DType dtype);
 
-  /// No copy: `data` is used as it is, and `release(context)` is called when the last handle goes (null: never).
+  /// No copy: `data` is used as it is, and `release(context)` is called when the last handle goes (null:
+  /// never).
   static NDArray view(void* data, Shape shape, DType dtype, Deleter release, void* context);
 
   bool defined() const { return defined_; }
@@ -80,7 +82,8 @@ class NDArray {
 
   /// Whether both handles mean the same memory, shape and type.
   bool same_as(const NDArray& other) const {
-    return defined_ == other.defined_ && data_ == other.data_ && shape_ == other.shape_ && dtype_ == other.dtype_;
+    return defined_ == other.defined_ && data_ == other.data_ && shape_ == other.shape_ &&
+           dtype_ == other.dtype_;
   }
 
   /// Whether shape, type and all bytes are equal.

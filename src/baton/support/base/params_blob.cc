@@ -6,7 +6,8 @@
 namespace baton {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the formats are little endian and are copied as they are");
+static_assert(std::endian::native == std::endian::little,
+              "the formats are little endian and are copied as they are");
 
 constexpr uint64_t kParamsMagic = 0xF7E58D4F05049CB7;
 constexpr uint64_t kArrayMagic = 0xDD5E40F096B4A13F;
@@ -34,8 +35,8 @@ Status truncated(std::string_view where, uint64_t wanted, size_t left) {
 
 Status check_count(uint64_t count, size_t smallest, size_t left, std::string_view what) {
   if (count <= left / smallest) return Status::success();
-  return Status::bad_data("parameter data claims " + std::to_string(count) + " " + std::string(what) + " but has only " +
-                          std::to_string(left) + " bytes left");
+  return Status::bad_data("parameter data claims " + std::to_string(count) + " " + std::string(what) +
+                          " but has only " + std::to_string(left) + " bytes left");
 }
 
 }  // namespace
@@ -61,17 +62,19 @@ Result<NDArray> read_ndarray_blob(std::span<const uint8_t>& blob) {
   if (blob.size() < kArrayHeaderBytes) return truncated("a tensor's header", kArrayHeaderBytes, blob.size());
   take(blob, magic);
   take(blob, reserved);
-  if (magic != kArrayMagic) return Status::bad_data("parameter data holds something that is not a tensor (wrong magic number)");
+  if (magic != kArrayMagic)
+    return Status::bad_data("parameter data holds something that is not a tensor (wrong magic number)");
   take(blob, device_type);
   take(blob, device_id);
   take(blob, ndim);
   take(blob, dtype.code);
   take(blob, dtype.bits);
   take(blob, dtype.lanes);
-  if (static_cast<uint8_t>(dtype.code) > static_cast<uint8_t>(DType::Code::kBFloat) || dtype.bits == 0 || dtype.lanes == 0) {
+  if (static_cast<uint8_t>(dtype.code) > static_cast<uint8_t>(DType::Code::kBFloat) || dtype.bits == 0 ||
+      dtype.lanes == 0) {
     return Status::bad_data("parameter data holds a tensor of unknown type (code " +
-                            std::to_string(static_cast<int>(dtype.code)) + ", " + std::to_string(dtype.bits) + " bits, " +
-                            std::to_string(dtype.lanes) + " lanes)");
+                            std::to_string(static_cast<int>(dtype.code)) + ", " + std::to_string(dtype.bits) +
+                            " bits, " + std::to_string(dtype.lanes) + " lanes)");
   }
   if (ndim < 0 || ndim > kMaxDimensions) {
     return Status::bad_data("parameter data holds a tensor of " + std::to_string(ndim) + " dimensions");
@@ -84,12 +87,14 @@ Result<NDArray> read_ndarray_blob(std::span<const uint8_t>& blob) {
   if (!take(blob, stored)) return truncated("a tensor's size", sizeof stored, blob.size());
   const std::optional<int64_t> bytes = byte_count(shape, dtype);
   if (!bytes || *bytes != stored) {
-    return Status::bad_data("parameter data holds a tensor " + describe(shape, dtype) + " with " + std::to_string(stored) +
-                            " bytes, which does not fit its shape");
+    return Status::bad_data("parameter data holds a tensor " + describe(shape, dtype) + " with " +
+                            std::to_string(stored) + " bytes, which does not fit its shape");
   }
-  if (static_cast<uint64_t>(stored) > blob.size()) return truncated("a tensor's data", static_cast<uint64_t>(stored), blob.size());
+  if (static_cast<uint64_t>(stored) > blob.size())
+    return truncated("a tensor's data", static_cast<uint64_t>(stored), blob.size());
   NDArray array = NDArray::from_bytes(std::move(shape), dtype, blob.data());
-  if (!array.defined()) return Status::out_of_memory("no memory for a parameter of " + std::to_string(stored) + " bytes");
+  if (!array.defined())
+    return Status::out_of_memory("no memory for a parameter of " + std::to_string(stored) + " bytes");
   blob = blob.subspan(static_cast<size_t>(stored));
   return array;
 }
@@ -116,7 +121,8 @@ std::string write_params_blob(const NamedArrays& params) {
 Result<NamedArrays> read_params_blob(std::span<const uint8_t> blob) {
   uint64_t magic = 0, reserved = 0, names = 0, arrays = 0;
   if (!take(blob, magic) || magic != kParamsMagic) {
-    return Status::bad_data("not a parameter file: it does not begin with the magic number of saved parameters");
+    return Status::bad_data(
+        "not a parameter file: it does not begin with the magic number of saved parameters");
   }
   if (!take(blob, reserved) || !take(blob, names)) return truncated("the header", 16, blob.size());
   if (Status status = check_count(names, sizeof(uint64_t), blob.size(), "names"); !status.ok()) return status;
@@ -130,7 +136,8 @@ Result<NamedArrays> read_params_blob(std::span<const uint8_t> blob) {
   }
   if (!take(blob, arrays)) return truncated("the number of tensors", sizeof arrays, blob.size());
   if (arrays != names) {
-    return Status::bad_data("parameter data has " + std::to_string(names) + " names but " + std::to_string(arrays) + " tensors");
+    return Status::bad_data("parameter data has " + std::to_string(names) + " names but " +
+                            std::to_string(arrays) + " tensors");
   }
   for (auto& [name, array] : params) {
     Result<NDArray> read = read_ndarray_blob(blob);
@@ -138,7 +145,8 @@ Result<NamedArrays> read_params_blob(std::span<const uint8_t> blob) {
     array = std::move(*read);
   }
   if (!blob.empty()) {
-    return Status::bad_data("parameter data has " + std::to_string(blob.size()) + " bytes too many at its end");
+    return Status::bad_data("parameter data has " + std::to_string(blob.size()) +
+                            " bytes too many at its end");
   }
   return params;
 }

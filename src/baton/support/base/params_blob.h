@@ -1,4 +1,5 @@
-// The parameter file format of TVM (`relay.save_param_dict`), and the tensor format that it and module metadata share.
+// The parameter file format of TVM (`relay.save_param_dict`), and the tensor format that it and module
+// metadata share.
 #pragma once
 
 #include <cstdint>

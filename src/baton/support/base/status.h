@@ -38,8 +38,8 @@ struct [[nodiscard]] Status {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}             // NOLINT: a value is a result
-  Result(Status status) : status_(std::move(status)) {}     // NOLINT: and so is a failure
+  Result(T value) : value_(std::move(value)) {}          // NOLINT: a value is a result
+  Result(Status status) : status_(std::move(status)) {}  // NOLINT: and so is a failure
 
   bool ok() const { return value_.has_value(); }
   const Status& status() const { return status_; }

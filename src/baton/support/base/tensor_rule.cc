@@ -7,8 +7,9 @@
 
 #include "baton/support/base/float16.h"
 
-// `fp-contract=off`: with FMA, lo + (hi - lo) * u would be rounded once instead of twice, and the last bit of a value would
-// depend on the machine. `O3`: these are the loops that must become vectors, also in builds that optimise less.
+// `fp-contract=off`: with FMA, lo + (hi - lo) * u would be rounded once instead of twice, and the last bit of
+// a value would depend on the machine. `O3`: these are the loops that must become vectors, also in builds
+// that optimise less.
 #define BATON_EXACT __attribute__((optimize("O3", "fp-contract=off")))
 
 namespace baton {
@@ -97,20 +98,36 @@ bool fill(uint64_t seed, DType dtype, ValueRange range, NDArray& array) {
   }
   if (dtype.is_float()) {
     switch (dtype.bits) {
-      case 16: fill_narrow(seed, count, range, static_cast<uint16_t*>(data), half_from_double); return true;
-      case 32: fill_float(seed, count, range, static_cast<float*>(data)); return true;
-      case 64: fill_float(seed, count, range, static_cast<double*>(data)); return true;
-      default: return false;
+      case 16:
+        fill_narrow(seed, count, range, static_cast<uint16_t*>(data), half_from_double);
+        return true;
+      case 32:
+        fill_float(seed, count, range, static_cast<float*>(data));
+        return true;
+      case 64:
+        fill_float(seed, count, range, static_cast<double*>(data));
+        return true;
+      default:
+        return false;
     }
   }
   if (!dtype.is_int() && !dtype.is_uint()) return false;
   // Signed or not makes no difference to the bits that are stored.
   switch (dtype.bytes()) {
-    case 1: fill_int(seed, count, range, static_cast<uint8_t*>(data)); return true;
-    case 2: fill_int(seed, count, range, static_cast<uint16_t*>(data)); return true;
-    case 4: fill_int(seed, count, range, static_cast<uint32_t*>(data)); return true;
-    case 8: fill_int(seed, count, range, static_cast<uint64_t*>(data)); return true;
-    default: return false;
+    case 1:
+      fill_int(seed, count, range, static_cast<uint8_t*>(data));
+      return true;
+    case 2:
+      fill_int(seed, count, range, static_cast<uint16_t*>(data));
+      return true;
+    case 4:
+      fill_int(seed, count, range, static_cast<uint32_t*>(data));
+      return true;
+    case 8:
+      fill_int(seed, count, range, static_cast<uint64_t*>(data));
+      return true;
+    default:
+      return false;
   }
 }
 

@@ -1,8 +1,8 @@
 #include "baton/support/base/checksum.h"
 
-#include <gtest/gtest.h>
-
 #include <string>
+
+#include <gtest/gtest.h>
 
 namespace baton {
 namespace {
@@ -17,7 +17,10 @@ TEST(Checksum, EqualsTheReference) {
   EXPECT_EQ(of("abcdefgh", 7), 0x1561b8f75328fe71u);
   EXPECT_EQ(of("abcdefghijkl", 0), 0x4b09b7d3a233d4b3u);
   EXPECT_EQ(of("01234567890123456789012345678901", 0), 0xe5cc9f411ea110bau);
-  EXPECT_EQ(of("0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789xyz", 42), 0xf43350c0710a6f9u);
+  EXPECT_EQ(of("012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012"
+               "3456789xyz",
+               42),
+            0xf43350c0710a6f9u);
 }
 
 TEST(Checksum, SeesEveryBit) {

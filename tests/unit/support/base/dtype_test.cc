@@ -6,7 +6,8 @@ namespace baton {
 namespace {
 
 TEST(DType, PrintsWhatItReads) {
-  for (const char* name : {"int8", "boolx4", "uint8", "int64", "float16", "float32", "float64x4", "bfloat16", "bool", "handle", "int4"}) {
+  for (const char* name : {"int8", "boolx4", "uint8", "int64", "float16", "float32", "float64x4", "bfloat16",
+                           "bool", "handle", "int4"}) {
     const auto type = DType::parse(name);
     ASSERT_TRUE(type.has_value()) << name;
     EXPECT_EQ(type->str(), name);
@@ -23,7 +24,8 @@ TEST(DType, ShortForms) {
 }
 
 TEST(DType, RefusesWhatIsNoType) {
-  for (const char* name : {"int0", "int129", "float32x", "float32x0", "float32 ", "flt", "int-8", "x4", "int8x70000", "int8y", "int99999999999"}) {
+  for (const char* name : {"int0", "int129", "float32x", "float32x0", "float32 ", "flt", "int-8", "x4",
+                           "int8x70000", "int8y", "int99999999999"}) {
     EXPECT_FALSE(DType::parse(name).has_value()) << name;
   }
 }

@@ -1,9 +1,9 @@
 #include "baton/support/base/float16.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <limits>
+
+#include <gtest/gtest.h>
 
 namespace baton {
 namespace {

@@ -1,16 +1,19 @@
 #include "baton/support/base/ndarray.h"
 
-#include <gtest/gtest.h>
-
 #include <array>
+
+#include <gtest/gtest.h>
 
 namespace baton {
 namespace {
 
 TEST(NDArray, IsAlignedToVectorsAndPages) {
   for (int i = 0; i < 20; ++i) {
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(NDArray::empty({3}, DType::float_(32)).data()) % NDArray::kAlignment, 0u);
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(NDArray::empty({1024 + i}, DType::float_(32)).data()) % NDArray::kPageAlignment, 0u);
+    EXPECT_EQ(
+        reinterpret_cast<uintptr_t>(NDArray::empty({3}, DType::float_(32)).data()) % NDArray::kAlignment, 0u);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(NDArray::empty({1024 + i}, DType::float_(32)).data()) %
+                  NDArray::kPageAlignment,
+              0u);
   }
 }
 
@@ -46,7 +49,8 @@ TEST(NDArray, ViewReleasesOnceAtTheEnd) {
   int released = 0;
   std::array<float, 4> foreign = {1, 2, 3, 4};
   {
-    NDArray view = NDArray::view(foreign.data(), {4}, DType::float_(32), [](void* count) { ++*static_cast<int*>(count); }, &released);
+    NDArray view = NDArray::view(
+        foreign.data(), {4}, DType::float_(32), [](void* count) { ++*static_cast<int*>(count); }, &released);
     NDArray other = view.reshaped({2, 2});
     view = NDArray();
     EXPECT_EQ(released, 0);

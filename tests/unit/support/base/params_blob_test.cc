@@ -1,8 +1,8 @@
 #include "baton/support/base/params_blob.h"
 
-#include <gtest/gtest.h>
-
 #include <cstring>
+
+#include <gtest/gtest.h>
 
 #include "baton/support/base/tensor_rule.h"
 
@@ -16,7 +16,9 @@ NamedArrays sample() {
           {"nothing", tensor_value("nothing", {0, 4}, DType::float_(16))}};
 }
 
-std::span<const uint8_t> bytes(const std::string& text) { return {reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
+std::span<const uint8_t> bytes(const std::string& text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
 
 TEST(ParamsBlob, RoundTrip) {
   const std::string blob = write_params_blob(sample());
@@ -54,7 +56,8 @@ TEST(ParamsBlob, HostileSizesAllocateNothing) {
   const std::string blob = write_params_blob(sample());
   // Every 8-byte word in turn becomes huge, or negative, or odd: an error or another value, but no crash.
   for (size_t at = 0; at + 8 <= blob.size(); at += 4) {
-    for (const uint64_t value : {~uint64_t{0}, uint64_t{1} << 62, uint64_t{1} << 40, uint64_t{0x7fffffff}, uint64_t{3}}) {
+    for (const uint64_t value :
+         {~uint64_t{0}, uint64_t{1} << 62, uint64_t{1} << 40, uint64_t{0x7fffffff}, uint64_t{3}}) {
       std::string damaged = blob;
       std::memcpy(damaged.data() + at, &value, sizeof value);
       const auto read = read_params_blob(bytes(damaged));

@@ -1,8 +1,8 @@
 #include "baton/support/base/tensor_rule.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
+
+#include <gtest/gtest.h>
 
 #include "baton/support/base/float16.h"
 
@@ -26,21 +26,25 @@ TEST(TensorRule, Float64Scalar) {
 TEST(TensorRule, Integers) {
   EXPECT_EQ(tensor_seed("x0", Shape{2, 2}, DType::int_(32)), 0xe41981c041dd45c1u);
   const NDArray x0 = tensor_value("x0", {2, 2}, DType::int_(32));
-  EXPECT_EQ(std::vector<int32_t>(x0.as<int32_t>().begin(), x0.as<int32_t>().end()), (std::vector<int32_t>{1, 0, 4, 5}));
+  EXPECT_EQ(std::vector<int32_t>(x0.as<int32_t>().begin(), x0.as<int32_t>().end()),
+            (std::vector<int32_t>{1, 0, 4, 5}));
   const NDArray x1 = tensor_value("x1", {1, 3}, DType::int_(8));
-  EXPECT_EQ(std::vector<int8_t>(x1.as<int8_t>().begin(), x1.as<int8_t>().end()), (std::vector<int8_t>{3, 6, 2}));
+  EXPECT_EQ(std::vector<int8_t>(x1.as<int8_t>().begin(), x1.as<int8_t>().end()),
+            (std::vector<int8_t>{3, 6, 2}));
   const NDArray negative = tensor_value("n", {1000}, DType::int_(16), {-5, -2});
   for (const int16_t value : negative.as<int16_t>()) ASSERT_TRUE(value >= -5 && value < -2) << value;
 }
 
 TEST(TensorRule, Bool) {
   const NDArray c = tensor_value("c", {5}, DType::bool_());
-  EXPECT_EQ(std::vector<uint8_t>(c.as<uint8_t>().begin(), c.as<uint8_t>().end()), (std::vector<uint8_t>{0, 1, 0, 1, 0}));
+  EXPECT_EQ(std::vector<uint8_t>(c.as<uint8_t>().begin(), c.as<uint8_t>().end()),
+            (std::vector<uint8_t>{0, 1, 0, 1, 0}));
 }
 
 TEST(TensorRule, Float16) {
   const NDArray data = tensor_value("data", {2, 3}, DType::float_(16));
-  const float expected[] = {0.60595703125f, -0.1961669921875f, 0.720703125f, 0.76611328125f, -0.2081298828125f, -0.1982421875f};
+  const float expected[] = {0.60595703125f, -0.1961669921875f, 0.720703125f,
+                            0.76611328125f, -0.2081298828125f, -0.1982421875f};
   for (int i = 0; i < 6; ++i) EXPECT_EQ(half_to_float(data.as<uint16_t>()[i]), expected[i]);
 }
 
@@ -59,7 +63,8 @@ TEST(TensorRule, VectorCodeKeepsEveryBit) {
   const Shape shape = {100003};
   const NDArray wide = tensor_value("v", shape, DType::float_(64), {-0.1, 0.1});
   const NDArray narrow = tensor_value("v", shape, DType::float_(32), {-0.1, 0.1});
-  const uint64_t seed64 = tensor_seed("v", shape, DType::float_(64)), seed32 = tensor_seed("v", shape, DType::float_(32));
+  const uint64_t seed64 = tensor_seed("v", shape, DType::float_(64)),
+                 seed32 = tensor_seed("v", shape, DType::float_(32));
   for (size_t i = 0; i < 100003; ++i) {
     ASSERT_EQ(wide.as<double>()[i], by_definition(seed64, i, -0.1, 0.1)) << i;
     ASSERT_EQ(narrow.as<float>()[i], static_cast<float>(by_definition(seed32, i, -0.1, 0.1))) << i;

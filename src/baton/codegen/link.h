@@ -1,0 +1,19 @@
+// From the object files of kernels to one shared library, with whatever linker the machine has.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "baton/support/base/status.h"
+
+namespace baton {
+
+/// Links `objects` (paths) and the kernel shim into the shared library `output`, by `ld`, else by `cc`, `gcc`
+/// or `clang`; the environment variable BATON_LINKER names another. The file appears whole or not at all.
+/// kUnavailable when there is no linker: use Halide's JIT then.
+Status link_kernels(std::span<const std::string> objects, const std::string& output);
+
+/// The linker that link_kernels would use, with its path; empty when there is none.
+std::string find_linker();
+
+}  // namespace baton
