@@ -20,8 +20,11 @@ set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g")
 # baton_options: linked PRIVATE by each of our targets, so that third-party code (nanobind) keeps its own flags.
 add_library(baton_options INTERFACE)
 target_compile_options(baton_options INTERFACE -Wall -Wextra -fno-plt)
-# g++ 12 raises these on correct uses of std::string and std::vector in C++20 (GCC bugs 105329, 105651).
-target_compile_options(baton_options INTERFACE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # g++ 12 sees overlaps and overruns inside its own std::string and std::vector where there are none (GCC bugs 105329, 105651).
+  target_compile_options(baton_options INTERFACE -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow
+                         -Wno-stringop-overread)
+endif()
 if(BATON_WERROR)
   target_compile_options(baton_options INTERFACE -Werror)
 endif()

@@ -4,7 +4,7 @@ baton_sources(runtime_sources "*.cc" src/baton/support/base src/baton/runtime)
 if(runtime_sources)
   # The shim that is linked into every library of kernels: compiled by hand, since it must carry none of our flags
   # (sanitizers, line tables) into users' files.
-  set(shim_source "${CMAKE_SOURCE_DIR}/src/baton/runtime/kernel_shim.c")
+  set(shim_source "${CMAKE_SOURCE_DIR}/src/baton/support/base/kernel_shim.c")
   set(shim_object "${CMAKE_BINARY_DIR}/generated/kernel_shim.o")
   set(shim_embedded "${CMAKE_BINARY_DIR}/generated/kernel_shim.cc")
   add_custom_command(
@@ -13,7 +13,7 @@ if(runtime_sources)
             -fno-asynchronous-unwind-tables -Wall -Wextra -Werror -c "${shim_source}" -o "${shim_object}"
     COMMAND "${CMAKE_COMMAND}" "-DINPUT=${shim_object}" "-DOUTPUT=${shim_embedded}"
             -P "${CMAKE_SOURCE_DIR}/cmake/EmbedShim.cmake"
-    DEPENDS "${shim_source}" "${CMAKE_SOURCE_DIR}/src/baton/runtime/kernel_table.h"
+    DEPENDS "${shim_source}" "${CMAKE_SOURCE_DIR}/src/baton/support/base/kernel_table.h"
             "${CMAKE_SOURCE_DIR}/cmake/EmbedShim.cmake"
     COMMENT "Embedding the kernel shim" VERBATIM)
 

@@ -6,7 +6,7 @@ string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
 string(REGEX REPLACE "(..........................................................................................)" "\\1\n    "
        bytes "${bytes}")
 file(WRITE "${OUTPUT}" "// Made by cmake/EmbedShim.cmake.
-#include \"baton/runtime/kernel_shim.h\"
+#include \"baton/support/base/kernel_shim.h\"
 
 namespace baton {
 namespace {

@@ -22,9 +22,8 @@ def ensure(steps, root, bench, keep):
     files = [PINS, BENCH_PINS] if bench else [PINS]
     wanted = [pin for name in files for pin in read_pins(os.path.join(root, name))]
     stamp = os.path.join(root, "build", "venv.stamp")
-    about = {"path": os.path.realpath(venv), "python": sys.version.split()[0]}
     held = _read_stamp(stamp)
-    made_here = all(held.get(key) == value for key, value in about.items()) and os.path.exists(state.venv_python(root))
+    made_here = held.get("path") == os.path.realpath(venv) and os.path.exists(state.venv_python(root))
     if made_here and set(wanted) <= set(held.get("pins", [])):
         return
 
@@ -43,7 +42,7 @@ def ensure(steps, root, bench, keep):
              keep, "cannot install the wheels")
     temporary = stamp + ".new"
     with open(temporary, "w", encoding="utf-8") as file:
-        json.dump({**about, "pins": wanted}, file)
+        json.dump({"path": os.path.realpath(venv), "pins": wanted}, file)
     os.replace(temporary, stamp)
 
 

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "baton/runtime/kernel_shim.h"
+#include "baton/support/base/kernel_shim.h"
 
 extern char** environ;
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "baton/runtime/kernel_table.h"
+#include "baton/support/base/kernel_table.h"
 #include "baton/support/base/status.h"
 
 namespace baton {
