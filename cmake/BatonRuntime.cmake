@@ -9,7 +9,7 @@ if(runtime_sources)
   set(shim_embedded "${CMAKE_BINARY_DIR}/generated/kernel_shim.cc")
   add_custom_command(
     OUTPUT "${shim_embedded}"
-    COMMAND "${CMAKE_CXX_COMPILER}" -x c -std=c11 -O2 -fPIC -ffreestanding -fno-stack-protector
+    COMMAND "${CMAKE_CXX_COMPILER}" -x c -std=c11 -O2 -fPIC -ffreestanding -fno-stack-protector "-I${CMAKE_SOURCE_DIR}/src"
             -fno-asynchronous-unwind-tables -Wall -Wextra -Werror -c "${shim_source}" -o "${shim_object}"
     COMMAND "${CMAKE_COMMAND}" "-DINPUT=${shim_object}" "-DOUTPUT=${shim_embedded}"
             -P "${CMAKE_SOURCE_DIR}/cmake/EmbedShim.cmake"

@@ -2,7 +2,7 @@
    no other library's; each calls through a table that the loader fills. Compiled when Baton is built and
    carried inside libbaton_runtime (kernel_shim.h), so that a machine needs only a linker to build a library.
  */
-#include "kernel_table.h"
+#include "baton/support/base/kernel_table.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
