@@ -1,19 +1,43 @@
 #pragma once
 // Conservation of origins, checked after every pass (an ordinary instrument; always on in tests).
+#include <vector>
+
 #include "baton/pass/pass.h"
+#include "baton/support/pointer_map.h"
 
 namespace baton {
 
 /// Every origin in the module's table is carried by a reachable node or retired with pass and reason; every operator
-/// call (and constant made by a pass) has origins, or causes and a reason; a primitive function and its call stand
-/// for the union over the body's calls. Throws InternalError that names pass, operator and line.
+/// call has origins, or causes and a reason; a primitive function and its calls stand for the union over the calls of
+/// operators in its body (or all for nothing, as in text that was fused already). Throws InternalError that names
+/// pass, operator and line.
 void verify_origins(const IRModuleNode& module, const std::string& after_pass);
 
+/// verify_origins after every pass, and two rules that need the module before it: a pass makes no Origin, and the
+/// constants it makes stand for something.
 class OriginVerifier final : public PassInstrument {
  public:
   std::string name() const override { return "OriginVerifier"; }
+  void enter_pass_ctx() override { forget(); }
+  void exit_pass_ctx() override { forget(); }
   void run_before_pass(const IRModule& module, const PassInfo& info) override;
   void run_after_pass(const IRModule& module, const PassInfo& info) override;
+
+ private:
+  /// What is known of a module: enough to see that it is the same, and which constants it had.
+  struct Snapshot {
+    std::vector<Function> functions;
+    size_t origins = 0, retired = 0;
+    std::shared_ptr<PointerSet> constants;
+    bool describes(const IRModuleNode& module) const;
+  };
+  static Snapshot snapshot(const IRModuleNode& module, std::shared_ptr<PointerSet> constants);
+  void forget() {
+    before_.clear();
+    last_ = {};
+  }
+  std::vector<Snapshot> before_;  // of the passes that are running, outermost first
+  Snapshot last_;                 // the module seen last
 };
 
 }  // namespace baton

@@ -1,6 +1,7 @@
 #pragma once
 // Passes, PassContext and instruments: names, gates and callback order as in TVM 0.11.1
 // (see docs/compatibility.md for what differs).
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -71,10 +72,12 @@ class PassContext {
 class PassContextScope {
  public:
   explicit PassContextScope(PassContextRef context) : context_(std::move(context)) { PassContext::enter(context_); }
-  ~PassContextScope() noexcept(false) { PassContext::exit(context_); }
+  /// Throws what exit_pass_ctx throws, unless another exception is on its way.
+  ~PassContextScope() noexcept(false);
 
  private:
   PassContextRef context_;
+  int exceptions_ = std::uncaught_exceptions();
 };
 
 /// Used when a context names no evaluator; set once by the driver.
@@ -110,7 +113,7 @@ Pass module_pass(PassInfo info, std::function<IRModule(IRModule, const PassConte
 /// A pass over each function without Compiler / SkipOptimization / Extern; InferType runs over the module after it.
 Pass function_pass(PassInfo info, std::function<Function(const Function&, const IRModule&, const PassContext&)> body,
                    bool may_retire = false);
-/// Applies gates (pass_enabled) and required passes to each.
+/// Applies gates (pass_enabled) and required passes to each. Required ones are made by name (make_pass).
 Pass sequential(std::vector<Pass> passes, std::string name = "sequential", int opt_level = 0);
 const std::vector<Pass>& passes_of(const PassNode& sequential);
 
@@ -118,6 +121,11 @@ const std::vector<Pass>& passes_of(const PassNode& sequential);
 using PassFactory = std::function<Pass()>;
 void register_pass(const std::string& name, PassFactory factory);  ///< called from transform/register.cc
 Pass make_pass(const std::string& name);                            ///< UsageError with "did you mean" when unknown
-std::vector<std::string> pass_names();
+std::vector<std::string> pass_names();  ///< sorted
+
+/// "Run Function pass: FuseOps at the optimization level 0", as Python's str() shows a pass, its info, a context.
+std::string pass_text(const PassNode& pass);
+std::string pass_info_text(const PassInfo& info);
+std::string pass_context_text(const PassContext& context);
 
 }  // namespace baton

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "baton/ir/expr.h"
+#include "baton/support/pointer_map.h"
 
 namespace baton {
 
@@ -17,7 +18,8 @@ class Rewriter {
 
  protected:
   /// `original` is the node as it was (typed as before), `rebuilt` the same node over rewritten children (the very
-  /// same object when no child changed, else without a type). Returns what takes its place.
+  /// same object when no child changed, else without a type). Returns what takes its place. Not called for variables
+  /// (see rewrite_var) and operators.
   virtual Expr rewrite(const Expr& original, const Expr& rebuilt) {
     (void)original;
     return rebuilt;
@@ -26,18 +28,26 @@ class Rewriter {
   virtual bool enter(const Expr& node);
   /// Variables are kept unless this says otherwise; binding occurrences are rewritten too.
   virtual Var rewrite_var(const Var& var) { return var; }
+  /// Called when the value of a let is rewritten, before its body is: the place to map(let.var(), value).
+  virtual void let_value(const LetNode& let, const Expr& value) {
+    (void)let;
+    (void)value;
+  }
   /// What `original` became; only for nodes that were visited already.
-  const Expr& mapped(const Expr& original) const;
-  /// Makes later uses of `original` become `result` (for let-bound variables, parameters).
+  Expr mapped(const Expr& original) const;
+  /// Makes later uses of `original` become `result` (for let-bound variables, parameters). A binding occurrence keeps
+  /// its variable unless `result` is one.
   void map(const Expr& original, Expr result);
 
  private:
-  Expr rebuild(const Expr& node);
-  std::unordered_map<const ExprNode*, Expr> memo_;
+  Expr rebuild(const ExprNode& node) const;
+  bool rebuild_children(const ExprNode& node, std::vector<Expr>& children) const;
+  Var binder(const Var& var) const;
+  PointerMap<Expr> memo_;
   std::vector<Expr> kept_;  // originals are kept alive as long as the memo names them
 };
 
-/// `expr` with variables replaced (by pointer).
+/// `expr` with variables replaced (by pointer), also inside primitive functions.
 Expr substitute(const Expr& expr, const std::unordered_map<const ExprNode*, Expr>& values);
 
 }  // namespace baton

@@ -1,0 +1,250 @@
+#include "baton/ir/structural.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "baton/ir/op.h"
+#include "baton/ir/visit.h"
+#include "baton/support/hash.h"
+#include "baton/support/pointer_map.h"
+
+namespace baton {
+
+namespace {
+
+// Sorted by name, so that two functions whose attributes were set in another order are the same.
+std::vector<const std::pair<std::string, AttrValue>*> sorted_attrs(const FunctionNode& function) {
+  std::vector<const std::pair<std::string, AttrValue>*> sorted;
+  for (const auto& attr : function.attrs()) sorted.push_back(&attr);
+  std::sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
+  return sorted;
+}
+
+// Numbers by value, and NaN equals NaN: a program equals itself.
+bool same_value(const AttrValue& a, const AttrValue& b) {
+  if (a.index() != b.index()) return false;
+  if (const AttrList* list = a.as<AttrList>()) {
+    const AttrList& other = *b.as<AttrList>();
+    return std::equal(list->begin(), list->end(), other.begin(), other.end(), same_value);
+  }
+  if (const double* number = a.as<double>()) {
+    const double other = *b.as<double>();
+    return *number == other || (std::isnan(*number) && std::isnan(other));
+  }
+  return static_cast<const AttrValue::Base&>(a) == static_cast<const AttrValue::Base&>(b);
+}
+
+bool same_function_attrs(const FunctionNode& a, const FunctionNode& b) {
+  if (a.attrs().size() != b.attrs().size()) return false;
+  const auto left = sorted_attrs(a), right = sorted_attrs(b);
+  for (size_t i = 0; i < left.size(); ++i)
+    if (left[i]->first != right[i]->first || !same_value(left[i]->second, right[i]->second)) return false;
+  return true;
+}
+
+bool same_array(const NDArray& a, const NDArray& b) {
+  return a.dtype() == b.dtype() && a.shape() == b.shape() &&
+         (a.data() == b.data() || a.bytes() == 0 || std::memcmp(a.data(), b.data(), a.bytes()) == 0);
+}
+
+// Compares pairs of nodes from a work list. Nodes with a place in the graph (calls, tuples, functions, lets, ifs)
+// and variables correspond one to one: a shared node equals only a node shared in the same way.
+class Comparison {
+ public:
+  explicit Comparison(bool map_free_vars) : map_free_vars_(map_free_vars) {}
+
+  bool equal(const ExprNode* a, const ExprNode* b) {
+    push(a, b);
+    while (!todo_.empty()) {
+      const auto [left, right] = todo_.back();
+      todo_.pop_back();
+      if (!compare(left, right)) return false;
+    }
+    return true;
+  }
+
+ private:
+  void push(const ExprNode* a, const ExprNode* b) { todo_.emplace_back(a, b); }
+
+  // Whether a and b correspond to each other (true), or to something else (false); new pairs are entered.
+  enum class Pairing { kOld, kNew, kWrong };
+  Pairing pair(const ExprNode* a, const ExprNode* b) {
+    const auto [to, fresh] = forward_.insert(a, b);
+    if (!fresh) return *to == b ? Pairing::kOld : Pairing::kWrong;
+    return backward_.insert(b, a).second ? Pairing::kNew : Pairing::kWrong;
+  }
+
+  bool bind(const Var& a, const Var& b) {
+    if (pair(a.get(), b.get()) == Pairing::kWrong) return false;
+    return same_type(a->annotation(), b->annotation());
+  }
+
+  bool compare_vars(const VarNode& a, const VarNode& b) {
+    if (const ExprNode* const* to = forward_.find(&a)) return *to == &b;
+    // A free variable: binders are met before what they bind.
+    if (backward_.contains(&b)) return false;
+    if (&a != &b && !map_free_vars_) return false;
+    return pair(&a, &b) != Pairing::kWrong && same_type(a.annotation(), b.annotation());
+  }
+
+  bool compare(const ExprNode* a, const ExprNode* b) {
+    if (!a || !b) return a == b;
+    if (a->kind() != b->kind()) return false;
+    switch (a->kind()) {
+      case ExprKind::kVar: return compare_vars(static_cast<const VarNode&>(*a), static_cast<const VarNode&>(*b));
+      case ExprKind::kGlobalVar:
+        return static_cast<const GlobalVarNode*>(a)->name() == static_cast<const GlobalVarNode*>(b)->name();
+      case ExprKind::kOp: return &static_cast<const OpNode*>(a)->def() == &static_cast<const OpNode*>(b)->def();
+      case ExprKind::kConstant:
+        return a == b || same_array(static_cast<const ConstantNode*>(a)->value(), static_cast<const ConstantNode*>(b)->value());
+      case ExprKind::kTupleGetItem: {
+        const auto& left = static_cast<const TupleGetItemNode&>(*a);
+        const auto& right = static_cast<const TupleGetItemNode&>(*b);
+        push(left.tuple().get(), right.tuple().get());
+        return left.index() == right.index();
+      }
+      case ExprKind::kTuple:
+      case ExprKind::kCall:
+      case ExprKind::kFunction:
+      case ExprKind::kLet:
+      case ExprKind::kIf: break;
+    }
+    const Pairing pairing = pair(a, b);
+    if (pairing != Pairing::kNew) return pairing == Pairing::kOld;
+    return open(a, b);
+  }
+
+  // Compares what a pair of inner nodes holds itself and pushes their children.
+  bool open(const ExprNode* a, const ExprNode* b) {
+    if (a->kind() == ExprKind::kTuple) {
+      return push_all(static_cast<const TupleNode*>(a)->fields(), static_cast<const TupleNode*>(b)->fields());
+    }
+    if (a->kind() == ExprKind::kCall) {
+      const auto& left = static_cast<const CallNode&>(*a);
+      const auto& right = static_cast<const CallNode&>(*b);
+      if (!push_all(left.args(), right.args()) || !same_attrs(left.attrs(), right.attrs())) return false;
+      push(left.callee().get(), right.callee().get());
+      return true;
+    }
+    if (a->kind() == ExprKind::kFunction) {
+      const auto& left = static_cast<const FunctionNode&>(*a);
+      const auto& right = static_cast<const FunctionNode&>(*b);
+      if (left.params().size() != right.params().size() || !same_type(left.ret_type(), right.ret_type()) ||
+          !same_function_attrs(left, right))
+        return false;
+      for (size_t i = 0; i < left.params().size(); ++i)
+        if (!bind(left.params()[i], right.params()[i])) return false;
+      push(left.body().get(), right.body().get());
+      return true;
+    }
+    if (a->kind() == ExprKind::kLet) {
+      const auto& left = static_cast<const LetNode&>(*a);
+      const auto& right = static_cast<const LetNode&>(*b);
+      if (!bind(left.var(), right.var())) return false;
+      push(left.body().get(), right.body().get());
+      push(left.value().get(), right.value().get());
+      return true;
+    }
+    const auto& left = static_cast<const IfNode&>(*a);
+    const auto& right = static_cast<const IfNode&>(*b);
+    push(left.otherwise().get(), right.otherwise().get());
+    push(left.then().get(), right.then().get());
+    push(left.condition().get(), right.condition().get());
+    return true;
+  }
+
+  bool push_all(const std::vector<Expr>& a, const std::vector<Expr>& b) {
+    if (a.size() != b.size()) return false;
+    for (size_t i = a.size(); i-- > 0;) push(a[i].get(), b[i].get());
+    return true;
+  }
+
+  bool map_free_vars_;
+  std::vector<std::pair<const ExprNode*, const ExprNode*>> todo_;
+  PointerMap<const ExprNode*> forward_, backward_;
+};
+
+// Hashes nodes in post-order; variables are numbered as they are met, which is the same in equal programs.
+class Hashing {
+ public:
+  uint64_t hash(const Expr& root) {
+    if (!root) return 0;
+    post_order(root, [&](const Expr& node) { values_.insert(node.get(), node_hash(*node)); });
+    return *values_.find(root.get());
+  }
+
+ private:
+  uint64_t node_hash(const ExprNode& node) {
+    Hasher hasher(static_cast<uint64_t>(node.kind()));
+    switch (node.kind()) {
+      case ExprKind::kVar:
+        hasher.add(next_var_++);
+        hasher.add(type_or_zero(static_cast<const VarNode&>(node).annotation()));
+        break;
+      case ExprKind::kGlobalVar: hasher.add_text(static_cast<const GlobalVarNode&>(node).name()); break;
+      case ExprKind::kOp: hasher.add_text(static_cast<const OpNode&>(node).name()); break;
+      case ExprKind::kConstant: {
+        const NDArray& value = static_cast<const ConstantNode&>(node).value();
+        hasher.add(type_hash(node.checked_type()));
+        hasher.add_bytes(value.data(), value.bytes());
+        break;
+      }
+      case ExprKind::kTupleGetItem:
+        hasher.add(static_cast<uint64_t>(static_cast<const TupleGetItemNode&>(node).index()));
+        break;
+      case ExprKind::kCall: {
+        const Attrs& attrs = static_cast<const CallNode&>(node).attrs();
+        hasher.add(attrs ? attrs_hash(attrs) : 0);
+        break;
+      }
+      case ExprKind::kFunction: {
+        const auto& function = static_cast<const FunctionNode&>(node);
+        hasher.add(type_or_zero(function.ret_type()));
+        for (const auto* attr : sorted_attrs(function)) {
+          hasher.add_text(attr->first);
+          hasher.add(attr_hash(attr->second));
+        }
+        break;
+      }
+      case ExprKind::kTuple:
+      case ExprKind::kLet:
+      case ExprKind::kIf: break;
+    }
+    for_each_child(node, [&](const Expr& child) { hasher.add(child ? *values_.find(child.get()) : 0); });
+    return hasher.value();
+  }
+
+  static uint64_t type_or_zero(const Type& type) { return type ? type_hash(type) : 0; }
+
+  PointerMap<uint64_t> values_;
+  uint64_t next_var_ = 0;
+};
+
+}  // namespace
+
+bool structural_equal(const Expr& a, const Expr& b, bool map_free_vars) {
+  return a == b || Comparison(map_free_vars).equal(a.get(), b.get());
+}
+
+bool structural_equal(const IRModuleNode& a, const IRModuleNode& b, bool map_free_vars) {
+  if (a.functions().size() != b.functions().size()) return false;
+  Comparison comparison(map_free_vars);
+  for (auto left = a.functions().begin(), right = b.functions().begin(); left != a.functions().end(); ++left, ++right)
+    if (left->first != right->first || !comparison.equal(left->second.get(), right->second.get())) return false;
+  return true;
+}
+
+uint64_t structural_hash(const Expr& expr) { return Hashing().hash(expr); }
+
+uint64_t structural_hash(const IRModuleNode& module) {
+  Hasher hasher;
+  Hashing hashing;
+  for (const auto& [name, function] : module.functions()) {
+    hasher.add_text(name);
+    hasher.add(hashing.hash(Expr(function)));
+  }
+  return hasher.value();
+}
+
+}  // namespace baton

@@ -1,0 +1,172 @@
+#include "baton/pass/rewriter.h"
+
+#include <algorithm>
+
+#include "baton/ir/visit.h"
+
+namespace baton {
+
+namespace {
+
+// What is left to do with a node: meet it, go on with a let after its value, or rewrite it over its children.
+enum class Step : uint8_t { kOpen, kLetBody, kClose };
+struct Todo {
+  const Expr* node;
+  Step step;
+};
+
+}  // namespace
+
+bool Rewriter::enter(const Expr& node) {
+  const auto* function = as<FunctionNode>(node);
+  return !function || (!function->is_primitive() && !function->attr("Compiler"));
+}
+
+Expr Rewriter::mapped(const Expr& original) const {
+  const Expr* result = memo_.find(original.get());
+  BATON_CHECK(result, "mapped() of an expression that was not visited");
+  return *result;
+}
+
+void Rewriter::map(const Expr& original, Expr result) {
+  const auto [at, fresh] = memo_.insert(original.get(), result);
+  if (fresh) kept_.push_back(original);
+  else *at = std::move(result);
+}
+
+// A variable where it is bound: what it became, if that is a variable.
+Var Rewriter::binder(const Var& var) const {
+  const Expr* result = memo_.find(var.get());
+  const Var renamed = result ? as_ref<VarNode>(*result) : Var();
+  return renamed ? renamed : var;
+}
+
+Expr Rewriter::run(const Expr& root) {
+  if (!root) return root;
+  if (const Expr* done = memo_.find(root.get())) return *done;
+  kept_.push_back(root);
+  const Expr& start = root;
+  std::vector<Todo> stack{{&start, Step::kOpen}};
+  const auto visit_var = [&](const Var& var) {
+    if (!memo_.contains(var.get())) {
+      Var result = rewrite_var(var);
+      memo_.insert(var.get(), Expr(std::move(result)));
+    }
+  };
+  while (!stack.empty()) {
+    const Todo todo = stack.back();
+    stack.pop_back();
+    const Expr& node = *todo.node;
+    if (todo.step == Step::kOpen) {
+      if (memo_.contains(node.get())) continue;
+      if (node->kind() == ExprKind::kVar) {
+        visit_var(as_ref<VarNode>(node));
+        continue;
+      }
+      if (node->kind() == ExprKind::kOp) {
+        memo_.insert(node.get(), node);
+        continue;
+      }
+      stack.push_back({todo.node, Step::kClose});
+      if (!enter(node)) continue;
+      if (const auto* let = as<LetNode>(node)) {
+        visit_var(let->var());
+        stack.push_back({todo.node, Step::kLetBody});
+        stack.push_back({&let->value(), Step::kOpen});
+      } else if (const auto* function = as<FunctionNode>(node)) {
+        for (const Var& param : function->params()) visit_var(param);
+        stack.push_back({&function->body(), Step::kOpen});
+      } else {
+        const size_t first = stack.size();
+        for_each_child(*node, [&](const Expr& child) {
+          if (!memo_.contains(child.get())) stack.push_back({&child, Step::kOpen});
+        });
+        std::reverse(stack.begin() + static_cast<ptrdiff_t>(first), stack.end());
+      }
+    } else if (todo.step == Step::kLetBody) {
+      const auto& let = static_cast<const LetNode&>(*node);
+      let_value(let, mapped(let.value()));
+      stack.push_back({&let.body(), Step::kOpen});
+    } else {
+      if (memo_.contains(node.get())) continue;  // reached twice before it was done: mapped by hand meanwhile
+      const OriginScope scope(node->origins());
+      Expr result = rewrite(node, rebuild(*node));
+      BATON_CHECK(result, "a rewriter returned nothing");
+      memo_.insert(node.get(), std::move(result));
+    }
+  }
+  return mapped(root);
+}
+
+// The children as they became; false when all are the same. Children that were not entered stay as they are.
+bool Rewriter::rebuild_children(const ExprNode& node, std::vector<Expr>& children) const {
+  bool changed = false;
+  for_each_child(node, [&](const Expr& child) {
+    const Expr* result = memo_.find(child.get());
+    children.push_back(result ? *result : child);
+    changed |= children.back() != child;
+  });
+  return changed;
+}
+
+Expr Rewriter::rebuild(const ExprNode& node) const {
+  const Expr same(&node);
+  if (const auto* function = as<FunctionNode>(&node)) {
+    const Expr* body = memo_.find(function->body().get());
+    if (!body) return same;  // not entered
+    bool changed = *body != function->body();
+    std::vector<Var> params;
+    for (const Var& param : function->params()) {
+      params.push_back(binder(param));
+      changed |= params.back() != param;
+    }
+    if (!changed) return same;
+    return make_function(std::move(params), *body, function->ret_type(), function->attrs(), node.with_type({}));
+  }
+  if (const auto* let = as<LetNode>(&node)) {
+    const Var var = binder(let->var());
+    const Expr value = mapped(let->value()), body = mapped(let->body());
+    if (var == let->var() && value == let->value() && body == let->body()) return same;
+    return make_let(var, value, body, node.with_type({}));
+  }
+  std::vector<Expr> children;
+  if (!rebuild_children(node, children)) return same;
+  switch (node.kind()) {
+    case ExprKind::kTuple: return make_tuple(std::move(children), node.with_type({}));
+    case ExprKind::kTupleGetItem:
+      return make_tuple_get_item(children[0], static_cast<const TupleGetItemNode&>(node).index(), node.with_type({}));
+    case ExprKind::kCall: {
+      const Expr callee = children.front();
+      children.erase(children.begin());
+      return make_call(callee, std::move(children), static_cast<const CallNode&>(node).attrs(), node.with_type({}));
+    }
+    case ExprKind::kIf: return make_if(children[0], children[1], children[2], node.with_type({}));
+    case ExprKind::kVar:
+    case ExprKind::kGlobalVar:
+    case ExprKind::kConstant:
+    case ExprKind::kOp:
+    case ExprKind::kFunction:
+    case ExprKind::kLet: break;
+  }
+  return same;
+}
+
+namespace {
+
+class Substitution final : public Rewriter {
+ public:
+  explicit Substitution(const std::unordered_map<const ExprNode*, Expr>& values) {
+    for (const auto& [var, value] : values) map(Expr(var), value);
+  }
+
+ private:
+  bool enter(const Expr&) override { return true; }
+};
+
+}  // namespace
+
+Expr substitute(const Expr& expr, const std::unordered_map<const ExprNode*, Expr>& values) {
+  return Substitution(values).run(expr);
+}
+
+}  // namespace baton

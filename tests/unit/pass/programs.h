@@ -1,0 +1,28 @@
+#pragma once
+// Small programs and passes that the tests of this folder share.
+#include "baton/ir/op.h"
+#include "baton/ops/register.h"
+#include "baton/pass/pass.h"
+
+namespace baton {
+
+/// An InferType that does nothing, unless the real one is registered: these tests look at the order of events.
+inline void register_test_passes() {
+  register_all_ops();
+  for (const std::string& name : pass_names())
+    if (name == "InferType") return;
+  register_pass("InferType", [] {
+    return module_pass({0, "InferType", {}}, [](IRModule module, const PassContext&) { return module; });
+  });
+}
+
+/// main(x) = relu(relu(...x))
+inline IRModule relu_chain(int length) {
+  register_all_ops();
+  const Var x = var("x", tensor_type(std::vector<int64_t>{1, 4}, DType::float_(32)));
+  Expr at = x;
+  for (int i = 0; i < length; ++i) at = call("nn.relu", {at});
+  return module_from_expr(Expr(function({x}, at)));
+}
+
+}  // namespace baton
