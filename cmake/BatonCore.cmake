@@ -27,4 +27,15 @@ if(halide_sources)
   target_sources(baton_core PRIVATE $<TARGET_OBJECTS:baton_halide>)
   target_link_libraries(baton_core PRIVATE $<LINK_ONLY:Halide::Halide>)
 endif()
+
+# The version of the code generator: a hash of the sources that decide how kernels come out.
+baton_sources(hashed_sources "*.[hcd]*" src/baton/ops src/baton/schedule src/baton/codegen src/baton/target)
+set(source_hash_file "${CMAKE_BINARY_DIR}/generated/source_hash.cc")
+add_custom_command(
+  OUTPUT "${source_hash_file}"
+  COMMAND "${CMAKE_COMMAND}" "-DOUT=${source_hash_file}" "-DROOT=${CMAKE_SOURCE_DIR}" -P
+          "${CMAKE_SOURCE_DIR}/cmake/SourceHash.cmake"
+  DEPENDS ${hashed_sources} "${CMAKE_SOURCE_DIR}/cmake/SourceHash.cmake"
+  COMMENT "Hashing the sources of the code generator")
+target_sources(baton_core PRIVATE "${source_hash_file}")
 install(TARGETS baton_core LIBRARY DESTINATION lib)

@@ -1,6 +1,6 @@
-// The schedule that is right for everything and fast for nothing in particular: every stage gets its own loop nest,
-// except elementwise blocks with one reader, which are computed where they are read. It is the reference that the
-// other templates are checked against, and what constant folding compiles with.
+// The schedule that is right for everything and fast for nothing in particular: every stage gets its own loop
+// nest, except elementwise blocks with one reader, which are computed where they are read. It is the
+// reference that the other templates are checked against, and what constant folding compiles with.
 #include <set>
 
 #include "baton/schedule/template.h"
@@ -17,7 +17,8 @@ constexpr int64_t kParallelElements = 1 << 14;
 
 /// Whether a reader of `producer` may compute it in place: once per element, and cheap.
 bool read_in_place(const LoweredKernel& kernel, int producer) {
-  if (kernel.blocks[producer].op->fuse > Fuse::kInjective || kernel.blocks[producer].consumers != 1) return false;
+  if (kernel.blocks[producer].op->fuse > Fuse::kInjective || kernel.blocks[producer].consumers != 1)
+    return false;
   for (const OpBlock& block : kernel.blocks)
     for (int from : block.producers)
       if (from == producer) return block.op->fuse <= Fuse::kInjective;
@@ -44,7 +45,8 @@ void schedule_func(Func func, const Machine& machine, bool parallel) {
   func.compute_root();
   const int lanes = std::max(1, machine.float_lanes * 32 / std::max(8, func.types().front().bits()));
   schedule_definition(func, lanes, parallel);
-  for (int i = 0; i < func.num_update_definitions(); ++i) schedule_definition(func.update(i), lanes, parallel);
+  for (int i = 0; i < func.num_update_definitions(); ++i)
+    schedule_definition(func.update(i), lanes, parallel);
 }
 
 int64_t elements(const Type& type) {

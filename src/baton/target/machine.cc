@@ -1,10 +1,10 @@
 #include "baton/target/machine.h"
 
-#include <sched.h>
-
 #include <fstream>
 #include <string>
 #include <vector>
+
+#include <sched.h>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -83,12 +83,14 @@ std::string tuning() {
   const unsigned family = (model.a >> 8 & 0xF) + (model.a >> 20 & 0xFF);
   const unsigned number = (model.a >> 4 & 0xF) | (model.a >> 12 & 0xF0);
   if (family == 0x17) return number >= 0x30 ? "tune_znver2" : "tune_znver1";
-  if (family == 0x19) return (number >= 0x10 && number <= 0x1F) || number >= 0x60 ? "tune_znver4" : "tune_znver3";
+  if (family == 0x19)
+    return (number >= 0x10 && number <= 0x1F) || number >= 0x60 ? "tune_znver4" : "tune_znver3";
   if (family == 0x1A) return "tune_znver5";
   return "";
 }
 
-/// Halide's names of what the processor can, in the groups that Halide knows (a group needs all of its members).
+/// Halide's names of what the processor can, in the groups that Halide knows (a group needs all of its
+/// members).
 std::vector<std::string> features(Machine& machine) {
   const Registers one = cpuid(1), seven = cpuid(7, 0), seven_one = cpuid(7, 1);
   const uint64_t state = saved_state();
@@ -103,9 +105,9 @@ std::vector<std::string> features(Machine& machine) {
   if (!bit(seven.b, 5)) return names;
   names.push_back("avx2");
   const bool vnni = bit(seven.c, 11), bf16 = bit(seven_one.a, 5);
-  const bool foundation = zmm && bit(seven.b, 16) && bit(seven.b, 28);                      // F, CD
+  const bool foundation = zmm && bit(seven.b, 16) && bit(seven.b, 28);                          // F, CD
   const bool skylake = foundation && bit(seven.b, 31) && bit(seven.b, 30) && bit(seven.b, 17);  // VL, BW, DQ
-  const bool cannonlake = skylake && bit(seven.b, 21) && bit(seven.c, 1);                   // IFMA, VBMI
+  const bool cannonlake = skylake && bit(seven.b, 21) && bit(seven.c, 1);                       // IFMA, VBMI
   const bool zen4 = cannonlake && vnni && bf16 && bit(seven.c, 6) && bit(seven.c, 12) && bit(seven.c, 14);
   if (foundation) names.push_back("avx512");
   if (skylake) names.push_back("avx512_skylake");

@@ -1,0 +1,294 @@
+#include "baton/codegen/compile.h"
+
+#include <chrono>
+#include <cstdio>
+#include <mutex>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "baton/codegen/cost_facts.h"
+#include "baton/codegen/lower.h"
+#include "baton/codegen/marks.h"
+#include "baton/codegen/source_hash.h"
+#include "baton/ir/op.h"
+#include "baton/ir/structural.h"
+#include "baton/support/diagnostic.h"
+#include "baton/support/hash.h"
+
+namespace baton {
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// The operators and types of a kernel, for the errors that mean a bug of ours.
+std::string relay_summary(const FunctionNode& function) {
+  std::string text = "fn (";
+  for (const Var& param : function.params()) {
+    const Type& type = param->checked_type() ? param->checked_type() : param->annotation();
+    text += (text.back() == '(' ? "%" : ", %") + param->name() + ": " + (type ? type_text(type) : "?");
+  }
+  text += ") {";
+  for (const KernelBlock& block : kernel_blocks(function)) {
+    text += " " + block.call->op()->name + "(";
+    for (const Expr& arg : block.call->args()) {
+      const auto* var = as<VarNode>(arg);
+      const Type& type = var && !arg->checked_type() ? var->annotation() : arg->checked_type();
+      text += (text.back() == '(' ? "" : ", ") + (type ? type_text(type) : "?");
+    }
+    text += ")";
+    if (const Attrs& attrs = block.call->attrs()) {
+      text += " {";
+      for (const AttrField& field : attrs->schema().fields)
+        text += (text.back() == '{' ? "" : ", ") + field.name + "=" + attr_text(attrs->get(field.name));
+      text += "}";
+    }
+    text += " -> " + type_text(block.call->checked_type()) + ";";
+  }
+  return text + " }";
+}
+
+/// Halide's errors end here: they mean that one of our computes or schedules is wrong.
+template <class Body>
+auto guarded(const FunctionNode& function, const std::string& template_name, Body&& body) {
+  try {
+    return body();
+  } catch (const Halide::Error& error) {
+    throw InternalError(__FILE__, __LINE__,
+                        "Halide refuses a kernel (template " + template_name + "): " + error.what() +
+                            "\nkernel: " + relay_summary(function));
+  }
+}
+
+Halide::Target target_of(const Machine& machine) {
+  return Halide::Target(machine.cpu)
+      .with_feature(Halide::Target::NoAsserts)
+      .with_feature(Halide::Target::NoBoundsQuery);
+}
+
+struct Scheduled {
+  LoweredKernel kernel;
+  const ScheduleTemplate* chosen = nullptr;
+  ScheduleParams params;
+  std::vector<std::string> skipped;
+};
+
+const ScheduleTemplate& template_named(const std::string& name) {
+  for (const ScheduleTemplate* candidate : schedule_templates())
+    if (name == candidate->name) return *candidate;
+  std::vector<std::string> names;
+  for (const ScheduleTemplate* candidate : schedule_templates()) names.push_back(candidate->name);
+  const std::string near = did_you_mean(name, names);
+  throw UsageError("there is no schedule template `" + name + "`" +
+                   (near.empty() ? "" : "; did you mean `" + near + "`?"));
+}
+
+Scheduled schedule(const KernelRequest& request, const std::string& symbol, const Machine& machine) {
+  Scheduled out;
+  out.kernel = lower(*request.function, {symbol, request.variant.ablated});
+  if (!request.template_name.empty()) {
+    out.chosen = &template_named(request.template_name);
+    const std::string why = out.chosen->refuses(out.kernel, machine);
+    if (!why.empty())
+      throw NotSupported("template " + request.template_name + " does not take this kernel: " + why);
+  } else {
+    for (const ScheduleTemplate* candidate : schedule_templates()) {
+      const std::string why = candidate->refuses(out.kernel, machine);
+      if (why.empty()) {
+        out.chosen = candidate;
+        break;
+      }
+      out.skipped.push_back(std::string(candidate->name) + ": " + why);
+    }
+    BATON_CHECK(out.chosen, "no schedule template takes " + relay_summary(*request.function));
+  }
+  out.params = request.params.empty() ? out.chosen->default_params(out.kernel, machine) : request.params;
+  out.chosen->apply(out.kernel, out.params, machine);
+  return out;
+}
+
+Halide::Module make_module(Scheduled& scheduled, MarkPass* marks, const std::string& symbol,
+                           const Halide::Target& target) {
+  std::vector<Halide::Func> outputs;
+  for (const Tensor& output : scheduled.kernel.outputs) outputs.push_back(output.func());
+  std::vector<Halide::Argument> inputs;
+  for (const Halide::ImageParam& input : scheduled.kernel.inputs) inputs.push_back(input);
+  Halide::Pipeline pipeline(outputs);
+  if (marks) pipeline.add_custom_lowering_pass(marks, [] {});
+  return pipeline.compile_to_module(inputs, symbol, target, Halide::LinkageType::ExternalPlusArgv);
+}
+
+void* jit_allocate(Halide::JITUserContext*, size_t bytes) { return kernel_services().allocate(bytes); }
+void jit_free(Halide::JITUserContext*, void* block) { kernel_services().release(block); }
+int jit_parallel_for(Halide::JITUserContext* user, int (*task)(Halide::JITUserContext*, int, uint8_t*),
+                     int min, int extent, uint8_t* closure) {
+  return kernel_services().parallel_for(reinterpret_cast<int (*)(void*, int, uint8_t*)>(task), user, min,
+                                        extent, closure);
+}
+
+/// Kernels from the JIT use the runtime's allocator and threads, as linked ones do.
+void set_jit_handlers() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    Halide::JITHandlers handlers;
+    handlers.custom_malloc = jit_allocate;
+    handlers.custom_free = jit_free;
+    handlers.custom_do_par_for = jit_parallel_for;
+    Halide::Internal::JITSharedRuntime::set_default_handlers(handlers);
+  });
+}
+
+/// Halide prints warnings to standard error, and ends a process without exceptions; we want neither.
+class Reporter final : public Halide::CompileTimeErrorReporter {
+ public:
+  void warning(const char*) override {}
+  [[noreturn]] void error(const char* text) override { throw Halide::CompileError(text); }
+};
+
+void quiet() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    static Reporter reporter;
+    Halide::set_custom_compile_time_error_reporter(&reporter);
+  });
+}
+
+}  // namespace
+
+uint64_t kernel_key(const KernelRequest& request, const Machine& machine) {
+  Hasher hash(kSourceHash);
+  hash.add(structural_hash(Expr(request.function)));
+  for (const Var& param : request.function->params()) {
+    const Type& type = param->checked_type() ? param->checked_type() : param->annotation();
+    BATON_CHECK(type, "a kernel's parameter has no type: " + param->name());
+    hash.add(type_hash(type));
+  }
+  BATON_CHECK(request.function->body()->checked_type(), "a kernel's function is not typed");
+  hash.add(type_hash(request.function->body()->checked_type()));
+  hash.add_text(machine.cpu);
+  for (int64_t fact : {int64_t(machine.float_lanes), int64_t(machine.vector_registers),
+                       int64_t(machine.cores), machine.l1_bytes, machine.l2_bytes, machine.l3_bytes})
+    hash.add(static_cast<uint64_t>(fact));
+  hash.add_text(request.template_name);
+  for (const auto& [name, value] : request.params) {
+    hash.add_text(name);
+    hash.add(static_cast<uint64_t>(value));
+  }
+  const KernelVariant& variant = request.variant;
+  hash.add(variant.marked);
+  hash.add(variant.doubled);
+  hash.add(variant.merged.size());
+  for (const std::string& name : variant.merged) hash.add_text(name);
+  hash.add(variant.ablated.size());
+  for (int block : variant.ablated) hash.add(static_cast<uint64_t>(block));
+  hash.add(static_cast<uint64_t>(variant.twin));
+  hash.add(HALIDE_VERSION_MAJOR * 10000 + HALIDE_VERSION_MINOR * 100 + HALIDE_VERSION_PATCH);
+  return hash.value();
+}
+
+void add_facts(Kernel& kernel, const FunctionNode& function) {
+  for (const KernelBlock& block : kernel_blocks(function))
+    kernel.block_facts.push_back(cost_of_call(*block.call));
+  kernel.facts = cost_of_function(function, kernel.block_facts);
+}
+
+std::string kernel_symbol(uint64_t key) {
+  char text[32];
+  std::snprintf(text, sizeof text, "baton_k%016llx", static_cast<unsigned long long>(key));
+  return text;
+}
+
+Kernel compile_kernel(const KernelRequest& request, const Machine& machine) {
+  quiet();
+  const auto start = std::chrono::steady_clock::now();
+  Kernel kernel;
+  kernel.key = kernel_key(request, machine);
+  kernel.symbol = kernel_symbol(kernel.key);
+  guarded(*request.function, request.template_name, [&] {
+    Scheduled scheduled = schedule(request, kernel.symbol, machine);
+    MarkPass marks(kernel.symbol, request.variant);
+    const Halide::Target target = target_of(machine).with_feature(Halide::Target::NoRuntime);
+    const Halide::Module module =
+        make_module(scheduled, request.variant.marked ? &marks : nullptr, kernel.symbol, target);
+    const Halide::Buffer<uint8_t> object = module.compile_to_buffer();
+    kernel.object.assign(reinterpret_cast<const char*>(object.data()), object.size_in_bytes());
+    kernel.template_name = scheduled.chosen->name;
+    kernel.params = scheduled.params;
+    kernel.skipped = scheduled.skipped;
+    kernel.marks = marks.sites();
+    for (const OpBlock& block : scheduled.kernel.blocks) {
+      kernel.stages.emplace_back();
+      for (const Stage& stage : block.stages) kernel.stages.back().push_back(stage.name);
+    }
+  });
+  add_facts(kernel, *request.function);
+  kernel.compile_s = seconds_since(start);
+  return kernel;
+}
+
+JitKernel jit_kernel(const KernelRequest& request, const Machine& machine) {
+  quiet();
+  set_jit_handlers();
+  const std::string symbol = kernel_symbol(kernel_key(request, machine));
+  return guarded(*request.function, request.template_name, [&] {
+    Scheduled scheduled = schedule(request, symbol, machine);
+    MarkPass marks(symbol, request.variant);
+    const Halide::Target target = target_of(machine).with_feature(Halide::Target::JIT);
+    const Halide::Module module =
+        make_module(scheduled, request.variant.marked ? &marks : nullptr, symbol, target);
+    Halide::Internal::JITModule services;
+    services.add_symbol_for_export(
+        "baton_mark_fenced",
+        Halide::Internal::JITModule::Symbol(reinterpret_cast<void*>(kernel_services().mark_fenced)));
+    auto code = std::make_shared<Halide::Internal::JITModule>(
+        module, module.functions().back(), std::vector<Halide::Internal::JITModule>{services});
+    return JitKernel{reinterpret_cast<KernelFunction>(code->argv_function()), code};
+  });
+}
+
+std::vector<std::pair<std::string, std::string>> template_answers(const FunctionNode& function,
+                                                                  const Machine& machine) {
+  quiet();
+  return guarded(function, "", [&] {
+    const LoweredKernel kernel = lower(function, {"baton_answers", {}});
+    std::vector<std::pair<std::string, std::string>> answers;
+    for (const ScheduleTemplate* candidate : schedule_templates())
+      answers.emplace_back(candidate->name, candidate->refuses(kernel, machine));
+    return answers;
+  });
+}
+
+std::vector<KernelParams> template_candidates(const FunctionNode& function, const std::string& template_name,
+                                              const Machine& machine) {
+  quiet();
+  return guarded(function, template_name, [&] {
+    const LoweredKernel kernel = lower(function, {"baton_candidates", {}});
+    const ScheduleTemplate& chosen =
+        template_name.empty() ? find_template(kernel, machine) : template_named(template_name);
+    return chosen.candidates(kernel, machine);
+  });
+}
+
+std::string kernel_assembly(const KernelRequest& request, const Machine& machine) {
+  quiet();
+  const std::string symbol = kernel_symbol(kernel_key(request, machine));
+  return guarded(*request.function, request.template_name, [&] {
+    Scheduled scheduled = schedule(request, symbol, machine);
+    MarkPass marks(symbol, request.variant);
+    const Halide::Target target = target_of(machine).with_feature(Halide::Target::NoRuntime);
+    const Halide::Module module =
+        make_module(scheduled, request.variant.marked ? &marks : nullptr, symbol, target);
+    const int file = memfd_create("baton-assembly", MFD_CLOEXEC);
+    if (file < 0) throw Error("cannot create a file in memory for assembly text");
+    module.compile({{Halide::OutputFileType::assembly, "/proc/self/fd/" + std::to_string(file)}});
+    std::string text(static_cast<size_t>(lseek(file, 0, SEEK_END)), '\0');
+    const ssize_t got = pread(file, text.data(), text.size(), 0);
+    close(file);
+    BATON_CHECK(got == static_cast<ssize_t>(text.size()), "assembly text cannot be read back");
+    return text;
+  });
+}
+
+}  // namespace baton

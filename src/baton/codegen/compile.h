@@ -1,0 +1,43 @@
+#pragma once
+// One kernel request -> object code, or a function in memory. Thread safe. No Halide in the interface.
+#include <memory>
+#include <string>
+
+#include "baton/codegen/kernel.h"
+#include "baton/runtime/kernel_library.h"
+#include "baton/target/machine.h"
+
+namespace baton {
+
+/// Names everything that decides what code comes out, beside the function: processor, template, parameters,
+/// variant, Halide's version, and a hash of the sources of ops, schedule and codegen.
+uint64_t kernel_key(const KernelRequest& request, const Machine& machine);
+/// "baton_k" and the key in hexadecimal: the symbol of the kernel and the first part of the names of its
+/// Funcs.
+std::string kernel_symbol(uint64_t key);
+
+/// Fills in what is counted from the function's types.
+void add_facts(Kernel& kernel, const FunctionNode& function);
+
+/// Object code. Throws NotSupported for what no kernel can be made of, InternalError when Halide refuses.
+Kernel compile_kernel(const KernelRequest& request, const Machine& machine);
+
+/// The same as a function in memory, by Halide's JIT: where no linker is installed. `keep_alive` owns the
+/// code.
+struct JitKernel {
+  KernelFunction function = nullptr;
+  std::shared_ptr<void> keep_alive;
+};
+JitKernel jit_kernel(const KernelRequest& request, const Machine& machine);
+
+/// Templates and what each says to this function ("" when it takes it), in the order asked: for `explain`.
+std::vector<std::pair<std::string, std::string>> template_answers(const FunctionNode& function,
+                                                                  const Machine& machine);
+/// All parameter sets worth trying with the template (empty name: the one that is chosen), for the tuner.
+std::vector<KernelParams> template_candidates(const FunctionNode& function, const std::string& template_name,
+                                              const Machine& machine);
+
+/// Assembly text of a kernel, with labels named after its loops: for `explain`.
+std::string kernel_assembly(const KernelRequest& request, const Machine& machine);
+
+}  // namespace baton

@@ -1,0 +1,200 @@
+#include "baton/codegen/compiler.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <numeric>
+#include <thread>
+#include <unordered_map>
+
+#include <unistd.h>
+
+#include "baton/codegen/compile.h"
+#include "baton/codegen/link.h"
+
+namespace baton {
+namespace {
+
+const Machine& machine_of(const CompileOptions& options) {
+  return options.machine ? *options.machine : Machine::host();
+}
+
+/// Runs task(0) .. task(count - 1) on several threads; the failure of the lowest index is thrown again. After
+/// a failure or an interrupt no further task starts.
+void run_parallel(int count, const CompileOptions& options, const std::function<void(int)>& task) {
+  const int wanted = options.threads > 0 ? options.threads : machine_of(options).cores;
+  const int threads = std::clamp(wanted, 1, std::max(1, count));
+  std::atomic<int> next{0};
+  std::atomic<bool> stop{false};
+  std::mutex mutex;
+  std::exception_ptr failure;
+  int failed_index = count, done = 0;
+  const auto work = [&] {
+    for (int index; !stop && (index = next++) < count;) {
+      if (options.interrupt && *options.interrupt) break;
+      try {
+        task(index);
+        const std::lock_guard lock(mutex);
+        ++done;
+        if (options.progress) options.progress(done, count);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        stop = true;
+        if (index < failed_index) failed_index = index, failure = std::current_exception();
+      }
+    }
+  };
+  std::vector<std::thread> helpers;
+  for (int i = 1; i < threads; ++i) helpers.emplace_back(work);
+  work();
+  for (std::thread& helper : helpers) helper.join();
+  if (failure) std::rethrow_exception(failure);
+  if (options.interrupt && *options.interrupt) throw Interrupted("interrupted while compiling kernels");
+}
+
+/// Kernels that this process has compiled or loaded. They never go: a second compilation under the same key
+/// would give Halide's Funcs other names, and the object other bytes.
+class Memo {
+ public:
+  KernelRef find(uint64_t key) {
+    const std::lock_guard lock(mutex_);
+    const auto at = kernels_.find(key);
+    return at == kernels_.end() ? nullptr : at->second;
+  }
+  KernelRef keep(Kernel kernel) {
+    auto fresh = std::make_shared<const Kernel>(std::move(kernel));
+    const std::lock_guard lock(mutex_);
+    return kernels_.emplace(fresh->key, fresh).first->second;
+  }
+  static Memo& instance() {
+    static auto* const memo = new Memo;  // threads may still compile when static objects are destroyed
+    return *memo;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<uint64_t, KernelRef> kernels_;
+};
+
+KernelRef obtain(const KernelRequest& request, uint64_t key, const Machine& machine, KernelCache& cache,
+                 bool& stored) {
+  Memo& memo = Memo::instance();
+  if (KernelRef known = memo.find(key)) {
+    if (access(cache.path(key).c_str(), F_OK) != 0) cache.store(*known);
+    return known;
+  }
+  if (std::optional<Kernel> kernel = cache.load(key)) {
+    add_facts(*kernel, *request.function);
+    return memo.keep(std::move(*kernel));
+  }
+  KernelRef fresh = memo.keep(compile_kernel(request, machine));
+  cache.store(*fresh);
+  stored = true;
+  return fresh;
+}
+
+/// A folder for one link, removed with all that is in it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    const char* base = std::getenv("TMPDIR");
+    path_ = std::string(base && *base ? base : "/tmp") + "/baton-kernels-XXXXXX";
+    if (!mkdtemp(path_.data()))
+      throw Error("cannot create a folder for kernels under `" + path_ + "`: is the disk full?");
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  std::string write(const std::string& name, const std::string& bytes) const {
+    const std::string file = path_ + "/" + name;
+    std::ofstream out(file, std::ios::binary);
+    out << bytes << std::flush;
+    if (!out) throw Error("cannot write `" + file + "`: is the disk full?");
+    return file;
+  }
+  std::string path(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace
+
+std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests,
+                                       const CompileOptions& options) {
+  const Machine& machine = machine_of(options);
+  KernelCache& cache = options.cache ? *options.cache : KernelCache::shared();
+  std::unordered_map<uint64_t, int> index_of;  // key -> distinct kernel
+  std::vector<const KernelRequest*> distinct;
+  std::vector<uint64_t> keys;
+  std::vector<int> which;
+  for (const KernelRequest& request : requests) {
+    const uint64_t key = kernel_key(request, machine);
+    const auto [at, fresh] = index_of.emplace(key, static_cast<int>(distinct.size()));
+    if (fresh) distinct.push_back(&request), keys.push_back(key);
+    which.push_back(at->second);
+  }
+  std::vector<KernelRef> made(distinct.size());
+  std::atomic<bool> stored{false};
+  run_parallel(static_cast<int>(distinct.size()), options, [&](int i) {
+    bool fresh = false;
+    made[i] = obtain(*distinct[i], keys[i], machine, cache, fresh);
+    if (fresh) stored = true;
+  });
+  if (stored) cache.trim();
+  std::vector<KernelRef> kernels;
+  for (int index : which) kernels.push_back(made[index]);
+  return kernels;
+}
+
+std::string link_library(const NamedKernels& kernels) {
+  const TemporaryFolder folder;
+  std::vector<std::string> objects;
+  std::unordered_map<uint64_t, bool> written;
+  std::string aliases;  // a linker script: the plan's names for the kernels
+  for (const auto& [name, kernel] : kernels) {
+    if (!written.emplace(kernel->key, true).second) continue;
+    objects.push_back(folder.write(kernel->symbol + ".o", kernel->object));
+  }
+  for (const auto& [name, kernel] : kernels)
+    if (name != kernel->symbol) aliases += "\"" + name + "_argv\" = " + kernel->symbol + "_argv;\n";
+  if (!aliases.empty()) objects.push_back(folder.write("names.ld", aliases));
+  const std::string output = folder.path("kernels.so");
+  if (const Status status = link_kernels(objects, output); !status.ok()) throw Error(status.message);
+  std::ifstream in(output, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (!in || bytes.empty()) throw Error("cannot read `" + output + "`");
+  return bytes;
+}
+
+std::shared_ptr<const KernelLibrary> jit_library(const NamedKernels& kernels,
+                                                 std::span<const KernelRequest> requests,
+                                                 const CompileOptions& options) {
+  BATON_CHECK(kernels.size() == requests.size());
+  auto code = std::make_shared<std::vector<JitKernel>>(kernels.size());
+  run_parallel(static_cast<int>(kernels.size()), options,
+               [&](int i) { (*code)[i] = jit_kernel(requests[i], machine_of(options)); });
+  std::vector<std::pair<std::string, KernelFunction>> functions;
+  for (size_t i = 0; i < kernels.size(); ++i) functions.emplace_back(kernels[i].first, (*code)[i].function);
+  return KernelLibrary::from_functions(std::move(functions), code);
+}
+
+std::shared_ptr<const KernelLibrary> load_library(const NamedKernels& kernels,
+                                                  std::span<const KernelRequest> requests,
+                                                  const CompileOptions& options) {
+  if (find_linker().empty()) return jit_library(kernels, requests, options);
+  const std::string bytes = link_library(kernels);
+  auto library = KernelLibrary::from_memory({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
+  if (!library.ok()) throw Error(library.status().message);
+  return *library;
+}
+
+}  // namespace baton

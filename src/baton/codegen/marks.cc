@@ -1,0 +1,77 @@
+#include "baton/codegen/marks.h"
+
+#include "baton/runtime/marks.h"
+
+namespace baton {
+
+namespace hi = Halide::Internal;
+
+namespace {
+
+hi::Stmt stamp(int id) {
+  return hi::Evaluate::make(
+      hi::Call::make(Halide::Int(32), "baton_mark_fenced", {Halide::Expr(id)}, hi::Call::Extern));
+}
+
+}  // namespace
+
+MarkSite MarkPass::site_of(const std::string& func, const std::string& prefix) {
+  MarkSite site;
+  if (!func.starts_with(prefix + "_b")) return site;
+  std::string name = func.substr(prefix.size() + 1);
+  const size_t digits_end = name.find('_');
+  const size_t stage_at = name.find("__");
+  if (digits_end == std::string::npos || stage_at == std::string::npos || digits_end < 2) return site;
+  for (size_t i = 1; i < digits_end; ++i)
+    if (name[i] < '0' || name[i] > '9') return site;
+  std::string stage = name.substr(stage_at + 2);
+  // What Halide appends: a number to names it has seen, and a word to the Funcs of rfactor, in() and
+  // clone_in().
+  for (const char* tail : {"$", "__", "_intm", "_in_", "_clone_in_", "_global_wrapper", "."})
+    if (const size_t at = stage.find(tail); at != std::string::npos && at > 0) stage.resize(at);
+  site.block = std::stoi(name.substr(1, digits_end - 1));
+  site.stage = stage;
+  site.name = name.substr(0, stage_at + 2) + stage;
+  return site;
+}
+
+hi::Stmt MarkPass::mark(int id) const {
+  return variant_.doubled ? hi::Block::make(stamp(kCalibrationSlot), stamp(id)) : stamp(id);
+}
+
+int MarkPass::id_of(const MarkSite& site) {
+  for (const MarkSite& known : sites_)
+    if (known.name == site.name) return known.id;
+  MarkSite fresh = site;
+  fresh.id = sites_.empty() ? 1 : sites_.back().id + 1;
+  if (fresh.id == kCalibrationSlot) ++fresh.id;
+  if (fresh.id >= kMarkSlots)
+    return enclosing_.back();  // more stages than slots: the rest joins what encloses it
+  sites_.push_back(fresh);
+  return fresh.id;
+}
+
+hi::Stmt MarkPass::visit(const hi::ProducerConsumer* node) {
+  if (!node->is_producer) return IRMutator::visit(node);
+  const MarkSite site = site_of(node->name, prefix_);
+  if (site.name.empty() || variant_.merged.count(site.name)) return IRMutator::visit(node);
+  const int id = id_of(site), outside = enclosing_.back();
+  if (id == outside) return IRMutator::visit(node);
+  enclosing_.push_back(id);
+  const hi::Stmt body = mutate(node->body);
+  enclosing_.pop_back();
+  return hi::ProducerConsumer::make(node->name, true, hi::Block::make({mark(id), body, mark(outside)}));
+}
+
+hi::Stmt MarkPass::visit(const hi::For* node) {
+  if (node->for_type != hi::ForType::Parallel) return IRMutator::visit(node);
+  // An iteration runs on any thread: it opens and closes its interval there. Afterwards the calling thread,
+  // which may have run some, goes on with the stage around the loop.
+  const int id = enclosing_.back();
+  const hi::Stmt body = hi::Block::make({mark(id), mutate(node->body), mark(0)});
+  const hi::Stmt loop = hi::For::make(node->name, node->min, node->extent, node->for_type,
+                                      node->partition_policy, node->device_api, body);
+  return hi::Block::make(loop, mark(id));
+}
+
+}  // namespace baton

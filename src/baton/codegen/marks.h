@@ -1,0 +1,40 @@
+#pragma once
+// Clocks at stage boundaries (design D4, method S): a Halide lowering pass, for .cc files of codegen only.
+#include <set>
+#include <string>
+#include <vector>
+
+#include <Halide.h>
+
+#include "baton/codegen/kernel.h"
+
+namespace baton {
+
+/// Stamps `baton_mark_fenced(id)` on entry and exit of every stage, and around and inside parallel loops,
+/// whose iterations may run on any thread. A Func's stage is read off its name,
+/// `<prefix>_b<block>_<op>__<stage>`; Funcs without such a name, and stages nested in one of the same name,
+/// belong to what encloses them.
+class MarkPass final : public Halide::Internal::IRMutator {
+ public:
+  MarkPass(std::string prefix, const KernelVariant& variant)
+      : prefix_(std::move(prefix)), variant_(variant) {}
+  /// The places marked, ascending by id.
+  const std::vector<MarkSite>& sites() const { return sites_; }
+
+  /// The stage that a Func belongs to; `name` empty when it belongs to none. No id.
+  static MarkSite site_of(const std::string& func, const std::string& prefix);
+
+ private:
+  using IRMutator::visit;
+  Halide::Internal::Stmt visit(const Halide::Internal::ProducerConsumer* node) override;
+  Halide::Internal::Stmt visit(const Halide::Internal::For* node) override;
+  Halide::Internal::Stmt mark(int id) const;
+  int id_of(const MarkSite& site);
+
+  std::string prefix_;
+  const KernelVariant& variant_;
+  std::vector<MarkSite> sites_;
+  std::vector<int> enclosing_ = {0};
+};
+
+}  // namespace baton
