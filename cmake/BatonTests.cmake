@@ -17,6 +17,18 @@ if(BATON_TESTS)
     add_executable(baton_unit_tests ${unit_sources} "${CMAKE_BINARY_DIR}/generated/test_paths.cc")
     target_include_directories(baton_unit_tests PRIVATE "${CMAKE_SOURCE_DIR}/tests/unit")
     target_link_libraries(baton_unit_tests PRIVATE baton_options baton_core GTest::gmock GTest::gtest_main)
+
+    # Kernels by hand for the tests of the runtime: an object, and a library with the shim as codegen links it.
+    set(test_kernels "${CMAKE_BINARY_DIR}/generated/test_kernels")
+    add_custom_command(
+      OUTPUT "${test_kernels}.so"
+      COMMAND "${CMAKE_CXX_COMPILER}" -x c -std=c11 -O2 -fPIC "-I${BATON_HALIDE_ROOT}/include" -Wall -Wextra -c
+              "${CMAKE_SOURCE_DIR}/tests/unit/runtime/test_kernels.c" -o "${test_kernels}.o"
+      COMMAND "${CMAKE_CXX_COMPILER}" -shared -nostdlib "${shim_object}" "${test_kernels}.o" -o "${test_kernels}.so"
+      DEPENDS "${CMAKE_SOURCE_DIR}/tests/unit/runtime/test_kernels.c" "${shim_embedded}"
+      COMMENT "Building the kernels of the runtime's tests" VERBATIM)
+    add_custom_target(baton_test_kernels DEPENDS "${test_kernels}.so")
+    add_dependencies(baton_unit_tests baton_test_kernels)
     if(halide_unit_sources)
       add_library(baton_halide_unit_tests OBJECT ${halide_unit_sources})
       target_include_directories(baton_halide_unit_tests PRIVATE "${CMAKE_SOURCE_DIR}/tests/unit")

@@ -14,9 +14,19 @@ Type type_of(const NDArray& value) {
   return tensor_type(std::vector<int64_t>(value.shape().begin(), value.shape().end()), value.dtype());
 }
 
+NodeInfo with_annotation(NodeInfo info, const Type& annotation) {
+  if (!info.type && is_complete(annotation)) info.type = annotation;
+  return info;
+}
+
 OriginSet scope_origins() { return OriginScope::current() ? *OriginScope::current() : OriginSet::none(); }
 
 }  // namespace
+
+VarNode::VarNode(std::string name, Type annotation, NodeInfo info)
+    : ExprNode(kKind, with_annotation(std::move(info), annotation)),
+      name_(std::move(name)),
+      annotation_(std::move(annotation)) {}
 
 ConstantNode::ConstantNode(NDArray value, NodeInfo info)
     : ExprNode(kKind, NodeInfo(info.origins, info.span, type_of(value))), value_(std::move(value)) {}

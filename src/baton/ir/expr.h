@@ -69,8 +69,8 @@ Ref<const T> as_ref(const Expr& expr) {
 class VarNode final : public ExprNode {
  public:
   static constexpr ExprKind kKind = ExprKind::kVar;
-  VarNode(std::string name, Type annotation, NodeInfo info)
-      : ExprNode(kKind, std::move(info)), name_(std::move(name)), annotation_(std::move(annotation)) {}
+  /// A complete annotation is the variable's type, unless `info` gives one.
+  VarNode(std::string name, Type annotation, NodeInfo info);
   const std::string& name() const { return name_; }
   const Type& annotation() const { return annotation_; }  ///< null when not annotated
 

@@ -32,6 +32,7 @@ class RelationContext {
   enum class Status { kDone, kDefer, kFailed };
   virtual ~RelationContext() = default;
 
+  virtual const std::string& op_name() const = 0;
   virtual size_t num_inputs() const = 0;
   /// The type of input `index` as known now; it may be a hole.
   virtual Type input(size_t index) const = 0;
@@ -43,8 +44,8 @@ class RelationContext {
   /// Reports a mistake at the call (or at argument `arg` when >= 0) and returns kFailed.
   virtual Status fail(const DiagnosticDef& def, const std::vector<std::string>& values, int arg = -1) = 0;
 
-  /// Input `index` as a tensor type, or null while it is a hole (defer then). A tuple or function is an error of
-  /// the user's: reported by the implementation.
+  /// Input `index` as a tensor type, or null while it is a hole (defer then). Null for a tuple or function too: defer,
+  /// and the solver reports that a tensor is needed.
   const TensorTypeNode* tensor(size_t index) const { return as_type<TensorTypeNode>(input(index)); }
 };
 using Relation = std::function<RelationContext::Status(RelationContext&, const Attrs&)>;

@@ -86,7 +86,8 @@ class Executor {
   std::span<void*> node_args(uint32_t node);
   KernelFunction node_function(uint32_t node) const;
 
-  /// Uses another kernel for a node from now on (a marked or reduced variant of the same arguments).
+  /// Uses another kernel for a node from now on (a marked or reduced variant of the same arguments). The
+  /// caller keeps its library.
   void replace_function(uint32_t node, KernelFunction function);
 
   /// Calls the kernels of the nodes first <= node < last only.

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "baton/runtime/allocator.h"
@@ -16,6 +19,8 @@
 
 namespace baton {
 namespace {
+
+constexpr size_t kReadStep = size_t{1} << 18;
 
 constexpr baton_kernel_table kServices = {
     BATON_KERNEL_TABLE_VERSION, 0, scratch_allocate, scratch_free, parallel_for, mark_fenced,
@@ -30,6 +35,29 @@ Status write_all(int descriptor, std::span<const uint8_t> bytes) {
     bytes = bytes.subspan(static_cast<size_t>(written));
   }
   return Status::success();
+}
+
+/// The system's loader maps a library as its header says and dies of a bus error where the file is shorter:
+/// look first. A library ends with its table of sections, so a truncated one is always seen.
+bool is_whole_library(int descriptor) {
+  struct stat about;
+  Elf64_Ehdr header;
+  if (fstat(descriptor, &about) != 0 || pread(descriptor, &header, sizeof header, 0) != sizeof header)
+    return false;
+  const auto bytes = static_cast<uint64_t>(about.st_size);
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64)
+    return false;
+  const auto inside = [bytes](uint64_t offset, uint64_t length) {
+    return offset <= bytes && length <= bytes - offset;
+  };
+  if (!inside(header.e_shoff, uint64_t{header.e_shnum} * header.e_shentsize)) return false;
+  for (uint64_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    const auto at = static_cast<off_t>(header.e_phoff + i * sizeof segment);
+    if (pread(descriptor, &segment, sizeof segment, at) != sizeof segment) return false;
+    if (segment.p_type == PT_LOAD && !inside(segment.p_offset, segment.p_filesz)) return false;
+  }
+  return true;
 }
 
 /// Kernels may call functions of the C mathematics library (pow, erf). A linker alone cannot name it as a
@@ -48,6 +76,10 @@ Result<std::shared_ptr<const KernelLibrary>> KernelLibrary::load(const std::stri
   load_mathematics();
   std::shared_ptr<KernelLibrary> library(new KernelLibrary);
   library->descriptor_ = descriptor;
+  if (!is_whole_library(descriptor)) {
+    return Status::bad_data("the kernels " + std::string(shown) +
+                            " are no shared library, or not a complete one: build the model again");
+  }
   library->handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library->handle_) {
     const char* reason = dlerror();
@@ -70,11 +102,29 @@ Result<std::shared_ptr<const KernelLibrary>> KernelLibrary::load(const std::stri
 }
 
 Result<std::shared_ptr<const KernelLibrary>> KernelLibrary::open(const std::string& path) {
-  // Without a slash dlopen would search the system's folders.
-  return load(path.find('/') == std::string::npos ? "./" + path : path, "`" + path + "`", -1);
+  // Not dlopen(path): it would return the old library when a file has been replaced by a new one, and die
+  // when somebody truncates the file later.
+  std::FILE* file = std::fopen(path.c_str(), "re");
+  if (!file) return Status::io("cannot open the kernels `" + path + "`: " + std::strerror(errno));
+  std::vector<uint8_t> bytes;
+  size_t got = 0;
+  do {
+    bytes.resize(bytes.size() + kReadStep);
+    got = std::fread(bytes.data() + bytes.size() - kReadStep, 1, kReadStep, file);
+  } while (got == kReadStep);
+  bytes.resize(bytes.size() - kReadStep + got);
+  const bool failed = std::ferror(file) != 0;
+  std::fclose(file);
+  if (failed) return Status::io("cannot read the kernels `" + path + "`: " + std::strerror(errno));
+  return from_bytes(bytes, "`" + path + "`");
 }
 
 Result<std::shared_ptr<const KernelLibrary>> KernelLibrary::from_memory(std::span<const uint8_t> bytes) {
+  return from_bytes(bytes, "(in memory)");
+}
+
+Result<std::shared_ptr<const KernelLibrary>> KernelLibrary::from_bytes(std::span<const uint8_t> bytes,
+                                                                       std::string_view shown) {
   std::string path;
   bool remove = false;
   int descriptor = memfd_create("baton-kernels", MFD_CLOEXEC);
@@ -95,7 +145,7 @@ Result<std::shared_ptr<const KernelLibrary>> KernelLibrary::from_memory(std::spa
     if (remove) unlink(path.c_str());
     return status;
   }
-  Result<std::shared_ptr<const KernelLibrary>> library = load(path, "(in memory)", descriptor);
+  Result<std::shared_ptr<const KernelLibrary>> library = load(path, shown, descriptor);
   if (remove) unlink(path.c_str());
   return library;
 }

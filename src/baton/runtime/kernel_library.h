@@ -25,7 +25,7 @@ const baton_kernel_table& kernel_services();
 /// A library of kernels. Unloaded when the last owner goes.
 class KernelLibrary {
  public:
-  /// Loads a shared library that was linked with the shim.
+  /// Loads a shared library that was linked with the shim. The file is read once and not used any more.
   static Result<std::shared_ptr<const KernelLibrary>> open(const std::string& path);
 
   /// The same from its bytes; nothing is left on disk.
@@ -47,6 +47,8 @@ class KernelLibrary {
 
  private:
   KernelLibrary() = default;
+  static Result<std::shared_ptr<const KernelLibrary>> from_bytes(std::span<const uint8_t> bytes,
+                                                                 std::string_view shown);
   static Result<std::shared_ptr<const KernelLibrary>> load(const std::string& path, std::string_view shown,
                                                            int descriptor);
 

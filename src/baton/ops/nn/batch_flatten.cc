@@ -1,0 +1,28 @@
+#include "baton/ops/compute_util.h"
+#include "baton/ops/op_spec.h"
+#include "baton/ops/relations.h"
+#include "baton/ops/tensor/reindex.h"
+
+namespace baton {
+
+const OpDef& op_nn_batch_flatten() {
+  static const OpDef def = OpSpec<>{
+      .name = "nn.batch_flatten",
+      .doc = "All axes but the first become one.",
+      .inputs = {{"data", "tensor of rank >= 1"}},
+      .fuse = Fuse::kInjective,
+      .relation =
+          [](RelationContext& ctx, const NoAttrs&) {
+            const TensorTypeNode* data = ctx.tensor(0);
+            if (!data) return kDefer;
+            if (data->rank() < 1) return fail_arg(ctx, 0, "data of rank >= 1 is needed, got " + type_text(ctx.input(0)));
+            const std::span<const Dim> dims = data->shape();
+            return ctx.assign_result(tensor_type(std::vector<Dim>{dims[0], product(dims.subspan(1))}, data->dtype()));
+          },
+      .compute = [](Compute& c, const NoAttrs&) { reshape_compute(c, "batch_flatten"); },
+      .reshape_only = true,
+  };
+  return def;
+}
+
+}  // namespace baton

@@ -1,0 +1,61 @@
+#include "baton/ops/compute_util.h"
+#include "baton/ops/nn/norm_attrs.h"
+#include "baton/ops/op_spec.h"
+#include "baton/ops/relations.h"
+
+namespace baton {
+
+template <>
+const AttrSchema& attr_schema<BatchNormAttrs>() {
+  using A = BatchNormAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.BatchNormAttrs",
+      {{"axis", &A::axis, "the axis of the channels; negative counts from the back"},
+       {"epsilon", &A::epsilon, "added to the variance"},
+       {"center", &A::center, "whether beta is added"},
+       {"scale", &A::scale, "whether to multiply by gamma"}});
+  return schema;
+}
+
+const OpDef& op_nn_batch_norm() {
+  static const OpDef def = OpSpec<BatchNormAttrs>{
+      .name = "nn.batch_norm",
+      .doc = "(data - moving_mean) / sqrt(moving_var + epsilon) * gamma + beta, by channel; the result is a tuple of that, "
+             "moving_mean and moving_var.",
+      .inputs = {{"data", "tensor"},
+                 {"gamma", "vector of the channels"},
+                 {"beta", "vector of the channels"},
+                 {"moving_mean", "vector of the channels"},
+                 {"moving_var", "vector of the channels"}},
+      .fuse = Fuse::kOutFusable,
+      .relation =
+          [](RelationContext& ctx, const BatchNormAttrs& attrs) {
+            const TensorTypeNode* data = ctx.tensor(0);
+            if (!data) return kDefer;
+            const auto axis = checked_axis(ctx, attrs.axis, data->rank());
+            if (!axis) return kFailed;
+            const Type vector = tensor_type(std::vector<Dim>{data->shape()[*axis]}, data->dtype());
+            for (size_t i = 1; i < 5; ++i)
+              if (ctx.assign(i, vector) == kFailed) return kFailed;
+            return ctx.assign_result(tuple_type({ctx.input(0), vector, vector}));
+          },
+      .compute =
+          [](Compute& c, const BatchNormAttrs& attrs) {
+            const Axes i(c.in(0).rank());
+            const DType dtype = c.in(0).dtype();
+            const Index channel{i[static_cast<int>(attrs.axis)]};
+            const Halide::Expr deviation = sqrt(c.in(4)(channel) + constant_of(dtype, attrs.epsilon));
+            Halide::Expr value = (c.in(0)(i.exprs()) - c.in(3)(channel)) / deviation;
+            if (attrs.scale) value = value * c.in(1)(channel);
+            if (attrs.center) value = value + c.in(2)(channel);
+            Halide::Func norm = c.stage("batch_norm"), mean = c.stage("mean"), variance = c.stage("var");
+            const Axes j(1);
+            norm(i.reversed()) = value;
+            mean(j.reversed()) = c.in(3)(j.exprs());
+            variance(j.reversed()) = c.in(4)(j.exprs());
+            c.results({norm, mean, variance});
+          },
+  };
+  return def;
+}
+
+}  // namespace baton

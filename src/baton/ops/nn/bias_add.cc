@@ -1,0 +1,41 @@
+#include "baton/ops/compute_util.h"
+#include "baton/ops/nn/bias_add_attrs.h"
+#include "baton/ops/op_spec.h"
+#include "baton/ops/relations.h"
+
+namespace baton {
+
+template <>
+const AttrSchema& attr_schema<BiasAddAttrs>() {
+  static const AttrSchema schema = make_schema<BiasAddAttrs>("relay.attrs.BiasAddAttrs",
+      {{"axis", &BiasAddAttrs::axis, "the axis that the bias runs along; negative counts from the back"}});
+  return schema;
+}
+
+const OpDef& op_nn_bias_add() {
+  static const OpDef def = OpSpec<BiasAddAttrs>{
+      .name = "nn.bias_add",
+      .doc = "data + bias, where the vector `bias` runs along `axis`.",
+      .inputs = {{"data", "tensor"}, {"bias", "vector, as long as that axis"}},
+      .fuse = Fuse::kBroadcast,
+      .relation =
+          [](RelationContext& ctx, const BiasAddAttrs& attrs) {
+            const TensorTypeNode* data = ctx.tensor(0);
+            if (!data) return kDefer;
+            const auto axis = checked_axis(ctx, attrs.axis, data->rank());
+            if (!axis) return kFailed;
+            if (ctx.assign(1, tensor_type(std::vector<Dim>{data->shape()[*axis]}, data->dtype())) == kFailed) return kFailed;
+            return ctx.assign_result(ctx.input(0));
+          },
+      .compute =
+          [](Compute& c, const BiasAddAttrs& attrs) {
+            const Axes i(c.in(0).rank());
+            Halide::Func sum = c.stage("bias_add");
+            sum(i.reversed()) = c.in(0)(i.exprs()) + c.in(1)(Index{i[static_cast<int>(attrs.axis)]});
+            c.result(sum);
+          },
+  };
+  return def;
+}
+
+}  // namespace baton

@@ -1,0 +1,10 @@
+#pragma once
+#include "baton/ops/compute.h"
+#include "baton/ops/nn/conv_attrs.h"
+
+namespace baton {
+
+/// Stages "pad" (not for a convolution without padding) and "conv2d". All layouts of data, weight and result.
+void conv2d_compute(Compute& compute, const Conv2DAttrs& attrs);
+
+}  // namespace baton

@@ -1,0 +1,30 @@
+#include "baton/ops/nn/norm_attrs.h"
+#include "baton/ops/op_spec.h"
+
+namespace baton {
+
+template <>
+const AttrSchema& attr_schema<DropoutAttrs>() {
+  static const AttrSchema schema = make_schema<DropoutAttrs>("relay.attrs.DropoutAttrs",
+      {{"rate", &DropoutAttrs::rate, "the probability that an element is dropped in training"}});
+  return schema;
+}
+
+// No compute: SimplifyInference replaces it by its data.
+const OpDef& op_nn_dropout() {
+  static const OpDef def = OpSpec<DropoutAttrs>{
+      .name = "nn.dropout",
+      .doc = "Drops elements in training; the identity at inference. The result is a tuple of the data and the mask.",
+      .inputs = {{"data", "tensor"}},
+      .fuse = Fuse::kOpaque,
+      .relation =
+          [](RelationContext& ctx, const DropoutAttrs&) {
+            if (!ctx.tensor(0)) return kDefer;
+            return ctx.assign_result(tuple_type({ctx.input(0), ctx.input(0)}));
+          },
+      .stateful = true,
+  };
+  return def;
+}
+
+}  // namespace baton

@@ -1,0 +1,116 @@
+#include "baton/ops/relations.h"
+
+#include <algorithm>
+
+namespace baton {
+
+namespace {
+
+constexpr DiagnosticDef kDtypesDiffer{"E0213", "the element types of `{0}` differ: {1} and {2}", "convert one side with `cast`"};
+constexpr DiagnosticDef kCannotBroadcast{"E0214", "cannot broadcast {0} with {1}",
+                                         "axis {2} must be equal on both sides, or 1 on one of them"};
+constexpr DiagnosticDef kAxisRange{"E0203", "axis {0} is out of range for {1}", "it must lie in {2}..{3}"};
+constexpr DiagnosticDef kRank{"E0215", "a tensor with {0} axes is needed here, got {1}"};
+constexpr DiagnosticDef kAttrCount{"E0216", "attribute `{0}` needs {1} values, got {2}"};
+constexpr DiagnosticDef kAttrValue{"E0217", "attribute `{0}` is {1}: {2}"};
+constexpr DiagnosticDef kArgument{"E0218", "{0}"};
+constexpr DiagnosticDef kLayout{"E0219", "attribute `{0}` is \"{1}\": a layout with the axes of {2} is needed"};
+
+}  // namespace
+
+RelationStatus identity_relation(RelationContext& ctx) { return ctx.assign_result(ctx.input(0)); }
+
+RelationStatus broadcast_relation(RelationContext& ctx, DType result_dtype) {
+  const TensorTypeNode* a = ctx.tensor(0);
+  const TensorTypeNode* b = ctx.tensor(1);
+  if (!a || !b) return kDefer;
+  if (a->dtype() != b->dtype())
+    return ctx.fail(kDtypesDiffer, {ctx.op_name(), a->dtype().str(), b->dtype().str()});
+  if (a->shape() == b->shape() && (result_dtype.is_void() || result_dtype == a->dtype())) return ctx.assign_result(ctx.input(0));
+  int axis = 0;
+  const auto shape = broadcast_shapes(a->shape(), b->shape(), &axis);
+  if (!shape)
+    return ctx.fail(kCannotBroadcast, {type_text(ctx.input(0)), type_text(ctx.input(1)), std::to_string(axis)});
+  return ctx.assign_result(tensor_type(*shape, result_dtype.is_void() ? a->dtype() : result_dtype));
+}
+
+RelationStatus same_shape_relation(RelationContext& ctx, DType result_dtype) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  return ctx.assign_result(tensor_type(data->shape(), result_dtype));
+}
+
+std::optional<std::vector<Dim>> broadcast_shapes(const std::vector<Dim>& a, const std::vector<Dim>& b, int* axis) {
+  const std::vector<Dim>& longer = a.size() >= b.size() ? a : b;
+  const std::vector<Dim>& shorter = a.size() >= b.size() ? b : a;
+  std::vector<Dim> result = longer;
+  const size_t lead = longer.size() - shorter.size();
+  for (size_t i = 0; i < shorter.size(); ++i) {
+    Dim& dim = result[lead + i];
+    const Dim other = shorter[i];
+    if (dim == other || other == Dim(1)) continue;
+    if (dim == Dim(1) || dim.is_any()) {
+      dim = other;
+    } else if (!other.is_any()) {
+      if (axis) *axis = static_cast<int>(lead + i);
+      return std::nullopt;
+    }
+  }
+  return result;
+}
+
+std::optional<int> checked_axis(RelationContext& ctx, int64_t axis, int rank, int arg) {
+  if (axis >= -rank && axis < rank) return static_cast<int>(axis < 0 ? axis + rank : axis);
+  ctx.fail(kAxisRange, {std::to_string(axis), type_text(ctx.input(arg)), std::to_string(-rank), std::to_string(rank - 1)}, arg);
+  return std::nullopt;
+}
+
+bool check_rank(RelationContext& ctx, const TensorTypeNode& tensor, int rank, int arg) {
+  if (tensor.rank() == rank) return true;
+  ctx.fail(kRank, {std::to_string(rank), type_text(ctx.input(arg))}, arg);
+  return false;
+}
+
+bool check_count(RelationContext& ctx, const char* name, const std::vector<int64_t>& values, size_t count) {
+  if (values.size() == count) return true;
+  ctx.fail(kAttrCount, {name, std::to_string(count), std::to_string(values.size())});
+  return false;
+}
+
+bool check_least(RelationContext& ctx, const char* name, std::span<const int64_t> values, int64_t least) {
+  for (int64_t value : values) {
+    if (value >= least) continue;
+    fail_attr(ctx, name, std::to_string(value), "it must be at least " + std::to_string(least));
+    return false;
+  }
+  return true;
+}
+
+RelationStatus fail_attr(RelationContext& ctx, const char* name, const std::string& value, const std::string& why) {
+  return ctx.fail(kAttrValue, {name, value, why});
+}
+RelationStatus fail_arg(RelationContext& ctx, int arg, const std::string& why) { return ctx.fail(kArgument, {why}, arg); }
+
+std::optional<Layout> checked_layout(RelationContext& ctx, const char* name, const std::string& text, const char* canonical) {
+  std::optional<Layout> layout = Layout::parse(text);
+  if (layout && layout->convertible(*Layout::parse(canonical))) return layout;
+  ctx.fail(kLayout, {name, text, canonical});
+  return std::nullopt;
+}
+
+Dim times(Dim a, Dim b) { return a.is_any() || b.is_any() ? Dim::any() : Dim(a.value() * b.value()); }
+
+Dim product(std::span<const Dim> dims) {
+  Dim all = 1;
+  for (const Dim& dim : dims) all = times(all, dim);
+  return all;
+}
+
+std::string shape_text(const std::vector<Dim>& shape) {
+  std::string text = "(";
+  for (size_t i = 0; i < shape.size(); ++i)
+    text += (i ? ", " : "") + (shape[i].is_any() ? std::string("?") : std::to_string(shape[i].value()));
+  return text + ")";
+}
+
+}  // namespace baton

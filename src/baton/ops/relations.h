@@ -1,0 +1,50 @@
+#pragma once
+// Type relations that many operators share, and the checks that relations are made of. A check reports what is wrong
+// through the context; its caller then returns kFailed.
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "baton/ir/layout.h"
+#include "baton/ir/op.h"
+
+namespace baton {
+
+using RelationStatus = RelationContext::Status;
+
+/// The result has the type of input 0, whatever it is.
+RelationStatus identity_relation(RelationContext& ctx);
+/// Two tensors of one dtype, broadcast; the result has that dtype, or `result_dtype` unless void.
+RelationStatus broadcast_relation(RelationContext& ctx, DType result_dtype = DType::void_());
+/// The result has the shape of input 0 and the given dtype.
+RelationStatus same_shape_relation(RelationContext& ctx, DType result_dtype);
+
+/// Relay's broadcast of two shapes, aligned at the right: 1 gives way, `?` gives way to the other side. When they do
+/// not fit: nothing, and `axis` says where (of the result).
+std::optional<std::vector<Dim>> broadcast_shapes(const std::vector<Dim>& a, const std::vector<Dim>& b, int* axis = nullptr);
+
+/// `axis` as a position in 0..rank-1, negative ones counted from the back; reports when it is out of range.
+std::optional<int> checked_axis(RelationContext& ctx, int64_t axis, int rank, int arg = 0);
+/// Reports unless the tensor of input `arg` has `rank` axes.
+bool check_rank(RelationContext& ctx, const TensorTypeNode& tensor, int rank, int arg);
+/// Reports unless attribute `name` has `count` values.
+bool check_count(RelationContext& ctx, const char* name, const std::vector<int64_t>& values, size_t count);
+/// Reports unless all `values` are at least `least`.
+bool check_least(RelationContext& ctx, const char* name, std::span<const int64_t> values, int64_t least);
+/// Reports a value of attribute `name` that the operator cannot use, and why.
+RelationStatus fail_attr(RelationContext& ctx, const char* name, const std::string& value, const std::string& why);
+/// Reports that input `arg` cannot be used, and why.
+RelationStatus fail_arg(RelationContext& ctx, int arg, const std::string& why);
+
+/// Reads a layout attribute whose axes must be those of `canonical`; reports when it is none.
+std::optional<Layout> checked_layout(RelationContext& ctx, const char* name, const std::string& text, const char* canonical);
+
+/// Products and quotients in which `?` stays `?`.
+Dim times(Dim a, Dim b);
+Dim product(std::span<const Dim> dims);
+
+/// "(1, 3, 8, 8)"
+std::string shape_text(const std::vector<Dim>& shape);
+
+}  // namespace baton
