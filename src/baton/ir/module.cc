@@ -35,6 +35,11 @@ void IRModuleNode::set(const std::string& name, Function function) {
   functions_[name] = std::move(function);
 }
 
+void IRModuleNode::replace(const std::string& name, Function function) {
+  BATON_CHECK(function && functions_.count(name), "no function to replace: " + name);
+  functions_[name] = std::move(function);
+}
+
 void IRModuleNode::remove(const std::string& name) { functions_.erase(name); }
 
 GlobalVar IRModuleNode::global_var(const std::string& name) {

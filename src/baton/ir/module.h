@@ -51,6 +51,8 @@ class IRModuleNode final : public RefCounted {
   Function find(const std::string& name) const;
   /// Adds or replaces; origins of its calls enter the table.
   void set(const std::string& name, Function function);
+  /// Replaces by a function with the same operators (one that was only typed, or printed): the table stays as it is.
+  void replace(const std::string& name, Function function);
   void remove(const std::string& name);
   /// The variable for `name`: always the same object in a module and its copies.
   GlobalVar global_var(const std::string& name);

@@ -14,12 +14,12 @@ struct Conv2DAttrs {
   std::vector<int64_t> padding{0, 0};  ///< as written: 1, 2 or 4 values; see Padding2D
   std::vector<int64_t> dilation{1, 1};
   int64_t groups = 1;
-  std::optional<int64_t> channels;
-  std::optional<std::vector<int64_t>> kernel_size;
+  std::optional<int64_t> channels = {};
+  std::optional<std::vector<int64_t>> kernel_size = {};
   std::string data_layout = "NCHW";
   std::string kernel_layout = "OIHW";
-  std::string out_layout;  ///< empty: as data_layout
-  DType out_dtype;         ///< void: as the data
+  std::string out_layout = {};  ///< empty: as data_layout
+  DType out_dtype = {};         ///< void: as the data
 };
 
 /// nn.contrib_conv2d_winograd_without_weight_transform: the weight is transformed already.
@@ -29,12 +29,12 @@ struct Conv2DWinogradAttrs {
   std::vector<int64_t> padding{0, 0};
   std::vector<int64_t> dilation{1, 1};
   int64_t groups = 1;
-  std::optional<int64_t> channels;
-  std::optional<std::vector<int64_t>> kernel_size;
+  std::optional<int64_t> channels = {};
+  std::optional<std::vector<int64_t>> kernel_size = {};
   std::string data_layout = "NCHW";
   std::string kernel_layout = "OIHW";
-  std::string out_layout;
-  DType out_dtype;
+  std::string out_layout = {};
+  DType out_dtype = {};
 };
 
 struct ConvWinogradWeightTransformAttrs {

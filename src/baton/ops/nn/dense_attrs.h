@@ -9,12 +9,12 @@ namespace baton {
 
 /// nn.dense and nn.contrib_dense_pack.
 struct DenseAttrs {
-  std::optional<int64_t> units;  ///< None: read from the weight
-  DType out_dtype;               ///< void: as the data
+  std::optional<int64_t> units = {};  ///< None: read from the weight
+  DType out_dtype = {};               ///< void: as the data
 };
 
 struct BatchMatmulAttrs {
-  DType out_dtype;  ///< void: as the data
+  DType out_dtype = {};  ///< void: as the data
   bool transpose_a = false;
   bool transpose_b = false;  ///< Python's relay.nn.batch_matmul passes True
 };

@@ -9,29 +9,29 @@
 namespace baton {
 
 struct MaxPool2DAttrs {
-  std::vector<int64_t> pool_size;
+  std::vector<int64_t> pool_size = {};
   std::vector<int64_t> strides{1, 1};
   std::vector<int64_t> dilation{1, 1};
   std::vector<int64_t> padding{0, 0};  ///< 1, 2 or 4 values: padding_2d() of conv_attrs.h
   std::string layout = "NCHW";
-  std::string out_layout;
+  std::string out_layout = {};
   bool ceil_mode = false;
 };
 
 struct AvgPool2DAttrs {
-  std::vector<int64_t> pool_size;
+  std::vector<int64_t> pool_size = {};
   std::vector<int64_t> strides{1, 1};
   std::vector<int64_t> dilation{1, 1};
   std::vector<int64_t> padding{0, 0};
   std::string layout = "NCHW";
-  std::string out_layout;
+  std::string out_layout = {};
   bool ceil_mode = false;
   bool count_include_pad = false;  ///< false: the mean is over the cells inside the data
 };
 
 struct GlobalPool2DAttrs {
   std::string layout = "NCHW";
-  std::string out_layout;
+  std::string out_layout = {};
 };
 
 template <>

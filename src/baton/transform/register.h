@@ -1,0 +1,9 @@
+#pragma once
+
+namespace baton {
+
+/// Enters every pass of passes.def into the table of pass.h; once, further calls do nothing. Called by
+/// driver/initialize.
+void register_all_passes();
+
+}  // namespace baton

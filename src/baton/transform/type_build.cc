@@ -1,0 +1,91 @@
+// The typed nodes: the last step of type inference.
+#include "baton/transform/type_inference.h"
+
+namespace baton {
+
+void TypeInference::build() {
+  built_.resize(ids_.size());
+  for (const NodeId id : order_) built_[id] = rebuild(node(id), id);
+}
+
+Expr TypeInference::built(NodeId id, uint32_t index, const Expr& child) const {
+  const NodeId at = edge(id, index);
+  return at == kTyped ? child : built_[at];
+}
+
+// The same node with its type, over typed children; the very same object when all of that is there already.
+Expr TypeInference::rebuild(const ExprNode& old, NodeId id) {
+  const Type type = solver_.settle(types_[id]);
+  const bool typed = old.checked_type() && same_type(old.checked_type(), type);
+  auto keep = [&] { return Expr(&old); };
+  switch (old.kind()) {
+    case ExprKind::kVar: {
+      const auto& var = static_cast<const VarNode&>(old);
+      if (typed) return keep();
+      return make_var(var.name(), is_complete(var.annotation()) ? var.annotation() : type, old.with_type(type));
+    }
+    case ExprKind::kCall: {
+      const auto& call = static_cast<const CallNode&>(old);
+      Expr callee = built(id, 0, call.callee());
+      bool same = typed && callee == call.callee();
+      std::vector<Expr> args;
+      args.reserve(call.args().size());
+      for (uint32_t i = 0; i < call.args().size(); ++i) {
+        args.push_back(built(id, i + 1, call.args()[i]));
+        same = same && args.back() == call.args()[i];
+      }
+      if (same) return keep();
+      return make_call(std::move(callee), std::move(args), call.attrs(), old.with_type(type));
+    }
+    case ExprKind::kTuple: {
+      const auto& tuple = static_cast<const TupleNode&>(old);
+      bool same = typed;
+      std::vector<Expr> fields;
+      for (uint32_t i = 0; i < tuple.fields().size(); ++i) {
+        fields.push_back(built(id, i, tuple.fields()[i]));
+        same = same && fields.back() == tuple.fields()[i];
+      }
+      return same ? keep() : make_tuple(std::move(fields), old.with_type(type));
+    }
+    case ExprKind::kTupleGetItem: {
+      const auto& item = static_cast<const TupleGetItemNode&>(old);
+      Expr tuple = built(id, 0, item.tuple());
+      if (typed && tuple == item.tuple()) return keep();
+      return make_tuple_get_item(std::move(tuple), item.index(), old.with_type(type));
+    }
+    case ExprKind::kFunction: {
+      const auto& function = static_cast<const FunctionNode&>(old);
+      bool same = typed && function.ret_type();
+      std::vector<Var> params;
+      for (uint32_t i = 0; i < function.params().size(); ++i) {
+        params.push_back(as_ref<VarNode>(built(id, i, Expr(function.params()[i]))));
+        same = same && params.back() == function.params()[i];
+      }
+      Expr body = built(id, static_cast<uint32_t>(params.size()), function.body());
+      const Type& result = as_type<FuncTypeNode>(type)->result();
+      same = same && body == function.body() && same_type(function.ret_type(), result);
+      if (same) return keep();
+      return make_function(std::move(params), std::move(body), result, function.attrs(), old.with_type(type));
+    }
+    case ExprKind::kLet: {
+      const auto& let = static_cast<const LetNode&>(old);
+      Var var = as_ref<VarNode>(built(id, 0, Expr(let.var())));
+      Expr value = built(id, 1, let.value()), body = built(id, 2, let.body());
+      if (typed && var == let.var() && value == let.value() && body == let.body()) return keep();
+      return make_let(std::move(var), std::move(value), std::move(body), old.with_type(type));
+    }
+    case ExprKind::kIf: {
+      const auto& branch = static_cast<const IfNode&>(old);
+      Expr condition = built(id, 0, branch.condition());
+      Expr then = built(id, 1, branch.then()), otherwise = built(id, 2, branch.otherwise());
+      if (typed && condition == branch.condition() && then == branch.then() && otherwise == branch.otherwise()) return keep();
+      return make_if(std::move(condition), std::move(then), std::move(otherwise), old.with_type(type));
+    }
+    case ExprKind::kGlobalVar:
+    case ExprKind::kConstant:
+    case ExprKind::kOp: return keep();
+  }
+  return keep();
+}
+
+}  // namespace baton
