@@ -82,6 +82,14 @@ class OpRules {
   std::vector<std::pair<const void*, std::shared_ptr<const void>>> rules_;
 };
 
+/// The rules of an operator block: `.rules = op_rules(conv2d_scale_rule())`.
+template <class... R>
+OpRules op_rules(R... each) {
+  OpRules rules;
+  (rules.set(std::move(each)), ...);
+  return rules;
+}
+
 struct OpDef {
   static constexpr int kVariadic = -1;
 

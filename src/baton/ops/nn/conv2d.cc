@@ -1,6 +1,7 @@
 #include "baton/ops/nn/conv2d_compute.h"
 #include "baton/ops/nn/conv2d_relation.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/rules/scale_rules.h"
 
 namespace baton {
 
@@ -13,6 +14,7 @@ const OpDef& op_nn_conv2d() {
       .fuse = Fuse::kOutFusable,
       .relation = conv2d_relation,
       .compute = conv2d_compute,
+      .rules = op_rules(conv2d_scale_rule()),
   };
   return def;
 }

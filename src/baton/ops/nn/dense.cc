@@ -1,6 +1,7 @@
 #include "baton/ops/nn/dense_compute.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/scale_rules.h"
 
 namespace baton {
 
@@ -27,6 +28,7 @@ const OpDef& op_nn_dense() {
             return ctx.assign_result(tensor_type(std::move(shape), attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype));
           },
       .compute = dense_compute,
+      .rules = op_rules(dense_scale_rule()),
   };
   return def;
 }

@@ -3,6 +3,7 @@
 #include "baton/ops/nn/pool_compute.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/layout_rules.h"
 
 namespace baton {
 
@@ -66,6 +67,7 @@ const OpDef& op_nn_max_pool2d() {
       .fuse = Fuse::kOutFusable,
       .relation = pool_relation<MaxPool2DAttrs>,
       .compute = max_pool2d_compute,
+      .rules = op_rules(spatial_layout_rule()),
   };
   return def;
 }
@@ -78,6 +80,7 @@ const OpDef& op_nn_avg_pool2d() {
       .fuse = Fuse::kOutFusable,
       .relation = pool_relation<AvgPool2DAttrs>,
       .compute = avg_pool2d_compute,
+      .rules = op_rules(spatial_layout_rule()),
   };
   return def;
 }
@@ -90,6 +93,7 @@ const OpDef& op_nn_global_avg_pool2d() {
       .fuse = Fuse::kOutFusable,
       .relation = global_relation,
       .compute = global_avg_pool2d_compute,
+      .rules = op_rules(spatial_layout_rule()),
   };
   return def;
 }
@@ -102,6 +106,7 @@ const OpDef& op_nn_global_max_pool2d() {
       .fuse = Fuse::kOutFusable,
       .relation = global_relation,
       .compute = global_max_pool2d_compute,
+      .rules = op_rules(spatial_layout_rule()),
   };
   return def;
 }

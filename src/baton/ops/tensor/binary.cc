@@ -1,4 +1,5 @@
 // Elementwise operators of two inputs, broadcast.
+#include "baton/ops/rules/scale_rules.h"
 #include "baton/ops/tensor/elementwise.h"
 
 namespace baton {
@@ -34,12 +35,12 @@ Value power(const Value& a, const Value& b) {
 }  // namespace
 
 const OpDef& op_add() {
-  static const OpDef def = binary_op("add", "lhs + rhs.", [](Value a, Value b) { return a + b; });
+  static const OpDef def = binary_op("add", "lhs + rhs.", [](Value a, Value b) { return a + b; }, op_rules(sum_scale_rule()));
   return def;
 }
 
 const OpDef& op_subtract() {
-  static const OpDef def = binary_op("subtract", "lhs - rhs.", [](Value a, Value b) { return a - b; });
+  static const OpDef def = binary_op("subtract", "lhs - rhs.", [](Value a, Value b) { return a - b; }, op_rules(sum_scale_rule()));
   return def;
 }
 

@@ -58,7 +58,11 @@ OpDef predicate_op(const char* name, const char* doc, Unary f) {
   return map_op(name, doc, [](RelationContext& ctx, const Attrs&) { return same_shape_relation(ctx, DType::bool_()); }, f);
 }
 
-OpDef binary_op(const char* name, const char* doc, Binary f) { return pair_op(name, doc, DType::void_(), f); }
+OpDef binary_op(const char* name, const char* doc, Binary f, OpRules rules) {
+  OpDef def = pair_op(name, doc, DType::void_(), f);
+  def.rules = std::move(rules);
+  return def;
+}
 OpDef compare_op(const char* name, const char* doc, Binary f) { return pair_op(name, doc, DType::bool_(), f); }
 
 }  // namespace baton

@@ -26,7 +26,7 @@ OpDef real_op(const char* name, const char* doc, Unary f);
 /// An operator of one input, whose result is bool.
 OpDef predicate_op(const char* name, const char* doc, Unary f);
 /// An operator of two inputs, broadcast.
-OpDef binary_op(const char* name, const char* doc, Binary f);
+OpDef binary_op(const char* name, const char* doc, Binary f, OpRules rules = {});
 /// The same with a bool result.
 OpDef compare_op(const char* name, const char* doc, Binary f);
 

@@ -1,0 +1,152 @@
+#include "baton/ops/rules/layout_rules.h"
+
+#include <algorithm>
+
+#include "baton/ir/inspect.h"
+
+namespace baton {
+
+namespace {
+
+using States = std::vector<LayoutState>;
+
+/// The types of all inputs, tuples flattened; empty when one is not known.
+std::vector<const TensorTypeNode*> input_types(const CallNode& call) {
+  std::vector<const TensorTypeNode*> types;
+  for (const Expr& arg : call.args()) {
+    const auto* tuple = as_type<TupleTypeNode>(arg->checked_type());
+    if (tuple)
+      for (const Type& field : tuple->fields()) types.push_back(as_type<TensorTypeNode>(field));
+    else
+      types.push_back(tensor_type_of(arg));
+  }
+  return std::ranges::find(types, nullptr) == types.end() ? types : std::vector<const TensorTypeNode*>();
+}
+
+Attrs with_field(const CallNode& call, const char* name, const AttrValue& value) {
+  const Ref<AttrsNode> copy = call.attrs()->copy();
+  const AttrField* field = copy->schema().find(name);
+  BATON_CHECK(field && field->set(copy->data(), value), call.op()->name + "." + name);
+  return copy;
+}
+
+/// `layout` for a tensor that has extent 1 on some axes: a split of such an axis has factor 1.
+std::optional<Layout> fitted(const Layout& was, const Layout& now, const TensorTypeNode& type) {
+  std::string text;
+  for (const LayoutAxis& axis : now.axes()) {
+    if (axis.is_primal()) {
+      text += axis.letter;
+      continue;
+    }
+    const int at = was.find(axis.letter) - (was.rank() - type.rank());
+    const bool one = at < 0 || type.shape()[at] == Dim(1);
+    text += std::to_string(one ? 1 : axis.factor) + static_cast<char>(axis.letter - 'A' + 'a');
+  }
+  return Layout::parse(text);
+}
+
+bool all_ones(const TensorTypeNode& type) {
+  return std::ranges::all_of(type.shape(), [](const Dim& dim) { return dim == Dim(1); });
+}
+
+/// Every input follows the first changed one that has the result's shape.
+std::optional<LayoutPlan> broadcast_plan(const CallNode& call, const States& inputs) {
+  const auto* result = as_type<TensorTypeNode>(call.checked_type());
+  const std::vector<const TensorTypeNode*> types = input_types(call);
+  if (!result || types.size() != inputs.size()) return std::nullopt;
+  size_t leader = inputs.size();
+  for (size_t i = 0; i < inputs.size() && leader == inputs.size(); ++i)
+    if (inputs[i].changed() && types[i]->shape() == result->shape()) leader = i;
+  if (leader == inputs.size()) return std::nullopt;
+  const LayoutState& lead = inputs[leader];
+  if (lead.was->rank() != result->rank()) return std::nullopt;
+  LayoutPlan plan{States(inputs.size()), {lead}, {}};
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].was && !(*inputs[i].was == *lead.was)) return std::nullopt;  // its axes mean something else
+    if (all_ones(*types[i]) && !inputs[i].changed() && types[i]->rank() <= lead.now->rank()) continue;
+    const auto now = fitted(*lead.was, *lead.now, *types[i]);
+    if (!now) return std::nullopt;
+    plan.inputs[i] = {lead.was, now};
+  }
+  return plan;
+}
+
+std::optional<LayoutPlan> elementwise_plan(const CallNode&, const States& inputs) {
+  return LayoutPlan{inputs, {inputs[0]}, {}};
+}
+
+std::optional<LayoutPlan> spatial_plan(const CallNode& call, const States& inputs) {
+  const LayoutState& data = inputs[0];
+  if (inputs.size() != 1 || !data.was || data.was->str() != text_attr(call, "layout")) return std::nullopt;
+  if (!text_attr(call, "out_layout").empty()) return std::nullopt;
+  for (char axis : {'D', 'H', 'W'})
+    if (data.now->is_split(axis)) return std::nullopt;
+  return LayoutPlan{{data}, {data}, with_field(call, "layout", data.now->str())};
+}
+
+std::optional<LayoutPlan> concatenate_plan(const CallNode& call, const States& inputs) {
+  const std::vector<const TensorTypeNode*> types = input_types(call);
+  const auto leader = std::ranges::find_if(inputs, [](const LayoutState& state) { return state.changed(); });
+  if (types.size() != inputs.size() || leader == inputs.end()) return std::nullopt;
+  const int rank = types[0]->rank();
+  if (leader->was->rank() != rank) return std::nullopt;
+  const int axis = front_axis(int_attr(call, "axis"), rank);
+  const char letter = leader->was->axes()[axis].letter;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].was && !(*inputs[i].was == *leader->was)) return std::nullopt;
+    const Dim extent = types[i]->shape()[axis];
+    if (extent.is_any() || extent.value() % leader->now->factor(letter) != 0)
+      return std::nullopt;  // blocks would not join
+  }
+  return LayoutPlan{
+      States(inputs.size(), *leader), {*leader}, with_field(call, "axis", leader->now->find(letter))};
+}
+
+/// `layout` without the axes of `gone`.
+std::optional<Layout> without(const Layout& layout, const std::string& gone) {
+  std::string text;
+  for (const LayoutAxis& axis : layout.axes()) {
+    if (gone.find(axis.letter) != std::string::npos) continue;
+    if (!axis.is_primal()) text += std::to_string(axis.factor);
+    text += axis.is_primal() ? axis.letter : static_cast<char>(axis.letter - 'A' + 'a');
+  }
+  return Layout::parse(text);
+}
+
+std::optional<LayoutPlan> reduce_plan(const CallNode& call, const States& inputs) {
+  const LayoutState& data = inputs[0];
+  const TensorTypeNode* type = tensor_type_of(call.args()[0]);
+  if (inputs.size() != 1 || !data.was || !type || data.was->rank() != type->rank() ||
+      bool_attr(call, "exclude"))
+    return std::nullopt;
+  std::string gone;
+  std::vector<int64_t> axes;
+  for (int64_t axis : ints_attr(call, "axis"))
+    gone += data.was->axes()[front_axis(axis, type->rank())].letter;
+  if (gone.empty() || gone.size() == static_cast<size_t>(type->rank())) return std::nullopt;
+  for (char letter : gone) {
+    if (data.now->is_split(letter)) return std::nullopt;
+    axes.push_back(data.now->find(letter));
+  }
+  const bool keep = bool_attr(call, "keepdims");
+  const auto was = keep ? data.was : without(*data.was, gone),
+             now = keep ? data.now : without(*data.now, gone);
+  if (!was || !now) return std::nullopt;
+  return LayoutPlan{{data}, {{was, now}}, with_field(call, "axis", axes)};
+}
+
+}  // namespace
+
+const LayoutRule* layout_rule_of(const OpDef& op) {
+  static const LayoutRule elementwise{elementwise_plan}, broadcast{broadcast_plan};
+  if (const auto* own = op.rules.get<LayoutRule>()) return own;
+  if (op.fuse == Fuse::kElementwise && op.num_inputs == 1) return &elementwise;
+  if (op.fuse <= Fuse::kBroadcast && op.num_inputs >= 2 && !op.attrs) return &broadcast;
+  return nullptr;
+}
+
+LayoutRule spatial_layout_rule() { return {spatial_plan}; }
+LayoutRule concatenate_layout_rule() { return {concatenate_plan}; }
+LayoutRule reduce_layout_rule() { return {reduce_plan}; }
+
+}  // namespace baton

@@ -1,0 +1,19 @@
+#pragma once
+// The layouts that operators can compute in; see ir/layout_rule.h. Elementwise and broadcasting operators
+// without attributes need no rule: they have one by default.
+#include "baton/ir/layout_rule.h"
+#include "baton/ir/op.h"
+
+namespace baton {
+
+/// The rule of `op`: its own, the default one of its kind, or null.
+const LayoutRule* layout_rule_of(const OpDef& op);
+
+/// Operators with a `layout` attribute and windows over H and W: pools, global pools, adaptive pools.
+LayoutRule spatial_layout_rule();
+/// concatenate: `axis`.
+LayoutRule concatenate_layout_rule();
+/// sum, mean, max, ...: `axis`, `keepdims`, `exclude`.
+LayoutRule reduce_layout_rule();
+
+}  // namespace baton

@@ -1,0 +1,19 @@
+#pragma once
+// The rules by which factors per channel move through operators; see ir/scale_rule.h.
+#include "baton/ir/scale_rule.h"
+
+namespace baton {
+
+/// f(x * s) = f(x) * s for s > 0, element by element: relu, leaky_relu.
+ScaleRule positive_scale_rule();
+/// add, subtract: (a + b) * s = a * s + b * s, where b is a vector along the axis or can take s itself.
+ScaleRule sum_scale_rule();
+/// bias_add.
+ScaleRule bias_scale_rule();
+/// conv2d (groups of one, or depthwise): into the output channels of the weight backward, its input channels
+/// forward.
+ScaleRule conv2d_scale_rule();
+/// dense: into the rows of the weight backward, its columns forward.
+ScaleRule dense_scale_rule();
+
+}  // namespace baton

@@ -1,0 +1,39 @@
+#pragma once
+// Numbers in Relay text: `3` is int32, `3i64` and `1.5f`, `1f16` name their type.
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "baton/support/base/ndarray.h"
+#include "baton/support/diagnostic.h"
+#include "baton/text/token.h"
+
+namespace baton::text {
+
+/// What a number token says.
+struct Number {
+  DType dtype;  ///< int16, int32, int64, float16, float32 or float64
+  int64_t integer = 0;
+  double real = 0;  ///< of a float; already rounded to `dtype`
+};
+
+/// Reads a kNumber token; nothing after a report to `engine`.
+std::optional<Number> parse_number(const Token& token, const Span& span, DiagnosticEngine& engine);
+
+/// A rank-0 array of that value.
+NDArray scalar_array(const Number& number);
+NDArray scalar_array(bool value);
+
+/// Appends the literal of a rank-0 array: `1`, `1i64`, `1.5f`, `True`. False when its type has none.
+bool append_literal(std::string& out, const NDArray& value);
+
+/// Appends `value` with six significant digits (`%g`); `inf`, `nan`.
+void append_double(std::string& out, double value);
+void append_integer(std::string& out, int64_t value);
+
+/// The text of a kString token without quotes; \" \\ and \n stand for the character.
+std::string unquote(std::string_view token);
+/// Appends "..." in the form that unquote reads.
+void append_quoted(std::string& out, std::string_view text);
+
+}  // namespace baton::text

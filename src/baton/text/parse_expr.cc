@@ -1,0 +1,414 @@
+// Expressions: statements, infix operators, calls, atoms.
+#include <charconv>
+#include <iterator>
+
+#include "baton/text/diagnostics.h"
+#include "baton/text/literal.h"
+#include "baton/text/parser_impl.h"
+
+namespace baton::text {
+
+namespace {
+
+struct BlockScope {
+  explicit BlockScope(Scope& scope) : scope(scope) { scope.open_block(); }
+  ~BlockScope() { scope.close_block(); }
+  Scope& scope;
+};
+
+struct Infix {
+  int precedence = 0;  // 0: no infix operator
+  std::string_view op;
+};
+
+Infix infix(TokenKind kind) {
+  switch (kind) {
+    case TokenKind::kStar: return {12, "multiply"};
+    case TokenKind::kSlash: return {12, "divide"};
+    case TokenKind::kPlus: return {10, "add"};
+    case TokenKind::kMinus: return {10, "subtract"};
+    case TokenKind::kLess: return {8, "less"};
+    case TokenKind::kLessEqual: return {8, "less_equal"};
+    case TokenKind::kGreater: return {8, "greater"};
+    case TokenKind::kGreaterEqual: return {8, "greater_equal"};
+    case TokenKind::kEqual: return {7, "equal"};
+    case TokenKind::kNotEqual: return {7, "not_equal"};
+    default: return {};
+  }
+}
+
+// Too long a number is not one that can have been defined.
+uint64_t graph_number(const Token& token) {
+  uint64_t number = UINT64_MAX;
+  std::from_chars(token.text.data() + 1, token.text.data() + token.text.size(), number);
+  return number;
+}
+
+}  // namespace
+
+Expr Parser::stand_in() { return make_tuple({}, NodeInfo(OriginSet::none())); }
+
+// ---- Statements
+
+Expr Parser::block() {
+  expect(TokenKind::kLeftBrace);
+  Expr result;
+  {
+    const BlockScope open(scope_);
+    result = sequence(true);
+  }
+  if (!at(TokenKind::kRightBrace)) fail_expected("an operator, `;` or `}`");
+  advance();
+  return result;
+}
+
+// Statements up to the expression that is their value. Lets are collected and nested at the end, innermost last.
+Expr Parser::sequence(bool recover) {
+  const Deeper deeper(*this);
+  const size_t first_let = lets_.size(), brackets = brackets_.size();
+  Expr result;
+  for (bool more = true; more;) {
+    const size_t lets = lets_.size(), args = args_.size();
+    try {
+      more = statement(result, recover || lets > first_let);
+    } catch (const Recover&) {
+      if (!recover) throw;
+      lets_.resize(lets);
+      args_.resize(args);
+      skip_statement(brackets);
+      if (at(TokenKind::kDef) || at(TokenKind::kEnd)) throw;
+      result = stand_in();
+      more = accept(TokenKind::kSemicolon) && !at(TokenKind::kRightBrace);
+    }
+  }
+  while (lets_.size() > first_let) {
+    PendingLet& let = lets_.back();
+    result = make_let(std::move(let.var), std::move(let.value), std::move(result), NodeInfo(OriginSet::none(), std::move(let.span)));
+    lets_.pop_back();
+  }
+  return result;
+}
+
+// One statement and its `;` (true), or the final expression (false). An operand is no sequence unless it begins like
+// one: in `add(%x; ...` the parenthesis is missing.
+bool Parser::statement(Expr& result, bool in_sequence) {
+  if (at(TokenKind::kGraph) && next_.is(TokenKind::kAssign)) {
+    graph_binding();
+  } else if (at(TokenKind::kLet)) {
+    let_binding();
+  } else if (at(TokenKind::kFreeVar)) {
+    free_var();
+  } else {
+    const Token start = token_;
+    if (at(TokenKind::kLeftBrace)) {
+      const Deeper deeper(*this);
+      result = block();
+    } else {
+      result = binary(0);
+    }
+    if (!at(TokenKind::kSemicolon) || !in_sequence) return false;
+    // `e1; e2` computes e1 for nobody: a let of a variable without a name.
+    const Span span = span_since(start);
+    lets_.push_back({make_var("", {}, NodeInfo(OriginSet::none(), span)), std::move(result), span});
+  }
+  if (!at(TokenKind::kSemicolon)) fail_expected("an operator or `;`");
+  advance();
+  return true;
+}
+
+void Parser::graph_binding() {
+  const Token name = token_;
+  const uint64_t number = graph_number(name);
+  advance();
+  advance();
+  const Scope::Graph* first = scope_.open_graph(number);
+  if (first)
+    report(kDuplicateDef, lexer_.span(name), {std::string(name.text)}).label(lexer_.span(first->name), "the first definition");
+  try {
+    scope_.define_graph(number, name, binary(0));
+  } catch (const Recover&) {
+    scope_.define_graph(number, name, stand_in());  // its users are not wrong
+    throw;
+  }
+}
+
+void Parser::let_binding() {
+  const Token start = token_;
+  advance();
+  const Token name = expect(TokenKind::kLocal);
+  auto declare = [&](Type annotation) {
+    Var var = make_var(std::string(name.text.substr(1)), std::move(annotation), NodeInfo(OriginSet::none(), lexer_.span(name)));
+    scope_.declare(name, var);
+    return var;
+  };
+  Type annotation;
+  try {
+    if (accept(TokenKind::kColon)) annotation = type();
+  } catch (const Recover&) {
+    declare({});  // its users are not wrong
+    throw;
+  }
+  Var var = declare(std::move(annotation));  // before the value: a function may call itself
+  expect(TokenKind::kAssign);
+  scope_.find(name.text)->in_own_value = true;
+  Expr value;
+  try {
+    value = binary(0);
+  } catch (const Recover&) {
+    if (Scope::Local* local = scope_.find(name.text)) local->in_own_value = false;
+    throw;
+  }
+  scope_.find(name.text)->in_own_value = false;
+  lets_.push_back({std::move(var), std::move(value), span_since(start)});
+}
+
+void Parser::free_var() {
+  advance();
+  const Token name = expect(TokenKind::kLocal);
+  Type annotation;
+  if (accept(TokenKind::kColon)) annotation = type();
+  if (module_) report(kFreeVariable, lexer_.span(name), {std::string(name.text)});
+  scope_.declare(name, make_var(std::string(name.text.substr(1)), std::move(annotation), NodeInfo(OriginSet::none(), lexer_.span(name))));
+}
+
+// ---- Infix operators
+
+Expr Parser::binary(int min_precedence) {
+  const Token start = token_;
+  Expr left = call();
+  for (Infix next = infix(token_.kind); next.precedence > min_precedence; next = infix(token_.kind)) {
+    const Token symbol = token_;
+    advance();
+    Expr right = binary(next.precedence);
+    const OpEntry& op = op_entry(next.op, symbol);
+    std::vector<Expr> args;
+    args.reserve(2);
+    args.push_back(std::move(left));
+    args.push_back(std::move(right));
+    left = operator_call(op, symbol, std::move(args), op.defaults, span_since(start));
+  }
+  return left;
+}
+
+// ---- Calls
+
+const Parser::OpEntry& Parser::op_entry(std::string_view name, const Token& where) {
+  const auto [at, fresh] = ops_.try_emplace(name);
+  OpEntry& entry = at->second;
+  if (fresh) {
+    entry.def = find_op(name);
+    entry.expr = entry.def ? op_expr(*entry.def) : stand_in();
+    if (entry.def && entry.def->attrs) entry.defaults = entry.def->attrs->make();
+  }
+  if (!entry.def && !entry.reported) {
+    entry.reported = true;
+    std::vector<std::string> names;
+    for (const OpDef* op : all_ops()) names.push_back(op->name);
+    report(kUnknownOp, lexer_.span(where), {std::string(name), suggestion(name, names)});
+  }
+  return entry;
+}
+
+Expr Parser::operator_call(const OpEntry& op, const Token& name, std::vector<Expr> args, Attrs attrs, Span span) {
+  if (!op.def) return stand_in();
+  OriginSet origins = OriginScope::current() ? *OriginScope::current()
+                                             : OriginSet::of(Origin::create(op.def->name, attrs, lexer_.span(name)));
+  return make_call(op.expr, std::move(args), std::move(attrs), NodeInfo(std::move(origins), std::move(span)));
+}
+
+Expr Parser::call() {
+  const Token start = token_;
+  const OpEntry* op = nullptr;
+  Expr callee;
+  if (at(TokenKind::kIdent)) {
+    op = &op_entry(token_.text, token_);
+    callee = op->expr;
+    advance();
+  } else {
+    callee = atomic();
+  }
+  while (at(TokenKind::kLeftParen)) {
+    Attrs attrs;
+    std::vector<Expr> args = arguments(op, attrs);
+    if (op) {
+      callee = operator_call(*op, start, std::move(args), std::move(attrs), span_since(start));
+    } else {
+      callee = make_call(std::move(callee), std::move(args), {}, NodeInfo(OriginSet::none(), span_since(start)));
+    }
+    op = nullptr;
+  }
+  return callee;
+}
+
+// `(a, b, key=value)`. Arguments wait on a stack, so that each call allocates once.
+std::vector<Expr> Parser::arguments(const OpEntry* op, Attrs& attrs) {
+  expect(TokenKind::kLeftParen);
+  const size_t first = args_.size();
+  bool more = !at(TokenKind::kRightParen);
+  while (more && !at_attribute()) {
+    if (at(TokenKind::kMeta) && token_.text.starts_with("meta[relay.attrs.")) not_yet("attributes in the metadata section");
+    Expr argument = sequence(false);
+    args_.push_back(std::move(argument));
+    more = accept(TokenKind::kComma);
+  }
+  keywords_.clear();
+  while (at_attribute()) {
+    keywords_.push_back(attribute());
+    if (!accept(TokenKind::kComma)) break;
+  }
+  if (!at(TokenKind::kRightParen)) {
+    fail_expected(keywords_.empty() ? (more ? "an expression" : "an operator, `,` or `)`") : "an attribute, `,` or `)`");
+  }
+  advance();
+  attrs = call_attrs(op);
+  std::vector<Expr> args(std::make_move_iterator(args_.begin() + static_cast<ptrdiff_t>(first)), std::make_move_iterator(args_.end()));
+  args_.resize(first);
+  return args;
+}
+
+// ---- Atoms
+
+Expr Parser::atomic() {
+  const Token start = token_;
+  Expr expr;
+  switch (start.kind) {
+    case TokenKind::kLocal:
+      expr = local(start);
+      advance();
+      break;
+    case TokenKind::kGraph:
+      expr = graph(start);
+      advance();
+      break;
+    case TokenKind::kGlobal:
+      expr = global(start);
+      advance();
+      break;
+    case TokenKind::kNumber:
+    case TokenKind::kTrue:
+    case TokenKind::kFalse:
+      expr = literal(start);
+      advance();
+      break;
+    case TokenKind::kMeta:
+      expr = meta_constant(start);
+      advance();
+      break;
+    case TokenKind::kLeftParen: expr = parenthesized(); break;
+    case TokenKind::kFn:
+      advance();
+      expr = function_rest(start);
+      break;
+    case TokenKind::kIf: expr = if_else(); break;
+    case TokenKind::kMatch:
+    case TokenKind::kMatchPartial: not_yet("match");
+    case TokenKind::kRef:
+    case TokenKind::kRefRead:
+    case TokenKind::kRefWrite: not_yet("references");
+    default: fail_expected("an expression");
+  }
+  if (at(TokenKind::kDot)) expr = projection(std::move(expr), start);
+  return expr;
+}
+
+Expr Parser::projection(Expr tuple, const Token& start) {
+  advance();
+  const Token field = expect(TokenKind::kNumber, "the number of a field");
+  int index = -1;
+  const auto [end, error] = std::from_chars(field.text.data(), field.text.data() + field.text.size(), index);
+  if (error != std::errc() || end != field.text.data() + field.text.size() || index < 0)
+    fail(kExpected, lexer_.span(field), {"the number of a field", "`" + std::string(field.text) + "`"});
+  return make_tuple_get_item(std::move(tuple), index, NodeInfo(OriginSet::none(), span_since(start)));
+}
+
+Expr Parser::local(const Token& token) {
+  const Scope::Local* found = scope_.find(token.text);
+  if (!found) {
+    report(kUnknownLocal, lexer_.span(token), {std::string(token.text), suggestion(token.text, scope_.visible_names())});
+    Var unknown = make_var(std::string(token.text.substr(1)), {}, NodeInfo(OriginSet::none()));
+    scope_.declare(token, unknown);  // once is enough
+    return unknown;
+  }
+  if (found->in_own_value && found->function_depth == scope_.function_depth())
+    report(kOwnValue, lexer_.span(token), {std::string(token.text)}).label(lexer_.span(found->name), "defined here");
+  return found->var;
+}
+
+Expr Parser::graph(const Token& token) {
+  const uint64_t number = graph_number(token);
+  if (const Scope::Graph* found = scope_.find_graph(number)) return found->expr;
+  report(kUnknownGraph, lexer_.span(token), {std::string(token.text)});
+  return stand_in();
+}
+
+Expr Parser::literal(const Token& token) {
+  Span span = lexer_.span(token);
+  NDArray value;
+  if (token.is(TokenKind::kNumber)) {
+    const std::optional<Number> number = parse_number(token, span, engine_);
+    if (!number) return stand_in();
+    value = scalar_array(*number);
+  } else {
+    value = scalar_array(token.is(TokenKind::kTrue));
+  }
+  return make_constant(std::move(value), NodeInfo(OriginSet::none(), std::move(span)));
+}
+
+// The same reference twice means the same node.
+Expr Parser::meta_constant(const Token& token) {
+  const std::string_view text = token.text.substr(5);  // relay.Constant][0]
+  const std::string_view key = text.substr(0, text.find(']'));
+  const std::string_view digits = text.substr(key.size() + 2, text.size() - key.size() - 3);
+  size_t index = SIZE_MAX;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
+  if (error != std::errc() || end != digits.data() + digits.size())
+    fail(kExpected, lexer_.span(token), {"meta[type][index]", "`" + std::string(token.text) + "`"});
+  if (key != "relay.Constant") not_yet("`" + std::string(token.text) + "`");
+  Expr& known = meta_constants_[index];
+  if (known) return known;
+  if (!metadata_ || index >= metadata_->count("relay.Constant")) {
+    const std::string hint = metadata_ ? "it has " + std::to_string(metadata_->count("relay.Constant")) + " of them"
+                                       : "the text has no #[metadata] section: print it with its metadata";
+    report(kNoMetadata, lexer_.span(token), {std::string(token.text), hint});
+    return known = stand_in();
+  }
+  try {
+    known = make_constant(metadata_->constant(index), NodeInfo(OriginSet::none(), lexer_.span(token)));
+  } catch (const Error& what) {
+    report(kBadMetadata, lexer_.span(token), {what.what()});
+    known = stand_in();
+  }
+  return known;
+}
+
+// `()`, `(e)`, `(e,)`, `(a, b)`.
+Expr Parser::parenthesized() {
+  const Token start = token_;
+  advance();
+  const BlockScope open(scope_);
+  std::vector<Expr> fields;
+  bool comma = true;
+  while (comma && !at(TokenKind::kRightParen)) {
+    fields.push_back(sequence(false));
+    comma = accept(TokenKind::kComma);
+  }
+  if (!at(TokenKind::kRightParen)) fail_expected("an operator, `,` or `)`");
+  advance();
+  if (fields.size() == 1 && !comma) return std::move(fields[0]);
+  return make_tuple(std::move(fields), NodeInfo(OriginSet::none(), span_since(start)));
+}
+
+Expr Parser::if_else() {
+  const Token start = token_;
+  const Deeper deeper(*this);
+  advance();
+  expect(TokenKind::kLeftParen);
+  Expr condition = sequence(false);
+  expect(TokenKind::kRightParen);
+  Expr then = block();
+  expect(TokenKind::kElse);
+  Expr otherwise = block();
+  return make_if(std::move(condition), std::move(then), std::move(otherwise), NodeInfo(OriginSet::none(), span_since(start)));
+}
+
+}  // namespace baton::text

@@ -1,0 +1,114 @@
+// Types.
+#include <charconv>
+
+#include "baton/text/diagnostics.h"
+#include "baton/text/parser_impl.h"
+
+namespace baton::text {
+
+namespace {
+
+const std::vector<std::string>& type_names() {
+  static const std::vector<std::string> names = {"Tensor",  "bool",    "int8",    "int16",   "int32",  "int64",
+                                                 "uint8",   "uint16",  "uint32",  "uint64",  "float16", "float32",
+                                                 "float64", "bfloat16"};
+  return names;
+}
+
+}  // namespace
+
+Type Parser::type() {
+  const Deeper deeper(*this);
+  const Token start = token_;
+  switch (start.kind) {
+    case TokenKind::kUnderscore: advance(); return incomplete_type();
+    case TokenKind::kLeftParen: return tuple_type_rest();
+    case TokenKind::kFn: return func_type_rest();
+    case TokenKind::kRef: not_yet("reference types");
+    case TokenKind::kMeta:
+      if (!start.text.starts_with("meta[IncompleteType]")) not_yet("`" + std::string(start.text) + "`");
+      advance();
+      return incomplete_type();
+    case TokenKind::kIdent: break;
+    default: fail_expected("a type");
+  }
+  if (start.text == "Tensor") return tensor_type_rest();
+  const std::optional<DType> dtype = DType::parse(start.text);
+  if (!dtype) {
+    report(kUnknownType, lexer_.span(start), {std::string(start.text), suggestion(start.text, type_names())});
+    advance();
+    if (accept(TokenKind::kLeftSquare)) types_until(TokenKind::kRightSquare, nullptr);
+    return incomplete_type();
+  }
+  advance();
+  return scalar_type(*dtype);
+}
+
+// Tensor[(1, ?, 3), float32]
+Type Parser::tensor_type_rest() {
+  advance();
+  expect(TokenKind::kLeftSquare);
+  expect(TokenKind::kLeftParen);
+  std::vector<Dim> shape;
+  while (!at(TokenKind::kRightParen)) {
+    shape.push_back(extent());
+    if (!accept(TokenKind::kComma)) break;
+  }
+  if (!at(TokenKind::kRightParen)) fail_expected("`,` or `)`");
+  advance();
+  expect(TokenKind::kComma);
+  const Token name = expect(TokenKind::kIdent, "an element type");
+  const std::optional<DType> dtype = DType::parse(name.text);
+  if (!dtype) report(kBadDType, lexer_.span(name), {std::string(name.text), suggestion(name.text, type_names())});
+  expect(TokenKind::kRightSquare);
+  return tensor_type(std::move(shape), dtype.value_or(DType::float_(32)));
+}
+
+Dim Parser::extent() {
+  if (accept(TokenKind::kQuestion)) return Dim::any();
+  if (at(TokenKind::kMeta)) not_yet("symbolic extents");
+  const Token token = expect(TokenKind::kNumber, "an extent: an integer or `?`");
+  int64_t value = 0;
+  const char* end = token.text.data() + token.text.size();
+  const auto [stop, error] = std::from_chars(token.text.data(), end, value);
+  if (error == std::errc::result_out_of_range) report(kOutOfRange, lexer_.span(token), {"`" + std::string(token.text) + "`", "int64"});
+  else if (error != std::errc() || stop != end) report(kBadInteger, lexer_.span(token), {"`" + std::string(token.text) + "`", "extents are integers"});
+  else if (value < 0) report(kNegativeExtent, lexer_.span(token), {std::string(token.text)});
+  else return Dim(value);
+  return Dim::any();
+}
+
+std::vector<Type> Parser::types_until(TokenKind close, bool* trailing_comma) {
+  std::vector<Type> types;
+  bool comma = true;
+  while (comma && !at(close)) {
+    types.push_back(type());
+    comma = accept(TokenKind::kComma);
+  }
+  if (!at(close)) fail_expected("`,` or " + std::string(describe(close)));
+  advance();
+  if (trailing_comma) *trailing_comma = comma;
+  return types;
+}
+
+// (T1, T2), (T,), (); (T) is T
+Type Parser::tuple_type_rest() {
+  advance();
+  bool comma = false;
+  std::vector<Type> fields = types_until(TokenKind::kRightParen, &comma);
+  if (fields.size() == 1 && !comma) return fields[0];
+  return tuple_type(std::move(fields));
+}
+
+// fn (T1, T2) -> R
+Type Parser::func_type_rest() {
+  advance();
+  if (at(TokenKind::kLeftSquare)) not_yet("polymorphic function types");
+  expect(TokenKind::kLeftParen);
+  std::vector<Type> params = types_until(TokenKind::kRightParen, nullptr);
+  expect(TokenKind::kArrow);
+  Type result = type();
+  return func_type(std::move(params), std::move(result));
+}
+
+}  // namespace baton::text

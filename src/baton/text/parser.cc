@@ -1,0 +1,390 @@
+#include "baton/text/parser.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "baton/text/diagnostics.h"
+#include "baton/text/parser_impl.h"
+
+namespace baton::text {
+
+namespace {
+
+constexpr std::string_view kMetadataMark = "#[metadata]";
+
+// The section begins a line; everything behind it is JSON.
+size_t find_metadata(std::string_view text) {
+  for (size_t at = text.find(kMetadataMark); at != std::string_view::npos; at = text.find(kMetadataMark, at + 1)) {
+    size_t before = at;
+    while (before > 0 && (text[before - 1] == ' ' || text[before - 1] == '\t')) --before;
+    if (before == 0 || text[before - 1] == '\n') return at;
+  }
+  return std::string_view::npos;
+}
+
+// Diagnostics quote source lines and must be valid UTF-8 themselves.
+std::string without_bad_bytes(std::string text) {
+  for (size_t at = 0, bad; (bad = find_bad_utf8(std::string_view(text).substr(at))) != std::string_view::npos;) {
+    at += bad;
+    text[at] = '?';
+  }
+  return text;
+}
+
+Span span_at(const Ref<const Source>& source, size_t offset) {
+  const std::string_view before = std::string_view(source->text()).substr(0, offset);
+  const uint32_t line = static_cast<uint32_t>(std::count(before.begin(), before.end(), '\n')) + 1;
+  const size_t start = before.rfind('\n') + 1;  // npos + 1 is 0
+  const uint32_t column = static_cast<uint32_t>(offset - start) + 1;
+  return Span{source, line, column, line, column + 1};
+}
+
+bool opens(TokenKind kind) {
+  return kind == TokenKind::kLeftParen || kind == TokenKind::kLeftBrace || kind == TokenKind::kLeftSquare;
+}
+bool closes(TokenKind kind) {
+  return kind == TokenKind::kRightParen || kind == TokenKind::kRightBrace || kind == TokenKind::kRightSquare;
+}
+
+}  // namespace
+
+std::string suggestion(std::string_view name, const std::vector<std::string>& candidates) {
+  const std::string near = did_you_mean(name, candidates);
+  return near.empty() ? "" : "did you mean `" + near + "`?";
+}
+
+Parser::Deeper::Deeper(Parser& parser) : parser_(parser) {
+  if (++parser.depth_ <= kMaxDepth) return;
+  --parser.depth_;
+  parser.fail(kTooDeep, parser.lexer_.span(parser.token_), {std::to_string(kMaxDepth)});
+}
+
+Parser::Parser(std::string text, std::string source_name)
+    : source_([&] {
+        const size_t bad = find_bad_utf8(text);
+        std::string shown;
+        if (bad != std::string_view::npos) {
+          char byte[8];
+          std::snprintf(byte, sizeof byte, "\\x%02x", static_cast<unsigned char>(text[bad]));
+          shown = byte;
+          text = without_bad_bytes(std::move(text));
+        }
+        auto source = make_ref<const Source>(std::move(source_name), std::move(text));
+        if (!shown.empty()) engine_.report(kBadUtf8, span_at(source, bad), {shown});
+        return source;
+      }()),
+      text_end_(std::min(find_metadata(source_->text()), source_->text().size())),
+      lexer_(source_, text_end_, engine_) {
+  if (source_->text().size() > UINT32_MAX)
+    engine_.report(kTooLong, Span{}, {std::to_string(source_->text().size())});
+  engine_.raise_errors();
+  if (text_end_ < source_->text().size()) {
+    try {
+      metadata_ = std::make_unique<MetadataReader>(std::string_view(source_->text()).substr(text_end_ + kMetadataMark.size()));
+    } catch (const Error& error) {
+      Span span = span_at(source_, text_end_);
+      span.end_column += static_cast<uint32_t>(kMetadataMark.size()) - 1;
+      engine_.report(kBadMetadata, span, {error.what()});
+    }
+  }
+  token_ = lexer_.next();
+  next_ = lexer_.next();
+}
+
+// ---- Tokens
+
+void Parser::advance() {
+  if (opens(token_.kind)) {
+    brackets_ += token_.text[0];
+  } else if (closes(token_.kind) && !brackets_.empty()) {
+    brackets_.pop_back();
+  }
+  last_line_ = token_.line;
+  last_column_ = token_.end_column();
+  token_ = next_;
+  if (!token_.is(TokenKind::kEnd)) next_ = lexer_.next();
+}
+
+bool Parser::accept(TokenKind kind) {
+  if (!at(kind)) return false;
+  advance();
+  return true;
+}
+
+Token Parser::expect(TokenKind kind) { return expect(kind, describe(kind)); }
+
+Token Parser::expect(TokenKind kind, std::string_view what) {
+  if (!at(kind)) fail_expected(what);
+  const Token token = token_;
+  advance();
+  return token;
+}
+
+void Parser::fail_expected(std::string_view what) {
+  std::string found(describe(token_.kind));
+  switch (token_.kind) {
+    case TokenKind::kIdent:
+    case TokenKind::kLocal:
+    case TokenKind::kGraph:
+    case TokenKind::kGlobal:
+    case TokenKind::kNumber:
+    case TokenKind::kMeta: found += " `" + std::string(token_.text) + "`"; break;
+    default: break;
+  }
+  fail(kExpected, lexer_.span(token_), {std::string(what), found});
+}
+
+Diagnostic& Parser::report(const DiagnosticDef& def, const Span& span, const std::vector<std::string>& values) {
+  if (engine_.diagnostics().size() >= kMaxErrors) {
+    engine_.report(kTooManyErrors, Span{}, {std::to_string(kMaxErrors)});
+    engine_.raise_errors();
+  }
+  return engine_.report(def, span, values);
+}
+
+void Parser::fail(const DiagnosticDef& def, const Span& span, const std::vector<std::string>& values) {
+  report(def, span, values);
+  throw Recover();
+}
+
+void Parser::not_yet(std::string_view what) { fail(kNotYet, lexer_.span(token_), {std::string(what)}); }
+
+// To the `;` that ends the statement, or to the `}` that ends its block. `brackets` were open where it began.
+void Parser::skip_statement(size_t brackets) {
+  while (!at(TokenKind::kEnd) && !at(TokenKind::kDef)) {
+    const size_t brace = brackets_.rfind('{');
+    const bool inside = brace != std::string::npos && brace >= brackets;  // a block that the statement opened
+    if (!inside && (at(TokenKind::kSemicolon) || at(TokenKind::kRightBrace))) {
+      brackets_.resize(std::min(brackets, brackets_.size()));
+      return;
+    }
+    if (inside && at(TokenKind::kRightBrace)) brackets_.resize(brace + 1);
+    advance();
+  }
+}
+
+void Parser::skip_to_definition() {
+  while (!at(TokenKind::kEnd) && !at(TokenKind::kDef) && !at(TokenKind::kType) && !at(TokenKind::kExtern)) advance();
+  brackets_.clear();
+}
+
+// ---- Modules
+
+IRModule Parser::module() {
+  module_ = make_module();
+  try {
+    version(true);
+  } catch (const Recover&) {
+    skip_to_definition();
+  }
+  while (!at(TokenKind::kEnd)) {
+    try {
+      definition();
+    } catch (const Recover&) {
+      if (at(TokenKind::kType) || at(TokenKind::kExtern)) advance();
+      skip_to_definition();
+    }
+  }
+  finish_globals();
+  engine_.raise_errors();
+  for (Definition& each : definitions_)
+    module_->set(std::string(each.name.text.substr(1)), std::move(each.function));
+  return module_;
+}
+
+Expr Parser::single_expr() {
+  Expr expr;
+  try {
+    version(false);
+    scope_.open_block();
+    expr = sequence(true);
+    if (!at(TokenKind::kEnd)) fail_expected("an operator or the end of the text");
+  } catch (const Recover&) {
+  }
+  engine_.raise_errors();
+  return expr;
+}
+
+Type Parser::single_type() {
+  Type result;
+  try {
+    result = type();
+    if (!at(TokenKind::kEnd)) fail_expected("the end of the text");
+  } catch (const Recover&) {
+  }
+  engine_.raise_errors();
+  return result;
+}
+
+void Parser::version(bool required) {
+  if (!at(TokenKind::kHash)) {
+    if (required) {
+      report(kNoVersion, lexer_.span(token_), {std::string(describe(token_.kind))});
+      if (!at(TokenKind::kDef)) throw Recover();
+    }
+    return;
+  }
+  const Token token = token_;
+  std::string_view text = token.text.substr(2);  // version = "0.0.5"]
+  auto skip = [&text](std::string_view what) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+    if (!text.starts_with(what)) return false;
+    text.remove_prefix(what.size());
+    return true;
+  };
+  if (!skip("version") || !skip("=") || !skip("\"")) fail(kUnknownHash, lexer_.span(token), {"`" + std::string(token.text) + "`"});
+  const std::string_view number = text.substr(0, text.find('"'));
+  text.remove_prefix(number.size());
+  if (!skip("\"") || !skip("]")) fail(kUnknownHash, lexer_.span(token), {"`" + std::string(token.text) + "`"});
+  if (number != "0.0.5") report(kBadVersion, lexer_.span(token), {std::string(number)});
+  advance();
+}
+
+void Parser::definition() {
+  if (at(TokenKind::kType)) not_yet("algebraic data types");
+  if (at(TokenKind::kExtern)) not_yet("extern types");
+  if (at(TokenKind::kHash)) fail(kUnknownHash, lexer_.span(token_), {"`" + std::string(token_.text) + "`"});
+  if (!at(TokenKind::kDef)) {
+    const Token start = token_;
+    advance();  // a stray `def` later must not find us here again
+    fail(kExpected, lexer_.span(start), {"`def`", std::string(describe(start.kind))});
+  }
+  advance();
+  const Token name = expect(TokenKind::kGlobal, "a name such as `@main`");
+  const auto [at_name, fresh] = defined_.try_emplace(name.text, definitions_.size());
+  if (!fresh)
+    report(kDuplicateDef, lexer_.span(name), {std::string(name.text)})
+        .label(lexer_.span(definitions_[at_name->second].name), "the first definition");
+  const size_t slot = definitions_.size();
+  definitions_.push_back({name, Function()});  // known from here on, whatever its body holds
+  scope_.clear_graph();
+  definitions_[slot].function = function_rest(name);
+}
+
+void Parser::finish_globals() {
+  std::vector<const GlobalUse*> unknown;
+  for (const auto& [name, use] : globals_)
+    if (!defined_.contains(name)) unknown.push_back(&use);
+  std::sort(unknown.begin(), unknown.end(), [](const GlobalUse* a, const GlobalUse* b) {
+    return std::pair(a->first.line, a->first.column) < std::pair(b->first.line, b->first.column);
+  });
+  std::vector<std::string> names;
+  for (const Definition& each : definitions_) names.emplace_back(each.name.text);
+  for (const GlobalUse* use : unknown)
+    report(kUnknownGlobal, lexer_.span(use->first), {std::string(use->first.text), suggestion(use->first.text, names)});
+}
+
+GlobalVar Parser::global(const Token& token) {
+  GlobalUse& use = globals_[token.text];
+  if (!use.var) {
+    const std::string name(token.text.substr(1));
+    use = {token, module_ ? module_->global_var(name) : make_global_var(name)};
+  }
+  return use.var;
+}
+
+// ---- Functions
+
+namespace {
+
+// What is open while a function is read, closed on every way out.
+struct FunctionScope {
+  explicit FunctionScope(Scope& scope) : scope(scope) {
+    scope.open_block();
+    scope.enter_function();
+  }
+  ~FunctionScope() {
+    scope.leave_function();
+    scope.close_block();
+  }
+  Scope& scope;
+};
+
+}  // namespace
+
+// What follows `def @name` or `fn`.
+Function Parser::function_rest(const Token& start) {
+  const Deeper deeper(*this);
+  const FunctionScope open(scope_);
+  if (at(TokenKind::kLeftSquare)) not_yet("generic functions");
+  std::vector<Var> params;
+  FunctionAttrs attrs;
+  expect(TokenKind::kLeftParen);
+  parameters(params, attrs);
+  expect(TokenKind::kRightParen);
+  Type ret_type;
+  if (accept(TokenKind::kArrow)) ret_type = type();
+  Expr body = block();
+  return make_function(std::move(params), std::move(body), std::move(ret_type), std::move(attrs),
+                       NodeInfo(OriginSet::none(), span_since(start)));
+}
+
+void Parser::parameters(std::vector<Var>& params, FunctionAttrs& attrs) {
+  while (at(TokenKind::kLocal)) {
+    const Token name = token_;
+    advance();
+    if (at(TokenKind::kLeftBrace)) not_yet("virtual devices");
+    Type annotation;
+    if (accept(TokenKind::kColon)) annotation = type();
+    params.push_back(make_var(std::string(name.text.substr(1)), std::move(annotation),
+                              NodeInfo(OriginSet::none(), lexer_.span(name))));
+    if (!scope_.declared_here(name.text)) scope_.declare(name, params.back());  // of two equal names the first counts
+    if (!accept(TokenKind::kComma)) return;
+  }
+  keywords_.clear();
+  while (at_attribute()) {
+    keywords_.push_back(attribute());
+    accept(TokenKind::kComma);
+  }
+  check_duplicates(keywords_);
+  for (Argument& keyword : keywords_) attrs.emplace_back(std::string(keyword.name.text), std::move(keyword.value));
+  if (!at(TokenKind::kRightParen)) fail_expected("a parameter, an attribute or `)`");
+}
+
+}  // namespace baton::text
+
+namespace baton {
+
+IRModule parse_module(std::string text, std::string source_name) {
+  return text::Parser(std::move(text), std::move(source_name)).module();
+}
+
+Expr parse_expr(std::string text, std::string source_name) {
+  return text::Parser(std::move(text), std::move(source_name)).single_expr();
+}
+
+Type parse_type(std::string text, std::string source_name) {
+  return text::Parser(std::move(text), std::move(source_name)).single_type();
+}
+
+Span argument_span(const Span& call, size_t index) {
+  using text::TokenKind;
+  if (!call.source || !call) return {};
+  DiagnosticEngine ignored;
+  text::Lexer lexer(call.source, call.source->text().size(), ignored);
+  lexer.seek(call.line, call.column);
+  text::Token token = lexer.next();
+  if (!token.is(TokenKind::kIdent) && !token.is(TokenKind::kGlobal) && !token.is(TokenKind::kLocal) && !token.is(TokenKind::kGraph))
+    return {};
+  auto inside = [&call](const text::Token& t) {
+    return !t.is(TokenKind::kEnd) && std::pair(t.line, t.column) < std::pair(call.end_line, call.end_column);
+  };
+  std::vector<Span> arguments;
+  Span current;
+  int depth = 0;
+  for (token = lexer.next(); inside(token); token = lexer.next()) {
+    const bool opening = text::opens(token.kind), closing = text::closes(token.kind);
+    if (depth == 0 && !token.is(TokenKind::kLeftParen)) return {};
+    if (depth == 0) arguments.clear();  // of `f(x)(y)` the last list counts
+    if (depth == 1 && (token.is(TokenKind::kComma) || closing)) {
+      if (current) arguments.push_back(current);
+      current = {};
+    } else if (depth > 0) {
+      current = current.merge(lexer.span(token));
+    }
+    depth += opening ? 1 : closing ? -1 : 0;
+  }
+  return index < arguments.size() ? arguments[index] : Span{};
+}
+
+}  // namespace baton

@@ -1,0 +1,158 @@
+#pragma once
+// The parser's inside: one class, its parts by subject in parser.cc (modules, functions), parse_expr.cc, parse_type.cc,
+// parse_attrs.cc and scope.cc.
+//
+// A syntax error is reported and thrown as Recover; statements and definitions catch it and go on behind it. Any other
+// mistake (an unknown name, a wrong attribute) is reported and parsing goes on with a stand-in.
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "baton/ir/module.h"
+#include "baton/ir/op.h"
+#include "baton/support/diagnostic.h"
+#include "baton/text/lexer.h"
+#include "baton/text/metadata.h"
+#include "baton/text/scope.h"
+
+namespace baton::text {
+
+/// Expressions and types may be nested so deep; a limit keeps the parser's recursion within a small stack.
+inline constexpr int kMaxDepth = 1000;
+
+class Parser {
+ public:
+  Parser(std::string text, std::string source_name);
+
+  IRModule module();
+  Expr single_expr();
+  Type single_type();
+
+ private:
+  struct Recover {};  // thrown after a syntax error was reported
+
+  struct OpEntry {
+    const OpDef* def = nullptr;  // null: unknown, and reported
+    Expr expr;
+    Attrs defaults;
+    bool reported = false;
+  };
+  struct Argument {
+    Token name;
+    AttrValue value;
+    Span span;
+  };
+  struct PendingLet {
+    Var var;
+    Expr value;
+    Span span;
+  };
+  /// Counts nesting while it lives.
+  class Deeper {
+   public:
+    explicit Deeper(Parser& parser);
+    ~Deeper() { --parser_.depth_; }
+
+   private:
+    Parser& parser_;
+  };
+
+  // ---- tokens (parser.cc)
+  void advance();
+  bool at(TokenKind kind) const { return token_.kind == kind; }
+  bool accept(TokenKind kind);
+  Token expect(TokenKind kind);
+  Token expect(TokenKind kind, std::string_view what);
+  [[noreturn]] void fail_expected(std::string_view what);
+  [[noreturn]] void fail(const DiagnosticDef& def, const Span& span, const std::vector<std::string>& values);
+  [[noreturn]] void not_yet(std::string_view what);
+  Diagnostic& report(const DiagnosticDef& def, const Span& span, const std::vector<std::string>& values);
+  void skip_statement(size_t brackets);
+  void skip_to_definition();
+  /// From the first byte of `from` to the end of the token consumed last.
+  Span span_since(const Token& from) const { return lexer_.span(from.line, from.column, last_line_, last_column_); }
+
+  // ---- modules and functions (parser.cc)
+  void version(bool required);
+  void definition();
+  void finish_globals();
+  Function function_rest(const Token& start);
+  void parameters(std::vector<Var>& params, FunctionAttrs& attrs);
+  GlobalVar global(const Token& token);
+
+  // ---- expressions (parse_expr.cc)
+  Expr block();
+  Expr sequence(bool recover);
+  bool statement(Expr& result, bool in_sequence);
+  void graph_binding();
+  void let_binding();
+  void free_var();
+  Expr binary(int min_precedence);
+  Expr call();
+  Expr atomic();
+  Expr parenthesized();
+  Expr if_else();
+  Expr local(const Token& token);
+  Expr graph(const Token& token);
+  Expr literal(const Token& token);
+  Expr meta_constant(const Token& token);
+  Expr operator_call(const OpEntry& op, const Token& name, std::vector<Expr> args, Attrs attrs, Span span);
+  std::vector<Expr> arguments(const OpEntry* op, Attrs& attrs);
+  Expr projection(Expr tuple, const Token& start);
+  const OpEntry& op_entry(std::string_view name, const Token& where);
+  Expr stand_in();
+
+  // ---- types (parse_type.cc)
+  Type type();
+  Type tensor_type_rest();
+  Type tuple_type_rest();
+  Type func_type_rest();
+  Dim extent();
+  std::vector<Type> types_until(TokenKind close, bool* trailing_comma);
+
+  // ---- attributes (parse_attrs.cc)
+  bool at_attribute() const;
+  Argument attribute();
+  AttrValue attr_value();
+  Attrs call_attrs(const OpEntry* op);
+  void check_duplicates(const std::vector<Argument>& arguments);
+
+  DiagnosticEngine engine_;  // before source_, whose making may report
+  Ref<const Source> source_;
+  size_t text_end_;       // where the metadata section begins, or the text's size
+  Lexer lexer_;
+  Token token_, next_;
+  uint32_t last_line_ = 1, last_column_ = 1;  // end of the token consumed last
+  std::string brackets_;                      // those open now
+  int depth_ = 0;
+
+  IRModule module_;  // null while single_expr
+  struct Definition {
+    Token name;
+    Function function;
+  };
+  std::vector<Definition> definitions_;
+  std::unordered_map<std::string_view, size_t> defined_;
+  struct GlobalUse {
+    Token first;
+    GlobalVar var;
+  };
+  std::unordered_map<std::string_view, GlobalUse> globals_;
+
+  Scope scope_;
+  std::vector<PendingLet> lets_;
+  std::vector<Expr> args_;          // arguments of the calls that are being read
+  std::vector<Argument> keywords_;  // attributes of the innermost of them
+  std::unordered_map<std::string_view, OpEntry> ops_;
+  std::unique_ptr<MetadataReader> metadata_;
+  std::unordered_map<size_t, Expr> meta_constants_;
+};
+
+/// "did you mean `near`?", or nothing when no candidate is near.
+std::string suggestion(std::string_view name, const std::vector<std::string>& candidates);
+
+}  // namespace baton::text

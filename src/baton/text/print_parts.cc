@@ -1,0 +1,230 @@
+// The printer's small parts: names, constants, types, attributes, comments.
+#include "baton/ir/op.h"
+#include "baton/text/literal.h"
+#include "baton/text/printer_impl.h"
+
+namespace baton::text {
+
+// ---- Variables and constants
+
+// A hint that is taken gets the next free number behind it: x, x1, x2; x1 becomes x11.
+std::string Printer::unique_name(const std::string& hint) {
+  std::string name = hint;
+  if (name.empty() || !((name[0] >= 'a' && name[0] <= 'z') || (name[0] >= 'A' && name[0] <= 'Z'))) name.insert(0, "v");
+  const auto [at, fresh] = used_names_.try_emplace(name, 0);
+  if (fresh) return name;
+  std::string numbered;
+  uint32_t count = at->second;
+  do numbered = name + std::to_string(++count);
+  while (used_names_.contains(numbered));
+  at->second = count;
+  used_names_.emplace(numbered, 0);
+  return numbered;
+}
+
+// Where a variable is bound: `%x: Type /* ty=Type */`.
+void Printer::binding(const VarNode* var, Piece& into) {
+  NodeState& state = nodes_[var];
+  const bool again = state.number != NodeState::kNone;
+  if (!again) {
+    state.number = static_cast<uint32_t>(names_.size());
+    names_.push_back(unique_name(var->name()));
+  }
+  into.text += '%';
+  into.text += names_[state.number];
+  if (again) into.text += "-malformed-ir";
+  if (var->annotation()) {
+    into.text += ": ";
+    append_type(into.text, var->annotation());
+  }
+  if (!again) comment(var, true, into.text);
+}
+
+// A variable that nothing binds is declared on a line of its own.
+void Printer::variable(const VarNode* var, Piece& into) {
+  if (nodes_[var].number == NodeState::kNone) {
+    Piece line;
+    line.text = "free_var ";
+    binding(var, line);
+    scope_->text += line.text;
+    scope_->text += ';';
+    new_line(*scope_);
+  }
+  into.text += '%';
+  into.text += names_[nodes_[var].number];
+}
+
+void Printer::constant(const ConstantNode* constant, NodeState& state, Piece& into, bool typed) {
+  if (!append_literal(into.text, constant->value())) {
+    if (state.number == NodeState::kNone) state.number = static_cast<uint32_t>(metadata_.add_constant(constant->value()));
+    into.text += "meta[relay.Constant][";
+    append_integer(into.text, state.number);
+    into.text += ']';
+  }
+  if (!std::exchange(state.written, true)) comment(constant, typed, into.text);
+}
+
+// ---- Types
+
+void Printer::append_types(std::string& out, const std::vector<Type>& types) {
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (i) out += ", ";
+    append_type(out, types[i]);
+  }
+}
+
+void Printer::append_type(std::string& out, const Type& type) {
+  BATON_CHECK(type, "a type to print is null");
+  switch (type->kind()) {
+    case TypeKind::kTensor: {
+      const auto* tensor = as_type<TensorTypeNode>(type);
+      if (tensor->shape().empty()) {
+        out += tensor->dtype().str();
+        return;
+      }
+      out += "Tensor[(";
+      for (size_t i = 0; i < tensor->shape().size(); ++i) {
+        if (i) out += ", ";
+        const Dim dim = tensor->shape()[i];
+        if (dim.is_any()) out += '?';
+        else append_integer(out, dim.value());
+      }
+      out += "), ";
+      out += tensor->dtype().str();
+      out += ']';
+      return;
+    }
+    case TypeKind::kTuple: {
+      const auto& fields = as_type<TupleTypeNode>(type)->fields();
+      out += '(';
+      append_types(out, fields);
+      out += fields.size() == 1 ? ",)" : ")";
+      return;
+    }
+    case TypeKind::kFunc: {
+      const auto* func = as_type<FuncTypeNode>(type);
+      out += "fn (";
+      append_types(out, func->params());
+      out += ") -> ";
+      append_type(out, func->result());
+      return;
+    }
+    case TypeKind::kIncomplete: {
+      const auto [at, fresh] = incomplete_types_.try_emplace(type.get(), 0);
+      if (fresh) at->second = metadata_.add_incomplete_type();
+      out += "meta[IncompleteType][";
+      append_integer(out, static_cast<int64_t>(at->second));
+      out += ']';
+      return;
+    }
+  }
+}
+
+// ---- Attributes
+
+void Printer::append_value(std::string& out, const AttrValue& value) {
+  if (const int64_t* number = value.as<int64_t>()) {
+    append_integer(out, *number);
+  } else if (const double* real = value.as<double>()) {
+    append_double(out, *real);
+    out += 'f';
+  } else if (const std::string* text = value.as<std::string>()) {
+    append_quoted(out, *text);
+  } else if (const bool* flag = value.as<bool>()) {
+    out += *flag ? "True" : "False";
+  } else if (const DType* dtype = value.as<DType>()) {
+    append_quoted(out, dtype->str());
+  } else if (const AttrList* list = value.as<AttrList>()) {
+    out += '[';
+    for (size_t i = 0; i < list->size(); ++i) {
+      if (i) out += ", ";
+      append_value(out, (*list)[i]);
+    }
+    out += ']';
+  } else {
+    out += "None";
+  }
+}
+
+// Those that differ from their default, and those without one; in the order of their declaration.
+void Printer::call_attrs(const CallNode* call, std::string& out, bool first) {
+  for (const AttrField& field : call->attrs()->schema().fields) {
+    const AttrValue value = field.get(call->attrs()->data());
+    if (field.default_value && *field.default_value == value) continue;
+    if (!std::exchange(first, false)) out += ", ";
+    out += field.name;
+    out += '=';
+    append_value(out, value);
+  }
+  if (call->op()) return;
+  if (!first) out += ", ";
+  out += "attrs_type_key=";
+  append_quoted(out, call->attrs()->schema().type_key);
+}
+
+// ---- Comments
+
+// Behind the first place where `node` stands. A constant always knows its type; it shows it only where its user has one.
+void Printer::comment(const ExprNode* node, bool typed, std::string& out) {
+  if (options_.annotate) {
+    out += options_.annotate(Expr(node));
+    return;
+  }
+  const ExprKind kind = node->kind();
+  if (kind == ExprKind::kIf || kind == ExprKind::kLet || kind == ExprKind::kOp || kind == ExprKind::kGlobalVar) return;
+  const bool show_type = options_.types && node->checked_type() && (typed || kind != ExprKind::kConstant);
+  const bool show_span = options_.spans && node->span();
+  if (show_type || show_span) {
+    out += " /* ";
+    if (show_type) {
+      out += "ty=";
+      append_type(out, node->checked_type());
+      out += ' ';
+    }
+    if (show_span) {
+      out += "span=";
+      out += node->span().text();
+      out += ' ';
+    }
+    out += "*/";
+  }
+  if (options_.origins && (kind == ExprKind::kCall || kind == ExprKind::kConstant)) origin_comment(node->origins(), out);
+}
+
+void Printer::append_origins(std::span<const Origin* const> origins, std::string& out) {
+  for (size_t i = 0; i < origins.size(); ++i) {
+    if (i) out += ',';
+    const Origin& origin = *origins[i];
+    if (options_.origin_name) {
+      out += options_.origin_name(origin);
+    } else if (origin.span()) {
+      append_integer(out, origin.span().line);
+      out += ':';
+      append_integer(out, origin.span().column);
+    } else if (!origin.source_name().empty()) {
+      append_quoted(out, origin.source_name());
+    } else {
+      out += origin.op();
+    }
+  }
+}
+
+void Printer::origin_comment(const OriginSet& origins, std::string& out) {
+  if (origins.empty()) return;
+  out += " /*";
+  if (!origins.origins().empty()) {
+    out += " from=";
+    append_origins(origins.origins(), out);
+  }
+  if (!origins.causes().empty()) {
+    out += " made_for=";
+    append_origins(origins.causes(), out);
+  }
+  if (!origins.reason().empty()) {
+    out += ' ';
+    append_quoted(out, origins.reason());
+  }
+  out += " */";
+}
+
+}  // namespace baton::text

@@ -1,0 +1,481 @@
+// How text is laid out. Only atoms (variables, constants, names) and tails (what a block ends with, the value of a let;
+// used once) are written in place; everything else gets the next number and a line of its own.
+//
+// A node's right-hand side (its Piece) is made when a depth-first walk from the tail leaves it: callee first, then the
+// arguments. Its number is given, and its line written, when its first user's piece is made: arguments in order,
+// then the callee. So numbers grow in the order in which lines are needed, and lines stand before their users.
+#include "baton/text/printer.h"
+
+#include <algorithm>
+
+#include "baton/ir/op.h"
+#include "baton/ir/visit.h"
+#include "baton/text/literal.h"
+#include "baton/text/printer_impl.h"
+
+namespace baton::text {
+
+namespace {
+
+// Text of that many nested blocks would be mostly indentation; the limit keeps the recursion small.
+constexpr int kMaxBlocks = 1000;
+
+// What the walk passes through; the other nodes begin blocks of their own, or are atoms.
+bool is_dataflow(const ExprNode* node) {
+  return node->kind() == ExprKind::kCall || node->kind() == ExprKind::kTuple || node->kind() == ExprKind::kTupleGetItem;
+}
+
+bool is_atom(const ExprNode* node) {
+  return node->kind() == ExprKind::kVar || node->kind() == ExprKind::kConstant || node->kind() == ExprKind::kOp ||
+         node->kind() == ExprKind::kGlobalVar;
+}
+
+// Child `index` in the order of the walk, or null behind the last.
+const ExprNode* dataflow_child(const ExprNode* node, uint32_t index) {
+  switch (node->kind()) {
+    case ExprKind::kCall: {
+      const auto* call = static_cast<const CallNode*>(node);
+      if (index == 0) return call->callee().get();
+      return index <= call->args().size() ? call->args()[index - 1].get() : nullptr;
+    }
+    case ExprKind::kTuple: {
+      const auto& fields = static_cast<const TupleNode*>(node)->fields();
+      return index < fields.size() ? fields[index].get() : nullptr;
+    }
+    case ExprKind::kTupleGetItem: return index == 0 ? static_cast<const TupleGetItemNode*>(node)->tuple().get() : nullptr;
+    default: return nullptr;
+  }
+}
+
+bool has_type(const ExprNode* node) { return node->checked_type() != nullptr; }
+
+}  // namespace
+
+// ---- The table of nodes
+
+size_t NodeTable::slot(const ExprNode* node) const {
+  const size_t mask = slots_.size() - 1;
+  size_t at = (reinterpret_cast<uintptr_t>(node) >> 4) * 0x9E3779B97F4A7C15ull >> 20 & mask;
+  while (slots_[at].node && slots_[at].node != node) at = (at + 1) & mask;
+  return at;
+}
+
+std::pair<uint32_t, bool> NodeTable::add(const ExprNode* node) {
+  if (2 * states_.size() >= slots_.size()) grow();
+  Slot& found = slots_[slot(node)];
+  if (found.node) return {found.index, false};
+  found = {node, static_cast<uint32_t>(states_.size())};
+  states_.emplace_back();
+  return {found.index, true};
+}
+
+void NodeTable::grow() {
+  std::vector<Slot> old(std::max<size_t>(64, 2 * slots_.size()));
+  old.swap(slots_);
+  for (const Slot& each : old)
+    if (each.node) slots_[slot(each.node)] = each;
+}
+
+// ---- Pieces
+
+uint32_t Printer::new_piece() {
+  if (free_pieces_.empty()) {
+    pieces_.emplace_back();
+    free_pieces_.push_back(static_cast<uint32_t>(pieces_.size() - 1));
+  }
+  const uint32_t piece = free_pieces_.back();
+  free_pieces_.pop_back();
+  pieces_[piece].clear();
+  pieces_[piece].indent = scope_->indent;
+  return piece;
+}
+
+void Printer::free_piece(uint32_t piece) { free_pieces_.push_back(piece); }
+
+// Lines of `from` are moved to the indentation of `to`: a node may be made in one block and written in an inner one.
+void Printer::append(Piece& to, const Piece& from) {
+  const size_t start = to.text.size();
+  if (to.indent == from.indent || from.text.find('\n') == std::string::npos) {
+    to.text += from.text;
+    for (const auto& [at, call] : from.calls) to.calls.emplace_back(start + at, call);
+    return;
+  }
+  auto call = from.calls.begin();
+  for (size_t at = 0; at < from.text.size();) {
+    const size_t line_end = std::min(from.text.find('\n', at), from.text.size());
+    for (; call != from.calls.end() && call->first < line_end; ++call)
+      to.calls.emplace_back(to.text.size() + call->first - at, call->second);
+    to.text.append(from.text, at, line_end - at);
+    at = line_end;
+    if (at == from.text.size()) break;
+    new_line(to);
+    at += 1;
+    for (int skipped = 0; skipped < from.indent && at < from.text.size() && from.text[at] == ' '; ++skipped) ++at;
+  }
+}
+
+// `%3 = <piece>;`
+void Printer::emit_line(const ExprNode* node, NodeState& state, bool typed) {
+  state.number = next_number_++;
+  std::string& out = scope_->text;
+  out += '%';
+  append_integer(out, state.number);
+  out += " = ";
+  append(*scope_, pieces_[state.piece]);
+  free_piece(state.piece);
+  state.piece = NodeState::kNone;
+  comment(node, typed, out);
+  out += ';';
+  new_line(*scope_);
+}
+
+// ---- Expressions
+
+void Printer::count_uses(const Expr& root) {
+  std::vector<const ExprNode*> pending;
+  auto use = [&](const Expr& child) {
+    if (child->kind() == ExprKind::kOp || child->kind() == ExprKind::kGlobalVar) return;
+    const auto [index, fresh] = nodes_.add(child.get());
+    ++nodes_.at(index).uses;
+    if (fresh && child->kind() != ExprKind::kConstant) pending.push_back(child.get());
+  };
+  use(root);
+  while (!pending.empty()) {
+    const ExprNode* node = pending.back();
+    pending.pop_back();
+    for_each_child(*node, use);
+  }
+}
+
+// Makes the pieces of `root` and of everything it is computed from.
+void Printer::visit(const ExprNode* root) {
+  auto done = [&](const ExprNode* node) {
+    if (is_atom(node) || node->kind() == ExprKind::kLet) return true;  // a let is made when its first user is
+    const NodeState& state = nodes_[node];
+    return state.piece != NodeState::kNone || state.number != NodeState::kNone;
+  };
+  if (done(root)) return;
+  const size_t base = stack_.size();
+  stack_.emplace_back(root, 0);
+  while (stack_.size() > base) {
+    auto& [node, next] = stack_.back();
+    const ExprNode* child = is_dataflow(node) ? dataflow_child(node, next) : nullptr;
+    if (child) {
+      ++next;
+      if (!done(child)) stack_.emplace_back(child, 0);
+      continue;
+    }
+    const ExprNode* finished = node;
+    stack_.pop_back();
+    if (!done(finished)) make_piece(finished);  // it may have been made inside a block meanwhile
+  }
+}
+
+void Printer::make_piece(const ExprNode* node) {
+  Piece piece;
+  {
+    const uint32_t recycled = new_piece();
+    std::swap(piece, pieces_[recycled]);
+    free_piece(recycled);
+  }
+  piece.indent = scope_->indent;
+  const bool typed = has_type(node);
+  switch (node->kind()) {
+    case ExprKind::kCall: make_call(static_cast<const CallNode*>(node), piece); break;
+    case ExprKind::kTuple: {
+      const auto& fields = static_cast<const TupleNode*>(node)->fields();
+      piece.text += '(';
+      for (size_t i = 0; i < fields.size(); ++i) {
+        if (i) piece.text += ", ";
+        operand(fields[i].get(), piece, typed);
+      }
+      piece.text += fields.size() == 1 ? ",)" : ")";
+      break;
+    }
+    case ExprKind::kTupleGetItem: {
+      const auto* item = static_cast<const TupleGetItemNode*>(node);
+      operand(item->tuple().get(), piece, typed);
+      piece.text += '.';
+      append_integer(piece.text, item->index());
+      break;
+    }
+    case ExprKind::kFunction: function(static_cast<const FunctionNode*>(node), "fn ", piece); break;
+    case ExprKind::kIf: if_else(static_cast<const IfNode*>(node), piece); break;
+    case ExprKind::kLet: {  // not in a tail: `(`, the block, `)`
+      piece.text += '(';
+      piece.indent += 2;
+      new_line(piece);
+      Piece* outer = std::exchange(scope_, &piece);
+      let_chain(static_cast<const LetNode*>(node), piece);
+      scope_ = outer;
+      piece.indent -= 2;
+      new_line(piece);
+      piece.text += ')';
+      break;
+    }
+    case ExprKind::kVar:
+    case ExprKind::kGlobalVar:
+    case ExprKind::kConstant:
+    case ExprKind::kOp: BATON_CHECK(false, "an atom has no piece");
+  }
+  const uint32_t index = new_piece();
+  pieces_[index] = std::move(piece);
+  nodes_[node].piece = index;
+}
+
+void Printer::make_call(const CallNode* call, Piece& into) {
+  const ExprNode* callee = call->callee().get();
+  const bool typed = has_type(call);
+  std::string args;  // a callee without a name of its own gets its number after the arguments
+  const bool late = !is_atom(callee);
+  if (!late) {
+    if (options_.positions && callee->kind() == ExprKind::kOp) into.calls.emplace_back(into.text.size(), call);
+    operand(callee, into, typed);
+  }
+  const size_t start = into.text.size();
+  into.text += '(';
+  for (size_t i = 0; i < call->args().size(); ++i) {
+    if (i) into.text += ", ";
+    operand(call->args()[i].get(), into, typed);
+  }
+  if (call->attrs()) call_attrs(call, into.text, call->args().empty());
+  into.text += ')';
+  if (late) {
+    Piece name;
+    operand(callee, name, typed);
+    into.text.insert(start, name.text);
+  }
+}
+
+// A node as an operand: its name, after its line where that is not written yet.
+void Printer::operand(const ExprNode* node, Piece& into, bool typed) {
+  if (atom(node, into, typed)) return;
+  NodeState* state = &nodes_[node];
+  if (state->number == NodeState::kNone) {
+    if (state->piece == NodeState::kNone) {
+      if (node->kind() == ExprKind::kLet) make_piece(node);
+      else visit(node);
+      state = &nodes_[node];
+    }
+    emit_line(node, *state, true);
+  }
+  into.text += '%';
+  append_integer(into.text, state->number);
+}
+
+bool Printer::atom(const ExprNode* node, Piece& into, bool typed) {
+  switch (node->kind()) {
+    case ExprKind::kVar: variable(static_cast<const VarNode*>(node), into); return true;
+    case ExprKind::kConstant: constant(static_cast<const ConstantNode*>(node), nodes_[node], into, typed); return true;
+    case ExprKind::kOp:
+      into.text += static_cast<const OpNode*>(node)->name();
+      if (options_.annotate) comment(node, typed, into.text);
+      return true;
+    case ExprKind::kGlobalVar:
+      into.text += '@';
+      into.text += static_cast<const GlobalVarNode*>(node)->name();
+      if (options_.annotate) comment(node, typed, into.text);
+      return true;
+    default: return false;
+  }
+}
+
+// The statements and the value of a block, into `into`, which stands where the block's first line begins.
+void Printer::scope(const ExprNode* body, Piece& into, bool typed) {
+  if (++depth_ > kMaxBlocks) throw Error("blocks are nested more than " + std::to_string(kMaxBlocks) + " deep; such an expression has no text");
+  Piece* outer = std::exchange(scope_, &into);
+  tail(body, into, typed);
+  scope_ = outer;
+  --depth_;
+}
+
+// What a block ends with, or the value of a let: in place when it has one use. Lines go to *scope_, which may be `into`.
+void Printer::tail(const ExprNode* node, Piece& into, bool typed) {
+  if (is_atom(node) || nodes_[node].number != NodeState::kNone || nodes_[node].uses > 1) {
+    if (!is_atom(node) && node->kind() != ExprKind::kLet) visit(node);
+    operand(node, into, typed);
+    return;
+  }
+  if (node->kind() == ExprKind::kLet) {
+    let_chain(static_cast<const LetNode*>(node), into);
+    return;
+  }
+  visit(node);
+  NodeState& state = nodes_[node];
+  append(into, pieces_[state.piece]);
+  free_piece(state.piece);
+  state.piece = NodeState::kNone;
+  comment(node, true, into.text);
+}
+
+// `let %x = value;` for each, then what the last one ends with. Lines that the first value needs stand before the
+// whole; what follows is a block in `into`.
+void Printer::let_chain(const LetNode* let, Piece& into) {
+  if (++depth_ > kMaxBlocks) throw Error("lets are nested more than " + std::to_string(kMaxBlocks) + " deep in values; such an expression has no text");
+  Piece* outer = scope_;
+  const ExprNode* body = let;
+  for (const LetNode* each = let; each; each = as<LetNode>(body)) {
+    if (each != let && nodes_[each].uses > 1) break;
+    Piece line;
+    line.indent = into.indent;
+    line.text = "let ";
+    binding(each->var().get(), line);
+    line.text += " = ";
+    tail(each->value().get(), line, has_type(each) || has_type(each->var().get()));
+    line.text += ';';
+    append(into, line);
+    new_line(into);
+    scope_ = &into;
+    body = each->body().get();
+  }
+  tail(body, into, has_type(let));
+  scope_ = outer;
+  --depth_;
+}
+
+void Printer::function(const FunctionNode* function, std::string_view head, Piece& into) {
+  std::string& out = into.text;
+  out += head;
+  out += '(';
+  bool first = true;
+  for (const Var& param : function->params()) {
+    if (!std::exchange(first, false)) out += ", ";
+    binding(param.get(), into);
+  }
+  for (const auto& [key, value] : function->attrs()) {
+    if (!std::exchange(first, false)) out += ", ";
+    out += key;
+    out += '=';
+    append_value(out, value);
+  }
+  out += ')';
+  if (function->ret_type()) {
+    out += " -> ";
+    append_type(out, function->ret_type());
+  }
+  out += " {";
+  into.indent += 2;
+  new_line(into);
+  scope(function->body().get(), into, has_type(function) || function->ret_type());
+  into.indent -= 2;
+  new_line(into);
+  out += '}';
+}
+
+void Printer::if_else(const IfNode* branch, Piece& into) {
+  const bool typed = has_type(branch);
+  into.text += "if (";
+  visit(branch->condition().get());
+  operand(branch->condition().get(), into, typed);
+  into.text += ") {";
+  auto block = [&](const Expr& body) {
+    into.indent += 2;
+    new_line(into);
+    scope(body.get(), into, typed);
+    into.indent -= 2;
+    new_line(into);
+  };
+  block(branch->then());
+  into.text += "} else {";
+  block(branch->otherwise());
+  into.text += '}';
+}
+
+// ---- Modules
+
+std::string Printer::module(const IRModuleNode& module) {
+  Piece whole;
+  scope_ = &whole;
+  if (options_.version) whole.text = "#[version = \"0.0.5\"]\n";
+  bool first = true;
+  for (const auto& [name, body] : module.functions()) {
+    if (!std::exchange(first, false)) whole.text += '\n';
+    count_uses(body);
+    function(body.get(), "def @" + name, whole);
+    whole.text += '\n';
+  }
+  return finish(whole);
+}
+
+std::string Printer::expression(const Expr& expr) {
+  Piece whole;
+  scope_ = &whole;
+  if (options_.version) whole.text = "#[version = \"0.0.5\"]\n";
+  count_uses(expr);
+  tail(expr.get(), whole, false);
+  return finish(whole);
+}
+
+std::string Printer::type(const Type& type) {
+  Piece whole;
+  if (options_.version) whole.text = "#[version = \"0.0.5\"]\n";
+  append_type(whole.text, type);
+  return finish(whole);
+}
+
+std::string Printer::finish(Piece& whole) {
+  if (options_.positions) fill_positions(whole);
+  std::string text = std::move(whole.text);
+  if (metadata_.empty()) return text;
+  text += '\n';
+  switch (options_.metadata) {
+    case PrintOptions::Metadata::kFull: text += "#[metadata]\n" + metadata_.json(); break;
+    case PrintOptions::Metadata::kComment:
+      text += "/* For debugging purposes the metadata section has been omitted.\n"
+              " * If you would like to see the full metadata section you can set the \n"
+              " * option to `True` when invoking `astext`. \n"
+              " */";
+      break;
+    case PrintOptions::Metadata::kNone: break;
+  }
+  return text;
+}
+
+void Printer::fill_positions(const Piece& whole) {
+  auto calls = whole.calls;
+  std::sort(calls.begin(), calls.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  options_.positions->clear();
+  size_t at = 0, line_start = 0;
+  uint32_t line = 1;
+  for (const auto& [offset, call] : calls) {
+    for (; at < offset; ++at)
+      if (whole.text[at] == '\n') {
+        ++line;
+        line_start = at + 1;
+      }
+    options_.positions->push_back({call, line, static_cast<uint32_t>(offset - line_start) + 1});
+  }
+}
+
+}  // namespace baton::text
+
+namespace baton {
+
+std::string print(const IRModuleNode& module, const PrintOptions& options) { return text::Printer(options).module(module); }
+std::string print(const Expr& expr, const PrintOptions& options) { return text::Printer(options).expression(expr); }
+
+namespace {
+
+PrintOptions astext_options(bool show_meta_data) {
+  PrintOptions options;
+  options.metadata = show_meta_data ? PrintOptions::Metadata::kFull : PrintOptions::Metadata::kComment;
+  return options;
+}
+
+PrintOptions str_options() {
+  PrintOptions options;
+  options.version = false;
+  options.metadata = PrintOptions::Metadata::kNone;
+  return options;
+}
+
+}  // namespace
+
+std::string astext(const IRModule& module, bool show_meta_data) { return print(*module, astext_options(show_meta_data)); }
+std::string astext(const Expr& expr, bool show_meta_data) { return print(expr, astext_options(show_meta_data)); }
+std::string astext(const Type& type) { return text::Printer(astext_options(true)).type(type); }
+std::string str(const IRModule& module) { return print(*module, str_options()); }
+std::string str(const Expr& expr) { return print(expr, str_options()); }
+std::string str(const Type& type) { return text::Printer(str_options()).type(type); }
+
+}  // namespace baton

@@ -1,0 +1,49 @@
+#pragma once
+// Modules, expressions and types as Relay text: numbering, names and layout as in TVM 0.11.1.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "baton/ir/module.h"
+
+namespace baton {
+
+/// Where a printed call's operator name stands. Lines and columns count from 1.
+struct CallPosition {
+  const CallNode* call;
+  uint32_t line, column;
+};
+
+struct PrintOptions {
+  enum class Metadata {
+    kFull,     ///< `#[metadata]` and JSON, which can be read back
+    kComment,  ///< a comment that says it was left out
+    kNone,
+  };
+  bool version = true;   ///< `#[version = "0.0.5"]` first
+  bool types = true;     ///< `/* ty=... */` where types are inferred
+  bool spans = true;     ///< `/* span=name:line:column */` of what was parsed
+  bool origins = false;  ///< `/* from=LINE:COL,LINE:COL */` after each call; `made_for=LINE:COL "reason"` for the compiler's own
+  Metadata metadata = Metadata::kFull;
+  /// Replaces the comments: its text stands right behind each expression, where that is printed first.
+  std::function<std::string(const Expr&)> annotate;
+  /// How `origins` names one; by default the line and column it was read from, else its source name, else its operator.
+  std::function<std::string(const Origin&)> origin_name;
+  /// When set: filled with all calls of operators, in the order of the text.
+  std::vector<CallPosition>* positions = nullptr;
+};
+
+std::string print(const IRModuleNode& module, const PrintOptions& options);
+std::string print(const Expr& expr, const PrintOptions& options);
+
+/// The text that can be read back; without metadata the constants in it cannot.
+std::string astext(const IRModule& module, bool show_meta_data = true);
+std::string astext(const Expr& expr, bool show_meta_data = true);
+std::string astext(const Type& type);
+
+/// The short form: no version line, no metadata.
+std::string str(const IRModule& module);
+std::string str(const Expr& expr);
+std::string str(const Type& type);
+
+}  // namespace baton

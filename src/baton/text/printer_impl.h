@@ -1,0 +1,114 @@
+#pragma once
+// The printer's inside: one class. printer.cc says how lines come about, print_parts.cc holds names, types and comments.
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "baton/text/metadata.h"
+#include "baton/text/printer.h"
+
+namespace baton::text {
+
+/// A piece of text, and where in it calls of operators begin (only kept when positions are asked for).
+struct Piece {
+  std::string text;
+  std::vector<std::pair<size_t, const CallNode*>> calls;
+  int indent = 0;  ///< of its lines behind the first
+
+  void clear() {
+    text.clear();
+    calls.clear();
+  }
+};
+
+/// What is known about a node that may be printed.
+struct NodeState {
+  static constexpr uint32_t kNone = ~0u;
+  uint32_t uses = 0;
+  uint32_t number = kNone;  ///< `%number`; of a variable: the index of its name; of a constant: of its text
+  uint32_t piece = kNone;   ///< its right-hand side, made but not yet written
+  bool written = false;     ///< its comment stands somewhere
+};
+
+/// Nodes by address, numbered densely in the order they were met.
+class NodeTable {
+ public:
+  /// The index of `node`, and whether it is new.
+  std::pair<uint32_t, bool> add(const ExprNode* node);
+  NodeState& at(uint32_t index) { return states_[index]; }
+  NodeState& operator[](const ExprNode* node) { return states_[slots_[slot(node)].index]; }
+
+ private:
+  struct Slot {
+    const ExprNode* node = nullptr;
+    uint32_t index = 0;
+  };
+  size_t slot(const ExprNode* node) const;
+  void grow();
+  std::vector<Slot> slots_;
+  std::vector<NodeState> states_;
+};
+
+class Printer {
+ public:
+  explicit Printer(const PrintOptions& options) : options_(options) {}
+
+  std::string module(const IRModuleNode& module);
+  std::string expression(const Expr& expr);
+  std::string type(const Type& type);
+
+ private:
+  // ---- pieces and lines
+  uint32_t new_piece();
+  void free_piece(uint32_t piece);
+  void append(Piece& to, const Piece& from);
+  void new_line(Piece& to) { to.text.append(1, '\n').append(static_cast<size_t>(to.indent), ' '); }
+  void emit_line(const ExprNode* node, NodeState& state, bool typed);
+
+  // ---- expressions
+  void count_uses(const Expr& root);
+  void visit(const ExprNode* root);
+  void make_piece(const ExprNode* node);
+  void make_call(const CallNode* call, Piece& into);
+  void operand(const ExprNode* node, Piece& into, bool typed);
+  bool atom(const ExprNode* node, Piece& into, bool typed);
+  void scope(const ExprNode* body, Piece& into, bool typed);
+  void tail(const ExprNode* node, Piece& into, bool typed);
+  void let_chain(const LetNode* let, Piece& into);
+  void function(const FunctionNode* function, std::string_view head, Piece& into);
+  void if_else(const IfNode* branch, Piece& into);
+  void variable(const VarNode* var, Piece& into);
+  void binding(const VarNode* var, Piece& into);
+  void constant(const ConstantNode* constant, NodeState& state, Piece& into, bool typed);
+
+  // ---- names, types, attributes, comments
+  std::string unique_name(const std::string& hint);
+  void append_type(std::string& out, const Type& type);
+  void append_types(std::string& out, const std::vector<Type>& types);
+  void append_value(std::string& out, const AttrValue& value);
+  void call_attrs(const CallNode* call, std::string& out, bool first);
+  void comment(const ExprNode* node, bool typed, std::string& out);
+  void origin_comment(const OriginSet& origins, std::string& out);
+  void append_origins(std::span<const Origin* const> origins, std::string& out);
+  std::string finish(Piece& whole);
+  void fill_positions(const Piece& whole);
+
+  const PrintOptions& options_;
+  NodeTable nodes_;
+  std::vector<Piece> pieces_;
+  std::vector<uint32_t> free_pieces_;
+  std::vector<std::pair<const ExprNode*, uint32_t>> stack_;  // of visit(): a node and its next child
+  Piece* scope_ = nullptr;                                   // where lines go
+  int depth_ = 0;
+  uint32_t next_number_ = 0;
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, uint32_t> used_names_;
+  std::unordered_map<const TypeNode*, size_t> incomplete_types_;
+  MetadataWriter metadata_;
+};
+
+}  // namespace baton::text

@@ -1,0 +1,86 @@
+// baton-golden [--update] PATH...: compares golden files with what comes out now. A folder means all files below it.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+
+#include "baton/ops/register.h"
+#include "baton/support/error.h"
+#include "case.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace baton::golden;
+
+constexpr const char* kUsage =
+    "usage: baton-golden [--update] PATH...\n"
+    "  PATH      a golden file, or a folder: all *.relay files below it\n"
+    "  --update  rewrite what stands below `// EXPECT`\n";
+
+std::vector<std::string> files_of(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    if (!fs::is_directory(path)) {
+      files.push_back(path);
+      continue;
+    }
+    for (const auto& entry : fs::recursive_directory_iterator(path))
+      if (entry.is_regular_file() && entry.path().extension() == ".relay") files.push_back(entry.path().string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// True when the file says what comes out.
+bool check(const std::string& path, bool updating) {
+  const Case which = read_case(path);
+  const Outcome outcome = run(which);
+  if (outcome.failed != which.must_fail) {
+    std::printf("FAIL %s: %s\n%s", path.c_str(),
+                which.must_fail ? "its name begins with fail_, but nothing failed" : "it must not fail", outcome.text.c_str());
+    return false;
+  }
+  if (outcome.text == which.expected) return true;
+  if (updating) {
+    update(which, outcome.text);
+    std::printf("updated %s\n", path.c_str());
+    return true;
+  }
+  std::printf("FAIL %s\n%s", path.c_str(), difference(which.expected, outcome.text).c_str());
+  return false;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bool updating = false;
+  std::vector<std::string> paths;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--update") == 0) updating = true;
+    else paths.emplace_back(argv[i]);
+  }
+  if (paths.empty() || paths[0].starts_with("-")) {
+    std::fputs(kUsage, stderr);
+    return 2;
+  }
+  baton::register_all_ops();
+  int passed = 0, failed = 0;
+  try {
+    for (const std::string& path : files_of(paths)) {
+      bool good = false;
+      try {
+        good = check(path, updating);
+      } catch (const std::exception& error) {
+        std::printf("FAIL %s: %s\n", path.c_str(), error.what());
+      }
+      ++(good ? passed : failed);
+    }
+  } catch (const std::exception& error) {  // a path that is not there
+    std::fprintf(stderr, "baton-golden: %s\n", error.what());
+    return 1;
+  }
+  std::printf("%d passed, %d failed\n", passed, failed);
+  return failed == 0 ? 0 : 1;
+}

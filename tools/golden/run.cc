@@ -1,0 +1,71 @@
+// Runs what a RUN line asks for.
+#include "case.h"
+
+#include "baton/pass/pass.h"
+#include "baton/support/diagnostic.h"
+#include "baton/text/parser.h"
+#include "baton/text/printer.h"
+
+namespace baton::golden {
+
+namespace {
+
+// By default the text shows structure and origins: what a pass must get right. Flags add or take away.
+PrintOptions print_options(const Case& which) {
+  PrintOptions options;
+  options.version = options.types = options.spans = false;
+  options.origins = !which.passes.empty();
+  options.metadata = PrintOptions::Metadata::kNone;
+  for (const std::string& flag : which.flags) {
+    if (flag == "--version") options.version = true;
+    else if (flag == "--types") options.types = true;
+    else if (flag == "--spans") options.spans = true;
+    else if (flag == "--origins") options.origins = true;
+    else if (flag == "--no-origins") options.origins = false;
+    else if (flag == "--meta") options.metadata = PrintOptions::Metadata::kFull;
+    else if (flag != "--expr") throw UsageError("golden: unknown flag " + flag);
+  }
+  return options;
+}
+
+bool has_flag(const Case& which, std::string_view flag) {
+  for (const std::string& each : which.flags)
+    if (each == flag) return true;
+  return false;
+}
+
+std::string run_expr(const Case& which) {
+  const Expr expr = parse_expr(which.text, which.path);
+  if (which.form == "parse") return "";
+  if (which.form == "str") return str(expr);
+  if (which.form == "astext") return astext(expr);
+  return print(expr, print_options(which));
+}
+
+std::string run_module(const Case& which) {
+  IRModule module = parse_module(which.text, which.path);
+  for (const Step& step : which.passes) {
+    if (!step.args.empty()) throw UsageError("golden: passes with arguments are not supported yet: " + step.name);
+    module = (*make_pass(step.name))(module);
+  }
+  if (which.form == "parse") return "";
+  if (which.form == "str") return str(module);
+  if (which.form == "astext") return astext(module);
+  return print(*module, print_options(which));
+}
+
+}  // namespace
+
+Outcome run(const Case& which) {
+  try {
+    std::string text = has_flag(which, "--expr") ? run_expr(which) : run_module(which);
+    if (!text.empty() && !text.ends_with('\n')) text += '\n';
+    return {std::move(text), false};
+  } catch (const DiagnosticError& error) {
+    return {render(error.diagnostics()), true};
+  } catch (const Error& error) {
+    return {std::string("error: ") + error.what() + "\n", true};
+  }
+}
+
+}  // namespace baton::golden
