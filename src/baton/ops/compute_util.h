@@ -36,4 +36,14 @@ inline Halide::Type sum_type(DType dtype) {
   return type.is_float() && type.bits() < 32 ? Halide::Float(32) : type;
 }
 
+/// A copy of `from` as stage "out": the last stage of an operator that reduces. It costs nothing where a template
+/// schedules it, since it is computed where it is stored, and with the elementwise operators that are fused behind it.
+inline Halide::Func copy_stage(Compute& c, const Halide::Func& from) {
+  Halide::Func out = c.stage("out");
+  const Axes i(from.dimensions());
+  const std::vector<Halide::Var> at = i.reversed();
+  out(at) = from(std::vector<Halide::Expr>(at.begin(), at.end()));
+  return out;
+}
+
 }  // namespace baton

@@ -1,5 +1,6 @@
 #include "baton/ops/nn/conv2d_compute.h"
 #include "baton/ops/nn/conv2d_relation.h"
+#include "baton/ops/nn/packed_conv_compute.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/rules/scale_rules.h"
 
@@ -26,7 +27,7 @@ const OpDef& op_nn_contrib_conv2d_NCHWc() {
       .inputs = {{"data", "packed tensor"}, {"weight", "packed tensor"}},
       .fuse = Fuse::kOutFusable,
       .relation = packed_conv2d_relation,
-      .compute = conv2d_compute,
+      .compute = conv2d_nchwc_compute,
   };
   return def;
 }
@@ -38,7 +39,7 @@ const OpDef& op_nn_contrib_depthwise_conv2d_NCHWc() {
       .inputs = {{"data", "packed tensor"}, {"weight", "packed tensor"}},
       .fuse = Fuse::kOutFusable,
       .relation = packed_conv2d_relation,
-      .compute = conv2d_compute,
+      .compute = depthwise_conv2d_nchwc_compute,
   };
   return def;
 }

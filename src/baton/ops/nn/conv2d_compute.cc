@@ -50,7 +50,7 @@ void conv2d_compute(Compute& c, const Conv2DAttrs& attrs) {
   const Halide::Expr value = padded.defined() ? padded(x, y, channel, to[0]) : at(to[0], channel, y, x);
   conv(i.reversed()) = cast(type, 0);
   conv(i.reversed()) += value * cast(type, weight(convert_index<Halide::Expr>(tap, oihw, kernel_layout)));
-  c.result(conv);
+  c.result(copy_stage(c, conv));
 }
 
 }  // namespace baton

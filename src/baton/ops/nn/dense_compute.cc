@@ -13,7 +13,7 @@ void dense_compute(Compute& c, const DenseAttrs&) {
   Halide::Func dense = c.stage("dense");
   dense(i.reversed()) = cast(type, 0);
   dense(i.reversed()) += cast(type, c.in(0)(row)) * cast(type, c.in(1)(Index{i[-1], r.x}));
-  c.result(dense);
+  c.result(copy_stage(c, dense));
 }
 
 }  // namespace baton

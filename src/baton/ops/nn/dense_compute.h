@@ -4,7 +4,7 @@
 
 namespace baton {
 
-/// Stage "dense": data of any rank times a weight stored (units, k).
+/// Stages "dense" (the sum) and "out": data of any rank times a weight stored (units, k).
 void dense_compute(Compute& compute, const DenseAttrs& attrs);
 
 }  // namespace baton

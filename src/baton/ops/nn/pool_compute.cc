@@ -27,8 +27,9 @@ Window window(const Compute& c, const A& attrs, const Index& i, const Halide::RD
   const Halide::Expr height = as_int(c.in(0).extent(w.h)), width = as_int(c.in(0).extent(w.w));
   w.inside = w.y >= 0 && w.y < height && w.x >= 0 && w.x < width;
   w.at = i;
-  w.at[w.h] = clamp(w.y, 0, height - 1);
-  w.at[w.w] = clamp(w.x, 0, width - 1);
+  // Most windows lie inside: `likely` makes Halide split loops, so that only those at the edges look.
+  w.at[w.h] = clamp(likely(w.y), 0, height - 1);
+  w.at[w.w] = clamp(likely(w.x), 0, width - 1);
   return w;
 }
 
@@ -51,8 +52,8 @@ void max_pool2d_compute(Compute& c, const MaxPool2DAttrs& attrs) {
   const Halide::Type type = halide_type(c.out().dtype());
   Halide::Func pool = c.stage("max_pool2d");
   pool(i.reversed()) = lowest(type);
-  pool(i.reversed()) = max(pool(i.reversed()), select(w.inside, c.in(0)(w.at), lowest(type)));
-  c.result(pool);
+  pool(i.reversed()) = max(pool(i.reversed()), select(w.inside, likely(c.in(0)(w.at)), lowest(type)));
+  c.result(copy_stage(c, pool));
 }
 
 void avg_pool2d_compute(Compute& c, const AvgPool2DAttrs& attrs) {
@@ -62,7 +63,7 @@ void avg_pool2d_compute(Compute& c, const AvgPool2DAttrs& attrs) {
   const Halide::Type type = sum_type(c.out().dtype());
   Halide::Func sum = c.stage("sum"), pool = c.stage("avg_pool2d");
   sum(i.reversed()) = cast(type, 0);
-  sum(i.reversed()) += select(w.inside, cast(type, c.in(0)(w.at)), cast(type, 0));
+  sum(i.reversed()) += select(w.inside, likely(cast(type, c.in(0)(w.at))), cast(type, 0));
 
   // With count_include_pad the cells in the padding count, but not those that ceil_mode adds beyond it.
   const Padding2D pad = *padding_2d(attrs.padding);
@@ -103,7 +104,7 @@ void global_max_pool2d_compute(Compute& c, const GlobalPool2DAttrs& attrs) {
   Halide::Func pool = c.stage("global_max_pool2d");
   pool(i.reversed()) = lowest(halide_type(c.out().dtype()));
   pool(i.reversed()) = max(pool(i.reversed()), c.in(0)(at));
-  c.result(pool);
+  c.result(copy_stage(c, pool));
 }
 
 }  // namespace baton

@@ -4,13 +4,13 @@
 
 namespace baton {
 
-/// Stage "max_pool2d".
+/// Stages "max_pool2d" and "out".
 void max_pool2d_compute(Compute& compute, const MaxPool2DAttrs& attrs);
 /// Stages "sum" and "avg_pool2d".
 void avg_pool2d_compute(Compute& compute, const AvgPool2DAttrs& attrs);
 /// Stages "sum" and "global_avg_pool2d".
 void global_avg_pool2d_compute(Compute& compute, const GlobalPool2DAttrs& attrs);
-/// Stage "global_max_pool2d".
+/// Stages "global_max_pool2d" and "out".
 void global_max_pool2d_compute(Compute& compute, const GlobalPool2DAttrs& attrs);
 
 }  // namespace baton

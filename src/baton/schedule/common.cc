@@ -1,0 +1,128 @@
+#include "baton/schedule/common.h"
+
+#include <algorithm>
+#include <set>
+
+namespace baton {
+
+using Halide::Func;
+using Halide::TailStrategy;
+
+int divisor_below(int extent, int limit) {
+  for (int divisor = std::min(extent, limit); divisor > 1; --divisor)
+    if (extent % divisor == 0) return divisor;
+  return 1;
+}
+
+std::vector<int> divisors(int extent) {
+  std::vector<int> all;
+  for (int divisor = 1; divisor <= extent; ++divisor)
+    if (extent % divisor == 0) all.push_back(divisor);
+  return all;
+}
+
+int lanes_of(Halide::Type type, const Machine& machine) { return std::max(1, machine.float_lanes * 32 / std::max(8, type.bits())); }
+
+int result_extent(const LoweredKernel& kernel, int axis) {
+  const auto* type = as_type<TensorTypeNode>(anchor_of(kernel).call->checked_type());
+  return static_cast<int>(type->extents().at(axis));
+}
+
+Func anchor_stage(const LoweredKernel& kernel, const std::string& name) {
+  const Func* stage = anchor_of(kernel).stage(name);
+  BATON_CHECK(stage, kernel.name + ": " + anchor_of(kernel).op->name + " has no stage " + name);
+  return *stage;
+}
+
+namespace {
+
+/// Blocks that read the anchor's result, directly or through others.
+std::set<int> downstream_of(const LoweredKernel& kernel, int anchor) {
+  std::set<int> found{anchor};
+  for (int i = anchor + 1; i < static_cast<int>(kernel.blocks.size()); ++i)
+    for (int producer : kernel.blocks[i].producers)
+      if (found.count(producer)) found.insert(i);
+  found.erase(anchor);
+  return found;
+}
+
+bool is_pure(const OpBlock& block) {
+  for (const Stage& stage : block.stages)
+    if (stage.func.has_update_definition()) return false;
+  return true;
+}
+
+}  // namespace
+
+std::string refuses_anchor(const LoweredKernel& kernel, std::initializer_list<std::string_view> ops, const std::string& stage) {
+  if (kernel.anchor < 0) return "no heavy operator in the kernel";
+  const OpBlock& anchor = anchor_of(kernel);
+  if (std::find(ops.begin(), ops.end(), anchor.op->name) == ops.end()) return anchor.op->name + " is another template's";
+  if (!anchor.stage(stage)) return anchor.op->name + " has no stage \"" + stage + "\" in these layouts";
+  if (anchor.results.size() != 1 || kernel.outputs.size() != 1) return "more than one output";
+  const auto* type = as_type<TensorTypeNode>(anchor.call->checked_type());
+  if (!type || halide_type(type->dtype()) != Halide::Float(32)) return "the result is not float32";
+  for (const Tensor& input : anchor.inputs)
+    if (halide_type(input.dtype()) != Halide::Float(32)) return "an input is not float32";
+  if (kernel.outputs.front().shape() != type->extents()) return "the output has another shape than " + anchor.op->name;
+  const std::set<int> after = downstream_of(kernel, kernel.anchor);
+  for (int i = 0; i < static_cast<int>(kernel.blocks.size()); ++i) {
+    if (i == kernel.anchor) continue;
+    const OpBlock& block = kernel.blocks[i];
+    if (!is_pure(block)) return block.op->name + " has a reduction of its own";
+    if (block.op->fuse > (after.count(i) ? Fuse::kBroadcast : Fuse::kInjective)) return block.op->name + " is not element by element";
+    const auto* result = as_type<TensorTypeNode>(block.call->checked_type());
+    if (after.count(i) && (!result || result->extents() != type->extents())) return block.op->name + " changes the shape";
+  }
+  return "";
+}
+
+void schedule_flat(Func func, const Machine& machine, bool parallel) {
+  func.compute_root();
+  const std::vector<Halide::Var> args = func.args();
+  if (args.empty()) return;
+  if (parallel && args.size() > 1) func.parallel(args.back());
+  func.vectorize(args.front(), lanes_of(func.types().front(), machine), TailStrategy::GuardWithIf);
+}
+
+void schedule_feeders(LoweredKernel& kernel, const Machine& machine) {
+  const OpBlock& anchor = anchor_of(kernel);
+  std::set<int> done;
+  for (size_t input = 0; input < anchor.producers.size(); ++input) {
+    const int producer = anchor.producers[input];
+    if (producer < 0 || !done.insert(producer).second) continue;
+    const bool only_pad = input == 0 && anchor.stage("pad") && std::count(anchor.producers.begin(), anchor.producers.end(), producer) == 1;
+    if (only_pad) continue;
+    for (const Func& value : kernel.blocks[producer].results) schedule_flat(value, machine);
+  }
+}
+
+double register_tile_cost(int rows, int columns, int vectors, int tile_rows, int tile_columns, const Machine& machine, bool streamed) {
+  // Cycles for one step of the reduction over a tile: the multiply-adds, at one a cycle; the loads, at one a cycle; the
+  // latency of an accumulator (4 cycles, at two a cycle on wide cores); and the loop itself.
+  constexpr double kLatency = 8, kLoop = 1;
+  // Cycles in which memory delivers one weight vector of 64 bytes.
+  constexpr double kStream = 9;
+  const double sums = tile_rows * tile_columns * vectors, weights = tile_columns * vectors;
+  if (sums + weights + 1 > machine.vector_registers && tile_rows * tile_columns > 1) return 1e30;
+  const double step = std::max({sums, weights + tile_rows * 0.5, kLatency}) + kLoop;
+  const double passes = tiles_of(rows, tile_rows);
+  const double first = streamed ? std::max(step, kStream * weights * machine.float_lanes / 16) : step;
+  return (first + (passes - 1) * step) * tiles_of(columns, tile_columns) / (double(rows) * columns * vectors);
+}
+
+RegisterTile choose_register_tile(int rows, int columns, int vectors, const Machine& machine, bool streamed) {
+  RegisterTile best;
+  double least = 1e300;
+  for (int c : divisors(columns)) {
+    if (c * vectors > machine.vector_registers / 2) break;
+    for (int r = 1; r <= std::min(rows, machine.vector_registers); ++r) {
+      const double cost = register_tile_cost(rows, columns, vectors, r, c, machine, streamed);
+      // At equal cost the larger tile: it reads the weights less often.
+      if (cost < least * 0.999 || (cost < least * 1.001 && r * c > best.rows * best.columns)) least = std::min(cost, least), best = {r, c};
+    }
+  }
+  return best;
+}
+
+}  // namespace baton

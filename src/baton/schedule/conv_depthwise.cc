@@ -1,0 +1,93 @@
+// Depthwise convolution on packed channels: a row of pixels is summed in registers over all taps. A block of channels
+// is padded into the first-level cache just before it is read.
+#include <algorithm>
+
+#include "baton/schedule/common.h"
+
+namespace baton {
+namespace {
+
+using Halide::Func;
+using Halide::RVar;
+using Halide::Var;
+
+/// More multiply-adds than this are not unrolled into one block of code.
+constexpr int kUnrolledFmas = 256;
+
+std::string refuses(const LoweredKernel& kernel, const Machine&) {
+  return refuses_anchor(kernel, {"nn.contrib_depthwise_conv2d_NCHWc"}, "dwconv2d");
+}
+
+int vectors_of(const LoweredKernel& kernel, const Machine& machine) { return tiles_of(result_extent(kernel, 4), machine.float_lanes); }
+
+ScheduleParams default_params(const LoweredKernel& kernel, const Machine& machine) {
+  const int width = result_extent(kernel, 3), height = result_extent(kernel, 2);
+  const int vectors = vectors_of(kernel, machine);
+  int tile_x = 1, tile_y = 1;
+  double least = 1e300;
+  for (int y = 1; y <= std::min(4, height); ++y)
+    for (int x = 1; x <= width; ++x) {
+      if (x * y * vectors > machine.vector_registers / 2) break;
+      const double lost = double(tiles_of(width, x) * x) / width * (tiles_of(height, y) * y) / height;
+      const double cost = lost * (1 + 4.0 / (x * y * vectors)) * (1 + 0.01 * (y - 1));
+      if (cost < least) least = cost, tile_x = x, tile_y = y;
+    }
+  return {{"tile_x", tile_x}, {"tile_y", tile_y}};
+}
+
+std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Machine& machine) {
+  std::vector<ScheduleParams> all{default_params(kernel, machine)};
+  for (int y : {1, 2, 4})
+    for (int x : {4, 7, 8, 14}) {
+      if (x > result_extent(kernel, 3) || y > result_extent(kernel, 2) || x * y * vectors_of(kernel, machine) > machine.vector_registers) continue;
+      ScheduleParams params = {{"tile_x", x}, {"tile_y", y}};
+      if (params != all.front()) all.push_back(std::move(params));
+    }
+  return all;
+}
+
+void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& machine) {
+  const int height = result_extent(kernel, 2), width = result_extent(kernel, 3), block = result_extent(kernel, 4);
+  const int tile_x = std::min(params.at("tile_x"), width), tile_y = std::min(params.at("tile_y"), height);
+  const Tensor& weight = anchor_of(kernel).inputs[1];
+  const int taps_x = static_cast<int>(weight.extent(3)), taps = taps_x * static_cast<int>(weight.extent(2));
+  Func out = output_of(kernel), conv = anchor_stage(kernel, "dwconv2d");
+  const std::vector<Var> i = out.args();
+  const Var ch = i[0], x = i[1], y = i[2], cb = i[3], n = i[4];
+  const Var xo("xo"), xi("xi"), yo("yo"), yi("yi"), task("task");
+
+  out.split(x, xo, xi, tile_x, inside(width, tile_x)).split(y, yo, yi, tile_y, inside(height, tile_y))
+      .reorder(ch, xi, yi, xo, yo, cb, n).vectorize(ch).unroll(xi).unroll(yi).fuse(cb, n, task).parallel(task);
+
+  const std::vector<Var> c = conv.args();
+  const RVar rx(conv.rvars()[0].name()), ry(conv.rvars()[1].name());
+  conv.compute_at(out, xo).bound_extent(c[0], block).vectorize(c[0]).unroll(c[1]).unroll(c[2]);
+  Halide::Stage sum = conv.update();
+  sum.reorder({c[0], c[1], c[2], c[3], c[4], rx, ry}).vectorize(c[0]).unroll(c[1]).unroll(c[2]);
+  const int sums = tile_x * tile_y * tiles_of(block, machine.float_lanes);
+  if (sums * taps_x <= kUnrolledFmas) sum.unroll(rx);
+  if (sums * taps <= kUnrolledFmas) sum.unroll(ry);
+
+  if (const Func* found = anchor_of(kernel).stage("pad")) {
+    Func pad = *found;
+    const Var p = pad.args()[0];
+    pad.compute_at(out, task).bound_extent(p, block).vectorize(p);
+  }
+  schedule_feeders(kernel, machine);
+}
+
+}  // namespace
+
+const ScheduleTemplate& template_conv_depthwise() {
+  static const ScheduleTemplate def = {
+      .name = "conv_depthwise",
+      .doc = "depthwise convolution on packed channels, sums of a row of pixels in registers",
+      .refuses = refuses,
+      .default_params = default_params,
+      .candidates = candidates,
+      .apply = apply,
+  };
+  return def;
+}
+
+}  // namespace baton

@@ -1,0 +1,86 @@
+// Matrix products with packed weights (nn.contrib_dense_pack): a tile of rows x output features is summed in registers.
+// With a single row the product is as fast as the weights come from memory: they are read once, in long streams.
+#include <algorithm>
+
+#include "baton/schedule/common.h"
+
+namespace baton {
+namespace {
+
+using Halide::Func;
+using Halide::RVar;
+using Halide::Var;
+
+struct GemmExtents {
+  int rows, blocks, block, depth;
+};
+
+GemmExtents extents_of(const LoweredKernel& kernel) {
+  const Tensor& weight = anchor_of(kernel).inputs[1];
+  return {result_extent(kernel, 0), static_cast<int>(weight.extent(0)), static_cast<int>(weight.extent(2)), static_cast<int>(weight.extent(1))};
+}
+
+std::string refuses(const LoweredKernel& kernel, const Machine&) {
+  return refuses_anchor(kernel, {"nn.contrib_dense_pack"}, "dense");
+}
+
+ScheduleParams default_params(const LoweredKernel& kernel, const Machine& machine) {
+  const GemmExtents e = extents_of(kernel);
+  const int vectors = tiles_of(e.block, machine.float_lanes);
+  if (e.rows < 4) {  // bound by memory: a few streams, so that the prefetchers follow all of them
+    const int columns = divisor_below(e.blocks, std::max(1, 4 / vectors));
+    return {{"tile_m", e.rows}, {"tile_n", columns}, {"unroll", e.depth % 4 == 0 ? 4 : 1}};
+  }
+  const bool streamed = int64_t(e.blocks) * e.block * e.depth * 4 > machine.l2_bytes;
+  const RegisterTile tile = choose_register_tile(e.rows, e.blocks, vectors, machine, streamed);
+  return {{"tile_m", tile.rows}, {"tile_n", tile.columns}, {"unroll", 1}};
+}
+
+std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Machine& machine) {
+  const GemmExtents e = extents_of(kernel);
+  const int vectors = tiles_of(e.block, machine.float_lanes);
+  std::vector<ScheduleParams> all{default_params(kernel, machine)};
+  for (int m : {1, 2, 4, 6, 8, 12, 14})
+    for (int n : {1, 2, 3, 4, 8, 16})
+      for (int unroll : {1, 4}) {
+        if (m > e.rows || e.blocks % n || e.depth % unroll || m * n * vectors > machine.vector_registers - 3) continue;
+        ScheduleParams params = {{"tile_m", m}, {"tile_n", n}, {"unroll", unroll}};
+        if (params != all.front()) all.push_back(std::move(params));
+      }
+  return all;
+}
+
+void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& machine) {
+  const GemmExtents e = extents_of(kernel);
+  const int tile_m = std::min(params.at("tile_m"), e.rows), tile_n = divisor_below(e.blocks, params.at("tile_n"));
+  Func out = output_of(kernel), dense = anchor_stage(kernel, "dense");
+  const Var x = out.args()[0], y = out.args()[1];
+  const Var block("block"), lane("lane"), xo("xo"), xi("xi"), yo("yo"), yi("yi");
+
+  out.split(x, block, lane, e.block).split(block, xo, xi, tile_n).split(y, yo, yi, tile_m, inside(e.rows, tile_m))
+      .reorder(lane, xi, yi, yo, xo).vectorize(lane).unroll(xi).unroll(yi).parallel(xo);
+
+  const std::vector<Var> d = dense.args();  // o, ob, y
+  const RVar r(dense.rvars()[0].name());
+  dense.compute_at(out, yo).bound_extent(d[0], e.block).vectorize(d[0]).unroll(d[1]).unroll(d[2]);
+  dense.update().reorder({d[0], d[1], d[2], r}).vectorize(d[0]).unroll(d[1]).unroll(d[2]);
+  const int unroll = params.at("unroll");
+  if (unroll > 1 && e.depth % unroll == 0) dense.update().unroll(r, unroll);
+  schedule_feeders(kernel, machine);
+}
+
+}  // namespace
+
+const ScheduleTemplate& template_gemm() {
+  static const ScheduleTemplate def = {
+      .name = "gemm",
+      .doc = "matrix product with packed weights, sums of a tile of rows x features in registers",
+      .refuses = refuses,
+      .default_params = default_params,
+      .candidates = candidates,
+      .apply = apply,
+  };
+  return def;
+}
+
+}  // namespace baton

@@ -1,0 +1,116 @@
+// Pools, windows and whole planes: a tile of results is reduced in registers, vectors along the innermost axis (the
+// channels of a packed layout, the columns of a plain one).
+#include <algorithm>
+
+#include "baton/schedule/common.h"
+
+namespace baton {
+namespace {
+
+using Halide::Func;
+using Halide::RVar;
+using Halide::Var;
+using Halide::VarOrRVar;
+
+constexpr int kUnrolledTaps = 16;
+
+/// The stage that reduces: the one with an update. Null when there are none or several.
+const Func* reduction_of(const OpBlock& block) {
+  const Func* found = nullptr;
+  for (const Stage& stage : block.stages) {
+    if (!stage.func.has_update_definition()) continue;
+    if (found) return nullptr;
+    found = &stage.func;
+  }
+  return found;
+}
+
+std::string refuses(const LoweredKernel& kernel, const Machine&) {
+  if (kernel.anchor < 0) return "no heavy operator in the kernel";
+  const Func* reduction = reduction_of(anchor_of(kernel));
+  if (!reduction) return anchor_of(kernel).op->name + " is another template's";
+  std::string stage;
+  for (const Stage& s : anchor_of(kernel).stages)
+    if (s.func.name() == reduction->name()) stage = s.name;
+  const std::string reason = refuses_anchor(
+      kernel, {"nn.max_pool2d", "nn.avg_pool2d", "nn.global_avg_pool2d", "nn.global_max_pool2d"}, stage);
+  if (!reason.empty()) return reason;
+  const Func& result = anchor_of(kernel).results.front();
+  if (result.name() == reduction->name()) return "the reduction is the result itself";
+  return result.dimensions() < 4 ? "fewer than 4 axes" : "";
+}
+
+bool packed(const LoweredKernel& kernel) { return anchor_of(kernel).results.front().dimensions() == 5; }
+
+ScheduleParams default_params(const LoweredKernel& kernel, const Machine& machine) {
+  const int inner = result_extent(kernel, packed(kernel) ? 4 : 3);
+  if (!packed(kernel)) return {{"vector", std::min(machine.float_lanes, inner)}, {"tile_x", 1}};
+  // Enough independent reductions to hide their latency.
+  const int width = result_extent(kernel, 3);
+  int tile = 1;
+  for (int x = 1; x <= std::min(8, width); ++x)
+    if (tiles_of(width, x) * x * tile <= tiles_of(width, tile) * tile * x || width % x == 0) tile = x;
+  return {{"vector", inner}, {"tile_x", tile}};
+}
+
+std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Machine& machine) {
+  std::vector<ScheduleParams> all{default_params(kernel, machine)};
+  if (!packed(kernel)) return all;
+  for (int x : {1, 2, 4, 7, 8, 14}) {
+    ScheduleParams params = all.front();
+    params["tile_x"] = x;
+    if (x <= result_extent(kernel, 3) && params != all.front()) all.push_back(std::move(params));
+  }
+  return all;
+}
+
+void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& machine) {
+  Func out = output_of(kernel), sum = *reduction_of(anchor_of(kernel));
+  const std::vector<Var> i = out.args();
+  const Var xo("xo"), xi("xi");
+  const int axes = static_cast<int>(i.size()), outer = axes - 2;
+  const std::vector<Var> s = sum.args();
+  std::vector<VarOrRVar> order(s.begin(), s.begin() + (packed(kernel) ? 2 : 1));
+  int64_t taps = 1;
+  for (const Halide::Internal::ReductionVariable& r : sum.update().get_schedule().rvars()) {
+    order.push_back(RVar(r.var));
+    if (const auto* extent = r.extent.as<Halide::Internal::IntImm>()) taps *= extent->value;
+    else taps = kUnrolledTaps + 1;
+  }
+  for (size_t d = packed(kernel) ? 2 : 1; d < s.size(); ++d) order.push_back(s[d]);
+  // The operator's own last stage is inlined into the output (or is it); reductions belong to a tile of it.
+  Halide::Stage update = sum.update();
+  update.reorder(order);
+  if (packed(kernel)) {
+    const int width = result_extent(kernel, 3), tile = std::min(params.at("tile_x"), width);
+    out.split(i[1], xo, xi, tile, inside(width, tile)).reorder(i[0], xi, xo, i[2], i[3], i[4]).vectorize(i[0]).unroll(xi);
+    sum.compute_at(out, xo).bound_extent(s[0], result_extent(kernel, 4)).vectorize(s[0]).unroll(s[1]);
+    update.vectorize(s[0]).unroll(s[1]);
+  } else {
+    const int width = result_extent(kernel, 3), vector = std::min(params.at("vector"), width);
+    out.split(i[0], xo, xi, vector, inside(width, vector)).vectorize(xi);
+    sum.compute_at(out, xo).vectorize(s[0]);
+    update.vectorize(s[0]);
+  }
+  if (taps <= kUnrolledTaps)
+    for (const Halide::Internal::ReductionVariable& r : sum.update().get_schedule().rvars()) update.unroll(RVar(r.var));
+  const Var task("task");
+  out.fuse(i[outer], i[outer + 1], task).parallel(task);
+  schedule_feeders(kernel, machine);
+}
+
+}  // namespace
+
+const ScheduleTemplate& template_pool() {
+  static const ScheduleTemplate def = {
+      .name = "pool",
+      .doc = "pools, reduced in registers, vectors along the innermost axis",
+      .refuses = refuses,
+      .default_params = default_params,
+      .candidates = candidates,
+      .apply = apply,
+  };
+  return def;
+}
+
+}  // namespace baton

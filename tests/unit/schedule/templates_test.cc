@@ -1,0 +1,402 @@
+// Every template against the trivial schedule of the same computes, with the default parameters and with those that
+// the tuner may try. Inputs and output end, or begin, at a page that may not be touched.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "baton/ops/nn/conv_attrs.h"
+#include "baton/ops/nn/dense_attrs.h"
+#include "baton/ops/nn/pool_attrs.h"
+#include "baton/ops/nn/softmax_attrs.h"
+#include "schedule/kernel_builder.h"
+
+namespace baton {
+namespace {
+
+using test::KernelBuilder;
+using test::MakeKernel;
+using test::Value;
+using Shape = std::vector<int64_t>;
+
+/// Memory for `count` floats between two forbidden pages; at its end (as far as alignment to 64 bytes allows) or begin.
+class GuardedFloats {
+ public:
+  GuardedFloats(size_t count, bool at_end) : count_(count) {
+    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE)), bytes = (count * 4 + 63) / 64 * 64;
+    size_ = (bytes + page - 1) / page * page + 2 * page;
+    base_ = static_cast<char*>(mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    mprotect(base_, page, PROT_NONE);
+    mprotect(base_ + size_ - page, page, PROT_NONE);
+    data_ = reinterpret_cast<float*>(at_end ? base_ + size_ - page - bytes : base_ + page);
+  }
+  ~GuardedFloats() { munmap(base_, size_); }
+  GuardedFloats(const GuardedFloats&) = delete;
+  float* data() { return data_; }
+  std::vector<float> values() const { return {data_, data_ + count_}; }
+
+ private:
+  size_t count_, size_ = 0;
+  char* base_ = nullptr;
+  float* data_ = nullptr;
+};
+
+std::vector<float> run(LoweredKernel& kernel, bool at_end) {
+  const Halide::Callable callable = test::compile(kernel);
+  std::vector<std::unique_ptr<GuardedFloats>> memory;
+  std::vector<Halide::Runtime::Buffer<float>> buffers;
+  std::mt19937 random(7);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  for (const Halide::ImageParam& input : kernel.inputs) {
+    const Shape shape = test::input_shape(input);
+    const int64_t count = test::elements(shape);
+    memory.push_back(std::make_unique<GuardedFloats>(count, at_end));
+    for (int64_t i = 0; i < count; ++i) memory.back()->data()[i] = uniform(random);
+    buffers.push_back(test::view(memory.back()->data(), shape));
+  }
+  const Shape& shape = kernel.outputs.front().shape();
+  GuardedFloats out(test::elements(shape), at_end);
+  std::memset(out.data(), 0xff, test::elements(shape) * 4);  // NaNs
+  buffers.push_back(test::view(out.data(), shape));
+  EXPECT_EQ(test::call(callable, buffers), 0);
+  return out.values();
+}
+
+void expect_near(const std::vector<float>& got, const std::vector<float>& want, double tolerance, const std::string& what) {
+  double largest = 0, worst = 0;
+  for (float x : want) largest = std::max<double>(largest, std::fabs(x));
+  for (size_t i = 0; i < want.size(); ++i) {
+    const double error = std::fabs(double(got[i]) - want[i]);
+    worst = error <= worst ? worst : std::isnan(error) ? INFINITY : error;
+  }
+  EXPECT_LE(worst, tolerance * largest) << what << ": largest value " << largest;
+}
+
+std::string text(const ScheduleParams& params) {
+  std::string all;
+  for (const auto& [name, value] : params) all += name + "=" + std::to_string(value) + " ";
+  return all;
+}
+
+Machine machine() { return Machine::host(); }
+
+const ScheduleTemplate& named(const std::string& name) {
+  for (const ScheduleTemplate* t : schedule_templates())
+    if (name == t->name) return *t;
+  throw std::runtime_error("no template " + name);
+}
+
+/// Compares the template that takes the kernel, which must be `name`, with the trivial schedule of `reference` (or of
+/// the same kernel).
+void compare(const std::string& name, const MakeKernel& make, double tolerance, size_t tries, const MakeKernel& reference) {
+  LoweredKernel plain = reference ? reference() : make();
+  named("trivial").apply(plain, {}, machine());
+  const std::vector<float> want = run(plain, true);
+  LoweredKernel probe = make();
+  const ScheduleTemplate& found = find_template(probe, machine());
+  ASSERT_EQ(found.name, name) << named(name).refuses(probe, machine());
+  std::vector<ScheduleParams> all{found.default_params(probe, machine())};
+  const std::vector<ScheduleParams> others = found.candidates(probe, machine());
+  EXPECT_NE(std::find(others.begin(), others.end(), all.front()), others.end());
+  for (size_t i = 1; i <= tries && others.size() > 1; ++i) all.push_back(others[(i * 7919) % others.size()]);
+  for (size_t i = 0; i < all.size(); ++i) {
+    LoweredKernel kernel = make();
+    found.apply(kernel, all[i], machine());
+    expect_near(run(kernel, i % 2 == 0), want, tolerance, name + " " + text(all[i]));
+  }
+}
+
+void check(const std::string& name, const MakeKernel& make, double tolerance = 3e-6, size_t tries = 2, const MakeKernel& reference = {}) {
+  test::with_halide_errors([&] { compare(name, make, tolerance, tries, reference); });
+}
+
+/// bias, batch norm, residual and relu behind `x`, whose shape is N, C, H, W, c.
+Value epilogue(KernelBuilder& b, Value x, const std::string& kind) {
+  const Shape shape = x.tensor.shape();
+  const Shape channels = {1, shape[1], 1, 1, shape[4]};
+  for (char op : kind) {
+    if (op == 'b') x = b.call("add", {x, b.input(channels)}, {}, shape);
+    if (op == 's') x = b.call("multiply", {x, b.input(channels)}, {}, shape);
+    if (op == 'r') x = b.call("add", {x, b.input(shape)}, {}, shape);
+    if (op == 'm') x = b.call("nn.relu", {x}, {}, shape);
+    if (op == 'g') x = b.call("sigmoid", {x}, {}, shape);
+  }
+  return x;
+}
+
+struct ConvCase {
+  int64_t n, c, h, w, o, kernel, stride;
+  std::vector<int64_t> pad;
+  int64_t in_block, out_block;
+  std::string ops;  ///< of the epilogue
+  int64_t dilation = 1;
+  bool relu_before = false;
+};
+
+std::string block(const char* layout, int64_t in, int64_t out) {
+  std::string text = layout;
+  for (const auto& [mark, value] : {std::pair{"#", in}, {"@", out}})
+    if (const size_t at = text.find(mark); at != std::string::npos) text.replace(at, 1, std::to_string(value));
+  return text;
+}
+
+int64_t out_extent(int64_t in, int64_t pads, int64_t kernel, int64_t dilation, int64_t stride) {
+  return (in + pads - ((kernel - 1) * dilation + 1)) / stride + 1;
+}
+
+Conv2DAttrs attrs_of(const ConvCase& t) {
+  Conv2DAttrs a;
+  a.strides = {t.stride, t.stride}, a.dilation = {t.dilation, t.dilation};
+  a.padding = t.pad, a.channels = t.o, a.kernel_size = std::vector<int64_t>{t.kernel, t.kernel};
+  a.data_layout = block("NCHW#c", t.in_block, 0), a.out_layout = block("NCHW#c", t.out_block, 0);
+  a.kernel_layout = block("OIHW#i@o", t.in_block, t.out_block);
+  return a;
+}
+
+Shape out_shape(const ConvCase& t) {
+  const Padding2D p = *padding_2d(t.pad);
+  return {t.n, t.o / t.out_block, out_extent(t.h, p.height(), t.kernel, t.dilation, t.stride), out_extent(t.w, p.width(), t.kernel, t.dilation, t.stride),
+          t.out_block};
+}
+
+LoweredKernel conv(const ConvCase& t) {
+  KernelBuilder b("conv");
+  Value x = b.input({t.n, t.c / t.in_block, t.h, t.w, t.in_block});
+  const Value weight = b.input({t.o / t.out_block, t.c / t.in_block, t.kernel, t.kernel, t.in_block, t.out_block});
+  if (t.relu_before) x = b.call("nn.relu", {x}, {}, x.tensor.shape());
+  return b.finish(epilogue(b, b.call("nn.contrib_conv2d_NCHWc", {x, weight}, make_attrs(attrs_of(t)), out_shape(t)), t.ops));
+}
+
+LoweredKernel depthwise(const ConvCase& t) {
+  KernelBuilder b("dwconv");
+  const Value x = b.input({t.n, t.c / t.in_block, t.h, t.w, t.in_block});
+  const Value weight = b.input({t.c / t.in_block, 1, t.kernel, t.kernel, 1, t.in_block});
+  Conv2DAttrs a = attrs_of(t);
+  a.groups = t.c;
+  a.kernel_layout = block("OIHW1i@o", 0, t.in_block);
+  return b.finish(epilogue(b, b.call("nn.contrib_depthwise_conv2d_NCHWc", {x, weight}, make_attrs(a), out_shape(t)), t.ops));
+}
+
+TEST(ConvDirect, ShapesPaddingsAndEpilogues) {
+  const std::vector<ConvCase> cases = {
+      {1, 3, 23, 23, 32, 7, 2, {3, 3}, 3, 16, "bm"},          {1, 32, 14, 14, 32, 3, 1, {1, 1}, 16, 16, ""},
+      {1, 16, 7, 7, 64, 3, 1, {1, 1, 1, 1}, 16, 16, "srm"},   {2, 16, 9, 5, 48, 3, 2, {0, 1, 2, 0}, 16, 16, "b"},
+      {1, 32, 8, 8, 16, 1, 1, {0, 0}, 16, 16, "rm"},          {1, 24, 1, 3, 8, 1, 2, {0, 0}, 8, 8, "m"},
+      {1, 12, 6, 30, 20, 3, 1, {1, 1}, 12, 10, "sbm"},        {1, 16, 11, 11, 16, 3, 1, {2, 2}, 16, 16, "bg", 2},
+      {1, 16, 10, 10, 16, 3, 1, {1, 1}, 16, 16, "m", 1, true}, {1, 16, 6, 6, 16, 1, 1, {0, 0}, 16, 16, "m", 1, true},
+      {1, 5, 4, 4, 7, 3, 1, {1, 1}, 5, 7, "b"},               {1, 16, 1, 1, 16, 3, 1, {1, 1}, 16, 16, ""},
+      {1, 34, 3, 3, 2, 1, 1, {0, 0}, 2, 2, "m"},              {3, 16, 20, 29, 16, 5, 3, {2, 2}, 16, 16, "r"},
+  };
+  for (const ConvCase& t : cases) {
+    SCOPED_TRACE(std::to_string(t.c) + "->" + std::to_string(t.o) + " " + std::to_string(t.h) + "x" + std::to_string(t.w) + " kernel " +
+                 std::to_string(t.kernel) + " " + t.ops);
+    check("conv_direct", [&] { return conv(t); });
+  }
+}
+
+TEST(ConvDepthwise, ShapesPaddingsAndEpilogues) {
+  const std::vector<ConvCase> cases = {
+      {1, 32, 14, 14, 32, 3, 1, {1, 1}, 16, 16, "sbm"}, {1, 32, 15, 13, 32, 3, 2, {1, 1}, 16, 16, "b"},
+      {1, 16, 7, 7, 16, 3, 1, {0, 0}, 16, 16, "m"},     {2, 16, 9, 9, 16, 5, 1, {2, 2}, 16, 16, ""},
+      {1, 12, 5, 2, 12, 3, 1, {1, 1}, 12, 12, "r"},     {1, 8, 8, 8, 8, 3, 1, {2, 2}, 8, 8, "m", 2},
+  };
+  for (const ConvCase& t : cases) {
+    SCOPED_TRACE(std::to_string(t.c) + " " + std::to_string(t.h) + "x" + std::to_string(t.w) + " " + t.ops);
+    check("conv_depthwise", [&] { return depthwise(t); });
+  }
+}
+
+/// Winograd with weights that are transformed in the test, and the direct convolution with the same ones. `direct` makes
+/// the reference from the same inputs: data, the plain weight OIHW, then those of the epilogue.
+LoweredKernel winograd(const ConvCase& t, int tile) {
+  KernelBuilder b("wino");
+  const int64_t a = tile + 2;
+  Value x = b.input({t.n, t.c / t.in_block, t.h, t.w, t.in_block});
+  const Value weight = b.input({a, a, t.o / t.out_block, t.c / t.in_block, t.in_block, t.out_block});
+  if (t.relu_before) x = b.call("nn.relu", {x}, {}, x.tensor.shape());
+  Conv2DWinogradAttrs attrs;
+  attrs.tile_size = tile, attrs.padding = t.pad, attrs.channels = t.o, attrs.kernel_size = std::vector<int64_t>{3, 3};
+  attrs.data_layout = block("NCHW#c", t.in_block, 0), attrs.out_layout = block("NCHW#c", t.out_block, 0);
+  attrs.kernel_layout = block("HWOI#i@o", t.in_block, t.out_block);
+  const Value y = b.call("nn.contrib_conv2d_winograd_without_weight_transform", {x, weight}, make_attrs(attrs), out_shape(t));
+  return b.finish(epilogue(b, y, t.ops));
+}
+
+TEST(ConvWinograd, ShapesPaddingsAndEpilogues) {
+  const std::vector<ConvCase> cases = {
+      {1, 16, 14, 14, 16, 3, 1, {1, 1}, 16, 16, "bm"},   {1, 32, 7, 7, 48, 3, 1, {1, 1}, 16, 16, ""},
+      {2, 16, 9, 6, 32, 3, 1, {0, 0}, 16, 16, "srm"},    {1, 16, 28, 57, 16, 3, 1, {1, 1}, 16, 16, "b"},
+      {1, 8, 5, 3, 12, 3, 1, {2, 1, 0, 1}, 8, 12, "rm"}, {1, 16, 6, 6, 16, 3, 1, {1, 1}, 16, 16, "m", 1, true},
+      {1, 16, 1, 1, 16, 3, 1, {1, 1}, 16, 16, "m"},      {1, 16, 8, 8, 16, 3, 1, {0, 0}, 16, 16, "m", 1, true},
+  };
+  for (const ConvCase& t : cases)
+    for (int tile : {2, 4}) {
+      SCOPED_TRACE(std::to_string(t.c) + "->" + std::to_string(t.o) + " " + std::to_string(t.h) + "x" + std::to_string(t.w) + " F(" +
+                   std::to_string(tile) + ",3) " + t.ops);
+      check("conv_winograd", [&] { return winograd(t, tile); }, 1e-5, 2);
+    }
+}
+
+TEST(ConvWinograd, LargeMapsGoByRowsAndLargeWeightsByChannels) {
+  Machine small = machine();
+  small.l2_bytes = 32 << 10, small.l3_bytes = 256 << 10;
+  const ConvCase t{1, 32, 24, 24, 64, 3, 1, {1, 1}, 16, 16, "bm"};
+  const LoweredKernel kernel = winograd(t, 4);
+  EXPECT_EQ(named("conv_winograd").default_params(kernel, small).at("by_channels"), 0);
+  Machine large = machine();
+  large.l2_bytes = 4 << 20, large.l3_bytes = 64 << 20;
+  EXPECT_EQ(named("conv_winograd").default_params(kernel, large).at("by_channels"), 1);
+  LoweredKernel plain = winograd(t, 4), rows = winograd(t, 4), channels = winograd(t, 4);
+  named("trivial").apply(plain, {}, machine());
+  named("conv_winograd").apply(rows, named("conv_winograd").default_params(rows, small), machine());
+  named("conv_winograd").apply(channels, named("conv_winograd").default_params(channels, large), machine());
+  const std::vector<float> want = run(plain, true);
+  expect_near(run(rows, true), want, 1e-5, "by rows");
+  expect_near(run(channels, true), want, 1e-5, "by channels");
+}
+
+/// The whole algorithm in one kernel, weight transform included, next to the convolution that it stands for.
+TEST(ConvWinograd, IsAConvolution) {
+  for (int64_t tile : {2, 4}) {
+    auto make = [&](bool fast) {
+      KernelBuilder b("whole");
+      const Value x = b.input({1, 20, 13, 11}), weight = b.input({24, 20, 3, 3});
+      Conv2DWinogradAttrs attrs;
+      attrs.tile_size = tile, attrs.padding = {1, 1}, attrs.channels = 24, attrs.kernel_size = std::vector<int64_t>{3, 3};
+      if (!fast) {
+        Conv2DAttrs plain;
+        plain.padding = {1, 1};
+        return b.finish(b.call("nn.conv2d", {x, weight}, make_attrs(plain), {1, 24, 13, 11}));
+      }
+      const Value u = b.call("nn.contrib_conv2d_winograd_weight_transform", {weight}, make_attrs(ConvWinogradWeightTransformAttrs{tile}),
+                             {tile + 2, tile + 2, 24, 20});
+      return b.finish(b.call("nn.contrib_conv2d_winograd_without_weight_transform", {x, u}, make_attrs(attrs), {1, 24, 13, 11}));
+    };
+    LoweredKernel fast = make(true), plain = make(false);
+    named("trivial").apply(fast, {}, machine());
+    named("trivial").apply(plain, {}, machine());
+    expect_near(run(fast, true), run(plain, true), tile == 2 ? 1e-6 : 1e-5, "F(" + std::to_string(tile) + ",3)");
+  }
+}
+
+/// The packed computes mean the same as nn.conv2d does on the same layouts.
+TEST(ConvDirect, PackedComputeIsTheGenericOne) {
+  for (const ConvCase& t : std::vector<ConvCase>{{1, 12, 9, 7, 20, 3, 2, {1, 0, 2, 1}, 4, 10, ""}, {2, 8, 6, 6, 8, 3, 1, {2, 2}, 8, 4, "", 2}}) {
+    auto generic = [&] {
+      KernelBuilder b("generic");
+      const Value x = b.input({t.n, t.c / t.in_block, t.h, t.w, t.in_block});
+      const Value weight = b.input({t.o / t.out_block, t.c / t.in_block, t.kernel, t.kernel, t.in_block, t.out_block});
+      return b.finish(b.call("nn.conv2d", {x, weight}, make_attrs(attrs_of(t)), out_shape(t)));
+    };
+    check("conv_direct", [&] { return conv(t); }, 1e-6, 0, generic);
+  }
+}
+
+struct DenseCase {
+  int64_t m, k, n, block;
+  bool epilogue;
+};
+
+LoweredKernel dense(const DenseCase& t, bool packed) {
+  KernelBuilder b("dense");
+  const Value x = b.input({t.m, t.k});
+  const Value weight = packed ? b.input({t.n / t.block, t.k, t.block}) : b.input({t.n, t.k});
+  DenseAttrs attrs;
+  attrs.units = t.n;
+  Value y = b.call(packed ? "nn.contrib_dense_pack" : "nn.dense", {x, weight}, make_attrs(attrs), {t.m, t.n});
+  if (t.epilogue) {
+    y = b.call("add", {y, b.input({1, t.n})}, {}, {t.m, t.n});
+    y = b.call("nn.relu", {y}, {}, {t.m, t.n});
+  }
+  return b.finish(y);
+}
+
+TEST(Gemm, ShapesAndEpilogues) {
+  for (const DenseCase& t : std::vector<DenseCase>{{1, 100, 64, 16, true}, {1, 33, 1000, 8, false}, {5, 17, 48, 16, true}, {29, 64, 96, 16, false},
+                                                   {3, 1, 7, 7, true}, {64, 40, 10, 10, true}, {1, 7, 3, 1, false}}) {
+    SCOPED_TRACE(std::to_string(t.m) + "x" + std::to_string(t.k) + "x" + std::to_string(t.n));
+    check("gemm", [&] { return dense(t, true); });
+  }
+}
+
+TEST(Rows, Dense) {
+  for (const DenseCase& t : std::vector<DenseCase>{{1, 512, 100, 1, true}, {4, 300, 33, 1, false}, {3, 5, 7, 1, true}, {1, 1000, 1, 1, false}}) {
+    SCOPED_TRACE(std::to_string(t.m) + "x" + std::to_string(t.k) + "x" + std::to_string(t.n));
+    check("rows", [&] { return dense(t, false); });
+  }
+}
+
+TEST(Rows, Softmax) {
+  for (const Shape& shape : std::vector<Shape>{{1, 1000}, {7, 128}, {2, 3, 257}, {4, 5}, {3, 1}, {1, 64}})
+    for (const char* op : {"nn.softmax", "nn.log_softmax"}) {
+      SCOPED_TRACE(op + std::to_string(shape.back()));
+      check("rows", [&] {
+        KernelBuilder b("softmax");
+        return b.finish(b.call(op, {b.input(shape)}, make_attrs(SoftmaxAttrs{}), shape));
+      });
+    }
+}
+
+struct PoolCase {
+  const char* op;
+  Shape in, out;
+  int64_t size, stride;
+  std::vector<int64_t> pad;
+  bool ceil = false;
+  bool relu_before = false;
+};
+
+LoweredKernel pool(const PoolCase& t) {
+  KernelBuilder b("pool");
+  const std::string layout = t.in.size() == 5 ? "NCHW" + std::to_string(t.in[4]) + "c" : "NCHW";
+  Value x = b.input(t.in);
+  if (t.relu_before) x = b.call("nn.relu", {x}, {}, t.in);
+  Attrs attrs;
+  if (std::string(t.op).find("global") != std::string::npos) attrs = make_attrs(GlobalPool2DAttrs{.layout = layout, .out_layout = ""});
+  else if (std::string(t.op) == "nn.max_pool2d") attrs = make_attrs(MaxPool2DAttrs{{t.size, t.size}, {t.stride, t.stride}, {1, 1}, t.pad, layout, "", t.ceil});
+  else attrs = make_attrs(AvgPool2DAttrs{{t.size, t.size}, {t.stride, t.stride}, {1, 1}, t.pad, layout, "", t.ceil, false});
+  return b.finish(b.call(t.op, {x}, attrs, t.out));
+}
+
+TEST(Pool, WindowsAndPlanes) {
+  for (const PoolCase& t : std::vector<PoolCase>{
+           {"nn.max_pool2d", {1, 2, 23, 23, 16}, {1, 2, 12, 12, 16}, 3, 2, {1, 1}},
+           {"nn.max_pool2d", {1, 2, 14, 14, 16}, {1, 2, 7, 7, 16}, 2, 2, {0, 0}},
+           {"nn.max_pool2d", {2, 3, 9, 9}, {2, 3, 5, 5}, 3, 2, {1, 1}},
+           {"nn.max_pool2d", {1, 1, 10, 41}, {1, 1, 5, 20}, 2, 2, {0, 0}},
+           {"nn.avg_pool2d", {1, 2, 8, 8, 8}, {1, 2, 8, 8, 8}, 3, 1, {1, 1}},
+           {"nn.avg_pool2d", {1, 3, 7, 7}, {1, 3, 4, 4}, 2, 2, {0, 0}, true},
+           {"nn.global_avg_pool2d", {1, 4, 7, 7, 16}, {1, 4, 1, 1, 16}, 0, 0, {}},
+           {"nn.global_avg_pool2d", {2, 5, 6, 7}, {2, 5, 1, 1}, 0, 0, {}},
+           {"nn.global_max_pool2d", {1, 2, 3, 3, 8}, {1, 2, 1, 1, 8}, 0, 0, {}},
+           {"nn.max_pool2d", {1, 2, 6, 6, 16}, {1, 2, 3, 3, 16}, 2, 2, {0, 0}, false, true}}) {
+    SCOPED_TRACE(std::string(t.op) + " rank " + std::to_string(t.in.size()) + " width " + std::to_string(t.in[3]));
+    check("pool", [&] { return pool(t); });
+  }
+}
+
+TEST(Pointwise, Chains) {
+  for (const Shape& shape : std::vector<Shape>{{1, 4, 9, 7, 16}, {1, 1000}, {3}, {2, 3, 5, 3}, {1, 64, 7, 7}, {1, 1, 40, 40, 3}, {5, 130}}) {
+    SCOPED_TRACE(std::to_string(shape.size()) + " axes, innermost " + std::to_string(shape.back()));
+    check("pointwise", [&] {
+      KernelBuilder b("pointwise");
+      const Value x = b.input(shape), y = b.input({shape.back()});
+      const Value sum = b.call("add", {x, y}, {}, shape);
+      return b.finish(b.call("nn.relu", {b.call("multiply", {sum, sum}, {}, shape)}, {}, shape));
+    });
+  }
+}
+
+TEST(Templates, SayWhyNot) {
+  const ConvCase t{1, 16, 8, 8, 16, 3, 1, {1, 1}, 16, 16, "bm"};
+  const LoweredKernel kernel = conv(t);
+  EXPECT_EQ(named("conv_direct").refuses(kernel, machine()), "");
+  for (const char* other : {"conv_winograd", "conv_depthwise", "gemm", "pool", "rows", "pointwise"})
+    EXPECT_NE(named(other).refuses(kernel, machine()), "") << other;
+}
+
+}  // namespace
+}  // namespace baton
