@@ -3,6 +3,9 @@
 
 option(BATON_TESTS "Build the tests" ON)
 
+# Tests are compiled once and run once: optimising them would cost most of a clean build.
+set(test_options -O0 -g1)
+
 if(BATON_TESTS)
   find_package(GTest REQUIRED)
 
@@ -16,6 +19,7 @@ if(BATON_TESTS)
     configure_file("${CMAKE_SOURCE_DIR}/cmake/test_paths.cc.in" "${CMAKE_BINARY_DIR}/generated/test_paths.cc" @ONLY)
     add_executable(baton_unit_tests ${unit_sources} "${CMAKE_BINARY_DIR}/generated/test_paths.cc")
     target_include_directories(baton_unit_tests PRIVATE "${CMAKE_SOURCE_DIR}/tests/unit")
+    target_compile_options(baton_unit_tests PRIVATE ${test_options})
     target_link_libraries(baton_unit_tests PRIVATE baton_options baton_core GTest::gmock GTest::gtest_main)
 
     # Kernels by hand for the tests of the runtime: an object, and a library with the shim as codegen links it.
