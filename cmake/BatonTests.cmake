@@ -50,7 +50,18 @@ if(BATON_TESTS)
   endif()
 endif()
 
+# Programs that measure against a bar, one per file, each with a main of its own: `ninja bars`.
+baton_sources(bar_sources "*.cc" bench/bars)
+add_custom_target(bars)
+foreach(source IN LISTS bar_sources)
+  get_filename_component(name "${source}" NAME_WE)
+  add_executable(${name} EXCLUDE_FROM_ALL "${source}")
+  target_link_libraries(${name} PRIVATE baton_options baton_core)
+  add_dependencies(bars ${name})
+endforeach()
+
 baton_sources(bench_sources "*.cc" bench)
+list(FILTER bench_sources EXCLUDE REGEX "/bench/bars/")
 if(bench_sources)
   find_package(benchmark REQUIRED)
   add_executable(baton_bench EXCLUDE_FROM_ALL ${bench_sources})

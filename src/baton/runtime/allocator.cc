@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t kAlignment = 128;  // what Halide's own allocator promises
 constexpr size_t kSmallest = 256;
+constexpr size_t kLargest = size_t{1} << 40;
 constexpr int kStepsPerDouble = 4;  // at most a quarter of a block is unused
 constexpr int kClasses = 40 * kStepsPerDouble;
 constexpr int kKeptPerThread = 2;  // free blocks of one size that a thread keeps to itself
@@ -173,7 +174,7 @@ Kept* keep() {
 }  // namespace
 
 void* scratch_allocate(size_t bytes) {
-  if (bytes > size_t{1} << 46) return nullptr;
+  if (bytes > kLargest) return nullptr;
   Shared& all = shared();
   Kept* const kept = keep();
   if (kept->trims != all.trims.load(std::memory_order_relaxed)) [[unlikely]]

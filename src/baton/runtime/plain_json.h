@@ -5,22 +5,48 @@
 // through the functions below.
 #pragma once
 
+// All that the library includes, before its own declarations become hidden.
 #include <algorithm>
+#include <any>
 #include <array>
+#include <cassert>
+#include <cctype>
+#include <cerrno>
+#include <clocale>
+#include <cmath>
+#include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <forward_list>
 #include <functional>
 #include <initializer_list>
+#include <iomanip>
+#include <ios>
 #include <iosfwd>
+#include <istream>
 #include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <ostream>
+#include <ranges>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <unordered_map>
 #include <utility>
+#include <valarray>
 #include <vector>
+#include <version>
 
 #define JSON_NOEXCEPTION 1
 #define NLOHMANN_JSON_NAMESPACE nlohmann::without_exceptions

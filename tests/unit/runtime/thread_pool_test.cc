@@ -129,6 +129,9 @@ TEST(ThreadPool, UsesSeveralThreads) {
 }
 
 TEST(ThreadPool, WorksInTheChildOfAFork) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the thread sanitizer allows no threads in the child of a fork";
+#endif
   const ThreadScope scope(3);
   Visits warm{std::vector<std::atomic<int>>(50), 0};
   parallel_for(visit, &warm, 0, 50, nullptr);

@@ -13,11 +13,12 @@ namespace {
 constexpr size_t kVector = 64;
 constexpr size_t kPage = 4096;
 constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kLargest = size_t{1} << 40;  // more is a mistake: kernels count up to 2^31 elements
 
 }  // namespace
 
 void* allocate_aligned(size_t bytes) {
-  if (bytes > SIZE_MAX / 2) return nullptr;
+  if (bytes > kLargest) return nullptr;
   size_t alignment = kVector;
   if (bytes >= kPage) alignment = kPage;
   if (bytes >= 2 * kHugePage) alignment = kHugePage;
