@@ -1,5 +1,6 @@
 """The Debian packages the build needs."""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -36,6 +37,10 @@ def install(steps, packages):
     if status != 0:
         if update_status != 0:
             output = update_output + output
+        if re.search(r"^sudo:", output, re.M):
+            raise Failure("sudo did not let us install the Debian packages", command=command,
+                          seen=next(line for line in output.splitlines() if line.startswith("sudo:")),
+                          todo="run the same command in a terminal, where sudo can ask; or as root: " + " ".join(by_hand))
         raise explain("cannot install the Debian packages", command, output,
                       "connect this machine to its package mirror (see /etc/apt), then run the same command again",
                       f"run this by hand and see what apt says: {' '.join(by_hand)}")
