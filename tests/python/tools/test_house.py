@@ -1,0 +1,281 @@
+"""./baton: when it builds, what it says when set-up fails, how it counts tests."""
+import fcntl
+import os
+import pathlib
+import shutil
+import stat
+import subprocess
+import sys
+import types
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tools"))
+
+from house import checks, report, setup, state, wheels  # noqa: E402
+
+
+def executable(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A tree that looks built: sources, presets, a program that prints how it was called."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.cc").write_text("int a;\n")
+    shutil.copy(ROOT / "CMakePresets.json", tmp_path)
+    shutil.copy(ROOT / "baton", tmp_path)
+    (tmp_path / "tools").mkdir()
+    shutil.copytree(ROOT / "tools" / "house", tmp_path / "tools" / "house")
+    for name in (wheels.PINS, wheels.BENCH_PINS):
+        shutil.copy(ROOT / name, tmp_path / name)
+    executable(tmp_path / "build" / "release" / "baton",
+               '#!/bin/sh\necho "args: $*"\necho "telemetry off: $ORT_DISABLE_TELEMETRY"\nexit 7\n')
+    build = state.Build(str(tmp_path), "release")
+    pathlib.Path(build.stamp).write_text(build.inputs())
+    return build
+
+
+class Recorder:
+    """Stands for report.Steps: notes the commands and answers `status`, `output`."""
+
+    log_path = "setup.log"
+
+    def __init__(self, status=0, output=""):
+        self.commands, self.status, self.output = [], status, output
+
+    def step(self, title):
+        pass
+
+    def run(self, command, **_):
+        self.commands.append(" ".join(command))
+        return self.status, self.output
+
+
+# -- the quick way ----------------------------------------------------------------------------------------------------
+
+
+def test_a_current_build_runs_the_program_with_all_arguments_and_its_status(tree):
+    done = subprocess.run([sys.executable, os.path.join(tree.root, "baton"), "profile", "resnet-18", "--json"],
+                          capture_output=True, text=True, check=False, env={"PATH": os.environ["PATH"]})
+    assert (done.returncode, done.stderr) == (7, "")
+    assert done.stdout == "args: profile resnet-18 --json\ntelemetry off: 1\n"
+
+
+@pytest.mark.parametrize("change", [
+    lambda root: (root / "src" / "a.cc").write_text("int b = 1;\n"),
+    lambda root: (root / "src" / "new").mkdir() or (root / "src" / "new" / "b.cc").write_text(""),
+    lambda root: (root / "src" / "a.cc").unlink(),
+    lambda root: (root / "build" / "release" / "baton").unlink(),
+    lambda root: (root / "build" / "release" / ".built-from").unlink(),
+    lambda root: (root / "tools" / "requirements.txt").write_text("halide==22.0.0\n"),
+    lambda root: os.utime(root / "src" / "a.cc", (1, 1)),
+], ids=["edited", "added", "removed", "no program", "never finished", "other pins", "older"])
+def test_a_change_makes_the_build_stale(tree, change):
+    assert tree.is_current()
+    change(pathlib.Path(tree.root))
+    assert not tree.is_current()
+
+
+def test_a_tree_that_was_moved_is_stale(tree, tmp_path_factory):
+    moved = tmp_path_factory.mktemp("moved") / "tree"
+    shutil.move(tree.root, moved)
+    assert not state.Build(str(moved), "release").is_current()
+
+
+# -- wheels -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [wheels.PINS, wheels.BENCH_PINS])
+def test_every_wheel_is_pinned(name):
+    pins = wheels.read_pins(ROOT / name)
+    assert pins
+    for pin in pins:
+        assert len(pin.split("==")) == 2, pin
+
+
+def make_environment(root):
+    executable(root / "build" / "venv" / "bin" / "python", "")
+
+
+def test_an_environment_is_made_once(tree):
+    root = pathlib.Path(tree.root)
+    steps = Recorder()
+    wheels.ensure(steps, tree.root, False, ())
+    assert ["-m venv" in command for command in steps.commands] == [True, False]
+    assert "pip install" in steps.commands[1]
+
+    make_environment(root)
+    again = Recorder()
+    wheels.ensure(again, tree.root, False, ())
+    assert again.commands == []
+
+
+def test_an_interrupted_environment_is_made_anew(tree):
+    root = pathlib.Path(tree.root)
+    make_environment(root)
+    (root / "build" / "venv" / "half-a-wheel").write_text("")
+    with pytest.raises(report.Failure):
+        wheels.ensure(Recorder(status=1), tree.root, False, ())
+    assert not (root / "build" / "venv.stamp").exists()
+    assert not (root / "build" / "venv" / "half-a-wheel").exists()
+
+
+def test_other_pins_are_installed_over_the_environment(tree):
+    root = pathlib.Path(tree.root)
+    wheels.ensure(Recorder(), tree.root, False, ())
+    make_environment(root)
+    (root / wheels.PINS).write_text("numpy==0.0.1\n")
+    steps = Recorder()
+    wheels.ensure(steps, tree.root, False, ())
+    assert len(steps.commands) == 1 and "pip install" in steps.commands[0]
+
+
+def test_the_wheels_of_other_compilers_come_only_when_asked_for(tree):
+    wheels.ensure(Recorder(), tree.root, False, ())
+    make_environment(pathlib.Path(tree.root))
+    steps = Recorder()
+    wheels.ensure(steps, tree.root, True, ())
+    assert len(steps.commands) == 1 and "requirements-bench.txt" in steps.commands[0]
+
+
+def test_a_linked_environment_is_checked_and_never_changed(tree, tmp_path_factory):
+    mine = tmp_path_factory.mktemp("mine")
+    executable(mine / "bin" / "python", "")
+    os.symlink(mine, os.path.join(tree.root, "build", "venv"))
+    with pytest.raises(report.Failure, match="is a link to an environment without the pinned wheels"):
+        wheels.ensure(Recorder(output="halide==1.0\n"), tree.root, False, ())
+    assert (mine / "bin" / "python").exists()
+
+    good = Recorder(output="\n".join(wheels.read_pins(ROOT / wheels.PINS)).replace("scikit-build-core", "scikit_build_core"))
+    wheels.ensure(good, tree.root, False, ())
+    assert len(good.commands) == 1 and "pip freeze" in good.commands[0]
+
+
+# -- messages ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("output, cause", [
+    ("Err:1 http://mirror.example bookworm InRelease\n  Temporary failure resolving 'mirror.example'\nE: Unable to locate "
+     "package g++", "no network"),
+    ("WARNING: Retrying after connection broken by 'NewConnectionError(': Failed to establish a new connection: [Errno "
+     "-3]')': /simple/cmake/\nERROR: No matching distribution found for cmake==4.4.4", "no network"),
+    ("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device", "the disk is full"),
+    ("E: You don't have enough free space in /var/cache/apt/archives/.", "the disk is full"),
+    ("SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed", "certificate"),
+    ("c++: fatal error: Killed signal terminated program cc1plus", "not enough memory"),
+])
+def test_a_known_cause_is_named_with_what_was_seen(output, cause):
+    failure = report.explain("cannot install", ["tool", "install"], output, "connect", "look")
+    assert cause in failure.what
+    text = str(failure)
+    assert "  command: tool install\n  do:      " in text
+    assert failure.seen and failure.seen in output
+
+
+def test_an_unknown_cause_shows_the_last_error():
+    failure = report.explain("cannot install", ["tool"], "fine\nE: first\nE: second\nbye\n", "connect", "look there")
+    assert str(failure) == "baton: cannot install\n  seen:    E: second\n  command: tool\n  do:      look there"
+
+
+def test_an_unknown_preset_is_named_beside_those_there_are(tree):
+    with pytest.raises(report.Failure) as failed:
+        setup._configure(state.Build(tree.root, "fast"), Recorder(), ())
+    assert "BATON_PRESET=fast" in str(failed.value)
+    assert "release, dev, asan-ubsan, tsan" in str(failed.value)
+
+
+def test_a_command_that_is_not_there_is_an_answer_and_not_a_crash(tmp_path):
+    assert report.Steps(str(tmp_path / "log")).run(["/no/such/tool"]) == (127, "/no/such/tool: not found")
+
+
+def test_the_lock_stays_taken_while_a_command_of_it_lives(tmp_path):
+    """Else a killed ./baton would leave a ninja behind that the next one does not wait for."""
+    steps = report.Steps(str(tmp_path / "log"))
+    with open(tmp_path / "lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        status, output = steps.run(["sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!"], keep=(lock.fileno(),))
+    assert status == 0
+    with open(tmp_path / "lock", "w", encoding="utf-8") as second:
+        try:
+            with pytest.raises(BlockingIOError):
+                fcntl.flock(second, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        finally:
+            os.kill(int(output), 15)
+
+
+# -- counting tests ---------------------------------------------------------------------------------------------------
+
+UNIT = """#!/bin/sh
+case "$1" in
+  --gtest_list_tests) printf 'Running main\\nShapes.\\n  Add\\n  SlowOnes\\nTexts.\\n  Print\\n'; exit 0 ;;
+  --gtest_flagfile=*) file=${1#*=}; cat "$file"; ends ;;
+esac
+"""
+REPORT = """report=$(sed -n 's/--gtest_output=json://p' "$file")
+  echo '{"testsuites": [{"testsuite": [{"result": "COMPLETED"}, {"result": "COMPLETED", "failures": [{}]},
+  {"result": "SKIPPED"}]}]}' > "$report"; exit 1"""
+
+
+@pytest.fixture
+def runner(tree, capfd):
+    """Runs the test verb over a tree with these programs; returns status and output."""
+    def run(*arguments, unit=None, golden=None):
+        executable(pathlib.Path(tree.root) / "tools" / "check_layers", "")
+        if unit:
+            executable(pathlib.Path(tree.folder) / "baton_unit_tests", UNIT.replace("ends", unit))
+        if golden:
+            case = pathlib.Path(tree.root) / "tests" / "golden" / "text"
+            case.mkdir(parents=True, exist_ok=True)
+            (case / "one.relay").write_text("")
+            executable(pathlib.Path(tree.folder) / "baton-golden", "#!/bin/sh\n" + golden)
+        status = checks.run(tree, checks.parse(arguments))
+        return types.SimpleNamespace(status=status, text=capfd.readouterr().out)
+    return run
+
+
+def last_line(done):
+    return done.text.splitlines()[-1]
+
+
+def test_kinds_that_do_not_exist_yet_are_named_and_do_not_fail(runner):
+    done = runner()
+    assert (done.status, last_line(done)) == (0, "1 passed, 0 failed")
+    assert "no test in tests/unit yet" in done.text and "no golden runner yet" in done.text
+
+
+def test_all_kinds_are_added_up(runner):
+    done = runner(unit=REPORT, golden='echo "4 passed, 2 failed"; exit 1')
+    assert (done.status, last_line(done)) == (1, "6 passed, 3 failed, 1 skipped")
+
+
+def test_a_program_that_crashes_is_a_failure(runner):
+    done = runner(unit="kill -SEGV $$", golden='echo "4 passed, 0 failed"; kill -SEGV $$')
+    assert (done.status, last_line(done)) == (1, "1 passed, 2 failed")
+
+
+def test_slow_tests_run_only_when_asked_for(runner):
+    assert "--gtest_filter=Shapes.Add:Texts.Print\n" in runner(unit=REPORT).text
+    assert "--gtest_filter=Shapes.Add:Shapes.SlowOnes:Texts.Print\n" in runner("--slow", unit=REPORT).text
+
+
+def test_a_filter_is_a_regular_expression_over_names(runner):
+    assert "--gtest_filter=Texts.Print\n" in runner("--filter", "^Tex.*t$", unit=REPORT).text
+
+
+def test_a_filter_that_matches_nothing_fails(runner):
+    done = runner("--filter", "no such test", unit=REPORT)
+    assert (done.status, last_line(done)) == (1, "0 passed, 0 failed")
+    assert "no test matches 'no such test'" in done.text
+
+
+def test_a_filter_that_is_no_expression_is_wrong_usage(capfd):
+    with pytest.raises(SystemExit) as ended:
+        checks.parse(["--filter", "("])
+    assert ended.value.code == 2
+    assert "--filter '('" in capfd.readouterr().err
