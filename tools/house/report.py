@@ -137,4 +137,4 @@ class Steps:
 def _last_line(output):
     tail = bytes(output[-600:]).decode("utf-8", "replace")
     lines = [line.strip() for line in re.split(r"[\r\n]", tail) if line.strip()]
-    return lines[-1] if lines else ""
+    return re.sub(r"Building CXX object CMakeFiles/[^/]*\.dir/", "", lines[-1]) if lines else ""
