@@ -65,8 +65,16 @@ foreach(source IN LISTS bar_sources)
   add_dependencies(bars ${name})
 endforeach()
 
+# The templates alone: needs Halide, and the kernel builder of the schedule tests.
+if(EXISTS "${CMAKE_SOURCE_DIR}/bench/kernels.cc")
+  add_executable(kernel_bench EXCLUDE_FROM_ALL bench/kernels.cc)
+  target_include_directories(kernel_bench PRIVATE "${CMAKE_SOURCE_DIR}/tests/unit")
+  target_link_libraries(kernel_bench PRIVATE baton_options baton_core)
+  baton_halide_pch(kernel_bench)
+endif()
+
 baton_sources(bench_sources "*.cc" bench)
-list(FILTER bench_sources EXCLUDE REGEX "/bench/bars/")
+list(FILTER bench_sources EXCLUDE REGEX "/bench/(bars/|kernels\\.cc$)")
 if(bench_sources)
   find_package(benchmark REQUIRED)
   add_executable(baton_bench EXCLUDE_FROM_ALL ${bench_sources})
