@@ -97,29 +97,34 @@ void schedule_feeders(LoweredKernel& kernel, const Machine& machine) {
   }
 }
 
-double register_tile_cost(int rows, int columns, int vectors, int tile_rows, int tile_columns, const Machine& machine, bool streamed) {
-  // Cycles for one step of the reduction over a tile: the multiply-adds, at one a cycle; the loads, at one a cycle; the
-  // latency of an accumulator (4 cycles, at two a cycle on wide cores); and the loop itself.
+double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Machine& machine) {
+  // Cycles for one step of the reduction over a tile: the multiply-adds, at one a cycle; the loads, a vector a cycle or
+  // two scalars; the latency of an accumulator (4 cycles, at two a cycle on wide cores); and the loop itself.
   constexpr double kLatency = 8, kLoop = 1;
   // Cycles in which memory delivers one weight vector of 64 bytes.
   constexpr double kStream = 9;
-  const double sums = tile_rows * tile_columns * vectors, weights = tile_columns * vectors;
-  if (sums + weights + 1 > machine.vector_registers && tile_rows * tile_columns > 1) return 1e30;
-  const double step = std::max({sums, weights + tile_rows * 0.5, kLatency}) + kLoop;
-  const double passes = tiles_of(rows, tile_rows);
-  const double first = streamed ? std::max(step, kStream * weights * machine.float_lanes / 16) : step;
-  return (first + (passes - 1) * step) * tiles_of(columns, tile_columns) / (double(rows) * columns * vectors);
+  // What rows cost that do not stay in the first-level cache: each is a stream of its own.
+  constexpr double kSpilled = 1.1;
+  const double sums = tile.rows * tile.columns * p.vectors, weights = tile.columns * p.vectors;
+  // AVX-512 broadcasts a scalar as an operand of the multiply-add; others need a register for it.
+  const int broadcast = machine.float_lanes >= 16 ? 0 : 1;
+  if (sums + weights + broadcast > machine.vector_registers && tile.rows * tile.columns > 1) return 1e30;
+  double step = std::max({sums, weights + tile.rows * 0.5, kLatency}) + kLoop;
+  if (int64_t(tile.rows) * p.depth * 4 > machine.l1_bytes / 2) step *= kSpilled;
+  const double passes = tiles_of(p.rows, tile.rows);
+  const double first = p.streamed ? std::max(step, kStream * weights * machine.float_lanes / 16) : step;
+  const double cycles = (first + (passes - 1) * step) * tiles_of(p.columns, tile.columns) / (double(p.rows) * p.columns * p.vectors);
+  return cycles * (1 + 0.0005 * (tile.rows + 2 * tile.columns));  // among equals the square one: it has the fewest loads
 }
 
-RegisterTile choose_register_tile(int rows, int columns, int vectors, const Machine& machine, bool streamed) {
+RegisterTile choose_register_tile(const TiledProduct& p, const Machine& machine) {
   RegisterTile best;
   double least = 1e300;
-  for (int c : divisors(columns)) {
-    if (c * vectors > machine.vector_registers / 2) break;
-    for (int r = 1; r <= std::min(rows, machine.vector_registers); ++r) {
-      const double cost = register_tile_cost(rows, columns, vectors, r, c, machine, streamed);
-      // At equal cost the larger tile: it reads the weights less often.
-      if (cost < least * 0.999 || (cost < least * 1.001 && r * c > best.rows * best.columns)) least = std::min(cost, least), best = {r, c};
+  for (int columns : divisors(p.columns)) {
+    if (columns * p.vectors > machine.vector_registers / 2) break;
+    for (int rows = 1; rows <= std::min(p.rows, machine.vector_registers); ++rows) {
+      const double cost = register_tile_cost(p, {rows, columns}, machine);
+      if (cost < least) least = cost, best = {rows, columns};
     }
   }
   return best;

@@ -53,10 +53,14 @@ void schedule_flat(Halide::Func func, const Machine& machine, bool parallel = tr
 struct RegisterTile {
   int rows = 1, columns = 1;
 };
-/// The tile with the least expected time for `rows` x `columns` results of `vectors` registers each, columns dividing.
-/// `streamed`: the weights come from memory, and each further pass over the rows reads them again from cache.
-RegisterTile choose_register_tile(int rows, int columns, int vectors, const Machine& machine, bool streamed);
-/// Expected time of such a tile, per result; what choose_register_tile minimises.
-double register_tile_cost(int rows, int columns, int vectors, int tile_rows, int tile_columns, const Machine& machine, bool streamed);
+/// The product that is tiled: `rows` x `columns` results of `vectors` registers each, sums of `depth` terms.
+struct TiledProduct {
+  int rows = 1, columns = 1, vectors = 1, depth = 1;
+  bool streamed = false;  ///< the weights come from memory; each further pass over the rows reads them from cache
+};
+/// Expected cycles per result with such a tile; what choose_register_tile minimises.
+double register_tile_cost(const TiledProduct& product, RegisterTile tile, const Machine& machine);
+/// The tile with the least expected time; its columns divide those of the product.
+RegisterTile choose_register_tile(const TiledProduct& product, const Machine& machine);
 
 }  // namespace baton

@@ -47,9 +47,9 @@ ScheduleParams default_params(const LoweredKernel& kernel, const Machine& machin
       for (int x = 1; x <= std::min(e.width, machine.vector_registers); ++x) {
         // The last tile of a row or column overlaps its neighbour: that work is lost.
         const double lost = double(tiles_of(e.width, x) * x) / e.width * (tiles_of(e.height, y) * y) / e.height;
-        const double cost = register_tile_cost(x * y, c, vectors, x * y, c, machine, false) * lost * (y > 1 ? 1.002 : 1);
-        if (cost < least * 0.999 || (cost < least * 1.001 && x * y * c > tile_x * tile_y * tile_c && y == 1))
-          least = std::min(cost, least), tile_x = x, tile_y = y, tile_c = c;
+        const TiledProduct product{x * y, c, vectors, e.in_block};
+        const double cost = register_tile_cost(product, {x * y, c}, machine) * lost * (y > 1 ? 1.002 : 1);
+        if (cost < least) least = cost, tile_x = x, tile_y = y, tile_c = c;
       }
   }
   // Rows outside, channels inside: the weights are read once per row of tiles, the data once. The other way round the

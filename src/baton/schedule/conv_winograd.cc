@@ -60,7 +60,7 @@ ScheduleParams params_of(const WinogradExtents& e, const Machine& machine, bool 
     while (rows < e.down && rows * e.across < 12) ++rows;
   }
   const int count = rows * e.across;
-  const RegisterTile tile = choose_register_tile(count, e.out_blocks, vectors, machine, streamed);
+  const RegisterTile tile = choose_register_tile({count, e.out_blocks, vectors, e.in_blocks * e.in_block, streamed}, machine);
   // Channels at a time: as many as keep M in a quarter of the cache, but four turns at least, for several threads.
   int group = tile.columns;
   for (int c : divisors(e.out_blocks))

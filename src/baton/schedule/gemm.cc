@@ -32,7 +32,7 @@ ScheduleParams default_params(const LoweredKernel& kernel, const Machine& machin
     return {{"tile_m", e.rows}, {"tile_n", columns}, {"unroll", e.depth % 4 == 0 ? 4 : 1}};
   }
   const bool streamed = int64_t(e.blocks) * e.block * e.depth * 4 > machine.l2_bytes;
-  const RegisterTile tile = choose_register_tile(e.rows, e.blocks, vectors, machine, streamed);
+  const RegisterTile tile = choose_register_tile({e.rows, e.blocks, vectors, e.depth, streamed}, machine);
   return {{"tile_m", tile.rows}, {"tile_n", tile.columns}, {"unroll", 1}};
 }
 

@@ -295,6 +295,34 @@ TEST(ConvDirect, PackedComputeIsTheGenericOne) {
   }
 }
 
+struct PlainCase {
+  int64_t n, c, h, w, o, kernel, stride;
+  std::vector<int64_t> pad;
+  int64_t groups;
+  bool epilogue;
+};
+
+TEST(ConvPlain, ShapesPaddingsAndGroups) {
+  for (const PlainCase& t : std::vector<PlainCase>{{1, 3, 23, 23, 16, 7, 2, {3, 3}, 1, true},
+                                                   {2, 8, 7, 7, 12, 3, 1, {1, 1}, 1, false},
+                                                   {1, 8, 5, 40, 8, 3, 1, {1, 1}, 8, true},
+                                                   {1, 8, 9, 9, 12, 3, 1, {0, 1, 2, 0}, 4, false},
+                                                   {1, 5, 1, 1, 3, 1, 1, {0, 0}, 1, true}}) {
+    SCOPED_TRACE(std::to_string(t.c) + "->" + std::to_string(t.o) + " " + std::to_string(t.h) + "x" + std::to_string(t.w));
+    auto make = [&](bool relu) {
+      KernelBuilder b("plain");
+      Conv2DAttrs attrs;
+      attrs.strides = {t.stride, t.stride}, attrs.padding = t.pad, attrs.groups = t.groups;
+      const Padding2D p = *padding_2d(t.pad);
+      const Shape out = {t.n, t.o, out_extent(t.h, p.height(), t.kernel, 1, t.stride), out_extent(t.w, p.width(), t.kernel, 1, t.stride)};
+      Value y = b.call("nn.conv2d", {b.input({t.n, t.c, t.h, t.w}), b.input({t.o, t.c / t.groups, t.kernel, t.kernel})}, make_attrs(attrs), out);
+      if (relu) y = b.call("nn.relu", {b.call("add", {y, b.input({t.o, 1, 1})}, {}, out)}, {}, out);
+      return b.finish(y);
+    };
+    check("conv_plain", [&] { return make(t.epilogue); });
+  }
+}
+
 struct DenseCase {
   int64_t m, k, n, block;
   bool epilogue;
@@ -394,7 +422,7 @@ TEST(Templates, SayWhyNot) {
   const ConvCase t{1, 16, 8, 8, 16, 3, 1, {1, 1}, 16, 16, "bm"};
   const LoweredKernel kernel = conv(t);
   EXPECT_EQ(named("conv_direct").refuses(kernel, machine()), "");
-  for (const char* other : {"conv_winograd", "conv_depthwise", "gemm", "pool", "rows", "pointwise"})
+  for (const char* other : {"conv_winograd", "conv_depthwise", "conv_plain", "gemm", "pool", "rows", "pointwise"})
     EXPECT_NE(named(other).refuses(kernel, machine()), "") << other;
 }
 
