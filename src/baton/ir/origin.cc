@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "baton/ir/origin_fault.h"
 #include "baton/support/error.h"
 
 namespace baton {
@@ -12,6 +13,7 @@ namespace {
 std::atomic<uint64_t> next_serial{1};
 thread_local OriginScope* innermost = nullptr;
 thread_local RetireLog* innermost_log = nullptr;
+thread_local const OriginFault* fault = nullptr;
 
 using Origins = std::vector<Ref<const Origin>>;
 
@@ -58,7 +60,8 @@ OriginSet OriginSet::build(Origins origins, Origins causes, std::vector<std::str
   sort_unique(origins);
   sort_unique(causes);
   std::erase_if(causes, [&](const auto& cause) {
-    return std::find(origins.begin(), origins.end(), cause) != origins.end();
+    return std::binary_search(origins.begin(), origins.end(), cause,
+                              [](const auto& a, const auto& b) { return a->serial() < b->serial(); });
   });
   std::sort(reasons.begin(), reasons.end());
   reasons.erase(std::unique(reasons.begin(), reasons.end()), reasons.end());
@@ -86,14 +89,19 @@ OriginSet OriginSet::made_for(const OriginSet& causes, std::string_view reason) 
 OriginSet OriginSet::merge(const OriginSet& other) const {
   if (other.empty() || rep_ == other.rep_) return *this;
   if (empty()) return other;
+  const OriginSet both[] = {*this, other};
+  return merge_all(both);
+}
+
+OriginSet OriginSet::merge_all(std::span<const OriginSet> sets) {
+  if (sets.size() == 1) return sets[0];
   Origins all, because;
-  append(all, origins());
-  append(all, other.origins());
-  append(because, causes());
-  append(because, other.causes());
   std::vector<std::string> reasons;
-  for (const OriginSet* set : {this, &other})
-    if (const Many* many = set->many()) reasons.insert(reasons.end(), many->reasons.begin(), many->reasons.end());
+  for (const OriginSet& set : sets) {
+    append(all, set.origins());
+    append(because, set.causes());
+    if (const Many* many = set.many()) reasons.insert(reasons.end(), many->reasons.begin(), many->reasons.end());
+  }
   return build(std::move(all), std::move(because), std::move(reasons));
 }
 
@@ -122,12 +130,20 @@ OriginScope::OriginScope(OriginSet origins) : origins_(std::move(origins)), oute
 OriginScope::~OriginScope() { innermost = outer_; }
 const OriginSet* OriginScope::current() { return innermost ? &innermost->origins_ : nullptr; }
 
+OriginFault::OriginFault(Replace replace, bool silence_retire)
+    : replace_(std::move(replace)), silence_retire_(silence_retire) {
+  fault = this;
+}
+OriginFault::~OriginFault() { fault = nullptr; }
+const OriginFault* OriginFault::current() { return fault; }
+
 RetireLog::RetireLog() : outer_(innermost_log) { innermost_log = this; }
 RetireLog::~RetireLog() { innermost_log = outer_; }
 
 void retire(const OriginSet& origins, std::string_view reason) {
   BATON_CHECK(innermost_log, "retire() outside a pass that may retire: " + std::string(reason));
   BATON_CHECK(!reason.empty(), "retire() without a reason");
+  if (fault && fault->silences_retire()) return;
   if (!origins.empty()) innermost_log->entries_.push_back({origins, std::string(reason)});
 }
 

@@ -66,6 +66,8 @@ class OriginSet {
 
   /// The union of origins; the union of causes less the origins; both reasons. Order does not matter.
   [[nodiscard]] OriginSet merge(const OriginSet& other) const;
+  /// The same over many sets; linear in their total size (but for sorting).
+  static OriginSet merge_all(std::span<const OriginSet> sets);
 
   [[nodiscard]] std::span<const Origin* const> origins() const;  ///< ascending by serial
   [[nodiscard]] std::span<const Origin* const> causes() const;   ///< ascending, disjoint from origins

@@ -5,10 +5,19 @@
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/origin_ledger.h"
+#include "baton/support/pointer_map.h"
 
 namespace baton {
 
+// What the rules need to know of a module before a pass.
+struct OriginVerifier::ModuleFacts {
+  PointerSet constants;
+  bool bare_primitives = false;  // a primitive function that stands for nothing
+};
+
 namespace {
+
+using ModuleFacts = OriginVerifier::ModuleFacts;
 
 using Origins = std::vector<const Origin*>;
 
@@ -50,8 +59,9 @@ void sort_unique(Origins& origins) {
 
 class Verification {
  public:
-  Verification(const IRModuleNode& module, const std::string& pass, size_t known, const PointerSet* old_constants)
-      : module_(module), pass_(pass), known_(known), old_constants_(old_constants), ids_(module.origins()),
+  /// `before`: what the module was before the pass, or null when that is not known.
+  Verification(const IRModuleNode& module, const std::string& pass, size_t known, const ModuleFacts* before)
+      : module_(module), pass_(pass), known_(known), before_(before), ids_(module.origins()),
         carried_(module.origins().size()) {}
 
   // One walk over everything reachable; then the table.
@@ -76,8 +86,8 @@ class Verification {
     }
   }
 
-  /// The constants met by run().
-  const std::shared_ptr<PointerSet>& constants() const { return constants_; }
+  /// Of the module as it is now, after run().
+  const std::shared_ptr<ModuleFacts>& facts() const { return facts_; }
 
  private:
   [[noreturn]] void fail(const std::string& what, const std::string& advice) const {
@@ -99,8 +109,8 @@ class Verification {
       const auto& function = static_cast<const FunctionNode&>(node);
       if (function.is_primitive()) check_primitive(function);
     } else if (node.kind() == ExprKind::kConstant) {
-      constants_->insert(&node);
-      if (old_constants_ && node.origins().empty() && !old_constants_->contains(&node)) {
+      facts_->constants.insert(&node);
+      if (before_ && node.origins().empty() && !before_->constants.contains(&node)) {
         fail("a constant of type " + type_text(node.checked_type()) + " stands for nothing",
              "build it in an OriginScope of the operators it was computed from");
       }
@@ -130,7 +140,10 @@ class Verification {
   static Origins list(std::span<const Origin* const> origins) { return {origins.begin(), origins.end()}; }
 
   void check_primitive(const FunctionNode& function) const {
-    if (function.origins().empty()) return;
+    if (function.origins().empty()) {
+      facts_->bare_primitives = true;
+      if (!before_ || before_->bare_primitives) return;  // as in text that was fused already
+    }
     Origins origins, causes;
     PointerSet seen;
     std::vector<const ExprNode*> todo{function.body().get()};
@@ -159,16 +172,16 @@ class Verification {
   const IRModuleNode& module_;
   const std::string& pass_;
   size_t known_;
-  const PointerSet* old_constants_;
+  const ModuleFacts* before_;
   OriginIds ids_;
   std::vector<bool> carried_;
   PointerSet seen_;
   std::vector<const ExprNode*> todo_;
-  std::shared_ptr<PointerSet> constants_ = std::make_shared<PointerSet>();
+  std::shared_ptr<ModuleFacts> facts_ = std::make_shared<ModuleFacts>();
 };
 
-std::shared_ptr<PointerSet> all_constants(const IRModuleNode& module) {
-  auto constants = std::make_shared<PointerSet>();
+std::shared_ptr<ModuleFacts> facts_of(const IRModuleNode& module) {
+  auto facts = std::make_shared<ModuleFacts>();
   PointerSet seen;
   std::vector<const ExprNode*> todo;
   for (const auto& [name, function] : module.functions()) todo.push_back(function.get());
@@ -176,12 +189,14 @@ std::shared_ptr<PointerSet> all_constants(const IRModuleNode& module) {
     const ExprNode* node = todo.back();
     todo.pop_back();
     if (!seen.insert(node)) continue;
-    if (node->kind() == ExprKind::kConstant) constants->insert(node);
+    if (node->kind() == ExprKind::kConstant) facts->constants.insert(node);
+    if (const auto* function = as<FunctionNode>(node); function && function->is_primitive())
+      facts->bare_primitives |= function->origins().empty();
     for_each_child(*node, [&](const Expr& child) {
       if (child->kind() != ExprKind::kOp && child->kind() != ExprKind::kVar) todo.push_back(child.get());
     });
   }
-  return constants;
+  return facts;
 }
 
 }  // namespace
@@ -191,23 +206,23 @@ void verify_origins(const IRModuleNode& module, const std::string& after_pass) {
 }
 
 bool OriginVerifier::Snapshot::describes(const IRModuleNode& module) const {
-  return constants && module.origins().size() == origins && module.origins().all_retired().size() == retired &&
+  return facts && module.origins().size() == origins && module.origins().all_retired().size() == retired &&
          module.functions().size() == functions.size() &&
          std::equal(functions.begin(), functions.end(), module.functions().begin(),
                     [](const Function& held, const auto& entry) { return held == entry.second; });
 }
 
-OriginVerifier::Snapshot OriginVerifier::snapshot(const IRModuleNode& module, std::shared_ptr<PointerSet> constants) {
+OriginVerifier::Snapshot OriginVerifier::snapshot(const IRModuleNode& module, std::shared_ptr<ModuleFacts> facts) {
   Snapshot snapshot;
   for (const auto& [name, function] : module.functions()) snapshot.functions.push_back(function);
   snapshot.origins = module.origins().size();
   snapshot.retired = module.origins().all_retired().size();
-  snapshot.constants = std::move(constants);
+  snapshot.facts = std::move(facts);
   return snapshot;
 }
 
 void OriginVerifier::run_before_pass(const IRModule& module, const PassInfo&) {
-  if (!last_.describes(*module)) last_ = snapshot(*module, all_constants(*module));
+  if (!last_.describes(*module)) last_ = snapshot(*module, facts_of(*module));
   before_.push_back(last_);
 }
 
@@ -217,9 +232,9 @@ void OriginVerifier::run_after_pass(const IRModule& module, const PassInfo& info
   before_.pop_back();
   // A pass that ran another at its end (every FunctionPass) leaves what was verified already.
   if (last_.describes(*module) && last_.origins == before.origins) return;
-  Verification verification(*module, info.name, before.origins, before.constants.get());
+  Verification verification(*module, info.name, before.origins, before.facts.get());
   verification.run();
-  last_ = snapshot(*module, verification.constants());
+  last_ = snapshot(*module, verification.facts());
 }
 
 }  // namespace baton

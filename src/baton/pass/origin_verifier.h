@@ -1,15 +1,15 @@
 #pragma once
 // Conservation of origins, checked after every pass (an ordinary instrument; always on in tests).
+#include <memory>
 #include <vector>
 
 #include "baton/pass/pass.h"
-#include "baton/support/pointer_map.h"
 
 namespace baton {
 
 /// Every origin in the module's table is carried by a reachable node or retired with pass and reason; every operator
 /// call has origins, or causes and a reason; a primitive function and its calls stand for the union over the calls of
-/// operators in its body (or all for nothing, as in text that was fused already). Throws InternalError that names
+/// operators in its body (or all for nothing, as in text that was fused already; a pass makes none such). Throws InternalError that names
 /// pass, operator and line.
 void verify_origins(const IRModuleNode& module, const std::string& after_pass);
 
@@ -23,15 +23,17 @@ class OriginVerifier final : public PassInstrument {
   void run_before_pass(const IRModule& module, const PassInfo& info) override;
   void run_after_pass(const IRModule& module, const PassInfo& info) override;
 
+  struct ModuleFacts;
+
  private:
-  /// What is known of a module: enough to see that it is the same, and which constants it had.
+  /// Enough to see that a module is the same as before, and what the rules need to know of it.
   struct Snapshot {
     std::vector<Function> functions;
     size_t origins = 0, retired = 0;
-    std::shared_ptr<PointerSet> constants;
+    std::shared_ptr<ModuleFacts> facts;
     bool describes(const IRModuleNode& module) const;
   };
-  static Snapshot snapshot(const IRModuleNode& module, std::shared_ptr<PointerSet> constants);
+  static Snapshot snapshot(const IRModuleNode& module, std::shared_ptr<ModuleFacts> facts);
   void forget() {
     before_.clear();
     last_ = {};

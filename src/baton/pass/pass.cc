@@ -140,9 +140,9 @@ void register_pass(const std::string& name, PassFactory factory) {
   BATON_CHECK(fresh, "pass " + name + " is registered twice");
 }
 
-Pass make_pass(const std::string& name) {
+Pass make_pass(const std::string& name, const PassArgs& args) {
   const auto at = factories().find(name);
-  if (at != factories().end()) return at->second();
+  if (at != factories().end()) return at->second(args);
   const std::string near = did_you_mean(name, pass_names());
   throw UsageError("no pass is called `" + name + "`" + (near.empty() ? "" : "; did you mean `" + near + "`?"));
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "baton/ir/module.h"
+#include "baton/pass/pass_args.h"
 
 namespace baton {
 
@@ -117,10 +118,11 @@ Pass function_pass(PassInfo info, std::function<Function(const Function&, const 
 Pass sequential(std::vector<Pass> passes, std::string name = "sequential", int opt_level = 0);
 const std::vector<Pass>& passes_of(const PassNode& sequential);
 
-/// Passes that can be made without arguments, by name: for `required`, the command line and Python.
-using PassFactory = std::function<Pass()>;
+/// Passes by name: for `required`, the command line and Python. Without arguments a pass has its defaults.
+using PassFactory = std::function<Pass(const PassArgs&)>;
 void register_pass(const std::string& name, PassFactory factory);  ///< called from transform/register.cc
-Pass make_pass(const std::string& name);                            ///< UsageError with "did you mean" when unknown
+/// UsageError with "did you mean" when the pass, or an argument of it, is not known.
+Pass make_pass(const std::string& name, const PassArgs& args = {});
 std::vector<std::string> pass_names();  ///< sorted
 
 /// "Run Function pass: FuseOps at the optimization level 0", as Python's str() shows a pass, its info, a context.

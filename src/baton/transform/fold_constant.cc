@@ -153,6 +153,11 @@ Pass fold_constant_with(bool fold_qnn) {
       /*may_retire=*/true);
 }
 
-Pass fold_constant() { return fold_constant_with(false); }
+Pass fold_constant(const PassArgs& args) {
+  PassArgReader reader("FoldConstant", args);
+  const bool fold_qnn = reader.flag("fold_qnn", false);
+  reader.finish();
+  return fold_constant_with(fold_qnn);
+}
 
 }  // namespace baton

@@ -5,14 +5,29 @@
 namespace baton {
 
 #define BATON_PASS(name, function) Pass function();
+#define BATON_PASS_WITH(name, function) Pass function(const PassArgs& args);
 #include "baton/transform/passes.def"
 #undef BATON_PASS
+#undef BATON_PASS_WITH
+
+namespace {
+
+PassFactory without_arguments(const char* name, Pass (*make)()) {
+  return [name, make](const PassArgs& args) {
+    PassArgReader(name, args).finish();
+    return make();
+  };
+}
+
+}  // namespace
 
 void register_all_passes() {
   static const bool once = [] {
-#define BATON_PASS(name, function) register_pass(name, [] { return function(); });
+#define BATON_PASS(name, function) register_pass(name, without_arguments(name, &function));
+#define BATON_PASS_WITH(name, function) register_pass(name, &function);
 #include "baton/transform/passes.def"
 #undef BATON_PASS
+#undef BATON_PASS_WITH
     return true;
   }();
   static_cast<void>(once);

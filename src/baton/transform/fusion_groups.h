@@ -1,0 +1,109 @@
+#pragma once
+// Which operators of a function go into one kernel: the dataflow graph, its post-dominator tree, and the groups that
+// three phases form (the rules of FuseOps, see fuse_ops.cc). Near linear in the size of the function.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "baton/ir/expr.h"
+#include "baton/ir/op.h"
+#include "baton/support/pointer_map.h"
+
+namespace baton {
+
+struct FusionOptions {
+  int level = 3;                 ///< 0: every operator is a kernel of its own
+  size_t max_depth = 256;        ///< operators per kernel, at most
+  bool link_params = false;      ///< constants stay inside kernels
+};
+
+/// Why an operator is not in one kernel with what uses its result.
+enum class NotFused : uint8_t {
+  kFused,            ///< it is
+  kLevel,            ///< fusion is off
+  kOpaque,           ///< the operator is never fused
+  kEscapes,          ///< its value is needed as it is: a result, a let, a branch, an argument of a function
+  kNoCommonUser,     ///< its users meet in no common operator
+  kDepth,            ///< the kernel would become larger than max_depth
+  kTupleUser,        ///< the users meet in a tuple that is no kernel's intermediate value
+  kNotElementwise,   ///< after a convolution or matrix product only elementwise operators follow
+  kReduction,        ///< nothing follows a reduction in its kernel
+  kBlocked,          ///< an operator on the way to the common user does not allow it
+};
+
+/// The groups of one function. Nodes are indexed in post-order.
+class FusionGroups {
+ public:
+  /// `function` must be typed.
+  FusionGroups(const Function& function, const FusionOptions& options);
+
+  bool knows(const ExprNode* node) const { return index_.contains(node); }
+  /// The node whose value is the result of `node`'s group.
+  const Expr& root_of(const ExprNode* node) const { return nodes_[root(*index_.find(node))].expr; }
+  bool same_group(const ExprNode* a, const ExprNode* b) const {
+    return root(*index_.find(a)) == root(*index_.find(b));
+  }
+
+  /// One line for each call of an operator that is not fused with its users, in post-order.
+  struct Refusal {
+    Expr call;
+    NotFused why;
+    std::string text;
+  };
+  std::vector<Refusal> refusals() const;
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  struct Node {
+    Expr expr;
+    Fuse pattern = Fuse::kOpaque;
+    bool escapes = false;            // used by something that is no operator
+    uint32_t first_edge = kNone;     // to its users
+    // Post-dominator tree: `to_parent` is the strongest pattern on the edges up to the parent. `jump` goes to an
+    // ancestor further up, so that common ancestors are found in logarithmic time.
+    uint32_t parent = kNone, depth = 0, jump = kNone;
+    Fuse to_parent = Fuse::kElementwise, to_jump = Fuse::kElementwise;
+    // Group (a union-find forest).
+    mutable uint32_t leader;
+    Fuse group_pattern = Fuse::kOpaque;
+    bool has_anchor = false;
+    uint32_t size = 1;
+    // For refusals.
+    NotFused why = NotFused::kFused;
+    uint32_t blocker = kNone;
+  };
+  struct Edge {
+    uint32_t user;
+    uint32_t next;
+    Fuse pattern;
+  };
+
+  void add_nodes(const Function& function);
+  void add_edges(uint32_t user);
+  void use(const Expr& value, uint32_t user, Fuse pattern);
+  void escape(const Expr& value);
+  void build_tree();
+  uint32_t common_ancestor(uint32_t a, uint32_t b, Fuse& pattern) const;
+
+  uint32_t root(uint32_t node) const;
+  void run_phase(int phase);
+  NotFused try_fuse(uint32_t node, int phase);
+  size_t size_with(uint32_t node, uint32_t sink);
+  template <class Allowed>
+  bool path_allows(uint32_t node, uint32_t sink, Allowed allowed);
+  void merge(uint32_t node, uint32_t sink);
+  bool mark(uint32_t node);
+
+  FusionOptions options_;
+  PointerMap<uint32_t> index_;
+  std::vector<Node> nodes_;
+  std::vector<Edge> edges_;
+  std::vector<uint32_t> marks_, todo_;
+  uint32_t mark_ = 0;
+};
+
+/// How a reason reads: "its users meet in no common operator".
+const char* not_fused_text(NotFused why);
+
+}  // namespace baton

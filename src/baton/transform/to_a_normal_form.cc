@@ -1,0 +1,17 @@
+// Every intermediate value gets a name: add(exp(x), y)  ->  let x_1 = exp(x); let x_2 = add(x_1, y); x_2
+
+#include "baton/pass/pass.h"
+#include "baton/transform/normal_form.h"
+
+namespace baton {
+
+Pass to_a_normal_form() {
+  return module_pass({1, "ToANormalForm", {}}, [](IRModule module, const PassContext&) {
+    const auto functions = module->functions();
+    for (const auto& [name, function] : functions)
+      if (!function->attr("Compiler")) module->set(name, to_normal_form(function, NormalForm::kAll));
+    return module;
+  });
+}
+
+}  // namespace baton

@@ -1,0 +1,18 @@
+// What two scopes share is named in the closest scope around both, so that each scope is a block of its own:
+//   if (c) { add(e, x) } else { log(e) }, e = exp(x)  ->  let x_1 = exp(x); if (c) { add(x_1, x) } else { log(x_1) }
+
+#include "baton/pass/pass.h"
+#include "baton/transform/normal_form.h"
+
+namespace baton {
+
+Pass to_basic_block_normal_form() {
+  return module_pass({1, "ToBasicBlockNormalForm", {}}, [](IRModule module, const PassContext&) {
+    const auto functions = module->functions();
+    for (const auto& [name, function] : functions)
+      if (!function->attr("Compiler")) module->set(name, to_normal_form(function, NormalForm::kShared));
+    return module;
+  });
+}
+
+}  // namespace baton

@@ -1,0 +1,65 @@
+// Values take the place of the variables that lets bind to them; sharing stays:
+//   let v = exp(x); add(v, v)  ->  add(e, e), e = exp(x)
+// A function that calls itself keeps its let: let f = fn ..f.. ; f. A value that nothing uses goes.
+
+#include <algorithm>
+
+#include "baton/ir/visit.h"
+#include "baton/pass/pass.h"
+#include "baton/pass/rewriter.h"
+
+namespace baton {
+
+namespace {
+
+class LetRemover final : public Rewriter {
+ public:
+  explicit LetRemover(const Expr& root) {
+    post_order(root, [&](const Expr& node) {
+      for_each_child(*node, [&](const Expr& child) {
+        if (child->kind() == ExprKind::kVar) ++uses_[child.get()];
+      });
+    });
+  }
+
+ private:
+  void let_value(const LetNode& let, const Expr& value) override {
+    const Expr var(let.var());
+    // One use is the let itself.
+    if (uses_[var.get()] == 1) {
+      post_order(let.value(), [](const Expr& node) { retire(node->origins(), "the value is not used"); });
+    }
+    const auto* function = as<FunctionNode>(value);
+    map(var, function && calls_itself(value, var) ? let_of(let, value) : value);
+  }
+
+  static bool calls_itself(const Expr& value, const Expr& var) {
+    const std::vector<Var> free = free_vars(value);
+    return std::find(free.begin(), free.end(), as_ref<VarNode>(var)) != free.end();
+  }
+
+  static Expr let_of(const LetNode& let, const Expr& value) {
+    return make_let(let.var(), value, Expr(let.var()), NodeInfo(let.origins(), let.span(), value->checked_type()));
+  }
+
+  // `rebuilt` is a let over rewritten parts; its body is all that is left.
+  Expr rewrite(const Expr&, const Expr& rebuilt) override {
+    const auto* let = as<LetNode>(rebuilt);
+    return let ? let->body() : rebuilt;
+  }
+
+  PointerMap<int> uses_;
+};
+
+}  // namespace
+
+Pass to_graph_normal_form() {
+  return function_pass(
+      {1, "ToGraphNormalForm", {}},
+      [](const Function& function, const IRModule&, const PassContext&) {
+        return as_ref<FunctionNode>(LetRemover(Expr(function)).run(Expr(function)));
+      },
+      /*may_retire=*/true);
+}
+
+}  // namespace baton
