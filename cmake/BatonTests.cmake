@@ -30,10 +30,12 @@ if(BATON_TESTS)
     set(test_kernels "${CMAKE_BINARY_DIR}/generated/test_kernels")
     add_custom_command(
       OUTPUT "${test_kernels}.so"
-      COMMAND "${CMAKE_CXX_COMPILER}" -x c -std=c11 -O2 -fPIC "-I${BATON_HALIDE_ROOT}/include" -Wall -Wextra -c
+      COMMAND "${CMAKE_CXX_COMPILER}" -x c -std=c11 -O2 -fPIC "-I${BATON_HALIDE_ROOT}/include" "-I${CMAKE_SOURCE_DIR}/src"
+              -Wall -Wextra -Wpedantic -Werror -c
               "${CMAKE_SOURCE_DIR}/tests/unit/runtime/test_kernels.c" -o "${test_kernels}.o"
       COMMAND "${CMAKE_CXX_COMPILER}" -shared -nostdlib "${shim_object}" "${test_kernels}.o" -o "${test_kernels}.so"
-      DEPENDS "${CMAKE_SOURCE_DIR}/tests/unit/runtime/test_kernels.c" "${shim_embedded}"
+      DEPENDS "${CMAKE_SOURCE_DIR}/tests/unit/runtime/test_kernels.c"
+              "${CMAKE_SOURCE_DIR}/src/baton/runtime/c_api.h" "${shim_embedded}"
       COMMENT "Building the kernels of the runtime's tests" VERBATIM)
     add_custom_target(baton_test_kernels DEPENDS "${test_kernels}.so")
     add_dependencies(baton_unit_tests baton_test_kernels)

@@ -56,6 +56,8 @@ class WorkFolder {
     rmdir(path_.c_str());
   }
   std::string file(const char* name) const { return path_ + "/" + name; }
+  /// Unique, since the folder's name is.
+  std::string suffix() const { return path_.substr(path_.rfind('-')); }
 
  private:
   std::string path_;
@@ -134,7 +136,7 @@ Status link_kernels(std::span<const std::string> objects, const std::string& out
   if (status.ok()) status = write_file(folder.file("response"), response.data(), response.size());
   if (!status.ok()) return status;
 
-  const std::string partial = output + "." + std::to_string(getpid()) + ".partial";
+  const std::string partial = output + folder.suffix();
   std::vector<std::string> words = {linker, "-shared", "-o", partial};
   if (is_plain_linker(linker)) {
     words.insert(words.end(), {"-z", "noexecstack"});

@@ -96,7 +96,10 @@ extern "C" {
 
 const char* baton_last_error(void) { return last_error.c_str(); }
 
-baton_model* baton_model_load(const char* path) { return wrap(baton::Model::load(path)); }
+baton_model* baton_model_load(const char* path) {
+  if (!path) return wrap(baton::Status::invalid("there is no path to load a model from"));
+  return wrap(baton::Model::load(path));
+}
 
 baton_model* baton_model_load_memory(const void* data, size_t bytes) {
   return wrap(baton::Model::load_memory({static_cast<const uint8_t*>(data), bytes}));
@@ -121,6 +124,7 @@ const char* baton_input_name(const baton_model* model, int index) {
 }
 
 int baton_input_index(const baton_model* model, const char* name) {
+  if (!name) return -1;
   for (size_t i = 0; i < model->executor().num_inputs(); ++i) {
     if (model->executor().input_node(i).name == name) return static_cast<int>(i);
   }

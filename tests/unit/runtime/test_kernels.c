@@ -2,6 +2,8 @@
 #include <HalideRuntime.h>
 #include <string.h>
 
+#include "baton/runtime/c_api.h" /* so that it is compiled as C once */
+
 extern int baton_mark_fenced(int id);
 
 static halide_buffer_t* buffer(void** args, int i) { return (halide_buffer_t*)args[i]; }
