@@ -5,15 +5,15 @@
 namespace baton {
 
 std::optional<OriginId> OriginTable::find(const Origin* origin) const {
-  const auto at = ids_.find(origin);
-  if (at == ids_.end()) return std::nullopt;
-  return OriginId(at->second);
+  const uint32_t id = ids_.find(origin);
+  if (id == PointerIndex::kNone) return std::nullopt;
+  return OriginId(id);
 }
 
 OriginId OriginTable::add(const Ref<const Origin>& origin) {
-  const auto [at, fresh] = ids_.emplace(origin.get(), static_cast<uint32_t>(origins_.size()));
+  const auto [id, fresh] = ids_.add(origin.get());
   if (fresh) origins_.push_back(origin);
-  return OriginId(at->second);
+  return OriginId(id);
 }
 
 const Retired* OriginTable::retired(OriginId id) const {

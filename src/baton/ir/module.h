@@ -4,11 +4,11 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "baton/ir/expr.h"
 #include "baton/ir/origin.h"
+#include "baton/support/pointer_index.h"
 
 namespace baton {
 
@@ -36,7 +36,7 @@ class OriginTable {
 
  private:
   std::vector<Ref<const Origin>> origins_;
-  std::unordered_map<const Origin*, uint32_t> ids_;
+  PointerIndex ids_;
   std::map<uint32_t, Retired> retired_;
 };
 

@@ -1,5 +1,7 @@
 #include "baton/ir/visit.h"
 
+#include "baton/support/pointer_index.h"
+
 namespace baton {
 
 void post_order(const Expr& root, const std::function<void(const Expr&)>& visit,
@@ -10,7 +12,7 @@ void post_order(const Expr& root, const std::function<void(const Expr&)>& visit,
     const Expr* node;
     bool close;
   };
-  std::unordered_set<const ExprNode*> seen;
+  PointerIndex seen;
   std::vector<Step> stack{{&root, false}};
   std::vector<const Expr*> children;
   while (!stack.empty()) {
@@ -20,7 +22,7 @@ void post_order(const Expr& root, const std::function<void(const Expr&)>& visit,
       visit(*step.node);
       continue;
     }
-    if (!seen.insert(step.node->get()).second) continue;
+    if (!seen.add(step.node->get()).second) continue;
     stack.push_back({step.node, true});
     if (enter && !enter(*step.node)) continue;
     // for_each_child may hand out temporaries for Var handles, which have no children: visit those right here
@@ -34,10 +36,10 @@ void post_order(const Expr& root, const std::function<void(const Expr&)>& visit,
     }
     if (const auto* function = as<FunctionNode>(node.kind() == ExprKind::kFunction ? &node : nullptr)) {
       for (const Var& param : function->params())
-        if (seen.insert(param.get()).second) visit(Expr(param));
+        if (seen.add(param.get()).second) visit(Expr(param));
       children.push_back(&function->body());
     } else if (const auto* let = as<LetNode>(node.kind() == ExprKind::kLet ? &node : nullptr)) {
-      if (seen.insert(let->var().get()).second) visit(Expr(let->var()));
+      if (seen.add(let->var().get()).second) visit(Expr(let->var()));
       children.push_back(&let->value());
       children.push_back(&let->body());
     }
@@ -46,18 +48,17 @@ void post_order(const Expr& root, const std::function<void(const Expr&)>& visit,
 }
 
 std::vector<Var> free_vars(const Expr& root) {
-  std::unordered_set<const ExprNode*> bound;
+  PointerIndex bound, seen;
   std::vector<Var> used;
-  std::unordered_set<const ExprNode*> seen;
   std::vector<Expr> order;
   post_order(root, [&](const Expr& node) { order.push_back(node); });
   for (const Expr& node : order) {
     if (const auto* function = as<FunctionNode>(node))
-      for (const Var& param : function->params()) bound.insert(param.get());
-    if (const auto* let = as<LetNode>(node)) bound.insert(let->var().get());
+      for (const Var& param : function->params()) bound.add(param.get());
+    if (const auto* let = as<LetNode>(node)) bound.add(let->var().get());
   }
   for (const Expr& node : order)
-    if (node->kind() == ExprKind::kVar && !bound.count(node.get()) && seen.insert(node.get()).second)
+    if (node->kind() == ExprKind::kVar && !bound.contains(node.get()) && seen.add(node.get()).second)
       used.push_back(as_ref<VarNode>(node));
   return used;
 }

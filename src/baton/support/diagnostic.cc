@@ -53,14 +53,49 @@ const char* name_of(Severity severity) {
   return "";
 }
 
-size_t caret_count(const Span& span, size_t line_length) {
-  if (span.end_line == span.line && span.end_column > span.column) return span.end_column - span.column;
-  return span.end_line > span.line && line_length >= span.column ? line_length - span.column + 1 : 1;
-}
+// A source line as it is shown: of a long one the part around `focus`, tabs as blanks.
+class LineView {
+ public:
+  LineView(std::string_view line, size_t focus) : line_(line) {
+    constexpr size_t kMost = 200, kBefore = 80;
+    if (line_.ends_with('\r')) line_.remove_suffix(1);
+    end_ = line_.size();
+    if (line_.size() > kMost) {
+      begin_ = focus > kBefore ? std::min(focus - kBefore, line_.size() - kMost) : 0;
+      while (begin_ > 0 && continues(begin_)) --begin_;
+      end_ = begin_ + kMost;
+      while (end_ < line_.size() && continues(end_)) ++end_;
+    }
+    shown_ = (begin_ > 0 ? "..." : "") + std::string(line_.substr(begin_, end_ - begin_)) + (end_ < line_.size() ? "..." : "");
+    std::replace(shown_.begin(), shown_.end(), '\t', ' ');
+  }
+  const std::string& shown() const { return shown_; }
+  /// Where the part of `span` that is on this line stands in what is shown: its first column, and how many.
+  std::pair<size_t, size_t> place(const Span& span) const {
+    const size_t first = span.column ? span.column - 1 : 0;
+    size_t last = first + 1;
+    if (span.end_line == span.line && span.end_column > span.column) last = span.end_column - 1;
+    else if (span.end_line > span.line) last = std::max(last, line_.size());
+    const size_t from = column(first);
+    return {from, std::max<size_t>(column(last), from + 1) - from};
+  }
+
+ private:
+  bool continues(size_t at) const { return (static_cast<unsigned char>(line_[at]) & 0xC0) == 0x80; }
+  // Characters, not bytes; what is cut away counts as nothing.
+  size_t column(size_t byte) const {
+    size_t column = begin_ > 0 ? 3 : 0;
+    for (size_t at = begin_; at < std::min(byte, end_); ++at) column += !continues(at);
+    return column + (byte > end_ && end_ == line_.size() ? byte - end_ : 0);
+  }
+  std::string_view line_;
+  size_t begin_ = 0, end_;
+  std::string shown_;
+};
 
 // One row of carets (and dashes for labels that stand on the same line), then the labels' texts,
 // the rightmost beside the row, the others below it, each under its own mark.
-void render_marks(std::string& out, const std::string& margin, const Diagnostic& d, std::string_view line) {
+void render_marks(std::string& out, const std::string& margin, const Diagnostic& d, const LineView& line) {
   std::vector<const DiagnosticLabel*> labels;
   for (const auto& label : d.labels)
     if (label.span.source == d.span.source && label.span.line == d.span.line) labels.push_back(&label);
@@ -68,7 +103,7 @@ void render_marks(std::string& out, const std::string& margin, const Diagnostic&
                    [](const auto* a, const auto* b) { return a->span.column < b->span.column; });
   std::string marks;
   auto put = [&](const Span& span, char mark) {
-    const size_t begin = span.column ? span.column - 1 : 0, count = caret_count(span, line.size());
+    const auto [begin, count] = line.place(span);
     if (marks.size() < begin + count) marks.resize(begin + count, ' ');
     for (size_t i = begin; i < begin + count; ++i)
       if (marks[i] == ' ') marks[i] = mark;
@@ -81,7 +116,7 @@ void render_marks(std::string& out, const std::string& margin, const Diagnostic&
   for (size_t shown = labels.size() > 0 ? labels.size() - 1 : 0; shown > 0; --shown) {
     std::string bars, text;
     for (size_t i = 0; i < shown; ++i) {
-      const size_t column = labels[i]->span.column - 1;
+      const size_t column = line.place(labels[i]->span).first;
       bars.resize(std::max(bars.size(), column), ' ');
       bars += '|';
       if (i + 1 < shown) {
@@ -89,11 +124,22 @@ void render_marks(std::string& out, const std::string& margin, const Diagnostic&
         text += '|';
       }
     }
-    text.resize(std::max<size_t>(text.size(), labels[shown - 1]->span.column - 1), ' ');
+    text.resize(std::max<size_t>(text.size(), line.place(labels[shown - 1]->span).first), ' ');
     text += labels[shown - 1]->text;
     if (shown + 1 == labels.size()) out += margin + "| " + bars + "\n";
     out += margin + "| " + text + "\n";
   }
+}
+
+// A label on another line, with that line.
+void render_elsewhere(std::string& out, const Diagnostic& d, const DiagnosticLabel& label) {
+  if (!label.span || !label.span.source) return;
+  if (label.span.source != d.span.source) out += "  --> " + label.span.text() + "\n";
+  const std::string number = std::to_string(label.span.line), margin(number.size() + 2, ' ');
+  const LineView line(label.span.source->line(label.span.line), label.span.column);
+  const auto [begin, count] = line.place(label.span);
+  out += " " + number + " | " + line.shown() + "\n";
+  out += margin + "| " + std::string(begin, ' ') + std::string(count, '-') + " " + label.text + "\n";
 }
 
 }  // namespace
@@ -105,9 +151,11 @@ std::string render(const Diagnostic& d) {
     const std::string number = std::to_string(d.span.line);
     const std::string margin(number.size() + 2, ' ');
     if (d.span.source && !d.span.source->text().empty()) {
-      const std::string_view line = d.span.source->line(d.span.line);
-      out += margin + "|\n " + number + " | " + std::string(line) + "\n";
+      const LineView line(d.span.source->line(d.span.line), d.span.column);
+      out += margin + "|\n " + number + " | " + line.shown() + "\n";
       render_marks(out, margin, d, line);
+      for (const DiagnosticLabel& label : d.labels)
+        if (label.span.source != d.span.source || label.span.line != d.span.line) render_elsewhere(out, d, label);
     }
   }
   if (!d.hint.empty()) out += " hint: " + d.hint + "\n";

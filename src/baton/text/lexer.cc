@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "baton/text/diagnostics.h"
 
@@ -59,6 +60,7 @@ const char* word_end(const char* at, const char* end) {
 std::string_view describe(TokenKind kind) {
   switch (kind) {
     case TokenKind::kEnd: return "the end of the text";
+    case TokenKind::kUnknown: return "an unexpected character";
     case TokenKind::kHash: return "a section";
     case TokenKind::kIdent: return "a name";
     case TokenKind::kLocal: return "a local variable";
@@ -133,6 +135,7 @@ void Lexer::skip_block_comment() {
   for (int depth = 1; depth > 0;) {
     if (at_ >= end_) {
       engine_.report(kOpenComment, span(line, column, line, column + 2));
+      cut_short_ = true;
       return;
     }
     const char c = *at_++;
@@ -236,7 +239,7 @@ Token Lexer::string() {
   while (end < end_ && *end != '"' && *end != '\n') end += *end == '\\' && end + 1 < end_ && end[1] != '\n' ? 2 : 1;
   if (end >= end_ || *end != '"') {
     end = std::min(end, end_);
-    Token token = name(TokenKind::kString, end);
+    Token token = name(TokenKind::kUnknown, end);
     engine_.report(kOpenString, span(token));
     return token;
   }
@@ -249,13 +252,10 @@ Token Lexer::hash() {
   return take(TokenKind::kHash, end < end_ && *end == ']' ? end + 1 : end);
 }
 
-// One report for a run of characters that mean nothing.
-void Lexer::skip_unknown() {
+// One report for a run of characters that mean nothing, and the word behind it: `$x`.
+Token Lexer::unknown() {
   const char* end = at_ + 1;
-  auto meaningless = [&](char c) {
-    return c != '\n' && (static_cast<unsigned char>(c) >= 0x7f || static_cast<unsigned char>(c) < 0x20 || c == '$' || c == '~');
-  };
-  while (end < end_ && meaningless(*end) && *end != '\t' && *end != '\r') ++end;
+  while (end < end_ && (static_cast<unsigned char>(*end) >= 0x80 || is_word(*end))) ++end;
   const unsigned char first = static_cast<unsigned char>(*at_);
   char shown[16];
   if (first < 0x20 || first == 0x7f) {
@@ -265,18 +265,16 @@ void Lexer::skip_unknown() {
     while (size < 4 && at_ + size < end && (static_cast<unsigned char>(at_[size]) & 0xC0) == 0x80) ++size;
     std::snprintf(shown, sizeof shown, "`%.*s`", static_cast<int>(size), at_);
   }
-  const Token token = take(TokenKind::kEnd, end);
+  const Token token = name(TokenKind::kUnknown, end);
   engine_.report(kBadCharacter, span(token), {shown});
   if (engine_.diagnostics().size() >= kMaxErrors) at_ = end_;
+  return token;
 }
 
 Token Lexer::next() {
-  for (;;) {
-    skip_blanks();
-    if (at_ >= end_) return take(TokenKind::kEnd, end_);
-    if (is_known()) return known();
-    skip_unknown();
-  }
+  skip_blanks();
+  if (at_ >= end_) return take(std::exchange(cut_short_, false) ? TokenKind::kUnknown : TokenKind::kEnd, end_);
+  return is_known() ? known() : unknown();
 }
 
 bool Lexer::is_known() const {

@@ -39,13 +39,14 @@ class Lexer {
   Token hash();
   bool is_known() const;
   Token known();
-  void skip_unknown();
+  Token unknown();
   bool number_starts(const char* after_sign) const;
 
   Ref<const Source> source_;
   DiagnosticEngine& engine_;
   const char *at_, *end_, *line_start_;
   uint32_t line_ = 1;
+  bool cut_short_ = false;      // by a comment without an end: what is missing then is no second mistake
   bool after_operand_ = false;  // whether a `-` here is an operator, not a sign
 };
 

@@ -65,7 +65,7 @@ Expr Parser::block() {
 // Statements up to the expression that is their value. Lets are collected and nested at the end, innermost last.
 Expr Parser::sequence(bool recover) {
   const Deeper deeper(*this);
-  const size_t first_let = lets_.size(), brackets = brackets_.size();
+  const size_t first_let = lets_.size(), brackets = open_brackets_;
   Expr result;
   for (bool more = true; more;) {
     const size_t lets = lets_.size(), args = args_.size();

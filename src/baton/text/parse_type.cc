@@ -37,11 +37,19 @@ Type Parser::type() {
   if (!dtype) {
     report(kUnknownType, lexer_.span(start), {std::string(start.text), suggestion(start.text, type_names())});
     advance();
-    if (accept(TokenKind::kLeftSquare)) types_until(TokenKind::kRightSquare, nullptr);
+    skip_brackets();
     return incomplete_type();
   }
   advance();
   return scalar_type(*dtype);
+}
+
+// What stands behind the name of an unknown type is of no use.
+void Parser::skip_brackets() {
+  if (!at(TokenKind::kLeftSquare)) return;
+  const size_t outside = open_brackets_;
+  do advance();
+  while (open_brackets_ > outside && !at(TokenKind::kSemicolon) && !at(TokenKind::kEnd));
 }
 
 // Tensor[(1, ?, 3), float32]

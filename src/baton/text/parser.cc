@@ -55,8 +55,9 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& ca
 
 Parser::Deeper::Deeper(Parser& parser) : parser_(parser) {
   if (++parser.depth_ <= kMaxDepth) return;
-  --parser.depth_;
-  parser.fail(kTooDeep, parser.lexer_.span(parser.token_), {std::to_string(kMaxDepth)});
+  // Going on behind a thousand open brackets would only find mistakes that are none.
+  parser.report(kTooDeep, parser.lexer_.span(parser.token_), {std::to_string(kMaxDepth)});
+  parser.engine_.raise_errors();
 }
 
 Parser::Parser(std::string text, std::string source_name)
@@ -95,14 +96,20 @@ Parser::Parser(std::string text, std::string source_name)
 
 void Parser::advance() {
   if (opens(token_.kind)) {
-    brackets_ += token_.text[0];
-  } else if (closes(token_.kind) && !brackets_.empty()) {
-    brackets_.pop_back();
+    if (at(TokenKind::kLeftBrace)) braces_.push_back(open_brackets_);
+    ++open_brackets_;
+  } else if (closes(token_.kind) && open_brackets_ > 0) {
+    close_brackets(open_brackets_ - 1);
   }
   last_line_ = token_.line;
   last_column_ = token_.end_column();
   token_ = next_;
   if (!token_.is(TokenKind::kEnd)) next_ = lexer_.next();
+}
+
+void Parser::close_brackets(size_t left) {
+  open_brackets_ = std::min(left, open_brackets_);
+  while (!braces_.empty() && braces_.back() >= open_brackets_) braces_.pop_back();
 }
 
 bool Parser::accept(TokenKind kind) {
@@ -121,6 +128,7 @@ Token Parser::expect(TokenKind kind, std::string_view what) {
 }
 
 void Parser::fail_expected(std::string_view what) {
+  if (at(TokenKind::kUnknown)) throw Recover();
   std::string found(describe(token_.kind));
   switch (token_.kind) {
     case TokenKind::kIdent:
@@ -152,20 +160,19 @@ void Parser::not_yet(std::string_view what) { fail(kNotYet, lexer_.span(token_),
 // To the `;` that ends the statement, or to the `}` that ends its block. `brackets` were open where it began.
 void Parser::skip_statement(size_t brackets) {
   while (!at(TokenKind::kEnd) && !at(TokenKind::kDef)) {
-    const size_t brace = brackets_.rfind('{');
-    const bool inside = brace != std::string::npos && brace >= brackets;  // a block that the statement opened
+    const bool inside = !braces_.empty() && braces_.back() >= brackets;  // a block that the statement opened
     if (!inside && (at(TokenKind::kSemicolon) || at(TokenKind::kRightBrace))) {
-      brackets_.resize(std::min(brackets, brackets_.size()));
+      close_brackets(brackets);
       return;
     }
-    if (inside && at(TokenKind::kRightBrace)) brackets_.resize(brace + 1);
+    if (inside && at(TokenKind::kRightBrace)) close_brackets(braces_.back() + 1);
     advance();
   }
 }
 
 void Parser::skip_to_definition() {
   while (!at(TokenKind::kEnd) && !at(TokenKind::kDef) && !at(TokenKind::kType) && !at(TokenKind::kExtern)) advance();
-  brackets_.clear();
+  close_brackets(0);
 }
 
 // ---- Modules
@@ -181,7 +188,8 @@ IRModule Parser::module() {
     try {
       definition();
     } catch (const Recover&) {
-      if (at(TokenKind::kType) || at(TokenKind::kExtern)) advance();
+      accept(TokenKind::kExtern);
+      accept(TokenKind::kType);
       skip_to_definition();
     }
   }
@@ -247,6 +255,7 @@ void Parser::definition() {
   if (!at(TokenKind::kDef)) {
     const Token start = token_;
     advance();  // a stray `def` later must not find us here again
+    if (start.is(TokenKind::kUnknown)) throw Recover();
     fail(kExpected, lexer_.span(start), {"`def`", std::string(describe(start.kind))});
   }
   advance();

@@ -73,6 +73,8 @@ class Parser {
   Diagnostic& report(const DiagnosticDef& def, const Span& span, const std::vector<std::string>& values);
   void skip_statement(size_t brackets);
   void skip_to_definition();
+  void skip_brackets();
+  void close_brackets(size_t left);
   /// From the first byte of `from` to the end of the token consumed last.
   Span span_since(const Token& from) const { return lexer_.span(from.line, from.column, last_line_, last_column_); }
 
@@ -127,7 +129,8 @@ class Parser {
   Lexer lexer_;
   Token token_, next_;
   uint32_t last_line_ = 1, last_column_ = 1;  // end of the token consumed last
-  std::string brackets_;                      // those open now
+  size_t open_brackets_ = 0;
+  std::vector<size_t> braces_;  // of these, which are `{`
   int depth_ = 0;
 
   IRModule module_;  // null while single_expr

@@ -23,7 +23,7 @@ std::string Printer::unique_name(const std::string& hint) {
 }
 
 // Where a variable is bound: `%x: Type /* ty=Type */`.
-void Printer::binding(const VarNode* var, Piece& into) {
+void Printer::binding(const VarNode* var, Piece& into, bool typed) {
   NodeState& state = nodes_[var];
   const bool again = state.number != NodeState::kNone;
   if (!again) {
@@ -37,15 +37,15 @@ void Printer::binding(const VarNode* var, Piece& into) {
     into.text += ": ";
     append_type(into.text, var->annotation());
   }
-  if (!again) comment(var, true, into.text);
+  if (!again) comment(var, typed, into.text);
 }
 
 // A variable that nothing binds is declared on a line of its own.
-void Printer::variable(const VarNode* var, Piece& into) {
+void Printer::variable(const VarNode* var, Piece& into, bool typed) {
   if (nodes_[var].number == NodeState::kNone) {
     Piece line;
     line.text = "free_var ";
-    binding(var, line);
+    binding(var, line, typed);
     scope_->text += line.text;
     scope_->text += ';';
     new_line(*scope_);
@@ -164,7 +164,8 @@ void Printer::call_attrs(const CallNode* call, std::string& out, bool first) {
 
 // ---- Comments
 
-// Behind the first place where `node` stands. A constant always knows its type; it shows it only where its user has one.
+// Behind the first place where `node` stands. Constants and annotated variables always know
+// their type; they show it only where their user has one.
 void Printer::comment(const ExprNode* node, bool typed, std::string& out) {
   if (options_.annotate) {
     out += options_.annotate(Expr(node));
@@ -172,7 +173,7 @@ void Printer::comment(const ExprNode* node, bool typed, std::string& out) {
   }
   const ExprKind kind = node->kind();
   if (kind == ExprKind::kIf || kind == ExprKind::kLet || kind == ExprKind::kOp || kind == ExprKind::kGlobalVar) return;
-  const bool show_type = options_.types && node->checked_type() && (typed || kind != ExprKind::kConstant);
+  const bool show_type = options_.types && node->checked_type() && (typed || (kind != ExprKind::kConstant && kind != ExprKind::kVar));
   const bool show_span = options_.spans && node->span();
   if (show_type || show_span) {
     out += " /* ";

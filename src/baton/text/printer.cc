@@ -49,32 +49,13 @@ const ExprNode* dataflow_child(const ExprNode* node, uint32_t index) {
 
 bool has_type(const ExprNode* node) { return node->checked_type() != nullptr; }
 
+// Whether inference went over a function. (Its variables and constants know their types without it.)
+bool is_typed(const FunctionNode* function) {
+  return has_type(function) || (!is_atom(function->body().get()) && has_type(function->body().get()));
+}
+bool is_typed(const LetNode* let) { return has_type(let) || (!is_atom(let->value().get()) && has_type(let->value().get())); }
+
 }  // namespace
-
-// ---- The table of nodes
-
-size_t NodeTable::slot(const ExprNode* node) const {
-  const size_t mask = slots_.size() - 1;
-  size_t at = (reinterpret_cast<uintptr_t>(node) >> 4) * 0x9E3779B97F4A7C15ull >> 20 & mask;
-  while (slots_[at].node && slots_[at].node != node) at = (at + 1) & mask;
-  return at;
-}
-
-std::pair<uint32_t, bool> NodeTable::add(const ExprNode* node) {
-  if (2 * states_.size() >= slots_.size()) grow();
-  Slot& found = slots_[slot(node)];
-  if (found.node) return {found.index, false};
-  found = {node, static_cast<uint32_t>(states_.size())};
-  states_.emplace_back();
-  return {found.index, true};
-}
-
-void NodeTable::grow() {
-  std::vector<Slot> old(std::max<size_t>(64, 2 * slots_.size()));
-  old.swap(slots_);
-  for (const Slot& each : old)
-    if (each.node) slots_[slot(each.node)] = each;
-}
 
 // ---- Pieces
 
@@ -135,8 +116,8 @@ void Printer::count_uses(const Expr& root) {
   std::vector<const ExprNode*> pending;
   auto use = [&](const Expr& child) {
     if (child->kind() == ExprKind::kOp || child->kind() == ExprKind::kGlobalVar) return;
-    const auto [index, fresh] = nodes_.add(child.get());
-    ++nodes_.at(index).uses;
+    const auto [state, fresh] = nodes_.add(child.get());
+    ++state->uses;
     if (fresh && child->kind() != ExprKind::kConstant) pending.push_back(child.get());
   };
   use(root);
@@ -206,7 +187,7 @@ void Printer::make_piece(const ExprNode* node) {
       piece.indent += 2;
       new_line(piece);
       Piece* outer = std::exchange(scope_, &piece);
-      let_chain(static_cast<const LetNode*>(node), piece);
+      let_chain(static_cast<const LetNode*>(node), piece, typed);
       scope_ = outer;
       piece.indent -= 2;
       new_line(piece);
@@ -265,7 +246,7 @@ void Printer::operand(const ExprNode* node, Piece& into, bool typed) {
 
 bool Printer::atom(const ExprNode* node, Piece& into, bool typed) {
   switch (node->kind()) {
-    case ExprKind::kVar: variable(static_cast<const VarNode*>(node), into); return true;
+    case ExprKind::kVar: variable(static_cast<const VarNode*>(node), into, typed); return true;
     case ExprKind::kConstant: constant(static_cast<const ConstantNode*>(node), nodes_[node], into, typed); return true;
     case ExprKind::kOp:
       into.text += static_cast<const OpNode*>(node)->name();
@@ -297,7 +278,7 @@ void Printer::tail(const ExprNode* node, Piece& into, bool typed) {
     return;
   }
   if (node->kind() == ExprKind::kLet) {
-    let_chain(static_cast<const LetNode*>(node), into);
+    let_chain(static_cast<const LetNode*>(node), into, typed);
     return;
   }
   visit(node);
@@ -310,7 +291,7 @@ void Printer::tail(const ExprNode* node, Piece& into, bool typed) {
 
 // `let %x = value;` for each, then what the last one ends with. Lines that the first value needs stand before the
 // whole; what follows is a block in `into`.
-void Printer::let_chain(const LetNode* let, Piece& into) {
+void Printer::let_chain(const LetNode* let, Piece& into, bool typed) {
   if (++depth_ > kMaxBlocks) throw Error("lets are nested more than " + std::to_string(kMaxBlocks) + " deep in values; such an expression has no text");
   Piece* outer = scope_;
   const ExprNode* body = let;
@@ -319,28 +300,30 @@ void Printer::let_chain(const LetNode* let, Piece& into) {
     Piece line;
     line.indent = into.indent;
     line.text = "let ";
-    binding(each->var().get(), line);
+    typed = typed || is_typed(each);
+    binding(each->var().get(), line, typed);
     line.text += " = ";
-    tail(each->value().get(), line, has_type(each) || has_type(each->var().get()));
+    tail(each->value().get(), line, typed);
     line.text += ';';
     append(into, line);
     new_line(into);
     scope_ = &into;
     body = each->body().get();
   }
-  tail(body, into, has_type(let));
+  tail(body, into, typed);
   scope_ = outer;
   --depth_;
 }
 
 void Printer::function(const FunctionNode* function, std::string_view head, Piece& into) {
+  const bool typed = is_typed(function);
   std::string& out = into.text;
   out += head;
   out += '(';
   bool first = true;
   for (const Var& param : function->params()) {
     if (!std::exchange(first, false)) out += ", ";
-    binding(param.get(), into);
+    binding(param.get(), into, typed);
   }
   for (const auto& [key, value] : function->attrs()) {
     if (!std::exchange(first, false)) out += ", ";
@@ -356,7 +339,7 @@ void Printer::function(const FunctionNode* function, std::string_view head, Piec
   out += " {";
   into.indent += 2;
   new_line(into);
-  scope(function->body().get(), into, has_type(function) || function->ret_type());
+  scope(function->body().get(), into, typed);
   into.indent -= 2;
   new_line(into);
   out += '}';

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "baton/support/pointer_index.h"
 #include "baton/text/metadata.h"
 #include "baton/text/printer.h"
 
@@ -34,22 +35,19 @@ struct NodeState {
   bool written = false;     ///< its comment stands somewhere
 };
 
-/// Nodes by address, numbered densely in the order they were met.
+/// The states of all nodes of the printed graph; a node must have been added before it is asked for.
 class NodeTable {
  public:
-  /// The index of `node`, and whether it is new.
-  std::pair<uint32_t, bool> add(const ExprNode* node);
-  NodeState& at(uint32_t index) { return states_[index]; }
-  NodeState& operator[](const ExprNode* node) { return states_[slots_[slot(node)].index]; }
+  /// The state of `node`, and whether it is new.
+  std::pair<NodeState*, bool> add(const ExprNode* node) {
+    const auto [index, fresh] = index_.add(node);
+    if (fresh) states_.emplace_back();
+    return {&states_[index], fresh};
+  }
+  NodeState& operator[](const ExprNode* node) { return states_[index_.find(node)]; }
 
  private:
-  struct Slot {
-    const ExprNode* node = nullptr;
-    uint32_t index = 0;
-  };
-  size_t slot(const ExprNode* node) const;
-  void grow();
-  std::vector<Slot> slots_;
+  PointerIndex index_;
   std::vector<NodeState> states_;
 };
 
@@ -78,11 +76,11 @@ class Printer {
   bool atom(const ExprNode* node, Piece& into, bool typed);
   void scope(const ExprNode* body, Piece& into, bool typed);
   void tail(const ExprNode* node, Piece& into, bool typed);
-  void let_chain(const LetNode* let, Piece& into);
+  void let_chain(const LetNode* let, Piece& into, bool typed);
   void function(const FunctionNode* function, std::string_view head, Piece& into);
   void if_else(const IfNode* branch, Piece& into);
-  void variable(const VarNode* var, Piece& into);
-  void binding(const VarNode* var, Piece& into);
+  void variable(const VarNode* var, Piece& into, bool typed);
+  void binding(const VarNode* var, Piece& into, bool typed);
   void constant(const ConstantNode* constant, NodeState& state, Piece& into, bool typed);
 
   // ---- names, types, attributes, comments

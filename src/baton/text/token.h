@@ -7,6 +7,7 @@ namespace baton::text {
 
 enum class TokenKind : uint8_t {
   kEnd,
+  kUnknown,  ///< was reported by the lexer
   kHash,     ///< `#[...]`, e.g. the version line
   kIdent,    ///< `add`, `nn.conv2d`: the dots belong to it
   kLocal,    ///< `%x`

@@ -1,0 +1,54 @@
+#pragma once
+// Numbers addresses 0, 1, 2, ... in the order they are met. Walks over large graphs spend most of their time here: one
+// flat table, no allocation per entry.
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace baton {
+
+class PointerIndex {
+ public:
+  static constexpr uint32_t kNone = ~0u;
+
+  /// The number of `pointer` (not null), and whether it is new.
+  std::pair<uint32_t, bool> add(const void* pointer) {
+    if (2 * size_ >= slots_.size()) grow();
+    Slot& found = slots_[slot(pointer)];
+    if (found.pointer) return {found.index, false};
+    found = {pointer, size_};
+    return {size_++, true};
+  }
+  /// Its number, or kNone.
+  uint32_t find(const void* pointer) const {
+    if (slots_.empty()) return kNone;
+    const Slot& found = slots_[slot(pointer)];
+    return found.pointer ? found.index : kNone;
+  }
+  bool contains(const void* pointer) const { return find(pointer) != kNone; }
+  uint32_t size() const { return size_; }
+
+ private:
+  struct Slot {
+    const void* pointer = nullptr;
+    uint32_t index = 0;
+  };
+  size_t slot(const void* pointer) const {
+    const size_t mask = slots_.size() - 1;
+    size_t at = ((reinterpret_cast<uintptr_t>(pointer) >> 4) * 0x9E3779B97F4A7C15ull >> 20) & mask;
+    while (slots_[at].pointer && slots_[at].pointer != pointer) at = (at + 1) & mask;
+    return at;
+  }
+  void grow() {
+    std::vector<Slot> old(slots_.empty() ? 64 : 2 * slots_.size());
+    old.swap(slots_);
+    for (const Slot& each : old)
+      if (each.pointer) slots_[slot(each.pointer)] = each;
+  }
+
+  std::vector<Slot> slots_;
+  uint32_t size_ = 0;
+};
+
+}  // namespace baton
