@@ -9,6 +9,7 @@ import sys
 
 from . import debian, wheels
 from .report import Failure, Steps, explain
+from .state import venv_python
 
 SPACE_NEEDED = 1_500_000_000  # bytes below build/ for wheels, precompiled headers and objects of one preset
 
@@ -71,18 +72,23 @@ def _configure(build, steps, keep):
     if build.preset not in names:
         raise Failure("unknown preset", seen=f"BATON_PRESET={build.preset}", todo="take one of: " + ", ".join(names))
     with open(os.path.join(build.root, wheels.PINS), encoding="utf-8") as file:
-        wanted = "\n".join([build.root, presets, file.read()])
+        found_by = os.path.realpath(venv_python(build.root)) + "\n" + file.read()
+    wanted = "\n".join([build.root, presets, found_by])
     stamp = os.path.join(build.folder, ".configured-from")
-    if _read(stamp) == wanted:
+    held = _read(stamp)
+    if held == wanted:
         return
 
     steps.step(f"configuring build/{build.preset}")
-    shutil.rmtree(os.path.join(build.folder, "CMakeFiles"), ignore_errors=True)
-    cmake = [os.path.join(build.root, "build", "venv", "bin", "cmake"), "--fresh", "--preset", build.preset,
-             "-S", build.root]
-    status, output = steps.run(cmake, keep=keep)
-    if status != 0:
-        raise explain("CMake could not configure the build", cmake, output, "",
+    cmake = [os.path.join(build.root, "build", "venv", "bin", "cmake"), "--preset", build.preset, "-S", build.root]
+    # --fresh throws all objects away: only for other wheels, and for what an interruption or a move has left behind.
+    other_wheels = held is not None and not held.endswith(found_by)
+    for command in [[*cmake, "--fresh"]] if other_wheels else [cmake, [*cmake, "--fresh"]]:
+        status, output = steps.run(command, keep=keep)
+        if status == 0:
+            break
+    else:
+        raise explain("CMake could not configure the build", command, output, "",
                       f"see {steps.log_path}; a package that is missing is named there")
     _write(stamp, wanted)
 

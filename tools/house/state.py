@@ -48,6 +48,11 @@ class Build:
 
     def become_program(self, arguments):
         """Replaces this process by the program; returns only when that fails."""
+        import signal
+
+        # Python ignores these, and what is ignored stays so in the program: `./baton print MODEL | head` must end.
+        for name in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(name, signal.SIG_DFL)
         os.execv(self.program, ["baton", *arguments])
 
 

@@ -67,6 +67,12 @@ def test_a_current_build_runs_the_program_with_all_arguments_and_its_status(tree
     assert done.stdout == "args: profile resnet-18 --json\ntelemetry off: 1\n"
 
 
+def test_the_program_dies_of_a_closed_pipe_like_any_other(tree):
+    executable(pathlib.Path(tree.program), "#!/bin/sh\nkill -PIPE $$\necho survived\n")
+    done = subprocess.run([sys.executable, os.path.join(tree.root, "baton")], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (-13, "")
+
+
 @pytest.mark.parametrize("change", [
     lambda root: (root / "src" / "a.cc").write_text("int b = 1;\n"),
     lambda root: (root / "src" / "new").mkdir() or (root / "src" / "new" / "b.cc").write_text(""),
@@ -188,6 +194,35 @@ def test_an_unknown_preset_is_named_beside_those_there_are(tree):
         setup._configure(state.Build(tree.root, "fast"), Recorder(), ())
     assert "BATON_PRESET=fast" in str(failed.value)
     assert "release, dev, asan-ubsan, tsan" in str(failed.value)
+
+
+class Cmake(Recorder):
+    """Fails unless called with --fresh."""
+
+    def run(self, command, **_):
+        self.commands.append(command[1:])
+        return (0, "") if "--fresh" in command else (1, "CMakeCache.txt directory is different")
+
+
+def test_only_a_folder_that_cannot_be_configured_loses_its_objects(tree):
+    steps = Recorder()
+    setup._configure(tree, steps, ())
+    assert len(steps.commands) == 1 and "--fresh" not in steps.commands[0]
+    setup._configure(tree, steps, ())
+    assert len(steps.commands) == 1
+
+    (pathlib.Path(tree.folder) / ".configured-from").unlink()
+    steps = Cmake()
+    setup._configure(tree, steps, ())
+    assert ["--fresh" in command for command in steps.commands] == [False, True]
+
+
+def test_other_wheels_are_looked_for_afresh(tree):
+    setup._configure(tree, Recorder(), ())
+    (pathlib.Path(tree.root) / wheels.PINS).write_text("halide==0.0.1\n")
+    steps = Recorder()
+    setup._configure(tree, steps, ())
+    assert len(steps.commands) == 1 and "--fresh" in steps.commands[0]
 
 
 def test_a_command_that_is_not_there_is_an_answer_and_not_a_crash(tmp_path):
