@@ -1,17 +1,8 @@
 // Elementwise operators of one input.
+#include "baton/ops/math.h"
 #include "baton/ops/tensor/elementwise.h"
 
 namespace baton {
-
-namespace {
-
-// The C library's: exact to the last place or nearly so.
-Halide::Expr erf_of(const Halide::Expr& x) {
-  using Halide::Internal::Call;
-  return Call::make(x.type(), x.type().bits() == 64 ? "erf" : "erff", {x}, Call::PureExtern);
-}
-
-}  // namespace
 
 const OpDef& op_abs() {
   static const OpDef def = unary_op("abs", "The absolute value.", [](Halide::Expr x) { return x.type().is_uint() ? x : cast(x.type(), abs(x)); });
@@ -101,7 +92,7 @@ const OpDef& op_rsqrt() {
 }
 
 const OpDef& op_tanh() {
-  static const OpDef def = real_op("tanh", "The hyperbolic tangent.", [](Halide::Expr x) { return tanh(x); });
+  static const OpDef def = real_op("tanh", "The hyperbolic tangent.", [](Halide::Expr x) { return vector_tanh(x); });
   return def;
 }
 
@@ -111,7 +102,7 @@ const OpDef& op_sigmoid() {
 }
 
 const OpDef& op_erf() {
-  static const OpDef def = real_op("erf", "The error function.", [](Halide::Expr x) { return erf_of(x); });
+  static const OpDef def = real_op("erf", "The error function.", [](Halide::Expr x) { return vector_erf(x); });
   return def;
 }
 
@@ -176,12 +167,12 @@ const OpDef& op_fast_exp() {
 }
 
 const OpDef& op_fast_tanh() {
-  static const OpDef def = real_op("fast_tanh", "tanh, may be off by a few units in the last place.", [](Halide::Expr x) { return tanh(x); });
+  static const OpDef def = real_op("fast_tanh", "tanh, may be off by a few units in the last place.", [](Halide::Expr x) { return vector_tanh(x); });
   return def;
 }
 
 const OpDef& op_fast_erf() {
-  static const OpDef def = real_op("fast_erf", "erf, may be off by a few units in the last place.", [](Halide::Expr x) { return erf_of(x); });
+  static const OpDef def = real_op("fast_erf", "erf, may be off by a few units in the last place.", [](Halide::Expr x) { return vector_erf(x); });
   return def;
 }
 

@@ -1,0 +1,57 @@
+// The polynomials of ops/math.h against the C library in double precision.
+#include "baton/ops/math.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace baton {
+namespace {
+
+using Function = Halide::Expr (*)(const Halide::Expr&);
+
+std::vector<float> evaluate(Function f, const std::vector<float>& at) {
+  Halide::Buffer<float> in(const_cast<float*>(at.data()), static_cast<int>(at.size()));
+  Halide::Func g("g");
+  const Halide::Var i("i");
+  g(i) = f(in(i));
+  g.vectorize(i, 16, Halide::TailStrategy::GuardWithIf);
+  const Halide::Buffer<float> out = g.realize({static_cast<int>(at.size())});
+  return {out.begin(), out.end()};
+}
+
+std::vector<float> samples() {
+  std::vector<float> at;
+  for (int i = -60000; i <= 60000; ++i) at.push_back(i * 2e-4f);
+  for (float x = 1e-30f; x < 1e30f; x *= 1.7f) at.push_back(x), at.push_back(-x);
+  return at;
+}
+
+void expect_close(Function f, double (*exact)(double), double tolerance) {
+  const std::vector<float> at = samples(), got = evaluate(f, at);
+  double worst = 0;
+  float where = 0;
+  for (size_t i = 0; i < at.size(); ++i) {
+    const double want = exact(at[i]), error = want == 0 ? std::fabs(got[i]) : std::fabs(got[i] / want - 1);
+    if (!(error <= worst)) worst = std::isnan(error) ? INFINITY : error, where = at[i];
+  }
+  EXPECT_LE(worst, tolerance) << "at " << where;
+}
+
+TEST(Math, TanhIsWithinAFewUnitsInTheLastPlace) { expect_close(vector_tanh, std::tanh, 3e-7); }
+TEST(Math, ErfIsWithinAFewUnitsInTheLastPlace) { expect_close(vector_erf, std::erf, 5e-7); }
+
+TEST(Math, InfinitiesAndNan) {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  for (Function f : {Function(vector_tanh), Function(vector_erf)}) {
+    const std::vector<float> got = evaluate(f, {inf, -inf, nan, 0.0f});
+    EXPECT_EQ(got[0], 1.0f);
+    EXPECT_EQ(got[1], -1.0f);
+    EXPECT_TRUE(std::isnan(got[2]));
+    EXPECT_EQ(got[3], 0.0f);
+  }
+}
+
+}  // namespace
+}  // namespace baton
