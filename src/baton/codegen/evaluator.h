@@ -1,0 +1,19 @@
+#pragma once
+// Constant folding's evaluator: runs the same computes as kernels do. Small work is interpreted, large work
+// compiled.
+#include <memory>
+
+#include "baton/pass/pass.h"
+
+namespace baton {
+
+enum class EvaluateBy {
+  kChoose,       ///< interpret unless compiling (or a kernel that is there already) is expected to be faster
+  kInterpreter,  ///< for tests; NotSupported when it lacks something
+  kKernel,       ///< for tests
+};
+
+/// Thread safe. Compiled kernels are kept in the process and in the kernel cache.
+std::shared_ptr<Evaluator> make_evaluator(EvaluateBy by = EvaluateBy::kChoose);
+
+}  // namespace baton

@@ -1,0 +1,84 @@
+#pragma once
+// From a module to something that runs: passes, kernels, plan, artifact.
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "baton/codegen/compiler.h"
+#include "baton/driver/plan.h"
+#include "baton/ir/module.h"
+#include "baton/runtime/artifact.h"
+#include "baton/runtime/executor.h"
+#include "baton/support/base/params_blob.h"
+#include "baton/target/machine.h"
+
+namespace baton {
+
+struct BuildOptions {
+  NamedArrays params;            ///< become constants of `main`; names that `main` does not have are ignored
+  std::optional<int> opt_level;  ///< none: that of the current PassContext
+  std::string mod_name = "default";
+  const Machine* machine = nullptr;  ///< null: Machine::host()
+  KernelCache* cache = nullptr;      ///< null: KernelCache::shared()
+  int threads = 0;                   ///< for compiling; 0: one per processor
+  /// "optimize", "kernels", "link": done of total. May come from another thread, one at a time.
+  std::function<void(const std::string& phase, int done, int total)> progress;
+  const std::atomic<bool>* interrupt = nullptr;  ///< true: Interrupted is thrown
+};
+
+/// One kernel as it was compiled, under the name that the plan calls it by.
+struct BuiltKernel {
+  std::string func_name;
+  Function
+      function;  ///< typed; where its calls came from is on the nodes of the plan, which share the kernel
+  KernelRequest request;
+  KernelRef kernel;
+};
+
+/// Seconds per phase.
+struct BuildTimes {
+  double optimize_s = 0, plan_s = 0, kernels_s = 0, link_s = 0, total_s = 0;
+};
+
+struct BuildResult {
+  IRModule source;     ///< the module as it was given, parameters not bound
+  IRModule optimized;  ///< fused; what the plan was made from
+  GraphPlan plan;      ///< graph.json, constants, nodes
+  std::string mod_name;
+  std::vector<BuiltKernel> kernels;              ///< those that the plan calls, in order
+  std::string kernels_so;                        ///< the shared library; empty where there is no linker
+  std::shared_ptr<const KernelLibrary> library;  ///< the same, loaded
+  std::string origins_json;                      ///< every operator of the source: see origins_json()
+  std::vector<std::pair<std::string, Function>>
+      function_metadata;  ///< kernel -> fused function, then "__tvm_main__"
+  BuildTimes times;
+
+  const std::string& graph_json() const { return plan.graph_json; }
+  const NamedArrays& params() const { return plan.params; }
+};
+
+/// Throws DiagnosticError or Error for what is wrong with the program, InternalError for a bug of ours.
+BuildResult build(const IRModule& module, const BuildOptions& options = {});
+
+/// Runs what was built.
+std::unique_ptr<Executor> make_executor(const BuildResult& result);
+
+/// One file that runs without the compiler. Throws Error when it cannot be written, or when no linker made
+/// kernels_so.
+void write_artifact(const BuildResult& result, const std::string& path);
+
+/// `main` with the parameters of those names replaced by constants. Throws Error when a type does not fit.
+IRModule bind_params(const IRModule& module, const NamedArrays& params);
+
+/// {"schema": 1, "operators": [{"id", "op", "line", "column", "source", "attrs", "type", "nodes",
+/// "folded_into", "retired"}]}: every operator of the source, the plan's nodes that carry it, the nodes that
+/// read a constant it was folded into, and why it is gone when it is. `types` names the type of an operator's
+/// value.
+std::string origins_json(const OriginTable& origins, const GraphPlan& plan,
+                         const std::vector<std::pair<const Origin*, Type>>& types);
+
+}  // namespace baton

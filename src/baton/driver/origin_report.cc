@@ -1,0 +1,91 @@
+// origins.json: what became of every operator of the source.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include <nlohmann/json.hpp>
+
+#include "baton/driver/build.h"
+
+namespace baton {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const AttrValue& value) {
+  if (const bool* flag = value.as<bool>()) return *flag;
+  if (const int64_t* number = value.as<int64_t>()) return *number;
+  if (const double* number = value.as<double>()) return *number;
+  if (const std::string* text = value.as<std::string>()) return *text;
+  if (const DType* type = value.as<DType>()) return type->str();
+  if (const AttrList* list = value.as<AttrList>()) {
+    Json items = Json::array();
+    for (const AttrValue& item : *list) items.push_back(json_of(item));
+    return items;
+  }
+  return nullptr;
+}
+
+/// Only what the user would write: attributes that have their default are left out.
+Json json_of(const Attrs& attrs) {
+  Json object = Json::object();
+  if (!attrs) return object;
+  for (const AttrField& field : attrs->schema().fields) {
+    const AttrValue value = attrs->get(field.name);
+    if (field.default_value && attr_text(*field.default_value) == attr_text(value)) continue;
+    object[field.name] = json_of(value);
+  }
+  return object;
+}
+
+struct Places {
+  std::set<int> nodes, folded_into;
+};
+
+/// Where each origin ended: nodes that carry it, and readers of constants that carry it.
+std::map<uint32_t, Places> places_of(const OriginTable& origins, const GraphPlan& plan) {
+  std::map<uint32_t, Places> places;
+  for (size_t i = 0; i < plan.nodes.size(); ++i) {
+    const PlannedNode& node = plan.nodes[i];
+    if (!node.function) continue;
+    for (const Origin* origin : node.origins.origins())
+      if (const auto id = origins.find(origin)) places[index(*id)].nodes.insert(static_cast<int>(i));
+    for (int input : node.inputs) {
+      const PlannedNode& source = plan.nodes[input];
+      if (source.function) continue;
+      for (const Origin* origin : source.origins.origins())
+        if (const auto id = origins.find(origin)) places[index(*id)].folded_into.insert(static_cast<int>(i));
+    }
+  }
+  return places;
+}
+
+}  // namespace
+
+std::string origins_json(const OriginTable& origins, const GraphPlan& plan,
+                         const std::vector<std::pair<const Origin*, Type>>& types) {
+  std::unordered_map<const Origin*, Type> type_of(types.begin(), types.end());
+  std::map<uint32_t, Places> places = places_of(origins, plan);
+  Json operators = Json::array();
+  for (uint32_t i = 0; i < origins.size(); ++i) {
+    const Origin& origin = origins.at(OriginId(i));
+    const Retired* retired = origins.retired(OriginId(i));
+    Json entry;
+    entry["id"] = i;
+    entry["op"] = origin.op();
+    entry["line"] = origin.span().line;
+    entry["column"] = origin.span().column;
+    entry["source"] = origin.source_name().empty() ? Json(nullptr) : Json(origin.source_name());
+    entry["attrs"] = json_of(origin.attrs());
+    const auto type = type_of.find(&origin);
+    entry["type"] = type == type_of.end() ? Json(nullptr) : Json(type_text(type->second));
+    entry["nodes"] = places[i].nodes;
+    entry["folded_into"] = places[i].folded_into;
+    entry["retired"] = retired ? Json{{"pass", retired->pass}, {"reason", retired->reason}} : Json(nullptr);
+    operators.push_back(std::move(entry));
+  }
+  return Json{{"schema", 1}, {"operators", std::move(operators)}}.dump();
+}
+
+}  // namespace baton

@@ -1,0 +1,41 @@
+#pragma once
+// From a fused module to graph.json: which kernel runs when, on which data, in which storage (the format is
+// TVM's).
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "baton/ir/module.h"
+#include "baton/support/base/params_blob.h"
+
+namespace baton {
+
+/// A kernel of the plan: every call of an equal function shares it.
+struct PlannedKernel {
+  std::string func_name;  ///< "tvmgen_default_fused_nn_relu"
+  Function function;      ///< the first one met
+  bool called = true;     ///< false: all its nodes are "__nop" (a reshape in place)
+};
+
+/// A node of the plan and what it stands for.
+struct PlannedNode {
+  std::string name,
+      func_name;      ///< func_name is empty for inputs and constants, "__nop" for reshapes in place
+  int kernel = -1;    ///< index into GraphPlan::kernels
+  Function function;  ///< the fused function this node calls, with its own origins; null for inputs
+  OriginSet origins = OriginSet::none();
+  std::vector<int> inputs;  ///< nodes, one per input tensor
+};
+
+struct GraphPlan {
+  std::string graph_json;
+  NamedArrays params;                  ///< constants, "p0", "p1", ... in the order met
+  std::vector<PlannedKernel> kernels;  ///< in the order met
+  std::vector<PlannedNode> nodes;
+};
+
+/// `module`: fused and typed; the body of `main` calls primitive functions only. Throws NotSupported for what
+/// a graph cannot say: control flow, symbolic extents, calls of other functions.
+GraphPlan make_plan(const IRModule& module, const std::string& mod_name = "default");
+
+}  // namespace baton
