@@ -55,7 +55,7 @@ void read_run(std::string_view line, Case& into) {
       Step step{pass.substr(0, open), {}};
       if (open != std::string::npos) {
         if (pass.back() != ')') throw Error(into.path + ": `" + pass + "` has no closing parenthesis");
-        step.args = split(std::string_view(pass).substr(open + 1, pass.size() - open - 2));
+        step.args = pass.substr(open + 1, pass.size() - open - 2);
       }
       into.passes.push_back(std::move(step));
     }

@@ -1,15 +1,14 @@
 #pragma once
 // One golden file: `// RUN: ...`, an input, and below `// EXPECT` what must come out.
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace baton::golden {
 
-/// `Name(args)` or `Name key=value`-free flags: what a RUN line asks for, in order.
+/// A pass of a RUN line: `Name` or `Name(key=value, key=value)`.
 struct Step {
   std::string name;
-  std::vector<std::string> args;  ///< of a pass: as written between its parentheses, split at top-level commas
+  std::string args;  ///< what stands between the parentheses
 };
 
 struct Case {

@@ -7,6 +7,7 @@
 
 #include "baton/ops/register.h"
 #include "baton/support/error.h"
+#include "baton/transform/register.h"
 #include "case.h"
 
 namespace {
@@ -66,6 +67,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   baton::register_all_ops();
+  baton::register_all_passes();
   int passed = 0, failed = 0;
   try {
     for (const std::string& path : files_of(paths)) {

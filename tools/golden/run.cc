@@ -1,6 +1,7 @@
 // Runs what a RUN line asks for.
 #include "case.h"
 
+#include "baton/pass/origin_verifier.h"
 #include "baton/pass/pass.h"
 #include "baton/support/diagnostic.h"
 #include "baton/text/parser.h"
@@ -42,12 +43,19 @@ std::string run_expr(const Case& which) {
   return print(expr, print_options(which));
 }
 
+// Under the strictest context: everything enabled, origins checked after each pass.
+IRModule run_passes(const Case& which, IRModule module) {
+  const auto context = std::make_shared<PassContext>();
+  context->opt_level = 3;
+  context->instruments.push_back(std::make_shared<OriginVerifier>());
+  const PassContextScope scope(context);
+  for (const Step& step : which.passes) module = (*make_pass(step.name, parse_attributes(step.args, "RUN")))(module);
+  return module;
+}
+
 std::string run_module(const Case& which) {
   IRModule module = parse_module(which.text, which.path);
-  for (const Step& step : which.passes) {
-    if (!step.args.empty()) throw UsageError("golden: passes with arguments are not supported yet: " + step.name);
-    module = (*make_pass(step.name))(module);
-  }
+  if (!which.passes.empty()) module = run_passes(which, module);
   if (which.form == "parse") return "";
   if (which.form == "str") return str(module);
   if (which.form == "astext") return astext(module);

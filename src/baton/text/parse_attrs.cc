@@ -89,6 +89,19 @@ void Parser::check_duplicates(const std::vector<Argument>& arguments) {
       }
 }
 
+// `key=value`s up to something else; the commas between them may be left out.
+FunctionAttrs Parser::function_attrs() {
+  keywords_.clear();
+  while (at_attribute()) {
+    keywords_.push_back(attribute());
+    accept(TokenKind::kComma);
+  }
+  check_duplicates(keywords_);
+  FunctionAttrs attrs;
+  for (Argument& keyword : keywords_) attrs.emplace_back(std::string(keyword.name.text), std::move(keyword.value));
+  return attrs;
+}
+
 // From the keywords just read. Mistakes are reported; the call is made all the same.
 Attrs Parser::call_attrs(const OpEntry* op) {
   if (keywords_.empty()) return op ? op->defaults : Attrs();

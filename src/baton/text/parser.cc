@@ -224,6 +224,17 @@ Type Parser::single_type() {
   return result;
 }
 
+FunctionAttrs Parser::single_attributes() {
+  FunctionAttrs attrs;
+  try {
+    attrs = function_attrs();
+    if (!at(TokenKind::kEnd)) fail_expected("an attribute, `key=value`, or the end of the text");
+  } catch (const Recover&) {
+  }
+  engine_.raise_errors();
+  return attrs;
+}
+
 void Parser::version(bool required) {
   if (!at(TokenKind::kHash)) {
     if (required) {
@@ -340,13 +351,7 @@ void Parser::parameters(std::vector<Var>& params, FunctionAttrs& attrs) {
     if (!scope_.declared_here(name.text)) scope_.declare(name, params.back());  // of two equal names the first counts
     if (!accept(TokenKind::kComma)) return;
   }
-  keywords_.clear();
-  while (at_attribute()) {
-    keywords_.push_back(attribute());
-    accept(TokenKind::kComma);
-  }
-  check_duplicates(keywords_);
-  for (Argument& keyword : keywords_) attrs.emplace_back(std::string(keyword.name.text), std::move(keyword.value));
+  attrs = function_attrs();
   if (!at(TokenKind::kRightParen)) fail_expected("a parameter, an attribute or `)`");
 }
 
@@ -364,6 +369,10 @@ Expr parse_expr(std::string text, std::string source_name) {
 
 Type parse_type(std::string text, std::string source_name) {
   return text::Parser(std::move(text), std::move(source_name)).single_type();
+}
+
+FunctionAttrs parse_attributes(std::string text, std::string source_name) {
+  return text::Parser(std::move(text), std::move(source_name)).single_attributes();
 }
 
 Span argument_span(const Span& call, size_t index) {

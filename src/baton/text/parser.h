@@ -16,6 +16,9 @@ Expr parse_expr(std::string text, std::string source_name = "string");
 /// Reads a type.
 Type parse_type(std::string text, std::string source_name = "string");
 
+/// Reads `key=value, key=value`, as in the attributes of a function.
+FunctionAttrs parse_attributes(std::string text, std::string source_name = "string");
+
 /// Where argument `index` of the call that stands at `call` is written (a call's span in the text it was parsed from);
 /// no span when the call has another form there, e.g. `%a + %b`.
 Span argument_span(const Span& call, size_t index);

@@ -31,6 +31,7 @@ class Parser {
   IRModule module();
   Expr single_expr();
   Type single_type();
+  FunctionAttrs single_attributes();
 
  private:
   struct Recover {};  // thrown after a syntax error was reported
@@ -122,6 +123,7 @@ class Parser {
   AttrValue attr_value();
   Attrs call_attrs(const OpEntry* op);
   void check_duplicates(const std::vector<Argument>& arguments);
+  FunctionAttrs function_attrs();
 
   DiagnosticEngine engine_;  // before source_, whose making may report
   Ref<const Source> source_;
