@@ -1,12 +1,16 @@
 // Every template against the trivial schedule of the same computes, with the default parameters and with those that
 // the tuner may try. Inputs and output end, or begin, at a page that may not be touched.
+#include <elf.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <random>
+#include <set>
 
 #include "baton/ops/nn/conv_attrs.h"
 #include "baton/ops/nn/dense_attrs.h"
@@ -416,6 +420,57 @@ TEST(Pointwise, Chains) {
       return b.finish(b.call("nn.relu", {b.call("multiply", {sum, sum}, {}, shape)}, {}, shape));
     });
   }
+}
+
+/// What an object file wants from others.
+std::set<std::string> undefined_symbols(const std::string& object) {
+  std::set<std::string> names;
+  const auto* header = reinterpret_cast<const Elf64_Ehdr*>(object.data());
+  const auto* sections = reinterpret_cast<const Elf64_Shdr*>(object.data() + header->e_shoff);
+  for (int i = 0; i < header->e_shnum; ++i) {
+    if (sections[i].sh_type != SHT_SYMTAB) continue;
+    const char* text = object.data() + sections[sections[i].sh_link].sh_offset;
+    const auto* symbols = reinterpret_cast<const Elf64_Sym*>(object.data() + sections[i].sh_offset);
+    for (size_t k = 1; k < sections[i].sh_size / sizeof(Elf64_Sym); ++k)
+      if (symbols[k].st_shndx == SHN_UNDEF) names.insert(text + symbols[k].st_name);
+  }
+  return names;
+}
+
+TEST(Templates, KernelsNeedOnlyWhatTheRuntimeHas) {
+  const std::set<std::string> allowed = {"halide_malloc", "halide_free", "halide_do_par_for", "memset", "memcpy", "memmove"};
+  const ConvCase large{1, 64, 40, 40, 64, 3, 1, {1, 1}, 16, 16, "bgr"};
+  std::vector<MakeKernel> all = {[&] { return conv(large); }, [&] { return winograd(large, 4); }, [&] { return depthwise(large); },
+                                 [&] { return dense({4, 512, 64, 16, true}, true); }, [&] { return dense({1, 512, 64, 16, true}, false); },
+                                 [&] { return pool({"nn.max_pool2d", {1, 8, 40, 40, 16}, {1, 8, 20, 20, 16}, 3, 2, {1, 1}}); }};
+  for (const char* op : {"tanh", "erf", "exp", "sigmoid"})
+    all.push_back([op] {
+      KernelBuilder b("pointwise");
+      return b.finish(b.call(op, {b.input({64, 512})}, {}, {64, 512}));
+    });
+  all.push_back([] {
+    KernelBuilder b("softmax");
+    return b.finish(b.call("nn.softmax", {b.input({64, 1000})}, make_attrs(SoftmaxAttrs{}), {64, 1000}));
+  });
+  std::set<std::string> seen;
+  const std::string path = testing::TempDir() + "baton_templates_test_" + std::to_string(getpid()) + ".o";
+  for (const MakeKernel& make : all)
+    test::with_halide_errors([&] {
+      LoweredKernel kernel = make();
+      const ScheduleTemplate& found = find_template(kernel, machine());
+      SCOPED_TRACE(std::string(found.name) + " " + kernel.blocks[0].op->name);
+      found.apply(kernel, found.default_params(kernel, machine()), machine());
+      const std::vector<Halide::Argument> args(kernel.inputs.begin(), kernel.inputs.end());
+      Halide::Pipeline(kernel.outputs.front().func()).compile_to_object(path, args, "k", test::jit_target().without_feature(Halide::Target::JIT).with_feature(Halide::Target::NoRuntime));
+      std::ifstream file(path, std::ios::binary);
+      const std::string object{std::istreambuf_iterator<char>(file), {}};
+      std::remove(path.c_str());
+      for (const std::string& name : undefined_symbols(object)) {
+        EXPECT_TRUE(name.empty() || allowed.count(name)) << name;
+        seen.insert(name);
+      }
+    });
+  EXPECT_TRUE(seen.count("halide_do_par_for"));
 }
 
 TEST(Templates, SayWhyNot) {
