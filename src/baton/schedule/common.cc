@@ -101,8 +101,8 @@ double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Machin
   // Cycles for one step of the reduction over a tile: the multiply-adds, at one a cycle; the loads, a vector a cycle or
   // two scalars; the latency of an accumulator (4 cycles, at two a cycle on wide cores); and the loop itself.
   constexpr double kLatency = 8, kLoop = 1;
-  // Cycles in which memory delivers one weight vector of 64 bytes.
-  constexpr double kStream = 9;
+  // Cycles in which memory delivers one weight vector of 64 bytes, and what each further pass over them adds.
+  constexpr double kStream = 7, kPass = 0.004;
   // What rows cost that do not stay in the first-level cache: each is a stream of its own.
   constexpr double kSpilled = 1.1;
   const double sums = tile.rows * tile.columns * p.vectors, weights = tile.columns * p.vectors;
@@ -113,7 +113,8 @@ double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Machin
   if (int64_t(tile.rows) * p.depth * 4 > machine.l1_bytes / 2) step *= kSpilled;
   const double passes = tiles_of(p.rows, tile.rows);
   const double first = p.streamed ? std::max(step, kStream * weights * machine.float_lanes / 16) : step;
-  const double cycles = (first + (passes - 1) * step) * tiles_of(p.columns, tile.columns) / (double(p.rows) * p.columns * p.vectors);
+  double cycles = (first + (passes - 1) * step) * tiles_of(p.columns, tile.columns) / (double(p.rows) * p.columns * p.vectors);
+  if (p.streamed) cycles += kPass * (passes - 1);
   return cycles * (1 + 0.0005 * (tile.rows + 2 * tile.columns));  // among equals the square one: it has the fewest loads
 }
 

@@ -41,14 +41,19 @@ ScheduleParams default_params(const LoweredKernel& kernel, const Machine& machin
   const int vectors = vectors_of(e.out_block, machine);
   int tile_x = 1, tile_y = 1, tile_c = 1;
   double least = 1e300;
+  // A short reduction over few channels is unrolled: a loop of three steps costs more than it does. LLVM then wants a
+  // register more, or it spills.
+  const int unroll = e.in_block < 8 ? e.in_block : 1;
   for (int c : divisors(e.out_blocks)) {
     if (c * vectors > machine.vector_registers / 2) break;
     for (int y = 1; y <= std::min(2, e.height); ++y)
       for (int x = 1; x <= std::min(e.width, machine.vector_registers); ++x) {
+        if (unroll > 1 && (x * y + 1) * c * vectors + 1 > machine.vector_registers) break;
         // The last tile of a row or column overlaps its neighbour: that work is lost.
         const double lost = double(tiles_of(e.width, x) * x) / e.width * (tiles_of(e.height, y) * y) / e.height;
         const TiledProduct product{x * y, c, vectors, e.in_block};
-        const double cost = register_tile_cost(product, {x * y, c}, machine) * lost * (y > 1 ? 1.002 : 1);
+        // LLVM unrolls a loop of two tiles and then runs out of registers.
+        const double cost = register_tile_cost(product, {x * y, c}, machine) * lost * (y > 1 ? 1.002 : 1) * (tiles_of(e.width, x) == 2 ? 1.01 : 1);
         if (cost < least) least = cost, tile_x = x, tile_y = y, tile_c = c;
       }
   }
@@ -56,8 +61,7 @@ ScheduleParams default_params(const LoweredKernel& kernel, const Machine& machin
   // data are read once per block of channels, and the weights once.
   const double rows = tiles_of(e.height, tile_y), blocks = tiles_of(e.out_blocks, tile_c);
   const bool rows_outer = e.weight_bytes <= machine.l2_bytes / 2 && e.weight_bytes * rows < e.data_bytes * blocks;
-  // A short reduction over few channels is unrolled: a loop of three steps costs more than it does.
-  return {{"tile_x", tile_x}, {"tile_y", tile_y}, {"tile_c", tile_c}, {"rows_outer", rows_outer}, {"unroll", e.in_block < 8 ? e.in_block : 1}};
+  return {{"tile_x", tile_x}, {"tile_y", tile_y}, {"tile_c", tile_c}, {"rows_outer", rows_outer}, {"unroll", unroll}};
 }
 
 std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Machine& machine) {
