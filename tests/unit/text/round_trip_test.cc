@@ -4,9 +4,11 @@
 
 #include "baton/ir/structural.h"
 #include "baton/ops/register.h"
+#include "baton/pass/pass.h"
 #include "baton/support/diagnostic.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
+#include "baton/transform/register.h"
 #include "text/reference.h"
 
 namespace baton::text {
@@ -75,6 +77,69 @@ TEST_F(RoundTrip, HandWrittenTexts) {
     }
   }
   EXPECT_GE(seen, 20);
+}
+
+// The results of a thousand pass runs: fused functions, A-normal forms, partitions.
+TEST_F(RoundTrip, TextsOfThePassReference) {
+  int seen = 0;
+  for (const auto& each : reference("passes_inputs.jsonl")) {
+    const std::string id = each["id"], text = each["text"];
+    try {
+      parse_module(text);
+      ++seen;
+    } catch (const DiagnosticError& error) {
+      EXPECT_TRUE(not_yet(error)) << id << "\n" << error.what();
+    }
+  }
+  EXPECT_GE(seen, 20);
+  seen = 0;
+  for (const auto& each : reference("passes.jsonl.gz")) {
+    const std::string id = each["id"], text = each["output"];
+    if (text.find("meta[") != std::string::npos) continue;      // printed without its metadata
+    if (id.starts_with("pass/Defunctionalization/")) continue;  // printed without the functions that main calls
+    if (id.starts_with("pass/EtaExpand.gv/")) continue;         // functions that share a node: no text of its own for it
+    try {
+      EXPECT_EQ(plain(parse_module(text)), without_comments(text)) << id;
+      ++seen;
+    } catch (const DiagnosticError& error) {
+      EXPECT_TRUE(not_yet(error)) << id << "\n" << error.what();
+    }
+  }
+  EXPECT_GE(seen, 100);
+}
+
+// ` span=...` out of the comments; a comment of nothing else goes with it.
+std::string without_spans(const std::string& text) {
+  const std::string no_span = std::regex_replace(text, std::regex(" span=[^ ]*"), "");
+  return std::regex_replace(no_span, std::regex(" /\\* \\*/| /\\*\\*/"), "");
+}
+
+// After inference the text is TVM's, character for character: types, results, names, numbers.
+TEST_F(RoundTrip, InferredTextsAreTvmsCharacterForCharacter) {
+  register_all_passes();
+  const Pass infer_type = make_pass("InferType");
+  PrintOptions options;
+  options.spans = false;
+  int seen = 0;
+  for (const auto& each : reference("text.jsonl.gz")) {
+    const std::string kind = each["kind"], id = each["id"];
+    if (kind != "model" && kind != "roundtrip") continue;
+    const std::string typed = each["typed"];
+    try {
+      const IRModule module = (*infer_type)(parse_module(kind == "model" ? typed : each["text"].get<std::string>()));
+      EXPECT_EQ(print(*module, options), without_spans(typed)) << id;
+      if (kind == "model") {
+        PrintOptions short_form = options;
+        short_form.version = false;
+        EXPECT_EQ(print(*module, short_form), each["str"].get<std::string>()) << id;
+        EXPECT_EQ(print(Expr(module->find("main")), short_form), each["main"].get<std::string>()) << id;
+      }
+      ++seen;
+    } catch (const DiagnosticError& error) {
+      EXPECT_TRUE(not_yet(error)) << id << "\n" << error.what();
+    }
+  }
+  EXPECT_GE(seen, 30);
 }
 
 }  // namespace
