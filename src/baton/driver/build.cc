@@ -1,0 +1,192 @@
+#include "baton/driver/build.h"
+
+#include <chrono>
+#include <unordered_map>
+
+#include <nlohmann/json.hpp>
+
+#include "baton/codegen/link.h"
+#include "baton/driver/initialize.h"
+#include "baton/driver/pipeline.h"
+#include "baton/ir/visit.h"
+#include "baton/pass/pass.h"
+#include "baton/pass/rewriter.h"
+#include "baton/runtime/plan.h"
+#include "baton/support/version.h"
+#include "baton/transform/infer_type.h"
+
+namespace baton {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// The types of the operators as the user wrote them.
+std::vector<std::pair<const Origin*, Type>> origin_types(const IRModuleNode& typed) {
+  std::vector<std::pair<const Origin*, Type>> types;
+  for (const auto& [name, function] : typed.functions()) {
+    post_order(Expr(function), [&](const Expr& node) {
+      const auto* call = as<CallNode>(node);
+      if (call && call->op() && call->origins().origins().size() == 1 && call->checked_type())
+        types.emplace_back(call->origins().origins()[0], call->checked_type());
+    });
+  }
+  return types;
+}
+
+/// The context to optimise under: the current one, with the level that was asked for.
+PassContextRef context_for(const BuildOptions& options) {
+  const PassContextRef current = PassContext::current();
+  if (!options.opt_level || *options.opt_level == current->opt_level) return nullptr;
+  auto context = std::make_shared<PassContext>(*current);
+  context->opt_level = *options.opt_level;
+  return context;
+}
+
+void check_interrupt(const BuildOptions& options) {
+  if (options.interrupt && *options.interrupt) throw Interrupted("interrupted");
+}
+
+IRModule optimize_under(const PassContextRef& context, const IRModule& module, const Machine& machine) {
+  if (!context) return optimize(module, machine);
+  const PassContextScope scope(context);
+  return optimize(module, machine);
+}
+
+void compile(BuildResult& result, const BuildOptions& options) {
+  CompileOptions compile_options;
+  compile_options.machine = options.machine;
+  compile_options.cache = options.cache;
+  compile_options.threads = options.threads;
+  compile_options.interrupt = options.interrupt;
+  if (options.progress)
+    compile_options.progress = [&](int done, int total) { options.progress("kernels", done, total); };
+  std::vector<KernelRequest> requests;
+  for (const PlannedKernel& planned : result.plan.kernels) {
+    if (!planned.called) continue;
+    requests.push_back({planned.function, {}, "", {}});
+    result.kernels.push_back({planned.func_name, planned.function, requests.back(), nullptr});
+  }
+  Clock::time_point start = Clock::now();
+  const std::vector<KernelRef> kernels = compile_kernels(requests, compile_options);
+  NamedKernels named;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    result.kernels[i].kernel = kernels[i];
+    named.emplace_back(result.kernels[i].func_name, kernels[i]);
+  }
+  result.times.kernels_s = seconds_since(start);
+  start = Clock::now();
+  check_interrupt(options);
+  if (options.progress) options.progress("link", 0, 1);
+  if (find_linker().empty()) {
+    result.library = jit_library(named, requests, compile_options);
+  } else {
+    result.kernels_so = link_library(named);
+    auto library = KernelLibrary::from_memory(
+        {reinterpret_cast<const uint8_t*>(result.kernels_so.data()), result.kernels_so.size()});
+    if (!library.ok()) throw Error(library.status().message);
+    result.library = *library;
+  }
+  if (options.progress) options.progress("link", 1, 1);
+  result.times.link_s = seconds_since(start);
+}
+
+std::string meta_json(const BuildResult& result) {
+  nlohmann::ordered_json meta;
+  meta["schema"] = 1;
+  meta["version"] = version();
+  meta["mod_name"] = result.mod_name;
+  meta["target"] = "llvm";
+  meta["kernels"] = nlohmann::ordered_json::array();
+  for (const BuiltKernel& built : result.kernels)
+    meta["kernels"].push_back({{"func_name", built.func_name},
+                               {"template", built.kernel->template_name},
+                               {"params", built.kernel->params},
+                               {"flops", built.kernel->facts.flops},
+                               {"bytes", built.kernel->facts.bytes}});
+  return meta.dump();
+}
+
+}  // namespace
+
+IRModule bind_params(const IRModule& module, const NamedArrays& params) {
+  const Function main = module->find("main");
+  if (params.empty() || !main) return module;
+  std::unordered_map<std::string, const NDArray*> by_name;
+  for (const auto& [name, value] : params) by_name[name] = &value;
+  std::unordered_map<const ExprNode*, Expr> values;
+  std::vector<Var> left;
+  for (const Var& param : main->params()) {
+    const auto at = by_name.find(param->name());
+    if (at == by_name.end()) {
+      left.push_back(param);
+      continue;
+    }
+    const Constant value = make_constant(*at->second, NodeInfo(OriginSet::none()));
+    const Type& declared = param->annotation() ? param->annotation() : param->checked_type();
+    if (declared && is_complete(declared) && !same_type(declared, value->checked_type()))
+      throw Error("parameter `" + param->name() + "` is given as " + type_text(value->checked_type()) +
+                  ", but `main` declares " + type_text(declared));
+    values[param.get()] = value;
+  }
+  if (values.empty()) return module;
+  IRModule bound = module->copy();
+  const Function function = make_function(std::move(left), substitute(main->body(), values), main->ret_type(),
+                                          main->attrs(), NodeInfo(main->origins(), main->span()));
+  bound->set("main", function);
+  return bound;
+}
+
+BuildResult build(const IRModule& module, const BuildOptions& options) {
+  initialize();
+  const Clock::time_point start = Clock::now();
+  BuildResult result;
+  result.source = module;
+  result.mod_name = options.mod_name;
+  if (options.progress) options.progress("optimize", 0, 1);
+  IRModule typed = infer_types(module->copy());
+  const auto types = origin_types(*typed);
+  result.optimized = optimize_under(context_for(options), bind_params(typed, options.params),
+                                    options.machine ? *options.machine : Machine::host());
+  result.times.optimize_s = seconds_since(start);
+  if (options.progress) options.progress("optimize", 1, 1);
+  check_interrupt(options);
+
+  const Clock::time_point planning = Clock::now();
+  result.plan = make_plan(result.optimized, options.mod_name);
+  result.origins_json = origins_json(result.optimized->origins(), result.plan, types);
+  for (const PlannedKernel& kernel : result.plan.kernels)
+    result.function_metadata.emplace_back(kernel.func_name, kernel.function);
+  result.function_metadata.emplace_back("__tvm_main__", result.optimized->find("main"));
+  result.times.plan_s = seconds_since(planning);
+
+  compile(result, options);
+  result.times.total_s = seconds_since(start);
+  return result;
+}
+
+std::unique_ptr<Executor> make_executor(const BuildResult& result) {
+  auto plan = Plan::parse(result.graph_json());
+  if (!plan.ok())
+    throw InternalError(__FILE__, __LINE__, "our own plan is refused: " + plan.status().message);
+  auto executor = Executor::create(*plan, result.library, result.params());
+  if (!executor.ok()) throw Error(executor.status().message);
+  return std::move(*executor);
+}
+
+void write_artifact(const BuildResult& result, const std::string& path) {
+  if (result.kernels_so.empty())
+    throw Error("an artifact needs a linker, and none was found (ld, cc, gcc or clang): install binutils");
+  ArtifactWriter writer;
+  writer.add(section::kPlan, result.graph_json());
+  writer.add(section::kKernels, result.kernels_so);
+  writer.add(section::kOrigins, result.origins_json);
+  writer.add(section::kMeta, meta_json(result));
+  writer.set_params(result.params());
+  if (const Status status = writer.write(path); !status.ok()) throw Error(status.message);
+}
+
+}  // namespace baton

@@ -1,0 +1,20 @@
+#include "baton/driver/initialize.h"
+
+#include "baton/codegen/evaluator.h"
+#include "baton/ops/register.h"
+#include "baton/pass/pass.h"
+#include "baton/transform/register.h"
+
+namespace baton {
+
+void initialize() {
+  static const bool once = [] {
+    register_all_ops();
+    register_all_passes();
+    set_default_evaluator(make_evaluator());
+    return true;
+  }();
+  static_cast<void>(once);
+}
+
+}  // namespace baton
