@@ -6,12 +6,11 @@
 
 namespace baton {
 
-/// What a build runs over a module whose parameters are bound, as one Sequential: gates and required passes
-/// apply.
+/// What a build runs over a module whose parameters are bound, as one Sequential: gates and required passes apply.
 Pass optimization_passes(const Machine& machine);
 
-/// optimization_passes(), then what prepares kernels, under the current PassContext: a typed module of calls
-/// to primitive functions. Throws DiagnosticError or Error for what is wrong with the program.
+/// optimization_passes(), then what prepares kernels, under the current PassContext: a typed module of calls to
+/// primitive functions. Throws DiagnosticError or Error for what is wrong with the program.
 IRModule optimize(const IRModule& module, const Machine& machine = Machine::host());
 
 }  // namespace baton

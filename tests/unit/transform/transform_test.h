@@ -1,0 +1,23 @@
+// What tests of passes share: programs from text, passes by name, the result as text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "baton/ir/module.h"
+#include "baton/pass/pass.h"
+
+namespace baton {
+
+/// The module of `text` (a main function's, without the version line), with types.
+IRModule typed_module(const std::string& text);
+/// `module` after the passes, each run directly, under test_context(opt_level): no gates.
+IRModule run_passes(IRModule module, const std::vector<Pass>& passes, int opt_level = 3);
+/// The body of main, line by line; origins as `/* from=LINE:COLUMN */` when asked for.
+std::string body_text(const IRModule& module, bool origins = false);
+/// `main` with parameter `name` replaced by a constant: elements by the tensor rule, between `low` and `high`.
+IRModule bind_param(const IRModule& module, const std::string& name, double low = -1, double high = 1);
+/// All parameters of `main` but `data`, as the reference data has them.
+IRModule bind_model(const IRModule& module);
+
+}  // namespace baton
