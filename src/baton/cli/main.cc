@@ -1,13 +1,12 @@
-#include <iostream>
-#include <string_view>
+#include <unistd.h>
 
-#include "baton/support/version.h"
+#include <iostream>
+
+#include "baton/cli/verb.h"
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::string_view(argv[1]) == "--version") {
-    std::cout << "baton " << baton::version() << '\n';
-    return 0;
-  }
-  std::cerr << "usage: baton --version\n";
-  return 2;
+  baton::cli::Io io{std::cout, std::cerr, isatty(STDERR_FILENO) == 1};
+  const int code = baton::cli::run(argc, argv, io);
+  std::cout.flush();
+  return code != 0 || std::cout ? code : 1;
 }

@@ -1,0 +1,55 @@
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "baton/cli/common.h"
+
+namespace baton::cli {
+
+namespace {
+
+class BuildVerb final : public Verb {
+ public:
+  BuildVerb() : Verb("build", "Compile a model into one file that runs without the compiler.") {}
+
+  void flags(CLI::App& app) override {
+    flags_.add(app);
+    app.add_option("-o,--output", output_, "the artifact (default: MODEL.baton)");
+    app.add_flag("--json", json_, "the result as JSON on standard output");
+  }
+
+  int run(Io& io) override {
+    const BuiltModel built = build_model(flags_, io);
+    const std::string path = output_.empty() ? std::filesystem::path(flags_.model).stem().string() + ".baton" : output_;
+    write_artifact(built.build, path);
+    const BuildTimes& times = built.build.times;
+    if (json_) {
+      io.out << nlohmann::ordered_json{{"schema", 1},
+                                       {"artifact", path},
+                                       {"bytes", std::filesystem::file_size(path)},
+                                       {"kernels", built.build.kernels.size()},
+                                       {"optimize_s", times.optimize_s},
+                                       {"kernels_s", times.kernels_s},
+                                       {"link_s", times.link_s},
+                                       {"total_s", times.total_s}}
+                    .dump()
+             << '\n';
+    } else {
+      char line[200];
+      std::snprintf(line, sizeof line, "%zu kernels in %.2f s (passes %.2f, kernels %.2f, link %.2f)", built.build.kernels.size(),
+                    times.total_s, times.optimize_s, times.kernels_s, times.link_s);
+      io.out << path << ": " << line << '\n';
+    }
+    return 0;
+  }
+
+ private:
+  ModelFlags flags_;
+  std::string output_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> build_verb() { return std::make_unique<BuildVerb>(); }
+
+}  // namespace baton::cli

@@ -1,0 +1,85 @@
+#include "baton/cli/common.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include "baton/support/base/tensor_rule.h"
+#include "baton/support/error.h"
+
+namespace baton::cli {
+
+namespace {
+
+std::atomic<bool> interrupted{false};
+
+void on_interrupt(int) {
+  interrupted = true;
+  std::signal(SIGINT, SIG_DFL);
+}
+
+}  // namespace
+
+void ModelFlags::add(CLI::App& app) {
+  app.add_option("MODEL", model, "workload name or .relay file")->required();
+  app.add_option("--params", params, "weights from an .npz; the rest by the tensor rule (docs/guide.md)");
+  app.add_option("--input-name", inputs, "a parameter of main that is an input (default: data, else the first)");
+  app.add_option("--opt-level", opt_level, "0 to 4")->check(CLI::Range(0, 4))->capture_default_str();
+}
+
+void Progress::show(const std::string& what, int done, int total) {
+  if (!io_.terminal) return;
+  std::string line = "  " + what + " " + std::to_string(done) + "/" + std::to_string(total);
+  const size_t length = line.size();
+  line.resize(std::max(length, width_), ' ');
+  width_ = length;
+  io_.err << '\r' << line << std::flush;
+}
+
+void Progress::clear() {
+  if (width_) io_.err << '\r' << std::string(width_, ' ') << '\r' << std::flush;
+  width_ = 0;
+}
+
+InterruptScope::InterruptScope() {
+  interrupted = false;
+  before_ = std::signal(SIGINT, on_interrupt);
+}
+InterruptScope::~InterruptScope() { std::signal(SIGINT, before_); }
+const std::atomic<bool>* InterruptScope::flag() const { return &interrupted; }
+
+BuiltModel build_model(const ModelFlags& flags, Io& io) {
+  const InterruptScope interrupt;
+  Progress progress(io);
+  BuiltModel built;
+  built.model = load_model(flags.model);
+  built.params = load_params(built.model, flags.params, flags.inputs);
+  BuildOptions options;
+  options.params = built.params;
+  options.opt_level = flags.opt_level;
+  options.interrupt = interrupt.flag();
+  options.progress = [&](const std::string& phase, int done, int total) { progress.show(phase, done, total); };
+  built.build = build(built.model.module, options);
+  return built;
+}
+
+void set_inputs(Executor& executor, const NamedArrays& given) {
+  for (const auto& [name, value] : given) {
+    bool known = false;
+    for (size_t i = 0; i < executor.num_inputs(); ++i) known |= executor.input_node(i).name == name;
+    if (!known) throw Error("\"" + name + "\" is no input of the model");
+  }
+  for (size_t i = 0; i < executor.num_inputs(); ++i) {
+    const std::string& name = executor.input_node(i).name;
+    const PlanEntry& entry = executor.input_entry(i);
+    const auto at = std::find_if(given.begin(), given.end(), [&](const auto& g) { return g.first == name; });
+    const NDArray value = at != given.end() ? at->second : tensor_value(name, entry.shape, entry.dtype);
+    if (!value) throw Error("no memory for input \"" + name + "\"");
+    require(executor.set_input(i, value));
+  }
+}
+
+void require(const Status& status) {
+  if (!status.ok()) throw Error(status.message);
+}
+
+}  // namespace baton::cli

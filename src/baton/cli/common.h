@@ -1,0 +1,65 @@
+#pragma once
+// What several verbs share: the flags that say which model is built how, progress, Ctrl-C.
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "baton/cli/verb.h"
+#include "baton/driver/build.h"
+#include "baton/driver/load_model.h"
+
+namespace baton::cli {
+
+/// MODEL and how to build it.
+struct ModelFlags {
+  std::string model, params;
+  std::vector<std::string> inputs;
+  int opt_level = 3;
+
+  void add(CLI::App& app);
+};
+
+/// A progress line on standard error, only on a terminal: rewritten in place, gone at the end.
+class Progress {
+ public:
+  explicit Progress(Io& io) : io_(io) {}
+  ~Progress() { clear(); }
+  void show(const std::string& what, int done, int total);
+  void clear();
+
+ private:
+  Io& io_;
+  size_t width_ = 0;
+};
+
+/// While one lives, Ctrl-C sets the flag instead of ending the process (a second Ctrl-C ends it).
+class InterruptScope {
+ public:
+  InterruptScope();
+  ~InterruptScope();
+  const std::atomic<bool>* flag() const;
+
+ private:
+  void (*before_)(int);
+};
+
+/// A model that was loaded and built, and what its inputs get.
+struct BuiltModel {
+  LoadedModel model;
+  NamedArrays params;
+  BuildResult build;
+};
+BuiltModel build_model(const ModelFlags& flags, Io& io);
+
+/// Sets every input of `executor` by the tensor rule, except those in `given` (by name; Error for others).
+void set_inputs(Executor& executor, const NamedArrays& given);
+
+/// Throws Error with the message of a status that is not ok.
+void require(const Status& status);
+template <class T>
+T require(Result<T> result) {
+  require(result.status());
+  return std::move(*result);
+}
+
+}  // namespace baton::cli

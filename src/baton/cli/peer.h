@@ -1,0 +1,34 @@
+#pragma once
+// Another engine that `baton bench` times beside Baton: a child process that answers requests line by line.
+#include <sys/types.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace baton::cli {
+
+class Peer {
+ public:
+  /// Starts `command`; `name` is for messages. Waits for its first answer. Throws Error when it cannot be started.
+  Peer(std::string name, const std::vector<std::string>& command);
+  ~Peer();
+  Peer(const Peer&) = delete;
+  Peer& operator=(const Peer&) = delete;
+
+  const std::string& name() const { return name_; }
+  /// What the process said of itself when it was ready: {"version": ...}.
+  const nlohmann::json& greeting() const { return greeting_; }
+  /// Sends one line and waits for the answer.
+  nlohmann::json ask(const std::string& line);
+
+ private:
+  nlohmann::json answer();
+  std::string name_;
+  pid_t process_ = -1;
+  FILE* to_ = nullptr;
+  FILE* from_ = nullptr;
+  nlohmann::json greeting_;
+};
+
+}  // namespace baton::cli

@@ -1,0 +1,34 @@
+#pragma once
+// A verb of the command line: one class, one file, one line in verbs.def.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <ostream>
+#include <string>
+
+namespace baton::cli {
+
+/// Where a verb reads and writes. `out` holds results only; progress and errors go to `err`.
+struct Io {
+  std::ostream& out;
+  std::ostream& err;
+  bool terminal = false;  ///< stderr is a terminal: progress is shown
+};
+
+class Verb {
+ public:
+  Verb(std::string name, std::string doc) : name_(std::move(name)), doc_(std::move(doc)) {}
+  virtual ~Verb() = default;
+  const std::string& name() const { return name_; }
+  const std::string& doc() const { return doc_; }
+  virtual void flags(CLI::App& app) = 0;
+  /// The exit code: 0 success, 1 a mistake of the user's that was reported already.
+  virtual int run(Io& io) = 0;
+
+ private:
+  std::string name_, doc_;
+};
+
+/// Runs `baton ARGS` and returns the exit code: 0 success, 1 user error, 2 wrong usage, 3 a bug of ours.
+int run(int argc, const char* const* argv, Io& io);
+
+}  // namespace baton::cli

@@ -1,0 +1,123 @@
+#include "baton/driver/load_model.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "baton/driver/initialize.h"
+#include "baton/frontend/npz.h"
+#include "baton/frontend/workloads/networks.h"
+#include "baton/support/base/tensor_rule.h"
+#include "baton/support/diagnostic.h"
+#include "baton/text/parser.h"
+#include "baton/text/printer.h"
+#include "baton/transform/infer_type.h"
+
+namespace baton {
+
+namespace {
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file || file.bad()) throw Error(path + ": cannot be read: " + std::strerror(errno));
+  return text.str();
+}
+
+[[noreturn]] void unknown_model(const std::string& name) {
+  std::vector<std::string> names;
+  std::string list;
+  for (const auto& workload : workloads::all_workloads()) {
+    names.push_back(workload.name);
+    list += (list.empty() ? "" : ", ") + names.back();
+  }
+  const std::string near = did_you_mean(name, names);
+  throw Error("there is no model \"" + name + "\"" + (near.empty() ? "" : "; did you mean \"" + near + "\"?") +
+              "\n  known workloads: " + list + "\n  or give the path of a .relay file");
+}
+
+LoadedModel from_text(std::string name, std::string text, const std::string& source_name) {
+  LoadedModel model;
+  model.name = std::move(name);
+  model.module = infer_types(parse_module(text, source_name));
+  if (!model.module->find("main")) throw Error(source_name + ": there is no function @main; a model starts at @main");
+  model.source = make_ref<const Source>(source_name, std::move(text));
+  return model;
+}
+
+const TensorTypeNode& tensor_of(const Var& param) {
+  const auto* type = as_type<TensorTypeNode>(param->checked_type());
+  if (!type || !type->is_static())
+    throw Error("parameter %" + param->name() + " has type " + type_text(param->checked_type()) +
+                "; only tensors of known shape get values");
+  return *type;
+}
+
+void check_array(const std::string& path, const std::string& name, const NDArray& array, const TensorTypeNode& type) {
+  if (array.dtype() != type.dtype() || array.shape() != type.extents())
+    throw Error(path + ": array \"" + name + "\" is " + describe(array.shape(), array.dtype()) + ", parameter %" + name +
+                " of main is " + describe(type.extents(), type.dtype()));
+}
+
+}  // namespace
+
+std::string model_text(const IRModuleNode& module, bool origins) {
+  PrintOptions options;
+  options.spans = false;
+  options.origins = origins;
+  options.metadata = PrintOptions::Metadata::kComment;
+  return print(module, options);
+}
+
+LoadedModel load_model(const std::string& name) {
+  initialize();
+  if (const auto* workload = workloads::find_workload(name)) {
+    const IRModule module = infer_types(workload->make());
+    return from_text(workload->name, model_text(*module), std::string(workload->name) + ".relay");
+  }
+  if (name.ends_with(".relay")) return from_text(name, read_file(name), name);
+  if (name.ends_with(".onnx")) throw NotSupported(name + ": ONNX files are not read yet; give a .relay file or a workload name");
+  unknown_model(name);
+}
+
+NamedArrays load_params(const LoadedModel& model, const std::string& path, const std::vector<std::string>& inputs) {
+  const auto& params = model.module->find("main")->params();
+  std::map<std::string, NDArray> given;  // every parameter that is no input; undefined until it has a value
+  for (const Var& param : params) given[param->name()] = NDArray();
+  std::vector<std::string> keep = inputs;
+  if (keep.empty() && !params.empty()) keep = {given.count("data") ? "data" : params.front()->name()};
+  for (const std::string& input : keep)
+    if (!given.erase(input)) throw UsageError("main has no parameter \"" + input + "\" to be an input");
+  if (!path.empty()) {
+    for (auto& [name, array] : read_npz(path)) {
+      const auto at = given.find(name);
+      if (at == given.end()) throw Error(path + ": array \"" + name + "\" is no parameter of main that takes a weight");
+      at->second = std::move(array);
+    }
+  }
+  NamedArrays values;
+  for (const Var& param : params) {
+    const auto at = given.find(param->name());
+    if (at == given.end()) continue;
+    const TensorTypeNode& type = tensor_of(param);
+    if (at->second) check_array(path, param->name(), at->second, type);
+    else at->second = parameter_value(param->name(), type.extents(), type.dtype());
+    if (!at->second) throw Error("no memory for parameter %" + param->name() + " of type " + type_text(param->checked_type()));
+    values.emplace_back(param->name(), at->second);
+  }
+  return values;
+}
+
+std::vector<Var> model_inputs(const LoadedModel& model, const NamedArrays& params) {
+  std::vector<Var> inputs;
+  for (const Var& param : model.module->find("main")->params()) {
+    const bool bound = std::any_of(params.begin(), params.end(), [&](const auto& p) { return p.first == param->name(); });
+    if (!bound) inputs.push_back(param);
+  }
+  return inputs;
+}
+
+}  // namespace baton

@@ -1,0 +1,36 @@
+#pragma once
+// Time of a model and of its kernels as they ship. Plain runs (no clock inside) and profiled runs take turns, so that
+// both see the same machine.
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "baton/runtime/executor.h"
+
+namespace baton {
+
+struct MeasureOptions {
+  int min_runs = 30;         ///< of each kind
+  double min_seconds = 1.0;  ///< of both kinds together; ends at 10x min_seconds in any case
+  const std::atomic<bool>* interrupt = nullptr;
+};
+
+/// Middle of the sorted values (mean of the two middle ones); 0 for none.
+double median(std::vector<double> values);
+/// Standard deviation over mean; 0 for fewer than two values.
+double coefficient_of_variation(const std::vector<double>& values);
+
+struct FusedTimes {
+  std::vector<double> plain_us;     ///< per plain run: the whole model, profiling off
+  std::vector<double> profiled_us;  ///< per profiled run: the whole model
+  std::vector<uint32_t> nodes;      ///< the plan's nodes that were called, in order
+  std::vector<std::vector<double>> node_us;  ///< [call][run], from kernel entry to kernel return
+  double load_before = 0;  ///< the system's one-minute load average when measuring began
+  double ns_per_node = 0;  ///< what reading the clock adds: (median profiled - median plain) / calls, >= 0
+};
+
+/// `executor`: inputs set, threads set. Throws Error when a kernel fails, Interrupted when asked to stop.
+FusedTimes measure_fused(Executor& executor, const MeasureOptions& options);
+
+}  // namespace baton

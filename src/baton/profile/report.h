@@ -1,0 +1,74 @@
+#pragma once
+// What was measured, joined with origins: one row per node of the plan, one per operator of the source. The JSON form
+// is a contract: design note 0005.
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "baton/driver/build.h"
+#include "baton/profile/inside.h"
+#include "baton/profile/measure.h"
+
+namespace baton {
+
+/// One operator of the program as it was imported.
+struct OperatorRow {
+  uint32_t id = 0;
+  std::string op, source, type;  ///< source: e.g. the ONNX node; may be empty
+  uint32_t line = 0, column = 0;
+  nlohmann::ordered_json attrs;       ///< those that are not at their default
+  std::vector<uint32_t> nodes;        ///< nodes of the plan that compute it
+  std::vector<uint32_t> folded_into;  ///< nodes that read a constant it was computed into
+  std::string retired_by, retired_why;  ///< the pass and its reason; empty when it is carried
+  std::optional<double> inside_us;    ///< its time in all its nodes; none when no node was split
+};
+
+/// A part of a kernel's time.
+struct InsideRow {
+  std::vector<uint32_t> ids;  ///< the operators it belongs to; empty: load, store, loop control, or the compiler's own
+  std::string label;          ///< what to call it: the Relay operator as it is in the kernel, or "load, store, loop"
+  std::string stage;
+  double share = 0, us = 0;
+  InsideMethod method = InsideMethod::kMarkers;
+  bool below_noise = false;
+};
+
+/// One node of the plan that was called.
+struct KernelRow {
+  uint32_t node = 0;
+  std::string name, func_name, reason;
+  double median_us = 0, share = 0;
+  std::vector<double> samples_us;
+  std::vector<uint32_t> origins, made_for;
+  std::vector<InsideRow> inside;
+  double flops = 0, bytes = 0;
+  double stage_sum = 1, noise = 0;
+  bool trusted = true;  ///< the stages sum up to 97-103 % of the kernel
+};
+
+struct ProfileReport {
+  std::string model, target, version, source;
+  int threads = 1, opt_level = 3;
+  std::vector<double> plain_us, profiled_us;
+  double end_to_end_us = 0, sum_us = 0, load = 0, cv = 0;
+  double residual_us() const { return end_to_end_us - sum_us; }
+  double overhead() const { return median(profiled_us) / end_to_end_us; }
+  std::vector<OperatorRow> operators;
+  std::vector<KernelRow> kernels;
+};
+
+/// `inside` may be empty: then rows have no split.
+ProfileReport make_report(const BuildResult& built, const Plan& plan, const FusedTimes& fused,
+                          const std::map<std::string, InsideTimes>& inside);
+
+nlohmann::ordered_json to_json(const ProfileReport& report);
+/// For people: kernels in the order of execution, their operators below them, totals, then what has no time of its own.
+/// At most 120 columns.
+void write_table(std::ostream& out, const ProfileReport& report);
+
+}  // namespace baton

@@ -1,0 +1,114 @@
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+
+#include "baton/profile/report.h"
+
+namespace baton {
+
+namespace {
+
+constexpr int kNameWidth = 74;
+
+std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
+std::string format(const char* pattern, ...) {
+  char text[400];
+  va_list values;
+  va_start(values, pattern);
+  std::vsnprintf(text, sizeof text, pattern, values);
+  va_end(values);
+  return text;
+}
+
+std::string clipped(const std::string& text, size_t width) {
+  return text.size() <= width ? text : text.substr(0, width - 3) + "...";
+}
+
+std::string short_name(const std::string& name) {
+  const std::string prefix = "tvmgen_default_";
+  return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+}
+
+std::string place(const OperatorRow& row) {
+  return row.line ? format("line %u", row.line) : row.source.empty() ? format("operator %u", row.id) : row.source;
+}
+
+// "nn.batch_norm line 23", or the first few of several.
+std::string operators_text(const ProfileReport& report, const std::vector<uint32_t>& ids) {
+  std::string text;
+  for (size_t i = 0; i < ids.size() && i < 3; ++i) {
+    const OperatorRow& row = report.operators.at(ids[i]);
+    text += (i ? ", " : "") + row.op + " " + place(row);
+  }
+  return ids.size() > 3 ? text + format(" and %zu more", ids.size() - 3) : text;
+}
+
+void write_part(std::ostream& out, const ProfileReport& report, const KernelRow& kernel, const InsideRow& part) {
+  std::string label = part.ids.empty() ? part.label : operators_text(report, part.ids);
+  // What the operator is called inside the kernel, where that is another word: the add that a batch_norm became.
+  if (!part.ids.empty() && report.operators.at(part.ids.front()).op != part.label) label += "  as " + part.label;
+  if (!part.stage.empty() && part.method == InsideMethod::kMarkers) label += "  [" + part.stage + "]";
+  const std::string us = part.below_noise ? "< noise" : format("%s%.1f", kernel.trusted ? "" : "~", part.us);
+  const std::string share = part.below_noise ? "" : format("%.1f %%", part.share * 100);
+  out << format("       %-*s %11s %8s  %s\n", kNameWidth, clipped(label, kNameWidth).c_str(), us.c_str(), share.c_str(),
+                method_name(part.method));
+}
+
+void write_kernel(std::ostream& out, const ProfileReport& report, const KernelRow& kernel) {
+  out << format("%4u   %-*s %11.1f %6.1f %%\n", kernel.node, kNameWidth, clipped(short_name(kernel.name), kNameWidth).c_str(),
+                kernel.median_us, kernel.share * 100);
+  for (const InsideRow& part : kernel.inside) write_part(out, report, kernel, part);
+  if (kernel.inside.empty())
+    for (uint32_t id : kernel.origins) out << "       " << operators_text(report, {id}) << '\n';
+  if (kernel.origins.empty() && !kernel.reason.empty())
+    out << "       made for " << clipped(operators_text(report, kernel.made_for) + ": " + kernel.reason, 100) << '\n';
+  if (!kernel.trusted)
+    out << format("       (the stages sum to %.1f %% of the kernel: estimates)\n", kernel.stage_sum * 100);
+}
+
+void write_without_time(std::ostream& out, const ProfileReport& report) {
+  std::vector<const OperatorRow*> folded, partly, retired;
+  for (const OperatorRow& row : report.operators) {
+    if (!row.retired_by.empty()) retired.push_back(&row);
+    else if (row.nodes.empty()) folded.push_back(&row);
+    else if (!row.folded_into.empty()) partly.push_back(&row);
+  }
+  auto section = [&](const char* title, const std::vector<const OperatorRow*>& rows, auto&& why) {
+    if (rows.empty()) return;
+    out << '\n' << title << '\n';
+    for (const OperatorRow* row : rows)
+      out << format("       %-40s %s\n", (row->op + " " + place(*row)).c_str(), why(*row).c_str());
+  };
+  auto readers = [](const OperatorRow& row) {
+    std::string text = row.folded_into.size() == 1 ? "into a constant of node" : "into constants of nodes";
+    for (size_t i = 0; i < row.folded_into.size(); ++i) text += format("%s %u", i ? "," : "", row.folded_into[i]);
+    return text;
+  };
+  section("folded at compile time (FoldConstant: all their inputs are constants)", folded, readers);
+  section("partly folded (FoldConstant computed what depends on weights alone)", partly, readers);
+  section("retired", retired, [](const OperatorRow& row) { return row.retired_by + ": " + row.retired_why; });
+}
+
+}  // namespace
+
+void write_table(std::ostream& out, const ProfileReport& report) {
+  out << format("%s on %s, %d thread%s, opt level %d, baton %s\n", report.model.c_str(), report.target.c_str(), report.threads,
+                report.threads == 1 ? "" : "s", report.opt_level, report.version.c_str());
+  if (!report.source.empty()) out << "lines are those of " << report.source << '\n';
+  out << format("\nnode   %-*s %11s %8s  inside by\n", kNameWidth, "kernel, and the operators it computes", "median us", "share");
+  for (const KernelRow& kernel : report.kernels) write_kernel(out, report, kernel);
+  const double e2e = report.end_to_end_us;
+  auto total = [&](const char* name, double us, const std::string& note) {
+    out << format("       %-*s %11.1f %6.1f %%  %s\n", kNameWidth, name, us, e2e > 0 ? us / e2e * 100 : 0, note.c_str());
+  };
+  out << '\n';
+  total("sum of kernels", report.sum_us, "");
+  total("end to end, profiling off", e2e, format("median of %zu runs", report.plain_us.size()));
+  total("residual: between kernels", report.residual_us(), "");
+  total("end to end, profiling on", median(report.profiled_us), format("overhead %.3fx", report.overhead()));
+  out << format("       runs vary by %.1f %% (standard deviation), load average was %.1f%s\n", report.cv * 100, report.load,
+                report.cv > 0.03 ? "; a quieter machine gives steadier times" : "");
+  write_without_time(out, report);
+}
+
+}  // namespace baton
