@@ -5,9 +5,8 @@
 #include <exception>
 #include <filesystem>
 
-#include "baton/ops/register.h"
+#include "baton/driver/initialize.h"
 #include "baton/support/error.h"
-#include "baton/transform/register.h"
 #include "case.h"
 
 namespace {
@@ -66,8 +65,7 @@ int main(int argc, char** argv) {
     std::fputs(kUsage, stderr);
     return 2;
   }
-  baton::register_all_ops();
-  baton::register_all_passes();
+  baton::initialize();
   int passed = 0, failed = 0;
   try {
     for (const std::string& path : files_of(paths)) {

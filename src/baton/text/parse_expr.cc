@@ -55,7 +55,7 @@ Expr Parser::block() {
   Expr result;
   {
     const BlockScope open(scope_);
-    result = sequence(true);
+    result = sequence(Place::kBlock);
   }
   if (!at(TokenKind::kRightBrace)) fail_expected("an operator, `;` or `}`");
   advance();
@@ -63,16 +63,16 @@ Expr Parser::block() {
 }
 
 // Statements up to the expression that is their value. Lets are collected and nested at the end, innermost last.
-Expr Parser::sequence(bool recover) {
+Expr Parser::sequence(Place place) {
   const Deeper deeper(*this);
   const size_t first_let = lets_.size(), brackets = open_brackets_;
   Expr result;
   for (bool more = true; more;) {
     const size_t lets = lets_.size(), args = args_.size();
     try {
-      more = statement(result, recover || lets > first_let);
+      more = statement(result, place == Place::kBlock || (place == Place::kOperand && lets > first_let));
     } catch (const Recover&) {
-      if (!recover) throw;
+      if (place != Place::kBlock) throw;
       lets_.resize(lets);
       args_.resize(args);
       skip_statement(brackets);
@@ -91,7 +91,7 @@ Expr Parser::sequence(bool recover) {
 
 // One statement and its `;` (true), or the final expression (false). An operand is no sequence unless it begins like
 // one: in `add(%x; ...` the parenthesis is missing.
-bool Parser::statement(Expr& result, bool in_sequence) {
+bool Parser::statement(Expr& result, bool takes_values) {
   if (at(TokenKind::kGraph) && next_.is(TokenKind::kAssign)) {
     graph_binding();
   } else if (at(TokenKind::kLet)) {
@@ -106,7 +106,7 @@ bool Parser::statement(Expr& result, bool in_sequence) {
     } else {
       result = binary(0);
     }
-    if (!at(TokenKind::kSemicolon) || !in_sequence) return false;
+    if (!at(TokenKind::kSemicolon) || !takes_values) return false;
     // `e1; e2` computes e1 for nobody: a let of a variable without a name.
     const Span span = span_since(start);
     lets_.push_back({make_var("", {}, NodeInfo(OriginSet::none(), span)), std::move(result), span});
@@ -153,13 +153,19 @@ void Parser::let_binding() {
   scope_.find(name.text)->in_own_value = true;
   Expr value;
   try {
-    value = binary(0);
+    value = at(TokenKind::kLet) ? nested_let() : binary(0);
   } catch (const Recover&) {
     if (Scope::Local* local = scope_.find(name.text)) local->in_own_value = false;
     throw;
   }
   scope_.find(name.text)->in_own_value = false;
   lets_.push_back({std::move(var), std::move(value), span_since(start)});
+}
+
+// `let %a = let %b = x; b; a`: how a let in the value of a let is printed. One expression ends the inner one.
+Expr Parser::nested_let() {
+  const BlockScope open(scope_);
+  return sequence(Place::kLetValue);
 }
 
 void Parser::free_var() {
@@ -247,7 +253,7 @@ std::vector<Expr> Parser::arguments(const OpEntry* op, Attrs& attrs) {
   bool more = !at(TokenKind::kRightParen);
   while (more && !at_attribute()) {
     if (at(TokenKind::kMeta) && token_.text.starts_with("meta[relay.attrs.")) not_yet("attributes in the metadata section");
-    Expr argument = sequence(false);
+    Expr argument = sequence(Place::kOperand);
     args_.push_back(std::move(argument));
     more = accept(TokenKind::kComma);
   }
@@ -389,7 +395,7 @@ Expr Parser::parenthesized() {
   std::vector<Expr> fields;
   bool comma = true;
   while (comma && !at(TokenKind::kRightParen)) {
-    fields.push_back(sequence(false));
+    fields.push_back(sequence(Place::kOperand));
     comma = accept(TokenKind::kComma);
   }
   if (!at(TokenKind::kRightParen)) fail_expected("an operator, `,` or `)`");
@@ -403,7 +409,7 @@ Expr Parser::if_else() {
   const Deeper deeper(*this);
   advance();
   expect(TokenKind::kLeftParen);
-  Expr condition = sequence(false);
+  Expr condition = sequence(Place::kOperand);
   expect(TokenKind::kRightParen);
   Expr then = block();
   expect(TokenKind::kElse);

@@ -205,7 +205,7 @@ Expr Parser::single_expr() {
   try {
     version(false);
     scope_.open_block();
-    expr = sequence(true);
+    expr = sequence(Place::kBlock);
     if (!at(TokenKind::kEnd)) fail_expected("an operator or the end of the text");
   } catch (const Recover&) {
   }

@@ -34,6 +34,9 @@ class Parser {
   FunctionAttrs single_attributes();
 
  private:
+  /// Where statements stand. In a block an error is caught and skipped; an operand is a sequence only when it begins
+  /// with a statement; the value of a let takes lets and one expression.
+  enum class Place { kBlock, kOperand, kLetValue };
   struct Recover {};  // thrown after a syntax error was reported
 
   struct OpEntry {
@@ -89,10 +92,11 @@ class Parser {
 
   // ---- expressions (parse_expr.cc)
   Expr block();
-  Expr sequence(bool recover);
-  bool statement(Expr& result, bool in_sequence);
+  Expr sequence(Place place);
+  bool statement(Expr& result, bool takes_values);
   void graph_binding();
   void let_binding();
+  Expr nested_let();
   void free_var();
   Expr binary(int min_precedence);
   Expr call();
