@@ -24,21 +24,27 @@ namespace {
 namespace hi = Halide::Internal;
 
 /// Thrown when an expression has something that is not known here; it means "compile it".
-struct Unknown {};
+struct Unknown {
+  std::string what;
+};
 
 constexpr size_t kMostInstructions = 4000;
 constexpr double kSecondsPerStep = 0.6e-9;  // per instruction and element, measured; 8 for a division or exp
 
+std::string type_name(Halide::Type type) {
+  return (type.is_float() ? "float" : type.is_int() ? "int" : "uint") + std::to_string(type.bits());
+}
+
 bool is_truth(Halide::Type type) { return type.is_uint() && type.bits() == 1; }
 
 RegKind kind_of(Halide::Type type) {
-  if (type.lanes() != 1) throw Unknown();
+  if (type.lanes() != 1) throw Unknown{"vectors"};
   if (type.is_float() && type.bits() == 32) return RegKind::kF32;
   if (type.is_float() && type.bits() == 64) return RegKind::kF64;
   if (type.is_int() && type.bits() <= 32) return RegKind::kI32;
   if (type.is_uint() && type.bits() <= 16) return RegKind::kI32;
   if ((type.is_int() && type.bits() == 64) || (type.is_uint() && type.bits() == 32)) return RegKind::kI64;
-  throw Unknown();
+  throw Unknown{"type " + type_name(type)};
 }
 
 LoadTable::Element element_of(Halide::Type type) {
@@ -52,7 +58,7 @@ LoadTable::Element element_of(Halide::Type type) {
   if (type.is_int() && type.bits() == 32) return Element::kI32;
   if (type.is_uint() && type.bits() == 32) return Element::kU32;
   if (type.is_int() && type.bits() == 64) return Element::kI64;
-  throw Unknown();
+  throw Unknown{"type " + type_name(type)};
 }
 
 double (*unary_function(const std::string& name))(double) {
@@ -137,7 +143,8 @@ class Translator {
         int64_t(reinterpret_cast<intptr_t>(i.unary)) ^ int64_t(reinterpret_cast<intptr_t>(i.binary))};
     const auto [at, fresh] = numbers_.emplace(key, -1);
     if (!fresh) return at->second;
-    if (numbers_.size() > kMostInstructions) throw Unknown();
+    if (numbers_.size() > kMostInstructions)
+      throw Unknown{"more than " + std::to_string(kMostInstructions) + " instructions"};
     i.dst = fresh_register(depth);
     open_[depth].code->push_back(i);
     return at->second = i.dst;
@@ -174,7 +181,7 @@ class Translator {
     i.b = b;
     if (is_truth(type) && op != Opcode::kMin && op != Opcode::kMax && op != Opcode::kBitAnd &&
         op != Opcode::kBitOr && op != Opcode::kBitXor)
-      throw Unknown();
+      throw Unknown{"arithmetic on bool"};
     set_wrap(i, type);
     return emit(i);
   }
@@ -251,13 +258,19 @@ class Translator {
                 no = eval(e->false_value, env);
       return select(type, condition, yes, no);
     }
+    if (const auto* e = expr.as<hi::Let>()) {
+      Environment inner = env;
+      inner.done.clear();  // the name may mean something else outside
+      inner.variables[e->name] = eval(e->value, env);
+      return eval(e->body, inner);
+    }
     if (const auto* e = expr.as<hi::Call>()) return call_node(*e, env);
-    throw Unknown();
+    throw Unknown{"an expression of kind " + std::to_string(static_cast<int>(expr.node_type()))};
   }
 
   static int variable(const hi::Variable& e, Environment& env) {
     const auto at = env.variables.find(e.name);
-    if (at == env.variables.end()) throw Unknown();
+    if (at == env.variables.end()) throw Unknown{"variable " + e.name};
     return at->second;
   }
 
@@ -288,7 +301,7 @@ class Translator {
     std::vector<int> at;
     for (const Halide::Expr& arg : e.args) at.push_back(eval(arg, env));
     if (!env.self.empty() && e.name == env.self) {
-      if (at != env.self_at) throw Unknown();  // a scan reads other elements of itself
+      if (at != env.self_at) throw Unknown{"a scan"};  // it reads other elements of itself
       return env.accumulators.at(e.value_index);
     }
     return call(hi::Function(e.func), at, e.value_index);
@@ -298,7 +311,7 @@ class Translator {
     std::vector<int64_t> key(at.begin(), at.end());
     const auto known = calls_.find({function.name(), key});
     if (known != calls_.end()) return known->second.at(value_index);
-    if (function.has_extern_definition() || !function.has_pure_definition()) throw Unknown();
+    if (function.has_extern_definition() || !function.has_pure_definition()) throw Unknown{"an extern stage"};
     Environment env;
     for (size_t i = 0; i < at.size(); ++i) env.variables[function.args()[i]] = at[i];
     std::vector<int> values;
@@ -313,7 +326,7 @@ class Translator {
                           const std::vector<int>& at, std::vector<int> values) {
     for (size_t i = 0; i < update.args().size(); ++i) {
       const auto* arg = update.args()[i].as<hi::Variable>();
-      if (!arg || arg->name != function.args()[i]) throw Unknown();  // a scatter
+      if (!arg || arg->name != function.args()[i]) throw Unknown{"a scatter"};
     }
     // The loop stands in the block of what it depends on; deeper blocks wait until it is done.
     int depth = 0;
@@ -336,7 +349,8 @@ class Translator {
     for (const hi::ReductionVariable& r : update.schedule().rvars()) {
       const auto min = hi::as_const_int(hi::simplify(r.min)),
                  extent = hi::as_const_int(hi::simplify(r.extent));
-      if (!min || !extent || *extent <= 0 || *extent > INT32_MAX) throw Unknown();
+      if (!min || !extent || *extent <= 0 || *extent > INT32_MAX)
+        throw Unknown{"a reduction without constant bounds"};
       const int reg = fresh_register(depth + 1);
       loop.variables.push_back({reg, static_cast<int32_t>(*min), static_cast<int32_t>(*extent)});
       env.variables[r.var] = reg;
@@ -399,7 +413,7 @@ class Translator {
       for (int d = 0; d < e.image.dimensions(); ++d) strides.push_back(e.image.dim(d).stride());
     } else {
       const auto at = inputs_.find(e.param.name());
-      if (at == inputs_.end()) throw Unknown();
+      if (at == inputs_.end()) throw Unknown{"image " + e.param.name()};
       const NDArray& array = *at->second;
       table.data = array.data();
       table.count = array.size();
@@ -410,7 +424,7 @@ class Translator {
         stride *= array.shape()[d];
       }
     }
-    if (table.count <= 0 || table.count > INT32_MAX) throw Unknown();
+    if (table.count <= 0 || table.count > INT32_MAX) throw Unknown{"an array of that size"};
     int offset = constant(RegKind::kI32, 0, 0);
     const int zero = offset;
     for (size_t d = 0; d < e.args.size(); ++d) {
@@ -456,7 +470,7 @@ class Translator {
     if (e.is_intrinsic(C::bitwise_xor)) return arithmetic(Opcode::kBitXor, e.type, arg(0), arg(1));
     if (e.is_intrinsic(C::abs)) {
       const Halide::Type from = e.args[0].type();
-      if (!from.is_float()) throw Unknown();
+      if (!from.is_float()) throw Unknown{"abs of integers"};
       const int zero = constant(kind_of(from), 0, 0.0), value = arg(0);
       return arithmetic(Opcode::kMax, from, value, arithmetic(Opcode::kSub, from, zero, value));
     }
@@ -474,7 +488,7 @@ class Translator {
       }
       return value;
     }
-    throw Unknown();
+    throw Unknown{"intrinsic " + e.name};
   }
 
   int mathematics(Halide::Type type, double (*function)(double), int a) {
@@ -483,16 +497,27 @@ class Translator {
     i.kind = kind_of(type);
     i.unary = function;
     i.a = a;
-    if (i.kind != RegKind::kF32 && i.kind != RegKind::kF64) throw Unknown();
+    if (i.kind != RegKind::kF32 && i.kind != RegKind::kF64) throw Unknown{"mathematics of that type"};
     return emit(i);
+  }
+
+  static bool name_is(const hi::Call& e, size_t suffix, std::string_view name) {
+    return e.args.size() == 1 && e.name.substr(0, suffix) == name;
   }
 
   /// "exp_f32" -> exp, and so on.
   int library(const hi::Call& e, Environment& env) {
     const size_t suffix = e.name.rfind("_f");
-    if (suffix == std::string::npos || !e.type.is_float()) throw Unknown();
+    if (suffix != std::string::npos && name_is(e, suffix, "is_nan")) {
+      Instruction differs;
+      differs.op = Opcode::kNe;
+      differs.from = kind_of(e.args[0].type());
+      differs.a = differs.b = eval(e.args[0], env);
+      return emit(differs);
+    }
+    if (suffix == std::string::npos || !e.type.is_float()) throw Unknown{"function " + e.name};
     const std::string name = e.name.substr(0, suffix);
-    if (e.args.size() == 1 && e.args[0].type() == e.type) {
+    if (e.args.size() == 1 && e.args[0].type() == e.type && e.type.is_float()) {
       if (const auto function = unary_function(name))
         return mathematics(e.type, function, eval(e.args[0], env));
     }
@@ -507,7 +532,7 @@ class Translator {
         return emit(i);
       }
     }
-    throw Unknown();
+    throw Unknown{"function " + e.name};
   }
 
   using Key = std::array<int64_t, 12>;
@@ -580,7 +605,7 @@ struct Job {
 }  // namespace
 
 bool interpret(const FunctionNode& function, const std::vector<NDArray>& inputs,
-               std::vector<NDArray>& outputs, double limit_s) {
+               std::vector<NDArray>& outputs, double limit_s, std::string* why) {
   static std::atomic<uint64_t> serial{0};
   std::vector<Program> programs;
   try {
@@ -590,11 +615,16 @@ bool interpret(const FunctionNode& function, const std::vector<NDArray>& inputs,
       programs.push_back(Translator(kernel, inputs).run(kernel.outputs[i]));
       seconds += programs.back().work() * static_cast<double>(outputs[i].size()) * kSecondsPerStep;
     }
-    if (seconds / current_threads() > limit_s) return false;
-  } catch (const Unknown&) {
+    if (seconds / current_threads() > limit_s) {
+      if (why) *why = "it would take " + std::to_string(seconds) + " s";
+      return false;
+    }
+  } catch (const Unknown& unknown) {
+    if (why) *why = unknown.what;
     return false;
-  } catch (const Halide::Error&) {
-    return false;  // the compiler will say it better
+  } catch (const Halide::Error& error) {
+    if (why) *why = error.what();
+    return false;
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     const int64_t chunks = (outputs[i].size() + kChunk - 1) / kChunk;
