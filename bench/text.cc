@@ -1,7 +1,7 @@
 // Parsing and printing are on the path of every command. Bars: print >= 50 MB/s, parse >= 30 MB/s.
-#include <benchmark/benchmark.h>
-
 #include <string>
+
+#include <benchmark/benchmark.h>
 
 #include "baton/ops/register.h"
 #include "baton/text/parser.h"
@@ -16,16 +16,18 @@ std::string network(int layers) {
   std::string text = "#[version = \"0.0.5\"]\ndef @main(%data: Tensor[(1, 64, 56, 56), float32]";
   for (int i = 0; i < layers; ++i) {
     const std::string n = std::to_string(i);
-    text += ", %conv" + n + "_weight: Tensor[(64, 64, 3, 3), float32], %bn" + n + "_gamma: Tensor[(64), float32]";
+    text +=
+        ", %conv" + n + "_weight: Tensor[(64, 64, 3, 3), float32], %bn" + n + "_gamma: Tensor[(64), float32]";
   }
   text += ") -> Tensor[(1, 64, 56, 56), float32] {\n";
   const std::string type = " /* ty=Tensor[(1, 64, 56, 56), float32] */;\n";
   int number = 0;
   std::string last = "%data";
   for (int i = 0; i < layers; ++i) {
-    const std::string n = std::to_string(i), a = "%" + std::to_string(number), b = "%" + std::to_string(number + 1),
-                      c = "%" + std::to_string(number + 2);
-    text += "  " + a + " = nn.conv2d(" + last + ", %conv" + n + "_weight, padding=[1, 1, 1, 1], channels=64, kernel_size=[3, 3])" + type;
+    const std::string n = std::to_string(i), a = "%" + std::to_string(number),
+                      b = "%" + std::to_string(number + 1), c = "%" + std::to_string(number + 2);
+    text += "  " + a + " = nn.conv2d(" + last + ", %conv" + n +
+            "_weight, padding=[1, 1, 1, 1], channels=64, kernel_size=[3, 3])" + type;
     text += "  " + b + " = nn.bias_add(" + a + ", %bn" + n + "_gamma)" + type;
     text += "  " + c + " = nn.relu(" + b + ")" + type;
     last = c;
@@ -37,7 +39,8 @@ std::string network(int layers) {
 // The shortest lines there are: all work is in the nodes.
 std::string chain(int calls) {
   std::string text = "#[version = \"0.0.5\"]\ndef @main(%x: float32) {\n  %0 = nn.relu(%x);\n";
-  for (int i = 1; i < calls; ++i) text += "  %" + std::to_string(i) + " = nn.relu(%" + std::to_string(i - 1) + ");\n";
+  for (int i = 1; i < calls; ++i)
+    text += "  %" + std::to_string(i) + " = nn.relu(%" + std::to_string(i - 1) + ");\n";
   return text + "  nn.relu(%" + std::to_string(calls - 1) + ")\n}\n";
 }
 

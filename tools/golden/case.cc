@@ -28,13 +28,16 @@ std::vector<std::string> split(std::string_view text) {
     if (c == '(' || c == '[' || c == '{') ++depth;
     if (c == ')' || c == ']' || c == '}') --depth;
     if ((c != ',' || depth > 0) && i < text.size()) continue;
-    if (const std::string_view part = trim(text.substr(start, i - start)); !part.empty()) parts.emplace_back(part);
+    if (const std::string_view part = trim(text.substr(start, i - start)); !part.empty())
+      parts.emplace_back(part);
     start = i + 1;
   }
   return parts;
 }
 
-bool is_form(std::string_view word) { return word == "print" || word == "str" || word == "astext" || word == "parse"; }
+bool is_form(std::string_view word) {
+  return word == "print" || word == "str" || word == "astext" || word == "parse";
+}
 
 // `Pass,Pass(args)`, `print --types`, or both with `;` between.
 void read_run(std::string_view line, Case& into) {
@@ -111,12 +114,15 @@ std::string difference(const std::string& expected, const std::string& actual) {
   const std::vector<std::string> want = lines(expected), got = lines(actual);
   size_t head = 0, tail = 0;
   while (head < want.size() && head < got.size() && want[head] == got[head]) ++head;
-  while (tail < want.size() - head && tail < got.size() - head && want[want.size() - 1 - tail] == got[got.size() - 1 - tail]) ++tail;
+  while (tail < want.size() - head && tail < got.size() - head &&
+         want[want.size() - 1 - tail] == got[got.size() - 1 - tail])
+    ++tail;
   std::string out;
   constexpr size_t kAround = 2, kMost = 40;
   auto show = [&out](const std::vector<std::string>& from, size_t begin, size_t end, const char* mark) {
     for (size_t i = begin; i < std::min(end, begin + kMost); ++i) out += mark + from[i] + "\n";
-    if (end > begin + kMost) out += std::string(mark) + "... " + std::to_string(end - begin - kMost) + " more lines\n";
+    if (end > begin + kMost)
+      out += std::string(mark) + "... " + std::to_string(end - begin - kMost) + " more lines\n";
   };
   show(want, head - std::min(head, kAround), head, "    ");
   show(want, head, want.size() - tail, "  - ");

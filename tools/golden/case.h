@@ -16,9 +16,9 @@ struct Case {
   std::vector<Step> passes;        ///< run one after another
   std::vector<std::string> flags;  ///< of the print at the end: "--types", "--meta", ...
   std::string form;                ///< "print", "str", "astext", "parse"
-  std::string text;                ///< the file up to `// EXPECT`: what is parsed, so that lines are the file's own
+  std::string text;  ///< the file up to `// EXPECT`: what is parsed, so that lines are the file's own
   std::string expected;
-  bool must_fail = false;          ///< its name begins with `fail_`
+  bool must_fail = false;  ///< its name begins with `fail_`
 };
 
 /// Reads a file. Throws baton::Error when it is no golden file.

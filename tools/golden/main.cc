@@ -1,13 +1,14 @@
-// baton-golden [--update] PATH...: compares golden files with what comes out now. A folder means all files below it.
+// baton-golden [--update] PATH...: compares golden files with what comes out now. A folder means all files
+// below it.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <filesystem>
 
-#include "baton/ops/register.h"
+#include "baton/driver/initialize.h"
 #include "baton/support/error.h"
-#include "baton/transform/register.h"
+
 #include "case.h"
 
 namespace {
@@ -28,7 +29,8 @@ std::vector<std::string> files_of(const std::vector<std::string>& paths) {
       continue;
     }
     for (const auto& entry : fs::recursive_directory_iterator(path))
-      if (entry.is_regular_file() && entry.path().extension() == ".relay") files.push_back(entry.path().string());
+      if (entry.is_regular_file() && entry.path().extension() == ".relay")
+        files.push_back(entry.path().string());
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -40,7 +42,8 @@ bool check(const std::string& path, bool updating) {
   const Outcome outcome = run(which);
   if (outcome.failed != which.must_fail) {
     std::printf("FAIL %s: %s\n%s", path.c_str(),
-                which.must_fail ? "its name begins with fail_, but nothing failed" : "it must not fail", outcome.text.c_str());
+                which.must_fail ? "its name begins with fail_, but nothing failed" : "it must not fail",
+                outcome.text.c_str());
     return false;
   }
   if (outcome.text == which.expected) return true;
@@ -59,15 +62,16 @@ int main(int argc, char** argv) {
   bool updating = false;
   std::vector<std::string> paths;
   for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--update") == 0) updating = true;
-    else paths.emplace_back(argv[i]);
+    if (std::strcmp(argv[i], "--update") == 0)
+      updating = true;
+    else
+      paths.emplace_back(argv[i]);
   }
   if (paths.empty() || paths[0].starts_with("-")) {
     std::fputs(kUsage, stderr);
     return 2;
   }
-  baton::register_all_ops();
-  baton::register_all_passes();
+  baton::initialize();
   int passed = 0, failed = 0;
   try {
     for (const std::string& path : files_of(paths)) {

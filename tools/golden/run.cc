@@ -1,11 +1,11 @@
 // Runs what a RUN line asks for.
-#include "case.h"
-
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/pass.h"
 #include "baton/support/diagnostic.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
+
+#include "case.h"
 
 namespace baton::golden {
 
@@ -18,13 +18,20 @@ PrintOptions print_options(const Case& which) {
   options.origins = !which.passes.empty();
   options.metadata = PrintOptions::Metadata::kNone;
   for (const std::string& flag : which.flags) {
-    if (flag == "--version") options.version = true;
-    else if (flag == "--types") options.types = true;
-    else if (flag == "--spans") options.spans = true;
-    else if (flag == "--origins") options.origins = true;
-    else if (flag == "--no-origins") options.origins = false;
-    else if (flag == "--meta") options.metadata = PrintOptions::Metadata::kFull;
-    else if (flag != "--expr") throw UsageError("golden: unknown flag " + flag);
+    if (flag == "--version")
+      options.version = true;
+    else if (flag == "--types")
+      options.types = true;
+    else if (flag == "--spans")
+      options.spans = true;
+    else if (flag == "--origins")
+      options.origins = true;
+    else if (flag == "--no-origins")
+      options.origins = false;
+    else if (flag == "--meta")
+      options.metadata = PrintOptions::Metadata::kFull;
+    else if (flag != "--expr")
+      throw UsageError("golden: unknown flag " + flag);
   }
   return options;
 }
@@ -49,7 +56,8 @@ IRModule run_passes(const Case& which, IRModule module) {
   context->opt_level = 3;
   context->instruments.push_back(std::make_shared<OriginVerifier>());
   const PassContextScope scope(context);
-  for (const Step& step : which.passes) module = (*make_pass(step.name, parse_attributes(step.args, "RUN")))(module);
+  for (const Step& step : which.passes)
+    module = (*make_pass(step.name, parse_attributes(step.args, "RUN")))(module);
   return module;
 }
 

@@ -102,9 +102,10 @@ class KernelEvaluator final : public Evaluator {
     }
     if (by_ != EvaluateBy::kKernel) {
       const double limit_s = by_ == EvaluateBy::kInterpreter ? 1e9 : compile_expectation(lifted.function);
-      if (interpret(*lifted.function, lifted.inputs, outputs, limit_s)) return outputs;
+      std::string why;
+      if (interpret(*lifted.function, lifted.inputs, outputs, limit_s, &why)) return outputs;
       if (by_ == EvaluateBy::kInterpreter)
-        throw NotSupported("the interpreter does not know all of operator " + call.op()->name);
+        throw NotSupported("operator " + call.op()->name + " cannot be interpreted: " + why);
     }
     run_kernel(lifted, outputs);
     return outputs;

@@ -1,6 +1,7 @@
 #pragma once
 // Runs the computes of operators without compiling them: for constant folding, where most work is smaller
 // than a compilation. Needs no Halide.h.
+#include <string>
 #include <vector>
 
 #include "baton/ir/expr.h"
@@ -12,6 +13,6 @@ namespace baton {
 /// with outputs in any state, when it meets something it does not know or expects to take longer than
 /// `limit_s` seconds.
 bool interpret(const FunctionNode& function, const std::vector<NDArray>& inputs,
-               std::vector<NDArray>& outputs, double limit_s);
+               std::vector<NDArray>& outputs, double limit_s, std::string* why = nullptr);
 
 }  // namespace baton

@@ -85,6 +85,13 @@ void schedule_flat(Func func, const Machine& machine, bool parallel) {
   func.vectorize(args.front(), lanes_of(func.types().front(), machine), TailStrategy::GuardWithIf);
 }
 
+void prefetch_ahead(Halide::Stage reader, const Tensor& from, const Halide::RVar& loop, int distance) {
+  if (distance <= 0 || !from.func().defined()) return;
+  const auto* read = from.func().value().as<Halide::Internal::Call>();
+  if (!read || !read->param.defined()) return;
+  reader.prefetch(read->param, loop, loop, distance, Halide::PrefetchBoundStrategy::NonFaulting);
+}
+
 void schedule_feeders(LoweredKernel& kernel, const Machine& machine) {
   const OpBlock& anchor = anchor_of(kernel);
   std::set<int> done;

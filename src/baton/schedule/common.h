@@ -45,6 +45,11 @@ std::string refuses_anchor(const LoweredKernel& kernel, std::initializer_list<st
 /// there, element by element; others get loops of their own before everything else.
 void schedule_feeders(LoweredKernel& kernel, const Machine& machine);
 
+/// Fetches what `reader` reads of input `from` ahead of time, `distance` steps of loop `loop`, one cache line a step: in
+/// address order, also beyond the end of the loop, where the next turn begins (a prefetch never faults). Nothing when
+/// `from` is computed in the kernel. A step must read one line: Halide 21 splits larger regions wrongly (every 4th line).
+void prefetch_ahead(Halide::Stage reader, const Tensor& from, const Halide::RVar& loop, int distance);
+
 /// Loops of its own for `func`: vectors along the innermost dimension, threads along the outermost.
 void schedule_flat(Halide::Func func, const Machine& machine, bool parallel = true);
 

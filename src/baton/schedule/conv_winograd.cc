@@ -67,7 +67,7 @@ ScheduleParams params_of(const WinogradExtents& e, const Machine& machine, bool 
     if (c % tile.columns == 0 && c <= 4 && (!by_channels || e.out_blocks / c >= 4) &&
         e.transformed(count, int64_t(c) * e.out_block) <= machine.l2_bytes / 2)
       group = std::max(group, c);
-  return {{"by_channels", by_channels}, {"rows", rows}, {"tile_t", tile.rows}, {"tile_c", tile.columns}, {"group_c", group}};
+  return {{"by_channels", by_channels}, {"rows", rows}, {"tile_t", tile.rows}, {"tile_c", tile.columns}, {"group_c", group}, {"prefetch", streamed ? 64 : 0}};
 }
 
 ScheduleParams default_params(const LoweredKernel& kernel, const Machine& machine) {
@@ -86,13 +86,14 @@ std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Machin
     for (int rows : by_channels ? std::vector<int>{e.down} : std::vector<int>{1, 2, 4, 7})
       for (int t : {4, 7, 8, 14, 16, 28})
         for (int c : {1, 2, 4})
-          for (int group : {c, 4}) {
-            const int sums = t * c * tiles_of(e.out_block, machine.float_lanes);
-            if (rows > e.down || t > rows * e.across || e.out_blocks % c || e.out_blocks % group || group % c || sums < 4 || sums > 28) continue;
-            ScheduleParams params = base;
-            params["rows"] = rows, params["tile_t"] = t, params["tile_c"] = c, params["group_c"] = group;
-            add(params);
-          }
+          for (int group : {c, 4})
+            for (int prefetch : {0, 64}) {
+              const int sums = t * c * tiles_of(e.out_block, machine.float_lanes);
+              if (rows > e.down || t > rows * e.across || e.out_blocks % c || e.out_blocks % group || group % c || sums < 4 || sums > 28) continue;
+              ScheduleParams params = base;
+              params["rows"] = rows, params["tile_t"] = t, params["tile_c"] = c, params["group_c"] = group, params["prefetch"] = prefetch;
+              add(params);
+            }
   }
   return all;
 }
@@ -133,6 +134,8 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& m
   const RVar r0(acc.rvars()[0].name()), r1(acc.rvars()[1].name());
   acc.compute_at(gemm, to).vectorize(v[0]).unroll(v[1]).unroll(v[2]);
   acc.update().reorder({v[0], v[2], v[1], v[3], v[4], v[5], r0, r1}).vectorize(v[0]).unroll(v[1]).unroll(v[2]);
+  // The hardware's prefetchers alone leave half of the time in which the weights come from memory uncovered.
+  prefetch_ahead(acc.update(), anchor_of(kernel).inputs[1], r0, params.at("prefetch"));
 
   v = in_xf.args();  // i, t, cb, ex, ey, n
   in_xf.bound_extent(v[0], e.in_block).bound_extent(v[3], a).bound_extent(v[4], a).reorder(v[0], v[3], v[4], v[1], v[2], v[5])

@@ -20,7 +20,8 @@ std::string fill(const char* pattern, const std::vector<std::string>& values) {
   return out;
 }
 
-Diagnostic& DiagnosticEngine::report(const DiagnosticDef& def, Span span, const std::vector<std::string>& values) {
+Diagnostic& DiagnosticEngine::report(const DiagnosticDef& def, Span span,
+                                     const std::vector<std::string>& values) {
   Diagnostic diagnostic;
   diagnostic.code = def.code;
   diagnostic.message = fill(def.message, values);
@@ -46,9 +47,12 @@ namespace {
 
 const char* name_of(Severity severity) {
   switch (severity) {
-    case Severity::kError: return "error";
-    case Severity::kWarning: return "warning";
-    case Severity::kNote: return "note";
+    case Severity::kError:
+      return "error";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kNote:
+      return "note";
   }
   return "";
 }
@@ -66,7 +70,8 @@ class LineView {
       end_ = begin_ + kMost;
       while (end_ < line_.size() && continues(end_)) ++end_;
     }
-    shown_ = (begin_ > 0 ? "..." : "") + std::string(line_.substr(begin_, end_ - begin_)) + (end_ < line_.size() ? "..." : "");
+    shown_ = (begin_ > 0 ? "..." : "") + std::string(line_.substr(begin_, end_ - begin_)) +
+             (end_ < line_.size() ? "..." : "");
     std::replace(shown_.begin(), shown_.end(), '\t', ' ');
   }
   const std::string& shown() const { return shown_; }
@@ -74,8 +79,10 @@ class LineView {
   std::pair<size_t, size_t> place(const Span& span) const {
     const size_t first = span.column ? span.column - 1 : 0;
     size_t last = first + 1;
-    if (span.end_line == span.line && span.end_column > span.column) last = span.end_column - 1;
-    else if (span.end_line > span.line) last = std::max(last, line_.size());
+    if (span.end_line == span.line && span.end_column > span.column)
+      last = span.end_column - 1;
+    else if (span.end_line > span.line)
+      last = std::max(last, line_.size());
     const size_t from = column(first);
     return {from, std::max<size_t>(column(last), from + 1) - from};
   }
@@ -145,7 +152,8 @@ void render_elsewhere(std::string& out, const Diagnostic& d, const DiagnosticLab
 }  // namespace
 
 std::string render(const Diagnostic& d) {
-  std::string out = std::string(name_of(d.severity)) + (d.code.empty() ? "" : "[" + d.code + "]") + ": " + d.message + "\n";
+  std::string out =
+      std::string(name_of(d.severity)) + (d.code.empty() ? "" : "[" + d.code + "]") + ": " + d.message + "\n";
   if (d.span) {
     out += "  --> " + d.span.text() + "\n";
     const std::string number = std::to_string(d.span.line);
@@ -155,7 +163,8 @@ std::string render(const Diagnostic& d) {
       out += margin + "|\n " + number + " | " + line.shown() + "\n";
       render_marks(out, margin, d, line);
       for (const DiagnosticLabel& label : d.labels)
-        if (label.span.source != d.span.source || label.span.line != d.span.line) render_elsewhere(out, d, label);
+        if (label.span.source != d.span.source || label.span.line != d.span.line)
+          render_elsewhere(out, d, label);
     }
   }
   if (!d.hint.empty()) out += " hint: " + d.hint + "\n";

@@ -1,6 +1,6 @@
 #pragma once
-// Numbers addresses 0, 1, 2, ... in the order they are met. Walks over large graphs spend most of their time here: one
-// flat table, no allocation per entry.
+// Numbers addresses 0, 1, 2, ... in the order they are met. Walks over large graphs spend most of their time
+// here: one flat table, no allocation per entry.
 #include <cstddef>
 #include <cstdint>
 #include <utility>

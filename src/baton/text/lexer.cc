@@ -30,11 +30,13 @@ bool is_word(char c) { return kClasses[static_cast<unsigned char>(c)] != 0; }
 
 TokenKind keyword(std::string_view word) {
   static constexpr std::pair<std::string_view, TokenKind> kWords[] = {
-      {"let", TokenKind::kLet},           {"fn", TokenKind::kFn},         {"def", TokenKind::kDef},
-      {"if", TokenKind::kIf},             {"else", TokenKind::kElse},     {"type", TokenKind::kType},
-      {"match", TokenKind::kMatch},       {"extern", TokenKind::kExtern}, {"free_var", TokenKind::kFreeVar},
-      {"ref", TokenKind::kRef},           {"ref_read", TokenKind::kRefRead},
-      {"ref_write", TokenKind::kRefWrite}, {"True", TokenKind::kTrue},    {"False", TokenKind::kFalse},
+      {"let", TokenKind::kLet},          {"fn", TokenKind::kFn},
+      {"def", TokenKind::kDef},          {"if", TokenKind::kIf},
+      {"else", TokenKind::kElse},        {"type", TokenKind::kType},
+      {"match", TokenKind::kMatch},      {"extern", TokenKind::kExtern},
+      {"free_var", TokenKind::kFreeVar}, {"ref", TokenKind::kRef},
+      {"ref_read", TokenKind::kRefRead}, {"ref_write", TokenKind::kRefWrite},
+      {"True", TokenKind::kTrue},        {"False", TokenKind::kFalse},
       {"_", TokenKind::kUnderscore}};
   if (word.size() > 9) return TokenKind::kIdent;
   for (const auto& [text, kind] : kWords)
@@ -59,63 +61,118 @@ const char* word_end(const char* at, const char* end) {
 
 std::string_view describe(TokenKind kind) {
   switch (kind) {
-    case TokenKind::kEnd: return "the end of the text";
-    case TokenKind::kUnknown: return "an unexpected character";
-    case TokenKind::kHash: return "a section";
-    case TokenKind::kIdent: return "a name";
-    case TokenKind::kLocal: return "a local variable";
-    case TokenKind::kGraph: return "a graph variable";
-    case TokenKind::kGlobal: return "a global name";
-    case TokenKind::kNumber: return "a number";
-    case TokenKind::kString: return "a string";
-    case TokenKind::kMeta: return "a metadata reference";
-    case TokenKind::kLet: return "`let`";
-    case TokenKind::kFn: return "`fn`";
-    case TokenKind::kDef: return "`def`";
-    case TokenKind::kIf: return "`if`";
-    case TokenKind::kElse: return "`else`";
-    case TokenKind::kType: return "`type`";
-    case TokenKind::kMatch: return "`match`";
-    case TokenKind::kMatchPartial: return "`match?`";
-    case TokenKind::kExtern: return "`extern`";
-    case TokenKind::kFreeVar: return "`free_var`";
-    case TokenKind::kRef: return "`ref`";
-    case TokenKind::kRefRead: return "`ref_read`";
-    case TokenKind::kRefWrite: return "`ref_write`";
-    case TokenKind::kTrue: return "`True`";
-    case TokenKind::kFalse: return "`False`";
-    case TokenKind::kUnderscore: return "`_`";
-    case TokenKind::kDot: return "`.`";
-    case TokenKind::kComma: return "`,`";
-    case TokenKind::kSemicolon: return "`;`";
-    case TokenKind::kColon: return "`:`";
-    case TokenKind::kAssign: return "`=`";
-    case TokenKind::kArrow: return "`->`";
-    case TokenKind::kFatArrow: return "`=>`";
-    case TokenKind::kLeftParen: return "`(`";
-    case TokenKind::kRightParen: return "`)`";
-    case TokenKind::kLeftBrace: return "`{`";
-    case TokenKind::kRightBrace: return "`}`";
-    case TokenKind::kLeftSquare: return "`[`";
-    case TokenKind::kRightSquare: return "`]`";
-    case TokenKind::kLess: return "`<`";
-    case TokenKind::kLessEqual: return "`<=`";
-    case TokenKind::kGreater: return "`>`";
-    case TokenKind::kGreaterEqual: return "`>=`";
-    case TokenKind::kEqual: return "`==`";
-    case TokenKind::kNotEqual: return "`!=`";
-    case TokenKind::kPlus: return "`+`";
-    case TokenKind::kMinus: return "`-`";
-    case TokenKind::kStar: return "`*`";
-    case TokenKind::kSlash: return "`/`";
-    case TokenKind::kBang: return "`!`";
-    case TokenKind::kQuestion: return "`?`";
+    case TokenKind::kEnd:
+      return "the end of the text";
+    case TokenKind::kUnknown:
+      return "an unexpected character";
+    case TokenKind::kHash:
+      return "a section";
+    case TokenKind::kIdent:
+      return "a name";
+    case TokenKind::kLocal:
+      return "a local variable";
+    case TokenKind::kGraph:
+      return "a graph variable";
+    case TokenKind::kGlobal:
+      return "a global name";
+    case TokenKind::kNumber:
+      return "a number";
+    case TokenKind::kString:
+      return "a string";
+    case TokenKind::kMeta:
+      return "a metadata reference";
+    case TokenKind::kLet:
+      return "`let`";
+    case TokenKind::kFn:
+      return "`fn`";
+    case TokenKind::kDef:
+      return "`def`";
+    case TokenKind::kIf:
+      return "`if`";
+    case TokenKind::kElse:
+      return "`else`";
+    case TokenKind::kType:
+      return "`type`";
+    case TokenKind::kMatch:
+      return "`match`";
+    case TokenKind::kMatchPartial:
+      return "`match?`";
+    case TokenKind::kExtern:
+      return "`extern`";
+    case TokenKind::kFreeVar:
+      return "`free_var`";
+    case TokenKind::kRef:
+      return "`ref`";
+    case TokenKind::kRefRead:
+      return "`ref_read`";
+    case TokenKind::kRefWrite:
+      return "`ref_write`";
+    case TokenKind::kTrue:
+      return "`True`";
+    case TokenKind::kFalse:
+      return "`False`";
+    case TokenKind::kUnderscore:
+      return "`_`";
+    case TokenKind::kDot:
+      return "`.`";
+    case TokenKind::kComma:
+      return "`,`";
+    case TokenKind::kSemicolon:
+      return "`;`";
+    case TokenKind::kColon:
+      return "`:`";
+    case TokenKind::kAssign:
+      return "`=`";
+    case TokenKind::kArrow:
+      return "`->`";
+    case TokenKind::kFatArrow:
+      return "`=>`";
+    case TokenKind::kLeftParen:
+      return "`(`";
+    case TokenKind::kRightParen:
+      return "`)`";
+    case TokenKind::kLeftBrace:
+      return "`{`";
+    case TokenKind::kRightBrace:
+      return "`}`";
+    case TokenKind::kLeftSquare:
+      return "`[`";
+    case TokenKind::kRightSquare:
+      return "`]`";
+    case TokenKind::kLess:
+      return "`<`";
+    case TokenKind::kLessEqual:
+      return "`<=`";
+    case TokenKind::kGreater:
+      return "`>`";
+    case TokenKind::kGreaterEqual:
+      return "`>=`";
+    case TokenKind::kEqual:
+      return "`==`";
+    case TokenKind::kNotEqual:
+      return "`!=`";
+    case TokenKind::kPlus:
+      return "`+`";
+    case TokenKind::kMinus:
+      return "`-`";
+    case TokenKind::kStar:
+      return "`*`";
+    case TokenKind::kSlash:
+      return "`/`";
+    case TokenKind::kBang:
+      return "`!`";
+    case TokenKind::kQuestion:
+      return "`?`";
   }
   return "";
 }
 
 Lexer::Lexer(Ref<const Source> source, size_t end, DiagnosticEngine& engine)
-    : source_(std::move(source)), engine_(engine), at_(source_->text().data()), end_(at_ + end), line_start_(at_) {}
+    : source_(std::move(source)),
+      engine_(engine),
+      at_(source_->text().data()),
+      end_(at_ + end),
+      line_start_(at_) {}
 
 void Lexer::seek(uint32_t line, uint32_t column) {
   at_ = source_->text().data();
@@ -236,7 +293,8 @@ bool Lexer::number_starts(const char* after_sign) const {
 
 Token Lexer::string() {
   const char* end = at_ + 1;
-  while (end < end_ && *end != '"' && *end != '\n') end += *end == '\\' && end + 1 < end_ && end[1] != '\n' ? 2 : 1;
+  while (end < end_ && *end != '"' && *end != '\n')
+    end += *end == '\\' && end + 1 < end_ && end[1] != '\n' ? 2 : 1;
   if (end >= end_ || *end != '"') {
     end = std::min(end, end_);
     Token token = name(TokenKind::kUnknown, end);
@@ -273,7 +331,8 @@ Token Lexer::unknown() {
 
 Token Lexer::next() {
   skip_blanks();
-  if (at_ >= end_) return take(std::exchange(cut_short_, false) ? TokenKind::kUnknown : TokenKind::kEnd, end_);
+  if (at_ >= end_)
+    return take(std::exchange(cut_short_, false) ? TokenKind::kUnknown : TokenKind::kEnd, end_);
   return is_known() ? known() : unknown();
 }
 
@@ -297,23 +356,40 @@ Token Lexer::known() {
       }
       return name(TokenKind::kLocal, word_end(at_ + 1, end_));
     }
-    case '@': return name(TokenKind::kGlobal, word_end(at_ + 1, end_));
-    case '"': return string();
-    case '#': return hash();
-    case '(': return take(TokenKind::kLeftParen, at_ + 1);
-    case '{': return take(TokenKind::kLeftBrace, at_ + 1);
-    case '[': return take(TokenKind::kLeftSquare, at_ + 1);
-    case ')': return name(TokenKind::kRightParen, at_ + 1);
-    case '}': return name(TokenKind::kRightBrace, at_ + 1);
-    case ']': return name(TokenKind::kRightSquare, at_ + 1);
-    case '.': return take(TokenKind::kDot, at_ + 1);
-    case ',': return take(TokenKind::kComma, at_ + 1);
-    case ';': return take(TokenKind::kSemicolon, at_ + 1);
-    case ':': return take(TokenKind::kColon, at_ + 1);
-    case '?': return take(TokenKind::kQuestion, at_ + 1);
-    case '+': return take(TokenKind::kPlus, at_ + 1);
-    case '*': return take(TokenKind::kStar, at_ + 1);
-    case '/': return take(TokenKind::kSlash, at_ + 1);
+    case '@':
+      return name(TokenKind::kGlobal, word_end(at_ + 1, end_));
+    case '"':
+      return string();
+    case '#':
+      return hash();
+    case '(':
+      return take(TokenKind::kLeftParen, at_ + 1);
+    case '{':
+      return take(TokenKind::kLeftBrace, at_ + 1);
+    case '[':
+      return take(TokenKind::kLeftSquare, at_ + 1);
+    case ')':
+      return name(TokenKind::kRightParen, at_ + 1);
+    case '}':
+      return name(TokenKind::kRightBrace, at_ + 1);
+    case ']':
+      return name(TokenKind::kRightSquare, at_ + 1);
+    case '.':
+      return take(TokenKind::kDot, at_ + 1);
+    case ',':
+      return take(TokenKind::kComma, at_ + 1);
+    case ';':
+      return take(TokenKind::kSemicolon, at_ + 1);
+    case ':':
+      return take(TokenKind::kColon, at_ + 1);
+    case '?':
+      return take(TokenKind::kQuestion, at_ + 1);
+    case '+':
+      return take(TokenKind::kPlus, at_ + 1);
+    case '*':
+      return take(TokenKind::kStar, at_ + 1);
+    case '/':
+      return take(TokenKind::kSlash, at_ + 1);
     case '-':
       if (follow == '>') return take(TokenKind::kArrow, at_ + 2);
       if (!after_operand_ && number_starts(at_ + 1)) {
@@ -326,9 +402,12 @@ Token Lexer::known() {
       if (follow == '=') return take(TokenKind::kEqual, at_ + 2);
       if (follow == '>') return take(TokenKind::kFatArrow, at_ + 2);
       return take(TokenKind::kAssign, at_ + 1);
-    case '!': return follow == '=' ? take(TokenKind::kNotEqual, at_ + 2) : take(TokenKind::kBang, at_ + 1);
-    case '<': return follow == '=' ? take(TokenKind::kLessEqual, at_ + 2) : take(TokenKind::kLess, at_ + 1);
-    case '>': return follow == '=' ? take(TokenKind::kGreaterEqual, at_ + 2) : take(TokenKind::kGreater, at_ + 1);
+    case '!':
+      return follow == '=' ? take(TokenKind::kNotEqual, at_ + 2) : take(TokenKind::kBang, at_ + 1);
+    case '<':
+      return follow == '=' ? take(TokenKind::kLessEqual, at_ + 2) : take(TokenKind::kLess, at_ + 1);
+    case '>':
+      return follow == '=' ? take(TokenKind::kGreaterEqual, at_ + 2) : take(TokenKind::kGreater, at_ + 1);
     default:
       return is_digit(c) ? number(at_) : identifier();
   }
@@ -352,8 +431,8 @@ size_t find_bad_utf8(std::string_view text) {
     for (size_t k = 1; k < size; ++k)
       if ((bytes[i + k] & 0xC0) != 0x80) return i;
     const unsigned char second = bytes[i + 1];  // no overlong forms, no surrogates, nothing above U+10FFFF
-    if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) || (lead == 0xF0 && second < 0x90) ||
-        (lead == 0xF4 && second > 0x8F))
+    if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
+        (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F))
       return i;
     i += size;
   }

@@ -22,7 +22,9 @@ class Lexer {
   Span span(uint32_t line, uint32_t column, uint32_t end_line, uint32_t end_column) const {
     return Span{source_, line, column, end_line, end_column};
   }
-  Span span(const Token& token) const { return span(token.line, token.column, token.line, token.end_column()); }
+  Span span(const Token& token) const {
+    return span(token.line, token.column, token.line, token.end_column());
+  }
 
  private:
   void skip_blanks();

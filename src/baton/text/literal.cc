@@ -58,11 +58,16 @@ struct NumberReader {
     const int bits = width.empty() || width == "32" ? 32 : width == "16" ? 16 : width == "64" ? 64 : 0;
     if (bits == 0) return bad("floats end in f16, f or f64");
     Number number{.dtype = DType::float_(bits)};
-    if (digits == "inf") number.real = std::numeric_limits<double>::infinity();
-    else if (digits == "nan") number.real = std::numeric_limits<double>::quiet_NaN();
-    else if (bits == 64) number.real = read_float<double>(digits);
-    else if (bits == 32) number.real = read_float<float>(digits);
-    else number.real = half_to_float(half_from_double(read_float<double>(digits)));
+    if (digits == "inf")
+      number.real = std::numeric_limits<double>::infinity();
+    else if (digits == "nan")
+      number.real = std::numeric_limits<double>::quiet_NaN();
+    else if (bits == 64)
+      number.real = read_float<double>(digits);
+    else if (bits == 32)
+      number.real = read_float<float>(digits);
+    else
+      number.real = half_to_float(half_from_double(read_float<double>(digits)));
     if (std::isinf(number.real) && digits != "inf") return out_of_range(number.dtype);
     if (negative) number.real = -number.real;
     return number;
@@ -71,13 +76,19 @@ struct NumberReader {
   std::optional<Number> integer(std::string_view digits, std::string_view width, bool negative) const {
     uint64_t magnitude = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), magnitude);
-    if (error == std::errc::result_out_of_range || magnitude > uint64_t{1} << 63 || (magnitude == uint64_t{1} << 63 && !negative))
+    if (error == std::errc::result_out_of_range || magnitude > uint64_t{1} << 63 ||
+        (magnitude == uint64_t{1} << 63 && !negative))
       return out_of_range(DType::int_(64));
     const int64_t value = static_cast<int64_t>(negative ? 0 - magnitude : magnitude);
     const bool narrow = value == static_cast<int32_t>(value);
-    const int bits = width.empty() ? (narrow ? 32 : 64) : width == "16" ? 16 : width == "32" ? 32 : width == "64" ? 64 : 0;
+    const int bits = width.empty()   ? (narrow ? 32 : 64)
+                     : width == "16" ? 16
+                     : width == "32" ? 32
+                     : width == "64" ? 64
+                                     : 0;
     if (bits == 0) return bad("integers end in i16, i32 or i64, or in nothing");
-    if ((bits == 32 && !narrow) || (bits == 16 && value != static_cast<int16_t>(value))) return out_of_range(DType::int_(bits));
+    if ((bits == 32 && !narrow) || (bits == 16 && value != static_cast<int16_t>(value)))
+      return out_of_range(DType::int_(bits));
     return Number{.dtype = DType::int_(bits), .integer = value};
   }
 };
@@ -89,13 +100,15 @@ std::optional<Number> parse_number(const Token& token, const Span& span, Diagnos
   std::string_view text = token.text;
   bool negative = false;
   for (; text.starts_with('-'); text.remove_prefix(1)) negative = !negative;
-  if (text.starts_with("inff") || text.starts_with("nanf")) return read.real(text.substr(0, 3), text.substr(4), negative);
+  if (text.starts_with("inff") || text.starts_with("nanf"))
+    return read.real(text.substr(0, 3), text.substr(4), negative);
 
   const std::string_view digits = text.substr(0, text.find_first_not_of("0123456789.eE+-"));
   const std::string_view suffix = text.substr(digits.size());
   const bool whole = digits.find_first_not_of("0123456789") == std::string_view::npos;
   if (suffix.starts_with('f')) return read.real(digits, suffix.substr(1), negative);
-  if (!suffix.empty() && !suffix.starts_with('i')) return read.bad("a number ends in i16, i64, f16, f or f64, or in nothing");
+  if (!suffix.empty() && !suffix.starts_with('i'))
+    return read.bad("a number ends in i16, i64, f16, f or f64, or in nothing");
   if (!whole) {
     engine.report(kBadInteger, span, {quoted(token.text), "floats end in f: " + std::string(digits) + "f"});
     return std::nullopt;
@@ -182,8 +195,10 @@ void append_quoted(std::string& out, std::string_view text) {
   out += '"';
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
-    if (c == '\n') out += "\\n";
-    else out += c;
+    if (c == '\n')
+      out += "\\n";
+    else
+      out += c;
   }
   out += '"';
 }

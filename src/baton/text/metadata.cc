@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+
 #include <nlohmann/json.hpp>
 
 #include "baton/support/error.h"
@@ -44,8 +45,10 @@ const Json& member(const Json& object, const char* name) {
 size_t number(const Json& value) {
   if (value.is_number_unsigned()) return value.get<size_t>();
   const std::string* text = value.get_ptr<const std::string*>();
-  if (!text || text->empty() || text->size() > 9 || text->find_first_not_of("0123456789") != std::string::npos)
-    throw Error("expected an index, found " + value.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 40));
+  if (!text || text->empty() || text->size() > 9 ||
+      text->find_first_not_of("0123456789") != std::string::npos)
+    throw Error("expected an index, found " +
+                value.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 40));
   return std::stoul(*text);
 }
 
@@ -70,7 +73,8 @@ MetadataReader::MetadataReader(std::string_view text) : graph_(std::make_unique<
   }
   const Json& map = graph_->node(number(member(graph_->json, "root")));
   const Json &keys = member(map, "keys"), &data = member(map, "data");
-  if (!keys.is_array() || !data.is_array() || keys.size() != data.size()) throw Error("the root is not a map");
+  if (!keys.is_array() || !data.is_array() || keys.size() != data.size())
+    throw Error("the root is not a map");
   for (size_t i = 0; i < keys.size(); ++i) {
     const std::string* key = keys[i].get_ptr<const std::string*>();
     if (!key) throw Error("a key of the root is not a string");
@@ -110,8 +114,8 @@ size_t MetadataWriter::use(std::string_view type_key, const NDArray& value) {
 
 size_t MetadataWriter::add_constant(const NDArray& value) { return use("relay.Constant", value); }
 
-// Nodes are numbered in the order of a depth-first walk from the root: the map, then for each key its array and the
-// objects in it; all constants share one VirtualDevice ("none") and its empty scope name.
+// Nodes are numbered in the order of a depth-first walk from the root: the map, then for each key its array
+// and the objects in it; all constants share one VirtualDevice ("none") and its empty scope name.
 std::string MetadataWriter::json() const {
   std::vector<std::string> nodes = {"      \"type_key\": \"\"\n", ""};
   std::string keys, lists, blobs;
@@ -131,26 +135,37 @@ std::string MetadataWriter::json() const {
     for (const NDArray& value : objects.values) {
       members.push_back(nodes.size());
       if (!value.defined()) {
-        nodes.push_back("      \"type_key\": \"IncompleteType\", \n      \"attrs\": {\n        \"kind\": \"0\", \n"
-                        "        \"span\": \"0\"\n      }\n");
+        nodes.push_back(
+            "      \"type_key\": \"IncompleteType\", \n      \"attrs\": {\n        \"kind\": \"0\", \n"
+            "        \"span\": \"0\"\n      }\n");
         continue;
       }
       const bool first = device == 0;
       if (first) device = nodes.size() + 1;
-      nodes.push_back("      \"type_key\": \"relay.Constant\", \n      \"attrs\": {\n        \"_checked_type_\": \"0\", \n"
-                      "        \"data\": \"" + std::to_string(blob_count) + "\", \n        \"span\": \"0\", \n"
-                      "        \"virtual_device_\": \"" + std::to_string(device) + "\"\n      }\n");
+      nodes.push_back(
+          "      \"type_key\": \"relay.Constant\", \n      \"attrs\": {\n        \"_checked_type_\": \"0\", "
+          "\n"
+          "        \"data\": \"" +
+          std::to_string(blob_count) +
+          "\", \n        \"span\": \"0\", \n"
+          "        \"virtual_device_\": \"" +
+          std::to_string(device) + "\"\n      }\n");
       if (first) {
-        nodes.push_back("      \"type_key\": \"VirtualDevice\", \n      \"attrs\": {\n        \"device_type_int\": \"-1\", \n"
-                        "        \"memory_scope\": \"" + std::to_string(device + 1) + "\", \n        \"target\": \"0\", \n"
-                        "        \"virtual_device_id\": \"-1\"\n      }\n");
+        nodes.push_back(
+            "      \"type_key\": \"VirtualDevice\", \n      \"attrs\": {\n        \"device_type_int\": "
+            "\"-1\", \n"
+            "        \"memory_scope\": \"" +
+            std::to_string(device + 1) +
+            "\", \n        \"target\": \"0\", \n"
+            "        \"virtual_device_id\": \"-1\"\n      }\n");
         nodes.push_back("      \"type_key\": \"runtime.String\"\n");
       }
       blobs += (blob_count++ ? ", \n    \"" : "\n    \"") + base64_encode(array_to_bytes(value)) + "\"";
     }
     nodes[array] = "      \"type_key\": \"Array\", \n      \"data\": " + index_text(members) + "\n";
   }
-  nodes[1] = "      \"type_key\": \"Map\", \n      \"keys\": [\n" + keys + "\n      ], \n      \"data\": " + index_text(arrays) + "\n";
+  nodes[1] = "      \"type_key\": \"Map\", \n      \"keys\": [\n" + keys +
+             "\n      ], \n      \"data\": " + index_text(arrays) + "\n";
   std::string out = "{\n  \"root\": 1, \n  \"nodes\": [\n";
   for (size_t i = 0; i < nodes.size(); ++i) out += (i ? ", \n    {\n" : "    {\n") + nodes[i] + "    }";
   out += "\n  ], \n  \"b64ndarrays\": [" + blobs + (blobs.empty() ? "]" : "\n  ]");
@@ -184,15 +199,19 @@ NDArray array_from_bytes(std::string_view bytes) {
   const uint8_t code = reader.get<uint8_t>();
   const uint8_t bits = reader.get<uint8_t>();
   const uint16_t lanes = reader.get<uint16_t>();
-  if (rank < 0 || static_cast<size_t>(rank) > reader.rest.size() / 8) throw Error("a tensor has rank " + std::to_string(rank));
+  if (rank < 0 || static_cast<size_t>(rank) > reader.rest.size() / 8)
+    throw Error("a tensor has rank " + std::to_string(rank));
   Shape shape(static_cast<size_t>(rank));
   for (int64_t& extent : shape) extent = reader.get<int64_t>();
   const DType dtype = DType::make(static_cast<DType::Code>(code), bits, lanes);
-  if (code > static_cast<uint8_t>(DType::Code::kBFloat) || DType::parse(dtype.str()) != dtype || dtype.is_void()) throw Error("a tensor has an unknown element type");
+  if (code > static_cast<uint8_t>(DType::Code::kBFloat) || DType::parse(dtype.str()) != dtype ||
+      dtype.is_void())
+    throw Error("a tensor has an unknown element type");
   const int64_t size = reader.get<int64_t>();
   const std::optional<int64_t> expected = byte_count(shape, dtype);
   if (!expected || *expected != size || static_cast<uint64_t>(size) != reader.rest.size())
-    throw Error("the size of a tensor, " + std::to_string(size) + " bytes, does not fit its type " + describe(shape, dtype));
+    throw Error("the size of a tensor, " + std::to_string(size) + " bytes, does not fit its type " +
+                describe(shape, dtype));
   NDArray array = NDArray::from_bytes(std::move(shape), dtype, reader.rest.data());
   if (!array.defined()) throw Error("no memory for a tensor of " + std::to_string(size) + " bytes");
   return array;
@@ -204,7 +223,8 @@ std::string base64_encode(std::string_view bytes) {
   for (size_t i = 0; i < bytes.size(); i += 3) {
     const size_t count = std::min<size_t>(3, bytes.size() - i);
     uint32_t word = 0;
-    for (size_t k = 0; k < 3; ++k) word = word << 8 | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0);
+    for (size_t k = 0; k < 3; ++k)
+      word = word << 8 | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0);
     for (size_t k = 0; k < 4; ++k) text += k <= count ? kAlphabet[word >> (18 - 6 * k) & 63] : '=';
   }
   return text;

@@ -19,8 +19,10 @@ bool names_attribute(TokenKind kind) {
     case TokenKind::kType:
     case TokenKind::kMatch:
     case TokenKind::kExtern:
-    case TokenKind::kRef: return true;
-    default: return false;
+    case TokenKind::kRef:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -47,9 +49,15 @@ AttrValue Parser::attr_value() {
       if (!number) return AttrValue(int64_t{0});
       return number->dtype.is_float() ? AttrValue(number->real) : AttrValue(number->integer);
     }
-    case TokenKind::kTrue: advance(); return AttrValue(true);
-    case TokenKind::kFalse: advance(); return AttrValue(false);
-    case TokenKind::kString: advance(); return AttrValue(unquote(start.text));
+    case TokenKind::kTrue:
+      advance();
+      return AttrValue(true);
+    case TokenKind::kFalse:
+      advance();
+      return AttrValue(false);
+    case TokenKind::kString:
+      advance();
+      return AttrValue(unquote(start.text));
     case TokenKind::kLeftSquare: {
       advance();
       AttrList list;
@@ -73,8 +81,10 @@ AttrValue Parser::attr_value() {
         return AttrValue();
       }
       break;
-    case TokenKind::kMeta: not_yet("`" + std::string(start.text) + "` as an attribute");
-    default: break;
+    case TokenKind::kMeta:
+      not_yet("`" + std::string(start.text) + "` as an attribute");
+    default:
+      break;
   }
   fail_expected("the value of an attribute");
 }
@@ -98,7 +108,8 @@ FunctionAttrs Parser::function_attrs() {
   }
   check_duplicates(keywords_);
   FunctionAttrs attrs;
-  for (Argument& keyword : keywords_) attrs.emplace_back(std::string(keyword.name.text), std::move(keyword.value));
+  for (Argument& keyword : keywords_)
+    attrs.emplace_back(std::string(keyword.name.text), std::move(keyword.value));
   return attrs;
 }
 

@@ -23,17 +23,28 @@ struct Infix {
 
 Infix infix(TokenKind kind) {
   switch (kind) {
-    case TokenKind::kStar: return {12, "multiply"};
-    case TokenKind::kSlash: return {12, "divide"};
-    case TokenKind::kPlus: return {10, "add"};
-    case TokenKind::kMinus: return {10, "subtract"};
-    case TokenKind::kLess: return {8, "less"};
-    case TokenKind::kLessEqual: return {8, "less_equal"};
-    case TokenKind::kGreater: return {8, "greater"};
-    case TokenKind::kGreaterEqual: return {8, "greater_equal"};
-    case TokenKind::kEqual: return {7, "equal"};
-    case TokenKind::kNotEqual: return {7, "not_equal"};
-    default: return {};
+    case TokenKind::kStar:
+      return {12, "multiply"};
+    case TokenKind::kSlash:
+      return {12, "divide"};
+    case TokenKind::kPlus:
+      return {10, "add"};
+    case TokenKind::kMinus:
+      return {10, "subtract"};
+    case TokenKind::kLess:
+      return {8, "less"};
+    case TokenKind::kLessEqual:
+      return {8, "less_equal"};
+    case TokenKind::kGreater:
+      return {8, "greater"};
+    case TokenKind::kGreaterEqual:
+      return {8, "greater_equal"};
+    case TokenKind::kEqual:
+      return {7, "equal"};
+    case TokenKind::kNotEqual:
+      return {7, "not_equal"};
+    default:
+      return {};
   }
 }
 
@@ -55,24 +66,25 @@ Expr Parser::block() {
   Expr result;
   {
     const BlockScope open(scope_);
-    result = sequence(true);
+    result = sequence(Place::kBlock);
   }
   if (!at(TokenKind::kRightBrace)) fail_expected("an operator, `;` or `}`");
   advance();
   return result;
 }
 
-// Statements up to the expression that is their value. Lets are collected and nested at the end, innermost last.
-Expr Parser::sequence(bool recover) {
+// Statements up to the expression that is their value. Lets are collected and nested at the end, innermost
+// last.
+Expr Parser::sequence(Place place) {
   const Deeper deeper(*this);
   const size_t first_let = lets_.size(), brackets = open_brackets_;
   Expr result;
   for (bool more = true; more;) {
     const size_t lets = lets_.size(), args = args_.size();
     try {
-      more = statement(result, recover || lets > first_let);
+      more = statement(result, place == Place::kBlock || (place == Place::kOperand && lets > first_let));
     } catch (const Recover&) {
-      if (!recover) throw;
+      if (place != Place::kBlock) throw;
       lets_.resize(lets);
       args_.resize(args);
       skip_statement(brackets);
@@ -83,15 +95,16 @@ Expr Parser::sequence(bool recover) {
   }
   while (lets_.size() > first_let) {
     PendingLet& let = lets_.back();
-    result = make_let(std::move(let.var), std::move(let.value), std::move(result), NodeInfo(OriginSet::none(), std::move(let.span)));
+    result = make_let(std::move(let.var), std::move(let.value), std::move(result),
+                      NodeInfo(OriginSet::none(), std::move(let.span)));
     lets_.pop_back();
   }
   return result;
 }
 
-// One statement and its `;` (true), or the final expression (false). An operand is no sequence unless it begins like
-// one: in `add(%x; ...` the parenthesis is missing.
-bool Parser::statement(Expr& result, bool in_sequence) {
+// One statement and its `;` (true), or the final expression (false). An operand is no sequence unless it
+// begins like one: in `add(%x; ...` the parenthesis is missing.
+bool Parser::statement(Expr& result, bool takes_values) {
   if (at(TokenKind::kGraph) && next_.is(TokenKind::kAssign)) {
     graph_binding();
   } else if (at(TokenKind::kLet)) {
@@ -106,7 +119,7 @@ bool Parser::statement(Expr& result, bool in_sequence) {
     } else {
       result = binary(0);
     }
-    if (!at(TokenKind::kSemicolon) || !in_sequence) return false;
+    if (!at(TokenKind::kSemicolon) || !takes_values) return false;
     // `e1; e2` computes e1 for nobody: a let of a variable without a name.
     const Span span = span_since(start);
     lets_.push_back({make_var("", {}, NodeInfo(OriginSet::none(), span)), std::move(result), span});
@@ -123,7 +136,8 @@ void Parser::graph_binding() {
   advance();
   const Scope::Graph* first = scope_.open_graph(number);
   if (first)
-    report(kDuplicateDef, lexer_.span(name), {std::string(name.text)}).label(lexer_.span(first->name), "the first definition");
+    report(kDuplicateDef, lexer_.span(name), {std::string(name.text)})
+        .label(lexer_.span(first->name), "the first definition");
   try {
     scope_.define_graph(number, name, binary(0));
   } catch (const Recover&) {
@@ -137,7 +151,8 @@ void Parser::let_binding() {
   advance();
   const Token name = expect(TokenKind::kLocal);
   auto declare = [&](Type annotation) {
-    Var var = make_var(std::string(name.text.substr(1)), std::move(annotation), NodeInfo(OriginSet::none(), lexer_.span(name)));
+    Var var = make_var(std::string(name.text.substr(1)), std::move(annotation),
+                       NodeInfo(OriginSet::none(), lexer_.span(name)));
     scope_.declare(name, var);
     return var;
   };
@@ -153,7 +168,7 @@ void Parser::let_binding() {
   scope_.find(name.text)->in_own_value = true;
   Expr value;
   try {
-    value = binary(0);
+    value = at(TokenKind::kLet) ? nested_let() : binary(0);
   } catch (const Recover&) {
     if (Scope::Local* local = scope_.find(name.text)) local->in_own_value = false;
     throw;
@@ -162,13 +177,20 @@ void Parser::let_binding() {
   lets_.push_back({std::move(var), std::move(value), span_since(start)});
 }
 
+// `let %a = let %b = x; b; a`: how a let in the value of a let is printed. One expression ends the inner one.
+Expr Parser::nested_let() {
+  const BlockScope open(scope_);
+  return sequence(Place::kLetValue);
+}
+
 void Parser::free_var() {
   advance();
   const Token name = expect(TokenKind::kLocal);
   Type annotation;
   if (accept(TokenKind::kColon)) annotation = type();
   if (module_) report(kFreeVariable, lexer_.span(name), {std::string(name.text)});
-  scope_.declare(name, make_var(std::string(name.text.substr(1)), std::move(annotation), NodeInfo(OriginSet::none(), lexer_.span(name))));
+  scope_.declare(name, make_var(std::string(name.text.substr(1)), std::move(annotation),
+                                NodeInfo(OriginSet::none(), lexer_.span(name))));
 }
 
 // ---- Infix operators
@@ -209,10 +231,12 @@ const Parser::OpEntry& Parser::op_entry(std::string_view name, const Token& wher
   return entry;
 }
 
-Expr Parser::operator_call(const OpEntry& op, const Token& name, std::vector<Expr> args, Attrs attrs, Span span) {
+Expr Parser::operator_call(const OpEntry& op, const Token& name, std::vector<Expr> args, Attrs attrs,
+                           Span span) {
   if (!op.def) return stand_in();
-  OriginSet origins = OriginScope::current() ? *OriginScope::current()
-                                             : OriginSet::of(Origin::create(op.def->name, attrs, lexer_.span(name)));
+  OriginSet origins = OriginScope::current()
+                          ? *OriginScope::current()
+                          : OriginSet::of(Origin::create(op.def->name, attrs, lexer_.span(name)));
   return make_call(op.expr, std::move(args), std::move(attrs), NodeInfo(std::move(origins), std::move(span)));
 }
 
@@ -233,7 +257,8 @@ Expr Parser::call() {
     if (op) {
       callee = operator_call(*op, start, std::move(args), std::move(attrs), span_since(start));
     } else {
-      callee = make_call(std::move(callee), std::move(args), {}, NodeInfo(OriginSet::none(), span_since(start)));
+      callee =
+          make_call(std::move(callee), std::move(args), {}, NodeInfo(OriginSet::none(), span_since(start)));
     }
     op = nullptr;
   }
@@ -246,8 +271,9 @@ std::vector<Expr> Parser::arguments(const OpEntry* op, Attrs& attrs) {
   const size_t first = args_.size();
   bool more = !at(TokenKind::kRightParen);
   while (more && !at_attribute()) {
-    if (at(TokenKind::kMeta) && token_.text.starts_with("meta[relay.attrs.")) not_yet("attributes in the metadata section");
-    Expr argument = sequence(false);
+    if (at(TokenKind::kMeta) && token_.text.starts_with("meta[relay.attrs."))
+      not_yet("attributes in the metadata section");
+    Expr argument = sequence(Place::kOperand);
     args_.push_back(std::move(argument));
     more = accept(TokenKind::kComma);
   }
@@ -257,11 +283,13 @@ std::vector<Expr> Parser::arguments(const OpEntry* op, Attrs& attrs) {
     if (!accept(TokenKind::kComma)) break;
   }
   if (!at(TokenKind::kRightParen)) {
-    fail_expected(keywords_.empty() ? (more ? "an expression" : "an operator, `,` or `)`") : "an attribute, `,` or `)`");
+    fail_expected(keywords_.empty() ? (more ? "an expression" : "an operator, `,` or `)`")
+                                    : "an attribute, `,` or `)`");
   }
   advance();
   attrs = call_attrs(op);
-  std::vector<Expr> args(std::make_move_iterator(args_.begin() + static_cast<ptrdiff_t>(first)), std::make_move_iterator(args_.end()));
+  std::vector<Expr> args(std::make_move_iterator(args_.begin() + static_cast<ptrdiff_t>(first)),
+                         std::make_move_iterator(args_.end()));
   args_.resize(first);
   return args;
 }
@@ -294,18 +322,25 @@ Expr Parser::atomic() {
       expr = meta_constant(start);
       advance();
       break;
-    case TokenKind::kLeftParen: expr = parenthesized(); break;
+    case TokenKind::kLeftParen:
+      expr = parenthesized();
+      break;
     case TokenKind::kFn:
       advance();
       expr = function_rest(start);
       break;
-    case TokenKind::kIf: expr = if_else(); break;
+    case TokenKind::kIf:
+      expr = if_else();
+      break;
     case TokenKind::kMatch:
-    case TokenKind::kMatchPartial: not_yet("match");
+    case TokenKind::kMatchPartial:
+      not_yet("match");
     case TokenKind::kRef:
     case TokenKind::kRefRead:
-    case TokenKind::kRefWrite: not_yet("references");
-    default: fail_expected("an expression");
+    case TokenKind::kRefWrite:
+      not_yet("references");
+    default:
+      fail_expected("an expression");
   }
   if (at(TokenKind::kDot)) expr = projection(std::move(expr), start);
   return expr;
@@ -324,13 +359,15 @@ Expr Parser::projection(Expr tuple, const Token& start) {
 Expr Parser::local(const Token& token) {
   const Scope::Local* found = scope_.find(token.text);
   if (!found) {
-    report(kUnknownLocal, lexer_.span(token), {std::string(token.text), suggestion(token.text, scope_.visible_names())});
+    report(kUnknownLocal, lexer_.span(token),
+           {std::string(token.text), suggestion(token.text, scope_.visible_names())});
     Var unknown = make_var(std::string(token.text.substr(1)), {}, NodeInfo(OriginSet::none()));
     scope_.declare(token, unknown);  // once is enough
     return unknown;
   }
   if (found->in_own_value && found->function_depth == scope_.function_depth())
-    report(kOwnValue, lexer_.span(token), {std::string(token.text)}).label(lexer_.span(found->name), "defined here");
+    report(kOwnValue, lexer_.span(token), {std::string(token.text)})
+        .label(lexer_.span(found->name), "defined here");
   return found->var;
 }
 
@@ -367,8 +404,9 @@ Expr Parser::meta_constant(const Token& token) {
   Expr& known = meta_constants_[index];
   if (known) return known;
   if (!metadata_ || index >= metadata_->count("relay.Constant")) {
-    const std::string hint = metadata_ ? "it has " + std::to_string(metadata_->count("relay.Constant")) + " of them"
-                                       : "the text has no #[metadata] section: print it with its metadata";
+    const std::string hint = metadata_
+                                 ? "it has " + std::to_string(metadata_->count("relay.Constant")) + " of them"
+                                 : "the text has no #[metadata] section: print it with its metadata";
     report(kNoMetadata, lexer_.span(token), {std::string(token.text), hint});
     return known = stand_in();
   }
@@ -389,7 +427,7 @@ Expr Parser::parenthesized() {
   std::vector<Expr> fields;
   bool comma = true;
   while (comma && !at(TokenKind::kRightParen)) {
-    fields.push_back(sequence(false));
+    fields.push_back(sequence(Place::kOperand));
     comma = accept(TokenKind::kComma);
   }
   if (!at(TokenKind::kRightParen)) fail_expected("an operator, `,` or `)`");
@@ -403,12 +441,13 @@ Expr Parser::if_else() {
   const Deeper deeper(*this);
   advance();
   expect(TokenKind::kLeftParen);
-  Expr condition = sequence(false);
+  Expr condition = sequence(Place::kOperand);
   expect(TokenKind::kRightParen);
   Expr then = block();
   expect(TokenKind::kElse);
   Expr otherwise = block();
-  return make_if(std::move(condition), std::move(then), std::move(otherwise), NodeInfo(OriginSet::none(), span_since(start)));
+  return make_if(std::move(condition), std::move(then), std::move(otherwise),
+                 NodeInfo(OriginSet::none(), span_since(start)));
 }
 
 }  // namespace baton::text

@@ -9,9 +9,9 @@ namespace baton::text {
 namespace {
 
 const std::vector<std::string>& type_names() {
-  static const std::vector<std::string> names = {"Tensor",  "bool",    "int8",    "int16",   "int32",  "int64",
-                                                 "uint8",   "uint16",  "uint32",  "uint64",  "float16", "float32",
-                                                 "float64", "bfloat16"};
+  static const std::vector<std::string> names = {"Tensor",  "bool",    "int8",    "int16",   "int32",
+                                                 "int64",   "uint8",   "uint16",  "uint32",  "uint64",
+                                                 "float16", "float32", "float64", "bfloat16"};
   return names;
 }
 
@@ -21,16 +21,23 @@ Type Parser::type() {
   const Deeper deeper(*this);
   const Token start = token_;
   switch (start.kind) {
-    case TokenKind::kUnderscore: advance(); return incomplete_type();
-    case TokenKind::kLeftParen: return tuple_type_rest();
-    case TokenKind::kFn: return func_type_rest();
-    case TokenKind::kRef: not_yet("reference types");
+    case TokenKind::kUnderscore:
+      advance();
+      return incomplete_type();
+    case TokenKind::kLeftParen:
+      return tuple_type_rest();
+    case TokenKind::kFn:
+      return func_type_rest();
+    case TokenKind::kRef:
+      not_yet("reference types");
     case TokenKind::kMeta:
       if (!start.text.starts_with("meta[IncompleteType]")) not_yet("`" + std::string(start.text) + "`");
       advance();
       return incomplete_type();
-    case TokenKind::kIdent: break;
-    default: fail_expected("a type");
+    case TokenKind::kIdent:
+      break;
+    default:
+      fail_expected("a type");
   }
   if (start.text == "Tensor") return tensor_type_rest();
   const std::optional<DType> dtype = DType::parse(start.text);
@@ -67,7 +74,8 @@ Type Parser::tensor_type_rest() {
   expect(TokenKind::kComma);
   const Token name = expect(TokenKind::kIdent, "an element type");
   const std::optional<DType> dtype = DType::parse(name.text);
-  if (!dtype) report(kBadDType, lexer_.span(name), {std::string(name.text), suggestion(name.text, type_names())});
+  if (!dtype)
+    report(kBadDType, lexer_.span(name), {std::string(name.text), suggestion(name.text, type_names())});
   expect(TokenKind::kRightSquare);
   return tensor_type(std::move(shape), dtype.value_or(DType::float_(32)));
 }
@@ -79,10 +87,14 @@ Dim Parser::extent() {
   int64_t value = 0;
   const char* end = token.text.data() + token.text.size();
   const auto [stop, error] = std::from_chars(token.text.data(), end, value);
-  if (error == std::errc::result_out_of_range) report(kOutOfRange, lexer_.span(token), {"`" + std::string(token.text) + "`", "int64"});
-  else if (error != std::errc() || stop != end) report(kBadInteger, lexer_.span(token), {"`" + std::string(token.text) + "`", "extents are integers"});
-  else if (value < 0) report(kNegativeExtent, lexer_.span(token), {std::string(token.text)});
-  else return Dim(value);
+  if (error == std::errc::result_out_of_range)
+    report(kOutOfRange, lexer_.span(token), {"`" + std::string(token.text) + "`", "int64"});
+  else if (error != std::errc() || stop != end)
+    report(kBadInteger, lexer_.span(token), {"`" + std::string(token.text) + "`", "extents are integers"});
+  else if (value < 0)
+    report(kNegativeExtent, lexer_.span(token), {std::string(token.text)});
+  else
+    return Dim(value);
   return Dim::any();
 }
 

@@ -14,7 +14,8 @@ constexpr std::string_view kMetadataMark = "#[metadata]";
 
 // The section begins a line; everything behind it is JSON.
 size_t find_metadata(std::string_view text) {
-  for (size_t at = text.find(kMetadataMark); at != std::string_view::npos; at = text.find(kMetadataMark, at + 1)) {
+  for (size_t at = text.find(kMetadataMark); at != std::string_view::npos;
+       at = text.find(kMetadataMark, at + 1)) {
     size_t before = at;
     while (before > 0 && (text[before - 1] == ' ' || text[before - 1] == '\t')) --before;
     if (before == 0 || text[before - 1] == '\n') return at;
@@ -24,7 +25,8 @@ size_t find_metadata(std::string_view text) {
 
 // Diagnostics quote source lines and must be valid UTF-8 themselves.
 std::string without_bad_bytes(std::string text) {
-  for (size_t at = 0, bad; (bad = find_bad_utf8(std::string_view(text).substr(at))) != std::string_view::npos;) {
+  for (size_t at = 0, bad;
+       (bad = find_bad_utf8(std::string_view(text).substr(at))) != std::string_view::npos;) {
     at += bad;
     text[at] = '?';
   }
@@ -81,7 +83,8 @@ Parser::Parser(std::string text, std::string source_name)
   engine_.raise_errors();
   if (text_end_ < source_->text().size()) {
     try {
-      metadata_ = std::make_unique<MetadataReader>(std::string_view(source_->text()).substr(text_end_ + kMetadataMark.size()));
+      metadata_ = std::make_unique<MetadataReader>(
+          std::string_view(source_->text()).substr(text_end_ + kMetadataMark.size()));
     } catch (const Error& error) {
       Span span = span_at(source_, text_end_);
       span.end_column += static_cast<uint32_t>(kMetadataMark.size()) - 1;
@@ -136,13 +139,17 @@ void Parser::fail_expected(std::string_view what) {
     case TokenKind::kGraph:
     case TokenKind::kGlobal:
     case TokenKind::kNumber:
-    case TokenKind::kMeta: found += " `" + std::string(token_.text) + "`"; break;
-    default: break;
+    case TokenKind::kMeta:
+      found += " `" + std::string(token_.text) + "`";
+      break;
+    default:
+      break;
   }
   fail(kExpected, lexer_.span(token_), {std::string(what), found});
 }
 
-Diagnostic& Parser::report(const DiagnosticDef& def, const Span& span, const std::vector<std::string>& values) {
+Diagnostic& Parser::report(const DiagnosticDef& def, const Span& span,
+                           const std::vector<std::string>& values) {
   if (engine_.diagnostics().size() >= kMaxErrors) {
     engine_.report(kTooManyErrors, Span{}, {std::to_string(kMaxErrors)});
     engine_.raise_errors();
@@ -171,7 +178,8 @@ void Parser::skip_statement(size_t brackets) {
 }
 
 void Parser::skip_to_definition() {
-  while (!at(TokenKind::kEnd) && !at(TokenKind::kDef) && !at(TokenKind::kType) && !at(TokenKind::kExtern)) advance();
+  while (!at(TokenKind::kEnd) && !at(TokenKind::kDef) && !at(TokenKind::kType) && !at(TokenKind::kExtern))
+    advance();
   close_brackets(0);
 }
 
@@ -205,7 +213,7 @@ Expr Parser::single_expr() {
   try {
     version(false);
     scope_.open_block();
-    expr = sequence(true);
+    expr = sequence(Place::kBlock);
     if (!at(TokenKind::kEnd)) fail_expected("an operator or the end of the text");
   } catch (const Recover&) {
   }
@@ -251,10 +259,12 @@ void Parser::version(bool required) {
     text.remove_prefix(what.size());
     return true;
   };
-  if (!skip("version") || !skip("=") || !skip("\"")) fail(kUnknownHash, lexer_.span(token), {"`" + std::string(token.text) + "`"});
+  if (!skip("version") || !skip("=") || !skip("\""))
+    fail(kUnknownHash, lexer_.span(token), {"`" + std::string(token.text) + "`"});
   const std::string_view number = text.substr(0, text.find('"'));
   text.remove_prefix(number.size());
-  if (!skip("\"") || !skip("]")) fail(kUnknownHash, lexer_.span(token), {"`" + std::string(token.text) + "`"});
+  if (!skip("\"") || !skip("]"))
+    fail(kUnknownHash, lexer_.span(token), {"`" + std::string(token.text) + "`"});
   if (number != "0.0.5") report(kBadVersion, lexer_.span(token), {std::string(number)});
   advance();
 }
@@ -291,7 +301,8 @@ void Parser::finish_globals() {
   std::vector<std::string> names;
   for (const Definition& each : definitions_) names.emplace_back(each.name.text);
   for (const GlobalUse* use : unknown)
-    report(kUnknownGlobal, lexer_.span(use->first), {std::string(use->first.text), suggestion(use->first.text, names)});
+    report(kUnknownGlobal, lexer_.span(use->first),
+           {std::string(use->first.text), suggestion(use->first.text, names)});
 }
 
 GlobalVar Parser::global(const Token& token) {
@@ -348,7 +359,8 @@ void Parser::parameters(std::vector<Var>& params, FunctionAttrs& attrs) {
     if (accept(TokenKind::kColon)) annotation = type();
     params.push_back(make_var(std::string(name.text.substr(1)), std::move(annotation),
                               NodeInfo(OriginSet::none(), lexer_.span(name))));
-    if (!scope_.declared_here(name.text)) scope_.declare(name, params.back());  // of two equal names the first counts
+    if (!scope_.declared_here(name.text))
+      scope_.declare(name, params.back());  // of two equal names the first counts
     if (!accept(TokenKind::kComma)) return;
   }
   attrs = function_attrs();
@@ -382,7 +394,8 @@ Span argument_span(const Span& call, size_t index) {
   text::Lexer lexer(call.source, call.source->text().size(), ignored);
   lexer.seek(call.line, call.column);
   text::Token token = lexer.next();
-  if (!token.is(TokenKind::kIdent) && !token.is(TokenKind::kGlobal) && !token.is(TokenKind::kLocal) && !token.is(TokenKind::kGraph))
+  if (!token.is(TokenKind::kIdent) && !token.is(TokenKind::kGlobal) && !token.is(TokenKind::kLocal) &&
+      !token.is(TokenKind::kGraph))
     return {};
   auto inside = [&call](const text::Token& t) {
     return !t.is(TokenKind::kEnd) && std::pair(t.line, t.column) < std::pair(call.end_line, call.end_column);

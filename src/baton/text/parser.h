@@ -6,8 +6,9 @@
 
 namespace baton {
 
-/// Reads a module: the version line, `def`s, and the metadata section if there is one. Types are those written; nothing
-/// is inferred. Each call of an operator gets a new Origin, whose span is the operator's name in the text.
+/// Reads a module: the version line, `def`s, and the metadata section if there is one. Types are those
+/// written; nothing is inferred. Each call of an operator gets a new Origin, whose span is the operator's
+/// name in the text.
 IRModule parse_module(std::string text, std::string source_name = "from_string");
 
 /// Reads one expression. Variables it does not bind must be declared: `free_var %x: int32; add(%x, 1)`.
@@ -19,8 +20,8 @@ Type parse_type(std::string text, std::string source_name = "string");
 /// Reads `key=value, key=value`, as in the attributes of a function.
 FunctionAttrs parse_attributes(std::string text, std::string source_name = "string");
 
-/// Where argument `index` of the call that stands at `call` is written (a call's span in the text it was parsed from);
-/// no span when the call has another form there, e.g. `%a + %b`.
+/// Where argument `index` of the call that stands at `call` is written (a call's span in the text it was
+/// parsed from); no span when the call has another form there, e.g. `%a + %b`.
 Span argument_span(const Span& call, size_t index);
 
 }  // namespace baton

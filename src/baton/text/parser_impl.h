@@ -1,9 +1,9 @@
 #pragma once
-// The parser's inside: one class, its parts by subject in parser.cc (modules, functions), parse_expr.cc, parse_type.cc,
-// parse_attrs.cc and scope.cc.
+// The parser's inside: one class, its parts by subject in parser.cc (modules, functions), parse_expr.cc,
+// parse_type.cc, parse_attrs.cc and scope.cc.
 //
-// A syntax error is reported and thrown as Recover; statements and definitions catch it and go on behind it. Any other
-// mistake (an unknown name, a wrong attribute) is reported and parsing goes on with a stand-in.
+// A syntax error is reported and thrown as Recover; statements and definitions catch it and go on behind it.
+// Any other mistake (an unknown name, a wrong attribute) is reported and parsing goes on with a stand-in.
 #include <deque>
 #include <memory>
 #include <optional>
@@ -34,6 +34,9 @@ class Parser {
   FunctionAttrs single_attributes();
 
  private:
+  /// Where statements stand. In a block an error is caught and skipped; an operand is a sequence only when it
+  /// begins with a statement; the value of a let takes lets and one expression.
+  enum class Place { kBlock, kOperand, kLetValue };
   struct Recover {};  // thrown after a syntax error was reported
 
   struct OpEntry {
@@ -77,7 +80,9 @@ class Parser {
   void skip_brackets();
   void close_brackets(size_t left);
   /// From the first byte of `from` to the end of the token consumed last.
-  Span span_since(const Token& from) const { return lexer_.span(from.line, from.column, last_line_, last_column_); }
+  Span span_since(const Token& from) const {
+    return lexer_.span(from.line, from.column, last_line_, last_column_);
+  }
 
   // ---- modules and functions (parser.cc)
   void version(bool required);
@@ -89,10 +94,11 @@ class Parser {
 
   // ---- expressions (parse_expr.cc)
   Expr block();
-  Expr sequence(bool recover);
-  bool statement(Expr& result, bool in_sequence);
+  Expr sequence(Place place);
+  bool statement(Expr& result, bool takes_values);
   void graph_binding();
   void let_binding();
+  Expr nested_let();
   void free_var();
   Expr binary(int min_precedence);
   Expr call();
@@ -127,7 +133,7 @@ class Parser {
 
   DiagnosticEngine engine_;  // before source_, whose making may report
   Ref<const Source> source_;
-  size_t text_end_;       // where the metadata section begins, or the text's size
+  size_t text_end_;  // where the metadata section begins, or the text's size
   Lexer lexer_;
   Token token_, next_;
   uint32_t last_line_ = 1, last_column_ = 1;  // end of the token consumed last

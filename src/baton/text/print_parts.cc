@@ -10,7 +10,8 @@ namespace baton::text {
 // A hint that is taken gets the next free number behind it: x, x1, x2; x1 becomes x11.
 std::string Printer::unique_name(const std::string& hint) {
   std::string name = hint;
-  if (name.empty() || !((name[0] >= 'a' && name[0] <= 'z') || (name[0] >= 'A' && name[0] <= 'Z'))) name.insert(0, "v");
+  if (name.empty() || !((name[0] >= 'a' && name[0] <= 'z') || (name[0] >= 'A' && name[0] <= 'Z')))
+    name.insert(0, "v");
   const auto [at, fresh] = used_names_.try_emplace(name, 0);
   if (fresh) return name;
   std::string numbered;
@@ -56,7 +57,8 @@ void Printer::variable(const VarNode* var, Piece& into, bool typed) {
 
 void Printer::constant(const ConstantNode* constant, NodeState& state, Piece& into, bool typed) {
   if (!append_literal(into.text, constant->value())) {
-    if (state.number == NodeState::kNone) state.number = static_cast<uint32_t>(metadata_.add_constant(constant->value()));
+    if (state.number == NodeState::kNone)
+      state.number = static_cast<uint32_t>(metadata_.add_constant(constant->value()));
     into.text += "meta[relay.Constant][";
     append_integer(into.text, state.number);
     into.text += ']';
@@ -86,8 +88,10 @@ void Printer::append_type(std::string& out, const Type& type) {
       for (size_t i = 0; i < tensor->shape().size(); ++i) {
         if (i) out += ", ";
         const Dim dim = tensor->shape()[i];
-        if (dim.is_any()) out += '?';
-        else append_integer(out, dim.value());
+        if (dim.is_any())
+          out += '?';
+        else
+          append_integer(out, dim.value());
       }
       out += "), ";
       out += tensor->dtype().str();
@@ -172,8 +176,11 @@ void Printer::comment(const ExprNode* node, bool typed, std::string& out) {
     return;
   }
   const ExprKind kind = node->kind();
-  if (kind == ExprKind::kIf || kind == ExprKind::kLet || kind == ExprKind::kOp || kind == ExprKind::kGlobalVar) return;
-  const bool show_type = options_.types && node->checked_type() && (typed || (kind != ExprKind::kConstant && kind != ExprKind::kVar));
+  if (kind == ExprKind::kIf || kind == ExprKind::kLet || kind == ExprKind::kOp ||
+      kind == ExprKind::kGlobalVar)
+    return;
+  const bool show_type = options_.types && node->checked_type() &&
+                         (typed || (kind != ExprKind::kConstant && kind != ExprKind::kVar));
   const bool show_span = options_.spans && node->span();
   if (show_type || show_span) {
     out += " /* ";
@@ -189,7 +196,8 @@ void Printer::comment(const ExprNode* node, bool typed, std::string& out) {
     }
     out += "*/";
   }
-  if (options_.origins && (kind == ExprKind::kCall || kind == ExprKind::kConstant)) origin_comment(node->origins(), out);
+  if (options_.origins && (kind == ExprKind::kCall || kind == ExprKind::kConstant))
+    origin_comment(node->origins(), out);
 }
 
 void Printer::append_origins(std::span<const Origin* const> origins, std::string& out) {

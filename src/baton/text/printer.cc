@@ -1,9 +1,10 @@
-// How text is laid out. Only atoms (variables, constants, names) and tails (what a block ends with, the value of a let;
-// used once) are written in place; everything else gets the next number and a line of its own.
+// How text is laid out. Only atoms (variables, constants, names) and tails (what a block ends with, the value
+// of a let; used once) are written in place; everything else gets the next number and a line of its own.
 //
-// A node's right-hand side (its Piece) is made when a depth-first walk from the tail leaves it: callee first, then the
-// arguments. Its number is given, and its line written, when its first user's piece is made: arguments in order,
-// then the callee. So numbers grow in the order in which lines are needed, and lines stand before their users.
+// A node's right-hand side (its Piece) is made when a depth-first walk from the tail leaves it: callee first,
+// then the arguments. Its number is given, and its line written, when its first user's piece is made:
+// arguments in order, then the callee. So numbers grow in the order in which lines are needed, and lines
+// stand before their users.
 #include "baton/text/printer.h"
 
 #include <algorithm>
@@ -22,12 +23,13 @@ constexpr int kMaxBlocks = 1000;
 
 // What the walk passes through; the other nodes begin blocks of their own, or are atoms.
 bool is_dataflow(const ExprNode* node) {
-  return node->kind() == ExprKind::kCall || node->kind() == ExprKind::kTuple || node->kind() == ExprKind::kTupleGetItem;
+  return node->kind() == ExprKind::kCall || node->kind() == ExprKind::kTuple ||
+         node->kind() == ExprKind::kTupleGetItem;
 }
 
 bool is_atom(const ExprNode* node) {
-  return node->kind() == ExprKind::kVar || node->kind() == ExprKind::kConstant || node->kind() == ExprKind::kOp ||
-         node->kind() == ExprKind::kGlobalVar;
+  return node->kind() == ExprKind::kVar || node->kind() == ExprKind::kConstant ||
+         node->kind() == ExprKind::kOp || node->kind() == ExprKind::kGlobalVar;
 }
 
 // Child `index` in the order of the walk, or null behind the last.
@@ -42,8 +44,10 @@ const ExprNode* dataflow_child(const ExprNode* node, uint32_t index) {
       const auto& fields = static_cast<const TupleNode*>(node)->fields();
       return index < fields.size() ? fields[index].get() : nullptr;
     }
-    case ExprKind::kTupleGetItem: return index == 0 ? static_cast<const TupleGetItemNode*>(node)->tuple().get() : nullptr;
-    default: return nullptr;
+    case ExprKind::kTupleGetItem:
+      return index == 0 ? static_cast<const TupleGetItemNode*>(node)->tuple().get() : nullptr;
+    default:
+      return nullptr;
   }
 }
 
@@ -53,7 +57,9 @@ bool has_type(const ExprNode* node) { return node->checked_type() != nullptr; }
 bool is_typed(const FunctionNode* function) {
   return has_type(function) || (!is_atom(function->body().get()) && has_type(function->body().get()));
 }
-bool is_typed(const LetNode* let) { return has_type(let) || (!is_atom(let->value().get()) && has_type(let->value().get())); }
+bool is_typed(const LetNode* let) {
+  return has_type(let) || (!is_atom(let->value().get()) && has_type(let->value().get()));
+}
 
 }  // namespace
 
@@ -73,7 +79,8 @@ uint32_t Printer::new_piece() {
 
 void Printer::free_piece(uint32_t piece) { free_pieces_.push_back(piece); }
 
-// Lines of `from` are moved to the indentation of `to`: a node may be made in one block and written in an inner one.
+// Lines of `from` are moved to the indentation of `to`: a node may be made in one block and written in an
+// inner one.
 void Printer::append(Piece& to, const Piece& from) {
   const size_t start = to.text.size();
   if (to.indent == from.indent || from.text.find('\n') == std::string::npos) {
@@ -91,7 +98,8 @@ void Printer::append(Piece& to, const Piece& from) {
     if (at == from.text.size()) break;
     new_line(to);
     at += 1;
-    for (int skipped = 0; skipped < from.indent && at < from.text.size() && from.text[at] == ' '; ++skipped) ++at;
+    for (int skipped = 0; skipped < from.indent && at < from.text.size() && from.text[at] == ' '; ++skipped)
+      ++at;
   }
 }
 
@@ -162,7 +170,9 @@ void Printer::make_piece(const ExprNode* node) {
   piece.indent = scope_->indent;
   const bool typed = has_type(node);
   switch (node->kind()) {
-    case ExprKind::kCall: make_call(static_cast<const CallNode*>(node), piece); break;
+    case ExprKind::kCall:
+      make_call(static_cast<const CallNode*>(node), piece);
+      break;
     case ExprKind::kTuple: {
       const auto& fields = static_cast<const TupleNode*>(node)->fields();
       piece.text += '(';
@@ -180,8 +190,12 @@ void Printer::make_piece(const ExprNode* node) {
       append_integer(piece.text, item->index());
       break;
     }
-    case ExprKind::kFunction: function(static_cast<const FunctionNode*>(node), "fn ", piece); break;
-    case ExprKind::kIf: if_else(static_cast<const IfNode*>(node), piece); break;
+    case ExprKind::kFunction:
+      function(static_cast<const FunctionNode*>(node), "fn ", piece);
+      break;
+    case ExprKind::kIf:
+      if_else(static_cast<const IfNode*>(node), piece);
+      break;
     case ExprKind::kLet: {  // not in a tail: `(`, the block, `)`
       piece.text += '(';
       piece.indent += 2;
@@ -197,7 +211,8 @@ void Printer::make_piece(const ExprNode* node) {
     case ExprKind::kVar:
     case ExprKind::kGlobalVar:
     case ExprKind::kConstant:
-    case ExprKind::kOp: BATON_CHECK(false, "an atom has no piece");
+    case ExprKind::kOp:
+      BATON_CHECK(false, "an atom has no piece");
   }
   const uint32_t index = new_piece();
   pieces_[index] = std::move(piece);
@@ -210,7 +225,8 @@ void Printer::make_call(const CallNode* call, Piece& into) {
   std::string args;  // a callee without a name of its own gets its number after the arguments
   const bool late = !is_atom(callee);
   if (!late) {
-    if (options_.positions && callee->kind() == ExprKind::kOp) into.calls.emplace_back(into.text.size(), call);
+    if (options_.positions && callee->kind() == ExprKind::kOp)
+      into.calls.emplace_back(into.text.size(), call);
     operand(callee, into, typed);
   }
   const size_t start = into.text.size();
@@ -234,8 +250,10 @@ void Printer::operand(const ExprNode* node, Piece& into, bool typed) {
   NodeState* state = &nodes_[node];
   if (state->number == NodeState::kNone) {
     if (state->piece == NodeState::kNone) {
-      if (node->kind() == ExprKind::kLet) make_piece(node);
-      else visit(node);
+      if (node->kind() == ExprKind::kLet)
+        make_piece(node);
+      else
+        visit(node);
       state = &nodes_[node];
     }
     emit_line(node, *state, true);
@@ -246,8 +264,12 @@ void Printer::operand(const ExprNode* node, Piece& into, bool typed) {
 
 bool Printer::atom(const ExprNode* node, Piece& into, bool typed) {
   switch (node->kind()) {
-    case ExprKind::kVar: variable(static_cast<const VarNode*>(node), into, typed); return true;
-    case ExprKind::kConstant: constant(static_cast<const ConstantNode*>(node), nodes_[node], into, typed); return true;
+    case ExprKind::kVar:
+      variable(static_cast<const VarNode*>(node), into, typed);
+      return true;
+    case ExprKind::kConstant:
+      constant(static_cast<const ConstantNode*>(node), nodes_[node], into, typed);
+      return true;
     case ExprKind::kOp:
       into.text += static_cast<const OpNode*>(node)->name();
       if (options_.annotate) comment(node, typed, into.text);
@@ -257,20 +279,24 @@ bool Printer::atom(const ExprNode* node, Piece& into, bool typed) {
       into.text += static_cast<const GlobalVarNode*>(node)->name();
       if (options_.annotate) comment(node, typed, into.text);
       return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 
 // The statements and the value of a block, into `into`, which stands where the block's first line begins.
 void Printer::scope(const ExprNode* body, Piece& into, bool typed) {
-  if (++depth_ > kMaxBlocks) throw Error("blocks are nested more than " + std::to_string(kMaxBlocks) + " deep; such an expression has no text");
+  if (++depth_ > kMaxBlocks)
+    throw Error("blocks are nested more than " + std::to_string(kMaxBlocks) +
+                " deep; such an expression has no text");
   Piece* outer = std::exchange(scope_, &into);
   tail(body, into, typed);
   scope_ = outer;
   --depth_;
 }
 
-// What a block ends with, or the value of a let: in place when it has one use. Lines go to *scope_, which may be `into`.
+// What a block ends with, or the value of a let: in place when it has one use. Lines go to *scope_, which may
+// be `into`.
 void Printer::tail(const ExprNode* node, Piece& into, bool typed) {
   if (is_atom(node) || nodes_[node].number != NodeState::kNone || nodes_[node].uses > 1) {
     if (!is_atom(node) && node->kind() != ExprKind::kLet) visit(node);
@@ -289,10 +315,12 @@ void Printer::tail(const ExprNode* node, Piece& into, bool typed) {
   comment(node, true, into.text);
 }
 
-// `let %x = value;` for each, then what the last one ends with. Lines that the first value needs stand before the
-// whole; what follows is a block in `into`.
+// `let %x = value;` for each, then what the last one ends with. Lines that the first value needs stand before
+// the whole; what follows is a block in `into`.
 void Printer::let_chain(const LetNode* let, Piece& into, bool typed) {
-  if (++depth_ > kMaxBlocks) throw Error("lets are nested more than " + std::to_string(kMaxBlocks) + " deep in values; such an expression has no text");
+  if (++depth_ > kMaxBlocks)
+    throw Error("lets are nested more than " + std::to_string(kMaxBlocks) +
+                " deep in values; such an expression has no text");
   Piece* outer = scope_;
   const ExprNode* body = let;
   for (const LetNode* each = let; each; each = as<LetNode>(body)) {
@@ -402,14 +430,18 @@ std::string Printer::finish(Piece& whole) {
   if (metadata_.empty()) return text;
   text += '\n';
   switch (options_.metadata) {
-    case PrintOptions::Metadata::kFull: text += "#[metadata]\n" + metadata_.json(); break;
-    case PrintOptions::Metadata::kComment:
-      text += "/* For debugging purposes the metadata section has been omitted.\n"
-              " * If you would like to see the full metadata section you can set the \n"
-              " * option to `True` when invoking `astext`. \n"
-              " */";
+    case PrintOptions::Metadata::kFull:
+      text += "#[metadata]\n" + metadata_.json();
       break;
-    case PrintOptions::Metadata::kNone: break;
+    case PrintOptions::Metadata::kComment:
+      text +=
+          "/* For debugging purposes the metadata section has been omitted.\n"
+          " * If you would like to see the full metadata section you can set the \n"
+          " * option to `True` when invoking `astext`. \n"
+          " */";
+      break;
+    case PrintOptions::Metadata::kNone:
+      break;
   }
   return text;
 }
@@ -434,8 +466,12 @@ void Printer::fill_positions(const Piece& whole) {
 
 namespace baton {
 
-std::string print(const IRModuleNode& module, const PrintOptions& options) { return text::Printer(options).module(module); }
-std::string print(const Expr& expr, const PrintOptions& options) { return text::Printer(options).expression(expr); }
+std::string print(const IRModuleNode& module, const PrintOptions& options) {
+  return text::Printer(options).module(module);
+}
+std::string print(const Expr& expr, const PrintOptions& options) {
+  return text::Printer(options).expression(expr);
+}
 
 namespace {
 
@@ -454,8 +490,12 @@ PrintOptions str_options() {
 
 }  // namespace
 
-std::string astext(const IRModule& module, bool show_meta_data) { return print(*module, astext_options(show_meta_data)); }
-std::string astext(const Expr& expr, bool show_meta_data) { return print(expr, astext_options(show_meta_data)); }
+std::string astext(const IRModule& module, bool show_meta_data) {
+  return print(*module, astext_options(show_meta_data));
+}
+std::string astext(const Expr& expr, bool show_meta_data) {
+  return print(expr, astext_options(show_meta_data));
+}
 std::string astext(const Type& type) { return text::Printer(astext_options(true)).type(type); }
 std::string str(const IRModule& module) { return print(*module, str_options()); }
 std::string str(const Expr& expr) { return print(expr, str_options()); }

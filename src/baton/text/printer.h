@@ -23,11 +23,13 @@ struct PrintOptions {
   bool version = true;   ///< `#[version = "0.0.5"]` first
   bool types = true;     ///< `/* ty=... */` where types are inferred
   bool spans = true;     ///< `/* span=name:line:column */` of what was parsed
-  bool origins = false;  ///< `/* from=LINE:COL,LINE:COL */` after each call; `made_for=LINE:COL "reason"` for the compiler's own
+  bool origins = false;  ///< `/* from=LINE:COL,LINE:COL */` after each call; `made_for=LINE:COL "reason"` for
+                         ///< the compiler's own
   Metadata metadata = Metadata::kFull;
   /// Replaces the comments: its text stands right behind each expression, where that is printed first.
   std::function<std::string(const Expr&)> annotate;
-  /// How `origins` names one; by default the line and column it was read from, else its source name, else its operator.
+  /// How `origins` names one; by default the line and column it was read from, else its source name, else its
+  /// operator.
   std::function<std::string(const Origin&)> origin_name;
   /// When set: filled with all calls of operators, in the order of the text.
   std::vector<CallPosition>* positions = nullptr;

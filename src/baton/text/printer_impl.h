@@ -1,5 +1,6 @@
 #pragma once
-// The printer's inside: one class. printer.cc says how lines come about, print_parts.cc holds names, types and comments.
+// The printer's inside: one class. printer.cc says how lines come about, print_parts.cc holds names, types
+// and comments.
 #include <cstdint>
 #include <span>
 #include <string>

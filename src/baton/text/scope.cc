@@ -13,8 +13,10 @@ void Scope::close_block() {
   open_[block.id] = false;
   while (locals_.size() > block.locals) {
     const Entry& entry = locals_.back();
-    if (entry.outer == kNone) innermost_.erase(entry.local.name.text);
-    else innermost_[entry.local.name.text] = entry.outer;
+    if (entry.outer == kNone)
+      innermost_.erase(entry.local.name.text);
+    else
+      innermost_[entry.local.name.text] = entry.outer;
     locals_.pop_back();
   }
 }
@@ -38,7 +40,8 @@ bool Scope::declared_here(std::string_view name) const {
 
 std::vector<std::string> Scope::visible_names() const {
   std::vector<std::string> names;
-  for (size_t i = locals_.size(); i > 0 && names.size() < 1000; --i) names.emplace_back(locals_[i - 1].local.name.text);
+  for (size_t i = locals_.size(); i > 0 && names.size() < 1000; --i)
+    names.emplace_back(locals_[i - 1].local.name.text);
   return names;
 }
 
@@ -56,9 +59,12 @@ const Scope::Graph* Scope::open_graph(uint64_t number) const {
 void Scope::define_graph(uint64_t number, const Token& name, Expr expr) {
   Graph graph{std::move(expr), name, blocks_.back().id};
   if (dense_.empty() && sparse_.empty()) first_ = number;
-  if (number - first_ < dense_.size()) dense_[number - first_] = std::move(graph);
-  else if (number - first_ == dense_.size() && !sparse_.contains(number)) dense_.push_back(std::move(graph));
-  else sparse_[number] = std::move(graph);
+  if (number - first_ < dense_.size())
+    dense_[number - first_] = std::move(graph);
+  else if (number - first_ == dense_.size() && !sparse_.contains(number))
+    dense_.push_back(std::move(graph));
+  else
+    sparse_[number] = std::move(graph);
 }
 
 void Scope::clear_graph() {

@@ -25,8 +25,8 @@ class Scope {
     uint32_t block = 0;
   };
 
-  /// Blocks nest; what is declared in one ends with it. Graph variables stay known until `clear_graph`: printed text
-  /// may define one in the first branch of an `if` and use it in the second.
+  /// Blocks nest; what is declared in one ends with it. Graph variables stay known until `clear_graph`:
+  /// printed text may define one in the first branch of an `if` and use it in the second.
   void open_block();
   void close_block();
   void enter_function() { ++function_depth_; }

@@ -9,6 +9,7 @@
 #include "baton/ops/register.h"
 #include "baton/support/diagnostic.h"
 #include "baton/text/printer.h"
+
 #include "text/reference.h"
 
 namespace baton::text {
@@ -29,8 +30,8 @@ class ParserTest : public testing::Test {
     return {};
   }
   static std::string place(const Span& span) {
-    return std::to_string(span.line) + ":" + std::to_string(span.column) + "-" + std::to_string(span.end_line) + ":" +
-           std::to_string(span.end_column);
+    return std::to_string(span.line) + ":" + std::to_string(span.column) + "-" +
+           std::to_string(span.end_line) + ":" + std::to_string(span.end_column);
   }
 };
 
@@ -74,14 +75,16 @@ TEST_F(ParserTest, ArgumentsOfACallAreFoundInItsText) {
 }
 
 TEST_F(ParserTest, GraphVariablesShareAndLetsBind) {
-  const Expr expr = parse_expr("free_var %x: float32; %5 = tanh(%x); %4000000000 = add(%5, %5); (%4000000000, %5)");
+  const Expr expr =
+      parse_expr("free_var %x: float32; %5 = tanh(%x); %4000000000 = add(%5, %5); (%4000000000, %5)");
   const auto* tuple = as<TupleNode>(expr);
   ASSERT_TRUE(tuple);
   EXPECT_EQ(as<CallNode>(tuple->fields()[0])->args()[0], tuple->fields()[1]);
 }
 
 TEST_F(ParserTest, TheSameFunctionIsOneVariable) {
-  const IRModule module = parse_module(std::string(kVersion) + "def @f(%x: int32) { %x }\ndef @main() { (@f(1), @f(2)) }");
+  const IRModule module =
+      parse_module(std::string(kVersion) + "def @f(%x: int32) { %x }\ndef @main() { (@f(1), @f(2)) }");
   const auto& fields = as<TupleNode>(module->find("main")->body())->fields();
   EXPECT_EQ(as<CallNode>(fields[0])->callee(), as<CallNode>(fields[1])->callee());
   EXPECT_EQ(as<CallNode>(fields[0])->callee().get(), module->global_var("f").get());
@@ -95,19 +98,22 @@ TEST_F(ParserTest, InsideAScopeCallsTakeItsOrigins) {
 }
 
 TEST_F(ParserTest, TypesAlone) {
-  EXPECT_TRUE(same_type(parse_type("Tensor[(1, ?), float32]"), tensor_type(std::vector<Dim>{1, Dim::any()}, DType::float_(32))));
+  EXPECT_TRUE(same_type(parse_type("Tensor[(1, ?), float32]"),
+                        tensor_type(std::vector<Dim>{1, Dim::any()}, DType::float_(32))));
   EXPECT_TRUE(same_type(parse_type("fn (int8,) -> (bool,)"),
                         func_type({scalar_type(DType::int_(8))}, tuple_type({scalar_type(DType::bool_())}))));
   EXPECT_THROW(parse_type("Tensor[(1), float32"), DiagnosticError);
   EXPECT_THROW(parse_type("int32 int32"), DiagnosticError);
 }
 
-// Lines as TVM reports them; columns are ours: TVM counts some words twice (`@main`, `multiply`) and numbers at their end.
+// Lines as TVM reports them; columns are ours: TVM counts some words twice (`@main`, `multiply`) and numbers
+// at their end.
 TEST_F(ParserTest, ErrorsOfTheReferenceAreFoundOnTheirLine) {
   int syntax = 0;
   for (const auto& each : reference("text_errors.jsonl")) {
     const std::string id = each["id"];
-    if (each["kind"] != "error" || id.starts_with("bad/ty_") || id == "bad/tuple_index_oob") continue;  // inference finds these
+    if (each["kind"] != "error" || id.starts_with("bad/ty_") || id == "bad/tuple_index_oob")
+      continue;  // inference finds these
     const std::vector<Diagnostic> found = errors(each["text"]);
     ASSERT_FALSE(found.empty()) << id;
     if (!each.contains("diagnostics") || each["diagnostics"].empty() || found[0].code == "E0116") continue;
@@ -131,8 +137,13 @@ TEST_F(ParserTest, NestingHasALimitAndStaysWithinASmallStack) {
     for (int i = 0; i < depth; ++i) text += close;
     return text + " }";
   };
-  const std::pair<const char*, const char*> forms[] = {{"tanh(", ")"}, {"(", ",)"}, {"{", "}"}, {"%x + (", ")"},
-                                                       {"if (%c) {", "} else { %x }"}, {"fn () {", "}"}, {"(let %y = ", "; %y)"}};
+  const std::pair<const char*, const char*> forms[] = {{"tanh(", ")"},
+                                                       {"(", ",)"},
+                                                       {"{", "}"},
+                                                       {"%x + (", ")"},
+                                                       {"if (%c) {", "} else { %x }"},
+                                                       {"fn () {", "}"},
+                                                       {"(let %y = ", "; %y)"}};
   for (const auto& [open, close] : forms) {
     EXPECT_TRUE(errors(nested(200, open, "%x", close)).empty()) << open;
     const std::vector<Diagnostic> found = errors(nested(100000, open, "%x", close));
@@ -141,15 +152,19 @@ TEST_F(ParserTest, NestingHasALimitAndStaysWithinASmallStack) {
     EXPECT_EQ(found.size(), 1u) << open;
     EXPECT_LT(render(found).size(), 1000u);
   }
-  EXPECT_EQ(errors(kVersion + std::string("def @main(%x: ") + std::string(100000, '(') + ") { %x }").at(0).code, "E0115");
-  EXPECT_EQ(errors(kVersion + std::string("def @main(a=") + std::string(100000, '[') + ") { () }").at(0).code, "E0115");
+  EXPECT_EQ(
+      errors(kVersion + std::string("def @main(%x: ") + std::string(100000, '(') + ") { %x }").at(0).code,
+      "E0115");
+  EXPECT_EQ(errors(kVersion + std::string("def @main(a=") + std::string(100000, '[') + ") { () }").at(0).code,
+            "E0115");
   EXPECT_EQ(errors(kVersion + std::string("def @main() { ") + std::string(100000, '-') + "1 }").size(), 0u);
 }
 
 // Calls, lets and terms: linear, and without recursion.
 void read_and_print_chains(int count) {
   std::string text = kVersion + std::string("def @main(%x: float32) {\n  %0 = tanh(%x);\n");
-  for (int i = 1; i < count; ++i) text += "  %" + std::to_string(i) + " = tanh(%" + std::to_string(i - 1) + ");\n";
+  for (int i = 1; i < count; ++i)
+    text += "  %" + std::to_string(i) + " = tanh(%" + std::to_string(i - 1) + ");\n";
   text += "  tanh(%" + std::to_string(count - 1) + ")\n}\n";
   PrintOptions options;
   options.types = options.spans = false;
@@ -169,7 +184,8 @@ TEST_F(ParserTest, LongChains) { read_and_print_chains(200000); }
 TEST_F(ParserTest, SlowMillionCalls) { read_and_print_chains(1000000); }
 
 TEST_F(ParserTest, MetadataComesBackBitByBit) {
-  for (const DType dtype : {DType::int_(8), DType::uint_(16), DType::float_(16), DType::float_(64), DType::bool_(), DType::uint_(64)}) {
+  for (const DType dtype : {DType::int_(8), DType::uint_(16), DType::float_(16), DType::float_(64),
+                            DType::bool_(), DType::uint_(64)}) {
     std::vector<uint8_t> bytes(3 * dtype.bytes());
     for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i * 37 + 11);
     const NDArray value = NDArray::from_bytes({3, 1}, dtype, bytes.data());

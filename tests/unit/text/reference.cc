@@ -38,7 +38,8 @@ std::vector<nlohmann::json> reference(const std::string& file) {
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
   std::string text;
   char buffer[1 << 16];
-  for (size_t size; pipe && (size = std::fread(buffer, 1, sizeof buffer, pipe.get())) > 0;) text.append(buffer, size);
+  for (size_t size; pipe && (size = std::fread(buffer, 1, sizeof buffer, pipe.get())) > 0;)
+    text.append(buffer, size);
   if (text.empty()) throw std::runtime_error("cannot read " + path);
   std::vector<nlohmann::json> cases;
   std::istringstream lines(text);

@@ -1,8 +1,9 @@
 #pragma once
 // Reads tests/reference: what TVM 0.11.1 printed.
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 namespace baton::text {
 

@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include <regex>
+
+#include <gtest/gtest.h>
 
 #include "baton/ir/structural.h"
 #include "baton/ops/register.h"
@@ -9,6 +9,7 @@
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
 #include "baton/transform/register.h"
+
 #include "text/reference.h"
 
 namespace baton::text {
@@ -95,9 +96,11 @@ TEST_F(RoundTrip, TextsOfThePassReference) {
   seen = 0;
   for (const auto& each : reference("passes.jsonl.gz")) {
     const std::string id = each["id"], text = each["output"];
-    if (text.find("meta[") != std::string::npos) continue;      // printed without its metadata
-    if (id.starts_with("pass/Defunctionalization/")) continue;  // printed without the functions that main calls
-    if (id.starts_with("pass/EtaExpand.gv/")) continue;         // functions that share a node: no text of its own for it
+    if (text.find("meta[") != std::string::npos) continue;  // printed without its metadata
+    if (id.starts_with("pass/Defunctionalization/"))
+      continue;  // printed without the functions that main calls
+    if (id.starts_with("pass/EtaExpand.gv/"))
+      continue;  // functions that share a node: no text of its own for it
     try {
       EXPECT_EQ(plain(parse_module(text)), without_comments(text)) << id;
       ++seen;
@@ -126,7 +129,8 @@ TEST_F(RoundTrip, InferredTextsAreTvmsCharacterForCharacter) {
     if (kind != "model" && kind != "roundtrip") continue;
     const std::string typed = each["typed"];
     try {
-      const IRModule module = (*infer_type)(parse_module(kind == "model" ? typed : each["text"].get<std::string>()));
+      const IRModule module =
+          (*infer_type)(parse_module(kind == "model" ? typed : each["text"].get<std::string>()));
       EXPECT_EQ(print(*module, options), without_spans(typed)) << id;
       if (kind == "model") {
         PrintOptions short_form = options;
