@@ -65,8 +65,10 @@ class FunctionPassNode final : public PassNode {
       if (updated != function) updates.emplace_back(name, std::move(updated));
     }
     for (auto& [name, function] : updates) module->set(name, std::move(function));
-    return (*make_pass("InferType"))(module);
+    return module;
   }
+  // Inference is a pass of its own, seen by instruments: what the body retired must be entered before it.
+  IRModule finish(const IRModule& module) const override { return (*make_pass("InferType"))(module); }
   Body body_;
 };
 
@@ -112,6 +114,7 @@ IRModule PassNode::operator()(const IRModule& module) const {
                     ") but does not declare may_retire");
     enter_in_ledger(*module, *result, log, info_.name);
   }
+  result = finish(result);
   instruments = context->instruments;
   for (const auto& instrument : instruments) instrument->run_after_pass(result, info_);
   return result;

@@ -103,6 +103,8 @@ class PassNode {
 
  protected:
   virtual IRModule run(const IRModule& module, const PassContext& context) const = 0;
+  /// What follows when origins that the body retired are entered, still within this pass.
+  virtual IRModule finish(const IRModule& module) const { return module; }
 
  private:
   PassInfo info_;

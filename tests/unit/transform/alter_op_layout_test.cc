@@ -15,7 +15,7 @@ Machine wide_machine() {
 }
 
 std::string altered(const std::string& program, bool origins = false) {
-  return body_text(run_passes(typed_module(program), {make_pass("CanonicalizeOps"), alter_op_layout_for(wide_machine())}), origins);
+  return body_text(run_passes(typed_module(program), {named_pass("CanonicalizeOps"), alter_op_layout_for(wide_machine())}), origins);
 }
 
 TEST(AlterOpLayout, FirstConvolutionReadsThreeChannels) {
@@ -35,7 +35,7 @@ TEST(AlterOpLayout, FirstConvolutionReadsThreeChannels) {
 %6 = layout_transform(%4, src_layout="NCHW", dst_layout="NCHW16c");
 %7 = add(%5, %6);
 %8 = nn.relu(%7);
-%9 = nn.max_pool2d(%8, pool_size=[2, 2], strides=[2, 2], padding=[0, 0, 0, 0], layout="NCHW16c");
+%9 = nn.max_pool2d(%8, pool_size=[2, 2], strides=[2, 2], layout="NCHW16c");
 layout_transform(%9, src_layout="NCHW16c", dst_layout="NCHW")
 )");
 }
@@ -52,10 +52,10 @@ TEST(AlterOpLayout, ResidualAddStaysInBlocks) {
 })"),
             R"(%0 = layout_transform(%x, src_layout="NCHW", dst_layout="NCHW16c");
 %1 = layout_transform(%w, src_layout="OIHW", dst_layout="OIHW16i16o");
-%2 = nn.contrib_conv2d_NCHWc(%0, %1, padding=[0, 0, 0, 0], channels=32, kernel_size=[1, 1], data_layout="NCHW16c", kernel_layout="OIHW16i16o", out_layout="NCHW16c");
+%2 = nn.contrib_conv2d_NCHWc(%0, %1, channels=32, kernel_size=[1, 1], data_layout="NCHW16c", kernel_layout="OIHW16i16o", out_layout="NCHW16c");
 %3 = nn.relu(%2);
 %4 = layout_transform(%v, src_layout="OIHW", dst_layout="OIHW16i16o");
-%5 = nn.contrib_conv2d_NCHWc(%3, %4, padding=[0, 0, 0, 0], channels=32, kernel_size=[1, 1], data_layout="NCHW16c", kernel_layout="OIHW16i16o", out_layout="NCHW16c");
+%5 = nn.contrib_conv2d_NCHWc(%3, %4, channels=32, kernel_size=[1, 1], data_layout="NCHW16c", kernel_layout="OIHW16i16o", out_layout="NCHW16c");
 %6 = add(%5, %0);
 %7 = multiply(%6, %s);
 %8 = nn.global_avg_pool2d(%7, layout="NCHW16c");
@@ -99,7 +99,7 @@ TEST(AlterOpLayout, TransformsNameTheirCause) {
 })", true),
             R"(%0 = layout_transform(%x, src_layout="NCHW", dst_layout="NCHW16c") /* made_for=3:8 "nn.conv2d at test.relay:3 computes in NCHW16c" */;
 %1 = layout_transform(%w, src_layout="OIHW", dst_layout="OIHW16i16o") /* made_for=3:8 "nn.conv2d at test.relay:3 computes in NCHW16c" */;
-%2 = nn.contrib_conv2d_NCHWc(%0, %1, padding=[0, 0, 0, 0], channels=32, kernel_size=[1, 1], data_layout="NCHW16c", kernel_layout="OIHW16i16o", out_layout="NCHW16c") /* from=3:8 */;
+%2 = nn.contrib_conv2d_NCHWc(%0, %1, channels=32, kernel_size=[1, 1], data_layout="NCHW16c", kernel_layout="OIHW16i16o", out_layout="NCHW16c") /* from=3:8 */;
 %3 = layout_transform(%2, src_layout="NCHW16c", dst_layout="NCHW") /* made_for=4:3 "nn.softmax at test.relay:4 computes in the layout of the program" */;
 nn.softmax(%3) /* from=4:3 */
 )");
@@ -114,9 +114,9 @@ TEST(AlterOpLayout, TuplesAndOddChannels) {
 })"),
             R"(%0 = layout_transform(%x, src_layout="NCHW", dst_layout="NCHW16c");
 %1 = layout_transform(%w, src_layout="OIHW", dst_layout="OIHW16i12o");
-%2 = nn.contrib_conv2d_NCHWc(%0, %1, padding=[0, 0, 0, 0], channels=24, kernel_size=[1, 1], data_layout="NCHW16c", kernel_layout="OIHW16i12o", out_layout="NCHW12c");
+%2 = nn.contrib_conv2d_NCHWc(%0, %1, channels=24, kernel_size=[1, 1], data_layout="NCHW16c", kernel_layout="OIHW16i12o", out_layout="NCHW12c");
 %3 = layout_transform(%2, src_layout="NCHW12c", dst_layout="NCHW");
-%4 = nn.conv2d(%x, %v, padding=[0, 0, 0, 0], channels=17, kernel_size=[1, 1]);
+%4 = nn.conv2d(%x, %v, channels=17, kernel_size=[1, 1]);
 (%3, %4)
 )");
 }

@@ -27,9 +27,9 @@ TEST(FoldScaleAxis, BatchNormAfterConvGoesIntoTheWeight) {
     return constants(bound).at(0)->value();
   }();
   for (const char* name : {"w", "g", "b", "m", "v"}) module = bind_param(module, name, *name == 'w' || *name == 'b' || *name == 'm' ? -1 : 0.5, 1.5 - 0.5 * (*name == 'w'));
-  module = run_passes(module, {make_pass("InferType"), make_pass("SimplifyInference"), make_pass("FoldConstant"), make_pass("FoldScaleAxis")});
-  EXPECT_EQ(body_text(module, true), R"(%0 = nn.conv2d(%x, meta[relay.Constant][0], padding=[1, 1, 1, 1], channels=6, kernel_size=[3, 3]) /* from=3:8 */;
-%1 = add(%0, meta[relay.Constant][1]) /* from=4:8 */;
+  module = run_passes(module, {named_pass("InferType"), named_pass("SimplifyInference"), named_pass("FoldConstant"), named_pass("FoldScaleAxis")});
+  EXPECT_EQ(body_text(module, true), R"(%0 = nn.conv2d(%x, meta[relay.Constant][0] /* from=4:8 */, padding=[1, 1, 1, 1], channels=6, kernel_size=[3, 3]) /* from=3:8 */;
+%1 = add(%0, meta[relay.Constant][1] /* from=4:8 */) /* from=4:8 */;
 nn.relu(%1) /* from=5:3 */
 )");
   // The weight stands for the batch_norm that was folded into it, not for the convolution.
@@ -48,7 +48,7 @@ TEST(FoldScaleAxis, PositiveFactorCrossesRelu) {
   %1 = nn.relu(%0);
   multiply(%1, %s)
 })");
-  const std::vector<Pass> passes = {make_pass("InferType"), make_pass("FoldScaleAxis")};
+  const std::vector<Pass> passes = {named_pass("InferType"), named_pass("FoldScaleAxis")};
   const IRModule positive = run_passes(bind_param(bind_param(module, "w"), "s", 0.5, 1.5), passes);
   EXPECT_EQ(body_text(positive), R"(%0 = nn.conv2d(%x, meta[relay.Constant][0], padding=[1, 1, 1, 1], channels=6, kernel_size=[3, 3]);
 nn.relu(%0)
@@ -70,11 +70,11 @@ TEST(FoldScaleAxis, ForwardThroughAddAndRelu) {
   add(%3, %4)
 })");
   module = bind_param(bind_param(bind_param(bind_param(module, "s", 0.5, 1.5), "b"), "w"), "v");
-  module = run_passes(module, {make_pass("InferType"), make_pass("FoldScaleAxis")});
+  module = run_passes(module, {named_pass("InferType"), named_pass("FoldScaleAxis")});
   EXPECT_EQ(body_text(module), R"(%0 = add(%x, meta[relay.Constant][0]);
 %1 = nn.relu(%0);
 %2 = nn.conv2d(%1, meta[relay.Constant][1], padding=[1, 1, 1, 1], channels=6, kernel_size=[3, 3]);
-%3 = nn.conv2d(%1, meta[relay.Constant][2], padding=[0, 0, 0, 0], channels=6, kernel_size=[1, 1]);
+%3 = nn.conv2d(%1, meta[relay.Constant][2], channels=6, kernel_size=[1, 1]);
 add(%2, %3)
 )");
 }
@@ -87,8 +87,8 @@ TEST(FoldScaleAxis, ZeroFactorIsNotDividedBy) {
   nn.conv2d(%1, %w, channels=6, kernel_size=[1, 1])
 })");
   module = bind_param(bind_param(bind_param(module, "s", 0, 0), "b"), "w");
-  const std::string before = body_text(run_passes(module, {make_pass("InferType")}));
-  EXPECT_EQ(body_text(run_passes(module, {make_pass("InferType"), make_pass("FoldScaleAxis")})), before);
+  const std::string before = body_text(run_passes(module, {named_pass("InferType")}));
+  EXPECT_EQ(body_text(run_passes(module, {named_pass("InferType"), named_pass("FoldScaleAxis")})), before);
 }
 
 }  // namespace

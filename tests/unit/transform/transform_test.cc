@@ -14,9 +14,13 @@
 namespace baton {
 
 IRModule typed_module(const std::string& text) {
+  return (*named_pass("InferType"))(parse_module("#[version = \"0.0.5\"]\n" + text, "test.relay"));
+}
+
+Pass named_pass(const std::string& name) {
   register_all_ops();
   register_all_passes();
-  return (*make_pass("InferType"))(parse_module("#[version = \"0.0.5\"]\n" + text, "test.relay"));
+  return make_pass(name);
 }
 
 IRModule run_passes(IRModule module, const std::vector<Pass>& passes, int opt_level) {

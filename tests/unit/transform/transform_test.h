@@ -11,6 +11,8 @@ namespace baton {
 
 /// The module of `text` (a main function's, without the version line), with types.
 IRModule typed_module(const std::string& text);
+/// A pass by name, with operators and passes registered.
+Pass named_pass(const std::string& name);
 /// `module` after the passes, each run directly, under test_context(opt_level): no gates.
 IRModule run_passes(IRModule module, const std::vector<Pass>& passes, int opt_level = 3);
 /// The body of main, line by line; origins as `/* from=LINE:COLUMN */` when asked for.
