@@ -20,7 +20,14 @@ Expr layer(const std::string& op, std::vector<Expr> args, const std::vector<std:
 Expr conv2d(const Expr& data, const std::string& name, const ImageLayout& layout, const ConvOptions& options) {
   std::vector<int64_t> padding = options.padding;
   if (padding.size() == 2) padding.insert(padding.end(), {padding[0], padding[1]});
-  return layer("nn.conv2d", {data, var(name + "_weight")},
+  Type weight;
+  if (options.depthwise) {
+    const int64_t height = options.kernel[0], width = options.kernel[1];
+    weight = tensor_type(layout.data == "NCHW" ? std::vector<int64_t>{options.channels, 1, height, width}
+                                               : std::vector<int64_t>{height, width, options.channels, 1},
+                         options.dtype);
+  }
+  return layer("nn.conv2d", {data, var(name + "_weight", weight)},
                {{"strides", options.strides},
                 {"padding", padding},
                 {"groups", options.groups},

@@ -20,13 +20,14 @@ struct ConvOptions {
   int64_t channels = 0;
   std::vector<int64_t> kernel, strides = {1, 1}, padding = {0, 0};
   int64_t groups = 1;
-  bool depthwise = false;
+  bool depthwise = false;  ///< groups == channels: inference cannot tell the weight's shape, so it is written
+  DType dtype = DType::float_(32);  ///< of a depthwise weight
 };
 
 /// A call with the named attributes; the others keep their defaults.
 Expr layer(const std::string& op, std::vector<Expr> args, const std::vector<std::pair<std::string, AttrValue>>& attrs = {});
 
-/// nn.conv2d of `data` with a parameter `<name>_weight` whose type inference will find.
+/// nn.conv2d of `data` with a parameter `<name>_weight`; inference finds its type, unless it is depthwise.
 Expr conv2d(const Expr& data, const std::string& name, const ImageLayout& layout, const ConvOptions& options);
 /// The first result of nn.batch_norm with parameters `<name>_gamma`, `_beta`, `_moving_mean`, `_moving_var`.
 Expr batch_norm(const Expr& data, const std::string& name, const ImageLayout& layout, double epsilon = 1e-5,

@@ -15,7 +15,7 @@ IRModule mobilenet(const ImageNetOptions& options) {
   for (const auto& [in, out, stride] : kBlocks) {
     const std::string name = "separable_conv_block_" + std::to_string(++number);
     x = conv2d(x, name, layout, {.channels = in, .kernel = {3, 3}, .strides = {stride, stride}, .padding = {1, 1},
-                                 .groups = in, .depthwise = true});
+                                 .groups = in, .depthwise = true, .dtype = options.dtype});
     x = relu(batch_norm(x, name + "_bn1", layout));
     x = conv2d(x, name + "_conv2", layout, {.channels = out, .kernel = {1, 1}});
     x = relu(batch_norm(x, name + "_bn2", layout));
