@@ -64,9 +64,11 @@ class FunctionPassNode final : public PassNode {
       BATON_CHECK(updated, info().name + " returned no function for @" + name);
       if (updated != function) updates.emplace_back(name, std::move(updated));
     }
-    for (auto& [name, function] : updates) module->set(name, std::move(function));
-    return (*make_pass("InferType"))(module);
+    // Not set(): a pass makes no origins, so there are none to enter.
+    for (auto& [name, function] : updates) module->replace(name, std::move(function));
+    return module;
   }
+  IRModule finish(const IRModule& module) const override { return (*make_pass("InferType"))(module); }
   Body body_;
 };
 
@@ -112,6 +114,7 @@ IRModule PassNode::operator()(const IRModule& module) const {
                     ") but does not declare may_retire");
     enter_in_ledger(*module, *result, log, info_.name);
   }
+  result = finish(result);
   instruments = context->instruments;
   for (const auto& instrument : instruments) instrument->run_after_pass(result, info_);
   return result;
