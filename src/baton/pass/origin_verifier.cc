@@ -221,18 +221,24 @@ OriginVerifier::Snapshot OriginVerifier::snapshot(const IRModuleNode& module, st
   return snapshot;
 }
 
-void OriginVerifier::run_before_pass(const IRModule& module, const PassInfo&) {
-  if (!last_.describes(*module)) last_ = snapshot(*module, facts_of(*module));
-  before_.push_back(last_);
+void OriginVerifier::run_before_pass(const IRModule& module, const PassInfo& info) {
+  if (!last_.describes(*module)) {
+    // Inside a pass that has changed the module, what counts is what it was before that pass.
+    const bool inside = !running_.empty();
+    last_ = snapshot(*module, inside ? running_.back().before.facts : facts_of(*module));
+    if (inside) last_.origins = running_.back().before.origins;
+    last_.trusted = !inside;
+  }
+  running_.push_back({info.name + (running_.empty() ? "" : ", inside " + running_.back().pass), last_});
 }
 
-void OriginVerifier::run_after_pass(const IRModule& module, const PassInfo& info) {
-  if (before_.empty()) return;  // entered while a pass was running
-  const Snapshot before = std::move(before_.back());
-  before_.pop_back();
+void OriginVerifier::run_after_pass(const IRModule& module, const PassInfo&) {
+  if (running_.empty()) return;  // entered while a pass was running
+  const Running done = std::move(running_.back());
+  running_.pop_back();
   // A pass that ran another at its end (every FunctionPass) leaves what was verified already.
-  if (last_.describes(*module) && last_.origins == before.origins) return;
-  Verification verification(*module, info.name, before.origins, before.facts.get());
+  if (last_.trusted && last_.describes(*module) && last_.origins == done.before.origins) return;
+  Verification verification(*module, done.pass, done.before.origins, done.before.facts.get());
   verification.run();
   last_ = snapshot(*module, verification.facts());
 }

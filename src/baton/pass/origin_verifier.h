@@ -1,6 +1,7 @@
 #pragma once
 // Conservation of origins, checked after every pass (an ordinary instrument; always on in tests).
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "baton/pass/pass.h"
@@ -30,15 +31,20 @@ class OriginVerifier final : public PassInstrument {
   struct Snapshot {
     std::vector<Function> functions;
     size_t origins = 0, retired = 0;
+    bool trusted = true;  ///< verified, or what the user gave
     std::shared_ptr<ModuleFacts> facts;
     bool describes(const IRModuleNode& module) const;
   };
   static Snapshot snapshot(const IRModuleNode& module, std::shared_ptr<ModuleFacts> facts);
   void forget() {
-    before_.clear();
+    running_.clear();
     last_ = {};
   }
-  std::vector<Snapshot> before_;  // of the passes that are running, outermost first
+  struct Running {
+    std::string pass;  ///< with those around it: "InferType, inside FuseOps"
+    Snapshot before;
+  };
+  std::vector<Running> running_;  // outermost first
   Snapshot last_;                 // the module seen last
 };
 

@@ -64,10 +64,10 @@ class FunctionPassNode final : public PassNode {
       BATON_CHECK(updated, info().name + " returned no function for @" + name);
       if (updated != function) updates.emplace_back(name, std::move(updated));
     }
-    for (auto& [name, function] : updates) module->set(name, std::move(function));
+    // Not set(): a pass makes no origins, so there are none to enter.
+    for (auto& [name, function] : updates) module->replace(name, std::move(function));
     return module;
   }
-  // Inference is a pass of its own, seen by instruments: what the body retired must be entered before it.
   IRModule finish(const IRModule& module) const override { return (*make_pass("InferType"))(module); }
   Body body_;
 };

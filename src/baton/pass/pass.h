@@ -103,7 +103,7 @@ class PassNode {
 
  protected:
   virtual IRModule run(const IRModule& module, const PassContext& context) const = 0;
-  /// What follows when origins that the body retired are entered, still within this pass.
+  /// What follows the body: by then what it retired is entered in the module's table.
   virtual IRModule finish(const IRModule& module) const { return module; }
 
  private:
@@ -111,7 +111,7 @@ class PassNode {
   bool may_retire_;
 };
 
-/// A pass over the whole module: gets a copy of its own.
+/// A pass over the whole module: gets a copy of its own. A body that runs other passes must not retire before them.
 Pass module_pass(PassInfo info, std::function<IRModule(IRModule, const PassContext&)> body, bool may_retire = false);
 /// A pass over each function without Compiler / SkipOptimization / Extern; InferType runs over the module after it.
 Pass function_pass(PassInfo info, std::function<Function(const Function&, const IRModule&, const PassContext&)> body,

@@ -1,4 +1,4 @@
-// Primitive functions go back into their caller; those of other compilers stay:
+// Primitive functions go back into their caller, also those of other compilers:
 //   fn(p0, p1, Primitive=1) { relu(conv(p0, p1)) }(x, w)  ->  relu(conv(x, w))
 // The operators keep the origins they had inside.
 
@@ -13,7 +13,7 @@ class Defuser final : public Rewriter {
   Expr rewrite(const Expr&, const Expr& rebuilt) override {
     const auto* call = as<CallNode>(rebuilt);
     const auto* function = call ? as<FunctionNode>(call->callee()) : nullptr;
-    if (!function || !function->is_primitive() || function->attr("Compiler")) return rebuilt;
+    if (!function || !function->is_primitive()) return rebuilt;
     std::unordered_map<const ExprNode*, Expr> values;
     for (size_t i = 0; i < call->args().size(); ++i) values.emplace(function->params()[i].get(), call->args()[i]);
     return substitute(function->body(), values);

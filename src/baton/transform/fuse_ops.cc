@@ -1,6 +1,6 @@
 // Groups of operators become primitive functions, called with what flows into the group:
 //   relu(conv(x, w))  ->  fn(p0, p1, Primitive=1) { relu(conv(p0, p1)) }(x, w)
-// Parameters are numbered in the order in which a depth-first walk of the group meets its inputs. Which operators form
+// Parameters are numbered in the order in which the group's operators, arguments before calls, need them. Which operators form
 // a group is decided in fusion_groups.h.
 //
 // Origins: the body's nodes keep theirs; the function and its call stand for the union over the operators in the body
@@ -77,30 +77,30 @@ class Fuser final : public Rewriter {
     return *param;
   }
 
-  // Builds the group of `root` from its leaves, arguments from left to right, so that parameters get their order.
+  // Builds the group of `root` in post-order: parameters are numbered as the operators that need them are built.
   Expr kernel(const Expr& root) {
     Kernel kernel;
     struct Frame {
       Expr node;
-      std::vector<Expr> children;  // built so far
+      size_t next = 0;  // operand to look at
     };
     std::vector<Frame> stack;
     std::vector<OriginSet> origins;
-    stack.push_back({root, {}});
+    stack.push_back({root});
     while (!stack.empty()) {
       Frame& frame = stack.back();
-      const Expr* next = operand(frame.node, frame.children.size());
-      if (next && !is_inside(*next, root)) {
-        frame.children.push_back(input(kernel, *next));
-      } else if (next) {
-        if (const Expr* done = kernel.built.find(next->get())) frame.children.push_back(*done);
-        else stack.push_back({*next, {}});
-      } else {
-        Expr built = build(kernel, frame.node, std::move(frame.children));
-        if (is_operator_call(frame.node)) origins.push_back(frame.node->origins());
-        kernel.built.insert(frame.node.get(), std::move(built));
-        stack.pop_back();
+      if (const Expr* at = operand(frame.node, frame.next)) {
+        ++frame.next;
+        if (is_inside(*at, root) && !kernel.built.contains(at->get())) stack.push_back({*at});
+        continue;
       }
+      const Expr node = std::move(frame.node);
+      stack.pop_back();
+      std::vector<Expr> operands;
+      for (size_t i = 0; const Expr* at = operand(node, i); ++i)
+        operands.push_back(is_inside(*at, root) ? *kernel.built.find(at->get()) : input(kernel, *at));
+      if (is_operator_call(node)) origins.push_back(node->origins());
+      kernel.built.insert(node.get(), build(kernel, node, std::move(operands)));
     }
     kernel.origins = OriginSet::merge_all(origins);
     return call_of(kernel, root);

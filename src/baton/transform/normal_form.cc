@@ -1,7 +1,5 @@
 #include "baton/transform/normal_form.h"
 
-#include <atomic>
-
 #include "baton/ir/visit.h"
 #include "baton/support/pointer_map.h"
 
@@ -96,13 +94,14 @@ class Scopes {
 /// Walks values in evaluation order and appends bindings to the list of each value's scope.
 class Binder {
  public:
-  Binder(const Function& function, NormalForm form) : form_(form), scopes_(Expr(function)), lists_(scopes_.size()) {}
+  Binder(const Function& function, NormalForm form, uint64_t& next)
+      : form_(form), next_(next), scopes_(Expr(function)), lists_(scopes_.size()) {}
 
   Function run(const Function& function) {
     visit(function->body());
     const Expr body = close(scopes_.inner(function.get(), 0), *done_.find(function->body().get()));
     if (body == function->body()) return function;
-    return make_function(function->params(), body, function->ret_type(), function->attrs(), function->info());
+    return make_function(function->params(), body, function->ret_type(), function->attrs(), function->with_type({}));
   }
 
  private:
@@ -154,8 +153,9 @@ class Binder {
     if (const auto* tuple = as<TupleNode>(&node)) return at < tuple->fields().size() ? Operand{&tuple->fields()[at], {}} : Operand{};
     if (const auto* item = as<TupleGetItemNode>(&node)) return at == 0 ? Operand{&item->tuple(), {}} : Operand{};
     if (const auto* call = as<CallNode>(&node)) {
-      if (at == 0) return {&call->callee(), {}};
-      return at <= call->args().size() ? Operand{&call->args()[at - 1], {}} : Operand{};
+      // What is called is evaluated last.
+      if (at == call->args().size()) return {&call->callee(), {}};
+      return at < call->args().size() ? Operand{&call->args()[at], {}} : Operand{};
     }
     if (const auto* let = as<LetNode>(&node)) {
       if (at == 0) return {&let->value(), let->var()};
@@ -183,28 +183,28 @@ class Binder {
       case ExprKind::kConstant: return named(frame, node);
       case ExprKind::kTuple:
         return named(frame, same(static_cast<const TupleNode&>(*node).fields(), operands) ? node
-                                                                                           : make_tuple(operands, node->info()));
+                                                                                           : make_tuple(operands, node->with_type({})));
       case ExprKind::kTupleGetItem: {
         const auto& item = static_cast<const TupleGetItemNode&>(*node);
-        return named(frame, item.tuple() == operands[0] ? node : make_tuple_get_item(operands[0], item.index(), node->info()));
+        return named(frame, item.tuple() == operands[0] ? node : make_tuple_get_item(operands[0], item.index(), node->with_type({})));
       }
       case ExprKind::kCall: {
         const auto& call = static_cast<const CallNode&>(*node);
-        std::vector<Expr> args(operands.begin() + 1, operands.end());
-        if (call.callee() == operands[0] && same(call.args(), args)) return named(frame, node);
-        return named(frame, make_call(operands[0], std::move(args), call.attrs(), node->info()));
+        std::vector<Expr> args(operands.begin(), operands.end() - 1);
+        if (call.callee() == operands.back() && same(call.args(), args)) return named(frame, node);
+        return named(frame, make_call(operands.back(), std::move(args), call.attrs(), node->with_type({})));
       }
       case ExprKind::kFunction: {
         const auto& function = static_cast<const FunctionNode&>(*node);
         if (operands.empty() || operands[0] == function.body()) return named(frame, node);
-        return named(frame, Expr(make_function(function.params(), operands[0], function.ret_type(), function.attrs(), node->info())));
+        return named(frame, Expr(make_function(function.params(), operands[0], function.ret_type(), function.attrs(), node->with_type({}))));
       }
       // The value of a let is bound by now; what is left is its body.
       case ExprKind::kLet: return named(frame, operands[1]);
       case ExprKind::kIf: {
         const auto& branch = static_cast<const IfNode&>(*node);
         if (same({branch.condition(), branch.then(), branch.otherwise()}, operands)) return named(frame, node);
-        return named(frame, make_if(operands[0], operands[1], operands[2], node->info()));
+        return named(frame, make_if(operands[0], operands[1], operands[2], node->with_type({})));
       }
     }
     return node;
@@ -215,7 +215,7 @@ class Binder {
   Expr named(const Frame& frame, const Expr& value) {
     if (frame.var) return bind(frame.node, frame.var, value);
     if (form_ == NormalForm::kShared && !scopes_.is_lifted(frame.node.get())) return value;
-    return bind(frame.node, fresh_var(frame.node->checked_type()), value);
+    return bind(frame.node, fresh_var(), value);
   }
 
   Expr bind(const Expr& node, const Var& var, const Expr& value) {
@@ -227,12 +227,15 @@ class Binder {
   Expr close(ScopeId scope, Expr value) {
     auto& list = lists_[scope];
     for (auto binding = list.rbegin(); binding != list.rend(); ++binding)
-      value = make_let(binding->var, binding->value, value, NodeInfo(OriginSet::none(), {}, value->checked_type()));
+      value = make_let(binding->var, binding->value, value, NodeInfo(OriginSet::none()));
     list.clear();
     return value;
   }
 
+  Var fresh_var() { return make_var("x_" + std::to_string(next_++), {}, NodeInfo(OriginSet::none())); }
+
   NormalForm form_;
+  uint64_t& next_;
   Scopes scopes_;
   std::vector<std::vector<Binding>> lists_;
   PointerMap<Expr> done_;
@@ -240,14 +243,15 @@ class Binder {
 
 }  // namespace
 
-Var fresh_var(const Type& type) {
-  static std::atomic<uint64_t> next{0};
-  return make_var("x_" + std::to_string(next++), {}, NodeInfo(OriginSet::none(), {}, type));
-}
-
-Function to_normal_form(const Function& function, NormalForm form) {
-  if (is_closed(Expr(function))) return function;
-  return Binder(function, form).run(function);
+IRModule to_normal_form(IRModule module, NormalForm form) {
+  uint64_t next = 0;
+  const auto functions = module->functions();
+  for (const auto& [name, function] : functions) {
+    if (is_closed(Expr(function))) continue;
+    const Function result = Binder(function, form, next).run(function);
+    if (result != function) module->replace(name, result);
+  }
+  return module;
 }
 
 }  // namespace baton

@@ -1,7 +1,7 @@
 #pragma once
 // Turning dataflow graphs into nested lets. A value is bound in the scope where all its users can see it: function
 // bodies and branches of ifs are scopes, a let opens none.
-#include "baton/ir/expr.h"
+#include "baton/ir/module.h"
 
 namespace baton {
 
@@ -10,10 +10,8 @@ enum class NormalForm {
   kShared,  ///< basic blocks: only what several scopes share gets one
 };
 
-/// `function` in that form. Primitive functions are not entered.
-Function to_normal_form(const Function& function, NormalForm form);
-
-/// A variable with a name no other has in this process: %x_70.
-Var fresh_var(const Type& type);
+/// All functions of `module` in that form, but primitive ones and those of other compilers. New variables are called
+/// %x_0, %x_1, ... over the whole module. What changed has no types.
+IRModule to_normal_form(IRModule module, NormalForm form);
 
 }  // namespace baton

@@ -7,10 +7,7 @@ namespace baton {
 
 Pass to_a_normal_form() {
   return module_pass({1, "ToANormalForm", {}}, [](IRModule module, const PassContext&) {
-    const auto functions = module->functions();
-    for (const auto& [name, function] : functions)
-      if (!function->attr("Compiler")) module->set(name, to_normal_form(function, NormalForm::kAll));
-    return module;
+    return to_normal_form(std::move(module), NormalForm::kAll);
   });
 }
 

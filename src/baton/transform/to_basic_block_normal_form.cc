@@ -8,10 +8,7 @@ namespace baton {
 
 Pass to_basic_block_normal_form() {
   return module_pass({1, "ToBasicBlockNormalForm", {}}, [](IRModule module, const PassContext&) {
-    const auto functions = module->functions();
-    for (const auto& [name, function] : functions)
-      if (!function->attr("Compiler")) module->set(name, to_normal_form(function, NormalForm::kShared));
-    return module;
+    return to_normal_form(std::move(module), NormalForm::kShared);
   });
 }
 

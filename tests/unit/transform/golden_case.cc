@@ -1,0 +1,260 @@
+#include "transform/golden_case.h"
+
+#include <algorithm>
+#include <cmath>
+#include <regex>
+#include <set>
+
+#include "baton/ir/visit.h"
+#include "baton/pass/origin_verifier.h"
+#include "baton/pass/rewriter.h"
+#include "baton/support/base/float16.h"
+#include "baton/support/base/tensor_rule.h"
+#include "baton/support/error.h"
+#include "baton/text/parser.h"
+#include "baton/text/printer.h"
+#include "text/reference.h"
+
+namespace baton::golden {
+
+namespace {
+
+using nlohmann::json;
+
+AttrValue value_of(const json& value) {
+  if (value.is_null()) return {};
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.is_number_integer()) return value.get<int64_t>();
+  if (value.is_number()) return value.get<double>();
+  if (value.is_string()) return value.get<std::string>();
+  AttrList list;
+  if (value.is_array())
+    for (const json& item : value) list.push_back(value_of(item));
+  else
+    for (const auto& [key, item] : value.items()) list.push_back(AttrList{key, value_of(item)});
+  return list;
+}
+
+std::string shown(const IRModule& module) {
+  PrintOptions options;
+  options.version = options.types = options.spans = false;
+  options.metadata = PrintOptions::Metadata::kNone;
+  return print(*module, options);
+}
+
+IRModule infer(const IRModule& module) { return (*make_pass("InferType"))(module); }
+
+// Parameters of main become constants by the rule of tests/reference.
+IRModule bind_params(const IRModule& module, const std::vector<std::string>& names, bool all) {
+  const Function main = module->find("main");
+  std::unordered_map<const ExprNode*, Expr> values;
+  std::vector<Var> left;
+  for (const Var& param : main->params()) {
+    const bool bound = all ? param->name() != "data" : std::count(names.begin(), names.end(), param->name()) > 0;
+    const auto* type = as_type<TensorTypeNode>(param->checked_type());
+    if (!bound || !type || !type->is_static()) {
+      left.push_back(param);
+      continue;
+    }
+    NDArray value = parameter_value(param->name(), type->extents(), type->dtype());
+    values.emplace(param.get(), Expr(make_constant(std::move(value), NodeInfo(OriginSet::none()))));
+  }
+  if (values.empty()) return module;
+  const IRModule bound = module->copy();
+  bound->set("main", make_function(left, substitute(main->body(), values), main->ret_type(), main->attrs(),
+                                   NodeInfo(main->origins(), main->span())));
+  return infer(bound);
+}
+
+double element(const NDArray& value, int64_t at) {
+  const DType dtype = value.dtype();
+  const auto load = [&](auto typed) { return static_cast<double>(static_cast<const decltype(typed)*>(value.data())[at]); };
+  if (dtype.is_float()) {
+    if (dtype.bits == 64) return load(double());
+    if (dtype.bits == 32) return load(float());
+    return half_to_float(static_cast<const uint16_t*>(value.data())[at]);
+  }
+  if (dtype.is_int()) return dtype.bits == 64 ? load(int64_t()) : dtype.bits == 32 ? load(int32_t()) : dtype.bits == 16 ? load(int16_t()) : load(int8_t());
+  return dtype.bits == 64 ? load(uint64_t()) : dtype.bits == 32 ? load(uint32_t()) : dtype.bits == 16 ? load(uint16_t()) : load(uint8_t());
+}
+
+struct ConstantFacts {
+  std::string shape, dtype;
+  double mean = 0, rms = 0;
+  auto key() const { return std::tuple(shape, dtype, std::round(mean * 1e4), std::round(rms * 1e4)); }
+};
+
+std::vector<ConstantFacts> constants_of(const IRModuleNode& module) {
+  std::vector<ConstantFacts> all;
+  for (const auto& [name, function] : module.functions()) {
+    post_order(Expr(function), [&](const Expr& node) {
+      const auto* constant = as<ConstantNode>(node);
+      if (!constant || constant->is_scalar()) return;
+      const NDArray& value = constant->value();
+      ConstantFacts facts{json(value.shape()).dump(), value.dtype().str(), 0, 0};
+      for (int64_t i = 0; i < value.size(); ++i) {
+        const double x = element(value, i);
+        facts.mean += x;
+        facts.rms += x * x;
+      }
+      if (value.size() > 0) {
+        facts.mean /= static_cast<double>(value.size());
+        facts.rms = std::sqrt(facts.rms / static_cast<double>(value.size()));
+      }
+      all.push_back(facts);
+    });
+  }
+  return all;
+}
+
+bool near(double a, double b) { return std::fabs(a - b) <= 1e-5 + 1e-3 * std::fabs(b); }
+
+std::string compare_constants(const json& expected, const IRModuleNode& module) {
+  std::vector<ConstantFacts> want, got = constants_of(module);
+  for (const json& one : expected) want.push_back({one["shape"].dump(), one["dtype"], one["mean"], one["rms"]});
+  if (want.size() != got.size())
+    return std::to_string(got.size()) + " constants instead of " + std::to_string(want.size());
+  const auto less = [](const ConstantFacts& a, const ConstantFacts& b) { return a.key() < b.key(); };
+  std::sort(want.begin(), want.end(), less);
+  std::sort(got.begin(), got.end(), less);
+  for (size_t i = 0; i < want.size(); ++i) {
+    if (want[i].shape != got[i].shape || want[i].dtype != got[i].dtype || !near(got[i].mean, want[i].mean) ||
+        !near(got[i].rms, want[i].rms))
+      return "constant " + got[i].dtype + got[i].shape + " has other values, or should be " + want[i].dtype + want[i].shape;
+  }
+  return "";
+}
+
+bool exists(const std::string& pass) {
+  static const std::set<std::string> names = [] {
+    const auto all = pass_names();
+    return std::set<std::string>(all.begin(), all.end());
+  }();
+  return names.count(pass) > 0;
+}
+
+// Where two texts part, with a little before it.
+std::string difference(const std::string& got, const std::string& want) {
+  const auto [a, b] = std::mismatch(got.begin(), got.end(), want.begin(), want.end());
+  const auto at = static_cast<size_t>(a - got.begin());
+  const size_t from = at > 40 ? at - 40 : 0;
+  return "got ..." + got.substr(from, 120) + "... instead of ..." + want.substr(from, 120) + "...";
+}
+
+}  // namespace
+
+PassCases::PassCases() : cases_(text::reference("passes.jsonl.gz")) {
+  for (const json& input : text::reference("passes_inputs.jsonl"))
+    texts_[input["id"].get<std::string>().substr(std::string("module/").size())] = input;
+  for (const json& model : text::reference("text.jsonl.gz")) {
+    const std::string id = model["id"];
+    const size_t slash = id.rfind('/');
+    if (model.value("kind", "") == "model") texts_["model:" + id.substr(slash + 1)] = {{"text", model["typed"]}};
+  }
+}
+
+IRModule PassCases::input(const json& which, std::string& why) {
+  const std::string name = which["module"];
+  const bool all = which.contains("bind") && which["bind"].is_string();
+  auto [at, fresh] = inputs_.try_emplace(name + (all ? "|bound" : ""));
+  Input& input = at->second;
+  if (fresh) {
+    const auto text = texts_.find(name);
+    if (text == texts_.end()) throw Error("no module " + name);
+    try {
+      input.module = infer(parse_module(text->second["text"].get<std::string>(), "from_string"));
+      const auto names = text->second.value("bind", std::vector<std::string>());
+      if (all || !names.empty()) input.module = bind_params(input.module, names, all);
+    } catch (const Error& error) {
+      input.module = {};
+      input.why = error.what();
+    }
+  }
+  why = input.why;
+  return input.module;
+}
+
+IRModule PassCases::untyped_input(const json& which) const {
+  return parse_module(texts_.at(which["module"])["text"].get<std::string>(), "from_string");
+}
+
+Result PassCases::run(const json& which) {
+  for (const json& step : which["steps"])
+    if (!exists(step[0])) return {Verdict::kSkipped, "no pass " + step[0].get<std::string>()};
+  std::string why;
+  IRModule module = input(which, why);
+  if (!module) return {Verdict::kSkipped, "module " + which["module"].get<std::string>() + ": " + why};
+  try {
+    {
+      const PassContextScope scope(pass_context(which));
+      for (const json& step : which["steps"]) module = (*make_pass(step[0], pass_args(step[1])))(module);
+    }
+    const std::string got = structure_of(shown(module)), want = structure_of(which["output"]);
+    bool same = got == want;
+    if (!same && which.contains("output_typed"))
+      same = structure_of(shown(infer(module))) == structure_of(which["output_typed"]);
+    if (!same) return {Verdict::kFailed, difference(got, want)};
+    if (which.contains("consts")) why = compare_constants(which["consts"], *module);
+    return {why.empty() ? Verdict::kPassed : Verdict::kFailed, why};
+  } catch (const NotSupported& error) {
+    return {Verdict::kSkipped, error.what()};
+  } catch (const std::exception& error) {
+    return {Verdict::kFailed, error.what()};
+  }
+}
+
+std::string structure_of(const std::string& given) {
+  std::string text = given.substr(0, given.find("#[metadata]"));
+  std::string plain;
+  for (size_t i = 0; i < text.size();) {
+    if (text.compare(i, 2, "/*") == 0) {
+      const size_t end = text.find("*/", i);
+      i = end == std::string::npos ? text.size() : end + 2;
+    } else if (text.compare(i, 9, "#[version") == 0) {
+      i = std::min(text.find(']', i), text.size() - 1) + 1;
+    } else {
+      plain += text[i++];
+    }
+  }
+  static const std::regex hash("hash=\"[0-9a-f]{8,16}\"");
+  plain = std::regex_replace(plain, hash, "hash=\"?\"");
+  std::map<std::string, int> numbers;
+  std::string result;
+  for (size_t i = 0; i < plain.size();) {
+    if (std::isspace(static_cast<unsigned char>(plain[i]))) {
+      ++i;
+    } else if (plain[i] == '%') {
+      size_t end = i + 1;
+      while (end < plain.size() && (std::isalnum(static_cast<unsigned char>(plain[end])) || plain[end] == '_' ||
+                                    (plain[end] == '.' && !std::isdigit(static_cast<unsigned char>(plain[i + 1])))))
+        ++end;
+      const auto at = numbers.try_emplace(plain.substr(i, end - i), static_cast<int>(numbers.size())).first;
+      result += "%v" + std::to_string(at->second) + "_";
+      i = end;
+    } else {
+      result += plain[i++];
+    }
+  }
+  return result;
+}
+
+PassArgs pass_args(const json& args) {
+  PassArgs result;
+  for (const auto& [name, value] : args.items()) result.emplace_back(name, value_of(value));
+  return result;
+}
+
+PassContextRef pass_context(const json& which) {
+  auto context = std::make_shared<PassContext>();
+  const json ctx = which.value("ctx", json::object());
+  context->opt_level = ctx.value("opt_level", 3);
+  context->required_pass = ctx.value("required", std::vector<std::string>());
+  context->disabled_pass = ctx.value("disabled", std::vector<std::string>());
+  const json config = ctx.value("config", json::object());
+  for (const auto& [key, value] : config.items())
+    context->config[key] = value.is_boolean() ? ConfigValue(value.get<bool>()) : ConfigValue(value.get<int64_t>());
+  context->instruments = {std::make_shared<OriginVerifier>()};
+  return context;
+}
+
+}  // namespace baton::golden

@@ -1,0 +1,53 @@
+#pragma once
+// The cases of tests/reference/passes.jsonl.gz: a module, passes with arguments, and what TVM 0.11.1 printed after them.
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "baton/ir/module.h"
+#include "baton/pass/pass.h"
+
+namespace baton::golden {
+
+/// What became of a case.
+enum class Verdict {
+  kPassed,
+  kFailed,   ///< another text, other constants, or an exception
+  kSkipped,  ///< a pass or an operator in it does not exist yet
+};
+
+struct Result {
+  Verdict verdict = Verdict::kPassed;
+  std::string why;
+};
+
+class PassCases {
+ public:
+  /// Reads the reference files.
+  PassCases();
+  const std::vector<nlohmann::json>& cases() const { return cases_; }
+  Result run(const nlohmann::json& which);
+  /// The module of a case, typed, with its constants bound; null, and why, when it cannot be read.
+  IRModule input(const nlohmann::json& which, std::string& why);
+  /// The same as it was read, without types.
+  IRModule untyped_input(const nlohmann::json& which) const;
+
+ private:
+  struct Input {
+    IRModule module;
+    std::string why;
+  };
+  std::vector<nlohmann::json> cases_;
+  std::map<std::string, nlohmann::json> texts_;  // by module name
+  std::map<std::string, Input> inputs_;          // by module name and binding
+};
+
+/// Text without comments, metadata and white space, local variables renumbered by first appearance, hashes erased.
+std::string structure_of(const std::string& text);
+
+/// The pass and arguments of a step, as make_pass takes them.
+PassArgs pass_args(const nlohmann::json& args);
+PassContextRef pass_context(const nlohmann::json& which);
+
+}  // namespace baton::golden

@@ -1,0 +1,173 @@
+// Breaks the handling of origins while a pass runs, and expects the verifier to notice: nodes made by the pass (i) stand
+// for nothing, (ii) all stand for one operator, or (iii) what the pass drops is not retired. For every registered pass,
+// over the modules of tests/reference that it changes.
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <set>
+
+#include "baton/ir/origin_fault.h"
+#include "baton/ir/visit.h"
+#include "baton/driver/initialize.h"
+#include "baton/pass/origin_verifier.h"
+#include "baton/support/pointer_map.h"
+#include "baton/text/parser.h"
+#include "transform/golden_case.h"
+
+namespace baton::golden {
+namespace {
+
+enum class Fault { kNone, kDrop, kSwap, kForgetToRetire };
+
+OriginFault::Replace replacement(Fault fault, const IRModule& module) {
+  if (fault == Fault::kDrop) return [](const OriginSet&) { return OriginSet::none(); };
+  if (fault != Fault::kSwap) return {};
+  const OriginSet first = OriginSet::of(Ref<const Origin>(&module->origins().at(OriginId(0))));
+  return [first](const OriginSet& origins) { return origins.origins().empty() ? origins : first; };
+}
+
+// Hands the fault in only while the pass itself and those inside it run, not while the verifier looks.
+struct Outcome {
+  IRModule module;
+  std::string complaint;
+};
+
+Outcome run(const Pass& pass, const IRModule& module, const PassContextRef& context, Fault fault) {
+  const PassContextScope scope(context);
+  try {
+    const OriginFault injected(replacement(fault, module), fault == Fault::kForgetToRetire);
+    return {(*pass)(module), ""};
+  } catch (const InternalError& error) {
+    return {{}, error.what()};
+  }
+}
+
+// What the pass made: operators and functions that were not there before and carry an origin, and whether it retired.
+struct Work {
+  int nodes = 0;
+  bool retired = false;
+};
+
+Work work_of(const IRModule& before, const IRModule& after) {
+  PointerSet old;
+  for (const auto& [name, function] : before->functions())
+    post_order(Expr(function), [&](const Expr& node) { old.insert(node.get()); });
+  Work work;
+  for (const auto& [name, function] : after->functions()) {
+    post_order(Expr(function), [&](const Expr& node) {
+      const auto* call = as<CallNode>(node);
+      const auto* inner = as<FunctionNode>(node);
+      if (!(call && call->op()) && !(inner && inner->is_primitive())) return;
+      if (!old.contains(node.get()) && !node->origins().origins().empty()) ++work.nodes;
+    });
+  }
+  work.retired = after->origins().all_retired().size() > before->origins().all_retired().size();
+  return work;
+}
+
+struct Tally {
+  int changed = 0, drops = 0, drops_caught = 0, swaps_caught = 0, retires = 0, retires_caught = 0;
+};
+
+class OriginMutations : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    initialize();
+  }
+
+  // Runs the last step of a case clean and broken.
+  static void score(const IRModule& input, const nlohmann::json& which, Tally& tally) {
+    const std::string id = which["id"];
+    const auto& steps = which["steps"];
+    IRModule module = input;
+    const PassContextRef context = pass_context(which);
+    for (size_t i = 0; i + 1 < steps.size(); ++i) {
+      const PassContextScope scope(context);
+      module = (*make_pass(steps[i][0], pass_args(steps[i][1])))(module);
+    }
+    if (module->origins().size() < 2) return;
+    const Pass pass = make_pass(steps.back()[0], pass_args(steps.back()[1]));
+    const Outcome clean = run(pass, module, context, Fault::kNone);
+    if (!clean.complaint.empty()) return;  // the pass itself is wrong here: that is for PassGoldens to say
+    const Work work = work_of(module, clean.module);
+    if (work.nodes > 0) {
+      ++tally.changed;
+      ++tally.drops;
+      const bool caught = !run(pass, module, context, Fault::kDrop).complaint.empty();
+      EXPECT_TRUE(caught) << id << ": nodes without origins went through";
+      tally.drops_caught += caught;
+      tally.swaps_caught += !run(pass, module, context, Fault::kSwap).complaint.empty();
+    }
+    if (work.retired) {
+      ++tally.retires;
+      const bool caught = !run(pass, module, context, Fault::kForgetToRetire).complaint.empty();
+      EXPECT_TRUE(caught) << id << ": lost operators went through";
+      tally.retires_caught += caught;
+    }
+  }
+};
+
+// Passes that change nothing here as long as operators they build (expand_dims, layout_transform, squeeze) or look at
+// (cast) are not provided.
+const std::set<std::string> kNotReached = {"AlterOpLayout", "BackwardFoldScaleAxis", "CanonicalizeCast",
+                                           "ForwardFoldScaleAxis"};
+
+// What the reference lacks: programs of which a pass drops something.
+struct Program {
+  const char* passes;  // before the last one InferType runs
+  const char* text;
+};
+constexpr Program kPrograms[] = {
+    {"DeadCodeElimination", "def @main(%x: Tensor[(3), float32]) { let %a = exp(%x); tanh(%x) }"},
+    {"ToGraphNormalForm", "def @main(%x: Tensor[(3), float32]) { let %a = exp(%x); tanh(%x) }"},
+    {"RemoveUnusedFunctions",
+     "def @main(%x: Tensor[(3), float32]) { tanh(%x) } def @g(%x: Tensor[(3), float32]) { exp(%x) }"},
+    {"SimplifyInference", "def @main(%x: Tensor[(2, 3), float32]) { %0 = nn.dropout(tanh(%x)); %0.0 }"},
+};
+
+nlohmann::json step(const std::string& pass) { return nlohmann::json::array({pass, nlohmann::json::object()}); }
+
+TEST_F(OriginMutations, EveryPassThatForgetsOriginsIsCaught) {
+  constexpr int kEnough = 12;  // changed modules per pass
+  PassCases cases;
+  std::map<std::string, Tally> tallies;
+  for (const std::string& pass : pass_names()) tallies[pass];
+  const auto try_score = [&](const IRModule& input, const nlohmann::json& which, Tally& tally) {
+    try {
+      score(input, which, tally);
+    } catch (const Error&) {  // the case needs what this program lacks
+    }
+  };
+  for (const Program& program : kPrograms) {
+    const nlohmann::json which = {{"id", program.text}, {"steps", nlohmann::json::array({step("InferType"), step(program.passes)})}};
+    try_score(parse_module("#[version = \"0.0.5\"]\n" + std::string(program.text)), which, tallies[program.passes]);
+  }
+  for (const auto& one : cases.cases()) {
+    const std::string pass = one["steps"].back()[0];
+    if (!tallies.count(pass) || !one["changed"].get<bool>() || one["module"].get<std::string>().starts_with("model:")) continue;
+    std::string why;
+    bool ready = true;
+    for (const auto& step : one["steps"]) ready = ready && tallies.count(step[0]);
+    const IRModule input = ready ? cases.input(one, why) : IRModule();
+    if (!input) continue;
+    if (tallies[pass].changed < kEnough) try_score(input, one, tallies[pass]);
+    // Passes that the reference has no cases for, and InferType on what has no types yet.
+    if (pass == "FuseOps" && tallies["LabelOps"].changed < kEnough) {
+      nlohmann::json label = one;
+      label["steps"].push_back(step("LabelOps"));
+      try_score(input, label, tallies["LabelOps"]);
+      label["steps"] = nlohmann::json::array({step("InferType")});
+      try_score(cases.untyped_input(one), label, tallies["InferType"]);
+    }
+  }
+  for (const auto& [pass, tally] : tallies) {
+    std::cout << pass << ": dropped origins noticed " << tally.drops_caught << " of " << tally.drops << ", swapped ones "
+              << tally.swaps_caught << " of " << tally.drops << ", forgotten retirements " << tally.retires_caught << " of "
+              << tally.retires << "\n";
+    EXPECT_TRUE(tally.drops_caught + tally.retires_caught > 0 || kNotReached.count(pass)) << pass << " changes no module";
+    EXPECT_EQ(tally.drops > 0, tally.swaps_caught > 0) << pass;
+  }
+}
+
+}  // namespace
+}  // namespace baton::golden
