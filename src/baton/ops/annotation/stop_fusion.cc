@@ -1,0 +1,19 @@
+#include "baton/ops/op_spec.h"
+#include "baton/ops/relations.h"
+#include "baton/ops/tensor/elementwise.h"
+
+namespace baton {
+
+const OpDef& op_annotation_stop_fusion() {
+  static const OpDef def = OpSpec<>{
+      .name = "annotation.stop_fusion",
+      .doc = "The data; nothing before it is fused with what comes after.",
+      .inputs = {{"data", "tensor"}},
+      .fuse = Fuse::kOpaque,
+      .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
+      .compute = [](Compute& c, const NoAttrs&) { map_compute(c, "stop_fusion", [](Halide::Expr x) { return x; }); },
+  };
+  return def;
+}
+
+}  // namespace baton

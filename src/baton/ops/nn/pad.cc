@@ -1,0 +1,79 @@
+#include "baton/ops/compute_util.h"
+#include "baton/ops/nn/pad_attrs.h"
+#include "baton/ops/op_spec.h"
+#include "baton/ops/relations.h"
+
+namespace baton {
+
+template <>
+const AttrSchema& attr_schema<PadAttrs>() {
+  static const AttrSchema schema = make_schema<PadAttrs>("relay.attrs.PadAttrs",
+      {{"pad_width", &PadAttrs::pad_width, "how many elements come before and after, for each axis", kNoDefault},
+       {"pad_mode", &PadAttrs::pad_mode, "\"constant\": pad_val; \"edge\": the border; \"reflect\": mirrored at the border"}});
+  return schema;
+}
+
+namespace {
+
+RelationStatus pad_relation(RelationContext& ctx, const PadAttrs& attrs) {
+  const TensorTypeNode *data = ctx.tensor(0), *value = ctx.tensor(1);
+  if (!data || !value) return kDefer;
+  const AttrValue written = attr_schema<PadAttrs>().fields[0].get(&attrs);
+  if (static_cast<int>(attrs.pad_width.size()) != data->rank())
+    return fail_attr(ctx, "pad_width", attr_text(written), "one pair is needed for each of the " + std::to_string(data->rank()) + " axes");
+  if (attrs.pad_mode != "constant" && attrs.pad_mode != "edge" && attrs.pad_mode != "reflect")
+    return fail_attr(ctx, "pad_mode", "\"" + attrs.pad_mode + "\"", "it must be \"constant\", \"edge\" or \"reflect\"");
+  if (!check_rank(ctx, *value, 0, 1)) return kFailed;
+  std::vector<Dim> shape = data->shape();
+  for (int axis = 0; axis < data->rank(); ++axis) {
+    const std::vector<int64_t>& width = attrs.pad_width[axis];
+    if (width.size() != 2 || width[0] < 0 || width[1] < 0)
+      return fail_attr(ctx, "pad_width", attr_text(written), "each axis needs two numbers that are not negative");
+    if (shape[axis].is_any()) continue;
+    const int64_t extent = shape[axis].value(), most = attrs.pad_mode == "edge" ? (extent ? INT64_MAX : 0) : extent - 1;
+    if (attrs.pad_mode != "constant" && std::max(width[0], width[1]) > std::max<int64_t>(most, 0))
+      return fail_attr(ctx, "pad_width", attr_text(written), "axis " + std::to_string(axis) + " has only " + std::to_string(extent) + " elements to pad from");
+    shape[axis] = extent + width[0] + width[1];
+  }
+  return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
+}
+
+void pad_compute(Compute& c, const PadAttrs& attrs) {
+  const Tensor& data = c.in(0);
+  const Axes i(data.rank());
+  Index at = i.exprs();
+  Halide::Expr inside = Halide::Internal::const_true();
+  for (int axis = 0; axis < data.rank(); ++axis) {
+    const int before = as_int(attrs.pad_width[axis][0]), after = as_int(attrs.pad_width[axis][1]);
+    if (before == 0 && after == 0) continue;
+    const int last = as_int(data.extent(axis) - 1);
+    Halide::Expr index = before == 0 ? Halide::Expr(i[axis]) : i[axis] - before;
+    if (attrs.pad_mode == "reflect") {
+      index = abs(index);
+      index = last - abs(last - cast<int>(index));
+    } else if (attrs.pad_mode == "constant") {
+      if (before > 0) inside = inside && index >= 0;
+      if (after > 0) inside = inside && index <= last;
+    }
+    at[axis] = clamp(cast<int>(index), 0, last);
+  }
+  Halide::Func padded = c.stage("pad");
+  padded(i.reversed()) = is_const_one(inside) ? data(at) : select(inside, data(at), cast_to(data.dtype(), c.in(1)(Index{})));
+  c.result(padded);
+}
+
+}  // namespace
+
+const OpDef& op_nn_pad() {
+  static const OpDef def = OpSpec<PadAttrs>{
+      .name = "nn.pad",
+      .doc = "The data with elements added before and after, along each axis.",
+      .inputs = {{"data", "tensor"}, {"pad_val", "scalar; what pad_mode \"constant\" adds"}},
+      .fuse = Fuse::kInjective,
+      .relation = pad_relation,
+      .compute = pad_compute,
+  };
+  return def;
+}
+
+}  // namespace baton
