@@ -20,6 +20,19 @@ NodeInfo with_annotation(NodeInfo info, const Type& annotation) {
   return info;
 }
 
+// A typed node has typed children, so that whoever trusts a node's type need not look below it. A type given to a node
+// over children that have none is dropped here; inference gives it again.
+bool is_typed(const ExprNode* child) {
+  return child->checked_type() || child->kind() == ExprKind::kOp || child->kind() == ExprKind::kGlobalVar;
+}
+bool are_typed(const std::vector<Expr>& children) {
+  return std::all_of(children.begin(), children.end(), [](const Expr& child) { return is_typed(child.get()); });
+}
+NodeInfo typed_if(bool typed, NodeInfo info) {
+  if (!typed) info.type = {};
+  return info;
+}
+
 // In tests that break passes on purpose, nodes get other origins than they should.
 NodeInfo given(NodeInfo info) {
   if (const OriginFault* fault = OriginFault::current()) info.origins = fault->replace(info.origins);
@@ -68,22 +81,29 @@ Constant make_constant(NDArray value, NodeInfo info) {
   return make_ref<const ConstantNode>(std::move(value), given(std::move(info)));
 }
 Expr make_tuple(std::vector<Expr> fields, NodeInfo info) {
+  info = typed_if(!info.type || are_typed(fields), std::move(info));
   return make_ref<const TupleNode>(std::move(fields), given(std::move(info)));
 }
 Expr make_tuple_get_item(Expr tuple, int index, NodeInfo info) {
+  info = typed_if(is_typed(tuple.get()), std::move(info));
   return make_ref<const TupleGetItemNode>(std::move(tuple), index, given(std::move(info)));
 }
 Call make_call(Expr callee, std::vector<Expr> args, Attrs attrs, NodeInfo info) {
+  info = typed_if(!info.type || (is_typed(callee.get()) && are_typed(args)), std::move(info));
   return make_ref<const CallNode>(std::move(callee), std::move(args), std::move(attrs), given(std::move(info)));
 }
 Function make_function(std::vector<Var> params, Expr body, Type ret_type, FunctionAttrs attrs, NodeInfo info) {
+  const bool params_typed = std::all_of(params.begin(), params.end(), [](const Var& param) { return is_typed(param.get()); });
+  info = typed_if(params_typed && is_typed(body.get()), std::move(info));
   return make_ref<const FunctionNode>(std::move(params), std::move(body), std::move(ret_type), std::move(attrs),
                                       given(std::move(info)));
 }
 Expr make_let(Var var, Expr value, Expr body, NodeInfo info) {
+  info = typed_if(is_typed(var.get()) && is_typed(value.get()) && is_typed(body.get()), std::move(info));
   return make_ref<const LetNode>(std::move(var), std::move(value), std::move(body), given(std::move(info)));
 }
 Expr make_if(Expr condition, Expr then, Expr otherwise, NodeInfo info) {
+  info = typed_if(is_typed(condition.get()) && is_typed(then.get()) && is_typed(otherwise.get()), std::move(info));
   return make_ref<const IfNode>(std::move(condition), std::move(then), std::move(otherwise), given(std::move(info)));
 }
 

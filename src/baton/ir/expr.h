@@ -209,7 +209,8 @@ class IfNode final : public ExprNode {
   Expr condition_, then_, otherwise_;
 };
 
-// ---- Constructors with everything given.
+// ---- Constructors with everything given. A type is kept only when all children are typed: a typed node is typed all the
+// way down.
 Var make_var(std::string name, Type annotation, NodeInfo info);
 GlobalVar make_global_var(std::string name);
 Constant make_constant(NDArray value, NodeInfo info);

@@ -14,6 +14,7 @@ constexpr DiagnosticDef kRank{"E0215", "a tensor with {0} axes is needed here, g
 constexpr DiagnosticDef kAttrCount{"E0216", "attribute `{0}` needs {1} values, got {2}"};
 constexpr DiagnosticDef kAttrValue{"E0217", "attribute `{0}` is {1}: {2}"};
 constexpr DiagnosticDef kArgument{"E0218", "{0}"};
+constexpr DiagnosticDef kNeedsTuple{"E0220", "`{0}` needs a tuple of one or more tensors, got {1}"};
 constexpr DiagnosticDef kLayout{"E0219", "attribute `{0}` is \"{1}\": a layout with the axes of {2} is needed"};
 
 }  // namespace
@@ -90,6 +91,23 @@ RelationStatus fail_attr(RelationContext& ctx, const char* name, const std::stri
   return ctx.fail(kAttrValue, {name, value, why});
 }
 RelationStatus fail_arg(RelationContext& ctx, int arg, const std::string& why) { return ctx.fail(kArgument, {why}, arg); }
+
+std::vector<const TensorTypeNode*> tensor_fields(RelationContext& ctx, int arg, bool* failed) {
+  const Type input = ctx.input(arg);
+  *failed = false;
+  if (input->kind() == TypeKind::kIncomplete) return {};
+  std::vector<const TensorTypeNode*> fields;
+  if (const auto* tuple = as_type<TupleTypeNode>(input)) {
+    for (const Type& field : tuple->fields()) {
+      if (field->kind() == TypeKind::kIncomplete) return {};
+      if (const auto* tensor = as_type<TensorTypeNode>(field)) fields.push_back(tensor);
+    }
+    if (!fields.empty() && fields.size() == tuple->fields().size()) return fields;
+  }
+  ctx.fail(kNeedsTuple, {ctx.op_name(), type_text(input)}, arg);
+  *failed = true;
+  return {};
+}
 
 std::optional<Layout> checked_layout(RelationContext& ctx, const char* name, const std::string& text, const char* canonical) {
   std::optional<Layout> layout = Layout::parse(text);

@@ -37,6 +37,9 @@ RelationStatus fail_attr(RelationContext& ctx, const char* name, const std::stri
 /// Reports that input `arg` cannot be used, and why.
 RelationStatus fail_arg(RelationContext& ctx, int arg, const std::string& why);
 
+/// The fields of input `arg`, a tuple of tensors; empty while something is a hole (defer) or after a report (`failed`).
+std::vector<const TensorTypeNode*> tensor_fields(RelationContext& ctx, int arg, bool* failed);
+
 /// Reads a layout attribute whose axes must be those of `canonical`; reports when it is none.
 std::optional<Layout> checked_layout(RelationContext& ctx, const char* name, const std::string& text, const char* canonical);
 

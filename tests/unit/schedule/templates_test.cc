@@ -336,9 +336,8 @@ LoweredKernel dense(const DenseCase& t, bool packed) {
   KernelBuilder b("dense");
   const Value x = b.input({t.m, t.k});
   const Value weight = packed ? b.input({t.n / t.block, t.k, t.block}) : b.input({t.n, t.k});
-  DenseAttrs attrs;
-  attrs.units = t.n;
-  Value y = b.call(packed ? "nn.contrib_dense_pack" : "nn.dense", {x, weight}, make_attrs(attrs), {t.m, t.n});
+  const Attrs attrs = packed ? make_attrs(DensePackAttrs{.units = t.n, .out_dtype = {}, .weight_layout = "NC"}) : make_attrs(DenseAttrs{.units = t.n, .out_dtype = {}});
+  Value y = b.call(packed ? "nn.contrib_dense_pack" : "nn.dense", {x, weight}, attrs, {t.m, t.n});
   if (t.epilogue) {
     y = b.call("add", {y, b.input({1, t.n})}, {}, {t.m, t.n});
     y = b.call("nn.relu", {y}, {}, {t.m, t.n});

@@ -11,6 +11,16 @@ const AttrSchema& attr_schema<DenseAttrs>() {
 }
 
 template <>
+const AttrSchema& attr_schema<DensePackAttrs>() {
+  using A = DensePackAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.DensePackAttrs",
+      {{"units", &A::units, "number of output features; None: read from the weight", kNoDefault},
+       {"out_dtype", &A::out_dtype, "element type of the result; void: as the data"},
+       {"weight_layout", &A::weight_layout, "the layout of the weight, such as NC16n"}});
+  return schema;
+}
+
+template <>
 const AttrSchema& attr_schema<BatchMatmulAttrs>() {
   using A = BatchMatmulAttrs;
   static const AttrSchema schema = make_schema<A>("relay.attrs.BatchMatmulAttrs",

@@ -2,15 +2,22 @@
 // Attributes of the matrix products. Names, order and defaults are Relay's.
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "baton/ir/attrs.h"
 
 namespace baton {
 
-/// nn.dense and nn.contrib_dense_pack.
 struct DenseAttrs {
   std::optional<int64_t> units = {};  ///< None: read from the weight
   DType out_dtype = {};               ///< void: as the data
+};
+
+/// nn.contrib_dense_pack.
+struct DensePackAttrs {
+  std::optional<int64_t> units = {};
+  DType out_dtype = {};
+  std::string weight_layout = "NC";  ///< such as NC16n: the weight is stored (units / 16, k, 16)
 };
 
 struct BatchMatmulAttrs {
@@ -21,6 +28,8 @@ struct BatchMatmulAttrs {
 
 template <>
 const AttrSchema& attr_schema<DenseAttrs>();
+template <>
+const AttrSchema& attr_schema<DensePackAttrs>();
 template <>
 const AttrSchema& attr_schema<BatchMatmulAttrs>();
 

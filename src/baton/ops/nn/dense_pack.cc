@@ -5,13 +5,13 @@
 namespace baton {
 
 const OpDef& op_nn_contrib_dense_pack() {
-  static const OpDef def = OpSpec<DenseAttrs>{
+  static const OpDef def = OpSpec<DensePackAttrs>{
       .name = "nn.contrib_dense_pack",
       .doc = "nn.dense with a packed weight: out[i, b * n + j] = sum over k of data[i, k] * weight[b, k, j], n the block.",
       .inputs = {{"data", "matrix (rows, k)"}, {"weight", "tensor (units / n, k, n)"}},
       .fuse = Fuse::kOutFusable,
       .relation =
-          [](RelationContext& ctx, const DenseAttrs& attrs) {
+          [](RelationContext& ctx, const DensePackAttrs& attrs) {
             const TensorTypeNode *data = ctx.tensor(0), *weight = ctx.tensor(1);
             if (!data || !weight) return kDefer;
             if (!check_rank(ctx, *data, 2, 0) || !check_rank(ctx, *weight, 3, 1)) return kFailed;

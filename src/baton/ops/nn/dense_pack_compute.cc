@@ -4,7 +4,7 @@
 
 namespace baton {
 
-void dense_pack_compute(Compute& c, const DenseAttrs&) {
+void dense_pack_compute(Compute& c, const DensePackAttrs&) {
   const Tensor &data = c.in(0), &weight = c.in(1);
   const int block = as_int(weight.extent(2));
   const Halide::Type type = halide_type(c.out().dtype());

@@ -1,0 +1,124 @@
+// Operators that add, drop and reorder axes.
+#include <algorithm>
+
+#include "baton/ops/op_spec.h"
+#include "baton/ops/relations.h"
+#include "baton/ops/tensor/reindex.h"
+#include "baton/ops/tensor/tensor_attrs.h"
+
+namespace baton {
+
+namespace {
+
+RelationStatus expand_relation(RelationContext& ctx, const ExpandDimsAttrs& attrs) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  const int64_t rank = data->rank();
+  if (attrs.axis < -rank - 1 || attrs.axis > rank)
+    return fail_attr(ctx, "axis", std::to_string(attrs.axis),
+                     "it must lie in " + std::to_string(-rank - 1) + ".." + std::to_string(rank) + " for " + type_text(ctx.input(0)));
+  if (!check_least(ctx, "num_newaxis", {&attrs.num_newaxis, 1}, 0)) return kFailed;
+  std::vector<Dim> shape = data->shape();
+  const int64_t at = attrs.axis < 0 ? attrs.axis + rank + 1 : attrs.axis;
+  shape.insert(shape.begin() + at, static_cast<size_t>(attrs.num_newaxis), Dim(1));
+  return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
+}
+
+RelationStatus squeeze_relation(RelationContext& ctx, const SqueezeAttrs& attrs) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  std::vector<bool> dropped(data->rank(), false);
+  if (attrs.axis) {
+    for (const int64_t named : *attrs.axis) {
+      const auto axis = checked_axis(ctx, named, data->rank());
+      if (!axis) return kFailed;
+      const Dim dim = data->shape()[*axis];
+      if (!dim.is_any() && dim != Dim(1))
+        return fail_attr(ctx, "axis", std::to_string(named), "that axis of " + type_text(ctx.input(0)) + " is not 1");
+      dropped[*axis] = true;
+    }
+  } else {
+    for (int axis = 0; axis < data->rank(); ++axis) {
+      if (data->shape()[axis].is_any())
+        return fail_attr(ctx, "axis", "None", "the axes to remove must be named for " + type_text(ctx.input(0)));
+      dropped[axis] = data->shape()[axis] == Dim(1);
+    }
+  }
+  std::vector<Dim> shape;
+  for (int axis = 0; axis < data->rank(); ++axis)
+    if (!dropped[axis]) shape.push_back(data->shape()[axis]);
+  return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
+}
+
+RelationStatus transpose_relation(RelationContext& ctx, const TransposeAttrs& attrs) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  std::vector<Dim> shape;
+  if (!attrs.axes) {
+    shape.assign(data->shape().rbegin(), data->shape().rend());
+  } else {
+    if (!check_count(ctx, "axes", *attrs.axes, data->rank())) return kFailed;
+    std::vector<bool> used(data->rank(), false);
+    for (const int64_t named : *attrs.axes) {
+      const auto axis = checked_axis(ctx, named, data->rank());
+      if (!axis) return kFailed;
+      if (used[*axis]) return fail_attr(ctx, "axes", attr_text(AttrValue(*attrs.axes)), "axis " + std::to_string(*axis) + " is named twice");
+      used[*axis] = true;
+      shape.push_back(data->shape()[*axis]);
+    }
+  }
+  return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
+}
+
+void transpose_compute(Compute& c, const TransposeAttrs& attrs) {
+  reindex_compute(c, "transpose", [&](const Index& i) {
+    Index from(i.size());
+    for (size_t k = 0; k < i.size(); ++k) {
+      const int64_t axis = attrs.axes ? (*attrs.axes)[k] : static_cast<int64_t>(i.size() - 1 - k);
+      from[axis < 0 ? axis + i.size() : axis] = i[k];
+    }
+    return from;
+  });
+}
+
+}  // namespace
+
+const OpDef& op_expand_dims() {
+  static const OpDef def = OpSpec<ExpandDimsAttrs>{
+      .name = "expand_dims",
+      .doc = "New axes of extent 1.",
+      .inputs = {{"data", "tensor"}},
+      .fuse = Fuse::kBroadcast,
+      .relation = expand_relation,
+      .compute = [](Compute& c, const ExpandDimsAttrs&) { reshape_compute(c, "expand_dims"); },
+      .reshape_only = true,
+  };
+  return def;
+}
+
+const OpDef& op_squeeze() {
+  static const OpDef def = OpSpec<SqueezeAttrs>{
+      .name = "squeeze",
+      .doc = "Axes of extent 1 are removed.",
+      .inputs = {{"data", "tensor"}},
+      .fuse = Fuse::kInjective,
+      .relation = squeeze_relation,
+      .compute = [](Compute& c, const SqueezeAttrs&) { reshape_compute(c, "squeeze"); },
+      .reshape_only = true,
+  };
+  return def;
+}
+
+const OpDef& op_transpose() {
+  static const OpDef def = OpSpec<TransposeAttrs>{
+      .name = "transpose",
+      .doc = "The axes in another order.",
+      .inputs = {{"data", "tensor"}},
+      .fuse = Fuse::kInjective,
+      .relation = transpose_relation,
+      .compute = transpose_compute,
+  };
+  return def;
+}
+
+}  // namespace baton

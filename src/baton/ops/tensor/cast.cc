@@ -1,0 +1,78 @@
+#include <cmath>
+
+#include "baton/ops/compute_util.h"
+#include "baton/ops/op_spec.h"
+#include "baton/ops/relations.h"
+#include "baton/ops/tensor/elementwise.h"
+#include "baton/ops/tensor/tensor_attrs.h"
+
+namespace baton {
+
+namespace {
+
+// To bool: whether the value is not zero. Floats to integers: rounded toward zero.
+void convert(Compute& c, const char* stage) {
+  const bool to_bool = c.out().dtype().is_bool() && !c.in(0).dtype().is_bool();
+  map_compute(c, stage, [&](Halide::Expr x) { return to_bool ? x != cast(x.type(), 0) : x; });
+}
+
+}  // namespace
+
+const OpDef& op_cast() {
+  static const OpDef def = OpSpec<CastAttrs>{
+      .name = "cast",
+      .doc = "The same numbers in another element type.",
+      .inputs = {{"data", "tensor"}},
+      .fuse = Fuse::kElementwise,
+      .relation =
+          [](RelationContext& ctx, const CastAttrs& attrs) {
+            if (attrs.dtype.is_void()) return fail_attr(ctx, "dtype", "\"\"", "an element type is needed");
+            return same_shape_relation(ctx, attrs.dtype);
+          },
+      .compute = [](Compute& c, const CastAttrs&) { convert(c, "cast"); },
+  };
+  return def;
+}
+
+const OpDef& op_cast_like() {
+  static const OpDef def = OpSpec<>{
+      .name = "cast_like",
+      .doc = "The same numbers in the element type of another tensor.",
+      .inputs = {{"data", "tensor"}, {"dtype_like", "tensor; only its element type counts"}},
+      .fuse = Fuse::kElementwise,
+      .relation =
+          [](RelationContext& ctx, const NoAttrs&) {
+            const TensorTypeNode* like = ctx.tensor(1);
+            return like ? same_shape_relation(ctx, like->dtype()) : kDefer;
+          },
+      .compute = [](Compute& c, const NoAttrs&) { convert(c, "cast_like"); },
+  };
+  return def;
+}
+
+const OpDef& op_clip() {
+  static const OpDef def = OpSpec<ClipAttrs>{
+      .name = "clip",
+      .doc = "min(max(x, a_min), a_max), element by element.",
+      .inputs = {{"data", "tensor of numbers"}},
+      .fuse = Fuse::kElementwise,
+      .relation = [](RelationContext& ctx, const ClipAttrs&) { return identity_relation(ctx); },
+      .compute =
+          [](Compute& c, const ClipAttrs& attrs) {
+            const DType dtype = c.in(0).dtype();
+            const Halide::Type type = halide_type(dtype);
+            // Bounds beyond the range of an integer type bound nothing.
+            auto bound = [&](double value) -> Halide::Expr {
+              if (type.is_float()) return constant_of(dtype, value);
+              const double low = type.is_uint() ? 0 : -std::ldexp(1.0, type.bits() - 1);
+              const double high = std::ldexp(1.0, type.is_uint() ? type.bits() : type.bits() - 1);
+              if (value <= low) return type.min();
+              return value >= high ? type.max() : constant_of(dtype, std::trunc(value));
+            };
+            map_compute(c, "clip", [&](Halide::Expr x) { return min(max(x, bound(attrs.a_min)), bound(attrs.a_max)); });
+          },
+  };
+  return def;
+}
+
+}  // namespace baton

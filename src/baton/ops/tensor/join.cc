@@ -1,0 +1,211 @@
+// Operators that join tensors, and the one that takes them apart.
+#include <algorithm>
+
+#include "baton/ops/compute_util.h"
+#include "baton/ops/op_spec.h"
+#include "baton/ops/relations.h"
+#include "baton/ops/tensor/tensor_attrs.h"
+
+namespace baton {
+
+namespace {
+
+RelationStatus concatenate_relation(RelationContext& ctx, const ConcatenateAttrs& attrs) {
+  bool failed = false;
+  const auto fields = tensor_fields(ctx, 0, &failed);
+  if (fields.empty()) return failed ? kFailed : kDefer;
+  const int rank = fields[0]->rank();
+  if (attrs.axis < -rank || attrs.axis >= rank)
+    return fail_attr(ctx, "axis", std::to_string(attrs.axis), "it must lie in " + std::to_string(-rank) + ".." + std::to_string(rank - 1));
+  const int axis = static_cast<int>(attrs.axis < 0 ? attrs.axis + rank : attrs.axis);
+  for (size_t i = 1; i < fields.size(); ++i) {
+    if (fields[i]->rank() != rank)
+      return fail_arg(ctx, 0, "the tensors to join have " + std::to_string(rank) + " and " + std::to_string(fields[i]->rank()) + " axes");
+    if (fields[i]->dtype() != fields[0]->dtype())
+      return fail_arg(ctx, 0, "the tensors to join have element types " + fields[0]->dtype().str() + " and " + fields[i]->dtype().str());
+  }
+  Dim joined = 0;
+  for (const auto* field : fields)
+    joined = joined.is_any() || field->shape()[axis].is_any() ? Dim::any() : Dim(joined.value() + field->shape()[axis].value());
+  std::vector<Dim> shape = fields[0]->shape();
+  for (int k = 0; k < rank; ++k) {
+    if (k == axis) continue;
+    bool any = false;
+    std::optional<int64_t> known;
+    for (const auto* field : fields) {
+      const Dim dim = field->shape()[k];
+      if (dim.is_any()) any = true;
+      else if (!known) known = dim.value();
+      else if (*known != dim.value())
+        return fail_arg(ctx, 0, "the tensors to join have " + std::to_string(*known) + " and " + std::to_string(dim.value()) +
+                                    " elements along axis " + std::to_string(k) + ", and only axis " + std::to_string(axis) + " may differ");
+    }
+    // As Relay has it: beside a `?` a known extent counts only when the joined axis is `?` as well.
+    shape[k] = known && (!any || joined.is_any()) ? Dim(*known) : Dim::any();
+  }
+  shape[axis] = joined;
+  return ctx.assign_result(tensor_type(std::move(shape), fields[0]->dtype()));
+}
+
+void concatenate_compute(Compute& c, const ConcatenateAttrs& attrs) {
+  const Axes i(c.out().rank());
+  const int axis = static_cast<int>(attrs.axis < 0 ? attrs.axis + i.rank() : attrs.axis);
+  // Each element comes from the last input that begins at or before it; indices are clamped where another one counts.
+  Halide::Expr value;
+  int64_t begin = 0;
+  for (int k = 0; k < c.num_inputs(); ++k) {
+    const int64_t extent = c.in(k).extent(axis);
+    if (extent == 0) continue;
+    Index at = i.exprs();
+    at[axis] = clamp(i[axis] - as_int(begin), 0, as_int(extent - 1));
+    value = value.defined() ? select(i[axis] >= as_int(begin), c.in(k)(at), value) : c.in(k)(at);
+    begin += extent;
+  }
+  Halide::Func joined = c.stage("concatenate");
+  joined(i.reversed()) = value.defined() ? value : constant_of(c.out().dtype(), 0);
+  c.result(joined);
+}
+
+RelationStatus stack_relation(RelationContext& ctx, const StackAttrs& attrs) {
+  bool failed = false;
+  const auto fields = tensor_fields(ctx, 0, &failed);
+  if (fields.empty()) return failed ? kFailed : kDefer;
+  const int rank = fields[0]->rank();
+  if (attrs.axis < -rank - 1 || attrs.axis > rank)
+    return fail_attr(ctx, "axis", std::to_string(attrs.axis), "it must lie in " + std::to_string(-rank - 1) + ".." + std::to_string(rank));
+  const int axis = static_cast<int>(attrs.axis < 0 ? attrs.axis + rank + 1 : attrs.axis);
+  for (size_t i = 1; i < fields.size(); ++i) {
+    if (fields[i]->rank() != rank || fields[i]->dtype() != fields[0]->dtype())
+      return fail_arg(ctx, 0, "the tensors to stack have different types: " + type_text(ctx.input(0)));
+    for (int k = 0; k < rank; ++k) {
+      const Dim a = fields[0]->shape()[k], b = fields[i]->shape()[k];
+      if (k == axis || a == b || a.is_any() || b.is_any()) continue;  // axis itself is not compared: as Relay has it
+      return fail_arg(ctx, 0, "the tensors to stack have " + std::to_string(a.value()) + " and " + std::to_string(b.value()) +
+                                  " elements along axis " + std::to_string(k));
+    }
+  }
+  std::vector<Dim> shape = fields[0]->shape();
+  shape.insert(shape.begin() + axis, static_cast<int64_t>(fields.size()));
+  return ctx.assign_result(tensor_type(std::move(shape), fields[0]->dtype()));
+}
+
+void stack_compute(Compute& c, const StackAttrs& attrs) {
+  const Axes i(c.out().rank());
+  const int axis = static_cast<int>(attrs.axis < 0 ? attrs.axis + i.rank() : attrs.axis);
+  Halide::Expr value;
+  for (int k = 0; k < c.num_inputs(); ++k) {
+    Index at = i.exprs();
+    at.erase(at.begin() + axis);
+    for (int d = 0; d < c.in(k).rank(); ++d)  // a tensor that is shorter than the first: see the relation
+      if (c.in(k).extent(d) < c.in(0).extent(d)) at[d] = min(at[d], as_int(c.in(k).extent(d) - 1));
+    value = value.defined() ? select(i[axis] == k, c.in(k)(at), value) : c.in(k)(at);
+  }
+  Halide::Func stacked = c.stage("stack");
+  stacked(i.reversed()) = value;
+  c.result(stacked);
+}
+
+// The positions where the parts begin, with the extent at the end; nothing when a mistake was reported.
+std::optional<std::vector<Dim>> part_extents(RelationContext& ctx, const SplitAttrs& attrs, Dim extent) {
+  std::vector<Dim> parts;
+  if (const int64_t* count = attrs.indices_or_sections.as<int64_t>()) {
+    if (*count < 1 || (!extent.is_any() && extent.value() % *count != 0)) {
+      fail_attr(ctx, "indices_or_sections", std::to_string(*count),
+                extent.is_any() ? "at least one part is needed" : "it does not divide the axis of " + std::to_string(extent.value()));
+      return std::nullopt;
+    }
+    parts.assign(*count, extent.is_any() ? extent : Dim(extent.value() / *count));
+    return parts;
+  }
+  const AttrList* list = attrs.indices_or_sections.as<AttrList>();
+  int64_t begin = 0;
+  bool good = list != nullptr;
+  if (list) {
+    for (const AttrValue& item : *list) {
+      const int64_t* at = item.as<int64_t>();
+      good = good && at && *at >= begin && (extent.is_any() || *at <= extent.value());
+      if (!good) break;
+      parts.push_back(*at - begin);
+      begin = *at;
+    }
+  }
+  if (!good || (!extent.is_any() && begin >= extent.value() && !list->empty())) {
+    fail_attr(ctx, "indices_or_sections", attr_text(attrs.indices_or_sections),
+              "ascending positions inside the axis" + (extent.is_any() ? std::string() : " of " + std::to_string(extent.value())) + " are needed");
+    return std::nullopt;
+  }
+  parts.push_back(extent.is_any() ? extent : Dim(extent.value() - begin));
+  return parts;
+}
+
+RelationStatus split_relation(RelationContext& ctx, const SplitAttrs& attrs) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  const auto axis = checked_axis(ctx, attrs.axis, data->rank());
+  if (!axis) return kFailed;
+  const auto parts = part_extents(ctx, attrs, data->shape()[*axis]);
+  if (!parts) return kFailed;
+  std::vector<Type> fields;
+  for (const Dim part : *parts) {
+    std::vector<Dim> shape = data->shape();
+    shape[*axis] = part;
+    fields.push_back(tensor_type(std::move(shape), data->dtype()));
+  }
+  return ctx.assign_result(tuple_type(std::move(fields)));
+}
+
+void split_compute(Compute& c, const SplitAttrs& attrs) {
+  const Axes i(c.in(0).rank());
+  const int axis = static_cast<int>(attrs.axis < 0 ? attrs.axis + i.rank() : attrs.axis);
+  std::vector<Halide::Func> parts;
+  int64_t begin = 0;
+  for (int k = 0; k < c.num_outputs(); ++k) {
+    Index at = i.exprs();
+    at[axis] = i[axis] + as_int(begin);
+    Halide::Func part = c.stage("part" + std::to_string(k));
+    part(i.reversed()) = c.in(0)(at);
+    parts.push_back(part);
+    begin += c.out(k).shape()[axis].value();
+  }
+  c.results(std::move(parts));
+}
+
+}  // namespace
+
+const OpDef& op_concatenate() {
+  static const OpDef def = OpSpec<ConcatenateAttrs>{
+      .name = "concatenate",
+      .doc = "Tensors joined along one axis.",
+      .inputs = {{"data", "tuple of tensors that are equal on all other axes"}},
+      .fuse = Fuse::kInjective,
+      .relation = concatenate_relation,
+      .compute = concatenate_compute,
+  };
+  return def;
+}
+
+const OpDef& op_stack() {
+  static const OpDef def = OpSpec<StackAttrs>{
+      .name = "stack",
+      .doc = "Tensors of one shape joined along a new axis.",
+      .inputs = {{"data", "tuple of tensors"}},
+      .fuse = Fuse::kInjective,
+      .relation = stack_relation,
+      .compute = stack_compute,
+  };
+  return def;
+}
+
+const OpDef& op_split() {
+  static const OpDef def = OpSpec<SplitAttrs>{
+      .name = "split",
+      .doc = "A tensor cut into a tuple of parts along one axis.",
+      .inputs = {{"data", "tensor"}},
+      .fuse = Fuse::kInjective,
+      .relation = split_relation,
+      .compute = split_compute,
+  };
+  return def;
+}
+
+}  // namespace baton

@@ -1,0 +1,212 @@
+// Reductions over some axes.
+#include <algorithm>
+
+#include "baton/ops/compute_util.h"
+#include "baton/ops/op_spec.h"
+#include "baton/ops/relations.h"
+#include "baton/ops/tensor/tensor_attrs.h"
+
+namespace baton {
+
+namespace {
+
+// Which axes go. Nothing when one is out of range: `bad` is that one.
+std::optional<std::vector<bool>> reduced_axes(const std::optional<Ints>& named, bool exclude, int rank, int64_t* bad) {
+  if (!named || named->empty()) return std::vector<bool>(rank, true);
+  std::vector<bool> reduced(rank, exclude);
+  for (const int64_t axis : *named) {
+    if (axis < -rank || axis >= rank) {
+      if (bad) *bad = axis;
+      return std::nullopt;
+    }
+    reduced[axis < 0 ? axis + rank : axis] = !exclude;
+  }
+  return reduced;
+}
+
+RelationStatus reduce_relation(RelationContext& ctx, const std::optional<Ints>& axis, bool exclude, bool keepdims, DType dtype) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  int64_t bad = 0;
+  const auto reduced = reduced_axes(axis, exclude, data->rank(), &bad);
+  if (!reduced) {
+    checked_axis(ctx, bad, data->rank());
+    return kFailed;
+  }
+  std::vector<Dim> shape;
+  for (int k = 0; k < data->rank(); ++k) {
+    if (!(*reduced)[k]) shape.push_back(data->shape()[k]);
+    else if (keepdims) shape.push_back(1);
+  }
+  return ctx.assign_result(tensor_type(std::move(shape), dtype.is_void() ? data->dtype() : dtype));
+}
+
+// The elements that go into result element `i`: the reduced axes run over `domain`, the last one innermost.
+struct Reduction {
+  Reduction(const Compute& c, const std::optional<Ints>& axis, bool exclude, bool keepdims) : i(c.out().rank()) {
+    const Tensor& data = c.in(0);
+    const std::vector<bool> reduced = *reduced_axes(axis, exclude, data.rank(), nullptr);
+    std::vector<Halide::Range> ranges;
+    for (int k = data.rank(); k-- > 0;)
+      if (reduced[k]) ranges.emplace_back(0, as_int(data.extent(k)));
+    any = !ranges.empty();
+    if (any) domain = Halide::RDom(ranges, "r");
+    at.resize(data.rank());
+    Halide::Expr position = 0;
+    for (int k = 0, next = 0, left = static_cast<int>(ranges.size()); k < data.rank(); ++k) {
+      if (reduced[k]) {
+        at[k] = domain[--left];
+        position = position * as_int(data.extent(k)) + at[k];
+        count *= data.extent(k);
+        if (keepdims) ++next;
+      } else {
+        at[k] = i[next++];
+      }
+    }
+    flat = position;
+  }
+  Axes i;
+  bool any = false;  // whether any axis is reduced at all: Halide has no empty domain
+  Halide::RDom domain;
+  Index at;
+  Halide::Expr flat;  // the position among the reduced elements, row-major
+  int64_t count = 1;
+};
+
+using Combine = Halide::Expr (*)(Halide::Expr, Halide::Expr);
+using Start = Halide::Expr (*)(Halide::Type);
+
+// f(...f(f(start, x0), x1)..., xn), in `type`; the Func before any last step.
+Halide::Func fold(Compute& c, const Reduction& r, const char* stage, Halide::Type type, Start start, Combine combine) {
+  Halide::Func folded = c.stage(stage);
+  const Halide::Expr value = cast(type, c.in(0)(r.at));
+  if (!r.any) {
+    folded(r.i.reversed()) = combine(start(type), value);
+  } else {
+    folded(r.i.reversed()) = start(type);
+    folded(r.i.reversed()) = combine(folded(r.i.reversed()), value);
+  }
+  return folded;
+}
+
+Halide::Expr zero_of(Halide::Type type) { return cast(type, 0); }
+Halide::Expr one_of(Halide::Type type) { return cast(type, 1); }
+
+OpDef reduce_op(const char* name, const char* doc, Start start, Combine combine) {
+  OpDef def = OpSpec<ReduceAttrs>{
+      .name = name,
+      .doc = doc,
+      .inputs = {{"data", "tensor"}},
+      .fuse = Fuse::kCommReduce,
+      .relation = [](RelationContext& ctx, const ReduceAttrs& a) { return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, {}); },
+  };
+  def.compute = [=](Compute& c, const Attrs& attrs) {
+    const auto& a = attrs_as<ReduceAttrs>(attrs);
+    const Reduction r(c, a.axis, a.exclude, a.keepdims);
+    const Halide::Type type = sum_type(c.out().dtype()), out = halide_type(c.out().dtype());
+    Halide::Func folded = fold(c, r, name, type, start, combine);
+    if (type != out) {
+      Halide::Func narrow = c.stage(std::string(name) + "_cast");
+      narrow(r.i.reversed()) = cast(out, folded(r.i.reversed()));
+      folded = narrow;
+    }
+    c.result(folded);
+  };
+  return def;
+}
+
+template <bool kLargest>
+void arg_compute(Compute& c, const ArgReduceAttrs& a) {
+  const Reduction r(c, a.axis, a.exclude, a.keepdims);
+  const Halide::Type type = halide_type(c.in(0).dtype());
+  Halide::Func best = c.stage("best"), position = c.stage(kLargest ? "argmax" : "argmin");
+  const auto i = r.i.reversed();
+  if (!r.any) {
+    position(i) = 0;
+    c.result(position);
+    return;
+  }
+  best(i) = Halide::Tuple(Halide::Expr(0), kLargest ? lowest(type) : highest(type));
+  const Halide::Expr value = c.in(0)(r.at), old = best(i)[1], at = best(i)[0];
+  const Halide::Expr better = kLargest ? value > old : value < old;
+  // The order of visits may change in a schedule: ties are decided by position, not by who comes first.
+  const Halide::Expr wins = better || (value == old && (a.select_last_index ? r.flat > at : r.flat < at));
+  best(i) = Halide::Tuple(select(wins, r.flat, at), select(wins, value, old));
+  position(i) = best(i)[0];
+  c.result(position);
+}
+
+}  // namespace
+
+const OpDef& op_sum() {
+  static const OpDef def = reduce_op("sum", "The sum.", zero_of, [](Halide::Expr a, Halide::Expr b) { return a + b; });
+  return def;
+}
+const OpDef& op_prod() {
+  static const OpDef def = reduce_op("prod", "The product.", one_of, [](Halide::Expr a, Halide::Expr b) { return a * b; });
+  return def;
+}
+const OpDef& op_max() {
+  static const OpDef def = reduce_op("max", "The largest value.", lowest, [](Halide::Expr a, Halide::Expr b) { return max(a, b); });
+  return def;
+}
+const OpDef& op_min() {
+  static const OpDef def = reduce_op("min", "The smallest value.", highest, [](Halide::Expr a, Halide::Expr b) { return min(a, b); });
+  return def;
+}
+const OpDef& op_all() {
+  static const OpDef def = reduce_op("all", "Whether all elements hold.", one_of, [](Halide::Expr a, Halide::Expr b) { return a & b; });
+  return def;
+}
+const OpDef& op_any() {
+  static const OpDef def = reduce_op("any", "Whether some element holds.", zero_of, [](Halide::Expr a, Halide::Expr b) { return a | b; });
+  return def;
+}
+
+const OpDef& op_mean() {
+  static const OpDef def = OpSpec<ReduceAttrs>{
+      .name = "mean",
+      .doc = "The sum over the number of elements; of integers rounded toward zero.",
+      .inputs = {{"data", "tensor of numbers"}},
+      .fuse = Fuse::kCommReduce,
+      .relation = [](RelationContext& ctx, const ReduceAttrs& a) { return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, {}); },
+      .compute =
+          [](Compute& c, const ReduceAttrs& a) {
+            const Reduction r(c, a.axis, a.exclude, a.keepdims);
+            const Halide::Type type = sum_type(c.out().dtype());
+            const Halide::Func total = fold(c, r, "sum", type, zero_of, [](Halide::Expr a, Halide::Expr b) { return a + b; });
+            const Halide::Expr sum = total(r.i.reversed()), count = cast(type, as_int(r.count));
+            Halide::Func mean = c.stage("mean");
+            if (type.is_int()) mean(r.i.reversed()) = select(sum < 0, -(-sum / count), sum / count);
+            else mean(r.i.reversed()) = cast_to(c.out().dtype(), sum / count);
+            c.result(mean);
+          },
+  };
+  return def;
+}
+
+const OpDef& op_argmax() {
+  static const OpDef def = OpSpec<ArgReduceAttrs>{
+      .name = "argmax",
+      .doc = "The position of the largest value, the first one of equals.",
+      .inputs = {{"data", "tensor of numbers"}},
+      .fuse = Fuse::kCommReduce,
+      .relation = [](RelationContext& ctx, const ArgReduceAttrs& a) { return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, DType::int_(32)); },
+      .compute = arg_compute<true>,
+  };
+  return def;
+}
+
+const OpDef& op_argmin() {
+  static const OpDef def = OpSpec<ArgReduceAttrs>{
+      .name = "argmin",
+      .doc = "The position of the smallest value, the first one of equals.",
+      .inputs = {{"data", "tensor of numbers"}},
+      .fuse = Fuse::kCommReduce,
+      .relation = [](RelationContext& ctx, const ArgReduceAttrs& a) { return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, DType::int_(32)); },
+      .compute = arg_compute<false>,
+  };
+  return def;
+}
+
+}  // namespace baton

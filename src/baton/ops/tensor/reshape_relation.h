@@ -1,0 +1,14 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "baton/ir/type.h"
+
+namespace baton {
+
+/// The shape that `newshape` with its codes means for data of shape `data`; when there is none, `why` says so.
+std::optional<std::vector<Dim>> reshaped(const std::vector<Dim>& data, const std::vector<int64_t>& newshape, bool allowzero,
+                                         std::string* why);
+
+}  // namespace baton

@@ -1,0 +1,103 @@
+#include <algorithm>
+
+#include "baton/ops/op_spec.h"
+#include "baton/ops/relations.h"
+#include "baton/ops/tensor/reindex.h"
+#include "baton/ops/tensor/tensor_attrs.h"
+
+namespace baton {
+
+namespace {
+
+// What is taken from one axis: elements first, first + step, ..., `count` of them.
+struct Slice {
+  int64_t first = 0, step = 1, count = 0;
+};
+
+// The k-th entry of begin, end and strides applied to an axis of `extent`, with numpy's clamping.
+Slice slice_of(const StridedSliceAttrs& attrs, size_t k, int64_t extent) {
+  const bool by_size = attrs.slice_mode == "size";
+  auto entry = [&](const std::optional<Ints>& list) { return list && k < list->size() ? std::optional((*list)[k]) : std::nullopt; };
+  const int64_t step = by_size ? 1 : entry(attrs.strides).value_or(1);
+  const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
+  auto clamped = [&](int64_t at) { return std::clamp(at < 0 ? at + extent : at, low, high); };
+  Slice slice;
+  slice.step = step;
+  const std::optional<int64_t> begin = entry(attrs.begin), end = entry(attrs.end);
+  slice.first = begin ? clamped(*begin) : (step > 0 ? 0 : extent - 1);
+  int64_t last = step > 0 ? extent : -1;  // one past
+  if (end && by_size) last = *end < 0 ? extent : std::min(extent, slice.first + *end);
+  else if (end) last = clamped(*end);
+  const int64_t way = step > 0 ? last - slice.first : slice.first - last;
+  slice.count = way <= 0 ? 0 : (way + std::abs(step) - 1) / std::abs(step);
+  return slice;
+}
+
+// The axis that the k-th entry speaks of; nothing when a mistake was reported.
+std::optional<std::vector<int>> sliced_axes(RelationContext& ctx, const StridedSliceAttrs& attrs, int rank) {
+  const size_t count = std::max(attrs.begin ? attrs.begin->size() : 0, attrs.end ? attrs.end->size() : 0);
+  std::vector<int> axes;
+  if (attrs.axes) {
+    if (!check_count(ctx, "axes", *attrs.axes, count)) return std::nullopt;
+    for (const int64_t named : *attrs.axes) {
+      const auto axis = checked_axis(ctx, named, rank);
+      if (!axis) return std::nullopt;
+      axes.push_back(*axis);
+    }
+    return axes;
+  }
+  if (count > static_cast<size_t>(rank)) {
+    fail_attr(ctx, "begin", std::to_string(count) + " values", "the data has only " + std::to_string(rank) + " axes");
+    return std::nullopt;
+  }
+  for (size_t k = 0; k < count; ++k) axes.push_back(static_cast<int>(k));
+  return axes;
+}
+
+RelationStatus slice_relation(RelationContext& ctx, const StridedSliceAttrs& attrs) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  if (attrs.slice_mode != "end" && attrs.slice_mode != "size")
+    return fail_attr(ctx, "slice_mode", "\"" + attrs.slice_mode + "\"", "it must be \"end\" or \"size\"");
+  if (attrs.strides)
+    for (const int64_t step : *attrs.strides)
+      if (step == 0) return fail_attr(ctx, "strides", "0", "a step cannot be 0");
+  const auto axes = sliced_axes(ctx, attrs, data->rank());
+  if (!axes) return kFailed;
+  std::vector<Dim> shape = data->shape();
+  for (size_t k = 0; k < axes->size(); ++k) {
+    Dim& dim = shape[(*axes)[k]];
+    if (!dim.is_any()) dim = slice_of(attrs, k, dim.value()).count;
+  }
+  return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
+}
+
+void slice_compute(Compute& c, const StridedSliceAttrs& attrs) {
+  const Tensor& data = c.in(0);
+  const size_t count = std::max(attrs.begin ? attrs.begin->size() : 0, attrs.end ? attrs.end->size() : 0);
+  reindex_compute(c, "strided_slice", [&](Index i) {
+    for (size_t k = 0; k < count; ++k) {
+      const int64_t named = attrs.axes ? (*attrs.axes)[k] : static_cast<int64_t>(k);
+      const int axis = static_cast<int>(named < 0 ? named + data.rank() : named);
+      const Slice slice = slice_of(attrs, k, data.extent(axis));
+      i[axis] = i[axis] * as_int(slice.step) + as_int(slice.first);
+    }
+    return i;
+  });
+}
+
+}  // namespace
+
+const OpDef& op_strided_slice() {
+  static const OpDef def = OpSpec<StridedSliceAttrs>{
+      .name = "strided_slice",
+      .doc = "The elements from begin to end (exclusive) in steps, by axis, as numpy slices.",
+      .inputs = {{"data", "tensor"}},
+      .fuse = Fuse::kInjective,
+      .relation = slice_relation,
+      .compute = slice_compute,
+  };
+  return def;
+}
+
+}  // namespace baton

@@ -1,0 +1,78 @@
+#include "ops/evaluate.h"
+
+#include <unordered_map>
+
+#include "baton/ir/visit.h"
+#include "baton/ops/compute.h"
+
+namespace baton {
+
+namespace {
+
+using Values = std::vector<NDArray>;
+
+Halide::Buffer<> buffer_of(NDArray array) {
+  std::vector<int> sizes(array.shape().rbegin(), array.shape().rend());
+  return Halide::Buffer<>(halide_type(array.dtype()), array.data(), sizes);
+}
+
+NDArray empty_of(const Type& type) {
+  const auto* tensor = as_type<TensorTypeNode>(type);
+  BATON_CHECK(tensor, "no tensor: " + type_text(type));
+  return NDArray::empty(tensor->extents(), tensor->dtype());
+}
+
+Values run(const CallNode& call, const Values& args) {
+  BATON_CHECK(call.op() && call.op()->compute, "no compute: " + (call.op() ? call.op()->name : "a function"));
+  std::vector<Tensor> inputs;
+  std::vector<Halide::Buffer<>> buffers;
+  for (const NDArray& arg : args) {
+    buffers.push_back(buffer_of(arg));
+    Halide::Func load;
+    const Axes i(arg.ndim());
+    const std::vector<Halide::Var> at = i.reversed();
+    load(at) = buffers.back()(std::vector<Halide::Expr>(at.begin(), at.end()));
+    inputs.emplace_back(load, arg.shape(), arg.dtype());
+  }
+  std::vector<Type> types;
+  for (const Expr& arg : call.args()) types.push_back(arg->checked_type());
+  Compute compute(call.op()->name, inputs, types, call.checked_type());
+  call.op()->compute(compute, call.attrs());
+  for (const Stage& stage : compute.stages()) Halide::Func(stage.func).compute_root();
+  Values outputs;
+  const auto* tuple = as_type<TupleTypeNode>(call.checked_type());
+  for (size_t k = 0; k < compute.results().size(); ++k) {
+    outputs.push_back(empty_of(tuple ? tuple->fields()[k] : call.checked_type()));
+    if (outputs.back().size() == 0) continue;
+    Halide::Buffer<> to = buffer_of(outputs.back());
+    Halide::Func(compute.results()[k]).realize(to);
+  }
+  return outputs;
+}
+
+}  // namespace
+
+Values evaluate(const Function& function, const Values& inputs) {
+  std::unordered_map<const ExprNode*, Values> values;
+  BATON_CHECK(inputs.size() == function->params().size(), "one array per parameter");
+  for (size_t i = 0; i < inputs.size(); ++i) values[function->params()[i].get()] = {inputs[i]};
+  post_order(function->body(), [&](const Expr& node) {
+    auto gather = [&](const std::vector<Expr>& from) {
+      Values all;
+      for (const Expr& expr : from) all.insert(all.end(), values.at(expr.get()).begin(), values.at(expr.get()).end());
+      return all;
+    };
+    if (const auto* constant = as<ConstantNode>(node)) {
+      values[node.get()] = {constant->value()};
+    } else if (const auto* tuple = as<TupleNode>(node)) {
+      values[node.get()] = gather(tuple->fields());
+    } else if (const auto* item = as<TupleGetItemNode>(node)) {
+      values[node.get()] = {values.at(item->tuple().get()).at(item->index())};  // tuples of tensors only
+    } else if (const auto* call = as<CallNode>(node)) {
+      values[node.get()] = run(*call, gather(call->args()));
+    }
+  });
+  return values.at(function->body().get());
+}
+
+}  // namespace baton

@@ -1,0 +1,180 @@
+// Every case of tests/reference/ops.jsonl.gz (what TVM 0.11.1 said and computed) whose operators are there.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "baton/ops/register.h"
+#include "baton/support/base/float16.h"
+#include "baton/support/base/tensor_rule.h"
+#include "baton/support/diagnostic.h"
+#include "baton/text/parser.h"
+#include "baton/transform/infer_type.h"
+#include "ops/evaluate.h"
+#include "text/reference.h"
+
+namespace baton {
+namespace {
+
+using nlohmann::json;
+
+std::string decoded(const std::string& base64) {
+  std::string bytes;
+  uint32_t bits = 0;
+  int count = 0;
+  for (const char c : base64) {
+    if (c == '=') break;
+    const int value = c >= 'a' ? c - 'a' + 26 : c >= 'A' ? c - 'A' : c >= '0' ? c - '0' + 52 : c == '+' ? 62 : 63;
+    bits = bits << 6 | static_cast<uint32_t>(value);
+    if ((count += 6) >= 8) bytes += static_cast<char>(bits >> (count -= 8));
+  }
+  return bytes;
+}
+
+Shape shape_of(const json& spec) { return spec["shape"].get<Shape>(); }
+DType dtype_of(const json& spec) { return *DType::parse(spec["dtype"].get<std::string>()); }
+
+/// All elements as numbers.
+std::vector<double> numbers(const NDArray& array) {
+  std::vector<double> all;
+  auto read = [&](auto type) {
+    for (const auto value : array.as<decltype(type)>()) all.push_back(static_cast<double>(value));
+  };
+  const DType t = array.dtype();
+  if (t.is_float() && t.bits == 16)
+    for (const uint16_t half : array.as<uint16_t>()) all.push_back(half_to_float(half));
+  else if (t.is_float() && t.bits == 32) read(float());
+  else if (t.is_float()) read(double());
+  else if (t.bytes() == 8) read(int64_t());
+  else if (t.is_uint() && t.bits == 32) read(uint32_t());
+  else if (t.bytes() == 4) read(int32_t());
+  else if (t.bytes() == 2) read(int16_t());
+  else if (t.is_uint()) read(uint8_t());
+  else read(int8_t());
+  return all;
+}
+
+NDArray from_numbers(const std::vector<double>& values, const Shape& shape, DType t) {
+  NDArray array = NDArray::empty(shape, t);
+  auto write = [&](auto type) {
+    for (size_t i = 0; i < values.size(); ++i) array.as<decltype(type)>()[i] = static_cast<decltype(type)>(values[i]);
+  };
+  if (t.is_float() && t.bits == 32) write(float());
+  else if (t.is_float()) write(double());
+  else if (t.bytes() == 8) write(int64_t());
+  else if (t.bytes() == 4) write(int32_t());
+  else write(int8_t());
+  return array;
+}
+
+void flatten(const json& data, std::vector<double>& into) {
+  if (data.is_array())
+    for (const json& item : data) flatten(item, into);
+  else if (data.is_string()) into.push_back(std::stod(data.get<std::string>()));  // nan and infinities
+  else into.push_back(data.is_boolean() ? data.get<bool>() : data.get<double>());
+}
+
+NDArray input_of(const json& spec) {
+  const DType dtype = dtype_of(spec);
+  if (spec.contains("data")) {
+    std::vector<double> values;
+    flatten(spec["data"], values);
+    return from_numbers(values, shape_of(spec), dtype);
+  }
+  ValueRange range = default_range(dtype);
+  range.lo = spec.value("lo", range.lo);
+  range.hi = spec.value("hi", range.hi);
+  return tensor_value(spec["name"].get<std::string>(), shape_of(spec), dtype, range);
+}
+
+/// The module of a case, typed; null when an operator (or a kind of node) is not there yet.
+IRModule typed_module(const json& each) {
+  try {
+    return infer_types(parse_module(each["text"]));
+  } catch (const DiagnosticError& error) {
+    const std::string& code = error.diagnostics()[0].code;
+    if (code == "E0120" || code == "E0116") return {};
+    throw;
+  }
+}
+
+class ReferenceOps : public testing::Test {
+ protected:
+  void SetUp() override { register_all_ops(); }
+};
+
+TEST_F(ReferenceOps, Types) {
+  int seen = 0;
+  for (const json& each : text::reference("ops.jsonl.gz")) {
+    if (each["kind"] == "ill_typed") continue;
+    const std::string id = each["id"];
+    try {
+      const IRModule module = typed_module(each);
+      if (!module) continue;
+      ++seen;
+      EXPECT_EQ(type_text(module->find("main")->ret_type()), each["ret_type"].get<std::string>()) << id;
+      EXPECT_TRUE(types_are_right(*module)) << id;
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << id << "\n" << each["text"].get<std::string>() << error.what();
+    }
+  }
+  EXPECT_GE(seen, 400);
+}
+
+TEST_F(ReferenceOps, Refusals) {
+  int seen = 0;
+  for (const json& each : text::reference("ops.jsonl.gz")) {
+    if (each["kind"] != "ill_typed") continue;
+    const std::string id = each["id"];
+    try {
+      const IRModule module = typed_module(each);
+      if (module) ADD_FAILURE() << id << " is accepted\n" << each["text"].get<std::string>();
+    } catch (const Error&) {
+      ++seen;
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << id << " breaks Baton: " << error.what();
+    }
+  }
+  EXPECT_GE(seen, 50);
+}
+
+TEST_F(ReferenceOps, Values) {
+  int seen = 0;
+  for (const json& each : text::reference("ops.jsonl.gz")) {
+    if (each["kind"] != "numeric") continue;
+    const std::string id = each["id"];
+    try {
+      const IRModule module = typed_module(each);
+      if (!module) continue;
+      const Function main = module->find("main");
+      std::vector<NDArray> inputs;
+      for (const json& spec : each["inputs"]) inputs.push_back(input_of(spec));
+      const std::vector<NDArray> outputs = evaluate(main, inputs);
+      ASSERT_EQ(outputs.size(), each["outputs"].size()) << id;
+      for (size_t k = 0; k < outputs.size(); ++k) {
+        const json& wanted = each["outputs"][k];
+        const std::string bytes = decoded(wanted["b64"]);
+        const NDArray expected = NDArray::from_bytes(shape_of(wanted), dtype_of(wanted), bytes.data());
+        ASSERT_EQ(outputs[k].shape(), expected.shape()) << id;
+        ASSERT_EQ(outputs[k].dtype().str(), expected.dtype().str()) << id;
+        const std::vector<double> a = numbers(outputs[k]), b = numbers(expected);
+        const double rtol = each["rtol"], atol = each["atol"];
+        for (size_t i = 0; i < a.size(); ++i) {
+          if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
+          if (std::fabs(a[i] - b[i]) <= atol + rtol * std::fabs(b[i])) continue;
+          ADD_FAILURE() << id << ": element " << i << " of output " << k << " is " << a[i] << ", not " << b[i] << "\n"
+                        << each["text"].get<std::string>();
+          break;
+        }
+      }
+      ++seen;
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << id << "\n" << each["text"].get<std::string>() << error.what();
+    }
+  }
+  EXPECT_GE(seen, 200);
+}
+
+}  // namespace
+}  // namespace baton
