@@ -1,5 +1,6 @@
 #include "ops/evaluate.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "baton/ir/visit.h"
@@ -36,7 +37,9 @@ Values run(const CallNode& call, const Values& args) {
   }
   std::vector<Type> types;
   for (const Expr& arg : call.args()) types.push_back(arg->checked_type());
-  Compute compute(call.op()->name, inputs, types, call.checked_type());
+  std::string prefix = call.op()->name;
+  std::replace(prefix.begin(), prefix.end(), '.', '_');  // Halide's names have no dots
+  Compute compute(prefix, inputs, types, call.checked_type());
   call.op()->compute(compute, call.attrs());
   for (const Stage& stage : compute.stages()) Halide::Func(stage.func).compute_root();
   Values outputs;

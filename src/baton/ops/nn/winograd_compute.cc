@@ -1,7 +1,7 @@
 // Winograd's minimal filtering, F(m x m, 3 x 3): a tile of m x m outputs from a x a inputs, a = m + 2:
 //   Y = A^T [ (G g G^T) . (B^T d B) ] A
 // with d the inputs, g the kernel, and `.` element by element, summed over input channels: a * a matrix products. The
-// matrices are those of the points 0, 1, -1 (m = 2) and 0, 1, -1, 2, -2 (m = 4) and infinity.
+// matrices are those of the points 0, -1, 1 (m = 2) and 0, 1, -1, 2, -2 (m = 4) and infinity.
 #include <functional>
 
 #include "baton/ops/compute_util.h"
@@ -19,9 +19,9 @@ struct Transforms {
 
 const Transforms& transforms(int tile) {
   static const Transforms two = {
-      .data = {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}},
-      .kernel = {{1, 0, 0}, {.5, .5, .5}, {.5, -.5, .5}, {0, 0, 1}},
-      .result = {{1, 1, 1, 0}, {0, 1, -1, -1}},
+      .data = {{1, 0, -1, 0}, {0, -1, 1, 0}, {0, 1, 1, 0}, {0, 1, 0, -1}},
+      .kernel = {{1, 0, 0}, {.5, -.5, .5}, {.5, .5, .5}, {0, 0, 1}},
+      .result = {{1, 1, 1, 0}, {0, -1, 1, -1}},
   };
   static const Transforms four = {
       .data = {{4, 0, -5, 0, 1, 0}, {0, -4, -4, 1, 1, 0}, {0, 4, -4, -1, 1, 0},

@@ -55,7 +55,7 @@ const OpDef& op_divide() {
 }
 
 const OpDef& op_trunc_divide() {
-  static const OpDef def = binary_op("trunc_divide", "lhs / rhs, of integers rounded toward zero.", [](Value a, Value b) { return trunc_div(a, b); });
+  static const OpDef def = binary_op("trunc_divide", "lhs / rhs, rounded toward zero.", [](Value a, Value b) { return a.type().is_float() ? trunc(a / b) : trunc_div(a, b); });
   return def;
 }
 

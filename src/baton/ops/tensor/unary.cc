@@ -177,17 +177,17 @@ const OpDef& op_fast_erf() {
 }
 
 const OpDef& op_isnan() {
-  static const OpDef def = predicate_op("isnan", "Whether the element is not a number.", [](Halide::Expr x) { return x.type().is_float() ? x != x : Halide::Internal::const_false(); });
+  static const OpDef def = predicate_op("isnan", "Whether the element is not a number.", [](Halide::Expr x) { return x.type().is_float() ? is_nan(x) : Halide::Internal::const_false(); });
   return def;
 }
 
 const OpDef& op_isinf() {
-  static const OpDef def = predicate_op("isinf", "Whether the element is infinite.", [](Halide::Expr x) { return x.type().is_float() ? abs(x) == cast(x.type(), Halide::Expr(INFINITY)) : Halide::Internal::const_false(); });
+  static const OpDef def = predicate_op("isinf", "Whether the element is infinite.", [](Halide::Expr x) { return x.type().is_float() ? is_inf(x) : Halide::Internal::const_false(); });
   return def;
 }
 
 const OpDef& op_isfinite() {
-  static const OpDef def = predicate_op("isfinite", "Whether the element is neither infinite nor nan.", [](Halide::Expr x) { return x.type().is_float() ? abs(x) < cast(x.type(), Halide::Expr(INFINITY)) : Halide::Internal::const_true(); });
+  static const OpDef def = predicate_op("isfinite", "Whether the element is neither infinite nor nan.", [](Halide::Expr x) { return x.type().is_float() ? is_finite(x) : Halide::Internal::const_true(); });
   return def;
 }
 
