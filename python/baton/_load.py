@@ -1,0 +1,27 @@
+"""Finds the compiled module `_baton`: on the path, or in the build folder beside this source tree."""
+import os
+import sys
+
+try:
+    import _baton
+except ModuleNotFoundError:
+    _built = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "release", "python")
+    if not os.path.isdir(_built):
+        raise ModuleNotFoundError(
+            "the compiled part of baton is missing: run ./baton once, or put the folder of _baton*.so on PYTHONPATH",
+            name="_baton") from None
+    sys.path.append(_built)
+    import _baton
+
+core = _baton
+
+
+class NotProvided(AttributeError, NotImplementedError):
+    """A name of TVM's that Baton does not have yet. hasattr() says False."""
+
+
+def not_provided(module, name):
+    """Raises for a missing name of a module: NotProvided, or plain AttributeError for names of Python's own."""
+    if name.startswith("__"):
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    raise NotProvided(f"{module}.{name} is not provided by Baton yet (docs/compatibility.md)")

@@ -1,0 +1,2 @@
+"""Executors."""
+from . import graph_executor

@@ -1,0 +1,13 @@
+"""Structural equality and positions."""
+from .._load import core
+
+Attrs = core.Attrs
+Span = core.Span
+structural_equal = core.structural_equal
+structural_hash = core.structural_hash
+
+
+def assert_structural_equal(lhs, rhs, map_free_vars=False):
+    """Raises ValueError, which shows both as text, unless they are structurally equal."""
+    if not structural_equal(lhs, rhs, map_free_vars):
+        raise ValueError(f"not structurally equal:\n{lhs}\nand\n{rhs}")

@@ -1,0 +1,20 @@
+"""The language: expressions, operators, passes, building and running."""
+from .._load import core, not_provided
+
+from . import ty, expr, function, op, build_module, transform, analysis, qnn, frontend, param_dict
+from .build_module import bind_params_by_name, build, create_executor, optimize
+from .expr import (Call, Constant, Expr, GlobalVar, If, Let, RelayExpr, Tuple, TupleGetItem, TupleWrapper, Var, const, var)
+from .function import Function
+from .op import Op, image, nn, vision
+from .param_dict import load_param_dict, save_param_dict
+from .ty import Any, FuncType, IncompleteType, TensorType, TupleType, Type, scalar_type
+
+
+def __getattr__(name):
+    if name == "testing":
+        import importlib
+
+        return importlib.import_module(__name__ + ".testing")
+    if name in op.NAMES:
+        return op.builder(name)
+    not_provided(__name__, name)

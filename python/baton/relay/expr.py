@@ -1,0 +1,105 @@
+"""Expressions. Arithmetic on them makes calls."""
+from .._load import core, not_provided
+from ..runtime import ndarray
+
+RelayExpr = Expr = ExprWithOp = core.RelayExpr
+Call = core.Call
+Constant = core.Constant
+GlobalVar = core.GlobalVar
+If = core.If
+Let = core.Let
+Tuple = core.Tuple
+TupleGetItem = core.TupleGetItem
+Var = core.Var
+
+
+def var(name_hint, type_annotation=None, shape=None, dtype="float32"):
+    """A variable; its type is given as such, as a shape and a dtype, or not at all."""
+    if type_annotation is not None and shape is not None:
+        raise ValueError("Can only specify either type_annotation or shape.")
+    if isinstance(type_annotation, str):
+        type_annotation = core.TensorType((), type_annotation)
+    if shape is not None:
+        type_annotation = core.TensorType(shape, dtype)
+    return Var(name_hint, type_annotation)
+
+
+def const(value, dtype=None):
+    """A constant from a number, a nested list, a numpy array or an NDArray.
+
+    Without `dtype`, int becomes int32 and float float32; arrays keep theirs.
+    """
+    if not isinstance(value, ndarray.NDArray):
+        import numpy as np
+
+        if isinstance(value, (bool, int, float, list, tuple)):
+            value = np.array(value, dtype=dtype)
+            if dtype is None:
+                value = value.astype({"int64": "int32", "float64": "float32"}.get(str(value.dtype), value.dtype))
+        elif dtype is not None:
+            value = np.asarray(value).astype(dtype)
+        value = ndarray.array(np.asarray(value))
+    return Constant(value)
+
+
+class TupleWrapper:
+    """A call that returns `size` values: can be indexed, unpacked, and used as an expression through astuple()."""
+
+    def __init__(self, tuple_value, size):
+        self.tuple_value, self.size = tuple_value, size
+
+    def astuple(self):
+        """The call itself."""
+        return self.tuple_value
+
+    def astext(self):
+        """The text of the call."""
+        return self.tuple_value.astext()
+
+    def __getitem__(self, index):
+        if not -self.size <= index < self.size:
+            raise IndexError("Tuple index out of range")
+        return TupleGetItem(self.tuple_value, index % self.size)
+
+    def __len__(self):
+        return self.size
+
+
+def as_expr(value):
+    """`value` as an expression: numbers and arrays become constants, lists tuples."""
+    if isinstance(value, Expr):
+        return value
+    if isinstance(value, TupleWrapper):
+        return value.astuple()
+    if isinstance(value, (list, tuple)):
+        return Tuple([as_expr(each) for each in value])
+    return const(value)
+
+
+def _call(name, *operands):
+    return Call(core.get_op(name), [as_expr(each) for each in operands], core.make_attrs(name, {}))
+
+
+def _binary(name):
+    def forward(self, other):
+        return _call(name, self, other)
+
+    def backward(self, other):
+        return _call(name, other, self)
+
+    return forward, backward
+
+
+for _method, _name in (("add", "add"), ("sub", "subtract"), ("mul", "multiply"), ("truediv", "divide")):
+    _forward, _backward = _binary(_name)
+    setattr(Expr, f"__{_method}__", _forward)
+    setattr(Expr, f"__r{_method}__", _backward)
+for _method, _name in (("lt", "less"), ("le", "less_equal"), ("gt", "greater"), ("ge", "greater_equal")):
+    setattr(Expr, f"__{_method}__", _binary(_name)[0])
+Expr.__neg__ = lambda self: _call("negative", self)
+Expr.__call__ = lambda self, *args: Call(self, [as_expr(each) for each in args])
+Expr.astype = lambda self, dtype: Call(core.get_op("cast"), [self], core.make_attrs("cast", {"dtype": dtype}))
+
+
+def __getattr__(name):
+    not_provided(__name__, name)

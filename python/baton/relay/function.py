@@ -1,0 +1,5 @@
+"""Functions."""
+from .._load import core
+from ..ir.function import BaseFunc
+
+Function = core.Function

@@ -1,0 +1,75 @@
+#include "baton/ir/attrs.h"
+
+#include "baton/ir/op.h"
+
+#include "bind.h"
+
+namespace baton::python {
+
+namespace {
+
+nb::object field(const AttrsNode& attrs, const std::string& name, PyObject* error) {
+  if (attrs.schema().find(name)) return attr_to_python(attrs.get(name));
+  PyErr_SetString(error, (attrs.schema().type_key + " has no attribute \"" + name + "\"").c_str());
+  throw nb::python_error();
+}
+
+std::string all_text(const AttrsNode& attrs) {
+  std::string text;
+  for (const AttrField& each : attrs.schema().fields) {
+    text += (text.empty() ? "" : ", ") + each.name + "=" + attr_text(attrs.get(each.name));
+  }
+  return attrs.schema().type_key + "(" + text + ")";
+}
+
+}  // namespace
+
+void bind_attrs(nb::module_& m) {
+  nb::class_<AttrsNode>(m, "Attrs", "The attributes of a call: read as attrs.NAME or attrs[\"NAME\"].")
+      .def("__getattr__",
+           [](const AttrsNode& a, const std::string& name) { return field(a, name, PyExc_AttributeError); })
+      .def("__getitem__",
+           [](const AttrsNode& a, const std::string& name) { return field(a, name, PyExc_KeyError); })
+      .def("__contains__",
+           [](const AttrsNode& a, const std::string& name) { return a.schema().find(name) != nullptr; })
+      .def(
+          "keys",
+          [](const AttrsNode& a) {
+            std::vector<std::string> names;
+            for (const AttrField& each : a.schema().fields) names.push_back(each.name);
+            return names;
+          },
+          "The names, in the order of the text.")
+      .def("get_int", [](const AttrsNode& a,
+                         const std::string& name) { return nb::int_(field(a, name, PyExc_KeyError)); })
+      .def("get_str", [](const AttrsNode& a,
+                         const std::string& name) { return nb::str(field(a, name, PyExc_KeyError)); })
+      .def("get_int_tuple", [](const AttrsNode& a,
+                               const std::string& name) { return nb::tuple(field(a, name, PyExc_KeyError)); })
+      .def_prop_ro("type_key", [](const AttrsNode& a) { return a.schema().type_key; })
+      .def(
+          "__eq__",
+          [](const AttrsNode& a, nb::handle b) {
+            Attrs other;
+            return nb::try_cast(b, other, false) && same_attrs(Attrs(&a), other);
+          },
+          nb::arg("other").none())
+      .def("__hash__", [](const AttrsNode& a) { return static_cast<Py_hash_t>(attrs_hash(Attrs(&a)) >> 1); })
+      .def("__str__", &all_text)
+      .def("__repr__", &all_text);
+
+  m.def(
+      "make_attrs",
+      [](const std::string& op, const std::map<std::string, AttrValue>& values) -> Attrs {
+        const OpDef* def = find_op(op);
+        if (!def) throw nb::value_error(("there is no operator \"" + op + "\"").c_str());
+        if (!def->attrs) {
+          if (!values.empty()) throw nb::type_error((op + " has no attributes").c_str());
+          return {};
+        }
+        return make_attrs(*def->attrs, {values.begin(), values.end()});
+      },
+      nb::arg("op"), nb::arg("values"), "The attributes of an operator: these values, the rest by default.");
+}
+
+}  // namespace baton::python

@@ -1,0 +1,22 @@
+#pragma once
+// One function per bound header, called by module.cc in this order (bases before what derives from them).
+#include "casters.h"
+
+namespace baton::python {
+
+void bind_errors(nb::module_& m);      // support/error.h, support/diagnostic.h, support/source.h
+void bind_ndarray(nb::module_& m);     // support/base/ndarray.h, support/base/params_blob.h
+void bind_types(nb::module_& m);       // ir/type.h
+void bind_attrs(nb::module_& m);       // ir/attrs.h
+void bind_exprs(nb::module_& m);       // ir/expr.h
+void bind_ops(nb::module_& m);         // ir/op.h
+void bind_ir_module(nb::module_& m);   // ir/module.h
+void bind_visit(nb::module_& m);       // ir/visit.h
+void bind_structural(nb::module_& m);  // ir/structural.h
+void bind_text(nb::module_& m);        // text/parser.h, text/printer.h
+void bind_pass(nb::module_& m);        // pass/pass.h, pass/timing.h
+void bind_driver(nb::module_& m);      // driver/build.h, driver/pipeline.h
+void bind_runtime(nb::module_& m);     // runtime/executor.h, runtime/model.h
+void bind_workloads(nb::module_& m);   // frontend/workloads
+
+}  // namespace baton::python

@@ -1,0 +1,90 @@
+#include "casters.h"
+
+#include "baton/support/base/ndarray.h"
+
+namespace baton::python {
+
+bool attr_from_python(nb::handle value, AttrValue& result) {
+  PyObject* object = value.ptr();
+  if (value.is_none()) {
+    result = AttrValue();
+  } else if (PyBool_Check(object)) {
+    result = AttrValue(object == Py_True);
+  } else if (PyUnicode_Check(object)) {
+    result = AttrValue(nb::cast<std::string>(value));
+  } else if (PyFloat_Check(object)) {
+    result = AttrValue(PyFloat_AsDouble(object));
+  } else if (PyIndex_Check(object)) {
+    const long long number = PyLong_AsLongLong(nb::steal(PyNumber_Index(object)).ptr());
+    if (number == -1 && PyErr_Occurred()) {
+      PyErr_Clear();
+      return false;
+    }
+    result = AttrValue(static_cast<int64_t>(number));
+  } else if (PyDict_Check(object)) {
+    AttrList list;
+    for (const auto& [key, item] : nb::borrow<nb::dict>(value)) {
+      AttrList entry(2);
+      if (!attr_from_python(key, entry[0]) || !attr_from_python(item, entry[1])) return false;
+      list.push_back(std::move(entry));
+    }
+    result = std::move(list);
+  } else if (PyList_Check(object) || PyTuple_Check(object)) {
+    AttrList list;
+    for (nb::handle item : value) {
+      AttrValue element;
+      if (!attr_from_python(item, element)) return false;
+      list.push_back(std::move(element));
+    }
+    result = std::move(list);
+  } else if (PyNumber_Check(object) && !PySequence_Check(object)) {  // numpy.float32
+    const double number = PyFloat_AsDouble(object);
+    if (PyErr_Occurred()) {
+      PyErr_Clear();
+      return false;
+    }
+    result = AttrValue(number);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+nb::object attr_to_python(const AttrValue& value) {
+  if (value.is_none()) return nb::none();
+  if (const bool* flag = value.as<bool>()) return nb::bool_(*flag);
+  if (const int64_t* number = value.as<int64_t>()) return nb::int_(*number);
+  if (const double* number = value.as<double>()) return nb::float_(*number);
+  if (const std::string* text = value.as<std::string>()) return nb::str(text->c_str(), text->size());
+  if (const DType* dtype = value.as<DType>()) return nb::str(dtype->str().c_str());
+  nb::list list;
+  for (const AttrValue& item : *value.as<AttrList>()) list.append(attr_to_python(item));
+  return list;
+}
+
+DType dtype_from_text(const std::string& text) {
+  const std::optional<DType> dtype = DType::parse(text);
+  if (!dtype || dtype->is_void())
+    throw nb::value_error(("\"" + text + "\" is no dtype such as \"float32\"").c_str());
+  return *dtype;
+}
+
+NamedArrays arrays_from_python(const nb::dict& arrays) {
+  NamedArrays named;
+  for (const auto& [name, array] : arrays) {
+    NDArray value;
+    if (!PyUnicode_Check(name.ptr()) || !nb::try_cast(array, value, false)) {
+      throw nb::type_error("parameters are a dict of NDArray by name");
+    }
+    named.emplace_back(nb::cast<std::string>(name), std::move(value));
+  }
+  return named;
+}
+
+nb::dict arrays_to_python(const NamedArrays& arrays) {
+  nb::dict named;
+  for (const auto& [name, array] : arrays) named[name.c_str()] = nb::cast(array);
+  return named;
+}
+
+}  // namespace baton::python

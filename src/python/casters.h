@@ -1,0 +1,84 @@
+#pragma once
+// How values cross the border to Python: counted references (one Python object per C++ object while anyone in
+// Python holds it), attribute values, arrays by name. Include it in every file of this folder, before any
+// binding.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "baton/ir/attrs.h"
+#include "baton/support/base/params_blob.h"
+#include "baton/support/ref.h"
+
+namespace nb = nanobind;
+
+namespace baton::python {
+
+/// False when Python's value has no counterpart: no None, bool, int, float, str, list, tuple or dict of them.
+/// A dict becomes a list of [key, value] lists. Integers and floats of numpy count as int and float.
+bool attr_from_python(nb::handle value, AttrValue& result);
+nb::object attr_to_python(const AttrValue& value);
+
+/// The dtype called `text`; ValueError when there is none.
+DType dtype_from_text(const std::string& text);
+
+/// A dict of arrays in its order; TypeError for anything else in it.
+NamedArrays arrays_from_python(const nb::dict& arrays);
+nb::dict arrays_to_python(const NamedArrays& arrays);
+
+}  // namespace baton::python
+
+namespace nanobind::detail {
+
+/// The Python object holds one count of the C++ object; nanobind's table finds it again by address.
+template <class T>
+struct type_caster<baton::Ref<T>> {
+  static constexpr bool IsClass = true;
+  using Td = std::remove_const_t<T>;
+  using Caster = make_caster<Td>;
+  NB_TYPE_CASTER(baton::Ref<T>, Caster::Name)
+
+  bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) noexcept {
+    if (src.is_none()) return false;  // std::optional where null is meant
+    Caster caster;
+    if (!caster.from_python(src, flags & ~static_cast<uint32_t>(cast_flags::convert), cleanup)) return false;
+    value = baton::Ref<T>(static_cast<T*>(caster.operator Td*()));
+    return true;
+  }
+
+  static handle from_cpp(const baton::Ref<T>& ref, rv_policy, cleanup_list* cleanup) noexcept {
+    if (!ref) return none().release();
+    Td* object = const_cast<Td*>(ref.get());
+    bool is_new = false;
+    handle result = NB_CALL(nb_type_put)(NB_CTX_C(cleanup), &typeid(Td), &typeid(*object), object,
+                                         rv_policy::reference, cleanup, &is_new);
+    if (result.is_valid() && is_new) {
+      object->retain();
+      const baton::RefCounted* counted = object;
+      keep_alive_cb(result, const_cast<baton::RefCounted*>(counted),
+                    [](void* payload) noexcept { static_cast<baton::RefCounted*>(payload)->release(); });
+    }
+    return result;
+  }
+};
+
+template <>
+struct type_caster<baton::AttrValue> {
+  NB_TYPE_CASTER(baton::AttrValue, const_name("bool | int | float | str | list | dict | None"))
+  bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
+    return baton::python::attr_from_python(src, value);
+  }
+  static handle from_cpp(const baton::AttrValue& value, rv_policy, cleanup_list*) noexcept {
+    return baton::python::attr_to_python(value).release();
+  }
+};
+
+template <>
+struct has_arg_defaults<baton::AttrValue> : std::true_type {};
+
+}  // namespace nanobind::detail

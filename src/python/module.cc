@@ -1,0 +1,28 @@
+// The Python module `_baton`: what the package baton is made of. Names are TVM's where TVM has them.
+#include "baton/driver/initialize.h"
+
+#include "bind.h"
+
+NB_MODULE(_baton, m) {
+  using namespace baton::python;
+  m.doc() = "The compiler behind the package baton. Use that; names here may change.";
+  // A pass written in Python and the module it is defined in may hold each other through C++, where the
+  // garbage collector does not look: at exit that is no news. tests/python/test_leaks.py looks for real
+  // leaks.
+  nb::set_leak_warnings(false);
+  baton::initialize();
+  bind_errors(m);
+  bind_ndarray(m);
+  bind_types(m);
+  bind_attrs(m);
+  bind_exprs(m);
+  bind_ops(m);
+  bind_ir_module(m);
+  bind_visit(m);
+  bind_structural(m);
+  bind_text(m);
+  bind_pass(m);
+  bind_driver(m);
+  bind_runtime(m);
+  bind_workloads(m);
+}

@@ -1,0 +1,260 @@
+// Passes, contexts and instruments, and those written in Python. Python's code is called with the GIL,
+// whatever thread comes; an exception in it passes through C++ and arrives with its own type.
+#include "baton/pass/pass.h"
+
+#include "baton/pass/timing.h"
+
+#include "bind.h"
+
+namespace baton::python {
+
+namespace {
+
+// A Python object held by C++ that may let it go on any thread, with or without the GIL.
+using Held = std::shared_ptr<PyObject>;
+
+Held hold(nb::object object) {
+  return Held(object.release().ptr(), [](PyObject* held) {
+    if (!nb::is_alive()) return;
+    const nb::gil_scoped_acquire gil;
+    Py_DECREF(held);
+  });
+}
+
+std::string python_type(nb::handle object) { return nb::cast<std::string>(object.type().attr("__name__")); }
+
+// An instrument written in Python: calls the hooks that the object has.
+class PythonInstrument final : public PassInstrument {
+ public:
+  explicit PythonInstrument(nb::object object) : name_(name_of(object)), object_(hold(std::move(object))) {}
+
+  nb::handle object() const { return object_.get(); }
+  std::string name() const override { return name_; }
+  void enter_pass_ctx() override { call("enter_pass_ctx"); }
+  void exit_pass_ctx() override { call("exit_pass_ctx"); }
+  bool should_run(const IRModule& module, const PassInfo& info) override {
+    const nb::gil_scoped_acquire gil;
+    if (!nb::hasattr(object(), "should_run")) return true;
+    const int answer = PyObject_IsTrue(object().attr("should_run")(module, info).ptr());
+    if (answer < 0) throw nb::python_error();
+    return answer != 0;
+  }
+  void run_before_pass(const IRModule& module, const PassInfo& info) override {
+    call("run_before_pass", module, info);
+  }
+  void run_after_pass(const IRModule& module, const PassInfo& info) override {
+    call("run_after_pass", module, info);
+  }
+
+ private:
+  static std::string name_of(nb::handle object) { return python_type(object); }
+  template <class... Args>
+  void call(const char* hook, const Args&... args) {
+    const nb::gil_scoped_acquire gil;
+    if (nb::hasattr(object(), hook)) object().attr(hook)(args...);
+  }
+
+  std::string name_;
+  Held object_;
+};
+
+std::shared_ptr<PassInstrument> instrument_of(nb::handle object) {
+  std::shared_ptr<PassInstrument> native;
+  if (nb::try_cast(object, native, false)) return native;
+  return std::make_shared<PythonInstrument>(nb::borrow(object));
+}
+
+std::vector<std::shared_ptr<PassInstrument>> instruments_of(const std::optional<nb::sequence>& objects) {
+  std::vector<std::shared_ptr<PassInstrument>> instruments;
+  if (!objects) return instruments;
+  for (nb::handle object : *objects) instruments.push_back(instrument_of(object));
+  return instruments;
+}
+
+nb::list instruments_to_python(const PassContext& context) {
+  nb::list objects;
+  for (const auto& instrument : context.instruments) {
+    if (const auto* python = dynamic_cast<const PythonInstrument*>(instrument.get()))
+      objects.append(python->object());
+    else
+      objects.append(instrument);
+  }
+  return objects;
+}
+
+std::map<std::string, ConfigValue> config_of(const std::optional<nb::dict>& given) {
+  std::map<std::string, ConfigValue> config;
+  if (!given) return config;
+  for (const auto& [key, value] : *given) {
+    const std::string name = nb::cast<std::string>(key);
+    AttrValue read;
+    const bool known = attr_from_python(value, read);
+    if (known && read.as<bool>())
+      config[name] = *read.as<bool>();
+    else if (known && read.as<int64_t>())
+      config[name] = *read.as<int64_t>();
+    else if (known && read.as<std::string>())
+      config[name] = *read.as<std::string>();
+    else
+      throw nb::type_error(
+          ("config[\"" + name + "\"] is a " + python_type(value) + "; a bool, an int or a str is expected")
+              .c_str());
+  }
+  return config;
+}
+
+nb::dict config_to_python(const PassContext& context) {
+  nb::dict config;
+  for (const auto& [key, value] : context.config) {
+    std::visit([&, at = key.c_str()](const auto& v) { config[at] = nb::cast(v); }, value);
+  }
+  return config;
+}
+
+// The names of passes: one may be given alone, as a str.
+std::vector<std::string> names_of(const nb::object& given) {
+  if (given.is_none()) return {};
+  if (PyUnicode_Check(given.ptr())) return {nb::cast<std::string>(given)};
+  std::vector<std::string> names;
+  for (nb::handle name : given) names.push_back(nb::cast<std::string>(name));
+  return names;
+}
+
+template <class Result>
+Result checked(const nb::object& returned, const std::string& pass, const char* expected) {
+  Result result;
+  if (nb::try_cast(returned, result, false)) return result;
+  throw nb::type_error(
+      ("pass " + pass + " returned a " + python_type(returned) + " instead of " + expected).c_str());
+}
+
+Pass python_module_pass(PassInfo info, nb::callable body) {
+  const std::string name = info.name;
+  return module_pass(
+      std::move(info),
+      [name, body = hold(std::move(body))](IRModule module, const PassContext&) {
+        const nb::gil_scoped_acquire gil;
+        return checked<IRModule>(nb::handle(body.get())(module, PassContext::current()), name, "an IRModule");
+      },
+      true);
+}
+
+Pass python_function_pass(PassInfo info, nb::callable body) {
+  const std::string name = info.name;
+  return function_pass(
+      std::move(info),
+      [name, body = hold(std::move(body))](const Function& function, const IRModule& module,
+                                           const PassContext&) {
+        const nb::gil_scoped_acquire gil;
+        return checked<Function>(nb::handle(body.get())(function, module, PassContext::current()), name,
+                                 "a Function");
+      },
+      true);
+}
+
+void bind_context(nb::module_& m) {
+  nb::class_<PassInstrument>(m, "NativeInstrument", "An instrument written in C++.")
+      .def_prop_ro("name", &PassInstrument::name);
+  nb::class_<PassTimingInstrument, PassInstrument>(m, "PassTimingInstrument",
+                                                   "Times the passes of its context.")
+      .def(nb::init<>())
+      .def_static(
+          "render", &PassTimingInstrument::render,
+          "One line per pass, in microseconds, children one tab deeper. Call it before the context is left.");
+
+  nb::class_<PassContext>(m, "PassContext", nb::is_weak_referenceable(),
+                          "What passes run under; used with `with`.")
+      .def(
+          "__init__",
+          [](PassContext* self, int opt_level, const nb::object& required, const nb::object& disabled,
+             const std::optional<nb::sequence>& instruments, const std::optional<nb::dict>& config) {
+            auto required_names = names_of(required), disabled_names = names_of(disabled);
+            auto all = instruments_of(instruments);
+            auto values = config_of(config);
+            new (self) PassContext{};
+            self->opt_level = opt_level;
+            self->required_pass = std::move(required_names);
+            self->disabled_pass = std::move(disabled_names);
+            self->instruments = std::move(all);
+            self->config = std::move(values);
+          },
+          nb::arg("opt_level") = 2, nb::arg("required_pass").none() = nb::none(),
+          nb::arg("disabled_pass").none() = nb::none(), nb::arg("instruments").none() = nb::none(),
+          nb::arg("config").none() = nb::none())
+      .def_ro("opt_level", &PassContext::opt_level)
+      .def_ro("required_pass", &PassContext::required_pass)
+      .def_ro("disabled_pass", &PassContext::disabled_pass)
+      .def_prop_ro("instruments", &instruments_to_python)
+      .def_prop_ro("config", &config_to_python)
+      .def_static("current", &PassContext::current, "The innermost context of this thread.")
+      .def(
+          "override_instruments",
+          [](PassContext& self, const std::optional<nb::sequence>& instruments) {
+            self.override_instruments(instruments_of(instruments));
+          },
+          nb::arg("instruments").none(), "Exits the old instruments, then enters the new.")
+      .def("__enter__",
+           [](nb::object self) {
+             PassContext::enter(nb::cast<PassContextRef>(self));
+             return self;
+           })
+      .def("__exit__",
+           [](nb::object self, const nb::args&) { PassContext::exit(nb::cast<PassContextRef>(self)); })
+      .def("__str__", &pass_context_text);
+}
+
+}  // namespace
+
+void bind_pass(nb::module_& m) {
+  nb::class_<PassInfo>(m, "PassInfo", "What a context needs to know of a pass.")
+      .def(
+          "__init__",
+          [](PassInfo* self, int opt_level, std::string name, const nb::object& required) {
+            new (self) PassInfo{opt_level, std::move(name), names_of(required)};
+          },
+          nb::arg("opt_level"), nb::arg("name"), nb::arg("required").none() = nb::none())
+      .def_ro("opt_level", &PassInfo::opt_level)
+      .def_ro("name", &PassInfo::name)
+      .def_ro("required", &PassInfo::required)
+      .def("__str__", &pass_info_text);
+
+  bind_context(m);
+
+  nb::class_<PassNode>(m, "Pass", nb::dynamic_attr(),
+                       "Called with a module, returns a new one; the given one stays as it is.")
+      .def_prop_ro("info", &PassNode::info, nb::rv_policy::copy)
+      .def("__call__", &PassNode::operator(), nb::arg("mod"), nb::call_guard<nb::gil_scoped_release>(),
+           "Runs it, whatever the context's opt_level. Raises DiagnosticError, TVMError, or what Python code "
+           "in it raises.")
+      .def("__str__", &pass_text);
+
+  m.def(
+      "make_pass",
+      [](const std::string& name, const nb::dict& args) {
+        PassArgs values;
+        for (const auto& [key, value] : args)
+          values.emplace_back(nb::cast<std::string>(key), nb::cast<AttrValue>(value));
+        return make_pass(name, values);
+      },
+      nb::arg("name"), nb::arg("args"),
+      "The pass of that name. UsageError when it, or an argument, is not known.");
+  m.def("pass_names", &pass_names, "Sorted.");
+  m.def("module_pass", &python_module_pass, nb::arg("info"), nb::arg("body"),
+        "A pass that calls body(module, context).");
+  m.def("function_pass", &python_function_pass, nb::arg("info"), nb::arg("body"),
+        "A pass that calls body(function, module, context) for each function.");
+  m.def(
+      "sequential",
+      [](std::vector<Pass> passes, std::string name, int opt_level) {
+        return sequential(std::move(passes), std::move(name), opt_level);
+      },
+      nb::arg("passes"), nb::arg("name"), nb::arg("opt_level"));
+  m.def(
+      "passes_of",
+      [](const Pass& pass) -> std::vector<Pass> {
+        return pass->kind() == PassNode::Kind::kSequential ? passes_of(*pass) : std::vector<Pass>{};
+      },
+      nb::arg("sequential"));
+}
+
+}  // namespace baton::python

@@ -1,0 +1,103 @@
+#include "baton/ir/type.h"
+#include "baton/text/parser.h"
+#include "baton/text/printer.h"
+
+#include "bind.h"
+
+namespace baton::python {
+
+namespace {
+
+struct AnyDim {};
+
+std::vector<Dim> dims_from(const nb::sequence& shape) {
+  std::vector<Dim> dims;
+  for (nb::handle extent : shape) {
+    AttrValue value;
+    if (nb::isinstance<AnyDim>(extent)) {
+      dims.push_back(Dim::any());
+    } else if (attr_from_python(extent, value) && value.as<int64_t>()) {
+      dims.push_back(Dim(*value.as<int64_t>()));
+    } else {
+      throw nb::type_error("shape: each extent is an int or Any()");
+    }
+  }
+  return dims;
+}
+
+nb::tuple shape_of(const TensorTypeNode& type) {
+  nb::list shape;
+  for (const Dim& dim : type.shape()) {
+    if (dim.is_any())
+      shape.append(AnyDim{});
+    else
+      shape.append(dim.value());
+  }
+  return nb::tuple(shape);
+}
+
+nb::tuple concrete_shape(const TensorTypeNode& type) {
+  if (!type.is_static())
+    throw nb::type_error(
+        ("the shape of " + type_text(Type(&type)) + " is not known before run time").c_str());
+  return shape_of(type);
+}
+
+}  // namespace
+
+void bind_types(nb::module_& m) {
+  nb::class_<AnyDim>(m, "Any", "An extent that is known at run time only: `?` in text.")
+      .def(nb::init<>())
+      .def("__str__", [](const AnyDim&) { return "?"; })
+      .def("__eq__", [](const AnyDim&, nb::handle other) { return nb::isinstance<AnyDim>(other); })
+      .def("__hash__", [](const AnyDim&) { return 1; });
+
+  nb::class_<TypeNode>(m, "Type", "A type of Relay. Two are == when they are structurally equal.")
+      .def(
+          "__eq__",
+          [](const TypeNode& a, nb::handle b) {
+            Type other;
+            return nb::try_cast(b, other, false) && same_type(Type(&a), other);
+          },
+          nb::arg("other").none())
+      .def("__hash__", [](const TypeNode& t) { return static_cast<Py_hash_t>(type_hash(Type(&t)) >> 1); })
+      .def(
+          "same_as", [](nb::handle a, nb::handle b) { return a.is(b); }, nb::arg("other").none(), "Identity.")
+      .def("__str__", [](const TypeNode& t) { return str(Type(&t)); })
+      .def(
+          "astext", [](const TypeNode& t, bool) { return astext(Type(&t)); },
+          nb::arg("show_meta_data") = true);
+
+  nb::class_<TensorTypeNode, TypeNode>(m, "TensorType",
+                                       "A tensor of a shape (ints or Any()) and a dtype (a str).")
+      .def(nb::new_([](const nb::sequence& shape, const std::string& dtype) {
+             return tensor_type(dims_from(shape), dtype_from_text(dtype));
+           }),
+           nb::arg("shape"), nb::arg("dtype") = "float32")
+      .def_prop_ro("shape", &shape_of, "a tuple of ints and Any()")
+      .def_prop_ro("concrete_shape", &concrete_shape, "a tuple of ints; TypeError when an extent is Any()")
+      .def_prop_ro(
+          "dtype", [](const TensorTypeNode& t) { return t.dtype().str(); }, "a str, e.g. \"float32\"");
+
+  nb::class_<TupleTypeNode, TypeNode>(m, "TupleType", "A tuple of types.")
+      .def(nb::new_([](std::vector<Type> fields) { return tuple_type(std::move(fields)); }),
+           nb::arg("fields"))
+      .def_prop_ro("fields", &TupleTypeNode::fields);
+
+  nb::class_<FuncTypeNode, TypeNode>(m, "FuncType", "The type of a function.")
+      .def(nb::new_([](std::vector<Type> params, const Type& result) {
+             return func_type(std::move(params), result);
+           }),
+           nb::arg("arg_types"), nb::arg("ret_type"))
+      .def_prop_ro("arg_types", &FuncTypeNode::params)
+      .def_prop_ro("ret_type", &FuncTypeNode::result);
+
+  nb::class_<IncompleteTypeNode, TypeNode>(m, "IncompleteType",
+                                           "A type that inference finds; each is another unknown.")
+      .def(nb::new_([] { return incomplete_type(); }));
+
+  m.def("parse_type", &parse_type, nb::arg("source"), nb::arg("source_name") = "string",
+        "Reads a type. Raises DiagnosticError.");
+}
+
+}  // namespace baton::python

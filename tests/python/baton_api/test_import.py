@@ -1,0 +1,29 @@
+"""Names and the cost of importing them."""
+import subprocess
+import sys
+
+import pytest
+
+import baton as tvm
+
+
+def test_import_is_cheap():
+    code = ("import time; t = time.process_time(); import baton; took = time.process_time() - t; import sys; "
+            "assert 'numpy' not in sys.modules; print(took)")
+    best = min(float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+               for _ in range(5))
+    assert best <= 0.25, f"import baton took {best:.3f} s of processor time"
+
+
+def test_missing_names_are_clear():
+    for owner, name in ((tvm, "te"), (tvm.relay.frontend, "from_onnx"), (tvm.relay.transform, "PartialEvaluate"), (tvm.ir, "TypeVar")):
+        assert not hasattr(owner, name)
+        with pytest.raises(NotImplementedError, match=name):
+            getattr(owner, name)
+
+
+def test_aliases():
+    assert tvm.transform.PassContext is tvm.ir.transform.PassContext and tvm.nd.array is tvm.runtime.ndarray.array
+    assert tvm.IRModule is tvm.ir.IRModule and tvm.relay.Function is tvm.ir.BaseFunc
+    assert issubclass(tvm.error.DiagnosticError, tvm.TVMError) and issubclass(tvm.TVMError, RuntimeError)
+    assert str(tvm.cpu()) == "cpu(0)" and tvm.device("llvm") == tvm.cpu(0) and tvm.cpu().exist and not tvm.cuda().exist

@@ -1,0 +1,163 @@
+"""Passes of Baton and of the user, contexts, instruments."""
+import pytest
+
+import baton as tvm
+from baton import relay
+from programs import DENSE
+
+
+def test_every_pass_can_be_made():
+    for name in tvm._load.core.pass_names():
+        owner = relay.qnn.transform if name.startswith("qnn.") else relay.transform
+        made = getattr(owner, name.split(".")[-1])
+        if name not in ("SplitArgs", "ConvertLayout"):
+            assert isinstance(made().info.opt_level, int), name
+
+
+def test_fuse_and_arguments():
+    module = tvm.parser.fromtext(DENSE)
+    fused = relay.transform.FuseOps(fuse_opt_level=2)(module)
+    assert "Primitive=1" in fused.astext() and "Primitive" not in module.astext()
+    assert str(relay.transform.FuseOps()) == "Run Function pass: FuseOps at the optimization level 0"
+    with pytest.raises(tvm.error.UsageError, match="depth"):
+        relay.transform.FuseOps(depth=3)
+    with pytest.raises(NotImplementedError, match="NoSuchPass"):
+        relay.transform.NoSuchPass
+
+
+def test_context():
+    outer = tvm.transform.PassContext.current()
+    with tvm.transform.PassContext(opt_level=3, required_pass=["A"], disabled_pass={"B"},
+                                   config={"relay.FuseOps.max_depth": 4}) as context:
+        assert tvm.transform.PassContext.current() is context
+        assert (context.opt_level, context.required_pass, context.disabled_pass) == (3, ["A"], ["B"])
+        assert context.config["relay.FuseOps.max_depth"] == 4 and "opt_level: 3" in str(context)
+    assert tvm.transform.PassContext.current().opt_level == outer.opt_level
+    with pytest.raises(TypeError, match="config"):
+        tvm.transform.PassContext(config={"relay.FuseOps.max_depth": 1.5})
+
+
+def test_gates():
+    names = []
+
+    def note(name, level):
+        return tvm.transform.module_pass(lambda mod, ctx: names.append(name) or mod, opt_level=level, name=name)
+
+    both = tvm.transform.Sequential([note("low", 1), note("high", 3)])
+    both(tvm.parser.fromtext(DENSE))
+    with tvm.transform.PassContext(opt_level=3, disabled_pass=["low"]):
+        both(tvm.parser.fromtext(DENSE))
+    assert names == ["low", "high"] and [each.info.name for each in both.passes] == ["low", "high"]
+
+
+def test_passes_in_python():
+    @relay.transform.function_pass(opt_level=1)
+    class Replace:
+        """Puts another body into each function."""
+
+        def __init__(self, value):
+            self.value = value
+
+        def transform_function(self, func, mod, ctx):
+            assert mod["main"] is func and ctx.opt_level == 3
+            return relay.Function(func.params, relay.const(self.value))
+
+    made = Replace(2.0)
+    with tvm.transform.PassContext(opt_level=3):
+        result = made(tvm.parser.fromtext(DENSE))
+    assert made.info.name == "Replace" and made.value == 2.0
+    assert result["main"].body.data.numpy() == 2.0 and result["main"].ret_type == relay.scalar_type("float32")
+
+    @tvm.transform.module_pass(opt_level=2)
+    def add_one(mod, ctx):
+        mod["one"] = relay.Function([], relay.const(1.0))
+        return mod
+
+    module = tvm.parser.fromtext(DENSE)
+    assert "one" in add_one(module) and "one" not in module
+
+
+class Mine(Exception):
+    """An exception of the user's."""
+
+
+def test_exceptions_keep_their_type():
+    @tvm.transform.module_pass(opt_level=0)
+    def fails(mod, ctx):
+        raise Mine("from a pass")
+
+    @relay.transform.function_pass(opt_level=0)
+    def fails_too(func, mod, ctx):
+        raise Mine("from a function pass")
+
+    for each in (fails, fails_too, tvm.transform.Sequential([relay.transform.InferType(), fails])):
+        with pytest.raises(Mine, match="from a") as caught:
+            each(tvm.parser.fromtext(DENSE))
+        assert caught.traceback[-1].name.startswith("fails")
+
+    wrong = tvm.transform.module_pass(lambda mod, ctx: 3, opt_level=0, name="wrong")
+    with pytest.raises(TypeError, match="wrong returned a int"):
+        wrong(tvm.parser.fromtext(DENSE))
+    with pytest.raises(ValueError, match="opt_level"):
+        tvm.transform.module_pass(lambda mod, ctx: mod)
+
+
+@tvm.instrument.pass_instrument
+class Recorder:
+    """Writes down what it is told."""
+
+    def __init__(self, fail_at=None, refuse=()):
+        self.seen, self.fail_at, self.refuse = [], fail_at, refuse
+
+    def note(self, what):
+        self.seen.append(what)
+        if what == self.fail_at:
+            raise Mine(what)
+
+    def enter_pass_ctx(self):
+        self.note("enter")
+
+    def exit_pass_ctx(self):
+        self.note("exit")
+
+    def should_run(self, mod, info):
+        return info.name not in self.refuse
+
+    def run_before_pass(self, mod, info):
+        assert isinstance(mod, tvm.IRModule)
+        self.note("before " + info.name)
+
+    def run_after_pass(self, mod, info):
+        self.note("after " + info.name)
+
+
+def test_instruments():
+    recorder = Recorder(refuse=("FuseOps",))
+    assert isinstance(recorder, tvm.instrument.PassInstrument)
+    with tvm.transform.PassContext(instruments=[recorder]) as context:
+        assert context.instruments[0] is recorder
+        module = relay.transform.FuseOps()(tvm.parser.fromtext(DENSE))
+        relay.transform.SimplifyExpr()(module)
+    assert "Primitive" not in module.astext()
+    assert recorder.seen[0] == "enter" and recorder.seen[-1] == "exit"
+    assert "before SimplifyExpr" in recorder.seen and not any("FuseOps" in each for each in recorder.seen)
+
+
+@pytest.mark.parametrize("where", ["enter", "before InferType", "after InferType", "exit"])
+def test_failing_instruments(where):
+    recorder, context = Recorder(fail_at=where), None
+    with pytest.raises(Mine, match=where):
+        with tvm.transform.PassContext(instruments=[recorder]) as context:
+            relay.transform.InferType()(tvm.parser.fromtext(DENSE))
+    assert tvm.transform.PassContext.current() is not context or context is None
+    if where.startswith(("before", "after")):
+        assert recorder.seen[-1] == "exit"
+
+
+def test_timing():
+    timing = tvm.instrument.PassTimingInstrument()
+    with tvm.transform.PassContext(instruments=[timing]) as context:
+        relay.transform.FuseOps()(tvm.parser.fromtext(DENSE))
+        report = timing.render()
+        assert context.instruments == [timing]
+    assert "FuseOps: " in report and "\tInferType: " in report and "us" in report
