@@ -162,7 +162,9 @@ class Translator {
     i.kind = kind;
     i.integer = integer;
     i.real = real;
-    return emit(i);
+    const int reg = emit(i);
+    constants_[reg] = integer;
+    return reg;
   }
 
   static void set_wrap(Instruction& i, Halide::Type type) {
@@ -179,6 +181,15 @@ class Translator {
     i.kind = kind_of(type);
     i.a = a;
     i.b = b;
+    // Blocked layouts divide by powers of two all the time. Rounding is downwards, as that of a shift.
+    const auto power = constants_.find(b);
+    if (type.is_int() && (op == Opcode::kDiv || op == Opcode::kMod) && power != constants_.end() &&
+        power->second > 0 && (power->second & (power->second - 1)) == 0) {
+      const int64_t value = power->second;
+      i.op = op == Opcode::kDiv ? Opcode::kShiftRight : Opcode::kBitAnd;
+      i.b =
+          constant(i.kind, op == Opcode::kDiv ? __builtin_ctzll(static_cast<uint64_t>(value)) : value - 1, 0);
+    }
     if (is_truth(type) && op != Opcode::kMin && op != Opcode::kMax && op != Opcode::kBitAnd &&
         op != Opcode::kBitOr && op != Opcode::kBitXor)
       throw Unknown{"arithmetic on bool"};
@@ -541,6 +552,7 @@ class Translator {
   std::vector<Block> open_;  // by depth
   std::vector<int> depth_;   // of each register: how many loops it stands in
   std::map<Key, int> numbers_;
+  std::unordered_map<int, int64_t> constants_;  // registers that hold an integer constant
   std::map<std::pair<std::string, std::vector<int64_t>>, std::vector<int>> calls_;
   std::vector<Loop> loops_;
   std::vector<std::unique_ptr<std::vector<Instruction>>> code_;

@@ -200,9 +200,7 @@ void Printer::make_piece(const ExprNode* node) {
       piece.text += '(';
       piece.indent += 2;
       new_line(piece);
-      Piece* outer = std::exchange(scope_, &piece);
-      let_chain(static_cast<const LetNode*>(node), piece, typed);
-      scope_ = outer;
+      let_chain(static_cast<const LetNode*>(node), piece, typed);  // lines of the first value go to *scope_
       piece.indent -= 2;
       new_line(piece);
       piece.text += ')';
