@@ -68,6 +68,18 @@ TEST_F(InferType, LeavesWhatIsTyped) {
   EXPECT_TRUE(types_are_right(*module));
 }
 
+// A pass may give a type to a call over new arguments; trusting it would leave these untyped.
+TEST_F(InferType, ATypeOverUntypedChildrenIsDropped) {
+  const Type type = tensor({2});
+  const Expr x = var("x", type), fresh = call("nn.relu", {x});
+  const NodeInfo typed(OriginSet::none(), {}, type);
+  EXPECT_FALSE(make_call(op_expr(*find_op("negative")), {fresh}, {}, typed)->checked_type());
+  EXPECT_FALSE(make_tuple({x, fresh}, typed)->checked_type());
+  EXPECT_FALSE(make_tuple_get_item(tuple({fresh}), 0, typed)->checked_type());
+  EXPECT_FALSE(make_function({as_ref<VarNode>(x)}, fresh, {}, {}, typed)->checked_type());
+  EXPECT_TRUE(make_call(op_expr(*find_op("negative")), {x}, {}, typed)->checked_type());
+}
+
 TEST_F(InferType, SharedNodesStayShared) {
   const Expr shared = call("nn.relu", {var("x", tensor({2}))});
   const Expr typed = infer_type(call("add", {shared, shared}));
