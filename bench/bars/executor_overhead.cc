@@ -15,6 +15,8 @@
 #include "baton/support/base/checksum.h"
 #include "baton/support/base/tensor_rule.h"
 
+#include "bars/bar.h"
+
 namespace baton {
 namespace {
 
@@ -42,13 +44,7 @@ std::string chain() {
          "]]}, \"node_row_ptr\": [" + rows + "]}";
 }
 
-bool all_hold = true;
-
-void report(const char* what, double bar, double measured, const char* unit) {
-  const bool ok = measured <= bar;
-  all_hold &= ok;
-  std::printf("%-58s bar %8.2f %-5s measured %8.2f  %s\n", what, bar, unit, measured, ok ? "ok" : "MISSED");
-}
+using bars::report;
 
 template <typename Work>
 double cpu_ns(Work work) {
@@ -141,5 +137,5 @@ int main() {
   const int status = baton::measure_executor();
   if (status != 0) return status;
   baton::measure_services();
-  return baton::all_hold ? 0 : 1;
+  return baton::bars::all_hold ? 0 : 1;
 }

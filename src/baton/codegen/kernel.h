@@ -30,12 +30,20 @@ struct KernelBlock {
   std::vector<int> producers;  ///< per flattened input: the block that makes it, or -1
 };
 
+/// A stage that is not marked: its time is in what encloses it.
+struct HeldStage {
+  int block = -1;
+  std::string stage;
+  friend bool operator==(const HeldStage&, const HeldStage&) = default;
+};
+
 /// A place in a kernel where a clock is stamped: mark `id` opens stage `stage` of block `block`.
 struct MarkSite {
   int id = 0;
   int block = -1;  ///< -1: no operator's (a copy that the compiler added)
   std::string stage;
   std::string name;  ///< unique in the kernel: "b0_nn_conv2d__pad"
+  std::vector<HeldStage> holds;  ///< what was merged into this one, in the order met
   friend bool operator==(const MarkSite&, const MarkSite&) = default;
 };
 

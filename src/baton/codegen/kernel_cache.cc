@@ -82,9 +82,15 @@ std::string pack(const Kernel& kernel) {
   meta["stages"] = kernel.stages;
   meta["skipped"] = kernel.skipped;
   meta["marks"] = Json::array();
-  for (const MarkSite& site : kernel.marks)
-    meta["marks"].push_back(
-        {{"id", site.id}, {"block", site.block}, {"stage", site.stage}, {"name", site.name}});
+  for (const MarkSite& site : kernel.marks) {
+    Json holds = Json::array();
+    for (const HeldStage& held : site.holds) holds.push_back({{"block", held.block}, {"stage", held.stage}});
+    meta["marks"].push_back({{"id", site.id},
+                             {"block", site.block},
+                             {"stage", site.stage},
+                             {"name", site.name},
+                             {"holds", std::move(holds)}});
+  }
   const std::string text = meta.dump();
   const uint64_t size = text.size();
   std::string bytes(reinterpret_cast<const char*>(&size), sizeof size);
@@ -107,9 +113,12 @@ std::optional<Kernel> unpack(uint64_t key, const std::string& bytes) {
     kernel.params = meta.at("params").get<KernelParams>();
     kernel.stages = meta.at("stages").get<std::vector<std::vector<std::string>>>();
     kernel.skipped = meta.at("skipped").get<std::vector<std::string>>();
-    for (const Json& site : meta.at("marks"))
+    for (const Json& site : meta.at("marks")) {
       kernel.marks.push_back({site.at("id").get<int>(), site.at("block").get<int>(),
-                              site.at("stage").get<std::string>(), site.at("name").get<std::string>()});
+                              site.at("stage").get<std::string>(), site.at("name").get<std::string>(), {}});
+      for (const Json& held : site.at("holds"))
+        kernel.marks.back().holds.push_back({held.at("block").get<int>(), held.at("stage").get<std::string>()});
+    }
     kernel.object = bytes.substr(sizeof size + size);
     kernel.from_cache = true;
     return kernel;

@@ -1,5 +1,7 @@
 #include "baton/codegen/marks.h"
 
+#include <algorithm>
+
 #include "baton/runtime/marks.h"
 
 namespace baton {
@@ -39,6 +41,13 @@ hi::Stmt MarkPass::mark(int id) const {
   return variant_.doubled ? hi::Block::make(stamp(kCalibrationSlot), stamp(id)) : stamp(id);
 }
 
+void MarkPass::hold(const HeldStage& stage) {
+  for (MarkSite& around : sites_) {
+    if (around.id != enclosing_.back() || around.block == stage.block) continue;
+    if (std::find(around.holds.begin(), around.holds.end(), stage) == around.holds.end()) around.holds.push_back(stage);
+  }
+}
+
 int MarkPass::id_of(const MarkSite& site) {
   for (const MarkSite& known : sites_)
     if (known.name == site.name) return known.id;
@@ -54,12 +63,16 @@ int MarkPass::id_of(const MarkSite& site) {
 hi::Stmt MarkPass::visit(const hi::ProducerConsumer* node) {
   if (!node->is_producer) return IRMutator::visit(node);
   const MarkSite site = site_of(node->name, prefix_);
-  if (site.name.empty() || variant_.merged.count(site.name)) return IRMutator::visit(node);
-  const int id = id_of(site), outside = enclosing_.back();
-  if (id == outside) return IRMutator::visit(node);
+  if (site.name.empty() || site.block == within_.back()) return IRMutator::visit(node);
+  const bool merged = variant_.merged.count(site.name) > 0;
+  if (merged) hold({site.block, site.stage});
+  const int outside = enclosing_.back(), id = merged ? outside : id_of(site);
   enclosing_.push_back(id);
+  within_.push_back(site.block);
   const hi::Stmt body = mutate(node->body);
   enclosing_.pop_back();
+  within_.pop_back();
+  if (id == outside) return hi::ProducerConsumer::make(node->name, true, body);
   return hi::ProducerConsumer::make(node->name, true, hi::Block::make({mark(id), body, mark(outside)}));
 }
 

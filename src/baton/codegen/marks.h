@@ -12,8 +12,9 @@ namespace baton {
 
 /// Stamps `baton_mark_fenced(id)` on entry and exit of every stage, and around and inside parallel loops,
 /// whose iterations may run on any thread. A Func's stage is read off its name,
-/// `<prefix>_b<block>_<op>__<stage>`; Funcs without such a name, and stages nested in one of the same name,
-/// belong to what encloses them.
+/// `<prefix>_b<block>_<op>__<stage>`. Funcs without such a name belong to what encloses them, and so do stages
+/// nested in one of the same operator: it is billed all the same, and a clock among a tile's accumulators would
+/// send them through memory (a Winograd product took twice its time).
 class MarkPass final : public Halide::Internal::IRMutator {
  public:
   MarkPass(std::string prefix, const KernelVariant& variant)
@@ -30,11 +31,14 @@ class MarkPass final : public Halide::Internal::IRMutator {
   Halide::Internal::Stmt visit(const Halide::Internal::For* node) override;
   Halide::Internal::Stmt mark(int id) const;
   int id_of(const MarkSite& site);
+  /// Notes in the stage around us that `stage` is billed to it.
+  void hold(const HeldStage& stage);
 
   std::string prefix_;
   const KernelVariant& variant_;
   std::vector<MarkSite> sites_;
-  std::vector<int> enclosing_ = {0};
+  std::vector<int> enclosing_ = {0};  // ids: what time is billed to
+  std::vector<int> within_ = {-1};    // blocks: the operator we are in, marked or not
 };
 
 }  // namespace baton

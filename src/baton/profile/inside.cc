@@ -1,7 +1,6 @@
 #include "baton/profile/inside.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <memory>
 #include <set>
@@ -17,9 +16,11 @@ namespace {
 
 // A stage that one visit of takes less than this many empty intervals is not worth its own marks (docs/design/0004).
 constexpr double kMinIntervals = 3;
-constexpr int kMinRounds = 12;
-// The repetitions that noise is judged by: each holds the minima of its own rounds.
-constexpr int kRepeats = 3;
+constexpr size_t kMinRounds = 15, kMaxRounds = 4000;
+// How often a kernel whose stages do not sum up is measured again.
+constexpr int kAttempts = 4;
+
+using Libraries = std::vector<std::shared_ptr<const KernelLibrary>>;
 
 // One build of a kernel, loaded.
 struct Variant {
@@ -28,25 +29,32 @@ struct Variant {
   KernelFunction function = nullptr;
 };
 
-// What is measured of one variant: the lowest time, and the slots of its fastest runs.
-struct Sample {
-  double best_us = 1e300;
-  std::array<double, kMarkSlots> slot_us{}, visits{};
-};
-
-// All variants of one kernel.
-struct Subject {
+// All variants of one kernel: plain, twin, marked, doubled, then one per ablated operator. A kernel of one operator has
+// only the first.
+struct Subject : InsideSubject {
   const BuiltKernel* built = nullptr;
   uint32_t node = 0;
-  std::vector<KernelBlock> blocks;
-  std::vector<Variant> variants;  // plain, twin, marked, doubled, then one per ablated block
-  std::vector<int> ablated;       // the block of each variant from kFirstAblated on
+  std::vector<Variant> variants;
   std::set<std::string> merged;
 };
 enum : size_t { kPlain, kTwin, kMarked, kDoubled, kFirstAblated };
 
-void compile_variants(std::vector<Subject*> subjects, const CompileOptions& options,
-                      std::vector<std::shared_ptr<const KernelLibrary>>& loaded) {
+// The shipped kernel's own template and parameters: every variant differs from it in one thing only.
+KernelRequest request_of(const BuiltKernel& built) {
+  KernelRequest request = built.request;
+  request.template_name = built.kernel->template_name;
+  request.params = built.kernel->params;
+  return request;
+}
+
+template <class Change>
+void add_variant(Subject& subject, Change change) {
+  subject.variants.push_back({request_of(*subject.built), nullptr, nullptr});
+  change(subject.variants.back().request.variant);
+}
+
+// Compiles and loads what is not loaded yet, all kernels' variants at once.
+void compile_variants(const std::vector<Subject*>& subjects, const CompileOptions& options, Libraries& loaded) {
   std::vector<KernelRequest> requests;
   std::vector<Variant*> targets;
   for (Subject* subject : subjects) {
@@ -70,260 +78,153 @@ void compile_variants(std::vector<Subject*> subjects, const CompileOptions& opti
   }
 }
 
-// All variants in turn, again and again, in the same memory. A time is the lowest of all rounds; slots are means over
-// the fastest tenth of a variant's runs, which is nearly as quiet as the fastest one and less ragged.
-std::vector<Sample> rounds(const Subject& subject, std::span<void*> args, double budget_ms, const std::atomic<bool>* interrupt) {
-  struct Marked {
-    double us;
-    MarkTable table;
-  };
-  std::vector<Sample> samples(subject.variants.size());
-  std::vector<std::vector<Marked>> marked(subject.variants.size());
-  const double us_per_tick = ns_per_tick() / 1e3;
+double us_of(uint64_t ticks) { return static_cast<double>(ticks) * ns_per_tick() / 1e3; }
+
+// One call, microseconds; and what its marks collected.
+double timed_call(const Subject& subject, size_t variant, std::span<void*> args, MarkTable* marks = nullptr) {
+  if (marks) reset_marks();
+  const uint64_t before = fenced_ticks();
+  const int code = subject.variants[variant].function(args.data());
+  const double us = us_of(fenced_ticks() - before);
+  if (code) throw Error(subject.built->func_name + " failed with code " + std::to_string(code) + " while it was measured");
+  if (marks) *marks = collect_marks();
+  return us;
+}
+
+InsideRound one_round(const Subject& subject, std::span<void*> args) {
+  InsideRound round;
+  round.plain_us = timed_call(subject, kPlain, args);
+  if (subject.variants.size() == 1) return round;
+  round.twin_us = timed_call(subject, kTwin, args);
+  MarkTable marks;
+  round.marked_us = timed_call(subject, kMarked, args, &marks);
+  for (const MarkSite& site : subject.marks) {
+    round.site_us.push_back(us_of(marks[site.id].ticks));
+    round.visits.push_back(static_cast<double>(marks[site.id].visits));
+  }
+  timed_call(subject, kDoubled, args, &marks);
+  const MarkSlot& empty = marks[kCalibrationSlot];
+  if (empty.visits > 0) round.empty_us = us_of(empty.ticks) / static_cast<double>(empty.visits);
+  for (size_t i = kFirstAblated; i < subject.variants.size(); ++i) round.ablated_us.push_back(timed_call(subject, i, args));
+  return round;
+}
+
+// All variants in turn, again and again, in the same memory.
+std::vector<InsideRound> rounds(const Subject& subject, std::span<void*> args, double budget_ms, const std::atomic<bool>* interrupt) {
+  std::vector<InsideRound> all;
+  one_round(subject, args);  // warms caches, pages and branch predictors
   const int64_t start = monotonic_ns();
-  for (int round = 0; round < kMinRounds || static_cast<double>(monotonic_ns() - start) < budget_ms * 1e6; ++round) {
+  while (all.size() < kMinRounds || (static_cast<double>(monotonic_ns() - start) < budget_ms * 1e6 && all.size() < kMaxRounds)) {
     if (interrupt && *interrupt) throw Interrupted("interrupted while measuring; nothing was written");
-    for (size_t i = 0; i < subject.variants.size(); ++i) {
-      const bool marks = subject.variants[i].request.variant.marked;
-      if (marks) reset_marks();
-      const uint64_t before = fenced_ticks();
-      const int code = subject.variants[i].function(args.data());
-      const double us = static_cast<double>(fenced_ticks() - before) * us_per_tick;
-      if (code) throw Error(subject.built->func_name + " failed with code " + std::to_string(code) + " while it was measured");
-      samples[i].best_us = std::min(samples[i].best_us, us);
-      if (marks) marked[i].push_back({us, collect_marks()});
-    }
+    all.push_back(one_round(subject, args));
   }
-  for (size_t i = 0; i < samples.size(); ++i) {
-    auto& runs = marked[i];
-    if (runs.empty()) continue;
-    std::sort(runs.begin(), runs.end(), [](const Marked& a, const Marked& b) { return a.us < b.us; });
-    const size_t used = std::min(runs.size(), std::max<size_t>(3, runs.size() / 10));
-    for (size_t r = 0; r < used; ++r) {
-      for (int slot = 0; slot < kMarkSlots; ++slot) {
-        samples[i].slot_us[slot] += static_cast<double>(runs[r].table[slot].ticks) * us_per_tick / static_cast<double>(used);
-        samples[i].visits[slot] += static_cast<double>(runs[r].table[slot].visits) / static_cast<double>(used);
-      }
-    }
+  return all;
+}
+
+// Builds the marked variants anew, without the stages that are merged.
+void mark_again(Subject& subject, const CompileOptions& options, Libraries& loaded) {
+  for (size_t variant : {kMarked, kDoubled}) {
+    subject.variants[variant].request.variant.merged = subject.merged;
+    subject.variants[variant].function = nullptr;
   }
-  return samples;
+  compile_variants({&subject}, options, loaded);
+  subject.marks = subject.variants[kMarked].kernel->marks;
 }
 
-double empty_interval_us(const Sample& doubled) {
-  const double visits = doubled.visits[kCalibrationSlot];
-  return visits > 0 ? doubled.slot_us[kCalibrationSlot] / visits : 0;
-}
-
-// A stage's own time: its slot less the marks in it.
-double net_us(const Sample& marked, int id, double empty_us) { return marked.slot_us[id] - marked.visits[id] * empty_us; }
-
-// The site that the last block's value is stored in: the kernel's outermost loop. It is never merged.
-bool is_root(const Subject& subject, const MarkSite& site) {
-  return site.block == static_cast<int>(subject.blocks.size()) - 1 || site.block < 0;
-}
-
-std::set<std::string> too_short(const Subject& subject, const std::vector<Sample>& samples) {
+// The names of stages that one visit of takes too little to be marked.
+std::set<std::string> too_short(const Subject& subject, const std::vector<InsideRound>& rounds) {
   std::set<std::string> names;
-  const double empty_us = empty_interval_us(samples[kDoubled]);
-  for (const MarkSite& site : subject.variants[kMarked].kernel->marks) {
-    const double visits = samples[kMarked].visits[site.id];
-    if (is_root(subject, site) || visits == 0) continue;
-    if (net_us(samples[kMarked], site.id, empty_us) / visits < kMinIntervals * empty_us) names.insert(site.name);
-  }
+  for (size_t i = 0; i < subject.marks.size(); ++i)
+    if (!is_root(subject, subject.marks[i]) && us_per_visit(rounds, i) < kMinIntervals * empty_interval_us(rounds))
+      names.insert(subject.marks[i].name);
   return names;
 }
 
-// Blocks without a stage of their own: they live in the registers of the stage that consumes them. The block that
-// owns the stage is ablated too when it shares it with others.
-std::vector<int> register_fused(const Subject& subject, const std::vector<MarkSite>& sites) {
-  std::set<int> with_stage;
-  for (const MarkSite& site : sites) with_stage.insert(site.block);
-  std::vector<int> fused;
-  for (int block = 0; block < static_cast<int>(subject.blocks.size()); ++block)
-    if (!with_stage.count(block)) fused.push_back(block);
-  const int last = static_cast<int>(subject.blocks.size()) - 1;
-  if (!fused.empty() || (subject.blocks.size() > 1 && with_stage.count(last))) {
-    if (std::find(fused.begin(), fused.end(), last) == fused.end()) fused.push_back(last);
+// The name of the stage whose marks disturb most for what they tell: the one of the shortest visits. "" when none is left.
+std::string shortest(const Subject& subject, const std::vector<InsideRound>& rounds) {
+  std::string name;
+  double least = 1e300;
+  for (size_t i = 0; i < subject.marks.size(); ++i) {
+    const double us = us_per_visit(rounds, i);
+    if (is_root(subject, subject.marks[i]) || us >= least) continue;
+    least = us;
+    name = subject.marks[i].name;
   }
-  return fused;
+  return name;
 }
 
-// The stage that holds a register-fused block: that of its nearest consumer which has one.
-const MarkSite* stage_of(const Subject& subject, const std::vector<MarkSite>& sites, int block) {
-  for (int at = block; at >= 0;) {
-    const MarkSite* own = nullptr;
-    for (const MarkSite& site : sites)
-      if (site.block == at) own = &site;  // the last stage of the block: where its value is made
-    if (own) return own;
-    int consumer = -1;
-    for (int next = at + 1; next < static_cast<int>(subject.blocks.size()) && consumer < 0; ++next)
-      for (int producer : subject.blocks[next].producers)
-        if (producer == at) consumer = next;
-    at = consumer;
-  }
-  return nullptr;
-}
-
-// Ablation must keep shapes: an operator whose first input has the result's shape can be left out.
-bool can_ablate(const KernelBlock& block) {
-  if (block.call->args().empty()) return false;
-  const auto inputs = flat_types(block.call->args()[0]->checked_type());
-  const auto outputs = flat_types(block.call->checked_type());
-  return inputs.size() == 1 && outputs.size() == 1 && inputs[0]->shape() == outputs[0]->shape() &&
-         inputs[0]->dtype() == outputs[0]->dtype();
-}
-
-InsideTimes whole(double plain_us) {
-  InsideTimes times;
-  times.plain_us = plain_us;
-  times.parts.push_back({0, "", 1.0, InsideMethod::kWhole, false});
-  return times;
-}
-
-KernelRequest request_of(const BuiltKernel& built) {
-  // The shipped kernel's own template and parameters: every variant differs from it in one thing only.
-  KernelRequest request = built.request;
-  request.template_name = built.kernel->template_name;
-  request.params = built.kernel->params;
-  return request;
-}
-
-// The stages' shares, then each stage's split by ablation.
-InsideTimes combine(const Subject& subject, const std::vector<std::vector<Sample>>& repeats) {
-  InsideTimes times;
-  const auto& sites = subject.variants[kMarked].kernel->marks;
-  auto over_repeats = [&](auto&& value) {
-    std::vector<double> values;
-    for (const auto& samples : repeats) values.push_back(value(samples));
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
-  };
-  auto best = [&](size_t variant) {
-    double us = 1e300;
-    for (const auto& samples : repeats) us = std::min(us, samples[variant].best_us);
-    return us;
-  };
-  times.plain_us = best(kPlain);
-  times.overhead = best(kMarked) / times.plain_us - 1;
-  times.marker_ns = over_repeats([](const auto& s) { return empty_interval_us(s[kDoubled]) * 1e3; });
-  times.merged.assign(subject.merged.begin(), subject.merged.end());
-  // Two equal builds differ by noise; so do repeats of one comparison.
-  for (const auto& samples : repeats)
-    times.noise = std::max(times.noise, std::abs(samples[kTwin].best_us - samples[kPlain].best_us) / samples[kPlain].best_us);
-
-  std::map<int, double> share;  // of a site, by id
-  times.stage_sum = 0;
-  for (const MarkSite& site : sites) {
-    share[site.id] = over_repeats([&](const auto& samples) {
-      return net_us(samples[kMarked], site.id, empty_interval_us(samples[kDoubled])) / samples[kPlain].best_us;
-    });
-    times.stage_sum += share[site.id];
-  }
-  std::map<int, double> left = share;                // what ablation has not explained, by site
-  std::map<int, std::vector<InsidePart>> fused;      // by site
-  for (size_t i = 0; i < subject.ablated.size(); ++i) {
-    const int block = subject.ablated[i];
-    const MarkSite* site = stage_of(subject, sites, block);
-    if (!site) continue;
-    InsidePart part{block, site->stage, 0, InsideMethod::kAblation, false};
-    const double cost = over_repeats([&](const auto& samples) {
-      return (samples[kPlain].best_us - samples[kFirstAblated + i].best_us) / samples[kPlain].best_us;
-    });
-    part.below_noise = cost <= times.noise || cost <= 0;
-    if (!part.below_noise) part.share = std::min(cost, std::max(0.0, left[site->id]));
-    left[site->id] -= part.share;
-    fused[site->id].push_back(part);
-  }
-  for (const MarkSite& site : sites) {
-    const bool split = fused.count(site.id) > 0;
-    if (split) times.parts.insert(times.parts.end(), fused[site.id].begin(), fused[site.id].end());
-    times.parts.push_back({split ? -1 : site.block, site.stage, left[site.id], InsideMethod::kMarkers, false});
+InsideTimes measure_one(Subject& subject, std::span<void*> args, const InsideOptions& options, Libraries& loaded) {
+  const auto* interrupt = options.compile.interrupt;
+  if (subject.variants.size() == 1) return split_inside(subject, rounds(subject, args, options.ms_per_kernel / 10, interrupt));
+  subject.merged = too_short(subject, rounds(subject, args, options.ms_per_kernel / 4, interrupt));
+  if (!subject.merged.empty()) mark_again(subject, options.compile, loaded);
+  auto measured = rounds(subject, args, options.ms_per_kernel, interrupt);
+  InsideTimes times = split_inside(subject, measured);
+  // Either the machine was disturbed, or the marks change what they measure: with fewer of them less is told, but what is
+  // told is true. So measure again, and every other time without the shortest stage.
+  for (int attempt = 0; attempt < kAttempts && !times.trusted(); ++attempt) {
+    const std::string drop = attempt % 2 ? shortest(subject, measured) : "";
+    if (!drop.empty()) {
+      subject.merged.insert(drop);
+      mark_again(subject, options.compile, loaded);
+    }
+    measured = rounds(subject, args, options.ms_per_kernel, interrupt);
+    InsideTimes again = split_inside(subject, measured);
+    if (std::abs(again.stage_sum - 1) < std::abs(times.stage_sum - 1)) times = std::move(again);
   }
   return times;
+}
+
+std::vector<std::unique_ptr<Subject>> subjects_of(const BuildResult& built, const Plan& plan) {
+  std::vector<std::unique_ptr<Subject>> subjects;
+  for (const BuiltKernel& kernel : built.kernels) {
+    const auto at =
+        std::find_if(plan.nodes.begin(), plan.nodes.end(), [&](const PlanNode& n) { return n.func_name == kernel.func_name; });
+    if (at == plan.nodes.end()) continue;
+    auto subject = std::make_unique<Subject>();
+    subject->built = &kernel;
+    subject->node = static_cast<uint32_t>(at - plan.nodes.begin());
+    subject->blocks = kernel_blocks(*kernel.function);
+    add_variant(*subject, [](KernelVariant&) {});
+    if (subject->blocks.size() > 1) {
+      add_variant(*subject, [](KernelVariant& v) { v.twin = 1; });
+      add_variant(*subject, [](KernelVariant& v) { v.marked = true; });
+      add_variant(*subject, [](KernelVariant& v) { v.marked = v.doubled = true; });
+    }
+    subjects.push_back(std::move(subject));
+  }
+  return subjects;
 }
 
 }  // namespace
 
-const char* method_name(InsideMethod method) {
-  switch (method) {
-    case InsideMethod::kWhole: return "whole";
-    case InsideMethod::kMarkers: return "markers";
-    case InsideMethod::kAblation: return "ablation";
-  }
-  return "";
-}
-
 std::map<std::string, InsideTimes> measure_inside(const BuildResult& built, Executor& executor, const InsideOptions& options) {
-  std::map<std::string, InsideTimes> result;
-  std::vector<std::unique_ptr<Subject>> subjects;
-  for (const BuiltKernel& kernel : built.kernels) {
-    const auto& nodes = executor.plan().nodes;
-    const auto at = std::find_if(nodes.begin(), nodes.end(), [&](const PlanNode& n) { return n.func_name == kernel.func_name; });
-    if (at == nodes.end()) continue;
-    auto subject = std::make_unique<Subject>();
-    subject->built = &kernel;
-    subject->node = static_cast<uint32_t>(at - nodes.begin());
-    subject->blocks = kernel_blocks(*kernel.function);
-    const KernelRequest plain = request_of(kernel);
-    auto add = [&](auto&& change) {
-      subject->variants.push_back({plain, nullptr, nullptr});
-      change(subject->variants.back().request.variant);
-    };
-    add([](KernelVariant&) {});
-    if (subject->blocks.size() > 1) {
-      add([](KernelVariant& v) { v.twin = 1; });
-      add([](KernelVariant& v) { v.marked = true; });
-      add([](KernelVariant& v) { v.marked = v.doubled = true; });
-    }
-    subjects.push_back(std::move(subject));
-  }
-
-  std::vector<std::shared_ptr<const KernelLibrary>> loaded;
-  auto all = [&] {
-    std::vector<Subject*> list;
-    for (const auto& subject : subjects) list.push_back(subject.get());
-    return list;
-  };
-  compile_variants(all(), options.compile, loaded);
+  const std::vector<std::unique_ptr<Subject>> subjects = subjects_of(built, executor.plan());
+  std::vector<Subject*> all;
+  for (const auto& subject : subjects) all.push_back(subject.get());
+  Libraries loaded;
+  compile_variants(all, options.compile, loaded);
   // What is in registers shows in the marked build: it has no site of its own there.
-  for (const auto& subject : subjects) {
-    if (subject->blocks.size() < 2) continue;
-    for (int block : register_fused(*subject, subject->variants[kMarked].kernel->marks)) {
-      if (!can_ablate(subject->blocks[block])) continue;
-      subject->ablated.push_back(block);
-      subject->variants.push_back({request_of(*subject->built), nullptr, nullptr});
-      subject->variants.back().request.variant.ablated = {block};
-    }
+  for (Subject* subject : all) {
+    if (subject->variants.size() == 1) continue;
+    subject->marks = subject->variants[kMarked].kernel->marks;
+    subject->ablated = ablatable(*subject);
+    for (const std::vector<int>& blocks : subject->ablated)
+      add_variant(*subject, [&](KernelVariant& v) { v.ablated.insert(blocks.begin(), blocks.end()); });
   }
-  compile_variants(all(), options.compile, loaded);
+  compile_variants(all, options.compile, loaded);
 
-  const ThreadScope threads(executor.threads());
+  std::map<std::string, InsideTimes> result;
+  const ThreadScope one_thread(1);
   int done = 0;
-  for (const auto& subject : subjects) {
-    if (options.progress) options.progress(done++, static_cast<int>(subjects.size()));
+  for (Subject* subject : all) {
+    if (options.progress) options.progress(done++, static_cast<int>(all.size()));
     // Earlier kernels give this one real inputs: their memory may have been used for something else since.
     const Status status = executor.run_range(0, subject->node + 1);
     if (!status.ok()) throw Error(status.message);
-    const std::span<void*> args = executor.node_args(subject->node);
-    const auto* interrupt = options.compile.interrupt;
-    if (subject->blocks.size() < 2) {
-      result[subject->built->func_name] = whole(rounds(*subject, args, options.ms_per_kernel / 10, interrupt)[kPlain].best_us);
-      continue;
-    }
-    const auto first = rounds(*subject, args, options.ms_per_kernel / 4, interrupt);
-    subject->merged = too_short(*subject, first);
-    if (!subject->merged.empty()) {
-      for (size_t variant : {kMarked, kDoubled}) {
-        subject->variants[variant].request.variant.merged = subject->merged;
-        subject->variants[variant].function = nullptr;
-      }
-      compile_variants({subject.get()}, options.compile, loaded);
-    }
-    std::vector<std::vector<Sample>> repeats;
-    for (int i = 0; i < kRepeats; ++i) repeats.push_back(rounds(*subject, args, options.ms_per_kernel / 4, interrupt));
-    result[subject->built->func_name] = combine(*subject, repeats);
+    result[subject->built->func_name] = measure_one(*subject, executor.node_args(subject->node), options, loaded);
   }
-  if (options.progress) options.progress(done, static_cast<int>(subjects.size()));
+  if (options.progress) options.progress(done, static_cast<int>(all.size()));
   return result;
 }
 

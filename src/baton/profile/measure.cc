@@ -18,6 +18,23 @@ void require(const Status& status) {
   if (!status.ok()) throw Error(status.message);
 }
 
+void plain_run(Executor& executor, FusedTimes& times) {
+  const uint64_t before = ticks();
+  require(executor.run());
+  times.plain_us.push_back(static_cast<double>(ticks() - before) * ns_per_tick() / 1e3);
+}
+
+void profiled_run(Executor& executor, FusedTimes& times) {
+  Result<RunProfile> profile = executor.run_profiled(1);
+  require(profile.status());
+  times.profiled_us.push_back(profile->total_ns[0] / 1e3);
+  if (times.nodes.empty()) {
+    times.nodes = profile->nodes;
+    times.node_us.resize(times.nodes.size());
+  }
+  for (size_t i = 0; i < times.nodes.size(); ++i) times.node_us[i].push_back(profile->node_ns[i][0] / 1e3);
+}
+
 }  // namespace
 
 double median(std::vector<double> values) {
@@ -42,7 +59,6 @@ FusedTimes measure_fused(Executor& executor, const MeasureOptions& options) {
   double load[1] = {0};
   if (getloadavg(load, 1) == 1) times.load_before = load[0];
   for (int i = 0; i < kWarmUpRuns; ++i) require(executor.run());
-  const double us_per_tick = ns_per_tick() / 1e3;
   const int64_t start = monotonic_ns();
   for (int run = 0;; ++run) {
     const double seconds = static_cast<double>(monotonic_ns() - start) / 1e9;
@@ -50,17 +66,10 @@ FusedTimes measure_fused(Executor& executor, const MeasureOptions& options) {
       if (run > 0) break;
     }
     if (options.interrupt && *options.interrupt) throw Interrupted("interrupted while measuring; nothing was written");
-    const uint64_t before = ticks();
-    require(executor.run());
-    times.plain_us.push_back(static_cast<double>(ticks() - before) * us_per_tick);
-    Result<RunProfile> profile = executor.run_profiled(1);
-    require(profile.status());
-    times.profiled_us.push_back(profile->total_ns[0] / 1e3);
-    if (times.nodes.empty()) {
-      times.nodes = profile->nodes;
-      times.node_us.resize(times.nodes.size());
-    }
-    for (size_t i = 0; i < times.nodes.size(); ++i) times.node_us[i].push_back(profile->node_ns[i][0] / 1e3);
+    // Both orders in turn: what comes second finds other caches and another clock than what comes first.
+    if (run % 2 == 0) plain_run(executor, times);
+    profiled_run(executor, times);
+    if (run % 2 == 1) plain_run(executor, times);
   }
   if (!times.nodes.empty())
     times.ns_per_node = std::max(0.0, (median(times.profiled_us) - median(times.plain_us)) * 1e3 / static_cast<double>(times.nodes.size()));

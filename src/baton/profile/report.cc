@@ -1,6 +1,7 @@
 #include "baton/profile/report.h"
 
 #include <algorithm>
+#include <set>
 
 #include "baton/ir/op.h"
 #include "baton/support/version.h"
@@ -53,13 +54,14 @@ std::vector<InsideRow> inside_rows(const FunctionNode& function, const InsideTim
     row.us = part.share * median_us;
     row.method = part.method;
     row.below_noise = part.below_noise;
-    if (part.block >= 0) {
-      const CallNode& call = *blocks[part.block].call;
-      row.ids = ids_of(call.origins().origins(), table);
-      row.label = call.op()->name;
-    } else {
-      row.label = "load, store, loop";
+    row.rest = part.rest;
+    std::set<uint32_t> ids;
+    for (int block : part.blocks) {
+      const CallNode& call = *blocks[block].call;
+      for (uint32_t id : ids_of(call.origins().origins(), table)) ids.insert(id);
+      row.label += (row.label.empty() ? "" : ", ") + call.op()->name;
     }
+    row.ids.assign(ids.begin(), ids.end());
     rows.push_back(std::move(row));
   }
   return rows;
@@ -164,7 +166,8 @@ nlohmann::ordered_json to_json(const ProfileReport& report) {
     for (const InsideRow& part : row.inside) {
       inside.push_back({{"id", part.ids.empty() ? Json(nullptr) : Json(part.ids.front())},
                         {"ids", part.ids},
-                        {"label", part.label},
+                        {"label", part.label.empty() ? "load, store, loop" : part.label},
+                        {"rest", part.rest},
                         {"stage", part.stage},
                         {"share", part.share},
                         {"us", part.us},

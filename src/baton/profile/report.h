@@ -31,7 +31,8 @@ struct OperatorRow {
 /// A part of a kernel's time.
 struct InsideRow {
   std::vector<uint32_t> ids;  ///< the operators it belongs to; empty: load, store, loop control, or the compiler's own
-  std::string label;          ///< what to call it: the Relay operator as it is in the kernel, or "load, store, loop"
+  std::string label;          ///< the Relay operator as it is in the kernel; empty: load, store and loop alone
+  bool rest = false;          ///< a stage less what ablation explained: load, store and loop control are in it
   std::string stage;
   double share = 0, us = 0;
   InsideMethod method = InsideMethod::kMarkers;

@@ -44,10 +44,12 @@ std::string operators_text(const ProfileReport& report, const std::vector<uint32
 }
 
 void write_part(std::ostream& out, const ProfileReport& report, const KernelRow& kernel, const InsideRow& part) {
-  std::string label = part.ids.empty() ? part.label : operators_text(report, part.ids);
+  const std::string source = operators_text(report, part.ids);
+  std::string label = source.empty() ? part.label : source;
+  if (part.rest) label += (label.empty() ? "" : ", ") + std::string("load, store, loop");
+  if (!part.stage.empty() && part.method != InsideMethod::kAblation) label += "  [" + part.stage + "]";
   // What the operator is called inside the kernel, where that is another word: the add that a batch_norm became.
-  if (!part.ids.empty() && report.operators.at(part.ids.front()).op != part.label) label += "  as " + part.label;
-  if (!part.stage.empty() && part.method == InsideMethod::kMarkers) label += "  [" + part.stage + "]";
+  if (!source.empty() && report.operators.at(part.ids.front()).op != part.label) label += "  as " + part.label;
   const std::string us = part.below_noise ? "< noise" : format("%s%.1f", kernel.trusted ? "" : "~", part.us);
   const std::string share = part.below_noise ? "" : format("%.1f %%", part.share * 100);
   out << format("       %-*s %11s %8s  %s\n", kNameWidth, clipped(label, kNameWidth).c_str(), us.c_str(), share.c_str(),

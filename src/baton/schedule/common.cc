@@ -113,8 +113,9 @@ double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Machin
   // What rows cost that do not stay in the first-level cache: each is a stream of its own.
   constexpr double kSpilled = 1.1;
   const double sums = tile.rows * tile.columns * p.vectors, weights = tile.columns * p.vectors;
-  // AVX-512 broadcasts a scalar as an operand of the multiply-add; others need a register for it.
-  const int broadcast = machine.float_lanes >= 16 ? 0 : 1;
+  // AVX-512 broadcasts a scalar as an operand of the multiply-add, but LLVM does so only for a scalar that is used once:
+  // for more than one column it takes a register. One short, and every sum moves to another register at each step.
+  const int broadcast = machine.float_lanes >= 16 && weights == 1 ? 0 : 1;
   if (sums + weights + broadcast > machine.vector_registers && tile.rows * tile.columns > 1) return 1e30;
   double step = std::max({sums, weights + tile.rows * 0.5, kLatency}) + kLoop;
   if (int64_t(tile.rows) * p.depth * 4 > machine.l1_bytes / 2) step *= kSpilled;

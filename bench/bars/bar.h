@@ -1,0 +1,25 @@
+#pragma once
+// How a benchmark says whether a bar holds: one line each, and 1 from main when one does not.
+#include <cstdio>
+
+namespace baton::bars {
+
+inline bool all_hold = true;
+
+/// A measured value that must lie in [least, most].
+inline void report(const char* what, double least, double most, double measured, const char* unit) {
+  const bool ok = measured >= least && measured <= most;
+  all_hold &= ok;
+  char bar[40];
+  if (least > -1e300)
+    std::snprintf(bar, sizeof bar, "%g .. %g", least, most);
+  else
+    std::snprintf(bar, sizeof bar, "<= %g", most);
+  std::printf("%-62s bar %-14s %-5s measured %9.3f  %s\n", what, bar, unit, measured, ok ? "ok" : "MISSED");
+  std::fflush(stdout);
+}
+
+/// A measured value that must not be larger than `most`.
+inline void report(const char* what, double most, double measured, const char* unit) { report(what, -1e301, most, measured, unit); }
+
+}  // namespace baton::bars
