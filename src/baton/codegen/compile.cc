@@ -11,6 +11,7 @@
 #include "baton/codegen/lower.h"
 #include "baton/codegen/marks.h"
 #include "baton/codegen/source_hash.h"
+#include "baton/codegen/stable_names.h"
 #include "baton/ir/op.h"
 #include "baton/ir/structural.h"
 #include "baton/support/diagnostic.h"
@@ -116,8 +117,10 @@ Halide::Module make_module(Scheduled& scheduled, MarkPass* marks, const std::str
   std::vector<Halide::Argument> inputs;
   for (const Halide::ImageParam& input : scheduled.kernel.inputs) inputs.push_back(input);
   Halide::Pipeline pipeline(outputs);
+  StableLoopNames stable;
   if (marks) pipeline.add_custom_lowering_pass(marks, [] {});
-  return pipeline.compile_to_module(inputs, symbol, target, Halide::LinkageType::ExternalPlusArgv);
+  pipeline.add_custom_lowering_pass(&stable, [] {});
+  return with_stable_names(pipeline.compile_to_module(inputs, symbol, target, Halide::LinkageType::ExternalPlusArgv));
 }
 
 void* jit_allocate(Halide::JITUserContext*, size_t bytes) { return kernel_services().allocate(bytes); }

@@ -20,6 +20,12 @@ std::string format(const char* pattern, ...) {
   return text;
 }
 
+// A line of a table: no column after the last that holds something.
+std::string line(std::string text) {
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text + '\n';
+}
+
 std::string clipped(const std::string& text, size_t width) {
   return text.size() <= width ? text : text.substr(0, width - 3) + "...";
 }
@@ -52,8 +58,8 @@ void write_part(std::ostream& out, const ProfileReport& report, const KernelRow&
   if (!source.empty() && report.operators.at(part.ids.front()).op != part.label) label += "  as " + part.label;
   const std::string us = part.below_noise ? "< noise" : format("%s%.1f", kernel.trusted ? "" : "~", part.us);
   const std::string share = part.below_noise ? "" : format("%.1f %%", part.share * 100);
-  out << format("       %-*s %11s %8s  %s\n", kNameWidth, clipped(label, kNameWidth).c_str(), us.c_str(), share.c_str(),
-                method_name(part.method));
+  out << line(format("       %-*s %11s %8s  %s", kNameWidth, clipped(label, kNameWidth).c_str(), us.c_str(), share.c_str(),
+                     method_name(part.method)));
 }
 
 void write_kernel(std::ostream& out, const ProfileReport& report, const KernelRow& kernel) {
@@ -101,7 +107,7 @@ void write_table(std::ostream& out, const ProfileReport& report) {
   for (const KernelRow& kernel : report.kernels) write_kernel(out, report, kernel);
   const double e2e = report.end_to_end_us;
   auto total = [&](const char* name, double us, const std::string& note) {
-    out << format("       %-*s %11.1f %6.1f %%  %s\n", kNameWidth, name, us, e2e > 0 ? us / e2e * 100 : 0, note.c_str());
+    out << line(format("       %-*s %11.1f %6.1f %%  %s", kNameWidth, name, us, e2e > 0 ? us / e2e * 100 : 0, note.c_str()));
   };
   out << '\n';
   total("sum of kernels", report.sum_us, "");

@@ -8,8 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <Halide.h>
+
 #include "baton/codegen/compile.h"
 #include "baton/codegen/link.h"
+#include "baton/ops/nn/pool_attrs.h"
 #include "baton/runtime/marks.h"
 
 #include "codegen/kernels.h"
@@ -251,8 +254,66 @@ TEST(Compiler, ObjectsAreTheSameInEveryProcessWithAMarkedTwinOrWithout) {
   for (const KernelRequest& request : requests) {
     const uint64_t key = kernel_key(request, Machine::host());
     ASSERT_TRUE(a.load(key) && b.load(key));
-    EXPECT_EQ(a.load(key)->object, b.load(key)->object);
+    EXPECT_TRUE(a.load(key)->object == b.load(key)->object);
   }
+}
+
+/// Makes Halide believe that it has seen every name: it numbers what it makes from now on.
+void use_up_names() {
+  for (int i = 0; i < 200000; ++i) Halide::Internal::unique_name("used" + std::to_string(i));
+}
+
+TEST(Compiler, ObjectsDoNotTellWhatElseAProcessCompiled) {
+  const Folder first, second;
+  const Type image = test::f32({1, 16, 12, 12}), pooled = test::f32({1, 16, 6, 6});
+  const Var x = test::param("x", image);
+  const Function pool = test::primitive(
+      {x}, test::op_call("nn.relu", {test::op_call("nn.max_pool2d", {x}, pooled,
+                                                   make_attrs(MaxPool2DAttrs{{2, 2}, {2, 2}}))}, pooled));
+  const std::vector<KernelRequest> requests = {request_for(pool), request_for(test::relu_chain({5, 8, 16, 16}, 2))};
+  for (const Folder* folder : {&first, &second})
+    in_child([&] {
+      if (folder == &second) use_up_names();
+      KernelCache cache(folder->path());
+      CompileOptions options;
+      options.cache = &cache;
+      compile_kernels(requests, options);
+    });
+  KernelCache a(first.path()), b(second.path());
+  for (const KernelRequest& request : requests) {
+    const uint64_t key = kernel_key(request, Machine::host());
+    ASSERT_TRUE(a.load(key) && b.load(key));
+    EXPECT_TRUE(a.load(key)->object == b.load(key)->object);
+  }
+}
+
+/// conv(x) -> relu with the stages pad and conv: what is nested in a stage of its own operator is not marked.
+TEST(Compiler, MarksStandAroundOperatorsNotWithinThem) {
+  const Folder folder;
+  KernelCache cache(folder.path());
+  CompileOptions options;
+  options.cache = &cache;
+  const Type image = test::f32({1, 16, 12, 12}), pooled = test::f32({1, 16, 6, 6});
+  const Var x = test::param("x", image);
+  const Function pool = test::primitive(
+      {x}, test::op_call("nn.relu", {test::op_call("nn.avg_pool2d", {x}, pooled,
+                                                   make_attrs(AvgPool2DAttrs{{2, 2}, {2, 2}}))}, pooled));
+  std::vector<KernelRequest> requests(2, request_for(pool));
+  requests[0].variant.marked = requests[1].variant.marked = true;
+  const auto kernels = compile_kernels({&requests[0], 1}, options);
+  std::set<int> blocks;
+  for (const MarkSite& site : kernels[0]->marks) blocks.insert(site.block);
+  EXPECT_EQ(blocks.size(), kernels[0]->marks.size()) << "a stage within one of its own operator is marked";
+  for (const MarkSite& site : kernels[0]->marks)
+    if (site.block == 0) requests[1].variant.merged.insert(site.name);
+  ASSERT_FALSE(requests[1].variant.merged.empty());
+  const auto merged = compile_kernels({&requests[1], 1}, options)[0];
+  ASSERT_EQ(merged->marks.size(), 1u);
+  EXPECT_EQ(merged->marks[0].block, 1);
+  ASSERT_EQ(merged->marks[0].holds.size(), 1u);
+  EXPECT_EQ(merged->marks[0].holds[0].block, 0);
+  KernelCache again(folder.path());
+  EXPECT_EQ(again.load(merged->key)->marks, merged->marks);
 }
 
 TEST(Compiler, ASecondProcessFindsWhatTheFirstCompiled) {

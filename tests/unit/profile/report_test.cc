@@ -1,0 +1,222 @@
+// Reports from made-up times over models that are really built: what a user reads, and what a program reads.
+#include "baton/profile/report.h"
+
+#include <sstream>
+
+#include <gmock/gmock.h>
+
+#include "baton/driver/initialize.h"
+#include "baton/support/base/tensor_rule.h"
+#include "baton/text/parser.h"
+#include "baton/transform/infer_type.h"
+
+#include "codegen/kernels.h"
+
+namespace baton {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr const char* kNet = R"(#[version = "0.0.5"]
+def @main(%data: Tensor[(2, 32), float32], %weight: Tensor[(16, 32), float32], %bias: Tensor[(16), float32]) {
+  %0 = nn.dense(%data, %weight, units=16);
+  %1 = nn.bias_add(%0, %bias);
+  %2 = nn.relu(%1);
+  %3 = nn.dropout(%2);
+  %4 = exp(%bias);
+  %5 = add(%3.0, %4);
+  nn.softmax(%5)
+}
+)";
+
+struct Built {
+  test::Folder folder;
+  KernelCache cache{folder.path()};
+  BuildResult build;
+  std::unique_ptr<Executor> executor;
+
+  Built() {
+    initialize();
+    const IRModule module = infer_types(parse_module(kNet, "net.relay"));
+    BuildOptions options;
+    options.cache = &cache;
+    options.opt_level = 3;
+    for (const char* name : {"weight", "bias"}) {
+      for (const Var& param : module->find("main")->params())
+        if (param->name() == name) {
+          const auto* type = as_type<TensorTypeNode>(param->annotation());
+          options.params.emplace_back(name, parameter_value(name, type->extents(), type->dtype()));
+        }
+    }
+    build = baton::build(module, options);
+    executor = make_executor(build);
+    executor->set_threads(1);
+    const PlanEntry& entry = executor->input_entry(0);
+    EXPECT_TRUE(executor->set_input(0, tensor_value("data", entry.shape, entry.dtype)).ok());
+  }
+};
+
+/// Times as a run would give them: 10 us and 30 us for the two kernels, 41 us for the whole.
+FusedTimes made_up(const Plan& plan) {
+  FusedTimes times;
+  for (uint32_t i = 0; i < plan.nodes.size(); ++i)
+    if (!plan.nodes[i].func_name.empty() && plan.nodes[i].func_name != "__nop") times.nodes.push_back(i);
+  for (size_t i = 0; i < times.nodes.size(); ++i) times.node_us.push_back({10.0 + 20 * i, 9.0 + 20 * i, 12.0 + 20 * i});
+  times.plain_us = {41, 40, 43};
+  times.profiled_us = {41.5, 41, 44};
+  times.load_before = 0.25;
+  return times;
+}
+
+ProfileReport report_of(const Built& built) {
+  std::map<std::string, InsideTimes> inside;
+  const BuiltKernel& first = built.build.kernels.front();
+  InsideTimes times;
+  times.parts = {{{0}, false, "dense", 0.8, InsideMethod::kMarkers, false},
+                 {{1}, false, "add", 0.05, InsideMethod::kAblation, false},
+                 {{2}, false, "add", 0, InsideMethod::kAblation, true},
+                 {{}, true, "add", 0.25, InsideMethod::kMarkers, false}};
+  times.stage_sum = 1.1;
+  inside[first.func_name] = times;
+  ProfileReport report = make_report(built.build, built.executor->plan(), made_up(built.executor->plan()), inside);
+  report.model = "net";
+  report.source = "net.relay";
+  report.version = "0.0.0";
+  return report;
+}
+
+TEST(ProfileReport, TableForPeople) {
+  const Built built;
+  std::ostringstream out;
+  write_table(out, report_of(built));
+  EXPECT_EQ(out.str(), R"(net on llvm, 1 thread, opt level 3, baton 0.0.0
+lines are those of net.relay
+
+node   kernel, and the operators it computes                                        median us    share  inside by
+   4   fused_nn_contrib_dense_pack_add_nn_relu_add                                       10.0   25.0 %
+       nn.dense line 3  [dense]  as nn.contrib_dense_pack                                ~8.0   80.0 %  markers
+       nn.bias_add line 4  as add                                                        ~0.5    5.0 %  ablation
+       nn.relu line 5                                                                 < noise           ablation
+       load, store, loop  [add]                                                          ~2.5   25.0 %  markers
+       (the stages sum to 110.0 % of the kernel: estimates)
+   5   fused_nn_softmax                                                                  30.0   75.0 %
+       nn.softmax line 9
+
+       sum of kernels                                                                    40.0   97.6 %
+       end to end, profiling off                                                         41.0  100.0 %  median of 3 runs
+       residual: between kernels                                                          1.0    2.4 %
+       end to end, profiling on                                                          41.5  101.2 %  overhead 1.012x
+       runs vary by 3.7 % (standard deviation), load average was 0.2; a quieter machine gives steadier times
+
+folded at compile time (FoldConstant: all their inputs are constants)
+       exp line 7                               into a constant of node 4
+
+retired
+       nn.dropout line 6                        SimplifyInference: dropout is the identity at inference
+)");
+}
+
+TEST(ProfileReport, EveryOperatorIsInTheJsonWithTheNodesThatComputeIt) {
+  const Built built;
+  const auto json = to_json(report_of(built));
+  ASSERT_EQ(json["operators"].size(), 7u);
+  std::vector<std::string> ops;
+  for (const auto& row : json["operators"]) {
+    ops.push_back(row["op"]);
+    const bool somewhere = !row["nodes"].empty() || !row["folded_into"].empty() || !row["retired"].is_null();
+    EXPECT_TRUE(somewhere) << row;
+    EXPECT_GT(row["line"].get<int>(), 2) << row;
+    EXPECT_GT(row["column"].get<int>(), 0) << row;
+  }
+  EXPECT_THAT(ops, ElementsAre("nn.dense", "nn.bias_add", "nn.relu", "nn.dropout", "exp", "add", "nn.softmax"));
+  EXPECT_EQ(json["operators"][3]["retired"]["pass"], "SimplifyInference");
+  EXPECT_FALSE(json["operators"][4]["folded_into"].empty());
+  EXPECT_DOUBLE_EQ(json["end_to_end_us"]["median"], 41);
+  EXPECT_DOUBLE_EQ(json["end_to_end_us"]["min"], 40);
+  EXPECT_DOUBLE_EQ(json["sum_us"], 40);
+  EXPECT_DOUBLE_EQ(json["residual_us"], 1);
+  EXPECT_DOUBLE_EQ(json["overhead"].get<double>(), 41.5 / 41);
+  ASSERT_EQ(json["kernels"].size(), 2u);
+  const auto& kernel = json["kernels"][0];
+  EXPECT_EQ(kernel["samples"].size(), 3u);
+  EXPECT_DOUBLE_EQ(kernel["share"], 0.25);
+  EXPECT_FALSE(kernel["trusted"]);
+  EXPECT_GT(kernel["flops"], 2 * 2 * 16 * 32);
+  EXPECT_EQ(kernel["inside"][0]["id"], 0);
+  EXPECT_DOUBLE_EQ(kernel["inside"][0]["us"], 8);
+  EXPECT_TRUE(kernel["inside"][3]["id"].is_null());
+  EXPECT_EQ(kernel["inside"][3]["label"], "load, store, loop");
+  EXPECT_DOUBLE_EQ(json["operators"][0]["inside_us"], 8);
+}
+
+TEST(ProfileReport, WithoutInsideTimesRowsNameTheirOperators) {
+  const Built built;
+  const ProfileReport report = make_report(built.build, built.executor->plan(), made_up(built.executor->plan()), {});
+  std::ostringstream out;
+  write_table(out, report);
+  EXPECT_THAT(out.str(), HasSubstr("nn.bias_add line 4"));
+  EXPECT_TRUE(to_json(report)["operators"][0]["inside_us"].is_null());
+}
+
+TEST(Measure, LeavesTheShippedKernelsAsTheyAre) {
+  Built built;
+  const std::string library = built.build.kernels_so;
+  std::vector<std::string> objects;
+  for (const BuiltKernel& kernel : built.build.kernels) objects.push_back(kernel.kernel->object);
+  ASSERT_TRUE(built.executor->run().ok());
+  const NDArray before = built.executor->output(0).copy();
+  MeasureOptions options;
+  options.min_runs = 3;
+  options.min_seconds = 0.01;
+  const FusedTimes fused = measure_fused(*built.executor, options);
+  InsideOptions inside_options;
+  inside_options.ms_per_kernel = 5;
+  inside_options.compile.cache = &built.cache;
+  const auto inside = measure_inside(built.build, *built.executor, inside_options);
+  EXPECT_EQ(inside.size(), built.build.kernels.size());
+  for (size_t i = 0; i < objects.size(); ++i) {
+    // Compiled again, from nothing, as if nobody had asked for a profile: byte by byte what was measured.
+    const test::Folder folder;
+    KernelCache fresh(folder.path());
+    CompileOptions compile;
+    compile.cache = &fresh;
+    const KernelRequest& request = built.build.kernels[i].request;
+    EXPECT_EQ(compile_kernels({&request, 1}, compile)[0]->object, objects[i]) << built.build.kernels[i].func_name;
+  }
+  EXPECT_EQ(built.build.kernels_so, library);
+  ASSERT_TRUE(built.executor->run().ok());
+  EXPECT_TRUE(built.executor->output(0).equal_bytes(before));
+
+  const ProfileReport report = make_report(built.build, built.executor->plan(), fused, inside);
+  for (const KernelRow& row : report.kernels) {
+    double sum = 0;
+    std::set<uint32_t> named;
+    for (const InsideRow& part : row.inside) {
+      EXPECT_GE(part.share, 0);
+      sum += part.share;
+      named.insert(part.ids.begin(), part.ids.end());
+    }
+    EXPECT_GT(sum, 0.5) << row.name;
+    for (uint32_t id : row.origins) EXPECT_TRUE(named.count(id)) << row.name << " lacks operator " << id;
+  }
+}
+
+TEST(Measure, StopsWhenAsked) {
+  Built built;
+  const std::atomic<bool> stop{true};
+  MeasureOptions options;
+  options.interrupt = &stop;
+  EXPECT_THROW(measure_fused(*built.executor, options), Interrupted);
+}
+
+TEST(Statistics, MedianAndVariation) {
+  EXPECT_EQ(median({}), 0);
+  EXPECT_EQ(median({3, 1, 2}), 2);
+  EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
+  EXPECT_EQ(coefficient_of_variation({5}), 0);
+  EXPECT_DOUBLE_EQ(coefficient_of_variation({1, 3}), std::sqrt(2.0) / 2);
+}
+
+}  // namespace
+}  // namespace baton
