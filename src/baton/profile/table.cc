@@ -49,6 +49,9 @@ std::string operators_text(const ProfileReport& report, const std::vector<uint32
   return ids.size() > 3 ? text + format(" and %zu more", ids.size() - 3) : text;
 }
 
+// "0.04", "12.3": what is short is shown to a hundredth.
+std::string us_text(double us) { return format(us < 9.995 ? "%.2f" : "%.1f", us); }
+
 void write_part(std::ostream& out, const ProfileReport& report, const KernelRow& kernel, const InsideRow& part) {
   const std::string source = operators_text(report, part.ids);
   std::string label = source.empty() ? part.label : source;
@@ -56,15 +59,15 @@ void write_part(std::ostream& out, const ProfileReport& report, const KernelRow&
   if (!part.stage.empty() && part.method != InsideMethod::kAblation) label += "  [" + part.stage + "]";
   // What the operator is called inside the kernel, where that is another word: the add that a batch_norm became.
   if (!source.empty() && report.operators.at(part.ids.front()).op != part.label) label += "  as " + part.label;
-  const std::string us = part.below_noise ? "< noise" : format("%s%.1f", kernel.trusted ? "" : "~", part.us);
+  const std::string us = part.below_noise ? "< noise" : (kernel.trusted ? "" : "~") + us_text(part.us);
   const std::string share = part.below_noise ? "" : format("%.1f %%", part.share * 100);
   out << line(format("       %-*s %11s %8s  %s", kNameWidth, clipped(label, kNameWidth).c_str(), us.c_str(), share.c_str(),
                      method_name(part.method)));
 }
 
 void write_kernel(std::ostream& out, const ProfileReport& report, const KernelRow& kernel) {
-  out << format("%4u   %-*s %11.1f %6.1f %%\n", kernel.node, kNameWidth, clipped(short_name(kernel.name), kNameWidth).c_str(),
-                kernel.median_us, kernel.share * 100);
+  out << format("%4u   %-*s %11s %6.1f %%\n", kernel.node, kNameWidth, clipped(short_name(kernel.name), kNameWidth).c_str(),
+                us_text(kernel.median_us).c_str(), kernel.share * 100);
   for (const InsideRow& part : kernel.inside) write_part(out, report, kernel, part);
   if (kernel.inside.empty())
     for (uint32_t id : kernel.origins) out << "       " << operators_text(report, {id}) << '\n';

@@ -95,10 +95,10 @@ lines are those of net.relay
 
 node   kernel, and the operators it computes                                        median us    share  inside by
    4   fused_nn_contrib_dense_pack_add_nn_relu_add                                       10.0   25.0 %
-       nn.dense line 3  [dense]  as nn.contrib_dense_pack                                ~8.0   80.0 %  markers
-       nn.bias_add line 4  as add                                                        ~0.5    5.0 %  ablation
+       nn.dense line 3  [dense]  as nn.contrib_dense_pack                               ~8.00   80.0 %  markers
+       nn.bias_add line 4  as add                                                       ~0.50    5.0 %  ablation
        nn.relu line 5                                                                 < noise           ablation
-       load, store, loop  [add]                                                          ~2.5   25.0 %  markers
+       load, store, loop  [add]                                                         ~2.50   25.0 %  markers
        (the stages sum to 110.0 % of the kernel: estimates)
    5   fused_nn_softmax                                                                  30.0   75.0 %
        nn.softmax line 9
