@@ -17,6 +17,8 @@ option(BATON_PCH "Precompile Halide.h and GoogleMock (off: shows an include that
 function(baton_pch target)
   if(BATON_PCH)
     target_precompile_headers(${target} PRIVATE ${ARGN})
-    target_compile_options(${target} PRIVATE -fpch-preprocess)  # lets ccache see through the precompiled header
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      target_compile_options(${target} PRIVATE -fpch-preprocess)  # lets ccache see through the precompiled header
+    endif()
   endif()
 endfunction()

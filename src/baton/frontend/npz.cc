@@ -22,13 +22,14 @@ constexpr size_t kMagicBytes = 6;
 
 // numpy's type text is byte order, kind, bytes: "<f4", "|b1". bfloat16 has none.
 std::optional<DType> dtype_of(const std::string& descr) {
-  if (descr.size() < 3 || descr[0] == '>') return std::nullopt;
-  const int bits = 8 * std::atoi(descr.c_str() + 2);
+  if (descr.size() != 3 || descr[0] == '>') return std::nullopt;
+  const int bytes = descr[2] - '0';
+  if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) return std::nullopt;
   switch (descr[1]) {
-    case 'b': return DType::bool_();
-    case 'i': return DType::int_(bits);
-    case 'u': return DType::uint_(bits);
-    case 'f': return DType::float_(bits);
+    case 'b': return bytes == 1 ? std::optional(DType::bool_()) : std::nullopt;
+    case 'i': return DType::int_(8 * bytes);
+    case 'u': return DType::uint_(8 * bytes);
+    case 'f': return bytes > 1 ? std::optional(DType::float_(8 * bytes)) : std::nullopt;
     default: return std::nullopt;
   }
 }
@@ -133,6 +134,24 @@ Zip open_zip(const std::string& path, int flags) {
   refuse(path, "cannot be opened as .npz: " + text);
 }
 
+// The uncompressed content of one entry. What an archive says of its sizes is not believed: memory is taken only for
+// what its compressed bytes can hold.
+std::string read_entry(zip_t* archive, const zip_stat_t& entry, const std::string& path) {
+  constexpr zip_uint64_t kMostDeflated = 1032;  // deflate's highest ratio
+  const std::string where = path + ": " + entry.name;
+  if (entry.comp_method != ZIP_CM_STORE && entry.comp_method != ZIP_CM_DEFLATE)
+    refuse(where, "is compressed in a way that numpy does not write (method " + std::to_string(entry.comp_method) + ")");
+  if (entry.size / kMostDeflated > entry.comp_size)
+    refuse(where, "is damaged: " + std::to_string(entry.size) + " bytes cannot come from " + std::to_string(entry.comp_size));
+  zip_file_t* file = zip_fopen_index(archive, entry.index, 0);
+  if (!file) refuse(where, zip_strerror(archive));
+  std::string bytes(entry.size, '\0');
+  const zip_int64_t read = zip_fread(file, bytes.data(), bytes.size());
+  zip_fclose(file);
+  if (read != static_cast<zip_int64_t>(bytes.size())) refuse(where, "is truncated");
+  return bytes;
+}
+
 }  // namespace
 
 NDArray read_npy(const std::string& path) {
@@ -148,12 +167,7 @@ NamedArrays read_npz(const std::string& path) {
     zip_stat_t entry;
     zip_stat_index(archive.get(), i, 0, &entry);
     std::string name = entry.name;
-    zip_file_t* file = zip_fopen_index(archive.get(), i, 0);
-    if (!file) refuse(path, name + ": " + zip_strerror(archive.get()));
-    std::string bytes(entry.size, '\0');
-    const zip_int64_t read = zip_fread(file, bytes.data(), bytes.size());
-    zip_fclose(file);
-    if (read != static_cast<zip_int64_t>(bytes.size())) refuse(path, name + " is truncated");
+    const std::string bytes = read_entry(archive.get(), entry, path);
     NDArray array = parse_npy(bytes, path + ": " + name);
     if (name.ends_with(".npy")) name.resize(name.size() - 4);
     arrays.emplace_back(std::move(name), std::move(array));

@@ -276,7 +276,7 @@ Result<std::shared_ptr<const Artifact>> Artifact::read(std::span<const uint8_t> 
 Status Artifact::read_sections(std::span<const uint8_t> file) {
   const std::string again = "; build it again with `baton build`";
   FileHeader header{};
-  std::memcpy(&header, file.data(), std::min(file.size(), sizeof header));
+  if (!file.empty()) std::memcpy(&header, file.data(), std::min(file.size(), sizeof header));
   if (file.size() < sizeof kMagic || std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) {
     const bool text_mode = file.size() >= 5 && std::memcmp(header.magic, kMagic, 5) == 0;
     return Status::bad_data(shown_ +
