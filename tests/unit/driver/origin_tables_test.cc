@@ -1,0 +1,82 @@
+// Where every operator of three networks ends up, as text that a reviewer reads: one line per kernel, then what was
+// folded or retired. BATON_UPDATE_TABLES=1 rewrites the files; the difference is the review.
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "baton/codegen/evaluator.h"
+#include "baton/driver/build.h"
+#include "baton/driver/initialize.h"
+#include "baton/driver/load_model.h"
+#include "baton/driver/pipeline.h"
+#include "baton/pass/origin_verifier.h"
+
+#include "test_paths.h"
+
+namespace baton {
+namespace {
+
+std::string operator_text(const Origin& origin) { return origin.op() + "@" + std::to_string(origin.span().line); }
+
+std::string list_text(std::span<const Origin* const> origins) {
+  std::string text;
+  for (const Origin* origin : origins) text += " " + operator_text(*origin);
+  return text;
+}
+
+std::string table_of(const char* model_name, int opt_level) {
+  initialize();
+  const LoadedModel model = load_model(model_name);
+  const auto context = std::make_shared<PassContext>();
+  context->opt_level = opt_level;
+  context->instruments = {std::make_shared<OriginVerifier>()};
+  context->evaluator = make_evaluator();
+  const PassContextScope scope(context);
+  Machine machine;  // one for all machines that run this test: layouts and algorithms depend on it
+  machine.float_lanes = 16;
+  machine.vector_registers = 32;
+  const IRModule optimized = optimize(bind_params(model.module, load_params(model, "")), machine);
+  const GraphPlan plan = make_plan(optimized);
+
+  std::ostringstream table;
+  table << "# " << model_name << " at opt level " << opt_level << ": node, kernel: operators@line\n";
+  for (size_t i = 0; i < plan.nodes.size(); ++i) {
+    const PlannedNode& node = plan.nodes[i];
+    if (!node.function) continue;
+    table << i << " " << node.name << ":" << list_text(node.origins.origins());
+    if (!node.origins.causes().empty()) table << " made for" << list_text(node.origins.causes());
+    table << "\n";
+  }
+  const auto origins = nlohmann::json::parse(origins_json(optimized->origins(), plan, {}));
+  table << "# folded into constants that these nodes read, or retired\n";
+  for (const auto& row : origins["operators"]) {
+    const std::string name = row["op"].get<std::string>() + "@" + std::to_string(row["line"].get<int>());
+    if (!row["folded_into"].empty()) table << name << ": " << row["folded_into"].dump() << "\n";
+    if (!row["retired"].is_null())
+      table << name << ": retired by " << row["retired"]["pass"].get<std::string>() << ": " << row["retired"]["reason"].get<std::string>() << "\n";
+    EXPECT_TRUE(!row["nodes"].empty() || !row["folded_into"].empty() || !row["retired"].is_null()) << name << " is lost";
+  }
+  return table.str();
+}
+
+class OriginTables : public testing::TestWithParam<std::pair<const char*, int>> {};
+
+TEST_P(OriginTables, AreThoseThatWereReviewed) {
+  const auto [model, opt_level] = GetParam();
+  const std::string path =
+      std::string(source_dir()) + "/tests/unit/driver/origin_tables/" + model + ".O" + std::to_string(opt_level) + ".txt";
+  const std::string table = table_of(model, opt_level);
+  if (std::getenv("BATON_UPDATE_TABLES")) std::ofstream(path) << table;
+  std::ifstream file(path);
+  EXPECT_EQ(table, std::string(std::istreambuf_iterator<char>(file), {})) << "see " << path;
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, OriginTables,
+                         testing::Values(std::pair{"resnet-18", 0}, std::pair{"resnet-18", 3}, std::pair{"vgg-11", 0},
+                                         std::pair{"vgg-11", 3}, std::pair{"mobilenet", 0}, std::pair{"mobilenet", 3}));
+
+}  // namespace
+}  // namespace baton
