@@ -68,7 +68,7 @@ class Fuser final : public Rewriter {
     if (options_.link_params && value->kind() == ExprKind::kConstant) return value;
     const auto [param, fresh] = kernel.param_of.insert(value.get(), Expr());
     if (fresh) {
-      const Type& type = arg->checked_type();
+      const Type& type = type_for_fusion(arg);
       const Var var = make_var("p" + std::to_string(kernel.params.size()), type, NodeInfo(OriginSet::none(), {}, type));
       kernel.params.push_back(var);
       kernel.args.push_back(value);
@@ -126,7 +126,7 @@ class Fuser final : public Rewriter {
   }
 
   static Expr call_of(const Kernel& kernel, const Expr& root) {
-    const Type& type = root->checked_type();
+    const Type& type = type_for_fusion(root);
     std::vector<Type> param_types;
     bool only_tensors = true;
     for (const Var& param : kernel.params) {

@@ -25,19 +25,18 @@ bool is_dynamic(const Type& type) {
 
 bool is_tensor(const Expr& expr) { return as_type<TensorTypeNode>(expr->checked_type()) != nullptr; }
 
-const Type& type_of(const Expr& expr) {
-  if (!expr->checked_type()) {
-    throw Error("FuseOps needs types, and there is an expression without one: run InferType before it");
-  }
-  return expr->checked_type();
-}
-
 bool same_shape(const Type& a, const Type& b) {
   const auto *x = as_type<TensorTypeNode>(a), *y = as_type<TensorTypeNode>(b);
   return x && y && x->shape() == y->shape();
 }
 
 }  // namespace
+
+const Type& type_for_fusion(const Expr& expr) {
+  if (!expr->checked_type())
+    throw Error("FuseOps needs types, and there is an expression without one: run InferType before it");
+  return expr->checked_type();
+}
 
 const char* not_fused_text(NotFused why) {
   switch (why) {
@@ -106,7 +105,7 @@ void FusionGroups::add_edges(uint32_t user) {
     case ExprKind::kTuple:
       node.pattern = Fuse::kTuple;
       for (const Expr& field : static_cast<const TupleNode&>(*expr).fields()) {
-        type_of(field);
+        type_for_fusion(field);
         if (is_tensor(field)) use(field, user, Fuse::kInjective);
         else escape(field);
       }
@@ -114,8 +113,8 @@ void FusionGroups::add_edges(uint32_t user) {
     case ExprKind::kTupleGetItem: {
       // A kernel takes and returns tensors and flat tuples of them.
       const Expr& tuple = static_cast<const TupleGetItemNode&>(*expr).tuple();
-      const auto* type = as_type<TupleTypeNode>(type_of(tuple));
-      BATON_CHECK(type, "an item of what is no tuple: " + type_text(type_of(tuple)));
+      const auto* type = as_type<TupleTypeNode>(type_for_fusion(tuple));
+      BATON_CHECK(type, "an item of what is no tuple: " + type_text(type_for_fusion(tuple)));
       if (std::all_of(type->fields().begin(), type->fields().end(),
                       [](const Type& field) { return as_type<TensorTypeNode>(field) != nullptr; })) {
         node.pattern = Fuse::kInjective;
@@ -133,9 +132,9 @@ void FusionGroups::add_edges(uint32_t user) {
         escape(call.callee());
         break;
       }
-      node.pattern = op->data_dependent && is_dynamic(type_of(expr)) ? Fuse::kOpaque : op->fuse;
+      node.pattern = op->data_dependent && is_dynamic(type_for_fusion(expr)) ? Fuse::kOpaque : op->fuse;
       for (const Expr& arg : call.args()) {
-        const bool elementwise = node.pattern == Fuse::kBroadcast && same_shape(type_of(expr), type_of(arg));
+        const bool elementwise = node.pattern == Fuse::kBroadcast && same_shape(type_for_fusion(expr), type_for_fusion(arg));
         use(arg, user, elementwise ? Fuse::kElementwise : node.pattern);
       }
       break;

@@ -31,6 +31,9 @@ enum class NotFused : uint8_t {
   kBlocked,          ///< an operator on the way to the common user does not allow it
 };
 
+/// The type of `expr`; Error with what to do when it was not inferred.
+const Type& type_for_fusion(const Expr& expr);
+
 /// The groups of one function. Nodes are indexed in post-order.
 class FusionGroups {
  public:

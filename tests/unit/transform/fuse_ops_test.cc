@@ -87,6 +87,11 @@ TEST_F(FuseOps, FunctionAndCallStandForTheOperatorsInside) {
   EXPECT_TRUE(function->params()[0]->origins().empty());
 }
 
+TEST_F(FuseOps, NeedsTypes) {
+  const IRModule untyped = parse_module("#[version = \"0.0.5\"]\ndef @main(%x: float32) { exp(log(%x)) }");
+  EXPECT_THROW(fuse(untyped), Error);
+}
+
 // 2^20 operators in a chain, with a skip from each to the one after the next: paths overlap everywhere.
 TEST_F(FuseOps, ALongLadderIsFusedInLinearTime) {
   const auto ladder = [](int length) {
