@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <new>
 
 #include "baton/cli/verb.h"
@@ -36,6 +37,16 @@ int guarded(Verb& verb, Io& io) {
   }
 }
 
+std::string unknown_verb(const std::string& given, const std::vector<std::unique_ptr<Verb>>& verbs) {
+  std::vector<std::string> names;
+  for (const auto& verb : verbs) names.push_back(verb->name());
+  const std::string near = did_you_mean(given, names);
+  std::string text = "baton: there is no verb `" + given + "`" + (near.empty() ? "" : "; did you mean `" + near + "`?");
+  text += "\n  verbs:";
+  for (const std::string& name : names) text += " " + name;
+  return text + "\n  see: baton --help\n";
+}
+
 }  // namespace
 
 int run(int argc, const char* const* argv, Io& io) {
@@ -53,10 +64,22 @@ int run(int argc, const char* const* argv, Io& io) {
     apps.push_back(app.add_subcommand(verb->name(), verb->doc()));
     verb->flags(*apps.back());
   }
+  if (argc < 2) {
+    io.err << app.help();
+    return kUsageError;
+  }
+  if (const std::string first = argv[1]; first[0] != '-' && std::ranges::none_of(verbs, [&](const auto& verb) { return verb->name() == first; })) {
+    io.err << unknown_verb(first, verbs);
+    return kUsageError;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error, io.out, io.err) == 0 ? 0 : kUsageError;
+    if (error.get_exit_code() == 0) return app.exit(error, io.out, io.err);  // --help, --version
+    const auto* verb = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
+    const std::string name = verb == &app ? "baton" : "baton " + verb->get_name();
+    io.err << name << ": " << error.what() << "\n  see: " << name << " --help\n";
+    return kUsageError;
   }
   for (size_t i = 0; i < verbs.size(); ++i)
     if (apps[i]->parsed()) return guarded(*verbs[i], io);

@@ -12,8 +12,8 @@ class ProfileVerb final : public Verb {
   void flags(CLI::App& app) override {
     flags_.add(app);
     app.add_option("--threads", threads_, "threads of the runs")->capture_default_str()->check(CLI::Range(1, 256));
-    app.add_option("--repeat", repeat_, "runs of each kind, at least")->capture_default_str()->check(CLI::PositiveNumber);
-    app.add_option("--inside-ms", inside_ms_, "time to measure the inside of one kernel")->capture_default_str()->check(CLI::PositiveNumber);
+    app.add_option("--repeat", repeat_, "runs of each kind, at least")->capture_default_str()->check(CLI::Range(1, 1000000));
+    app.add_option("--inside-ms", inside_ms_, "time to measure the inside of one kernel")->capture_default_str()->check(CLI::Range(1.0, 1e6));
     app.add_flag("--no-inside", no_inside_, "kernels only: no split over their operators");
     app.add_flag("--json", json_, "one JSON object on standard output, with raw samples");
   }

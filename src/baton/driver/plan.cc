@@ -38,7 +38,7 @@ void flatten(const Type& type, std::vector<const TensorTypeNode*>& out) {
                        (type ? type_text(type) : "untyped values"));
   if (!tensor->is_static())
     throw NotSupported("the graph executor needs constant shapes, found " + type_text(Type(tensor)) +
-                       "; use the VM");
+                       "; give every extent a number (models whose shapes are only known at run time cannot be built yet)");
   out.push_back(tensor);
 }
 

@@ -112,6 +112,13 @@ std::string npy_header(const NDArray& array) {
   return std::string(kMagic, kMagicBytes) + '\x01' + '\0' + std::string(reinterpret_cast<const char*>(&length), 2) + text;
 }
 
+// Before anything is written: a rename would put a file in the place of a device or a pipe.
+void check_target(const std::string& path) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) refuse(path, "is there and is no regular file");
+}
+
 void replace_file(const std::string& temporary, const std::string& path) {
   std::error_code error;
   std::filesystem::rename(temporary, path, error);
@@ -176,6 +183,7 @@ NamedArrays read_npz(const std::string& path) {
 }
 
 void write_npy(const std::string& path, const NDArray& array) {
+  check_target(path);
   const std::string temporary = path + ".part";
   {
     std::ofstream file(temporary, std::ios::binary);
@@ -193,6 +201,7 @@ void write_npy(const std::string& path, const NDArray& array) {
 }
 
 void write_npz(const std::string& path, const NamedArrays& arrays) {
+  check_target(path);
   const std::string temporary = path + ".part";
   Zip archive = open_zip(temporary, ZIP_CREATE | ZIP_TRUNCATE);
   std::vector<std::string> contents;  // libzip reads them at close

@@ -67,6 +67,10 @@ std::string system_error(const std::string& what) { return what + ": " + std::st
 class TemporaryFile {
  public:
   Status create(const std::string& target) {
+    // A rename would put a file in the place of a device or a pipe.
+    struct stat there;
+    if (stat(target.c_str(), &there) == 0 && !S_ISREG(there.st_mode))
+      return Status::io("cannot write `" + target + "`: it is there and is no regular file");
     path_ = target + ".XXXXXX";
     descriptor_ = mkostemp(path_.data(), O_CLOEXEC);
     if (descriptor_ < 0) {

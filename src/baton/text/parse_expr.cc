@@ -226,7 +226,9 @@ const Parser::OpEntry& Parser::op_entry(std::string_view name, const Token& wher
     entry.reported = true;
     std::vector<std::string> names;
     for (const OpDef* op : all_ops()) names.push_back(op->name);
-    report(kUnknownOp, lexer_.span(where), {std::string(name), suggestion(name, names)});
+    const std::string near = suggestion(name, names);
+    report(kUnknownOp, lexer_.span(where),
+           {std::string(name), near.empty() ? "docs/compatibility.md lists the operators of Relay that are not supported yet" : near});
   }
   return entry;
 }

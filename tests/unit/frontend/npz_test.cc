@@ -123,6 +123,9 @@ TEST_F(Npz, AFailedWriteLeavesNothing) {
   const std::string there = folder_.path() + "/none/a.npy";
   EXPECT_THROW(write_npy(there, NDArray::zeros({3}, DType::float_(32))), Error);
   EXPECT_THROW(write_npz(there, {{"x", NDArray::zeros({3}, DType::float_(32))}}), Error);
+  // A directory, a device: nothing is put in its place.
+  EXPECT_THAT(error_of([&] { write_npy(folder_.path(), NDArray::zeros({3}, DType::float_(32))); }), HasSubstr("no regular file"));
+  EXPECT_THAT(error_of([&] { write_npz("/dev/full", {{"x", NDArray::zeros({3}, DType::float_(32))}}); }), HasSubstr("no regular file"));
 }
 
 }  // namespace

@@ -165,6 +165,7 @@ TEST_F(ArtifactTest, AFailedWriteLeavesNothing) {
   ArtifactWriter writer;
   writer.set_params(params());
   EXPECT_EQ(writer.write(path("no/such/folder")).code, StatusCode::kIo);
+  EXPECT_EQ(writer.write("/dev/null").code, StatusCode::kIo) << "a file was put in the place of a device";
   // A limit on the size of files stands in for a full disk: the write in the middle of the file fails.
   const auto write_with_limit = [&] {
     signal(SIGXFSZ, SIG_IGN);
