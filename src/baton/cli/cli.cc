@@ -2,6 +2,7 @@
 #include <new>
 
 #include "baton/cli/verb.h"
+#include "baton/codegen/compiler.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/version.h"
 
@@ -13,7 +14,7 @@ namespace baton::cli {
 
 namespace {
 
-constexpr int kUserError = 1, kUsageError = 2, kOurBug = 3;
+constexpr int kUserError = 1, kUsageError = 2, kOurBug = 3, kInterrupted = 130;  // 130: as shells say it of SIGINT
 
 int guarded(Verb& verb, Io& io) {
   try {
@@ -24,6 +25,9 @@ int guarded(Verb& verb, Io& io) {
   } catch (const UsageError& error) {
     io.err << "baton " << verb.name() << ": " << error.what() << "\n  see: baton " << verb.name() << " --help\n";
     return kUsageError;
+  } catch (const Interrupted& error) {
+    io.err << "baton " << verb.name() << ": " << error.what() << '\n';
+    return kInterrupted;
   } catch (const Error& error) {
     io.err << "baton " << verb.name() << ": " << error.what() << '\n';
     return kUserError;

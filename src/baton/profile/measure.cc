@@ -13,6 +13,7 @@ namespace baton {
 namespace {
 
 constexpr int kWarmUpRuns = 3;
+constexpr int kEnoughRuns = 1000;  // of a small model: more samples only make the report long
 
 void require(const Status& status) {
   if (!status.ok()) throw Error(status.message);
@@ -62,9 +63,8 @@ FusedTimes measure_fused(Executor& executor, const MeasureOptions& options) {
   const int64_t start = monotonic_ns();
   for (int run = 0;; ++run) {
     const double seconds = static_cast<double>(monotonic_ns() - start) / 1e9;
-    if ((run >= options.min_runs && seconds >= options.min_seconds) || seconds >= 10 * options.min_seconds) {
-      if (run > 0) break;
-    }
+    const bool enough = run >= options.min_runs && (seconds >= options.min_seconds || run >= kEnoughRuns);
+    if (run > 0 && (enough || seconds >= 10 * options.min_seconds)) break;
     if (options.interrupt && *options.interrupt) throw Interrupted("interrupted while measuring; nothing was written");
     // Both orders in turn: what comes second finds other caches and another clock than what comes first.
     if (run % 2 == 0) plain_run(executor, times);

@@ -12,7 +12,7 @@ namespace baton {
 
 struct MeasureOptions {
   int min_runs = 30;         ///< of each kind
-  double min_seconds = 3.0;  ///< of both kinds together; ends at 10x min_seconds in any case
+  double min_seconds = 3.0;  ///< of both kinds together, or 1000 runs of each; ends at 10x min_seconds in any case
   const std::atomic<bool>* interrupt = nullptr;
 };
 

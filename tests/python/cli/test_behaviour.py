@@ -1,0 +1,125 @@
+"""What goes wrong outside of Baton: full disks, caches that cannot be written, damaged files, an impatient user."""
+import json
+import os
+import pathlib
+import resource
+import signal
+import subprocess
+import time
+
+MODELS = pathlib.Path(__file__).parent / "models"
+
+
+def run(*arguments, cwd, limit=None, **environment):
+    def no_more_than():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    return subprocess.run([os.environ["BATON_PROGRAM"], *arguments], cwd=cwd, capture_output=True, text=True, check=False,
+                          stdin=subprocess.DEVNULL, timeout=120, env={**os.environ, **environment},
+                          preexec_fn=no_more_than if limit else None)
+
+
+def files(folder):
+    return sorted(path.name for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_full_disk_leaves_no_artifact(tmp_path):
+    # A limit on the size of files stands in for a full disk; the kernels are in the cache already.
+    model, cache = str(MODELS / "small.relay"), {"BATON_CACHE_DIR": str(tmp_path / "cache")}
+    out = tmp_path / "out"
+    out.mkdir()
+    assert run("build", model, "-o", "a.baton", cwd=out, **cache).returncode == 0
+    (out / "a.baton").rename(tmp_path / "a.baton")
+    size = (tmp_path / "a.baton").stat().st_size
+    done = run("build", model, "-o", "a.baton", cwd=out, limit=size - 1000, **cache)
+    assert done.returncode == 1
+    assert "cannot write `a.baton`" in done.stderr
+    assert files(out) == []
+
+
+def test_an_old_artifact_survives_a_failed_build(tmp_path):
+    model, cache = str(MODELS / "small.relay"), {"BATON_CACHE_DIR": str(tmp_path / "cache")}
+    (tmp_path / "a.baton").write_text("old")
+    assert run("build", model, "-o", "a.baton", cwd=tmp_path, limit=2000, **cache).returncode == 1
+    assert (tmp_path / "a.baton").read_text() == "old"
+
+
+def test_a_disk_that_is_full_from_the_start(tmp_path):
+    done = run("run", str(MODELS / "small.relay"), cwd=tmp_path, limit=100, BATON_CACHE_DIR=str(tmp_path / "cache"))
+    assert done.returncode == 1
+    assert "is the disk full?" in done.stderr
+    assert files(tmp_path) == []
+
+
+def test_a_cache_that_cannot_be_made_is_done_without(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = run("run", str(MODELS / "small.relay"), cwd=tmp_path, BATON_CACHE_DIR=str(tmp_path / "file" / "cache"))
+    assert done.returncode == 0
+    assert "set BATON_CACHE_DIR to another folder" in done.stderr
+
+
+def test_a_damaged_cache_is_made_again(tmp_path):
+    model, cache = str(MODELS / "small.relay"), {"BATON_CACHE_DIR": str(tmp_path / "cache")}
+    first = run("run", model, cwd=tmp_path, **cache)
+    for path in (tmp_path / "cache").rglob("*.kernel"):
+        path.write_bytes(path.read_bytes()[:-100])
+    again = run("run", model, cwd=tmp_path, **cache)
+    assert (again.returncode, again.stdout) == (0, first.stdout)
+
+
+def test_a_truncated_artifact_says_so(tmp_path):
+    model = str(MODELS / "small.relay")
+    assert run("build", model, "-o", "a.baton", cwd=tmp_path).returncode == 0
+    whole = (tmp_path / "a.baton").read_bytes()
+    assert "output0" in run("run", "a.baton", cwd=tmp_path).stdout
+    (tmp_path / "a.baton").write_bytes(whole[: len(whole) // 2])
+    done = run("run", "a.baton", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "is not complete: it has" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_outputs_are_the_same_from_model_and_artifact(tmp_path):
+    model = str(MODELS / "small.relay")
+    assert run("build", model, "-o", "a.baton", cwd=tmp_path).returncode == 0
+    assert run("run", "a.baton", cwd=tmp_path).stdout == run("run", model, cwd=tmp_path).stdout
+
+
+def interrupted(tmp_path, *arguments, after):
+    process = subprocess.Popen([os.environ["BATON_PROGRAM"], *arguments], cwd=tmp_path, text=True, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               env={**os.environ, "BATON_CACHE_DIR": str(tmp_path / "cache")})
+    time.sleep(after)
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    output, error = process.communicate(timeout=30)
+    return process.returncode, output, error, time.monotonic() - began
+
+
+def test_ctrl_c_while_building(tmp_path):
+    status, output, error, seconds = interrupted(tmp_path, "build", "resnet-50", "-o", "a.baton", after=1.0)
+    assert status == 130, error
+    assert "interrupted" in error
+    assert output == ""
+    assert seconds < 5
+    assert not (tmp_path / "a.baton").exists()
+    assert all(name.endswith((".kernel", ".so")) for name in files(tmp_path)), "half-written files in the cache"
+
+
+def test_ctrl_c_while_measuring(tmp_path):
+    model = str(MODELS / "small.relay")
+    assert run("run", model, cwd=tmp_path, BATON_CACHE_DIR=str(tmp_path / "cache")).returncode == 0
+    status, output, error, seconds = interrupted(tmp_path, "profile", model, "--json", "--repeat", "1000000", after=1.0)
+    assert status == 130, error
+    assert output == "", "half a report"
+    assert "interrupted" in error
+    assert seconds < 5
+
+
+def test_json_is_alone_on_standard_output(tmp_path):
+    done = run("profile", str(MODELS / "small.relay"), "--json", "--repeat", "3", "--inside-ms", "2", cwd=tmp_path)
+    report = json.loads(done.stdout)
+    assert report["schema"] == 1
+    assert {row["op"] for row in report["operators"]} == {"add", "nn.relu"}
+    assert [part["method"] for part in report["kernels"][0]["inside"]][-1] == "whole"
