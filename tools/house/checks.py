@@ -14,6 +14,7 @@ from . import state
 
 Counts = collections.namedtuple("Counts", "passed failed skipped", defaults=(0,))
 NONE = Counts(0, 0)
+FUZZ_SECONDS = 30
 
 
 def parse(arguments):
@@ -30,7 +31,9 @@ def parse(arguments):
 
 def run(build, options):
     os.makedirs(os.path.join(build.folder, "test-results"), exist_ok=True)
-    kinds = (("layers", _layers), ("unit tests", _unit), ("golden files", _golden), ("Python tests", _python))
+    kinds = [("layers", _layers), ("unit tests", _unit), ("golden files", _golden), ("Python tests", _python)]
+    if options.slow:
+        kinds.append((f"fuzzers, {FUZZ_SECONDS} s each", _fuzz))
     results = []
     for title, kind in kinds:
         _say(f"== {title}")
@@ -144,6 +147,31 @@ def _python(build, options):
     if status not in (0, 5) and not failed:  # 5: nothing chosen
         failed = 1
     return Counts(max(0, tests - failures - errors - skipped), failed, skipped)
+
+
+def _fuzz(build, options):
+    """Every program of tests/fuzz, built by setup.prepare with the preset `fuzz`, on what the tree has as seeds."""
+    folder = os.path.join(build.root, "build", "fuzz")
+    names = [name for name in sorted(os.listdir(os.path.join(build.root, "tests", "fuzz"))) if name.endswith(".cc")]
+    chosen = [name[:-3] for name in names if re.search(options.filter, name)]
+    failed = 0
+    for name in chosen:
+        corpus, findings = os.path.join(folder, "corpus", name), os.path.join(folder, "findings", name)
+        os.makedirs(corpus, exist_ok=True)
+        os.makedirs(findings, exist_ok=True)
+        seeds = [seed for seed in (os.path.join(build.root, "tests", "fuzz", "corpus", name),
+                                   os.path.join(build.root, "tests", "golden", "text") if name == "relay_text" else "")
+                 if os.path.isdir(seed)]
+        log = os.path.join(folder, f"{name}.log")
+        with open(log, "w", encoding="utf-8") as file:
+            status = subprocess.run([os.path.join(folder, "fuzz_" + name), f"-max_total_time={FUZZ_SECONDS}", "-timeout=10",
+                                     "-rss_limit_mb=2500", f"-artifact_prefix={findings}/", corpus, *seeds],
+                                    cwd=build.root, env={**_environment(build), "ASAN_OPTIONS": "detect_leaks=0"},
+                                    stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT, check=False).returncode
+        if status != 0:
+            failed += 1
+            _say(f"   {name}: a finding; see {log} and {findings}")
+    return Counts(len(chosen) - failed, failed)
 
 
 def _call(build, command):

@@ -11,16 +11,17 @@ PACKAGES = (
     "g++", "python3-venv", "python3-dev", "ccache", "libgtest-dev", "libgmock-dev", "libbenchmark-dev",
     "nlohmann-json3-dev", "libcli11-dev", "libzip-dev",
 )
+FUZZING = ("clang-19", "libclang-rt-19-dev", "llvm-19")  # for ./baton test --slow
 
 
-def missing():
-    """Those of PACKAGES that are not installed. Empty when this system has no dpkg: then CMake will say what lacks."""
+def missing(more=()):
+    """Those of PACKAGES and `more` that are not installed. Empty when this system has no dpkg: then CMake will say what lacks."""
     if not shutil.which("dpkg-query"):
         return []
-    answer = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *PACKAGES],
+    answer = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *PACKAGES, *more],
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
     installed = {line.split()[0] for line in answer.splitlines() if line.endswith(" installed")}
-    return [name for name in PACKAGES if name not in installed]
+    return [name for name in (*PACKAGES, *more) if name not in installed]
 
 
 def install(steps, packages):

@@ -9,7 +9,7 @@ import sys
 
 from . import debian, wheels
 from .report import Failure, Steps, explain
-from .state import venv_python
+from .state import Build, venv_python
 
 SPACE_NEEDED = 1_500_000_000  # bytes below build/ for wheels, precompiled headers and objects of one preset
 
@@ -23,6 +23,8 @@ def run(build, verb, arguments, peers):
 
             options = checks.parse(arguments)
             prepare(build, "all", bench=options.slow)
+            if options.slow:
+                prepare(Build(build.root, "fuzz"), "fuzzers", bench=True, packages=debian.FUZZING)
             return checks.run(build, options)
         prepare(build, "baton", bench=peers)
     except Failure as failure:
@@ -39,8 +41,8 @@ def run(build, verb, arguments, peers):
     return build.become_program([verb, *arguments] if verb else [])
 
 
-def prepare(build, target, *, bench=False):
-    """Makes `target` (a CMake target) current, with packages and wheels."""
+def prepare(build, target, *, bench=False, packages=()):
+    """Makes `target` (a CMake target) current, with wheels and Debian's packages (`packages` beside those of every build)."""
     folder = os.path.dirname(build.folder)
     os.makedirs(folder, exist_ok=True)
     steps = Steps(os.path.join(folder, "setup.log"))
@@ -48,7 +50,7 @@ def prepare(build, target, *, bench=False):
         _take(lock, steps)
         _truncate(steps.log_path)
         try:
-            missing = debian.missing()
+            missing = debian.missing(packages)
             if missing:
                 steps.step(f"installing {len(missing)} Debian packages: {' '.join(missing)}")
                 debian.install(steps, missing)

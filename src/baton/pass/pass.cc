@@ -146,8 +146,14 @@ void register_pass(const std::string& name, PassFactory factory) {
 Pass make_pass(const std::string& name, const PassArgs& args) {
   const auto at = factories().find(name);
   if (at != factories().end()) return at->second(args);
-  const std::string near = did_you_mean(name, pass_names());
-  throw UsageError("no pass is called `" + name + "`" + (near.empty() ? "" : "; did you mean `" + near + "`?"));
+  std::string hint;
+  if (const std::string near = did_you_mean(name, pass_names()); !near.empty()) {
+    hint = "; did you mean `" + near + "`?";
+  } else {
+    hint = "\n  known passes:";
+    for (const std::string& known : pass_names()) hint += " " + known;
+  }
+  throw UsageError("no pass is called `" + name + "`" + hint);
 }
 
 std::vector<std::string> pass_names() {
