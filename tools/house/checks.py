@@ -152,8 +152,8 @@ def _python(build, options):
 def _fuzz(build, options):
     """Every program of tests/fuzz, built by setup.prepare with the preset `fuzz`, on what the tree has as seeds."""
     folder = os.path.join(build.root, "build", "fuzz")
-    names = [name for name in sorted(os.listdir(os.path.join(build.root, "tests", "fuzz"))) if name.endswith(".cc")]
-    chosen = [name[:-3] for name in names if re.search(options.filter, name)]
+    sources = sorted(glob.glob(os.path.join(build.root, "tests", "fuzz", "*.cc")))
+    chosen = [name for name in (os.path.basename(path)[:-3] for path in sources) if re.search(options.filter, name)]
     failed = 0
     for name in chosen:
         corpus, findings = os.path.join(folder, "corpus", name), os.path.join(folder, "findings", name)
