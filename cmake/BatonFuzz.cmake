@@ -7,8 +7,7 @@ if(BATON_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     message(FATAL_ERROR "fuzzers need clang (preset `fuzz` names it), not ${CMAKE_CXX_COMPILER_ID}")
   endif()
-  # The runtime has no RTTI, so what it made has no type that `vptr` could check.
-  add_compile_options(-fsanitize=fuzzer-no-link -fno-sanitize=vptr)
+  add_compile_options(-fsanitize=fuzzer-no-link)
   add_link_options(-fsanitize=fuzzer-no-link)
 endif()
 

@@ -20,9 +20,10 @@ if(runtime_sources)
   add_library(baton_runtime SHARED ${runtime_sources} "${shim_embedded}")
   target_include_directories(baton_runtime PUBLIC "${CMAKE_SOURCE_DIR}/src"
                                            PRIVATE "${BATON_HALIDE_ROOT}/include")  # HalideRuntime.h only
-  target_compile_options(baton_runtime PRIVATE -fno-exceptions -fno-rtti)
-  if(BATON_SANITIZE MATCHES undefined)
-    target_compile_options(baton_runtime PRIVATE -fno-sanitize=vptr)  # needs RTTI
+  target_compile_options(baton_runtime PRIVATE -fno-exceptions)
+  if(NOT BATON_SANITIZE)
+    # Where `vptr` is checked, what the runtime made must have a type: it hands std::shared_ptr to the rest.
+    target_compile_options(baton_runtime PRIVATE -fno-rtti)
   endif()
   # Its threads run until the process ends: it must never be unloaded.
   target_link_options(baton_runtime PRIVATE -Wl,-z,nodelete)

@@ -15,6 +15,8 @@ from . import state
 Counts = collections.namedtuple("Counts", "passed failed skipped", defaults=(0,))
 NONE = Counts(0, 0)
 FUZZ_SECONDS = 30
+# Whole networks and a million nodes: minutes under sanitizers, and smaller tests go the same ways.
+TOO_SLOW_SANITIZED = r"Slow|PassGoldens|OriginMutations|Networks|Models|Reference|Million|Ladder|ThreadPool"
 
 
 def parse(arguments):
@@ -33,6 +35,7 @@ def run(build, options):
     os.makedirs(os.path.join(build.folder, "test-results"), exist_ok=True)
     kinds = [("layers", _layers), ("unit tests", _unit), ("golden files", _golden), ("Python tests", _python)]
     if options.slow:
+        kinds.append(("unit tests under the address and undefined behaviour sanitizers", _sanitized))
         kinds.append((f"fuzzers, {FUZZ_SECONDS} s each", _fuzz))
     results = []
     for title, kind in kinds:
@@ -56,12 +59,17 @@ def _layers(build, options):
     return Counts(1, 0) if status == 0 else Counts(0, 1)
 
 
-def _unit(build, options):
+def _sanitized(build, options):
+    return _unit(state.Build(build.root, "asan-ubsan"), options, leave_out=TOO_SLOW_SANITIZED)
+
+
+def _unit(build, options, leave_out=None):
     program = os.path.join(build.folder, "baton_unit_tests")
     if not os.path.exists(program):
         return _nothing("no test in tests/unit yet")
     chosen = [name for name in _unit_names(build, program)
-              if re.search(options.filter, name) and (options.slow or "Slow" not in name)]
+              if re.search(options.filter, name) and (options.slow or "Slow" not in name)
+              and not (leave_out and re.search(leave_out, name))]
     if not chosen:
         return _nothing("none chosen")
     # In a file: thousands of names do not fit on a command line.
@@ -166,7 +174,7 @@ def _fuzz(build, options):
         with open(log, "w", encoding="utf-8") as file:
             status = subprocess.run([os.path.join(folder, "fuzz_" + name), f"-max_total_time={FUZZ_SECONDS}", "-timeout=10",
                                      "-rss_limit_mb=2500", f"-artifact_prefix={findings}/", corpus, *seeds],
-                                    cwd=build.root, env={**_environment(build), "ASAN_OPTIONS": "detect_leaks=0"},
+                                    cwd=build.root, env=_environment(build),
                                     stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT, check=False).returncode
         if status != 0:
             failed += 1
@@ -182,7 +190,7 @@ def _call(build, command):
 def _environment(build):
     paths = [os.path.join(build.root, "python"), os.path.join(build.folder, "python")]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "BATON_PROGRAM": build.program,
-            "BATON_BUILD_DIR": build.folder}
+            "BATON_BUILD_DIR": build.folder, "ASAN_OPTIONS": "detect_leaks=0:alloc_dealloc_mismatch=0"}
 
 
 def _nothing(why):

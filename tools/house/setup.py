@@ -24,6 +24,7 @@ def run(build, verb, arguments, peers):
             options = checks.parse(arguments)
             prepare(build, "all", bench=options.slow)
             if options.slow:
+                prepare(Build(build.root, "asan-ubsan"), "baton_unit_tests", bench=True)
                 prepare(Build(build.root, "fuzz"), "fuzzers", bench=True, packages=debian.FUZZING)
             return checks.run(build, options)
         prepare(build, "baton", bench=peers)
