@@ -1,12 +1,11 @@
-// Any bytes give a module or diagnostics. A module prints as text that reads back as the same module, and types, or
-// the diagnostics of what is wrong with it.
+// Any bytes give a module or diagnostics. A module prints as text that can be read back and prints the same again (it need
+// not be the same module: numbers are printed with six digits, as TVM prints them), and it types, or there are diagnostics.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
 #include "baton/driver/initialize.h"
-#include "baton/ir/structural.h"
 #include "baton/support/diagnostic.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
@@ -16,17 +15,23 @@ using namespace baton;
 
 namespace {
 
+std::string text_of(const IRModule& module) {
+  PrintOptions options;
+  options.spans = false;  // they name the text that was read
+  return print(*module, options);
+}
+
 void round_trip(const IRModule& module) {
-  const std::string text = astext(module);
-  IRModule again;
+  const std::string text = text_of(module);
+  std::string again;
   try {
-    again = parse_module(text);
+    again = text_of(parse_module(text));
   } catch (const Error& error) {
     std::fprintf(stderr, "what was printed cannot be read: %s\n%s\n", error.what(), text.c_str());
     std::abort();
   }
-  if (structural_equal(*module, *again)) return;
-  std::fprintf(stderr, "what was printed reads as another module:\n%s\n---\n%s\n", text.c_str(), astext(again).c_str());
+  if (again == text) return;
+  std::fprintf(stderr, "what was printed and read prints otherwise:\n%s\n---\n%s\n", text.c_str(), again.c_str());
   std::abort();
 }
 

@@ -73,6 +73,7 @@ def _unit(build, options, leave_out=None):
     if not chosen:
         return _nothing("none chosen")
     # In a file: thousands of names do not fit on a command line.
+    os.makedirs(os.path.join(build.folder, "test-results"), exist_ok=True)
     flags = os.path.join(build.folder, "test-results", "unit.flags")
     report = os.path.join(build.folder, "test-results", "unit.json")
     with open(flags, "w", encoding="utf-8") as file:

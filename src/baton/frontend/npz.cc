@@ -148,8 +148,12 @@ std::string read_entry(zip_t* archive, const zip_stat_t& entry, const std::strin
   const std::string where = path + ": " + entry.name;
   if (entry.comp_method != ZIP_CM_STORE && entry.comp_method != ZIP_CM_DEFLATE)
     refuse(where, "is compressed in a way that numpy does not write (method " + std::to_string(entry.comp_method) + ")");
-  if (entry.size / kMostDeflated > entry.comp_size)
-    refuse(where, "is damaged: " + std::to_string(entry.size) + " bytes cannot come from " + std::to_string(entry.comp_size));
+  std::error_code unknown;
+  const uint64_t there = std::filesystem::file_size(path, unknown);
+  if (entry.comp_size > there || entry.size / kMostDeflated > entry.comp_size ||
+      (entry.comp_method == ZIP_CM_STORE && entry.size != entry.comp_size))
+    refuse(where, "is damaged: " + std::to_string(entry.size) + " bytes cannot come from " + std::to_string(entry.comp_size) +
+                      " in a file of " + std::to_string(there));
   zip_file_t* file = zip_fopen_index(archive, entry.index, 0);
   if (!file) refuse(where, zip_strerror(archive));
   std::string bytes(entry.size, '\0');

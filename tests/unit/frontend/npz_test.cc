@@ -113,6 +113,11 @@ TEST_F(Npz, SizesThatCannotBeAreNotAllocated) {
   std::memcpy(zip.data() + directory + 10, &deflate, 2);
   write_file(path("a.npz"), zip);
   EXPECT_THAT(error_of([&] { read_npz(path("a.npz")); }), HasSubstr("cannot come from"));
+  std::string both = zip;  // the compressed size lies too
+  std::memcpy(both.data() + 18, &huge, 4);
+  std::memcpy(both.data() + directory + 20, &huge, 4);
+  write_file(path("a.npz"), both);
+  EXPECT_THAT(error_of([&] { read_npz(path("a.npz")); }), HasSubstr("cannot come from"));
   std::memcpy(zip.data() + 8, &other, 2);
   std::memcpy(zip.data() + directory + 10, &other, 2);
   write_file(path("a.npz"), zip);
