@@ -105,6 +105,7 @@ struct OpDef {
   bool stateful = false;                ///< never merged, folded or dropped
   bool reshape_only = false;            ///< moves no data: a kernel of such operators only is a `__nop`
   bool data_dependent = false;          ///< the output's shape depends on the inputs' values
+  bool declares_attrs = true;           ///< false: Relay's text gives the attributes as one `meta[...]`, or with attrs_type_key
   OpRules rules;
 };
 

@@ -24,6 +24,7 @@ struct OpSpec {
   bool stateful = false;
   bool reshape_only = false;
   bool data_dependent = false;
+  bool declares_attrs = true;
   OpRules rules = {};
 
   operator OpDef() const {
@@ -40,6 +41,7 @@ struct OpSpec {
     def.stateful = stateful;
     def.reshape_only = reshape_only;
     def.data_dependent = data_dependent;
+    def.declares_attrs = declares_attrs;
     def.rules = rules;
     return def;
   }
