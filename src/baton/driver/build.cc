@@ -135,7 +135,7 @@ IRModule bind_params(const IRModule& module, const NamedArrays& params) {
   if (values.empty()) return module;
   IRModule bound = module->copy();
   const Function function = make_function(std::move(left), substitute(main->body(), values), main->ret_type(),
-                                          main->attrs(), NodeInfo(main->origins(), main->span()));
+                                          main->attrs(), NodeInfo(main->origins(), main->span()), main->type_params());
   bound->set("main", function);
   return bound;
 }

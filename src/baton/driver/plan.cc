@@ -155,8 +155,15 @@ class Planner {
             "the graph executor needs a graph: run ToGraphNormalForm over a program with `let`");
       case ExprKind::kIf:
         throw NotSupported("the graph executor does not support control flow (found an if)");
+      case ExprKind::kMatch:
+        throw NotSupported("the graph executor does not support control flow (found a match)");
+      case ExprKind::kRefCreate:
+      case ExprKind::kRefRead:
+      case ExprKind::kRefWrite:
+        throw NotSupported("the graph executor does not support references");
       case ExprKind::kFunction:
       case ExprKind::kGlobalVar:
+      case ExprKind::kConstructor:
       case ExprKind::kOp:
         return;
     }

@@ -20,7 +20,10 @@ namespace baton {
 
 struct OpDef;
 
-enum class ExprKind : uint8_t { kVar, kGlobalVar, kConstant, kOp, kTuple, kTupleGetItem, kCall, kFunction, kLet, kIf };
+enum class ExprKind : uint8_t {
+  kVar, kGlobalVar, kConstant, kOp, kConstructor, kTuple, kTupleGetItem, kCall, kFunction, kLet, kIf, kMatch,
+  kRefCreate, kRefRead, kRefWrite
+};
 
 /// What every node carries. Origins have no default on purpose.
 struct NodeInfo {
@@ -163,10 +166,12 @@ using FunctionAttrs = std::vector<std::pair<std::string, AttrValue>>;
 class FunctionNode final : public ExprNode {
  public:
   static constexpr ExprKind kKind = ExprKind::kFunction;
-  FunctionNode(std::vector<Var> params, Expr body, Type ret_type, FunctionAttrs attrs, NodeInfo info)
+  FunctionNode(std::vector<Var> params, Expr body, Type ret_type, std::vector<TypeVar> type_params, FunctionAttrs attrs,
+               NodeInfo info)
       : ExprNode(kKind, std::move(info)), params_(std::move(params)), body_(std::move(body)),
-        ret_type_(std::move(ret_type)), attrs_(std::move(attrs)) {}
+        ret_type_(std::move(ret_type)), type_params_(std::move(type_params)), attrs_(std::move(attrs)) {}
   const std::vector<Var>& params() const { return params_; }
+  const std::vector<TypeVar>& type_params() const { return type_params_; }  ///< `fn [A](...)`
   const Expr& body() const { return body_; }
   const Type& ret_type() const { return ret_type_; }  ///< null when not annotated and not inferred
   const FunctionAttrs& attrs() const { return attrs_; }
@@ -177,6 +182,7 @@ class FunctionNode final : public ExprNode {
   std::vector<Var> params_;
   Expr body_;
   Type ret_type_;
+  std::vector<TypeVar> type_params_;
   FunctionAttrs attrs_;
 };
 using Function = Ref<const FunctionNode>;
@@ -209,6 +215,41 @@ class IfNode final : public ExprNode {
   Expr condition_, then_, otherwise_;
 };
 
+/// `ref(value)`: a new cell.
+class RefCreateNode final : public ExprNode {
+ public:
+  static constexpr ExprKind kKind = ExprKind::kRefCreate;
+  RefCreateNode(Expr value, NodeInfo info) : ExprNode(kKind, std::move(info)), value_(std::move(value)) {}
+  const Expr& value() const { return value_; }
+
+ private:
+  Expr value_;
+};
+
+/// `ref_read(cell)`.
+class RefReadNode final : public ExprNode {
+ public:
+  static constexpr ExprKind kKind = ExprKind::kRefRead;
+  RefReadNode(Expr ref, NodeInfo info) : ExprNode(kKind, std::move(info)), ref_(std::move(ref)) {}
+  const Expr& ref() const { return ref_; }
+
+ private:
+  Expr ref_;
+};
+
+/// `ref_write(cell, value)`: writes, and is the empty tuple.
+class RefWriteNode final : public ExprNode {
+ public:
+  static constexpr ExprKind kKind = ExprKind::kRefWrite;
+  RefWriteNode(Expr ref, Expr value, NodeInfo info)
+      : ExprNode(kKind, std::move(info)), ref_(std::move(ref)), value_(std::move(value)) {}
+  const Expr& ref() const { return ref_; }
+  const Expr& value() const { return value_; }
+
+ private:
+  Expr ref_, value_;
+};
+
 // ---- Constructors with everything given. A type is kept only when all children are typed: a typed node is typed all the
 // way down.
 Var make_var(std::string name, Type annotation, NodeInfo info);
@@ -217,9 +258,15 @@ Constant make_constant(NDArray value, NodeInfo info);
 Expr make_tuple(std::vector<Expr> fields, NodeInfo info);
 Expr make_tuple_get_item(Expr tuple, int index, NodeInfo info);
 Call make_call(Expr callee, std::vector<Expr> args, Attrs attrs, NodeInfo info);
-Function make_function(std::vector<Var> params, Expr body, Type ret_type, FunctionAttrs attrs, NodeInfo info);
+Function make_function(std::vector<Var> params, Expr body, Type ret_type, FunctionAttrs attrs, NodeInfo info,
+                       std::vector<TypeVar> type_params = {});
+/// `old` with other parameters and another body; its annotations of types, attributes, span and origins stay.
+Function remake_function(const FunctionNode& old, std::vector<Var> params, Expr body);
 Expr make_let(Var var, Expr value, Expr body, NodeInfo info);
 Expr make_if(Expr condition, Expr then, Expr otherwise, NodeInfo info);
+Expr make_ref_create(Expr value, NodeInfo info);
+Expr make_ref_read(Expr ref, NodeInfo info);
+Expr make_ref_write(Expr ref, Expr value, NodeInfo info);
 
 // ---- Builders: origins from the open OriginScope; outside any scope a call of an operator gets a fresh Origin
 // (and everything else none). Types are null.
@@ -232,9 +279,13 @@ Expr get_item(Expr tuple, int index, Span span = {});
 Call call(std::string_view op, std::vector<Expr> args, Attrs attrs = {}, Span span = {});
 /// A call of anything; `callee` may be an operator.
 Call call_expr(Expr callee, std::vector<Expr> args, Attrs attrs = {}, Span span = {});
-Function function(std::vector<Var> params, Expr body, Type ret_type = {}, FunctionAttrs attrs = {}, Span span = {});
+Function function(std::vector<Var> params, Expr body, Type ret_type = {}, FunctionAttrs attrs = {}, Span span = {},
+                  std::vector<TypeVar> type_params = {});
 Expr let(Var var, Expr value, Expr body, Span span = {});
 Expr if_else(Expr condition, Expr then, Expr otherwise, Span span = {});
+Expr ref_create(Expr value, Span span = {});
+Expr ref_read(Expr ref, Span span = {});
+Expr ref_write(Expr ref, Expr value, Span span = {});
 
 /// The value of a scalar constant as a double; nothing when `expr` is no scalar constant of a number type.
 std::optional<double> scalar_value(const Expr& expr);

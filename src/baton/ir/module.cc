@@ -48,8 +48,28 @@ GlobalVar IRModuleNode::global_var(const std::string& name) {
   return var;
 }
 
+TypeData IRModuleNode::find_type(const std::string& name) const {
+  const auto at = type_defs_.find(name);
+  return at == type_defs_.end() ? TypeData() : at->second;
+}
+
+void IRModuleNode::set_type(TypeData type) {
+  BATON_CHECK(type, "a module's type definition is null");
+  const std::string& name = type->header()->name();
+  global_type_vars_.try_emplace(name, type->header());
+  type_defs_[name] = std::move(type);
+}
+
+GlobalTypeVar IRModuleNode::global_type_var(const std::string& name) {
+  GlobalTypeVar& var = global_type_vars_[name];
+  if (!var) var = baton::global_type_var(name);
+  return var;
+}
+
 IRModule IRModuleNode::copy() const {
   IRModule copy = make_module();
+  copy->type_defs_ = type_defs_;
+  copy->global_type_vars_ = global_type_vars_;
   copy->functions_ = functions_;
   copy->global_vars_ = global_vars_;
   copy->origins_ = origins_;

@@ -1,11 +1,12 @@
 #pragma once
-// IRModule: functions by name, and the table of all origins that ever entered it.
+// IRModule: functions and data types by name, and the table of all origins that ever entered it.
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "baton/ir/adt.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/origin.h"
 #include "baton/support/pointer_index.h"
@@ -57,12 +58,22 @@ class IRModuleNode final : public RefCounted {
   /// The variable for `name`: always the same object in a module and its copies.
   GlobalVar global_var(const std::string& name);
 
+  const std::map<std::string, TypeData>& type_defs() const { return type_defs_; }  ///< sorted by name
+  /// The definition of the data type of that name, or null.
+  TypeData find_type(const std::string& name) const;
+  /// Adds or replaces.
+  void set_type(TypeData type);
+  /// The name of a data type: always the same object in a module and its copies.
+  GlobalTypeVar global_type_var(const std::string& name);
+
   const OriginTable& origins() const { return origins_; }
   OriginTable& origins() { return origins_; }
 
   IRModule copy() const;
 
  private:
+  std::map<std::string, TypeData> type_defs_;
+  std::map<std::string, GlobalTypeVar> global_type_vars_;
   std::map<std::string, Function> functions_;
   std::map<std::string, GlobalVar> global_vars_;
   OriginTable origins_;

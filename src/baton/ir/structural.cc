@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "baton/ir/adt.h"
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
 #include "baton/support/hash.h"
@@ -77,7 +78,7 @@ class Comparison {
 
   bool bind(const Var& a, const Var& b) {
     if (pair(a.get(), b.get()) == Pairing::kWrong) return false;
-    return same_type(a->annotation(), b->annotation());
+    return same_type(a->annotation(), b->annotation(), type_vars_);
   }
 
   bool compare_vars(const VarNode& a, const VarNode& b) {
@@ -85,7 +86,7 @@ class Comparison {
     // A free variable: binders are met before what they bind.
     if (backward_.contains(&b)) return false;
     if (&a != &b && !map_free_vars_) return false;
-    return pair(&a, &b) != Pairing::kWrong && same_type(a.annotation(), b.annotation());
+    return pair(&a, &b) != Pairing::kWrong && same_type(a.annotation(), b.annotation(), type_vars_);
   }
 
   bool compare(const ExprNode* a, const ExprNode* b) {
@@ -104,11 +105,20 @@ class Comparison {
         push(left.tuple().get(), right.tuple().get());
         return left.index() == right.index();
       }
+      case ExprKind::kConstructor: {
+        const auto& left = static_cast<const ConstructorNode&>(*a);
+        const auto& right = static_cast<const ConstructorNode&>(*b);
+        return left.name() == right.name() && left.belongs_to()->name() == right.belongs_to()->name();
+      }
       case ExprKind::kTuple:
       case ExprKind::kCall:
       case ExprKind::kFunction:
       case ExprKind::kLet:
-      case ExprKind::kIf: break;
+      case ExprKind::kIf:
+      case ExprKind::kMatch:
+      case ExprKind::kRefCreate:
+      case ExprKind::kRefRead:
+      case ExprKind::kRefWrite: break;
     }
     const Pairing pairing = pair(a, b);
     if (pairing != Pairing::kNew) return pairing == Pairing::kOld;
@@ -130,9 +140,12 @@ class Comparison {
     if (a->kind() == ExprKind::kFunction) {
       const auto& left = static_cast<const FunctionNode&>(*a);
       const auto& right = static_cast<const FunctionNode&>(*b);
-      if (left.params().size() != right.params().size() || !same_type(left.ret_type(), right.ret_type()) ||
+      if (left.params().size() != right.params().size() || left.type_params().size() != right.type_params().size() ||
           !same_function_attrs(left, right))
         return false;
+      for (size_t i = 0; i < left.type_params().size(); ++i)
+        type_vars_.emplace_back(left.type_params()[i].get(), right.type_params()[i].get());
+      if (!same_type(left.ret_type(), right.ret_type(), type_vars_)) return false;
       for (size_t i = 0; i < left.params().size(); ++i)
         if (!bind(left.params()[i], right.params()[i])) return false;
       push(left.body().get(), right.body().get());
@@ -146,11 +159,47 @@ class Comparison {
       push(left.value().get(), right.value().get());
       return true;
     }
+    if (a->kind() == ExprKind::kMatch) return open_match(static_cast<const MatchNode&>(*a), static_cast<const MatchNode&>(*b));
+    if (a->kind() == ExprKind::kRefCreate) {
+      push(static_cast<const RefCreateNode*>(a)->value().get(), static_cast<const RefCreateNode*>(b)->value().get());
+      return true;
+    }
+    if (a->kind() == ExprKind::kRefRead) {
+      push(static_cast<const RefReadNode*>(a)->ref().get(), static_cast<const RefReadNode*>(b)->ref().get());
+      return true;
+    }
+    if (a->kind() == ExprKind::kRefWrite) {
+      const auto& left = static_cast<const RefWriteNode&>(*a);
+      const auto& right = static_cast<const RefWriteNode&>(*b);
+      push(left.value().get(), right.value().get());
+      push(left.ref().get(), right.ref().get());
+      return true;
+    }
     const auto& left = static_cast<const IfNode&>(*a);
     const auto& right = static_cast<const IfNode&>(*b);
     push(left.otherwise().get(), right.otherwise().get());
     push(left.then().get(), right.then().get());
     push(left.condition().get(), right.condition().get());
+    return true;
+  }
+
+  bool open_match(const MatchNode& a, const MatchNode& b) {
+    if (a.clauses().size() != b.clauses().size() || a.complete() != b.complete()) return false;
+    for (size_t i = a.clauses().size(); i-- > 0;) {
+      if (!same_pattern(*a.clauses()[i].pattern, *b.clauses()[i].pattern)) return false;
+      push(a.clauses()[i].body.get(), b.clauses()[i].body.get());
+    }
+    push(a.data().get(), b.data().get());
+    return true;
+  }
+
+  // Binds the variables of both to each other.
+  bool same_pattern(const PatternNode& a, const PatternNode& b) {
+    if (a.kind() != b.kind() || a.patterns().size() != b.patterns().size()) return false;
+    if (a.kind() == PatternKind::kVar && !bind(a.var(), b.var())) return false;
+    if (a.kind() == PatternKind::kConstructor && !compare(a.constructor().get(), b.constructor().get())) return false;
+    for (size_t i = 0; i < a.patterns().size(); ++i)
+      if (!same_pattern(*a.patterns()[i], *b.patterns()[i])) return false;
     return true;
   }
 
@@ -163,6 +212,7 @@ class Comparison {
   bool map_free_vars_;
   std::vector<std::pair<const ExprNode*, const ExprNode*>> todo_;
   PointerMap<const ExprNode*> forward_, backward_;
+  TypeVarPairs type_vars_;  // of the functions met so far; each binds its own
 };
 
 // Hashes nodes in post-order; variables are numbered as they are met, which is the same in equal programs.
@@ -207,12 +257,26 @@ class Hashing {
         }
         break;
       }
+      case ExprKind::kConstructor: hasher.add_text(static_cast<const ConstructorNode&>(node).name()); break;
+      case ExprKind::kMatch:
+        for (const Clause& clause : static_cast<const MatchNode&>(node).clauses()) hash_pattern(*clause.pattern, hasher);
+        break;
       case ExprKind::kTuple:
       case ExprKind::kLet:
-      case ExprKind::kIf: break;
+      case ExprKind::kIf:
+      case ExprKind::kRefCreate:
+      case ExprKind::kRefRead:
+      case ExprKind::kRefWrite: break;
     }
     for_each_child(node, [&](const Expr& child) { hasher.add(child ? *values_.find(child.get()) : 0); });
     return hasher.value();
+  }
+
+  static void hash_pattern(const PatternNode& pattern, Hasher& hasher) {
+    hasher.add(static_cast<uint64_t>(pattern.kind()));
+    if (pattern.kind() == PatternKind::kConstructor) hasher.add_text(pattern.constructor()->name());
+    hasher.add(pattern.patterns().size());
+    for (const Pattern& each : pattern.patterns()) hash_pattern(*each, hasher);
   }
 
   static uint64_t type_or_zero(const Type& type) { return type ? type_hash(type) : 0; }
@@ -227,8 +291,21 @@ bool structural_equal(const Expr& a, const Expr& b, bool map_free_vars) {
   return a == b || Comparison(map_free_vars).equal(a.get(), b.get());
 }
 
+bool structural_equal(const TypeDataNode& a, const TypeDataNode& b) {
+  if (a.header()->name() != b.header()->name() || a.type_vars().size() != b.type_vars().size() ||
+      a.constructors().size() != b.constructors().size())
+    return false;
+  for (size_t i = 0; i < a.constructors().size(); ++i)
+    if (a.constructors()[i]->name() != b.constructors()[i]->name() ||
+        !same_type(a.constructor_type(*a.constructors()[i]), b.constructor_type(*b.constructors()[i])))
+      return false;
+  return true;
+}
+
 bool structural_equal(const IRModuleNode& a, const IRModuleNode& b, bool map_free_vars) {
-  if (a.functions().size() != b.functions().size()) return false;
+  if (a.functions().size() != b.functions().size() || a.type_defs().size() != b.type_defs().size()) return false;
+  for (auto left = a.type_defs().begin(), right = b.type_defs().begin(); left != a.type_defs().end(); ++left, ++right)
+    if (!structural_equal(*left->second, *right->second)) return false;
   Comparison comparison(map_free_vars);
   for (auto left = a.functions().begin(), right = b.functions().begin(); left != a.functions().end(); ++left, ++right)
     if (left->first != right->first || !comparison.equal(left->second.get(), right->second.get())) return false;
@@ -240,6 +317,13 @@ uint64_t structural_hash(const Expr& expr) { return Hashing().hash(expr); }
 uint64_t structural_hash(const IRModuleNode& module) {
   Hasher hasher;
   Hashing hashing;
+  for (const auto& [name, type] : module.type_defs()) {
+    hasher.add_text(name);
+    for (const Constructor& each : type->constructors()) {
+      hasher.add_text(each->name());
+      hasher.add(type_hash(type->constructor_type(*each)));
+    }
+  }
   for (const auto& [name, function] : module.functions()) {
     hasher.add_text(name);
     hasher.add(hashing.hash(Expr(function)));

@@ -1,7 +1,9 @@
 #pragma once
 // Relay's types. Immutable and shared; compare with same_type, never by pointer.
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "baton/support/base/dtype.h"
@@ -9,7 +11,7 @@
 
 namespace baton {
 
-enum class TypeKind : uint8_t { kTensor, kTuple, kFunc, kIncomplete };
+enum class TypeKind : uint8_t { kTensor, kTuple, kFunc, kIncomplete, kTypeVar, kGlobalTypeVar, kTypeCall, kRef };
 
 class TypeNode : public RefCounted {
  public:
@@ -65,17 +67,77 @@ class TupleTypeNode final : public TypeNode {
   std::vector<Type> fields_;
 };
 
+/// What a type variable stands for; numbers as in TVM's TypeKind.
+enum class Kind : uint8_t { kType = 0, kShapeVar = 1, kBaseType = 2, kConstraint = 4, kAdtHandle = 5, kTypeData = 6 };
+
+/// A type parameter. Identity is the object; the name is for printing.
+class TypeVarNode final : public TypeNode {
+ public:
+  static constexpr TypeKind kKind = TypeKind::kTypeVar;
+  explicit TypeVarNode(std::string name, Kind kind = Kind::kType)
+      : TypeNode(kKind), name_(std::move(name)), var_kind_(kind) {}
+  const std::string& name() const { return name_; }
+  Kind var_kind() const { return var_kind_; }
+
+ private:
+  std::string name_;
+  Kind var_kind_;
+};
+using TypeVar = Ref<const TypeVarNode>;
+
+/// The name of an algebraic data type (ir/adt.h). Two of one name are the same type.
+class GlobalTypeVarNode final : public TypeNode {
+ public:
+  static constexpr TypeKind kKind = TypeKind::kGlobalTypeVar;
+  explicit GlobalTypeVarNode(std::string name, Kind kind = Kind::kAdtHandle)
+      : TypeNode(kKind), name_(std::move(name)), var_kind_(kind) {}
+  const std::string& name() const { return name_; }
+  Kind var_kind() const { return var_kind_; }
+
+ private:
+  std::string name_;
+  Kind var_kind_;
+};
+using GlobalTypeVar = Ref<const GlobalTypeVarNode>;
+
+/// A data type with its arguments: `List[int32]`; without any it is written `Color[]`.
+class TypeCallNode final : public TypeNode {
+ public:
+  static constexpr TypeKind kKind = TypeKind::kTypeCall;
+  TypeCallNode(Type callee, std::vector<Type> args)
+      : TypeNode(kKind), callee_(std::move(callee)), args_(std::move(args)) {}
+  const Type& callee() const { return callee_; }  ///< a GlobalTypeVar in every well-formed program
+  const std::vector<Type>& args() const { return args_; }
+
+ private:
+  Type callee_;
+  std::vector<Type> args_;
+};
+
+/// A cell that can be written: `ref(T)`.
+class RefTypeNode final : public TypeNode {
+ public:
+  static constexpr TypeKind kKind = TypeKind::kRef;
+  explicit RefTypeNode(Type value) : TypeNode(kKind), value_(std::move(value)) {}
+  const Type& value() const { return value_; }
+
+ private:
+  Type value_;
+};
+
 class FuncTypeNode final : public TypeNode {
  public:
   static constexpr TypeKind kKind = TypeKind::kFunc;
-  FuncTypeNode(std::vector<Type> params, Type result)
-      : TypeNode(kKind), params_(std::move(params)), result_(std::move(result)) {}
+  FuncTypeNode(std::vector<Type> params, Type result, std::vector<TypeVar> type_params)
+      : TypeNode(kKind), params_(std::move(params)), result_(std::move(result)), type_params_(std::move(type_params)) {}
   const std::vector<Type>& params() const { return params_; }
   const Type& result() const { return result_; }
+  const std::vector<TypeVar>& type_params() const { return type_params_; }  ///< of a polymorphic function
 
  private:
   std::vector<Type> params_;
   Type result_;
+  std::vector<TypeVar> type_params_;
 };
 
 /// A hole that inference fills. Each node is a variable of its own.
@@ -95,15 +157,32 @@ Type tensor_type(std::vector<Dim> shape, DType dtype);
 Type tensor_type(const std::vector<int64_t>& extents, DType dtype);
 Type scalar_type(DType dtype);
 Type tuple_type(std::vector<Type> fields);
-Type func_type(std::vector<Type> params, Type result);
+Type func_type(std::vector<Type> params, Type result, std::vector<TypeVar> type_params = {});
 Type incomplete_type();
+TypeVar type_var(std::string name, Kind kind = Kind::kType);
+GlobalTypeVar global_type_var(std::string name, Kind kind = Kind::kAdtHandle);
+Type type_call(Type callee, std::vector<Type> args);
+Type ref_type(Type value);
 
-/// Structural equality; `?` equals only `?`, a hole only itself. Two nulls are equal.
+/// Which type variables of one side stand for which of the other, while two programs are compared.
+using TypeVarPairs = std::vector<std::pair<const TypeVarNode*, const TypeVarNode*>>;
+
+/// Structural equality; `?` equals only `?`, a hole only itself, a type variable itself or its partner in `pairs`; the
+/// parameters of function types are paired by position. Two nulls are equal.
 bool same_type(const Type& a, const Type& b);
+bool same_type(const Type& a, const Type& b, TypeVarPairs& pairs);
 /// Without holes anywhere.
 bool is_complete(const Type& type);
 /// Relay text: `Tensor[(1, 64), float32]`, `float32`, `(T1, T2)`, `fn (T1) -> R`, `Tensor[(?), int64]`; a hole is `_`.
 std::string type_text(const Type& type);
+
+/// `type` with its parts replaced: `change` is asked for each type from the outside in, and what it returns (when not
+/// null) takes that type's place; else its parts are asked. The very same object when nothing changed.
+Type rewrite_type(const Type& type, const std::function<Type(const Type&)>& change);
+/// `type` with type variables replaced by types.
+Type substitute_types(const Type& type, const std::vector<TypeVar>& vars, const std::vector<Type>& values);
+/// Calls `visit` for `type` and every type inside it, the outside first.
+void visit_types(const Type& type, const std::function<void(const Type&)>& visit);
 uint64_t type_hash(const Type& type);
 
 }  // namespace baton

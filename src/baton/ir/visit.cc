@@ -31,7 +31,8 @@ void post_order(const Expr& root, const std::function<void(const Expr&)>& visit,
     const ExprNode& node = **step.node;
     switch (node.kind()) {
       case ExprKind::kFunction:
-      case ExprKind::kLet: break;
+      case ExprKind::kLet:
+      case ExprKind::kMatch: break;
       default: for_each_child(node, [&](const Expr& child) { children.push_back(&child); });
     }
     if (const auto* function = as<FunctionNode>(node.kind() == ExprKind::kFunction ? &node : nullptr)) {
@@ -42,9 +43,77 @@ void post_order(const Expr& root, const std::function<void(const Expr&)>& visit,
       if (seen.add(let->var().get()).second) visit(Expr(let->var()));
       children.push_back(&let->value());
       children.push_back(&let->body());
+    } else if (const auto* match = as<MatchNode>(node.kind() == ExprKind::kMatch ? &node : nullptr)) {
+      children.push_back(&match->data());
+      for (const Clause& clause : match->clauses()) {
+        for (const Var& var : pattern_vars(clause.pattern))
+          if (seen.add(var.get()).second) visit(Expr(var));
+        children.push_back(&clause.body);
+      }
     }
     for (auto child = children.rbegin(); child != children.rend(); ++child) stack.push_back({*child, false});
   }
+}
+
+namespace {
+
+void for_each_bound(const Expr& node, const std::function<void(const Var&)>& visit) {
+  if (const auto* function = as<FunctionNode>(node))
+    for (const Var& param : function->params()) visit(param);
+  if (const auto* let = as<LetNode>(node)) visit(let->var());
+  if (const auto* match = as<MatchNode>(node))
+    for (const Clause& clause : match->clauses())
+      for (const Var& var : pattern_vars(clause.pattern)) visit(var);
+}
+
+// Type variables in the annotations of `root`: declared by a function or a function type, or used.
+struct TypeVars {
+  std::vector<TypeVar> declared, used;
+  PointerIndex is_declared, is_used;
+
+  void declare(const TypeVar& var) {
+    if (is_declared.add(var.get()).second) declared.push_back(var);
+  }
+  void look_at(const Type& type) {
+    visit_types(type, [&](const Type& part) {
+      if (const auto* func = as_type<FuncTypeNode>(part))
+        for (const TypeVar& var : func->type_params()) declare(var);
+      if (const auto* var = as_type<TypeVarNode>(part))
+        if (is_used.add(var).second) used.emplace_back(var);
+    });
+  }
+  explicit TypeVars(const Expr& root) {
+    post_order(root, [&](const Expr& node) {
+      if (const auto* var = as<VarNode>(node)) look_at(var->annotation());
+      if (const auto* function = as<FunctionNode>(node)) {
+        for (const TypeVar& var : function->type_params()) declare(var);
+        look_at(function->ret_type());
+      }
+    });
+  }
+};
+
+}  // namespace
+
+std::vector<Var> bound_vars(const Expr& root) {
+  PointerIndex seen;
+  std::vector<Var> bound;
+  post_order(root, [&](const Expr& node) {
+    for_each_bound(node, [&](const Var& var) {
+      if (seen.add(var.get()).second) bound.push_back(var);
+    });
+  });
+  return bound;
+}
+
+std::vector<TypeVar> bound_type_vars(const Expr& root) { return TypeVars(root).declared; }
+
+std::vector<TypeVar> free_type_vars(const Expr& root) {
+  const TypeVars vars(root);
+  std::vector<TypeVar> free;
+  for (const TypeVar& var : vars.used)
+    if (!vars.is_declared.contains(var.get())) free.push_back(var);
+  return free;
 }
 
 std::vector<Var> free_vars(const Expr& root) {
@@ -52,11 +121,7 @@ std::vector<Var> free_vars(const Expr& root) {
   std::vector<Var> used;
   std::vector<Expr> order;
   post_order(root, [&](const Expr& node) { order.push_back(node); });
-  for (const Expr& node : order) {
-    if (const auto* function = as<FunctionNode>(node))
-      for (const Var& param : function->params()) bound.add(param.get());
-    if (const auto* let = as<LetNode>(node)) bound.add(let->var().get());
-  }
+  for (const Expr& node : order) for_each_bound(node, [&](const Var& var) { bound.add(var.get()); });
   for (const Expr& node : order)
     if (node->kind() == ExprKind::kVar && !bound.contains(node.get()) && seen.add(node.get()).second)
       used.push_back(as_ref<VarNode>(node));

@@ -63,7 +63,7 @@ Expr Rewriter::run(const Expr& root) {
         visit_var(as_ref<VarNode>(node));
         continue;
       }
-      if (node->kind() == ExprKind::kOp) {
+      if (node->kind() == ExprKind::kOp || node->kind() == ExprKind::kConstructor) {
         memo_.insert(node.get(), node);
         continue;
       }
@@ -76,6 +76,12 @@ Expr Rewriter::run(const Expr& root) {
       } else if (const auto* function = as<FunctionNode>(node)) {
         for (const Var& param : function->params()) visit_var(param);
         stack.push_back({&function->body(), Step::kOpen});
+      } else if (const auto* match = as<MatchNode>(node)) {
+        for (auto clause = match->clauses().rbegin(); clause != match->clauses().rend(); ++clause) {
+          for (const Var& var : pattern_vars(clause->pattern)) visit_var(var);
+          stack.push_back({&clause->body, Step::kOpen});
+        }
+        stack.push_back({&match->data(), Step::kOpen});
       } else {
         const size_t first = stack.size();
         for_each_child(*node, [&](const Expr& child) {
@@ -121,13 +127,23 @@ Expr Rewriter::rebuild(const ExprNode& node) const {
       changed |= params.back() != param;
     }
     if (!changed) return same;
-    return make_function(std::move(params), *body, function->ret_type(), function->attrs(), node.with_type({}));
+    return remake_function(*function, std::move(params), *body);
   }
   if (const auto* let = as<LetNode>(&node)) {
     const Var var = binder(let->var());
     const Expr value = mapped(let->value()), body = mapped(let->body());
     if (var == let->var() && value == let->value() && body == let->body()) return same;
     return make_let(var, value, body, node.with_type({}));
+  }
+  if (const auto* match = as<MatchNode>(&node)) {
+    const Expr data = mapped(match->data());
+    bool changed = data != match->data();
+    std::vector<Clause> clauses;
+    for (const Clause& clause : match->clauses()) {
+      clauses.push_back({rewrite_pattern(clause.pattern, [&](const Var& var) { return binder(var); }), mapped(clause.body)});
+      changed |= clauses.back().pattern != clause.pattern || clauses.back().body != clause.body;
+    }
+    return changed ? make_match(data, std::move(clauses), match->complete(), node.with_type({})) : same;
   }
   std::vector<Expr> children;
   if (!rebuild_children(node, children)) return same;
@@ -141,11 +157,16 @@ Expr Rewriter::rebuild(const ExprNode& node) const {
       return make_call(callee, std::move(children), static_cast<const CallNode&>(node).attrs(), node.with_type({}));
     }
     case ExprKind::kIf: return make_if(children[0], children[1], children[2], node.with_type({}));
+    case ExprKind::kRefCreate: return make_ref_create(children[0], node.with_type({}));
+    case ExprKind::kRefRead: return make_ref_read(children[0], node.with_type({}));
+    case ExprKind::kRefWrite: return make_ref_write(children[0], children[1], node.with_type({}));
     case ExprKind::kVar:
     case ExprKind::kGlobalVar:
     case ExprKind::kConstant:
     case ExprKind::kOp:
+    case ExprKind::kConstructor:
     case ExprKind::kFunction:
+    case ExprKind::kMatch:
     case ExprKind::kLet: break;
   }
   return same;

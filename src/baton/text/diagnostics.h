@@ -47,6 +47,11 @@ inline constexpr DiagnosticDef kNegativeExtent{"E0128", "the extent {0} is negat
 inline constexpr DiagnosticDef kFreeVariable{"E0129", "a function cannot have the free variable `{0}`",
                                              "make it a parameter"};
 
+inline constexpr DiagnosticDef kTypeArity{"E0135", "type `{0}` takes {1} type arguments, got {2}"};
+inline constexpr DiagnosticDef kUnknownConstructor{"E0136", "there is no constructor `{0}`", "{1}"};
+inline constexpr DiagnosticDef kPatternArity{"E0137", "constructor `{0}` has {1} fields, the pattern gives {2}",
+                                             "write _ for a field that is not needed"};
+
 // ---- attributes
 inline constexpr DiagnosticDef kUnknownAttr{"E0130", "`{0}` has no attribute `{1}`", "{2}"};
 inline constexpr DiagnosticDef kBadAttr{"E0131", "attribute `{0}` of `{1}` expects {2}, got {3}"};

@@ -186,6 +186,13 @@ void Lexer::seek(uint32_t line, uint32_t column) {
   after_operand_ = false;
 }
 
+void Lexer::resume(const Token& token) {
+  at_ = token.text.data() + token.text.size();
+  line_ = token.line;
+  line_start_ = token.text.data() - (token.column - 1);
+  after_operand_ = true;
+}
+
 void Lexer::skip_block_comment() {
   const uint32_t line = line_, column = static_cast<uint32_t>(at_ - line_start_) + 1;
   at_ += 2;

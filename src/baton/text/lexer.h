@@ -18,6 +18,8 @@ class Lexer {
   Token next();
   /// Goes on reading at a place of the text; where the text has none, at its end.
   void seek(uint32_t line, uint32_t column);
+  /// Goes on reading right behind `token`, which may have been made longer.
+  void resume(const Token& token);
 
   Span span(uint32_t line, uint32_t column, uint32_t end_line, uint32_t end_column) const {
     return Span{source_, line, column, end_line, end_column};

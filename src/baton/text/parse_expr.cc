@@ -149,7 +149,8 @@ void Parser::graph_binding() {
 void Parser::let_binding() {
   const Token start = token_;
   advance();
-  const Token name = expect(TokenKind::kLocal);
+  if (!at(TokenKind::kLocal)) fail_expected(describe(TokenKind::kLocal));
+  const Token name = binder_name();
   auto declare = [&](Type annotation) {
     Var var = make_var(std::string(name.text.substr(1)), std::move(annotation),
                        NodeInfo(OriginSet::none(), lexer_.span(name)));
@@ -185,7 +186,8 @@ Expr Parser::nested_let() {
 
 void Parser::free_var() {
   advance();
-  const Token name = expect(TokenKind::kLocal);
+  if (!at(TokenKind::kLocal)) fail_expected(describe(TokenKind::kLocal));
+  const Token name = binder_name();
   Type annotation;
   if (accept(TokenKind::kColon)) annotation = type();
   if (module_) report(kFreeVariable, lexer_.span(name), {std::string(name.text)});
@@ -247,9 +249,14 @@ Expr Parser::call() {
   const OpEntry* op = nullptr;
   Expr callee;
   if (at(TokenKind::kIdent)) {
-    op = &op_entry(token_.text, token_);
-    callee = op->expr;
-    advance();
+    if (const auto known = constructors_.find(token_.text); known != constructors_.end()) {
+      advance();
+      callee = constructor_value(known->second, start);
+    } else {
+      op = &op_entry(token_.text, token_);
+      callee = op->expr;
+      advance();
+    }
   } else {
     callee = atomic();
   }
@@ -303,7 +310,8 @@ Expr Parser::atomic() {
   Expr expr;
   switch (start.kind) {
     case TokenKind::kLocal:
-      expr = local(start);
+      extend_name();
+      expr = local(token_);
       advance();
       break;
     case TokenKind::kGraph:
@@ -336,11 +344,13 @@ Expr Parser::atomic() {
       break;
     case TokenKind::kMatch:
     case TokenKind::kMatchPartial:
-      not_yet("match");
+      expr = match_expr();
+      break;
     case TokenKind::kRef:
     case TokenKind::kRefRead:
     case TokenKind::kRefWrite:
-      not_yet("references");
+      expr = reference();
+      break;
     default:
       fail_expected("an expression");
   }
@@ -436,6 +446,161 @@ Expr Parser::parenthesized() {
   advance();
   if (fields.size() == 1 && !comma) return std::move(fields[0]);
   return make_tuple(std::move(fields), NodeInfo(OriginSet::none(), span_since(start)));
+}
+
+// `ref(e)`, `ref_read(r)`, `ref_write(r, e)`.
+Expr Parser::reference() {
+  const Token start = token_;
+  const Deeper deeper(*this);
+  advance();
+  expect(TokenKind::kLeftParen);
+  Expr first = sequence(Place::kOperand), second;
+  if (start.is(TokenKind::kRefWrite)) {
+    expect(TokenKind::kComma);
+    second = sequence(Place::kOperand);
+  }
+  expect(TokenKind::kRightParen);
+  NodeInfo info(OriginSet::none(), span_since(start));
+  if (start.is(TokenKind::kRef)) return make_ref_create(std::move(first), std::move(info));
+  if (start.is(TokenKind::kRefRead)) return make_ref_read(std::move(first), std::move(info));
+  return make_ref_write(std::move(first), std::move(second), std::move(info));
+}
+
+// A constructor without fields is its only value; any other is a function.
+Expr Parser::constructor_value(const Constructor& constructor, const Token& name) {
+  if (!constructor->inputs().empty() || at(TokenKind::kLeftParen)) return Expr(constructor);
+  return make_call(Expr(constructor), {}, {}, NodeInfo(OriginSet::none(), lexer_.span(name)));
+}
+
+// match (data) { pattern => body, ... }
+Expr Parser::match_expr() {
+  const Token start = token_;
+  const Deeper deeper(*this);
+  advance();
+  Expr data = atomic();
+  expect(TokenKind::kLeftBrace);
+  std::vector<Clause> clauses;
+  while (!at(TokenKind::kRightBrace)) {
+    const BlockScope open(scope_);
+    Pattern pattern = this->pattern();
+    expect(TokenKind::kFatArrow);
+    Expr body = at(TokenKind::kLeftBrace) ? block() : sequence(Place::kOperand);
+    clauses.push_back({std::move(pattern), std::move(body)});
+    if (!accept(TokenKind::kComma)) break;
+  }
+  if (!at(TokenKind::kRightBrace)) fail_expected("`,` or `}`");
+  advance();
+  return make_match(std::move(data), std::move(clauses), start.is(TokenKind::kMatch),
+                    NodeInfo(OriginSet::none(), span_since(start)));
+}
+
+// `_`, `%x`, `%x: T`, `Cons(p, p)`, `Nil`, `(p, p)`.
+Pattern Parser::pattern() {
+  const Deeper deeper(*this);
+  if (accept(TokenKind::kUnderscore)) return wildcard_pattern();
+  if (at(TokenKind::kLocal)) {
+    const Token name = binder_name();
+    Type annotation;
+    if (accept(TokenKind::kColon)) annotation = type();
+    Var var = make_var(std::string(name.text.substr(1)), std::move(annotation),
+                       NodeInfo(OriginSet::none(), lexer_.span(name)));
+    scope_.declare(name, var);
+    return var_pattern(std::move(var));
+  }
+  if (at(TokenKind::kIdent)) {
+    const Token name = token_;
+    advance();
+    return constructor_pattern_rest(name);
+  }
+  if (!at(TokenKind::kLeftParen)) fail_expected("a pattern");
+  advance();
+  std::vector<Pattern> patterns;
+  while (!at(TokenKind::kRightParen)) {
+    patterns.push_back(pattern());
+    if (!accept(TokenKind::kComma)) break;
+  }
+  if (!at(TokenKind::kRightParen)) fail_expected("`,` or `)`");
+  advance();
+  return tuple_pattern(std::move(patterns));
+}
+
+Pattern Parser::constructor_pattern_rest(const Token& name) {
+  std::vector<Pattern> patterns;
+  if (accept(TokenKind::kLeftParen)) {
+    while (!at(TokenKind::kRightParen)) {
+      patterns.push_back(pattern());
+      if (!accept(TokenKind::kComma)) break;
+    }
+    if (!at(TokenKind::kRightParen)) fail_expected("`,` or `)`");
+    advance();
+  }
+  const auto known = constructors_.find(name.text);
+  if (known == constructors_.end()) {
+    std::vector<std::string> names;
+    for (const auto& [text, constructor] : constructors_) names.emplace_back(text);
+    std::string near = suggestion(name.text, names);
+    if (near.empty()) near = "a variable is written %" + std::string(name.text);
+    report(kUnknownConstructor, lexer_.span(name), {std::string(name.text), near});
+    return wildcard_pattern();
+  }
+  if (patterns.size() != known->second->inputs().size()) {
+    report(kPatternArity, lexer_.span(name),
+           {std::string(name.text), std::to_string(known->second->inputs().size()), std::to_string(patterns.size())});
+    return wildcard_pattern();
+  }
+  return constructor_pattern(known->second, std::move(patterns));
+}
+
+// ---- Names that only printers make: `%conv.weight`, `%input.1`, `%data:0`
+
+namespace {
+
+// How many bytes of `text`, behind a local name, may belong to it.
+size_t name_tail(std::string_view text) {
+  size_t end = 0;
+  while (end + 1 < text.size()) {
+    const auto inside = [](char c) { return c == '_' || c == '/' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    const bool colon = text[end] == ':' && text[end + 1] >= '0' && text[end + 1] <= '9';
+    if (!colon && (text[end] != '.' || !inside(text[end + 1]))) break;
+    for (++end; end < text.size() && inside(text[end]); ++end) continue;
+  }
+  return end;
+}
+
+}  // namespace
+
+// Consumes the local name at hand where it is bound: all that can belong to it does.
+Token Parser::binder_name() {
+  if (next_.is(TokenKind::kDot) || next_.is(TokenKind::kColon)) {
+    const char* end = token_.text.data() + token_.text.size();
+    const char* stop = source_->text().data() + text_end_;
+    if (const size_t tail = name_tail(std::string_view(end, static_cast<size_t>(stop - end)))) {
+      token_.text = std::string_view(token_.text.data(), token_.text.size() + tail);
+      lexer_.resume(token_);
+      next_ = lexer_.next();
+    }
+  }
+  const Token name = token_;
+  advance();
+  return name;
+}
+
+// Where a local name is used, the longest one that is bound counts: `%x.1` is variable `x.1`, or field 1 of `x`.
+void Parser::extend_name() {
+  if (!next_.is(TokenKind::kDot) && !next_.is(TokenKind::kColon)) return;
+  const char* end = token_.text.data() + token_.text.size();
+  const char* stop = source_->text().data() + text_end_;
+  for (size_t tail = name_tail(std::string_view(end, static_cast<size_t>(stop - end))); tail > 0;) {
+    const std::string_view name(token_.text.data(), token_.text.size() + tail);
+    if (scope_.find(name)) {
+      token_.text = name;
+      lexer_.resume(token_);
+      next_ = lexer_.next();
+      return;
+    }
+    const size_t shorter = std::string_view(end, tail).find_last_of(".:");
+    tail = shorter == std::string_view::npos ? 0 : shorter;
+  }
 }
 
 Expr Parser::if_else() {

@@ -6,16 +6,12 @@
 
 namespace baton::text {
 
-namespace {
-
 const std::vector<std::string>& type_names() {
   static const std::vector<std::string> names = {"Tensor",  "bool",    "int8",    "int16",   "int32",
                                                  "int64",   "uint8",   "uint16",  "uint32",  "uint64",
                                                  "float16", "float32", "float64", "bfloat16"};
   return names;
 }
-
-}  // namespace
 
 Type Parser::type() {
   const Deeper deeper(*this);
@@ -28,8 +24,13 @@ Type Parser::type() {
       return tuple_type_rest();
     case TokenKind::kFn:
       return func_type_rest();
-    case TokenKind::kRef:
-      not_yet("reference types");
+    case TokenKind::kRef: {
+      advance();
+      expect(TokenKind::kLeftParen);
+      Type value = type();
+      expect(TokenKind::kRightParen);
+      return ref_type(std::move(value));
+    }
     case TokenKind::kMeta:
       if (!start.text.starts_with("meta[IncompleteType]")) not_yet("`" + std::string(start.text) + "`");
       advance();
@@ -40,23 +41,26 @@ Type Parser::type() {
       fail_expected("a type");
   }
   if (start.text == "Tensor") return tensor_type_rest();
-  const std::optional<DType> dtype = DType::parse(start.text);
-  if (!dtype) {
-    report(kUnknownType, lexer_.span(start), {std::string(start.text), suggestion(start.text, type_names())});
+  if (const std::optional<DType> dtype = DType::parse(start.text)) {
     advance();
-    skip_brackets();
-    return incomplete_type();
+    return scalar_type(*dtype);
   }
-  advance();
-  return scalar_type(*dtype);
+  return named_type();
 }
 
-// What stands behind the name of an unknown type is of no use.
-void Parser::skip_brackets() {
-  if (!at(TokenKind::kLeftSquare)) return;
-  const size_t outside = open_brackets_;
-  do advance();
-  while (open_brackets_ > outside && !at(TokenKind::kSemicolon) && !at(TokenKind::kEnd));
+// A type variable in scope, or a data type with its arguments; `Color` is short for `Color[]`.
+Type Parser::named_type() {
+  const Token name = token_;
+  advance();
+  for (auto var = type_vars_.rbegin(); var != type_vars_.rend(); ++var)
+    if (var->first == name.text) return Type(var->second);
+  std::vector<Type> args;
+  if (accept(TokenKind::kLeftSquare)) args = types_until(TokenKind::kRightSquare, nullptr);
+  type_uses_.push_back({name, args.size()});
+  if (module_) return type_call(Type(module_->global_type_var(std::string(name.text))), std::move(args));
+  GlobalTypeVar& var = global_type_vars_[name.text];
+  if (!var) var = global_type_var(std::string(name.text));
+  return type_call(Type(var), std::move(args));
 }
 
 // Tensor[(1, ?, 3), float32]
@@ -120,15 +124,17 @@ Type Parser::tuple_type_rest() {
   return tuple_type(std::move(fields));
 }
 
-// fn (T1, T2) -> R
+// fn (T1, T2) -> R, fn [A](A) -> A
 Type Parser::func_type_rest() {
   advance();
-  if (at(TokenKind::kLeftSquare)) not_yet("polymorphic function types");
+  const size_t outer = type_vars_.size();
+  std::vector<TypeVar> type_params = generics();
   expect(TokenKind::kLeftParen);
   std::vector<Type> params = types_until(TokenKind::kRightParen, nullptr);
   expect(TokenKind::kArrow);
   Type result = type();
-  return func_type(std::move(params), std::move(result));
+  type_vars_.resize(outer);
+  return func_type(std::move(params), std::move(result), std::move(type_params));
 }
 
 }  // namespace baton::text

@@ -62,7 +62,7 @@ Parser::Deeper::Deeper(Parser& parser) : parser_(parser) {
   parser.engine_.raise_errors();
 }
 
-Parser::Parser(std::string text, std::string source_name)
+Parser::Parser(std::string text, std::string source_name, IRModule module)
     : source_([&] {
         const size_t bad = find_bad_utf8(text);
         std::string shown;
@@ -77,7 +77,11 @@ Parser::Parser(std::string text, std::string source_name)
         return source;
       }()),
       text_end_(std::min(find_metadata(source_->text()), source_->text().size())),
-      lexer_(source_, text_end_, engine_) {
+      lexer_(source_, text_end_, engine_),
+      init_(std::move(module)) {
+  if (init_)
+    for (const auto& [name, type] : init_->type_defs())
+      for (const Constructor& each : type->constructors()) constructors_.emplace(each->name(), each);
   if (source_->text().size() > UINT32_MAX)
     engine_.report(kTooLong, Span{}, {std::to_string(source_->text().size())});
   engine_.raise_errors();
@@ -186,7 +190,7 @@ void Parser::skip_to_definition() {
 // ---- Modules
 
 IRModule Parser::module() {
-  module_ = make_module();
+  module_ = init_ ? init_->copy() : make_module();
   try {
     version(true);
   } catch (const Recover&) {
@@ -202,6 +206,7 @@ IRModule Parser::module() {
     }
   }
   finish_globals();
+  finish_types();
   engine_.raise_errors();
   for (Definition& each : definitions_)
     module_->set(std::string(each.name.text.substr(1)), std::move(each.function));
@@ -270,8 +275,18 @@ void Parser::version(bool required) {
 }
 
 void Parser::definition() {
-  if (at(TokenKind::kType)) not_yet("algebraic data types");
-  if (at(TokenKind::kExtern)) not_yet("extern types");
+  if (after_extern_) fail_expected("the end of the text: nothing may follow an extern type");
+  if (at(TokenKind::kType)) {
+    advance();
+    return type_definition(false);
+  }
+  if (at(TokenKind::kExtern)) {
+    advance();
+    expect(TokenKind::kType);
+    type_definition(true);
+    after_extern_ = true;
+    return;
+  }
   if (at(TokenKind::kHash)) fail(kUnknownHash, lexer_.span(token_), {"`" + std::string(token_.text) + "`"});
   if (!at(TokenKind::kDef)) {
     const Token start = token_;
@@ -280,6 +295,10 @@ void Parser::definition() {
     fail(kExpected, lexer_.span(start), {"`def`", std::string(describe(start.kind))});
   }
   advance();
+  function_definition();
+}
+
+void Parser::function_definition() {
   const Token name = expect(TokenKind::kGlobal, "a name such as `@main`");
   const auto [at_name, fresh] = defined_.try_emplace(name.text, definitions_.size());
   if (!fresh)
@@ -291,10 +310,83 @@ void Parser::definition() {
   definitions_[slot].function = function_rest(name);
 }
 
+// `[A, B]`, or nothing. The variables are in scope until type_vars_ is cut back.
+std::vector<TypeVar> Parser::generics() {
+  std::vector<TypeVar> vars;
+  if (!accept(TokenKind::kLeftSquare)) return vars;
+  do {
+    const Token name = expect(TokenKind::kIdent, "the name of a type variable");
+    vars.push_back(type_var(std::string(name.text)));
+    type_vars_.emplace_back(name.text, vars.back());
+  } while (accept(TokenKind::kComma));
+  if (!at(TokenKind::kRightSquare)) fail_expected("`,` or `]`");
+  advance();
+  return vars;
+}
+
+// type List[A] { Cons(A, List[A]), Nil, }
+void Parser::type_definition(bool is_extern) {
+  const Token name = expect(TokenKind::kIdent, "the name of a type");
+  const auto [known, fresh] = defined_types_.try_emplace(name.text, name);
+  if (!fresh)
+    report(kDuplicateDef, lexer_.span(name), {std::string(name.text)}).label(lexer_.span(known->second), "the first definition");
+  else if (init_ && init_->find_type(std::string(name.text)))
+    report(kDuplicateDef, lexer_.span(name), {std::string(name.text)});
+  const size_t outer = type_vars_.size();
+  std::vector<std::pair<std::string, std::vector<Type>>> constructors;
+  std::vector<Token> names;
+  std::vector<TypeVar> vars;
+  try {
+    vars = generics();
+    if (is_extern && at(TokenKind::kLeftBrace)) fail_expected("the end of the text: an extern type has no constructors");
+    if (accept(TokenKind::kLeftBrace)) {
+      while (!at(TokenKind::kRightBrace)) {
+        constructor_definition(constructors, names);
+        if (!accept(TokenKind::kComma)) break;
+      }
+      if (!at(TokenKind::kRightBrace)) fail_expected("`,` or `}`");
+      advance();
+    }
+  } catch (const Recover&) {
+    type_vars_.resize(outer);
+    throw;
+  }
+  type_vars_.resize(outer);
+  if (!fresh) return;
+  const TypeData type =
+      type_data(module_->global_type_var(std::string(name.text)), std::move(vars), constructors, lexer_.span(name));
+  for (size_t i = 0; i < names.size(); ++i)
+    if (!constructors_.emplace(names[i].text, type->constructors()[i]).second)
+      report(kDuplicateDef, lexer_.span(names[i]), {std::string(names[i].text)});
+  module_->set_type(type);
+}
+
+void Parser::constructor_definition(std::vector<std::pair<std::string, std::vector<Type>>>& into, std::vector<Token>& names) {
+  names.push_back(expect(TokenKind::kIdent, "the name of a constructor"));
+  std::vector<Type> inputs;
+  if (accept(TokenKind::kLeftParen)) inputs = types_until(TokenKind::kRightParen, nullptr);
+  into.emplace_back(std::string(names.back().text), std::move(inputs));
+}
+
+// Types may be used before they are defined.
+void Parser::finish_types() {
+  for (const TypeUse& use : type_uses_) {
+    const TypeData type = module_->find_type(std::string(use.name.text));
+    if (!type) {
+      std::vector<std::string> names = type_names();
+      for (const auto& [name, def] : module_->type_defs()) names.push_back(name);
+      report(kUnknownType, lexer_.span(use.name), {std::string(use.name.text), suggestion(use.name.text, names)});
+    } else if (type->type_vars().size() != use.args) {
+      report(kTypeArity, lexer_.span(use.name),
+             {std::string(use.name.text), std::to_string(type->type_vars().size()), std::to_string(use.args)});
+    }
+  }
+}
+
 void Parser::finish_globals() {
   std::vector<const GlobalUse*> unknown;
   for (const auto& [name, use] : globals_)
-    if (!defined_.contains(name)) unknown.push_back(&use);
+    if (!defined_.contains(name) && !(init_ && init_->find(std::string(name.substr(1))))) unknown.push_back(&use);
   std::sort(unknown.begin(), unknown.end(), [](const GlobalUse* a, const GlobalUse* b) {
     return std::pair(a->first.line, a->first.column) < std::pair(b->first.line, b->first.column);
   });
@@ -331,13 +423,21 @@ struct FunctionScope {
   Scope& scope;
 };
 
+struct TypeVarScope {
+  explicit TypeVarScope(std::vector<std::pair<std::string_view, TypeVar>>& vars) : vars(vars), outer(vars.size()) {}
+  ~TypeVarScope() { vars.resize(outer); }
+  std::vector<std::pair<std::string_view, TypeVar>>& vars;
+  size_t outer;
+};
+
 }  // namespace
 
 // What follows `def @name` or `fn`.
 Function Parser::function_rest(const Token& start) {
   const Deeper deeper(*this);
   const FunctionScope open(scope_);
-  if (at(TokenKind::kLeftSquare)) not_yet("generic functions");
+  const TypeVarScope open_types(type_vars_);
+  std::vector<TypeVar> type_params = generics();
   std::vector<Var> params;
   FunctionAttrs attrs;
   expect(TokenKind::kLeftParen);
@@ -347,13 +447,12 @@ Function Parser::function_rest(const Token& start) {
   if (accept(TokenKind::kArrow)) ret_type = type();
   Expr body = block();
   return make_function(std::move(params), std::move(body), std::move(ret_type), std::move(attrs),
-                       NodeInfo(OriginSet::none(), span_since(start)));
+                       NodeInfo(OriginSet::none(), span_since(start)), std::move(type_params));
 }
 
 void Parser::parameters(std::vector<Var>& params, FunctionAttrs& attrs) {
   while (at(TokenKind::kLocal)) {
-    const Token name = token_;
-    advance();
+    const Token name = binder_name();
     if (at(TokenKind::kLeftBrace)) not_yet("virtual devices");
     Type annotation;
     if (accept(TokenKind::kColon)) annotation = type();
@@ -371,8 +470,8 @@ void Parser::parameters(std::vector<Var>& params, FunctionAttrs& attrs) {
 
 namespace baton {
 
-IRModule parse_module(std::string text, std::string source_name) {
-  return text::Parser(std::move(text), std::move(source_name)).module();
+IRModule parse_module(std::string text, std::string source_name, const IRModule& init) {
+  return text::Parser(std::move(text), std::move(source_name), init).module();
 }
 
 Expr parse_expr(std::string text, std::string source_name) {

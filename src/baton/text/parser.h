@@ -6,10 +6,11 @@
 
 namespace baton {
 
-/// Reads a module: the version line, `def`s, and the metadata section if there is one. Types are those
+/// Reads a module: the version line, `def`s, `type`s and the metadata section if there is one. Types are those
 /// written; nothing is inferred. Each call of an operator gets a new Origin, whose span is the operator's
 /// name in the text.
-IRModule parse_module(std::string text, std::string source_name = "from_string");
+/// `init`: its functions and data types are known in the text, and are in the result (`init` itself stays as it is).
+IRModule parse_module(std::string text, std::string source_name = "from_string", const IRModule& init = {});
 
 /// Reads one expression. Variables it does not bind must be declared: `free_var %x: int32; add(%x, 1)`.
 Expr parse_expr(std::string text, std::string source_name = "string");

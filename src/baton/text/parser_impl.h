@@ -26,7 +26,8 @@ inline constexpr int kMaxDepth = 1000;
 
 class Parser {
  public:
-  Parser(std::string text, std::string source_name);
+  /// `module`: what the text is read into; its functions and data types are known in the text.
+  Parser(std::string text, std::string source_name, IRModule module = {});
 
   IRModule module();
   Expr single_expr();
@@ -77,7 +78,6 @@ class Parser {
   Diagnostic& report(const DiagnosticDef& def, const Span& span, const std::vector<std::string>& values);
   void skip_statement(size_t brackets);
   void skip_to_definition();
-  void skip_brackets();
   void close_brackets(size_t left);
   /// From the first byte of `from` to the end of the token consumed last.
   Span span_since(const Token& from) const {
@@ -87,7 +87,12 @@ class Parser {
   // ---- modules and functions (parser.cc)
   void version(bool required);
   void definition();
+  void function_definition();
+  void type_definition(bool is_extern);
+  std::vector<TypeVar> generics();
+  void constructor_definition(std::vector<std::pair<std::string, std::vector<Type>>>& into, std::vector<Token>& names);
   void finish_globals();
+  void finish_types();
   Function function_rest(const Token& start);
   void parameters(std::vector<Var>& params, FunctionAttrs& attrs);
   GlobalVar global(const Token& token);
@@ -105,6 +110,13 @@ class Parser {
   Expr atomic();
   Expr parenthesized();
   Expr if_else();
+  Expr match_expr();
+  Pattern pattern();
+  Pattern constructor_pattern_rest(const Token& name);
+  Expr reference();
+  Expr constructor_value(const Constructor& constructor, const Token& name);
+  Token binder_name();
+  void extend_name();
   Expr local(const Token& token);
   Expr graph(const Token& token);
   Expr literal(const Token& token);
@@ -117,6 +129,7 @@ class Parser {
 
   // ---- types (parse_type.cc)
   Type type();
+  Type named_type();
   Type tensor_type_rest();
   Type tuple_type_rest();
   Type func_type_rest();
@@ -142,6 +155,8 @@ class Parser {
   int depth_ = 0;
 
   IRModule module_;  // null while single_expr
+  IRModule init_;    // what was there before, or null
+  bool after_extern_ = false;
   struct Definition {
     Token name;
     Function function;
@@ -154,6 +169,16 @@ class Parser {
   };
   std::unordered_map<std::string_view, GlobalUse> globals_;
 
+  struct TypeUse {
+    Token name;
+    size_t args;
+  };
+  std::vector<std::pair<std::string_view, TypeVar>> type_vars_;  // in scope, the innermost last
+  std::vector<TypeUse> type_uses_;
+  std::unordered_map<std::string_view, Token> defined_types_;
+  std::unordered_map<std::string_view, GlobalTypeVar> global_type_vars_;  // of single_expr and single_type
+  std::unordered_map<std::string_view, Constructor> constructors_;
+
   Scope scope_;
   std::vector<PendingLet> lets_;
   std::vector<Expr> args_;          // arguments of the calls that are being read
@@ -163,6 +188,8 @@ class Parser {
   std::unordered_map<size_t, Expr> meta_constants_;
 };
 
+/// The types that are always there.
+const std::vector<std::string>& type_names();
 /// "did you mean `near`?", or nothing when no candidate is near.
 std::string suggestion(std::string_view name, const std::vector<std::string>& candidates);
 

@@ -75,6 +75,15 @@ void Printer::append_types(std::string& out, const std::vector<Type>& types) {
   }
 }
 
+void Printer::append_type_params(std::string& out, const std::vector<TypeVar>& vars) {
+  if (vars.empty()) return;
+  for (size_t i = 0; i < vars.size(); ++i) {
+    out += i ? ", " : "[";
+    out += vars[i]->name();
+  }
+  out += ']';
+}
+
 void Printer::append_type(std::string& out, const Type& type) {
   BATON_CHECK(type, "a type to print is null");
   switch (type->kind()) {
@@ -107,12 +116,29 @@ void Printer::append_type(std::string& out, const Type& type) {
     }
     case TypeKind::kFunc: {
       const auto* func = as_type<FuncTypeNode>(type);
-      out += "fn (";
+      out += "fn ";
+      append_type_params(out, func->type_params());
+      out += '(';
       append_types(out, func->params());
       out += ") -> ";
       append_type(out, func->result());
       return;
     }
+    case TypeKind::kTypeVar: out += as_type<TypeVarNode>(type)->name(); return;
+    case TypeKind::kGlobalTypeVar: out += as_type<GlobalTypeVarNode>(type)->name(); return;
+    case TypeKind::kTypeCall: {
+      const auto* call = as_type<TypeCallNode>(type);
+      append_type(out, call->callee());
+      out += '[';
+      append_types(out, call->args());
+      out += ']';
+      return;
+    }
+    case TypeKind::kRef:
+      out += "ref(";
+      append_type(out, as_type<RefTypeNode>(type)->value());
+      out += ')';
+      return;
     case TypeKind::kIncomplete: {
       const auto [at, fresh] = incomplete_types_.try_emplace(type.get(), 0);
       if (fresh) at->second = metadata_.add_incomplete_type();
@@ -176,9 +202,15 @@ void Printer::comment(const ExprNode* node, bool typed, std::string& out) {
     return;
   }
   const ExprKind kind = node->kind();
-  if (kind == ExprKind::kIf || kind == ExprKind::kLet || kind == ExprKind::kOp ||
-      kind == ExprKind::kGlobalVar)
-    return;
+  switch (kind) {
+    case ExprKind::kConstant:
+    case ExprKind::kCall:
+    case ExprKind::kVar:
+    case ExprKind::kFunction:
+    case ExprKind::kTuple:
+    case ExprKind::kTupleGetItem: break;
+    default: return;  // the others have none
+  }
   const bool show_type = options_.types && node->checked_type() &&
                          (typed || (kind != ExprKind::kConstant && kind != ExprKind::kVar));
   const bool show_span = options_.spans && node->span();

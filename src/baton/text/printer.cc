@@ -23,13 +23,21 @@ constexpr int kMaxBlocks = 1000;
 
 // What the walk passes through; the other nodes begin blocks of their own, or are atoms.
 bool is_dataflow(const ExprNode* node) {
-  return node->kind() == ExprKind::kCall || node->kind() == ExprKind::kTuple ||
-         node->kind() == ExprKind::kTupleGetItem;
+  switch (node->kind()) {
+    case ExprKind::kCall:
+    case ExprKind::kTuple:
+    case ExprKind::kTupleGetItem:
+    case ExprKind::kRefCreate:
+    case ExprKind::kRefRead:
+    case ExprKind::kRefWrite: return true;
+    default: return false;
+  }
 }
 
 bool is_atom(const ExprNode* node) {
   return node->kind() == ExprKind::kVar || node->kind() == ExprKind::kConstant ||
-         node->kind() == ExprKind::kOp || node->kind() == ExprKind::kGlobalVar;
+         node->kind() == ExprKind::kOp || node->kind() == ExprKind::kGlobalVar ||
+         node->kind() == ExprKind::kConstructor;
 }
 
 // Child `index` in the order of the walk, or null behind the last.
@@ -46,6 +54,14 @@ const ExprNode* dataflow_child(const ExprNode* node, uint32_t index) {
     }
     case ExprKind::kTupleGetItem:
       return index == 0 ? static_cast<const TupleGetItemNode*>(node)->tuple().get() : nullptr;
+    case ExprKind::kRefCreate:
+      return index == 0 ? static_cast<const RefCreateNode*>(node)->value().get() : nullptr;
+    case ExprKind::kRefRead:
+      return index == 0 ? static_cast<const RefReadNode*>(node)->ref().get() : nullptr;
+    case ExprKind::kRefWrite: {
+      const auto* write = static_cast<const RefWriteNode*>(node);
+      return index == 0 ? write->ref().get() : index == 1 ? write->value().get() : nullptr;
+    }
     default:
       return nullptr;
   }
@@ -123,7 +139,8 @@ void Printer::emit_line(const ExprNode* node, NodeState& state, bool typed) {
 void Printer::count_uses(const Expr& root) {
   std::vector<const ExprNode*> pending;
   auto use = [&](const Expr& child) {
-    if (child->kind() == ExprKind::kOp || child->kind() == ExprKind::kGlobalVar) return;
+    if (child->kind() == ExprKind::kOp || child->kind() == ExprKind::kGlobalVar || child->kind() == ExprKind::kConstructor)
+      return;
     const auto [state, fresh] = nodes_.add(child.get());
     ++state->uses;
     if (fresh && child->kind() != ExprKind::kConstant) pending.push_back(child.get());
@@ -206,9 +223,32 @@ void Printer::make_piece(const ExprNode* node) {
       piece.text += ')';
       break;
     }
+    case ExprKind::kMatch:
+      match(static_cast<const MatchNode*>(node), piece);
+      break;
+    case ExprKind::kRefCreate:
+      piece.text += "ref(";
+      operand(static_cast<const RefCreateNode*>(node)->value().get(), piece, typed);
+      piece.text += ')';
+      break;
+    case ExprKind::kRefRead:
+      piece.text += "ref_read(";
+      operand(static_cast<const RefReadNode*>(node)->ref().get(), piece, typed);
+      piece.text += ')';
+      break;
+    case ExprKind::kRefWrite: {
+      const auto* write = static_cast<const RefWriteNode*>(node);
+      piece.text += "ref_write(";
+      operand(write->ref().get(), piece, typed);
+      piece.text += ", ";
+      operand(write->value().get(), piece, typed);
+      piece.text += ')';
+      break;
+    }
     case ExprKind::kVar:
     case ExprKind::kGlobalVar:
     case ExprKind::kConstant:
+    case ExprKind::kConstructor:
     case ExprKind::kOp:
       BATON_CHECK(false, "an atom has no piece");
   }
@@ -270,6 +310,10 @@ bool Printer::atom(const ExprNode* node, Piece& into, bool typed) {
       return true;
     case ExprKind::kOp:
       into.text += static_cast<const OpNode*>(node)->name();
+      if (options_.annotate) comment(node, typed, into.text);
+      return true;
+    case ExprKind::kConstructor:
+      into.text += static_cast<const ConstructorNode*>(node)->name();
       if (options_.annotate) comment(node, typed, into.text);
       return true;
     case ExprKind::kGlobalVar:
@@ -345,6 +389,7 @@ void Printer::function(const FunctionNode* function, std::string_view head, Piec
   const bool typed = is_typed(function);
   std::string& out = into.text;
   out += head;
+  append_type_params(out, function->type_params());
   out += '(';
   bool first = true;
   for (const Var& param : function->params()) {
@@ -377,17 +422,55 @@ void Printer::if_else(const IfNode* branch, Piece& into) {
   visit(branch->condition().get());
   operand(branch->condition().get(), into, typed);
   into.text += ") {";
-  auto block = [&](const Expr& body) {
-    into.indent += 2;
-    new_line(into);
-    scope(body.get(), into, typed);
-    into.indent -= 2;
-    new_line(into);
-  };
-  block(branch->then());
+  block(branch->then().get(), into, typed);
   into.text += "} else {";
-  block(branch->otherwise());
+  block(branch->otherwise().get(), into, typed);
   into.text += '}';
+}
+
+// What stands between braces, on lines of its own.
+void Printer::block(const ExprNode* body, Piece& into, bool typed) {
+  into.indent += 2;
+  new_line(into);
+  scope(body, into, typed);
+  into.indent -= 2;
+  new_line(into);
+}
+
+void Printer::match(const MatchNode* match, Piece& into) {
+  const bool typed = has_type(match);
+  into.text += match->complete() ? "match (" : "match? (";
+  visit(match->data().get());
+  operand(match->data().get(), into, typed);
+  into.text += ") {";
+  into.indent += 2;
+  for (const Clause& clause : match->clauses()) {
+    new_line(into);
+    pattern(*clause.pattern, into, typed);
+    into.text += " => {";
+    block(clause.body.get(), into, typed);
+    into.text += "},";
+  }
+  into.indent -= 2;
+  new_line(into);
+  into.text += '}';
+}
+
+void Printer::pattern(const PatternNode& pattern, Piece& into, bool typed) {
+  switch (pattern.kind()) {
+    case PatternKind::kWildcard: into.text += '_'; return;
+    case PatternKind::kVar: binding(pattern.var().get(), into, typed); return;
+    case PatternKind::kConstructor: into.text += pattern.constructor()->name(); break;
+    case PatternKind::kTuple: break;
+  }
+  if (pattern.kind() == PatternKind::kConstructor && pattern.patterns().empty()) return;
+  into.text += '(';
+  bool first = true;
+  for (const Pattern& each : pattern.patterns()) {
+    if (!std::exchange(first, false)) into.text += ", ";
+    this->pattern(*each, into, typed);
+  }
+  into.text += ')';
 }
 
 // ---- Modules
@@ -397,6 +480,10 @@ std::string Printer::module(const IRModuleNode& module) {
   scope_ = &whole;
   if (options_.version) whole.text = "#[version = \"0.0.5\"]\n";
   bool first = true;
+  for (const auto& [name, type] : module.type_defs()) {
+    if (!std::exchange(first, false)) whole.text += '\n';
+    type_definition(*type, whole.text);
+  }
   for (const auto& [name, body] : module.functions()) {
     if (!std::exchange(first, false)) whole.text += '\n';
     count_uses(body);
@@ -404,6 +491,25 @@ std::string Printer::module(const IRModuleNode& module) {
     whole.text += '\n';
   }
   return finish(whole);
+}
+
+void Printer::type_definition(const TypeDataNode& type, std::string& out) {
+  out += "type ";
+  out += type.header()->name();
+  append_type_params(out, type.type_vars());
+  out += " {\n";
+  for (const Constructor& each : type.constructors()) {
+    out += "  ";
+    out += each->name();
+    if (!each->inputs().empty()) {
+      out += '(';
+      append_types(out, each->inputs());
+      out += ')';
+    }
+    out += ",\n";
+  }
+  if (type.constructors().empty()) out += "  \n";
+  out += "}\n";
 }
 
 std::string Printer::expression(const Expr& expr) {

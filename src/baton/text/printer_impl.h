@@ -80,6 +80,10 @@ class Printer {
   void let_chain(const LetNode* let, Piece& into, bool typed);
   void function(const FunctionNode* function, std::string_view head, Piece& into);
   void if_else(const IfNode* branch, Piece& into);
+  void match(const MatchNode* match, Piece& into);
+  void pattern(const PatternNode& pattern, Piece& into, bool typed);
+  void block(const ExprNode* body, Piece& into, bool typed);
+  void type_definition(const TypeDataNode& type, std::string& out);
   void variable(const VarNode* var, Piece& into, bool typed);
   void binding(const VarNode* var, Piece& into, bool typed);
   void constant(const ConstantNode* constant, NodeState& state, Piece& into, bool typed);
@@ -88,6 +92,7 @@ class Printer {
   std::string unique_name(const std::string& hint);
   void append_type(std::string& out, const Type& type);
   void append_types(std::string& out, const std::vector<Type>& types);
+  void append_type_params(std::string& out, const std::vector<TypeVar>& vars);
   void append_value(std::string& out, const AttrValue& value);
   void call_attrs(const CallNode* call, std::string& out, bool first);
   void comment(const ExprNode* node, bool typed, std::string& out);

@@ -98,6 +98,7 @@ void FusionGroups::add_edges(uint32_t user) {
   switch (expr->kind()) {
     case ExprKind::kVar:
     case ExprKind::kGlobalVar:
+    case ExprKind::kConstructor:
     case ExprKind::kOp: break;
     case ExprKind::kConstant:
       if (is_simple_scalar(static_cast<const ConstantNode&>(*expr))) node.pattern = Fuse::kElementwise;
@@ -146,7 +147,11 @@ void FusionGroups::add_edges(uint32_t user) {
       break;
     }
     case ExprKind::kLet:
-    case ExprKind::kIf: for_each_child(*expr, [&](const Expr& child) { escape(child); }); break;
+    case ExprKind::kIf:
+    case ExprKind::kMatch:
+    case ExprKind::kRefCreate:
+    case ExprKind::kRefRead:
+    case ExprKind::kRefWrite: for_each_child(*expr, [&](const Expr& child) { escape(child); }); break;
   }
   node.group_pattern = node.pattern;
   node.has_anchor = node.pattern == Fuse::kOutFusable;

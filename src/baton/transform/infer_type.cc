@@ -21,9 +21,14 @@ bool calls_stale(const FunctionNode& function, const IRModuleNode& module) {
         const Function callee = module.find(global->name());
         if (!callee || !callee->checked_type()) return true;
         const auto* type = as_type<FuncTypeNode>(callee->checked_type());
-        if (!type || !same_type(type->result(), call->checked_type()) || type->params().size() != call->args().size()) return true;
-        for (size_t i = 0; i < call->args().size(); ++i)
-          if (!same_type(type->params()[i], call->args()[i]->checked_type())) return true;
+        if (!type) return true;
+        // Of a polymorphic function each call has types of its own.
+        bool fits = !type->type_params().empty();
+        if (!fits && type->params().size() == call->args().size()) {
+          fits = same_type(type->result(), call->checked_type());
+          for (size_t i = 0; i < call->args().size(); ++i) fits = fits && same_type(type->params()[i], call->args()[i]->checked_type());
+        }
+        if (!fits) return true;
       }
     }
     switch (node->kind()) {  // children by address: nothing is counted up and down
@@ -45,9 +50,20 @@ bool calls_stale(const FunctionNode& function, const IRModuleNode& module) {
         todo.push_back(static_cast<const IfNode*>(node)->then().get());
         todo.push_back(static_cast<const IfNode*>(node)->otherwise().get());
         break;
+      case ExprKind::kMatch:
+        todo.push_back(static_cast<const MatchNode*>(node)->data().get());
+        for (const Clause& clause : static_cast<const MatchNode*>(node)->clauses()) todo.push_back(clause.body.get());
+        break;
+      case ExprKind::kRefCreate: todo.push_back(static_cast<const RefCreateNode*>(node)->value().get()); break;
+      case ExprKind::kRefRead: todo.push_back(static_cast<const RefReadNode*>(node)->ref().get()); break;
+      case ExprKind::kRefWrite:
+        todo.push_back(static_cast<const RefWriteNode*>(node)->ref().get());
+        todo.push_back(static_cast<const RefWriteNode*>(node)->value().get());
+        break;
       case ExprKind::kVar:
       case ExprKind::kGlobalVar:
       case ExprKind::kConstant:
+      case ExprKind::kConstructor:
       case ExprKind::kOp: break;
     }
   }

@@ -24,7 +24,8 @@ Function without_attr(const Function& function, std::string_view name) {
   if (!function->attr(name)) return function;
   FunctionAttrs attrs = function->attrs();
   std::erase_if(attrs, [&](const auto& attr) { return attr.first == name; });
-  return make_function(function->params(), function->body(), function->ret_type(), std::move(attrs), function->info());
+  return make_function(function->params(), function->body(), function->ret_type(), std::move(attrs), function->info(),
+                       function->type_params());
 }
 
 // Layout attributes of the calls of `function`, not of functions inside it.

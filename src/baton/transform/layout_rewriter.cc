@@ -55,10 +55,15 @@ class LayoutRewriter final : public Rewriter {
       case ExprKind::kFunction:
       case ExprKind::kLet:
       case ExprKind::kIf:
+      case ExprKind::kMatch:
+      case ExprKind::kRefCreate:
+      case ExprKind::kRefRead:
+      case ExprKind::kRefWrite:
         return rewrite_plain(original, rebuilt);
       case ExprKind::kVar:
       case ExprKind::kGlobalVar:
       case ExprKind::kConstant:
+      case ExprKind::kConstructor:
       case ExprKind::kOp:
         break;
     }
@@ -98,7 +103,7 @@ class LayoutRewriter final : public Rewriter {
     if (const auto* function = as<FunctionNode>(&node)) {
       const auto* now = as<FunctionNode>(rebuilt);
       return make_function(now->params(), restored(function->body(), nullptr), function->ret_type(),
-                           function->attrs(), info);
+                           function->attrs(), info, function->type_params());
     }
     if (const auto* let = as<LetNode>(&node)) {
       const auto* now = as<LetNode>(rebuilt);

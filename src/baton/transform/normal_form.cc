@@ -55,6 +55,10 @@ class Scopes {
       use(branch->condition().get(), scope);
       use(branch->then().get(), first);
       use(branch->otherwise().get(), first + 1);
+    } else if (const auto* match = as<MatchNode>(&node)) {
+      ScopeId clause_scope = open(node, scope, static_cast<int>(match->clauses().size()));
+      use(match->data().get(), scope);
+      for (const Clause& clause : match->clauses()) use(clause.body.get(), clause_scope++);
     } else {
       for_each_child(node, [&](const Expr& child) { use(child.get(), scope); });
     }
@@ -101,7 +105,7 @@ class Binder {
     visit(function->body());
     const Expr body = close(scopes_.inner(function.get(), 0), *done_.find(function->body().get()));
     if (body == function->body()) return function;
-    return make_function(function->params(), body, function->ret_type(), function->attrs(), function->with_type({}));
+    return remake_function(*function, function->params(), body);
   }
 
  private:
@@ -166,6 +170,17 @@ class Binder {
       if (at == 1) return {&branch->then(), {}, scopes_.inner(&node, 0)};
       return at == 2 ? Operand{&branch->otherwise(), {}, scopes_.inner(&node, 1)} : Operand{};
     }
+    if (const auto* match = as<MatchNode>(&node)) {
+      if (at == 0) return {&match->data(), {}};
+      const auto which = static_cast<int>(at) - 1;
+      return at <= match->clauses().size() ? Operand{&match->clauses()[at - 1].body, {}, scopes_.inner(&node, which)} : Operand{};
+    }
+    if (const auto* create = as<RefCreateNode>(&node)) return at == 0 ? Operand{&create->value(), {}} : Operand{};
+    if (const auto* read = as<RefReadNode>(&node)) return at == 0 ? Operand{&read->ref(), {}} : Operand{};
+    if (const auto* write = as<RefWriteNode>(&node)) {
+      if (at == 0) return {&write->ref(), {}};
+      return at == 1 ? Operand{&write->value(), {}} : Operand{};
+    }
     if (const auto* function = as<FunctionNode>(&node)) {
       return at == 0 && !is_closed(frame.node) ? Operand{&function->body(), {}, scopes_.inner(&node, 0)} : Operand{};
     }
@@ -179,6 +194,7 @@ class Binder {
     switch (node->kind()) {
       case ExprKind::kVar:
       case ExprKind::kGlobalVar:
+      case ExprKind::kConstructor:
       case ExprKind::kOp: return frame.var ? bind(node, frame.var, node) : node;
       case ExprKind::kConstant: return named(frame, node);
       case ExprKind::kTuple:
@@ -197,7 +213,7 @@ class Binder {
       case ExprKind::kFunction: {
         const auto& function = static_cast<const FunctionNode&>(*node);
         if (operands.empty() || operands[0] == function.body()) return named(frame, node);
-        return named(frame, Expr(make_function(function.params(), operands[0], function.ret_type(), function.attrs(), node->with_type({}))));
+        return named(frame, Expr(remake_function(function, function.params(), operands[0])));
       }
       // The value of a let is bound by now; what is left is its body.
       case ExprKind::kLet: return named(frame, operands[1]);
@@ -205,6 +221,28 @@ class Binder {
         const auto& branch = static_cast<const IfNode&>(*node);
         if (same({branch.condition(), branch.then(), branch.otherwise()}, operands)) return named(frame, node);
         return named(frame, make_if(operands[0], operands[1], operands[2], node->with_type({})));
+      }
+      case ExprKind::kMatch: {
+        const auto& match = static_cast<const MatchNode&>(*node);
+        bool changed = operands[0] != match.data();
+        std::vector<Clause> clauses;
+        for (size_t i = 0; i < match.clauses().size(); ++i) {
+          clauses.push_back({match.clauses()[i].pattern, operands[i + 1]});
+          changed |= operands[i + 1] != match.clauses()[i].body;
+        }
+        if (!changed) return named(frame, node);
+        return named(frame, make_match(operands[0], std::move(clauses), match.complete(), node->with_type({})));
+      }
+      case ExprKind::kRefCreate:
+        if (operands[0] == static_cast<const RefCreateNode&>(*node).value()) return named(frame, node);
+        return named(frame, make_ref_create(operands[0], node->with_type({})));
+      case ExprKind::kRefRead:
+        if (operands[0] == static_cast<const RefReadNode&>(*node).ref()) return named(frame, node);
+        return named(frame, make_ref_read(operands[0], node->with_type({})));
+      case ExprKind::kRefWrite: {
+        const auto& write = static_cast<const RefWriteNode&>(*node);
+        if (same({write.ref(), write.value()}, operands)) return named(frame, node);
+        return named(frame, make_ref_write(operands[0], operands[1], node->with_type({})));
       }
     }
     return node;

@@ -65,7 +65,8 @@ Expr TypeInference::rebuild(const ExprNode& old, NodeId id) {
       const Type& result = as_type<FuncTypeNode>(type)->result();
       same = same && body == function.body() && same_type(function.ret_type(), result);
       if (same) return keep();
-      return make_function(std::move(params), std::move(body), result, function.attrs(), old.with_type(type));
+      return make_function(std::move(params), std::move(body), result, function.attrs(), old.with_type(type),
+                           function.type_params());
     }
     case ExprKind::kLet: {
       const auto& let = static_cast<const LetNode&>(old);
@@ -81,8 +82,38 @@ Expr TypeInference::rebuild(const ExprNode& old, NodeId id) {
       if (typed && condition == branch.condition() && then == branch.then() && otherwise == branch.otherwise()) return keep();
       return make_if(std::move(condition), std::move(then), std::move(otherwise), old.with_type(type));
     }
+    case ExprKind::kMatch: {
+      const auto& match = static_cast<const MatchNode&>(old);
+      Expr data = built(id, 0, match.data());
+      bool same = typed && data == match.data();
+      std::vector<Clause> clauses;
+      for (uint32_t i = 0; i < match.clauses().size(); ++i) {
+        const Clause& clause = match.clauses()[i];
+        clauses.push_back({rewrite_pattern(clause.pattern, [&](const Var& var) { return as_ref<VarNode>(built_[*ids_.find(var.get())]); }),
+                           built(id, i + 1, clause.body)});
+        same = same && clauses.back().pattern == clause.pattern && clauses.back().body == clause.body;
+      }
+      return same ? keep() : make_match(std::move(data), std::move(clauses), match.complete(), old.with_type(type));
+    }
+    case ExprKind::kRefCreate: {
+      Expr value = built(id, 0, static_cast<const RefCreateNode&>(old).value());
+      if (typed && value == static_cast<const RefCreateNode&>(old).value()) return keep();
+      return make_ref_create(std::move(value), old.with_type(type));
+    }
+    case ExprKind::kRefRead: {
+      Expr ref = built(id, 0, static_cast<const RefReadNode&>(old).ref());
+      if (typed && ref == static_cast<const RefReadNode&>(old).ref()) return keep();
+      return make_ref_read(std::move(ref), old.with_type(type));
+    }
+    case ExprKind::kRefWrite: {
+      const auto& write = static_cast<const RefWriteNode&>(old);
+      Expr ref = built(id, 0, write.ref()), value = built(id, 1, write.value());
+      if (typed && ref == write.ref() && value == write.value()) return keep();
+      return make_ref_write(std::move(ref), std::move(value), old.with_type(type));
+    }
     case ExprKind::kGlobalVar:
     case ExprKind::kConstant:
+    case ExprKind::kConstructor:
     case ExprKind::kOp: return keep();
   }
   return keep();

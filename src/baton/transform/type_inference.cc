@@ -72,7 +72,8 @@ void TypeInference::set_module(const IRModuleNode& module) {
     std::vector<Type> params;
     for (const Var& param : function->params())
       params.push_back(param->annotation() ? param->annotation() : solver_.fresh());
-    globals_[name] = func_type(std::move(params), function->ret_type() ? function->ret_type() : solver_.fresh());
+    globals_[name] = func_type(std::move(params), function->ret_type() ? function->ret_type() : solver_.fresh(),
+                               function->type_params());
   }
 }
 
@@ -116,13 +117,18 @@ bool TypeInference::is_leaf(const ExprNode& node) const {
     case ExprKind::kConstant:
     case ExprKind::kOp: return true;
     case ExprKind::kVar:
-    case ExprKind::kGlobalVar: return false;
+    case ExprKind::kGlobalVar:
+    case ExprKind::kConstructor: return false;
     case ExprKind::kTuple:
     case ExprKind::kTupleGetItem:
     case ExprKind::kCall:
     case ExprKind::kFunction:
     case ExprKind::kLet:
-    case ExprKind::kIf: break;
+    case ExprKind::kIf:
+    case ExprKind::kMatch:
+    case ExprKind::kRefCreate:
+    case ExprKind::kRefRead:
+    case ExprKind::kRefWrite: break;
   }
   return trust_ && node.checked_type();
 }
@@ -150,6 +156,9 @@ void TypeInference::walk(const ExprNode* root) {
       order_.push_back(id);
     } else if (const auto* global = as<GlobalVarNode>(node)) {
       types_[id] = global_type(*global);
+      order_.push_back(id);
+    } else if (const auto* constructor = as<ConstructorNode>(node)) {
+      types_[id] = constructor_type(*constructor, stack.empty() ? *node : *stack.back().node);
       order_.push_back(id);
     } else {
       stack.push_back({node, id, 0, static_cast<uint32_t>(edge_stack_.size())});
@@ -228,9 +237,27 @@ const ExprNode* TypeInference::child(const Frame& frame, bool& done) {
       if (step == 2) return branch->otherwise().get();
       break;
     }
+    case ExprKind::kMatch: {
+      const auto* match = static_cast<const MatchNode*>(frame.node);
+      if (step == 0) return match->data().get();
+      if (step > match->clauses().size()) break;
+      enter_clause(*match, match->clauses()[step - 1], frame);
+      return match->clauses()[step - 1].body.get();
+    }
+    case ExprKind::kRefCreate:
+      if (step == 0) return static_cast<const RefCreateNode*>(frame.node)->value().get();
+      break;
+    case ExprKind::kRefRead:
+      if (step == 0) return static_cast<const RefReadNode*>(frame.node)->ref().get();
+      break;
+    case ExprKind::kRefWrite:
+      if (step == 0) return static_cast<const RefWriteNode*>(frame.node)->ref().get();
+      if (step == 1) return static_cast<const RefWriteNode*>(frame.node)->value().get();
+      break;
     case ExprKind::kVar:
     case ExprKind::kGlobalVar:
     case ExprKind::kConstant:
+    case ExprKind::kConstructor:
     case ExprKind::kOp: break;
   }
   done = true;
@@ -248,7 +275,7 @@ void TypeInference::leave(const Frame& frame) {
 
 void TypeInference::visit_var(const VarNode& var, NodeId id) {
   if (trust_ && var.checked_type()) types_[id] = var.checked_type();
-  else if (var.annotation()) types_[id] = var.annotation();
+  else if (var.annotation()) types_[id] = check_kinds(var.annotation(), var) ? var.annotation() : solver_.error();
 }
 
 void TypeInference::bind_var(const VarNode& var, NodeId id) {
@@ -312,8 +339,13 @@ void TypeInference::infer(const ExprNode& node, NodeId id) {
     case ExprKind::kFunction: return infer_function(static_cast<const FunctionNode&>(node), id);
     case ExprKind::kLet: types_[id] = child_type(id, 2, *static_cast<const LetNode&>(node).body()); return;
     case ExprKind::kIf: return infer_if(static_cast<const IfNode&>(node), id);
+    case ExprKind::kMatch: return infer_match(static_cast<const MatchNode&>(node), id);
+    case ExprKind::kRefCreate:
+    case ExprKind::kRefRead:
+    case ExprKind::kRefWrite: return infer_reference(node, id);
     case ExprKind::kVar:
     case ExprKind::kGlobalVar:
+    case ExprKind::kConstructor:
     case ExprKind::kConstant:
     case ExprKind::kOp: return;
   }
@@ -348,19 +380,23 @@ void TypeInference::infer_function(const FunctionNode& function, NodeId id) {
   uint32_t index = 0;
   for (const Var& param : function.params()) params.push_back(child_type(id, index++, *param));
   Type result = child_type(id, index, *function.body());
-  if (function.ret_type()) {
+  if (function.ret_type() && check_kinds(function.ret_type(), function)) {
     TypeSolver::Mismatch mismatch;
     const auto both = solver_.unify(result, function.ret_type(), &mismatch);
     if (!both) report_mismatch(*function.body(), "the function's body", result, function.ret_type(), mismatch.why);
     result = both ? *both : function.ret_type();
   }
-  types_[id] = func_type(std::move(params), std::move(result));
+  types_[id] = func_type(std::move(params), std::move(result), function.type_params());
 }
 
 void TypeInference::infer_call(const CallNode& call, NodeId id) {
-  const Type callee = solver_.resolve(child_type(id, 0, *call.callee()));
+  Type callee = solver_.resolve(child_type(id, 0, *call.callee()));
   if (solver_.is_error(callee)) return set_error(id);
   const auto* func = as_type<FuncTypeNode>(callee);
+  if (func && !func->type_params().empty()) {
+    callee = solver_.instantiate(*func);
+    func = as_type<FuncTypeNode>(callee);
+  }
   if (!func && callee->kind() == TypeKind::kIncomplete) {
     std::vector<Type> params;
     for (uint32_t i = 0; i < call.args().size(); ++i) params.push_back(child_type(id, i + 1, *call.args()[i]));

@@ -64,6 +64,11 @@ class TypeInference {
   void infer_op_call(const CallNode& call, NodeId id);
   void infer_let_value(const LetNode& let, const Frame& frame);
   void infer_if(const IfNode& branch, NodeId id);
+  /// Binds the variables of a clause before its body is looked at.
+  void enter_clause(const MatchNode& match, const Clause& clause, const Frame& frame);
+  void infer_pattern(const Pattern& pattern, const Type& type, const MatchNode& match);
+  void infer_match(const MatchNode& match, NodeId id);
+  void infer_reference(const ExprNode& node, NodeId id);
   bool infer_get_item(const TupleGetItemNode& item, NodeId id);
   void infer_function(const FunctionNode& function, NodeId id);
   bool run_relation(const CallNode& call, NodeId id);
@@ -81,6 +86,9 @@ class TypeInference {
   bool set_type(NodeId id, const Type& type, TypeSolver::Mismatch* mismatch = nullptr);
   void set_error(NodeId id);
   Type global_type(const GlobalVarNode& var);
+  Type constructor_type(const ConstructorNode& constructor, const ExprNode& at);
+  TypeData data_type(const ConstructorNode& constructor, const ExprNode& at);
+  bool check_kinds(const Type& annotation, const ExprNode& at);
 
   // ---- what is wrong (type_report.cc)
   Diagnostic& report(const DiagnosticDef& def, const ExprNode& at, const std::vector<std::string>& values);
@@ -95,6 +103,8 @@ class TypeInference {
   void report_bound_twice(const VarNode& var);
   void report_no_function(const GlobalVarNode& var);
   void report_op_value(const OpNode& op, const ExprNode& user);
+  void report_unmatched(const MatchNode& match);
+  void report_kind(const ExprNode& at, const Type& type, const std::string& why);
   void report_free_variables();
   /// What is still open when nothing moves any more: relations first, then variables and the rest.
   void report_open();

@@ -1,4 +1,5 @@
 // What type inference tells users about mistakes.
+#include "baton/ir/match_cases.h"
 #include "baton/transform/call_text.h"
 #include "baton/transform/type_inference.h"
 
@@ -19,10 +20,15 @@ constexpr DiagnosticDef kNoFunction{"E0210", "there is no function @{0} in the m
 constexpr DiagnosticDef kNeedsTensor{"E0211", "`{0}` needs a tensor as `{1}`, got {2}"};
 constexpr DiagnosticDef kOpValue{"E0212", "operator `{0}` is used as a value", "wrap the call in a function: fn (%x) { {0}(%x) }"};
 
+constexpr DiagnosticDef kUnmatched{"E0221", "this match does not handle {0}", "add a clause for it, or write match?"};
+constexpr DiagnosticDef kManyCases{"E0222", "this match has too many cases to tell whether it handles all", "write match?"};
+constexpr DiagnosticDef kKind{"E0223", "{0} is no type: {1}"};
+
 std::string name_of(const CallNode& call) {
   if (call.op()) return call.op()->name;
   if (const auto* global = as<GlobalVarNode>(call.callee())) return "@" + global->name();
   if (const auto* var = as<VarNode>(call.callee())) return "%" + var->name();
+  if (const auto* constructor = as<ConstructorNode>(call.callee())) return constructor->name();
   return "the function";
 }
 
@@ -102,6 +108,24 @@ void TypeInference::report_no_function(const GlobalVarNode& var) {
 }
 
 void TypeInference::report_op_value(const OpNode& op, const ExprNode& user) { report(kOpValue, user, {op.name()}); }
+
+void TypeInference::report_unmatched(const MatchNode& match) {
+  const auto cases = unmatched_cases(match, *module_);
+  if (!cases) {
+    report(kManyCases, match, {});
+    return;
+  }
+  if (cases->empty()) return;
+  constexpr size_t kShown = 5;
+  std::string text;
+  for (size_t i = 0; i < cases->size() && i < kShown; ++i) text += (i ? ", " : "") + pattern_text((*cases)[i]);
+  if (cases->size() > kShown) text += " and " + std::to_string(cases->size() - kShown) + " more";
+  report(kUnmatched, match, {text});
+}
+
+void TypeInference::report_kind(const ExprNode& at, const Type& type, const std::string& why) {
+  report(kKind, at, {type_text(type), why});
+}
 
 void TypeInference::report_free_variables() {
   for (const NodeId id : order_) {

@@ -13,6 +13,10 @@ std::string kind_text(const Type& type) {
     case TypeKind::kTensor: return "a tensor";
     case TypeKind::kTuple: return "a tuple";
     case TypeKind::kFunc: return "a function";
+    case TypeKind::kTypeVar: return "a type variable";
+    case TypeKind::kGlobalTypeVar:
+    case TypeKind::kTypeCall: return "a data type";
+    case TypeKind::kRef: return "a reference";
     case TypeKind::kIncomplete: break;
   }
   return "unknown";
@@ -55,19 +59,19 @@ Type TypeSolver::resolve(const Type& type) {
 Type TypeSolver::settle(const Type& type) {
   const Type known = resolve(type);
   if (known->kind() == TypeKind::kTensor || is_complete(known)) return known;
-  if (const auto* tuple = as_type<TupleTypeNode>(known)) {
-    std::vector<Type> fields;
-    for (const Type& field : tuple->fields()) fields.push_back(settle(field));
-    return fields == tuple->fields() ? known : tuple_type(std::move(fields));
-  }
-  if (const auto* func = as_type<FuncTypeNode>(known)) {
-    std::vector<Type> params;
-    for (const Type& param : func->params()) params.push_back(settle(param));
-    Type result = settle(func->result());
-    if (params == func->params() && result == func->result()) return known;
-    return func_type(std::move(params), std::move(result));
-  }
-  return known;
+  return rewrite_type(known, [&](const Type& part) -> Type {
+    if (!is_hole(part)) return {};
+    const Type inside = resolve(part);
+    return is_hole(inside) ? inside : settle(inside);
+  });
+}
+
+Type TypeSolver::instantiate(const FuncTypeNode& function) {
+  std::vector<Type> values;
+  for (size_t i = 0; i < function.type_params().size(); ++i) values.push_back(fresh());
+  std::vector<Type> params;
+  for (const Type& param : function.params()) params.push_back(substitute_types(param, function.type_params(), values));
+  return func_type(std::move(params), substitute_types(function.result(), function.type_params(), values));
 }
 
 bool TypeSolver::occurs(const Type& hole, const Type& type) {
@@ -95,13 +99,23 @@ void TypeSolver::wait(const Type& type, Waiter waiter) { hole(type).waiters.push
 
 void TypeSolver::holes(const Type& type, std::vector<Type>& into) {
   const Type known = resolve(type);
-  if (is_hole(known)) {
-    if (!is_error(known) && std::find(into.begin(), into.end(), known) == into.end()) into.push_back(known);
-  } else if (const auto* tuple = as_type<TupleTypeNode>(known)) {
-    for (const Type& field : tuple->fields()) holes(field, into);
-  } else if (const auto* func = as_type<FuncTypeNode>(known)) {
-    for (const Type& param : func->params()) holes(param, into);
-    holes(func->result(), into);
+  switch (known->kind()) {
+    case TypeKind::kIncomplete:
+      if (!is_error(known) && std::find(into.begin(), into.end(), known) == into.end()) into.push_back(known);
+      return;
+    case TypeKind::kTuple:
+      for (const Type& field : as_type<TupleTypeNode>(known)->fields()) holes(field, into);
+      return;
+    case TypeKind::kFunc:
+      for (const Type& param : as_type<FuncTypeNode>(known)->params()) holes(param, into);
+      return holes(as_type<FuncTypeNode>(known)->result(), into);
+    case TypeKind::kTypeCall:
+      for (const Type& arg : as_type<TypeCallNode>(known)->args()) holes(arg, into);
+      return;
+    case TypeKind::kRef: return holes(as_type<RefTypeNode>(known)->value(), into);
+    case TypeKind::kTensor:
+    case TypeKind::kTypeVar:
+    case TypeKind::kGlobalTypeVar: return;
   }
 }
 
@@ -133,16 +147,55 @@ std::optional<Type> TypeSolver::unify(const Type& left, const Type& right, Misma
   } else if (const auto* tuple = as_type<TupleTypeNode>(known_a)) {
     const auto fields = unify_lists(tuple->fields(), as_type<TupleTypeNode>(known_b)->fields(), "fields", mismatch);
     if (fields) both = *fields == tuple->fields() ? known_a : tuple_type(*fields);
-  } else if (const auto* func = as_type<FuncTypeNode>(known_a)) {
-    const auto* other = as_type<FuncTypeNode>(known_b);
-    const auto params = unify_lists(func->params(), other->params(), "parameters", mismatch);
-    const auto result = params ? unify(func->result(), other->result(), mismatch) : std::nullopt;
-    if (result) both = *params == func->params() && *result == func->result() ? known_a : func_type(*params, *result);
+  } else if (known_a->kind() == TypeKind::kFunc) {
+    both = unify_functions(known_a, known_b, mismatch);
+  } else if (const auto* call = as_type<TypeCallNode>(known_a)) {
+    const auto* other = as_type<TypeCallNode>(known_b);
+    if (same_type(call->callee(), other->callee())) {
+      const auto args = unify_lists(call->args(), other->args(), "type arguments", mismatch);
+      if (args) both = *args == call->args() ? known_a : type_call(call->callee(), *args);
+    } else if (mismatch) {
+      mismatch->why = "they are different data types";
+    }
+  } else if (const auto* ref = as_type<RefTypeNode>(known_a)) {
+    const auto value = unify(ref->value(), as_type<RefTypeNode>(known_b)->value(), mismatch);
+    if (value) both = *value == ref->value() ? known_a : ref_type(*value);
+  } else if (same_type(known_a, known_b)) {
+    both = known_a;
+  } else if (mismatch) {
+    mismatch->why = "a type variable stands for any type: the caller chooses it";
   }
   if (!both) return std::nullopt;
   if (is_hole(a) && *both != known_a) bind(a, *both);
   if (is_hole(b) && *both != known_b) bind(b, *both);
   return both;
+}
+
+// Two polymorphic functions have equally many type parameters, one for one. Where one side is polymorphic only, the
+// other says what for.
+std::optional<Type> TypeSolver::unify_functions(const Type& a, const Type& b, Mismatch* mismatch) {
+  const auto *left = as_type<FuncTypeNode>(a), *right = as_type<FuncTypeNode>(b);
+  if (left->type_params().empty() != right->type_params().empty())
+    return left->type_params().empty() ? unify_functions(a, instantiate(*right), mismatch)
+                                       : unify_functions(instantiate(*left), b, mismatch);
+  if (left->type_params().size() != right->type_params().size()) {
+    if (mismatch)
+      mismatch->why = "one has " + std::to_string(left->type_params().size()) + " type parameters, the other " +
+                      std::to_string(right->type_params().size());
+    return std::nullopt;
+  }
+  Type renamed = b;
+  if (!left->type_params().empty() && left->type_params() != right->type_params()) {
+    const std::vector<Type> names(left->type_params().begin(), left->type_params().end());
+    std::vector<Type> params;
+    for (const Type& param : right->params()) params.push_back(substitute_types(param, right->type_params(), names));
+    renamed = func_type(std::move(params), substitute_types(right->result(), right->type_params(), names), left->type_params());
+    right = as_type<FuncTypeNode>(renamed);
+  }
+  const auto params = unify_lists(left->params(), right->params(), "parameters", mismatch);
+  const auto result = params ? unify(left->result(), right->result(), mismatch) : std::nullopt;
+  if (!result) return std::nullopt;
+  return *params == left->params() && *result == left->result() ? a : func_type(*params, *result, left->type_params());
 }
 
 std::optional<Type> TypeSolver::unify_tensors(const TensorTypeNode& a, const TensorTypeNode& b, const Type& same,

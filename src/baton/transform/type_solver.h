@@ -32,6 +32,9 @@ class TypeSolver {
   /// Makes both equal as far as they are known and returns what they are; nothing when they differ. `?` with anything is `?`.
   std::optional<Type> unify(const Type& a, const Type& b, Mismatch* mismatch);
 
+  /// A polymorphic function type with a fresh hole for each of its type parameters.
+  Type instantiate(const FuncTypeNode& function);
+
   /// The holes in `type` (settled), each once.
   void holes(const Type& type, std::vector<Type>& into);
   /// `waiter` is handed out by `take_woken` when `hole` is bound.
@@ -50,6 +53,7 @@ class TypeSolver {
   Type representative(const Type& type);
   void bind(const Type& hole, const Type& type);
   bool occurs(const Type& hole, const Type& type);
+  std::optional<Type> unify_functions(const Type& a, const Type& b, Mismatch* mismatch);
   std::optional<Type> unify_tensors(const TensorTypeNode& a, const TensorTypeNode& b, const Type& same, Mismatch* mismatch);
   std::optional<std::vector<Type>> unify_lists(const std::vector<Type>& a, const std::vector<Type>& b, const char* what,
                                                Mismatch* mismatch);
