@@ -34,6 +34,11 @@ bool is_dataflow(const ExprNode* node) {
   }
 }
 
+// Operands of these are numbered one by one, each before the next is looked at.
+bool is_reference(const ExprNode* node) {
+  return node->kind() == ExprKind::kRefCreate || node->kind() == ExprKind::kRefRead || node->kind() == ExprKind::kRefWrite;
+}
+
 bool is_atom(const ExprNode* node) {
   return node->kind() == ExprKind::kVar || node->kind() == ExprKind::kConstant ||
          node->kind() == ExprKind::kOp || node->kind() == ExprKind::kGlobalVar ||
@@ -166,6 +171,11 @@ void Printer::visit(const ExprNode* root) {
   while (stack_.size() > base) {
     auto& [node, next] = stack_.back();
     const ExprNode* child = is_dataflow(node) ? dataflow_child(node, next) : nullptr;
+    if (is_reference(node) && next > 0) {
+      const ExprNode* operand = dataflow_child(node, next - 1);
+      NodeState* state = is_atom(operand) || operand->kind() == ExprKind::kLet ? nullptr : &nodes_[operand];
+      if (state && state->number == NodeState::kNone && state->piece != NodeState::kNone) emit_line(operand, *state, true);
+    }
     if (child) {
       ++next;
       if (!done(child)) stack_.emplace_back(child, 0);
@@ -267,6 +277,7 @@ void Printer::make_call(const CallNode* call, Piece& into) {
       into.calls.emplace_back(into.text.size(), call);
     operand(callee, into, typed);
   }
+  if (callee->kind() == ExprKind::kConstructor && call->args().empty()) return;  // `Nil` is its only value
   const size_t start = into.text.size();
   into.text += '(';
   for (size_t i = 0; i < call->args().size(); ++i) {

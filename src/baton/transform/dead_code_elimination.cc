@@ -1,7 +1,8 @@
 // Lets whose variable is not used and whose value has no effect go:
 //   let a = exp(x); let b = log(x); a  ->  let a = exp(x); a
 // With inline_once, values used once take the place of their variable. An effect has: a stateful operator, a call of a
-// function that is not known here (a parameter, another compiler's), and of one that has an effect or calls itself.
+// function that is not known here (a parameter, another compiler's), and of one that has an effect or calls itself, and
+// whatever makes, reads or writes a reference.
 
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
@@ -52,11 +53,18 @@ class Effects {
       return effect;
     }
     if (const auto* op = as<OpNode>(&node)) return {false, op->def().stateful};
+    if (node.kind() == ExprKind::kConstructor) return {false, false};
+    // A cell is an object of its own, and what is read from it depends on when.
+    effect.evaluating = node.kind() == ExprKind::kRefCreate || node.kind() == ExprKind::kRefRead || node.kind() == ExprKind::kRefWrite;
     for_each_child(node, [&](const Expr& child) { effect.evaluating |= known(child).evaluating; });
     if (const auto* call = as<CallNode>(&node)) effect.evaluating |= known(call->callee()).calling;
     if (const auto* let = as<LetNode>(&node)) effect.calling = known(let->body()).calling;
     if (const auto* branch = as<IfNode>(&node))
       effect.calling = known(branch->then()).calling || known(branch->otherwise()).calling;
+    if (const auto* match = as<MatchNode>(&node)) {
+      effect.calling = false;
+      for (const Clause& clause : match->clauses()) effect.calling |= known(clause.body).calling;
+    }
     return effect;
   }
 

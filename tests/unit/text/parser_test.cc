@@ -108,6 +108,9 @@ TEST_F(ParserTest, TypesAlone) {
 
 // Lines as TVM reports them; columns are ours: TVM counts some words twice (`@main`, `multiply`) and numbers
 // at their end.
+// What printers write is read, also where TVM cannot read what it has printed.
+const std::set<std::string> kReadAnyway = {"bad/hand_vid_names", "bad/hand_match_let"};
+
 TEST_F(ParserTest, ErrorsOfTheReferenceAreFoundOnTheirLine) {
   int syntax = 0;
   for (const auto& each : reference("text_errors.jsonl")) {
@@ -115,6 +118,10 @@ TEST_F(ParserTest, ErrorsOfTheReferenceAreFoundOnTheirLine) {
     if (each["kind"] != "error" || id.starts_with("bad/ty_") || id == "bad/tuple_index_oob")
       continue;  // inference finds these
     const std::vector<Diagnostic> found = errors(each["text"]);
+    if (kReadAnyway.contains(id)) {
+      EXPECT_TRUE(found.empty()) << id << "\n" << render(found);
+      continue;
+    }
     ASSERT_FALSE(found.empty()) << id;
     if (!each.contains("diagnostics") || each["diagnostics"].empty() || found[0].code == "E0116") continue;
     if (id == "bad/line3") {
