@@ -1,12 +1,16 @@
 #include "casters.h"
 
+#include "baton/ir/attr_objects.h"
 #include "baton/support/base/ndarray.h"
 
 namespace baton::python {
 
 bool attr_from_python(nb::handle value, AttrValue& result) {
   PyObject* object = value.ptr();
-  if (value.is_none()) {
+  Expr expr;
+  if (nb::try_cast(value, expr, false)) {
+    result = expr_attr(std::move(expr));
+  } else if (value.is_none()) {
     result = AttrValue();
   } else if (PyBool_Check(object)) {
     result = AttrValue(object == Py_True);
@@ -57,6 +61,8 @@ nb::object attr_to_python(const AttrValue& value) {
   if (const double* number = value.as<double>()) return nb::float_(*number);
   if (const std::string* text = value.as<std::string>()) return nb::str(text->c_str(), text->size());
   if (const DType* dtype = value.as<DType>()) return nb::str(dtype->str().c_str());
+  if (const auto* expr = value.object<ExprAttr>()) return nb::cast(expr->expr());
+  if (const auto* device = value.object<VirtualDeviceAttr>()) return nb::cast(device->device());
   nb::list list;
   for (const AttrValue& item : *value.as<AttrList>()) list.append(attr_to_python(item));
   return list;

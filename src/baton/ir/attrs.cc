@@ -43,6 +43,7 @@ std::string attr_text(const AttrValue& value) {
       for (size_t i = 0; i < v.size(); ++i) out += (i ? ", " : "") + attr_text(v[i]);
       return out + "]";
     }
+    std::string operator()(const AttrObjectRef& v) const { return v.object->text(); }
   };
   return std::visit(Text(), static_cast<const AttrValue::Base&>(value));
 }
@@ -58,6 +59,7 @@ uint64_t attr_hash(const AttrValue& value) {
     hash.add(list->size());
     for (const AttrValue& item : *list) hash.add(attr_hash(item));
   }
+  if (const AttrObjectRef* object = value.as<AttrObjectRef>()) hash.add(object->object->hash());
   return hash.value();
 }
 

@@ -14,16 +14,39 @@
 
 namespace baton {
 
+/// A value that has no literal: an expression, a virtual device, ... (ir/attr_objects.h). Text names it `meta[key][n]`.
+class AttrObject : public RefCounted {
+ public:
+  virtual std::string type_key() const = 0;  ///< "VirtualDevice", "relay.Constant", ...
+  virtual std::string text() const = 0;      ///< for people, where nothing is to be read back
+  virtual bool equals(const AttrObject& other) const = 0;
+  virtual uint64_t hash() const = 0;
+};
+/// Compared by value.
+struct AttrObjectRef {
+  Ref<const AttrObject> object;  ///< never null
+  friend bool operator==(const AttrObjectRef& a, const AttrObjectRef& b) {
+    return a.object == b.object || a.object->equals(*b.object);
+  }
+};
+
 /// The value of one attribute, as text and Python know it. std::monostate is `None`.
 struct AttrValue;
 using AttrList = std::vector<AttrValue>;
-struct AttrValue : std::variant<std::monostate, bool, int64_t, double, std::string, DType, AttrList> {
-  using Base = std::variant<std::monostate, bool, int64_t, double, std::string, DType, AttrList>;
+struct AttrValue : std::variant<std::monostate, bool, int64_t, double, std::string, DType, AttrList, AttrObjectRef> {
+  using Base = std::variant<std::monostate, bool, int64_t, double, std::string, DType, AttrList, AttrObjectRef>;
   using Base::Base;
   AttrValue(int value) : Base(static_cast<int64_t>(value)) {}
   AttrValue(const char* value) : Base(std::string(value)) {}
   AttrValue(const std::vector<int64_t>& values) : Base(AttrList(values.begin(), values.end())) {}
+  explicit AttrValue(Ref<const AttrObject> object) : Base(AttrObjectRef{std::move(object)}) {}
   bool is_none() const { return std::holds_alternative<std::monostate>(*this); }
+  /// The object as a T, or null.
+  template <class T>
+  const T* object() const {
+    const AttrObjectRef* ref = as<AttrObjectRef>();
+    return ref ? dynamic_cast<const T*>(ref->object.get()) : nullptr;
+  }
   template <class T>
   const T* as() const {
     return std::get_if<T>(static_cast<const Base*>(this));
@@ -42,6 +65,7 @@ struct AttrField {
   std::string name, doc;
   std::string expects;  ///< for errors: "an integer", "a list of integers", ...
   std::optional<AttrValue> default_value;  ///< none: always printed
+  bool boxed = false;  ///< whether TVM's JSON keeps the value as a node of its own, not inside the attributes' node
   std::function<AttrValue(const void*)> get;
   std::function<bool(void*, const AttrValue&)> set;  ///< false when the value has the wrong form
 };
@@ -151,6 +175,10 @@ bool set(std::optional<T>& field, const AttrValue& value) {
   field = std::move(read);
   return true;
 }
+template <class T>
+constexpr bool boxed() {
+  return !std::is_arithmetic_v<T> && !std::is_same_v<T, std::string> && !std::is_same_v<T, DType>;
+}
 std::string concat(std::string_view a, std::string_view b);  // out of line: g++ 12 warns wrongly about an inlined +
 template <class T>
 std::string expects() {
@@ -168,6 +196,10 @@ std::string expects() {
 /// Marks a field without a default: it is always printed.
 struct NoDefault {};
 inline constexpr NoDefault kNoDefault{};
+/// Marks a number that TVM keeps as an object (Integer, Bool): matters to its JSON only. Lists and optional values are
+/// objects anyway.
+struct Boxed {};
+inline constexpr Boxed kBoxed{};
 
 /// One field's declaration, inside an AttrStruct: {"axis", &SoftmaxAttrs::axis, "negative counts from the back"}.
 /// The default is the member's initialiser, unless kNoDefault follows.
@@ -179,7 +211,12 @@ struct AttrSpec {
     field.default_value = attr::get(A{}.*member);
   }
   template <class M>
+  AttrSpec(const char* name, M A::*member, const char* doc, Boxed) : AttrSpec(name, member, doc) {
+    field.boxed = true;
+  }
+  template <class M>
   AttrSpec(const char* name, M A::*member, const char* doc, NoDefault) {
+    field.boxed = attr::boxed<M>();
     field.name = name;
     field.doc = doc;
     field.expects = attr::expects<M>();

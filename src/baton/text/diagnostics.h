@@ -64,4 +64,7 @@ inline constexpr DiagnosticDef kWrongAttrsType{"E0134", "`{0}` has attributes of
 inline constexpr DiagnosticDef kBadMetadata{"E0140", "the metadata section cannot be read: {0}"};
 inline constexpr DiagnosticDef kNoMetadata{"E0141", "`{0}` is not in the metadata section", "{1}"};
 
+inline constexpr DiagnosticDef kMetaNoExpr{"E0142", "`{0}` is no expression",
+                                           "only meta[relay.Constant][n] stands for a value"};
+
 }  // namespace baton::text

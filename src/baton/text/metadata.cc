@@ -1,12 +1,14 @@
 #include "baton/text/metadata.h"
 
-#include <array>
-#include <cstring>
+#include <charconv>
+#include <cstdlib>
+#include <unordered_map>
 
 #include <nlohmann/json.hpp>
 
+#include "baton/ir/attr_objects.h"
 #include "baton/support/error.h"
-#include "baton/text/literal.h"
+#include "baton/text/tensor_bytes.h"
 
 namespace baton::text {
 
@@ -14,31 +16,16 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr uint64_t kArrayMagic = 0xDD5E40F096B4A13Full;
-constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-template <typename T>
-void put(std::string& bytes, T value) {
-  bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
-// Reads numbers off the front of a byte string.
-struct ByteReader {
-  std::string_view rest;
-  template <typename T>
-  T get() {
-    if (rest.size() < sizeof(T)) throw Error("a tensor's bytes end early");
-    T value;
-    std::memcpy(&value, rest.data(), sizeof value);
-    rest.remove_prefix(sizeof value);
-    return value;
-  }
-};
+constexpr int kMaxNesting = 100;  // of arrays in arrays
 
 const Json& member(const Json& object, const char* name) {
   const auto at = object.is_object() ? object.find(name) : object.end();
   if (!object.is_object() || at == object.end()) throw Error(std::string("`") + name + "` is missing");
   return *at;
+}
+
+std::string shown(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 40);
 }
 
 // TVM writes numbers as numbers or as strings, depending on where they stand.
@@ -47,12 +34,34 @@ size_t number(const Json& value) {
   const std::string* text = value.get_ptr<const std::string*>();
   if (!text || text->empty() || text->size() > 9 ||
       text->find_first_not_of("0123456789") != std::string::npos)
-    throw Error("expected an index, found " +
-                value.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 40));
+    throw Error("expected an index, found " + shown(value));
   return std::stoul(*text);
 }
 
+const std::string& text_of(const Json& value) {
+  const std::string* text = value.get_ptr<const std::string*>();
+  if (!text) throw Error("expected a string, found " + shown(value));
+  return *text;
+}
+
+int64_t integer(const std::string& text) {
+  int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end) throw Error("expected an integer, found " + text.substr(0, 40));
+  return value;
+}
+
+double real(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != 0) throw Error("expected a number, found " + text.substr(0, 40));
+  return value;
+}
+
 }  // namespace
+
+// ---- Reading
 
 struct MetadataReader::Graph {
   Json json;
@@ -62,6 +71,71 @@ struct MetadataReader::Graph {
     const Json& nodes = member(json, "nodes");
     if (!nodes.is_array() || index >= nodes.size()) throw Error("there is no node " + std::to_string(index));
     return nodes[index];
+  }
+  std::string type_key(size_t index) const { return text_of(member(node(index), "type_key")); }
+  const std::string& attr(size_t index, const char* name) const { return text_of(member(member(node(index), "attrs"), name)); }
+
+  NDArray array(size_t index) const {
+    const size_t blob = number(member(member(node(index), "attrs"), "data"));
+    const Json& blobs = member(json, "b64ndarrays");
+    if (!blobs.is_array() || blob >= blobs.size()) throw Error("there is no tensor " + std::to_string(blob));
+    const std::optional<std::string> bytes = base64_decode(text_of(blobs[blob]));
+    if (!bytes) throw Error("tensor " + std::to_string(blob) + " is not base64");
+    return array_from_bytes(*bytes);
+  }
+
+  std::string string(size_t index) const {
+    const Json& of = node(index);
+    const auto at = of.find("repr_str");
+    return at == of.end() ? std::string() : text_of(*at);
+  }
+
+  // A node as the value of an attribute.
+  AttrValue value(size_t index, int depth = 0) const {
+    if (depth > kMaxNesting) throw Error("values are nested more than " + std::to_string(kMaxNesting) + " deep");
+    const std::string key = type_key(index);
+    if (key.empty()) return {};
+    if (key == "IntImm") {
+      const int64_t number = integer(attr(index, "value"));
+      return attr(index, "dtype") == "bool" ? AttrValue(number != 0) : AttrValue(number);
+    }
+    if (key == "FloatImm") return AttrValue(real(attr(index, "value")));
+    if (key == "runtime.String") return AttrValue(string(index));
+    if (key == "Array") {
+      AttrList list;
+      const Json& of = node(index);
+      if (const auto data = of.find("data"); data != of.end())
+        for (const Json& item : *data) list.push_back(value(number(item), depth + 1));
+      return AttrValue(std::move(list));
+    }
+    if (key == "relay.Constant")
+      return expr_attr(Expr(make_constant(array(index), NodeInfo(OriginSet::none()))));
+    if (key == "relay.Var") {
+      const size_t id = number(member(member(node(index), "attrs"), "vid"));
+      return expr_attr(Expr(make_var(string(number(member(member(node(id), "attrs"), "name_hint"))), {}, NodeInfo(OriginSet::none()))));
+    }
+    if (key == "VirtualDevice") {
+      VirtualDevice device;
+      device.device_type = static_cast<int>(integer(attr(index, "device_type_int")));
+      device.device_id = static_cast<int>(integer(attr(index, "virtual_device_id")));
+      device.memory_scope = string(number(member(member(node(index), "attrs"), "memory_scope")));
+      return virtual_device_attr(std::move(device));
+    }
+    throw Error("objects of type " + key + " are not known");
+  }
+
+  // A value that stands in the attributes' node itself, in the form that the field has.
+  AttrValue plain_value(const std::string& text, const AttrValue& form) const {
+    if (form.as<bool>()) return AttrValue(integer(text) != 0);
+    if (form.as<int64_t>()) return AttrValue(integer(text));
+    if (form.as<double>()) return AttrValue(real(text));
+    // A string may be a node of its own; names of layouts and modes are never numbers.
+    if (!text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == std::string::npos) {
+      const size_t index = std::stoul(text);
+      const Json& nodes = member(json, "nodes");
+      if (index < nodes.size() && type_key(index) == "runtime.String") return AttrValue(string(index));
+    }
+    return AttrValue(text);
   }
 };
 
@@ -92,166 +166,198 @@ size_t MetadataReader::count(const std::string& type_key) const {
 }
 
 NDArray MetadataReader::constant(size_t index) const {
-  const Json& node = graph_->node(graph_->objects.at("relay.Constant").at(index));
-  const size_t blob = number(member(member(node, "attrs"), "data"));
-  const Json& blobs = member(graph_->json, "b64ndarrays");
-  if (!blobs.is_array() || blob >= blobs.size()) throw Error("there is no tensor " + std::to_string(blob));
-  const std::string* text = blobs[blob].get_ptr<const std::string*>();
-  const std::optional<std::string> bytes = text ? base64_decode(*text) : std::nullopt;
-  if (!bytes) throw Error("tensor " + std::to_string(blob) + " is not base64");
-  return array_from_bytes(*bytes);
+  return graph_->array(graph_->objects.at("relay.Constant").at(index));
 }
 
-size_t MetadataWriter::use(std::string_view type_key, const NDArray& value) {
+AttrValue MetadataReader::value(const std::string& type_key, size_t index) const {
+  return graph_->value(graph_->objects.at(type_key).at(index));
+}
+
+Attrs MetadataReader::attrs(const AttrSchema& schema, size_t index) const {
+  Ref<AttrsNode> attrs = schema.make();
+  const Json& node = graph_->node(graph_->objects.at(schema.type_key).at(index));
+  const auto values = node.find("attrs");
+  if (values == node.end()) return attrs;
+  if (!values->is_object()) throw Error("`attrs` is no object: " + shown(*values));
+  for (const auto& [name, json] : values->items()) {
+    const AttrField* field = schema.find(name);
+    if (!field) throw Error(schema.type_key + " has no field `" + name + "`");
+    const std::string& text = text_of(json);
+    const AttrValue value = field->boxed ? graph_->value(number(json)) : graph_->plain_value(text, field->get(attrs->data()));
+    if (!field->set(attrs->data(), value)) throw Error("field `" + name + "` of " + schema.type_key + " is " + attr_text(value));
+  }
+  return attrs;
+}
+
+// ---- Writing
+
+// The nodes of the JSON, numbered in the order of a depth-first walk from the root: the map, then for each key its
+// array and the objects in it. All constants share one VirtualDevice ("none") and its empty scope name.
+class MetadataNodes {
+ public:
+  explicit MetadataNodes(const std::vector<MetadataWriter::Objects>& all) {
+    nodes_ = {"      \"type_key\": \"\"\n", ""};
+    std::string keys;
+    std::vector<size_t> lists;
+    for (const auto& objects : all) {
+      keys += (keys.empty() ? "        \"" : ", \n        \"") + objects.type_key + "\"";
+      const size_t list = reserve();
+      lists.push_back(list);
+      std::vector<size_t> members;
+      for (const auto& object : objects.objects) members.push_back(add(object));
+      nodes_[list] = array(members);
+    }
+    nodes_[1] = "      \"type_key\": \"Map\", \n      \"keys\": [\n" + keys + "\n      ], \n      \"data\": " + indices(lists) + "\n";
+  }
+
+  std::string json() const {
+    std::string out = "{\n  \"root\": 1, \n  \"nodes\": [\n";
+    for (size_t i = 0; i < nodes_.size(); ++i) out += (i ? ", \n    {\n" : "    {\n") + nodes_[i] + "    }";
+    out += "\n  ], \n  \"b64ndarrays\": [" + blobs_ + (blobs_.empty() ? "]" : "\n  ]");
+    return out + ", \n  \"attrs\": {\"tvm_version\": \"0.11.1\"}\n}";
+  }
+
+ private:
+  using Fields = std::vector<std::pair<std::string, std::string>>;  // sorted by name
+
+  size_t reserve() {
+    nodes_.emplace_back();
+    return nodes_.size() - 1;
+  }
+
+  static std::string indices(const std::vector<size_t>& of) {
+    std::string text = "[";
+    for (size_t i = 0; i < of.size(); ++i) text += (i ? ", " : "") + std::to_string(of[i]);
+    return text + "]";
+  }
+  static std::string array(const std::vector<size_t>& members) {
+    return "      \"type_key\": \"Array\"" + (members.empty() ? "\n" : ", \n      \"data\": " + indices(members) + "\n");
+  }
+  static std::string object(const std::string& type_key, const Fields& fields) {
+    std::string text = "      \"type_key\": \"" + type_key + "\"";
+    if (fields.empty()) return text + "\n";
+    text += ", \n      \"attrs\": {";
+    for (size_t i = 0; i < fields.size(); ++i) {
+      if (fields.size() > 1) text += i ? ", \n        " : "\n        ";
+      text += "\"" + fields[i].first + "\": " + nlohmann::json(fields[i].second).dump(-1, ' ', false, Json::error_handler_t::replace);
+    }
+    return text + (fields.size() > 1 ? "\n      }\n" : "}\n");
+  }
+
+  size_t add(const MetadataWriter::Object& of) {
+    if (of.attrs) return add_attrs(*of.attrs);
+    if (of.object) return add_object(*of.object);
+    if (of.value.defined()) return add_constant(of.value);
+    const size_t at = reserve();
+    nodes_[at] = object("IncompleteType", {{"kind", "0"}, {"span", "0"}});
+    return at;
+  }
+
+  size_t add_string(const std::string& text) {
+    const size_t at = reserve();
+    nodes_[at] = "      \"type_key\": \"runtime.String\"";
+    if (!text.empty()) nodes_[at] += ", \n      \"repr_str\": " + nlohmann::json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+    nodes_[at] += "\n";
+    return at;
+  }
+
+  size_t add_device(const VirtualDevice& device) {
+    const size_t at = reserve();
+    const size_t scope = add_string(device.memory_scope);
+    nodes_[at] = object("VirtualDevice", {{"device_type_int", std::to_string(device.device_type)},
+                                          {"memory_scope", std::to_string(scope)},
+                                          {"target", "0"},
+                                          {"virtual_device_id", std::to_string(device.device_id)}});
+    return at;
+  }
+  size_t no_device() {
+    if (!no_device_) no_device_ = add_device({});
+    return no_device_;
+  }
+
+  size_t add_constant(const NDArray& value) {
+    const size_t at = reserve(), device = no_device();
+    nodes_[at] = object("relay.Constant", {{"_checked_type_", "0"},
+                                           {"data", std::to_string(blob_count_)},
+                                           {"span", "0"},
+                                           {"virtual_device_", std::to_string(device)}});
+    blobs_ += (blob_count_++ ? ", \n    \"" : "\n    \"") + base64_encode(array_to_bytes(value)) + "\"";
+    return at;
+  }
+
+  size_t add_object(const AttrObject& of) {
+    if (const auto* device = dynamic_cast<const VirtualDeviceAttr*>(&of)) return add_device(device->device());
+    const auto* expr = dynamic_cast<const ExprAttr*>(&of);
+    if (expr && as<ConstantNode>(expr->expr())) return add_constant(as<ConstantNode>(expr->expr())->value());
+    if (expr && as<VarNode>(expr->expr())) {
+      const size_t at = reserve(), id = reserve();
+      nodes_[id] = object("relay.Id", {{"name_hint", std::to_string(add_string(as<VarNode>(expr->expr())->name()))}});
+      nodes_[at] = object("relay.Var", {{"_checked_type_", "0"},
+                                        {"span", "0"},
+                                        {"type_annotation", "0"},
+                                        {"vid", std::to_string(id)},
+                                        {"virtual_device_", std::to_string(no_device())}});
+      return at;
+    }
+    throw Error("an attribute holds a " + of.type_key() + ", which has no form in a text's metadata: print without it");
+  }
+
+  // A value as a node of its own.
+  size_t add_value(const AttrValue& value) {
+    if (value.is_none()) return 0;
+    if (const std::string* text = value.as<std::string>()) return add_string(*text);
+    if (const AttrObjectRef* of = value.as<AttrObjectRef>()) return add_object(*of->object);
+    const size_t at = reserve();
+    if (const AttrList* list = value.as<AttrList>()) {
+      std::vector<size_t> members;
+      for (const AttrValue& item : *list) members.push_back(add_value(item));
+      nodes_[at] = array(members);
+    } else if (value.as<double>()) {
+      nodes_[at] = object("FloatImm", {{"dtype", "float32"}, {"span", "0"}, {"value", plain(value)}});
+    } else {
+      nodes_[at] = object("IntImm", {{"dtype", value.as<bool>() ? "bool" : "int32"}, {"span", "0"}, {"value", plain(value)}});
+    }
+    return at;
+  }
+
+  // A value inside the attributes' node.
+  static std::string plain(const AttrValue& value) {
+    if (const bool* flag = value.as<bool>()) return *flag ? "1" : "0";
+    if (const int64_t* number = value.as<int64_t>()) return std::to_string(*number);
+    if (const std::string* text = value.as<std::string>()) return *text;
+    if (const DType* dtype = value.as<DType>()) return dtype->str();
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%.17g", *value.as<double>());
+    return digits;
+  }
+
+  size_t add_attrs(const AttrsNode& attrs) {
+    const size_t at = reserve();
+    Fields fields;
+    for (const AttrField& field : attrs.schema().fields) {
+      const AttrValue value = field.get(attrs.data());
+      fields.emplace_back(field.name, field.boxed ? std::to_string(add_value(value)) : plain(value));
+    }
+    std::sort(fields.begin(), fields.end());
+    nodes_[at] = object(attrs.schema().type_key, fields);
+    return at;
+  }
+
+  std::vector<std::string> nodes_;
+  std::string blobs_;
+  size_t blob_count_ = 0, no_device_ = 0;
+};
+
+size_t MetadataWriter::add(const std::string& type_key, Object object) {
   for (Objects& objects : objects_) {
     if (objects.type_key != type_key) continue;
-    objects.values.push_back(value);
-    return objects.values.size() - 1;
+    objects.objects.push_back(std::move(object));
+    return objects.objects.size() - 1;
   }
-  objects_.push_back({std::string(type_key), {value}});
+  objects_.push_back({type_key, {std::move(object)}});
   return 0;
 }
 
-size_t MetadataWriter::add_constant(const NDArray& value) { return use("relay.Constant", value); }
-
-// Nodes are numbered in the order of a depth-first walk from the root: the map, then for each key its array
-// and the objects in it; all constants share one VirtualDevice ("none") and its empty scope name.
-std::string MetadataWriter::json() const {
-  std::vector<std::string> nodes = {"      \"type_key\": \"\"\n", ""};
-  std::string keys, lists, blobs;
-  size_t blob_count = 0, device = 0;
-  auto index_text = [](const std::vector<size_t>& indices) {
-    std::string text = "[";
-    for (size_t i = 0; i < indices.size(); ++i) text += (i ? ", " : "") + std::to_string(indices[i]);
-    return text + "]";
-  };
-  std::vector<size_t> arrays;
-  for (const Objects& objects : objects_) {
-    keys += (keys.empty() ? "        \"" : ", \n        \"") + objects.type_key + "\"";
-    const size_t array = nodes.size();
-    arrays.push_back(array);
-    nodes.emplace_back();
-    std::vector<size_t> members;
-    for (const NDArray& value : objects.values) {
-      members.push_back(nodes.size());
-      if (!value.defined()) {
-        nodes.push_back(
-            "      \"type_key\": \"IncompleteType\", \n      \"attrs\": {\n        \"kind\": \"0\", \n"
-            "        \"span\": \"0\"\n      }\n");
-        continue;
-      }
-      const bool first = device == 0;
-      if (first) device = nodes.size() + 1;
-      nodes.push_back(
-          "      \"type_key\": \"relay.Constant\", \n      \"attrs\": {\n        \"_checked_type_\": \"0\", "
-          "\n"
-          "        \"data\": \"" +
-          std::to_string(blob_count) +
-          "\", \n        \"span\": \"0\", \n"
-          "        \"virtual_device_\": \"" +
-          std::to_string(device) + "\"\n      }\n");
-      if (first) {
-        nodes.push_back(
-            "      \"type_key\": \"VirtualDevice\", \n      \"attrs\": {\n        \"device_type_int\": "
-            "\"-1\", \n"
-            "        \"memory_scope\": \"" +
-            std::to_string(device + 1) +
-            "\", \n        \"target\": \"0\", \n"
-            "        \"virtual_device_id\": \"-1\"\n      }\n");
-        nodes.push_back("      \"type_key\": \"runtime.String\"\n");
-      }
-      blobs += (blob_count++ ? ", \n    \"" : "\n    \"") + base64_encode(array_to_bytes(value)) + "\"";
-    }
-    nodes[array] = "      \"type_key\": \"Array\", \n      \"data\": " + index_text(members) + "\n";
-  }
-  nodes[1] = "      \"type_key\": \"Map\", \n      \"keys\": [\n" + keys +
-             "\n      ], \n      \"data\": " + index_text(arrays) + "\n";
-  std::string out = "{\n  \"root\": 1, \n  \"nodes\": [\n";
-  for (size_t i = 0; i < nodes.size(); ++i) out += (i ? ", \n    {\n" : "    {\n") + nodes[i] + "    }";
-  out += "\n  ], \n  \"b64ndarrays\": [" + blobs + (blobs.empty() ? "]" : "\n  ]");
-  return out + ", \n  \"attrs\": {\"tvm_version\": \"0.11.1\"}\n}";
-}
-
-std::string array_to_bytes(const NDArray& array) {
-  std::string bytes;
-  bytes.reserve(array.bytes() + 64 + 8 * array.shape().size());
-  put(bytes, kArrayMagic);
-  put(bytes, uint64_t{0});
-  put(bytes, int32_t{1});  // CPU
-  put(bytes, int32_t{0});
-  put(bytes, static_cast<int32_t>(array.ndim()));
-  put(bytes, static_cast<uint8_t>(array.dtype().code));
-  put(bytes, array.dtype().bits);
-  put(bytes, array.dtype().lanes);
-  for (const int64_t extent : array.shape()) put(bytes, extent);
-  put(bytes, static_cast<int64_t>(array.bytes()));
-  bytes.append(static_cast<const char*>(array.data()), array.bytes());
-  return bytes;
-}
-
-NDArray array_from_bytes(std::string_view bytes) {
-  ByteReader reader{bytes};
-  if (reader.get<uint64_t>() != kArrayMagic) throw Error("a tensor does not begin with its magic number");
-  reader.get<uint64_t>();
-  reader.get<int32_t>();  // where it lived; it lives on the host now
-  reader.get<int32_t>();
-  const int32_t rank = reader.get<int32_t>();
-  const uint8_t code = reader.get<uint8_t>();
-  const uint8_t bits = reader.get<uint8_t>();
-  const uint16_t lanes = reader.get<uint16_t>();
-  if (rank < 0 || static_cast<size_t>(rank) > reader.rest.size() / 8)
-    throw Error("a tensor has rank " + std::to_string(rank));
-  Shape shape(static_cast<size_t>(rank));
-  for (int64_t& extent : shape) extent = reader.get<int64_t>();
-  const DType dtype = DType::make(static_cast<DType::Code>(code), bits, lanes);
-  if (code > static_cast<uint8_t>(DType::Code::kBFloat) || DType::parse(dtype.str()) != dtype ||
-      dtype.is_void())
-    throw Error("a tensor has an unknown element type");
-  const int64_t size = reader.get<int64_t>();
-  const std::optional<int64_t> expected = byte_count(shape, dtype);
-  if (!expected || *expected != size || static_cast<uint64_t>(size) != reader.rest.size())
-    throw Error("the size of a tensor, " + std::to_string(size) + " bytes, does not fit its type " +
-                describe(shape, dtype));
-  NDArray array = NDArray::from_bytes(std::move(shape), dtype, reader.rest.data());
-  if (!array.defined()) throw Error("no memory for a tensor of " + std::to_string(size) + " bytes");
-  return array;
-}
-
-std::string base64_encode(std::string_view bytes) {
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    const size_t count = std::min<size_t>(3, bytes.size() - i);
-    uint32_t word = 0;
-    for (size_t k = 0; k < 3; ++k)
-      word = word << 8 | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0);
-    for (size_t k = 0; k < 4; ++k) text += k <= count ? kAlphabet[word >> (18 - 6 * k) & 63] : '=';
-  }
-  return text;
-}
-
-std::optional<std::string> base64_decode(std::string_view text) {
-  static constexpr std::array<int8_t, 256> kValues = [] {
-    std::array<int8_t, 256> values{};
-    values.fill(-1);
-    for (size_t i = 0; i < 64; ++i) values[static_cast<unsigned char>(kAlphabet[i])] = static_cast<int8_t>(i);
-    return values;
-  }();
-  if (text.size() % 4 != 0) return std::nullopt;
-  std::string bytes;
-  bytes.reserve(text.size() / 4 * 3);
-  for (size_t i = 0; i < text.size(); i += 4) {
-    const bool last = i + 4 == text.size();
-    const size_t padding = last ? (text[i + 3] == '=') + (text[i + 3] == '=' && text[i + 2] == '=') : 0;
-    uint32_t word = 0;
-    for (size_t k = 0; k < 4; ++k) {
-      const int8_t value = k >= 4 - padding ? int8_t{0} : kValues[static_cast<unsigned char>(text[i + k])];
-      if (value < 0) return std::nullopt;
-      word = word << 6 | static_cast<uint32_t>(value);
-    }
-    for (size_t k = 0; k < 3 - padding; ++k) bytes += static_cast<char>(word >> (16 - 8 * k) & 255);
-  }
-  return bytes;
-}
+std::string MetadataWriter::json() const { return MetadataNodes(objects_).json(); }
 
 }  // namespace baton::text

@@ -1,12 +1,11 @@
 #pragma once
 // The `#[metadata]` section: what has no text of its own, as TVM's JSON graph with base64 blobs.
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "baton/ir/attrs.h"
 #include "baton/support/base/ndarray.h"
 
 namespace baton::text {
@@ -24,39 +23,40 @@ class MetadataReader {
   size_t count(const std::string& type_key) const;
   /// The value of `meta[relay.Constant][index]`. Throws Error when the blob is damaged.
   NDArray constant(size_t index) const;
+  /// The value of `meta[type_key][index]` as an attribute. Throws Error when objects of that type are not known.
+  AttrValue value(const std::string& type_key, size_t index) const;
+  /// The attributes of a call that stand in the section, as `schema` says. Throws Error when they are of another form.
+  Attrs attrs(const AttrSchema& schema, size_t index) const;
 
  private:
   struct Graph;
   std::unique_ptr<Graph> graph_;
 };
 
-/// Collects what a printed text refers to by `meta[...]`.
+/// Collects what a printed text refers to by `meta[...]`. Each `add` returns the index among the objects of its type.
 class MetadataWriter {
  public:
-  /// The index of a new relay.Constant.
-  size_t add_constant(const NDArray& value);
-  /// The index of a new IncompleteType.
-  size_t add_incomplete_type() { return use("IncompleteType", NDArray()); }
+  size_t add_constant(const NDArray& value) { return add("relay.Constant", {.value = value}); }
+  size_t add_incomplete_type() { return add("IncompleteType", {}); }
+  size_t add_attrs(const Attrs& attrs) { return add(attrs->schema().type_key, {.attrs = attrs}); }
+  size_t add_object(const Ref<const AttrObject>& object) { return add(object->type_key(), {.object = object}); }
   bool empty() const { return objects_.empty(); }
   /// The JSON text, without `#[metadata]`.
   std::string json() const;
 
  private:
+  struct Object {
+    NDArray value = {};
+    Attrs attrs = {};
+    Ref<const AttrObject> object = {};
+  };
   struct Objects {
     std::string type_key;
-    std::vector<NDArray> values;
+    std::vector<Object> objects;
   };
-  size_t use(std::string_view type_key, const NDArray& value);
+  friend class MetadataNodes;
+  size_t add(const std::string& type_key, Object object);
   std::vector<Objects> objects_;
 };
-
-/// TVM's binary form of a tensor, which blobs hold.
-std::string array_to_bytes(const NDArray& array);
-/// Throws Error with what is wrong.
-NDArray array_from_bytes(std::string_view bytes);
-
-std::string base64_encode(std::string_view bytes);
-/// Nothing when `text` is no base64.
-std::optional<std::string> base64_decode(std::string_view text);
 
 }  // namespace baton::text

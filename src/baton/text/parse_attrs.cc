@@ -1,4 +1,7 @@
 // Attributes: `key=value` in calls and functions.
+#include <charconv>
+
+#include "baton/ir/attr_objects.h"
 #include "baton/text/diagnostics.h"
 #include "baton/text/literal.h"
 #include "baton/text/parser_impl.h"
@@ -82,11 +85,68 @@ AttrValue Parser::attr_value() {
       }
       break;
     case TokenKind::kMeta:
-      not_yet("`" + std::string(start.text) + "` as an attribute");
+      advance();
+      return meta_value(start);
     default:
       break;
   }
   fail_expected("the value of an attribute");
+}
+
+// ---- What stands in the metadata section
+
+// meta[relay.Constant][0]
+Parser::MetaRef Parser::meta_reference(const Token& token) {
+  const std::string_view text = token.text.substr(5);
+  const std::string_view key = text.substr(0, text.find(']'));
+  const std::string_view digits = text.substr(key.size() + 2, text.size() - key.size() - 3);
+  size_t index = SIZE_MAX;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
+  if (error != std::errc() || end != digits.data() + digits.size())
+    fail(kExpected, lexer_.span(token), {"meta[type][index]", "`" + std::string(token.text) + "`"});
+  return {std::string(key), index};
+}
+
+bool Parser::has_metadata(const MetaRef& ref, const Token& token) {
+  if (metadata_ && ref.index < metadata_->count(ref.key)) return true;
+  const std::string hint = metadata_ ? "it has " + std::to_string(metadata_->count(ref.key)) + " of them"
+                                     : "the text has no #[metadata] section: print it with its metadata";
+  report(kNoMetadata, lexer_.span(token), {std::string(token.text), hint});
+  return false;
+}
+
+AttrValue Parser::meta_value(const Token& token) {
+  const MetaRef ref = meta_reference(token);
+  if (ref.key == "relay.Constant") return expr_attr(meta_constant(token));
+  if (!has_metadata(ref, token)) return {};
+  AttrValue& known = meta_values_[std::string(token.text)];  // the same reference twice means the same object
+  if (!known.is_none()) return known;
+  try {
+    known = metadata_->value(ref.key, ref.index);
+  } catch (const Error& what) {
+    report(kBadMetadata, lexer_.span(token), {what.what()});
+  }
+  return known;
+}
+
+Attrs Parser::meta_attrs(const OpEntry* op, const Token& token) {
+  const MetaRef ref = meta_reference(token);
+  if (!op || !op->def) {
+    if (!op) report(kAttrOfFunction, lexer_.span(token), {std::string(token.text)});
+    return {};
+  }
+  const AttrSchema* schema = op->def->attrs;
+  if (!schema || schema->type_key != ref.key) {
+    report(kWrongAttrsType, lexer_.span(token), {op->def->name, schema ? schema->type_key : "none", ref.key});
+    return op->defaults;
+  }
+  if (!has_metadata(ref, token)) return op->defaults;
+  try {
+    return metadata_->attrs(*schema, ref.index);
+  } catch (const Error& what) {
+    report(kBadMetadata, lexer_.span(token), {what.what()});
+    return op->defaults;
+  }
 }
 
 void Parser::check_duplicates(const std::vector<Argument>& arguments) {

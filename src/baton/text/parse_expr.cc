@@ -279,9 +279,13 @@ std::vector<Expr> Parser::arguments(const OpEntry* op, Attrs& attrs) {
   expect(TokenKind::kLeftParen);
   const size_t first = args_.size();
   bool more = !at(TokenKind::kRightParen);
+  Token all_attrs;  // `meta[relay.attrs.X][n]`: all attributes at once
   while (more && !at_attribute()) {
-    if (at(TokenKind::kMeta) && token_.text.starts_with("meta[relay.attrs."))
-      not_yet("attributes in the metadata section");
+    if (at(TokenKind::kMeta) && token_.text.starts_with("meta[relay.attrs.")) {
+      all_attrs = token_;
+      advance();
+      break;
+    }
     Expr argument = sequence(Place::kOperand);
     args_.push_back(std::move(argument));
     more = accept(TokenKind::kComma);
@@ -296,7 +300,7 @@ std::vector<Expr> Parser::arguments(const OpEntry* op, Attrs& attrs) {
                                     : "an attribute, `,` or `)`");
   }
   advance();
-  attrs = call_attrs(op);
+  attrs = all_attrs.is(TokenKind::kMeta) ? meta_attrs(op, all_attrs) : call_attrs(op);
   std::vector<Expr> args(std::make_move_iterator(args_.begin() + static_cast<ptrdiff_t>(first)),
                          std::make_move_iterator(args_.end()));
   args_.resize(first);
@@ -405,25 +409,16 @@ Expr Parser::literal(const Token& token) {
 
 // The same reference twice means the same node.
 Expr Parser::meta_constant(const Token& token) {
-  const std::string_view text = token.text.substr(5);  // relay.Constant][0]
-  const std::string_view key = text.substr(0, text.find(']'));
-  const std::string_view digits = text.substr(key.size() + 2, text.size() - key.size() - 3);
-  size_t index = SIZE_MAX;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
-  if (error != std::errc() || end != digits.data() + digits.size())
-    fail(kExpected, lexer_.span(token), {"meta[type][index]", "`" + std::string(token.text) + "`"});
-  if (key != "relay.Constant") not_yet("`" + std::string(token.text) + "`");
-  Expr& known = meta_constants_[index];
-  if (known) return known;
-  if (!metadata_ || index >= metadata_->count("relay.Constant")) {
-    const std::string hint = metadata_
-                                 ? "it has " + std::to_string(metadata_->count("relay.Constant")) + " of them"
-                                 : "the text has no #[metadata] section: print it with its metadata";
-    report(kNoMetadata, lexer_.span(token), {std::string(token.text), hint});
-    return known = stand_in();
+  const MetaRef ref = meta_reference(token);
+  if (ref.key != "relay.Constant") {
+    report(kMetaNoExpr, lexer_.span(token), {std::string(token.text)});
+    return stand_in();
   }
+  Expr& known = meta_constants_[ref.index];
+  if (known) return known;
+  if (!has_metadata(ref, token)) return known = stand_in();
   try {
-    known = make_constant(metadata_->constant(index), NodeInfo(OriginSet::none(), lexer_.span(token)));
+    known = make_constant(metadata_->constant(ref.index), NodeInfo(OriginSet::none(), lexer_.span(token)));
   } catch (const Error& what) {
     report(kBadMetadata, lexer_.span(token), {what.what()});
     known = stand_in();

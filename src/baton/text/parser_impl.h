@@ -120,7 +120,15 @@ class Parser {
   Expr local(const Token& token);
   Expr graph(const Token& token);
   Expr literal(const Token& token);
+  struct MetaRef {
+    std::string key;
+    size_t index;
+  };
+  MetaRef meta_reference(const Token& token);
+  bool has_metadata(const MetaRef& ref, const Token& token);
   Expr meta_constant(const Token& token);
+  AttrValue meta_value(const Token& token);
+  Attrs meta_attrs(const OpEntry* op, const Token& token);
   Expr operator_call(const OpEntry& op, const Token& name, std::vector<Expr> args, Attrs attrs, Span span);
   std::vector<Expr> arguments(const OpEntry* op, Attrs& attrs);
   Expr projection(Expr tuple, const Token& start);
@@ -186,6 +194,7 @@ class Parser {
   std::unordered_map<std::string_view, OpEntry> ops_;
   std::unique_ptr<MetadataReader> metadata_;
   std::unordered_map<size_t, Expr> meta_constants_;
+  std::unordered_map<std::string, AttrValue> meta_values_;
 };
 
 /// The types that are always there.

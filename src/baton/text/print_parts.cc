@@ -1,4 +1,5 @@
 // The printer's small parts: names, constants, types, attributes, comments.
+#include "baton/ir/attr_objects.h"
 #include "baton/ir/op.h"
 #include "baton/text/literal.h"
 #include "baton/text/printer_impl.h"
@@ -171,13 +172,40 @@ void Printer::append_value(std::string& out, const AttrValue& value) {
       append_value(out, (*list)[i]);
     }
     out += ']';
+  } else if (const AttrObjectRef* object = value.as<AttrObjectRef>()) {
+    append_object(out, object->object);
   } else {
     out += "None";
   }
 }
 
+void Printer::append_meta(std::string& out, const std::string& type_key, size_t index) {
+  out += "meta[" + type_key + "][";
+  append_integer(out, static_cast<int64_t>(index));
+  out += ']';
+}
+
+// Expressions have no text inside attributes; of the others it is for people, and given where nothing is read back.
+void Printer::append_object(std::string& out, const Ref<const AttrObject>& object) {
+  const auto* expr = dynamic_cast<const ExprAttr*>(object.get());
+  if (!expr && options_.metadata != PrintOptions::Metadata::kFull) {
+    out += object->text();
+    return;
+  }
+  const void* key = expr ? static_cast<const void*>(expr->expr().get()) : object.get();
+  const auto [at, fresh] = meta_objects_.try_emplace(key, 0);
+  if (fresh) at->second = metadata_.add_object(object);
+  append_meta(out, object->type_key(), at->second);
+}
+
 // Those that differ from their default, and those without one; in the order of their declaration.
 void Printer::call_attrs(const CallNode* call, std::string& out, bool first) {
+  if (call->op() && !call->op()->declares_attrs && options_.metadata == PrintOptions::Metadata::kFull) {
+    const auto [at, fresh] = meta_objects_.try_emplace(call->attrs().get(), 0);
+    if (fresh) at->second = metadata_.add_attrs(call->attrs());
+    if (!first) out += ", ";
+    return append_meta(out, call->attrs()->schema().type_key, at->second);
+  }
   for (const AttrField& field : call->attrs()->schema().fields) {
     const AttrValue value = field.get(call->attrs()->data());
     if (field.default_value && *field.default_value == value) continue;

@@ -13,7 +13,7 @@
 #include "baton/pass/origin_verifier.h"
 #include "baton/runtime/model.h"
 #include "baton/support/base/tensor_rule.h"
-#include "baton/text/metadata.h"
+#include "baton/text/tensor_bytes.h"
 #include "baton/text/parser.h"
 
 #include "text/reference.h"

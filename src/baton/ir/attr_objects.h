@@ -1,0 +1,48 @@
+#pragma once
+// Values of attributes that are objects: expressions and virtual devices.
+#include <string>
+
+#include "baton/ir/expr.h"
+
+namespace baton {
+
+/// An expression as an attribute: `arange` keeps its bounds so. Constants are equal by value, others by identity.
+class ExprAttr final : public AttrObject {
+ public:
+  explicit ExprAttr(Expr expr) : expr_(std::move(expr)) {}
+  const Expr& expr() const { return expr_; }
+  std::string type_key() const override;  ///< "relay.Constant", "relay.Var", "relay.Call", ...
+  std::string text() const override;
+  bool equals(const AttrObject& other) const override;
+  uint64_t hash() const override;
+
+ private:
+  Expr expr_;
+};
+
+/// Where a value lives: a device by type and number, and a memory scope of it. What is -1 or empty is left open.
+struct VirtualDevice {
+  int device_type = -1;  ///< as in DLPack: cpu 1, cuda 2, opencl 4, ...
+  int device_id = -1;
+  std::string memory_scope;
+  bool operator==(const VirtualDevice&) const = default;
+  /// `VirtualDevice(device_type=2, virtual_device_id=0)`
+  std::string text() const;
+};
+class VirtualDeviceAttr final : public AttrObject {
+ public:
+  explicit VirtualDeviceAttr(VirtualDevice device) : device_(std::move(device)) {}
+  const VirtualDevice& device() const { return device_; }
+  std::string type_key() const override { return "VirtualDevice"; }
+  std::string text() const override { return device_.text(); }
+  bool equals(const AttrObject& other) const override;
+  uint64_t hash() const override;
+
+ private:
+  VirtualDevice device_;
+};
+
+AttrValue expr_attr(Expr expr);
+AttrValue virtual_device_attr(VirtualDevice device);
+
+}  // namespace baton
