@@ -116,7 +116,11 @@ std::optional<Layout> checked_layout(RelationContext& ctx, const char* name, con
   return std::nullopt;
 }
 
-Dim times(Dim a, Dim b) { return a.is_any() || b.is_any() ? Dim::any() : Dim(a.value() * b.value()); }
+Dim times(Dim a, Dim b) {
+  if (a.is_any() || b.is_any()) return Dim::any();
+  int64_t all = 0;
+  return __builtin_mul_overflow(a.value(), b.value(), &all) ? Dim(INT64_MAX) : Dim(all);
+}
 
 Dim product(std::span<const Dim> dims) {
   Dim all = 1;

@@ -43,7 +43,7 @@ std::vector<const TensorTypeNode*> tensor_fields(RelationContext& ctx, int arg, 
 /// Reads a layout attribute whose axes must be those of `canonical`; reports when it is none.
 std::optional<Layout> checked_layout(RelationContext& ctx, const char* name, const std::string& text, const char* canonical);
 
-/// Products and quotients in which `?` stays `?`.
+/// Products in which `?` stays `?`; too large a product is the largest number.
 Dim times(Dim a, Dim b);
 Dim product(std::span<const Dim> dims);
 

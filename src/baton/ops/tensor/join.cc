@@ -5,10 +5,9 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/tensor/tensor_attrs.h"
+#include "baton/ops/tensor/tensor_relations.h"
 
 namespace baton {
-
-namespace {
 
 RelationStatus concatenate_relation(RelationContext& ctx, const ConcatenateAttrs& attrs) {
   bool failed = false;
@@ -46,6 +45,8 @@ RelationStatus concatenate_relation(RelationContext& ctx, const ConcatenateAttrs
   shape[axis] = joined;
   return ctx.assign_result(tensor_type(std::move(shape), fields[0]->dtype()));
 }
+
+namespace {
 
 void concatenate_compute(Compute& c, const ConcatenateAttrs& attrs) {
   const Axes i(c.out().rank());

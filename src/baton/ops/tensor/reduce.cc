@@ -5,6 +5,7 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/tensor/tensor_attrs.h"
+#include "baton/ops/tensor/tensor_relations.h"
 
 namespace baton {
 
@@ -24,6 +25,8 @@ std::optional<std::vector<bool>> reduced_axes(const std::optional<Ints>& named, 
   return reduced;
 }
 
+}  // namespace
+
 RelationStatus reduce_relation(RelationContext& ctx, const std::optional<Ints>& axis, bool exclude, bool keepdims, DType dtype) {
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
@@ -40,6 +43,8 @@ RelationStatus reduce_relation(RelationContext& ctx, const std::optional<Ints>& 
   }
   return ctx.assign_result(tensor_type(std::move(shape), dtype.is_void() ? data->dtype() : dtype));
 }
+
+namespace {
 
 // The elements that go into result element `i`: the reduced axes run over `domain`, the last one innermost.
 struct Reduction {

@@ -1,0 +1,235 @@
+// Elements picked and written by indices.
+#include "baton/ops/op_spec.h"
+#include "baton/ops/relations.h"
+
+namespace baton {
+
+struct GatherAttrs {
+  int64_t axis = 0;
+};
+struct GatherNDAttrs {
+  int64_t batch_dims = 0;
+  std::optional<int64_t> index_rank = {};
+};
+struct ScatterAttrs {
+  int64_t axis = 0;
+};
+struct ScatterAddAttrs {
+  int64_t axis = 0;
+};
+struct ScatterNDAttrs {
+  std::string mode = {};
+};
+
+template <>
+const AttrSchema& attr_schema<GatherAttrs>() {
+  using A = GatherAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.GatherAttrs",
+      {{"axis", &A::axis, "the axis along which the indices count", kNoDefault}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<GatherNDAttrs>() {
+  using A = GatherNDAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.GatherNDAttrs",
+      {{"batch_dims", &A::batch_dims, "how many leading axes are batches"},
+       {"index_rank", &A::index_rank, "how many axes an index counts along; None: what the indices say"}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<ScatterAttrs>() {
+  using A = ScatterAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.ScatterAttrs",
+      {{"axis", &A::axis, "the axis along which the indices count", kBoxed}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<ScatterAddAttrs>() {
+  using A = ScatterAddAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.ScatterAddAttrs",
+      {{"axis", &A::axis, "the axis along which the indices count", kBoxed}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<ScatterNDAttrs>() {
+  using A = ScatterNDAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.ScatterNDAttrs",
+      {{"mode", &A::mode, "update, add, min, ...", kNoDefault}});
+  return schema;
+}
+
+namespace {
+
+bool check_indices(RelationContext& ctx, const TensorTypeNode& indices, int arg) {
+  if (indices.dtype().is_int() || indices.dtype().is_uint()) return true;
+  fail_arg(ctx, arg, "indices are integers, got " + type_text(ctx.input(arg)));
+  return false;
+}
+
+RelationStatus gather_relation(RelationContext& ctx, const GatherAttrs& attrs) {
+  const TensorTypeNode *data = ctx.tensor(0), *indices = ctx.tensor(1);
+  if (!data || !indices) return kDefer;
+  if (!check_rank(ctx, *indices, data->rank(), 1) || !check_indices(ctx, *indices, 1)) return kFailed;
+  const auto axis = checked_axis(ctx, attrs.axis, data->rank());
+  if (!axis) return kFailed;
+  for (int k = 0; k < data->rank(); ++k) {
+    const Dim a = data->shape()[k], b = indices->shape()[k];
+    if (k != *axis && !a.is_any() && !b.is_any() && a != b)
+      return fail_arg(ctx, 1, "axis " + std::to_string(k) + " is " + std::to_string(b.value()) + ", and of the data " + std::to_string(a.value()));
+  }
+  return ctx.assign_result(tensor_type(indices->shape(), data->dtype()));
+}
+
+RelationStatus gather_nd_relation(RelationContext& ctx, const GatherNDAttrs& attrs) {
+  const TensorTypeNode *data = ctx.tensor(0), *indices = ctx.tensor(1);
+  if (!data || !indices) return kDefer;
+  if (indices->rank() < 1 || indices->shape()[0].is_any())
+    return fail_arg(ctx, 1, "the first axis of the indices must be known, got " + type_text(ctx.input(1)));
+  const int64_t counted = indices->shape()[0].value();
+  if (attrs.batch_dims < 0 || attrs.batch_dims > data->rank() || counted < 0 || counted > data->rank() - attrs.batch_dims)
+    return fail_arg(ctx, 1, "an index counts along " + std::to_string(counted) + " axes after " + std::to_string(attrs.batch_dims) +
+                                " batch axes, and the data has " + std::to_string(data->rank()));
+  std::vector<Dim> shape(indices->shape().begin() + 1, indices->shape().end());
+  shape.insert(shape.end(), data->shape().begin() + counted + attrs.batch_dims, data->shape().end());
+  return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
+}
+
+RelationStatus scatter_relation(RelationContext& ctx) {
+  const TensorTypeNode *data = ctx.tensor(0), *indices = ctx.tensor(1), *updates = ctx.tensor(2);
+  if (!data || !indices || !updates) return kDefer;
+  if (!check_indices(ctx, *indices, 1) || !check_rank(ctx, *indices, data->rank(), 1) || !check_rank(ctx, *updates, data->rank(), 2)) return kFailed;
+  return identity_relation(ctx);
+}
+
+// indices (m, y...), updates (y..., rest of the data).
+RelationStatus scatter_nd_relation(RelationContext& ctx, const ScatterNDAttrs&) {
+  const TensorTypeNode *data = ctx.tensor(0), *indices = ctx.tensor(1), *updates = ctx.tensor(2);
+  if (!data || !indices || !updates) return kDefer;
+  if (!check_indices(ctx, *indices, 1)) return kFailed;
+  if (indices->rank() < 1) return fail_arg(ctx, 1, "indices of rank >= 1 are needed, got " + type_text(ctx.input(1)));
+  const Dim counted = indices->shape()[0];
+  if (!counted.is_any() && (counted.value() < 0 || counted.value() > data->rank()))
+    return fail_arg(ctx, 1, "an index counts along " + std::to_string(counted.value()) + " axes, and the data has " + std::to_string(data->rank()));
+  if (updates->rank() < indices->rank() - 1) return fail_arg(ctx, 2, "updates with the axes of the indices are needed, got " + type_text(ctx.input(2)));
+  for (int k = 0; k + 1 < indices->rank(); ++k) {
+    const Dim a = indices->shape()[k + 1], b = updates->shape()[k];
+    if (!a.is_any() && !b.is_any() && a != b)
+      return fail_arg(ctx, 2, "axis " + std::to_string(k) + " is " + std::to_string(b.value()) + ", and of the indices " + std::to_string(a.value()));
+  }
+  return identity_relation(ctx);
+}
+
+// A tuple of the data and, for its first axes, tensors of indices, which are broadcast to one shape.
+RelationStatus adv_index_relation(RelationContext& ctx, const NoAttrs&) {
+  bool failed = false;
+  const auto fields = tensor_fields(ctx, 0, &failed);
+  if (fields.empty()) return failed ? kFailed : kDefer;
+  const TensorTypeNode& data = *fields[0];
+  const int counted = static_cast<int>(fields.size()) - 1;
+  if (counted > data.rank()) return fail_arg(ctx, 0, std::to_string(counted) + " tensors of indices for data with " + std::to_string(data.rank()) + " axes");
+  std::vector<Dim> shape;
+  for (int i = 1; i <= counted; ++i) {
+    const auto both = broadcast_shapes(shape, fields[i]->shape());
+    if (!both) return fail_arg(ctx, 0, "the tensors of indices cannot be broadcast to one shape: " + type_text(ctx.input(0)));
+    shape = *both;
+  }
+  shape.insert(shape.end(), data.shape().begin() + counted, data.shape().end());
+  return ctx.assign_result(tensor_type(std::move(shape), data.dtype()));
+}
+
+RelationStatus argwhere_relation(RelationContext& ctx, const NoAttrs&) {
+  const TensorTypeNode* condition = ctx.tensor(0);
+  if (!condition) return kDefer;
+  return ctx.assign_result(tensor_type(std::vector<Dim>{Dim::any(), condition->rank()}, DType::int_(32)));
+}
+
+}  // namespace
+
+const OpDef& op_gather() {
+  static const OpDef def = OpSpec<GatherAttrs>{
+      .name = "gather",
+      .doc = "Elements picked along one axis.",
+      .inputs = {{"data", "tensor"}, {"indices", "tensor of integers"}},
+      .fuse = Fuse::kInjective,
+      .relation = gather_relation,
+      .data_dependent = true,
+  };
+  return def;
+}
+
+const OpDef& op_gather_nd() {
+  static const OpDef def = OpSpec<GatherNDAttrs>{
+      .name = "gather_nd",
+      .doc = "Slices picked by indices along the first axes; an index is a column of `indices`.",
+      .inputs = {{"data", "tensor"}, {"indices", "tensor of integers"}},
+      .fuse = Fuse::kInjective,
+      .relation = gather_nd_relation,
+      .data_dependent = true,
+  };
+  return def;
+}
+
+const OpDef& op_scatter() {
+  static const OpDef def = OpSpec<ScatterAttrs>{
+      .name = "scatter",
+      .doc = "The data with updates written along one axis.",
+      .inputs = {{"data", "tensor"}, {"indices", "tensor of integers"}, {"updates", "tensor"}},
+      .relation = [](RelationContext& ctx, const ScatterAttrs&) { return scatter_relation(ctx); },
+      .data_dependent = true,
+      .declares_attrs = false,
+  };
+  return def;
+}
+
+const OpDef& op_scatter_add() {
+  static const OpDef def = OpSpec<ScatterAddAttrs>{
+      .name = "scatter_add",
+      .doc = "The data with updates added along one axis.",
+      .inputs = {{"data", "tensor"}, {"indices", "tensor of integers"}, {"updates", "tensor"}},
+      .relation = [](RelationContext& ctx, const ScatterAddAttrs&) { return scatter_relation(ctx); },
+      .data_dependent = true,
+      .declares_attrs = false,
+  };
+  return def;
+}
+
+const OpDef& op_scatter_nd() {
+  static const OpDef def = OpSpec<ScatterNDAttrs>{
+      .name = "scatter_nd",
+      .doc = "The data with slices written or added where the columns of `indices` say.",
+      .inputs = {{"data", "tensor"}, {"indices", "tensor of integers"}, {"updates", "tensor"}},
+      .relation = scatter_nd_relation,
+      .data_dependent = true,
+      .declares_attrs = false,
+  };
+  return def;
+}
+
+const OpDef& op_adv_index() {
+  static const OpDef def = OpSpec<NoAttrs>{
+      .name = "adv_index",
+      .doc = "Elements picked as numpy does with arrays of indices.",
+      .inputs = {{"inputs", "tuple: the data, then indices"}},
+      .fuse = Fuse::kInjective,
+      .relation = adv_index_relation,
+      .data_dependent = true,
+  };
+  return def;
+}
+
+const OpDef& op_argwhere() {
+  static const OpDef def = OpSpec<NoAttrs>{
+      .name = "argwhere",
+      .doc = "The indices of the elements that are not zero.",
+      .inputs = {{"condition", "tensor"}},
+      .relation = argwhere_relation,
+      .data_dependent = true,
+  };
+  return def;
+}
+
+}  // namespace baton

@@ -1,0 +1,366 @@
+// Tensors made by repeating, laying out and cutting.
+#include <cmath>
+
+#include "baton/ir/attr_objects.h"
+#include "baton/ops/op_spec.h"
+#include "baton/ops/relations.h"
+#include "baton/ops/tensor/shape_attrs.h"
+#include "baton/ops/tensor/tensor_relations.h"
+
+namespace baton {
+
+struct RepeatAttrs {
+  int64_t repeats = 1;
+  std::optional<int64_t> axis = {};
+};
+struct SliceLikeAttrs {
+  std::optional<Ints> axes = {};
+};
+struct SlidingWindowAttrs {
+  int64_t axis = 0;
+  Ints window_shape = {}, strides = {};
+};
+struct MeshgridAttrs {
+  std::string indexing = "ij";
+};
+struct ArangeAttrs {
+  AttrValue start = {}, stop = {}, step = {};
+  DType dtype = {};
+};
+struct ReverseAttrs {
+  int64_t axis = 0;
+};
+struct ReverseSequenceAttrs {
+  int64_t seq_axis = 1;
+  int64_t batch_axis = 0;
+};
+
+template <>
+const AttrSchema& attr_schema<RepeatAttrs>() {
+  using A = RepeatAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.RepeatAttrs",
+      {{"repeats", &A::repeats, "how often each element stands", kNoDefault},
+       {"axis", &A::axis, "the axis along which elements are repeated; None: the first"}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<TileAttrs>() {
+  using A = TileAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.TileAttrs",
+      {{"reps", &A::reps, "how often the data stands along each axis, aligned at the right", kNoDefault}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<OneHotAttrs>() {
+  using A = OneHotAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.OneHotAttrs",
+      {{"depth", &A::depth, "extent of the new axis"},
+       {"axis", &A::axis, "where the new axis stands; -1: last"},
+       {"dtype", &A::dtype, "element type of the result"}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<SliceLikeAttrs>() {
+  using A = SliceLikeAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.SliceLikeAttrs",
+      {{"axes", &A::axes, "the axes that are cut; None: all", kNoDefault}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<SlidingWindowAttrs>() {
+  using A = SlidingWindowAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.SlidingWindowAttrs",
+      {{"axis", &A::axis, "the first axis that the window moves along", kNoDefault},
+       {"window_shape", &A::window_shape, "extents of the window", kNoDefault},
+       {"strides", &A::strides, "steps of the window", kNoDefault}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<MeshgridAttrs>() {
+  using A = MeshgridAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.MeshgridAttrs",
+      {{"indexing", &A::indexing, "ij: as matrices; xy: the first two axes exchanged"}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<ArangeAttrs>() {
+  using A = ArangeAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.ArangeAttrs",
+      {{"start", &A::start, "first value", kNoDefault},
+       {"stop", &A::stop, "the values stay before it", kNoDefault},
+       {"step", &A::step, "distance", kNoDefault},
+       {"dtype", &A::dtype, "element type of the result", kNoDefault}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<ReverseAttrs>() {
+  using A = ReverseAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.ReverseAttrs",
+      {{"axis", &A::axis, "the axis that is turned round", kNoDefault}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<ReverseSequenceAttrs>() {
+  using A = ReverseSequenceAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.ReverseSequenceAttrs",
+      {{"seq_axis", &A::seq_axis, "the axis that is turned round"},
+       {"batch_axis", &A::batch_axis, "the axis of the sequences"}});
+  return schema;
+}
+
+RelationStatus one_hot_result(RelationContext& ctx, const OneHotAttrs& attrs, Dim depth) {
+  const TensorTypeNode* indices = ctx.tensor(0);
+  const auto axis = checked_axis(ctx, attrs.axis, indices->rank() + 1);
+  if (!axis) return kFailed;
+  if (!indices->dtype().is_int() && !indices->dtype().is_uint()) return fail_arg(ctx, 0, "indices are integers, got " + type_text(ctx.input(0)));
+  const TensorTypeNode* on = ctx.tensor(1);
+  if (attrs.dtype.is_void() && !on) return kDefer;
+  std::vector<Dim> shape = indices->shape();
+  shape.insert(shape.begin() + *axis, depth);
+  return ctx.assign_result(tensor_type(std::move(shape), attrs.dtype.is_void() ? on->dtype() : attrs.dtype));
+}
+
+namespace {
+
+RelationStatus one_hot_relation(RelationContext& ctx, const OneHotAttrs& attrs) {
+  if (!ctx.tensor(0)) return kDefer;
+  if (!check_least(ctx, "depth", {&attrs.depth, 1}, 1)) return kFailed;
+  return one_hot_result(ctx, attrs, attrs.depth);
+}
+
+RelationStatus repeat_relation(RelationContext& ctx, const RepeatAttrs& attrs) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  if (!check_least(ctx, "repeats", {&attrs.repeats, 1}, 1)) return kFailed;
+  const auto axis = checked_axis(ctx, attrs.axis.value_or(0), data->rank());
+  if (!axis) return kFailed;
+  std::vector<Dim> shape = data->shape();
+  shape[*axis] = times(shape[*axis], attrs.repeats);
+  return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
+}
+
+RelationStatus tile_relation(RelationContext& ctx, const TileAttrs& attrs) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  if (attrs.reps.empty()) return fail_attr(ctx, "reps", "[]", "a number for at least one axis is needed");
+  if (!check_least(ctx, "reps", attrs.reps, 1)) return kFailed;
+  std::vector<Dim> shape = data->shape();
+  if (attrs.reps.size() > shape.size()) shape.insert(shape.begin(), attrs.reps.size() - shape.size(), Dim(1));
+  const size_t lead = shape.size() - attrs.reps.size();
+  for (size_t k = 0; k < attrs.reps.size(); ++k) shape[lead + k] = times(shape[lead + k], attrs.reps[k]);
+  return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
+}
+
+RelationStatus slice_like_relation(RelationContext& ctx, const SliceLikeAttrs& attrs) {
+  const TensorTypeNode *data = ctx.tensor(0), *like = ctx.tensor(1);
+  if (!data || !like) return kDefer;
+  std::vector<Dim> shape = data->shape();
+  std::vector<int> axes;
+  if (attrs.axes && !attrs.axes->empty()) {
+    for (const int64_t each : *attrs.axes) {
+      const auto axis = checked_axis(ctx, each, data->rank());
+      if (!axis) return kFailed;
+      if (*axis >= like->rank()) return fail_arg(ctx, 1, "it has no axis " + std::to_string(*axis) + ": " + type_text(ctx.input(1)));
+      axes.push_back(*axis);
+    }
+  } else {
+    if (like->rank() > data->rank()) return fail_arg(ctx, 1, "it has more axes than the data: " + type_text(ctx.input(1)));
+    for (int k = 0; k < like->rank(); ++k) axes.push_back(k);
+  }
+  for (const int k : axes) {
+    const Dim wanted = like->shape()[k];
+    if (!wanted.is_any() && !shape[k].is_any() && wanted.value() > shape[k].value())
+      return fail_arg(ctx, 0, "axis " + std::to_string(k) + " has " + std::to_string(shape[k].value()) + " elements, fewer than " + std::to_string(wanted.value()));
+    shape[k] = wanted;
+  }
+  return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
+}
+
+RelationStatus sliding_window_relation(RelationContext& ctx, const SlidingWindowAttrs& attrs) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  const auto axis = checked_axis(ctx, attrs.axis, data->rank());
+  if (!axis) return kFailed;
+  const size_t windows = attrs.window_shape.size();
+  if (static_cast<size_t>(data->rank() - *axis) != windows)
+    return fail_attr(ctx, "window_shape", attr_text(AttrValue(attrs.window_shape)),
+                     "the data has " + std::to_string(data->rank() - *axis) + " axes from axis " + std::to_string(*axis) + " on");
+  if (!check_count(ctx, "strides", attrs.strides, windows) || !check_least(ctx, "strides", attrs.strides, 1) ||
+      !check_least(ctx, "window_shape", attrs.window_shape, 1))
+    return kFailed;
+  std::vector<Dim> shape(data->shape().begin(), data->shape().begin() + *axis);
+  for (size_t k = 0; k < windows; ++k) {
+    const Dim extent = data->shape()[*axis + k];
+    if (!extent.is_any() && extent.value() < attrs.window_shape[k])
+      return fail_arg(ctx, 0, "the window of " + std::to_string(attrs.window_shape[k]) + " does not fit into " + type_text(ctx.input(0)));
+    shape.push_back(extent.is_any() ? extent : Dim((extent.value() - attrs.window_shape[k]) / attrs.strides[k] + 1));
+  }
+  for (const int64_t extent : attrs.window_shape) shape.push_back(extent);
+  return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
+}
+
+RelationStatus meshgrid_relation(RelationContext& ctx, const MeshgridAttrs& attrs) {
+  bool failed = false;
+  const auto fields = tensor_fields(ctx, 0, &failed);
+  if (fields.empty()) return failed ? kFailed : kDefer;
+  if (attrs.indexing != "ij" && attrs.indexing != "xy")
+    return fail_attr(ctx, "indexing", "\"" + attrs.indexing + "\"", "it must be \"ij\" or \"xy\"");
+  std::vector<Dim> shape;
+  for (const TensorTypeNode* field : fields) {
+    if (field->rank() > 1 || field->dtype() != fields[0]->dtype())
+      return fail_arg(ctx, 0, "vectors or scalars of one element type are needed, got " + type_text(ctx.input(0)));
+    shape.push_back(field->rank() == 1 ? field->shape()[0] : Dim(1));
+  }
+  if (attrs.indexing == "xy" && shape.size() > 1) std::swap(shape[0], shape[1]);
+  return ctx.assign_result(tuple_type(std::vector<Type>(fields.size(), tensor_type(shape, fields[0]->dtype()))));
+}
+
+// The value of argument `index`, or of the attribute that names the same expression.
+std::optional<double> bound(RelationContext& ctx, size_t index, const AttrValue& attr) {
+  if (const auto value = scalar_value(ctx.arg(index))) return value;
+  const auto* object = attr.object<ExprAttr>();
+  return object ? scalar_value(object->expr()) : std::nullopt;
+}
+
+RelationStatus arange_relation(RelationContext& ctx, const ArangeAttrs& attrs) {
+  if (attrs.dtype.is_void()) return fail_attr(ctx, "dtype", "\"\"", "an element type is needed");
+  const Type scalar = scalar_type(attrs.dtype);
+  for (size_t i = 0; i < 3; ++i)
+    if (ctx.assign(i, scalar) == kFailed) return kFailed;
+  const auto start = bound(ctx, 0, attrs.start), stop = bound(ctx, 1, attrs.stop), step = bound(ctx, 2, attrs.step);
+  if (!start || !stop || !step) return ctx.assign_result(tensor_type(std::vector<Dim>{Dim::any()}, attrs.dtype));
+  if (*step == 0) return fail_arg(ctx, 2, "the step is 0");
+  const double count = std::ceil((*stop - *start) / *step);
+  if (!(count > 0 && count < 9e15)) return fail_arg(ctx, 1, "there is no value from the start to the stop");
+  return ctx.assign_result(tensor_type(std::vector<Dim>{static_cast<int64_t>(count)}, attrs.dtype));
+}
+
+RelationStatus reverse_relation(RelationContext& ctx, const ReverseAttrs& attrs) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  return checked_axis(ctx, attrs.axis, data->rank()) ? identity_relation(ctx) : kFailed;
+}
+
+RelationStatus reverse_sequence_relation(RelationContext& ctx, const ReverseSequenceAttrs& attrs) {
+  const TensorTypeNode *data = ctx.tensor(0), *lengths = ctx.tensor(1);
+  if (!data || !lengths) return kDefer;
+  const auto batch = checked_axis(ctx, attrs.batch_axis, data->rank());
+  if (!batch || !checked_axis(ctx, attrs.seq_axis, data->rank()) || !check_rank(ctx, *lengths, 1, 1)) return kFailed;
+  const Dim a = data->shape()[*batch], b = lengths->shape()[0];
+  if (!a.is_any() && !b.is_any() && a != b)
+    return fail_arg(ctx, 1, std::to_string(b.value()) + " lengths for " + std::to_string(a.value()) + " sequences");
+  return identity_relation(ctx);
+}
+
+}  // namespace
+
+const OpDef& op_repeat() {
+  static const OpDef def = OpSpec<RepeatAttrs>{
+      .name = "repeat",
+      .doc = "Each element several times along an axis.",
+      .inputs = {{"data", "tensor"}},
+      .fuse = Fuse::kBroadcast,
+      .relation = repeat_relation,
+      .data_dependent = true,
+  };
+  return def;
+}
+
+const OpDef& op_tile() {
+  static const OpDef def = OpSpec<TileAttrs>{
+      .name = "tile",
+      .doc = "The data several times along each axis.",
+      .inputs = {{"data", "tensor"}},
+      .fuse = Fuse::kBroadcast,
+      .relation = tile_relation,
+      .data_dependent = true,
+  };
+  return def;
+}
+
+const OpDef& op_one_hot() {
+  static const OpDef def = OpSpec<OneHotAttrs>{
+      .name = "one_hot",
+      .doc = "on_value where the new axis counts to the index, off_value elsewhere.",
+      .inputs = {{"indices", "tensor of integers"}, {"on_value", "scalar"}, {"off_value", "scalar"}},
+      .fuse = Fuse::kOutFusable,
+      .relation = one_hot_relation,
+      .data_dependent = true,
+  };
+  return def;
+}
+
+const OpDef& op_slice_like() {
+  static const OpDef def = OpSpec<SliceLikeAttrs>{
+      .name = "slice_like",
+      .doc = "The data cut to the extents of another tensor.",
+      .inputs = {{"data", "tensor"}, {"shape_like", "tensor that gives the extents"}},
+      .fuse = Fuse::kInjective,
+      .relation = slice_like_relation,
+  };
+  return def;
+}
+
+const OpDef& op_sliding_window() {
+  static const OpDef def = OpSpec<SlidingWindowAttrs>{
+      .name = "sliding_window",
+      .doc = "All windows of the data, as new axes.",
+      .inputs = {{"data", "tensor"}},
+      .relation = sliding_window_relation,
+  };
+  return def;
+}
+
+const OpDef& op_meshgrid() {
+  static const OpDef def = OpSpec<MeshgridAttrs>{
+      .name = "meshgrid",
+      .doc = "Each vector laid out along its own axis of a grid.",
+      .inputs = {{"data", "tuple of vectors and scalars"}},
+      .fuse = Fuse::kInjective,
+      .relation = meshgrid_relation,
+  };
+  return def;
+}
+
+const OpDef& op_arange() {
+  static const OpDef def = OpSpec<ArangeAttrs>{
+      .name = "arange",
+      .doc = "Values at equal distances.",
+      .inputs = {{"start", "scalar"}, {"end", "scalar"}, {"step", "scalar"}},
+      .relation = arange_relation,
+      .data_dependent = true,
+  };
+  return def;
+}
+
+const OpDef& op_reverse() {
+  static const OpDef def = OpSpec<ReverseAttrs>{
+      .name = "reverse",
+      .doc = "The data turned round along an axis.",
+      .inputs = {{"data", "tensor"}},
+      .fuse = Fuse::kInjective,
+      .relation = reverse_relation,
+  };
+  return def;
+}
+
+const OpDef& op_reverse_sequence() {
+  static const OpDef def = OpSpec<ReverseSequenceAttrs>{
+      .name = "reverse_sequence",
+      .doc = "The beginning of each sequence turned round.",
+      .inputs = {{"data", "tensor"}, {"seq_lengths", "vector: how many elements of each sequence"}},
+      .fuse = Fuse::kInjective,
+      .relation = reverse_sequence_relation,
+  };
+  return def;
+}
+
+}  // namespace baton

@@ -1,0 +1,145 @@
+// Sorting and searching.
+#include "baton/ops/op_spec.h"
+#include "baton/ops/relations.h"
+#include "baton/ops/tensor/shape_attrs.h"
+
+namespace baton {
+
+struct ArgsortAttrs {
+  int64_t axis = -1;
+  bool is_ascend = true;
+  DType dtype = {};
+};
+struct SearchSortedAttrs {
+  bool right = false;
+  DType dtype = DType::int_(32);
+};
+
+template <>
+const AttrSchema& attr_schema<ArgsortAttrs>() {
+  using A = ArgsortAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.ArgsortAttrs",
+      {{"axis", &A::axis, "the axis that is sorted"},
+       {"is_ascend", &A::is_ascend, "whether the smallest comes first"},
+       {"dtype", &A::dtype, "element type of the indices"}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<SearchSortedAttrs>() {
+  using A = SearchSortedAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.SearchSortedAttrs",
+      {{"right", &A::right, "whether equal elements stand left of the place that is found"},
+       {"dtype", &A::dtype, "element type of the indices"}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<TopkAttrs>() {
+  using A = TopkAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.TopkAttrs",
+      {{"k", &A::k, "how many elements; less than 1: all", kNoDefault},
+       {"axis", &A::axis, "the axis that is searched"},
+       {"ret_type", &A::ret_type, "both, values or indices"},
+       {"is_ascend", &A::is_ascend, "whether the smallest count"},
+       {"dtype", &A::dtype, "element type of the indices"}});
+  return schema;
+}
+
+RelationStatus topk_result(RelationContext& ctx, const TopkAttrs& attrs, Dim count) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  const auto axis = checked_axis(ctx, attrs.axis, data->rank());
+  if (!axis) return kFailed;
+  std::vector<Dim> shape = data->shape();
+  if (count.is_any() || count.value() >= 1) shape[*axis] = count;
+  const Type values = tensor_type(shape, data->dtype());
+  const Type indices = tensor_type(shape, attrs.dtype.is_void() ? DType::int_(32) : attrs.dtype);
+  if (attrs.ret_type == "both") return ctx.assign_result(tuple_type({values, indices}));
+  if (attrs.ret_type == "values") return ctx.assign_result(values);
+  if (attrs.ret_type == "indices") return ctx.assign_result(indices);
+  return fail_attr(ctx, "ret_type", "\"" + attrs.ret_type + "\"", "it must be \"both\", \"values\" or \"indices\"");
+}
+
+namespace {
+
+RelationStatus topk_relation(RelationContext& ctx, const TopkAttrs& attrs) {
+  if (!ctx.tensor(0)) return kDefer;
+  return topk_result(ctx, attrs, attrs.k ? Dim(*attrs.k) : Dim::any());
+}
+
+RelationStatus argsort_relation(RelationContext& ctx, const ArgsortAttrs& attrs) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  if (!checked_axis(ctx, attrs.axis, data->rank())) return kFailed;
+  return ctx.assign_result(tensor_type(data->shape(), attrs.dtype.is_void() ? DType::int_(32) : attrs.dtype));
+}
+
+RelationStatus sort_relation(RelationContext& ctx, const ArgsortAttrs& attrs) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  return checked_axis(ctx, attrs.axis, data->rank()) ? identity_relation(ctx) : kFailed;
+}
+
+// The sequence is a vector, or has the axes of the values but the last.
+RelationStatus searchsorted_relation(RelationContext& ctx, const SearchSortedAttrs& attrs) {
+  const TensorTypeNode *sequence = ctx.tensor(0), *values = ctx.tensor(1);
+  if (!sequence || !values) return kDefer;
+  if (sequence->rank() < 1) return fail_arg(ctx, 0, "a sequence of rank >= 1 is needed, got " + type_text(ctx.input(0)));
+  if (sequence->rank() > 1) {
+    if (!check_rank(ctx, *values, sequence->rank(), 1)) return kFailed;
+    for (int k = 0; k + 1 < sequence->rank(); ++k) {
+      const Dim a = sequence->shape()[k], b = values->shape()[k];
+      if (!a.is_any() && !b.is_any() && a != b)
+        return fail_arg(ctx, 1, "axis " + std::to_string(k) + " is " + std::to_string(b.value()) + ", and of the sequence " + std::to_string(a.value()));
+    }
+  }
+  return ctx.assign_result(tensor_type(values->shape(), attrs.dtype));
+}
+
+}  // namespace
+
+const OpDef& op_argsort() {
+  static const OpDef def = OpSpec<ArgsortAttrs>{
+      .name = "argsort",
+      .doc = "The positions of the elements in sorted order.",
+      .inputs = {{"data", "tensor"}},
+      .relation = argsort_relation,
+      .data_dependent = true,
+  };
+  return def;
+}
+
+const OpDef& op_sort() {
+  static const OpDef def = OpSpec<ArgsortAttrs>{
+      .name = "sort",
+      .doc = "The elements in sorted order.",
+      .inputs = {{"data", "tensor"}},
+      .relation = sort_relation,
+      .data_dependent = true,
+  };
+  return def;
+}
+
+const OpDef& op_topk() {
+  static const OpDef def = OpSpec<TopkAttrs>{
+      .name = "topk",
+      .doc = "The largest (or smallest) elements along an axis, their positions, or both.",
+      .inputs = {{"data", "tensor"}},
+      .relation = topk_relation,
+      .data_dependent = true,
+  };
+  return def;
+}
+
+const OpDef& op_searchsorted() {
+  static const OpDef def = OpSpec<SearchSortedAttrs>{
+      .name = "searchsorted",
+      .doc = "Where values would stand in a sorted sequence.",
+      .inputs = {{"sorted_sequence", "tensor, sorted along its last axis"}, {"values", "tensor"}},
+      .relation = searchsorted_relation,
+      .data_dependent = true,
+  };
+  return def;
+}
+
+}  // namespace baton
