@@ -34,4 +34,9 @@ std::string Span::text() const {
   return (source ? source->name() : std::string("?")) + ":" + std::to_string(line) + ":" + std::to_string(column);
 }
 
+std::string Span::shown_text() const {
+  if (!shown_line) return text();
+  return (source ? source->name() : std::string("?")) + ":" + std::to_string(shown_line) + ":" + std::to_string(shown_column);
+}
+
 }  // namespace baton

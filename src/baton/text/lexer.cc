@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "baton/text/diagnostics.h"
+#include "baton/text/tvm_position.h"
 
 namespace baton::text {
 
@@ -190,6 +191,7 @@ void Lexer::resume(const Token& token) {
   at_ = token.text.data() + token.text.size();
   line_ = token.line;
   line_start_ = token.text.data() - (token.column - 1);
+  drift_ = token.drift;
   after_operand_ = true;
 }
 
@@ -234,6 +236,8 @@ void Lexer::skip_blanks() {
 Token Lexer::take(TokenKind kind, const char* end) {
   Token token{kind, line_, static_cast<uint32_t>(at_ - line_start_) + 1,
               std::string_view(at_, static_cast<size_t>(end - at_))};
+  count_like_tvm(token, drift_);
+  token.drift = drift_;
   at_ = end;
   after_operand_ = false;
   return token;

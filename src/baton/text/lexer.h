@@ -24,15 +24,18 @@ class Lexer {
   Span span(uint32_t line, uint32_t column, uint32_t end_line, uint32_t end_column) const {
     return Span{source_, line, column, end_line, end_column};
   }
-  Span span(const Token& token) const {
-    return span(token.line, token.column, token.line, token.end_column());
+  /// From the first byte of `from` up to a place.
+  Span span(const Token& from, uint32_t end_line, uint32_t end_column) const {
+    return Span{source_, from.line, from.column, end_line, end_column, from.line, from.shown};
   }
+  Span span(const Token& token) const { return span(token, token.line, token.end_column()); }
 
  private:
   void skip_blanks();
   void skip_block_comment();
   void new_line() {
     ++line_;
+    drift_ = 0;
     line_start_ = at_;
   }
   Token take(TokenKind kind, const char* end);
@@ -49,7 +52,7 @@ class Lexer {
   Ref<const Source> source_;
   DiagnosticEngine& engine_;
   const char *at_, *end_, *line_start_;
-  uint32_t line_ = 1;
+  uint32_t line_ = 1, drift_ = 0;
   bool cut_short_ = false;      // by a comment without an end: what is missing then is no second mistake
   bool after_operand_ = false;  // whether a `-` here is an operator, not a sign
 };

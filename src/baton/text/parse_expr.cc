@@ -1,6 +1,7 @@
 // Expressions: statements, infix operators, calls, atoms.
 #include <charconv>
 #include <iterator>
+#include <optional>
 
 #include "baton/text/diagnostics.h"
 #include "baton/text/literal.h"
@@ -79,8 +80,10 @@ Expr Parser::sequence(Place place) {
   const Deeper deeper(*this);
   const size_t first_let = lets_.size(), brackets = open_brackets_;
   Expr result;
+  std::optional<Token> first_binding;  // since the last let
   for (bool more = true; more;) {
     const size_t lets = lets_.size(), args = args_.size();
+    const Token start = token_;
     try {
       more = statement(result, place == Place::kBlock || (place == Place::kOperand && lets > first_let));
     } catch (const Recover&) {
@@ -92,7 +95,10 @@ Expr Parser::sequence(Place place) {
       result = stand_in();
       more = accept(TokenKind::kSemicolon) && !at(TokenKind::kRightBrace);
     }
+    if (lets_.size() > lets) first_binding.reset();
+    else if (more && !first_binding) first_binding = start;
   }
+  if (first_binding) show_at(result, *first_binding);  // `%0 = a; e` is where `%0` stands
   while (lets_.size() > first_let) {
     PendingLet& let = lets_.back();
     result = make_let(std::move(let.var), std::move(let.value), std::move(result),
@@ -117,7 +123,7 @@ bool Parser::statement(Expr& result, bool takes_values) {
       const Deeper deeper(*this);
       result = block();
     } else {
-      result = binary(0);
+      result = infix_chain();
     }
     if (!at(TokenKind::kSemicolon) || !takes_values) return false;
     // `e1; e2` computes e1 for nobody: a let of a variable without a name.
@@ -139,7 +145,7 @@ void Parser::graph_binding() {
     report(kDuplicateDef, lexer_.span(name), {std::string(name.text)})
         .label(lexer_.span(first->name), "the first definition");
   try {
-    scope_.define_graph(number, name, binary(0));
+    scope_.define_graph(number, name, infix_chain());
   } catch (const Recover&) {
     scope_.define_graph(number, name, stand_in());  // its users are not wrong
     throw;
@@ -154,6 +160,7 @@ void Parser::let_binding() {
   auto declare = [&](Type annotation) {
     Var var = make_var(std::string(name.text.substr(1)), std::move(annotation),
                        NodeInfo(OriginSet::none(), lexer_.span(name)));
+    var->span().show_at(Span::kNowhere, 0);  // until it is used
     scope_.declare(name, var);
     return var;
   };
@@ -169,7 +176,7 @@ void Parser::let_binding() {
   scope_.find(name.text)->in_own_value = true;
   Expr value;
   try {
-    value = at(TokenKind::kLet) ? nested_let() : binary(0);
+    value = at(TokenKind::kLet) ? nested_let() : infix_chain();
   } catch (const Recover&) {
     if (Scope::Local* local = scope_.find(name.text)) local->in_own_value = false;
     throw;
@@ -197,21 +204,52 @@ void Parser::free_var() {
 
 // ---- Infix operators
 
-Expr Parser::binary(int min_precedence) {
+// Where TVM says that a node is. Operators and names of functions are shared, and never say where they are.
+void Parser::show_at(const Expr& expr, const Token& token) {
+  const ExprKind kind = expr->kind();
+  if (kind != ExprKind::kOp && kind != ExprKind::kGlobalVar && kind != ExprKind::kConstructor)
+    expr->span().show_at(token.line, token.shown);
+}
+
+void Parser::reduce(std::vector<Operand>& operands, const PendingInfix& infix) {
+  Operand right = std::move(operands.back());
+  operands.pop_back();
+  Operand& left = operands.back();
+  Span span = left.span.merge(right.span);
+  const auto shown = [](const Expr& expr) { return std::pair(expr->span().shown_line, expr->span().shown_column); };
+  const auto [line, column] = std::min(shown(left.expr), shown(right.expr));
+  span.show_at(line, column);
+  const OpEntry& op = op_entry(infix.op, infix.symbol);
+  std::vector<Expr> args;
+  args.reserve(2);
+  args.push_back(std::move(left.expr));
+  args.push_back(std::move(right.expr));
+  left.expr = operator_call(op, infix.symbol, std::move(args), op.defaults, span);
+  left.span = std::move(span);
+}
+
+// A stack of operands and one of operators. An operator is applied once the operand behind the next one of no higher
+// precedence is read: as in TVM, where that decides which position the result shows.
+Expr Parser::infix_chain() {
   const Token start = token_;
-  Expr left = call();
-  for (Infix next = infix(token_.kind); next.precedence > min_precedence; next = infix(token_.kind)) {
-    const Token symbol = token_;
+  Expr first = call();
+  if (infix(token_.kind).precedence == 0) return first;
+  std::vector<Operand> operands;
+  operands.push_back({std::move(first), span_since(start)});
+  std::vector<PendingInfix> pending;
+  for (Infix next = infix(token_.kind); next.precedence > 0; next = infix(token_.kind)) {
+    const PendingInfix read{token_, next.precedence, next.op};
     advance();
-    Expr right = binary(next.precedence);
-    const OpEntry& op = op_entry(next.op, symbol);
-    std::vector<Expr> args;
-    args.reserve(2);
-    args.push_back(std::move(left));
-    args.push_back(std::move(right));
-    left = operator_call(op, symbol, std::move(args), op.defaults, span_since(start));
+    const Token operand_start = token_;
+    Expr operand = call();
+    Span span = span_since(operand_start);
+    for (; !pending.empty() && pending.back().precedence >= read.precedence; pending.pop_back()) reduce(operands, pending.back());
+    pending.push_back(read);
+    operands.push_back({std::move(operand), std::move(span)});
   }
-  return left;
+  for (; !pending.empty(); pending.pop_back()) reduce(operands, pending.back());
+  show_at(operands[0].expr, start);
+  return std::move(operands[0].expr);
 }
 
 // ---- Calls
@@ -384,12 +422,16 @@ Expr Parser::local(const Token& token) {
   if (found->in_own_value && found->function_depth == scope_.function_depth())
     report(kOwnValue, lexer_.span(token), {std::string(token.text)})
         .label(lexer_.span(found->name), "defined here");
+  show_at(Expr(found->var), token);
   return found->var;
 }
 
 Expr Parser::graph(const Token& token) {
   const uint64_t number = graph_number(token);
-  if (const Scope::Graph* found = scope_.find_graph(number)) return found->expr;
+  if (const Scope::Graph* found = scope_.find_graph(number)) {
+    show_at(found->expr, token);
+    return found->expr;
+  }
   report(kUnknownGraph, lexer_.span(token), {std::string(token.text)});
   return stand_in();
 }
@@ -415,7 +457,10 @@ Expr Parser::meta_constant(const Token& token) {
     return stand_in();
   }
   Expr& known = meta_constants_[ref.index];
-  if (known) return known;
+  if (known) {
+    show_at(known, token);
+    return known;
+  }
   if (!has_metadata(ref, token)) return known = stand_in();
   try {
     known = make_constant(metadata_->constant(ref.index), NodeInfo(OriginSet::none(), lexer_.span(token)));
@@ -439,7 +484,10 @@ Expr Parser::parenthesized() {
   }
   if (!at(TokenKind::kRightParen)) fail_expected("an operator, `,` or `)`");
   advance();
-  if (fields.size() == 1 && !comma) return std::move(fields[0]);
+  if (fields.size() == 1 && !comma) {
+    show_at(fields[0], start);
+    return std::move(fields[0]);
+  }
   return make_tuple(std::move(fields), NodeInfo(OriginSet::none(), span_since(start)));
 }
 
@@ -602,8 +650,9 @@ Expr Parser::if_else() {
   const Token start = token_;
   const Deeper deeper(*this);
   advance();
-  expect(TokenKind::kLeftParen);
+  const Token open = expect(TokenKind::kLeftParen);
   Expr condition = sequence(Place::kOperand);
+  show_at(condition, open);
   expect(TokenKind::kRightParen);
   Expr then = block();
   expect(TokenKind::kElse);

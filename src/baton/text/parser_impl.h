@@ -81,7 +81,7 @@ class Parser {
   void close_brackets(size_t left);
   /// From the first byte of `from` to the end of the token consumed last.
   Span span_since(const Token& from) const {
-    return lexer_.span(from.line, from.column, last_line_, last_column_);
+    return lexer_.span(from, last_line_, last_column_);
   }
 
   // ---- modules and functions (parser.cc)
@@ -105,7 +105,18 @@ class Parser {
   void let_binding();
   Expr nested_let();
   void free_var();
-  Expr binary(int min_precedence);
+  Expr infix_chain();
+  /// An operand of infix operators, or what they made of some.
+  struct Operand {
+    Expr expr;
+    Span span;
+  };
+  struct PendingInfix {
+    Token symbol;
+    int precedence;
+    std::string_view op;
+  };
+  void reduce(std::vector<Operand>& operands, const PendingInfix& infix);
   Expr call();
   Expr atomic();
   Expr parenthesized();
@@ -134,6 +145,7 @@ class Parser {
   Expr projection(Expr tuple, const Token& start);
   const OpEntry& op_entry(std::string_view name, const Token& where);
   Expr stand_in();
+  static void show_at(const Expr& expr, const Token& token);
 
   // ---- types (parse_type.cc)
   Type type();

@@ -241,7 +241,7 @@ void Printer::comment(const ExprNode* node, bool typed, std::string& out) {
   }
   const bool show_type = options_.types && node->checked_type() &&
                          (typed || (kind != ExprKind::kConstant && kind != ExprKind::kVar));
-  const bool show_span = options_.spans && node->span();
+  const bool show_span = options_.spans && node->span() && node->span().shown_line != Span::kNowhere;
   if (show_type || show_span) {
     out += " /* ";
     if (show_type) {
@@ -251,7 +251,7 @@ void Printer::comment(const ExprNode* node, bool typed, std::string& out) {
     }
     if (show_span) {
       out += "span=";
-      out += node->span().text();
+      out += node->span().shown_text();
       out += ' ';
     }
     out += "*/";
