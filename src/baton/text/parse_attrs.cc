@@ -83,6 +83,7 @@ AttrValue Parser::attr_value() {
         advance();
         return AttrValue();
       }
+      if (start.text == "VirtualDevice") return virtual_device();
       break;
     case TokenKind::kMeta:
       advance();
@@ -147,6 +148,33 @@ Attrs Parser::meta_attrs(const OpEntry* op, const Token& token) {
     report(kBadMetadata, lexer_.span(token), {what.what()});
     return op->defaults;
   }
+}
+
+// VirtualDevice(device_type=2, virtual_device_id=0), VirtualDevice(?): as it is printed for people.
+AttrValue Parser::virtual_device() {
+  advance();
+  expect(TokenKind::kLeftParen);
+  VirtualDevice device;
+  if (!accept(TokenKind::kQuestion)) {
+    while (!at(TokenKind::kRightParen)) {
+      const Token name = expect(TokenKind::kIdent, "`device_type`, `virtual_device_id` or `memory_scope`");
+      expect(TokenKind::kAssign);
+      const Token start = token_;
+      if (name.text == "target") not_yet("targets of virtual devices");
+      const AttrValue value = attr_value();
+      bool good = name.text == "memory_scope" && value.as<std::string>();
+      if (good) device.memory_scope = *value.as<std::string>();
+      const int64_t* number = value.as<int64_t>();
+      if (number && *number >= -1 && *number < 1 << 20 && (name.text == "device_type" || name.text == "virtual_device_id")) {
+        (name.text == "device_type" ? device.device_type : device.device_id) = static_cast<int>(*number);
+        good = true;
+      }
+      if (!good) fail(kBadAttr, lexer_.span(start), {std::string(name.text), "VirtualDevice", "a small number, or a string as memory_scope", attr_text(value)});
+      if (!accept(TokenKind::kComma)) break;
+    }
+  }
+  expect(TokenKind::kRightParen);
+  return virtual_device_attr(std::move(device));
 }
 
 void Parser::check_duplicates(const std::vector<Argument>& arguments) {

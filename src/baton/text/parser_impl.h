@@ -160,6 +160,7 @@ class Parser {
   bool at_attribute() const;
   Argument attribute();
   AttrValue attr_value();
+  AttrValue virtual_device();
   Attrs call_attrs(const OpEntry* op);
   void check_duplicates(const std::vector<Argument>& arguments);
   FunctionAttrs function_attrs();

@@ -161,7 +161,7 @@ void Printer::count_uses(const Expr& root) {
 // Makes the pieces of `root` and of everything it is computed from.
 void Printer::visit(const ExprNode* root) {
   auto done = [&](const ExprNode* node) {
-    if (is_atom(node) || node->kind() == ExprKind::kLet) return true;  // a let is made when its first user is
+    if (is_atom(node)) return true;
     const NodeState& state = nodes_[node];
     return state.piece != NodeState::kNone || state.number != NodeState::kNone;
   };
@@ -173,7 +173,7 @@ void Printer::visit(const ExprNode* root) {
     const ExprNode* child = is_dataflow(node) ? dataflow_child(node, next) : nullptr;
     if (is_reference(node) && next > 0) {
       const ExprNode* operand = dataflow_child(node, next - 1);
-      NodeState* state = is_atom(operand) || operand->kind() == ExprKind::kLet ? nullptr : &nodes_[operand];
+      NodeState* state = is_atom(operand) ? nullptr : &nodes_[operand];
       if (state && state->number == NodeState::kNone && state->piece != NodeState::kNone) emit_line(operand, *state, true);
     }
     if (child) {
@@ -299,10 +299,7 @@ void Printer::operand(const ExprNode* node, Piece& into, bool typed) {
   NodeState* state = &nodes_[node];
   if (state->number == NodeState::kNone) {
     if (state->piece == NodeState::kNone) {
-      if (node->kind() == ExprKind::kLet)
-        make_piece(node);
-      else
-        visit(node);
+      visit(node);
       state = &nodes_[node];
     }
     emit_line(node, *state, true);
@@ -352,7 +349,7 @@ void Printer::scope(const ExprNode* body, Piece& into, bool typed) {
 // be `into`.
 void Printer::tail(const ExprNode* node, Piece& into, bool typed) {
   if (is_atom(node) || nodes_[node].number != NodeState::kNone || nodes_[node].uses > 1) {
-    if (!is_atom(node) && node->kind() != ExprKind::kLet) visit(node);
+    if (!is_atom(node)) visit(node);
     operand(node, into, typed);
     return;
   }
