@@ -4,11 +4,10 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/tensor/join_relation.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 
 namespace baton {
-
-namespace {
 
 RelationStatus concatenate_relation(RelationContext& ctx, const ConcatenateAttrs& attrs) {
   bool failed = false;
@@ -46,6 +45,8 @@ RelationStatus concatenate_relation(RelationContext& ctx, const ConcatenateAttrs
   shape[axis] = joined;
   return ctx.assign_result(tensor_type(std::move(shape), fields[0]->dtype()));
 }
+
+namespace {
 
 void concatenate_compute(Compute& c, const ConcatenateAttrs& attrs) {
   const Axes i(c.out().rank());
