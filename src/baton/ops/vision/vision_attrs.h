@@ -36,7 +36,7 @@ struct MultiBoxPriorAttrs {
 struct MultiBoxTransformLocAttrs {
   bool clip = true;
   double threshold = 0.01;
-  std::vector<double> variances{0.1f, 0.1f, 0.2f, 0.2f};  ///< single precision, as Relay has them
+  std::vector<double> variances{0.1, 0.1, 0.2, 0.2};  ///< not what text's 0.1f reads as: Relay prints those too
 };
 struct ProposalAttrs {
   std::vector<double> scales{4, 8, 16, 32};
