@@ -21,6 +21,7 @@ Dim output_channels(const Conv2DAttrs& attrs, const TensorTypeNode& weight) {
 RelationStatus quantized_conv2d_relation(RelationContext& ctx, const Conv2DAttrs& attrs) {
   if (!tensors_known(ctx, 0, 5)) return kDefer;
   if (!check_product_types(ctx, attrs.out_dtype)) return kFailed;
+  if (attrs.channels && !check_least(ctx, "channels", {&*attrs.channels, 1}, 1)) return kFailed;
   const RelationStatus status = conv2d_relation(ctx, attrs);
   if (status != kDone) return status;
   return check_per_channel(ctx, 5, kScaleType, output_channels(attrs, *ctx.tensor(1))) ? kDone : kFailed;
@@ -29,6 +30,7 @@ RelationStatus quantized_conv2d_relation(RelationContext& ctx, const Conv2DAttrs
 RelationStatus quantized_dense_relation(RelationContext& ctx, const DenseAttrs& attrs) {
   if (!tensors_known(ctx, 0, 5)) return kDefer;
   if (!check_product_types(ctx, attrs.out_dtype)) return kFailed;
+  if (attrs.units && !check_least(ctx, "units", {&*attrs.units, 1}, 0)) return kFailed;
   const RelationStatus status = dense_relation(ctx, attrs);
   if (status != kDone) return status;
   const Dim units = attrs.units ? Dim(*attrs.units) : ctx.tensor(1)->shape()[0];  // dense_relation checked the rank
