@@ -92,7 +92,20 @@ void bind_exprs(nb::module_& m) {
       .def_prop_ro("name", &OpNode::name)
       .def_prop_ro("description", [](const OpNode& o) { return o.def().doc; })
       .def_prop_ro(
-          "num_inputs", [](const OpNode& o) { return o.def().num_inputs; }, "-1 for any number");
+          "num_inputs", [](const OpNode& o) { return o.def().num_inputs; }, "-1 for any number")
+      .def_prop_ro(
+          "arguments",
+          [](const OpNode& o) {
+            std::vector<std::string> names;
+            for (const OpInput& input : o.def().inputs) names.push_back(input.name);
+            return names;
+          },
+          "The names of its inputs.")
+      .def_prop_ro(
+          "attrs_type_key", [](const OpNode& o) { return o.def().attrs ? o.def().attrs->type_key : std::string(); },
+          "Such as relay.attrs.Conv2DAttrs; empty when it has no attributes.")
+      .def_prop_ro("declares_attrs", [](const OpNode& o) { return o.def().declares_attrs; }, "False: Relay registers it without its attributes' type.")
+      .def_prop_ro("pattern", [](const OpNode& o) { return static_cast<int>(o.def().fuse); }, "How it may be fused, as TVM's TOpPattern.");
 
   nb::class_<TupleNode, ExprNode>(m, "Tuple", "Several values as one.")
       .def(nb::new_([](std::vector<Expr> fields, const MaybeSpan& span) {

@@ -27,7 +27,10 @@ void bind_ops(nb::module_& m) {
         const OpDef* def = find_op(name);
         if (!def) throw nb::attribute_error(("there is no operator \"" + name + "\"").c_str());
         nb::list inputs, attrs;
-        for (const OpInput& input : def->inputs) inputs.append(nb::make_tuple(input.name, input.doc));
+        for (const OpInput& input : def->inputs) {
+          if (def->num_inputs >= 0 && nb::len(inputs) == static_cast<size_t>(def->num_inputs)) break;  // the rest are attributes
+          inputs.append(nb::make_tuple(input.name, input.doc));
+        }
         if (def->attrs) {
           for (const AttrField& field : def->attrs->fields) {
             attrs.append(nb::make_tuple(
@@ -37,7 +40,7 @@ void bind_ops(nb::module_& m) {
         }
         return nb::make_tuple(inputs, attrs);
       },
-      nb::arg("name"), "([(input, doc)], [(attribute, has a default, default, doc)])");
+      nb::arg("name"), "([(input of a call, doc)], [(attribute, has a default, default, doc)])");
 }
 
 }  // namespace baton::python

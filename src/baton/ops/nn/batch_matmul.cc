@@ -1,4 +1,5 @@
 #include "baton/ops/nn/batch_matmul_compute.h"
+#include "baton/ops/nn/matmul_relations.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 
@@ -8,6 +9,8 @@ namespace {
 
 // Whether both may be the same extent: they are, or one is `?`.
 bool may_equal(Dim a, Dim b) { return a.is_any() || b.is_any() || a == b; }
+
+}  // namespace
 
 RelationStatus batch_matmul_relation(RelationContext& ctx, const BatchMatmulAttrs& attrs) {
   const TensorTypeNode *a = ctx.tensor(0), *b = ctx.tensor(1);
@@ -25,8 +28,6 @@ RelationStatus batch_matmul_relation(RelationContext& ctx, const BatchMatmulAttr
   return ctx.assign_result(
       tensor_type(std::vector<Dim>{batch, m, n}, attrs.out_dtype.is_void() ? a->dtype() : attrs.out_dtype));
 }
-
-}  // namespace
 
 const OpDef& op_nn_batch_matmul() {
   static const OpDef def = OpSpec<BatchMatmulAttrs>{

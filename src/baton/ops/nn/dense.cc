@@ -1,9 +1,26 @@
 #include "baton/ops/nn/dense_compute.h"
+#include "baton/ops/nn/matmul_relations.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/scale_rules.h"
 
 namespace baton {
+
+RelationStatus dense_relation(RelationContext& ctx, const DenseAttrs& attrs) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  if (data->rank() < 1) return fail_arg(ctx, 0, "data of rank >= 1 is needed, got " + type_text(ctx.input(0)));
+  const TensorTypeNode* weight = ctx.tensor(1);
+  if (!weight && !attrs.units) return kDefer;
+  if (weight && !check_rank(ctx, *weight, 2, 1)) return kFailed;
+  const Dim k = data->shape().back();
+  const Dim units = attrs.units ? Dim(*attrs.units) : weight->shape()[0];
+  const DType weight_dtype = weight ? weight->dtype() : data->dtype();
+  if (ctx.assign(1, tensor_type(std::vector<Dim>{units, k}, weight_dtype)) == kFailed) return kFailed;
+  std::vector<Dim> shape = data->shape();
+  shape.back() = units;
+  return ctx.assign_result(tensor_type(std::move(shape), attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype));
+}
 
 const OpDef& op_nn_dense() {
   static const OpDef def = OpSpec<DenseAttrs>{
@@ -11,22 +28,7 @@ const OpDef& op_nn_dense() {
       .doc = "data times the transposed weight: out[..., j] = sum over k of data[..., k] * weight[j, k].",
       .inputs = {{"data", "tensor of rank >= 1, k innermost"}, {"weight", "matrix (units, k)"}},
       .fuse = Fuse::kOutFusable,
-      .relation =
-          [](RelationContext& ctx, const DenseAttrs& attrs) {
-            const TensorTypeNode* data = ctx.tensor(0);
-            if (!data) return kDefer;
-            if (data->rank() < 1) return fail_arg(ctx, 0, "data of rank >= 1 is needed, got " + type_text(ctx.input(0)));
-            const TensorTypeNode* weight = ctx.tensor(1);
-            if (!weight && !attrs.units) return kDefer;
-            if (weight && !check_rank(ctx, *weight, 2, 1)) return kFailed;
-            const Dim k = data->shape().back();
-            const Dim units = attrs.units ? Dim(*attrs.units) : weight->shape()[0];
-            const DType weight_dtype = weight ? weight->dtype() : data->dtype();
-            if (ctx.assign(1, tensor_type(std::vector<Dim>{units, k}, weight_dtype)) == kFailed) return kFailed;
-            std::vector<Dim> shape = data->shape();
-            shape.back() = units;
-            return ctx.assign_result(tensor_type(std::move(shape), attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype));
-          },
+      .relation = dense_relation,
       .compute = dense_compute,
       .rules = op_rules(dense_scale_rule()),
   };
