@@ -130,7 +130,7 @@ RelationStatus correlation_relation(RelationContext& ctx, const CorrelationAttrs
     }
     const WideInt border = static_cast<WideInt>(attrs.max_displacement) + attrs.kernel_size / 2;
     const WideInt free = static_cast<WideInt>(dim.value()) + (*padding)[i] - 2 * border;
-    const auto extent = checked_extent(ctx, free < 0 ? free : (free + attrs.stride1 - 1) / attrs.stride1);
+    const auto extent = checked_extent(ctx, free <= 0 ? -1 : (free + attrs.stride1 - 1) / attrs.stride1);
     if (!extent) return kFailed;
     shape.push_back(*extent);
   }
