@@ -1,3 +1,4 @@
+#include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 
@@ -44,6 +45,20 @@ RelationStatus matmul_relation(RelationContext& ctx, const MatmulAttrs& attrs) {
   return ctx.assign_result(tensor_type(std::move(shape), attrs.out_dtype.is_void() ? a->dtype() : attrs.out_dtype));
 }
 
+void matmul_compute(Compute& c, const MatmulAttrs& attrs) {
+  const Axes i(c.out().rank());
+  const Halide::Type type = halide_type(c.out().dtype());
+  const Halide::RDom r(0, as_int(c.in(1).extent(attrs.transpose_b ? 1 : 0)), "r");
+  Index a = i.exprs();
+  a.back() = r.x;
+  if (attrs.transpose_a) std::swap(a[a.size() - 1], a[a.size() - 2]);
+  const Index b = attrs.transpose_b ? Index{i[-1], r.x} : Index{r.x, i[-1]};
+  Halide::Func matmul = c.stage("matmul");
+  matmul(i.reversed()) = cast(type, 0);
+  matmul(i.reversed()) += cast(type, c.in(0)(a)) * cast(type, c.in(1)(b));
+  c.result(copy_stage(c, matmul));
+}
+
 }  // namespace
 
 const OpDef& op_nn_matmul() {
@@ -53,6 +68,7 @@ const OpDef& op_nn_matmul() {
       .inputs = {{"tensor_a", "tensor, (..., m, k)"}, {"tensor_b", "matrix (k, n)"}},
       .fuse = Fuse::kOutFusable,
       .relation = matmul_relation,
+      .compute = matmul_compute,
   };
   return def;
 }

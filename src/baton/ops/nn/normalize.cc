@@ -1,4 +1,5 @@
 // Normalisations over an axis, over groups of channels and over neighbours; nn.prelu, whose slopes go by channel too.
+#include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 
@@ -194,6 +195,14 @@ const OpDef& op_nn_prelu() {
       .inputs = {{"data", "tensor"}, {"alpha", "vector along `axis`"}},
       .fuse = Fuse::kBroadcast,
       .relation = [](RelationContext& ctx, const PReluAttrs& attrs) { return vectors_relation(ctx, attrs.axis); },
+      .compute =
+          [](Compute& c, const PReluAttrs& attrs) {
+            const Axes i(c.in(0).rank());
+            const Halide::Expr value = c.in(0)(i.exprs()), slope = c.in(1)(Index{i[static_cast<int>(attrs.axis)]});
+            Halide::Func prelu = c.stage("prelu");
+            prelu(i.reversed()) = select(value > cast(value.type(), 0), value, value * slope);
+            c.result(prelu);
+          },
   };
   return def;
 }

@@ -1,4 +1,8 @@
 // Operators of nn that move elements: depth and space, batch and space, dilation, mirrored padding, queues.
+#include <algorithm>
+#include <functional>
+
+#include "baton/ops/compute_util.h"
 #include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
 
@@ -139,6 +143,36 @@ RelationStatus space_to_depth_relation(RelationContext& ctx, const SubPixelAttrs
   return ctx.assign_result(tensor_type(convert_shape(shape, canonical, *layout), data->dtype()));
 }
 
+// The data at (n, c, h, w), read in its own layout, as the operator's value. `at` gets the result's n, c, h, w.
+void moved_compute(Compute& c, const SubPixelAttrs& attrs, const char* name, const std::function<Index(const Index&)>& at) {
+  const Layout layout = *Layout::parse(attrs.layout), canonical = *Layout::parse("NCHW");
+  const Axes i(c.in(0).rank());
+  Halide::Func moved = c.stage(name);
+  moved(i.reversed()) = c.in(0)(convert_index(at(convert_index(i.exprs(), layout, canonical)), canonical, layout));
+  c.result(moved);
+}
+
+void depth_to_space_compute(Compute& c, const SubPixelAttrs& attrs) {
+  const int block = as_int(attrs.block_size);
+  const auto shape = convert_shape(c.in(0).shape(), *Layout::parse(attrs.layout), *Layout::parse("NCHW"));
+  const int channels = as_int(shape[1] / attrs.block_size / attrs.block_size);
+  moved_compute(c, attrs, "depth_to_space", [&](const Index& o) {
+    const Halide::Expr cell = o[2] % block * block + o[3] % block;
+    const Halide::Expr channel = attrs.mode == "DCR" ? cell * channels + o[1] : o[1] * (block * block) + cell;
+    return Index{o[0], channel, o[2] / block, o[3] / block};
+  });
+}
+
+void space_to_depth_compute(Compute& c, const SubPixelAttrs& attrs) {
+  const int block = as_int(attrs.block_size);
+  const auto shape = convert_shape(c.in(0).shape(), *Layout::parse(attrs.layout), *Layout::parse("NCHW"));
+  const int channels = as_int(shape[1]);
+  moved_compute(c, attrs, "space_to_depth", [&](const Index& o) {
+    const Halide::Expr cell = o[1] / channels;
+    return Index{o[0], o[1] % channels, o[2] * block + cell / block, o[3] * block + cell % block};
+  });
+}
+
 // Whether block_shape and its pairs fit the data's rank.
 bool check_block(RelationContext& ctx, const std::vector<int64_t>& block, const char* name, const std::vector<std::vector<int64_t>>& pairs) {
   const int rank = ctx.tensor(0)->rank();
@@ -230,6 +264,22 @@ RelationStatus mirror_pad_relation(RelationContext& ctx, const MirrorPadAttrs& a
   return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
 }
 
+// SYMMETRIC mirrors at the border, so that -1 is 0; REFLECT at the last element, so that -1 is 1.
+void mirror_pad_compute(Compute& c, const MirrorPadAttrs& attrs) {
+  const Axes i(c.in(0).rank());
+  const int twice = attrs.mode == "SYMMETRIC" ? 1 : 0;
+  Index at = i.exprs();
+  for (int axis = 0; axis < i.rank(); ++axis) {
+    const int before = as_int(attrs.pad_width[axis][0]), last = as_int(c.in(0).extent(axis) - 1);
+    const Halide::Expr index = i[axis] - before;
+    const Halide::Expr mirrored = select(index < 0, -index - twice, index > last, 2 * last + twice - index, index);
+    at[axis] = clamp(mirrored, 0, last);
+  }
+  Halide::Func pad = c.stage("mirror_pad");
+  pad(i.reversed()) = c.in(0)(at);
+  c.result(pad);
+}
+
 RelationStatus fifo_buffer_relation(RelationContext& ctx, const FIFOBufferAttrs& attrs) {
   const TensorTypeNode *data = ctx.tensor(0), *buffer = ctx.tensor(1);
   if (!data || !buffer) return kDefer;
@@ -256,6 +306,7 @@ const OpDef& op_nn_depth_to_space() {
       .inputs = {{"data", "4-D tensor in `layout`"}},
       .fuse = Fuse::kInjective,
       .relation = depth_to_space_relation,
+      .compute = depth_to_space_compute,
   };
   return def;
 }
@@ -267,6 +318,7 @@ const OpDef& op_nn_space_to_depth() {
       .inputs = {{"data", "4-D tensor in `layout`"}},
       .fuse = Fuse::kInjective,
       .relation = space_to_depth_relation,
+      .compute = space_to_depth_compute,
   };
   return def;
 }
@@ -312,6 +364,7 @@ const OpDef& op_nn_mirror_pad() {
       .inputs = {{"data", "tensor"}},
       .fuse = Fuse::kInjective,
       .relation = mirror_pad_relation,
+      .compute = mirror_pad_compute,
   };
   return def;
 }
