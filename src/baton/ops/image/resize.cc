@@ -1,0 +1,101 @@
+// Resizing over one, two and three spatial axes: the three differ by their layouts only.
+#include "baton/ops/nn/spatial.h"
+#include "baton/ops/op_spec.h"
+
+namespace baton {
+
+/// Numbers of an attribute that may be None; get and set are found through its namespace.
+struct Numbers : std::vector<double> {};
+static AttrValue get(const Numbers& values) { return attr::get(static_cast<const std::vector<double>&>(values)); }
+static bool set(Numbers& field, const AttrValue& value) { return attr::set(static_cast<std::vector<double>&>(field), value); }
+
+template <int kCount>
+struct ResizeAttrs {
+  std::optional<std::vector<int64_t>> size = {};
+  std::optional<Numbers> roi = {};
+  std::string layout = data_letters(kCount);
+  std::string method = "linear";
+  std::string coordinate_transformation_mode = "half_pixel";
+  std::string rounding_method = "round";
+  double cubic_alpha = -0.5;
+  int64_t cubic_exclude = 0;
+  double extrapolation_value = 0;
+  DType out_dtype = {};  ///< void: as the data
+};
+
+namespace {
+
+template <int kCount>
+AttrSchema resize_schema() {
+  using A = ResizeAttrs<kCount>;
+  return make_schema<A>("relay.attrs.Resize" + std::to_string(kCount) + "DAttrs",
+      {{"size", &A::size, "extents of the result"},
+       {"roi", &A::roi, "the part of the data that mode tf_crop_and_resize takes"},
+       {"layout", &A::layout, "layout of the data"},
+       {"method", &A::method, "\"nearest_neighbor\", \"linear\" or \"cubic\""},
+       {"coordinate_transformation_mode", &A::coordinate_transformation_mode, "how a position in the result becomes one in the data"},
+       {"rounding_method", &A::rounding_method, "which of two neighbours is the nearest"},
+       {"cubic_alpha", &A::cubic_alpha, "coefficient of the cubic spline"},
+       {"cubic_exclude", &A::cubic_exclude, "whether taps outside the data are left out"},
+       {"extrapolation_value", &A::extrapolation_value, "value outside the data, in mode tf_crop_and_resize"},
+       {"out_dtype", &A::out_dtype, "element type of the result; void: as the data"}});
+}
+
+template <int kCount>
+RelationStatus resize_relation(RelationContext& ctx, const ResizeAttrs<kCount>& attrs) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  const auto layout = checked_layout(ctx, "layout", attrs.layout, data_letters(kCount));
+  if (!layout || !check_rank(ctx, *data, layout->rank(), 0)) return kFailed;
+  if (!attrs.size) return fail_attr(ctx, "size", "None", "the extents of the result are needed");
+  if (!check_lists(ctx, {{"size", &*attrs.size}}, kCount)) return kFailed;
+  const Layout canonical = *Layout::parse(data_letters(kCount));
+  std::vector<Dim> shape = convert_shape(data->shape(), *layout, canonical);
+  std::copy(attrs.size->begin(), attrs.size->end(), shape.begin() + 2);
+  return ctx.assign_result(
+      tensor_type(convert_shape(shape, canonical, *layout), attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype));
+}
+
+template <int kCount>
+OpDef resize(const char* name, const char* what) {
+  return OpSpec<ResizeAttrs<kCount>>{
+      .name = name,
+      .doc = std::string("The data with another ") + what + ", by interpolation.",
+      .inputs = {{"data", "tensor in `layout`"}},
+      .fuse = Fuse::kInjective,
+      .relation = resize_relation<kCount>,
+  };
+}
+
+}  // namespace
+
+template <>
+const AttrSchema& attr_schema<ResizeAttrs<1>>() {
+  static const AttrSchema schema = resize_schema<1>();
+  return schema;
+}
+template <>
+const AttrSchema& attr_schema<ResizeAttrs<2>>() {
+  static const AttrSchema schema = resize_schema<2>();
+  return schema;
+}
+template <>
+const AttrSchema& attr_schema<ResizeAttrs<3>>() {
+  static const AttrSchema schema = resize_schema<3>();
+  return schema;
+}
+
+const OpDef& op_image_resize1d() {
+  static const OpDef def = resize<1>("image.resize1d", "width");
+  return def;
+}
+const OpDef& op_image_resize2d() {
+  static const OpDef def = resize<2>("image.resize2d", "height and width");
+  return def;
+}
+const OpDef& op_image_resize3d() {
+  static const OpDef def = resize<3>("image.resize3d", "depth, height and width");
+  return def;
+}
+
+}  // namespace baton

@@ -1,0 +1,166 @@
+// Convolution and dense product of numbers of a few bits, and the packing of bits into words.
+#include "baton/ops/nn/spatial.h"
+#include "baton/ops/op_spec.h"
+
+namespace baton {
+
+struct BitPackAttrs {
+  int64_t bits = 1;
+  int64_t pack_axis = 1;
+  int64_t bit_axis = -1;
+  DType pack_type = {};
+  std::string name = "BitPack";
+};
+
+struct BinaryConv2DAttrs {
+  std::vector<int64_t> strides{1, 1};
+  std::vector<int64_t> padding{0, 0};
+  std::vector<int64_t> kernel_size{3, 3};
+  std::optional<int64_t> channels = {};
+  int64_t activation_bits = 1;
+  int64_t weight_bits = 1;
+  std::string data_layout = "NCHW";
+  std::string kernel_layout = "OIHW";
+  DType pack_dtype = {};
+  DType out_dtype = {};
+  bool unipolar = true;
+};
+
+struct BinaryDenseAttrs {
+  std::optional<int64_t> units = {};
+  int64_t data_bits = 1;
+  int64_t weight_bits = 1;
+  DType pack_dtype = {};
+  DType out_dtype = {};
+  bool unipolar = true;
+};
+
+template <>
+const AttrSchema& attr_schema<BitPackAttrs>() {
+  using A = BitPackAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.BitPackAttrs",
+      {{"bits", &A::bits, "bits of each element that are kept"},
+       {"pack_axis", &A::pack_axis, "the axis along which bits are put into words"},
+       {"bit_axis", &A::bit_axis, "where the axis of the bits comes in"},
+       {"pack_type", &A::pack_type, "type of the words"},
+       {"name", &A::name, "name of the stage"}});
+  return schema;
+}
+template <>
+const AttrSchema& attr_schema<BinaryConv2DAttrs>() {
+  using A = BinaryConv2DAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.BinaryConv2DAttrs",
+      {{"strides", &A::strides, "step along height and width"},
+       {"padding", &A::padding, "zeros around the data: p, or [h, w], or [top, left, bottom, right]"},
+       {"kernel_size", &A::kernel_size, "height and width of the kernel"},
+       {"channels", &A::channels, "number of output channels"},
+       {"activation_bits", &A::activation_bits, "bits of the data"},
+       {"weight_bits", &A::weight_bits, "bits of the weight"},
+       {"data_layout", &A::data_layout, "layout of the data"},
+       {"kernel_layout", &A::kernel_layout, "layout of the weight"},
+       {"pack_dtype", &A::pack_dtype, "type of the words that bits are packed into"},
+       {"out_dtype", &A::out_dtype, "element type of the result; void: as the data"},
+       {"unipolar", &A::unipolar, "whether a zero bit of the weight counts as 0 instead of -1"}});
+  return schema;
+}
+template <>
+const AttrSchema& attr_schema<BinaryDenseAttrs>() {
+  using A = BinaryDenseAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.BinaryDenseAttrs",
+      {{"units", &A::units, "number of output features", kNoDefault},
+       {"data_bits", &A::data_bits, "bits of the data"},
+       {"weight_bits", &A::weight_bits, "bits of the weight"},
+       {"pack_dtype", &A::pack_dtype, "type of the words that bits are packed into"},
+       {"out_dtype", &A::out_dtype, "element type of the result; void: as the data"},
+       {"unipolar", &A::unipolar, "whether a zero bit of the weight counts as 0 instead of -1"}});
+  return schema;
+}
+
+namespace {
+
+RelationStatus bitpack_relation(RelationContext& ctx, const BitPackAttrs& attrs) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  if (!check_least(ctx, "bits", {&attrs.bits, 1}, 1)) return kFailed;
+  const DType word = attrs.pack_type;
+  if (!word.is_uint() || word.bits < 8)
+    return fail_attr(ctx, "pack_type", "\"" + word.str() + "\"", "unsigned words of 8, 16, 32 or 64 bits are needed");
+  const auto axis = checked_axis(ctx, attrs.pack_axis, data->rank());
+  if (!axis) return kFailed;
+  if (attrs.bit_axis < 0 || attrs.bit_axis > data->rank())
+    return fail_attr(ctx, "bit_axis", std::to_string(attrs.bit_axis), "it must lie in 0.." + std::to_string(data->rank()));
+  std::vector<Dim> shape = data->shape();
+  shape[*axis] = divided(shape[*axis], word.bits);
+  shape.insert(shape.begin() + attrs.bit_axis, Dim(attrs.bits));
+  return ctx.assign_result(tensor_type(std::move(shape), word));
+}
+
+RelationStatus bitserial_conv2d_relation(RelationContext& ctx, const BinaryConv2DAttrs& attrs) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  const auto layout = checked_layout(ctx, "data_layout", attrs.data_layout, "NCHW");
+  if (!layout || !check_rank(ctx, *data, layout->rank(), 0)) return kFailed;
+  if (!attrs.channels) return fail_attr(ctx, "channels", "None", "it is needed, as the weight may be packed");
+  if (!check_least(ctx, "channels", {&*attrs.channels, 1}, 1)) return kFailed;
+  if (!check_lists(ctx, {{"strides", &attrs.strides}, {"kernel_size", &attrs.kernel_size}}, 2)) return kFailed;
+  const auto padding = padding_sums(ctx, attrs.padding, 2);
+  if (!padding) return kFailed;
+  const Layout canonical = *Layout::parse("NCHW");
+  std::vector<Dim> shape = convert_shape(data->shape(), *layout, canonical);
+  shape[1] = *attrs.channels;
+  for (int i = 0; i < 2; ++i) {
+    const auto extent = window_positions(ctx, {shape[2 + i], (*padding)[i], attrs.kernel_size[i], 1, attrs.strides[i]});
+    if (!extent) return kFailed;
+    shape[2 + i] = *extent;
+  }
+  return ctx.assign_result(
+      tensor_type(convert_shape(shape, canonical, *layout), attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype));
+}
+
+RelationStatus bitserial_dense_relation(RelationContext& ctx, const BinaryDenseAttrs& attrs) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  if (data->rank() < 1) return fail_arg(ctx, 0, "data of rank >= 1 is needed, got " + type_text(ctx.input(0)));
+  if (!attrs.units) return fail_attr(ctx, "units", "None", "it is needed, as the weight may be packed");
+  if (!check_least(ctx, "units", {&*attrs.units, 1}, 1)) return kFailed;
+  std::vector<Dim> shape = data->shape();
+  shape.back() = *attrs.units;
+  return ctx.assign_result(tensor_type(std::move(shape), attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype));
+}
+
+}  // namespace
+
+const OpDef& op_nn_bitpack() {
+  static const OpDef def = OpSpec<BitPackAttrs>{
+      .name = "nn.bitpack",
+      .doc = "Puts the lowest bits of neighbours along pack_axis into words; a new axis says which bit.",
+      .inputs = {{"data", "tensor of unsigned integers"}},
+      .fuse = Fuse::kInjective,
+      .relation = bitpack_relation,
+  };
+  return def;
+}
+
+const OpDef& op_nn_bitserial_conv2d() {
+  static const OpDef def = OpSpec<BinaryConv2DAttrs>{
+      .name = "nn.bitserial_conv2d",
+      .doc = "nn.conv2d of numbers of a few bits, by counting ones.",
+      .inputs = {{"data", "4-D tensor in data_layout"}, {"weight", "tensor in kernel_layout, or packed"}},
+      .fuse = Fuse::kOutFusable,
+      .relation = bitserial_conv2d_relation,
+  };
+  return def;
+}
+
+const OpDef& op_nn_bitserial_dense() {
+  static const OpDef def = OpSpec<BinaryDenseAttrs>{
+      .name = "nn.bitserial_dense",
+      .doc = "nn.dense of numbers of a few bits, by counting ones.",
+      .inputs = {{"data", "tensor of rank >= 1"}, {"weight", "matrix, or packed"}},
+      .fuse = Fuse::kOutFusable,
+      .relation = bitserial_dense_relation,
+  };
+  return def;
+}
+
+}  // namespace baton

@@ -1,0 +1,105 @@
+#include <cmath>
+
+#include "baton/ops/nn/spatial.h"
+#include "baton/ops/op_spec.h"
+
+namespace baton {
+
+struct UpSamplingAttrs {
+  double scale_h = 1;
+  double scale_w = 1;
+  std::string layout = "NCHW";
+  std::string method = "nearest_neighbor";
+  bool align_corners = false;
+};
+
+struct UpSampling3DAttrs {
+  double scale_d = 1;
+  double scale_h = 1;
+  double scale_w = 1;
+  std::string layout = "NCDHW";
+  std::string method = "nearest_neighbor";
+  std::string coordinate_transformation_mode = "half_pixel";
+};
+
+template <>
+const AttrSchema& attr_schema<UpSamplingAttrs>() {
+  using A = UpSamplingAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.UpSamplingAttrs",
+      {{"scale_h", &A::scale_h, "factor of the height", kNoDefault},
+       {"scale_w", &A::scale_w, "factor of the width", kNoDefault},
+       {"layout", &A::layout, "layout of the data"},
+       {"method", &A::method, "\"nearest_neighbor\", \"bilinear\" or \"bicubic\""},
+       {"align_corners", &A::align_corners, "whether the corners of data and result lie on each other"}});
+  return schema;
+}
+template <>
+const AttrSchema& attr_schema<UpSampling3DAttrs>() {
+  using A = UpSampling3DAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.UpSampling3DAttrs",
+      {{"scale_d", &A::scale_d, "factor of the depth", kNoDefault},
+       {"scale_h", &A::scale_h, "factor of the height", kNoDefault},
+       {"scale_w", &A::scale_w, "factor of the width", kNoDefault},
+       {"layout", &A::layout, "layout of the data"},
+       {"method", &A::method, "\"nearest_neighbor\" or \"trilinear\""},
+       {"coordinate_transformation_mode", &A::coordinate_transformation_mode, "how a position in the result becomes one in the data"}});
+  return schema;
+}
+
+namespace {
+
+struct Scale {
+  const char* name;
+  double factor;
+};
+
+RelationStatus scaled_relation(RelationContext& ctx, const std::string& text, const std::vector<Scale>& scales) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  const Layout canonical = *Layout::parse(data_letters(static_cast<int>(scales.size())));
+  const auto layout = checked_layout(ctx, "layout", text, data_letters(static_cast<int>(scales.size())));
+  if (!layout || !check_rank(ctx, *data, layout->rank(), 0)) return kFailed;
+  std::vector<Dim> shape = convert_shape(data->shape(), *layout, canonical);
+  for (size_t i = 0; i < scales.size(); ++i) {
+    const auto& [name, factor] = scales[i];
+    if (!(factor > 0) || !std::isfinite(factor)) return fail_attr(ctx, name, attr_text(AttrValue(factor)), "it must be positive");
+    Dim& dim = shape[2 + i];
+    if (dim.is_any()) continue;
+    const double scaled = std::nearbyint(static_cast<double>(dim.value()) * factor);
+    if (scaled >= 0x1p62) return fail_attr(ctx, name, attr_text(AttrValue(factor)), "the result would be too large");
+    dim = static_cast<int64_t>(scaled);
+  }
+  return ctx.assign_result(tensor_type(convert_shape(shape, canonical, *layout), data->dtype()));
+}
+
+}  // namespace
+
+const OpDef& op_nn_upsampling() {
+  static const OpDef def = OpSpec<UpSamplingAttrs>{
+      .name = "nn.upsampling",
+      .doc = "The data with height and width scaled.",
+      .inputs = {{"data", "4-D tensor in `layout`, or packed"}},
+      .fuse = Fuse::kInjective,
+      .relation =
+          [](RelationContext& ctx, const UpSamplingAttrs& attrs) {
+            return scaled_relation(ctx, attrs.layout, {{"scale_h", attrs.scale_h}, {"scale_w", attrs.scale_w}});
+          },
+  };
+  return def;
+}
+
+const OpDef& op_nn_upsampling3d() {
+  static const OpDef def = OpSpec<UpSampling3DAttrs>{
+      .name = "nn.upsampling3d",
+      .doc = "The data with depth, height and width scaled.",
+      .inputs = {{"data", "5-D tensor in `layout`, or packed"}},
+      .fuse = Fuse::kInjective,
+      .relation =
+          [](RelationContext& ctx, const UpSampling3DAttrs& attrs) {
+            return scaled_relation(ctx, attrs.layout, {{"scale_d", attrs.scale_d}, {"scale_h", attrs.scale_h}, {"scale_w", attrs.scale_w}});
+          },
+  };
+  return def;
+}
+
+}  // namespace baton
