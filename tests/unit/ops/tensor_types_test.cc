@@ -71,7 +71,7 @@ TEST_F(TensorTypes, DynamicShapes) {
       {"%x: Tensor[(1, 2, 3, 4, 5), float32], %s: float32", "dyn.nn.upsampling3d(%x, %s, %s, %s, scale_d=0f, scale_h=0f, scale_w=0f, layout=\"NDHWC\")", "Tensor[(1, ?, ?, ?, 5), float32]"},
       {"%i: Tensor[(2), int32], %d: int32", "dyn.one_hot(%i, 1f, 0f, %d, depth=0, axis=0, dtype=\"float32\")", "Tensor[(?, 2), float32]"},
       {"%x: Tensor[(6), float32], %s: Tensor[(2), int64]", "dyn.reshape(%x, %s, newshape=[])", "Tensor[(?, ?), float32]"},
-      {"%i: Tensor[(2, 3), int32], %v: Tensor[(2), int8], %s: Tensor[(3), int32]", "dyn.sparse_to_dense(%i, %v, 0i8, %s)", "Tensor[(?, ?, ?), int8]"},
+      {"%i: Tensor[(2, 3), int32], %v: Tensor[(2), int8], %s: Tensor[(3), int32]", "dyn.sparse_to_dense(%i, %v, 0, %s)", "Tensor[(?, ?, ?), int8]"},
       {"%x: Tensor[(1, 3), float32], %a: Tensor[(1), int64]", "dyn.squeeze(%x, %a, axis=[])", "Tensor[(?), float32]"},
       {"%x: Tensor[(1), float32], %a: Tensor[(2), int64]", "dyn.squeeze(%x, %a, axis=[])", nullptr},
       {"%x: Tensor[(5, 6), float32], %b: Tensor[(1), int64]", "dyn.strided_slice(%x, %b, %b, %b, begin=None, end=None, strides=None, axes=None)", "Tensor[(?, 6), float32]"},
@@ -100,7 +100,7 @@ TEST_F(TensorTypes, Indices) {
       {"%i: Tensor[(3, 2), int32], %v: Tensor[(3), float32]", "sparse_to_dense(%i, %v, 0f, output_shape=[4, 4])", "Tensor[(4, 4), float32]"},
       {"%i: Tensor[(3, 2), int64], %a: Tensor[(2), int64], %b: Tensor[(3), int64]", "sparse_reshape(%i, %a, %b)", "(Tensor[(3, 3), int64], Tensor[(3), int64])"},
       {"%i: Tensor[(3), int64], %a: Tensor[(2), int64]", "sparse_reshape(%i, %a, %a)", nullptr},
-      {"%i: Tensor[(3, 2), int64], %v: Tensor[(3), float32], %s: Tensor[(2), int64]", "sparse_fill_empty_rows(%i, %v, %s, 0f).0", "Tensor[(?, 2), int64]"},
+      {"%i: Tensor[(3, 2), int64], %v: Tensor[(3), float32], %s: Tensor[(2), int64]", "%0 = sparse_fill_empty_rows(%i, %v, %s, 0f);\n  %0.0", "Tensor[(?, 2), int64]"},
       {"%x: Tensor[(6), float32], %v: Tensor[(3), float32], %b: Tensor[(1), int64]", "strided_set(%x, %v, %b, %b, %b)", "Tensor[(6), float32]"},
   });
 }
@@ -115,7 +115,7 @@ TEST_F(TensorTypes, RepeatedAndCut) {
       {"%x: Tensor[(2, 3), float32]", "repeat(%x, repeats=0, axis=1)", nullptr},
       {"%x: Tensor[(2, 3), float32]", "tile(%x, reps=[2, 1, 2])", "Tensor[(2, 2, 6), float32]"},
       {"%x: Tensor[(2, 3), float32]", "tile(%x, reps=[])", nullptr},
-      {"%i: Tensor[(2, 3), int32]", "one_hot(%i, 1i8, 0i8, depth=5, axis=0, dtype=\"int8\")", "Tensor[(5, 2, 3), int8]"},
+      {"%i: Tensor[(2, 3), int32]", "one_hot(%i, 1, 0, depth=5, axis=0, dtype=\"int8\")", "Tensor[(5, 2, 3), int8]"},
       {"%i: Tensor[(2, 3), int32]", "one_hot(%i, 1f, 0f, depth=0, dtype=\"float32\")", nullptr},
       {"%x: Tensor[(2, 3, 4), float32], %y: Tensor[(1, 2, 3), float32]", "slice_like(%x, %y, axes=None)", "Tensor[(1, 2, 3), float32]"},
       {"%x: Tensor[(2, 3, 4), float32], %y: Tensor[(1, 2, 3), float32]", "slice_like(%x, %y, axes=[1])", "Tensor[(2, 2, 4), float32]"},

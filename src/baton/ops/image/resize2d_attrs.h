@@ -10,7 +10,7 @@ namespace baton {
 
 struct Resize2DAttrs {
   std::optional<std::vector<int64_t>> size = {};
-  std::optional<std::vector<double>> roi = {};
+  AttrValue roi = {};  ///< None, or a list of numbers
   std::string layout = "NCHW";
   std::string method = "linear";
   std::string coordinate_transformation_mode = "half_pixel";
