@@ -30,6 +30,27 @@ const AttrSchema& attr_schema<CastHintAttrs>() {
   return schema;
 }
 
+template <>
+const AttrSchema& attr_schema<SimulatedQuantizeAttrs>() {
+  using A = SimulatedQuantizeAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.SimulatedQuantizeAttrs",
+      {{"axis", &A::axis, "the axis of the scales"}});
+  return schema;
+}
+
+namespace {
+
+// The scale and the bounds are float32 scalars: an input that is not known yet becomes one.
+RelationStatus simulated_quantize_relation(RelationContext& ctx, const SimulatedQuantizeAttrs&) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  for (size_t i = 1; i < 4; ++i)
+    if (ctx.assign(i, scalar_type(DType::float_(32))) == kFailed) return kFailed;
+  return identity_relation(ctx);
+}
+
+}  // namespace
+
 const OpDef& op_annotation_compiler_begin() {
   static const OpDef def = OpSpec<CompilerAttrs>{
       .name = "annotation.compiler_begin",
@@ -89,6 +110,17 @@ const OpDef& op_annotation_checkpoint() {
       .doc = "The gradient computes the value again instead of keeping it.",
       .inputs = {{"data", "the value"}},
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
+  };
+  return def;
+}
+
+const OpDef& op_relay_op_annotation_simulated_quantize() {
+  static const OpDef def = OpSpec<SimulatedQuantizeAttrs>{
+      .name = "relay.op.annotation.simulated_quantize",
+      .doc = "The data rounded as quantisation would: to multiples of a scale, between two bounds.",
+      .inputs = {{"data", "tensor"}, {"dom_scale", "scalar"}, {"clip_min", "scalar"}, {"clip_max", "scalar"}},
+      .fuse = Fuse::kElementwise,
+      .relation = simulated_quantize_relation,
   };
   return def;
 }

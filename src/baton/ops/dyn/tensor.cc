@@ -177,14 +177,19 @@ const OpDef& op_dyn_squeeze() {
 }
 
 const OpDef& op_dyn_strided_slice() {
-  static const OpDef def = OpSpec<StridedSliceAttrs>{
-      .name = "dyn.strided_slice",
-      .doc = "strided_slice with begin, end and strides as values.",
-      .inputs = {{"data", "tensor"}, {"begin", "vector"}, {"end", "vector"}, {"strides", "vector"}},
-      .fuse = Fuse::kInjective,
-      .relation = strided_slice_relation,
-      .data_dependent = true,
-  };
+  // Relay names slice_mode among the arguments, and yet a call has four.
+  static const OpDef def = [] {
+    OpDef four = OpSpec<StridedSliceAttrs>{
+        .name = "dyn.strided_slice",
+        .doc = "strided_slice with begin, end and strides as values.",
+        .inputs = {{"data", "tensor"}, {"begin", "vector"}, {"end", "vector"}, {"strides", "vector"}, {"slice_mode", "is an attribute"}},
+        .fuse = Fuse::kInjective,
+        .relation = strided_slice_relation,
+        .data_dependent = true,
+    };
+    four.num_inputs = 4;
+    return four;
+  }();
   return def;
 }
 

@@ -5,7 +5,7 @@
 namespace baton {
 
 struct GatherAttrs {
-  int64_t axis = 0;
+  std::optional<int64_t> axis = {};
 };
 struct GatherNDAttrs {
   int64_t batch_dims = 0;
@@ -25,7 +25,7 @@ template <>
 const AttrSchema& attr_schema<GatherAttrs>() {
   using A = GatherAttrs;
   static const AttrSchema schema = make_schema<A>("relay.attrs.GatherAttrs",
-      {{"axis", &A::axis, "the axis along which the indices count", kNoDefault}});
+      {{"axis", &A::axis, "the axis along which the indices count; it must be given"}});
   return schema;
 }
 
@@ -74,7 +74,8 @@ RelationStatus gather_relation(RelationContext& ctx, const GatherAttrs& attrs) {
   const TensorTypeNode *data = ctx.tensor(0), *indices = ctx.tensor(1);
   if (!data || !indices) return kDefer;
   if (!check_rank(ctx, *indices, data->rank(), 1) || !check_indices(ctx, *indices, 1)) return kFailed;
-  const auto axis = checked_axis(ctx, attrs.axis, data->rank());
+  if (!attrs.axis) return fail_attr(ctx, "axis", "None", "an axis is needed");
+  const auto axis = checked_axis(ctx, *attrs.axis, data->rank());
   if (!axis) return kFailed;
   for (int k = 0; k < data->rank(); ++k) {
     const Dim a = data->shape()[k], b = indices->shape()[k];
@@ -156,7 +157,6 @@ const OpDef& op_gather() {
       .inputs = {{"data", "tensor"}, {"indices", "tensor of integers"}},
       .fuse = Fuse::kInjective,
       .relation = gather_relation,
-      .data_dependent = true,
   };
   return def;
 }
@@ -168,7 +168,6 @@ const OpDef& op_gather_nd() {
       .inputs = {{"data", "tensor"}, {"indices", "tensor of integers"}},
       .fuse = Fuse::kInjective,
       .relation = gather_nd_relation,
-      .data_dependent = true,
   };
   return def;
 }
@@ -179,7 +178,6 @@ const OpDef& op_scatter() {
       .doc = "The data with updates written along one axis.",
       .inputs = {{"data", "tensor"}, {"indices", "tensor of integers"}, {"updates", "tensor"}},
       .relation = [](RelationContext& ctx, const ScatterAttrs&) { return scatter_relation(ctx); },
-      .data_dependent = true,
       .declares_attrs = false,
   };
   return def;
@@ -191,7 +189,6 @@ const OpDef& op_scatter_add() {
       .doc = "The data with updates added along one axis.",
       .inputs = {{"data", "tensor"}, {"indices", "tensor of integers"}, {"updates", "tensor"}},
       .relation = [](RelationContext& ctx, const ScatterAddAttrs&) { return scatter_relation(ctx); },
-      .data_dependent = true,
       .declares_attrs = false,
   };
   return def;
@@ -203,7 +200,6 @@ const OpDef& op_scatter_nd() {
       .doc = "The data with slices written or added where the columns of `indices` say.",
       .inputs = {{"data", "tensor"}, {"indices", "tensor of integers"}, {"updates", "tensor"}},
       .relation = scatter_nd_relation,
-      .data_dependent = true,
       .declares_attrs = false,
   };
   return def;
@@ -216,7 +212,6 @@ const OpDef& op_adv_index() {
       .inputs = {{"inputs", "tuple: the data, then indices"}},
       .fuse = Fuse::kInjective,
       .relation = adv_index_relation,
-      .data_dependent = true,
   };
   return def;
 }

@@ -28,7 +28,7 @@ struct ArangeAttrs {
   DType dtype = {};
 };
 struct ReverseAttrs {
-  int64_t axis = 0;
+  std::optional<int64_t> axis = {};
 };
 struct ReverseSequenceAttrs {
   int64_t seq_axis = 1;
@@ -103,7 +103,7 @@ template <>
 const AttrSchema& attr_schema<ReverseAttrs>() {
   using A = ReverseAttrs;
   static const AttrSchema schema = make_schema<A>("relay.attrs.ReverseAttrs",
-      {{"axis", &A::axis, "the axis that is turned round", kNoDefault}});
+      {{"axis", &A::axis, "the axis that is turned round; it must be given"}});
   return schema;
 }
 
@@ -246,7 +246,8 @@ RelationStatus arange_relation(RelationContext& ctx, const ArangeAttrs& attrs) {
 RelationStatus reverse_relation(RelationContext& ctx, const ReverseAttrs& attrs) {
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
-  return checked_axis(ctx, attrs.axis, data->rank()) ? identity_relation(ctx) : kFailed;
+  if (!attrs.axis) return fail_attr(ctx, "axis", "None", "an axis is needed");
+  return checked_axis(ctx, *attrs.axis, data->rank()) ? identity_relation(ctx) : kFailed;
 }
 
 RelationStatus reverse_sequence_relation(RelationContext& ctx, const ReverseSequenceAttrs& attrs) {
@@ -269,7 +270,6 @@ const OpDef& op_repeat() {
       .inputs = {{"data", "tensor"}},
       .fuse = Fuse::kBroadcast,
       .relation = repeat_relation,
-      .data_dependent = true,
   };
   return def;
 }
@@ -281,7 +281,6 @@ const OpDef& op_tile() {
       .inputs = {{"data", "tensor"}},
       .fuse = Fuse::kBroadcast,
       .relation = tile_relation,
-      .data_dependent = true,
   };
   return def;
 }
@@ -293,7 +292,6 @@ const OpDef& op_one_hot() {
       .inputs = {{"indices", "tensor of integers"}, {"on_value", "scalar"}, {"off_value", "scalar"}},
       .fuse = Fuse::kOutFusable,
       .relation = one_hot_relation,
-      .data_dependent = true,
   };
   return def;
 }

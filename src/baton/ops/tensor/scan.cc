@@ -40,7 +40,6 @@ const OpDef& op_cumsum() {
       .doc = "Sums up to each element.",
       .inputs = {{"data", "tensor"}},
       .relation = scan_relation,
-      .data_dependent = true,
       .declares_attrs = false,
   };
   return def;
@@ -52,7 +51,6 @@ const OpDef& op_cumprod() {
       .doc = "Products up to each element.",
       .inputs = {{"data", "tensor"}},
       .relation = scan_relation,
-      .data_dependent = true,
       .declares_attrs = false,
   };
   return def;

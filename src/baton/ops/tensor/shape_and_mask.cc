@@ -301,7 +301,6 @@ const OpDef& op_variance() {
       .inputs = {{"data", "tensor"}, {"mean", "the mean, with the reduced axes of extent 1"}},
       .fuse = Fuse::kCommReduce,
       .relation = [](RelationContext& ctx, const VarianceAttrs& a) { return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, DType()); },
-      .data_dependent = true,
   };
   return def;
 }
@@ -312,7 +311,6 @@ const OpDef& op_unique() {
       .doc = "The different values; where each stands first; which of them each element is; how many there are.",
       .inputs = {{"data", "vector"}},
       .relation = unique_relation,
-      .data_dependent = true,
       .declares_attrs = false,
   };
   return def;
@@ -336,7 +334,6 @@ const OpDef& op_invert_permutation() {
       .inputs = {{"data", "vector of integers"}},
       .fuse = Fuse::kInjective,
       .relation = invert_permutation_relation,
-      .data_dependent = true,
   };
   return def;
 }

@@ -104,7 +104,6 @@ const OpDef& op_argsort() {
       .doc = "The positions of the elements in sorted order.",
       .inputs = {{"data", "tensor"}},
       .relation = argsort_relation,
-      .data_dependent = true,
   };
   return def;
 }
@@ -115,7 +114,6 @@ const OpDef& op_sort() {
       .doc = "The elements in sorted order.",
       .inputs = {{"data", "tensor"}},
       .relation = sort_relation,
-      .data_dependent = true,
   };
   return def;
 }
@@ -126,7 +124,6 @@ const OpDef& op_topk() {
       .doc = "The largest (or smallest) elements along an axis, their positions, or both.",
       .inputs = {{"data", "tensor"}},
       .relation = topk_relation,
-      .data_dependent = true,
   };
   return def;
 }
@@ -137,7 +134,6 @@ const OpDef& op_searchsorted() {
       .doc = "Where values would stand in a sorted sequence.",
       .inputs = {{"sorted_sequence", "tensor, sorted along its last axis"}, {"values", "tensor"}},
       .relation = searchsorted_relation,
-      .data_dependent = true,
   };
   return def;
 }

@@ -226,7 +226,6 @@ const OpDef& op_sparse_reshape() {
       .inputs = {{"sparse_indices", "indices, one a row"}, {"prev_shape", "vector of extents"}, {"new_shape", "vector of extents; -1 is inferred"}},
       .fuse = Fuse::kInjective,
       .relation = sparse_reshape_relation,
-      .data_dependent = true,
   };
   return def;
 }

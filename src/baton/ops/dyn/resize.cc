@@ -1,0 +1,61 @@
+// Images whose new size is known at run time only.
+#include "baton/ops/image/resize2d_attrs.h"
+#include "baton/ops/nn/upsampling_attrs.h"
+#include "baton/ops/op_spec.h"
+#include "baton/ops/relations.h"
+
+namespace baton {
+
+namespace {
+
+// The shape of the data with `?` for its spatial axes, those of `spatial`, in `text`'s layout.
+RelationStatus resized_relation(RelationContext& ctx, const std::string& text, const char* canonical, const std::string& spatial, DType dtype) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  const auto layout = checked_layout(ctx, "layout", text, canonical);
+  if (!layout || !check_rank(ctx, *data, layout->rank(), 0)) return kFailed;
+  const Layout plain = *Layout::parse(canonical);
+  std::vector<Dim> shape = convert_shape(data->shape(), *layout, plain);
+  for (const char letter : spatial) shape[plain.find(letter)] = Dim::any();
+  return ctx.assign_result(tensor_type(convert_shape(shape, plain, *layout), dtype.is_void() ? data->dtype() : dtype));
+}
+
+}  // namespace
+
+const OpDef& op_dyn_image_resize2d() {
+  static const OpDef def = OpSpec<Resize2DAttrs>{
+      .name = "dyn.image.resize2d",
+      .doc = "image.resize2d with the size as a value.",
+      .inputs = {{"data", "images"}, {"size", "vector: height and width"}, {"roi", "vector: the part that is taken"}},
+      .fuse = Fuse::kInjective,
+      .relation = [](RelationContext& ctx, const Resize2DAttrs& a) { return resized_relation(ctx, a.layout, "NCHW", "HW", a.out_dtype); },
+      .data_dependent = true,
+  };
+  return def;
+}
+
+const OpDef& op_dyn_nn_upsampling() {
+  static const OpDef def = OpSpec<UpSamplingAttrs>{
+      .name = "dyn.nn.upsampling",
+      .doc = "nn.upsampling with the factors as values.",
+      .inputs = {{"data", "images"}, {"scale_h", "scalar"}, {"scale_w", "scalar"}},
+      .fuse = Fuse::kInjective,
+      .relation = [](RelationContext& ctx, const UpSamplingAttrs& a) { return resized_relation(ctx, a.layout, "NCHW", "HW", {}); },
+      .data_dependent = true,
+  };
+  return def;
+}
+
+const OpDef& op_dyn_nn_upsampling3d() {
+  static const OpDef def = OpSpec<UpSampling3DAttrs>{
+      .name = "dyn.nn.upsampling3d",
+      .doc = "nn.upsampling3d with the factors as values.",
+      .inputs = {{"data", "volumes"}, {"scale_d", "scalar"}, {"scale_h", "scalar"}, {"scale_w", "scalar"}},
+      .fuse = Fuse::kInjective,
+      .relation = [](RelationContext& ctx, const UpSampling3DAttrs& a) { return resized_relation(ctx, a.layout, "NCDHW", "DHW", {}); },
+      .data_dependent = true,
+  };
+  return def;
+}
+
+}  // namespace baton

@@ -1,0 +1,27 @@
+#pragma once
+// Attributes that nn.upsampling and nn.upsampling3d share with their dynamic forms. Names and defaults are Relay's.
+#include <string>
+
+#include "baton/ir/attrs.h"
+
+namespace baton {
+
+struct UpSamplingAttrs {
+  double scale_h = 0, scale_w = 0;
+  std::string layout = "NCHW";
+  std::string method = "nearest_neighbor";  ///< or "bilinear", "bicubic"
+  bool align_corners = false;
+};
+struct UpSampling3DAttrs {
+  double scale_d = 0, scale_h = 0, scale_w = 0;
+  std::string layout = "NCDHW";
+  std::string method = "nearest_neighbor";  ///< or "trilinear"
+  std::string coordinate_transformation_mode = "half_pixel";
+};
+
+template <>
+const AttrSchema& attr_schema<UpSamplingAttrs>();
+template <>
+const AttrSchema& attr_schema<UpSampling3DAttrs>();
+
+}  // namespace baton
