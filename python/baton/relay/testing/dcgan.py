@@ -1,6 +1,6 @@
-"""dcgan: not provided yet."""
+"""dcgan: not provided."""
 
 
 def get_workload(*args, **kwargs):
     """Raises NotImplementedError."""
-    raise NotImplementedError("relay.testing.dcgan is not provided yet; resnet, vgg, mobilenet and mlp are")
+    raise NotImplementedError("relay.testing.dcgan is not provided: it needs nn.conv2d_transpose")

@@ -54,22 +54,22 @@ class Xavier(Initializer):
 
 
 def create_workload(net, initializer=None, seed=0):
-    """(module, params) for a network whose input is `data`; params: NDArrays by name.
+    """(module, params) for a network whose inputs are named `data`; params: NDArrays by name.
 
-    The values that TVM's own default gives are not provided yet: without an `initializer` this is a NotImplementedError.
+    Weights are drawn in the order of main's parameters from numpy's global legacy generator, which is seeded with `seed`
+    first: an initializer may draw from `np.random`, and what is drawn there afterwards follows from `seed` too.
+    `initializer` is called as initializer(name, zeros to fill); Xavier() without one.
     """
-    if initializer is None:
-        raise NotImplementedError("create_workload: TVM's default weights are not provided yet; give initializer=, "
-                                  "e.g. relay.testing.init.Xavier()")
     import numpy as np
 
     module = transform.InferType()(IRModule.from_expr(net))
+    fill = Xavier() if initializer is None else initializer
     np.random.seed(seed)
     params = {}
     for each in module["main"].params:
         if each.name_hint == "data":
             continue
         value = np.zeros(each.checked_type.concrete_shape, each.checked_type.dtype)
-        initializer(each.name_hint, value)
+        fill(each.name_hint, value)
         params[each.name_hint] = ndarray.array(value)
     return module, params

@@ -1,6 +1,6 @@
-"""resnet_3d: not provided yet."""
+"""resnet_3d: not provided."""
 
 
 def get_workload(*args, **kwargs):
     """Raises NotImplementedError."""
-    raise NotImplementedError("relay.testing.resnet_3d is not provided yet; resnet, vgg, mobilenet and mlp are")
+    raise NotImplementedError("relay.testing.resnet_3d is not provided: it needs nn.conv3d")

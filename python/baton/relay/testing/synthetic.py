@@ -1,6 +1,6 @@
-"""synthetic: not provided yet."""
+"""synthetic: not provided."""
 
 
 def get_workload(*args, **kwargs):
     """Raises NotImplementedError."""
-    raise NotImplementedError("relay.testing.synthetic is not provided yet; resnet, vgg, mobilenet and mlp are")
+    raise NotImplementedError("relay.testing.synthetic is not provided: no description of its structure is at hand")

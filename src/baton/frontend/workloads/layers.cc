@@ -37,6 +37,10 @@ Expr conv2d(const Expr& data, const std::string& name, const ImageLayout& layout
                 {"kernel_layout", layout.kernel(options.depthwise)}});
 }
 
+Expr conv2d_bias(const Expr& data, const std::string& name, const ImageLayout& layout, const ConvOptions& options) {
+  return layer("nn.bias_add", {conv2d(data, name, layout, options), var(name + "_bias")}, {{"axis", layout.channel_axis()}});
+}
+
 Expr batch_norm(const Expr& data, const std::string& name, const ImageLayout& layout, double epsilon, bool scale) {
   return get_item(layer("nn.batch_norm",
                         {data, var(name + "_gamma"), var(name + "_beta"), var(name + "_moving_mean"), var(name + "_moving_var")},

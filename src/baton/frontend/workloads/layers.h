@@ -29,6 +29,8 @@ Expr layer(const std::string& op, std::vector<Expr> args, const std::vector<std:
 
 /// nn.conv2d of `data` with a parameter `<name>_weight`; inference finds its type, unless it is depthwise.
 Expr conv2d(const Expr& data, const std::string& name, const ImageLayout& layout, const ConvOptions& options);
+/// conv2d with a parameter `<name>_bias` added.
+Expr conv2d_bias(const Expr& data, const std::string& name, const ImageLayout& layout, const ConvOptions& options);
 /// The first result of nn.batch_norm with parameters `<name>_gamma`, `_beta`, `_moving_mean`, `_moving_var`.
 Expr batch_norm(const Expr& data, const std::string& name, const ImageLayout& layout, double epsilon = 1e-5,
                 bool scale = true);

@@ -24,6 +24,21 @@ IRModule mobilenet(const ImageNetOptions& options);
 /// Three dense layers on 28x28 images by default.
 IRModule mlp(const ImageNetOptions& options);
 
+/// The convolutional Q-network on four frames of 84x84: one value per action (`num_classes`), no softmax.
+IRModule dqn(const ImageNetOptions& options);
+/// SqueezeNet "1.0" or "1.1"; Error for other versions. NCHW only.
+IRModule squeezenet(const std::string& version, const ImageNetOptions& options);
+/// DenseNet with 121, 161, 169 or 201 layers; Error for other numbers. NCHW only.
+IRModule densenet(int num_layers, const ImageNetOptions& options);
+
+struct LstmOptions {
+  int64_t iterations = 1, num_hidden = 8, batch = 1;
+  DType dtype = DType::float_(32);
+};
+/// An LSTM unrolled over `iterations` steps, each with its own input `data`, its own weights and its own closure. Error
+/// unless iterations, num_hidden and batch are positive.
+IRModule lstm(const LstmOptions& options);
+
 /// A network under the name that the command line knows it by.
 struct Workload {
   const char* name;  ///< "resnet-18"

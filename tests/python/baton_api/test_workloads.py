@@ -1,0 +1,98 @@
+"""The networks of relay.testing: their sizes, and the weights that numpy's legacy generator gives them."""
+import numpy as np
+import pytest
+
+import baton as tvm
+from baton import relay
+
+testing = relay.testing
+
+
+def values(params):
+    return {name: each.numpy() for name, each in params.items()}
+
+
+def same(left, right):
+    return left.keys() == right.keys() and all(np.array_equal(left[name], right[name]) for name in left)
+
+
+def trained(params):
+    """How many numbers training would change: all but the moving averages of batch norms."""
+    return sum(each.size for name, each in values(params).items() if not name.endswith(("_moving_mean", "_moving_var")))
+
+
+# Sizes as they are published for these architectures.
+@pytest.mark.parametrize("make, count", [
+    (lambda: testing.squeezenet.get_workload(version="1.0"), 1_248_424),
+    (lambda: testing.squeezenet.get_workload(version="1.1"), 1_235_496),
+    (lambda: testing.densenet.get_workload(121, batch_size=1), 7_978_856),
+    (lambda: testing.mlp.get_workload(1), 109_386),
+])
+def test_published_sizes(make, count):
+    assert trained(make()[1]) == count
+
+
+def test_dqn_in_both_layouts():
+    _, plain = testing.dqn.get_workload(1)
+    module, params = testing.dqn.get_workload(1, image_shape=(84, 84, 4), layout="NHWC")
+    assert plain["conv1_weight"].shape == (32, 4, 8, 8) and params["conv1_weight"].shape == (8, 8, 4, 32)
+    assert str(module["main"].ret_type) == "Tensor[(1, 18), float32]"
+
+
+def test_every_step_of_an_lstm_has_its_own_input():
+    module, params = testing.lstm.get_workload(2, 4, batch_size=3)
+    assert [each.name_hint for each in module["main"].params].count("data") == 2
+    assert sorted(params) == sorted(f"{side}_{step}_{kind}" for side in ("i2h", "h2h") for step in (0, 1)
+                                    for kind in ("weight", "bias"))
+    assert params["h2h_1_weight"].shape == (16, 4)
+    with pytest.raises(tvm.TVMError, match="0 iterations"):
+        testing.lstm.get_net(0, 4)
+
+
+def test_weights_follow_the_seed_and_the_order_of_parameters():
+    net = testing.mlp.get_net(1)
+    first = values(testing.create_workload(net)[1])
+    generator = np.random.RandomState(0)
+    for name, shape in (("fc1", (128, 784)), ("fc2", (64, 128)), ("fc3", (10, 64))):
+        bound = np.sqrt(3.0 / (sum(shape) / 2.0))
+        expected = generator.uniform(-bound, bound, size=shape).astype("float32")
+        np.testing.assert_array_equal(first[name + "_weight"], expected)
+        assert not first[name + "_bias"].any()
+    np.random.seed(99)
+    np.random.rand(7)  # what was drawn before does not matter
+    assert same(first, values(testing.create_workload(net)[1]))
+    assert not same(first, values(testing.create_workload(net, seed=1)[1]))
+
+
+def test_drawing_goes_on_from_the_seed():
+    testing.create_workload(testing.mlp.get_net(1), seed=5)
+    after = np.random.rand()
+    testing.create_workload(testing.mlp.get_net(1), seed=5)
+    assert np.random.rand() == after
+
+
+def test_batch_norm_starts_as_the_identity_and_types_are_kept():
+    params = values(testing.resnet.get_workload(num_layers=20, num_classes=10, image_shape=(3, 28, 28), dtype="float16")[1])
+    assert {each.dtype for each in params.values()} == {np.dtype("float16")}
+    for name, each in params.items():
+        if name.endswith(("_gamma", "_moving_var")):
+            assert (each == 1).all()
+        elif name.endswith(("_beta", "_moving_mean", "_bias")):
+            assert (each == 0).all()
+        else:
+            window = int(np.prod(each.shape[2:]))
+            bound = np.sqrt(3.0 / ((each.shape[0] + each.shape[1]) * window / 2.0))
+            assert 0.5 * bound < np.abs(each).max() <= bound * 1.001, name
+
+
+def test_an_initializer_replaces_xavier():
+    params = values(testing.mlp.get_workload(1, initializer=testing.init.Xavier("gaussian", "in", 2))[1])
+    assert abs(params["fc1_weight"].std() / np.sqrt(2 / 784) - 1) < 0.02
+    with pytest.raises(ValueError, match="should end in"):
+        testing.init.Xavier()("oddly_named", np.zeros((2, 2), "float32"))
+
+
+def test_what_is_not_provided_says_why():
+    for name in ("dcgan", "resnet_3d", "synthetic"):
+        with pytest.raises(NotImplementedError, match=name):
+            getattr(testing, name).get_workload(1)
