@@ -81,7 +81,8 @@ IRModule inception_v3(const ImageNetOptions& options) {
   for (const auto& [name, pooled] : {std::pair{"mixed1", 32}, std::pair{"mixed2", 64}, std::pair{"mixed3", 64}})
     x = block_a(x, name, pooled);
   x = reduction_b(x, "mixed4");
-  for (const auto& [name, inner] : {std::pair{"mixed5", 128}, std::pair{"mixed6", 160}, std::pair{"mixed7", 160}, std::pair{"mixed8", 192}})
+  for (const auto& [name, inner] :
+       {std::pair{"mixed5", 128}, std::pair{"mixed6", 160}, std::pair{"mixed7", 160}, std::pair{"mixed8", 192}})
     x = block_c(x, name, inner);
   x = reduction_d(x, "mixed9");
   x = block_e(block_e(x, "mixed10"), "mixed11");
