@@ -42,6 +42,9 @@ void bind_workloads(nb::module_& m) {
   m.def("densenet", [](int num_layers, int64_t batch, int64_t classes, Image image, const std::string& dtype) {
     return workloads::densenet(num_layers, options_of(batch, classes, std::move(image), "NCHW", dtype));
   });
+  m.def("inception_v3", [](int64_t batch, int64_t classes, Image image, const std::string& dtype) {
+    return workloads::inception_v3(options_of(batch, classes, std::move(image), "NCHW", dtype));
+  });
   m.def("mlp", [](int64_t batch, int64_t classes, Image image, const std::string& dtype) {
     return workloads::mlp(options_of(batch, classes, std::move(image), "NCHW", dtype));
   });

@@ -26,6 +26,7 @@ def trained(params):
     (lambda: testing.squeezenet.get_workload(version="1.0"), 1_248_424),
     (lambda: testing.squeezenet.get_workload(version="1.1"), 1_235_496),
     (lambda: testing.densenet.get_workload(121, batch_size=1), 7_978_856),
+    (lambda: testing.inception_v3.get_workload(1), 23_834_568),
     (lambda: testing.mlp.get_workload(1), 109_386),
 ])
 def test_published_sizes(make, count):

@@ -31,6 +31,9 @@ IRModule squeezenet(const std::string& version, const ImageNetOptions& options);
 /// DenseNet with 121, 161, 169 or 201 layers; Error for other numbers. NCHW only.
 IRModule densenet(int num_layers, const ImageNetOptions& options);
 
+/// Inception v3 without the auxiliary classifier, for images of 299x299. NCHW only.
+IRModule inception_v3(const ImageNetOptions& options);
+
 struct LstmOptions {
   int64_t iterations = 1, num_hidden = 8, batch = 1;
   DType dtype = DType::float_(32);
