@@ -1,6 +1,8 @@
 // Elements picked and written by indices.
+#include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/tensor/reindex.h"
 
 namespace baton {
 
@@ -148,6 +150,47 @@ RelationStatus argwhere_relation(RelationContext& ctx, const NoAttrs&) {
   return ctx.assign_result(tensor_type(std::vector<Dim>{Dim::any(), condition->rank()}, DType::int_(32)));
 }
 
+// Indices out of range go to the border: kernels never read outside.
+Halide::Expr inside(const Halide::Expr& index, int64_t extent) { return clamp(Halide::cast<int>(index), 0, as_int(extent - 1)); }
+
+void gather_compute(Compute& c, const GatherAttrs& attrs) {
+  const Tensor& data = c.in(0);
+  const int axis = static_cast<int>(*attrs.axis < 0 ? *attrs.axis + data.rank() : *attrs.axis);
+  reindex_compute(c, "gather", [&](Index i) {
+    i[axis] = inside(c.in(1)(i), data.extent(axis));
+    return i;
+  });
+}
+
+// Result axes: those of the indices but the first, then what is left of the data's.
+void gather_nd_compute(Compute& c, const GatherNDAttrs& attrs) {
+  const Tensor &data = c.in(0), &indices = c.in(1);
+  const int batch = static_cast<int>(attrs.batch_dims), counted = static_cast<int>(indices.extent(0));
+  reindex_compute(c, "gather_nd", [&](const Index& i) {
+    Index at(i.begin(), i.begin() + batch), which(i.begin(), i.begin() + indices.rank() - 1);
+    which.insert(which.begin(), Halide::Expr(0));
+    for (int k = 0; k < counted; ++k) {
+      which[0] = k;
+      at.push_back(inside(indices(which), data.extent(batch + k)));
+    }
+    at.insert(at.end(), i.begin() + indices.rank() - 1, i.end());
+    return at;
+  });
+}
+
+void adv_index_compute(Compute& c, const NoAttrs&) {
+  const Tensor& data = c.in(0);
+  const int counted = c.num_inputs() - 1;
+  reindex_compute(c, "adv_index", [&](const Index& i) {
+    const auto rest = i.end() - (data.rank() - counted);
+    const Index picked(i.begin(), rest);
+    Index at;
+    for (int k = 0; k < counted; ++k) at.push_back(inside(broadcast_at(c.in(k + 1), picked), data.extent(k)));
+    at.insert(at.end(), rest, i.end());
+    return at;
+  });
+}
+
 }  // namespace
 
 const OpDef& op_gather() {
@@ -157,6 +200,7 @@ const OpDef& op_gather() {
       .inputs = {{"data", "tensor"}, {"indices", "tensor of integers"}},
       .fuse = Fuse::kInjective,
       .relation = gather_relation,
+      .compute = gather_compute,
   };
   return def;
 }
@@ -168,6 +212,7 @@ const OpDef& op_gather_nd() {
       .inputs = {{"data", "tensor"}, {"indices", "tensor of integers"}},
       .fuse = Fuse::kInjective,
       .relation = gather_nd_relation,
+      .compute = gather_nd_compute,
   };
   return def;
 }
@@ -212,6 +257,7 @@ const OpDef& op_adv_index() {
       .inputs = {{"inputs", "tuple: the data, then indices"}},
       .fuse = Fuse::kInjective,
       .relation = adv_index_relation,
+      .compute = adv_index_compute,
   };
   return def;
 }

@@ -2,8 +2,10 @@
 #include <cmath>
 
 #include "baton/ir/attr_objects.h"
+#include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/tensor/reindex.h"
 #include "baton/ops/tensor/shape_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
 
@@ -261,6 +263,87 @@ RelationStatus reverse_sequence_relation(RelationContext& ctx, const ReverseSequ
   return identity_relation(ctx);
 }
 
+// A negative axis counts from the back; relations have checked it.
+int place(int64_t axis, int rank) { return static_cast<int>(axis < 0 ? axis + rank : axis); }
+
+void repeat_compute(Compute& c, const RepeatAttrs& attrs) {
+  const int axis = place(attrs.axis.value_or(0), c.in(0).rank());
+  reindex_compute(c, "repeat", [&](Index i) {
+    i[axis] = i[axis] / as_int(attrs.repeats);
+    return i;
+  });
+}
+
+void tile_compute(Compute& c, const TileAttrs&) {
+  const Tensor& data = c.in(0);
+  reindex_compute(c, "tile", [&](const Index& i) {
+    Index at(i.end() - data.rank(), i.end());
+    for (int k = 0; k < data.rank(); ++k) at[k] = at[k] % as_int(data.extent(k));
+    return at;
+  });
+}
+
+void one_hot_compute(Compute& c, const OneHotAttrs& attrs) {
+  const Axes i(c.out().rank());
+  const int axis = place(attrs.axis, i.rank());
+  Index at = i.exprs();
+  at.erase(at.begin() + axis);
+  const Halide::Expr hot = Halide::cast<int64_t>(c.in(0)(at)) == Halide::cast<int64_t>(i[axis]);
+  Halide::Func filled = c.stage("one_hot");
+  filled(i.reversed()) = select(hot, cast_to(c.out().dtype(), c.in(1)(Index{})), cast_to(c.out().dtype(), c.in(2)(Index{})));
+  c.result(filled);
+}
+
+void slice_like_compute(Compute& c, const SliceLikeAttrs&) {
+  reindex_compute(c, "slice_like", [](const Index& i) { return i; });
+}
+
+void sliding_window_compute(Compute& c, const SlidingWindowAttrs& attrs) {
+  const int axis = place(attrs.axis, c.in(0).rank()), windows = static_cast<int>(attrs.window_shape.size());
+  reindex_compute(c, "sliding_window", [&](const Index& i) {
+    Index at(i.begin(), i.begin() + axis);
+    for (int k = 0; k < windows; ++k) at.push_back(i[axis + k] * as_int(attrs.strides[k]) + i[axis + windows + k]);
+    return at;
+  });
+}
+
+void meshgrid_compute(Compute& c, const MeshgridAttrs& attrs) {
+  const Axes i(c.out().rank());
+  std::vector<Halide::Func> grids;
+  for (int k = 0; k < c.num_inputs(); ++k) {
+    const int axis = attrs.indexing == "xy" && c.num_inputs() > 1 && k < 2 ? 1 - k : k;
+    Halide::Func grid = c.stage("grid" + std::to_string(k));
+    grid(i.reversed()) = c.in(k)(c.in(k).rank() == 1 ? Index{i[axis]} : Index{});
+    grids.push_back(grid);
+  }
+  c.results(std::move(grids));
+}
+
+void arange_compute(Compute& c, const ArangeAttrs&) {
+  const Axes i(1);
+  Halide::Func values = c.stage("arange");
+  values(i.reversed()) = c.in(0)(Index{}) + cast_to(c.out().dtype(), i[0]) * c.in(2)(Index{});
+  c.result(values);
+}
+
+void reverse_compute(Compute& c, const ReverseAttrs& attrs) {
+  const int axis = place(*attrs.axis, c.in(0).rank());
+  reindex_compute(c, "reverse", [&](Index i) {
+    i[axis] = as_int(c.in(0).extent(axis) - 1) - i[axis];
+    return i;
+  });
+}
+
+void reverse_sequence_compute(Compute& c, const ReverseSequenceAttrs& attrs) {
+  const Tensor& data = c.in(0);
+  const int axis = place(attrs.seq_axis, data.rank()), batch = place(attrs.batch_axis, data.rank());
+  reindex_compute(c, "reverse_sequence", [&](Index i) {
+    const Halide::Expr length = Halide::cast<int>(c.in(1)(Index{i[batch]}));
+    i[axis] = clamp(select(i[axis] < length, length - 1 - i[axis], i[axis]), 0, as_int(data.extent(axis) - 1));
+    return i;
+  });
+}
+
 }  // namespace
 
 const OpDef& op_repeat() {
@@ -270,6 +353,7 @@ const OpDef& op_repeat() {
       .inputs = {{"data", "tensor"}},
       .fuse = Fuse::kBroadcast,
       .relation = repeat_relation,
+      .compute = repeat_compute,
   };
   return def;
 }
@@ -281,6 +365,7 @@ const OpDef& op_tile() {
       .inputs = {{"data", "tensor"}},
       .fuse = Fuse::kBroadcast,
       .relation = tile_relation,
+      .compute = tile_compute,
   };
   return def;
 }
@@ -292,6 +377,7 @@ const OpDef& op_one_hot() {
       .inputs = {{"indices", "tensor of integers"}, {"on_value", "scalar"}, {"off_value", "scalar"}},
       .fuse = Fuse::kOutFusable,
       .relation = one_hot_relation,
+      .compute = one_hot_compute,
   };
   return def;
 }
@@ -303,6 +389,7 @@ const OpDef& op_slice_like() {
       .inputs = {{"data", "tensor"}, {"shape_like", "tensor that gives the extents"}},
       .fuse = Fuse::kInjective,
       .relation = slice_like_relation,
+      .compute = slice_like_compute,
   };
   return def;
 }
@@ -313,6 +400,7 @@ const OpDef& op_sliding_window() {
       .doc = "All windows of the data, as new axes.",
       .inputs = {{"data", "tensor"}},
       .relation = sliding_window_relation,
+      .compute = sliding_window_compute,
   };
   return def;
 }
@@ -324,6 +412,7 @@ const OpDef& op_meshgrid() {
       .inputs = {{"data", "tuple of vectors and scalars"}},
       .fuse = Fuse::kInjective,
       .relation = meshgrid_relation,
+      .compute = meshgrid_compute,
   };
   return def;
 }
@@ -334,6 +423,7 @@ const OpDef& op_arange() {
       .doc = "Values at equal distances.",
       .inputs = {{"start", "scalar"}, {"end", "scalar"}, {"step", "scalar"}},
       .relation = arange_relation,
+      .compute = arange_compute,
       .data_dependent = true,
   };
   return def;
@@ -346,6 +436,7 @@ const OpDef& op_reverse() {
       .inputs = {{"data", "tensor"}},
       .fuse = Fuse::kInjective,
       .relation = reverse_relation,
+      .compute = reverse_compute,
   };
   return def;
 }
@@ -357,6 +448,7 @@ const OpDef& op_reverse_sequence() {
       .inputs = {{"data", "tensor"}, {"seq_lengths", "vector: how many elements of each sequence"}},
       .fuse = Fuse::kInjective,
       .relation = reverse_sequence_relation,
+      .compute = reverse_sequence_compute,
   };
   return def;
 }

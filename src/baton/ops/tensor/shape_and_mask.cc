@@ -1,4 +1,5 @@
 // Shapes as values, sums to a shape, masks and diagonals.
+#include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/tensor/shape_attrs.h"
@@ -212,6 +213,41 @@ RelationStatus invert_permutation_relation(RelationContext& ctx, const NoAttrs&)
   return check_rank(ctx, *data, 1, 0) ? identity_relation(ctx) : kFailed;
 }
 
+void shape_of_compute(Compute& c, const ShapeOfAttrs&) {
+  const Axes i(1);
+  Halide::Expr extent = constant_of(c.out().dtype(), 0);
+  for (int k = 0; k < c.in(0).rank(); ++k)
+    extent = select(i[0] == k, cast_to(c.out().dtype(), Halide::Expr(c.in(0).extent(k))), extent);
+  Halide::Func extents = c.stage("shape_of");
+  extents(i.reversed()) = extent;
+  c.result(extents);
+}
+
+void ndarray_size_compute(Compute& c, const NdarraySizeAttrs&) {
+  int64_t count = 1;
+  for (const int64_t extent : c.in(0).shape()) count *= extent;
+  Halide::Func size = c.stage("ndarray_size");
+  size() = cast_to(c.out().dtype(), Halide::Expr(count));
+  c.result(size);
+}
+
+void sequence_mask_compute(Compute& c, const SequenceMaskAttrs& attrs) {
+  const Axes i(c.out().rank());
+  const int time = static_cast<int>(attrs.axis);
+  const Halide::Expr length = c.in(1)(Index{i[1 - time]});
+  Halide::Func masked = c.stage("sequence_mask");
+  masked(i.reversed()) = select(cast(length.type(), i[time]) < length, c.in(0)(i.exprs()), constant_of(c.out().dtype(), attrs.mask_value));
+  c.result(masked);
+}
+
+void trilu_compute(Compute& c, const TriluAttrs& attrs) {
+  const Axes i(c.out().rank());
+  const Halide::Expr right = i[-1] - i[-2], k = Halide::cast<int>(c.in(1)(Index{}));
+  Halide::Func kept = c.stage("trilu");
+  kept(i.reversed()) = select(attrs.upper ? right >= k : right <= k, c.in(0)(i.exprs()), constant_of(c.out().dtype(), 0));
+  c.result(kept);
+}
+
 }  // namespace
 
 const OpDef& op_shape_of() {
@@ -220,6 +256,7 @@ const OpDef& op_shape_of() {
       .doc = "The extents of a tensor, as a vector.",
       .inputs = {{"data", "tensor"}},
       .relation = shape_of_relation,
+      .compute = shape_of_compute,
   };
   return def;
 }
@@ -233,6 +270,7 @@ const OpDef& op_ndarray_size() {
       .relation = [](RelationContext& ctx, const NdarraySizeAttrs& attrs) {
         return ctx.tensor(0) ? ctx.assign_result(scalar_type(or_int32(attrs.dtype))) : kDefer;
       },
+      .compute = ndarray_size_compute,
   };
   return def;
 }
@@ -267,6 +305,7 @@ const OpDef& op_sequence_mask() {
       .inputs = {{"data", "tensor: time and batch first"}, {"valid_length", "vector: the length of each sequence"}},
       .fuse = Fuse::kInjective,
       .relation = sequence_mask_relation,
+      .compute = sequence_mask_compute,
   };
   return def;
 }
@@ -289,6 +328,7 @@ const OpDef& op_trilu() {
       .inputs = {{"data", "matrices"}, {"k", "scalar: the diagonal where the triangle ends"}},
       .fuse = Fuse::kElementwise,
       .relation = [](RelationContext& ctx, const TriluAttrs&) { return matrix_relation(ctx); },
+      .compute = trilu_compute,
       .declares_attrs = false,
   };
   return def;

@@ -4,6 +4,7 @@
 
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/tensor/reindex.h"
 #include "baton/ops/tensor/shape_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
 #include "baton/ops/tensor/reshape_relation.h"
@@ -196,6 +197,7 @@ RelationStatus reverse_reshape_relation(RelationContext& ctx, const ReshapeAttrs
   return ctx.assign_result(tensor_type(std::move(*shape), data->dtype()));
 }
 
+
 }  // namespace
 
 const OpDef& op_sparse_to_dense() {
@@ -282,6 +284,7 @@ const OpDef& op_contrib_reverse_reshape() {
       .inputs = {{"data", "tensor"}},
       .fuse = Fuse::kInjective,
       .relation = reverse_reshape_relation,
+      .compute = [](Compute& c, const ReshapeAttrs&) { reshape_compute(c, "reverse_reshape"); },
       .reshape_only = true,
   };
   return def;
