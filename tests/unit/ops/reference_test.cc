@@ -7,14 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "baton/ir/op.h"
-<<<<<<< HEAD
-<<<<<<< HEAD
 #include "baton/ir/visit.h"
-=======
->>>>>>> ops-qnn
-=======
-#include "baton/ir/visit.h"
->>>>>>> ops-tensor
 #include "baton/ops/register.h"
 #include "baton/support/base/float16.h"
 #include "baton/support/base/tensor_rule.h"
@@ -109,28 +102,6 @@ IRModule typed_module(const json& each) {
   }
 }
 
-<<<<<<< HEAD
-/// Whether the text calls an operator that is typed only: its block has no compute.
-bool calls_without_compute(const std::string& text) {
-  for (const OpDef* op : all_ops()) {
-    if (op->compute) continue;
-    const std::string called = op->name + "(";
-    for (size_t at = text.find(called); at != std::string::npos; at = text.find(called, at + 1))
-      if (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '(')) return true;
-  }
-  return false;
-=======
-/// Whether every operator in `expr` can be run; others are typed only.
-bool is_runnable(const Expr& expr) {
-  bool all = true;
-  post_order(expr, [&](const Expr& each) {
-    const auto* called = as<CallNode>(each);
-    if (called && called->op()) all = all && called->op()->compute;
-  });
-  return all;
->>>>>>> ops-tensor
-}
-
 class ReferenceOps : public testing::Test {
  protected:
   void SetUp() override { register_all_ops(); }
@@ -183,17 +154,13 @@ bool can_run(const Expr& function) {
 TEST_F(ReferenceOps, Values) {
   int seen = 0;
   for (const json& each : text::reference("ops.jsonl.gz")) {
-    if (each["kind"] != "numeric" || calls_without_compute(each["text"].get<std::string>())) continue;
+    if (each["kind"] != "numeric") continue;
     const std::string id = each["id"];
     try {
       const IRModule module = typed_module(each);
       if (!module) continue;
       const Function main = module->find("main");
-<<<<<<< HEAD
       if (!can_run(Expr(main))) continue;  // an operator that is only typed
-=======
-      if (!is_runnable(main->body())) continue;
->>>>>>> ops-tensor
       std::vector<NDArray> inputs;
       for (const json& spec : each["inputs"]) inputs.push_back(input_of(spec));
       const std::vector<NDArray> outputs = evaluate(main, inputs);

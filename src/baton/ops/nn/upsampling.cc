@@ -1,50 +1,10 @@
 #include <cmath>
 
 #include "baton/ops/nn/spatial.h"
+#include "baton/ops/nn/upsampling_attrs.h"
 #include "baton/ops/op_spec.h"
 
 namespace baton {
-
-struct UpSamplingAttrs {
-  double scale_h = 1;
-  double scale_w = 1;
-  std::string layout = "NCHW";
-  std::string method = "nearest_neighbor";
-  bool align_corners = false;
-};
-
-struct UpSampling3DAttrs {
-  double scale_d = 1;
-  double scale_h = 1;
-  double scale_w = 1;
-  std::string layout = "NCDHW";
-  std::string method = "nearest_neighbor";
-  std::string coordinate_transformation_mode = "half_pixel";
-};
-
-template <>
-const AttrSchema& attr_schema<UpSamplingAttrs>() {
-  using A = UpSamplingAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.UpSamplingAttrs",
-      {{"scale_h", &A::scale_h, "factor of the height", kNoDefault},
-       {"scale_w", &A::scale_w, "factor of the width", kNoDefault},
-       {"layout", &A::layout, "layout of the data"},
-       {"method", &A::method, "\"nearest_neighbor\", \"bilinear\" or \"bicubic\""},
-       {"align_corners", &A::align_corners, "whether the corners of data and result lie on each other"}});
-  return schema;
-}
-template <>
-const AttrSchema& attr_schema<UpSampling3DAttrs>() {
-  using A = UpSampling3DAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.UpSampling3DAttrs",
-      {{"scale_d", &A::scale_d, "factor of the depth", kNoDefault},
-       {"scale_h", &A::scale_h, "factor of the height", kNoDefault},
-       {"scale_w", &A::scale_w, "factor of the width", kNoDefault},
-       {"layout", &A::layout, "layout of the data"},
-       {"method", &A::method, "\"nearest_neighbor\" or \"trilinear\""},
-       {"coordinate_transformation_mode", &A::coordinate_transformation_mode, "how a position in the result becomes one in the data"}});
-  return schema;
-}
 
 namespace {
 
