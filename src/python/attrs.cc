@@ -1,4 +1,4 @@
-#include "baton/ir/attrs.h"
+#include "baton/ir/attr_objects.h"
 
 #include "baton/ir/op.h"
 
@@ -25,6 +25,24 @@ std::string all_text(const AttrsNode& attrs) {
 }  // namespace
 
 void bind_attrs(nb::module_& m) {
+  nb::class_<VirtualDevice>(m, "VirtualDevice", "Where a value lives: a device by type (as in DLPack) and number, and a memory scope; -1 and \"\": open.")
+      .def(
+          "__init__",
+          [](VirtualDevice* self, int device_type, int device_id, const std::string& memory_scope) {
+            new (self) VirtualDevice{device_type, device_id, memory_scope};
+          },
+          nb::arg("device_type") = -1, nb::arg("virtual_device_id") = -1, nb::arg("memory_scope") = "")
+      .def_ro("device_type_int", &VirtualDevice::device_type)
+      .def_ro("device_type", &VirtualDevice::device_type)
+      .def_ro("virtual_device_id", &VirtualDevice::device_id)
+      .def_ro("memory_scope", &VirtualDevice::memory_scope)
+      .def("__eq__", [](const VirtualDevice& a, nb::handle b) {
+        return nb::isinstance<VirtualDevice>(b) && a == nb::cast<const VirtualDevice&>(b);
+      }, nb::arg("other").none())
+      .def("__hash__", [](const VirtualDevice& d) { return static_cast<Py_hash_t>(VirtualDeviceAttr(d).hash() >> 1); })
+      .def("__str__", &VirtualDevice::text)
+      .def("__repr__", &VirtualDevice::text);
+
   nb::class_<AttrsNode>(m, "Attrs", "The attributes of a call: read as attrs.NAME or attrs[\"NAME\"].")
       .def("__getattr__",
            [](const AttrsNode& a, const std::string& name) { return field(a, name, PyExc_AttributeError); })

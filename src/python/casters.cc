@@ -10,6 +10,8 @@ bool attr_from_python(nb::handle value, AttrValue& result) {
   Expr expr;
   if (nb::try_cast(value, expr, false)) {
     result = expr_attr(std::move(expr));
+  } else if (nb::isinstance<VirtualDevice>(value)) {
+    result = virtual_device_attr(nb::cast<VirtualDevice>(value));
   } else if (value.is_none()) {
     result = AttrValue();
   } else if (PyBool_Check(object)) {

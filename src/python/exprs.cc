@@ -105,6 +105,7 @@ void bind_exprs(nb::module_& m) {
           "attrs_type_key", [](const OpNode& o) { return o.def().attrs ? o.def().attrs->type_key : std::string(); },
           "Such as relay.attrs.Conv2DAttrs; empty when it has no attributes.")
       .def_prop_ro("declares_attrs", [](const OpNode& o) { return o.def().declares_attrs; }, "False: Relay registers it without its attributes' type.")
+      .def_prop_ro("can_run", [](const OpNode& o) { return static_cast<bool>(o.def().compute); }, "False: it is typed and printed only.")
       .def_prop_ro("pattern", [](const OpNode& o) { return static_cast<int>(o.def().fuse); }, "How it may be fused, as TVM's TOpPattern.");
 
   nb::class_<TupleNode, ExprNode>(m, "Tuple", "Several values as one.")

@@ -88,6 +88,9 @@ AttrValue Parser::attr_value() {
     case TokenKind::kMeta:
       advance();
       return meta_value(start);
+    case TokenKind::kLocal:
+    case TokenKind::kGlobal:  // expressions, as in arange
+      return expr_attr(atomic());
     default:
       break;
   }

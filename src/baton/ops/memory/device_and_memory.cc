@@ -21,6 +21,7 @@ struct DebugAttrs {
   AttrValue debug_func = {};
 };
 struct MetaRefAttrs {};
+struct DictAttrs {};
 struct AllocStorageAttrs {
   DType dtype = DType::float_(32);
   AttrValue virtual_device = {};
@@ -101,6 +102,12 @@ const AttrSchema& attr_schema<ReshapeTensorAttrs>() {
   using A = ReshapeTensorAttrs;
   static const AttrSchema schema = make_schema<A>("relay.attrs.ReshapeTensorAttrs",
       {{"newshape", &A::newshape, "the shape of the result", kNoDefault}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<DictAttrs>() {
+  static const AttrSchema schema = make_schema<DictAttrs>("DictAttrs", {});
   return schema;
 }
 
@@ -239,11 +246,11 @@ const OpDef& op_memory_kill() {
 }
 
 const OpDef& op_vm_invoke_tvm_op() {
-  static const OpDef def = OpSpec<NoAttrs>{
+  static const OpDef def = OpSpec<DictAttrs>{
       .name = "vm.invoke_tvm_op",
       .doc = "Runs a primitive function over inputs into outputs.",
       .inputs = {{"op", "function"}, {"ins", "tuple of the inputs"}, {"outs", "tuple of the outputs"}},
-      .relation = [](RelationContext& ctx, const NoAttrs&) { return ctx.assign_result(tuple_type({})); },
+      .relation = [](RelationContext& ctx, const DictAttrs&) { return ctx.assign_result(tuple_type({})); },
       .non_computational = true,
       .stateful = true,
   };
