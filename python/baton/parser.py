@@ -7,11 +7,12 @@ from .ir import IRModule
 def parse(source, source_name="from_string", init_module=None, init_meta_table=None):
     """The module in `source`, types inferred.
 
-    Raises DiagnosticError with every mistake in it. `init_module` and `init_meta_table` are not provided yet.
+    Functions and data types of `init_module` are known in the text, and are in the result. Raises DiagnosticError with every
+    mistake in it. `init_meta_table` is not provided yet.
     """
-    if init_module is not None or init_meta_table:
-        raise NotImplementedError("parse: init_module and init_meta_table are not provided yet")
-    return core.parse(source, source_name)
+    if init_meta_table:
+        raise NotImplementedError("parse: init_meta_table is not provided yet")
+    return core.parse(source, source_name, init_module)
 
 
 def fromtext(source, source_name="from_string"):

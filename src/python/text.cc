@@ -1,4 +1,5 @@
 #include "baton/text/parser.h"
+#include "baton/text/std_library.h"
 #include "baton/transform/infer_type.h"
 
 #include "bind.h"
@@ -23,6 +24,18 @@ void bind_text(nb::module_& m) {
       nb::call_guard<nb::gil_scoped_release>(), "Reads a module; infers nothing. Raises DiagnosticError.");
   m.def("parse_expr", &parse_expr, nb::arg("source"), nb::arg("source_name") = "string",
         "Reads an expression; infers nothing. Raises DiagnosticError.");
+
+  m.def("std_library_names", &std_library_names, "What import_std knows.");
+  m.def(
+      "import_std",
+      [](const IRModule& module, const std::string& name) {
+        import_std(*module, name);
+        infer_types(module);
+      },
+      nb::arg("module"), nb::arg("name"),
+      "Adds a part of the standard library, prelude.rly for one, and infers the module's types. Raises BatonError when there is none of that name.");
+  m.def("import_tensor_array", [](const IRModule& module, const std::string& dtype, int number) { import_tensor_array(*module, dtype, number); },
+        nb::arg("module"), nb::arg("dtype"), nb::arg("number"), "Adds lists of tensors of an element type; infers nothing.");
 }
 
 }  // namespace baton::python

@@ -15,6 +15,14 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module(__name__ + ".testing")
+    if name == "prelude":
+        import importlib
+
+        return importlib.import_module(__name__ + ".prelude")
+    if name == "Prelude":
+        from .prelude import Prelude
+
+        return Prelude
     if name in op.NAMES:
         return op.builder(name)
     not_provided(__name__, name)

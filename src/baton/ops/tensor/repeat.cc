@@ -90,14 +90,31 @@ const AttrSchema& attr_schema<MeshgridAttrs>() {
   return schema;
 }
 
+// A bound is an expression; a plain number stands for a constant.
+template <AttrValue ArangeAttrs::*member>
+bool set_bound(void* attrs, const AttrValue& value) {
+  if (const int64_t* number = value.as<int64_t>()) {
+    static_cast<ArangeAttrs*>(attrs)->*member = expr_attr(scalar(static_cast<double>(*number), DType::int_(32)));
+    return true;
+  }
+  static_cast<ArangeAttrs*>(attrs)->*member = value;
+  return value.is_none() || value.object<ExprAttr>();
+}
+
 template <>
 const AttrSchema& attr_schema<ArangeAttrs>() {
   using A = ArangeAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.ArangeAttrs",
-      {{"start", &A::start, "first value", kNoDefault},
-       {"stop", &A::stop, "the values stay before it", kNoDefault},
-       {"step", &A::step, "distance", kNoDefault},
-       {"dtype", &A::dtype, "element type of the result", kNoDefault}});
+  static const AttrSchema schema = [] {
+    AttrSchema made = make_schema<A>("relay.attrs.ArangeAttrs",
+                                     {{"start", &A::start, "first value", kNoDefault},
+                                      {"stop", &A::stop, "the values stay before it", kNoDefault},
+                                      {"step", &A::step, "distance", kNoDefault},
+                                      {"dtype", &A::dtype, "element type of the result", kNoDefault}});
+    made.fields[0].set = set_bound<&A::start>;
+    made.fields[1].set = set_bound<&A::stop>;
+    made.fields[2].set = set_bound<&A::step>;
+    return made;
+  }();
   return schema;
 }
 

@@ -1,0 +1,64 @@
+"""Relay's prelude: lists, options, trees, and lists of tensors."""
+import itertools
+
+from .._load import core
+
+_ADDED = itertools.count()  # of element types, in this process: as in TVM, fresh variables of every prelude differ
+_DTYPES = ("float32", "float16", "float64", "int32", "uint8", "int8", "int16", "uint16", "int64")
+
+
+class Prelude:
+    """Adds the prelude to `mod` (a new module without one), and finds what is in it by name.
+
+    Names of what exists once for each element type are made of a canonical name and a dtype: "tensor_array" and
+    "float32" are `tensor_array_float32`; the data type is "tensor_t".
+    """
+
+    def __init__(self, mod=None):
+        from ..ir import IRModule
+
+        self.mod = IRModule() if mod is None else mod
+        self.load_prelude()
+
+    def load_prelude(self):
+        """Adds prelude.rly and, for nine element types, lists of tensors; nothing when they are there already."""
+        names = {var.name_hint for var in self.mod.get_global_vars()}
+        if "id" not in names:
+            self.mod.import_from_std("prelude.rly")
+        for dtype in _DTYPES:
+            if f"tensor_array_{dtype}" not in names:
+                core.import_tensor_array(self.mod, dtype, next(_ADDED))
+
+    def get_name(self, canonical, dtype):
+        """The name for an element type."""
+        return f"tensor_{dtype}_t" if canonical == "tensor_t" else f"{canonical}_{dtype}"
+
+    def get_global_var(self, canonical, dtype):
+        """The GlobalVar of a function for an element type."""
+        return self.mod.get_global_var(self.get_name(canonical, dtype))
+
+    def get_type(self, canonical, dtype):
+        """The GlobalTypeVar and the constructors of a data type for an element type: [type, constructor, ...]."""
+        return self.mod.get_type(self.get_name(canonical, dtype))
+
+    def get_ctor(self, ty_name, canonical, dtype):
+        """A constructor of data type `ty_name`, by its canonical name."""
+        return self._constructor(ty_name, self.get_name(canonical, dtype))
+
+    def get_tensor_ctor(self, canonical, dtype):
+        """A constructor of the tensors of an element type: "tensor_nil", "tensor0", ..., "tensor6"."""
+        return self._constructor(self.get_name("tensor_t", dtype), self.get_name(canonical, dtype))
+
+    def _constructor(self, type_name, name):
+        for constructor in self.mod.get_type(type_name)[1:]:
+            if constructor.name_hint == name:
+                return constructor
+        raise ValueError(f"data type {type_name} has no constructor {name}")
+
+    def __getattr__(self, name):
+        if name.endswith("_static"):
+            raise NotImplementedError(f"Prelude.{name}: tensor arrays of a static shape are not provided yet (docs/compatibility.md)")
+        raise AttributeError(f"Prelude has no attribute {name}")
+
+
+__all__ = ["Prelude"]
