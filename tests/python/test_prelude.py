@@ -34,7 +34,7 @@ def test_parts_of_the_library(name, function):
     mod = IRModule()
     mod.import_from_std(name)
     assert mod[function].checked_type is not None
-    assert mod[function].span.source_name == f"std/{name.removesuffix(chr(46) + "rly")}.rly"
+    assert mod[function].span.source_name == "std/" + name.removesuffix(".rly") + ".rly"
 
 
 def test_nat_needs_the_prelude():
