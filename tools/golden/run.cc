@@ -16,6 +16,7 @@ PrintOptions print_options(const Case& which) {
   PrintOptions options;
   options.version = options.types = options.spans = false;
   options.origins = !which.passes.empty();
+  options.origin_table = false;  // the names behind the operators say enough
   options.metadata = PrintOptions::Metadata::kNone;
   for (const std::string& flag : which.flags) {
     if (flag == "--version")

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "baton/text/diagnostics.h"
+#include "baton/text/origin_text.h"
 #include "baton/text/tvm_position.h"
 
 namespace baton::text {
@@ -198,6 +199,8 @@ void Lexer::resume(const Token& token) {
 void Lexer::skip_block_comment() {
   const uint32_t line = line_, column = static_cast<uint32_t>(at_ - line_start_) + 1;
   at_ += 2;
+  const std::string_view inside(at_, static_cast<size_t>(end_ - at_));
+  if (is_origin_comment(inside.substr(0, 10))) note_ = inside;
   for (int depth = 1; depth > 0;) {
     if (at_ >= end_) {
       engine_.report(kOpenComment, span(line, column, line, column + 2));
@@ -238,6 +241,7 @@ Token Lexer::take(TokenKind kind, const char* end) {
               std::string_view(at_, static_cast<size_t>(end - at_))};
   count_like_tvm(token, drift_);
   token.drift = drift_;
+  token.note = std::exchange(note_, {});
   at_ = end;
   after_operand_ = false;
   return token;

@@ -53,6 +53,7 @@ class Lexer {
   DiagnosticEngine& engine_;
   const char *at_, *end_, *line_start_;
   uint32_t line_ = 1, drift_ = 0;
+  std::string_view note_;       // the last comment that names origins, up to the text's end
   bool cut_short_ = false;      // by a comment without an end: what is missing then is no second mistake
   bool after_operand_ = false;  // whether a `-` here is an operator, not a sign
 };

@@ -58,6 +58,11 @@ uint64_t graph_number(const Token& token) {
 
 }  // namespace
 
+OriginSet Parser::noted(const Token& token) const {
+  if (token.note.empty() || !origins_.has_table()) return OriginSet::none();
+  return origins_.read(token.note).value_or(OriginSet::none());
+}
+
 Expr Parser::stand_in() { return make_tuple({}, NodeInfo(OriginSet::none())); }
 
 // ---- Statements
@@ -276,9 +281,11 @@ const Parser::OpEntry& Parser::op_entry(std::string_view name, const Token& wher
 Expr Parser::operator_call(const OpEntry& op, const Token& name, std::vector<Expr> args, Attrs attrs,
                            Span span) {
   if (!op.def) return stand_in();
-  OriginSet origins = OriginScope::current()
-                          ? *OriginScope::current()
-                          : OriginSet::of(Origin::create(op.def->name, attrs, lexer_.span(name)));
+  std::optional<OriginSet> known;
+  if (!token_.note.empty() && origins_.has_table()) known = origins_.read(token_.note);
+  OriginSet origins = known                    ? *known
+                      : OriginScope::current() ? *OriginScope::current()
+                                               : OriginSet::of(Origin::create(op.def->name, attrs, lexer_.span(name)));
   return make_call(op.expr, std::move(args), std::move(attrs), NodeInfo(std::move(origins), std::move(span)));
 }
 
@@ -305,7 +312,7 @@ Expr Parser::call() {
       callee = operator_call(*op, start, std::move(args), std::move(attrs), span_since(start));
     } else {
       callee =
-          make_call(std::move(callee), std::move(args), {}, NodeInfo(OriginSet::none(), span_since(start)));
+          make_call(std::move(callee), std::move(args), {}, NodeInfo(noted(token_), span_since(start)));
     }
     op = nullptr;
   }
@@ -407,7 +414,7 @@ Expr Parser::projection(Expr tuple, const Token& start) {
   const auto [end, error] = std::from_chars(field.text.data(), field.text.data() + field.text.size(), index);
   if (error != std::errc() || end != field.text.data() + field.text.size() || index < 0)
     fail(kExpected, lexer_.span(field), {"the number of a field", "`" + std::string(field.text) + "`"});
-  return make_tuple_get_item(std::move(tuple), index, NodeInfo(OriginSet::none(), span_since(start)));
+  return make_tuple_get_item(std::move(tuple), index, NodeInfo(noted(token_), span_since(start)));
 }
 
 Expr Parser::local(const Token& token) {
@@ -446,7 +453,7 @@ Expr Parser::literal(const Token& token) {
   } else {
     value = scalar_array(token.is(TokenKind::kTrue));
   }
-  return make_constant(std::move(value), NodeInfo(OriginSet::none(), std::move(span)));
+  return make_constant(std::move(value), NodeInfo(noted(next_), std::move(span)));
 }
 
 // The same reference twice means the same node.
@@ -463,7 +470,7 @@ Expr Parser::meta_constant(const Token& token) {
   }
   if (!has_metadata(ref, token)) return known = stand_in();
   try {
-    known = make_constant(metadata_->constant(ref.index), NodeInfo(OriginSet::none(), lexer_.span(token)));
+    known = make_constant(metadata_->constant(ref.index), NodeInfo(noted(next_), lexer_.span(token)));
   } catch (const Error& what) {
     report(kBadMetadata, lexer_.span(token), {what.what()});
     known = stand_in();
@@ -488,7 +495,7 @@ Expr Parser::parenthesized() {
     show_at(fields[0], start);
     return std::move(fields[0]);
   }
-  return make_tuple(std::move(fields), NodeInfo(OriginSet::none(), span_since(start)));
+  return make_tuple(std::move(fields), NodeInfo(noted(token_), span_since(start)));
 }
 
 // `ref(e)`, `ref_read(r)`, `ref_write(r, e)`.

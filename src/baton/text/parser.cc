@@ -78,6 +78,7 @@ Parser::Parser(std::string text, std::string source_name, IRModule module)
       }()),
       text_end_(std::min(find_metadata(source_->text()), source_->text().size())),
       lexer_(source_, text_end_, engine_),
+      origins_(std::string_view(source_->text()).substr(0, text_end_)),
       init_(std::move(module)) {
   if (init_)
     for (const auto& [name, type] : init_->type_defs())
@@ -208,6 +209,7 @@ IRModule Parser::module() {
   finish_globals();
   finish_types();
   engine_.raise_errors();
+  origins_.enter(*module_);
   for (Definition& each : definitions_)
     module_->set(std::string(each.name.text.substr(1)), std::move(each.function));
   return module_;
@@ -447,7 +449,7 @@ Function Parser::function_rest(const Token& start) {
   if (accept(TokenKind::kArrow)) ret_type = type();
   Expr body = block();
   return make_function(std::move(params), std::move(body), std::move(ret_type), std::move(attrs),
-                       NodeInfo(OriginSet::none(), span_since(start)), std::move(type_params));
+                       NodeInfo(noted(token_), span_since(start)), std::move(type_params));
 }
 
 void Parser::parameters(std::vector<Var>& params, FunctionAttrs& attrs) {

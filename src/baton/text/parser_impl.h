@@ -17,6 +17,7 @@
 #include "baton/support/diagnostic.h"
 #include "baton/text/lexer.h"
 #include "baton/text/metadata.h"
+#include "baton/text/origin_text.h"
 #include "baton/text/scope.h"
 
 namespace baton::text {
@@ -145,6 +146,8 @@ class Parser {
   Expr projection(Expr tuple, const Token& start);
   const OpEntry& op_entry(std::string_view name, const Token& where);
   Expr stand_in();
+  /// The origins that the comment before `token` names; none where there is none.
+  OriginSet noted(const Token& token) const;
   static void show_at(const Expr& expr, const Token& token);
 
   // ---- types (parse_type.cc)
@@ -169,6 +172,7 @@ class Parser {
   Ref<const Source> source_;
   size_t text_end_;  // where the metadata section begins, or the text's size
   Lexer lexer_;
+  OriginReader origins_;
   Token token_, next_;
   uint32_t last_line_ = 1, last_column_ = 1;  // end of the token consumed last
   size_t open_brackets_ = 0;

@@ -256,39 +256,19 @@ void Printer::comment(const ExprNode* node, bool typed, std::string& out) {
     }
     out += "*/";
   }
-  if (options_.origins && (kind == ExprKind::kCall || kind == ExprKind::kConstant))
-    origin_comment(node->origins(), out);
+  if (options_.origins && kind != ExprKind::kVar) origin_comment(node->origins(), out);
 }
 
-void Printer::append_origins(std::span<const Origin* const> origins, std::string& out) {
-  for (size_t i = 0; i < origins.size(); ++i) {
-    if (i) out += ',';
-    const Origin& origin = *origins[i];
-    if (options_.origin_name) {
-      out += options_.origin_name(origin);
-    } else if (origin.span()) {
-      append_integer(out, origin.span().line);
-      out += ':';
-      append_integer(out, origin.span().column);
-    } else if (!origin.source_name().empty()) {
-      append_quoted(out, origin.source_name());
-    } else {
-      out += origin.op();
-    }
-  }
-}
-
+// Where names are given from outside, nothing is to be read back, and there is no table.
 void Printer::origin_comment(const OriginSet& origins, std::string& out) {
+  if (!options_.origin_name) return origins_.comment(origins, out);
   if (origins.empty()) return;
+  const auto names = [&](const char* what, std::span<const Origin* const> all) {
+    for (size_t i = 0; i < all.size(); ++i) out += (i ? "," : what) + options_.origin_name(*all[i]);
+  };
   out += " /*";
-  if (!origins.origins().empty()) {
-    out += " from=";
-    append_origins(origins.origins(), out);
-  }
-  if (!origins.causes().empty()) {
-    out += " made_for=";
-    append_origins(origins.causes(), out);
-  }
+  names(" from=", origins.origins());
+  names(" made_for=", origins.causes());
   if (!origins.reason().empty()) {
     out += ' ';
     append_quoted(out, origins.reason());

@@ -487,6 +487,7 @@ std::string Printer::module(const IRModuleNode& module) {
   Piece whole;
   scope_ = &whole;
   if (options_.version) whole.text = "#[version = \"0.0.5\"]\n";
+  if (options_.origins) origins_.add_table(module.origins());
   bool first = true;
   for (const auto& [name, type] : module.type_defs()) {
     if (!std::exchange(first, false)) whole.text += '\n';
@@ -496,8 +497,10 @@ std::string Printer::module(const IRModuleNode& module) {
     if (!std::exchange(first, false)) whole.text += '\n';
     count_uses(body);
     function(body.get(), "def @" + name, whole);
+    if (options_.origins) origin_comment(body->origins(), whole.text);
     whole.text += '\n';
   }
+  if (options_.origins && options_.origin_table && !options_.origin_name) origins_.append_table(module.origins(), whole.text);
   return finish(whole);
 }
 

@@ -11,6 +11,7 @@
 
 #include "baton/support/pointer_index.h"
 #include "baton/text/metadata.h"
+#include "baton/text/origin_text.h"
 #include "baton/text/printer.h"
 
 namespace baton::text {
@@ -99,7 +100,6 @@ class Printer {
   void call_attrs(const CallNode* call, std::string& out, bool first);
   void comment(const ExprNode* node, bool typed, std::string& out);
   void origin_comment(const OriginSet& origins, std::string& out);
-  void append_origins(std::span<const Origin* const> origins, std::string& out);
   std::string finish(Piece& whole);
   void fill_positions(const Piece& whole);
 
@@ -116,6 +116,7 @@ class Printer {
   std::unordered_map<const TypeNode*, size_t> incomplete_types_;
   std::unordered_map<const void*, size_t> meta_objects_;  // attributes and their objects, by address
   MetadataWriter metadata_;
+  OriginWriter origins_;
 };
 
 }  // namespace baton::text

@@ -65,6 +65,7 @@ struct Token {
   std::string_view text;
   uint32_t shown = 1;  ///< its column as TVM counts it, see tvm_position.h
   uint32_t drift = 0;  ///< behind it
+  std::string_view note = {};  ///< the comment before it that names origins: origin_text.h
 
   bool is(TokenKind other) const { return kind == other; }
   uint32_t end_column() const { return column + static_cast<uint32_t>(text.size()); }
