@@ -48,12 +48,28 @@ Type Parser::type() {
   return named_type();
 }
 
+// Whether `[(` and an extent stand here: what only tensors have.
+bool Parser::at_shape() const {
+  if (!at(TokenKind::kLeftSquare) || !next_.is(TokenKind::kLeftParen)) return false;
+  const char* next = next_.text.data() + 1;
+  const char* end = source_->text().data() + text_end_;
+  while (next < end && *next == ' ') ++next;
+  return next < end && (*next == '?' || *next == '-' || (*next >= '0' && *next <= '9'));
+}
+
 // A type variable in scope, or a data type with its arguments; `Color` is short for `Color[]`.
 Type Parser::named_type() {
   const Token name = token_;
   advance();
   for (auto var = type_vars_.rbegin(); var != type_vars_.rend(); ++var)
     if (var->first == name.text) return Type(var->second);
+  if (at_shape()) {  // `Tensr[(2, 3), float32]`
+    report(kUnknownType, lexer_.span(name), {std::string(name.text), suggestion(name.text, type_names())});
+    const size_t outside = open_brackets_;
+    do advance();
+    while (open_brackets_ > outside && !at(TokenKind::kSemicolon) && !at(TokenKind::kEnd));
+    return incomplete_type();
+  }
   std::vector<Type> args;
   if (accept(TokenKind::kLeftSquare)) args = types_until(TokenKind::kRightSquare, nullptr);
   type_uses_.push_back({name, args.size()});

@@ -153,6 +153,7 @@ class Parser {
   // ---- types (parse_type.cc)
   Type type();
   Type named_type();
+  bool at_shape() const;
   Type tensor_type_rest();
   Type tuple_type_rest();
   Type func_type_rest();
