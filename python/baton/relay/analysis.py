@@ -30,8 +30,8 @@ class Feature(enum.IntEnum):
 
 
 def well_formed(expr):
-    """Whether no variable of `expr` is bound twice, or used before or outside what binds it, and every constructor's pattern
-    has as many parts as the constructor has fields.
+    """Whether no variable of `expr` is bound twice, or used before or outside what binds it, and every constructor's
+    pattern has as many parts as the constructor has fields.
 
     For an IRModule also: no free variables or type variables in its functions, the functions and constructors that are
     named are there, and the definitions of its data types are well-kinded.
@@ -116,7 +116,7 @@ def check_basic_block_normal_form(expr):
     from .transform import ToBasicBlockNormalForm
 
     module = IRModule.from_expr(expr)
-    return ToBasicBlockNormalForm()(module)["main"] is module["main"]
+    return core.structural_equal(ToBasicBlockNormalForm()(module), module)
 
 
 def list_op_freqs(mod):

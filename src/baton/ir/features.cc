@@ -133,7 +133,8 @@ std::map<std::string, int64_t> op_frequencies(const IRModuleNode& module) {
 std::set<std::string> all_dtypes(const Expr& root) {
   std::set<std::string> dtypes;
   post_order(root, [&](const Expr& node) {
-    if (node->kind() == ExprKind::kOp || node->kind() == ExprKind::kGlobalVar || node->kind() == ExprKind::kConstructor) return;
+    const ExprKind kind = node->kind();
+    if (kind == ExprKind::kOp || kind == ExprKind::kGlobalVar || kind == ExprKind::kConstructor) return;
     if (!node->checked_type()) throw Error("a part of the expression has no type yet: run InferType on its module");
     visit_types(node->checked_type(), [&](const Type& part) {
       if (const auto* tensor = as_type<TensorTypeNode>(part)) dtypes.insert(tensor->dtype().str());

@@ -159,7 +159,8 @@ std::optional<std::string> fault_of(const TypeDataNode& type, const IRModuleNode
       if (!var || found) return;
       for (const TypeVar& own : type.type_vars())
         if (own.get() == var) return;
-      found = "type variable " + var->name() + " in constructor " + each->name() + " is not declared by type " + type.header()->name();
+      found = "type variable " + var->name() + " in constructor " + each->name() + " is not declared by type " +
+              type.header()->name();
     });
   }
   return found;
