@@ -7,12 +7,22 @@ from .ir import IRModule
 def parse(source, source_name="from_string", init_module=None, init_meta_table=None):
     """The module in `source`, types inferred.
 
-    Functions and data types of `init_module` are known in the text, and are in the result. Raises DiagnosticError with every
-    mistake in it. `init_meta_table` is not provided yet.
+    Parameters
+    ----------
+    init_module : IRModule, optional
+        Its functions and data types are known in `source`, and are in the result; it stays as it is itself.
+    init_meta_table : dict of str to list, optional
+        What `meta[KEY][i]` in `source` means: expressions, Attrs, or values of attributes by type key
+        ("relay.Constant", ...). They count behind the objects in the metadata section of `source`.
+
+    Raises
+    ------
+    DiagnosticError
+        With every mistake in `source`.
+    TypeError
+        For an object in `init_meta_table` that programs cannot hold.
     """
-    if init_meta_table:
-        raise NotImplementedError("parse: init_meta_table is not provided yet")
-    return core.parse(source, source_name, init_module)
+    return core.parse(source, source_name, init_module, init_meta_table)
 
 
 def fromtext(source, source_name="from_string"):

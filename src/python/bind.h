@@ -9,9 +9,11 @@ void bind_ndarray(nb::module_& m);     // support/base/ndarray.h, support/base/p
 void bind_types(nb::module_& m);       // ir/type.h
 void bind_attrs(nb::module_& m);       // ir/attrs.h
 void bind_exprs(nb::module_& m);       // ir/expr.h
+void bind_adt(nb::module_& m);         // ir/adt.h, references of ir/expr.h
 void bind_ops(nb::module_& m);         // ir/op.h
 void bind_ir_module(nb::module_& m);   // ir/module.h
-void bind_visit(nb::module_& m);       // ir/visit.h
+void bind_visit(nb::module_& m);       // ir/visit.h, ir/all_vars.h
+void bind_analysis(nb::module_& m);    // ir/kinds.h, ir/well_formed.h, ir/match_cases.h, ir/features.h
 void bind_structural(nb::module_& m);  // ir/structural.h
 void bind_text(nb::module_& m);        // text/parser.h, text/printer.h
 void bind_pass(nb::module_& m);        // pass/pass.h, pass/timing.h

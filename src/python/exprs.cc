@@ -38,11 +38,10 @@ FunctionAttrs function_attrs(const std::optional<nb::dict>& attrs) {
 }
 
 Function make(std::vector<Var> params, const Expr& body, const MaybeType& ret_type,
-              const std::optional<nb::list>& type_params, const std::optional<nb::dict>& attrs,
+              std::optional<std::vector<TypeVar>> type_params, const std::optional<nb::dict>& attrs,
               const MaybeSpan& span) {
-  if (type_params && nb::len(*type_params))
-    throw nb::value_error("type_params: polymorphic functions are not provided yet");
-  return function(std::move(params), body, type_or_null(ret_type), function_attrs(attrs), span_or_none(span));
+  return function(std::move(params), body, type_or_null(ret_type), function_attrs(attrs), span_or_none(span),
+                  std::move(type_params).value_or(std::vector<TypeVar>()));
 }
 
 nb::dict attrs_of(const FunctionNode& function) {
@@ -131,11 +130,12 @@ void bind_exprs(nb::module_& m) {
 
   nb::class_<CallNode, ExprNode>(m, "Call", "A call of an operator or a function.")
       .def(nb::new_([](const Expr& op, std::vector<Expr> args, const std::optional<Attrs>& attrs,
-                       const nb::object&, const MaybeSpan& span) {
+                       const std::optional<std::vector<Type>>&, const MaybeSpan& span) {
              return call_expr(op, std::move(args), attrs.value_or(Attrs()), span_or_none(span));
            }),
            nb::arg("op"), nb::arg("args"), nb::arg("attrs") = nb::none(),
-           nb::arg("type_args").none() = nb::none(), nb::arg("span") = nb::none())
+           nb::arg("type_args").none() = nb::none(), nb::arg("span") = nb::none(),
+           "type_args: Types, for a polymorphic function; inference finds them, and they are not kept.")
       .def_prop_ro("op", &CallNode::callee)
       .def_prop_ro("args", &CallNode::args)
       .def_prop_ro("attrs", &CallNode::attrs, "an Attrs, or None");
@@ -146,7 +146,7 @@ void bind_exprs(nb::module_& m) {
       .def_prop_ro("params", &FunctionNode::params)
       .def_prop_ro("body", &FunctionNode::body)
       .def_prop_ro("ret_type", &FunctionNode::ret_type, "a Type, or None")
-      .def_prop_ro("type_params", [](const FunctionNode&) { return nb::list(); })
+      .def_prop_ro("type_params", &FunctionNode::type_params, "TypeVars, of a polymorphic function")
       .def_prop_ro("_attrs", &attrs_of)
       .def("_with_attr", [](const FunctionNode& f, const std::string& name, const AttrValue& value) {
         return with_attr(Function(&f), name, value);

@@ -16,9 +16,11 @@ NB_MODULE(_baton, m) {
   bind_types(m);
   bind_attrs(m);
   bind_exprs(m);
+  bind_adt(m);
   bind_ops(m);
   bind_ir_module(m);
   bind_visit(m);
+  bind_analysis(m);
   bind_structural(m);
   bind_text(m);
   bind_pass(m);

@@ -6,22 +6,47 @@
 
 namespace baton::python {
 
+namespace {
+
+// A dict of lists: what `meta[type_key][index]` means.
+MetaTable meta_table(const std::optional<nb::dict>& given) {
+  MetaTable table;
+  if (!given) return table;
+  for (const auto& [key, objects] : *given) {
+    std::vector<MetaObject>& list = table[nb::cast<std::string>(key)];
+    for (nb::handle each : nb::cast<nb::sequence>(objects)) {
+      MetaObject object;
+      if (!nb::try_cast(each, object.attrs, false) && !attr_from_python(each, object.value))
+        throw nb::type_error("init_meta_table: expressions, Attrs and values of attributes can stand in it");
+      list.push_back(std::move(object));
+    }
+  }
+  return table;
+}
+
+IRModule read(std::string source, std::string source_name, const std::optional<IRModule>& init,
+              const std::optional<nb::dict>& metadata) {
+  MetaTable table = meta_table(metadata);
+  const nb::gil_scoped_release unlocked;
+  return parse_module(std::move(source), std::move(source_name), init.value_or(IRModule()), std::move(table));
+}
+
+}  // namespace
+
 void bind_text(nb::module_& m) {
   m.def(
       "parse",
-      [](std::string source, std::string source_name, const std::optional<IRModule>& init) {
-        return infer_types(parse_module(std::move(source), std::move(source_name), init.value_or(IRModule())));
+      [](std::string source, std::string source_name, const std::optional<IRModule>& init,
+         const std::optional<nb::dict>& metadata) {
+        const IRModule module = read(std::move(source), std::move(source_name), init, metadata);
+        const nb::gil_scoped_release unlocked;
+        return infer_types(module);
       },
       nb::arg("source"), nb::arg("source_name") = "from_string", nb::arg("init_module") = nb::none(),
-      nb::call_guard<nb::gil_scoped_release>(),
-      "Reads a module and infers its types. Raises DiagnosticError.");
-  m.def(
-      "parse_untyped",
-      [](std::string source, std::string source_name, const std::optional<IRModule>& init) {
-        return parse_module(std::move(source), std::move(source_name), init.value_or(IRModule()));
-      },
-      nb::arg("source"), nb::arg("source_name") = "from_string", nb::arg("init_module") = nb::none(),
-      nb::call_guard<nb::gil_scoped_release>(), "Reads a module; infers nothing. Raises DiagnosticError.");
+      nb::arg("init_meta_table") = nb::none(), "Reads a module and infers its types. Raises DiagnosticError.");
+  m.def("parse_untyped", &read, nb::arg("source"), nb::arg("source_name") = "from_string",
+        nb::arg("init_module") = nb::none(), nb::arg("init_meta_table") = nb::none(),
+        "Reads a module; infers nothing. Raises DiagnosticError.");
   m.def("parse_expr", &parse_expr, nb::arg("source"), nb::arg("source_name") = "string",
         "Reads an expression; infers nothing. Raises DiagnosticError.");
 

@@ -1,8 +1,31 @@
 #include "baton/ir/visit.h"
 
+#include "baton/ir/all_vars.h"
+
 #include "bind.h"
 
 namespace baton::python {
+
+namespace {
+
+using OfExpr = std::vector<TypeVar> (*)(const Expr&);
+using OfType = std::vector<TypeVar> (*)(const Type&);
+
+// One of the functions that ask for type variables, for programs and types alike.
+void def_type_vars(nb::module_& m, const char* name, OfExpr of_expr, OfType of_type) {
+  m.def(
+      name,
+      [name, of_expr, of_type](nb::handle expr) {
+        Expr given;
+        if (nb::try_cast(expr, given, false)) return of_expr(given);
+        Type type;
+        if (nb::try_cast(expr, type, false)) return of_type(type);
+        throw nb::type_error((std::string(name) + ": an expression or a type is expected").c_str());
+      },
+      nb::arg("expr"));
+}
+
+}  // namespace
 
 void bind_visit(nb::module_& m) {
   m.def(
@@ -13,16 +36,11 @@ void bind_visit(nb::module_& m) {
       nb::arg("expr"), nb::arg("fvisit"), "Calls fvisit(node) once for each node, children first.");
   m.def("free_vars", &free_vars, nb::arg("expr"),
         "Variables used but not bound inside, in the order of their first use.");
-  m.def(
-      "all_vars",
-      [](const Expr& expr) {
-        std::vector<Var> vars;
-        post_order(expr, [&](const Expr& each) {
-          if (Var var = as_ref<VarNode>(each)) vars.push_back(std::move(var));
-        });
-        return vars;
-      },
-      nb::arg("expr"), "All variables, in post-order.");
+  m.def("bound_vars", &bound_vars, nb::arg("expr"), "Variables bound inside, by functions, lets and patterns.");
+  m.def("all_vars", &all_vars, nb::arg("expr"), "All variables, once each, in the order of the text.");
+  def_type_vars(m, "free_type_vars", &free_type_vars, &free_type_vars);
+  def_type_vars(m, "bound_type_vars", &bound_type_vars, &bound_type_vars);
+  def_type_vars(m, "all_type_vars", &all_type_vars, &all_type_vars);
 }
 
 }  // namespace baton::python

@@ -1,13 +1,14 @@
 """Programs: modules, types, positions, equality."""
 from .._load import core, not_provided
 
-from . import base, diagnostics, expr, function, instrument, module, op, transform, type  # noqa: A004
+from . import adt, base, diagnostics, expr, function, instrument, module, op, transform, type  # noqa: A004
+from .adt import Constructor, TypeCall, TypeData
 from .base import (Attrs, Span, assert_structural_equal, structural_equal, structural_hash)
 from .expr import GlobalVar, RelayExpr
 from .function import BaseFunc, DictAttrs
 from .module import IRModule
 from .op import Op
-from .type import FuncType, IncompleteType, TensorType, TupleType, Type
+from .type import (FuncType, GlobalTypeVar, IncompleteType, RelayRefType, TensorType, TupleType, Type, TypeKind, TypeVar)
 
 
 def __getattr__(name):

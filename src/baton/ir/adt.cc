@@ -1,5 +1,9 @@
 #include "baton/ir/adt.h"
 
+#include <set>
+
+#include "baton/support/error.h"
+
 namespace baton {
 
 Type TypeDataNode::self_type() const {
@@ -16,6 +20,21 @@ TypeData type_data(GlobalTypeVar header, std::vector<TypeVar> type_vars,
   for (const auto& [name, inputs] : constructors)
     made.push_back(make_ref<const ConstructorNode>(name, inputs, header, static_cast<int>(made.size())));
   return make_ref<const TypeDataNode>(std::move(header), std::move(type_vars), std::move(made), std::move(span));
+}
+
+TypeData define_type(GlobalTypeVar header, std::vector<TypeVar> type_vars, std::vector<Constructor> constructors, Span span) {
+  std::set<std::string> names;
+  for (size_t i = 0; i < constructors.size(); ++i) {
+    const ConstructorNode& each = *constructors[i];
+    const std::string what = "constructor " + each.name() + " of type " + header->name();
+    if (each.belongs_to()->name() != header->name()) throw Error(what + " belongs to type " + each.belongs_to()->name());
+    if (!names.insert(each.name()).second) throw Error(what + " is given twice");
+    if (each.tag() >= 0 && each.tag() != static_cast<int>(i))
+      throw Error(what + " is number " + std::to_string(each.tag()) + " of another definition, and cannot be number " +
+                  std::to_string(i) + " here");
+  }
+  for (size_t i = 0; i < constructors.size(); ++i) constructors[i]->place(static_cast<int>(i));
+  return make_ref<const TypeDataNode>(std::move(header), std::move(type_vars), std::move(constructors), std::move(span));
 }
 
 Pattern wildcard_pattern() {

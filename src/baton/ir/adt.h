@@ -7,7 +7,8 @@
 
 namespace baton {
 
-/// One way to make a value of a data type: `Cons` of `List`. A leaf, called like a function.
+/// One way to make a value of a data type: `Cons` of `List`. A leaf, called like a function. One that is made before its
+/// data type has no tag (-1) until define_type gives it one.
 class ConstructorNode final : public ExprNode {
  public:
   static constexpr ExprKind kKind = ExprKind::kConstructor;
@@ -17,13 +18,14 @@ class ConstructorNode final : public ExprNode {
   const std::string& name() const { return name_; }
   const std::vector<Type>& inputs() const { return inputs_; }  ///< over the data type's type variables
   const GlobalTypeVar& belongs_to() const { return belongs_to_; }
-  int tag() const { return tag_; }  ///< its place among the constructors of its type
+  int tag() const { return tag_; }  ///< its place among the constructors of its type; -1 before that is known
+  void place(int tag) const { tag_ = tag; }  ///< once, by define_type
 
  private:
   std::string name_;
   std::vector<Type> inputs_;
   GlobalTypeVar belongs_to_;
-  int tag_;
+  mutable int tag_;
 };
 using Constructor = Ref<const ConstructorNode>;
 
@@ -53,6 +55,11 @@ using TypeData = Ref<const TypeDataNode>;
 /// Makes `inputs[i]`, the arguments of constructor `names[i]`, into a data type.
 TypeData type_data(GlobalTypeVar header, std::vector<TypeVar> type_vars,
                    const std::vector<std::pair<std::string, std::vector<Type>>>& constructors, Span span = {});
+
+/// A data type from constructors that were made before it (tag -1), which get their tags. Throws Error when one is of
+/// another data type, was placed elsewhere before, or has the name of another one.
+TypeData define_type(GlobalTypeVar header, std::vector<TypeVar> type_vars, std::vector<Constructor> constructors,
+                     Span span = {});
 
 // ---- Patterns
 

@@ -8,6 +8,7 @@
 namespace baton {
 
 bool structural_equal(const Expr& a, const Expr& b, bool map_free_vars = false);
+bool structural_equal(const TypeDataNode& a, const TypeDataNode& b);
 bool structural_equal(const IRModuleNode& a, const IRModuleNode& b, bool map_free_vars = false);
 
 /// Free variables count by the order of their first use.

@@ -1,5 +1,6 @@
 #include "baton/ir/visit.h"
 
+#include "baton/ir/all_vars.h"
 #include "baton/support/pointer_index.h"
 
 namespace baton {
@@ -66,54 +67,44 @@ void for_each_bound(const Expr& node, const std::function<void(const Var&)>& vis
       for (const Var& var : pattern_vars(clause.pattern)) visit(var);
 }
 
-// Type variables in the annotations of `root`: declared by a function or a function type, or used.
-struct TypeVars {
-  std::vector<TypeVar> declared, used;
-  PointerIndex is_declared, is_used;
-
-  void declare(const TypeVar& var) {
-    if (is_declared.add(var.get()).second) declared.push_back(var);
-  }
-  void look_at(const Type& type) {
+// Type variables that the functions of `root`, or function types in its annotations, declare.
+PointerIndex declared_type_vars(const Expr& root) {
+  PointerIndex declared;
+  const auto look_at = [&](const Type& type) {
     visit_types(type, [&](const Type& part) {
       if (const auto* func = as_type<FuncTypeNode>(part))
-        for (const TypeVar& var : func->type_params()) declare(var);
-      if (const auto* var = as_type<TypeVarNode>(part))
-        if (is_used.add(var).second) used.emplace_back(var);
+        for (const TypeVar& var : func->type_params()) declared.add(var.get());
     });
-  }
-  explicit TypeVars(const Expr& root) {
-    post_order(root, [&](const Expr& node) {
-      if (const auto* var = as<VarNode>(node)) look_at(var->annotation());
-      if (const auto* function = as<FunctionNode>(node)) {
-        for (const TypeVar& var : function->type_params()) declare(var);
-        look_at(function->ret_type());
-      }
-    });
-  }
-};
+  };
+  post_order(root, [&](const Expr& node) {
+    if (const auto* var = as<VarNode>(node)) look_at(var->annotation());
+    if (const auto* function = as<FunctionNode>(node)) {
+      for (const TypeVar& var : function->type_params()) declared.add(var.get());
+      look_at(function->ret_type());
+    }
+  });
+  return declared;
+}
+
+template <class T>
+std::vector<T> those(std::vector<T> all, const PointerIndex& set, bool inside) {
+  std::erase_if(all, [&](const T& each) { return set.contains(each.get()) != inside; });
+  return all;
+}
 
 }  // namespace
 
 std::vector<Var> bound_vars(const Expr& root) {
-  PointerIndex seen;
-  std::vector<Var> bound;
-  post_order(root, [&](const Expr& node) {
-    for_each_bound(node, [&](const Var& var) {
-      if (seen.add(var.get()).second) bound.push_back(var);
-    });
-  });
-  return bound;
+  PointerIndex bound;
+  post_order(root, [&](const Expr& node) { for_each_bound(node, [&](const Var& var) { bound.add(var.get()); }); });
+  return those(all_vars(root), bound, true);
 }
 
-std::vector<TypeVar> bound_type_vars(const Expr& root) { return TypeVars(root).declared; }
-
+std::vector<TypeVar> bound_type_vars(const Expr& root) {
+  return those(all_type_vars(root), declared_type_vars(root), true);
+}
 std::vector<TypeVar> free_type_vars(const Expr& root) {
-  const TypeVars vars(root);
-  std::vector<TypeVar> free;
-  for (const TypeVar& var : vars.used)
-    if (!vars.is_declared.contains(var.get())) free.push_back(var);
-  return free;
+  return those(all_type_vars(root), declared_type_vars(root), false);
 }
 
 std::vector<Var> free_vars(const Expr& root) {

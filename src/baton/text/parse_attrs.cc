@@ -111,10 +111,21 @@ Parser::MetaRef Parser::meta_reference(const Token& token) {
   return {std::string(key), index};
 }
 
+// An object that parse_module was given, or null.
+const MetaObject* Parser::given_metadata(const MetaRef& ref) const {
+  const auto at = given_metadata_.find(ref.key);
+  const size_t own = own_metadata(ref.key);
+  if (at == given_metadata_.end() || ref.index < own || ref.index - own >= at->second.size()) return nullptr;
+  return &at->second[ref.index - own];
+}
+
 bool Parser::has_metadata(const MetaRef& ref, const Token& token) {
-  if (metadata_ && ref.index < metadata_->count(ref.key)) return true;
-  const std::string hint = metadata_ ? "it has " + std::to_string(metadata_->count(ref.key)) + " of them"
-                                     : "the text has no #[metadata] section: print it with its metadata";
+  if (ref.index < own_metadata(ref.key) || given_metadata(ref)) return true;
+  const auto given = given_metadata_.find(ref.key);
+  const size_t count = own_metadata(ref.key) + (given == given_metadata_.end() ? 0 : given->second.size());
+  const std::string hint = metadata_ || !given_metadata_.empty()
+                               ? "it has " + std::to_string(count) + " of them"
+                               : "the text has no #[metadata] section: print it with its metadata";
   report(kNoMetadata, lexer_.span(token), {std::string(token.text), hint});
   return false;
 }
@@ -123,6 +134,7 @@ AttrValue Parser::meta_value(const Token& token) {
   const MetaRef ref = meta_reference(token);
   if (ref.key == "relay.Constant") return expr_attr(meta_constant(token));
   if (!has_metadata(ref, token)) return {};
+  if (const MetaObject* given = given_metadata(ref)) return given->value;
   AttrValue& known = meta_values_[std::string(token.text)];  // the same reference twice means the same object
   if (!known.is_none()) return known;
   try {
@@ -145,6 +157,7 @@ Attrs Parser::meta_attrs(const OpEntry* op, const Token& token) {
     return op->defaults;
   }
   if (!has_metadata(ref, token)) return op->defaults;
+  if (const MetaObject* given = given_metadata(ref)) return given->attrs ? given->attrs : op->defaults;
   try {
     return metadata_->attrs(*schema, ref.index);
   } catch (const Error& what) {

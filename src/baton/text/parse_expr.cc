@@ -3,6 +3,7 @@
 #include <iterator>
 #include <optional>
 
+#include "baton/ir/attr_objects.h"
 #include "baton/text/diagnostics.h"
 #include "baton/text/literal.h"
 #include "baton/text/parser_impl.h"
@@ -459,6 +460,8 @@ Expr Parser::literal(const Token& token) {
 // The same reference twice means the same node.
 Expr Parser::meta_constant(const Token& token) {
   const MetaRef ref = meta_reference(token);
+  if (const MetaObject* given = given_metadata(ref))
+    if (const auto* expr = given->value.object<ExprAttr>()) return expr->expr();
   if (ref.key != "relay.Constant") {
     report(kMetaNoExpr, lexer_.span(token), {std::string(token.text)});
     return stand_in();

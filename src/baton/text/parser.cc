@@ -62,7 +62,7 @@ Parser::Deeper::Deeper(Parser& parser) : parser_(parser) {
   parser.engine_.raise_errors();
 }
 
-Parser::Parser(std::string text, std::string source_name, IRModule module)
+Parser::Parser(std::string text, std::string source_name, IRModule module, MetaTable metadata)
     : source_([&] {
         const size_t bad = find_bad_utf8(text);
         std::string shown;
@@ -79,7 +79,8 @@ Parser::Parser(std::string text, std::string source_name, IRModule module)
       text_end_(std::min(find_metadata(source_->text()), source_->text().size())),
       lexer_(source_, text_end_, engine_),
       origins_(std::string_view(source_->text()).substr(0, text_end_)),
-      init_(std::move(module)) {
+      init_(std::move(module)),
+      given_metadata_(std::move(metadata)) {
   if (init_)
     for (const auto& [name, type] : init_->type_defs())
       for (const Constructor& each : type->constructors()) constructors_.emplace(each->name(), each);
@@ -472,8 +473,8 @@ void Parser::parameters(std::vector<Var>& params, FunctionAttrs& attrs) {
 
 namespace baton {
 
-IRModule parse_module(std::string text, std::string source_name, const IRModule& init) {
-  return text::Parser(std::move(text), std::move(source_name), init).module();
+IRModule parse_module(std::string text, std::string source_name, const IRModule& init, MetaTable metadata) {
+  return text::Parser(std::move(text), std::move(source_name), init, std::move(metadata)).module();
 }
 
 Expr parse_expr(std::string text, std::string source_name) {

@@ -18,6 +18,7 @@
 #include "baton/text/lexer.h"
 #include "baton/text/metadata.h"
 #include "baton/text/origin_text.h"
+#include "baton/text/parser.h"
 #include "baton/text/scope.h"
 
 namespace baton::text {
@@ -28,7 +29,8 @@ inline constexpr int kMaxDepth = 1000;
 class Parser {
  public:
   /// `module`: what the text is read into; its functions and data types are known in the text.
-  Parser(std::string text, std::string source_name, IRModule module = {});
+  /// `metadata`: see parse_module.
+  Parser(std::string text, std::string source_name, IRModule module = {}, MetaTable metadata = {});
 
   IRModule module();
   Expr single_expr();
@@ -137,6 +139,8 @@ class Parser {
     size_t index;
   };
   MetaRef meta_reference(const Token& token);
+  size_t own_metadata(const std::string& key) const { return metadata_ ? metadata_->count(key) : 0; }
+  const MetaObject* given_metadata(const MetaRef& ref) const;
   bool has_metadata(const MetaRef& ref, const Token& token);
   Expr meta_constant(const Token& token);
   AttrValue meta_value(const Token& token);
@@ -211,6 +215,7 @@ class Parser {
   std::vector<Argument> keywords_;  // attributes of the innermost of them
   std::unordered_map<std::string_view, OpEntry> ops_;
   std::unique_ptr<MetadataReader> metadata_;
+  MetaTable given_metadata_;  // counted behind those of the section
   std::unordered_map<size_t, Expr> meta_constants_;
   std::unordered_map<std::string, AttrValue> meta_values_;
 };
