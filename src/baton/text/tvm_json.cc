@@ -69,7 +69,7 @@ const Form* find_form(std::string_view type_key) {
       {"IncompleteType", {What::kIncompleteType}},
   };
   static const Form attrs{What::kAttrs};
-  if (find_schema(type_key)) return &attrs;
+  if (type_key != "DictAttrs" && find_schema(type_key)) return &attrs;
   if (type_key.starts_with("relay.")) type_key.remove_prefix(6);
   const auto at = forms.find(type_key);
   return at == forms.end() ? nullptr : &at->second;
@@ -521,10 +521,9 @@ class TvmReader {
   Expr call(Index node) {
     const Expr& callee = expr(node, "op");
     const std::optional<Index> at = ref(node, "attrs");
-    // A call of a function has an empty dictionary, if anything.
-    const bool is_dict = at && std::holds_alternative<DictRef>(built_[*at]);
-    Attrs given = at && !is_dict ? get<Attrs>(*at, "a set of attributes that is known") : Attrs();
-    if (is_dict && !get<DictRef>(*at, "")->empty()) throw Error("a call has a dictionary as attributes");
+    const DictRef* dict = at ? std::get_if<DictRef>(&built_[*at]) : nullptr;
+    if (dict && !(*dict)->empty()) throw Error("a call has a dictionary as attributes: of none this is known");
+    Attrs given = at && !dict ? get<Attrs>(*at, "a set of attributes that is known") : Attrs();
     Attrs attrs = fitting_attrs(callee, std::move(given));
     const Span where = span(node);
     OriginSet origins = OriginSet::none();
