@@ -33,7 +33,7 @@ bool names_a_kind(Key key) {
 // The members of one object by key; each must be asked for.
 class Members {
  public:
-  Members(const JsonTape& tape, At object) : tape_(tape) {
+  Members(const JsonTape& tape, At object) {
     tape.need(object, Kind::kObject);
     for (At at = object + 1; at < tape.next(object); at = tape.next(at + 1)) {
       const uint32_t key = tape.key(at);
@@ -62,7 +62,6 @@ class Members {
   }
 
  private:
-  const JsonTape& tape_;
   std::array<At, kJsonKeys.size()> at_{};  // 0, the place of the root, is none
   std::array<bool, kJsonKeys.size()> taken_{};
   size_t left_ = 0;
