@@ -1,3 +1,4 @@
+#include "baton/driver/load_json.h"
 #include "baton/text/parser.h"
 #include "baton/text/std_library.h"
 #include "baton/transform/infer_type.h"
@@ -61,6 +62,24 @@ void bind_text(nb::module_& m) {
       "Adds a part of the standard library, prelude.rly for one, and infers the module's types. Raises BatonError when there is none of that name.");
   m.def("import_tensor_array", [](const IRModule& module, const std::string& dtype, int number) { import_tensor_array(*module, dtype, number); },
         nb::arg("module"), nb::arg("dtype"), nb::arg("number"), "Adds lists of tensors of an element type; infers nothing.");
+
+  m.def(
+      "save_json", [](const IRModule& module, bool source_text) { return to_json(*module, {source_text}); }, nb::arg("node"),
+      nb::arg("source_text") = true, nb::call_guard<nb::gil_scoped_release>(), "A module as Baton's JSON.");
+  m.def(
+      "save_json", [](const Expr& expr, bool source_text) { return to_json(expr, {source_text}); }, nb::arg("node"),
+      nb::arg("source_text") = true, nb::call_guard<nb::gil_scoped_release>(), "An expression as Baton's JSON.");
+  m.def(
+      "load_json",
+      [](const std::string& text) {
+        Saved saved;
+        {
+          const nb::gil_scoped_release release;
+          saved = load_json(text);
+        }
+        return saved.module ? nb::cast(saved.module) : nb::cast(saved.expr);
+      },
+      nb::arg("json_str"), "A module or expression from Baton's JSON, or from TVM 0.11.1's.");
 }
 
 }  // namespace baton::python

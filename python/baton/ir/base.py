@@ -3,6 +3,8 @@ from .._load import core
 
 Attrs = core.Attrs
 Span = core.Span
+load_json = core.load_json
+save_json = core.save_json
 structural_equal = core.structural_equal
 structural_hash = core.structural_hash
 

@@ -1,0 +1,42 @@
+#pragma once
+// The keys of our own JSON form, in one order for the reader's `switch`.
+#include <array>
+#include <string_view>
+
+namespace baton::text {
+
+enum class JsonKey : uint32_t {
+  // the file
+  kFormat, kVersion, kNodes, kSources, kModule, kRoot, kName, kText,
+  // types
+  kTensor, kDType, kTupleType, kFuncType, kRet, kTypeParams, kTypeVar, kGlobalTypeVar, kKind, kTypeCall, kArgs, kRefType, kHole,
+  // expressions
+  kVar, kGlobal, kArray, kData, kConstant, kOp, kConstructor, kInputs, kOf, kTag, kTuple, kItem, kIndex, kCall, kAttrs, kFunction,
+  kBody, kLet, kValue, kIf, kThen, kElse, kMatch, kClauses, kComplete, kRef, kRead, kWrite,
+  // what expressions carry
+  kType, kSpan, kFrom,
+  // attributes, origins, data types
+  kAttrsOf, kValues, kOrigin, kSource, kOrigins, kCauses, kReason, kTypeDef, kConstructors,
+  // patterns and values of attributes
+  kBind, kCase, kParts, kReal, kExpr, kDevice,
+  // the module
+  kFunctions, kTypeDefs, kTable, kRetired, kPass,
+  kCount
+};
+
+inline constexpr std::array<std::string_view, static_cast<size_t>(JsonKey::kCount)> kJsonKeys = {
+    "format", "version", "nodes", "sources", "module", "root", "name", "text",
+    "tensor", "dtype", "tuple_type", "func_type", "ret", "type_params", "type_var", "global_type_var", "kind", "type_call", "args",
+    "ref_type", "hole",
+    "var", "global", "array", "data", "constant", "op", "constructor", "inputs", "of", "tag", "tuple", "item", "index", "call", "attrs",
+    "function", "body", "let", "value", "if", "then", "else", "match", "clauses", "complete", "ref", "read", "write",
+    "type", "span", "from",
+    "attrs_of", "values", "origin", "source", "origins", "causes", "reason", "type_def", "constructors",
+    "bind", "case", "parts", "real", "expr", "device",
+    "functions", "type_defs", "table", "retired", "pass"};
+static_assert(!kJsonKeys.back().empty());
+
+inline constexpr std::string_view kJsonFormat = "baton.ir";
+inline constexpr int kJsonVersion = 1;
+
+}  // namespace baton::text
