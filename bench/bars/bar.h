@@ -11,7 +11,9 @@ inline void report(const char* what, double least, double most, double measured,
   const bool ok = measured >= least && measured <= most;
   all_hold &= ok;
   char bar[40];
-  if (least > -1e300)
+  if (most > 1e300)
+    std::snprintf(bar, sizeof bar, ">= %g", least);
+  else if (least > -1e300)
     std::snprintf(bar, sizeof bar, "%g .. %g", least, most);
   else
     std::snprintf(bar, sizeof bar, "<= %g", most);
@@ -21,5 +23,10 @@ inline void report(const char* what, double least, double most, double measured,
 
 /// A measured value that must not be larger than `most`.
 inline void report(const char* what, double most, double measured, const char* unit) { report(what, -1e301, most, measured, unit); }
+
+/// A measured value that must not be smaller than `least`.
+inline void report_least(const char* what, double least, double measured, const char* unit) {
+  report(what, least, 1e301, measured, unit);
+}
 
 }  // namespace baton::bars

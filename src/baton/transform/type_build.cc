@@ -3,19 +3,59 @@
 
 namespace baton {
 
-void TypeInference::build() {
-  built_.resize(ids_.size());
-  for (const NodeId id : order_) built_[id] = rebuild(node(id), id);
+namespace {
+
+bool is_name(const ExprNode& node) {
+  return node.kind() == ExprKind::kVar || node.kind() == ExprKind::kGlobalVar || node.kind() == ExprKind::kConstructor;
 }
 
-Expr TypeInference::built(NodeId id, uint32_t index, const Expr& child) const {
+}  // namespace
+
+void TypeInference::build() {
+  if (unbuilt_ == 0) return;
+  for (NodeId id = 0; id < nodes_.size(); ++id)
+    if (nodes_[id] && !built_[id]) build(id);
+}
+
+void TypeInference::build(NodeId id) {
+  built_[id] = rebuild(node(id), id);
+  --unbuilt_;
+}
+
+bool TypeInference::build_early(NodeId id) {
+  const Type& type = types_[id];
+  if (!type || engine_.has_errors()) return false;
+  if (type->kind() != TypeKind::kTensor && !is_complete(type)) return false;
+  if (!is_name(*nodes_[id]) && !build_children_early(id)) return false;
+  build(id);
+  return true;
+}
+
+// All have been tried when they were left. But names never are, and a variable's type may have come later than it, with the
+// value that it is bound to.
+bool TypeInference::build_children_early(NodeId id) {
+  const auto ready = [&](NodeId at) { return built_[at] || (is_name(*nodes_[at]) && build_early(at)); };
+  for (uint32_t at = first_edge_[id]; at < edges_.size(); ++at)
+    if (edges_[at] != kTyped && !ready(edges_[at])) return false;
+  if (const auto* match = as<MatchNode>(nodes_[id]))
+    for (const Clause& clause : match->clauses())
+      for (const Var& var : pattern_vars(clause.pattern))
+        if (!ready(*ids_.find(var.get()))) return false;
+  return true;
+}
+
+// A node with one user is given away: nothing is counted, and it is not touched again.
+Expr TypeInference::built(NodeId id, uint32_t index, const Expr& child) {
   const NodeId at = edge(id, index);
-  return at == kTyped ? child : built_[at];
+  if (at == kTyped) return child;
+  if (child->use_count() > 1 || child->kind() == ExprKind::kVar) return built_[at];
+  nodes_[at] = nullptr;
+  return std::move(built_[at]);
 }
 
 // The same node with its type, over typed children; the very same object when all of that is there already.
 Expr TypeInference::rebuild(const ExprNode& old, NodeId id) {
-  const Type type = solver_.settle(types_[id]);
+  Type type = types_[id]->kind() == TypeKind::kTensor ? types_[id] : solver_.settle(types_[id]);
   const bool typed = old.checked_type() && same_type(old.checked_type(), type);
   auto keep = [&] { return Expr(&old); };
   switch (old.kind()) {
@@ -35,7 +75,7 @@ Expr TypeInference::rebuild(const ExprNode& old, NodeId id) {
         same = same && args.back() == call.args()[i];
       }
       if (same) return keep();
-      return make_call(std::move(callee), std::move(args), call.attrs(), old.with_type(type));
+      return make_call(std::move(callee), std::move(args), call.attrs(), old.with_type(std::move(type)));
     }
     case ExprKind::kTuple: {
       const auto& tuple = static_cast<const TupleNode&>(old);

@@ -24,8 +24,9 @@ class CallRelation final : public RelationContext {
   const Expr& arg(size_t index) const override { return call_.args().at(index); }
 
   Type input(size_t index) const override {
-    const Type type = inference_.child_type(id_, static_cast<uint32_t>(index) + 1, *call_.args()[index]);
-    const Type known = inference_.solver_.resolve(type);
+    const Type& type = inference_.child_type(id_, static_cast<uint32_t>(index) + 1, *call_.args()[index]);
+    if (type->kind() == TypeKind::kTensor) return type;
+    Type known = inference_.solver_.resolve(type);
     if (known->kind() == TypeKind::kTensor || is_complete(known)) return known;
     // Relations keep plain pointers into what they see.
     inference_.settled_.push_back(inference_.solver_.settle(known));
@@ -106,7 +107,7 @@ void TypeInference::solve() {
 Expr TypeInference::typed(const Expr& root) {
   const NodeId* id = ids_.find(root.get());
   if (!id) return root;
-  if (built_.empty()) build();
+  build();
   return built_[*id];
 }
 
@@ -133,67 +134,79 @@ bool TypeInference::is_leaf(const ExprNode& node) const {
   return trust_ && node.checked_type();
 }
 
-TypeInference::NodeId TypeInference::number(const ExprNode* node, bool& fresh) {
-  const auto [id, added] = ids_.insert(node, static_cast<NodeId>(ids_.size()));
-  fresh = added;
-  if (added) {
-    info_.emplace_back();
-    types_.emplace_back();
-  }
-  return *id;
+TypeInference::NodeId TypeInference::number(const ExprNode* node) {
+  const auto id = static_cast<NodeId>(nodes_.size());
+  nodes_.push_back(node);
+  types_.emplace_back();
+  built_.emplace_back();
+  first_edge_.push_back(static_cast<uint32_t>(edges_.size()));
+  ++unbuilt_;
+  return id;
+}
+
+TypeInference::NodeId TypeInference::number_var(const VarNode& var) {
+  const NodeId next = static_cast<NodeId>(nodes_.size());
+  const auto [id, fresh] = ids_.insert(&var, next);
+  if (!fresh) return *id;
+  number(&var);
+  first_edge_[next] = 0;
+  variables_.push_back(next);
+  visit_var(var, next);
+  return next;
 }
 
 void TypeInference::walk(const ExprNode* root) {
-  bool fresh = false;
   if (is_leaf(*root)) return;
-  const NodeId root_id = number(root, fresh);
-  if (!fresh) return;
-  std::vector<Frame> stack;
-  // A variable or the name of a function has no children: it is done as soon as it is met.
-  auto enter = [&](const ExprNode* node, NodeId id) {
-    if (const auto* var = as<VarNode>(node)) {
-      visit_var(*var, id);
-      order_.push_back(id);
-    } else if (const auto* global = as<GlobalVarNode>(node)) {
-      types_[id] = global_type(*global);
-      order_.push_back(id);
-    } else if (const auto* constructor = as<ConstructorNode>(node)) {
-      types_[id] = constructor_type(*constructor, stack.empty() ? *node : *stack.back().node);
-      order_.push_back(id);
-    } else {
-      stack.push_back({node, id, 0, static_cast<uint32_t>(edge_stack_.size())});
-      return true;
+  SegmentedArray<Frame> stack;
+  // The number of a node that is done: one without children is done as soon as it is met, others are when they have been
+  // left. Else kEntered, and the node is the top of the stack now.
+  auto enter = [&](const ExprNode* node) -> NodeId {
+    const auto* var = as<VarNode>(node);
+    if (var) return number_var(*var);
+    const bool is_name = node->kind() == ExprKind::kGlobalVar || node->kind() == ExprKind::kConstructor;
+    // What is counted once has no other user, so it is not met again and needs no place in the table.
+    const bool shared = is_name || stack.empty() || node->use_count() > 1;
+    if (shared) {
+      const auto [id, fresh] = ids_.insert(node, kEntered);
+      if (!fresh) return *id;
+      if (is_name) {
+        const NodeId next = *id = number(node);
+        types_[next] = node->kind() == ExprKind::kGlobalVar
+                           ? global_type(static_cast<const GlobalVarNode&>(*node))
+                           : constructor_type(static_cast<const ConstructorNode&>(*node), stack.empty() ? *node : *stack.back().node);
+        return next;
+      }
+      open_entries_.push_back(static_cast<uint32_t>(ids_.size() - 1));
     }
-    return false;
+    stack.push_back({node, 0, shared, static_cast<uint32_t>(edge_stack_.size())});
+    return kEntered;
   };
-  enter(root, root_id);
+  enter(root);
   while (!stack.empty()) {
     bool done = false;
     const ExprNode* next = child(stack.back(), done);
     if (done) {
-      const Frame frame = stack.back();
+      const NodeId id = leave(stack.back());
       stack.pop_back();
-      leave(frame);
-      if (!stack.empty()) edge_stack_.push_back(frame.id);
+      if (!stack.empty()) edge_stack_.push_back(id);
       continue;
     }
     if (!next) continue;
-    ++stack.back().step;
+    Frame& frame = stack.back();
+    ++frame.step;
     if (is_leaf(*next)) {
-      if (const auto* op = as<OpNode>(next); op && !(stack.back().node->kind() == ExprKind::kCall && stack.back().step == 1))
-        report_op_value(*op, *stack.back().node);
+      if (const auto* op = as<OpNode>(next); op && !(frame.node->kind() == ExprKind::kCall && frame.step == 1))
+        report_op_value(*op, *frame.node);
       edge_stack_.push_back(kTyped);
       continue;
     }
-    const NodeId id = number(next, fresh);
-    if (!fresh || !enter(next, id)) {
-      edge_stack_.push_back(id);
-      // Binding happens where the variable is met as a parameter: uses come later in the walk.
-      const Frame& frame = stack.back();
-      const auto* function = as<FunctionNode>(frame.node);
-      if (function && frame.step <= function->params().size()) bind_var(static_cast<const VarNode&>(*next), id);
-      if (frame.node->kind() == ExprKind::kLet && frame.step == 1) bind_var(static_cast<const VarNode&>(*next), id);
-    }
+    const NodeId id = enter(next);
+    if (id == kEntered) continue;
+    edge_stack_.push_back(id);
+    // Binding happens where the variable is met as a parameter: uses come later in the walk.
+    const auto* function = as<FunctionNode>(frame.node);
+    if (function && frame.step <= function->params().size()) bind_var(static_cast<const VarNode&>(*next), id);
+    if (frame.node->kind() == ExprKind::kLet && frame.step == 1) bind_var(static_cast<const VarNode&>(*next), id);
   }
 }
 
@@ -264,13 +277,20 @@ const ExprNode* TypeInference::child(const Frame& frame, bool& done) {
   return nullptr;
 }
 
-void TypeInference::leave(const Frame& frame) {
-  info_[frame.id].first_edge = static_cast<uint32_t>(edges_.size());
+TypeInference::NodeId TypeInference::leave(const Frame& frame) {
+  const NodeId id = number(frame.node);
+  if (frame.shared) {
+    ids_.value(open_entries_.back()) = id;
+    open_entries_.pop_back();
+  }
+  const size_t first_edge = edges_.size(), waiting = pending_.size();
   edges_.insert(edges_.end(), edge_stack_.begin() + frame.edge_base, edge_stack_.end());
   edge_stack_.resize(frame.edge_base);
-  order_.push_back(frame.id);
-  infer(*frame.node, frame.id);
+  infer(*frame.node, id);
   if (solver_.has_woken()) run_woken();
+  // Whoever waits has its relation run again, over its children.
+  if (pending_.size() == waiting && build_early(id)) edges_.resize(first_edge);
+  return id;
 }
 
 void TypeInference::visit_var(const VarNode& var, NodeId id) {
@@ -279,8 +299,9 @@ void TypeInference::visit_var(const VarNode& var, NodeId id) {
 }
 
 void TypeInference::bind_var(const VarNode& var, NodeId id) {
-  if (info_[id].bound_in == function_) report_bound_twice(var);
-  info_[id].bound_in = function_;
+  uint32_t& bound_in = first_edge_[id];
+  if (bound_in == function_) report_bound_twice(var);
+  bound_in = function_;
 }
 
 Type TypeInference::global_type(const GlobalVarNode& var) {
@@ -297,7 +318,7 @@ const Type& TypeInference::type_of(NodeId id) {
   return types_[id];
 }
 
-Type TypeInference::child_type(NodeId id, uint32_t index, const ExprNode& child) {
+const Type& TypeInference::child_type(NodeId id, uint32_t index, const ExprNode& child) {
   const NodeId at = edge(id, index);
   if (at != kTyped) return type_of(at);
   return child.checked_type() ? child.checked_type() : solver_.error();  // an operator as a value: reported in the walk

@@ -2,8 +2,9 @@
 // The work of InferType; internal to transform/.
 //
 // One walk over all functions, children first, numbers the nodes and types each from its children: an operator's
-// relation runs at once when its inputs are known, and is kept with the holes it waits for otherwise. Then what was woken
-// runs until nothing changes, what is still open is reported, and typed nodes are built in the order of the walk.
+// relation runs at once when its inputs are known, and is kept with the holes it waits for otherwise. A node whose type is
+// complete is built anew right there, while it and its children are in the caches. Then what was woken runs until nothing
+// changes, what is still open is reported, and the typed nodes that are missing are built in the order of the walk.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -13,6 +14,7 @@
 #include "baton/ir/op.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/pointer_map.h"
+#include "baton/support/segmented_array.h"
 #include "baton/transform/type_solver.h"
 
 namespace baton {
@@ -37,14 +39,12 @@ class TypeInference {
   using NodeId = uint32_t;
   static constexpr NodeId kTyped = UINT32_MAX;  // a child that is not numbered: it has its type and stays as it is
 
-  struct Info {
-    uint32_t first_edge = 0;
-    uint32_t bound_in = 0;  // for variables: the number of the function that binds it
-  };
+  static constexpr NodeId kEntered = UINT32_MAX - 1;  // in ids_: the walk is below the node, which has no number yet
+
   struct Frame {
     const ExprNode* node;
-    NodeId id;
-    uint32_t step;
+    uint32_t step : 31;
+    uint32_t shared : 1;  // it is in ids_, at the entry on top of open_entries_
     uint32_t edge_base;
   };
 
@@ -53,10 +53,12 @@ class TypeInference {
   bool is_leaf(const ExprNode& node) const;
   /// The child visited at `step`: null with `done` false for a step without a child.
   const ExprNode* child(const Frame& frame, bool& done);
-  void leave(const Frame& frame);
+  NodeId leave(const Frame& frame);
   void visit_var(const VarNode& var, NodeId id);
   void bind_var(const VarNode& var, NodeId id);
-  NodeId number(const ExprNode* node, bool& fresh);
+  /// The next number, for `node`: those of children are smaller.
+  NodeId number(const ExprNode* node);
+  NodeId number_var(const VarNode& var);
 
   // ---- one node's type from its children's
   void infer(const ExprNode& node, NodeId id);
@@ -77,11 +79,11 @@ class TypeInference {
   bool has_error(const Type& type);
   void run_woken();
 
-  const ExprNode& node(NodeId id) const { return *static_cast<const ExprNode*>(ids_.entries()[id].key); }
-  NodeId edge(NodeId id, uint32_t index) const { return edges_[info_[id].first_edge + index]; }
+  const ExprNode& node(NodeId id) const { return *nodes_[id]; }
+  NodeId edge(NodeId id, uint32_t index) const { return edges_[first_edge_[id] + index]; }
   /// The type of a node, a hole when nothing is known of it yet.
   const Type& type_of(NodeId id);
-  Type child_type(NodeId id, uint32_t index, const ExprNode& child);
+  const Type& child_type(NodeId id, uint32_t index, const ExprNode& child);
   /// Unifies the type of `id` with `type`; false when they differ.
   bool set_type(NodeId id, const Type& type, TypeSolver::Mismatch* mismatch = nullptr);
   void set_error(NodeId id);
@@ -110,8 +112,13 @@ class TypeInference {
   void report_open();
   void report_open_call(const CallNode& call, NodeId id);
 
+  // ---- typed nodes (type_build.cc)
   void build();
-  Expr built(NodeId id, uint32_t index, const Expr& child) const;
+  /// Builds a node if it can be: its type can no longer change, and its children are built. Whether it did.
+  bool build_early(NodeId id);
+  bool build_children_early(NodeId id);
+  void build(NodeId id);
+  Expr built(NodeId id, uint32_t index, const Expr& child);
   Expr rebuild(const ExprNode& node, NodeId id);
 
   bool trust_;
@@ -120,13 +127,18 @@ class TypeInference {
   bool open_ = false;          // an expression: free variables are allowed
   uint32_t function_ = 0;      // number of the function being walked; 0 for an open expression
 
-  PointerMap<NodeId> ids_;     // entry i is node i
-  std::vector<Info> info_;
-  std::vector<Type> types_;    // null: nothing known, and nobody asked yet
-  std::vector<NodeId> edges_;  // children of each node, in the order of the walk
+  // Per node, in the order of the walk.
+  SegmentedArray<const ExprNode*> nodes_;  // null: built, and handed on
+  SegmentedArray<Type> types_;             // null: nothing known, and nobody asked yet
+  SegmentedArray<Expr> built_;             // null: not built yet, or handed on to its only user
+  SegmentedArray<uint32_t> first_edge_;    // in edges_; of a variable: the number of the function that binds it
+  std::vector<NodeId> edges_;  // children of each node, in the order of the walk; gone when it was built early
   std::vector<NodeId> edge_stack_;
-  std::vector<NodeId> order_;  // children first
-  std::vector<Expr> built_;
+
+  PointerMap<NodeId, 12> ids_;  // of the nodes that may be met again: variables and names, and what has several users
+  std::vector<uint32_t> open_entries_;
+  std::vector<NodeId> variables_;
+  size_t unbuilt_ = 0;  // how many nodes are not built yet
   std::vector<Expr> kept_;     // the roots
 
   TypeSolver solver_;

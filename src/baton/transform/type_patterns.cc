@@ -40,13 +40,7 @@ bool TypeInference::check_kinds(const Type& annotation, const ExprNode& at) {
 
 void TypeInference::enter_clause(const MatchNode& match, const Clause& clause, const Frame& frame) {
   for (const Var& var : pattern_vars(clause.pattern)) {
-    bool fresh = false;
-    const NodeId id = number(var.get(), fresh);
-    if (fresh) {
-      visit_var(*var, id);
-      order_.push_back(id);
-    }
-    bind_var(*var, id);
+    bind_var(*var, number_var(*var));
   }
   const NodeId data = edge_stack_[frame.edge_base];
   const Type type = data == kTyped ? match.data()->checked_type() : type_of(data);

@@ -128,10 +128,10 @@ void TypeInference::report_kind(const ExprNode& at, const Type& type, const std:
 }
 
 void TypeInference::report_free_variables() {
-  for (const NodeId id : order_) {
-    const auto* var = as<VarNode>(&node(id));
-    if (!var || info_[id].bound_in != 0) continue;
-    report(kFree, *var, {var->name()});
+  for (const NodeId id : variables_) {
+    if (first_edge_[id] != 0) continue;  // bound
+    const auto& var = static_cast<const VarNode&>(node(id));
+    report(kFree, var, {var.name()});
     set_error(id);
   }
   run_woken();
@@ -173,7 +173,9 @@ void TypeInference::report_open() {
     set_error(id);
     run_woken();
   }
-  for (const NodeId id : order_) {
+  if (unbuilt_ == 0) return;  // then all types are complete
+  for (NodeId id = 0; id < nodes_.size(); ++id) {
+    if (types_[id] && types_[id]->kind() == TypeKind::kTensor) continue;
     std::vector<Type> open;
     if (!types_[id]) open.push_back(type_of(id));
     else solver_.holes(types_[id], open);
