@@ -188,7 +188,8 @@ double stack_bytes(void* (*work)(void*)) {
   const bool ran = pthread_create(&thread, &attr, work, nullptr) == 0 && pthread_join(thread, &right) == 0;
   pthread_attr_destroy(&attr);
   const auto* bytes = static_cast<const unsigned char*>(stack);  // it grows downwards from zeros
-  const size_t unused = static_cast<size_t>(std::find_if(bytes, bytes + kStack, [](unsigned char byte) { return byte != 0; }) - bytes);
+  const auto* lowest = std::find_if(bytes, bytes + kStack, [](unsigned char byte) { return byte != 0; });
+  const auto unused = static_cast<size_t>(lowest - bytes);
   munmap(stack, kStack);
   return ran && right ? static_cast<double>(kStack - unused) : 1e300;
 }

@@ -171,9 +171,9 @@ void TypeInference::walk(const ExprNode* root) {
       if (!fresh) return *id;
       if (is_name) {
         const NodeId next = *id = number(node);
-        types_[next] = node->kind() == ExprKind::kGlobalVar
-                           ? global_type(static_cast<const GlobalVarNode&>(*node))
-                           : constructor_type(static_cast<const ConstructorNode&>(*node), stack.empty() ? *node : *stack.back().node);
+        const ExprNode& user = stack.empty() ? *node : *stack.back().node;
+        const auto* global = as<GlobalVarNode>(node);
+        types_[next] = global ? global_type(*global) : constructor_type(static_cast<const ConstructorNode&>(*node), user);
         return next;
       }
       open_entries_.push_back(static_cast<uint32_t>(ids_.size() - 1));

@@ -111,7 +111,8 @@ TEST(LongPrograms, TypesThatComeLate) {
   std::string text = "#[version = \"0.0.5\"]\ndef @main(%x: float32) {\n";
   for (int i = 0; i < 1000; ++i) {
     const std::string n = std::to_string(i), before = i == 0 ? "%x" : "%v" + std::to_string(i - 1);
-    text += "  let %f" + n + " = fn (%p" + n + ") {\n    tanh(%p" + n + ")\n  };\n  let %v" + n + " = %f" + n + "(" + before + ");\n";
+    text += "  let %f" + n + " = fn (%p" + n + ") {\n    tanh(%p" + n + ")\n  };\n";
+    text += "  let %v" + n + " = %f" + n + "(" + before + ");\n";
   }
   text += "  %v999\n}\n";
   const IRModule module = infer_types(parse_module(text));
