@@ -50,6 +50,10 @@ void TypeSizes::use(uint64_t parts) {
   budget_ -= parts;
 }
 
+void check_names(size_t names, size_t nodes) {
+  if (names > nodes + 1000) throw Error(std::to_string(names) + " functions have names, but there are " + std::to_string(nodes) + " nodes");
+}
+
 void check_constructor(const IRModuleNode& module, const ConstructorNode& constructor) {
   const TypeData type = module.find_type(constructor.belongs_to()->name());
   const auto tag = static_cast<size_t>(constructor.tag());

@@ -37,6 +37,9 @@ class TypeSizes {
   uint64_t budget_;
 };
 
+/// Throws Error when a module gives names to far more functions than its file has nodes: a name alone is a few bytes there, and
+/// hundreds in memory.
+void check_names(size_t names, size_t nodes);
 /// Throws Error when `constructor` is of a data type that `module` defines, but is none of its constructors.
 void check_constructor(const IRModuleNode& module, const ConstructorNode& constructor);
 

@@ -522,7 +522,9 @@ class JsonReader {
     // In the order of the table, so that the numbers of origins stay; what it lacks comes behind.
     if (members.has(Key::kTable))
       tape_.each(members[Key::kTable], [&](At node) { module_->origins().add(get<OriginRef>(node, "an origin")); });
-    tape_.members(members[Key::kFunctions], [&](uint32_t key, At node) {
+    const At functions = members[Key::kFunctions];
+    check_names(tape_.size(functions) / 2, nodes_.size());
+    tape_.members(functions, [&](uint32_t key, At node) {
       module_->set(tape_.key_text(key), expr_of<FunctionNode>(node, "a function"));
     });
     if (members.has(Key::kRetired)) tape_.each(members[Key::kRetired], [&](At each) { read_retired(each); });

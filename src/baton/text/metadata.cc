@@ -66,6 +66,7 @@ double real(const std::string& text) {
 struct MetadataReader::Graph {
   Json json;
   std::unordered_map<std::string, std::vector<size_t>> objects;  // type key -> node numbers
+  mutable size_t values_left = 0;  // arrays may be shared: bounds what they are when written out
 
   const Json& node(size_t index) const {
     const Json& nodes = member(json, "nodes");
@@ -92,6 +93,8 @@ struct MetadataReader::Graph {
 
   // A node as the value of an attribute.
   AttrValue value(size_t index, int depth = 0) const {
+    if (values_left == 0) throw Error("the values of this section are too large together");
+    --values_left;
     if (depth > kMaxNesting) throw Error("values are nested more than " + std::to_string(kMaxNesting) + " deep");
     const std::string key = type_key(index);
     if (key.empty()) return {};
@@ -140,6 +143,7 @@ struct MetadataReader::Graph {
 };
 
 MetadataReader::MetadataReader(std::string_view text) : graph_(std::make_unique<Graph>()) {
+  graph_->values_left = text.size() + 1000;
   try {
     graph_->json = Json::parse(text.begin(), text.end());
   } catch (const Json::exception& error) {

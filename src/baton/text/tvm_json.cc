@@ -617,11 +617,14 @@ class TvmReader {
         module_->set_type(type);
       }
     for (const Constructor& each : constructors_) check_constructor(*module_, *each);
-    if (const std::optional<Index> functions = ref(node, "functions"))
-      for (const auto& [name, at] : map(*functions)) {
+    if (const std::optional<Index> at = ref(node, "functions")) {
+      const auto functions = map(*at);
+      check_names(functions.size(), nodes_.size());
+      for (const auto& [name, function] : functions) {
         if (module_->find(name)) throw Error("`" + name.substr(0, 80) + "` is defined twice");
-        module_->set(name, expr_of<FunctionNode>(at, "a function"));
+        module_->set(name, expr_of<FunctionNode>(function, "a function"));
       }
+    }
     return module_;
   }
 

@@ -254,6 +254,17 @@ TEST_F(JsonTest, NestingIsBounded) {
   EXPECT_EQ(error_of(file(ifs, "\"root\":" + std::to_string(deep))), "no error");
 }
 
+// Shared arrays, which were written out as often as they are named: 2^90 values.
+TEST_F(JsonTest, SharedListsOfAMetadataSectionAreBounded) {
+  std::string nodes = R"({"type_key":""},{"type_key":"Map","keys":["relay.attrs.ReshapeAttrs"],"data":[2]},{"type_key":"Array","data":[3]},
+    {"type_key":"relay.attrs.ReshapeAttrs","attrs":{"newshape":"4"}})";
+  for (int i = 4; i < 94; ++i) nodes += ",{\"type_key\":\"Array\",\"data\":[" + std::to_string(i + 1) + "," + std::to_string(i + 1) + "]}";
+  nodes += R"(,{"type_key":"Array"})";
+  const std::string text = std::string(kVersion) + "def @main(%x: float32) { reshape(%x, meta[relay.attrs.ReshapeAttrs][0]) }\n#[metadata]\n{\"root\":1,\"nodes\":[" +
+                           nodes + "],\"b64ndarrays\":[]}\n";
+  EXPECT_THROW(parse_module(text), DiagnosticError);
+}
+
 // ---- TVM's form
 
 // By hand, from what is known of the format; fields are as in TVM's own metadata sections and its Python attributes.
