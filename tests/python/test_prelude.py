@@ -71,3 +71,13 @@ def @main() { @sum(@map(fn (%x: int32) { add(%x, 1) }, Cons(1, Cons(2, Nil)))) }
 def test_fresh_variables_are_counted_in_the_process():
     code = "from baton import IRModule, relay; a, b = IRModule(), IRModule(); relay.prelude.Prelude(a); relay.prelude.Prelude(b); print('%x_36' in str(b), '%x_36' in str(a))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split() == ["True", "False"]
+
+
+def test_annotations_with_the_wrong_number_of_type_arguments_are_refused():
+    mod = IRModule()
+    mod.import_from_std("prelude")
+    listed = relay.TypeCall(mod.get_global_type_var("List"), [])
+    x = relay.Var("x", listed)
+    mod["bad"] = relay.Function([x], x)
+    with pytest.raises(Exception, match="1 type argument"):
+        relay.transform.InferType()(mod)

@@ -251,6 +251,7 @@ class Hashing {
       case ExprKind::kFunction: {
         const auto& function = static_cast<const FunctionNode&>(node);
         hasher.add(type_or_zero(function.ret_type()));
+        if (!function.type_params().empty()) hasher.add(function.type_params().size());
         for (const auto* attr : sorted_attrs(function)) {
           hasher.add_text(attr->first);
           hasher.add(attr_hash(attr->second));
@@ -259,6 +260,7 @@ class Hashing {
       }
       case ExprKind::kConstructor: hasher.add_text(static_cast<const ConstructorNode&>(node).name()); break;
       case ExprKind::kMatch:
+        hasher.add(static_cast<const MatchNode&>(node).complete());
         for (const Clause& clause : static_cast<const MatchNode&>(node).clauses()) hash_pattern(*clause.pattern, hasher);
         break;
       case ExprKind::kTuple:

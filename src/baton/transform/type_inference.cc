@@ -294,8 +294,10 @@ TypeInference::NodeId TypeInference::leave(const Frame& frame) {
 }
 
 void TypeInference::visit_var(const VarNode& var, NodeId id) {
-  if (trust_ && var.checked_type()) types_[id] = var.checked_type();
-  else if (var.annotation()) types_[id] = check_kinds(var.annotation(), var) ? var.annotation() : solver_.error();
+  // A complete annotation is the variable's type from the beginning: that does not make it a right one.
+  if (var.annotation() && !check_kinds(var.annotation(), var)) types_[id] = solver_.error();
+  else if (trust_ && var.checked_type()) types_[id] = var.checked_type();
+  else if (var.annotation()) types_[id] = var.annotation();
 }
 
 void TypeInference::bind_var(const VarNode& var, NodeId id) {

@@ -24,7 +24,7 @@ TEST(StructuralHash, OfADataTypeAndAMatch) {
   EXPECT_EQ(hash_of("type List[A] { Cons(A, List[A]), Nil, }\n"
                     "def @length[A](%l: List[A]) -> int32 {\n"
                     "  match (%l) { Cons(_, %rest) => add(1, @length(%rest)), Nil => 0 }\n}"),
-            1354044093542095805u);
+            5997402443277950143u);
 }
 
 TEST(StructuralHash, OfClosuresReferencesAndBranches) {
