@@ -2,6 +2,7 @@
 // Inferred types, virtual devices and whatever else is not known here are left out.
 #include <charconv>
 #include <limits>
+#include <set>
 #include <unordered_map>
 #include <variant>
 
@@ -581,10 +582,12 @@ class TvmReader {
   TypeData type_data(Index node) {
     GlobalTypeVar header = type_of<GlobalTypeVarNode>(need(node, "header"), "the name of a data type");
     std::vector<Constructor> constructors;
+    std::set<std::string_view> names;
     for (const Index each : list(node, "constructors")) {
       Constructor made = expr_of<ConstructorNode>(each, "a constructor");
       if (made->belongs_to() != header) throw Error("constructor `" + made->name().substr(0, 80) + "` is of another data type");
       if (made->tag() != static_cast<int>(constructors.size())) throw Error("constructor `" + made->name().substr(0, 80) + "` is there twice");
+      if (!names.insert(made->name()).second) throw Error("`" + made->name().substr(0, 80) + "` is defined twice");
       constructors.push_back(std::move(made));
     }
     return make_ref<const TypeDataNode>(std::move(header), type_vars(node, "type_vars"), std::move(constructors), span(node));
