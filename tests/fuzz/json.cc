@@ -1,4 +1,5 @@
-// Any bytes give a module, an expression or an error. What was read is written as JSON that gives the same again.
+// Any bytes give a module, an expression or an error; the corpus has both forms, ours and TVM 0.11.1's. What was read is
+// written as JSON that gives the same again.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

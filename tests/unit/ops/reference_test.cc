@@ -188,7 +188,7 @@ TEST_F(ReferenceOps, Values) {
       ADD_FAILURE() << id << "\n" << each["text"].get<std::string>() << error.what();
     }
   }
-  EXPECT_GE(seen, 200);
+  EXPECT_GE(seen, 357);  // those whose operators can all run: a compute that is lost shows here
 }
 
 }  // namespace

@@ -3,4 +3,4 @@
 
 def get_workload(*args, **kwargs):
     """Raises NotImplementedError."""
-    raise NotImplementedError("relay.testing.synthetic is not provided: no description of its structure is at hand")
+    raise NotImplementedError("relay.testing.synthetic is not provided: no description of its structure is at hand (docs/compatibility.md)")

@@ -1,5 +1,6 @@
 // Marks around values. They compute nothing: the result has the type of the input.
 #include "baton/ops/op_spec.h"
+#include "baton/ops/qnn/qnn_attrs.h"
 #include "baton/ops/relations.h"
 
 namespace baton {
@@ -9,9 +10,6 @@ struct CompilerAttrs {
 };
 struct CastHintAttrs {
   DType dtype = {};
-};
-struct SimulatedQuantizeAttrs {
-  int64_t axis = -1;
 };
 
 template <>
@@ -27,14 +25,6 @@ const AttrSchema& attr_schema<CastHintAttrs>() {
   using A = CastHintAttrs;
   static const AttrSchema schema = make_schema<A>("relay.attrs.CastHintAttrs",
       {{"dtype", &A::dtype, "the element type that the value is cast to", kNoDefault}});
-  return schema;
-}
-
-template <>
-const AttrSchema& attr_schema<SimulatedQuantizeAttrs>() {
-  using A = SimulatedQuantizeAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.SimulatedQuantizeAttrs",
-      {{"axis", &A::axis, "the axis of the scales"}});
   return schema;
 }
 

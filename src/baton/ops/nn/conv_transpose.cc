@@ -1,5 +1,5 @@
 // Transposed convolutions over one, two and three spatial axes, and the deformable convolution.
-#include "baton/ops/nn/conv_nd_attrs.h"
+#include "baton/ops/nn/conv_transpose_relation.h"
 #include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
 
@@ -127,6 +127,10 @@ RelationStatus deformable_relation(RelationContext& ctx, const DeformableConv2DA
 
 }  // namespace
 
+RelationStatus conv2d_transpose_relation(RelationContext& ctx, const Conv2DTransposeAttrs& attrs) {
+  return transpose_relation<Conv2DTransposeAttrs, 2>(ctx, attrs);
+}
+
 const OpDef& op_nn_conv1d_transpose() {
   static const OpDef def = OpSpec<Conv1DTransposeAttrs>{
       .name = "nn.conv1d_transpose",
@@ -144,7 +148,7 @@ const OpDef& op_nn_conv2d_transpose() {
       .doc = "The transpose of a convolution over height and width.",
       .inputs = {{"data", "4-D tensor in data_layout"}, {"weight", "(input channels, output channels / groups, height, width) in layout IOHW"}},
       .fuse = Fuse::kOutFusable,
-      .relation = transpose_relation<Conv2DTransposeAttrs, 2>,
+      .relation = conv2d_transpose_relation,
   };
   return def;
 }

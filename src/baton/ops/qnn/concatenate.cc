@@ -1,6 +1,6 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/qnn/quant_types.h"
-#include "baton/ops/tensor/join_relation.h"
+#include "baton/ops/tensor/tensor_relations.h"
 
 namespace baton {
 

@@ -1,6 +1,7 @@
-// Matrix products and the convolution of quantised tensors: the plain rules on data and weight, and checks of the rest.
+// Matrix products and convolutions of quantised tensors: the plain rules on data and weight, and checks of the rest.
 // Relay calls them with (data, weight, zero points, scales) but names their inputs in another order; we keep its names.
 #include "baton/ops/nn/conv2d_relation.h"
+#include "baton/ops/nn/conv_transpose_relation.h"
 #include "baton/ops/nn/matmul_relations.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/qnn/quant_types.h"
@@ -25,6 +26,18 @@ RelationStatus quantized_conv2d_relation(RelationContext& ctx, const Conv2DAttrs
   const RelationStatus status = conv2d_relation(ctx, attrs);
   if (status != kDone) return status;
   return check_per_channel(ctx, 5, kScaleType, output_channels(attrs, *ctx.tensor(1))) ? kDone : kFailed;
+}
+
+RelationStatus quantized_conv2d_transpose_relation(RelationContext& ctx, const Conv2DTransposeAttrs& attrs) {
+  if (!tensors_known(ctx, 0, 5)) return kDefer;
+  if (!check_product_types(ctx, attrs.out_dtype) || !check_least(ctx, "padding", attrs.padding, 0)) return kFailed;
+  const RelationStatus status = conv2d_transpose_relation(ctx, attrs);
+  if (status != kDone) return status;
+  const bool grouped = attrs.kernel_layout.find('G') != std::string::npos;
+  const Layout canonical = *Layout::parse(grouped ? "GIOHW" : "IOHW");
+  const std::vector<Dim> weight = convert_shape(ctx.tensor(1)->shape(), *Layout::parse(attrs.kernel_layout), canonical);
+  const Dim channels = attrs.channels ? Dim(*attrs.channels) : grouped ? times(weight[0], weight[2]) : weight[1];
+  return check_per_channel(ctx, 5, kScaleType, channels) ? kDone : kFailed;
 }
 
 RelationStatus quantized_dense_relation(RelationContext& ctx, const DenseAttrs& attrs) {
@@ -58,6 +71,22 @@ const OpDef& op_qnn_conv2d() {
                  {"weight_zero_point", "sixth: the scale of the weight, float32 scalar or one value per output channel"}},
       .fuse = Fuse::kOutFusable,
       .relation = quantized_conv2d_relation,
+      .non_computational = true,
+  };
+  return def;
+}
+
+const OpDef& op_qnn_conv2d_transpose() {
+  static const OpDef def = OpSpec<Conv2DTransposeAttrs>{
+      .name = "qnn.conv2d_transpose",
+      .doc = "nn.conv2d_transpose of (data - its zero point) and (weight - its zero point), in integers.",
+      .inputs = {{"data", "quantised 4-D tensor in data_layout"},
+                 {"weight", "quantised 4-D tensor in kernel_layout"},
+                 {"input_scale", "third in a call: the zero point of the data, int32 scalar"},
+                 {"input_zero_point", "fourth: the zero point of the weight, int32"},
+                 {"weight_scale", "fifth: the scale of the data, float32 scalar"},
+                 {"weight_zero_point", "sixth: the scale of the weight, float32 scalar or one value per output channel"}},
+      .relation = quantized_conv2d_transpose_relation,
       .non_computational = true,
   };
   return def;

@@ -98,7 +98,7 @@ const OpDef& op_qnn_requantize() {
 }
 
 const OpDef& op_qnn_simulated_quantize() {
-  static const OpDef def = OpSpec<QnnSimulatedQuantizeAttrs>{
+  static const OpDef def = OpSpec<SimulatedQuantizeAttrs>{
       .name = "qnn.simulated_quantize",
       .doc = "What qnn.quantize gives, as float32; the element type is a number that is known at run time.",
       .inputs = {{"data", "float32 tensor"},
@@ -106,7 +106,7 @@ const OpDef& op_qnn_simulated_quantize() {
                  {"output_scale", "float32 scalar, vector of 1, or one value per channel"},
                  {"output_zero_point", "int32 scalar, vector of 1, or one value per channel"}},
       .fuse = Fuse::kElementwise,
-      .relation = [](RelationContext& ctx, const QnnSimulatedQuantizeAttrs& attrs) { return simulated_relation(ctx, attrs.axis); },
+      .relation = [](RelationContext& ctx, const SimulatedQuantizeAttrs& attrs) { return simulated_relation(ctx, attrs.axis); },
   };
   return def;
 }

@@ -4,7 +4,6 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/tensor/join_relation.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
 
