@@ -252,7 +252,7 @@ PassContextRef pass_context(const json& which) {
   context->disabled_pass = ctx.value("disabled", std::vector<std::string>());
   const json config = ctx.value("config", json::object());
   for (const auto& [key, value] : config.items())
-    context->config[key] = value.is_boolean() ? ConfigValue(value.get<bool>()) : ConfigValue(value.get<int64_t>());
+    context->config.set(key, value_of(value));
   context->instruments = {std::make_shared<OriginVerifier>()};
   return context;
 }
