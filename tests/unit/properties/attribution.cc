@@ -149,7 +149,7 @@ struct Facts {
 
 }  // namespace
 
-std::string misattribution(const IRModule& before, const IRModule& after) {
+std::string misattribution(const IRModule& before, const IRModule& after, bool forward) {
   const Flow source(before), result(after);
   std::unordered_map<const Origin*, Facts> facts;
   for (size_t node = 0; node < source.nodes().size(); ++node) {
@@ -170,6 +170,7 @@ std::string misattribution(const IRModule& before, const IRModule& after) {
     }
     const std::string who = call->op()->name + " that stands for " + labels;
     if ((result.results(node) & ~own.results).any()) return who + " leads to a result that they do not lead to";
+    if (forward) continue;
     for (const Expr& arg : call->args()) {
       const std::string* param = result.param(arg);
       const size_t* bit = param ? source.bit(*param) : nullptr;

@@ -29,12 +29,13 @@ class Writer {
     const int channels = 2 << below(2), extent = 4 << below(2);
     values_.push_back(param("x", {1, channels, extent, extent}, false));
     if (chance(40)) values_.push_back(param("y", {2 + below(3), 3 + below(4)}, false));
-    const bool second = chance(15);
+    const bool second = chance(20);
     const int operators = 4 + below(17);
     for (int i = 0; i < operators; ++i) step(second);
     std::string body = lines_;
     body += result() + "\n";
     std::string text = "#[version = \"0.0.5\"]\ndef @main(" + params_ + ") {\n" + body + "}\n";
+    if (second && !second_) text += "def @idle(%z: Tensor[(2), float32]) {\n  exp(%z)\n}\n";
     if (second_) text += "def @twice(%z: Tensor[(" + list(second_shape_) + "), float32], Inline=1) {\n  %0 = tanh(%z);\n  add(%0, %z)\n}\n";
     return text;
   }
@@ -50,7 +51,13 @@ class Writer {
     params_ += (params_.empty() ? "%" : ", %") + name + ": Tensor[(" + list(shape) + "), float32]";
     return {"%" + name, shape};
   }
-  Value weight(const std::string& stem, const Shape& shape) { return param(stem, shape, true); }
+  // A parameter, or something computed of parameters alone: constant folding's prey.
+  Value weight(const std::string& stem, const Shape& shape) {
+    const Value first = param(stem, shape, true);
+    if (!chance(20)) return first;
+    const Value second = param(stem, shape, true);
+    return {line("multiply(" + first.name + ", " + line("add(" + second.name + ", 1f)") + ")"), shape};
+  }
 
   // A line for `text`; returns the name of its value.
   std::string line(const std::string& text) {
@@ -94,7 +101,7 @@ class Writer {
 
   void anywhere(const Value& x) {
     static const std::vector<std::string> unary = {"nn.relu", "tanh", "sigmoid", "abs", "negative", "exp", "copy", "zeros_like",
-                                                   "ones_like", "erf", "ceil", "logical"};
+                                                   "ones_like", "erf", "ceil", "logical"};  // the last two: of float64
     static const std::vector<std::string> binary = {"add", "subtract", "multiply", "maximum", "minimum"};
     switch (below(10)) {
       case 0:
@@ -102,6 +109,12 @@ class Writer {
       case 2: {
         const std::string& op = one_of(unary);
         if (op == "exp") return emit("exp(" + line("clip(" + x.name + ", a_min=-2f, a_max=2f)") + ")", x.shape);
+        if (op == "ceil") {  // one wide value for several readers
+          const std::string wide = line("cast(" + x.name + ", dtype=\"float64\")");
+          const std::string sum = line("add(" + line("exp(" + line("negative(" + line("abs(" + wide + ")") + ")") + ")") + ", " +
+                                       line("tanh(" + wide + ")") + ")");
+          return emit("cast(" + sum + ", dtype=\"float32\")", x.shape);
+        }
         if (op == "logical") return emit("cast(" + line("cast(" + x.name + ", dtype=\"float64\")") + ", dtype=\"float32\")", x.shape);
         return emit(op + "(" + x.name + ")", x.shape);
       }
@@ -115,7 +128,7 @@ class Writer {
       }
       case 8: {
         const std::string dropped = line("nn.dropout(" + x.name + ", rate=0.3f)");
-        return emit(lets_ ? dropped + ".0" : dropped + ".0", x.shape);
+        return emit(dropped + ".0", x.shape);
       }
       default: return emit("nn.leaky_relu(" + x.name + ", alpha=0.1f)", x.shape);
     }
@@ -145,7 +158,10 @@ class Writer {
         return emit(one_of<std::string>({"nn.max_pool2d(", "nn.avg_pool2d("}) + x.name +
                         ", pool_size=[2, 2], strides=[2, 2], padding=[0, 0, 0, 0])",
                     {1, c, h / 2, w / 2});
-      case 8: return emit("concatenate((" + x.name + ", " + partner(x.shape).name + "), axis=1)", {1, 2 * c, h, w});
+      case 8: {
+        if (chance(50)) return emit("concatenate((" + x.name + ", " + partner(x.shape).name + "), axis=1)", {1, 2 * c, h, w});
+        return emit("concatenate((" + x.name + ", " + partner(x.shape).name + ", " + partner(x.shape).name + "), axis=1)", {1, 3 * c, h, w});
+      }
       case 9: {
         if (c % 2) return anywhere(x);
         const std::string parts = line("split(" + x.name + ", indices_or_sections=2, axis=1)");
@@ -159,13 +175,23 @@ class Writer {
     }
   }
 
-  void convolution(const Value& x, int c, int h, int w) {
+  void convolution(Value x, int c, int h, int w) {
+    if (chance(25)) x.name = line("multiply(" + x.name + ", " + weight("gamma", {c, 1, 1}).name + ")");
+    if (chance(15)) {
+      const std::string padded = line("nn.pad(" + x.name + ", 0f, pad_width=[[0, 0], [0, 0], [1, 1], [1, 1]])");
+      return emit("nn.conv2d(" + padded + ", " + weight("w", {2, c, 3, 3}).name + ", padding=[0, 0, 0, 0], channels=2, kernel_size=[3, 3])",
+                  {1, 2, h, w});
+    }
     const int out = 2 << below(2), kernel = chance(50) ? 3 : 1, pad = kernel / 2;
     const std::string tail = ", padding=[" + list({pad, pad, pad, pad}) + "], channels=" + std::to_string(out) + ", kernel_size=[" +
                              list({kernel, kernel}) + "])";
     const int branches = chance(15) ? 3 : 1;  // parallel ones may be combined
     for (int i = 0; i < branches; ++i)
       emit("nn.conv2d(" + x.name + ", " + weight("w", {out, c, kernel, kernel}).name + tail, {1, out, h, w});
+    if (chance(30)) {
+      const std::string last = chance(50) ? line("nn.relu(" + values_.back().name + ")") : values_.back().name;
+      emit("multiply(" + last + ", " + weight("gamma", {out, 1, 1}).name + ")", {1, out, h, w});
+    }
   }
 
   void matrix(const Value& x) {
