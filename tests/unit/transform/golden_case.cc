@@ -5,6 +5,7 @@
 #include <regex>
 #include <set>
 
+#include "baton/byoc/target_rules.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/rewriter.h"
@@ -133,6 +134,28 @@ bool exists(const std::string& pass) {
   return names.count(pass) > 0;
 }
 
+// While it lives, the compilers of the case's `register` take all calls of the operators listed there.
+class TargetRules {
+ public:
+  explicit TargetRules(const json& which) {
+    const json rules = which.value("register", json::object());
+    for (const auto& [key, ops] : rules.items()) {
+      for (const json& op : ops) {
+        rules_.emplace_back(op, key.substr(std::string("target.").size()));
+        register_target_rule(rules_.back().first, rules_.back().second, [](const Expr&) { return true; });
+      }
+    }
+  }
+  ~TargetRules() {
+    for (const auto& [op, compiler] : rules_) reset_target_rule(op, compiler);
+  }
+  TargetRules(const TargetRules&) = delete;
+  TargetRules& operator=(const TargetRules&) = delete;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> rules_;
+};
+
 // Where two texts part, with a little before it.
 std::string difference(const std::string& got, const std::string& want) {
   const auto [a, b] = std::mismatch(got.begin(), got.end(), want.begin(), want.end());
@@ -186,6 +209,7 @@ Result PassCases::run(const json& which) {
   if (!module) return {Verdict::kSkipped, "module " + which["module"].get<std::string>() + ": " + why};
   try {
     {
+      const TargetRules rules(which);
       const PassContextScope scope(pass_context(which));
       for (const json& step : which["steps"]) module = (*make_pass(step[0], pass_args(step[1])))(module);
     }
