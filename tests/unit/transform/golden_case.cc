@@ -155,28 +155,6 @@ void register_golden_tables() {
   static_cast<void>(once);
 }
 
-// While it lives, the compilers of the case's `register` take all calls of the operators listed there.
-class TargetRules {
- public:
-  explicit TargetRules(const json& which) {
-    const json rules = which.value("register", json::object());
-    for (const auto& [key, ops] : rules.items()) {
-      for (const json& op : ops) {
-        rules_.emplace_back(op, key.substr(std::string("target.").size()));
-        register_target_rule(rules_.back().first, rules_.back().second, [](const Expr&) { return true; });
-      }
-    }
-  }
-  ~TargetRules() {
-    for (const auto& [op, compiler] : rules_) reset_target_rule(op, compiler);
-  }
-  TargetRules(const TargetRules&) = delete;
-  TargetRules& operator=(const TargetRules&) = delete;
-
- private:
-  std::vector<std::pair<std::string, std::string>> rules_;
-};
-
 // Where two texts part, with a little before it.
 std::string difference(const std::string& got, const std::string& want) {
   const auto [a, b] = std::mismatch(got.begin(), got.end(), want.begin(), want.end());
@@ -282,6 +260,20 @@ std::string structure_of(const std::string& given) {
     }
   }
   return result;
+}
+
+TargetRules::TargetRules(const json& which) {
+  const json rules = which.value("register", json::object());
+  for (const auto& [key, ops] : rules.items()) {
+    for (const json& op : ops) {
+      rules_.emplace_back(op, key.substr(std::string("target.").size()));
+      register_target_rule(rules_.back().first, rules_.back().second, [](const Expr&) { return true; });
+    }
+  }
+}
+
+TargetRules::~TargetRules() {
+  for (const auto& [op, compiler] : rules_) reset_target_rule(op, compiler);
 }
 
 PassArgs pass_args(const json& args) {
