@@ -6,6 +6,8 @@
 //
 // A program that is marked already keeps its marks but for those of "default", so compilers may be asked one after the other.
 
+#include <map>
+
 #include "baton/byoc/annotation.h"
 #include "baton/byoc/target_rules.h"
 #include "baton/ir/adt.h"
@@ -24,10 +26,24 @@ class Annotator final : public Rewriter {
  public:
   /// `fallback`: an operator of the program, named as the cause of marks beside values that none computes.
   Annotator(const std::vector<std::string>& compilers, bool include_non_call_ops, OriginSet fallback)
-      : compilers_(compilers), include_non_call_ops_(include_non_call_ops), fallback_(std::move(fallback)) {}
+      : include_non_call_ops_(include_non_call_ops), fallback_(std::move(fallback)), default_(named(std::string(kDefaultCompiler))) {
+    for (const std::string& compiler : compilers) compilers_.push_back(named(compiler));
+  }
 
  private:
-  using Compiler = const std::string*;
+  using Compiler = const CompilerMarks*;
+
+  /// Who builds a node of the result, and what its marks stand for.
+  struct Choice {
+    Compiler compiler;
+    OriginSet origins;
+  };
+
+  // One object for each name.
+  Compiler named(const std::string& compiler) {
+    const auto at = marks_.find(compiler);
+    return at != marks_.end() ? &at->second : &marks_.emplace(compiler, CompilerMarks(compiler)).first->second;
+  }
 
   bool enter(const Expr& node) override {
     const auto* function = as<FunctionNode>(node);
@@ -61,62 +77,66 @@ class Annotator final : public Rewriter {
     // A begin stays until the call that it belongs to has chosen; an end becomes the one of the new choice.
     if (as_compiler_begin(original)) return rebuilt;
     if (as_compiler_end(original)) {
-      if (!compiler_of_.contains(after.args()[0].get())) return rebuilt;
+      if (!choices_.contains(after.args()[0].get())) return rebuilt;
       retire(original->origins(), kMarkedAnew);
       return ended(after.args()[0]);
     }
     if (!include_non_call_ops_ && !before.op() && before.callee()->kind() == ExprKind::kVar) return rebuilt;
     if (after.args().empty()) return rebuilt;
     Compiler compiler = choose(before);
-    std::vector<Expr> args = begun(after.args(), compiler, cause(original));
-    return chosen(make_call(after.callee(), std::move(args), after.attrs(), original->info()), compiler);
+    OriginSet origins = compiler->origins(cause(original));
+    std::vector<Expr> args = begun(after.args(), compiler, origins);
+    return chosen(make_call(after.callee(), std::move(args), after.attrs(), original->info()), {compiler, std::move(origins)});
   }
 
-  Compiler choose(const CallNode& call) const {
+  Compiler choose(const CallNode& call) {
     // A begin of an earlier run says who takes it already.
     if (const CallNode* begin = call.args().empty() ? nullptr : as_compiler_begin(call.args()[0]))
-      if (compiler_of(*begin) != kDefaultCompiler) return &compiler_of(*begin);
+      if (compiler_of(*begin) != kDefaultCompiler) return named(compiler_of(*begin));
     if (const OpDef* op = call.op()) {
-      for (const std::string& compiler : compilers_) {
-        const TakesCall* takes = find_target_rule(*op, compiler);
-        if (takes && (*takes)(Expr(&call))) return &compiler;
+      for (Compiler compiler : compilers_) {
+        const TakesCall* takes = find_target_rule(*op, compiler->compiler());
+        if (takes && (*takes)(Expr(&call))) return compiler;
       }
     } else if (const auto* function = as<FunctionNode>(call.callee())) {
       const std::string composite = text_attr(*function, "Composite");
       const std::string prefix = composite.substr(0, composite.find('.'));
-      for (const std::string& compiler : compilers_)
-        if (!composite.empty() && prefix == compiler) return &compiler;
+      for (Compiler compiler : compilers_)
+        if (!composite.empty() && prefix == compiler->compiler()) return compiler;
     }
-    return &default_;
+    return default_;
   }
 
-  // `values` as arguments: each leaves the region it comes from and enters that of `compiler`. Without a compiler: the one
-  // that all come from, which is then entered in `compiler`.
-  std::vector<Expr> begun(const std::vector<Expr>& values, Compiler& compiler, const OriginSet& causes) {
-    std::vector<Expr> ends;
-    std::vector<bool> stays(values.size());
+  // The compiler that all `values` come from.
+  Compiler common(const std::vector<Expr>& values) {
     Compiler common = nullptr;
-    for (size_t i = 0; i < values.size(); ++i) {
-      const Expr& value = values[i];
-      Compiler from = &default_;
+    for (const Expr& value : values) {
+      Compiler from = default_;
       if (const CallNode* begin = as_compiler_begin(value)) {
-        stays[i] = compiler_of(*begin) != kDefaultCompiler;
-        ends.push_back(stays[i] ? value : begin->args()[0]);
-        if (!stays[i]) retire(value->origins(), kMarkedAnew);
-        if (const CallNode* end = as_compiler_end(begin->args()[0])) from = &compiler_of(*end);
-      } else if (const Compiler* known = compiler_of_.find(value.get())) {
-        from = *known;
-        ends.push_back(ended(value));
-      } else {
-        ends.push_back(value);
+        if (const CallNode* end = as_compiler_end(begin->args()[0])) from = named(compiler_of(*end));
+      } else if (const Choice* known = choices_.find(value.get())) {
+        from = known->compiler;
       }
-      if (!common) common = from;
-      else if (*common != *from) common = &default_;
+      if (common && common != from) return default_;
+      common = from;
     }
-    if (!compiler) compiler = common ? common : &default_;
-    for (size_t i = 0; i < ends.size(); ++i)
-      if (!stays[i]) ends[i] = compiler_begin(ends[i], *compiler, causes);
-    return ends;
+    return common ? common : default_;
+  }
+
+  // `values` as arguments of what `compiler` builds: each leaves the region it comes from and enters a new one.
+  std::vector<Expr> begun(const std::vector<Expr>& values, Compiler compiler, const OriginSet& origins) {
+    std::vector<Expr> begins;
+    begins.reserve(values.size());
+    for (const Expr& value : values) {
+      const CallNode* begin = as_compiler_begin(value);
+      if (begin && compiler_of(*begin) != kDefaultCompiler) {
+        begins.push_back(value);
+        continue;
+      }
+      if (begin) retire(value->origins(), kMarkedAnew);
+      begins.push_back(compiler->begin(begin ? begin->args()[0] : ended(value), origins));
+    }
+    return begins;
   }
 
   Expr structure(const Expr& original, const Expr& rebuilt) {
@@ -131,9 +151,10 @@ class Annotator final : public Rewriter {
       }
       return changed ? with_children(rebuilt, std::move(children), original->info()) : rebuilt;
     }
-    Compiler compiler = nullptr;
-    children = begun(children, compiler, cause(original));
-    return chosen(with_children(rebuilt, std::move(children), original->info()), compiler);
+    Compiler compiler = common(children);
+    OriginSet origins = compiler->origins(cause(original));
+    children = begun(children, compiler, origins);
+    return chosen(with_children(rebuilt, std::move(children), original->info()), {compiler, std::move(origins)});
   }
 
   Expr function(const Expr& original, const Expr& rebuilt) {
@@ -147,8 +168,8 @@ class Annotator final : public Rewriter {
     const auto& after = static_cast<const LetNode&>(*rebuilt);
     Expr value = after.value();
     if (!as<FunctionNode>(value)) {
-      Compiler compiler = nullptr;
-      value = begun({value}, compiler, cause(value))[0];
+      Compiler compiler = common({value});
+      value = begun({value}, compiler, compiler->origins(cause(value)))[0];
     }
     return make_let(after.var(), value, ended(after.body()), after.with_type(after.checked_type()));
   }
@@ -175,25 +196,26 @@ class Annotator final : public Rewriter {
     return make_ref_write(children[0], children[1], std::move(info));
   }
 
-  Expr ended(const Expr& value) {
-    const Compiler* compiler = compiler_of_.find(value.get());
-    return compiler ? compiler_end(value, **compiler, cause(value)) : value;
+  Expr ended(const Expr& value) const {
+    const Choice* choice = choices_.find(value.get());
+    return choice ? choice->compiler->end(value, choice->origins) : value;
   }
 
-  Expr chosen(Expr expr, Compiler compiler) {
+  Expr chosen(Expr expr, Choice choice) {
     kept_.push_back(expr);
-    compiler_of_.insert(expr.get(), compiler);
+    choices_.insert(expr.get(), std::move(choice));
     return expr;
   }
 
   const OriginSet& cause(const Expr& expr) const { return expr->origins().empty() ? fallback_ : expr->origins(); }
 
-  const std::vector<std::string>& compilers_;
+  std::map<std::string, CompilerMarks> marks_;
+  std::vector<Compiler> compilers_;  // that are asked for, in order
   const bool include_non_call_ops_;
   const OriginSet fallback_;
-  const std::string default_{kDefaultCompiler};
-  PointerMap<Compiler> compiler_of_;  // by node of the result: who builds it, unless nobody was asked
-  std::vector<Expr> kept_;            // what compiler_of_ names
+  const Compiler default_;
+  PointerMap<Choice> choices_;  // by node of the result, unless nobody was asked
+  std::vector<Expr> kept_;      // what choices_ names
 };
 
 // Without any operator there is nothing to hand to a compiler, and no mark could say what it is for.

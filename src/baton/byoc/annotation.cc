@@ -23,9 +23,8 @@ const CallNode* call_of(const Expr& expr, const OpDef& op) {
   return call && call->op() == &op && call->args().size() == 1 ? call : nullptr;
 }
 
-Expr marked(const OpDef& op, const Expr& value, const std::string& compiler, const OriginSet& causes) {
-  return make_call(op_expr(op), {value}, make_attrs(CompilerAttrs{compiler}),
-                   NodeInfo(OriginSet::made_for(causes, "marks a region for " + compiler), {}, value->checked_type()));
+Expr marked(const OpDef& op, const Expr& value, const Attrs& attrs, const OriginSet& origins) {
+  return make_call(op_expr(op), {value}, attrs, NodeInfo(origins, {}, value->checked_type()));
 }
 
 }  // namespace
@@ -35,12 +34,11 @@ const CallNode* as_compiler_end(const Expr& expr) { return call_of(expr, end_op(
 
 const std::string& compiler_of(const CallNode& mark) { return attrs_as<CompilerAttrs>(mark.attrs()).compiler; }
 
-Expr compiler_begin(const Expr& value, const std::string& compiler, const OriginSet& causes) {
-  return marked(begin_op(), value, compiler, causes);
-}
-Expr compiler_end(const Expr& value, const std::string& compiler, const OriginSet& causes) {
-  return marked(end_op(), value, compiler, causes);
-}
+CompilerMarks::CompilerMarks(std::string compiler)
+    : compiler_(std::move(compiler)), reason_("marks a region for " + compiler_), attrs_(make_attrs(CompilerAttrs{compiler_})) {}
+
+Expr CompilerMarks::begin(const Expr& value, const OriginSet& origins) const { return marked(begin_op(), value, attrs_, origins); }
+Expr CompilerMarks::end(const Expr& value, const OriginSet& origins) const { return marked(end_op(), value, attrs_, origins); }
 
 std::string text_attr(const FunctionNode& function, std::string_view name) {
   const AttrValue* value = function.attr(name);

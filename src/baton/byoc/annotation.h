@@ -17,9 +17,21 @@ const CallNode* as_compiler_end(const Expr& expr);
 /// Of a compiler_begin or compiler_end.
 const std::string& compiler_of(const CallNode& mark);
 
-/// compiler_begin(value) or compiler_end(value), caused by `causes` (which must name some operator). It has the value's type.
-Expr compiler_begin(const Expr& value, const std::string& compiler, const OriginSet& causes);
-Expr compiler_end(const Expr& value, const std::string& compiler, const OriginSet& causes);
+/// One compiler's marks: what they have in common is made once.
+class CompilerMarks {
+ public:
+  explicit CompilerMarks(std::string compiler);
+  const std::string& compiler() const { return compiler_; }
+  /// What marks stand for that `causes` made necessary; it must name some operator.
+  OriginSet origins(const OriginSet& causes) const { return OriginSet::made_for(causes, reason_); }
+  /// compiler_begin(value) and compiler_end(value), standing for `origins`. They have the value's type.
+  Expr begin(const Expr& value, const OriginSet& origins) const;
+  Expr end(const Expr& value, const OriginSet& origins) const;
+
+ private:
+  std::string compiler_, reason_;
+  Attrs attrs_;
+};
 
 /// The text of attribute `name` of `function`, empty when there is none.
 std::string text_attr(const FunctionNode& function, std::string_view name);

@@ -52,6 +52,8 @@ class TupleFlattener final : public EverywhereRewriter {
     if (!end || !as<TupleNode>(end->args()[0])) return rebuilt;
     retire(original->origins(), "the tuple leaves the region field by field");
     const Expr& root = end->args()[0];
+    const CompilerMarks marks(compiler_of(*end));
+    const OriginSet origins = marks.origins(original->origins());
     PointerMap<Expr> ended;
     const auto is_tuple = [](const Expr& expr) { return expr->kind() == ExprKind::kTuple; };
     const auto end_fields = [&](const Expr& expr) {
@@ -60,7 +62,7 @@ class TupleFlattener final : public EverywhereRewriter {
       std::vector<Expr> fields;
       for (const Expr& field : tuple->fields()) {
         const Expr* inner = ended.find(field.get());
-        fields.push_back(inner ? *inner : compiler_end(field, compiler_of(*end), original->origins()));
+        fields.push_back(inner ? *inner : marks.end(field, origins));
       }
       ended.insert(expr.get(), make_tuple(std::move(fields), tuple->info()));
     };

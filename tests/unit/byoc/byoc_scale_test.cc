@@ -10,6 +10,7 @@
 #include "baton/driver/initialize.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
+#include "baton/pass/timing.h"
 
 namespace baton {
 namespace {
@@ -50,10 +51,15 @@ class ByocScale : public ::testing::Test {
   }
 
   static IRModule timed(const char* what, const IRModule& module, const char* pass, PassArgs args, int length) {
+    auto context = std::make_shared<PassContext>();
+    context->opt_level = 3;
+    if (std::getenv("BATON_TIMING")) context->instruments.push_back(std::make_shared<PassTimingInstrument>());
+    const PassContextScope scope(context);
     const auto start = std::chrono::steady_clock::now();
     const IRModule result = (*make_pass(pass, args))(module);
     const double us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
     std::printf("%-28s %-22s %8d: %7.3f us per node, %9.1f ms\n", what, pass, length, us / length, us / 1000);
+    if (std::getenv("BATON_TIMING")) std::printf("%s\n", PassTimingInstrument::render().c_str());
     return result;
   }
 
