@@ -78,6 +78,7 @@ class OriginMutations : public ::testing::Test {
   // Runs the last step of a case clean and broken.
   static void score(const IRModule& input, const nlohmann::json& which, Tally& tally) {
     const std::string id = which["id"];
+    const TargetRules rules(which);
     const auto& steps = which["steps"];
     IRModule module = input;
     const PassContextRef context = pass_context(which);

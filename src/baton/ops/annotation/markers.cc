@@ -1,13 +1,11 @@
 // Marks around values. They compute nothing: the result has the type of the input.
+#include "baton/ops/annotation/compiler_attrs.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/qnn/qnn_attrs.h"
 #include "baton/ops/relations.h"
 
 namespace baton {
 
-struct CompilerAttrs {
-  std::string compiler = {};
-};
 struct CastHintAttrs {
   DType dtype = {};
 };
