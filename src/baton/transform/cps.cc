@@ -374,7 +374,7 @@ Pass on_main(const char* name, Function (*change)(const Function&, const IRModul
     const Function main = module->find("main");
     if (!main) throw Error(std::string(name) + ": the module has no @main");
     module->set("main", change(main, module));
-    return (*make_pass("InferType"))(module);
+    return infer_types(std::move(module));
   });
 }
 

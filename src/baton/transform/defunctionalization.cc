@@ -366,7 +366,7 @@ Pass defunctionalization() {
         const Function main = module->find("main");
         if (!main) throw Error("Defunctionalization: the module has no @main");
         module->set("main", defunctionalize(main, module));
-        return (*make_pass("InferType"))(module);
+        return infer_types(std::move(module));
       },
       /*may_retire=*/true);
 }
