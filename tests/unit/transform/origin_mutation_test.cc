@@ -144,6 +144,18 @@ constexpr Program kPrograms[] = {
      "def @main(%a: Tensor[(1, 4), float32], %b: Tensor[(1, 4), float32], %c: Tensor[(1, 4), float32]) { "
      "tanh(concatenate((%a, %b, %c))) }",
      R"({"max_function_args": 2})"},
+    {"EtaExpand",
+     "def @f(%x: int32) -> int32 { abs(%x) } def @main(%x: int32) -> int32 { add(@f(%x), abs(@f(%x))) }",
+     R"({"expand_global_var": true})"},
+    {"LambdaLift",
+     "def @main(%x: Tensor[(3), float32]) { let %f = fn (%y: Tensor[(3), float32]) { add(exp(%y), %x) }; tanh(%f(%x)) }"},
+    {"ManifestLifetimes", "def @main(%x: Tensor[(3), float32]) { let %a = exp(%x); let %b = %a; let %c = tanh(%b); %c }"},
+    {"PartialEvaluate",
+     "def @main(%x: Tensor[(3), float32]) { let %f = fn (%y: Tensor[(3), float32]) { if (True) { exp(%y) } else { abs(%y) } }; "
+     "tanh(%f(%x)) }"},
+    {"Defunctionalization",
+     "def @apply(%f: fn (float32) -> float32, %x: float32) -> float32 { tanh(%f(%x)) } "
+     "def @main(%x: float32) -> float32 { add(@apply(fn (%y: float32) -> float32 { exp(%y) }, %x), fn (%z: float32) -> float32 { %x }(abs(%x))) }"},
 };
 
 nlohmann::json step(const std::string& pass, const char* args = "{}") { return nlohmann::json::array({pass, nlohmann::json::parse(args)}); }
