@@ -3,6 +3,7 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/qnn/qnn_attrs.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 
 namespace baton {
 
@@ -98,6 +99,7 @@ const OpDef& op_annotation_checkpoint() {
       .doc = "The gradient computes the value again instead of keeping it.",
       .inputs = {{"data", "the value"}},
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
+      .rules = op_rules(copy_gradient()),
   };
   return def;
 }

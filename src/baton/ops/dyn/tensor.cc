@@ -3,6 +3,7 @@
 
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/tensor/shape_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
 #include "baton/ops/nn/pad_attrs.h"
@@ -121,6 +122,7 @@ const OpDef& op_dyn_ones() {
       .fuse = Fuse::kElementwise,
       .relation = [](RelationContext& ctx, const InitOpAttrs& attrs) { return shaped_relation(ctx, 0, attrs.dtype); },
       .data_dependent = true,
+      .rules = op_rules(no_gradient()),
   };
   return def;
 }
@@ -133,6 +135,7 @@ const OpDef& op_dyn_zeros() {
       .fuse = Fuse::kElementwise,
       .relation = [](RelationContext& ctx, const InitOpAttrs& attrs) { return shaped_relation(ctx, 0, attrs.dtype); },
       .data_dependent = true,
+      .rules = op_rules(no_gradient()),
   };
   return def;
 }
@@ -146,6 +149,7 @@ const OpDef& op_dyn_reshape() {
       .relation = [](RelationContext& ctx, const ReshapeAttrs&) { return data_shaped_relation(ctx); },
       .reshape_only = true,
       .data_dependent = true,
+      .rules = op_rules(reshape_gradient()),
   };
   return def;
 }
