@@ -1,5 +1,6 @@
 #include "baton/ops/qnn/qnn_build.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace baton::qnn {
@@ -27,6 +28,7 @@ Expr apply(std::string_view op, std::vector<Expr> args, const NamedAttrs& attrs)
 
 Expr apply_like(std::string_view op, std::vector<Expr> args, const CallNode& call, const NamedAttrs& changes) {
   const OpDef& def = op_named(op);
+  if (!def.attrs) return apply(op, std::move(args));
   NamedAttrs all;
   for (const AttrField& field : def.attrs->fields) {
     const auto changed = std::find_if(changes.begin(), changes.end(), [&](const auto& each) { return each.first == field.name; });
