@@ -15,6 +15,7 @@
 #include "baton/transform/build.h"
 #include "baton/transform/call_graph.h"
 #include "baton/transform/infer_type.h"
+#include "baton/transform/known_types.h"
 
 namespace baton {
 
@@ -257,16 +258,8 @@ class MixedPrecisionRewriter final : public Rewriter {
     return result;
   }
 
-  /// Typed, so that its users can ask for its type. Children are typed: only `expr` itself is looked at.
-  Expr typed(const Expr& expr) const {
-    if (expr->checked_type() || expr->kind() == ExprKind::kGlobalVar) return expr;
-    bool names_module = expr->kind() == ExprKind::kFunction || expr->kind() == ExprKind::kMatch;
-    if (!names_module)
-      for_each_child(*expr, [&](const Expr& child) {
-        names_module |= child->kind() == ExprKind::kGlobalVar || child->kind() == ExprKind::kConstructor;
-      });
-    return infer_type(expr, names_module ? &module_ : nullptr);
-  }
+  /// Typed, so that its users can ask for its type.
+  Expr typed(const Expr& expr) const { return typed_node(expr, module_); }
 
   const IRModuleNode& module_;
   DType small_;
