@@ -4,6 +4,7 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/layout_flow_rules.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
 
@@ -181,6 +182,7 @@ const OpDef& op_concatenate() {
       .fuse = Fuse::kInjective,
       .relation = concatenate_relation,
       .compute = concatenate_compute,
+      .rules = op_rules(concatenate_layout_flow()),
   };
   return def;
 }
@@ -205,6 +207,7 @@ const OpDef& op_split() {
       .fuse = Fuse::kInjective,
       .relation = split_relation,
       .compute = split_compute,
+      .rules = op_rules(split_layout_flow()),
   };
   return def;
 }
