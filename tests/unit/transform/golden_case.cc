@@ -46,13 +46,18 @@ std::string shown(const IRModule& module) {
 
 IRModule infer(const IRModule& module) { return (*make_pass("InferType"))(module); }
 
+// Whether a parameter of a printed model is its input: variables of one name are told apart by numbers in text.
+bool is_model_input(const std::string& name) {
+  return name.starts_with("data") && name.find_first_not_of("0123456789", 4) == std::string::npos;
+}
+
 // Parameters of main become constants by the rule of tests/reference.
 IRModule bind_params(const IRModule& module, const std::vector<std::string>& names, bool all) {
   const Function main = module->find("main");
   std::unordered_map<const ExprNode*, Expr> values;
   std::vector<Var> left;
   for (const Var& param : main->params()) {
-    const bool bound = all ? param->name() != "data" : std::count(names.begin(), names.end(), param->name()) > 0;
+    const bool bound = all ? !is_model_input(param->name()) : std::count(names.begin(), names.end(), param->name()) > 0;
     const auto* type = as_type<TensorTypeNode>(param->checked_type());
     if (!bound || !type || !type->is_static()) {
       left.push_back(param);
