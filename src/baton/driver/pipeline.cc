@@ -1,12 +1,15 @@
 #include "baton/driver/pipeline.h"
 
+#include "baton/target/target.h"
 #include "baton/transform/alter_op_layout.h"
 #include "baton/transform/legalize.h"
 
 namespace baton {
 
+namespace {
+
 // Names and order as in TVM 0.11.1; each pass brings its level. Passes over devices come with the first second device.
-Pass optimization_passes(const Machine& machine) {
+Pass passes_with(const Pass& alter_op_layout) {
   return sequential({
       make_pass("RemoveUnusedFunctions"),
       make_pass("ToBasicBlockNormalForm"),
@@ -24,7 +27,7 @@ Pass optimization_passes(const Machine& machine) {
       make_pass("CanonicalizeOps"),
       make_pass("FlattenAtrousConv"),
       make_pass("InferType"),
-      alter_op_layout_for(machine),
+      alter_op_layout,
       make_pass("FastMath"),
       make_pass("FoldConstant"),
       make_pass("SplitArgs"),
@@ -32,10 +35,22 @@ Pass optimization_passes(const Machine& machine) {
   });
 }
 
+IRModule prepare_kernels(IRModule module) {
+  for (const char* name : {"InferType", "Inline", "InferType", "LabelOps"}) module = (*make_pass(name))(module);
+  return module;
+}
+
+}  // namespace
+
+Pass optimization_passes(const Machine& machine) { return passes_with(alter_op_layout_for(machine)); }
+
 IRModule optimize(const IRModule& module, const Machine& machine) {
-  IRModule result = (*optimization_passes(machine))(module);
-  for (const char* name : {"InferType", "Inline", "InferType", "LabelOps"}) result = (*make_pass(name))(result);
-  return result;
+  return prepare_kernels((*optimization_passes(machine))(module));
+}
+
+IRModule optimize_as_tvm(const IRModule& module, const std::string& target) {
+  const TargetScope scope(target);
+  return prepare_kernels((*passes_with(make_pass("AlterOpLayout")))(module));
 }
 
 }  // namespace baton

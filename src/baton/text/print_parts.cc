@@ -61,10 +61,17 @@ void Printer::variable(const VarNode* var, Piece& into, bool typed) {
   into.text += names_[nodes_[var].number];
 }
 
+// Constants are numbered when the walk meets them, which is before the lines that name them are made.
+void Printer::meet(const ConstantNode* constant) {
+  NodeState& state = nodes_[constant];
+  std::string literal;
+  if (state.number == NodeState::kNone && !append_literal(literal, constant->value()))
+    state.number = static_cast<uint32_t>(metadata_.add_constant(constant->value()));
+}
+
 void Printer::constant(const ConstantNode* constant, NodeState& state, Piece& into, bool typed) {
   if (!append_literal(into.text, constant->value())) {
-    if (state.number == NodeState::kNone)
-      state.number = static_cast<uint32_t>(metadata_.add_constant(constant->value()));
+    if (state.number == NodeState::kNone) meet(constant);
     into.text += "meta[relay.Constant][";
     append_integer(into.text, state.number);
     into.text += ']';

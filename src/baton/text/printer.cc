@@ -2,7 +2,7 @@
 // of a let; used once) are written in place; everything else gets the next number and a line of its own.
 //
 // A node's right-hand side (its Piece) is made when a depth-first walk from the tail leaves it: callee first,
-// then the arguments. Its number is given, and its line written, when its first user's piece is made:
+// then the arguments; constants are numbered on that walk. Its number is given, and its line written, when its first user's piece is made:
 // arguments in order, then the callee. So numbers grow in the order in which lines are needed, and lines
 // stand before their users.
 #include "baton/text/printer.h"
@@ -179,7 +179,8 @@ void Printer::visit(const ExprNode* root) {
     }
     if (child) {
       ++next;
-      if (!done(child)) stack_.emplace_back(child, 0);
+      if (child->kind() == ExprKind::kConstant) meet(static_cast<const ConstantNode*>(child));
+      else if (!done(child)) stack_.emplace_back(child, 0);
       continue;
     }
     const ExprNode* finished = node;

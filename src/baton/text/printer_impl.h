@@ -88,6 +88,7 @@ class Printer {
   void type_definition(const TypeDataNode& type, std::string& out);
   void variable(const VarNode* var, Piece& into, bool typed);
   void binding(const VarNode* var, Piece& into, bool typed, const VirtualDevice* device = nullptr);
+  void meet(const ConstantNode* constant);
   void constant(const ConstantNode* constant, NodeState& state, Piece& into, bool typed);
 
   // ---- names, types, attributes, comments

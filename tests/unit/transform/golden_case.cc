@@ -2,17 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <regex>
 #include <set>
 
 #include "baton/byoc/pattern_table.h"
 #include "baton/byoc/target_rules.h"
+#include "baton/driver/pipeline.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/base/float16.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
+#include "baton/target/target.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
 #include "baton/transform/gradient.h"
@@ -48,13 +51,18 @@ std::string shown(const IRModule& module) {
 
 IRModule infer(const IRModule& module) { return (*make_pass("InferType"))(module); }
 
+// Whether a parameter of a printed model is its input: variables of one name are told apart by numbers in text.
+bool is_model_input(const std::string& name) {
+  return name.starts_with("data") && name.find_first_not_of("0123456789", 4) == std::string::npos;
+}
+
 // Parameters of main become constants by the rule of tests/reference.
 IRModule bind_params(const IRModule& module, const std::vector<std::string>& names, bool all) {
   const Function main = module->find("main");
   std::unordered_map<const ExprNode*, Expr> values;
   std::vector<Var> left;
   for (const Var& param : main->params()) {
-    const bool bound = all ? param->name() != "data" : std::count(names.begin(), names.end(), param->name()) > 0;
+    const bool bound = all ? !is_model_input(param->name()) : std::count(names.begin(), names.end(), param->name()) > 0;
     const auto* type = as_type<TensorTypeNode>(param->checked_type());
     if (!bound || !type || !type->is_static()) {
       left.push_back(param);
@@ -130,6 +138,7 @@ std::string compare_constants(const json& expected, const IRModuleNode& module) 
 }
 
 bool exists(const std::string& pass) {
+  if (pass == "optimize") return true;
   static const std::set<std::string> names = [] {
     const auto all = pass_names();
     return std::set<std::string>(all.begin(), all.end());
@@ -159,6 +168,7 @@ void register_golden_tables() {
 
 // One step. "gradient" is no pass there: main is given a new function, as relay.transform.gradient makes it.
 IRModule step_done(const json& step, const IRModule& module) {
+  if (step[0] == "optimize") return optimize_as_tvm(module, step[1]["target"]);
   if (step[0] != "gradient") return (*make_pass(step[0], pass_args(step[1])))(module);
   const IRModule result = module->copy();
   result->set("main", gradient(result->find("main"), result, gradient_mode(step[1].value("mode", "higher_order"))));
@@ -223,6 +233,8 @@ Result PassCases::run(const json& which) {
     {
       const TargetRules rules(which);
       const PassContextScope scope(pass_context(which));
+      std::optional<TargetScope> target;
+      if (which.contains("target") && which["target"].is_string()) target.emplace(which["target"].get<std::string>());
       for (const json& step : which["steps"]) module = step_done(step, module);
     }
     // There the result is one function.

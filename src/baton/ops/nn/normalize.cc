@@ -2,6 +2,7 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/layout_flow_rules.h"
 
 namespace baton {
 
@@ -167,6 +168,7 @@ const OpDef& op_nn_l2_normalize() {
               if (!checked_axis(ctx, axis, data->rank())) return kFailed;
             return identity_relation(ctx);
           },
+      .rules = op_rules(axis_layout_flow()),
   };
   return def;
 }
@@ -203,6 +205,7 @@ const OpDef& op_nn_prelu() {
             prelu(i.reversed()) = select(value > cast(value.type(), 0), value, value * slope);
             c.result(prelu);
           },
+      .rules = op_rules(axis_layout_flow()),
   };
   return def;
 }

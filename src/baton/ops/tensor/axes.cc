@@ -4,6 +4,7 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/layout_flow_rules.h"
 #include "baton/ops/tensor/reindex.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 
@@ -120,7 +121,7 @@ const OpDef& op_transpose() {
       .fuse = Fuse::kInjective,
       .relation = transpose_relation,
       .compute = transpose_compute,
-      .rules = op_rules(transpose_gradient()),
+      .rules = op_rules(transpose_gradient(), transpose_layout_flow()),
   };
   return def;
 }
