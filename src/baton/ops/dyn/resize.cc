@@ -1,5 +1,7 @@
 // Images whose new size is known at run time only.
+#include "baton/ops/dyn/dyn_compute.h"
 #include "baton/ops/image/resize2d_attrs.h"
+#include "baton/ops/image/resize_compute.h"
 #include "baton/ops/nn/upsampling_attrs.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
@@ -20,6 +22,13 @@ RelationStatus resized_relation(RelationContext& ctx, const std::string& text, c
   return ctx.assign_result(tensor_type(convert_shape(shape, plain, *layout), dtype.is_void() ? data->dtype() : dtype));
 }
 
+void dyn_resize2d_compute(Compute& c, const Resize2DAttrs& attrs) {
+  Resize resize{2, *Layout::parse(attrs.layout), attrs.method, attrs.coordinate_transformation_mode, attrs.rounding_method,
+                attrs.cubic_alpha, attrs.cubic_exclude != 0, attrs.extrapolation_value};
+  for (int k = 0; k < static_cast<int>(c.in(2).rank() == 1 ? c.in(2).extent(0) : 0); ++k) resize.roi.push_back(Halide::cast<float>(c.in(2)({Halide::Expr(k)})));
+  resize_compute(c, resize);
+}
+
 }  // namespace
 
 const OpDef& op_dyn_image_resize2d() {
@@ -29,7 +38,9 @@ const OpDef& op_dyn_image_resize2d() {
       .inputs = {{"data", "images"}, {"size", "vector: height and width"}, {"roi", "vector: the part that is taken"}},
       .fuse = Fuse::kInjective,
       .relation = [](RelationContext& ctx, const Resize2DAttrs& a) { return resized_relation(ctx, a.layout, "NCHW", "HW", a.out_dtype); },
+      .compute = [](Compute& c, const Resize2DAttrs& attrs) { dyn_resize2d_compute(c, attrs); },
       .data_dependent = true,
+      .rules = op_rules(ShapeRule{dyn_resize2d_shapes}),
   };
   return def;
 }
@@ -41,7 +52,9 @@ const OpDef& op_dyn_nn_upsampling() {
       .inputs = {{"data", "images"}, {"scale_h", "scalar"}, {"scale_w", "scalar"}},
       .fuse = Fuse::kInjective,
       .relation = [](RelationContext& ctx, const UpSamplingAttrs& a) { return resized_relation(ctx, a.layout, "NCHW", "HW", {}); },
+      .compute = [](Compute& c, const UpSamplingAttrs& attrs) { upsampling_compute(c, attrs); },
       .data_dependent = true,
+      .rules = op_rules(ShapeRule{dyn_upsampling_shapes}),
   };
   return def;
 }
@@ -53,7 +66,9 @@ const OpDef& op_dyn_nn_upsampling3d() {
       .inputs = {{"data", "volumes"}, {"scale_d", "scalar"}, {"scale_h", "scalar"}, {"scale_w", "scalar"}},
       .fuse = Fuse::kInjective,
       .relation = [](RelationContext& ctx, const UpSampling3DAttrs& a) { return resized_relation(ctx, a.layout, "NCDHW", "DHW", {}); },
+      .compute = [](Compute& c, const UpSampling3DAttrs& attrs) { upsampling3d_compute(c, attrs); },
       .data_dependent = true,
+      .rules = op_rules(ShapeRule{dyn_upsampling3d_shapes}),
   };
   return def;
 }

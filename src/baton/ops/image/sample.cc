@@ -146,7 +146,7 @@ RelationStatus dilation2d_relation(RelationContext& ctx, const Dilation2DAttrs& 
       tensor_type(convert_shape(shape, canonical, *data_layout), attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype));
 }
 
-// Padding never wins.
+// Padding counts as 0.
 void dilation2d_compute(Compute& c, const Dilation2DAttrs& attrs) {
   const Layout nchw = *Layout::parse("NCHW"), ihw = *Layout::parse("IHW");
   const Layout data_layout = *Layout::parse(attrs.data_layout), kernel_layout = *Layout::parse(attrs.kernel_layout);
@@ -165,10 +165,11 @@ void dilation2d_compute(Compute& c, const Dilation2DAttrs& attrs) {
     inside = inside && position >= 0 && position < as_int(in[2 + k]);
     from[2 + k] = inside_axis(position, in[2 + k]);
   }
-  const Halide::Expr value = cast(type, data(convert_index<Halide::Expr>(from, nchw, data_layout))) + cast(type, weight(tap));
+  const Halide::Expr element = cast(type, data(convert_index<Halide::Expr>(from, nchw, data_layout)));
+  const Halide::Expr value = select(inside, element, cast(type, 0)) + cast(type, weight(tap));
   Halide::Func largest = c.stage("dilation2d");
   largest(i.reversed()) = lowest(type);
-  largest(i.reversed()) = max(largest(i.reversed()), select(inside, value, lowest(type)));
+  largest(i.reversed()) = max(largest(i.reversed()), value);
   c.result(copy_stage(c, largest));
 }
 

@@ -143,7 +143,9 @@ void deformable_conv2d_compute(Compute& c, const DeformableConv2DAttrs& attrs) {
   const Halide::Expr x = cast(type, s[4] * as_int(attrs.strides[1]) - as_int(pad.left) + kx * as_int(attrs.dilation[1])) + moved_by(1);
   const Halide::Expr y0 = floor(y), x0 = floor(x), dy = y - y0, dx = x - x0;
   auto pixel = [&](int down, int right) {
-    return cast(type, at_plain(data, data_layout, {s[0], s[1], inside_axis(y0 + down, height), inside_axis(x0 + right, width)}));
+    const Halide::Expr at_y = cast<int>(y0) + down, at_x = cast<int>(x0) + right;
+    const Halide::Expr value = at_plain(data, data_layout, {s[0], s[1], inside_axis(at_y, height), inside_axis(at_x, width)});
+    return select(at_y < height && at_x < width, cast(type, value), cast(type, 0));
   };
   const Halide::Expr top = pixel(0, 0) * (1 - dx) + pixel(0, 1) * dx, bottom = pixel(1, 0) * (1 - dx) + pixel(1, 1) * dx;
   const Halide::Expr inside = y >= 0 && x >= 0 && y < height && x < width;
