@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "baton/ir/shape_rule.h"
 #include "baton/ir/visit.h"
 #include "baton/ops/compute.h"
 
@@ -36,16 +37,17 @@ Values run(const CallNode& call, const Values& args) {
     inputs.emplace_back(load, arg.shape(), arg.dtype());
   }
   std::vector<Type> types;
-  for (const Expr& arg : call.args()) types.push_back(arg->checked_type());
+  for (const NDArray& arg : args) types.push_back(tensor_type(arg.shape(), arg.dtype()));
+  const Type result = static_result_type(call, args);
   std::string prefix = call.op()->name;
   std::replace(prefix.begin(), prefix.end(), '.', '_');  // Halide's names have no dots
-  Compute compute(prefix, inputs, types, call.checked_type());
+  Compute compute(prefix, inputs, types, result);
   call.op()->compute(compute, call.attrs());
   for (const Stage& stage : compute.stages()) Halide::Func(stage.func).compute_root();
   Values outputs;
-  const auto* tuple = as_type<TupleTypeNode>(call.checked_type());
+  const auto* tuple = as_type<TupleTypeNode>(result);
   for (size_t k = 0; k < compute.results().size(); ++k) {
-    outputs.push_back(empty_of(tuple ? tuple->fields()[k] : call.checked_type()));
+    outputs.push_back(empty_of(tuple ? tuple->fields()[k] : result));
     if (outputs.back().size() == 0) continue;
     Halide::Buffer<> to = buffer_of(outputs.back());
     Halide::Func(compute.results()[k]).realize(to);

@@ -1,6 +1,7 @@
 // Convolutions over one and three spatial axes.
 #include "baton/ops/nn/conv_attrs.h"
 #include "baton/ops/nn/conv_nd_attrs.h"
+#include "baton/ops/nn/conv_nd_compute.h"
 #include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
 
@@ -137,6 +138,7 @@ const OpDef& op_nn_conv1d() {
       .inputs = {{"data", "3-D tensor in data_layout"}, {"weight", "3-D tensor in kernel_layout"}},
       .fuse = Fuse::kOutFusable,
       .relation = conv_relation<Conv1DAttrs, 1>,
+      .compute = [](Compute& c, const Conv1DAttrs& attrs) { conv_nd_compute(c, conv_nd(attrs, 1)); },
   };
   return def;
 }
@@ -148,6 +150,7 @@ const OpDef& op_nn_conv3d() {
       .inputs = {{"data", "5-D tensor in data_layout"}, {"weight", "5-D tensor in kernel_layout"}},
       .fuse = Fuse::kOutFusable,
       .relation = conv_relation<Conv3DAttrs, 3>,
+      .compute = [](Compute& c, const Conv3DAttrs& attrs) { conv_nd_compute(c, conv_nd(attrs, 3)); },
   };
   return def;
 }

@@ -1,6 +1,7 @@
 // What belongs to 2-D convolutions: the gradient by the weight, weights for other algorithms, and correlation.
 #include "baton/ops/nn/conv2d_relation.h"
 #include "baton/ops/nn/conv_attrs.h"
+#include "baton/ops/nn/conv_nd_compute.h"
 #include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
 
@@ -146,6 +147,7 @@ const OpDef& op_nn_conv2d_backward_weight() {
       .inputs = {{"grad", "gradient by the convolution's result"}, {"data", "the convolution's data"}},
       .fuse = Fuse::kOutFusable,
       .relation = backward_weight_relation,
+      .compute = conv2d_backward_weight_compute,
   };
   return def;
 }

@@ -5,6 +5,7 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/tensor/reduce_compute.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
 
@@ -144,6 +145,22 @@ void arg_compute(Compute& c, const ArgReduceAttrs& a) {
 }
 
 }  // namespace
+
+void variance_compute(Compute& c, const std::optional<Ints>& axis, bool exclude, bool keepdims, bool unbiased) {
+  const Reduction r(c, axis, exclude, keepdims);
+  const Halide::Type type = sum_type(c.out().dtype());
+  const Halide::Expr off = cast(type, c.in(0)(r.at)) - cast(type, broadcast_at(c.in(1), r.at));
+  const Halide::Expr count = cast(type, Halide::Expr(static_cast<double>(unbiased ? r.count - 1 : r.count)));
+  Halide::Func squares = c.stage("squares"), variance = c.stage("variance");
+  if (r.any) {
+    squares(r.i.reversed()) = cast(type, 0);
+    squares(r.i.reversed()) += off * off;
+  } else {
+    squares(r.i.reversed()) = off * off;
+  }
+  variance(r.i.reversed()) = cast_to(c.out().dtype(), squares(r.i.reversed()) / count);
+  c.result(variance);
+}
 
 const OpDef& op_sum() {
   static const OpDef def = reduce_op("sum", "The sum.", zero_of, [](Halide::Expr a, Halide::Expr b) { return a + b; }, op_rules(sum_gradient()));

@@ -53,7 +53,7 @@ const OpDef& op_floor() {
 }
 
 const OpDef& op_round() {
-  static const OpDef def = real_op("round", "Rounded to the nearest whole number, halves to the even one.", [](Halide::Expr x) { return round(x); });
+  static const OpDef def = real_op("round", "Rounded to the nearest whole number, halves away from zero.", [](Halide::Expr x) { return round_away(x); });
   return def;
 }
 
