@@ -16,6 +16,8 @@
 
 #include <malloc.h>
 
+#include "baton/byoc/pattern_table.h"
+#include "baton/byoc/target_rules.h"
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/load_model.h"
@@ -110,6 +112,18 @@ std::map<std::string, Subject> subjects() {
   all["FuseOps"].tvm_s = 1.39;
   all["ConvertLayout"] = {"ConvertLayout(desired_layouts=[[\"nn.conv2d\", [\"NHWC\", \"default\"]]])", network, "InferType", 1.84};
   all["FoldConstant"] = {"FoldConstant", constants, "InferType", 5.7, 1'200};
+  // Every second operator of the chain goes to another compiler.
+  for (const char* op : {"add", "nn.conv2d"}) register_target_rule(op, "bench", [](const Expr&) { return true; });
+  register_pattern_table("bench", {{"bench.add_relu", is_op("nn.relu")->call({is_op("add")->call({wildcard(), wildcard()})}), {}}});
+  const std::string annotate = "AnnotateTarget(targets=[\"bench\"])";
+  all["AnnotateTarget"] = {annotate, chain, "InferType", 7.4};
+  all["MergeCompilerRegions"] = {"MergeCompilerRegions", chain, annotate, 38.9};
+  all["PartitionGraph"] = {"PartitionGraph", chain, annotate + ",MergeCompilerRegions", 12.4, 1'200};
+  all["MergeComposite"] = {"MergeComposite(pattern_table=\"bench\")", chain};
+  for (const char* name : {"MarkCompilerFunctionsAsExtern", "OutlineCompilerFunctionsWithExistingGlobalSymbols"})
+    all[name] = {name, chain, annotate + ",MergeCompilerRegions,PartitionGraph", 0, 1'200};
+  all.erase("InlineCompilerFunctionsBoundTo");  // works on the functions that it is given the names of
+  all["un_cps"].before = "InferType,to_cps,InferType";
   all["SplitArgs"].call = "SplitArgs(max_function_args=8)";
   return all;
 }

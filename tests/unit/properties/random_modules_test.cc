@@ -9,9 +9,12 @@
 #include <map>
 #include <set>
 
+#include "baton/byoc/pattern_table.h"
+#include "baton/byoc/target_rules.h"
 #include "baton/driver/initialize.h"
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/pass.h"
+#include "baton/pass/pass_list.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
@@ -50,19 +53,27 @@ const std::map<std::string, PassArgs>& arguments() {
   static const std::map<std::string, PassArgs> all = {
       {"ConvertLayout", {{"desired_layouts", AttrList{AttrList{std::string("nn.conv2d"), AttrList{std::string("NHWC"), std::string("default")}}}}}},
       {"SplitArgs", {{"max_function_args", int64_t{2}}}},
+      {"AnnotateTarget", {{"targets", AttrList{std::string("random")}}}},
+      {"MergeComposite", {{"pattern_table", std::string("random")}}},
   };
   return all;
 }
 // They change types by their nature.
-const std::set<std::string> kChangesTypes = {};
-// They need more than a program: tables of patterns, devices.
-const std::set<std::string> kNotAlone = {};
+const std::set<std::string> kChangesTypes = {"FirstOrderGradient", "LazyGradientInit", "ToMixedPrecision", "gradient", "to_cps"};
+// They need names of functions in the module, or undo what only another pass makes.
+const std::set<std::string> kNotAlone = {"InlineCompilerFunctionsBoundTo", "un_cps"};
 // They put several values in one tensor.
 const std::set<std::string> kStacks = {"BatchingOps", "CombineParallelBatchMatmul", "CombineParallelConv2D", "CombineParallelDense"};
 // A scale in front of a convolution goes into its weights.
 const std::set<std::string> kMovesForward = {"FoldScaleAxis", "ForwardFoldScaleAxis"};
 // What must have run for them to find something.
-const std::map<std::string, std::string> kAfter = {{"DefuseOps", "FuseOps"}};
+const std::map<std::string, std::string> kAfter = {
+    {"DefuseOps", "FuseOps"},
+    {"MergeCompilerRegions", "AnnotateTarget(targets=[\"random\"])"},
+    {"PartitionGraph", "AnnotateTarget(targets=[\"random\"]),MergeCompilerRegions"},
+    {"OutlineCompilerFunctionsWithExistingGlobalSymbols", "AnnotateTarget(targets=[\"random\"]),MergeCompilerRegions,PartitionGraph"},
+    {"MarkCompilerFunctionsAsExtern", "AnnotateTarget(targets=[\"random\"]),MergeCompilerRegions,PartitionGraph"},
+};
 // They approximate.
 const std::map<std::string, double> kTolerance = {{"FastMath", 3e-2}};
 
@@ -74,9 +85,18 @@ class RandomModules : public ::testing::Test {
  protected:
   void SetUp() override {
     initialize();
+    // A compiler that takes some operators, and what it builds as one.
+    for (const char* op : {"nn.conv2d", "nn.relu", "add", "multiply", "nn.dense"}) register_target_rule(op, "random", [](const Expr&) { return true; });
+    const auto any = [] { return wildcard(); };
+    register_pattern_table("random", {{"random.conv_relu", is_op("nn.relu")->call({is_op("nn.conv2d")->call({any(), any()})}), {}},
+                                      {"random.dense", is_op("nn.dense")->call({any(), any()}), {}}});
     context_ = std::make_shared<PassContext>();
     context_->opt_level = 4;
     context_->instruments = {std::make_shared<OriginVerifier>()};
+  }
+
+  void TearDown() override {
+    for (const char* op : {"nn.conv2d", "nn.relu", "add", "multiply", "nn.dense"}) reset_target_rule(op, "random");
   }
 
   void check(uint64_t seed, bool show) {
@@ -94,7 +114,9 @@ class RandomModules : public ::testing::Test {
         const auto args = arguments().find(pass);
         const PassContextScope scope(context_);
         const auto after = kAfter.find(pass);
-        const IRModule given = after == kAfter.end() ? module : (*make_pass(after->second))(module);
+        IRModule given = module;
+        if (after != kAfter.end())
+          for (const Pass& first : parse_passes(after->second)) given = (*first)(given);
         const IRModule result = infer((*make_pass(pass, args == arguments().end() ? PassArgs() : args->second))(given));
         tally.changed += result->find("main") != given->find("main") || result->functions().size() != given->functions().size();
         if (kChangesTypes.contains(pass)) continue;
