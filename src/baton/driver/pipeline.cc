@@ -1,6 +1,6 @@
 #include "baton/driver/pipeline.h"
 
-#include "baton/target/target.h"
+#include "baton/target/current_target.h"
 #include "baton/transform/alter_op_layout.h"
 
 namespace baton {

@@ -6,7 +6,7 @@
 // Other groups, other layouts and other operators stay. (Builds choose otherwise: alter_op_layout.cc.)
 #include "baton/pass/pass.h"
 #include "baton/target/machine.h"
-#include "baton/target/target.h"
+#include "baton/target/current_target.h"
 #include "baton/transform/build.h"
 #include "baton/transform/layout_flow.h"
 

@@ -13,7 +13,7 @@
 #include "baton/support/base/float16.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
-#include "baton/target/target.h"
+#include "baton/target/current_target.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
 #include "text/reference.h"

@@ -1,4 +1,4 @@
-#include "baton/target/target.h"
+#include "baton/target/current_target.h"
 
 #include <algorithm>
 #include <array>
