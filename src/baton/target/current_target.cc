@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <sstream>
 #include <string_view>
 #include <vector>
-
-#include "baton/support/error.h"
 
 namespace baton {
 
@@ -28,48 +25,38 @@ bool among(const std::array<std::string_view, N>& names, const std::string& name
   return std::ranges::find(names, name) != names.end();
 }
 
-bool has_feature(const Target& target, const std::string& feature) {
-  return target.option("mattr").find("+" + feature) != std::string::npos;
+std::string option(const Target& target, std::string_view name) {
+  for (const auto& [at, value] : target.attrs)
+    if (at == name && std::holds_alternative<std::string>(value)) return std::get<std::string>(value);
+  return "";
 }
 
-std::vector<Target>& targets() {
-  thread_local std::vector<Target> stack;
+bool has_feature(const Target& target, const char* feature) {
+  return option(target, "mattr").find(std::string("+") + feature) != std::string::npos;
+}
+
+std::vector<TargetRef>& targets() {
+  thread_local std::vector<TargetRef> stack;
   return stack;
 }
 
 }  // namespace
 
-Target::Target(const std::string& text) : text_(text) {
-  std::istringstream words(text);
-  words >> kind_;
-  if (kind_.empty()) throw UsageError("a target such as \"llvm\" is expected, not \"" + text + "\"");
-  for (std::string word; words >> word;) {
-    const size_t name = word.find_first_not_of('-'), equal = word.find('=');
-    if (name == std::string::npos) continue;
-    options_[word.substr(name, equal == std::string::npos ? equal : equal - name)] =
-        equal == std::string::npos ? "1" : word.substr(equal + 1);
-  }
+TargetRef current_target() { return targets().empty() ? TargetRef() : targets().back(); }
+void enter_target(TargetRef target) { targets().push_back(std::move(target)); }
+void exit_target() {
+  if (!targets().empty()) targets().pop_back();
 }
 
-std::string Target::option(const std::string& name) const {
-  const auto found = options_.find(name);
-  return found == options_.end() ? std::string() : found->second;
-}
-
-int Target::float_lanes() const {
-  const std::string cpu = option("mcpu");
-  if (among(kAvx512, cpu) || has_feature(*this, "avx512f")) return 16;
-  if (among(kAvx2, cpu) || has_feature(*this, "avx2")) return 8;
+int float_lanes(const Target& target) {
+  const std::string cpu = option(target, "mcpu");
+  if (among(kAvx512, cpu) || has_feature(target, "avx512f")) return 16;
+  if (among(kAvx2, cpu) || has_feature(target, "avx2")) return 8;
   return 4;
 }
 
-bool Target::has_vnni() const { return among(kVnni, option("mcpu")) || has_feature(*this, "avx512vnni"); }
-
-const Target* Target::current() { return targets().empty() ? nullptr : &targets().back(); }
-
-void enter_target(const std::string& text) { targets().emplace_back(text); }
-void exit_target() {
-  if (!targets().empty()) targets().pop_back();
+bool has_vnni(const Target& target) {
+  return among(kVnni, option(target, "mcpu")) || has_feature(target, "avx512vnni");
 }
 
 }  // namespace baton

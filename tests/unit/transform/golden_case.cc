@@ -197,7 +197,7 @@ Result PassCases::run(const json& which) {
     {
       const PassContextScope scope(pass_context(which));
       std::optional<TargetScope> target;
-      if (which.contains("target") && which["target"].is_string()) target.emplace(which["target"]);
+      if (which.contains("target") && which["target"].is_string()) target.emplace(Target::parse(which["target"].get<std::string>()));
       for (const json& step : which["steps"])
         module = step[0] == "optimize" ? optimize_as_tvm(module, step[1]["target"])
                                        : (*make_pass(step[0], pass_args(step[1])))(module);
