@@ -22,8 +22,13 @@ OriginSet Causes::of(const Expr& expr) {
   if (!sets.empty()) return OriginSet::merge_all(sets);
   if (!walked_) {
     walked_ = true;
-    post_order(root_, [&](const Expr& node) { sets.push_back(node->origins()); });
+    const auto collect = [&](const Expr& node) { sets.push_back(node->origins()); };
+    post_order(root_, collect);
     everything_ = OriginSet::merge_all(sets);
+    if (everything_.empty() && module_) {
+      for (const auto& [name, function] : module_->functions()) post_order(Expr(function), collect);
+      everything_ = OriginSet::merge_all(sets);
+    }
   }
   return everything_;
 }

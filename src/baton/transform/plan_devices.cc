@@ -208,7 +208,8 @@ class Places {
 /// Writes down what Places found.
 class Planner final : public Rewriter {
  public:
-  Planner(Places& places, const Function& function) : places_(places), causes_(Expr(function)) {}
+  Planner(Places& places, const IRModuleNode& module, const Function& function)
+      : places_(places), causes_(Expr(function), &module) {}
 
  private:
   void let_value(const LetNode& let, const Expr& value) override { causes_.bind(let.var(), value); }
@@ -286,7 +287,7 @@ Pass plan_devices_core(CompilationConfig config) {
         Places places(*module, config);
         std::vector<std::pair<std::string, Function>> updates;
         for (const auto& [name, function] : module->functions())
-          if (has_places(*function)) updates.emplace_back(name, as_ref<FunctionNode>(Planner(places, function).run(Expr(function))));
+          if (has_places(*function)) updates.emplace_back(name, as_ref<FunctionNode>(Planner(places, *module, function).run(Expr(function))));
         for (auto& [name, function] : updates) module->replace(name, std::move(function));
         return infer_types(std::move(module));
       },
