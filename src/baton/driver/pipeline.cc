@@ -1,6 +1,6 @@
 #include "baton/driver/pipeline.h"
 
-#include "baton/target/target.h"
+#include "baton/target/current_target.h"
 #include "baton/transform/alter_op_layout.h"
 #include "baton/transform/legalize.h"
 
@@ -8,9 +8,9 @@ namespace baton {
 
 namespace {
 
-// Names and order as in TVM 0.11.1; each pass brings its level. Passes over devices come with the first second device.
-Pass passes_with(const Pass& alter_op_layout) {
-  return sequential({
+// Names and order as in TVM 0.11.1; each pass brings its level. Devices are planned when there is a target to plan for.
+Pass passes_with(const Pass& alter_op_layout, const TargetRef& target) {
+  std::vector<Pass> passes{
       make_pass("RemoveUnusedFunctions"),
       make_pass("ToBasicBlockNormalForm"),
       qnn_lowering_for({}),
@@ -31,8 +31,10 @@ Pass passes_with(const Pass& alter_op_layout) {
       make_pass("FastMath"),
       make_pass("FoldConstant"),
       make_pass("SplitArgs"),
-      make_pass("FuseOps"),
-  });
+  };
+  if (target) passes.push_back(make_pass("PlanDevices", {{"targets", AttrList{target->options()}}}));
+  passes.push_back(make_pass("FuseOps"));
+  return sequential(std::move(passes));
 }
 
 IRModule prepare_kernels(IRModule module) {
@@ -42,15 +44,16 @@ IRModule prepare_kernels(IRModule module) {
 
 }  // namespace
 
-Pass optimization_passes(const Machine& machine) { return passes_with(alter_op_layout_for(machine)); }
+Pass optimization_passes(const Machine& machine) { return passes_with(alter_op_layout_for(machine), {}); }
 
 IRModule optimize(const IRModule& module, const Machine& machine) {
   return prepare_kernels((*optimization_passes(machine))(module));
 }
 
 IRModule optimize_as_tvm(const IRModule& module, const std::string& target) {
-  const TargetScope scope(target);
-  return prepare_kernels((*passes_with(make_pass("AlterOpLayout")))(module));
+  const TargetRef parsed = Target::parse(target);
+  const TargetScope scope(parsed);
+  return prepare_kernels((*passes_with(make_pass("AlterOpLayout"), parsed))(module));
 }
 
 }  // namespace baton

@@ -33,32 +33,10 @@ struct Target {
   /// stands `?`; numbers are hexadecimal, as TVM writes them after that address.
   std::string text() const;
   bool operator==(const Target& other) const;
-
-  /// The value of `-name=value` as text; "" when it is not given.
-  std::string option(std::string_view name) const;
-  /// float32 values in a vector register of the processor that -mcpu or -mattr name; 4 when they say nothing.
-  int float_lanes() const;
-  bool has_vnni() const;  ///< multiplies and adds up int8 in one instruction
-
-  /// The target of the innermost TargetScope of this thread, or null.
-  static const Target* current();
 };
 
 bool same_target(const TargetRef& a, const TargetRef& b);
 /// `target` driven by `host`.
 TargetRef with_host(const TargetRef& target, TargetRef host);
-
-/// Makes a target the current one of this thread; leaving takes the innermost away.
-void enter_target(TargetRef target);
-void exit_target();
-
-class TargetScope {
- public:
-  explicit TargetScope(TargetRef target) { enter_target(std::move(target)); }
-  explicit TargetScope(std::string_view options) : TargetScope(Target::parse(options)) {}
-  ~TargetScope() { exit_target(); }
-  TargetScope(const TargetScope&) = delete;
-  TargetScope& operator=(const TargetScope&) = delete;
-};
 
 }  // namespace baton

@@ -13,6 +13,7 @@
 #include "baton/ir/placement.h"
 #include "baton/ir/visit.h"
 #include "baton/text/literal.h"
+#include "baton/text/map_order.h"
 #include "baton/text/printer_impl.h"
 
 namespace baton::text {
@@ -414,8 +415,11 @@ void Printer::function(const FunctionNode* function, std::string_view head, Piec
     out += '=';
     append_value(out, attr.second);
   };
+  std::vector<const FunctionAttrs::value_type*> attrs;
+  std::vector<std::string_view> names;
   for (const auto& attr : function->attrs())
-    if (attr.first != kResultDevice && attr.first != kParamDevices) attribute(attr);
+    if (attr.first != kResultDevice && attr.first != kParamDevices) attrs.push_back(&attr), names.push_back(attr.first);
+  for (const size_t at : map_order(names)) attribute(*attrs[at]);
   for (const auto& attr : function->attrs())
     if (attr.first == kResultDevice) attribute(attr);
   out += ')';

@@ -6,7 +6,7 @@
 // Other groups, other layouts and other operators stay. (Builds choose otherwise: alter_op_layout.cc.)
 #include "baton/pass/pass.h"
 #include "baton/target/machine.h"
-#include "baton/target/target.h"
+#include "baton/target/current_target.h"
 #include "baton/transform/build.h"
 #include "baton/transform/layout_flow.h"
 
@@ -64,8 +64,8 @@ std::optional<WantedCall> wanted_dense(const CallNode& call, int lanes) {
 
 Pass alter_op_layout() {
   return function_pass({3, "AlterOpLayout", {"InferType"}}, [](const Function& function, const IRModule&, const PassContext&) {
-    const Target* target = Target::current();
-    const int lanes = target ? target->float_lanes() : Machine::host().float_lanes;
+    const TargetRef target = current_target();
+    const int lanes = target ? float_lanes(*target) : Machine::host().float_lanes;
     return spread_layouts(function, [&](const CallNode& call) -> std::optional<WantedCall> {
       if (call.op()->name == "nn.conv2d") return wanted_conv2d(call, lanes);
       if (call.op()->name == "nn.dense") return wanted_dense(call, lanes);

@@ -14,6 +14,7 @@
 #include "baton/support/log.h"
 #include "baton/transform/build.h"
 #include "baton/transform/call_graph.h"
+#include "baton/transform/causes.h"
 #include "baton/transform/infer_type.h"
 #include "baton/transform/known_types.h"
 
@@ -35,7 +36,7 @@ class MixedPrecisionRewriter final : public Rewriter {
  public:
   /// `keep_result`: asked when the result of `function` would change its type.
   MixedPrecisionRewriter(const IRModuleNode& module, DType small, const Function& function, std::function<bool()> keep_result)
-      : module_(module), small_(small), root_(function.get()), keep_result_(std::move(keep_result)) {}
+      : module_(module), small_(small), root_(function.get()), keep_result_(std::move(keep_result)), causes_(Expr(function)) {}
   const std::map<std::string, int>& missing() const { return missing_; }
 
  private:
@@ -56,7 +57,7 @@ class MixedPrecisionRewriter final : public Rewriter {
       now = make_var(var->name(), annotation, var->with_type(value->checked_type()));
       map(Expr(var), Expr(now));
     }
-    bound_.insert(now.get(), value);
+    causes_.bind(now, value);
   }
 
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
@@ -208,36 +209,13 @@ class MixedPrecisionRewriter final : public Rewriter {
     if (!type || !want || same_type(type, want)) return expr;
     const auto *tensor = as_type<TensorTypeNode>(type), *wanted = as_type<TensorTypeNode>(want);
     if (tensor && wanted && is_real(tensor->dtype()) && is_real(wanted->dtype()))
-      return cast(expr, *tensor, wanted->dtype(), causes_of(expr), [] { return "the value keeps the type it has in the program"; });
+      return cast(expr, *tensor, wanted->dtype(), causes_.of(expr), [] { return "the value keeps the type it has in the program"; });
     const auto *tuple = as_type<TupleTypeNode>(type), *fields = as_type<TupleTypeNode>(want);
     if (!tuple || !fields) return expr;
     std::vector<Expr> cast;
     for (size_t i = 0; i < fields->fields().size(); ++i)
       cast.push_back(back_to(item(expr, i, tuple->fields()[i]), fields->fields()[i]));
     return typed(make_tuple(std::move(cast), NodeInfo(OriginSet::none(), expr->span())));
-  }
-
-  /// The operators that a cast of `expr` is there for: those that compute it, else all of the function.
-  OriginSet causes_of(const Expr& expr) {
-    std::vector<OriginSet> sets;
-    std::vector<const ExprNode*> todo{expr.get()};
-    PointerSet seen;
-    while (!todo.empty()) {
-      const ExprNode* node = todo.back();
-      todo.pop_back();
-      if (!seen.insert(node)) continue;
-      if (!node->origins().empty()) sets.push_back(node->origins());
-      else if (const auto* item = as<TupleGetItemNode>(node)) todo.push_back(item->tuple().get());
-      else if (const auto* tuple = as<TupleNode>(node))
-        for (const Expr& field : tuple->fields()) todo.push_back(field.get());
-      else if (const Expr* value = bound_.find(node)) todo.push_back(value->get());
-    }
-    if (!sets.empty()) return OriginSet::merge_all(sets);
-    if (everything_.empty()) {
-      post_order(Expr(root_), [&](const Expr& node) { sets.push_back(node->origins()); });
-      everything_ = OriginSet::merge_all(sets);
-    }
-    return everything_;
   }
 
   static Expr item(const Expr& tuple, size_t index, const Type& type) {
@@ -267,8 +245,7 @@ class MixedPrecisionRewriter final : public Rewriter {
   std::function<bool()> keep_result_;
   PointerSet keep_;  // closures whose result keeps its type
   PointerMap<std::vector<std::pair<DType, Expr>>> casts_;
-  PointerMap<Expr> bound_;  // values of let-bound variables
-  OriginSet everything_ = OriginSet::none();
+  Causes causes_;
   std::map<std::string, int> missing_;
 };
 

@@ -15,7 +15,7 @@
 #include "baton/support/base/float16.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
-#include "baton/target/target.h"
+#include "baton/target/current_target.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
 #include "baton/transform/gradient.h"
@@ -234,7 +234,7 @@ Result PassCases::run(const json& which) {
       const TargetRules rules(which);
       const PassContextScope scope(pass_context(which));
       std::optional<TargetScope> target;
-      if (which.contains("target") && which["target"].is_string()) target.emplace(which["target"].get<std::string>());
+      if (which.contains("target") && which["target"].is_string()) target.emplace(Target::parse(which["target"].get<std::string>()));
       for (const json& step : which["steps"]) module = step_done(step, module);
     }
     // There the result is one function.

@@ -140,6 +140,13 @@ constexpr Program kPrograms[] = {
      "def @main(%x: Tensor[(1, 2, 4), float32], %a: Tensor[(1, 3, 4), float32], %b: Tensor[(1, 3, 4), float32], "
      "%c: Tensor[(1, 3, 4), float32]) { (nn.batch_matmul(%x, %a, transpose_b=True), nn.batch_matmul(%x, %b, transpose_b=True), "
      "nn.batch_matmul(%x, %c, transpose_b=True)) }"},
+    {"PlanDevices",
+     "def @main(%x: Tensor[(3), float32]) { "
+     "tanh(on_device(exp(%x), virtual_device=VirtualDevice(device_type=2, virtual_device_id=0))) }",
+     R"({"targets": ["llvm", "cuda"]})"},
+    {"PlanDevices",
+     "def @main(%x: Tensor[(3), float32]) { "
+     "tanh(on_device(exp(%x), virtual_device=VirtualDevice(device_type=1, virtual_device_id=0))) }"},
     {"SplitArgs",
      "def @main(%a: Tensor[(1, 4), float32], %b: Tensor[(1, 4), float32], %c: Tensor[(1, 4), float32]) { "
      "tanh(concatenate((%a, %b, %c))) }",

@@ -1,10 +1,9 @@
-// What a target's processor can do, and which target is the current one.
+#include "baton/target/current_target.h"
+
 #include <algorithm>
 #include <array>
 #include <string_view>
 #include <vector>
-
-#include "baton/target/target.h"
 
 namespace baton {
 
@@ -26,8 +25,14 @@ bool among(const std::array<std::string_view, N>& names, const std::string& name
   return std::ranges::find(names, name) != names.end();
 }
 
-bool has_feature(const Target& target, const std::string& feature) {
-  return target.option("mattr").find("+" + feature) != std::string::npos;
+std::string option(const Target& target, std::string_view name) {
+  for (const auto& [at, value] : target.attrs)
+    if (at == name && std::holds_alternative<std::string>(value)) return std::get<std::string>(value);
+  return "";
+}
+
+bool has_feature(const Target& target, const char* feature) {
+  return option(target, "mattr").find(std::string("+") + feature) != std::string::npos;
 }
 
 std::vector<TargetRef>& targets() {
@@ -37,29 +42,21 @@ std::vector<TargetRef>& targets() {
 
 }  // namespace
 
-std::string Target::option(std::string_view name) const {
-  for (const auto& [at, value] : attrs) {
-    if (at != name) continue;
-    const auto* number = std::get_if<int64_t>(&value);
-    return number ? std::to_string(*number) : std::get<std::string>(value);
-  }
-  return "";
-}
-
-int Target::float_lanes() const {
-  const std::string cpu = option("mcpu");
-  if (among(kAvx512, cpu) || has_feature(*this, "avx512f")) return 16;
-  if (among(kAvx2, cpu) || has_feature(*this, "avx2")) return 8;
-  return 4;
-}
-
-bool Target::has_vnni() const { return among(kVnni, option("mcpu")) || has_feature(*this, "avx512vnni"); }
-
-const Target* Target::current() { return targets().empty() ? nullptr : targets().back().get(); }
-
+TargetRef current_target() { return targets().empty() ? TargetRef() : targets().back(); }
 void enter_target(TargetRef target) { targets().push_back(std::move(target)); }
 void exit_target() {
   if (!targets().empty()) targets().pop_back();
+}
+
+int float_lanes(const Target& target) {
+  const std::string cpu = option(target, "mcpu");
+  if (among(kAvx512, cpu) || has_feature(target, "avx512f")) return 16;
+  if (among(kAvx2, cpu) || has_feature(target, "avx2")) return 8;
+  return 4;
+}
+
+bool has_vnni(const Target& target) {
+  return among(kVnni, option(target, "mcpu")) || has_feature(target, "avx512vnni");
 }
 
 }  // namespace baton
