@@ -110,7 +110,8 @@ class OriginMutations : public ::testing::Test {
 
 // Nothing here can be changed by them yet: FlattenAtrousConv looks for nn.space_to_batch_nd, which is not provided, and no
 // operator that is has a legalisation. BatchingOps runs three passes that are here by name, at level 4 only.
-const std::set<std::string> kNotReached = {"BatchingOps", "FlattenAtrousConv", "Legalize"};
+// AnnotateMemoryScope has nothing to say about any target that code is made for. Conv2dToSparse2 takes constants.
+const std::set<std::string> kNotReached = {"AnnotateMemoryScope", "BatchingOps", "Conv2dToSparse2", "FlattenAtrousConv", "Legalize"};
 
 // What the reference lacks: programs of which a pass drops something.
 struct Program {
@@ -147,6 +148,19 @@ constexpr Program kPrograms[] = {
     {"PlanDevices",
      "def @main(%x: Tensor[(3), float32]) { "
      "tanh(on_device(exp(%x), virtual_device=VirtualDevice(device_type=1, virtual_device_id=0))) }"},
+    {"recast",
+     "def @main(%x: Tensor[(2, 8), float32], %w: Tensor[(4, 8), float32]) { tanh(nn.dense(%x, %w, units=4)) }",
+     R"({"dtype": "int8", "out_dtype": "int32", "ops": ["nn.dense"]})"},
+    {"DenseToSparse",
+     "def @main(%x: Tensor[(2, 8), float32], %w: Tensor[(4, 8), float32]) { tanh(nn.dense(%x, %w, units=4)) }",
+     R"({"weight_name": ["w"], "weight_shape": [[[3], [3], [5]]]})"},
+    {"Conv2dToSparse",
+     "def @main(%x: Tensor[(1, 8, 8, 8), float32], %w: Tensor[(8, 8, 1, 1), float32]) { "
+     "tanh(nn.conv2d(%x, %w, channels=8, kernel_size=[1, 1], padding=[0, 0, 0, 0])) }",
+     R"({"weight_name": ["w"], "weight_shape": [[[3], [3], [9]]], "layout": "NCHW", "kernel_size": 1})"},
+    {"SimplifyFCTranspose",
+     "def @main(%x: Tensor[(2, 8), float32], %w: Tensor[(8, 4), float32]) { tanh(nn.dense(%x, transpose(%w, axes=[1, 0]), units=4)) }",
+     R"({"target_weight_name": ["w"]})"},
     {"SplitArgs",
      "def @main(%a: Tensor[(1, 4), float32], %b: Tensor[(1, 4), float32], %c: Tensor[(1, 4), float32]) { "
      "tanh(concatenate((%a, %b, %c))) }",
