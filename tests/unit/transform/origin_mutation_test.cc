@@ -110,7 +110,8 @@ class OriginMutations : public ::testing::Test {
 
 // Nothing here can be changed by them yet: FlattenAtrousConv looks for nn.space_to_batch_nd, which is not provided, and no
 // operator that is has a legalisation. BatchingOps runs three passes that are here by name, at level 4 only.
-const std::set<std::string> kNotReached = {"BatchingOps", "FlattenAtrousConv", "Legalize", "qnn.Legalize"};
+// MarkCompilerFunctionsAsExtern makes functions only, which are no kernels any more.
+const std::set<std::string> kNotReached = {"BatchingOps", "FlattenAtrousConv", "Legalize", "MarkCompilerFunctionsAsExtern", "qnn.Legalize"};
 
 // What the reference lacks: programs of which a pass drops something.
 struct Program {
@@ -144,6 +145,18 @@ constexpr Program kPrograms[] = {
      "def @main(%a: Tensor[(1, 4), float32], %b: Tensor[(1, 4), float32], %c: Tensor[(1, 4), float32]) { "
      "tanh(concatenate((%a, %b, %c))) }",
      R"({"max_function_args": 2})"},
+    {"InlineCompilerFunctionsBoundTo",
+     "def @main(%x: Tensor[(3), float32]) { exp(@f(%x)) } "
+     "def @f(%y: Tensor[(3), float32], Compiler=\"c\") -> Tensor[(3), float32] { tanh(%y) } "
+     "def @g(%y: Tensor[(3), float32], Compiler=\"c\") -> Tensor[(3), float32] { abs(%y) }",
+     R"({"global_vars": ["f", "g"]})"},
+    {"MergeCompilerRegions",
+     "def @main(%x: Tensor[(3), float32]) { %0 = annotation.compiler_begin(%x, compiler=\"c\"); %1 = tanh(%0); "
+     "%2 = annotation.compiler_end(%1, compiler=\"c\"); %3 = annotation.compiler_begin(%2, compiler=\"c\"); %4 = exp(%3); "
+     "annotation.compiler_end(%4, compiler=\"c\") }"},
+    {"PartitionGraph",
+     "def @main(%x: Tensor[(3), float32]) { %0 = annotation.compiler_begin(%x, compiler=\"c\"); %1 = tanh(%0); "
+     "annotation.compiler_end(%1, compiler=\"c\") }"},
 };
 
 nlohmann::json step(const std::string& pass, const char* args = "{}") { return nlohmann::json::array({pass, nlohmann::json::parse(args)}); }
