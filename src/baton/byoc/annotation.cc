@@ -24,7 +24,8 @@ const CallNode* call_of(const Expr& expr, const OpDef& op) {
 }
 
 Expr marked(const OpDef& op, const Expr& value, const Attrs& attrs, const OriginSet& origins) {
-  return make_call(op_expr(op), {value}, attrs, NodeInfo(origins, {}, value->checked_type()));
+  // Attributes of its own: text with metadata numbers them by object, as TVM's.
+  return make_call(op_expr(op), {value}, attrs->copy(), NodeInfo(origins, {}, value->checked_type()));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "baton/byoc/annotation.h"
 #include "baton/ir/structural.h"
@@ -136,7 +137,8 @@ class CompositeInliner final : public Rewriter {
 
 class CallInliner final : public Rewriter {
  public:
-  explicit CallInliner(const std::map<std::string, Function>& functions) : functions_(functions) {}
+  /// `called`: gets the names of those that are inlined somewhere.
+  CallInliner(const std::map<std::string, Function>& functions, std::set<std::string>& called) : functions_(functions), called_(called) {}
 
  private:
   bool enter(const Expr&) override { return true; }
@@ -145,11 +147,13 @@ class CallInliner final : public Rewriter {
     const auto* global = call ? as<GlobalVarNode>(call->callee()) : nullptr;
     const auto at = global ? functions_.find(global->name()) : functions_.end();
     if (at == functions_.end()) return rebuilt;
+    called_.insert(at->first);
     std::unordered_map<const ExprNode*, Expr> values;
     for (size_t i = 0; i < call->args().size(); ++i) values.emplace(at->second->params()[i].get(), call->args()[i]);
     return substitute(at->second->body(), values);
   }
   const std::map<std::string, Function>& functions_;
+  std::set<std::string>& called_;
 };
 
 }  // namespace
@@ -211,14 +215,16 @@ Pass inline_compiler_functions(const PassArgs& args) {
       }
     }
     const auto functions = module->functions();
+    std::set<std::string> called;
     for (const auto& [name, function] : functions) {
-      if (inlined.count(name)) {
-        post_order(Expr(function), [](const Expr& expr) { retire(expr->origins(), "a function that nobody calls was to be inlined"); });
-        module->remove(name);
-        continue;
-      }
-      Function updated = as_ref<FunctionNode>(CallInliner(inlined).run(Expr(function)));
+      if (inlined.count(name)) continue;
+      Function updated = as_ref<FunctionNode>(CallInliner(inlined, called).run(Expr(function)));
       if (updated != function) module->replace(name, std::move(updated));
+    }
+    for (const auto& [name, function] : inlined) {
+      module->remove(name);
+      if (!called.count(name))
+        post_order(Expr(function), [](const Expr& expr) { retire(expr->origins(), "a function that nobody calls was to be inlined"); });
     }
     return module;
   }, true);

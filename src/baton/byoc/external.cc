@@ -23,4 +23,6 @@ const OptimizeRegion* find_region_optimizer(const std::string& compiler) {
   return at == optimizers().end() ? nullptr : &at->second;
 }
 
+bool any_region_optimizer() { return !optimizers().empty(); }
+
 }  // namespace baton

@@ -14,5 +14,6 @@ using OptimizeRegion = std::function<IRModule(const IRModule&)>;
 void set_region_optimizer(const std::string& compiler, OptimizeRegion optimize);
 /// Null when there is none.
 const OptimizeRegion* find_region_optimizer(const std::string& compiler);
+bool any_region_optimizer();
 
 }  // namespace baton

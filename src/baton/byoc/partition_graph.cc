@@ -286,6 +286,8 @@ Pass partition_regions(bool bind_constants) {
   return module_pass(
       {0, "PartitionGraph", {}},
       [=](IRModule module, const PassContext&) {
+        // Who optimizes a region sees the types of its inputs.
+        if (any_region_optimizer()) module = (*make_pass("InferType"))(module);
         const auto functions = module->functions();
         for (const auto& [name, function] : functions) {
           if (function->attr("Compiler")) continue;

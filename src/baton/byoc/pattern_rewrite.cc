@@ -45,7 +45,7 @@ class CallbackRewriter final : public Rewriter {
     if (!group) return rebuilt;
     DFMatches rewritten;
     for (const auto& [pattern, exprs] : group->matches.all())
-      for (const Expr& expr : exprs) rewritten.add(pattern, mapped(expr));
+      for (const Expr& expr : exprs) rewritten.add(pattern, expr == original ? rebuilt : mapped(expr));
     const Expr result = in_scope(group->origins, original, rebuilt, rewritten);
     if (!result) throw UsageError("the callback of a dataflow pattern returned nothing for " + dataflow_pattern_text(callback_.pattern));
     return result;

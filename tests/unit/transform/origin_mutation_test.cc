@@ -111,7 +111,8 @@ class OriginMutations : public ::testing::Test {
 // Nothing here can be changed by them yet: FlattenAtrousConv looks for nn.space_to_batch_nd, which is not provided, and no
 // operator that is has a legalisation. BatchingOps runs three passes that are here by name, at level 4 only.
 // AnnotateMemoryScope has nothing to say about any target that code is made for. Conv2dToSparse2 takes constants.
-const std::set<std::string> kNotReached = {"AnnotateMemoryScope", "BatchingOps", "Conv2dToSparse2", "FlattenAtrousConv", "Legalize"};
+// MarkCompilerFunctionsAsExtern makes functions only, which are no kernels any more.
+const std::set<std::string> kNotReached = {"AnnotateMemoryScope", "BatchingOps", "Conv2dToSparse2", "FlattenAtrousConv", "Legalize", "MarkCompilerFunctionsAsExtern"};
 
 // What the reference lacks: programs of which a pass drops something.
 struct Program {
@@ -177,6 +178,18 @@ constexpr Program kPrograms[] = {
     {"Defunctionalization",
      "def @apply(%f: fn (float32) -> float32, %x: float32) -> float32 { tanh(%f(%x)) } "
      "def @main(%x: float32) -> float32 { add(@apply(fn (%y: float32) -> float32 { exp(%y) }, %x), fn (%z: float32) -> float32 { %x }(abs(%x))) }"},
+    {"InlineCompilerFunctionsBoundTo",
+     "def @main(%x: Tensor[(3), float32]) { exp(@f(%x)) } "
+     "def @f(%y: Tensor[(3), float32], Compiler=\"c\") -> Tensor[(3), float32] { tanh(%y) } "
+     "def @g(%y: Tensor[(3), float32], Compiler=\"c\") -> Tensor[(3), float32] { abs(%y) }",
+     R"({"global_vars": ["f", "g"]})"},
+    {"MergeCompilerRegions",
+     "def @main(%x: Tensor[(3), float32]) { %0 = annotation.compiler_begin(%x, compiler=\"c\"); %1 = tanh(%0); "
+     "%2 = annotation.compiler_end(%1, compiler=\"c\"); %3 = annotation.compiler_begin(%2, compiler=\"c\"); %4 = exp(%3); "
+     "annotation.compiler_end(%4, compiler=\"c\") }"},
+    {"PartitionGraph",
+     "def @main(%x: Tensor[(3), float32]) { %0 = annotation.compiler_begin(%x, compiler=\"c\"); %1 = tanh(%0); "
+     "annotation.compiler_end(%1, compiler=\"c\") }"},
 };
 
 nlohmann::json step(const std::string& pass, const char* args = "{}") { return nlohmann::json::array({pass, nlohmann::json::parse(args)}); }
