@@ -1,6 +1,7 @@
 #include "baton/driver/pipeline.h"
 
 #include "baton/transform/alter_op_layout.h"
+#include "baton/transform/legalize.h"
 
 namespace baton {
 
@@ -9,7 +10,7 @@ Pass optimization_passes(const Machine& machine) {
   return sequential({
       make_pass("RemoveUnusedFunctions"),
       make_pass("ToBasicBlockNormalForm"),
-      make_pass("qnn.Legalize"),
+      qnn_lowering_for({}),
       make_pass("Legalize"),
       make_pass("SimplifyInference"),
       make_pass("EliminateCommonSubexpr"),

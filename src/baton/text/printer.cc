@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "baton/ir/op.h"
+#include "baton/ir/placement.h"
 #include "baton/ir/visit.h"
 #include "baton/text/literal.h"
 #include "baton/text/printer_impl.h"
@@ -400,16 +401,22 @@ void Printer::function(const FunctionNode* function, std::string_view head, Piec
   append_type_params(out, function->type_params());
   out += '(';
   bool first = true;
+  size_t index = 0;
   for (const Var& param : function->params()) {
     if (!std::exchange(first, false)) out += ", ";
-    binding(param.get(), into, typed);
+    binding(param.get(), into, typed, param_device(*function, index++));
   }
-  for (const auto& [key, value] : function->attrs()) {
+  // The place of the result stands behind the other attributes, those of parameters at the parameters.
+  const auto attribute = [&](const auto& attr) {
     if (!std::exchange(first, false)) out += ", ";
-    out += key;
+    out += attr.first;
     out += '=';
-    append_value(out, value);
-  }
+    append_value(out, attr.second);
+  };
+  for (const auto& attr : function->attrs())
+    if (attr.first != kResultDevice && attr.first != kParamDevices) attribute(attr);
+  for (const auto& attr : function->attrs())
+    if (attr.first == kResultDevice) attribute(attr);
   out += ')';
   if (function->ret_type()) {
     out += " -> ";

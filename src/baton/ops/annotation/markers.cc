@@ -1,13 +1,12 @@
 // Marks around values. They compute nothing: the result has the type of the input.
+#include "baton/ops/annotation/compiler_attrs.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/qnn/qnn_attrs.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 
 namespace baton {
 
-struct CompilerAttrs {
-  std::string compiler = {};
-};
 struct CastHintAttrs {
   DType dtype = {};
 };
@@ -100,6 +99,7 @@ const OpDef& op_annotation_checkpoint() {
       .doc = "The gradient computes the value again instead of keeping it.",
       .inputs = {{"data", "the value"}},
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
+      .rules = op_rules(copy_gradient()),
   };
   return def;
 }

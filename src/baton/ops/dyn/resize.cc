@@ -1,12 +1,15 @@
 // Images whose new size is known at run time only.
 #include "baton/ops/image/resize2d_attrs.h"
 #include "baton/ops/nn/upsampling_attrs.h"
+#include "baton/ir/static_form_rule.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 
 namespace baton {
 
 namespace {
+
+using Form = StaticFormRule::Form;
 
 // The shape of the data with `?` for its spatial axes, those of `spatial`, in `text`'s layout.
 RelationStatus resized_relation(RelationContext& ctx, const std::string& text, const char* canonical, const std::string& spatial, DType dtype) {
@@ -30,6 +33,7 @@ const OpDef& op_dyn_image_resize2d() {
       .fuse = Fuse::kInjective,
       .relation = [](RelationContext& ctx, const Resize2DAttrs& a) { return resized_relation(ctx, a.layout, "NCHW", "HW", a.out_dtype); },
       .data_dependent = true,
+      .rules = op_rules(StaticFormRule{"image.resize2d", {{1, "size"}, {2, "roi", Form::kNumbers}}}),
   };
   return def;
 }
@@ -42,6 +46,7 @@ const OpDef& op_dyn_nn_upsampling() {
       .fuse = Fuse::kInjective,
       .relation = [](RelationContext& ctx, const UpSamplingAttrs& a) { return resized_relation(ctx, a.layout, "NCHW", "HW", {}); },
       .data_dependent = true,
+      .rules = op_rules(StaticFormRule{"nn.upsampling", {{1, "scale_h", Form::kNumber}, {2, "scale_w", Form::kNumber}}}),
   };
   return def;
 }
@@ -54,6 +59,7 @@ const OpDef& op_dyn_nn_upsampling3d() {
       .fuse = Fuse::kInjective,
       .relation = [](RelationContext& ctx, const UpSampling3DAttrs& a) { return resized_relation(ctx, a.layout, "NCDHW", "DHW", {}); },
       .data_dependent = true,
+      .rules = op_rules(StaticFormRule{"nn.upsampling3d", {{1, "scale_d", Form::kNumber}, {2, "scale_h", Form::kNumber}, {3, "scale_w", Form::kNumber}}}),
   };
   return def;
 }

@@ -1,8 +1,10 @@
 // Tensor operators whose shape is a value: extents that are known at run time only.
 #include <algorithm>
 
+#include "baton/ir/static_form_rule.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/tensor/shape_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
 #include "baton/ops/nn/pad_attrs.h"
@@ -21,6 +23,8 @@ const AttrSchema& attr_schema<DynExpandDimsAttrs>() {
 }
 
 namespace {
+
+using Form = StaticFormRule::Form;
 
 // As many `?` as the vector of extents, input `arg`, is long.
 RelationStatus shaped_relation(RelationContext& ctx, size_t arg, DType dtype) {
@@ -97,6 +101,7 @@ const OpDef& op_dyn_broadcast_to() {
       .fuse = Fuse::kBroadcast,
       .relation = [](RelationContext& ctx, const InitOpAttrs&) { return data_shaped_relation(ctx); },
       .data_dependent = true,
+      .rules = op_rules(StaticFormRule{"broadcast_to", {{1, "shape"}}}),
   };
   return def;
 }
@@ -109,6 +114,7 @@ const OpDef& op_dyn_full() {
       .fuse = Fuse::kElementwise,
       .relation = full_relation,
       .data_dependent = true,
+      .rules = op_rules(StaticFormRule{"full", {{1, "shape"}}}),
   };
   return def;
 }
@@ -121,6 +127,7 @@ const OpDef& op_dyn_ones() {
       .fuse = Fuse::kElementwise,
       .relation = [](RelationContext& ctx, const InitOpAttrs& attrs) { return shaped_relation(ctx, 0, attrs.dtype); },
       .data_dependent = true,
+      .rules = op_rules(no_gradient(), StaticFormRule{"ones", {{0, "shape"}}}),
   };
   return def;
 }
@@ -133,6 +140,7 @@ const OpDef& op_dyn_zeros() {
       .fuse = Fuse::kElementwise,
       .relation = [](RelationContext& ctx, const InitOpAttrs& attrs) { return shaped_relation(ctx, 0, attrs.dtype); },
       .data_dependent = true,
+      .rules = op_rules(no_gradient(), StaticFormRule{"zeros", {{0, "shape"}}}),
   };
   return def;
 }
@@ -146,6 +154,7 @@ const OpDef& op_dyn_reshape() {
       .relation = [](RelationContext& ctx, const ReshapeAttrs&) { return data_shaped_relation(ctx); },
       .reshape_only = true,
       .data_dependent = true,
+      .rules = op_rules(reshape_gradient(), StaticFormRule{"reshape", {{1, "newshape"}}}),
   };
   return def;
 }
@@ -159,6 +168,7 @@ const OpDef& op_dyn_expand_dims() {
       .relation = expand_dims_relation,
       .data_dependent = true,
       .declares_attrs = false,
+      .rules = op_rules(StaticFormRule{"expand_dims", {{1, "axis", Form::kInteger}}}),
   };
   return def;
 }
@@ -172,6 +182,7 @@ const OpDef& op_dyn_squeeze() {
       .relation = squeeze_relation,
       .reshape_only = true,
       .data_dependent = true,
+      .rules = op_rules(StaticFormRule{"squeeze", {{1, "axis"}}}),
   };
   return def;
 }
@@ -186,6 +197,7 @@ const OpDef& op_dyn_strided_slice() {
         .fuse = Fuse::kInjective,
         .relation = strided_slice_relation,
         .data_dependent = true,
+        .rules = op_rules(StaticFormRule{"strided_slice", {{1, "begin"}, {2, "end"}, {3, "strides"}}}),
     };
     four.num_inputs = 4;
     return four;
@@ -201,6 +213,7 @@ const OpDef& op_dyn_tile() {
       .fuse = Fuse::kInjective,
       .relation = tile_relation,
       .data_dependent = true,
+      .rules = op_rules(StaticFormRule{"tile", {{1, "reps"}}}),
   };
   return def;
 }
@@ -213,6 +226,7 @@ const OpDef& op_dyn_nn_pad() {
       .fuse = Fuse::kInjective,
       .relation = pad_relation,
       .data_dependent = true,
+      .rules = op_rules(StaticFormRule{"nn.pad", {{1, "pad_width", Form::kPairs}}}),
   };
   return def;
 }
@@ -225,6 +239,7 @@ const OpDef& op_dyn_one_hot() {
       .fuse = Fuse::kOutFusable,
       .relation = [](RelationContext& ctx, const OneHotAttrs& attrs) { return ctx.tensor(0) ? one_hot_result(ctx, attrs, Dim::any()) : kDefer; },
       .data_dependent = true,
+      .rules = op_rules(StaticFormRule{"one_hot", {{3, "depth", Form::kInteger}}}),
   };
   return def;
 }
@@ -236,6 +251,7 @@ const OpDef& op_dyn_topk() {
       .inputs = {{"data", "tensor"}, {"k", "scalar"}},
       .relation = [](RelationContext& ctx, const TopkAttrs& attrs) { return ctx.tensor(0) ? topk_result(ctx, attrs, Dim::any()) : kDefer; },
       .data_dependent = true,
+      .rules = op_rules(StaticFormRule{"topk", {{1, "k", Form::kInteger}}}),
   };
   return def;
 }
@@ -250,6 +266,7 @@ const OpDef& op_dyn_sparse_to_dense() {
         return values ? shaped_relation(ctx, 3, values->dtype()) : kDefer;
       },
       .data_dependent = true,
+      .rules = op_rules(StaticFormRule{"sparse_to_dense", {{3, "output_shape"}}}),
   };
   return def;
 }

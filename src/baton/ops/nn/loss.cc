@@ -1,6 +1,7 @@
 // Losses: cross entropy and negative log likelihood.
 #include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/rules/gradient_rules.h"
 
 namespace baton {
 
@@ -56,6 +57,7 @@ const OpDef& op_nn_cross_entropy() {
       .doc = "-sum of log(x) * y, divided by the number of rows.",
       .inputs = {{"x", "matrix of predictions"}, {"y", "matrix of targets"}},
       .relation = cross_entropy_relation,
+      .rules = op_rules(cross_entropy_gradient()),
   };
   return def;
 }
@@ -66,6 +68,7 @@ const OpDef& op_nn_cross_entropy_with_logits() {
       .doc = "-sum of x * y, divided by the number of rows: x are logarithms already.",
       .inputs = {{"x", "matrix of predictions"}, {"y", "matrix of targets"}},
       .relation = cross_entropy_relation,
+      .rules = op_rules(cross_entropy_with_logits_gradient()),
   };
   return def;
 }

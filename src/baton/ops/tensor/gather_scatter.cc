@@ -2,6 +2,7 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/tensor/reindex.h"
 
 namespace baton {
@@ -213,6 +214,7 @@ const OpDef& op_gather_nd() {
       .fuse = Fuse::kInjective,
       .relation = gather_nd_relation,
       .compute = gather_nd_compute,
+      .rules = op_rules(gather_nd_gradient()),
   };
   return def;
 }

@@ -4,6 +4,7 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
 
@@ -181,6 +182,7 @@ const OpDef& op_concatenate() {
       .fuse = Fuse::kInjective,
       .relation = concatenate_relation,
       .compute = concatenate_compute,
+      .rules = op_rules(concatenate_gradient()),
   };
   return def;
 }
@@ -193,6 +195,7 @@ const OpDef& op_stack() {
       .fuse = Fuse::kInjective,
       .relation = stack_relation,
       .compute = stack_compute,
+      .rules = op_rules(stack_gradient()),
   };
   return def;
 }

@@ -4,6 +4,7 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
 
@@ -97,7 +98,7 @@ Halide::Func fold(Compute& c, const Reduction& r, const char* stage, Halide::Typ
 Halide::Expr zero_of(Halide::Type type) { return cast(type, 0); }
 Halide::Expr one_of(Halide::Type type) { return cast(type, 1); }
 
-OpDef reduce_op(const char* name, const char* doc, Start start, Combine combine) {
+OpDef reduce_op(const char* name, const char* doc, Start start, Combine combine, OpRules rules = {}) {
   OpDef def = OpSpec<ReduceAttrs>{
       .name = name,
       .doc = doc,
@@ -117,6 +118,7 @@ OpDef reduce_op(const char* name, const char* doc, Start start, Combine combine)
     }
     c.result(folded);
   };
+  def.rules = std::move(rules);
   return def;
 }
 
@@ -144,7 +146,7 @@ void arg_compute(Compute& c, const ArgReduceAttrs& a) {
 }  // namespace
 
 const OpDef& op_sum() {
-  static const OpDef def = reduce_op("sum", "The sum.", zero_of, [](Halide::Expr a, Halide::Expr b) { return a + b; });
+  static const OpDef def = reduce_op("sum", "The sum.", zero_of, [](Halide::Expr a, Halide::Expr b) { return a + b; }, op_rules(sum_gradient()));
   return def;
 }
 const OpDef& op_prod() {
@@ -152,7 +154,7 @@ const OpDef& op_prod() {
   return def;
 }
 const OpDef& op_max() {
-  static const OpDef def = reduce_op("max", "The largest value.", lowest, [](Halide::Expr a, Halide::Expr b) { return max(a, b); });
+  static const OpDef def = reduce_op("max", "The largest value.", lowest, [](Halide::Expr a, Halide::Expr b) { return max(a, b); }, op_rules(max_gradient()));
   return def;
 }
 const OpDef& op_min() {
@@ -186,6 +188,7 @@ const OpDef& op_mean() {
             else mean(r.i.reversed()) = cast_to(c.out().dtype(), sum / count);
             c.result(mean);
           },
+      .rules = op_rules(mean_gradient()),
   };
   return def;
 }

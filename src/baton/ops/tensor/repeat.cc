@@ -5,6 +5,7 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/tensor/reindex.h"
 #include "baton/ops/tensor/shape_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
@@ -395,6 +396,7 @@ const OpDef& op_one_hot() {
       .fuse = Fuse::kOutFusable,
       .relation = one_hot_relation,
       .compute = one_hot_compute,
+      .rules = op_rules(one_hot_gradient()),
   };
   return def;
 }
@@ -442,6 +444,7 @@ const OpDef& op_arange() {
       .relation = arange_relation,
       .compute = arange_compute,
       .data_dependent = true,
+      .rules = op_rules(arange_gradient()),
   };
   return def;
 }

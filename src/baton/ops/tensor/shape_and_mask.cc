@@ -2,6 +2,7 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/tensor/shape_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
 
@@ -257,6 +258,7 @@ const OpDef& op_shape_of() {
       .inputs = {{"data", "tensor"}},
       .relation = shape_of_relation,
       .compute = shape_of_compute,
+      .rules = op_rules(no_gradient()),
   };
   return def;
 }
@@ -282,6 +284,7 @@ const OpDef& op_collapse_sum_like() {
       .inputs = {{"data", "tensor"}, {"collapse_type", "tensor that gives the shape"}},
       .fuse = Fuse::kCommReduce,
       .relation = collapse_sum_like_relation,
+      .rules = op_rules(collapse_sum_gradient()),
   };
   return def;
 }
@@ -294,6 +297,7 @@ const OpDef& op_collapse_sum_to() {
       .fuse = Fuse::kCommReduce,
       .relation = collapse_sum_to_relation,
       .declares_attrs = false,
+      .rules = op_rules(collapse_sum_gradient()),
   };
   return def;
 }
@@ -341,6 +345,7 @@ const OpDef& op_variance() {
       .inputs = {{"data", "tensor"}, {"mean", "the mean, with the reduced axes of extent 1"}},
       .fuse = Fuse::kCommReduce,
       .relation = [](RelationContext& ctx, const VarianceAttrs& a) { return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, DType()); },
+      .rules = op_rules(variance_gradient()),
   };
   return def;
 }

@@ -4,6 +4,7 @@
 
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/tensor/reindex.h"
 #include "baton/ops/tensor/shape_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
@@ -286,6 +287,7 @@ const OpDef& op_contrib_reverse_reshape() {
       .relation = reverse_reshape_relation,
       .compute = [](Compute& c, const ReshapeAttrs&) { reshape_compute(c, "reverse_reshape"); },
       .reshape_only = true,
+      .rules = op_rules(reshape_gradient()),
   };
   return def;
 }

@@ -2,6 +2,7 @@
 
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/tensor/reindex.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 
@@ -96,6 +97,7 @@ const OpDef& op_strided_slice() {
       .fuse = Fuse::kInjective,
       .relation = slice_relation,
       .compute = slice_compute,
+      .rules = op_rules(strided_slice_gradient()),
   };
   return def;
 }
