@@ -335,7 +335,8 @@ void Program::finish() {
     module_->set_type(define_type(encoded->header, {}, encoded->constructors));
     std::vector<Var> params{encoded->self};
     params.insert(params.end(), encoded->params.begin(), encoded->params.end());
-    const Expr body = make_match(Expr(encoded->self), encoded->clauses, true, bare());
+    // Inference looks at every case of a complete match; of very many it would say that it cannot.
+    const Expr body = make_match(Expr(encoded->self), encoded->clauses, encoded->clauses.size() <= 1000, bare());
     module_->set(encoded->apply->name(), make_function(std::move(params), body, as_type<FuncTypeNode>(encoded->type)->result(), {}, bare()));
   }
 }
