@@ -21,33 +21,15 @@ Type back_type() { return ref_type(func_type({}, tuple_type({}))); }
 
 // The type of what a value of type `type` becomes.
 Type paired(const Type& type) {
-  if (!type) return type;
-  switch (type->kind()) {
-    case TypeKind::kTensor: return tuple_type({type, ref_type(type)});
-    case TypeKind::kTuple: {
-      std::vector<Type> fields;
-      for (const Type& field : as_type<TupleTypeNode>(type)->fields()) fields.push_back(paired(field));
-      return tuple_type(std::move(fields));
-    }
-    case TypeKind::kFunc: {
-      const auto& function = *as_type<FuncTypeNode>(type);
-      std::vector<Type> params;
-      for (const Type& param : function.params()) params.push_back(paired(param));
-      params.push_back(back_type());
-      return func_type(std::move(params), paired(function.result()), function.type_params());
-    }
-    case TypeKind::kRef: return ref_type(paired(as_type<RefTypeNode>(type)->value()));
-    case TypeKind::kTypeCall: {
-      const auto& call = *as_type<TypeCallNode>(type);
-      std::vector<Type> args;
-      for (const Type& arg : call.args()) args.push_back(paired(arg));
-      return type_call(call.callee(), std::move(args));
-    }
-    case TypeKind::kIncomplete:
-    case TypeKind::kTypeVar:
-    case TypeKind::kGlobalTypeVar: return type;
-  }
-  return type;
+  return rewrite_type(type, [](const Type& part) -> Type {
+    if (part->kind() == TypeKind::kTensor) return tuple_type({part, ref_type(part)});
+    const auto* function = as_type<FuncTypeNode>(part);
+    if (!function) return {};
+    std::vector<Type> params;
+    for (const Type& param : function->params()) params.push_back(paired(param));
+    params.push_back(back_type());
+    return func_type(std::move(params), paired(function->result()), function->type_params());
+  });
 }
 
 const NodeInfo kNothing(OriginSet::none());

@@ -112,10 +112,15 @@ GradientRule conv2d_gradient() {
       const int64_t reached = (out->shape()[2 + i].value() - 1) * attrs.strides[i] - pads[i] + (kernel[2 + i] - 1) * attrs.dilation[i] + 1;
       rest[i] = in.shape()[2 + i].value() - reached;
     }
-    const Expr for_data = op("nn.conv2d_transpose", {g, weight},
-                             {{"strides", AttrValue(attrs.strides)}, {"padding", AttrValue(attrs.padding)},
-                              {"dilation", AttrValue(attrs.dilation)}, {"groups", attrs.groups}, {"kernel_layout", "IOHW"},
-                              {"output_padding", AttrValue(rest)}, {"out_dtype", out->dtype()}});
+    std::vector<std::pair<std::string, AttrValue>> turned{
+        {"strides", AttrValue(attrs.strides)}, {"padding", AttrValue(attrs.padding)}, {"dilation", AttrValue(attrs.dilation)},
+        {"groups", attrs.groups}, {"kernel_layout", "IOHW"}, {"output_padding", AttrValue(rest)}, {"out_dtype", out->dtype()}};
+    if (attrs.groups != 1) {
+      // What groups there are cannot be read from the weight.
+      turned.emplace_back("channels", kernel[1] * attrs.groups);
+      turned.emplace_back("kernel_size", AttrValue(std::vector<int64_t>{kernel[2], kernel[3]}));
+    }
+    const Expr for_data = op("nn.conv2d_transpose", {g, weight}, turned);
     // Here the layouts are those of g, the data and the result.
     const Expr for_weight = op("nn.conv2d_backward_weight", {g, data},
                                {{"strides", AttrValue(attrs.strides)}, {"padding", AttrValue(attrs.padding)},
