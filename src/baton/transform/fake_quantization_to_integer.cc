@@ -200,7 +200,8 @@ class OperatorQuantizer final : public Rewriter {
       const AffineType* type = types_.find(arg.get());
       at.args.push_back({dequantize->args()[0], type ? *type : type_of(*dequantize)});
       if (!at.args.back().type->scale) return rebuilt;
-      origins = origins.merge(dequantize->origins()).merge(dequantize->args()[1]->origins()).merge(dequantize->args()[2]->origins());
+      // One that was made here stands for nothing that its argument does not.
+      if (!type) origins = origins.merge(dequantize->origins()).merge(dequantize->args()[1]->origins()).merge(dequantize->args()[2]->origins());
     }
     if (!quantized) return rebuilt;
     const OriginScope scope(origins);

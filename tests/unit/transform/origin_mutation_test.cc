@@ -162,6 +162,18 @@ constexpr Program kPrograms[] = {
     {"SimplifyFCTranspose",
      "def @main(%x: Tensor[(2, 8), float32], %w: Tensor[(8, 4), float32]) { tanh(nn.dense(%x, transpose(%w, axes=[1, 0]), units=4)) }",
      R"({"target_weight_name": ["w"]})"},
+    {"QuantizePartition",
+     "def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32]) { "
+     "tanh(nn.relu(nn.conv2d(%x, %w, channels=4, kernel_size=[3, 3], padding=[0, 0, 0, 0]))) }"},
+    {"QuantizeAnnotate",
+     "def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32]) { "
+     "nn.relu(nn.conv2d(%x, %w, channels=4, kernel_size=[3, 3], padding=[0, 0, 0, 0])) }",
+     R"({"skip_conv_layers": []})"},
+    {"QuantizeCalibrate",
+     "def @main(%x: Tensor[(4), float32], %s: float32, %l: float32, %m: float32) { "
+     "tanh(relay.op.annotation.simulated_quantize(%x, %s, %l, %m)) }"},
+    {"QuantizeRealize",
+     "def @main(%x: Tensor[(4), float32]) { nn.relu(relay.op.annotation.simulated_quantize(%x, 0.5f, -127f, 127f)) }"},
     {"SplitArgs",
      "def @main(%a: Tensor[(1, 4), float32], %b: Tensor[(1, 4), float32], %c: Tensor[(1, 4), float32]) { "
      "tanh(concatenate((%a, %b, %c))) }",

@@ -1,7 +1,7 @@
 // Marks around values. They compute nothing: the result has the type of the input.
 #include "baton/ops/annotation/compiler_attrs.h"
+#include "baton/ops/annotation/quantize_annotation.h"
 #include "baton/ops/op_spec.h"
-#include "baton/ops/qnn/qnn_attrs.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_rules.h"
 
@@ -27,10 +27,21 @@ const AttrSchema& attr_schema<CastHintAttrs>() {
   return schema;
 }
 
+template <>
+const AttrSchema& attr_schema<QuantizeAnnotationAttrs>() {
+  using A = QuantizeAnnotationAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.QuantizeAnnotationAttrs",
+      {{"axis", &A::axis, "axis of the channels"},
+       {"kind", &A::kind, "what is rounded: 1 an input, 2 a weight, 3 an activation"},
+       {"sign", &A::sign, "whether one bit is the sign"},
+       {"rounding", &A::rounding, "how halves are rounded"}});
+  return schema;
+}
+
 namespace {
 
 // The scale and the bounds are float32 scalars: an input that is not known yet becomes one.
-RelationStatus simulated_quantize_relation(RelationContext& ctx, const SimulatedQuantizeAttrs&) {
+RelationStatus simulated_quantize_relation(RelationContext& ctx, const QuantizeAnnotationAttrs&) {
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
   for (size_t i = 1; i < 4; ++i)
@@ -105,7 +116,7 @@ const OpDef& op_annotation_checkpoint() {
 }
 
 const OpDef& op_relay_op_annotation_simulated_quantize() {
-  static const OpDef def = OpSpec<SimulatedQuantizeAttrs>{
+  static const OpDef def = OpSpec<QuantizeAnnotationAttrs>{
       .name = "relay.op.annotation.simulated_quantize",
       .doc = "The data rounded as quantisation would: to multiples of a scale, between two bounds.",
       .inputs = {{"data", "tensor"}, {"dom_scale", "scalar"}, {"clip_min", "scalar"}, {"clip_max", "scalar"}},

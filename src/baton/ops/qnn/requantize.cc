@@ -169,6 +169,8 @@ FixedPoint fixed_point(double factor) {
   return fixed;
 }
 
+Expr multiply_to_nearest(const Expr& x, double factor) { return scale_by(x, factor, false, true); }
+
 Expr lower_requantize(const Expr& data, const TensorTypeNode& type, const Requantize& how) {
   const RequantizeConfig& config = RequantizeConfig::current();
   const std::string& rounding = how.rounding == "None" ? config.rounding : how.rounding;

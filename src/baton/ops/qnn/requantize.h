@@ -57,5 +57,7 @@ struct FixedPoint {
   int shift = 0;
 };
 FixedPoint fixed_point(double factor);
+/// round(x * factor) in 64 bits, halves away from zero, as int32.
+Expr multiply_to_nearest(const Expr& x, double factor);
 
 }  // namespace baton::qnn
