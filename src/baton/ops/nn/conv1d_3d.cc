@@ -3,6 +3,7 @@
 #include "baton/ops/nn/conv_nd_attrs.h"
 #include "baton/ops/nn/conv_nd_compute.h"
 #include "baton/ops/nn/spatial.h"
+#include "baton/ops/nn/winograd3d_compute.h"
 #include "baton/ops/op_spec.h"
 
 namespace baton {
@@ -162,6 +163,7 @@ const OpDef& op_nn_contrib_conv3d_winograd_without_weight_transform() {
       .inputs = {{"data", "tensor in data_layout"}, {"weight", "result of nn.contrib_conv3d_winograd_weight_transform"}},
       .fuse = Fuse::kOutFusable,
       .relation = winograd_relation,
+      .compute = conv3d_winograd_compute,
   };
   return def;
 }
@@ -173,6 +175,7 @@ const OpDef& op_nn_contrib_conv3d_winograd_weight_transform() {
       .inputs = {{"weight", "tensor (O, I, depth, height, width)"}},
       .fuse = Fuse::kOutFusable,
       .relation = winograd_weight_relation,
+      .compute = winograd3d_weight_compute,
   };
   return def;
 }
