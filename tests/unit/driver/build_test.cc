@@ -16,6 +16,7 @@
 #include "baton/text/tensor_bytes.h"
 #include "baton/text/parser.h"
 
+#include "driver/pass_tree.h"
 #include "text/reference.h"
 
 namespace baton {

@@ -16,6 +16,14 @@ namespace {
 
 using Bits = std::bitset<256>;
 
+// What an annotation is put around.
+Expr without_annotations(Expr expr) {
+  for (const auto* call = as<CallNode>(expr); call && call->op() && (call->op()->name.starts_with("annotation.") || call->op()->name == "on_device");
+       call = as<CallNode>(expr))
+    expr = call->args()[0];
+  return expr;
+}
+
 // The data flow of main as a graph. Functions that are called are part of it, once: two calls of one share its nodes, which
 // makes the sets larger, never smaller.
 class Flow {
@@ -101,8 +109,8 @@ class Flow {
         if (!call->op()) edge(node, call->callee());
         for (const Expr& arg : call->args()) edge(node, arg);
       }
-    } else if (const auto* item = as<TupleGetItemNode>(node); item && as<TupleNode>(item->tuple())) {
-      edge(node, as<TupleNode>(item->tuple())->fields()[static_cast<size_t>(item->index())]);
+    } else if (const auto* item = as<TupleGetItemNode>(node); item && as<TupleNode>(without_annotations(item->tuple()))) {
+      edge(node, as<TupleNode>(without_annotations(item->tuple()))->fields()[static_cast<size_t>(item->index())]);
     } else if (const auto* let = as<LetNode>(node)) {
       edge(Expr(let->var()), let->value());
       edge(node, let->body());
@@ -120,6 +128,7 @@ class Flow {
       body = let->body();
     }
     for (auto at = bound.find(body.get()); at != bound.end(); at = bound.find(body.get())) body = at->second;
+    body = without_annotations(body);
     const auto* tuple = as<TupleNode>(body);
     if (!tuple) {
       const size_t node = id(body);

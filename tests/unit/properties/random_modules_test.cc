@@ -61,7 +61,7 @@ const std::map<std::string, PassArgs>& arguments() {
 // They change types by their nature.
 const std::set<std::string> kChangesTypes = {"FirstOrderGradient", "LazyGradientInit", "ToMixedPrecision", "gradient", "to_cps"};
 // They need names of functions in the module, or undo what only another pass makes.
-const std::set<std::string> kNotAlone = {"InlineCompilerFunctionsBoundTo", "un_cps"};
+const std::set<std::string> kNotAlone = {"InlineCompilerFunctionsBoundTo", "recast", "un_cps"};
 // They put several values in one tensor.
 const std::set<std::string> kStacks = {"BatchingOps", "CombineParallelBatchMatmul", "CombineParallelConv2D", "CombineParallelDense"};
 // A scale in front of a convolution goes into its weights.
@@ -128,7 +128,7 @@ class RandomModules : public ::testing::Test {
       } catch (const NotSupported& error) {  // an operator without compute, a closure
         if (show) std::cout << pass << ": " << error.what() << "\n";
       } catch (const std::exception& error) {
-        ADD_FAILURE() << error.what();
+        if (++failures_ < 20) ADD_FAILURE() << error.what();
       }
     }
   }
@@ -143,6 +143,7 @@ class RandomModules : public ::testing::Test {
   PassContextRef context_;
   ModuleEvaluator evaluator_;
   std::map<std::string, Tally> tallies_;
+  int failures_ = 0;
 };
 
 TEST_F(RandomModules, EveryPassKeepsTypeValueAndOrigins) {

@@ -2,6 +2,7 @@
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/tensor/reduce_compute.h"
 #include "baton/ops/tensor/tensor_relations.h"
 
@@ -88,6 +89,7 @@ const OpDef& op_collapse_sum_like() {
       .fuse = Fuse::kCommReduce,
       .relation = collapse_sum_like_relation,
       .compute = [](Compute& c, const NoAttrs&) { collapse_compute(c); },
+      .rules = op_rules(collapse_sum_gradient()),
   };
   return def;
 }
@@ -101,6 +103,7 @@ const OpDef& op_collapse_sum_to() {
       .relation = collapse_sum_to_relation,
       .compute = [](Compute& c, const InitOpAttrs&) { collapse_compute(c); },
       .declares_attrs = false,
+      .rules = op_rules(collapse_sum_gradient()),
   };
   return def;
 }
@@ -113,6 +116,7 @@ const OpDef& op_variance() {
       .fuse = Fuse::kCommReduce,
       .relation = [](RelationContext& ctx, const VarianceAttrs& a) { return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, DType()); },
       .compute = [](Compute& c, const VarianceAttrs& a) { variance_compute(c, a.axis, a.exclude, a.keepdims, a.unbiased); },
+      .rules = op_rules(variance_gradient()),
   };
   return def;
 }

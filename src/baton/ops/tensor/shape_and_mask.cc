@@ -117,16 +117,6 @@ RelationStatus invert_permutation_relation(RelationContext& ctx, const NoAttrs&)
   return check_rank(ctx, *data, 1, 0) ? identity_relation(ctx) : kFailed;
 }
 
-void shape_of_compute(Compute& c, const ShapeOfAttrs&) {
-  const Axes i(1);
-  Halide::Expr extent = constant_of(c.out().dtype(), 0);
-  for (int k = 0; k < c.in(0).rank(); ++k)
-    extent = select(i[0] == k, cast_to(c.out().dtype(), Halide::Expr(c.in(0).extent(k))), extent);
-  Halide::Func extents = c.stage("shape_of");
-  extents(i.reversed()) = extent;
-  c.result(extents);
-}
-
 void ndarray_size_compute(Compute& c, const NdarraySizeAttrs&) {
   int64_t count = 1;
   for (const int64_t extent : c.in(0).shape()) count *= extent;
@@ -235,6 +225,16 @@ void strided_set_compute(Compute& c, const NoAttrs&) {
 
 }  // namespace
 
+void shape_of_compute(Compute& c, const ShapeOfAttrs&) {
+  const Axes i(1);
+  Halide::Expr extent = constant_of(c.out().dtype(), 0);
+  for (int k = 0; k < c.in(0).rank(); ++k)
+    extent = select(i[0] == k, cast_to(c.out().dtype(), Halide::Expr(c.in(0).extent(k))), extent);
+  Halide::Func extents = c.stage("shape_of");
+  extents(i.reversed()) = extent;
+  c.result(extents);
+}
+
 const OpDef& op_shape_of() {
   static const OpDef def = OpSpec<ShapeOfAttrs>{
       .name = "shape_of",
@@ -257,31 +257,6 @@ const OpDef& op_ndarray_size() {
         return ctx.tensor(0) ? ctx.assign_result(scalar_type(or_int32(attrs.dtype))) : kDefer;
       },
       .compute = ndarray_size_compute,
-  };
-  return def;
-}
-
-const OpDef& op_collapse_sum_like() {
-  static const OpDef def = OpSpec<NoAttrs>{
-      .name = "collapse_sum_like",
-      .doc = "The data summed to the shape of another tensor: what broadcasting undoes.",
-      .inputs = {{"data", "tensor"}, {"collapse_type", "tensor that gives the shape"}},
-      .fuse = Fuse::kCommReduce,
-      .relation = collapse_sum_like_relation,
-      .rules = op_rules(collapse_sum_gradient()),
-  };
-  return def;
-}
-
-const OpDef& op_collapse_sum_to() {
-  static const OpDef def = OpSpec<InitOpAttrs>{
-      .name = "collapse_sum_to",
-      .doc = "The data summed to a shape that can be broadcast to its own.",
-      .inputs = {{"data", "tensor"}, {"shape", "vector of extents"}},
-      .fuse = Fuse::kCommReduce,
-      .relation = collapse_sum_to_relation,
-      .declares_attrs = false,
-      .rules = op_rules(collapse_sum_gradient()),
   };
   return def;
 }
@@ -318,29 +293,6 @@ const OpDef& op_trilu() {
       .fuse = Fuse::kElementwise,
       .relation = [](RelationContext& ctx, const TriluAttrs&) { return matrix_relation(ctx); },
       .compute = trilu_compute,
-      .declares_attrs = false,
-  };
-  return def;
-}
-
-const OpDef& op_variance() {
-  static const OpDef def = OpSpec<VarianceAttrs>{
-      .name = "variance",
-      .doc = "The mean squared distance from the mean.",
-      .inputs = {{"data", "tensor"}, {"mean", "the mean, with the reduced axes of extent 1"}},
-      .fuse = Fuse::kCommReduce,
-      .relation = [](RelationContext& ctx, const VarianceAttrs& a) { return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, DType()); },
-      .rules = op_rules(variance_gradient()),
-  };
-  return def;
-}
-
-const OpDef& op_unique() {
-  static const OpDef def = OpSpec<UniqueAttrs>{
-      .name = "unique",
-      .doc = "The different values; where each stands first; which of them each element is; how many there are.",
-      .inputs = {{"data", "vector"}},
-      .relation = unique_relation,
       .declares_attrs = false,
   };
   return def;
