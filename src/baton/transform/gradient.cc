@@ -49,33 +49,36 @@ std::vector<Expr> adjoints_of(const Call& call, const Expr& adjoint) {
   return adjoints;
 }
 
+// Only what has no origins of its own is kept: variables, constants, tuples and their like.
 Causes::Causes(const Expr& root) {
-  std::vector<Expr> order;
+  std::vector<const ExprNode*> order;
   post_order(root, [&](const Expr& node) {
-    order.push_back(node);
+    order.push_back(node.get());
     if (any_.empty()) any_ = node->origins();
   });
   // Users before what they use.
   for (auto node = order.rbegin(); node != order.rend(); ++node) {
-    const OriginSet* inherited = of_.find(node->get());
-    const OriginSet mine = (*node)->origins().empty() && inherited ? *inherited : (*node)->origins();
+    const OriginSet* inherited = (*node)->origins().empty() ? of_.find(*node) : nullptr;
+    const OriginSet mine = inherited ? *inherited : (*node)->origins();
     if (mine.empty()) continue;
-    if (const auto [at, fresh] = of_.insert(node->get(), mine); !fresh) *at = mine;
     for_each_child(**node, [&](const Expr& child) {
-      if (child->kind() != ExprKind::kOp) of_.insert(child.get(), mine);
+      if (child->origins().empty() && child->kind() != ExprKind::kOp) of_.insert(child.get(), mine);
     });
   }
-  // Below what nobody with origins uses: the tuple of results, its lets.
-  for (const Expr& node : order) {
-    if (of_.contains(node.get())) continue;
+  // What nobody with origins uses: the tuple of results, its lets.
+  for (const ExprNode* node : order) {
+    if (!node->origins().empty() || of_.contains(node)) continue;
+    OriginSet below = OriginSet::none();
     for_each_child(*node, [&](const Expr& child) {
-      if (const OriginSet* below = of_.find(child.get()); below && !of_.contains(node.get())) of_.insert(node.get(), OriginSet(*below));
+      const OriginSet* inherited = child->origins().empty() ? of_.find(child.get()) : &child->origins();
+      if (below.empty() && inherited) below = *inherited;
     });
+    if (!below.empty()) of_.insert(node, below);
   }
 }
 
 OriginSet Causes::seed(const Expr& node) const {
-  const OriginSet* found = of_.find(node.get());
+  const OriginSet* found = node->origins().empty() ? of_.find(node.get()) : &node->origins();
   const OriginSet& causes = found ? *found : any_;
   return causes.empty() ? causes : OriginSet::made_for(causes, "the gradient starts there");
 }

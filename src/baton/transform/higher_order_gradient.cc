@@ -219,7 +219,7 @@ class Globals {
       if (!function->checked_type()) throw Error("@" + name + " has no type yet: run InferType first");
       const Causes causes((Expr(function)));
       Shared shared{causes, fresh, {}, {}, [this](const GlobalVarNode& other) { return (*this)(other); }};
-      module_->replace(names_.at(name), transformed_all(function, shared));
+      module_->set(names_.at(name), transformed_all(function, shared));
     }
   }
 

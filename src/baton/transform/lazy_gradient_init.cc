@@ -22,9 +22,15 @@ const NodeInfo kNothing(OriginSet::none());
 /// The definitions of std/gradient.rly, as the module names them.
 class GradCells {
  public:
-  explicit GradCells(IRModuleNode& module) : module_(module) {
+  explicit GradCells(IRModuleNode& module) {
     if (!module.find_type("GradCell")) import_std(module, "gradient.rly");
     cell_ = module.find_type("GradCell");
+    raw_ = constructor("Raw");
+    zero_ = constructor("Zero");
+    one_ = constructor("One");
+    from_ = Expr(module.global_var("FromGradCell"));
+    add_ = Expr(module.global_var("AddGradCell"));
+    multiply_ = Expr(module.global_var("MultiplyGradCell"));
   }
 
   /// The type inside of what has `type` outside.
@@ -33,18 +39,24 @@ class GradCells {
       return part->kind() == TypeKind::kTensor ? type_call(Type(cell_->header()), {part}) : Type();
     });
   }
-  Expr make(const char* constructor, Expr value) const {
-    for (const Constructor& each : cell_->constructors())
-      if (each->name() == constructor) return call_expr(Expr(each), {std::move(value)});
-    throw Error("the module has a data type GradCell of its own, without " + std::string(constructor));
-  }
-  Expr call(const char* function, std::vector<Expr> args) const {
-    return Expr(call_expr(Expr(module_.global_var(function)), std::move(args)));
+  Expr raw(Expr value) const { return call(raw_, {std::move(value)}); }
+  Expr zero(Expr later) const { return call(zero_, {std::move(later)}); }
+  Expr one(Expr later) const { return call(one_, {std::move(later)}); }
+  Expr value(Expr cell) const { return call(from_, {std::move(cell)}); }
+  Expr sum(Expr combine, Expr left, Expr right) const { return call(add_, {std::move(combine), std::move(left), std::move(right)}); }
+  Expr product(Expr combine, Expr left, Expr right) const {
+    return call(multiply_, {std::move(combine), std::move(left), std::move(right)});
   }
 
  private:
-  IRModuleNode& module_;
+  static Expr call(const Expr& callee, std::vector<Expr> args) { return Expr(call_expr(callee, std::move(args))); }
+  Expr constructor(const char* name) const {
+    for (const Constructor& each : cell_->constructors())
+      if (each->name() == name) return Expr(each);
+    throw Error("the module has a data type GradCell of its own, without " + std::string(name));
+  }
   TypeData cell_;
+  Expr raw_, zero_, one_, from_, add_, multiply_;
 };
 
 /// Whether values of `type` are the same inside: there is no tensor in it.
@@ -113,10 +125,10 @@ class CellRewriter final : public Rewriter {
       : module_(module), cells_(cells), fresh_(fresh) {}
 
   Expr wrapped(const Type& type, const Expr& value, LetList& list) const {
-    return crossed(type, value, list, [&](const Expr& tensor) { return cells_.make("Raw", tensor); });
+    return crossed(type, value, list, [&](const Expr& tensor) { return cells_.raw(tensor); });
   }
   Expr unwrapped(const Type& type, const Expr& value, LetList& list) const {
-    return crossed(type, value, list, [&](const Expr& cell) { return cells_.call("FromGradCell", {cell}); });
+    return crossed(type, value, list, [&](const Expr& cell) { return cells_.value(cell); });
   }
 
  private:
@@ -127,7 +139,7 @@ class CellRewriter final : public Rewriter {
 
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
     switch (original->kind()) {
-      case ExprKind::kConstant: return cells_.make("Raw", original);
+      case ExprKind::kConstant: return cells_.raw(original);
       case ExprKind::kFunction: {
         const auto& function = static_cast<const FunctionNode&>(*rebuilt);
         return Expr(make_function(function.params(), function.body(), cells_.inside(function.ret_type()), function.attrs(),
@@ -135,14 +147,14 @@ class CellRewriter final : public Rewriter {
       }
       case ExprKind::kIf: {
         const auto& branch = static_cast<const IfNode&>(*rebuilt);
-        return make_if(cells_.call("FromGradCell", {branch.condition()}), branch.then(), branch.otherwise(), original->with_type({}));
+        return make_if(cells_.value(branch.condition()), branch.then(), branch.otherwise(), original->with_type({}));
       }
       case ExprKind::kCall: {
         // An argument that is a constant has a cell of its own for each call, as TVM has it.
         const auto& call = static_cast<const CallNode&>(*original);
         std::vector<Expr> args = static_cast<const CallNode&>(*rebuilt).args();
         for (size_t i = 0; i < args.size(); ++i)
-          if (call.args()[i]->kind() == ExprKind::kConstant) args[i] = cells_.make("Raw", call.args()[i]);
+          if (call.args()[i]->kind() == ExprKind::kConstant) args[i] = cells_.raw(call.args()[i]);
         return rewrite_call(call, args, rebuilt);
       }
       case ExprKind::kVar:
@@ -168,14 +180,14 @@ class CellRewriter final : public Rewriter {
       return Expr(make_call(static_cast<const CallNode&>(*rebuilt).callee(), args, original.attrs(), original.with_type({})));
     }
     const Type& type = original.checked_type();
-    if (op->name == "zeros" || op->name == "zeros_like") return cells_.make("Zero", later(original, args));
-    if (op->name == "ones" || op->name == "ones_like") return cells_.make("One", later(original, args));
+    if (op->name == "zeros" || op->name == "zeros_like") return cells_.zero(later(original, args));
+    if (op->name == "ones" || op->name == "ones_like") return cells_.one(later(original, args));
     const bool sum = op->name == "add", product = op->name == "multiply";
     if ((sum || product) && same_type(original.args()[0]->checked_type(), original.args()[1]->checked_type())) {
       const Var left = make_var("lhs", type, kNothing), right = make_var("rhs", type, kNothing);
       const Expr both(make_call(original.callee(), {Expr(left), Expr(right)}, original.attrs(), original.info()));
       const Expr combine(make_function({left, right}, both, type, {}, kNothing));
-      return cells_.call(sum ? "AddGradCell" : "MultiplyGradCell", {combine, args[0], args[1]});
+      return sum ? cells_.sum(combine, args[0], args[1]) : cells_.product(combine, args[0], args[1]);
     }
     return plain_call(original, args);
   }

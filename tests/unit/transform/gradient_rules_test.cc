@@ -218,7 +218,7 @@ TEST(AllGradientRules, AreTested) {
   tested.insert(kAsOthers.begin(), kAsOthers.end());
   for (const Case& one : kCases) tested.insert(std::string(one.body).substr(0, std::string(one.body).find('(')));
   for (const OpDef* op : all_ops())
-    EXPECT_EQ(gradient_rule(*op) != nullptr, tested.count(op->name) > 0) << op->name;
+    EXPECT_EQ(op->rules.get<GradientRule>() != nullptr, tested.count(op->name) > 0) << op->name;
 }
 
 }  // namespace

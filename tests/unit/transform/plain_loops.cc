@@ -181,12 +181,24 @@ void scatter_nd(const std::vector<NDArray>& args, NDArray& to) {
   });
 }
 
+template <class From, class To>
+NDArray converted(const NDArray& from, DType dtype) {
+  NDArray to = NDArray::empty(from.shape(), dtype);
+  std::copy(from.as<From>().begin(), from.as<From>().end(), to.as<To>().begin());
+  return to;
+}
+
 }  // namespace
 
 NDArray plain_loops(const CallNode& call, const std::vector<NDArray>& args) {
   const std::string& name = call.op()->name;
   const auto* type = as_type<TensorTypeNode>(call.checked_type());
   if (name == "annotation.checkpoint") return args[0];
+  if (name == "collapse_sum_like" && args[0].dtype() == DType::int_(32)) {
+    NDArray sums = NDArray::zeros(type->extents(), DType::float_(64));
+    collapse(converted<int32_t, double>(args[0], DType::float_(64)), sums);
+    return converted<double, int32_t>(sums, DType::int_(32));
+  }
   if (!type || type->dtype() != DType::float_(64)) throw NotSupported(name + " has no compute, and loops are over float64");
   NDArray to = NDArray::zeros(type->extents(), type->dtype());
   if (name == "collapse_sum_like") collapse(args[0], to);
