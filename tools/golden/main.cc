@@ -10,6 +10,7 @@
 #include "baton/support/error.h"
 
 #include "case.h"
+#include "demo_compiler.h"
 
 namespace {
 
@@ -72,6 +73,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   baton::initialize();
+  register_demo_compiler();
   int passed = 0, failed = 0;
   try {
     for (const std::string& path : files_of(paths)) {
