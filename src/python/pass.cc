@@ -6,21 +6,11 @@
 #include "baton/pass/trace.h"
 
 #include "bind.h"
+#include "held.h"
 
 namespace baton::python {
 
 namespace {
-
-// A Python object held by C++ that may let it go on any thread, with or without the GIL.
-using Held = std::shared_ptr<PyObject>;
-
-Held hold(nb::object object) {
-  return Held(object.release().ptr(), [](PyObject* held) {
-    if (!nb::is_alive()) return;
-    const nb::gil_scoped_acquire gil;
-    Py_DECREF(held);
-  });
-}
 
 std::string python_type(nb::handle object) { return nb::cast<std::string>(object.type().attr("__name__")); }
 

@@ -10,6 +10,7 @@
 #include "baton/support/error.h"
 
 #include "case.h"
+#include "demo_compiler.h"
 
 namespace {
 
@@ -86,7 +87,12 @@ int main(int argc, char** argv) {
     return 2;
   }
   baton::initialize();
+<<<<<<< HEAD
   int passed = 0, failed = 0, made = 0;
+=======
+  register_demo_compiler();
+  int passed = 0, failed = 0;
+>>>>>>> h5byoc
   try {
     for (const std::string& path : files_of(paths)) {
       bool good = false;

@@ -76,6 +76,14 @@ nn, image, vision, annotation = (_Namespace(each) for each in ("nn", "image", "v
 
 
 def __getattr__(name):
+    if name == "contrib":
+        import importlib
+
+        return importlib.import_module(__name__ + ".contrib")
+    if name == "register_op_attr":
+        from ...ir.op import register_op_attr
+
+        return register_op_attr
     if name in NAMES:
         return builder(name)
     not_provided(__name__, name)

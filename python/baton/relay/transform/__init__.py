@@ -6,6 +6,7 @@ FunctionPass = core.Pass
 
 # Where TVM takes arguments by position too. None means: as if it was not given.
 _PARAMETERS = {
+    "AnnotateTarget": ("targets", "include_non_call_ops"),
     "CombineParallelBatchMatmul": ("min_num_branches",),
     "CombineParallelConv2D": ("min_num_branches",),
     "CombineParallelDense": ("min_num_branches", "to_batch"),
@@ -15,6 +16,9 @@ _PARAMETERS = {
     "FoldConstant": ("fold_qnn",),
     "FuseOps": ("fuse_opt_level",),
     "Legalize": ("legalize_map_attr_name",),
+    "MarkCompilerFunctionsAsExtern": ("compiler_filter",),
+    "OutlineCompilerFunctionsWithExistingGlobalSymbols": ("compiler_filter",),
+    "PartitionGraph": ("mod_name", "bind_constants"),
     "RemoveUnusedFunctions": ("entry_functions",),
     "SplitArgs": ("max_function_args",),
 }
@@ -36,6 +40,23 @@ def factory(name):
 
 
 globals().update({_name: factory(_name) for _name in core.pass_names() if "." not in _name})
+
+
+def MergeComposite(pattern_table):
+    """Makes a pass that turns what matches into composite functions.
+
+    `pattern_table` is a list of (name, pattern) or (name, pattern, check), earlier entries first; or the name under which
+    one was registered (relay.op.contrib.register_pattern_table).
+    """
+    if isinstance(pattern_table, str):
+        return core.make_pass("MergeComposite", {"pattern_table": pattern_table})
+    return core.merge_composite(list(pattern_table))
+
+
+def InlineCompilerFunctionsBoundTo(global_vars):
+    """Makes a pass that puts the bodies of these functions, and of composite functions in them, where they are called."""
+    names = [each if isinstance(each, str) else each.name_hint for each in global_vars]
+    return core.make_pass("InlineCompilerFunctionsBoundTo", {"global_vars": names})
 
 
 def function_pass(pass_func=None, opt_level=None, name=None, required=None):
