@@ -87,12 +87,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   baton::initialize();
-<<<<<<< HEAD
-  int passed = 0, failed = 0, made = 0;
-=======
   register_demo_compiler();
-  int passed = 0, failed = 0;
->>>>>>> h5byoc
+  int passed = 0, failed = 0, made = 0;
   try {
     for (const std::string& path : files_of(paths)) {
       bool good = false;

@@ -181,6 +181,7 @@ constexpr Program kPrograms[] = {
     {"EtaExpand",
      "def @f(%x: int32) -> int32 { abs(%x) } def @main(%x: int32) -> int32 { add(@f(%x), abs(@f(%x))) }",
      R"({"expand_global_var": true})"},
+    {"ChangeBatch", "def @main(%x: Tensor[(1, 3), float32]) { tanh(exp(%x)) }", R"({"data": [["x", 0]], "batch_size": 4})"},
     {"LambdaLift",
      "def @main(%x: Tensor[(3), float32]) { let %f = fn (%y: Tensor[(3), float32]) { add(exp(%y), %x) }; tanh(%f(%x)) }"},
     {"ManifestLifetimes", "def @main(%x: Tensor[(3), float32]) { let %a = exp(%x); let %b = %a; let %c = tanh(%b); %c }"},

@@ -7,12 +7,14 @@ FunctionPass = core.Pass
 # Where TVM takes arguments by position too. None means: as if it was not given.
 _PARAMETERS = {
     "AnnotateTarget": ("targets", "include_non_call_ops"),
+    "ChangeBatch": ("data", "batch_size"),
     "CombineParallelBatchMatmul": ("min_num_branches",),
     "CombineParallelConv2D": ("min_num_branches",),
     "CombineParallelDense": ("min_num_branches", "to_batch"),
     "ConvertLayout": ("desired_layouts",),
     "DeadCodeElimination": ("inline_once", "ignore_impurity"),
     "EliminateCommonSubexpr": ("fskip",),
+    "EtaExpand": ("expand_constructor", "expand_global_var"),
     "FoldConstant": ("fold_qnn",),
     "FuseOps": ("fuse_opt_level",),
     "Legalize": ("legalize_map_attr_name",),
@@ -65,6 +67,32 @@ def function_pass(pass_func=None, opt_level=None, name=None, required=None):
     It is applied to each function; types are inferred after it.
     """
     return decorate_pass(core.function_pass, "transform_function", pass_func, opt_level, name, required)
+
+
+def to_cps(func, mod=None):
+    """`func` in continuation-passing style: it takes what is to be done with its result as a last parameter.
+
+    Functions of `mod` that it calls are entered there in that style too, as NAME_cps.
+    """
+    return core.to_cps(func, mod)
+
+
+def un_cps(func):
+    """A function in continuation-passing style as one that returns its result."""
+    return core.un_cps(func)
+
+
+ToCPS = to_cps
+
+
+def Defunctionalization(func, mod):  # noqa: N802
+    """`func` with data in the place of functions that are passed on, kept or returned inside; `mod` gets what that needs."""
+    return core.defunctionalize(func, mod)
+
+
+def ToANormalFormExpr(e):  # noqa: N802
+    """The expression `e` in A-normal form."""
+    return core.to_a_normal_form_expr(e)
 
 
 def __getattr__(name):
