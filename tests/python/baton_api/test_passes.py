@@ -10,7 +10,7 @@ def test_every_pass_can_be_made():
     for name in tvm._load.core.pass_names():
         owner = relay.qnn.transform if name.startswith("qnn.") else relay.transform
         made = getattr(owner, name.split(".")[-1])
-        if name not in ("SplitArgs", "ConvertLayout"):
+        if name not in ("SplitArgs", "ConvertLayout", "PlanDevices", "AnnotateMemoryScope", "recast"):
             assert isinstance(made().info.opt_level, int), name
 
 

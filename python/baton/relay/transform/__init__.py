@@ -9,14 +9,19 @@ _PARAMETERS = {
     "CombineParallelBatchMatmul": ("min_num_branches",),
     "CombineParallelConv2D": ("min_num_branches",),
     "CombineParallelDense": ("min_num_branches", "to_batch"),
+    "Conv2dToSparse": ("weight_name", "weight_shape", "layout", "kernel_size"),
+    "Conv2dToSparse2": ("layout", "kernel_size", "blocksize", "sparsity_threshold"),
     "ConvertLayout": ("desired_layouts",),
     "DeadCodeElimination": ("inline_once", "ignore_impurity"),
+    "DenseToSparse": ("weight_name", "weight_shape"),
     "EliminateCommonSubexpr": ("fskip",),
     "FoldConstant": ("fold_qnn",),
     "FuseOps": ("fuse_opt_level",),
     "Legalize": ("legalize_map_attr_name",),
     "RemoveUnusedFunctions": ("entry_functions",),
+    "SimplifyFCTranspose": ("target_weight_name",),
     "SplitArgs": ("max_function_args",),
+    "ToMixedPrecision": ("mixed_precision_type", "missing_op_mode"),
 }
 
 
@@ -36,6 +41,32 @@ def factory(name):
 
 
 globals().update({_name: factory(_name) for _name in core.pass_names() if "." not in _name})
+
+
+def _for_targets(name):
+    """The function that makes pass `name` for the targets of a CompilationConfig."""
+    def make(config):
+        return core.make_pass(name, {"targets": [each.text for each in config.primitive_targets], "host": config._host,
+                                     "fallback_device_type": config.default_primitive_virtual_device.device_type})
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"Makes the pass {name}(config); config is made by baton.target.make_compilation_config."
+    return make
+
+
+PlanDevices, AnnotateMemoryScope = _for_targets("PlanDevices"), _for_targets("AnnotateMemoryScope")
+
+
+def recast(expr, dtype, out_dtype, ops=None, skip_layers=None):
+    """`expr`, a Function or a module, with some operators (nn.conv2d) computing in `dtype` and giving `out_dtype`.
+
+    For measuring operators in another type: nothing is done to keep the values. skip_layers: calls that stay, counted from
+    0; negative numbers count from the last.
+    """
+    mod = expr if isinstance(expr, core.IRModule) else core.IRModule.from_expr(expr)
+    made = core.make_pass("recast", {"dtype": dtype, "out_dtype": out_dtype, "ops": ops or ["nn.conv2d"],
+                                     "skip_layers": skip_layers or []})(mod)
+    return made if mod is expr else made["main"]
 
 
 def function_pass(pass_func=None, opt_level=None, name=None, required=None):
