@@ -26,6 +26,7 @@ NB_MODULE(_baton, m) {
   bind_pass(m);
   bind_byoc(m);
   bind_functional(m);
+  bind_placement(m);
   bind_driver(m);
   bind_runtime(m);
   bind_workloads(m);

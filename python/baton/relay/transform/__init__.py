@@ -11,8 +11,11 @@ _PARAMETERS = {
     "CombineParallelBatchMatmul": ("min_num_branches",),
     "CombineParallelConv2D": ("min_num_branches",),
     "CombineParallelDense": ("min_num_branches", "to_batch"),
+    "Conv2dToSparse": ("weight_name", "weight_shape", "layout", "kernel_size"),
+    "Conv2dToSparse2": ("layout", "kernel_size", "blocksize", "sparsity_threshold"),
     "ConvertLayout": ("desired_layouts",),
     "DeadCodeElimination": ("inline_once", "ignore_impurity"),
+    "DenseToSparse": ("weight_name", "weight_shape"),
     "EliminateCommonSubexpr": ("fskip",),
     "EtaExpand": ("expand_constructor", "expand_global_var"),
     "FoldConstant": ("fold_qnn",),
@@ -22,7 +25,9 @@ _PARAMETERS = {
     "OutlineCompilerFunctionsWithExistingGlobalSymbols": ("compiler_filter",),
     "PartitionGraph": ("mod_name", "bind_constants"),
     "RemoveUnusedFunctions": ("entry_functions",),
+    "SimplifyFCTranspose": ("target_weight_name",),
     "SplitArgs": ("max_function_args",),
+    "ToMixedPrecision": ("mixed_precision_type", "missing_op_mode"),
 }
 
 
@@ -59,6 +64,30 @@ def InlineCompilerFunctionsBoundTo(global_vars):
     """Makes a pass that puts the bodies of these functions, and of composite functions in them, where they are called."""
     names = [each if isinstance(each, str) else each.name_hint for each in global_vars]
     return core.make_pass("InlineCompilerFunctionsBoundTo", {"global_vars": names})
+def _for_targets(name):
+    """The function that makes pass `name` for the targets of a CompilationConfig."""
+    def make(config):
+        return core.make_pass(name, {"targets": [each.text for each in config.primitive_targets], "host": config._host,
+                                     "fallback_device_type": config.default_primitive_virtual_device.device_type})
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"Makes the pass {name}(config); config is made by baton.target.make_compilation_config."
+    return make
+
+
+PlanDevices, AnnotateMemoryScope = _for_targets("PlanDevices"), _for_targets("AnnotateMemoryScope")
+
+
+def recast(expr, dtype, out_dtype, ops=None, skip_layers=None):
+    """`expr`, a Function or a module, with some operators (nn.conv2d) computing in `dtype` and giving `out_dtype`.
+
+    For measuring operators in another type: nothing is done to keep the values. skip_layers: calls that stay, counted from
+    0; negative numbers count from the last.
+    """
+    mod = expr if isinstance(expr, core.IRModule) else core.IRModule.from_expr(expr)
+    made = core.make_pass("recast", {"dtype": dtype, "out_dtype": out_dtype, "ops": ops or ["nn.conv2d"],
+                                     "skip_layers": skip_layers or []})(mod)
+    return made if mod is expr else made["main"]
 
 
 def function_pass(pass_func=None, opt_level=None, name=None, required=None):
