@@ -38,6 +38,32 @@ def factory(name):
 globals().update({_name: factory(_name) for _name in core.pass_names() if "." not in _name})
 
 
+class LayoutConfig:
+    """Used with `with`: ConvertLayout leaves the nn.conv2d of these numbers alone, counted from 0 as it meets them."""
+
+    current = None
+
+    def __init__(self, skip_layers=None):
+        self.skip_layers = list(skip_layers or [])
+
+    def check_skip(self):
+        """Counts one convolution; whether it is to be skipped."""
+        return core.layout_config_skips()
+
+    def reset(self):
+        """Counts from 0 again."""
+        core.reset_layout_config()
+
+    def __enter__(self):
+        core.enter_layout_config(self.skip_layers)
+        self._outer, LayoutConfig.current = LayoutConfig.current, self
+        return self
+
+    def __exit__(self, *exception):
+        LayoutConfig.current = self._outer
+        core.exit_layout_config()
+
+
 def function_pass(pass_func=None, opt_level=None, name=None, required=None):
     """Makes a pass of `f(func, mod, ctx) -> Function`, or of a class with transform_function(self, func, mod, ctx).
 
