@@ -7,7 +7,8 @@ from .virtual_device import VirtualDevice
 class Target:
     """A target such as "llvm" or "llvm -mcpu=skylake-avx512"; a scope when used with `with`.
 
-    Kernels are made for the machine that this runs on, whatever -mcpu says.
+    Kernels are made for the machine that this runs on, whatever -mcpu says; passes that are called by name, such as
+    AlterOpLayout, choose for the processor that it names.
     """
 
     _stack = []
@@ -58,10 +59,12 @@ class Target:
 
     def __enter__(self):
         Target._stack.append(self)
+        core.enter_target(self.text)
         return self
 
     def __exit__(self, *exception):
-        Target._stack.remove(self)
+        core.exit_target()
+        Target._stack.pop()
 
     def __str__(self):
         return self.text

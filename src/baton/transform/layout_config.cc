@@ -23,6 +23,10 @@ void exit_layout_config() {
   if (!configs().empty()) configs().pop_back();
 }
 
+void reset_layout_config() {
+  if (!configs().empty()) configs().back().met = 0;
+}
+
 bool layout_config_skips() {
   if (configs().empty()) return false;
   Config& config = configs().back();

@@ -88,6 +88,30 @@ def recast(expr, dtype, out_dtype, ops=None, skip_layers=None):
     made = core.make_pass("recast", {"dtype": dtype, "out_dtype": out_dtype, "ops": ops or ["nn.conv2d"],
                                      "skip_layers": skip_layers or []})(mod)
     return made if mod is expr else made["main"]
+class LayoutConfig:
+    """Used with `with`: ConvertLayout leaves the nn.conv2d of these numbers alone, counted from 0 as it meets them."""
+
+    current = None
+
+    def __init__(self, skip_layers=None):
+        self.skip_layers = list(skip_layers or [])
+
+    def check_skip(self):
+        """Counts one convolution; whether it is to be skipped."""
+        return core.layout_config_skips()
+
+    def reset(self):
+        """Counts from 0 again."""
+        core.reset_layout_config()
+
+    def __enter__(self):
+        core.enter_layout_config(self.skip_layers)
+        self._outer, LayoutConfig.current = LayoutConfig.current, self
+        return self
+
+    def __exit__(self, *exception):
+        LayoutConfig.current = self._outer
+        core.exit_layout_config()
 
 
 def function_pass(pass_func=None, opt_level=None, name=None, required=None):
