@@ -1,4 +1,5 @@
 // Marks around values. They compute nothing: the result has the type of the input.
+#include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/qnn/qnn_attrs.h"
 #include "baton/ops/relations.h"
@@ -39,6 +40,17 @@ RelationStatus simulated_quantize_relation(RelationContext& ctx, const Simulated
   return identity_relation(ctx);
 }
 
+// The value itself, each field of a tuple.
+void identity_compute(Compute& c) {
+  std::vector<Halide::Func> results;
+  for (int k = 0; k < c.num_inputs(); ++k) {
+    const Axes i(c.in(k).rank());
+    results.push_back(c.stage("value" + std::to_string(k)));
+    results.back()(i.reversed()) = c.in(k)(i.exprs());
+  }
+  c.results(std::move(results));
+}
+
 }  // namespace
 
 const OpDef& op_annotation_compiler_begin() {
@@ -47,6 +59,7 @@ const OpDef& op_annotation_compiler_begin() {
       .doc = "The value enters a region for another compiler.",
       .inputs = {{"data", "the value"}},
       .relation = [](RelationContext& ctx, const CompilerAttrs&) { return identity_relation(ctx); },
+      .compute = [](Compute& c, const CompilerAttrs&) { identity_compute(c); },
       .declares_attrs = false,
   };
   return def;
@@ -58,6 +71,7 @@ const OpDef& op_annotation_compiler_end() {
       .doc = "The value leaves a region for another compiler.",
       .inputs = {{"data", "the value"}},
       .relation = [](RelationContext& ctx, const CompilerAttrs&) { return identity_relation(ctx); },
+      .compute = [](Compute& c, const CompilerAttrs&) { identity_compute(c); },
       .declares_attrs = false,
   };
   return def;
@@ -69,6 +83,7 @@ const OpDef& op_annotation_cast_hint() {
       .doc = "Quantisation may cast the value here.",
       .inputs = {{"data", "tensor"}},
       .relation = [](RelationContext& ctx, const CastHintAttrs&) { return identity_relation(ctx); },
+      .compute = [](Compute& c, const CastHintAttrs&) { identity_compute(c); },
       .declares_attrs = false,
   };
   return def;
@@ -80,6 +95,7 @@ const OpDef& op_annotation_bitpack_start() {
       .doc = "Bit packing begins here.",
       .inputs = {{"data", "the value"}},
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
+      .compute = [](Compute& c, const NoAttrs&) { identity_compute(c); },
   };
   return def;
 }
@@ -90,6 +106,7 @@ const OpDef& op_annotation_bitpack_end() {
       .doc = "Bit packing ends here.",
       .inputs = {{"data", "the value"}},
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
+      .compute = [](Compute& c, const NoAttrs&) { identity_compute(c); },
   };
   return def;
 }
@@ -100,6 +117,7 @@ const OpDef& op_annotation_checkpoint() {
       .doc = "The gradient computes the value again instead of keeping it.",
       .inputs = {{"data", "the value"}},
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
+      .compute = [](Compute& c, const NoAttrs&) { identity_compute(c); },
   };
   return def;
 }

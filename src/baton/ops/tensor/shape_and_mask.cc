@@ -116,16 +116,6 @@ RelationStatus invert_permutation_relation(RelationContext& ctx, const NoAttrs&)
   return check_rank(ctx, *data, 1, 0) ? identity_relation(ctx) : kFailed;
 }
 
-void shape_of_compute(Compute& c, const ShapeOfAttrs&) {
-  const Axes i(1);
-  Halide::Expr extent = constant_of(c.out().dtype(), 0);
-  for (int k = 0; k < c.in(0).rank(); ++k)
-    extent = select(i[0] == k, cast_to(c.out().dtype(), Halide::Expr(c.in(0).extent(k))), extent);
-  Halide::Func extents = c.stage("shape_of");
-  extents(i.reversed()) = extent;
-  c.result(extents);
-}
-
 void ndarray_size_compute(Compute& c, const NdarraySizeAttrs&) {
   int64_t count = 1;
   for (const int64_t extent : c.in(0).shape()) count *= extent;
@@ -233,6 +223,16 @@ void strided_set_compute(Compute& c, const NoAttrs&) {
 }
 
 }  // namespace
+
+void shape_of_compute(Compute& c, const ShapeOfAttrs&) {
+  const Axes i(1);
+  Halide::Expr extent = constant_of(c.out().dtype(), 0);
+  for (int k = 0; k < c.in(0).rank(); ++k)
+    extent = select(i[0] == k, cast_to(c.out().dtype(), Halide::Expr(c.in(0).extent(k))), extent);
+  Halide::Func extents = c.stage("shape_of");
+  extents(i.reversed()) = extent;
+  c.result(extents);
+}
 
 const OpDef& op_shape_of() {
   static const OpDef def = OpSpec<ShapeOfAttrs>{
