@@ -46,6 +46,7 @@ RelationStatus topk_result(RelationContext& ctx, const TopkAttrs& attrs, Dim cou
 RelationStatus one_hot_result(RelationContext& ctx, const OneHotAttrs& attrs, Dim depth);
 
 class Compute;
+void shape_of_compute(Compute& c, const ShapeOfAttrs& attrs);
 void one_hot_compute(Compute& c, const OneHotAttrs& attrs);
 
 }  // namespace baton

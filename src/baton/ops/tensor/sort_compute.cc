@@ -33,7 +33,7 @@ Halide::Func sorted_pairs(Compute& c, const Halide::Func& values, const std::vec
     Halide::RDom r(0, width, 0, levels, 0, levels, "r");  // element, k, s
     r.where(r.y <= r.z);
     const Expr e = r.x, s = r.z, k = r.y, step = s * (s + 1) / 2 + k;
-    const Expr partner = e ^ (Expr(1) << (s - k));
+    const Expr distance = Expr(1) << (s - k), partner = select((e / distance) % 2 == 0, e + distance, e - distance);
     std::vector<Expr> mine(out.begin(), out.end()), other = mine, to = mine;
     mine[dim] = e;
     other[dim] = clamp(partner, 0, width - 1);

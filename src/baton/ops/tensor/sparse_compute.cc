@@ -54,7 +54,7 @@ void sparse_fill_empty_rows_compute(Compute& c) {
   // Every row begins with its own number; values then write over that.
   all_indices(k, inside_axis(start(each), count)) = cast_to(c.out(0).dtype(), select(k == 0, Halide::Expr(each), 0));
   all_indices(k, place(r)) = cast_to(c.out(0).dtype(), indices(Index{r, clamp(k, 0, rank - 1)}));
-  all_values(n) = cast_to(c.out(1).dtype(), c.in(3)(Index{}));
+  all_values(n) = cast_to(c.out(1).dtype(), c.in(3)(Index(c.in(3).rank(), Halide::Expr(0))));
   all_values(place(r)) = cast_to(c.out(1).dtype(), values(Index{r}));
   c.results({all_indices, all_values, empty});
 }

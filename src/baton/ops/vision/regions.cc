@@ -63,28 +63,20 @@ struct Regions {
 // Without sample_ratio a bin has as many samples as it covers pixels, rounded up.
 void roi_align_compute(Compute& c, const ROIAlignAttrs& attrs) {
   const Regions in(c, attrs.layout, attrs.spatial_scale);
-  const int bins_y = as_int(attrs.pooled_size[0]), bins_x = as_int(attrs.pooled_size[1]), regions = as_int(in.rois.extent(0));
+  const int bins_y = as_int(attrs.pooled_size[0]), bins_x = as_int(attrs.pooled_size[1]);
   const bool mean = attrs.mode == "avg";
   if (!mean && attrs.mode != "max") throw NotSupported("vision.roi_align has no mode \"" + attrs.mode + "\"");
   auto extent = [&](int axis) { return max(in.edge(2 + axis) - in.edge(axis), 1.0f); };  // 0: x, 1: y
-  Halide::Expr samples_y = as_int(attrs.sample_ratio), samples_x = samples_y, most_y = samples_y, most_x = samples_y;
-  if (attrs.sample_ratio <= 0) {
-    samples_y = Halide::cast<int>(ceil(extent(1) / static_cast<float>(bins_y)));
-    samples_x = Halide::cast<int>(ceil(extent(0) / static_cast<float>(bins_x)));
-    // Loops need one bound for all regions: the largest.
-    Halide::Func most = c.stage("samples");
-    const Halide::RDom all(0, regions, "q");
-    auto of = [&](int axis, int bins) {
-      auto edge = [&](int which) { return Halide::cast<float>(in.rois(Index{all, 1 + which})) * in.scale; };
-      return Halide::cast<int>(ceil(max(edge(2 + axis) - edge(axis), 1.0f) / static_cast<float>(bins)));
-    };
-    most() = Halide::Tuple(1, 1);
-    most() = Halide::Tuple(max(most()[0], of(1, bins_y)), max(most()[1], of(0, bins_x)));
-    most_y = most()[0];
-    most_x = most()[1];
-  }
-  Halide::RDom r(0, most_x, 0, most_y, "r");
-  if (attrs.sample_ratio <= 0) r.where(r.x < samples_x && r.y < samples_y);
+  const bool counted = attrs.sample_ratio > 0;
+  // Loops need a bound that is known beforehand: it is enough for regions twice as large as the data.
+  auto most = [&](int pixels, int bins) { return counted ? as_int(attrs.sample_ratio) : (2 * pixels + bins - 1) / bins + 1; };
+  auto samples = [&](int axis, int pixels, int bins) {
+    if (counted) return Halide::Expr(as_int(attrs.sample_ratio));
+    return min(Halide::cast<int>(ceil(extent(axis) / static_cast<float>(bins))), most(pixels, bins));
+  };
+  const Halide::Expr samples_y = samples(1, in.height, bins_y), samples_x = samples(0, in.width, bins_x);
+  Halide::RDom r(0, most(in.width, bins_x), 0, most(in.height, bins_y), "r");
+  if (!counted) r.where(r.x < samples_x && r.y < samples_y);
   const Halide::Expr bin_y = extent(1) / static_cast<float>(bins_y), bin_x = extent(0) / static_cast<float>(bins_x);
   const Halide::Expr y = in.edge(1) + (Halide::cast<float>(in.y) + (Halide::cast<float>(r.y) + 0.5f) / Halide::cast<float>(samples_y)) * bin_y;
   const Halide::Expr x = in.edge(0) + (Halide::cast<float>(in.x) + (Halide::cast<float>(r.x) + 0.5f) / Halide::cast<float>(samples_x)) * bin_x;
