@@ -93,15 +93,39 @@ class Flow {
 
   void add(const Expr& root) {
     if (!added_.insert(root.get()).second) return;
+    post_order(root, [&](const Expr& node) {
+      if (const auto* let = as<LetNode>(node)) bound_.emplace(let->var().get(), let->value());
+    });
     post_order(root, [&](const Expr& node) { connect(node); });
+  }
+
+  const FunctionNode* called(const CallNode& call) const {
+    const auto* global = as<GlobalVarNode>(call.callee());
+    return global ? module_->find(global->name()).get() : as<FunctionNode>(call.callee());
+  }
+
+  // The expression that makes `expr`'s value: behind annotations, lets, variables that lets bind, and calls of functions.
+  Expr maker(Expr expr) const {
+    for (int steps = 0; steps < 1000; ++steps) {
+      expr = without_annotations(expr);
+      const auto* call = as<CallNode>(expr);
+      const auto bound = bound_.find(expr.get());
+      if (const auto* let = as<LetNode>(expr))
+        expr = let->body();
+      else if (bound != bound_.end())
+        expr = bound->second;
+      else if (const FunctionNode* function = call && !call->op() ? called(*call) : nullptr)
+        expr = function->body();
+      else
+        return expr;
+    }
+    return expr;
   }
 
   void connect(const Expr& node) {
     if (const auto* call = as<CallNode>(node)) {
-      const auto* global = as<GlobalVarNode>(call->callee());
-      const Function found = global ? module_->find(global->name()) : Function();
-      const auto* function = global ? found.get() : as<FunctionNode>(call->callee());
-      if (global && found) todo_.push_back(Expr(found));
+      const FunctionNode* function = call->op() ? nullptr : called(*call);
+      if (function && as<GlobalVarNode>(call->callee())) todo_.push_back(Expr(function));
       if (function) {
         edge(node, function->body());
         for (size_t i = 0; i < call->args().size(); ++i) edge(Expr(function->params()[i]), call->args()[i]);
@@ -109,8 +133,8 @@ class Flow {
         if (!call->op()) edge(node, call->callee());
         for (const Expr& arg : call->args()) edge(node, arg);
       }
-    } else if (const auto* item = as<TupleGetItemNode>(node); item && as<TupleNode>(without_annotations(item->tuple()))) {
-      edge(node, as<TupleNode>(without_annotations(item->tuple()))->fields()[static_cast<size_t>(item->index())]);
+    } else if (const auto* item = as<TupleGetItemNode>(node); item && as<TupleNode>(maker(item->tuple()))) {
+      edge(node, as<TupleNode>(maker(item->tuple()))->fields()[static_cast<size_t>(item->index())]);
     } else if (const auto* let = as<LetNode>(node)) {
       edge(Expr(let->var()), let->value());
       edge(node, let->body());
@@ -122,13 +146,8 @@ class Flow {
   }
 
   void mark_results(Expr body) {
-    std::unordered_map<const ExprNode*, Expr> bound;  // the result may be a variable for the tuple
-    while (const auto* let = as<LetNode>(body)) {
-      bound.emplace(let->var().get(), let->value());
-      body = let->body();
-    }
-    for (auto at = bound.find(body.get()); at != bound.end(); at = bound.find(body.get())) body = at->second;
-    body = without_annotations(body);
+    const Expr result = maker(body);
+    if (as<TupleNode>(result)) body = result;
     const auto* tuple = as<TupleNode>(body);
     if (!tuple) {
       const size_t node = id(body);
@@ -142,6 +161,7 @@ class Flow {
   }
 
   const IRModule module_;
+  std::unordered_map<const ExprNode*, Expr> bound_;  // by lets
   std::unordered_map<const ExprNode*, size_t> ids_;
   std::vector<Expr> nodes_, todo_;
   std::vector<std::vector<size_t>> inputs_;

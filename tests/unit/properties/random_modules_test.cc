@@ -54,20 +54,23 @@ const std::map<std::string, PassArgs>& arguments() {
       {"ConvertLayout", {{"desired_layouts", AttrList{AttrList{std::string("nn.conv2d"), AttrList{std::string("NHWC"), std::string("default")}}}}}},
       {"SplitArgs", {{"max_function_args", int64_t{2}}}},
       {"AnnotateTarget", {{"targets", AttrList{std::string("random")}}}},
+      {"ToMixedPrecision", {{"missing_op_mode", int64_t{2}}}},
       {"MergeComposite", {{"pattern_table", std::string("random")}}},
   };
   return all;
 }
 // They change types by their nature.
 const std::set<std::string> kChangesTypes = {"FirstOrderGradient", "LazyGradientInit", "ToMixedPrecision", "gradient", "to_cps"};
-// They need names of functions in the module, or undo what only another pass makes.
-const std::set<std::string> kNotAlone = {"InlineCompilerFunctionsBoundTo", "recast", "un_cps"};
+// They need names in the module, undo what only another pass makes, or round values as calibration says.
+const std::set<std::string> kNotAlone = {"ChangeBatch", "Conv2dToSparse", "DenseToSparse", "InlineCompilerFunctionsBoundTo", "SimplifyFCTranspose", "recast", "un_cps",
+                                         "QuantizeAnnotate", "QuantizeCalibrate", "QuantizePartition", "QuantizeRealize", "quantize"};
 // They put several values in one tensor.
 const std::set<std::string> kStacks = {"BatchingOps", "CombineParallelBatchMatmul", "CombineParallelConv2D", "CombineParallelDense"};
 // A scale in front of a convolution goes into its weights.
 const std::set<std::string> kMovesForward = {"FoldScaleAxis", "ForwardFoldScaleAxis"};
 // What must have run for them to find something.
 const std::map<std::string, std::string> kAfter = {
+    {"AnnotateSpans", "ToBasicBlockNormalForm"},  // text of a value that is shared by a branch and what is around it cannot be read
     {"DefuseOps", "FuseOps"},
     {"MergeCompilerRegions", "AnnotateTarget(targets=[\"random\"])"},
     {"PartitionGraph", "AnnotateTarget(targets=[\"random\"]),MergeCompilerRegions"},
