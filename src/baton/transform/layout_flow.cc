@@ -98,7 +98,7 @@ class LayoutSpreader final : public Rewriter {
     for (const Parts& parts : args)
       for (const Part& part : parts) {
         const size_t i = query.now.size();
-        query.now.push_back(part.state.now ? part.state.now : before->inputs[i]);
+        query.now.push_back(part.state.now ? in_words_of(part.state, before->inputs[i]) : before->inputs[i]);
       }
     query.was = before->inputs;
 
@@ -114,6 +114,24 @@ class LayoutSpreader final : public Rewriter {
     if (wanted->wants.empty())
       wanted->wants = after->outputs[0] ? "computes in " + after->outputs[0]->str() : "computes as it is";
     return finish(call, rebuilt, {wanted->op, attrs, wanted->wants}, same_op, args, query.now, *before, *after);
+  }
+
+  // How a tensor lies, in the letters that its reader has for the axes: behind transpose(axes=[0, 1, 3, 2]) what was NCWH is
+  // NCHW to a pool. TVM 0.11.1 keeps the maker's letters, and so moves what has not moved.
+  static std::optional<Layout> in_words_of(const LayoutState& state, const std::optional<Layout>& reader) {
+    if (!reader || !state.was || *state.was == *reader || state.was->rank() != reader->rank()) return state.now;
+    if (state.was->primal().size() != static_cast<size_t>(state.was->rank())) return state.now;  // split already
+    std::string text;
+    for (const LayoutAxis& axis : state.now->axes()) {
+      const int at = state.was->find(axis.letter);
+      if (at < 0 || !reader->axes()[static_cast<size_t>(at)].is_primal()) return state.now;
+      const char letter = reader->axes()[static_cast<size_t>(at)].letter;
+      if (axis.is_primal())
+        text += letter;
+      else
+        text += std::to_string(axis.factor) + static_cast<char>(letter - 'A' + 'a');
+    }
+    return Layout::parse(text);
   }
 
   Expr finish(const CallNode& call, const Expr& rebuilt, const WantedCall& wanted, bool same_op,
