@@ -80,16 +80,16 @@ Causes::Causes(const Expr& root) {
 OriginSet Causes::seed(const Expr& node) const {
   const OriginSet* found = node->origins().empty() ? of_.find(node.get()) : &node->origins();
   const OriginSet& causes = found ? *found : any_;
-  return causes.empty() ? causes : OriginSet::made_for(causes, "the gradient starts there");
+  return causes.empty() ? causes : OriginSet::made_for(causes, "its gradient needs it");
 }
 
 Pass gradient_pass(const PassArgs& args) {
-  PassArgReader reader("gradient", args);
+  PassArgReader reader("Gradient", args);
   const GradientMode mode = gradient_mode(reader.text("mode", "higher_order"));
   reader.finish();
-  return module_pass({0, "gradient", {"InferType"}},
+  return module_pass({0, "Gradient", {"InferType"}},
                      [mode](const IRModule& module, const PassContext&) {
-                       if (!module->find("main")) throw UsageError("gradient needs a function @main");
+                       if (!module->find("main")) throw UsageError("Gradient needs a function @main");
                        differentiate(module, "main", mode);
                        return module;
                      });

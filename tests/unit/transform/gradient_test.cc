@@ -138,7 +138,7 @@ TEST(Gradient, OfAnOperatorStandsForIt) {
   const IRModule module = typed_module("def @main(%x: Tensor[(3), float32]) {\n  %0 = exp(%x);\n  tanh(%0)\n}");
   EXPECT_EQ(body_text(run_passes(module, {named_pass("FirstOrderGradient")}), true),
             R"(let %x_0 = %x;
-let %x_1 = zeros_like(%x_0) /* made_for=3:8 "the gradient starts there" */;
+let %x_1 = zeros_like(%x_0) /* made_for=3:8 "its gradient needs it" */;
 let %x_2 = exp(%x_0) /* from=3:8 */;
 let %x_3 = zeros_like(%x_2) /* from=3:8 */;
 %0 = tanh(%x_2) /* from=4:3 */;
@@ -146,7 +146,7 @@ let %x_4 = %0;
 let %x_5 = zeros_like(%x_4) /* from=4:3 */;
 %1 = ones_like(%0) /* from=4:3 */;
 %2 = multiply(%0, %0) /* from=4:3 */;
-%3 = ones_like(%x_4) /* made_for=4:3 "the gradient starts there" */;
+%3 = ones_like(%x_4) /* made_for=4:3 "its gradient needs it" */;
 %4 = subtract(%1, %2) /* from=4:3 */;
 %5 = multiply(%3, %4) /* from=4:3 */;
 %8 = (

@@ -139,6 +139,9 @@ constexpr Program kPrograms[] = {
      "def @main(%x: Tensor[(1, 2, 4), float32], %a: Tensor[(1, 3, 4), float32], %b: Tensor[(1, 3, 4), float32], "
      "%c: Tensor[(1, 3, 4), float32]) { (nn.batch_matmul(%x, %a, transpose_b=True), nn.batch_matmul(%x, %b, transpose_b=True), "
      "nn.batch_matmul(%x, %c, transpose_b=True)) }"},
+    {"Gradient", "def @main(%x: Tensor[(3), float32]) { if (less(sum(%x), 0f)) { tanh(exp(%x)) } else { exp(%x) } }"},
+    {"FirstOrderGradient", "def @main(%x: Tensor[(3), float32]) { tanh(exp(%x)) }"},
+    {"LazyGradientInit", "def @main(%x: Tensor[(3), float32]) { add(tanh(%x), %x) }"},
     {"SplitArgs",
      "def @main(%a: Tensor[(1, 4), float32], %b: Tensor[(1, 4), float32], %c: Tensor[(1, 4), float32]) { "
      "tanh(concatenate((%a, %b, %c))) }",

@@ -38,6 +38,21 @@ def factory(name):
 globals().update({_name: factory(_name) for _name in core.pass_names() if "." not in _name})
 
 
+def gradient(expr, mod=None, mode="higher_order"):
+    """The function that returns `(result, (gradient by each parameter, ...))`.
+
+    Parameters
+    ----------
+    expr : Function or GlobalVar
+        What is differentiated; a GlobalVar needs `mod`.
+    mod : IRModule
+        Where the functions are that it calls. "higher_order" adds their counterparts, named `<name>_grad`.
+    mode : {"higher_order", "first_order"}
+        With control flow, closures and references; or dataflow only, which stays dataflow.
+    """
+    return core.gradient(expr, mod, mode)
+
+
 def function_pass(pass_func=None, opt_level=None, name=None, required=None):
     """Makes a pass of `f(func, mod, ctx) -> Function`, or of a class with transform_function(self, func, mod, ctx).
 
