@@ -174,6 +174,9 @@ constexpr Program kPrograms[] = {
      "tanh(relay.op.annotation.simulated_quantize(%x, %s, %l, %m)) }"},
     {"QuantizeRealize",
      "def @main(%x: Tensor[(4), float32]) { nn.relu(relay.op.annotation.simulated_quantize(%x, 0.5f, -127f, 127f)) }"},
+    {"Gradient", "def @main(%x: Tensor[(3), float32]) { if (less(sum(%x), 0f)) { tanh(exp(%x)) } else { exp(%x) } }"},
+    {"FirstOrderGradient", "def @main(%x: Tensor[(3), float32]) { tanh(exp(%x)) }"},
+    {"LazyGradientInit", "def @main(%x: Tensor[(3), float32]) { add(tanh(%x), %x) }"},
     {"SplitArgs",
      "def @main(%a: Tensor[(1, 4), float32], %b: Tensor[(1, 4), float32], %c: Tensor[(1, 4), float32]) { "
      "tanh(concatenate((%a, %b, %c))) }",
