@@ -17,6 +17,7 @@ void bind_analysis(nb::module_& m);    // ir/kinds.h, ir/well_formed.h, ir/match
 void bind_structural(nb::module_& m);  // ir/structural.h
 void bind_text(nb::module_& m);        // text/parser.h, text/printer.h
 void bind_pass(nb::module_& m);        // pass/pass.h, pass/timing.h
+void bind_quantization(nb::module_& m);  // ops/qnn/requantize.h
 void bind_driver(nb::module_& m);      // driver/build.h, driver/pipeline.h
 void bind_runtime(nb::module_& m);     // runtime/executor.h, runtime/model.h
 void bind_workloads(nb::module_& m);   // frontend/workloads

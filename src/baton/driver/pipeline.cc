@@ -10,7 +10,7 @@ Pass optimization_passes(const Machine& machine) {
   return sequential({
       make_pass("RemoveUnusedFunctions"),
       make_pass("ToBasicBlockNormalForm"),
-      qnn_lowering_for({}),
+      qnn_lowering(),
       make_pass("Legalize"),
       make_pass("SimplifyInference"),
       make_pass("EliminateCommonSubexpr"),

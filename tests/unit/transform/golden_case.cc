@@ -11,6 +11,7 @@
 #include "baton/support/base/float16.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
+#include "baton/target/current_target.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
 #include "text/reference.h"
@@ -187,6 +188,8 @@ Result PassCases::run(const json& which) {
   try {
     {
       const PassContextScope scope(pass_context(which));
+      std::optional<TargetScope> target;
+      if (which.contains("target") && which["target"].is_string()) target.emplace(Target::parse(which["target"].get<std::string>()));
       for (const json& step : which["steps"]) module = (*make_pass(step[0], pass_args(step[1])))(module);
     }
     const std::string got = structure_of(shown(module)), want = structure_of(which["output"]);

@@ -12,6 +12,7 @@ _PARAMETERS = {
     "ConvertLayout": ("desired_layouts",),
     "DeadCodeElimination": ("inline_once", "ignore_impurity"),
     "EliminateCommonSubexpr": ("fskip",),
+    "FakeQuantizationToInteger": ("hard_fail", "use_qat"),
     "FoldConstant": ("fold_qnn",),
     "FuseOps": ("fuse_opt_level",),
     "Legalize": ("legalize_map_attr_name",),

@@ -1,0 +1,250 @@
+#include "baton/target/target.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <optional>
+#include <sstream>
+
+#include "baton/support/diagnostic.h"
+#include "baton/support/error.h"
+
+namespace baton {
+
+namespace {
+
+struct KindInfo {
+  const char* name;
+  int device_type;
+  std::vector<std::string> keys;
+  std::vector<std::pair<std::string, Target::Value>> defaults = {};
+};
+
+const std::vector<KindInfo>& kinds() {
+  // The architecture is the one that TVM takes when it finds no device.
+  static const std::vector<KindInfo> kinds = {
+      {"llvm", 1, {"cpu"}},
+      {"c", 1, {"cpu"}},
+      {"stackvm", 1, {"cpu"}},
+      {"hybrid", 1, {"hybrid", "cpu"}},
+      {"ccompiler", 1, {}},
+      {"cuda", 2, {"cuda", "gpu"},
+       {{"thread_warp_size", int64_t{32}}, {"max_num_threads", int64_t{1024}}, {"arch", std::string("sm_20")}}},
+      {"nvptx", 2, {"cuda", "gpu"}},
+      {"opencl", 4, {"opencl", "gpu"}},
+      {"vulkan", 7, {"vulkan", "gpu"}},
+      {"metal", 8, {"metal", "gpu"}},
+      {"rocm", 10, {"rocm", "gpu"}},
+      {"ext_dev", 12, {}},
+      {"webgpu", 15, {"webgpu", "gpu"}},
+      {"hexagon", 16, {"hexagon"}},
+  };
+  return kinds;
+}
+
+const KindInfo* find_kind(std::string_view name) {
+  for (const KindInfo& kind : kinds())
+    if (kind.name == name) return &kind;
+  return nullptr;
+}
+
+std::optional<int64_t> integer(std::string_view text, int base = 10) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+std::vector<std::string> split(std::string_view text, char at) {
+  std::vector<std::string> parts;
+  while (true) {
+    const size_t end = text.find(at);
+    parts.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string joined(const std::vector<std::string>& parts, const char* quote, const char* between) {
+  std::string text;
+  for (const std::string& part : parts) {
+    if (!text.empty()) text += between;
+    text += quote + part + quote;
+  }
+  return text;
+}
+
+void set(Target& target, const std::string& name, Target::Value value) {
+  for (auto& [at, old] : target.attrs) {
+    if (at != name) continue;
+    old = std::move(value);
+    return;
+  }
+  target.attrs.emplace_back(name, std::move(value));
+}
+
+// Reads `Target(id=?, kind='llvm', keys={'cpu'}, attrs={'mcpu': "skylake"}, host=Target(...))`.
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : text_(text) {}
+
+  TargetRef target(int depth = 0) {
+    auto made = std::make_shared<Target>();
+    if (depth > 8 || !accept("Target(")) return {};
+    while (!accept(")")) {
+      const std::string field = until("=");
+      if (!accept("=")) return {};
+      if (field == "id") until(",)");
+      else if (field == "kind") made->kind = quoted();
+      else if (field == "keys" && accept("{")) {
+        while (!accept("}")) {
+          made->keys.push_back(quoted());
+          accept(",");
+          if (bad_) return {};
+        }
+      } else if (field == "attrs" && accept("{")) {
+        while (!accept("}")) {
+          const std::string name = quoted();
+          if (!accept(":")) return {};
+          made->attrs.emplace_back(name, value());
+          accept(",");
+          if (bad_) return {};
+        }
+      } else if (field == "host") {
+        made->host = target(depth + 1);
+        if (!made->host) return {};
+      } else {
+        return {};
+      }
+      accept(",");
+      if (bad_) return {};
+    }
+    return bad_ || !find_kind(made->kind) ? TargetRef() : made;
+  }
+  bool at_end() {
+    blanks();
+    return text_.empty();
+  }
+
+ private:
+  void blanks() {
+    while (!text_.empty() && std::isspace(static_cast<unsigned char>(text_[0]))) text_.remove_prefix(1);
+  }
+  bool accept(std::string_view token) {
+    blanks();
+    if (!text_.starts_with(token)) return false;
+    text_.remove_prefix(token.size());
+    return true;
+  }
+  std::string until(const char* ends) {
+    blanks();
+    const size_t end = text_.find_first_of(ends);
+    if (end == std::string_view::npos) bad_ = true;
+    const std::string word(text_.substr(0, end));
+    text_.remove_prefix(bad_ ? text_.size() : end);
+    return word;
+  }
+  std::string quoted() {
+    blanks();
+    const char quote = text_.empty() ? ' ' : text_[0];
+    const size_t end = quote == '\'' || quote == '"' ? text_.find(quote, 1) : std::string_view::npos;
+    if (end == std::string_view::npos) {
+      bad_ = true;
+      return "";
+    }
+    const std::string word(text_.substr(1, end - 1));
+    text_.remove_prefix(end + 1);
+    return word;
+  }
+  Target::Value value() {
+    blanks();
+    if (!text_.empty() && (text_[0] == '"' || text_[0] == '\'')) return quoted();
+    const auto number = integer(until(",}"), 16);
+    if (!number) bad_ = true;
+    return number.value_or(0);
+  }
+
+  std::string_view text_;
+  bool bad_ = false;
+};
+
+}  // namespace
+
+TargetRef Target::parse(std::string_view options) {
+  std::istringstream words{std::string(options)};
+  std::string word;
+  words >> word;
+  const KindInfo* kind = find_kind(word);
+  if (!kind) {
+    std::vector<std::string> known;
+    for (const KindInfo& each : kinds()) known.emplace_back(each.name);
+    const std::string near = did_you_mean(word, known);
+    throw UsageError("there is no target \"" + word + "\"" + (near.empty() ? "" : "; did you mean \"" + near + "\"?"));
+  }
+  auto target = std::make_shared<Target>(Target{word, kind->keys, kind->defaults, {}});
+  while (words >> word) {
+    const size_t equal = word.find('=');
+    if (word[0] != '-' || word.size() < 2)
+      throw UsageError("target \"" + std::string(options) + "\": \"" + word + "\" is no option; write -name=value");
+    const std::string name = word.substr(1, equal == std::string::npos ? equal : equal - 1);
+    const std::string value = equal == std::string::npos ? "1" : word.substr(equal + 1);
+    if (name == "keys") {
+      target->keys = split(value, ',');
+      continue;
+    }
+    if (const auto number = integer(value)) set(*target, name, *number);
+    else set(*target, name, value);
+  }
+  return target;
+}
+
+TargetRef Target::from_text(std::string_view text) {
+  Reader reader(text);
+  const TargetRef target = reader.target();
+  return target && reader.at_end() ? target : TargetRef();
+}
+
+int Target::device_type() const {
+  const KindInfo* info = find_kind(kind);
+  return info ? info->device_type : 1;
+}
+
+std::string Target::options() const {
+  std::string text = kind + " -keys=" + joined(keys, "", ",") + " ";
+  auto sorted = attrs;
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<std::string> words;
+  for (const auto& [name, value] : sorted) {
+    const auto* number = std::get_if<int64_t>(&value);
+    words.push_back("-" + name + "=" + (number ? std::to_string(*number) : std::get<std::string>(value)));
+  }
+  return text + joined(words, "", " ");
+}
+
+std::string Target::text() const {
+  std::string text = "Target(id=?, kind='" + kind + "', keys={" + joined(keys, "'", ", ") + "}";
+  std::string fields;
+  for (const auto& [name, value] : attrs) {
+    std::ostringstream out;
+    if (const auto* number = std::get_if<int64_t>(&value)) out << std::hex << *number;
+    else out << '"' << std::get<std::string>(value) << '"';
+    fields += (fields.empty() ? "'" : ", '") + name + "': " + out.str();
+  }
+  if (!fields.empty()) text += ", attrs={" + fields + "}";
+  if (host) text += ", host=" + host->text();
+  return text + ")";
+}
+
+bool Target::operator==(const Target& other) const {
+  return kind == other.kind && keys == other.keys && attrs == other.attrs && same_target(host, other.host);
+}
+
+bool same_target(const TargetRef& a, const TargetRef& b) { return a == b || (a && b && *a == *b); }
+
+TargetRef with_host(const TargetRef& target, TargetRef host) {
+  auto made = std::make_shared<Target>(*target);
+  made->host = std::move(host);
+  return made;
+}
+
+}  // namespace baton
