@@ -25,6 +25,10 @@ NB_MODULE(_baton, m) {
   bind_text(m);
   bind_pass(m);
   bind_quantization(m);
+  bind_byoc(m);
+  bind_functional(m);
+  bind_placement(m);
+  bind_target(m);
   bind_driver(m);
   bind_runtime(m);
   bind_workloads(m);

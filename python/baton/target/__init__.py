@@ -1,11 +1,14 @@
 """What to compile for."""
 from .._load import core, not_provided
+from .compilation_config import make_compilation_config
+from .virtual_device import VirtualDevice
 
 
 class Target:
     """A target such as "llvm" or "llvm -mcpu=skylake-avx512"; a scope when used with `with`.
 
-    Kernels are made for the machine that this runs on, whatever -mcpu says.
+    Kernels are made for the machine that this runs on, whatever -mcpu says; passes that are called by name, such as
+    AlterOpLayout, choose for the processor that it names.
     """
 
     _stack = []
@@ -56,10 +59,12 @@ class Target:
 
     def __enter__(self):
         Target._stack.append(self)
+        core.enter_target(self.text)
         return self
 
     def __exit__(self, *exception):
-        Target._stack.remove(self)
+        core.exit_target()
+        Target._stack.pop()
 
     def __str__(self):
         return self.text
@@ -104,6 +109,13 @@ def require_cpu(target):
     if target.kind.name not in ("llvm", "c"):
         raise core.NotSupported(f"target {target}: only \"llvm\" (this machine's processor) can be built for yet")
     return target
+
+
+core.VirtualDevice.target = property(lambda self: Target(self._target) if self._target else None)
+core.CompilationConfig.primitive_targets = property(
+    lambda self: [Target(each, host=self._host) for each in self._primitive_targets])
+core.CompilationConfig.optional_homogeneous_target = property(
+    lambda self: self.primitive_targets[0] if len(self.primitive_targets) == 1 else None)
 
 
 def __getattr__(name):

@@ -1,12 +1,15 @@
 #include "baton/driver/pipeline.h"
 
+#include "baton/target/current_target.h"
 #include "baton/transform/alter_op_layout.h"
 #include "baton/transform/legalize.h"
 
 namespace baton {
 
-// Names and order as in TVM 0.11.1; each pass brings its level. Passes over devices come with the first second device.
-Pass optimization_passes(const Machine& machine) {
+namespace {
+
+// Names and order as in TVM 0.11.1; each pass brings its level.
+Pass passes_with(const Pass& alter_op_layout, const Target& target) {
   return sequential({
       make_pass("RemoveUnusedFunctions"),
       make_pass("ToBasicBlockNormalForm"),
@@ -24,18 +27,32 @@ Pass optimization_passes(const Machine& machine) {
       make_pass("CanonicalizeOps"),
       make_pass("FlattenAtrousConv"),
       make_pass("InferType"),
-      alter_op_layout_for(machine),
+      alter_op_layout,
       make_pass("FastMath"),
       make_pass("FoldConstant"),
       make_pass("SplitArgs"),
+      make_pass("PlanDevices", {{"targets", AttrList{target.options()}}}),
       make_pass("FuseOps"),
   });
 }
 
+IRModule prepare_kernels(IRModule module) {
+  for (const char* name : {"InferType", "Inline", "InferType", "LabelOps", "AnnotateMemoryScope"}) module = (*make_pass(name))(module);
+  return module;
+}
+
+}  // namespace
+
+Pass optimization_passes(const Machine& machine) { return passes_with(alter_op_layout_for(machine), *Target::parse("llvm")); }
+
 IRModule optimize(const IRModule& module, const Machine& machine) {
-  IRModule result = (*optimization_passes(machine))(module);
-  for (const char* name : {"InferType", "Inline", "InferType", "LabelOps"}) result = (*make_pass(name))(result);
-  return result;
+  return prepare_kernels((*optimization_passes(machine))(module));
+}
+
+IRModule optimize_as_tvm(const IRModule& module, const std::string& target) {
+  const TargetRef parsed = Target::parse(target);
+  const TargetScope scope(parsed);
+  return prepare_kernels((*passes_with(make_pass("AlterOpLayout"), *parsed))(module));
 }
 
 }  // namespace baton

@@ -1,5 +1,7 @@
 #pragma once
 // The passes of a build, in order.
+#include <string>
+
 #include "baton/ir/module.h"
 #include "baton/pass/pass.h"
 #include "baton/target/machine.h"
@@ -12,5 +14,9 @@ Pass optimization_passes(const Machine& machine);
 /// optimization_passes(), then what prepares kernels, under the current PassContext: a typed module of calls to
 /// primitive functions. Throws DiagnosticError or Error for what is wrong with the program.
 IRModule optimize(const IRModule& module, const Machine& machine = Machine::host());
+
+/// What TVM 0.11.1 makes of `module` for `target` ("llvm"), its layouts too: builds are held against this, they do not use
+/// it. Under the current PassContext.
+IRModule optimize_as_tvm(const IRModule& module, const std::string& target);
 
 }  // namespace baton

@@ -45,11 +45,19 @@ uint64_t ExprAttr::hash() const {
   return hash.value();
 }
 
+bool VirtualDevice::operator==(const VirtualDevice& other) const {
+  return device_type == other.device_type && device_id == other.device_id && memory_scope == other.memory_scope &&
+         same_target(target, other.target);
+}
+
+bool VirtualDevice::is_open() const { return device_type < 0 && device_id < 0 && memory_scope.empty() && !target; }
+
 std::string VirtualDevice::text() const {
   std::string fields;
   auto field = [&](const std::string& text) { fields += (fields.empty() ? "" : ", ") + text; };
   if (device_type >= 0) field("device_type=" + std::to_string(device_type));
   if (device_id >= 0) field("virtual_device_id=" + std::to_string(device_id));
+  if (target) field("target=" + target->text());
   if (!memory_scope.empty()) field("memory_scope='" + memory_scope + "'");
   return "VirtualDevice(" + (fields.empty() ? "?" : fields) + ")";
 }
@@ -63,6 +71,7 @@ uint64_t VirtualDeviceAttr::hash() const {
   Hasher hash(static_cast<uint64_t>(device_.device_type + 1));
   hash.add(static_cast<uint64_t>(device_.device_id + 1));
   hash.add_text(device_.memory_scope);
+  if (device_.target) hash.add_text(device_.target->kind);
   return hash.value();
 }
 

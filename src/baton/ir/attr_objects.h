@@ -3,6 +3,7 @@
 #include <string>
 
 #include "baton/ir/expr.h"
+#include "baton/target/target.h"
 
 namespace baton {
 
@@ -20,12 +21,15 @@ class ExprAttr final : public AttrObject {
   Expr expr_;
 };
 
-/// Where a value lives: a device by type and number, and a memory scope of it. What is -1 or empty is left open.
+/// Where a value lives: a device by type and number, the target that makes code for it, and a memory scope of it. What is
+/// -1, null or empty is left open.
 struct VirtualDevice {
   int device_type = -1;  ///< as in DLPack: cpu 1, cuda 2, opencl 4, ...
   int device_id = -1;
-  std::string memory_scope;
-  bool operator==(const VirtualDevice&) const = default;
+  std::string memory_scope = {};
+  TargetRef target = {};
+  bool operator==(const VirtualDevice& other) const;
+  bool is_open() const;  ///< in every respect
   /// `VirtualDevice(device_type=2, virtual_device_id=0)`
   std::string text() const;
 };

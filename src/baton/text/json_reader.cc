@@ -268,9 +268,15 @@ class JsonReader {
     } else if (members.has(Key::kDevice)) {
       const At list = members[Key::kDevice];
       tape_.need(list, Kind::kArray);
-      if (tape_.size(list) != 3) throw Error("a device is a type, a number and a scope");
+      const size_t size = tape_.size(list);
+      if (size != 3 && size != 4) throw Error("a device is a type, a number and a scope, and perhaps a target");
       const At type = list + 1, id = tape_.next(type), scope = tape_.next(id);
-      result = virtual_device_attr({static_cast<int>(tape_.integer(type, -1, kMaxInt)), static_cast<int>(tape_.integer(id, -1, kMaxInt)), text(scope)});
+      VirtualDevice device{static_cast<int>(tape_.integer(type, -1, kMaxInt)), static_cast<int>(tape_.integer(id, -1, kMaxInt)), text(scope)};
+      if (size == 4) {
+        device.target = Target::from_text(text(tape_.next(scope)));
+        if (!device.target) throw Error("the target of a device is none that is known: " + text(tape_.next(scope)));
+      }
+      result = virtual_device_attr(std::move(device));
     } else {
       throw Error("expected a value of an attribute, found an object");
     }

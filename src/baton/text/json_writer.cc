@@ -311,6 +311,10 @@ class JsonWriter {
       put_number(out_, device->device().device_id);
       out_ += ',';
       put_string(out_, device->device().memory_scope);
+      if (device->device().target) {
+        out_ += ',';
+        put_string(out_, device->device().target->text());
+      }
       out_ += "]}";
     } else {
       throw Error("an attribute holds a " + value.as<AttrObjectRef>()->object->type_key() + ", which has no form in JSON");

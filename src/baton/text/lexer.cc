@@ -351,11 +351,19 @@ Token Lexer::next() {
   return is_known() ? known() : unknown();
 }
 
+// 'llvm': words inside virtual devices, as these are printed for people. The end of the text when nothing closes it.
+const char* Lexer::closing_quote() const {
+  const char* end = at_ + 1;
+  while (end < end_ && *end != '\'' && *end != '"' && *end != '\n') ++end;
+  return end < end_ && *end == '\'' ? end : end_;
+}
+
 bool Lexer::is_known() const {
   const char follow = at_ + 1 < end_ ? at_[1] : '\0';
   if (*at_ == '%') return is_word(follow);
   if (*at_ == '@') return is_letter(follow);
   if (*at_ == '#') return follow == '[';
+  if (*at_ == '\'') return closing_quote() < end_;
   return is_word(*at_) || (*at_ != '\0' && std::strchr("\"({[)}].,;:?+*/-=!<>", *at_));
 }
 
@@ -375,6 +383,8 @@ Token Lexer::known() {
       return name(TokenKind::kGlobal, word_end(at_ + 1, end_));
     case '"':
       return string();
+    case '\'':
+      return name(TokenKind::kString, closing_quote() + 1);
     case '#':
       return hash();
     case '(':

@@ -45,6 +45,7 @@ class Lexer {
   Token string();
   Token hash();
   bool is_known() const;
+  const char* closing_quote() const;
   Token known();
   Token unknown();
   bool number_starts(const char* after_sign) const;

@@ -1,7 +1,7 @@
 // Attributes: `key=value` in calls and functions.
 #include <charconv>
 
-#include "baton/ir/attr_objects.h"
+#include "baton/ir/placement.h"
 #include "baton/text/diagnostics.h"
 #include "baton/text/literal.h"
 #include "baton/text/parser_impl.h"
@@ -59,6 +59,7 @@ AttrValue Parser::attr_value() {
       advance();
       return AttrValue(false);
     case TokenKind::kString:
+      if (start.text[0] != '"') break;
       advance();
       return AttrValue(unquote(start.text));
     case TokenKind::kLeftSquare: {
@@ -176,8 +177,14 @@ AttrValue Parser::virtual_device() {
       const Token name = expect(TokenKind::kIdent, "`device_type`, `virtual_device_id` or `memory_scope`");
       expect(TokenKind::kAssign);
       const Token start = token_;
-      if (name.text == "target") not_yet("targets of virtual devices");
-      const AttrValue value = attr_value();
+      if (name.text == "target") {
+        device.target = device_target();
+        if (!accept(TokenKind::kComma)) break;
+        continue;
+      }
+      const bool quoted = at(TokenKind::kString) && start.text[0] == '\'';
+      if (quoted) advance();
+      const AttrValue value = quoted ? AttrValue(std::string(start.text.substr(1, start.text.size() - 2))) : attr_value();
       bool good = name.text == "memory_scope" && value.as<std::string>();
       if (good) device.memory_scope = *value.as<std::string>();
       const int64_t* number = value.as<int64_t>();
@@ -191,6 +198,35 @@ AttrValue Parser::virtual_device() {
   }
   expect(TokenKind::kRightParen);
   return virtual_device_attr(std::move(device));
+}
+
+// Target(id=?, kind='llvm', keys={'cpu'}): read by the target itself.
+TargetRef Parser::device_target() {
+  const Token start = expect(TokenKind::kIdent, "`Target(...)`");
+  int open = 0;
+  Token last = token_;
+  do {
+    if (at(TokenKind::kEnd)) fail_expected("`)`");
+    open += at(TokenKind::kLeftParen) - at(TokenKind::kRightParen);
+    last = token_;
+    advance();
+  } while (open > 0);
+  const std::string text(start.text.data(), last.text.data() + last.text.size());
+  TargetRef target = Target::from_text(text);
+  if (!target) fail(kBadAttr, lexer_.span(start), {"target", "VirtualDevice", "a target such as Target(id=?, kind='llvm', keys={'cpu'})", "`" + text + "`"});
+  return target;
+}
+
+// %x {virtual_device=...}
+VirtualDevice Parser::param_device() {
+  expect(TokenKind::kLeftBrace);
+  const Token start = token_;
+  const FunctionAttrs attrs = function_attrs();
+  expect(TokenKind::kRightBrace);
+  for (const auto& [name, value] : attrs)
+    if (const auto* device = value.object<VirtualDeviceAttr>(); device && name == kResultDevice && attrs.size() == 1)
+      return device->device();
+  fail(kExpected, lexer_.span(start), {"`virtual_device=` and a virtual device", "`" + std::string(start.text) + "`"});
 }
 
 void Parser::check_duplicates(const std::vector<Argument>& arguments) {

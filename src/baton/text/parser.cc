@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "baton/ir/placement.h"
 #include "baton/text/diagnostics.h"
 #include "baton/text/parser_impl.h"
 
@@ -454,18 +455,22 @@ Function Parser::function_rest(const Token& start) {
 }
 
 void Parser::parameters(std::vector<Var>& params, FunctionAttrs& attrs) {
+  std::vector<VirtualDevice> devices;
   while (at(TokenKind::kLocal)) {
     const Token name = binder_name();
-    if (at(TokenKind::kLeftBrace)) not_yet("virtual devices");
+    devices.push_back(at(TokenKind::kLeftBrace) ? param_device() : VirtualDevice());
     Type annotation;
     if (accept(TokenKind::kColon)) annotation = type();
     params.push_back(make_var(std::string(name.text.substr(1)), std::move(annotation),
                               NodeInfo(OriginSet::none(), lexer_.span(name))));
     if (!scope_.declared_here(name.text))
       scope_.declare(name, params.back());  // of two equal names the first counts
-    if (!accept(TokenKind::kComma)) return;
+    if (!accept(TokenKind::kComma)) {
+      attrs = with_param_devices({}, devices);
+      return;
+    }
   }
-  attrs = function_attrs();
+  attrs = with_param_devices(function_attrs(), devices);
   if (!at(TokenKind::kRightParen)) fail_expected("a parameter, an attribute or `)`");
 }
 

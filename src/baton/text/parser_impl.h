@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "baton/ir/attr_objects.h"
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/support/diagnostic.h"
@@ -169,6 +170,8 @@ class Parser {
   Argument attribute();
   AttrValue attr_value();
   AttrValue virtual_device();
+  TargetRef device_target();
+  VirtualDevice param_device();
   Attrs call_attrs(const OpEntry* op);
   void check_duplicates(const std::vector<Argument>& arguments);
   FunctionAttrs function_attrs();

@@ -24,8 +24,8 @@ std::string Printer::unique_name(const std::string& hint) {
   return numbered;
 }
 
-// Where a variable is bound: `%x: Type /* ty=Type */`.
-void Printer::binding(const VarNode* var, Piece& into, bool typed) {
+// Where a variable is bound: `%x {virtual_device=...}: Type /* ty=Type */`.
+void Printer::binding(const VarNode* var, Piece& into, bool typed, const VirtualDevice* device) {
   NodeState& state = nodes_[var];
   const bool again = state.number != NodeState::kNone;
   if (!again) {
@@ -35,6 +35,11 @@ void Printer::binding(const VarNode* var, Piece& into, bool typed) {
   into.text += '%';
   into.text += names_[state.number];
   if (again) into.text += "-malformed-ir";
+  if (device) {
+    into.text += " {virtual_device=";
+    append_value(into.text, virtual_device_attr(*device));
+    into.text += '}';
+  }
   if (var->annotation()) {
     into.text += ": ";
     append_type(into.text, var->annotation());
@@ -56,10 +61,17 @@ void Printer::variable(const VarNode* var, Piece& into, bool typed) {
   into.text += names_[nodes_[var].number];
 }
 
+// Constants are numbered when the walk meets them, which is before the lines that name them are made.
+void Printer::meet(const ConstantNode* constant) {
+  NodeState& state = nodes_[constant];
+  std::string literal;
+  if (state.number == NodeState::kNone && !append_literal(literal, constant->value()))
+    state.number = static_cast<uint32_t>(metadata_.add_constant(constant->value()));
+}
+
 void Printer::constant(const ConstantNode* constant, NodeState& state, Piece& into, bool typed) {
   if (!append_literal(into.text, constant->value())) {
-    if (state.number == NodeState::kNone)
-      state.number = static_cast<uint32_t>(metadata_.add_constant(constant->value()));
+    if (state.number == NodeState::kNone) meet(constant);
     into.text += "meta[relay.Constant][";
     append_integer(into.text, state.number);
     into.text += ']';
@@ -188,7 +200,9 @@ void Printer::append_meta(std::string& out, const std::string& type_key, size_t 
 // Expressions have no text inside attributes; of the others it is for people, and given where nothing is read back.
 void Printer::append_object(std::string& out, const Ref<const AttrObject>& object) {
   const auto* expr = dynamic_cast<const ExprAttr*>(object.get());
-  if (!expr && options_.metadata != PrintOptions::Metadata::kFull) {
+  const auto* device = dynamic_cast<const VirtualDeviceAttr*>(object.get());
+  const bool has_target = device && device->device().target;  // metadata has no form for targets
+  if (has_target || (!expr && options_.metadata != PrintOptions::Metadata::kFull)) {
     out += object->text();
     return;
   }

@@ -2,7 +2,7 @@
 // of a let; used once) are written in place; everything else gets the next number and a line of its own.
 //
 // A node's right-hand side (its Piece) is made when a depth-first walk from the tail leaves it: callee first,
-// then the arguments. Its number is given, and its line written, when its first user's piece is made:
+// then the arguments; constants are numbered on that walk. Its number is given, and its line written, when its first user's piece is made:
 // arguments in order, then the callee. So numbers grow in the order in which lines are needed, and lines
 // stand before their users.
 #include "baton/text/printer.h"
@@ -10,8 +10,10 @@
 #include <algorithm>
 
 #include "baton/ir/op.h"
+#include "baton/ir/placement.h"
 #include "baton/ir/visit.h"
 #include "baton/text/literal.h"
+#include "baton/text/map_order.h"
 #include "baton/text/printer_impl.h"
 
 namespace baton::text {
@@ -178,7 +180,8 @@ void Printer::visit(const ExprNode* root) {
     }
     if (child) {
       ++next;
-      if (!done(child)) stack_.emplace_back(child, 0);
+      if (child->kind() == ExprKind::kConstant) meet(static_cast<const ConstantNode*>(child));
+      else if (!done(child)) stack_.emplace_back(child, 0);
       continue;
     }
     const ExprNode* finished = node;
@@ -400,16 +403,25 @@ void Printer::function(const FunctionNode* function, std::string_view head, Piec
   append_type_params(out, function->type_params());
   out += '(';
   bool first = true;
+  size_t index = 0;
   for (const Var& param : function->params()) {
     if (!std::exchange(first, false)) out += ", ";
-    binding(param.get(), into, typed);
+    binding(param.get(), into, typed, param_device(*function, index++));
   }
-  for (const auto& [key, value] : function->attrs()) {
+  // The place of the result stands behind the other attributes, those of parameters at the parameters.
+  const auto attribute = [&](const auto& attr) {
     if (!std::exchange(first, false)) out += ", ";
-    out += key;
+    out += attr.first;
     out += '=';
-    append_value(out, value);
-  }
+    append_value(out, attr.second);
+  };
+  std::vector<const FunctionAttrs::value_type*> attrs;
+  std::vector<std::string_view> names;
+  for (const auto& attr : function->attrs())
+    if (attr.first != kResultDevice && attr.first != kParamDevices) attrs.push_back(&attr), names.push_back(attr.first);
+  for (const size_t at : map_order(names)) attribute(*attrs[at]);
+  for (const auto& attr : function->attrs())
+    if (attr.first == kResultDevice) attribute(attr);
   out += ')';
   if (function->ret_type()) {
     out += " -> ";

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "baton/ir/attr_objects.h"
 #include "baton/support/pointer_index.h"
 #include "baton/text/metadata.h"
 #include "baton/text/origin_text.h"
@@ -86,7 +87,8 @@ class Printer {
   void block(const ExprNode* body, Piece& into, bool typed);
   void type_definition(const TypeDataNode& type, std::string& out);
   void variable(const VarNode* var, Piece& into, bool typed);
-  void binding(const VarNode* var, Piece& into, bool typed);
+  void binding(const VarNode* var, Piece& into, bool typed, const VirtualDevice* device = nullptr);
+  void meet(const ConstantNode* constant);
   void constant(const ConstantNode* constant, NodeState& state, Piece& into, bool typed);
 
   // ---- names, types, attributes, comments

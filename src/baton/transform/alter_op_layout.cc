@@ -1,4 +1,5 @@
-// Layouts that kernels are fast in (decision D9: what a kernel wants packed, Relay shows packed).
+// Layouts that Baton's kernels are fast in (decision D9: what a kernel wants packed, Relay shows packed). This is what
+// builds use; AlterOpLayout called by name is in alter_op_layout_by_name.cc.
 //   nn.conv2d NCHW           ->  nn.contrib_conv2d_NCHWc, channels in blocks of at most one vector register
 //   depthwise nn.conv2d      ->  nn.contrib_depthwise_conv2d_NCHWc
 //   3x3, where it is faster  ->  nn.contrib_conv2d_winograd_without_weight_transform
@@ -13,15 +14,6 @@
 namespace baton {
 
 namespace {
-
-/// The attributes of operator `op`: those of `call` of the same names, then `values`. Packed convolutions
-/// cannot read channels and kernel_size off their weight, so these are always set.
-Attrs carry_attrs(const OpDef& op, const CallNode& call, const NamedAttrs& values) {
-  NamedAttrs all;
-  for (const AttrField& field : op.attrs->fields)
-    if (call.attrs()->schema().find(field.name)) all.emplace_back(field.name, call.attrs()->get(field.name));
-  return with_fields(make_attrs(*op.attrs, all), values);
-}
 
 Layout layout(const std::string& text) {
   const auto parsed = Layout::parse(text);
@@ -160,7 +152,5 @@ Pass alter_op_layout_for(const Machine& machine) {
     });
   });
 }
-
-Pass alter_op_layout() { return alter_op_layout_for(Machine::host()); }
 
 }  // namespace baton

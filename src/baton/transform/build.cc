@@ -19,6 +19,13 @@ Attrs with_fields(const Attrs& attrs, const NamedAttrs& values) {
   return copy;
 }
 
+Attrs carry_attrs(const OpDef& op, const CallNode& call, const NamedAttrs& values) {
+  NamedAttrs all;
+  for (const AttrField& field : op.attrs->fields)
+    if (call.attrs()->schema().find(field.name)) all.emplace_back(field.name, call.attrs()->get(field.name));
+  return with_fields(make_attrs(*op.attrs, all), values);
+}
+
 Call with_args(const CallNode& call, std::vector<Expr> args) {
   return make_call(call.callee(), std::move(args), call.attrs(), call.info());
 }
@@ -51,6 +58,17 @@ Expr with_type(const Expr& expr, const Type& type) {
 Expr with_origins(const Expr& expr, const OriginSet& origins) {
   return expr->origins() == origins ? expr
                                     : with_info(expr, NodeInfo(origins, expr->span(), expr->checked_type()));
+}
+
+std::string place_of(const CallNode& call) {
+  std::string text = call.op() ? call.op()->name : std::string("a call");
+  for (const Origin* origin : call.origins().origins()) {
+    const Span& span = origin->span();
+    if (!span) continue;
+    text = origin->op() + " at " + (span.source ? span.source->name() + ":" : "line ") + std::to_string(span.line);
+    break;
+  }
+  return text;
 }
 
 Expr expand_to_axis(const Expr& vector, int rank, int axis) {

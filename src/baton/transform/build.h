@@ -1,6 +1,7 @@
 #pragma once
 // Short forms that passes share: making calls with attributes by name, so that passes need no operator's
 // header.
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,6 +16,8 @@ using NamedAttrs = std::vector<std::pair<std::string, AttrValue>>;
 Call call_op(std::string_view op, std::vector<Expr> args, const NamedAttrs& attrs = {});
 /// `attrs` with some fields set to other values.
 Attrs with_fields(const Attrs& attrs, const NamedAttrs& values);
+/// The attributes of another operator, `op`: those of `call` of the same names, then `values`.
+Attrs carry_attrs(const OpDef& op, const CallNode& call, const NamedAttrs& values);
 /// `call` with another callee, arguments or attributes; everything else, its type too, stays.
 Call with_args(const CallNode& call, std::vector<Expr> args);
 Call with_attrs(const CallNode& call, Attrs attrs);
@@ -22,6 +25,9 @@ Call with_attrs(const CallNode& call, Attrs attrs);
 Expr with_type(const Expr& expr, const Type& type);
 /// `expr` standing for `origins`.
 Expr with_origins(const Expr& expr, const OriginSet& origins);
+
+/// "nn.conv2d at net.relay:12", for reasons of what is added.
+std::string place_of(const CallNode& call);
 
 /// Makes a vector along `axis` broadcast with tensors of rank `rank`: expand_dims behind it, or itself for
 /// the last axis.

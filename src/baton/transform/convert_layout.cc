@@ -1,10 +1,15 @@
 // ConvertLayout({"nn.conv2d": ["NHWC", "default"]}): convolutions and pools compute in the layouts asked for; what lies
-// between them follows. "default" is the kernel layout that usually goes with the data's.
+// between them follows. "default" is the kernel layout that usually goes with the data's. Inside a LayoutConfig some
+// convolutions are skipped.
 #include <map>
+#include <set>
 
-#include "baton/transform/build.h"
-#include "baton/transform/layout_rewriter.h"
+#include "baton/ir/layout.h"
 #include "baton/pass/pass.h"
+#include "baton/support/log.h"
+#include "baton/transform/build.h"
+#include "baton/transform/layout_config.h"
+#include "baton/transform/layout_flow.h"
 
 namespace baton {
 
@@ -36,44 +41,72 @@ std::string default_kernel(const std::string& data, bool depthwise, const std::s
   throw UsageError("ConvertLayout: " + data + " has no default kernel layout; name one for " + op);
 }
 
-std::optional<AlteredCall> convert_conv(const CallNode& call, const std::vector<std::string>& desired) {
+/// nn.conv2d in blocks of channels becomes nn.contrib_conv2d_NCHWc, where the blocks divide input and output channels;
+/// else it stays.
+std::optional<WantedCall> convert_to_blocks(const CallNode& call, const Layout& data, const std::string& kernel) {
+  if (kernel == "default") throw UsageError("ConvertLayout: " + data.str() + " has no default kernel layout; name one");
+  const auto was = Layout::parse(text_attr(call, "data_layout"));
+  const TensorTypeNode* in = static_type_of(call.args()[0]);
+  const auto* out = as_type<TensorTypeNode>(call.checked_type());
+  const int at = was ? was->find('C') : -1;
+  if (at < 0 || !in || !out || at >= in->rank() || out->shape().at(at).is_any()) return std::nullopt;
+  const int64_t block = data.factor('C');
+  if (in->extents()[at] % block != 0 || out->shape()[at].value() % block != 0) return std::nullopt;
+  const OpDef* op = find_op("nn.contrib_conv2d_NCHWc");
+  BATON_CHECK(op, "nn.contrib_conv2d_NCHWc");
+  return WantedCall{op, carry_attrs(*op, call, {{"data_layout", data.str()}, {"kernel_layout", kernel}, {"out_layout", ""}}),
+                    "was converted to " + data.str()};
+}
+
+std::optional<WantedCall> convert_conv(const CallNode& call, const std::vector<std::string>& desired) {
   const std::string& op = call.op()->name;
-  const std::string was = text_attr(call, "data_layout"), kernel_was = text_attr(call, "kernel_layout");
+  const Layout was = parsed(text_attr(call, "data_layout"), op), kernel_was = parsed(text_attr(call, "kernel_layout"), op);
+  const Layout data = parsed(desired.at(0), op);
   const std::string out = text_attr(call, "out_layout");
-  const std::string& data = desired.at(0);
   std::string kernel = desired.size() > 1 ? desired[1] : "default";
-  if (kernel == "default") kernel = default_kernel(data, is_depthwise(call), op);
-  const LayoutState before{parsed(was, op), parsed(data, op)};
-  const LayoutState weight{parsed(kernel_was, op), parsed(kernel, op)};
-  if (!before.was->convertible(*before.now) || !weight.was->convertible(*weight.now) || !(out.empty() || out == was))
-    return std::nullopt;
-  AlteredCall altered;
-  altered.op = op;
-  altered.plan = {{before, weight}, {before},
-                  with_fields(call.attrs(), {{"data_layout", data}, {"kernel_layout", kernel}, {"out_layout", ""}})};
-  altered.wants = "was converted to " + data;
-  return altered;
+  if (!was.convertible(data) || !(out.empty() || out == was.str())) return std::nullopt;
+  if (op == "nn.conv2d" && data.primal() == "NCHW" && data.is_split('C')) return convert_to_blocks(call, data, kernel);
+  if (kernel == "default") kernel = default_kernel(data.str(), is_depthwise(call), op);
+  if (!kernel_was.convertible(parsed(kernel, op))) return std::nullopt;
+  return WantedCall{call.op(),
+                    with_fields(call.attrs(), {{"data_layout", data.str()}, {"kernel_layout", kernel}, {"out_layout", ""}}),
+                    "was converted to " + data.str()};
 }
 
-std::optional<AlteredCall> convert_pool(const CallNode& call, const std::vector<std::string>& desired) {
+std::optional<WantedCall> convert_windows(const CallNode& call, const std::vector<std::string>& desired) {
   const std::string& op = call.op()->name;
-  const LayoutState data{parsed(text_attr(call, "layout"), op), parsed(desired.at(0), op)};
-  if (!data.was->convertible(*data.now)) return std::nullopt;
-  AlteredCall altered;
-  altered.op = op;
-  altered.plan = {{data}, {data}, with_fields(call.attrs(), {{"layout", desired[0]}, {"out_layout", desired[0]}})};
-  altered.wants = "was converted to " + desired[0];
-  return altered;
+  const Layout data = parsed(desired.at(0), op);
+  if (!parsed(text_attr(call, "layout"), op).convertible(data)) return std::nullopt;
+  NamedAttrs values{{"layout", desired[0]}};
+  if (call.attrs()->schema().find("out_layout")) values.emplace_back("out_layout", desired[0]);
+  return WantedCall{call.op(), with_fields(call.attrs(), values), "was converted to " + desired[0]};
 }
 
-std::optional<AlteredCall> convert(const CallNode& call, const DesiredLayouts& layouts) {
-  const auto desired = layouts.find(call.op()->name);
-  if (desired == layouts.end() || !call.attrs()) return std::nullopt;
-  const AttrSchema& schema = call.attrs()->schema();
-  if (schema.find("kernel_layout")) return convert_conv(call, desired->second);
-  if (schema.find("layout") && schema.find("out_layout")) return convert_pool(call, desired->second);
-  throw UsageError("ConvertLayout: " + desired->first + " has no layout to convert");
-}
+bool is_conv(const OpDef& op) { return op.attrs && op.attrs->find("data_layout") && op.attrs->find("kernel_layout"); }
+bool has_windows(const OpDef& op) { return op.attrs && op.attrs->find("layout") && op.num_inputs == 1; }
+
+/// One run of the pass over one function.
+class Converter {
+ public:
+  explicit Converter(const DesiredLayouts& layouts) : layouts_(layouts) {}
+
+  std::optional<WantedCall> operator()(const CallNode& call) {
+    const OpDef& op = *call.op();
+    const auto desired = layouts_.find(op.name);
+    if (desired == layouts_.end()) {
+      if (is_conv(op) && warned_.insert(op.name).second) log_line("ConvertLayout: Desired layout(s) not specified for op: " + op.name);
+      return std::nullopt;
+    }
+    if (op.name == "nn.conv2d" && layout_config_skips()) return std::nullopt;
+    if (is_conv(op)) return convert_conv(call, desired->second);
+    if (has_windows(op)) return convert_windows(call, desired->second);
+    throw UsageError("ConvertLayout: " + desired->first + " has no layout to convert");
+  }
+
+ private:
+  const DesiredLayouts& layouts_;
+  std::set<std::string> warned_;
+};
 
 DesiredLayouts read(const AttrValue& value) {
   DesiredLayouts layouts;
@@ -102,7 +135,8 @@ Pass convert_layout(const PassArgs& args) {
   const DesiredLayouts layouts = desired ? read(*desired) : DesiredLayouts();
   return function_pass({3, "ConvertLayout", {"InferType", "CanonicalizeOps"}},
                        [layouts](const Function& function, const IRModule&, const PassContext&) {
-                         return change_layouts(function, [&](const CallNode& call) { return convert(call, layouts); });
+                         Converter converter(layouts);
+                         return spread_layouts(function, [&](const CallNode& call) { return converter(call); });
                        });
 }
 

@@ -8,6 +8,7 @@ namespace baton {
 namespace {
 
 class FastMath final : public Rewriter {
+  bool enter(const Expr&) override { return true; }  // TVM goes into primitive functions too, also those with a Compiler
   Expr rewrite(const Expr&, const Expr& rebuilt) override {
     const auto* call = as<CallNode>(rebuilt);
     if (!call || !call->op()) return rebuilt;

@@ -1,12 +1,11 @@
 // Every function, also inside others, gets attributes that travel into graph.json and reports: `hash` (16 hexadecimal
-// digits of its structural hash, before it has labels) and the layouts of its calls (of two calls the later one's).
-
+// digits of its structural hash, before it has labels) and layouts: those that calls name since a function was entered last
+// (of two calls the later one's). So a kernel gets those of its calls, and what is around kernels the last one's.
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
-#include <map>
 
 #include "baton/ir/structural.h"
-#include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
 
@@ -28,34 +27,35 @@ Function without_attr(const Function& function, std::string_view name) {
                        function->type_params());
 }
 
-// Layout attributes of the calls of `function`, not of functions inside it.
-std::map<std::string, std::string> layouts_of(const FunctionNode& function) {
-  std::map<std::string, std::string> layouts;
-  post_order(
-      function.body(),
-      [&](const Expr& node) {
-        const auto* call = as<CallNode>(node);
-        if (!call || !call->attrs()) return;
-        for (const AttrField& field : call->attrs()->schema().fields) {
-          if (field.name.find("layout") == std::string::npos) continue;
-          const AttrValue value = field.get(call->attrs()->data());
-          if (const std::string* text = value.as<std::string>()) layouts[field.name] = *text;
-        }
-      },
-      [](const Expr& node) { return node->kind() != ExprKind::kFunction; });
-  return layouts;
-}
-
 class Labeller final : public Rewriter {
-  bool enter(const Expr&) override { return true; }
+  bool enter(const Expr& node) override {
+    if (node->kind() == ExprKind::kFunction) labels_.clear();
+    return true;
+  }
+
   Expr rewrite(const Expr&, const Expr& rebuilt) override {
+    if (const auto* call = as<CallNode>(rebuilt); call && call->attrs()) note(*call->attrs());
     Function function = as_ref<FunctionNode>(rebuilt);
     if (!function) return rebuilt;
     function = without_attr(function, "hash");
-    const uint64_t hash = structural_hash(Expr(function));
-    for (const auto& [name, layout] : layouts_of(*function)) function = with_attr(function, name, layout);
-    return Expr(with_attr(function, "hash", hexadecimal(hash)));
+    function = with_attr(function, "hash", hexadecimal(structural_hash(Expr(function))));
+    for (const auto& [name, layout] : labels_) function = with_attr(function, name, layout);
+    return Expr(function);
   }
+
+  void note(const AttrsNode& attrs) {
+    for (const AttrField& field : attrs.schema().fields) {
+      if (field.name.find("layout") == std::string::npos) continue;
+      const AttrValue value = field.get(attrs.data());
+      const std::string* text = value.as<std::string>();
+      if (!text) continue;
+      const auto at = std::ranges::find(labels_, field.name, [](const auto& label) { return label.first; });
+      if (at == labels_.end()) labels_.emplace_back(field.name, *text);
+      else at->second = *text;
+    }
+  }
+
+  std::vector<std::pair<std::string, std::string>> labels_;  // of the calls since a function was entered last
 };
 
 }  // namespace

@@ -18,19 +18,6 @@ bool any_changed(const States& states) {
   return std::ranges::any_of(states, [](const LayoutState& state) { return state.changed(); });
 }
 
-/// "nn.conv2d at net.relay:12"
-std::string place(const CallNode& call) {
-  std::string text = call.op() ? call.op()->name : std::string("a call");
-  for (const Origin* origin : call.origins().origins()) {
-    const Span& span = origin->span();
-    if (!span) continue;
-    text = origin->op() + " at " + (span.source ? span.source->name() + ":" : "line ") +
-           std::to_string(span.line);
-    break;
-  }
-  return text;
-}
-
 /// One tensor among a call's arguments (tuples flattened).
 struct Slot {
   Expr expr;
@@ -181,7 +168,7 @@ class LayoutRewriter final : public Rewriter {
 
   static OriginSet made_for(const CallNode& call, const std::string& wants) {
     return call.origins().empty() ? OriginSet::none()
-                                  : OriginSet::made_for(call.origins(), place(call) + " " + wants);
+                                  : OriginSet::made_for(call.origins(), place_of(call) + " " + wants);
   }
 
   States input_states(const CallNode& call) const {

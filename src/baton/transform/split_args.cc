@@ -13,6 +13,7 @@ class ArgSplitter final : public Rewriter {
   explicit ArgSplitter(size_t limit) : limit_(limit) {}
 
  private:
+  bool enter(const Expr&) override { return true; }  // into kernels too
   Expr rewrite(const Expr&, const Expr& rebuilt) override {
     const CallNode* join = call_of(rebuilt, "concatenate");
     const auto* tuple = join ? as<TupleNode>(join->args()[0]) : nullptr;
@@ -38,7 +39,8 @@ Pass split_args(const PassArgs& args) {
   const int64_t limit = reader.integer("max_function_args", -1);
   reader.finish();
   return function_pass({1, "SplitArgs", {"InferType"}}, [limit](const Function& function, const IRModule&, const PassContext&) {
-    return limit < 2 ? function : as_ref<FunctionNode>(ArgSplitter(static_cast<size_t>(limit)).run(function));
+    const int64_t inputs = limit - 1;  // the result is an argument of the kernel too
+    return inputs < 2 ? function : as_ref<FunctionNode>(ArgSplitter(static_cast<size_t>(inputs)).run(function));
   });
 }
 

@@ -1,13 +1,13 @@
 // Marks around values. They compute nothing: the result has the type of the input.
+#include "baton/ops/annotation/compiler_attrs.h"
 #include "baton/ops/annotation/quantize_annotation.h"
+#include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 
 namespace baton {
 
-struct CompilerAttrs {
-  std::string compiler = {};
-};
 struct CastHintAttrs {
   DType dtype = {};
 };
@@ -50,6 +50,17 @@ RelationStatus simulated_quantize_relation(RelationContext& ctx, const QuantizeA
   return identity_relation(ctx);
 }
 
+// The value itself, each field of a tuple.
+void identity_compute(Compute& c) {
+  std::vector<Halide::Func> results;
+  for (int k = 0; k < c.num_inputs(); ++k) {
+    const Axes i(c.in(k).rank());
+    results.push_back(c.stage("value" + std::to_string(k)));
+    results.back()(i.reversed()) = c.in(k)(i.exprs());
+  }
+  c.results(std::move(results));
+}
+
 }  // namespace
 
 const OpDef& op_annotation_compiler_begin() {
@@ -58,6 +69,7 @@ const OpDef& op_annotation_compiler_begin() {
       .doc = "The value enters a region for another compiler.",
       .inputs = {{"data", "the value"}},
       .relation = [](RelationContext& ctx, const CompilerAttrs&) { return identity_relation(ctx); },
+      .compute = [](Compute& c, const CompilerAttrs&) { identity_compute(c); },
       .declares_attrs = false,
   };
   return def;
@@ -69,6 +81,7 @@ const OpDef& op_annotation_compiler_end() {
       .doc = "The value leaves a region for another compiler.",
       .inputs = {{"data", "the value"}},
       .relation = [](RelationContext& ctx, const CompilerAttrs&) { return identity_relation(ctx); },
+      .compute = [](Compute& c, const CompilerAttrs&) { identity_compute(c); },
       .declares_attrs = false,
   };
   return def;
@@ -80,6 +93,7 @@ const OpDef& op_annotation_cast_hint() {
       .doc = "Quantisation may cast the value here.",
       .inputs = {{"data", "tensor"}},
       .relation = [](RelationContext& ctx, const CastHintAttrs&) { return identity_relation(ctx); },
+      .compute = [](Compute& c, const CastHintAttrs&) { identity_compute(c); },
       .declares_attrs = false,
   };
   return def;
@@ -91,6 +105,7 @@ const OpDef& op_annotation_bitpack_start() {
       .doc = "Bit packing begins here.",
       .inputs = {{"data", "the value"}},
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
+      .compute = [](Compute& c, const NoAttrs&) { identity_compute(c); },
   };
   return def;
 }
@@ -101,6 +116,7 @@ const OpDef& op_annotation_bitpack_end() {
       .doc = "Bit packing ends here.",
       .inputs = {{"data", "the value"}},
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
+      .compute = [](Compute& c, const NoAttrs&) { identity_compute(c); },
   };
   return def;
 }
@@ -111,6 +127,8 @@ const OpDef& op_annotation_checkpoint() {
       .doc = "The gradient computes the value again instead of keeping it.",
       .inputs = {{"data", "the value"}},
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
+      .compute = [](Compute& c, const NoAttrs&) { identity_compute(c); },
+      .rules = op_rules(copy_gradient()),
   };
   return def;
 }

@@ -2,6 +2,7 @@
 #include "baton/ops/nn/norm_attrs.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/layout_flow_rules.h"
 
 namespace baton {
 
@@ -54,6 +55,7 @@ const OpDef& op_nn_batch_norm() {
             variance(j.reversed()) = c.in(4)(j.exprs());
             c.results({norm, mean, variance});
           },
+      .rules = op_rules(axis_layout_flow()),
   };
   return def;
 }

@@ -1,6 +1,7 @@
 #include "baton/ops/nn/dense_pack_compute.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/layout_flow_rules.h"
 
 namespace baton {
 
@@ -24,6 +25,7 @@ const OpDef& op_nn_contrib_dense_pack() {
             return ctx.assign_result(tensor_type({data->shape()[0], units}, dtype));
           },
       .compute = dense_pack_compute,
+      .rules = op_rules(dense_layout_flow()),
   };
   return def;
 }

@@ -1,5 +1,6 @@
 #include "baton/ops/nn/norm_attrs.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/rules/layout_flow_rules.h"
 
 namespace baton {
 
@@ -23,6 +24,7 @@ const OpDef& op_nn_dropout() {
             return ctx.assign_result(tuple_type({ctx.input(0), ctx.input(0)}));
           },
       .stateful = true,
+      .rules = op_rules(same_layout_flow()),
   };
   return def;
 }

@@ -2,6 +2,7 @@
 #include "baton/ops/nn/pad_attrs.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/layout_flow_rules.h"
 
 namespace baton {
 
@@ -72,6 +73,7 @@ const OpDef& op_nn_pad() {
       .fuse = Fuse::kInjective,
       .relation = pad_relation,
       .compute = pad_compute,
+      .rules = op_rules(pad_layout_flow()),
   };
   return def;
 }

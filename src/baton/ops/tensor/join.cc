@@ -4,6 +4,8 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/layout_flow_rules.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
 
@@ -181,6 +183,7 @@ const OpDef& op_concatenate() {
       .fuse = Fuse::kInjective,
       .relation = concatenate_relation,
       .compute = concatenate_compute,
+      .rules = op_rules(concatenate_gradient(), concatenate_layout_flow()),
   };
   return def;
 }
@@ -193,6 +196,7 @@ const OpDef& op_stack() {
       .fuse = Fuse::kInjective,
       .relation = stack_relation,
       .compute = stack_compute,
+      .rules = op_rules(stack_gradient()),
   };
   return def;
 }
@@ -205,6 +209,7 @@ const OpDef& op_split() {
       .fuse = Fuse::kInjective,
       .relation = split_relation,
       .compute = split_compute,
+      .rules = op_rules(split_layout_flow()),
   };
   return def;
 }
