@@ -24,6 +24,7 @@ NB_MODULE(_baton, m) {
   bind_structural(m);
   bind_text(m);
   bind_pass(m);
+  bind_quantization(m);
   bind_byoc(m);
   bind_functional(m);
   bind_placement(m);

@@ -13,7 +13,7 @@ Pass passes_with(const Pass& alter_op_layout, const Target& target) {
   return sequential({
       make_pass("RemoveUnusedFunctions"),
       make_pass("ToBasicBlockNormalForm"),
-      qnn_lowering_for({}),
+      qnn_lowering(),
       make_pass("Legalize"),
       make_pass("SimplifyInference"),
       make_pass("EliminateCommonSubexpr"),

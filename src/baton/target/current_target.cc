@@ -20,6 +20,10 @@ constexpr std::array<std::string_view, 11> kVnni{
     "cascadelake", "cooperlake", "icelake-client", "icelake-server", "tigerlake", "rocketlake", "sapphirerapids", "emeraldrapids",
     "graniterapids", "znver4", "znver5"};
 
+constexpr std::array<std::string_view, 16> kSse42{
+    "nehalem", "westmere", "corei7", "sandybridge", "corei7-avx", "ivybridge", "core-avx-i", "silvermont",
+    "slm", "goldmont", "goldmont-plus", "tremont", "btver2", "bdver1", "bdver2", "x86-64-v2"};
+
 template <size_t N>
 bool among(const std::array<std::string_view, N>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
@@ -53,6 +57,11 @@ int float_lanes(const Target& target) {
   if (among(kAvx512, cpu) || has_feature(target, "avx512f")) return 16;
   if (among(kAvx2, cpu) || has_feature(target, "avx2")) return 8;
   return 4;
+}
+
+bool has_sse42(const Target& target) {
+  if (float_lanes(target) > 4 || among(kSse42, option(target, "mcpu"))) return true;
+  return has_feature(target, "sse4.2") || has_feature(target, "avx");
 }
 
 bool has_vnni(const Target& target) {

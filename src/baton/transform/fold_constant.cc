@@ -3,14 +3,17 @@
 // let v = constant; body         ->  body with v replaced
 // if (constant) {a} else {b}     ->  the branch taken
 // (a, b).0                       ->  a
+// With fold_qnn, quantised operators too, as what they are in integers.
 // Left alone: operators without inputs (a full tensor is smaller as an operator than as data), stateful ones,
 // annotations, and what has no compute.
 #include "baton/transform/fold_constant.h"
 
 #include <cstring>
 
+#include "baton/ir/legalize_rule.h"
 #include "baton/pass/rewriter.h"
 #include "baton/transform/build.h"
+#include "baton/transform/infer_type.h"
 
 namespace baton {
 
@@ -95,6 +98,7 @@ class ConstantFolder final : public Rewriter {
       if (!is_value(arg)) return rebuilt;
       origins = origins.merge(origins_of_value(arg));
     }
+    if (op->non_computational) return fold_quantized(*as<CallNode>(original), call, rebuilt, origins);
     std::vector<NDArray> values;
     try {
       values = evaluator_.evaluate(*with_args_typed(call, original->checked_type()));
@@ -102,6 +106,19 @@ class ConstantFolder final : public Rewriter {
       return rebuilt;  // it will be computed at run time
     }
     return constants(std::move(values), original, origins);
+  }
+
+  // A quantised operator is computed as what it is in integers.
+  Expr fold_quantized(const CallNode& original, const CallNode& call, const Expr& rebuilt, const OriginSet& origins) {
+    const auto* rule = call.op()->rules.get<LegalizeRule>();
+    if (!rule || !rule->qnn_canonicalize) return rebuilt;
+    std::vector<Type> types;
+    for (const Expr& arg : original.args()) types.push_back(arg->checked_type());
+    const OriginScope scope(origins);
+    const Expr integers = rule->qnn_canonicalize(call, types, original.checked_type(), {});
+    if (!integers) return rebuilt;
+    const Expr value = ConstantFolder(evaluator_, false).run(infer_type(integers));
+    return value->kind() == ExprKind::kConstant ? with_origins(value, origins) : rebuilt;
   }
 
   static Call with_args_typed(const CallNode& call, const Type& type) {

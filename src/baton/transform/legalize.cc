@@ -2,7 +2,9 @@
 // call it replaces.
 #include "baton/transform/legalize.h"
 
+#include "baton/ir/legalize_rule.h"
 #include "baton/pass/rewriter.h"
+#include "baton/target/current_target.h"
 #include "baton/transform/build.h"
 
 namespace baton {
@@ -30,35 +32,33 @@ class Legalizer final : public Rewriter {
   LegalizeTarget target_;
 };
 
-Pass legalize_by(Member which, const LegalizeTarget& target) {
-  return function_pass({1, "Legalize", {"InferType"}},
-                       [which, target](const Function& function, const IRModule&, const PassContext&) {
-                         return as_ref<FunctionNode>(Legalizer(which, target).run(function));
-                       });
+LegalizeTarget of_current_target() {
+  const TargetRef target = current_target();
+  if (!target || target->kind != "llvm") return {};
+  return {.fast_int8 = has_sse42(*target), .vnni = has_vnni(*target)};
+}
+
+Pass legalize_by(Member which) {
+  return function_pass({1, "Legalize", {"InferType"}}, [which](const Function& function, const IRModule&, const PassContext&) {
+    return as_ref<FunctionNode>(Legalizer(which, of_current_target()).run(function));
+  });
 }
 
 }  // namespace
 
-Pass legalize_for(const LegalizeTarget& target) { return legalize_by(&LegalizeRule::legalize, target); }
-Pass qnn_legalize_for(const LegalizeTarget& target) { return legalize_by(&LegalizeRule::qnn_legalize, target); }
-Pass qnn_canonicalize_for(const LegalizeTarget& target) { return legalize_by(&LegalizeRule::qnn_canonicalize, target); }
-
-Pass qnn_lowering_for(const LegalizeTarget& target) {
-  return sequential({qnn_legalize_for(target), qnn_canonicalize_for(target)}, "qnn.Legalize");
-}
+Pass qnn_legalize() { return legalize_by(&LegalizeRule::qnn_legalize); }
+Pass qnn_canonicalize_ops() { return legalize_by(&LegalizeRule::qnn_canonicalize); }
+Pass qnn_lowering() { return sequential({qnn_legalize(), qnn_canonicalize_ops()}, "qnn.Legalize"); }
 
 Pass legalize(const PassArgs& args) {
   PassArgReader reader("Legalize", args);
   const std::string name = reader.text("legalize_map_attr_name", "FTVMLegalize");
   reader.finish();
-  if (name == "FTVMLegalize") return legalize_for({});
-  if (name == "FTVMQnnLegalize") return qnn_legalize_for({});
-  if (name == "FTVMQnnCanonicalize") return qnn_canonicalize_for({});
+  if (name == "FTVMLegalize") return legalize_by(&LegalizeRule::legalize);
+  if (name == "FTVMQnnLegalize") return qnn_legalize();
+  if (name == "FTVMQnnCanonicalize") return qnn_canonicalize_ops();
   throw UsageError("Legalize: legalize_map_attr_name is \"" + name +
                    "\"; there are FTVMLegalize, FTVMQnnLegalize and FTVMQnnCanonicalize");
 }
-
-Pass qnn_legalize() { return qnn_legalize_for({}); }
-Pass qnn_canonicalize_ops() { return qnn_canonicalize_for({}); }
 
 }  // namespace baton

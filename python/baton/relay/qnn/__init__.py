@@ -3,6 +3,7 @@ import types
 
 from ..._load import core, not_provided
 from ..transform import factory as _factory
+from . import op
 
 transform = types.ModuleType(__name__ + ".transform", "Passes over quantised operators.")
 for _name in core.pass_names():

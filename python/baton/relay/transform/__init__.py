@@ -18,6 +18,7 @@ _PARAMETERS = {
     "DenseToSparse": ("weight_name", "weight_shape"),
     "EliminateCommonSubexpr": ("fskip",),
     "EtaExpand": ("expand_constructor", "expand_global_var"),
+    "FakeQuantizationToInteger": ("hard_fail", "use_qat"),
     "FoldConstant": ("fold_qnn",),
     "FuseOps": ("fuse_opt_level",),
     "Legalize": ("legalize_map_attr_name",),

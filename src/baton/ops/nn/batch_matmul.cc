@@ -3,6 +3,7 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/int8_rules.h"
 
 namespace baton {
 
@@ -38,7 +39,7 @@ const OpDef& op_nn_batch_matmul() {
       .fuse = Fuse::kOutFusable,
       .relation = batch_matmul_relation,
       .compute = batch_matmul_compute,
-      .rules = op_rules(batch_matmul_gradient()),
+      .rules = op_rules(batch_matmul_gradient(), int8_batch_matmul_rule()),
   };
   return def;
 }

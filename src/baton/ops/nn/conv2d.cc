@@ -3,6 +3,7 @@
 #include "baton/ops/nn/packed_conv_compute.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/int8_rules.h"
 #include "baton/ops/rules/scale_rules.h"
 
 namespace baton {
@@ -16,7 +17,7 @@ const OpDef& op_nn_conv2d() {
       .fuse = Fuse::kOutFusable,
       .relation = conv2d_relation,
       .compute = conv2d_compute,
-      .rules = op_rules(conv2d_scale_rule(), conv2d_gradient()),
+      .rules = op_rules(conv2d_scale_rule(), conv2d_gradient(), int8_conv2d_rule()),
   };
   return def;
 }

@@ -3,6 +3,7 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/int8_rules.h"
 #include "baton/ops/rules/layout_flow_rules.h"
 #include "baton/ops/rules/scale_rules.h"
 
@@ -32,7 +33,7 @@ const OpDef& op_nn_dense() {
       .fuse = Fuse::kOutFusable,
       .relation = dense_relation,
       .compute = dense_compute,
-      .rules = op_rules(dense_scale_rule(), dense_gradient(), dense_scale_rule(), dense_layout_flow()),
+      .rules = op_rules(dense_scale_rule(), dense_gradient(), dense_layout_flow(), int8_dense_rule()),
   };
   return def;
 }

@@ -3,11 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "baton/target/current_target.h"
+
 namespace baton::qnn {
 
 namespace {
 
-thread_local const RequantizeScope::Frame* innermost = nullptr;
+std::vector<RequantizeConfig>& entered() {
+  thread_local std::vector<RequantizeConfig> stack;
+  return stack;
+}
 
 constexpr int kMultiplierBits = 31;
 
@@ -149,13 +154,40 @@ Expr in_floating_point(const Expr& data, const TensorTypeNode& type, const Requa
 
 }  // namespace
 
-const RequantizeConfig& RequantizeConfig::current() {
-  static const RequantizeConfig defaults;
-  return innermost ? innermost->config : defaults;
+namespace {
+
+void check_rounding(const std::string& rounding) {
+  if (rounding != "UPWARD" && rounding != "TONEAREST")
+    throw UsageError("qnn.requantize: rounding is \"" + rounding + "\"; there are UPWARD and TONEAREST");
 }
 
-RequantizeScope::RequantizeScope(RequantizeConfig config) : frame_{std::move(config), innermost} { innermost = &frame_; }
-RequantizeScope::~RequantizeScope() { innermost = frame_.outer; }
+void check_compute_dtype(const std::string& compute) {
+  if (compute != "int64" && compute != "float32" && compute != "float64")
+    throw UsageError("qnn.requantize: compute_dtype is \"" + compute + "\"; there are int64, float32 and float64");
+}
+
+const std::string& usual_compute_dtype() {
+  static const std::string fixed = "int64", floating = "float32";
+  const TargetRef target = current_target();
+  return target && target->kind == "llvm" && has_sse42(*target) ? floating : fixed;
+}
+
+}  // namespace
+
+const RequantizeConfig& RequantizeConfig::current() {
+  static const RequantizeConfig defaults;
+  return entered().empty() ? defaults : entered().back();
+}
+
+void enter_requantize_config(RequantizeConfig config) {
+  check_rounding(config.rounding);
+  check_compute_dtype(config.compute_dtype == "None" ? "int64" : config.compute_dtype);
+  entered().push_back(std::move(config));
+}
+
+void exit_requantize_config() {
+  if (!entered().empty()) entered().pop_back();
+}
 
 FixedPoint fixed_point(double factor) {
   if (factor == 0) return {};
@@ -174,11 +206,11 @@ Expr multiply_to_nearest(const Expr& x, double factor) { return scale_by(x, fact
 Expr lower_requantize(const Expr& data, const TensorTypeNode& type, const Requantize& how) {
   const RequantizeConfig& config = RequantizeConfig::current();
   const std::string& rounding = how.rounding == "None" ? config.rounding : how.rounding;
-  const std::string& compute = how.compute_dtype == "None" ? config.compute_dtype : how.compute_dtype;
-  if (rounding != "UPWARD" && rounding != "TONEAREST")
-    throw Error("qnn.requantize: rounding is \"" + rounding + "\"; there are UPWARD and TONEAREST");
-  if (compute != "int64" && compute != "float32" && compute != "float64")
-    throw Error("qnn.requantize: compute_dtype is \"" + compute + "\"; there are int64, float32 and float64");
+  const std::string& compute = how.compute_dtype != "None" ? how.compute_dtype
+                               : config.compute_dtype != "None" ? config.compute_dtype
+                                                                : usual_compute_dtype();
+  check_rounding(rounding);
+  check_compute_dtype(compute);
   const Factor factor = factor_of(how);
   const bool upward = rounding == "UPWARD";
   const bool fixed = compute == "int64" && !factor.computed && std::all_of(factor.values.begin(), factor.values.end(), fits);

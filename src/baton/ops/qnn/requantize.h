@@ -9,26 +9,16 @@ namespace baton::qnn {
 /// How halves are rounded and what is computed with; "None" in an operator's attributes means these.
 struct RequantizeConfig {
   std::string rounding = "UPWARD";      ///< UPWARD (x.5 to x + 1) or TONEAREST (halves away from zero)
-  std::string compute_dtype = "int64";  ///< int64: fixed point; float32, float64: in floating point
-  /// The innermost of this thread, see RequantizeScope.
+  /// int64: fixed point; float32, float64: in floating point. Unless given, float32 where the current target has vectors
+  /// that make it the faster one (SSE 4.1), else int64.
+  std::string compute_dtype = "None";
+  /// That which was entered last on this thread, else the defaults.
   static const RequantizeConfig& current();
 };
 
-/// Sets the configuration of this thread while it lives.
-class RequantizeScope {
- public:
-  explicit RequantizeScope(RequantizeConfig config);
-  ~RequantizeScope();
-  RequantizeScope(const RequantizeScope&) = delete;
-  RequantizeScope& operator=(const RequantizeScope&) = delete;
-  struct Frame {
-    RequantizeConfig config;
-    const Frame* outer;
-  };
-
- private:
-  Frame frame_;
-};
+/// Makes a configuration the current one of this thread; leaving takes the last one away.
+void enter_requantize_config(RequantizeConfig config);
+void exit_requantize_config();
 
 /// A scale and its zero point; scalars or one value per channel.
 struct Pair {

@@ -1,0 +1,128 @@
+"""Quantisation of float programs: relay.quantize.quantize under qconfig(...)."""
+import threading
+
+from .._load import core, not_provided
+
+_DEFAULTS = {
+    "nbit_input": 8, "nbit_weight": 8, "nbit_activation": 32,
+    "dtype_input": "int8", "dtype_weight": "int8", "dtype_activation": "int32",
+    "calibrate_mode": "global_scale", "global_scale": 8.0, "weight_scale": "power2",
+    "skip_dense_layer": True, "skip_conv_layers": [0], "do_simulation": False, "round_for_shift": True,
+    "debug_enabled_ops": None, "rounding": "UPWARD", "calibrate_chunk_by": -1, "partition_conversions": "disabled",
+}
+_entered = threading.local()
+
+
+class QAnnotateKind:
+    """What a simulated_quantize rounds."""
+
+    IDENTITY, INPUT, WEIGHT, ACTIVATION = range(4)
+
+
+def kind2str(kind):
+    """The name of a QAnnotateKind."""
+    return {QAnnotateKind.INPUT: "input", QAnnotateKind.WEIGHT: "weight", QAnnotateKind.ACTIVATION: "activation",
+            QAnnotateKind.IDENTITY: "identity"}[kind]
+
+
+class QConfig:
+    """The values of qconfig(); as a context, those that quantize() uses."""
+
+    def __init__(self, **values):
+        unknown = sorted(set(values) - set(_DEFAULTS))
+        if unknown:
+            raise ValueError(f"qconfig has no option {unknown[0]!r}; there are {', '.join(_DEFAULTS)}")
+        self.__dict__.update({**_DEFAULTS, **values})
+
+    def arguments(self):
+        """As the passes take them."""
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        return {**given, "skip_conv_layers": list(self.skip_conv_layers or [])}
+
+    def get_nbit_by_kind(self, kind):
+        """How many bits numbers of that QAnnotateKind have."""
+        return getattr(self, "nbit_" + kind2str(kind))
+
+    def get_dtype_by_kind(self, kind):
+        """Which element type numbers of that QAnnotateKind have."""
+        return getattr(self, "dtype_" + kind2str(kind))
+
+    def __enter__(self):
+        _stack().append(self)
+        return self
+
+    def __exit__(self, *exception):
+        _stack().pop()
+
+    def __str__(self):
+        return "qconfig(" + ", ".join(f"{name}=={value}" for name, value in vars(self).items()) + ")"
+
+
+def _stack():
+    if not hasattr(_entered, "configs"):
+        _entered.configs = []
+    return _entered.configs
+
+
+def qconfig(**values):
+    """A QConfig with these values, the rest at their defaults."""
+    return QConfig(**values)
+
+
+def current_qconfig():
+    """The innermost QConfig that was entered, or the defaults."""
+    return _stack()[-1] if _stack() else QConfig()
+
+
+def _pass(name):
+    return core.make_pass(name, current_qconfig().arguments())
+
+
+def partition():
+    """The pass that marks where quantised regions end."""
+    return _pass("QuantizePartition")
+
+
+def annotate():
+    """The pass that says what is rounded."""
+    return _pass("QuantizeAnnotate")
+
+
+def calibrate(dataset=None):
+    """The pass that chooses the scales. A data set is not provided for: NotImplementedError."""
+    if dataset is not None:
+        raise NotImplementedError("calibrate: choosing scales by a data set is not provided yet; use calibrate_mode=\"global_scale\"")
+    return _pass("QuantizeCalibrate")
+
+
+def realize():
+    """The pass that computes in integers."""
+    return _pass("QuantizeRealize")
+
+
+def prerequisite_optimize(mod, params=None):
+    """`mod` with `params` as constants, and simplified as quantisation needs it."""
+    from ..ir.transform import Sequential
+    from . import transform
+    from .build_module import _native
+
+    mod = core.bind_params(mod, _native(params)) if params else mod
+    return Sequential([transform.SimplifyInference(), transform.FoldConstant(), transform.FoldScaleAxis(),
+                       transform.CanonicalizeOps(), transform.FoldConstant()])(mod)
+
+
+def quantize(mod, params=None, dataset=None):
+    """`mod` computing in integers where the current qconfig says so.
+
+    Weights must be constants: `params` (arrays by name) become some. Raises NotSupported where a weight is none, and for
+    the modes that need a data set.
+    """
+    from .build_module import _native
+
+    if dataset is not None:
+        raise NotImplementedError("quantize: choosing scales by a data set is not provided yet; use calibrate_mode=\"global_scale\"")
+    return _pass("quantize")(core.bind_params(mod, _native(params)) if params else mod)
+
+
+def __getattr__(name):
+    not_provided(__name__, name)
