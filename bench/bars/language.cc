@@ -15,33 +15,26 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "baton/ir/op.h"
 #include "baton/ir/structural.h"
 #include "baton/ops/register.h"
-#include "baton/runtime/timers.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
 #include "baton/transform/infer_type.h"
 
 #include "bars/bar.h"
+#include "bars/measure.h"
 
 namespace baton {
 namespace {
 
+using bars::alone;
+using bars::cpu_ns;
 using bars::report;
 using bars::report_least;
 
 constexpr int kShort = 100'000, kLong = 1'000'000;
-
-template <typename Work>
-double cpu_ns(Work work) {
-  const int64_t start = thread_cpu_ns();
-  work();
-  return static_cast<double>(thread_cpu_ns() - start);
-}
 
 // ---- Programs
 
@@ -121,26 +114,6 @@ using Graph = IRModule (*)(int);
 double infer_ns(Graph graph, int length) {
   IRModule module = graph(length);
   return cpu_ns([&] { module = infer_types(std::move(module)); });
-}
-
-/// What `work` returns, in a process of its own: memory that an earlier burst left behind in the allocator would make some
-/// sizes faster than others. This process's memory must be small, as the child's first write to each page copies it.
-double alone(const std::function<double()>& work) {
-  int ends[2];
-  if (pipe(ends) != 0) return 1e300;
-  const pid_t child = fork();
-  if (child == 0) {
-    const double result = work();
-    const bool written = write(ends[1], &result, sizeof result) == sizeof result;
-    _exit(written ? 0 : 1);
-  }
-  close(ends[1]);
-  double result = 1e300;
-  if (read(ends[0], &result, sizeof result) != sizeof result) result = 1e300;
-  close(ends[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  return result;
 }
 
 void measure_growth(const char* name, Graph graph, int bursts) {

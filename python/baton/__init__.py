@@ -12,6 +12,7 @@ from .runtime import Device, NDArray, cpu, cuda, device, load_module
 from . import target, transform, parser
 from .ir import IRModule, instrument
 from . import relay, contrib
+from .registry import get_global_func, register_func
 
 __version__ = "0.1.0"
 

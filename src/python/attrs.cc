@@ -25,13 +25,14 @@ std::string all_text(const AttrsNode& attrs) {
 }  // namespace
 
 void bind_attrs(nb::module_& m) {
-  nb::class_<VirtualDevice>(m, "VirtualDevice", "Where a value lives: a device by type (as in DLPack) and number, and a memory scope; -1 and \"\": open.")
+  nb::class_<VirtualDevice>(m, "VirtualDevice", "Where a value lives: a device by type (as in DLPack) and number, a memory scope and a target; -1 and \"\": open.")
       .def(
           "__init__",
-          [](VirtualDevice* self, int device_type, int device_id, const std::string& memory_scope) {
-            new (self) VirtualDevice{device_type, device_id, memory_scope};
+          [](VirtualDevice* self, int device_type, int device_id, const std::string& memory_scope, const std::string& target) {
+            new (self) VirtualDevice{device_type, device_id, memory_scope, target.empty() ? TargetRef() : Target::parse(target)};
           },
-          nb::arg("device_type") = -1, nb::arg("virtual_device_id") = -1, nb::arg("memory_scope") = "")
+          nb::arg("device_type") = -1, nb::arg("virtual_device_id") = -1, nb::arg("memory_scope") = "", nb::arg("target") = "")
+      .def_prop_ro("_target", [](const VirtualDevice& d) { return d.target ? d.target->options() : std::string(); })
       .def_ro("device_type_int", &VirtualDevice::device_type)
       .def_ro("device_type", &VirtualDevice::device_type)
       .def_ro("virtual_device_id", &VirtualDevice::device_id)

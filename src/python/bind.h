@@ -17,6 +17,9 @@ void bind_analysis(nb::module_& m);    // ir/kinds.h, ir/well_formed.h, ir/match
 void bind_structural(nb::module_& m);  // ir/structural.h
 void bind_text(nb::module_& m);        // text/parser.h, text/printer.h
 void bind_pass(nb::module_& m);        // pass/pass.h, pass/timing.h
+void bind_byoc(nb::module_& m);       // byoc/
+void bind_functional(nb::module_& m);  // transform/cps.h, transform/defunctionalization.h, ..
+void bind_placement(nb::module_& m);    // ir/placement.h, ir/mixed_precision_rule.h, transform/compilation_config.h
 void bind_target(nb::module_& m);       // target/current_target.h, transform/layout_config.h
 void bind_driver(nb::module_& m);      // driver/build.h, driver/pipeline.h
 void bind_runtime(nb::module_& m);     // runtime/executor.h, runtime/model.h

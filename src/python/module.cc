@@ -24,6 +24,9 @@ NB_MODULE(_baton, m) {
   bind_structural(m);
   bind_text(m);
   bind_pass(m);
+  bind_byoc(m);
+  bind_functional(m);
+  bind_placement(m);
   bind_target(m);
   bind_driver(m);
   bind_runtime(m);

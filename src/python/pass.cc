@@ -3,25 +3,28 @@
 #include "baton/pass/pass.h"
 
 #include "baton/pass/timing.h"
+#include "baton/pass/trace.h"
 
 #include "bind.h"
+#include "held.h"
 
 namespace baton::python {
 
 namespace {
 
-// A Python object held by C++ that may let it go on any thread, with or without the GIL.
-using Held = std::shared_ptr<PyObject>;
-
-Held hold(nb::object object) {
-  return Held(object.release().ptr(), [](PyObject* held) {
-    if (!nb::is_alive()) return;
-    const nb::gil_scoped_acquire gil;
-    Py_DECREF(held);
-  });
-}
-
 std::string python_type(nb::handle object) { return nb::cast<std::string>(object.type().attr("__name__")); }
+
+// What Python code raised, with a line that says where it ran (Python 3.11 shows it under the traceback).
+template <class Call>
+auto with_note(const std::string& where, Call call) {
+  try {
+    return call();
+  } catch (nb::python_error& error) {
+    const nb::handle exception = error.value();
+    if (nb::hasattr(exception, "add_note")) exception.attr("add_note")(where);
+    throw;
+  }
+}
 
 // An instrument written in Python: calls the hooks that the object has.
 class PythonInstrument final : public PassInstrument {
@@ -30,28 +33,33 @@ class PythonInstrument final : public PassInstrument {
 
   nb::handle object() const { return object_.get(); }
   std::string name() const override { return name_; }
-  void enter_pass_ctx() override { call("enter_pass_ctx"); }
-  void exit_pass_ctx() override { call("exit_pass_ctx"); }
+  void enter_pass_ctx() override { call("in enter_pass_ctx of instrument " + name_, "enter_pass_ctx"); }
+  void exit_pass_ctx() override { call("in exit_pass_ctx of instrument " + name_, "exit_pass_ctx"); }
   bool should_run(const IRModule& module, const PassInfo& info) override {
     const nb::gil_scoped_acquire gil;
     if (!nb::hasattr(object(), "should_run")) return true;
-    const int answer = PyObject_IsTrue(object().attr("should_run")(module, info).ptr());
-    if (answer < 0) throw nb::python_error();
-    return answer != 0;
+    return with_note(place("should_run", info), [&] {
+      const int answer = PyObject_IsTrue(object().attr("should_run")(module, info).ptr());
+      if (answer < 0) throw nb::python_error();
+      return answer != 0;
+    });
   }
   void run_before_pass(const IRModule& module, const PassInfo& info) override {
-    call("run_before_pass", module, info);
+    call(place("run_before_pass", info), "run_before_pass", module, info);
   }
   void run_after_pass(const IRModule& module, const PassInfo& info) override {
-    call("run_after_pass", module, info);
+    call(place("run_after_pass", info), "run_after_pass", module, info);
   }
 
  private:
   static std::string name_of(nb::handle object) { return python_type(object); }
+  std::string place(const char* hook, const PassInfo& info) const {
+    return std::string("in ") + hook + " of instrument " + name_ + ", pass " + info.name;
+  }
   template <class... Args>
-  void call(const char* hook, const Args&... args) {
+  void call(const std::string& where, const char* hook, const Args&... args) {
     const nb::gil_scoped_acquire gil;
-    if (nb::hasattr(object(), hook)) object().attr(hook)(args...);
+    if (nb::hasattr(object(), hook)) with_note(where, [&] { return object().attr(hook)(args...); });
   }
 
   std::string name_;
@@ -82,33 +90,48 @@ nb::list instruments_to_python(const PassContext& context) {
   return objects;
 }
 
-std::map<std::string, ConfigValue> config_of(const std::optional<nb::dict>& given) {
-  std::map<std::string, ConfigValue> config;
+PassConfig config_of(const std::optional<nb::dict>& given) {
+  PassConfig config;
   if (!given) return config;
   for (const auto& [key, value] : *given) {
     const std::string name = nb::cast<std::string>(key);
     AttrValue read;
-    const bool known = attr_from_python(value, read);
-    if (known && read.as<bool>())
-      config[name] = *read.as<bool>();
-    else if (known && read.as<int64_t>())
-      config[name] = *read.as<int64_t>();
-    else if (known && read.as<std::string>())
-      config[name] = *read.as<std::string>();
-    else
-      throw nb::type_error(
-          ("config[\"" + name + "\"] is a " + python_type(value) + "; a bool, an int or a str is expected")
-              .c_str());
+    if (!attr_from_python(value, read))
+      throw nb::type_error(("config[\"" + name + "\"] is a " + python_type(value) +
+                            "; a bool, an int, a str, a list or a dict is expected")
+                               .c_str());
+    try {
+      config.set(name, std::move(read));
+    } catch (const UsageError& error) {  // TVM's scripts expect this type
+      throw nb::attribute_error(error.what());
+    }
   }
   return config;
 }
 
 nb::dict config_to_python(const PassContext& context) {
   nb::dict config;
-  for (const auto& [key, value] : context.config) {
-    std::visit([&, at = key.c_str()](const auto& v) { config[at] = nb::cast(v); }, value);
+  for (const auto& [key, value] : context.config.values()) {
+    nb::object item = attr_to_python(value);
+    if (find_config_option(key)->is_dict()) {
+      nb::dict pairs;
+      for (nb::handle pair : item) pairs[pair[0]] = pair[1];
+      item = pairs;
+    }
+    config[key.c_str()] = item;
   }
   return config;
+}
+
+nb::dict list_configs() {
+  nb::dict all;
+  for (const ConfigOption& option : config_options()) {
+    nb::dict facts;
+    facts["type"] = option.type;
+    facts["doc"] = option.doc;
+    all[option.key.c_str()] = facts;
+  }
+  return all;
 }
 
 // The names of passes: one may be given alone, as a str.
@@ -134,7 +157,9 @@ Pass python_module_pass(PassInfo info, nb::callable body) {
       std::move(info),
       [name, body = hold(std::move(body))](IRModule module, const PassContext&) {
         const nb::gil_scoped_acquire gil;
-        return checked<IRModule>(nb::handle(body.get())(module, PassContext::current()), name, "an IRModule");
+        return with_note("in pass " + name, [&] {
+          return checked<IRModule>(nb::handle(body.get())(module, PassContext::current()), name, "an IRModule");
+        });
       },
       true);
 }
@@ -146,8 +171,9 @@ Pass python_function_pass(PassInfo info, nb::callable body) {
       [name, body = hold(std::move(body))](const Function& function, const IRModule& module,
                                            const PassContext&) {
         const nb::gil_scoped_acquire gil;
-        return checked<Function>(nb::handle(body.get())(function, module, PassContext::current()), name,
-                                 "a Function");
+        return with_note("in pass " + name, [&] {
+          return checked<Function>(nb::handle(body.get())(function, module, PassContext::current()), name, "a Function");
+        });
       },
       true);
 }
@@ -161,6 +187,13 @@ void bind_context(nb::module_& m) {
       .def_static(
           "render", &PassTimingInstrument::render,
           "One line per pass, in microseconds, children one tab deeper. Call it before the context is left.");
+
+  nb::class_<PassTrace, PassInstrument>(m, "PassTrace",
+                                        "Notes what each pass makes, merges, splits, adds and retires, operator by operator.")
+      .def(nb::init<>())
+      .def(
+          "render", [](const PassTrace& trace, bool all) { return trace_text(trace.steps(), all); }, nb::arg("all") = false,
+          "A line per pass that changed something (`all`: every pass), and one per change. Also after the context is left.");
 
   nb::class_<PassContext>(m, "PassContext", nb::is_weak_referenceable(),
                           "What passes run under; used with `with`.")
@@ -187,6 +220,7 @@ void bind_context(nb::module_& m) {
       .def_prop_ro("instruments", &instruments_to_python)
       .def_prop_ro("config", &config_to_python)
       .def_static("current", &PassContext::current, "The innermost context of this thread.")
+      .def_static("list_configs", &list_configs, "The keys of `config`, each with \"type\" and \"doc\".")
       .def(
           "override_instruments",
           [](PassContext& self, const std::optional<nb::sequence>& instruments) {
@@ -245,10 +279,10 @@ void bind_pass(nb::module_& m) {
         "A pass that calls body(function, module, context) for each function.");
   m.def(
       "sequential",
-      [](std::vector<Pass> passes, std::string name, int opt_level) {
-        return sequential(std::move(passes), std::move(name), opt_level);
+      [](std::vector<Pass> passes, std::string name, int opt_level, std::vector<std::string> required) {
+        return sequential(std::move(passes), std::move(name), opt_level, std::move(required));
       },
-      nb::arg("passes"), nb::arg("name"), nb::arg("opt_level"));
+      nb::arg("passes"), nb::arg("name"), nb::arg("opt_level"), nb::arg("required"));
   m.def(
       "passes_of",
       [](const Pass& pass) -> std::vector<Pass> {

@@ -13,7 +13,9 @@ REGISTERED = set(core.list_op_names())
 # Registered by Relay with DenseAttrs, but its calls carry DensePackAttrs, which is what our block has.
 OTHER_ATTRS = {"nn.contrib_dense_pack": ("relay.attrs.DensePackAttrs", ["weight_layout"]),
                # Registered with MaxPool2DAttrs, called with AvgPool2DAttrs: the goldens show them.
-               "nn.avg_pool2d_grad": ("relay.attrs.AvgPool2DAttrs", ["count_include_pad"])}
+               "nn.avg_pool2d_grad": ("relay.attrs.AvgPool2DAttrs", ["count_include_pad"]),
+               # Two structures of one name in TVM: the table shows that of qnn.simulated_quantize.
+               "relay.op.annotation.simulated_quantize": ("relay.attrs.QuantizeAnnotationAttrs", ["kind", "sign", "rounding"])}
 # An empty map and the open device have no JSON: what stands for them in the table, and in Python.
 OTHER_DEFAULTS = {"Map<String, ObjectRef>()": None, "VirtualDevice(?)": core.VirtualDevice()}
 UNDECLARED = {"nn.avg_pool2d_grad"}

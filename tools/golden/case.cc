@@ -18,23 +18,6 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-// "A(1, [2, 3]), B" -> "A(1, [2, 3])" and "B".
-std::vector<std::string> split(std::string_view text) {
-  std::vector<std::string> parts;
-  int depth = 0;
-  size_t start = 0;
-  for (size_t i = 0; i <= text.size(); ++i) {
-    const char c = i < text.size() ? text[i] : ',';
-    if (c == '(' || c == '[' || c == '{') ++depth;
-    if (c == ')' || c == ']' || c == '}') --depth;
-    if ((c != ',' || depth > 0) && i < text.size()) continue;
-    if (const std::string_view part = trim(text.substr(start, i - start)); !part.empty())
-      parts.emplace_back(part);
-    start = i + 1;
-  }
-  return parts;
-}
-
 bool is_form(std::string_view word) {
   return word == "print" || word == "str" || word == "astext" || word == "parse";
 }
@@ -53,15 +36,7 @@ void read_run(std::string_view line, Case& into) {
       for (std::string flag; flags >> flag;) into.flags.push_back(flag);
       continue;
     }
-    for (const std::string& pass : split(part)) {
-      const size_t open = pass.find('(');
-      Step step{pass.substr(0, open), {}};
-      if (open != std::string::npos) {
-        if (pass.back() != ')') throw Error(into.path + ": `" + pass + "` has no closing parenthesis");
-        step.args = pass.substr(open + 1, pass.size() - open - 2);
-      }
-      into.passes.push_back(std::move(step));
-    }
+    into.passes = part;
   }
 }
 

@@ -1,19 +1,16 @@
 #pragma once
 // One golden file: `// RUN: ...`, an input, and below `// EXPECT` what must come out.
+#include <functional>
 #include <string>
 #include <vector>
 
-namespace baton::golden {
+#include "baton/pass/pass.h"
 
-/// A pass of a RUN line: `Name` or `Name(key=value, key=value)`.
-struct Step {
-  std::string name;
-  std::string args;  ///< what stands between the parentheses
-};
+namespace baton::golden {
 
 struct Case {
   std::string path;                ///< as shown, relative to where the program runs
-  std::vector<Step> passes;        ///< run one after another
+  std::string passes;              ///< run one after another: `Name, Name(key=value)`; may be empty
   std::vector<std::string> flags;  ///< of the print at the end: "--types", "--meta", ...
   std::string form;                ///< "print", "str", "astext", "parse"
   std::string text;  ///< the file up to `// EXPECT`: what is parsed, so that lines are the file's own
@@ -29,7 +26,18 @@ struct Outcome {
   std::string text;
   bool failed = false;
 };
-Outcome run(const Case& which);
+/// Runs the last pass of a case, to do something else around it.
+using RunPass = std::function<IRModule(const Pass&, const IRModule&)>;
+Outcome run(const Case& which, const RunPass& run_last = {});
+
+/// A case run with the handling of origins broken: as if a pass forgot, mixed up or overstated what one of its nodes
+/// stands for (each node in turn, then all), or did not say what it drops.
+struct Mutants {
+  int made = 0;  ///< those that change what a node of the result stands for, or what is retired
+  std::vector<std::string> survivors;  ///< neither the verifier nor the expected text noticed: "swap at node 3"
+};
+/// `which` must pass as it is, and run passes.
+Mutants mutate(const Case& which);
 
 /// The lines that differ, with a few around them.
 std::string difference(const std::string& expected, const std::string& actual);

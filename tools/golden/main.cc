@@ -1,5 +1,5 @@
-// baton-golden [--update] PATH...: compares golden files with what comes out now. A folder means all files
-// below it.
+// baton-golden [--update | --mutate] PATH...: compares golden files with what comes out now, or tries whether they
+// notice broken origins. A folder means all files below it.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -10,6 +10,7 @@
 #include "baton/support/error.h"
 
 #include "case.h"
+#include "demo_compiler.h"
 
 namespace {
 
@@ -17,9 +18,10 @@ namespace fs = std::filesystem;
 using namespace baton::golden;
 
 constexpr const char* kUsage =
-    "usage: baton-golden [--update] PATH...\n"
+    "usage: baton-golden [--update | --mutate] PATH...\n"
     "  PATH      a golden file, or a folder: all *.relay files below it\n"
-    "  --update  rewrite what stands below `// EXPECT`\n";
+    "  --update  rewrite what stands below `// EXPECT`\n"
+    "  --mutate  break the handling of origins in the passes of each file; every mutant must be noticed\n";
 
 std::vector<std::string> files_of(const std::vector<std::string>& paths) {
   std::vector<std::string> files;
@@ -56,14 +58,27 @@ bool check(const std::string& path, bool updating) {
   return false;
 }
 
+// True when every mutant of the file's passes is noticed.
+bool try_mutants(const std::string& path, int& made) {
+  const Case which = read_case(path);
+  if (which.passes.empty() || which.must_fail) return true;
+  const Mutants mutants = mutate(which);
+  made += mutants.made;
+  if (mutants.made == 0) std::printf("note: %s makes no mutants\n", path.c_str());
+  for (const std::string& survivor : mutants.survivors) std::printf("SURVIVED %s: %s\n", path.c_str(), survivor.c_str());
+  return mutants.survivors.empty();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool updating = false;
+  bool updating = false, mutating = false;
   std::vector<std::string> paths;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--update") == 0)
       updating = true;
+    else if (std::strcmp(argv[i], "--mutate") == 0)
+      mutating = true;
     else
       paths.emplace_back(argv[i]);
   }
@@ -72,12 +87,13 @@ int main(int argc, char** argv) {
     return 2;
   }
   baton::initialize();
-  int passed = 0, failed = 0;
+  register_demo_compiler();
+  int passed = 0, failed = 0, made = 0;
   try {
     for (const std::string& path : files_of(paths)) {
       bool good = false;
       try {
-        good = check(path, updating);
+        good = mutating ? try_mutants(path, made) : check(path, updating);
       } catch (const std::exception& error) {
         std::printf("FAIL %s: %s\n", path.c_str(), error.what());
       }
@@ -87,6 +103,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "baton-golden: %s\n", error.what());
     return 1;
   }
+  if (mutating) std::printf("%d mutants\n", made);
   std::printf("%d passed, %d failed\n", passed, failed);
   return failed == 0 ? 0 : 1;
 }

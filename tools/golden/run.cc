@@ -1,6 +1,7 @@
 // Runs what a RUN line asks for.
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/pass.h"
+#include "baton/pass/pass_list.h"
 #include "baton/support/diagnostic.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
@@ -52,19 +53,20 @@ std::string run_expr(const Case& which) {
 }
 
 // Under the strictest context: everything enabled, origins checked after each pass.
-IRModule run_passes(const Case& which, IRModule module) {
+IRModule run_passes(const Case& which, IRModule module, const RunPass& run_last) {
   const auto context = std::make_shared<PassContext>();
   context->opt_level = 3;
   context->instruments.push_back(std::make_shared<OriginVerifier>());
   const PassContextScope scope(context);
-  for (const Step& step : which.passes)
-    module = (*make_pass(step.name, parse_attributes(step.args, "RUN")))(module);
+  const std::vector<Pass> passes = parse_passes(which.passes);
+  for (size_t i = 0; i < passes.size(); ++i)
+    module = run_last && i + 1 == passes.size() ? run_last(passes[i], module) : (*passes[i])(module);
   return module;
 }
 
-std::string run_module(const Case& which) {
+std::string run_module(const Case& which, const RunPass& run_last) {
   IRModule module = parse_module(which.text, which.path);
-  if (!which.passes.empty()) module = run_passes(which, module);
+  if (!which.passes.empty()) module = run_passes(which, module, run_last);
   if (which.form == "parse") return "";
   if (which.form == "str") return str(module);
   if (which.form == "astext") return astext(module);
@@ -73,9 +75,9 @@ std::string run_module(const Case& which) {
 
 }  // namespace
 
-Outcome run(const Case& which) {
+Outcome run(const Case& which, const RunPass& run_last) {
   try {
-    std::string text = has_flag(which, "--expr") ? run_expr(which) : run_module(which);
+    std::string text = has_flag(which, "--expr") ? run_expr(which) : run_module(which, run_last);
     if (!text.empty() && !text.ends_with('\n')) text += '\n';
     return {std::move(text), false};
   } catch (const DiagnosticError& error) {

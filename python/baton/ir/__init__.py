@@ -7,7 +7,7 @@ from .base import (Attrs, Span, assert_structural_equal, load_json, save_json, s
 from .expr import GlobalVar, RelayExpr
 from .function import BaseFunc, DictAttrs
 from .module import IRModule
-from .op import Op
+from .op import Op, register_op_attr
 from .type import (FuncType, GlobalTypeVar, IncompleteType, RelayRefType, TensorType, TupleType, Type, TypeKind, TypeVar)
 
 

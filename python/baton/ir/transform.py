@@ -24,9 +24,7 @@ Pass.passes = property(core.passes_of, doc="The passes of a Sequential.")
 
 def Sequential(passes=None, opt_level=0, name="sequential", required=None):
     """A pass that runs others, in order, if the context enables them; what they require first."""
-    if required:
-        raise NotImplementedError("Sequential: required is not provided yet")
-    return core.sequential(list(passes or []), name, opt_level)
+    return core.sequential(list(passes or []), name, opt_level, list(required or []))
 
 
 def decorate_pass(make, method, pass_func, opt_level, name, required):

@@ -1,13 +1,14 @@
 """The language: expressions, operators, passes, building and running."""
 from .._load import core, not_provided
 
-from . import ty, expr, function, adt, op, build_module, transform, analysis, qnn, frontend, param_dict
+from . import (ty, expr, function, adt, op, annotation, build_module, transform, analysis, qnn, frontend, param_dict,
+               dataflow_pattern)
 from .build_module import bind_params_by_name, build, create_executor, optimize
 from .adt import (Clause, Constructor, Match, Pattern, PatternConstructor, PatternTuple, PatternVar, PatternWildcard)
 from .expr import (Call, Constant, Expr, GlobalVar, If, Let, RefCreate, RefRead, RefWrite, RelayExpr, Tuple, TupleGetItem,
                    TupleWrapper, Var, const, var)
 from .function import Function
-from .op import Op, image, nn, vision
+from .op import Op, device_copy, image, nn, vision
 from .param_dict import load_param_dict, save_param_dict
 from .ty import (Any, FuncType, GlobalTypeVar, IncompleteType, RefType, ShapeVar, TensorType, TupleType, Type, TypeCall,
                  TypeData, TypeKind, TypeVar, scalar_type)

@@ -1,5 +1,7 @@
 """What to compile for."""
 from .._load import core, not_provided
+from .compilation_config import make_compilation_config
+from .virtual_device import VirtualDevice
 
 
 class Target:
@@ -107,6 +109,13 @@ def require_cpu(target):
     if target.kind.name not in ("llvm", "c"):
         raise core.NotSupported(f"target {target}: only \"llvm\" (this machine's processor) can be built for yet")
     return target
+
+
+core.VirtualDevice.target = property(lambda self: Target(self._target) if self._target else None)
+core.CompilationConfig.primitive_targets = property(
+    lambda self: [Target(each, host=self._host) for each in self._primitive_targets])
+core.CompilationConfig.optional_homogeneous_target = property(
+    lambda self: self.primitive_targets[0] if len(self.primitive_targets) == 1 else None)
 
 
 def __getattr__(name):

@@ -1,10 +1,10 @@
-#include <sstream>
-
-#include "baton/cli/verb.h"
-#include "baton/driver/load_model.h"
+#include "baton/cli/common.h"
+#include "baton/driver/pipeline.h"
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/pass.h"
-#include "baton/support/error.h"
+#include "baton/pass/pass_list.h"
+#include "baton/pass/timing.h"
+#include "baton/pass/trace.h"
 
 namespace baton::cli {
 
@@ -15,31 +15,48 @@ class OptVerb final : public Verb {
   OptVerb() : Verb("opt", "Run passes over a model and show the result as Relay text.") {}
 
   void flags(CLI::App& app) override {
-    app.add_option("MODEL", model_, "workload name or .relay file")->required();
-    app.add_option("--passes", passes_, "names in order, with commas: InferType,FuseOps")->required();
-    app.add_option("--opt-level", opt_level_, "of the pass context; a pass that is called by name always runs")
-        ->capture_default_str();
+    flags_.add(app);
+    app.get_option("--opt-level")->description("0 to 4, of the pass context; a pass that is called by name always runs");
+    app.add_option("--passes", passes_,
+                   "in order, with commas: InferType,FuseOps(fuse_opt_level=0); without it all passes of a build, with "
+                   "weights bound");
     app.add_flag("--origins", origins_, "after each call: line and column of the operators it stands for");
+    app.add_flag("--trace", trace_, "instead of the result: what each pass made, merged, split, added and retired, and why");
+    app.add_flag("--timing", timing_, "instead of the result: how long each pass took, as a tree");
   }
 
   int run(Io& io) override {
-    IRModule module = load_model(model_).module;
+    const LoadedModel model = load_model(flags_.model);
+    IRModule module = model.module;
+    const std::vector<Pass> passes = passes_.empty() ? std::vector<Pass>() : parse_passes(passes_);
+    if (passes.empty() || !flags_.params.empty())
+      module = bind_params(module, load_params(model, flags_.params, flags_.inputs));
     auto context = std::make_shared<PassContext>();
-    context->opt_level = opt_level_;
-    context->instruments = {std::make_shared<OriginVerifier>()};
-    std::vector<Pass> passes;
-    std::istringstream names(passes_);
-    for (std::string name; std::getline(names, name, ',');) passes.push_back(make_pass(name));
-    const PassContextScope scope(context);
-    for (const Pass& pass : passes) module = (*pass)(module);
-    io.out << model_text(*module, origins_);
+    context->opt_level = flags_.opt_level;
+    const auto trace = std::make_shared<PassTrace>();
+    if (trace_) context->instruments.push_back(trace);
+    context->instruments.push_back(std::make_shared<OriginVerifier>());
+    if (timing_) context->instruments = {std::make_shared<PassTimingInstrument>()};
+    std::string timing;
+    {
+      const PassContextScope scope(context);
+      for (const Pass& pass : passes) module = (*pass)(module);
+      if (passes.empty()) module = optimize(module);
+      if (timing_) timing = PassTimingInstrument::render();
+    }
+    if (trace_)
+      io.out << trace_text(trace->steps());
+    else if (timing_)
+      io.out << timing;
+    else
+      io.out << model_text(*module, origins_);
     return 0;
   }
 
  private:
-  std::string model_, passes_;
-  int opt_level_ = 3;
-  bool origins_ = false;
+  ModelFlags flags_;
+  std::string passes_;
+  bool origins_ = false, trace_ = false, timing_ = false;
 };
 
 }  // namespace

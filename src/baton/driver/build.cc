@@ -37,23 +37,23 @@ std::vector<std::pair<const Origin*, Type>> origin_types(const IRModuleNode& typ
   return types;
 }
 
-/// The context to optimise under: the current one, with the level that was asked for.
-PassContextRef context_for(const BuildOptions& options) {
-  const PassContextRef current = PassContext::current();
-  if (!options.opt_level || *options.opt_level == current->opt_level) return nullptr;
-  auto context = std::make_shared<PassContext>(*current);
-  context->opt_level = *options.opt_level;
-  return context;
-}
+/// While it lives, the current context has the level that was asked for.
+class LevelScope {
+ public:
+  explicit LevelScope(const BuildOptions& options) {
+    const PassContextRef current = PassContext::current();
+    if (!options.opt_level || *options.opt_level == current->opt_level) return;
+    auto context = std::make_shared<PassContext>(*current);
+    context->opt_level = *options.opt_level;
+    scope_.emplace(std::move(context));
+  }
+
+ private:
+  std::optional<PassContextScope> scope_;
+};
 
 void check_interrupt(const BuildOptions& options) {
   if (options.interrupt && *options.interrupt) throw Interrupted("interrupted");
-}
-
-IRModule optimize_under(const PassContextRef& context, const IRModule& module, const Machine& machine) {
-  if (!context) return optimize(module, machine);
-  const PassContextScope scope(context);
-  return optimize(module, machine);
 }
 
 void compile(BuildResult& result, const BuildOptions& options) {
@@ -149,21 +149,26 @@ BuildResult build(const IRModule& module, const BuildOptions& options) {
   if (options.progress) options.progress("optimize", 0, 1);
   IRModule typed = infer_types(module->copy());
   const auto types = origin_types(*typed);
-  result.optimized = optimize_under(context_for(options), bind_params(typed, options.params),
-                                    options.machine ? *options.machine : Machine::host());
+  const LevelScope level(options);
+  result.optimized =
+      optimize(bind_params(typed, options.params), options.machine ? *options.machine : Machine::host());
   result.times.optimize_s = seconds_since(start);
   if (options.progress) options.progress("optimize", 1, 1);
   check_interrupt(options);
 
-  const Clock::time_point planning = Clock::now();
-  result.plan = make_plan(result.optimized, options.mod_name);
-  result.origins_json = origins_json(result.optimized->origins(), result.plan, types);
-  for (const PlannedKernel& kernel : result.plan.kernels)
-    result.function_metadata.emplace_back(kernel.func_name, kernel.function);
-  result.function_metadata.emplace_back("__tvm_main__", result.optimized->find("main"));
-  result.times.plan_s = seconds_since(planning);
-
-  compile(result, options);
+  // A pass like TVM's LowerTE, so that who watches passes sees what kernels take. It leaves the module as it is.
+  const Pass lower = module_pass({0, "LowerTE", {"InferType"}}, [&](IRModule optimized, const PassContext&) {
+    const Clock::time_point planning = Clock::now();
+    result.plan = make_plan(optimized, options.mod_name);
+    result.origins_json = origins_json(optimized->origins(), result.plan, types);
+    for (const PlannedKernel& kernel : result.plan.kernels)
+      result.function_metadata.emplace_back(kernel.func_name, kernel.function);
+    result.function_metadata.emplace_back("__tvm_main__", optimized->find("main"));
+    result.times.plan_s = seconds_since(planning);
+    compile(result, options);
+    return optimized;
+  });
+  (*sequential({lower, make_pass("InferType")}))(result.optimized);
   result.times.total_s = seconds_since(start);
   return result;
 }

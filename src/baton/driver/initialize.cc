@@ -1,5 +1,6 @@
 #include "baton/driver/initialize.h"
 
+#include "baton/byoc/register.h"
 #include "baton/codegen/evaluator.h"
 #include "baton/ops/register.h"
 #include "baton/pass/pass.h"
@@ -11,6 +12,7 @@ void initialize() {
   static const bool once = [] {
     register_all_ops();
     register_all_passes();
+    register_byoc_passes();
     set_default_evaluator(make_evaluator());
     return true;
   }();

@@ -2,17 +2,18 @@
 
 #include "baton/target/current_target.h"
 #include "baton/transform/alter_op_layout.h"
+#include "baton/transform/legalize.h"
 
 namespace baton {
 
 namespace {
 
-// Names and order as in TVM 0.11.1; each pass brings its level. Devices are planned when there is a target to plan for.
-Pass passes_with(const Pass& alter_op_layout, const TargetRef& target) {
-  std::vector<Pass> passes{
+// Names and order as in TVM 0.11.1; each pass brings its level.
+Pass passes_with(const Pass& alter_op_layout, const Target& target) {
+  return sequential({
       make_pass("RemoveUnusedFunctions"),
       make_pass("ToBasicBlockNormalForm"),
-      make_pass("qnn.Legalize"),
+      qnn_lowering_for({}),
       make_pass("Legalize"),
       make_pass("SimplifyInference"),
       make_pass("EliminateCommonSubexpr"),
@@ -30,20 +31,19 @@ Pass passes_with(const Pass& alter_op_layout, const TargetRef& target) {
       make_pass("FastMath"),
       make_pass("FoldConstant"),
       make_pass("SplitArgs"),
-  };
-  if (target) passes.push_back(make_pass("PlanDevices", {{"targets", AttrList{target->options()}}}));
-  passes.push_back(make_pass("FuseOps"));
-  return sequential(std::move(passes));
+      make_pass("PlanDevices", {{"targets", AttrList{target.options()}}}),
+      make_pass("FuseOps"),
+  });
 }
 
 IRModule prepare_kernels(IRModule module) {
-  for (const char* name : {"InferType", "Inline", "InferType", "LabelOps"}) module = (*make_pass(name))(module);
+  for (const char* name : {"InferType", "Inline", "InferType", "LabelOps", "AnnotateMemoryScope"}) module = (*make_pass(name))(module);
   return module;
 }
 
 }  // namespace
 
-Pass optimization_passes(const Machine& machine) { return passes_with(alter_op_layout_for(machine), {}); }
+Pass optimization_passes(const Machine& machine) { return passes_with(alter_op_layout_for(machine), *Target::parse("llvm")); }
 
 IRModule optimize(const IRModule& module, const Machine& machine) {
   return prepare_kernels((*optimization_passes(machine))(module));
@@ -52,7 +52,7 @@ IRModule optimize(const IRModule& module, const Machine& machine) {
 IRModule optimize_as_tvm(const IRModule& module, const std::string& target) {
   const TargetRef parsed = Target::parse(target);
   const TargetScope scope(parsed);
-  return prepare_kernels((*passes_with(make_pass("AlterOpLayout"), parsed))(module));
+  return prepare_kernels((*passes_with(make_pass("AlterOpLayout"), *parsed))(module));
 }
 
 }  // namespace baton

@@ -20,6 +20,14 @@ Halide::Expr with_value(const char* name, const Halide::Expr& x, Body&& body) {
   return Halide::Internal::Let::make(name, x, body(Halide::Internal::Variable::make(x.type(), name)));
 }
 
+/// Rounded to the nearest whole number, halves away from zero; Halide's round() takes them to the even one.
+inline Halide::Expr round_away(const Halide::Expr& value) {
+  return with_value("round_x", value, [](const Halide::Expr& x) {
+    const Halide::Expr whole = trunc(x), one = cast(x.type(), 1);  // x - whole is exact
+    return whole + select(abs(x - whole) >= cast(x.type(), 0.5f), select(x < 0, -one, one), cast(x.type(), 0));
+  });
+}
+
 /// The hyperbolic tangent; relative error below 3e-7.
 inline Halide::Expr vector_tanh(const Halide::Expr& value) {
   if (value.type() != Halide::Float(32)) return tanh(value);

@@ -11,8 +11,15 @@ namespace baton {
 
 // What the rules need to know of a module before a pass.
 struct OriginVerifier::ModuleFacts {
-  PointerSet constants;
+  PointerMap<const ConstantNode*> constants;  // by the address of their elements
   bool bare_primitives = false;  // a primitive function that stands for nothing
+
+  void add(const ConstantNode& constant) { constants.insert(constant.value().data(), &constant); }
+  /// Whether a constant is one of these, or another node of the very same array: at another position, say.
+  bool has(const ConstantNode& constant) const {
+    const ConstantNode* const* known = constants.find(constant.value().data());
+    return known && (*known)->value().shape() == constant.value().shape() && (*known)->value().dtype() == constant.value().dtype();
+  }
 };
 
 namespace {
@@ -109,8 +116,9 @@ class Verification {
       const auto& function = static_cast<const FunctionNode&>(node);
       if (function.is_primitive()) check_primitive(function);
     } else if (node.kind() == ExprKind::kConstant) {
-      facts_->constants.insert(&node);
-      if (before_ && node.origins().empty() && !before_->constants.contains(&node)) {
+      const auto& constant = static_cast<const ConstantNode&>(node);
+      facts_->add(constant);
+      if (before_ && node.origins().empty() && !before_->has(constant)) {
         fail("a constant of type " + type_text(node.checked_type()) + " stands for nothing",
              "build it in an OriginScope of the operators it was computed from");
       }
@@ -189,7 +197,7 @@ std::shared_ptr<ModuleFacts> facts_of(const IRModuleNode& module) {
     const ExprNode* node = todo.back();
     todo.pop_back();
     if (!seen.insert(node)) continue;
-    if (node->kind() == ExprKind::kConstant) facts->constants.insert(node);
+    if (node->kind() == ExprKind::kConstant) facts->add(static_cast<const ConstantNode&>(*node));
     if (const auto* function = as<FunctionNode>(node); function && function->is_primitive())
       facts->bare_primitives |= function->origins().empty();
     for_each_child(*node, [&](const Expr& child) {

@@ -100,6 +100,18 @@ std::map<std::string, PassFactory>& factories() {
 
 IRModule PassNode::operator()(const IRModule& module) const {
   BATON_CHECK(module, info_.name + " was given no module");
+  try {
+    return run_observed(module);
+  } catch (Error& error) {
+    error.came_through(info_.name);
+    throw;
+  } catch (InternalError& error) {
+    error.came_through(info_.name);
+    throw;
+  }
+}
+
+IRModule PassNode::run_observed(const IRModule& module) const {
   const PassContextRef context = PassContext::current();
   if (!should_run(*context, module, info_)) return module;
   auto instruments = context->instruments;
@@ -129,8 +141,8 @@ Pass function_pass(PassInfo info, std::function<Function(const Function&, const 
   return std::make_shared<FunctionPassNode>(std::move(info), std::move(body), may_retire);
 }
 
-Pass sequential(std::vector<Pass> passes, std::string name, int opt_level) {
-  return std::make_shared<SequentialNode>(PassInfo{opt_level, std::move(name), {}}, std::move(passes));
+Pass sequential(std::vector<Pass> passes, std::string name, int opt_level, std::vector<std::string> required) {
+  return std::make_shared<SequentialNode>(PassInfo{opt_level, std::move(name), std::move(required)}, std::move(passes));
 }
 
 const std::vector<Pass>& passes_of(const PassNode& sequential) {

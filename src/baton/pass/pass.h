@@ -6,10 +6,10 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "baton/ir/module.h"
+#include "baton/pass/config.h"
 #include "baton/pass/pass_args.h"
 
 namespace baton {
@@ -41,8 +41,6 @@ class Evaluator {
   virtual std::vector<NDArray> evaluate(const CallNode& call) = 0;
 };
 
-using ConfigValue = std::variant<bool, int64_t, std::string>;
-
 class PassContext;
 using PassContextRef = std::shared_ptr<PassContext>;
 
@@ -52,8 +50,8 @@ class PassContext {
   int opt_level = 2;
   std::vector<std::string> required_pass, disabled_pass;
   std::vector<std::shared_ptr<PassInstrument>> instruments;
-  std::map<std::string, ConfigValue> config;  ///< keys are checked when set through Python or the CLI
-  std::shared_ptr<Evaluator> evaluator;       ///< null: default_evaluator()
+  PassConfig config;
+  std::shared_ptr<Evaluator> evaluator;  ///< null: default_evaluator()
 
   /// The innermost entered context of this thread, else the thread's default (opt_level 2).
   static PassContextRef current();
@@ -99,6 +97,8 @@ class PassNode {
   /// Instruments, then the body on a copy of `module`, then instruments. A direct call ignores every gate.
   /// The origins of `module` that no node of the result carries must have been retired; that is entered in the
   /// result's origin table (the check itself is OriginVerifier's, an instrument).
+  /// What is thrown in the body, or in an instrument, arrives with the names of the passes it came through; `module` is
+  /// as it was.
   IRModule operator()(const IRModule& module) const;
 
  protected:
@@ -107,6 +107,7 @@ class PassNode {
   virtual IRModule finish(const IRModule& module) const { return module; }
 
  private:
+  IRModule run_observed(const IRModule& module) const;
   PassInfo info_;
   bool may_retire_;
 };
@@ -117,7 +118,8 @@ Pass module_pass(PassInfo info, std::function<IRModule(IRModule, const PassConte
 Pass function_pass(PassInfo info, std::function<Function(const Function&, const IRModule&, const PassContext&)> body,
                    bool may_retire = false);
 /// Applies gates (pass_enabled) and required passes to each. Required ones are made by name (make_pass).
-Pass sequential(std::vector<Pass> passes, std::string name = "sequential", int opt_level = 0);
+Pass sequential(std::vector<Pass> passes, std::string name = "sequential", int opt_level = 0,
+                std::vector<std::string> required = {});
 const std::vector<Pass>& passes_of(const PassNode& sequential);
 
 /// Passes by name: for `required`, the command line and Python. Without arguments a pass has its defaults.

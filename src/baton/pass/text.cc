@@ -11,10 +11,22 @@ std::string quoted(const std::vector<std::string>& names) {
   return text + "]";
 }
 
-std::string value_text(const ConfigValue& value) {
-  if (const bool* flag = std::get_if<bool>(&value)) return *flag ? "1" : "0";
-  if (const int64_t* number = std::get_if<int64_t>(&value)) return std::to_string(*number);
-  return "\"" + std::get<std::string>(value) + "\"";
+std::string value_text(const AttrValue& value, bool dict = false) {
+  if (const bool* flag = value.as<bool>()) return *flag ? "1" : "0";
+  if (const std::string* text = value.as<std::string>()) return "\"" + *text + "\"";
+  const AttrList* list = value.as<AttrList>();
+  if (!list) return attr_text(value);
+  std::string items;
+  for (const AttrValue& item : *list) {
+    if (!items.empty()) items += ", ";
+    if (dict) {
+      const AttrList& pair = *item.as<AttrList>();
+      items += value_text(pair[0]) + ": " + value_text(pair[1]);
+    } else {
+      items += value_text(item);
+    }
+  }
+  return dict ? "{" + items + "}" : "[" + items + "]";
 }
 
 }  // namespace
@@ -43,9 +55,8 @@ std::string pass_context_text(const PassContext& context) {
   std::vector<std::string> instruments;
   for (const auto& instrument : context.instruments) instruments.push_back(instrument->name());
   std::string config = "{";
-  for (const auto& [key, value] : context.config) {
-    config += (config.size() > 1 ? ", \"" : "\"") + key + "\": " + value_text(value);
-  }
+  for (const auto& [key, value] : context.config.values())
+    config += (config.size() > 1 ? ", \"" : "\"") + key + "\": " + value_text(value, find_config_option(key)->is_dict());
   return "Pass context information: \n\topt_level: " + std::to_string(context.opt_level) +
          "\n\trequired passes: " + quoted(context.required_pass) + "\n\tdisabled passes: " + quoted(context.disabled_pass) +
          "\n\tinstruments: " + quoted(instruments) + "\n\tconfig: " + config + "}";

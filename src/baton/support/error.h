@@ -1,15 +1,47 @@
 #pragma once
 // The two kinds of exceptions of the compiler. The user's mistakes are `Error` (and its child
 // DiagnosticError, see diagnostic.h); ours are `InternalError` and mean a bug in Baton.
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace baton {
+
+/// The passes that an exception left on its way up, innermost first.
+class PassTrail {
+ public:
+  /// Notes one; `what` is the exception's text without the trail.
+  void add(std::string pass, const char* what) {
+    passes_.push_back(std::move(pass));
+    if (shows_nothing()) return;
+    std::string text = what;
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    text += "\n  in pass ";
+    for (size_t i = 0; i < passes_.size(); ++i) text += (i ? ", inside " : "") + passes_[i];
+    text_ = std::make_shared<const std::string>(std::move(text));
+  }
+  const std::vector<std::string>& passes() const { return passes_; }
+  /// The text with the trail, or null.
+  const char* text() const noexcept { return text_ ? text_->c_str() : nullptr; }
+
+ private:
+  // A type error that InferType itself reports, as the reader of a program does, is about the program alone.
+  bool shows_nothing() const { return passes_.size() == 1 && passes_[0] == "InferType"; }
+  std::vector<std::string> passes_;
+  std::shared_ptr<const std::string> text_;
+};
 
 /// A mistake in what the user gave: the text says what was seen and what to do.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+  const char* what() const noexcept override { return trail_.text() ? trail_.text() : std::runtime_error::what(); }
+  void came_through(const std::string& pass) { trail_.add(pass, std::runtime_error::what()); }
+  const std::vector<std::string>& passes() const { return trail_.passes(); }
+
+ private:
+  PassTrail trail_;
 };
 
 /// Wrong use of a verb, flag or argument (exit code 2 of the command line).
@@ -29,6 +61,11 @@ class InternalError : public std::logic_error {
  public:
   InternalError(const char* file, int line, const std::string& what)
       : std::logic_error(std::string(file) + ":" + std::to_string(line) + ": " + what) {}
+  const char* what() const noexcept override { return trail_.text() ? trail_.text() : std::logic_error::what(); }
+  void came_through(const std::string& pass) { trail_.add(pass, std::logic_error::what()); }
+
+ private:
+  PassTrail trail_;
 };
 
 [[noreturn]] inline void internal_error(const char* file, int line, const char* condition, const std::string& what) {

@@ -24,9 +24,8 @@ CompilationConfig CompilationConfig::make(const PassContext& context, const std:
     config.default_device = device_of(config.primitive_targets[0]);
     return config;
   }
-  int type = kCpu;
-  if (const auto at = context.config.find("relay.fallback_device_type"); at != context.config.end())
-    if (const int64_t* given = std::get_if<int64_t>(&at->second); given && *given > 0) type = static_cast<int>(*given);
+  const int64_t given = context.config.integer("relay.fallback_device_type", 0);
+  const int type = given > 0 ? static_cast<int>(given) : kCpu;
   config.default_device = config.canonical({type, 0, {}, {}});
   return config;
 }

@@ -147,13 +147,9 @@ class Fuser final : public Rewriter {
 FusionOptions options_of(const PassContext& context, int level) {
   FusionOptions options;
   options.level = level < 0 ? context.opt_level : level;
-  if (const auto at = context.config.find("relay.FuseOps.max_depth"); at != context.config.end())
-    if (const int64_t* depth = std::get_if<int64_t>(&at->second)) options.max_depth = static_cast<size_t>(*depth);
-  if (const auto at = context.config.find("relay.FuseOps.link_params"); at != context.config.end()) {
-    const bool* flag = std::get_if<bool>(&at->second);
-    const int64_t* number = std::get_if<int64_t>(&at->second);
-    options.link_params = (flag && *flag) || (number && *number != 0);
-  }
+  const int64_t depth = context.config.integer("relay.FuseOps.max_depth", static_cast<int64_t>(options.max_depth));
+  options.max_depth = static_cast<size_t>(std::max<int64_t>(depth, 0));
+  options.link_params = context.config.flag("relay.FuseOps.link_params", options.link_params);
   return options;
 }
 

@@ -8,6 +8,7 @@
 
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
+#include "baton/transform/build.h"
 #include "baton/transform/call_graph.h"
 
 namespace baton {
@@ -57,10 +58,13 @@ Pass inline_globals() {
     }
     std::set<std::string> still_called;
     for (const auto& [name, function] : module->functions()) still_called.merge(functions_named_by(function));
-    for (const auto& [name, function] : ready)
-      if (!still_called.count(name)) module->remove(name);
+    for (const auto& [name, function] : ready) {
+      if (still_called.count(name)) continue;
+      retire_all(Expr(function), "no function calls it, and it is marked Inline");  // nothing where it was inlined
+      module->remove(name);
+    }
     return module;
-  });
+  }, /*may_retire=*/true);
 }
 
 }  // namespace baton

@@ -104,7 +104,7 @@ class LayoutSpreader final : public Rewriter {
     for (const Parts& parts : args)
       for (const Part& part : parts) {
         const size_t i = query.now.size();
-        query.now.push_back(part.now ? part.now : before->inputs[i]);
+        query.now.push_back(part.now ? in_letters_of(part, before->inputs[i]) : before->inputs[i]);
       }
     query.was = before->inputs;
 
@@ -117,6 +117,21 @@ class LayoutSpreader final : public Rewriter {
       return in_program_layout(call, rebuilt);
     if (after->attrs) wanted->attrs = after->attrs;
     return finish(call, rebuilt, *wanted, args, now.now, *before, *after);
+  }
+
+  /// How `part` lies now, in the letters that its reader has for the axes: behind transpose(axes=[0, 1, 3, 2]) what was NCWH
+  /// is NCHW to a pool. TVM 0.11.1 keeps the maker's letters, and so moves what has not moved.
+  static KnownLayout in_letters_of(const Part& part, KnownLayout reader) {
+    if (!reader || part.was == reader || part.was->rank() != reader->rank()) return part.now;
+    if (part.was->primal().size() != static_cast<size_t>(part.was->rank())) return part.now;  // split already
+    std::string text;
+    for (const LayoutAxis& axis : part.now->axes()) {
+      const int at = part.was->find(axis.letter);
+      if (at < 0 || !reader->axes()[static_cast<size_t>(at)].is_primal()) return part.now;
+      const char letter = reader->axes()[static_cast<size_t>(at)].letter;
+      text += axis.is_primal() ? std::string(1, letter) : std::to_string(axis.factor) + static_cast<char>(letter - 'A' + 'a');
+    }
+    return known_layout(text);
   }
 
   /// A call whose operator takes its arguments as in the program.

@@ -281,12 +281,16 @@ class Binder {
 
 }  // namespace
 
+Function to_normal_form(const Function& function, NormalForm form, uint64_t& next) {
+  return Binder(function, form, next).run(function);
+}
+
 IRModule to_normal_form(IRModule module, NormalForm form) {
   uint64_t next = 0;
   const auto functions = module->functions();
   for (const auto& [name, function] : functions) {
     if (is_closed(Expr(function))) continue;
-    const Function result = Binder(function, form, next).run(function);
+    const Function result = to_normal_form(function, form, next);
     if (result != function) module->replace(name, result);
   }
   return module;

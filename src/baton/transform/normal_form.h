@@ -13,5 +13,7 @@ enum class NormalForm {
 /// All functions of `module` in that form, but primitive ones and those of other compilers. New variables are called
 /// %x_0, %x_1, ... over the whole module. What changed has no types.
 IRModule to_normal_form(IRModule module, NormalForm form);
+/// One function, which may use variables from around it. `next`: the number of the next new variable.
+Function to_normal_form(const Function& function, NormalForm form, uint64_t& next);
 
 }  // namespace baton

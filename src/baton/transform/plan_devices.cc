@@ -301,7 +301,7 @@ Pass plan_devices(const PassArgs& args) {
   const int64_t fallback = reader.integer("fallback_device_type", 0);
   reader.finish();
   PassContext context = *PassContext::current();
-  if (fallback > 0) context.config["relay.fallback_device_type"] = fallback;
+  if (fallback > 0) context.config.set("relay.fallback_device_type", fallback);
   return sequential({plan_devices_rewrite(), plan_devices_core(CompilationConfig::make(context, targets, host))}, "PlanDevices");
 }
 

@@ -45,7 +45,7 @@ Pass plan_devices_rewrite() {
     for (const auto& [name, function] : module->functions())
       if (has_places(*function)) updates.emplace_back(name, as_ref<FunctionNode>(AnnotationRewriter().run(Expr(function))));
     for (auto& [name, function] : updates) module->replace(name, std::move(function));
-    return infer_types(std::move(module));
+    return (*make_pass("InferType"))(module);
   });
 }
 

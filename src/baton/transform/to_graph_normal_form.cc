@@ -15,20 +15,30 @@ namespace {
 class LetRemover final : public Rewriter {
  public:
   explicit LetRemover(const Expr& root) {
+    std::unordered_map<const ExprNode*, Expr> values;
     post_order(root, [&](const Expr& node) {
-      for_each_child(*node, [&](const Expr& child) {
-        if (child->kind() == ExprKind::kVar) ++uses_[child.get()];
-      });
+      if (const auto* let = as<LetNode>(node)) values.emplace(let->var().get(), let->value());
     });
+    // What the result needs: a let's value only where its variable is read.
+    std::vector<Expr> todo = {root};
+    while (!todo.empty()) {
+      const Expr node = todo.back();
+      todo.pop_back();
+      if (!used_.insert(node.get())) continue;
+      if (const auto* let = as<LetNode>(node)) {
+        todo.push_back(let->body());
+        continue;
+      }
+      if (const auto value = values.find(node.get()); value != values.end()) todo.push_back(value->second);
+      for_each_child(*node, [&](const Expr& child) { todo.push_back(child); });
+    }
   }
 
  private:
   void let_value(const LetNode& let, const Expr& value) override {
     const Expr var(let.var());
-    // One use is the let itself.
-    if (uses_[var.get()] == 1) {
+    if (!used_.contains(var.get()))
       post_order(let.value(), [](const Expr& node) { retire(node->origins(), "the value is not used"); });
-    }
     const auto* function = as<FunctionNode>(value);
     map(var, function && calls_itself(value, var) ? let_of(let, value) : value);
   }
@@ -48,7 +58,7 @@ class LetRemover final : public Rewriter {
     return let ? let->body() : rebuilt;
   }
 
-  PointerMap<int> uses_;
+  PointerSet used_;
 };
 
 }  // namespace

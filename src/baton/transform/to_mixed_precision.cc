@@ -282,8 +282,7 @@ Pass to_mixed_precision(const PassArgs& args) {
     throw UsageError("ToMixedPrecision: mixed_precision_type is \"" + text + "\"; a float type such as float16 or bfloat16 is expected");
   if (mode < 0 || mode > 2) throw UsageError("Missing op mode is either 0, 1, or 2");
   return function_pass({0, "ToMixedPrecision", {}}, [small, mode](const Function& given, const IRModule& module, const PassContext& context) {
-    const auto keep = context.config.find("relay.ToMixedPrecision.keep_orig_output_dtype");
-    const bool keep_result = keep != context.config.end() && keep->second != ConfigValue(false) && keep->second != ConfigValue(int64_t{0});
+    const bool keep_result = context.config.flag("relay.ToMixedPrecision.keep_orig_output_dtype", false);
     const Function function = as_ref<FunctionNode>(infer_type(Expr(given), module.get()));
     MixedPrecisionRewriter rewriter(*module, *small, function, [&] { return keep_result || is_named(given, *module); });
     const Function result = as_ref<FunctionNode>(rewriter.run(function));

@@ -1,4 +1,6 @@
 """Passes of Baton and of the user, contexts, instruments."""
+import sys
+
 import pytest
 
 import baton as tvm
@@ -10,7 +12,7 @@ def test_every_pass_can_be_made():
     for name in tvm._load.core.pass_names():
         owner = relay.qnn.transform if name.startswith("qnn.") else relay.transform
         made = getattr(owner, name.split(".")[-1])
-        if name not in ("SplitArgs", "ConvertLayout"):
+        if name not in ("AnnotateMemoryScope", "ChangeBatch", "ConvertLayout", "Defunctionalization", "InlineCompilerFunctionsBoundTo", "MergeComposite", "PlanDevices", "SplitArgs", "recast", "to_cps", "un_cps"):
             assert isinstance(made().info.opt_level, int), name
 
 
@@ -33,8 +35,21 @@ def test_context():
         assert (context.opt_level, context.required_pass, context.disabled_pass) == (3, ["A"], ["B"])
         assert context.config["relay.FuseOps.max_depth"] == 4 and "opt_level: 3" in str(context)
     assert tvm.transform.PassContext.current().opt_level == outer.opt_level
-    with pytest.raises(TypeError, match="config"):
+    with pytest.raises(AttributeError, match="expect config relay.FuseOps.max_depth to have type IntImm but get FloatImm"):
         tvm.transform.PassContext(config={"relay.FuseOps.max_depth": 1.5})
+    with pytest.raises(AttributeError, match="Invalid config option 'bad.key' candidates are: relay.FuseOps.link_params ,"):
+        tvm.transform.PassContext(config={"bad.key": 1})
+    with pytest.raises(TypeError, match="config"):
+        tvm.transform.PassContext(config={"relay.FuseOps.max_depth": object()})
+
+
+def test_config():
+    configs = tvm.transform.PassContext.list_configs()
+    assert configs["relay.FuseOps.max_depth"]["type"] == "IntImm" and "tir.UnrollLoop" in configs
+    given = {"relay.FuseOps.link_params": True, "tir.UnrollLoop": {"auto_max_step": 16}, "tir.add_lower_pass": [[0, 1]]}
+    context = tvm.transform.PassContext(config=given)
+    assert context.config == given
+    assert 'config: {"relay.FuseOps.link_params": 1, "tir.UnrollLoop": {"auto_max_step": 16}' in str(context)
 
 
 def test_gates():
@@ -94,6 +109,8 @@ def test_exceptions_keep_their_type():
         with pytest.raises(Mine, match="from a") as caught:
             each(tvm.parser.fromtext(DENSE))
         assert caught.traceback[-1].name.startswith("fails")
+        if sys.version_info >= (3, 11):
+            assert caught.value.__notes__ == ["in pass " + caught.traceback[-1].name]
 
     wrong = tvm.transform.module_pass(lambda mod, ctx: 3, opt_level=0, name="wrong")
     with pytest.raises(TypeError, match="wrong returned a int"):
@@ -152,6 +169,45 @@ def test_failing_instruments(where):
     assert tvm.transform.PassContext.current() is not context or context is None
     if where.startswith(("before", "after")):
         assert recorder.seen[-1] == "exit"
+
+
+def test_a_failing_instrument_is_named():
+    with pytest.raises(Mine) as caught:
+        with tvm.transform.PassContext(instruments=[Recorder(fail_at="before InferType")]):
+            relay.transform.InferType()(tvm.parser.fromtext(DENSE))
+    if sys.version_info >= (3, 11):
+        assert caught.value.__notes__ == ["in run_before_pass of instrument Recorder, pass InferType"]
+    with pytest.raises(TypeError, match="pi_cls must be a class"):
+        tvm.instrument.pass_instrument(3)
+
+
+def test_required_of_a_sequential():
+    recorder = Recorder()
+    inner = tvm.transform.Sequential([relay.transform.SimplifyExpr()], name="inner", required=["FoldConstant"])
+    with tvm.transform.PassContext(opt_level=3, instruments=[recorder]):
+        tvm.transform.Sequential([inner])(tvm.parser.fromtext(DENSE))
+    assert recorder.seen.index("before FoldConstant") < recorder.seen.index("before inner")
+
+
+def test_printing_instruments(capsys):
+    module = tvm.parser.fromtext(DENSE)
+    printing = [tvm.instrument.PrintBeforeAll(), tvm.instrument.PrintAfterAll(),
+                tvm.instrument.PassPrintingInstrument(["FuseOps"], ["InferType"])]
+    with tvm.transform.PassContext(instruments=printing):
+        relay.transform.FuseOps()(module)
+    out = capsys.readouterr().out
+    assert out.count("Before Running Pass: The meta data of the pass - pass name: FuseOps") == 1
+    assert out.count("After Running Pass: ") == 2 and out.count("Print IR before: FuseOps\n") == 1
+    assert out.count("Print IR after: InferType\n") == 1 and "Primitive=1" in out
+
+
+def test_trace():
+    trace = tvm.instrument.PassTrace()
+    with tvm.transform.PassContext(opt_level=3, instruments=[trace]):
+        relay.transform.FuseOps()(tvm.parser.fromtext(DENSE))
+    text = trace.render()
+    assert text.startswith("FuseOps  ") and "merged" in text and "InferType" not in text
+    assert "  InferType" in trace.render(all=True)
 
 
 def test_timing():

@@ -16,6 +16,7 @@
 #include "baton/text/tensor_bytes.h"
 #include "baton/text/parser.h"
 
+#include "driver/pass_tree.h"
 #include "text/reference.h"
 
 namespace baton {
@@ -107,7 +108,13 @@ TEST_P(SmallModels, AreBuiltAsByTvm) {
       continue;
     SCOPED_TRACE(golden["id"].get<std::string>());
     const IRModule module = parse_module(golden["text"].get<std::string>());
+    const auto recorder = std::make_shared<PassTreeRecorder>();
+    const auto context = std::make_shared<PassContext>();
+    context->opt_level = golden["opt_level"];
+    context->instruments = {recorder};
+    const PassContextScope scope(context);
     const BuildResult built = build(module, options_for(golden, module));
+    EXPECT_EQ(pass_tree_text(recorder->tree()), pass_tree_text(reference_pass_tree(golden)));
     const Json graph = Json::parse(built.graph_json());
     std::vector<std::string> nodes, funcs;
     for (const Json& node : graph["nodes"]) {

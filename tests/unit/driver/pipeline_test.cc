@@ -12,6 +12,7 @@
 #include "baton/ir/structural.h"
 #include "baton/ir/visit.h"
 
+#include "driver/pass_tree.h"
 #include "text/reference.h"
 #include "transform/loop_evaluator.h"
 #include "transform/transform_test.h"
@@ -64,15 +65,17 @@ class PackingEvaluator final : public Evaluator {
   LoopEvaluator loops_;
 };
 
-IRModule optimized(const std::string& model, int opt_level) {
+IRModule optimized(const std::string& model, int opt_level, std::shared_ptr<PassInstrument> watcher = nullptr) {
   const auto* workload = workloads::find_workload(model);
   BATON_CHECK(workload, model);
   const PassContextRef context = test_context(opt_level);
   context->evaluator = std::make_shared<PackingEvaluator>();
+  const IRModule module = bind_model((*named_pass("InferType"))(workload->make()));
+  if (watcher) context->instruments.push_back(std::move(watcher));
   const PassContextScope scope(context);
   Machine machine;
   machine.float_lanes = 16;
-  return optimize(bind_model((*named_pass("InferType"))(workload->make())), machine);
+  return optimize(module, machine);
 }
 
 class Pipeline : public testing::TestWithParam<std::pair<const char*, int>> {
@@ -85,7 +88,9 @@ TEST_P(Pipeline, MakesTheKernelsOfTvm) {
   const std::string id = std::string("build/") + model + "/O" + std::to_string(opt_level);
   for (const auto& each : text::reference("build.jsonl.gz")) {
     if (each["id"] != id) continue;
-    EXPECT_EQ(kernels(optimized(model, opt_level)), each["func_names"].get<std::vector<std::string>>());
+    const auto recorder = std::make_shared<PassTreeRecorder>();
+    EXPECT_EQ(kernels(optimized(model, opt_level, recorder)), each["func_names"].get<std::vector<std::string>>());
+    EXPECT_EQ(pass_tree_text(recorder->tree()), pass_tree_text(before_kernels(reference_pass_tree(each))));
     return;
   }
   FAIL() << "no reference " << id;
@@ -124,8 +129,10 @@ TEST_P(PipelineWithOurLayouts, FusesWhatTvmFuses) {
   const std::string id = std::string("build/") + model + "/O" + std::to_string(opt_level);
   for (const auto& each : text::reference("build.jsonl.gz")) {
     if (each["id"] != id) continue;
-    EXPECT_EQ(operators(optimized(model, opt_level)),
+    const auto recorder = std::make_shared<PassTreeRecorder>();
+    EXPECT_EQ(operators(optimized(model, opt_level, recorder)),
               without_numbers(each["func_names"].get<std::vector<std::string>>()));
+    EXPECT_EQ(pass_tree_text(recorder->tree()), pass_tree_text(before_kernels(reference_pass_tree(each))));
     return;
   }
   FAIL() << "no reference " << id;

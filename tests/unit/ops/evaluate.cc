@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "baton/ir/shape_rule.h"
 #include "baton/ir/visit.h"
 #include "baton/ops/compute.h"
+#include "codegen/kernels.h"
 
 namespace baton {
 
@@ -23,7 +25,9 @@ NDArray empty_of(const Type& type) {
   return NDArray::empty(tensor->extents(), tensor->dtype());
 }
 
-Values run(const CallNode& call, const Values& args) {
+}  // namespace
+
+Values run_stages(const CallNode& call, const Values& args, const Type& result) {
   BATON_CHECK(call.op() && call.op()->compute, "no compute: " + (call.op() ? call.op()->name : "a function"));
   std::vector<Tensor> inputs;
   std::vector<Halide::Buffer<>> buffers;
@@ -36,16 +40,16 @@ Values run(const CallNode& call, const Values& args) {
     inputs.emplace_back(load, arg.shape(), arg.dtype());
   }
   std::vector<Type> types;
-  for (const Expr& arg : call.args()) types.push_back(arg->checked_type());
+  for (const NDArray& arg : args) types.push_back(tensor_type(arg.shape(), arg.dtype()));
   std::string prefix = call.op()->name;
   std::replace(prefix.begin(), prefix.end(), '.', '_');  // Halide's names have no dots
-  Compute compute(prefix, inputs, types, call.checked_type());
+  Compute compute(prefix, inputs, types, result);
   call.op()->compute(compute, call.attrs());
   for (const Stage& stage : compute.stages()) Halide::Func(stage.func).compute_root();
   Values outputs;
-  const auto* tuple = as_type<TupleTypeNode>(call.checked_type());
+  const auto* tuple = as_type<TupleTypeNode>(result);
   for (size_t k = 0; k < compute.results().size(); ++k) {
-    outputs.push_back(empty_of(tuple ? tuple->fields()[k] : call.checked_type()));
+    outputs.push_back(empty_of(tuple ? tuple->fields()[k] : result));
     if (outputs.back().size() == 0) continue;
     Halide::Buffer<> to = buffer_of(outputs.back());
     Halide::Func(compute.results()[k]).realize(to);
@@ -53,9 +57,38 @@ Values run(const CallNode& call, const Values& args) {
   return outputs;
 }
 
-}  // namespace
+RunCall run_kernel_of(const std::string& template_name) {
+  return [template_name](const CallNode& call, const Values& args, const Type& result) {
+    std::vector<Var> params;
+    size_t next = 0;
+    const std::function<Expr(const Type&)> param_of = [&](const Type& type) -> Expr {
+      if (const auto* tuple = as_type<TupleTypeNode>(type)) {
+        std::vector<Expr> fields;
+        std::vector<Type> types;
+        for (const Type& field : tuple->fields()) fields.push_back(param_of(field)), types.push_back(fields.back()->checked_type());
+        return make_tuple(std::move(fields), test::typed(tuple_type(std::move(types))));
+      }
+      const NDArray& arg = args.at(next);
+      params.push_back(test::param("p" + std::to_string(next++), tensor_type(arg.shape(), arg.dtype())));
+      return params.back();
+    };
+    std::vector<Expr> given;
+    for (const Expr& arg : call.args()) given.push_back(param_of(arg->checked_type()));
+    KernelRequest request;
+    request.function = test::primitive(params, make_call(call.callee(), std::move(given), call.attrs(), test::typed(result)));
+    request.template_name = template_name;
+    const std::vector<KernelRequest> requests = {request};
+    const test::Folder folder;
+    KernelCache cache(folder.path());
+    CompileOptions options;
+    options.cache = &cache;
+    options.threads = 1;
+    const auto library = jit_library({{"kernel", compile_kernels(requests, options)[0]}}, requests, options);
+    return test::call_kernel(library->find("kernel"), request.function, args);
+  };
+}
 
-Values evaluate(const Function& function, const Values& inputs) {
+Values evaluate(const Function& function, const Values& inputs, const RunCall& run) {
   std::unordered_map<const ExprNode*, Values> values;
   BATON_CHECK(inputs.size() == function->params().size(), "one array per parameter");
   for (size_t i = 0; i < inputs.size(); ++i) values[function->params()[i].get()] = {inputs[i]};
@@ -72,7 +105,8 @@ Values evaluate(const Function& function, const Values& inputs) {
     } else if (const auto* item = as<TupleGetItemNode>(node)) {
       values[node.get()] = {values.at(item->tuple().get()).at(item->index())};  // tuples of tensors only
     } else if (const auto* call = as<CallNode>(node)) {
-      values[node.get()] = run(*call, gather(call->args()));
+      const Values args = gather(call->args());
+      values[node.get()] = run(*call, args, static_result_type(*call, args));
     }
   });
   return values.at(function->body().get());

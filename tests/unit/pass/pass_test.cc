@@ -218,7 +218,7 @@ TEST_F(Passes, Texts) {
   context.opt_level = 3;
   context.required_pass = {"A"};
   context.disabled_pass = {"FoldConstant"};
-  context.config["relay.FuseOps.max_depth"] = int64_t{10};
+  context.config.set("relay.FuseOps.max_depth", int64_t{10});
   EXPECT_EQ(pass_context_text(context),
             "Pass context information: \n\topt_level: 3\n\trequired passes: [\"A\"]\n\tdisabled passes: "
             "[\"FoldConstant\"]\n\tinstruments: []\n\tconfig: {\"relay.FuseOps.max_depth\": 10}");

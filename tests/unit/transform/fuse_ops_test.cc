@@ -63,7 +63,7 @@ TEST_F(FuseOps, UsersThatMeetInTheResultAreAReason) {
 }
 
 TEST_F(FuseOps, DepthIsAReason) {
-  context->config["relay.FuseOps.max_depth"] = int64_t{2};
+  context->config.set("relay.FuseOps.max_depth", int64_t{2});
   EXPECT_THAT(reasons(parse("%x: Tensor[(3), float32]) { exp(exp(exp(exp(%x)))) }")),
               ElementsAre("exp: the kernel would hold more operators than relay.FuseOps.max_depth",
                           std::string("exp: ") + kResult));

@@ -6,6 +6,8 @@
 #include <regex>
 #include <set>
 
+#include "baton/byoc/pattern_table.h"
+#include "baton/byoc/target_rules.h"
 #include "baton/driver/pipeline.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/origin_verifier.h"
@@ -16,6 +18,8 @@
 #include "baton/target/current_target.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
+#include "baton/transform/gradient.h"
+#include "baton/transform/infer_type.h"
 #include "text/reference.h"
 
 namespace baton::golden {
@@ -142,6 +146,37 @@ bool exists(const std::string& pass) {
   return names.count(pass) > 0;
 }
 
+// The pattern tables of the goldens' README, by name.
+void register_golden_tables() {
+  static const bool once = [] {
+    const auto op = [](const char* name, std::vector<DFPattern> args) { return is_op(name)->call(std::move(args)); };
+    const auto conv = [&] { return op("nn.conv2d", {wildcard(), wildcard()}); };
+    const auto bias = [&](const DFPattern& data) { return op("nn.bias_add", {data, wildcard()}); };
+    const auto relu = [&](const DFPattern& data) { return op("nn.relu", {data}); };
+    const auto dense = [&] { return op("nn.dense", {wildcard(), wildcard()}); };
+    const auto add = [&] { return op("add", {wildcard(), wildcard()}); };
+    register_pattern_table("conv2d_bias_relu", {{"byoc.conv2d_bias_relu", relu(bias(conv())), {}}});
+    register_pattern_table("conv2d_relu", {{"byoc.conv2d_relu", relu(conv()), {}}});
+    register_pattern_table("dense_bias", {{"byoc.dense_bias", bias(dense()), {}}, {"byoc.dense", dense(), {}}});
+    register_pattern_table("add_relu", {{"byoc.add_relu", relu(add()), {}}, {"byoc.add", add(), {}}});
+    register_pattern_table("optional_bn", {{"byoc.conv_opt", conv()->optional(bias)->optional(relu), {}}});
+    register_pattern_table("seed_cuda", {{"cuda.conv2d_relu_with_bias", relu(bias(conv())), {}}, {"cuda.conv2d_relu_wo_bias", relu(conv()), {}}});
+    return true;
+  }();
+  static_cast<void>(once);
+}
+
+// One step. "gradient" is no pass there: main is given a new function, as relay.transform.gradient makes it.
+IRModule step_done(const json& step, const IRModule& module) {
+  if (step[0] == "optimize") return optimize_as_tvm(module, step[1]["target"]);
+  if (step[0] != "gradient") return (*make_pass(step[0], pass_args(step[1])))(module);
+  const IRModule result = module->copy();
+  result->set("main", gradient(result->find("main"), result, gradient_mode(step[1].value("mode", "higher_order"))));
+  infer_types(result);
+  verify_origins(*result, "gradient");
+  return result;
+}
+
 // Where two texts part, with a little before it.
 std::string difference(const std::string& got, const std::string& want) {
   const auto [a, b] = std::mismatch(got.begin(), got.end(), want.begin(), want.end());
@@ -153,6 +188,7 @@ std::string difference(const std::string& got, const std::string& want) {
 }  // namespace
 
 PassCases::PassCases() : cases_(text::reference("passes.jsonl.gz")) {
+  register_golden_tables();
   for (const json& input : text::reference("passes_inputs.jsonl"))
     texts_[input["id"].get<std::string>().substr(std::string("module/").size())] = input;
   for (const json& model : text::reference("text.jsonl.gz")) {
@@ -195,13 +231,14 @@ Result PassCases::run(const json& which) {
   if (!module) return {Verdict::kSkipped, "module " + which["module"].get<std::string>() + ": " + why};
   try {
     {
+      const TargetRules rules(which);
       const PassContextScope scope(pass_context(which));
       std::optional<TargetScope> target;
       if (which.contains("target") && which["target"].is_string()) target.emplace(Target::parse(which["target"].get<std::string>()));
-      for (const json& step : which["steps"])
-        module = step[0] == "optimize" ? optimize_as_tvm(module, step[1]["target"])
-                                       : (*make_pass(step[0], pass_args(step[1])))(module);
+      for (const json& step : which["steps"]) module = step_done(step, module);
     }
+    // There the result is one function.
+    if (which["steps"].back()[0] == "Defunctionalization") module = module_from_expr(Expr(module->find("main")));
     const std::string got = structure_of(shown(module)), want = structure_of(which["output"]);
     bool same = got == want;
     if (!same && which.contains("output_typed"))
@@ -231,6 +268,14 @@ std::string structure_of(const std::string& given) {
   }
   static const std::regex hash("hash=\"[0-9a-f]{8,16}\"");
   plain = std::regex_replace(plain, hash, "hash=\"?\"");
+  // Functions that LambdaLift makes are named after their hash there; here by the order in which they appear.
+  std::map<std::string, int> lifted;
+  for (size_t at = 0; (at = plain.find("lifted_name", at)) != std::string::npos;) {
+    at += std::string_view("lifted_name").size();
+    const size_t end = std::min(plain.find_first_not_of("0123456789_", at), plain.size());
+    const int number = lifted.try_emplace(plain.substr(at, end - at), static_cast<int>(lifted.size())).first->second;
+    plain.replace(at, end - at, "_" + std::to_string(number));
+  }
   std::map<std::string, int> numbers;
   std::string result;
   for (size_t i = 0; i < plain.size();) {
@@ -251,9 +296,23 @@ std::string structure_of(const std::string& given) {
   return result;
 }
 
+TargetRules::TargetRules(const json& which) {
+  const json rules = which.value("register", json::object());
+  for (const auto& [key, ops] : rules.items()) {
+    for (const json& op : ops) {
+      rules_.emplace_back(op, key.substr(std::string("target.").size()));
+      register_target_rule(rules_.back().first, rules_.back().second, [](const Expr&) { return true; });
+    }
+  }
+}
+
+TargetRules::~TargetRules() {
+  for (const auto& [op, compiler] : rules_) reset_target_rule(op, compiler);
+}
+
 PassArgs pass_args(const json& args) {
   PassArgs result;
-  for (const auto& [name, value] : args.items()) result.emplace_back(name, value_of(value));
+  for (const auto& [name, value] : args.items()) result.emplace_back(name == "table" ? "pattern_table" : name, value_of(value));
   return result;
 }
 
@@ -265,7 +324,7 @@ PassContextRef pass_context(const json& which) {
   context->disabled_pass = ctx.value("disabled", std::vector<std::string>());
   const json config = ctx.value("config", json::object());
   for (const auto& [key, value] : config.items())
-    context->config[key] = value.is_boolean() ? ConfigValue(value.get<bool>()) : ConfigValue(value.get<int64_t>());
+    context->config.set(key, value_of(value));
   context->instruments = {std::make_shared<OriginVerifier>()};
   return context;
 }

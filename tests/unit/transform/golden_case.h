@@ -47,6 +47,18 @@ class PassCases {
 std::string structure_of(const std::string& text);
 
 /// The pass and arguments of a step, as make_pass takes them.
+/// While it lives, the compilers of the case's `register` take all calls of the operators listed there.
+class TargetRules {
+ public:
+  explicit TargetRules(const nlohmann::json& which);
+  ~TargetRules();
+  TargetRules(const TargetRules&) = delete;
+  TargetRules& operator=(const TargetRules&) = delete;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> rules_;
+};
+
 PassArgs pass_args(const nlohmann::json& args);
 PassContextRef pass_context(const nlohmann::json& which);
 

@@ -78,6 +78,7 @@ class OriginMutations : public ::testing::Test {
   // Runs the last step of a case clean and broken.
   static void score(const IRModule& input, const nlohmann::json& which, Tally& tally) {
     const std::string id = which["id"];
+    const TargetRules rules(which);
     const auto& steps = which["steps"];
     IRModule module = input;
     const PassContextRef context = pass_context(which);
@@ -109,7 +110,9 @@ class OriginMutations : public ::testing::Test {
 
 // Nothing here can be changed by them yet: FlattenAtrousConv looks for nn.space_to_batch_nd, which is not provided, and no
 // operator that is has a legalisation. BatchingOps runs three passes that are here by name, at level 4 only.
-const std::set<std::string> kNotReached = {"BatchingOps", "FlattenAtrousConv", "Legalize", "qnn.Legalize"};
+// AnnotateMemoryScope has nothing to say about any target that code is made for. Conv2dToSparse2 takes constants.
+// MarkCompilerFunctionsAsExtern makes functions only, which are no kernels any more.
+const std::set<std::string> kNotReached = {"AnnotateMemoryScope", "BatchingOps", "Conv2dToSparse2", "FlattenAtrousConv", "Legalize", "MarkCompilerFunctionsAsExtern"};
 
 // What the reference lacks: programs of which a pass drops something.
 struct Program {
@@ -146,10 +149,60 @@ constexpr Program kPrograms[] = {
     {"PlanDevices",
      "def @main(%x: Tensor[(3), float32]) { "
      "tanh(on_device(exp(%x), virtual_device=VirtualDevice(device_type=1, virtual_device_id=0))) }"},
+    {"recast",
+     "def @main(%x: Tensor[(2, 8), float32], %w: Tensor[(4, 8), float32]) { tanh(nn.dense(%x, %w, units=4)) }",
+     R"({"dtype": "int8", "out_dtype": "int32", "ops": ["nn.dense"]})"},
+    {"DenseToSparse",
+     "def @main(%x: Tensor[(2, 8), float32], %w: Tensor[(4, 8), float32]) { tanh(nn.dense(%x, %w, units=4)) }",
+     R"({"weight_name": ["w"], "weight_shape": [[[3], [3], [5]]]})"},
+    {"Conv2dToSparse",
+     "def @main(%x: Tensor[(1, 8, 8, 8), float32], %w: Tensor[(8, 8, 1, 1), float32]) { "
+     "tanh(nn.conv2d(%x, %w, channels=8, kernel_size=[1, 1], padding=[0, 0, 0, 0])) }",
+     R"({"weight_name": ["w"], "weight_shape": [[[3], [3], [9]]], "layout": "NCHW", "kernel_size": 1})"},
+    {"SimplifyFCTranspose",
+     "def @main(%x: Tensor[(2, 8), float32], %w: Tensor[(8, 4), float32]) { tanh(nn.dense(%x, transpose(%w, axes=[1, 0]), units=4)) }",
+     R"({"target_weight_name": ["w"]})"},
+    {"QuantizePartition",
+     "def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32]) { "
+     "tanh(nn.relu(nn.conv2d(%x, %w, channels=4, kernel_size=[3, 3], padding=[0, 0, 0, 0]))) }"},
+    {"QuantizeAnnotate",
+     "def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32]) { "
+     "nn.relu(nn.conv2d(%x, %w, channels=4, kernel_size=[3, 3], padding=[0, 0, 0, 0])) }",
+     R"({"skip_conv_layers": []})"},
+    {"QuantizeCalibrate",
+     "def @main(%x: Tensor[(4), float32], %s: float32, %l: float32, %m: float32) { "
+     "tanh(relay.op.annotation.simulated_quantize(%x, %s, %l, %m)) }"},
+    {"QuantizeRealize",
+     "def @main(%x: Tensor[(4), float32]) { nn.relu(relay.op.annotation.simulated_quantize(%x, 0.5f, -127f, 127f)) }"},
     {"SplitArgs",
      "def @main(%a: Tensor[(1, 4), float32], %b: Tensor[(1, 4), float32], %c: Tensor[(1, 4), float32]) { "
      "tanh(concatenate((%a, %b, %c))) }",
      R"({"max_function_args": 2})"},
+    {"EtaExpand",
+     "def @f(%x: int32) -> int32 { abs(%x) } def @main(%x: int32) -> int32 { add(@f(%x), abs(@f(%x))) }",
+     R"({"expand_global_var": true})"},
+    {"ChangeBatch", "def @main(%x: Tensor[(1, 3), float32]) { tanh(exp(%x)) }", R"({"data": [["x", 0]], "batch_size": 4})"},
+    {"LambdaLift",
+     "def @main(%x: Tensor[(3), float32]) { let %f = fn (%y: Tensor[(3), float32]) { add(exp(%y), %x) }; tanh(%f(%x)) }"},
+    {"ManifestLifetimes", "def @main(%x: Tensor[(3), float32]) { let %a = exp(%x); let %b = %a; let %c = tanh(%b); %c }"},
+    {"PartialEvaluate",
+     "def @main(%x: Tensor[(3), float32]) { let %f = fn (%y: Tensor[(3), float32]) { if (True) { exp(%y) } else { abs(%y) } }; "
+     "tanh(%f(%x)) }"},
+    {"Defunctionalization",
+     "def @apply(%f: fn (float32) -> float32, %x: float32) -> float32 { tanh(%f(%x)) } "
+     "def @main(%x: float32) -> float32 { add(@apply(fn (%y: float32) -> float32 { exp(%y) }, %x), fn (%z: float32) -> float32 { %x }(abs(%x))) }"},
+    {"InlineCompilerFunctionsBoundTo",
+     "def @main(%x: Tensor[(3), float32]) { exp(@f(%x)) } "
+     "def @f(%y: Tensor[(3), float32], Compiler=\"c\") -> Tensor[(3), float32] { tanh(%y) } "
+     "def @g(%y: Tensor[(3), float32], Compiler=\"c\") -> Tensor[(3), float32] { abs(%y) }",
+     R"({"global_vars": ["f", "g"]})"},
+    {"MergeCompilerRegions",
+     "def @main(%x: Tensor[(3), float32]) { %0 = annotation.compiler_begin(%x, compiler=\"c\"); %1 = tanh(%0); "
+     "%2 = annotation.compiler_end(%1, compiler=\"c\"); %3 = annotation.compiler_begin(%2, compiler=\"c\"); %4 = exp(%3); "
+     "annotation.compiler_end(%4, compiler=\"c\") }"},
+    {"PartitionGraph",
+     "def @main(%x: Tensor[(3), float32]) { %0 = annotation.compiler_begin(%x, compiler=\"c\"); %1 = tanh(%0); "
+     "annotation.compiler_end(%1, compiler=\"c\") }"},
 };
 
 nlohmann::json step(const std::string& pass, const char* args = "{}") { return nlohmann::json::array({pass, nlohmann::json::parse(args)}); }

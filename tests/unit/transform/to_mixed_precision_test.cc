@@ -23,7 +23,7 @@ class MixedPrecisionTest : public ::testing::Test {
   IRModule convert(const std::string& text, const PassArgs& args = {}, bool keep = false) {
     auto context = std::make_shared<PassContext>();
     context->instruments = {std::make_shared<OriginVerifier>()};
-    if (keep) context->config["relay.ToMixedPrecision.keep_orig_output_dtype"] = true;
+    if (keep) context->config.set("relay.ToMixedPrecision.keep_orig_output_dtype", true);
     const PassContextScope scope(context);
     const IRModule result = (*make_pass("ToMixedPrecision", args))(parse_module("#[version = \"0.0.5\"]\n" + text));
     EXPECT_TRUE(types_are_right(*result));

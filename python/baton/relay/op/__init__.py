@@ -75,7 +75,35 @@ class _Namespace:
 nn, image, vision, annotation = (_Namespace(each) for each in ("nn", "image", "vision", "annotation"))
 
 
+def device_copy(data, src_device, dst_device):
+    """A copy of `data` from one device to another: Devices, names of them ("cuda") or VirtualDevices."""
+    from ...target.virtual_device import as_virtual_device
+
+    return builder("device_copy")(data, as_virtual_device(src_device), as_virtual_device(dst_device))
+
+
+def register_mixed_precision_conversion(op_name, func=None, level=10):
+    """Says in which precision `op_name` computes: func(call, dtype) -> [colour, accumulation dtype, output dtype].
+
+    Colours are those of relay.transform.mixed_precision. The operators that ToMixedPrecision knows have level 10: a higher
+    one replaces them. Without `func` it is a decorator.
+    """
+    def register(rule):
+        core.register_mixed_precision(op_name, rule, level)
+        return rule
+
+    return register(func) if func else register
+
+
 def __getattr__(name):
+    if name == "contrib":
+        import importlib
+
+        return importlib.import_module(__name__ + ".contrib")
+    if name == "register_op_attr":
+        from ...ir.op import register_op_attr
+
+        return register_op_attr
     if name in NAMES:
         return builder(name)
     not_provided(__name__, name)

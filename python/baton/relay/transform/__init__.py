@@ -6,17 +6,28 @@ FunctionPass = core.Pass
 
 # Where TVM takes arguments by position too. None means: as if it was not given.
 _PARAMETERS = {
+    "AnnotateTarget": ("targets", "include_non_call_ops"),
+    "ChangeBatch": ("data", "batch_size"),
     "CombineParallelBatchMatmul": ("min_num_branches",),
     "CombineParallelConv2D": ("min_num_branches",),
     "CombineParallelDense": ("min_num_branches", "to_batch"),
+    "Conv2dToSparse": ("weight_name", "weight_shape", "layout", "kernel_size"),
+    "Conv2dToSparse2": ("layout", "kernel_size", "blocksize", "sparsity_threshold"),
     "ConvertLayout": ("desired_layouts",),
     "DeadCodeElimination": ("inline_once", "ignore_impurity"),
+    "DenseToSparse": ("weight_name", "weight_shape"),
     "EliminateCommonSubexpr": ("fskip",),
+    "EtaExpand": ("expand_constructor", "expand_global_var"),
     "FoldConstant": ("fold_qnn",),
     "FuseOps": ("fuse_opt_level",),
     "Legalize": ("legalize_map_attr_name",),
+    "MarkCompilerFunctionsAsExtern": ("compiler_filter",),
+    "OutlineCompilerFunctionsWithExistingGlobalSymbols": ("compiler_filter",),
+    "PartitionGraph": ("mod_name", "bind_constants"),
     "RemoveUnusedFunctions": ("entry_functions",),
+    "SimplifyFCTranspose": ("target_weight_name",),
     "SplitArgs": ("max_function_args",),
+    "ToMixedPrecision": ("mixed_precision_type", "missing_op_mode"),
 }
 
 
@@ -38,6 +49,45 @@ def factory(name):
 globals().update({_name: factory(_name) for _name in core.pass_names() if "." not in _name})
 
 
+def MergeComposite(pattern_table):
+    """Makes a pass that turns what matches into composite functions.
+
+    `pattern_table` is a list of (name, pattern) or (name, pattern, check), earlier entries first; or the name under which
+    one was registered (relay.op.contrib.register_pattern_table).
+    """
+    if isinstance(pattern_table, str):
+        return core.make_pass("MergeComposite", {"pattern_table": pattern_table})
+    return core.merge_composite(list(pattern_table))
+
+
+def InlineCompilerFunctionsBoundTo(global_vars):
+    """Makes a pass that puts the bodies of these functions, and of composite functions in them, where they are called."""
+    names = [each if isinstance(each, str) else each.name_hint for each in global_vars]
+    return core.make_pass("InlineCompilerFunctionsBoundTo", {"global_vars": names})
+def _for_targets(name):
+    """The function that makes pass `name` for the targets of a CompilationConfig."""
+    def make(config):
+        return core.make_pass(name, {"targets": [each.text for each in config.primitive_targets], "host": config._host,
+                                     "fallback_device_type": config.default_primitive_virtual_device.device_type})
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"Makes the pass {name}(config); config is made by baton.target.make_compilation_config."
+    return make
+
+
+PlanDevices, AnnotateMemoryScope = _for_targets("PlanDevices"), _for_targets("AnnotateMemoryScope")
+
+
+def recast(expr, dtype, out_dtype, ops=None, skip_layers=None):
+    """`expr`, a Function or a module, with some operators (nn.conv2d) computing in `dtype` and giving `out_dtype`.
+
+    For measuring operators in another type: nothing is done to keep the values. skip_layers: calls that stay, counted from
+    0; negative numbers count from the last.
+    """
+    mod = expr if isinstance(expr, core.IRModule) else core.IRModule.from_expr(expr)
+    made = core.make_pass("recast", {"dtype": dtype, "out_dtype": out_dtype, "ops": ops or ["nn.conv2d"],
+                                     "skip_layers": skip_layers or []})(mod)
+    return made if mod is expr else made["main"]
 class LayoutConfig:
     """Used with `with`: ConvertLayout leaves the nn.conv2d of these numbers alone, counted from 0 as it meets them."""
 
@@ -70,6 +120,32 @@ def function_pass(pass_func=None, opt_level=None, name=None, required=None):
     It is applied to each function; types are inferred after it.
     """
     return decorate_pass(core.function_pass, "transform_function", pass_func, opt_level, name, required)
+
+
+def to_cps(func, mod=None):
+    """`func` in continuation-passing style: it takes what is to be done with its result as a last parameter.
+
+    Functions of `mod` that it calls are entered there in that style too, as NAME_cps.
+    """
+    return core.to_cps(func, mod)
+
+
+def un_cps(func):
+    """A function in continuation-passing style as one that returns its result."""
+    return core.un_cps(func)
+
+
+ToCPS = to_cps
+
+
+def Defunctionalization(func, mod):  # noqa: N802
+    """`func` with data in the place of functions that are passed on, kept or returned inside; `mod` gets what that needs."""
+    return core.defunctionalize(func, mod)
+
+
+def ToANormalFormExpr(e):  # noqa: N802
+    """The expression `e` in A-normal form."""
+    return core.to_a_normal_form_expr(e)
 
 
 def __getattr__(name):

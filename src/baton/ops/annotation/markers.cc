@@ -1,13 +1,13 @@
 // Marks around values. They compute nothing: the result has the type of the input.
+#include "baton/ops/annotation/compiler_attrs.h"
+#include "baton/ops/annotation/quantize_annotation.h"
+#include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
-#include "baton/ops/qnn/qnn_attrs.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 
 namespace baton {
 
-struct CompilerAttrs {
-  std::string compiler = {};
-};
 struct CastHintAttrs {
   DType dtype = {};
 };
@@ -28,15 +28,37 @@ const AttrSchema& attr_schema<CastHintAttrs>() {
   return schema;
 }
 
+template <>
+const AttrSchema& attr_schema<QuantizeAnnotationAttrs>() {
+  using A = QuantizeAnnotationAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.QuantizeAnnotationAttrs",
+      {{"axis", &A::axis, "axis of the channels"},
+       {"kind", &A::kind, "what is rounded: 1 an input, 2 a weight, 3 an activation"},
+       {"sign", &A::sign, "whether one bit is the sign"},
+       {"rounding", &A::rounding, "how halves are rounded"}});
+  return schema;
+}
+
 namespace {
 
 // The scale and the bounds are float32 scalars: an input that is not known yet becomes one.
-RelationStatus simulated_quantize_relation(RelationContext& ctx, const SimulatedQuantizeAttrs&) {
+RelationStatus simulated_quantize_relation(RelationContext& ctx, const QuantizeAnnotationAttrs&) {
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
   for (size_t i = 1; i < 4; ++i)
     if (ctx.assign(i, scalar_type(DType::float_(32))) == kFailed) return kFailed;
   return identity_relation(ctx);
+}
+
+// The value itself, each field of a tuple.
+void identity_compute(Compute& c) {
+  std::vector<Halide::Func> results;
+  for (int k = 0; k < c.num_inputs(); ++k) {
+    const Axes i(c.in(k).rank());
+    results.push_back(c.stage("value" + std::to_string(k)));
+    results.back()(i.reversed()) = c.in(k)(i.exprs());
+  }
+  c.results(std::move(results));
 }
 
 }  // namespace
@@ -47,6 +69,7 @@ const OpDef& op_annotation_compiler_begin() {
       .doc = "The value enters a region for another compiler.",
       .inputs = {{"data", "the value"}},
       .relation = [](RelationContext& ctx, const CompilerAttrs&) { return identity_relation(ctx); },
+      .compute = [](Compute& c, const CompilerAttrs&) { identity_compute(c); },
       .declares_attrs = false,
   };
   return def;
@@ -58,6 +81,7 @@ const OpDef& op_annotation_compiler_end() {
       .doc = "The value leaves a region for another compiler.",
       .inputs = {{"data", "the value"}},
       .relation = [](RelationContext& ctx, const CompilerAttrs&) { return identity_relation(ctx); },
+      .compute = [](Compute& c, const CompilerAttrs&) { identity_compute(c); },
       .declares_attrs = false,
   };
   return def;
@@ -69,6 +93,7 @@ const OpDef& op_annotation_cast_hint() {
       .doc = "Quantisation may cast the value here.",
       .inputs = {{"data", "tensor"}},
       .relation = [](RelationContext& ctx, const CastHintAttrs&) { return identity_relation(ctx); },
+      .compute = [](Compute& c, const CastHintAttrs&) { identity_compute(c); },
       .declares_attrs = false,
   };
   return def;
@@ -80,6 +105,7 @@ const OpDef& op_annotation_bitpack_start() {
       .doc = "Bit packing begins here.",
       .inputs = {{"data", "the value"}},
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
+      .compute = [](Compute& c, const NoAttrs&) { identity_compute(c); },
   };
   return def;
 }
@@ -90,6 +116,7 @@ const OpDef& op_annotation_bitpack_end() {
       .doc = "Bit packing ends here.",
       .inputs = {{"data", "the value"}},
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
+      .compute = [](Compute& c, const NoAttrs&) { identity_compute(c); },
   };
   return def;
 }
@@ -100,12 +127,14 @@ const OpDef& op_annotation_checkpoint() {
       .doc = "The gradient computes the value again instead of keeping it.",
       .inputs = {{"data", "the value"}},
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
+      .compute = [](Compute& c, const NoAttrs&) { identity_compute(c); },
+      .rules = op_rules(copy_gradient()),
   };
   return def;
 }
 
 const OpDef& op_relay_op_annotation_simulated_quantize() {
-  static const OpDef def = OpSpec<SimulatedQuantizeAttrs>{
+  static const OpDef def = OpSpec<QuantizeAnnotationAttrs>{
       .name = "relay.op.annotation.simulated_quantize",
       .doc = "The data rounded as quantisation would: to multiples of a scale, between two bounds.",
       .inputs = {{"data", "tensor"}, {"dom_scale", "scalar"}, {"clip_min", "scalar"}, {"clip_max", "scalar"}},

@@ -1,17 +1,19 @@
 // Tensor operators whose shape is a value: extents that are known at run time only.
 #include <algorithm>
 
+#include "baton/ir/static_form_rule.h"
+#include "baton/ops/dyn/dyn_compute.h"
+#include "baton/ops/dyn/expand_dims_attrs.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/tensor/reindex.h"
 #include "baton/ops/tensor/shape_attrs.h"
+#include "baton/ops/tensor/sort_compute.h"
+#include "baton/ops/tensor/sparse_compute.h"
 #include "baton/ops/tensor/tensor_relations.h"
-#include "baton/ops/nn/pad_attrs.h"
 
 namespace baton {
-
-struct DynExpandDimsAttrs {
-  int64_t num_newaxis = 1;
-};
 
 template <>
 const AttrSchema& attr_schema<DynExpandDimsAttrs>() {
@@ -21,6 +23,8 @@ const AttrSchema& attr_schema<DynExpandDimsAttrs>() {
 }
 
 namespace {
+
+using Form = StaticFormRule::Form;
 
 // As many `?` as the vector of extents, input `arg`, is long.
 RelationStatus shaped_relation(RelationContext& ctx, size_t arg, DType dtype) {
@@ -96,7 +100,9 @@ const OpDef& op_dyn_broadcast_to() {
       .inputs = {{"data", "tensor"}, {"shape", "vector of extents"}},
       .fuse = Fuse::kBroadcast,
       .relation = [](RelationContext& ctx, const InitOpAttrs&) { return data_shaped_relation(ctx); },
+      .compute = [](Compute& c, const InitOpAttrs&) { dyn_broadcast_compute(c); },
       .data_dependent = true,
+      .rules = op_rules(StaticFormRule{"broadcast_to", {{1, "shape"}}}, ShapeRule{shape_given<1>}),
   };
   return def;
 }
@@ -108,7 +114,9 @@ const OpDef& op_dyn_full() {
       .inputs = {{"fill_value", "scalar"}, {"shape", "vector of extents"}},
       .fuse = Fuse::kElementwise,
       .relation = full_relation,
+      .compute = [](Compute& c, const InitOpAttrs&) { dyn_full_compute(c); },
       .data_dependent = true,
+      .rules = op_rules(StaticFormRule{"full", {{1, "shape"}}}, ShapeRule{shape_given<1>}),
   };
   return def;
 }
@@ -120,7 +128,9 @@ const OpDef& op_dyn_ones() {
       .inputs = {{"shape", "vector of extents"}},
       .fuse = Fuse::kElementwise,
       .relation = [](RelationContext& ctx, const InitOpAttrs& attrs) { return shaped_relation(ctx, 0, attrs.dtype); },
+      .compute = [](Compute& c, const InitOpAttrs&) { dyn_constant_compute(c, 1); },
       .data_dependent = true,
+      .rules = op_rules(no_gradient(), StaticFormRule{"ones", {{0, "shape"}}}, ShapeRule{shape_given<0>}),
   };
   return def;
 }
@@ -132,7 +142,9 @@ const OpDef& op_dyn_zeros() {
       .inputs = {{"shape", "vector of extents"}},
       .fuse = Fuse::kElementwise,
       .relation = [](RelationContext& ctx, const InitOpAttrs& attrs) { return shaped_relation(ctx, 0, attrs.dtype); },
+      .compute = [](Compute& c, const InitOpAttrs&) { dyn_constant_compute(c, 0); },
       .data_dependent = true,
+      .rules = op_rules(no_gradient(), StaticFormRule{"zeros", {{0, "shape"}}}, ShapeRule{shape_given<0>}),
   };
   return def;
 }
@@ -144,8 +156,10 @@ const OpDef& op_dyn_reshape() {
       .inputs = {{"data", "tensor"}, {"newshape", "vector of extents"}},
       .fuse = Fuse::kInjective,
       .relation = [](RelationContext& ctx, const ReshapeAttrs&) { return data_shaped_relation(ctx); },
+      .compute = [](Compute& c, const ReshapeAttrs&) { reshape_compute(c, "reshape"); },
       .reshape_only = true,
       .data_dependent = true,
+      .rules = op_rules(reshape_gradient(), StaticFormRule{"reshape", {{1, "newshape"}}}, ShapeRule{dyn_reshape_shapes}),
   };
   return def;
 }
@@ -157,8 +171,10 @@ const OpDef& op_dyn_expand_dims() {
       .inputs = {{"data", "tensor"}, {"axis", "scalar"}},
       .fuse = Fuse::kInjective,
       .relation = expand_dims_relation,
+      .compute = [](Compute& c, const DynExpandDimsAttrs&) { reshape_compute(c, "expand_dims"); },
       .data_dependent = true,
       .declares_attrs = false,
+      .rules = op_rules(StaticFormRule{"expand_dims", {{1, "axis", Form::kInteger}}}, ShapeRule{dyn_expand_dims_shapes}),
   };
   return def;
 }
@@ -170,8 +186,10 @@ const OpDef& op_dyn_squeeze() {
       .inputs = {{"data", "tensor"}, {"axes", "vector"}},
       .fuse = Fuse::kInjective,
       .relation = squeeze_relation,
+      .compute = [](Compute& c, const SqueezeAttrs&) { reshape_compute(c, "squeeze"); },
       .reshape_only = true,
       .data_dependent = true,
+      .rules = op_rules(StaticFormRule{"squeeze", {{1, "axis"}}}, ShapeRule{dyn_squeeze_shapes}),
   };
   return def;
 }
@@ -185,7 +203,9 @@ const OpDef& op_dyn_strided_slice() {
         .inputs = {{"data", "tensor"}, {"begin", "vector"}, {"end", "vector"}, {"strides", "vector"}, {"slice_mode", "is an attribute"}},
         .fuse = Fuse::kInjective,
         .relation = strided_slice_relation,
+        .compute = [](Compute& c, const StridedSliceAttrs& attrs) { dyn_strided_slice_compute(c, attrs); },
         .data_dependent = true,
+        .rules = op_rules(StaticFormRule{"strided_slice", {{1, "begin"}, {2, "end"}, {3, "strides"}}}, ShapeRule{dyn_strided_slice_shapes}),
     };
     four.num_inputs = 4;
     return four;
@@ -200,7 +220,9 @@ const OpDef& op_dyn_tile() {
       .inputs = {{"data", "tensor"}, {"reps", "vector"}},
       .fuse = Fuse::kInjective,
       .relation = tile_relation,
+      .compute = [](Compute& c, const TileAttrs&) { dyn_tile_compute(c); },
       .data_dependent = true,
+      .rules = op_rules(StaticFormRule{"tile", {{1, "reps"}}}, ShapeRule{dyn_tile_shapes}),
   };
   return def;
 }
@@ -212,7 +234,9 @@ const OpDef& op_dyn_nn_pad() {
       .inputs = {{"data", "tensor"}, {"pad_width", "matrix: before and after, for each axis"}, {"pad_val", "scalar"}},
       .fuse = Fuse::kInjective,
       .relation = pad_relation,
+      .compute = [](Compute& c, const PadAttrs& attrs) { dyn_pad_compute(c, attrs); },
       .data_dependent = true,
+      .rules = op_rules(StaticFormRule{"nn.pad", {{1, "pad_width", Form::kPairs}}}, ShapeRule{dyn_pad_shapes}),
   };
   return def;
 }
@@ -224,7 +248,9 @@ const OpDef& op_dyn_one_hot() {
       .inputs = {{"indices", "tensor of integers"}, {"on_value", "scalar"}, {"off_value", "scalar"}, {"depth", "scalar"}},
       .fuse = Fuse::kOutFusable,
       .relation = [](RelationContext& ctx, const OneHotAttrs& attrs) { return ctx.tensor(0) ? one_hot_result(ctx, attrs, Dim::any()) : kDefer; },
+      .compute = [](Compute& c, const OneHotAttrs& attrs) { one_hot_compute(c, attrs); },
       .data_dependent = true,
+      .rules = op_rules(StaticFormRule{"one_hot", {{3, "depth", Form::kInteger}}}, ShapeRule{dyn_one_hot_shapes}),
   };
   return def;
 }
@@ -235,7 +261,9 @@ const OpDef& op_dyn_topk() {
       .doc = "topk with k as a value.",
       .inputs = {{"data", "tensor"}, {"k", "scalar"}},
       .relation = [](RelationContext& ctx, const TopkAttrs& attrs) { return ctx.tensor(0) ? topk_result(ctx, attrs, Dim::any()) : kDefer; },
+      .compute = [](Compute& c, const TopkAttrs& attrs) { topk_compute(c, attrs); },
       .data_dependent = true,
+      .rules = op_rules(StaticFormRule{"topk", {{1, "k", Form::kInteger}}}, ShapeRule{dyn_topk_shapes}),
   };
   return def;
 }
@@ -249,7 +277,9 @@ const OpDef& op_dyn_sparse_to_dense() {
         const TensorTypeNode* values = ctx.tensor(1);
         return values ? shaped_relation(ctx, 3, values->dtype()) : kDefer;
       },
+      .compute = [](Compute& c, const NoAttrs&) { sparse_to_dense_compute(c); },
       .data_dependent = true,
+      .rules = op_rules(StaticFormRule{"sparse_to_dense", {{3, "output_shape"}}}, ShapeRule{shape_given<3>}),
   };
   return def;
 }

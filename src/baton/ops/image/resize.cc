@@ -1,4 +1,5 @@
 // Resizing over one, two and three spatial axes: the three differ by their layouts only.
+#include "baton/ops/image/resize_compute.h"
 #include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
 
@@ -57,6 +58,15 @@ RelationStatus resize_relation(RelationContext& ctx, const ResizeAttrs<kCount>& 
 }
 
 template <int kCount>
+void resize_op_compute(Compute& c, const ResizeAttrs<kCount>& attrs) {
+  Resize resize{kCount, *Layout::parse(attrs.layout), attrs.method, attrs.coordinate_transformation_mode, attrs.rounding_method,
+                attrs.cubic_alpha, attrs.cubic_exclude != 0, attrs.extrapolation_value};
+  if (attrs.roi)
+    for (const double edge : *attrs.roi) resize.roi.push_back(Halide::Expr(static_cast<float>(edge)));
+  resize_compute(c, resize);
+}
+
+template <int kCount>
 OpDef resize(const char* name, const char* what) {
   return OpSpec<ResizeAttrs<kCount>>{
       .name = name,
@@ -64,6 +74,7 @@ OpDef resize(const char* name, const char* what) {
       .inputs = {{"data", "tensor in `layout`"}},
       .fuse = Fuse::kInjective,
       .relation = resize_relation<kCount>,
+      .compute = resize_op_compute<kCount>,
   };
 }
 

@@ -1,4 +1,7 @@
 // Reading images at given positions: crops, grids, affine maps; and grey-scale dilation.
+#include "baton/ops/domain.h"
+#include "baton/ops/image/sample_compute.h"
+#include "baton/ops/nn/pool_nd_compute.h"
 #include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
 
@@ -143,6 +146,33 @@ RelationStatus dilation2d_relation(RelationContext& ctx, const Dilation2DAttrs& 
       tensor_type(convert_shape(shape, canonical, *data_layout), attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype));
 }
 
+// Padding counts as 0.
+void dilation2d_compute(Compute& c, const Dilation2DAttrs& attrs) {
+  const Layout nchw = *Layout::parse("NCHW"), ihw = *Layout::parse("IHW");
+  const Layout data_layout = *Layout::parse(attrs.data_layout), kernel_layout = *Layout::parse(attrs.kernel_layout);
+  const Tensor &data = c.in(0), &weight = c.in(1);
+  const std::vector<int64_t> in = convert_shape(data.shape(), data_layout, nchw), kernel = convert_shape(weight.shape(), kernel_layout, ihw);
+  std::vector<int64_t> before, after;
+  split_padding(attrs.padding, 2, &before, &after);
+  const Halide::Type type = halide_type(c.out().dtype());
+  const Axes i(data.rank());
+  Index from = convert_index<Halide::Expr>(i.exprs(), data_layout, nchw);
+  const Domain r({kernel[1], kernel[2]});
+  const Index tap = convert_index<Halide::Expr>({from[1], r[0], r[1]}, ihw, kernel_layout);
+  Halide::Expr inside = Halide::Internal::const_true();
+  for (int k = 0; k < 2; ++k) {
+    const Halide::Expr position = from[2 + k] * as_int(attrs.strides[k]) + r[k] * as_int(attrs.dilations[k]) - as_int(before[k]);
+    inside = inside && position >= 0 && position < as_int(in[2 + k]);
+    from[2 + k] = inside_axis(position, in[2 + k]);
+  }
+  const Halide::Expr element = cast(type, data(convert_index<Halide::Expr>(from, nchw, data_layout)));
+  const Halide::Expr value = select(inside, element, cast(type, 0)) + cast(type, weight(tap));
+  Halide::Func largest = c.stage("dilation2d");
+  largest(i.reversed()) = lowest(type);
+  largest(i.reversed()) = max(largest(i.reversed()), value);
+  c.result(copy_stage(c, largest));
+}
+
 }  // namespace
 
 const OpDef& op_image_crop_and_resize() {
@@ -152,6 +182,10 @@ const OpDef& op_image_crop_and_resize() {
       .inputs = {{"data", "4-D tensor in `layout`"}, {"boxes", "(n, 4): y1, x1, y2, x2, from 0 to 1"}, {"box_indices", "(n): which image"}},
       .fuse = Fuse::kInjective,
       .relation = crop_and_resize_relation,
+      .compute =
+          [](Compute& c, const CropAndResizeAttrs& attrs) {
+            crop_and_resize_compute(c, *Layout::parse(attrs.layout), attrs.method, attrs.extrapolation_value);
+          },
   };
   return def;
 }
@@ -163,6 +197,7 @@ const OpDef& op_image_affine_grid() {
       .inputs = {{"data", "(n, 2, 3): the maps"}},
       .fuse = Fuse::kInjective,
       .relation = affine_grid_relation,
+      .compute = [](Compute& c, const AffineGridAttrs&) { affine_grid_compute(c); },
   };
   return def;
 }
@@ -174,6 +209,8 @@ const OpDef& op_image_grid_sample() {
       .inputs = {{"data", "tensor in `layout`"}, {"grid", "(n, coordinates, height, width), or with a depth"}},
       .fuse = Fuse::kInjective,
       .relation = grid_sample_relation,
+      .compute =
+          [](Compute& c, const GridSampleAttrs& attrs) { grid_sample_compute(c, attrs.method, attrs.padding_mode, attrs.align_corners); },
   };
   return def;
 }
@@ -185,6 +222,7 @@ const OpDef& op_image_dilation2d() {
       .inputs = {{"data", "4-D tensor in data_layout"}, {"weight", "3-D tensor in kernel_layout"}},
       .fuse = Fuse::kOutFusable,
       .relation = dilation2d_relation,
+      .compute = dilation2d_compute,
   };
   return def;
 }

@@ -2,6 +2,7 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ir/attr_objects.h"
+#include "baton/ops/tensor/reindex.h"
 #include "baton/ops/tensor/shape_attrs.h"
 
 namespace baton {
@@ -263,6 +264,7 @@ const OpDef& op_vm_shape_of() {
       .doc = "The extents of a tensor, as a vector.",
       .inputs = {{"tensor", "tensor"}},
       .relation = [](RelationContext& ctx, const ShapeOfAttrs& attrs) { return shape_of_relation(ctx, attrs.dtype); },
+      .compute = shape_of_compute,
       .non_computational = true,
   };
   return def;
@@ -279,6 +281,7 @@ const OpDef& op_vm_reshape_tensor() {
         if (!check_least(ctx, "newshape", attrs.newshape, 0)) return kFailed;
         return ctx.assign_result(tensor_type(attrs.newshape, data->dtype()));
       },
+      .compute = [](Compute& c, const ReshapeTensorAttrs&) { reshape_compute(c, "reshape_tensor"); },
       .non_computational = true,
   };
   return def;

@@ -1,4 +1,5 @@
 // Adaptive pools: the extents of the result are given, the windows follow from them.
+#include "baton/ops/nn/pool_nd_compute.h"
 #include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
 
@@ -36,14 +37,18 @@ RelationStatus adaptive_relation(RelationContext& ctx, const AdaptivePoolAttrs<k
   return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
 }
 
-template <int kCount>
-OpDef adaptive_pool(const char* name, const char* what) {
+template <int kCount, bool kMean>
+OpDef adaptive_pool(const char* name) {
   return OpSpec<AdaptivePoolAttrs<kCount>>{
       .name = name,
-      .doc = std::string(what) + " of windows that cut each spatial axis into as many parts as output_size says.",
+      .doc = std::string(kMean ? "The means" : "The largest values") + " of windows that cut each spatial axis into as many parts as output_size says.",
       .inputs = {{"data", "tensor in `layout`"}},
       .fuse = Fuse::kOutFusable,
       .relation = adaptive_relation<kCount>,
+      .compute =
+          [](Compute& c, const AdaptivePoolAttrs<kCount>& attrs) {
+            adaptive_pool_compute(c, layout_axes(attrs.layout, spatial_letters(kCount)), kMean);
+          },
   };
 }
 
@@ -66,27 +71,27 @@ const AttrSchema& attr_schema<AdaptivePoolAttrs<3>>() {
 }
 
 const OpDef& op_nn_adaptive_avg_pool1d() {
-  static const OpDef def = adaptive_pool<1>("nn.adaptive_avg_pool1d", "The means");
+  static const OpDef def = adaptive_pool<1, true>("nn.adaptive_avg_pool1d");
   return def;
 }
 const OpDef& op_nn_adaptive_avg_pool2d() {
-  static const OpDef def = adaptive_pool<2>("nn.adaptive_avg_pool2d", "The means");
+  static const OpDef def = adaptive_pool<2, true>("nn.adaptive_avg_pool2d");
   return def;
 }
 const OpDef& op_nn_adaptive_avg_pool3d() {
-  static const OpDef def = adaptive_pool<3>("nn.adaptive_avg_pool3d", "The means");
+  static const OpDef def = adaptive_pool<3, true>("nn.adaptive_avg_pool3d");
   return def;
 }
 const OpDef& op_nn_adaptive_max_pool1d() {
-  static const OpDef def = adaptive_pool<1>("nn.adaptive_max_pool1d", "The largest values");
+  static const OpDef def = adaptive_pool<1, false>("nn.adaptive_max_pool1d");
   return def;
 }
 const OpDef& op_nn_adaptive_max_pool2d() {
-  static const OpDef def = adaptive_pool<2>("nn.adaptive_max_pool2d", "The largest values");
+  static const OpDef def = adaptive_pool<2, false>("nn.adaptive_max_pool2d");
   return def;
 }
 const OpDef& op_nn_adaptive_max_pool3d() {
-  static const OpDef def = adaptive_pool<3>("nn.adaptive_max_pool3d", "The largest values");
+  static const OpDef def = adaptive_pool<3, false>("nn.adaptive_max_pool3d");
   return def;
 }
 

@@ -1,6 +1,7 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/tensor/reindex.h"
 
 namespace baton {
@@ -21,6 +22,7 @@ const OpDef& op_nn_batch_flatten() {
           },
       .compute = [](Compute& c, const NoAttrs&) { reshape_compute(c, "batch_flatten"); },
       .reshape_only = true,
+      .rules = op_rules(reshape_gradient()),
   };
   return def;
 }

@@ -2,6 +2,7 @@
 #include "baton/ops/nn/matmul_relations.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 
 namespace baton {
 
@@ -37,6 +38,7 @@ const OpDef& op_nn_batch_matmul() {
       .fuse = Fuse::kOutFusable,
       .relation = batch_matmul_relation,
       .compute = batch_matmul_compute,
+      .rules = op_rules(batch_matmul_gradient()),
   };
   return def;
 }

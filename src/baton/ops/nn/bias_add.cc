@@ -2,6 +2,7 @@
 #include "baton/ops/nn/bias_add_attrs.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/scale_rules.h"
 
 namespace baton {
@@ -35,7 +36,7 @@ const OpDef& op_nn_bias_add() {
             sum(i.reversed()) = c.in(0)(i.exprs()) + c.in(1)(Index{i[static_cast<int>(attrs.axis)]});
             c.result(sum);
           },
-      .rules = op_rules(bias_scale_rule()),
+      .rules = op_rules(bias_scale_rule(), bias_add_gradient()),
   };
   return def;
 }

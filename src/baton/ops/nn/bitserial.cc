@@ -1,4 +1,6 @@
 // Convolution and dense product of numbers of a few bits, and the packing of bits into words.
+#include "baton/ops/domain.h"
+#include "baton/ops/nn/pool_nd_compute.h"
 #include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
 
@@ -128,6 +130,82 @@ RelationStatus bitserial_dense_relation(RelationContext& ctx, const BinaryDenseA
   return ctx.assign_result(tensor_type(std::move(shape), attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype));
 }
 
+// The first neighbour becomes the highest bit of its word.
+void bitpack_compute(Compute& c, const BitPackAttrs& attrs) {
+  const Tensor& data = c.in(0);
+  const Axes i(c.out().rank());
+  const int axis = from_front(attrs.pack_axis, data.rank()), width = attrs.pack_type.bits, bit_axis = static_cast<int>(attrs.bit_axis);
+  const Halide::Type type = halide_type(c.out().dtype());
+  Index at = i.exprs();
+  const Halide::Expr bit = at[bit_axis];
+  at.erase(at.begin() + bit_axis);
+  const Halide::Expr first = at[axis] * width;
+  Halide::Expr word = cast(type, 0);
+  for (int k = 0; k < width; ++k) {
+    at[axis] = inside_axis(first + k, data.extent(axis));
+    word = word | (((cast(type, data(at)) >> cast(type, bit)) & cast(type, 1)) << cast(type, width - 1 - k));
+  }
+  Halide::Func packed = c.stage("bitpack");
+  packed(i.reversed()) = word;
+  c.result(packed);
+}
+
+// The lowest `bits` bits of a number; of a unipolar weight a bit that is not set counts as -1.
+Halide::Expr few_bits(const Halide::Expr& value, int64_t bits, bool minus) {
+  const Halide::Expr low = Halide::cast<int>(value) & ((1 << bits) - 1);
+  return minus ? 2 * low - ((1 << bits) - 1) : low;
+}
+
+void check_bits(const char* name, int64_t bits) {
+  if (bits < 1 || bits > 15) throw NotSupported(std::string("bitserial operators with ") + name + " = " + std::to_string(bits));
+}
+
+// Counting ones is this product in other words: the operands are taken as they are given, not packed.
+void bitserial_conv2d_compute(Compute& c, const BinaryConv2DAttrs& attrs) {
+  const Tensor &data = c.in(0), &weight = c.in(1);
+  check_bits("activation_bits", attrs.activation_bits);
+  check_bits("weight_bits", attrs.weight_bits);
+  const Layout nchw = *Layout::parse("NCHW"), oihw = *Layout::parse("OIHW"), layout = *Layout::parse(attrs.data_layout);
+  const auto kernel_layout = Layout::parse(attrs.kernel_layout);
+  if (weight.rank() != 4 || !kernel_layout || !kernel_layout->convertible(oihw)) throw NotSupported("nn.bitserial_conv2d with a weight that is packed already");
+  const std::vector<int64_t> in = convert_shape(data.shape(), layout, nchw), kernel = convert_shape(weight.shape(), *kernel_layout, oihw);
+  std::vector<int64_t> before, after;
+  split_padding(attrs.padding, 2, &before, &after);
+  const Axes i(4);
+  const Index to = convert_index<Halide::Expr>(i.exprs(), layout, nchw);
+  const Domain r({in[1], kernel[2], kernel[3]});
+  Index from{to[0], r[0]};
+  Halide::Expr inside = Halide::Internal::const_true();
+  for (int k = 0; k < 2; ++k) {
+    const Halide::Expr position = to[2 + k] * as_int(attrs.strides[k]) + r[1 + k] - as_int(before[k]);
+    inside = inside && position >= 0 && position < as_int(in[2 + k]);
+    from.push_back(inside_axis(position, in[2 + k]));
+  }
+  const Halide::Expr value = few_bits(data(convert_index<Halide::Expr>(from, nchw, layout)), attrs.activation_bits, false);
+  const Halide::Expr factor = few_bits(weight(convert_index<Halide::Expr>({to[1], r[0], r[1], r[2]}, oihw, *kernel_layout)), attrs.weight_bits, attrs.unipolar);
+  Halide::Func sum = c.stage("bitserial_conv2d"), out = c.stage("out");
+  sum(i.reversed()) = 0;
+  sum(i.reversed()) += select(inside, value, 0) * factor;
+  out(i.reversed()) = cast_to(c.out().dtype(), sum(i.reversed()));
+  c.result(out);
+}
+
+void bitserial_dense_compute(Compute& c, const BinaryDenseAttrs& attrs) {
+  const Tensor &data = c.in(0), &weight = c.in(1);
+  check_bits("data_bits", attrs.data_bits);
+  check_bits("weight_bits", attrs.weight_bits);
+  if (weight.rank() != 2 || weight.extent(1) != data.extent(-1)) throw NotSupported("nn.bitserial_dense with a weight that is packed already");
+  const Axes i(data.rank());
+  const Domain r({data.extent(-1)});
+  Index at = i.exprs();
+  at.back() = r[0];
+  Halide::Func sum = c.stage("bitserial_dense"), out = c.stage("out");
+  sum(i.reversed()) = 0;
+  sum(i.reversed()) += few_bits(data(at), attrs.data_bits, false) * few_bits(weight(Index{i[-1], r[0]}), attrs.weight_bits, attrs.unipolar);
+  out(i.reversed()) = cast_to(c.out().dtype(), sum(i.reversed()));
+  c.result(out);
+}
+
 }  // namespace
 
 const OpDef& op_nn_bitpack() {
@@ -137,6 +215,7 @@ const OpDef& op_nn_bitpack() {
       .inputs = {{"data", "tensor of unsigned integers"}},
       .fuse = Fuse::kInjective,
       .relation = bitpack_relation,
+      .compute = bitpack_compute,
   };
   return def;
 }
@@ -148,6 +227,7 @@ const OpDef& op_nn_bitserial_conv2d() {
       .inputs = {{"data", "4-D tensor in data_layout"}, {"weight", "tensor in kernel_layout, or packed"}},
       .fuse = Fuse::kOutFusable,
       .relation = bitserial_conv2d_relation,
+      .compute = bitserial_conv2d_compute,
   };
   return def;
 }
@@ -159,6 +239,7 @@ const OpDef& op_nn_bitserial_dense() {
       .inputs = {{"data", "tensor of rank >= 1"}, {"weight", "matrix, or packed"}},
       .fuse = Fuse::kOutFusable,
       .relation = bitserial_dense_relation,
+      .compute = bitserial_dense_compute,
   };
   return def;
 }

@@ -1,7 +1,9 @@
 // Convolutions over one and three spatial axes.
 #include "baton/ops/nn/conv_attrs.h"
 #include "baton/ops/nn/conv_nd_attrs.h"
+#include "baton/ops/nn/conv_nd_compute.h"
 #include "baton/ops/nn/spatial.h"
+#include "baton/ops/nn/winograd3d_compute.h"
 #include "baton/ops/op_spec.h"
 
 namespace baton {
@@ -137,6 +139,7 @@ const OpDef& op_nn_conv1d() {
       .inputs = {{"data", "3-D tensor in data_layout"}, {"weight", "3-D tensor in kernel_layout"}},
       .fuse = Fuse::kOutFusable,
       .relation = conv_relation<Conv1DAttrs, 1>,
+      .compute = [](Compute& c, const Conv1DAttrs& attrs) { conv_nd_compute(c, conv_nd(attrs, 1)); },
   };
   return def;
 }
@@ -148,6 +151,7 @@ const OpDef& op_nn_conv3d() {
       .inputs = {{"data", "5-D tensor in data_layout"}, {"weight", "5-D tensor in kernel_layout"}},
       .fuse = Fuse::kOutFusable,
       .relation = conv_relation<Conv3DAttrs, 3>,
+      .compute = [](Compute& c, const Conv3DAttrs& attrs) { conv_nd_compute(c, conv_nd(attrs, 3)); },
   };
   return def;
 }
@@ -159,6 +163,7 @@ const OpDef& op_nn_contrib_conv3d_winograd_without_weight_transform() {
       .inputs = {{"data", "tensor in data_layout"}, {"weight", "result of nn.contrib_conv3d_winograd_weight_transform"}},
       .fuse = Fuse::kOutFusable,
       .relation = winograd_relation,
+      .compute = conv3d_winograd_compute,
   };
   return def;
 }
@@ -170,6 +175,7 @@ const OpDef& op_nn_contrib_conv3d_winograd_weight_transform() {
       .inputs = {{"weight", "tensor (O, I, depth, height, width)"}},
       .fuse = Fuse::kOutFusable,
       .relation = winograd_weight_relation,
+      .compute = winograd3d_weight_compute,
   };
   return def;
 }

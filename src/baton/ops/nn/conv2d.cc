@@ -2,6 +2,7 @@
 #include "baton/ops/nn/conv2d_relation.h"
 #include "baton/ops/nn/packed_conv_compute.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/scale_rules.h"
 
 namespace baton {
@@ -15,7 +16,7 @@ const OpDef& op_nn_conv2d() {
       .fuse = Fuse::kOutFusable,
       .relation = conv2d_relation,
       .compute = conv2d_compute,
-      .rules = op_rules(conv2d_scale_rule()),
+      .rules = op_rules(conv2d_scale_rule(), conv2d_gradient()),
   };
   return def;
 }

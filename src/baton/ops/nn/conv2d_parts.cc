@@ -1,6 +1,8 @@
 // What belongs to 2-D convolutions: the gradient by the weight, weights for other algorithms, and correlation.
+#include "baton/ops/domain.h"
 #include "baton/ops/nn/conv2d_relation.h"
 #include "baton/ops/nn/conv_attrs.h"
+#include "baton/ops/nn/conv_nd_compute.h"
 #include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
 
@@ -137,6 +139,67 @@ RelationStatus correlation_relation(RelationContext& ctx, const CorrelationAttrs
   return ctx.assign_result(tensor_type(std::move(shape), first->dtype()));
 }
 
+// Row n and column k of the matrix (output channel, tap) stand in tile (n / tile_rows, k / tile_cols).
+void gemm_weight_compute(Compute& c, const ConvGemmWeightTransformAttrs& attrs) {
+  const Tensor& weight = c.in(0);
+  const Axes i(4);
+  const int in = as_int(weight.extent(2)), width = as_int(weight.extent(1)), taps = as_int(weight.extent(0) * weight.extent(1) * weight.extent(2));
+  const Halide::Expr n = i[0] * as_int(attrs.tile_rows) + i[2], k = i[1] * as_int(attrs.tile_cols) + i[3];
+  const Halide::Expr at = inside_axis(k, taps);
+  const Halide::Expr value = weight(Index{at / in / width, at / in % width, at % in, inside_axis(n, weight.extent(3))});
+  Halide::Func tiles = c.stage("gemm_weight");
+  tiles(i.reversed()) = select(n < as_int(weight.extent(3)) && k < taps, value, cast_to(c.out().dtype(), 0));
+  c.result(tiles);
+}
+
+void gemm_conv2d_compute(Compute& c, const Conv2DAttrs& attrs) {
+  const Tensor &data = c.in(0), &weight = c.in(1);
+  const Layout nchw = *Layout::parse("NCHW"), layout = *Layout::parse(attrs.data_layout);
+  const Layout out_layout = attrs.out_layout.empty() ? layout : *Layout::parse(attrs.out_layout);
+  const std::vector<int64_t> in = convert_shape(data.shape(), layout, nchw);
+  if (weight.rank() != 4 || attrs.groups != 1 || !attrs.kernel_size) throw NotSupported("a convolution as a product of matrices needs one group and a weight in tiles");
+  const int height = as_int((*attrs.kernel_size)[0]), width = as_int((*attrs.kernel_size)[1]);
+  const int tile_rows = as_int(weight.extent(2)), tile_columns = as_int(weight.extent(3));
+  const Padding2D pad = *padding_2d(attrs.padding);
+  const Halide::Type type = halide_type(c.out().dtype());
+  const Axes i(out_layout.rank());
+  const Index to = convert_index<Halide::Expr>(i.exprs(), out_layout, nchw);
+  const Domain r({height, width, in[1]});
+  const Halide::Expr y = to[2] * as_int(attrs.strides[0]) + r[0] * as_int(attrs.dilation[0]) - as_int(pad.top);
+  const Halide::Expr x = to[3] * as_int(attrs.strides[1]) + r[1] * as_int(attrs.dilation[1]) - as_int(pad.left);
+  const Halide::Expr inside = y >= 0 && y < as_int(in[2]) && x >= 0 && x < as_int(in[3]), k = (r[0] * width + r[1]) * as_int(in[1]) + r[2];
+  const Halide::Expr value = data(convert_index<Halide::Expr>({to[0], r[2], inside_axis(y, in[2]), inside_axis(x, in[3])}, nchw, layout));
+  Halide::Func sum = c.stage("gemm_conv2d");
+  sum(i.reversed()) = cast(type, 0);
+  sum(i.reversed()) += select(inside, cast(type, value), cast(type, 0)) *
+                       cast(type, weight(Index{to[1] / tile_rows, k / tile_columns, to[1] % tile_rows, k % tile_columns}));
+  c.result(copy_stage(c, sum));
+}
+
+// Channel q of the result compares with data2 moved by (q / across - radius, q % across - radius) steps.
+void correlation_compute(Compute& c, const CorrelationAttrs& attrs) {
+  const Tensor &first = c.in(0), &second = c.in(1);
+  const int kernel = as_int(attrs.kernel_size), channels = as_int(first.extent(1)), radius = as_int(attrs.max_displacement / attrs.stride2);
+  const int across = 2 * radius + 1, step = as_int(attrs.stride2);
+  const Padding2D pad = *padding_2d(attrs.padding);
+  const Halide::Type type = sum_type(c.out().dtype());
+  const Axes i(4);
+  const Domain r({channels, kernel, kernel});
+  auto pixel = [&](const Tensor& from, const Halide::Expr& padded_y, const Halide::Expr& padded_x) {
+    const Halide::Expr y = padded_y - as_int(pad.top), x = padded_x - as_int(pad.left);
+    const Halide::Expr inside = y >= 0 && y < as_int(from.extent(2)) && x >= 0 && x < as_int(from.extent(3));
+    return select(inside, cast(type, from(Index{i[0], r[0], inside_axis(y, from.extent(2)), inside_axis(x, from.extent(3))})), cast(type, 0));
+  };
+  const Halide::Expr y = i[2] * as_int(attrs.stride1) + as_int(attrs.max_displacement) + r[1];
+  const Halide::Expr x = i[3] * as_int(attrs.stride1) + as_int(attrs.max_displacement) + r[2];
+  const Halide::Expr a = pixel(first, y, x), b = pixel(second, y + (i[1] / across - radius) * step, x + (i[1] % across - radius) * step);
+  Halide::Func sum = c.stage("correlation"), out = c.stage("out");
+  sum(i.reversed()) = cast(type, 0);
+  sum(i.reversed()) += attrs.is_multiply ? a * b : cast(type, abs(a - b));
+  out(i.reversed()) = cast_to(c.out().dtype(), sum(i.reversed()) / (kernel * kernel * channels));
+  c.result(out);
+}
+
 }  // namespace
 
 const OpDef& op_nn_conv2d_backward_weight() {
@@ -146,6 +209,7 @@ const OpDef& op_nn_conv2d_backward_weight() {
       .inputs = {{"grad", "gradient by the convolution's result"}, {"data", "the convolution's data"}},
       .fuse = Fuse::kOutFusable,
       .relation = backward_weight_relation,
+      .compute = conv2d_backward_weight_compute,
   };
   return def;
 }
@@ -157,6 +221,7 @@ const OpDef& op_nn_contrib_conv2d_gemm_weight_transform() {
       .inputs = {{"weights", "tensor (height, width, I, O)"}},
       .fuse = Fuse::kOutFusable,
       .relation = gemm_weight_relation,
+      .compute = gemm_weight_compute,
   };
   return def;
 }
@@ -168,6 +233,7 @@ const OpDef& op_nn_contrib_conv2d_gemm_without_weight_transform() {
       .inputs = {{"data", "4-D tensor in data_layout"}, {"weight", "result of nn.contrib_conv2d_gemm_weight_transform"}},
       .fuse = Fuse::kOutFusable,
       .relation = packed_conv2d_relation,
+      .compute = gemm_conv2d_compute,
   };
   return def;
 }
@@ -189,6 +255,7 @@ const OpDef& op_nn_correlation() {
       .inputs = {{"data1", "4-D tensor"}, {"data2", "4-D tensor"}},
       .fuse = Fuse::kOutFusable,
       .relation = correlation_relation,
+      .compute = correlation_compute,
   };
   return def;
 }

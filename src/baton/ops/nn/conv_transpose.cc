@@ -1,4 +1,5 @@
 // Transposed convolutions over one, two and three spatial axes, and the deformable convolution.
+#include "baton/ops/nn/conv_nd_compute.h"
 #include "baton/ops/nn/conv_transpose_relation.h"
 #include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
@@ -10,11 +11,13 @@ namespace {
 // The weight as (input channels, output channels, spatial...). Relay calls that order OIW and OIDHW, but IOHW.
 std::string kernel_letters(int count) { return (count == 2 ? "IO" : "OI") + std::string(spatial_letters(count)); }
 
+bool is_grouped(const std::string& kernel_layout, int count) { return count == 2 && kernel_layout.find('G') != std::string::npos; }
+
 template <class A, int kCount>
 RelationStatus transpose_relation(RelationContext& ctx, const A& attrs) {
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
-  const bool grouped = kCount == 2 && attrs.kernel_layout.find('G') != std::string::npos;
+  const bool grouped = is_grouped(attrs.kernel_layout, kCount);
   const std::string kernel_name = (grouped ? "G" : "") + kernel_letters(kCount);
   const auto data_layout = checked_layout(ctx, "data_layout", attrs.data_layout, data_letters(kCount));
   if (!data_layout) return kFailed;
@@ -82,6 +85,11 @@ RelationStatus transpose_relation(RelationContext& ctx, const A& attrs) {
   return ctx.assign_result(tensor_type(convert_shape(shape, canonical, *out_layout), dtype));
 }
 
+template <class A, int kCount>
+void transpose_compute(Compute& c, const A& attrs) {
+  conv_transpose_compute(c, conv_nd(attrs, kCount), (is_grouped(attrs.kernel_layout, kCount) ? "G" : "") + kernel_letters(kCount));
+}
+
 RelationStatus deformable_relation(RelationContext& ctx, const DeformableConv2DAttrs& attrs) {
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
@@ -138,6 +146,7 @@ const OpDef& op_nn_conv1d_transpose() {
       .inputs = {{"data", "3-D tensor in data_layout"}, {"weight", "(input channels, output channels / groups, width)"}},
       .fuse = Fuse::kOutFusable,
       .relation = transpose_relation<Conv1DTransposeAttrs, 1>,
+      .compute = transpose_compute<Conv1DTransposeAttrs, 1>,
   };
   return def;
 }
@@ -149,6 +158,7 @@ const OpDef& op_nn_conv2d_transpose() {
       .inputs = {{"data", "4-D tensor in data_layout"}, {"weight", "(input channels, output channels / groups, height, width) in layout IOHW"}},
       .fuse = Fuse::kOutFusable,
       .relation = conv2d_transpose_relation,
+      .compute = transpose_compute<Conv2DTransposeAttrs, 2>,
   };
   return def;
 }
@@ -160,6 +170,7 @@ const OpDef& op_nn_conv3d_transpose() {
       .inputs = {{"data", "5-D tensor in data_layout"}, {"weight", "(input channels, output channels / groups, depth, height, width)"}},
       .fuse = Fuse::kOutFusable,
       .relation = transpose_relation<Conv3DTransposeAttrs, 3>,
+      .compute = transpose_compute<Conv3DTransposeAttrs, 3>,
   };
   return def;
 }
@@ -173,6 +184,7 @@ const OpDef& op_nn_deformable_conv2d() {
                  {"weight", "4-D tensor in kernel_layout"}},
       .fuse = Fuse::kOutFusable,
       .relation = deformable_relation,
+      .compute = deformable_conv2d_compute,
   };
   return def;
 }

@@ -2,6 +2,7 @@
 #include "baton/ops/nn/matmul_relations.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/layout_flow_rules.h"
 #include "baton/ops/rules/scale_rules.h"
 
@@ -31,7 +32,7 @@ const OpDef& op_nn_dense() {
       .fuse = Fuse::kOutFusable,
       .relation = dense_relation,
       .compute = dense_compute,
-      .rules = op_rules(dense_scale_rule(), dense_layout_flow()),
+      .rules = op_rules(dense_scale_rule(), dense_gradient(), dense_scale_rule(), dense_layout_flow()),
   };
   return def;
 }

@@ -1,6 +1,8 @@
 // Losses: cross entropy and negative log likelihood.
+#include "baton/ops/domain.h"
 #include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/rules/gradient_rules.h"
 
 namespace baton {
 
@@ -48,6 +50,54 @@ RelationStatus nll_relation(RelationContext& ctx, const NLLLossAttrs& attrs) {
   return ctx.assign_result(tensor_type(attrs.reduction == "none" ? targets->shape() : std::vector<Dim>{}, predictions->dtype()));
 }
 
+// -sum of term(x) * y over both axes, divided by the number of rows.
+void cross_entropy_compute(Compute& c, bool logarithms) {
+  const Domain r(c.in(0).shape());
+  const Halide::Type type = sum_type(c.out().dtype());
+  const Halide::Expr x = cast(type, c.in(0)(r.exprs())), y = cast(type, c.in(1)(r.exprs()));
+  Halide::Func sum = c.stage("sum"), loss = c.stage("cross_entropy");
+  sum() = cast(type, 0);
+  sum() += (logarithms ? x : log(x)) * y;
+  loss() = cast_to(c.out().dtype(), -sum() / as_int(c.in(0).extent(0)));
+  c.result(loss);
+}
+
+// The loss of each target is a stage; means and sums reduce it. A mean is weighted: by the weights of what counts.
+void nll_compute(Compute& c, const NLLLossAttrs& attrs) {
+  const Tensor &predictions = c.in(0), &targets = c.in(1), &weights = c.in(2);
+  const Halide::Type type = sum_type(c.out().dtype());
+  auto weight_at = [&](const Index& i) {
+    const Halide::Expr target = targets(i);
+    const Halide::Expr weight = cast(type, weights(Index{inside_axis(target, weights.extent(0))}));
+    return select(target == cast(target.type(), as_int(attrs.ignore_index)), cast(type, 0), weight);
+  };
+  auto loss_at = [&](const Index& i) {
+    Index at = i;
+    at.insert(at.begin() + std::min<size_t>(1, at.size()), inside_axis(targets(i), predictions.extent(1)));
+    return -cast(type, predictions(at)) * weight_at(i);
+  };
+  Halide::Func loss = c.stage("nll_loss");
+  if (attrs.reduction == "none") {
+    const Axes i(targets.rank());
+    loss(i.reversed()) = cast_to(c.out().dtype(), loss_at(i.exprs()));
+    c.result(loss);
+    return;
+  }
+  const Domain r(targets.shape());
+  Halide::Func sum = c.stage("sum");
+  sum() = cast(type, 0);
+  sum() += loss_at(r.exprs());
+  Halide::Expr value = sum();
+  if (attrs.reduction == "mean") {
+    Halide::Func total = c.stage("weights");
+    total() = cast(type, 0);
+    total() += weight_at(r.exprs());
+    value = value / total();
+  }
+  loss() = cast_to(c.out().dtype(), value);
+  c.result(loss);
+}
+
 }  // namespace
 
 const OpDef& op_nn_cross_entropy() {
@@ -56,6 +106,8 @@ const OpDef& op_nn_cross_entropy() {
       .doc = "-sum of log(x) * y, divided by the number of rows.",
       .inputs = {{"x", "matrix of predictions"}, {"y", "matrix of targets"}},
       .relation = cross_entropy_relation,
+      .compute = [](Compute& c, const NoAttrs&) { cross_entropy_compute(c, false); },
+      .rules = op_rules(cross_entropy_gradient()),
   };
   return def;
 }
@@ -66,6 +118,8 @@ const OpDef& op_nn_cross_entropy_with_logits() {
       .doc = "-sum of x * y, divided by the number of rows: x are logarithms already.",
       .inputs = {{"x", "matrix of predictions"}, {"y", "matrix of targets"}},
       .relation = cross_entropy_relation,
+      .compute = [](Compute& c, const NoAttrs&) { cross_entropy_compute(c, true); },
+      .rules = op_rules(cross_entropy_with_logits_gradient()),
   };
   return def;
 }
@@ -77,6 +131,7 @@ const OpDef& op_nn_nll_loss() {
       .inputs = {{"predictions", "(n, classes, ...)"}, {"targets", "integers (n, ...)"}, {"weights", "(classes)"}},
       .fuse = Fuse::kOutFusable,
       .relation = nll_relation,
+      .compute = nll_compute,
   };
   return def;
 }

@@ -1,6 +1,7 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 
 namespace baton {
 
@@ -69,6 +70,7 @@ const OpDef& op_nn_matmul() {
       .fuse = Fuse::kOutFusable,
       .relation = matmul_relation,
       .compute = matmul_compute,
+      .rules = op_rules(matmul_gradient()),
   };
   return def;
 }

@@ -1,5 +1,6 @@
 // Normalisations over an axis, over groups of channels and over neighbours; nn.prelu, whose slopes go by channel too.
-#include "baton/ops/compute_util.h"
+#include "baton/ops/domain.h"
+#include "baton/ops/nn/norm_compute.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/layout_flow_rules.h"
@@ -78,6 +79,13 @@ RelationStatus group_relation(RelationContext& ctx, const GroupNormAttrs& attrs)
   return vectors_relation(ctx, attrs.axis);
 }
 
+// What the three normalisations by mean and variance have in common; no axis is reduced yet.
+template <class A>
+MomentsNorm norm_of(const Compute& c, const A& attrs) {
+  const int rank = c.in(0).rank();
+  return {from_front(attrs.axis, rank), std::vector<bool>(rank, false), 0, attrs.epsilon, attrs.center, attrs.scale};
+}
+
 }  // namespace
 
 template <>
@@ -131,6 +139,12 @@ const OpDef& op_nn_layer_norm() {
       .doc = "(data - mean) / sqrt(variance + epsilon) * gamma + beta, with mean and variance along `axis`.",
       .inputs = {{"data", "tensor"}, {"gamma", "vector along `axis`"}, {"beta", "vector along `axis`"}},
       .relation = [](RelationContext& ctx, const LayerNormAttrs& attrs) { return vectors_relation(ctx, attrs.axis); },
+      .compute =
+          [](Compute& c, const LayerNormAttrs& attrs) {
+            MomentsNorm norm = norm_of(c, attrs);
+            norm.reduced[norm.axis] = true;
+            moments_norm_compute(c, norm);
+          },
   };
   return def;
 }
@@ -141,6 +155,12 @@ const OpDef& op_nn_instance_norm() {
       .doc = "(data - mean) / sqrt(variance + epsilon) * gamma + beta, with mean and variance of each channel of each image.",
       .inputs = {{"data", "tensor"}, {"gamma", "vector of the channels"}, {"beta", "vector of the channels"}},
       .relation = [](RelationContext& ctx, const InstanceNormAttrs& attrs) { return vectors_relation(ctx, attrs.axis); },
+      .compute =
+          [](Compute& c, const InstanceNormAttrs& attrs) {
+            MomentsNorm norm = norm_of(c, attrs);
+            for (int k = 1; k < c.in(0).rank(); ++k) norm.reduced[k] = k != norm.axis;
+            moments_norm_compute(c, norm);
+          },
   };
   return def;
 }
@@ -151,6 +171,13 @@ const OpDef& op_nn_group_norm() {
       .doc = "(data - mean) / sqrt(variance + epsilon) * gamma + beta, with mean and variance of each group of channels of each image.",
       .inputs = {{"data", "tensor"}, {"gamma", "vector of the channels"}, {"beta", "vector of the channels"}},
       .relation = group_relation,
+      .compute =
+          [](Compute& c, const GroupNormAttrs& attrs) {
+            MomentsNorm norm = norm_of(c, attrs);
+            norm.groups = attrs.num_groups;
+            for (int k = 1; k < c.in(0).rank(); ++k) norm.reduced[k] = k != norm.axis;
+            moments_norm_compute(c, norm);
+          },
   };
   return def;
 }
@@ -168,6 +195,7 @@ const OpDef& op_nn_l2_normalize() {
               if (!checked_axis(ctx, axis, data->rank())) return kFailed;
             return identity_relation(ctx);
           },
+      .compute = [](Compute& c, const L2NormalizeAttrs& attrs) { l2_normalize_compute(c, attrs.axis, attrs.eps); },
       .rules = op_rules(axis_layout_flow()),
   };
   return def;
@@ -185,6 +213,10 @@ const OpDef& op_nn_lrn() {
             if (!checked_axis(ctx, attrs.axis, data->rank())) return kFailed;
             if (attrs.size < 1 || attrs.size % 2 == 0) return fail_attr(ctx, "size", std::to_string(attrs.size), "it must be positive and odd");
             return identity_relation(ctx);
+          },
+      .compute =
+          [](Compute& c, const LRNAttrs& attrs) {
+            lrn_compute(c, from_front(attrs.axis, c.in(0).rank()), attrs.size, attrs.bias, attrs.alpha, attrs.beta);
           },
   };
   return def;

@@ -3,6 +3,7 @@
 #include "baton/ops/nn/pool_compute.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/layout_rules.h"
 
 namespace baton {
@@ -67,7 +68,7 @@ const OpDef& op_nn_max_pool2d() {
       .fuse = Fuse::kOutFusable,
       .relation = pool_relation<MaxPool2DAttrs>,
       .compute = max_pool2d_compute,
-      .rules = op_rules(spatial_layout_rule()),
+      .rules = op_rules(spatial_layout_rule(), max_pool2d_gradient()),
   };
   return def;
 }
@@ -80,7 +81,7 @@ const OpDef& op_nn_avg_pool2d() {
       .fuse = Fuse::kOutFusable,
       .relation = pool_relation<AvgPool2DAttrs>,
       .compute = avg_pool2d_compute,
-      .rules = op_rules(spatial_layout_rule()),
+      .rules = op_rules(spatial_layout_rule(), avg_pool2d_gradient()),
   };
   return def;
 }
@@ -93,7 +94,7 @@ const OpDef& op_nn_global_avg_pool2d() {
       .fuse = Fuse::kOutFusable,
       .relation = global_relation,
       .compute = global_avg_pool2d_compute,
-      .rules = op_rules(spatial_layout_rule()),
+      .rules = op_rules(spatial_layout_rule(), global_avg_pool2d_gradient()),
   };
   return def;
 }

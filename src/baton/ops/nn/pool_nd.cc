@@ -1,5 +1,6 @@
 // Pools over one and three spatial axes, and the gradients of the 2-D pools.
 #include "baton/ops/nn/pool_attrs.h"
+#include "baton/ops/nn/pool_nd_compute.h"
 #include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
 
@@ -120,6 +121,7 @@ const OpDef& op_nn_max_pool1d() {
       .inputs = {{"data", "tensor in `layout`"}},
       .fuse = Fuse::kOutFusable,
       .relation = pool_relation<MaxPool1DAttrs, 1>,
+      .compute = [](Compute& c, const MaxPool1DAttrs& attrs) { max_pool_compute(c, pool_window(attrs, "W")); },
   };
   return def;
 }
@@ -131,6 +133,7 @@ const OpDef& op_nn_avg_pool1d() {
       .inputs = {{"data", "tensor in `layout`"}},
       .fuse = Fuse::kOutFusable,
       .relation = pool_relation<AvgPool1DAttrs, 1>,
+      .compute = [](Compute& c, const AvgPool1DAttrs& attrs) { avg_pool_compute(c, pool_window(attrs, "W"), attrs.count_include_pad); },
   };
   return def;
 }
@@ -142,6 +145,7 @@ const OpDef& op_nn_max_pool3d() {
       .inputs = {{"data", "tensor in `layout`"}},
       .fuse = Fuse::kOutFusable,
       .relation = pool_relation<MaxPool3DAttrs, 3>,
+      .compute = [](Compute& c, const MaxPool3DAttrs& attrs) { max_pool_compute(c, pool_window(attrs, "DHW")); },
   };
   return def;
 }
@@ -153,6 +157,7 @@ const OpDef& op_nn_avg_pool3d() {
       .inputs = {{"data", "tensor in `layout`"}},
       .fuse = Fuse::kOutFusable,
       .relation = pool_relation<AvgPool3DAttrs, 3>,
+      .compute = [](Compute& c, const AvgPool3DAttrs& attrs) { avg_pool_compute(c, pool_window(attrs, "DHW"), attrs.count_include_pad); },
   };
   return def;
 }
@@ -164,6 +169,7 @@ const OpDef& op_nn_max_pool2d_grad() {
       .inputs = {{"data", "gradient by the pool's result"}, {"grad", "the pool's data"}},
       .fuse = Fuse::kOutFusable,
       .relation = gradient_relation<MaxPool2DAttrs>,
+      .compute = [](Compute& c, const MaxPool2DAttrs& attrs) { max_pool_grad_compute(c, pool_window(attrs, "HW")); },
   };
   return def;
 }
@@ -176,6 +182,7 @@ const OpDef& op_nn_avg_pool2d_grad() {
       .inputs = {{"data", "gradient by the pool's result"}, {"grad", "the pool's data"}},
       .fuse = Fuse::kOutFusable,
       .relation = gradient_relation<AvgPool2DAttrs>,
+      .compute = [](Compute& c, const AvgPool2DAttrs& attrs) { avg_pool_grad_compute(c, pool_window(attrs, "HW"), attrs.count_include_pad); },
       .declares_attrs = false,
   };
   return def;

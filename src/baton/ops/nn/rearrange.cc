@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "baton/ops/compute_util.h"
+#include "baton/ops/domain.h"
 #include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
 
@@ -297,6 +297,69 @@ RelationStatus fifo_buffer_relation(RelationContext& ctx, const FIFOBufferAttrs&
   return ctx.assign_result(ctx.input(1));
 }
 
+// Batch entry (cell of the block) * images + image.
+void space_to_batch_compute(Compute& c, const SpaceToBatchNDAttrs& attrs) {
+  const Tensor& data = c.in(0);
+  const Axes i(data.rank());
+  const int images = as_int(data.extent(0));
+  Halide::Expr cell = i[0] / images, inside = Halide::Internal::const_true();
+  Index at = i.exprs();
+  at[0] = i[0] % images;
+  for (int k = static_cast<int>(attrs.block_shape.size()); k-- > 0; cell = cell / as_int(attrs.block_shape[k])) {
+    const int block = as_int(attrs.block_shape[k]);
+    const Halide::Expr position = i[k + 1] * block + cell % block - as_int(attrs.paddings[k][0]);
+    inside = inside && position >= 0 && position < as_int(data.extent(k + 1));
+    at[k + 1] = inside_axis(position, data.extent(k + 1));
+  }
+  Halide::Func moved = c.stage("space_to_batch");
+  moved(i.reversed()) = select(inside, data(at), constant_of(c.out().dtype(), attrs.pad_value));
+  c.result(moved);
+}
+
+void batch_to_space_compute(Compute& c, const BatchToSpaceNDAttrs& attrs) {
+  const Axes i(c.out().rank());
+  Halide::Expr cell = 0;
+  Index at = i.exprs();
+  for (size_t k = 0; k < attrs.block_shape.size(); ++k) {
+    const int block = as_int(attrs.block_shape[k]);
+    const Halide::Expr position = i[static_cast<int>(k) + 1] + as_int(attrs.crops[k][0]);
+    cell = cell * block + position % block;
+    at[k + 1] = position / block;
+  }
+  at[0] = cell * as_int(c.out().extents()[0]) + i[0];
+  Halide::Func moved = c.stage("batch_to_space");
+  moved(i.reversed()) = c.in(0)(at);
+  c.result(moved);
+}
+
+void dilate_compute(Compute& c, const DilateAttrs& attrs) {
+  const Tensor& data = c.in(0);
+  const Axes i(data.rank());
+  Halide::Expr taken = Halide::Internal::const_true();
+  Index at = i.exprs();
+  for (int k = 0; k < data.rank(); ++k) {
+    const int step = as_int(attrs.strides[k]);
+    if (step == 1) continue;
+    taken = taken && i[k] % step == 0;
+    at[k] = i[k] / step;
+  }
+  Halide::Func dilated = c.stage("dilate");
+  dilated(i.reversed()) = is_const_one(taken) ? data(at) : select(taken, data(at), constant_of(c.out().dtype(), attrs.dilation_value));
+  c.result(dilated);
+}
+
+void fifo_buffer_compute(Compute& c, const FIFOBufferAttrs& attrs) {
+  const Tensor &data = c.in(0), &buffer = c.in(1);
+  const Axes i(data.rank());
+  const int axis = from_front(attrs.axis, data.rank()), kept = as_int(buffer.extent(axis) - data.extent(axis));
+  Index old = i.exprs(), fresh = i.exprs();
+  old[axis] = inside_axis(i[axis] + as_int(data.extent(axis)), buffer.extent(axis));
+  fresh[axis] = inside_axis(i[axis] - kept, data.extent(axis));
+  Halide::Func queue = c.stage("fifo_buffer");
+  queue(i.reversed()) = select(i[axis] < kept, buffer(old), data(fresh));
+  c.result(queue);
+}
+
 }  // namespace
 
 const OpDef& op_nn_depth_to_space() {
@@ -330,6 +393,7 @@ const OpDef& op_nn_space_to_batch_nd() {
       .inputs = {{"data", "tensor (batch, spatial..., rest...)"}},
       .fuse = Fuse::kInjective,
       .relation = space_to_batch_relation,
+      .compute = space_to_batch_compute,
   };
   return def;
 }
@@ -341,6 +405,7 @@ const OpDef& op_nn_batch_to_space_nd() {
       .inputs = {{"data", "tensor (batch, spatial..., rest...)"}},
       .fuse = Fuse::kInjective,
       .relation = batch_to_space_relation,
+      .compute = batch_to_space_compute,
   };
   return def;
 }
@@ -352,6 +417,7 @@ const OpDef& op_nn_dilate() {
       .inputs = {{"x", "tensor"}},
       .fuse = Fuse::kInjective,
       .relation = dilate_relation,
+      .compute = dilate_compute,
       .declares_attrs = false,
   };
   return def;
@@ -375,6 +441,7 @@ const OpDef& op_nn_fifo_buffer() {
       .doc = "The buffer moved along `axis`, with the data at its end: what falls off the start is lost.",
       .inputs = {{"data", "tensor"}, {"buffer", "tensor, at least as long along `axis`"}},
       .relation = fifo_buffer_relation,
+      .compute = fifo_buffer_compute,
   };
   return def;
 }

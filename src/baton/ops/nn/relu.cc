@@ -1,5 +1,6 @@
 #include "baton/ops/compute.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/scale_rules.h"
 
 namespace baton {
@@ -18,7 +19,7 @@ const OpDef& op_nn_relu() {
             relu(i.reversed()) = Halide::max(c.in(0)(i.exprs()), Halide::cast(halide_type(c.in(0).dtype()), 0));
             c.result(relu);
           },
-      .rules = op_rules(positive_scale_rule()),
+      .rules = op_rules(positive_scale_rule(), relu_gradient()),
   };
   return def;
 }

@@ -1,6 +1,7 @@
 #include "baton/ops/nn/softmax_compute.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 
 namespace baton {
 
@@ -23,6 +24,7 @@ const OpDef& op_nn_softmax() {
       .fuse = Fuse::kOutFusable,
       .relation = softmax_relation,
       .compute = softmax_compute,
+      .rules = op_rules(softmax_gradient()),
   };
   return def;
 }
@@ -47,6 +49,7 @@ const OpDef& op_nn_log_softmax() {
       .fuse = Fuse::kOutFusable,
       .relation = softmax_relation,
       .compute = log_softmax_compute,
+      .rules = op_rules(log_softmax_gradient()),
   };
   return def;
 }

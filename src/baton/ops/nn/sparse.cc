@@ -1,5 +1,6 @@
 // Products and sums with sparse matrices, given as data, column indices and row starts: CSR when data is a vector, BSR
 // (blocks) when it has three axes.
+#include "baton/ops/nn/sparse_nn_compute.h"
 #include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
 
@@ -104,6 +105,7 @@ const OpDef& op_nn_sparse_dense() {
                  {"sparse_indptr", "where each row starts, and the end"}},
       .fuse = Fuse::kOutFusable,
       .relation = sparse_dense_relation,
+      .compute = [](Compute& c, const SparseDenseAttrs& attrs) { sparse_dense_compute(c, attrs.sparse_lhs); },
   };
   return def;
 }
@@ -118,6 +120,7 @@ const OpDef& op_nn_internal_sparse_dense_padded() {
                  {"weight_indptr", "where each row starts, and the end"}},
       .fuse = Fuse::kOutFusable,
       .relation = sparse_dense_relation,
+      .compute = [](Compute& c, const SparseDenseAttrs& attrs) { sparse_dense_compute(c, attrs.sparse_lhs); },
   };
   return def;
 }
@@ -132,6 +135,12 @@ const OpDef& op_nn_sparse_conv2d() {
                  {"sparse_indptr", "where each row starts, and the end"}},
       .fuse = Fuse::kOutFusable,
       .relation = sparse_conv2d_relation,
+      .compute =
+          [](Compute& c, const SparseConv2DAttrs& attrs) {
+            if (attrs.kernel_size != std::vector<int64_t>{1, 1}) throw NotSupported("nn.sparse_conv2d with a kernel that is not 1 x 1");
+            if (c.in(1).rank() == 2) throw NotSupported("nn.sparse_conv2d with values of rank 2");
+            sparse_conv2d_compute(c, attrs.layout == "NHWC");
+          },
   };
   return def;
 }
@@ -145,6 +154,7 @@ const OpDef& op_nn_sparse_add() {
                  {"sparse_indices", "their columns"},
                  {"sparse_indptr", "where each row starts, and the end"}},
       .relation = sparse_add_relation,
+      .compute = [](Compute& c, const NoAttrs&) { sparse_add_compute(c); },
   };
   return def;
 }
@@ -158,6 +168,7 @@ const OpDef& op_nn_sparse_transpose() {
                  {"sparse_indptr", "where each row starts, and the end"}},
       .fuse = Fuse::kOutFusable,
       .relation = sparse_transpose_relation,
+      .compute = [](Compute& c, const SparseTransposeAttrs&) { sparse_transpose_compute(c); },
   };
   return def;
 }

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "baton/ops/image/resize_compute.h"
 #include "baton/ops/nn/spatial.h"
 #include "baton/ops/nn/upsampling_attrs.h"
 #include "baton/ops/op_spec.h"
@@ -34,6 +35,16 @@ RelationStatus scaled_relation(RelationContext& ctx, const std::string& text, co
 
 }  // namespace
 
+void upsampling_compute(Compute& c, const UpSamplingAttrs& attrs) {
+  const std::string method = attrs.method == "bilinear" ? "linear" : attrs.method == "bicubic" ? "cubic" : attrs.method;
+  resize_compute(c, {2, *Layout::parse(attrs.layout), method, attrs.align_corners ? "align_corners" : "asymmetric", "floor"});
+}
+
+void upsampling3d_compute(Compute& c, const UpSampling3DAttrs& attrs) {
+  const std::string method = attrs.method == "trilinear" ? "linear" : attrs.method;
+  resize_compute(c, {3, *Layout::parse(attrs.layout), method, attrs.coordinate_transformation_mode, "floor"});
+}
+
 const OpDef& op_nn_upsampling() {
   static const OpDef def = OpSpec<UpSamplingAttrs>{
       .name = "nn.upsampling",
@@ -44,6 +55,7 @@ const OpDef& op_nn_upsampling() {
           [](RelationContext& ctx, const UpSamplingAttrs& attrs) {
             return scaled_relation(ctx, attrs.layout, {{"scale_h", attrs.scale_h}, {"scale_w", attrs.scale_w}});
           },
+      .compute = upsampling_compute,
   };
   return def;
 }
@@ -58,6 +70,7 @@ const OpDef& op_nn_upsampling3d() {
           [](RelationContext& ctx, const UpSampling3DAttrs& attrs) {
             return scaled_relation(ctx, attrs.layout, {{"scale_d", attrs.scale_d}, {"scale_h", attrs.scale_h}, {"scale_w", attrs.scale_w}});
           },
+      .compute = upsampling3d_compute,
   };
   return def;
 }

@@ -24,4 +24,8 @@ const AttrSchema& attr_schema<UpSamplingAttrs>();
 template <>
 const AttrSchema& attr_schema<UpSampling3DAttrs>();
 
+class Compute;
+void upsampling_compute(Compute& c, const UpSamplingAttrs& attrs);
+void upsampling3d_compute(Compute& c, const UpSampling3DAttrs& attrs);
+
 }  // namespace baton

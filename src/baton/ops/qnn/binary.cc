@@ -1,5 +1,6 @@
 // Arithmetic of two quantised tensors.
 #include "baton/ops/op_spec.h"
+#include "baton/ops/qnn/arithmetic_rules.h"
 #include "baton/ops/qnn/qnn_attrs.h"
 #include "baton/ops/qnn/quant_types.h"
 
@@ -14,7 +15,7 @@ RelationStatus quantized_binary_relation(RelationContext& ctx, const BroadcastAt
   return broadcast_relation(ctx);
 }
 
-OpDef binary(const char* name, const char* doc) {
+OpDef binary(const char* name, const char* doc, LegalizeRule rule) {
   OpDef def = OpSpec<BroadcastAttrs>{
       .name = name,
       .doc = doc,
@@ -31,6 +32,7 @@ OpDef binary(const char* name, const char* doc) {
       .fuse = Fuse::kBroadcast,
       .relation = quantized_binary_relation,
       .non_computational = true,
+      .rules = op_rules(std::move(rule)),
   };
   def.num_inputs = 8;  // the last two are attributes
   return def;
@@ -39,17 +41,17 @@ OpDef binary(const char* name, const char* doc) {
 }  // namespace
 
 const OpDef& op_qnn_add() {
-  static const OpDef def = binary("qnn.add", "lhs + rhs, broadcast, of quantised tensors.");
+  static const OpDef def = binary("qnn.add", "lhs + rhs, broadcast, of quantised tensors.", quantized_sum_rule("add"));
   return def;
 }
 
 const OpDef& op_qnn_mul() {
-  static const OpDef def = binary("qnn.mul", "lhs * rhs, broadcast, of quantised tensors.");
+  static const OpDef def = binary("qnn.mul", "lhs * rhs, broadcast, of quantised tensors.", quantized_mul_rule());
   return def;
 }
 
 const OpDef& op_qnn_subtract() {
-  static const OpDef def = binary("qnn.subtract", "lhs - rhs, broadcast, of quantised tensors.");
+  static const OpDef def = binary("qnn.subtract", "lhs - rhs, broadcast, of quantised tensors.", quantized_sum_rule("subtract"));
   return def;
 }
 

@@ -1,4 +1,5 @@
 #include "baton/ops/op_spec.h"
+#include "baton/ops/qnn/arithmetic_rules.h"
 #include "baton/ops/qnn/quant_types.h"
 #include "baton/ops/tensor/tensor_relations.h"
 
@@ -49,6 +50,7 @@ const OpDef& op_qnn_concatenate() {
       .fuse = Fuse::kInjective,
       .relation = quantized_concatenate_relation,
       .non_computational = true,
+      .rules = op_rules(quantized_concatenate_rule()),
   };
   return def;
 }

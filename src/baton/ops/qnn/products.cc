@@ -4,6 +4,7 @@
 #include "baton/ops/nn/conv_transpose_relation.h"
 #include "baton/ops/nn/matmul_relations.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/qnn/product_rules.h"
 #include "baton/ops/qnn/quant_types.h"
 
 namespace baton {
@@ -72,6 +73,7 @@ const OpDef& op_qnn_conv2d() {
       .fuse = Fuse::kOutFusable,
       .relation = quantized_conv2d_relation,
       .non_computational = true,
+      .rules = op_rules(quantized_conv2d_rule()),
   };
   return def;
 }
@@ -88,6 +90,7 @@ const OpDef& op_qnn_conv2d_transpose() {
                  {"weight_zero_point", "sixth: the scale of the weight, float32 scalar or one value per output channel"}},
       .relation = quantized_conv2d_transpose_relation,
       .non_computational = true,
+      .rules = op_rules(quantized_conv2d_transpose_rule()),
   };
   return def;
 }
@@ -105,6 +108,7 @@ const OpDef& op_qnn_dense() {
       .fuse = Fuse::kOutFusable,
       .relation = quantized_dense_relation,
       .non_computational = true,
+      .rules = op_rules(quantized_dense_rule()),
   };
   return def;
 }
@@ -122,6 +126,7 @@ const OpDef& op_qnn_batch_matmul() {
       .fuse = Fuse::kOutFusable,
       .relation = quantized_batch_matmul_relation,
       .non_computational = true,
+      .rules = op_rules(quantized_batch_matmul_rule()),
   };
   return def;
 }

@@ -1,5 +1,6 @@
 // Between numbers and quantised numbers, and the same simulated in float32.
 #include "baton/ops/op_spec.h"
+#include "baton/ops/qnn/arithmetic_rules.h"
 #include "baton/ops/qnn/qnn_attrs.h"
 #include "baton/ops/qnn/quant_types.h"
 
@@ -63,6 +64,7 @@ const OpDef& op_qnn_quantize() {
       .fuse = Fuse::kElementwise,
       .relation = quantize_relation,
       .non_computational = true,
+      .rules = op_rules(quantize_rule()),
   };
   return def;
 }
@@ -77,6 +79,7 @@ const OpDef& op_qnn_dequantize() {
       .fuse = Fuse::kElementwise,
       .relation = dequantize_relation,
       .non_computational = true,
+      .rules = op_rules(dequantize_rule()),
   };
   return def;
 }
@@ -93,6 +96,7 @@ const OpDef& op_qnn_requantize() {
       .fuse = Fuse::kElementwise,
       .relation = requantize_relation,
       .non_computational = true,
+      .rules = op_rules(requantize_rule()),
   };
   return def;
 }

@@ -1,6 +1,11 @@
 // Functions of one quantised tensor: dequantised, the function, quantised again.
+#include <algorithm>
+#include <cmath>
+
 #include "baton/ops/nn/leaky_relu_attrs.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/qnn/arithmetic_rules.h"
+#include "baton/ops/qnn/qnn_build.h"
 #include "baton/ops/qnn/quant_types.h"
 
 namespace baton {
@@ -15,7 +20,8 @@ RelationStatus quantized_unary_relation(RelationContext& ctx) {
   return ctx.assign_result(ctx.input(0));
 }
 
-OpDef unary(const char* name, const char* doc, Fuse fuse = Fuse::kOpaque) {
+OpDef unary(const char* name, const char* doc, Expr (*in_float32)(const Expr&), double (*value)(double),
+            Fuse fuse = Fuse::kOpaque) {
   return OpSpec<>{
       .name = name,
       .doc = doc,
@@ -27,26 +33,70 @@ OpDef unary(const char* name, const char* doc, Fuse fuse = Fuse::kOpaque) {
       .fuse = fuse,
       .relation = [](RelationContext& ctx, const NoAttrs&) { return quantized_unary_relation(ctx); },
       .non_computational = true,
+      .rules = op_rules(quantized_function_rule(in_float32, value)),
   };
+}
+
+Expr hardswish(const Expr& x) {
+  const Expr gate = qnn::apply("clip", {qnn::add(x, scalar(3, qnn::kFloat32))}, {{"a_min", 0.0}, {"a_max", 6.0}});
+  return qnn::multiply(x, qnn::divide(gate, scalar(6, qnn::kFloat32)));
 }
 
 }  // namespace
 
-#define QUANTIZED_UNARY(function, ...)      \
-  const OpDef& function() {                 \
-    static const OpDef def = unary(__VA_ARGS__); \
-    return def;                             \
-  }
-QUANTIZED_UNARY(op_qnn_abs, "qnn.abs", "The absolute value of a quantised tensor.")
-QUANTIZED_UNARY(op_qnn_erf, "qnn.erf", "The error function of a quantised tensor.")
-QUANTIZED_UNARY(op_qnn_exp, "qnn.exp", "e to the power of a quantised tensor.")
-QUANTIZED_UNARY(op_qnn_hardswish, "qnn.hardswish", "x * min(max(x + 3, 0), 6) / 6 of a quantised tensor.")
-QUANTIZED_UNARY(op_qnn_log, "qnn.log", "The natural logarithm of a quantised tensor.")
-QUANTIZED_UNARY(op_qnn_rsqrt, "qnn.rsqrt", "1 / sqrt(x) of a quantised tensor.")
-QUANTIZED_UNARY(op_qnn_sigmoid, "qnn.sigmoid", "1 / (1 + exp(-x)) of a quantised tensor.")
-QUANTIZED_UNARY(op_qnn_sqrt, "qnn.sqrt", "The square root of a quantised tensor.")
-QUANTIZED_UNARY(op_qnn_tanh, "qnn.tanh", "The hyperbolic tangent of a quantised tensor.", Fuse::kElementwise)
-#undef QUANTIZED_UNARY
+const OpDef& op_qnn_abs() {
+  static const OpDef def = unary("qnn.abs", "The absolute value of a quantised tensor.", [](const Expr& x) { return qnn::apply("abs", {x}); },
+                                 [](double x) { return std::fabs(x); });
+  return def;
+}
+
+const OpDef& op_qnn_erf() {
+  static const OpDef def = unary("qnn.erf", "The error function of a quantised tensor.", [](const Expr& x) { return qnn::apply("erf", {x}); },
+                                 [](double x) { return std::erf(x); });
+  return def;
+}
+
+const OpDef& op_qnn_exp() {
+  static const OpDef def = unary("qnn.exp", "e to the power of a quantised tensor.", [](const Expr& x) { return qnn::apply("exp", {x}); },
+                                 [](double x) { return std::exp(x); });
+  return def;
+}
+
+const OpDef& op_qnn_hardswish() {
+  static const OpDef def = unary("qnn.hardswish", "x * min(max(x + 3, 0), 6) / 6 of a quantised tensor.", hardswish,
+                                 [](double x) { return x * std::clamp(x + 3, 0.0, 6.0) / 6; });
+  return def;
+}
+
+const OpDef& op_qnn_log() {
+  static const OpDef def = unary("qnn.log", "The natural logarithm of a quantised tensor.", [](const Expr& x) { return qnn::apply("log", {x}); },
+                                 [](double x) { return std::log(x); });
+  return def;
+}
+
+const OpDef& op_qnn_rsqrt() {
+  static const OpDef def = unary("qnn.rsqrt", "1 / sqrt(x) of a quantised tensor.", [](const Expr& x) { return qnn::apply("rsqrt", {x}); },
+                                 [](double x) { return 1 / std::sqrt(x); });
+  return def;
+}
+
+const OpDef& op_qnn_sigmoid() {
+  static const OpDef def = unary("qnn.sigmoid", "1 / (1 + exp(-x)) of a quantised tensor.", [](const Expr& x) { return qnn::apply("sigmoid", {x}); },
+                                 [](double x) { return 1 / (1 + std::exp(-x)); });
+  return def;
+}
+
+const OpDef& op_qnn_sqrt() {
+  static const OpDef def = unary("qnn.sqrt", "The square root of a quantised tensor.", [](const Expr& x) { return qnn::apply("sqrt", {x}); },
+                                 [](double x) { return std::sqrt(x); });
+  return def;
+}
+
+const OpDef& op_qnn_tanh() {
+  static const OpDef def = unary("qnn.tanh", "The hyperbolic tangent of a quantised tensor.", [](const Expr& x) { return qnn::apply("tanh", {x}); },
+                                 [](double x) { return std::tanh(x); }, Fuse::kElementwise);
+  return def;
+}
 
 const OpDef& op_qnn_leaky_relu() {
   static const OpDef def = OpSpec<LeakyReluAttrs>{
@@ -59,6 +109,7 @@ const OpDef& op_qnn_leaky_relu() {
                  {"output_zero_point", "int32 scalar"}},
       .relation = [](RelationContext& ctx, const LeakyReluAttrs&) { return quantized_unary_relation(ctx); },
       .non_computational = true,
+      .rules = op_rules(quantized_leaky_relu_rule()),
   };
   return def;
 }

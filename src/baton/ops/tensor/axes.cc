@@ -3,6 +3,7 @@
 
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/layout_flow_rules.h"
 #include "baton/ops/tensor/reindex.h"
 #include "baton/ops/tensor/tensor_attrs.h"
@@ -93,6 +94,7 @@ const OpDef& op_expand_dims() {
       .relation = expand_relation,
       .compute = [](Compute& c, const ExpandDimsAttrs&) { reshape_compute(c, "expand_dims"); },
       .reshape_only = true,
+      .rules = op_rules(expand_dims_gradient()),
   };
   return def;
 }
@@ -106,6 +108,7 @@ const OpDef& op_squeeze() {
       .relation = squeeze_relation,
       .compute = [](Compute& c, const SqueezeAttrs&) { reshape_compute(c, "squeeze"); },
       .reshape_only = true,
+      .rules = op_rules(reshape_gradient()),
   };
   return def;
 }
@@ -118,7 +121,7 @@ const OpDef& op_transpose() {
       .fuse = Fuse::kInjective,
       .relation = transpose_relation,
       .compute = transpose_compute,
-      .rules = op_rules(transpose_layout_flow()),
+      .rules = op_rules(transpose_gradient(), transpose_layout_flow()),
   };
   return def;
 }

@@ -1,4 +1,5 @@
 // Elementwise operators of two inputs, broadcast.
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/scale_rules.h"
 #include "baton/ops/tensor/elementwise.h"
 
@@ -35,22 +36,22 @@ Value power(const Value& a, const Value& b) {
 }  // namespace
 
 const OpDef& op_add() {
-  static const OpDef def = binary_op("add", "lhs + rhs.", [](Value a, Value b) { return a + b; }, op_rules(sum_scale_rule()));
+  static const OpDef def = binary_op("add", "lhs + rhs.", [](Value a, Value b) { return a + b; }, op_rules(sum_scale_rule(), add_gradient()));
   return def;
 }
 
 const OpDef& op_subtract() {
-  static const OpDef def = binary_op("subtract", "lhs - rhs.", [](Value a, Value b) { return a - b; }, op_rules(sum_scale_rule()));
+  static const OpDef def = binary_op("subtract", "lhs - rhs.", [](Value a, Value b) { return a - b; }, op_rules(sum_scale_rule(), subtract_gradient()));
   return def;
 }
 
 const OpDef& op_multiply() {
-  static const OpDef def = binary_op("multiply", "lhs * rhs.", [](Value a, Value b) { return a * b; });
+  static const OpDef def = binary_op("multiply", "lhs * rhs.", [](Value a, Value b) { return a * b; }, op_rules(multiply_gradient()));
   return def;
 }
 
 const OpDef& op_divide() {
-  static const OpDef def = binary_op("divide", "lhs / rhs; of integers rounded toward zero.", [](Value a, Value b) { return trunc_div(a, b); });
+  static const OpDef def = binary_op("divide", "lhs / rhs; of integers rounded toward zero.", [](Value a, Value b) { return trunc_div(a, b); }, op_rules(divide_gradient()));
   return def;
 }
 
@@ -120,47 +121,47 @@ const OpDef& op_bitwise_xor() {
 }
 
 const OpDef& op_equal() {
-  static const OpDef def = compare_op("equal", "lhs == rhs.", [](Value a, Value b) { return a == b; });
+  static const OpDef def = compare_op("equal", "lhs == rhs.", [](Value a, Value b) { return a == b; }, op_rules(no_gradient()));
   return def;
 }
 
 const OpDef& op_not_equal() {
-  static const OpDef def = compare_op("not_equal", "lhs != rhs.", [](Value a, Value b) { return a != b; });
+  static const OpDef def = compare_op("not_equal", "lhs != rhs.", [](Value a, Value b) { return a != b; }, op_rules(no_gradient()));
   return def;
 }
 
 const OpDef& op_less() {
-  static const OpDef def = compare_op("less", "lhs < rhs.", [](Value a, Value b) { return a < b; });
+  static const OpDef def = compare_op("less", "lhs < rhs.", [](Value a, Value b) { return a < b; }, op_rules(no_gradient()));
   return def;
 }
 
 const OpDef& op_less_equal() {
-  static const OpDef def = compare_op("less_equal", "lhs <= rhs.", [](Value a, Value b) { return a <= b; });
+  static const OpDef def = compare_op("less_equal", "lhs <= rhs.", [](Value a, Value b) { return a <= b; }, op_rules(no_gradient()));
   return def;
 }
 
 const OpDef& op_greater() {
-  static const OpDef def = compare_op("greater", "lhs > rhs.", [](Value a, Value b) { return a > b; });
+  static const OpDef def = compare_op("greater", "lhs > rhs.", [](Value a, Value b) { return a > b; }, op_rules(no_gradient()));
   return def;
 }
 
 const OpDef& op_greater_equal() {
-  static const OpDef def = compare_op("greater_equal", "lhs >= rhs.", [](Value a, Value b) { return a >= b; });
+  static const OpDef def = compare_op("greater_equal", "lhs >= rhs.", [](Value a, Value b) { return a >= b; }, op_rules(no_gradient()));
   return def;
 }
 
 const OpDef& op_logical_and() {
-  static const OpDef def = compare_op("logical_and", "lhs and rhs.", [](Value a, Value b) { return is_true(a) && is_true(b); });
+  static const OpDef def = compare_op("logical_and", "lhs and rhs.", [](Value a, Value b) { return is_true(a) && is_true(b); }, op_rules(no_gradient()));
   return def;
 }
 
 const OpDef& op_logical_or() {
-  static const OpDef def = compare_op("logical_or", "lhs or rhs.", [](Value a, Value b) { return is_true(a) || is_true(b); });
+  static const OpDef def = compare_op("logical_or", "lhs or rhs.", [](Value a, Value b) { return is_true(a) || is_true(b); }, op_rules(no_gradient()));
   return def;
 }
 
 const OpDef& op_logical_xor() {
-  static const OpDef def = compare_op("logical_xor", "Exactly one of both.", [](Value a, Value b) { return is_true(a) != is_true(b); });
+  static const OpDef def = compare_op("logical_xor", "Exactly one of both.", [](Value a, Value b) { return is_true(a) != is_true(b); }, op_rules(no_gradient()));
   return def;
 }
 

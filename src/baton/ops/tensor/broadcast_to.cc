@@ -1,6 +1,7 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 
 namespace baton {
@@ -87,6 +88,7 @@ const OpDef& op_where() {
                                           broadcast_at(c.in(2), i.exprs()));
             c.result(chosen);
           },
+      .rules = op_rules(where_gradient()),
   };
   return def;
 }

@@ -41,17 +41,21 @@ OpDef pair_op(const char* name, const char* doc, DType result, Binary f) {
 
 }  // namespace
 
-OpDef unary_op(const char* name, const char* doc, Unary f) {
-  return map_op(name, doc, [](RelationContext& ctx, const Attrs&) { return identity_relation(ctx); }, f);
+OpDef unary_op(const char* name, const char* doc, Unary f, OpRules rules) {
+  OpDef def = map_op(name, doc, [](RelationContext& ctx, const Attrs&) { return identity_relation(ctx); }, f);
+  def.rules = std::move(rules);
+  return def;
 }
 
-OpDef real_op(const char* name, const char* doc, Unary f) {
+OpDef real_op(const char* name, const char* doc, Unary f, OpRules rules) {
   auto in_real = [f](Halide::Expr x) {
     const bool real = x.type().is_float() && x.type().bits() >= 32;
     const Halide::Type type = x.type();
     return real ? f(std::move(x)) : cast(type, f(cast<float>(std::move(x))));
   };
-  return map_op(name, doc, [](RelationContext& ctx, const Attrs&) { return identity_relation(ctx); }, in_real);
+  OpDef def = map_op(name, doc, [](RelationContext& ctx, const Attrs&) { return identity_relation(ctx); }, in_real);
+  def.rules = std::move(rules);
+  return def;
 }
 
 OpDef predicate_op(const char* name, const char* doc, Unary f) {
@@ -63,6 +67,10 @@ OpDef binary_op(const char* name, const char* doc, Binary f, OpRules rules) {
   def.rules = std::move(rules);
   return def;
 }
-OpDef compare_op(const char* name, const char* doc, Binary f) { return pair_op(name, doc, DType::bool_(), f); }
+OpDef compare_op(const char* name, const char* doc, Binary f, OpRules rules) {
+  OpDef def = pair_op(name, doc, DType::bool_(), f);
+  def.rules = std::move(rules);
+  return def;
+}
 
 }  // namespace baton

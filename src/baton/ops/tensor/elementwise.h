@@ -20,14 +20,14 @@ void map_compute(Compute& c, const std::string& stage, F&& f) {
 }
 
 /// An operator of one input, whose result has the input's type.
-OpDef unary_op(const char* name, const char* doc, Unary f);
+OpDef unary_op(const char* name, const char* doc, Unary f, OpRules rules = {});
 /// The same for functions of real numbers: f sees float32 or float64, whatever the element type is.
-OpDef real_op(const char* name, const char* doc, Unary f);
+OpDef real_op(const char* name, const char* doc, Unary f, OpRules rules = {});
 /// An operator of one input, whose result is bool.
 OpDef predicate_op(const char* name, const char* doc, Unary f);
 /// An operator of two inputs, broadcast.
 OpDef binary_op(const char* name, const char* doc, Binary f, OpRules rules = {});
 /// The same with a bool result.
-OpDef compare_op(const char* name, const char* doc, Binary f);
+OpDef compare_op(const char* name, const char* doc, Binary f, OpRules rules = {});
 
 }  // namespace baton

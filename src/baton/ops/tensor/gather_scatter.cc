@@ -1,7 +1,9 @@
 // Elements picked and written by indices.
-#include "baton/ops/compute_util.h"
+#include "baton/ir/shape_rule.h"
+#include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/tensor/reindex.h"
 
 namespace baton {
@@ -191,6 +193,106 @@ void adv_index_compute(Compute& c, const NoAttrs&) {
   });
 }
 
+// Elements that are not zero are counted in order: that number says which row of the result an element's index makes.
+void argwhere_compute(Compute& c, const NoAttrs&) {
+  const Tensor& condition = c.in(0);
+  const int rank = condition.rank();
+  int64_t count = 1;
+  for (const int64_t extent : condition.shape()) count *= extent;
+  const auto index_of = [&](Halide::Expr flat) {
+    Index at(rank);
+    for (int k = rank; k-- > 0; flat = flat / as_int(condition.extent(k))) at[k] = k == 0 ? flat : flat % as_int(condition.extent(k));
+    return at;
+  };
+  const auto holds = [&](const Halide::Expr& flat) {
+    const Halide::Expr value = condition(index_of(flat));
+    return value != cast(value.type(), 0);
+  };
+  const Axes i(2);
+  const Halide::Var flat("flat");
+  Halide::Func row = c.stage("row"), found = c.stage("argwhere");
+  const int rows = as_int(c.out().extents()[0]);
+  row(flat) = select(holds(clamp(flat, 0, as_int(std::max<int64_t>(count, 1) - 1))), 1, 0);
+  if (count > 1) {
+    const Halide::RDom later(1, as_int(count - 1), "s");
+    row(later) += row(later - 1);
+  }
+  found(i.reversed()) = cast_to(c.out().dtype(), 0);
+  Halide::RDom all(0, as_int(count), "r");
+  all.where(holds(all) && row(all) <= rows);
+  const Index at = index_of(all);
+  for (int k = 0; k < rank; ++k) found(k, inside_axis(row(all) - 1, rows)) = cast_to(c.out().dtype(), at[k]);
+  c.result(found);
+}
+
+std::vector<std::vector<int64_t>> argwhere_shapes(const Attrs&, const std::vector<NDArray>& inputs) {
+  const NDArray& condition = inputs[0];
+  const size_t bytes = static_cast<size_t>(condition.dtype().bytes());
+  const auto* data = static_cast<const unsigned char*>(condition.data());
+  int64_t count = 0;
+  for (int64_t k = 0; k < condition.size(); ++k, data += bytes) {
+    bool any = false;
+    for (size_t b = 0; b < bytes; ++b) any = any || (condition.dtype().is_float() && b + 1 == bytes ? (data[b] & 0x7f) : data[b]) != 0;  // -0.0 is zero
+    count += any;
+  }
+  return {{count, condition.ndim()}};
+}
+
+using Combine = Halide::Expr (*)(Halide::Expr old, Halide::Expr update);
+
+// The data with updates written in order. `at` says where update element i goes; what lies outside is left out.
+template <class At>
+void scatter_into(Compute& c, const char* name, const Tensor& data, const Tensor& updates, Combine combine, At&& at) {
+  const Axes i(data.rank());
+  Domain r(updates.shape());
+  Index to = at(r.exprs());
+  Halide::Expr inside = Halide::Internal::const_true();
+  for (int k = 0; k < data.rank(); ++k) {
+    const Halide::Expr position = Halide::cast<int>(to[k]);
+    if (position.as<Halide::Internal::Variable>() && updates.rank() == data.rank() && updates.extent(k) <= data.extent(k)) continue;
+    const Halide::Expr from_start = select(position < 0, position + as_int(data.extent(k)), position);
+    inside = inside && from_start >= 0 && from_start < as_int(data.extent(k));
+    to[k] = inside_axis(from_start, data.extent(k));
+  }
+  r.where(inside);
+  Halide::Func out = c.stage(name);
+  out(i.reversed()) = data(i.exprs());
+  const Halide::Expr old = out(reversed(to));
+  out(reversed(to)) = combine(old, cast(old.type(), updates(r.exprs())));
+  c.result(out);
+}
+
+Halide::Expr take_update(Halide::Expr, Halide::Expr update) { return update; }
+Halide::Expr add_update(Halide::Expr old, Halide::Expr update) { return old + update; }
+
+void scatter_axis(Compute& c, const char* name, int64_t axis, Combine combine) {
+  scatter_into(c, name, c.in(0), c.in(2), combine, [&](Index i) {
+    i[from_front(axis, c.in(0).rank())] = c.in(1)(i);
+    return i;
+  });
+}
+
+void scatter_nd_compute(Compute& c, const ScatterNDAttrs& attrs) {
+  Combine combine = nullptr;
+  if (attrs.mode == "update") combine = take_update;
+  else if (attrs.mode == "add") combine = add_update;
+  else if (attrs.mode == "mul") combine = [](Halide::Expr a, Halide::Expr b) { return a * b; };
+  else if (attrs.mode == "min") combine = [](Halide::Expr a, Halide::Expr b) { return min(a, b); };
+  else if (attrs.mode == "max") combine = [](Halide::Expr a, Halide::Expr b) { return max(a, b); };
+  else throw NotSupported("scatter_nd has no mode \"" + attrs.mode + "\"");
+  const Tensor& indices = c.in(1);
+  scatter_into(c, "scatter_nd", c.in(0), c.in(2), combine, [&](const Index& i) {
+    Index which(i.begin(), i.begin() + indices.rank() - 1), at;
+    which.insert(which.begin(), Halide::Expr(0));
+    for (int k = 0; k < as_int(indices.extent(0)); ++k) {
+      which[0] = k;
+      at.push_back(indices(which));
+    }
+    at.insert(at.end(), i.begin() + indices.rank() - 1, i.end());
+    return at;
+  });
+}
+
 }  // namespace
 
 const OpDef& op_gather() {
@@ -213,6 +315,7 @@ const OpDef& op_gather_nd() {
       .fuse = Fuse::kInjective,
       .relation = gather_nd_relation,
       .compute = gather_nd_compute,
+      .rules = op_rules(gather_nd_gradient()),
   };
   return def;
 }
@@ -223,6 +326,7 @@ const OpDef& op_scatter() {
       .doc = "The data with updates written along one axis.",
       .inputs = {{"data", "tensor"}, {"indices", "tensor of integers"}, {"updates", "tensor"}},
       .relation = [](RelationContext& ctx, const ScatterAttrs&) { return scatter_relation(ctx); },
+      .compute = [](Compute& c, const ScatterAttrs& attrs) { scatter_axis(c, "scatter", attrs.axis, take_update); },
       .declares_attrs = false,
   };
   return def;
@@ -234,6 +338,7 @@ const OpDef& op_scatter_add() {
       .doc = "The data with updates added along one axis.",
       .inputs = {{"data", "tensor"}, {"indices", "tensor of integers"}, {"updates", "tensor"}},
       .relation = [](RelationContext& ctx, const ScatterAddAttrs&) { return scatter_relation(ctx); },
+      .compute = [](Compute& c, const ScatterAddAttrs& attrs) { scatter_axis(c, "scatter_add", attrs.axis, add_update); },
       .declares_attrs = false,
   };
   return def;
@@ -245,6 +350,7 @@ const OpDef& op_scatter_nd() {
       .doc = "The data with slices written or added where the columns of `indices` say.",
       .inputs = {{"data", "tensor"}, {"indices", "tensor of integers"}, {"updates", "tensor"}},
       .relation = scatter_nd_relation,
+      .compute = scatter_nd_compute,
       .declares_attrs = false,
   };
   return def;
@@ -268,7 +374,9 @@ const OpDef& op_argwhere() {
       .doc = "The indices of the elements that are not zero.",
       .inputs = {{"condition", "tensor"}},
       .relation = argwhere_relation,
+      .compute = argwhere_compute,
       .data_dependent = true,
+      .rules = op_rules(ShapeRule{argwhere_shapes}),
   };
   return def;
 }

@@ -2,6 +2,7 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 
 namespace baton {
@@ -32,6 +33,7 @@ const OpDef& op_zeros() {
       .fuse = Fuse::kElementwise,
       .relation = [](RelationContext& ctx, const InitOpAttrs& attrs) { return init_relation(ctx, attrs, attrs.dtype); },
       .compute = [](Compute& c, const InitOpAttrs&) { fill_compute(c, "zeros", 0); },
+      .rules = op_rules(no_gradient()),
   };
   return def;
 }
@@ -44,6 +46,7 @@ const OpDef& op_ones() {
       .fuse = Fuse::kElementwise,
       .relation = [](RelationContext& ctx, const InitOpAttrs& attrs) { return init_relation(ctx, attrs, attrs.dtype); },
       .compute = [](Compute& c, const InitOpAttrs&) { fill_compute(c, "ones", 1); },
+      .rules = op_rules(no_gradient()),
   };
   return def;
 }

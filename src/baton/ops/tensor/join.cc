@@ -4,6 +4,7 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/layout_flow_rules.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
@@ -182,7 +183,7 @@ const OpDef& op_concatenate() {
       .fuse = Fuse::kInjective,
       .relation = concatenate_relation,
       .compute = concatenate_compute,
-      .rules = op_rules(concatenate_layout_flow()),
+      .rules = op_rules(concatenate_gradient(), concatenate_layout_flow()),
   };
   return def;
 }
@@ -195,6 +196,7 @@ const OpDef& op_stack() {
       .fuse = Fuse::kInjective,
       .relation = stack_relation,
       .compute = stack_compute,
+      .rules = op_rules(stack_gradient()),
   };
   return def;
 }

@@ -4,6 +4,8 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/tensor/reduce_compute.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
 
@@ -97,7 +99,7 @@ Halide::Func fold(Compute& c, const Reduction& r, const char* stage, Halide::Typ
 Halide::Expr zero_of(Halide::Type type) { return cast(type, 0); }
 Halide::Expr one_of(Halide::Type type) { return cast(type, 1); }
 
-OpDef reduce_op(const char* name, const char* doc, Start start, Combine combine) {
+OpDef reduce_op(const char* name, const char* doc, Start start, Combine combine, OpRules rules = {}) {
   OpDef def = OpSpec<ReduceAttrs>{
       .name = name,
       .doc = doc,
@@ -117,6 +119,7 @@ OpDef reduce_op(const char* name, const char* doc, Start start, Combine combine)
     }
     c.result(folded);
   };
+  def.rules = std::move(rules);
   return def;
 }
 
@@ -143,8 +146,24 @@ void arg_compute(Compute& c, const ArgReduceAttrs& a) {
 
 }  // namespace
 
+void variance_compute(Compute& c, const std::optional<Ints>& axis, bool exclude, bool keepdims, bool unbiased) {
+  const Reduction r(c, axis, exclude, keepdims);
+  const Halide::Type type = sum_type(c.out().dtype());
+  const Halide::Expr off = cast(type, c.in(0)(r.at)) - cast(type, broadcast_at(c.in(1), r.at));
+  const Halide::Expr count = cast(type, Halide::Expr(static_cast<double>(unbiased ? r.count - 1 : r.count)));
+  Halide::Func squares = c.stage("squares"), variance = c.stage("variance");
+  if (r.any) {
+    squares(r.i.reversed()) = cast(type, 0);
+    squares(r.i.reversed()) += off * off;
+  } else {
+    squares(r.i.reversed()) = off * off;
+  }
+  variance(r.i.reversed()) = cast_to(c.out().dtype(), squares(r.i.reversed()) / count);
+  c.result(variance);
+}
+
 const OpDef& op_sum() {
-  static const OpDef def = reduce_op("sum", "The sum.", zero_of, [](Halide::Expr a, Halide::Expr b) { return a + b; });
+  static const OpDef def = reduce_op("sum", "The sum.", zero_of, [](Halide::Expr a, Halide::Expr b) { return a + b; }, op_rules(sum_gradient()));
   return def;
 }
 const OpDef& op_prod() {
@@ -152,7 +171,7 @@ const OpDef& op_prod() {
   return def;
 }
 const OpDef& op_max() {
-  static const OpDef def = reduce_op("max", "The largest value.", lowest, [](Halide::Expr a, Halide::Expr b) { return max(a, b); });
+  static const OpDef def = reduce_op("max", "The largest value.", lowest, [](Halide::Expr a, Halide::Expr b) { return max(a, b); }, op_rules(max_gradient()));
   return def;
 }
 const OpDef& op_min() {
@@ -186,6 +205,7 @@ const OpDef& op_mean() {
             else mean(r.i.reversed()) = cast_to(c.out().dtype(), sum / count);
             c.result(mean);
           },
+      .rules = op_rules(mean_gradient()),
   };
   return def;
 }

@@ -5,6 +5,7 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/tensor/reindex.h"
 #include "baton/ops/tensor/shape_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
@@ -300,17 +301,6 @@ void tile_compute(Compute& c, const TileAttrs&) {
   });
 }
 
-void one_hot_compute(Compute& c, const OneHotAttrs& attrs) {
-  const Axes i(c.out().rank());
-  const int axis = place(attrs.axis, i.rank());
-  Index at = i.exprs();
-  at.erase(at.begin() + axis);
-  const Halide::Expr hot = Halide::cast<int64_t>(c.in(0)(at)) == Halide::cast<int64_t>(i[axis]);
-  Halide::Func filled = c.stage("one_hot");
-  filled(i.reversed()) = select(hot, cast_to(c.out().dtype(), c.in(1)(Index{})), cast_to(c.out().dtype(), c.in(2)(Index{})));
-  c.result(filled);
-}
-
 void slice_like_compute(Compute& c, const SliceLikeAttrs&) {
   reindex_compute(c, "slice_like", [](const Index& i) { return i; });
 }
@@ -363,6 +353,17 @@ void reverse_sequence_compute(Compute& c, const ReverseSequenceAttrs& attrs) {
 
 }  // namespace
 
+void one_hot_compute(Compute& c, const OneHotAttrs& attrs) {
+  const Axes i(c.out().rank());
+  const int axis = place(attrs.axis, i.rank());
+  Index at = i.exprs();
+  at.erase(at.begin() + axis);
+  const Halide::Expr hot = Halide::cast<int64_t>(c.in(0)(at)) == Halide::cast<int64_t>(i[axis]);
+  Halide::Func filled = c.stage("one_hot");
+  filled(i.reversed()) = select(hot, cast_to(c.out().dtype(), c.in(1)(Index{})), cast_to(c.out().dtype(), c.in(2)(Index{})));
+  c.result(filled);
+}
+
 const OpDef& op_repeat() {
   static const OpDef def = OpSpec<RepeatAttrs>{
       .name = "repeat",
@@ -395,6 +396,7 @@ const OpDef& op_one_hot() {
       .fuse = Fuse::kOutFusable,
       .relation = one_hot_relation,
       .compute = one_hot_compute,
+      .rules = op_rules(one_hot_gradient()),
   };
   return def;
 }
@@ -442,6 +444,7 @@ const OpDef& op_arange() {
       .relation = arange_relation,
       .compute = arange_compute,
       .data_dependent = true,
+      .rules = op_rules(arange_gradient()),
   };
   return def;
 }

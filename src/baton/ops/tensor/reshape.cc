@@ -2,6 +2,7 @@
 
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/tensor/reindex.h"
 #include "baton/ops/tensor/reshape_relation.h"
 #include "baton/ops/tensor/tensor_attrs.h"
@@ -151,6 +152,7 @@ const OpDef& op_reshape() {
           },
       .compute = [](Compute& c, const ReshapeAttrs&) { reshape_compute(c, "reshape"); },
       .reshape_only = true,
+      .rules = op_rules(reshape_gradient()),
   };
   return def;
 }
@@ -185,6 +187,7 @@ const OpDef& op_reshape_like() {
             return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
           },
       .compute = [](Compute& c, const ReshapeLikeAttrs&) { reshape_compute(c, "reshape_like"); },
+      .rules = op_rules(reshape_gradient()),
   };
   return def;
 }

@@ -1,7 +1,9 @@
 // Running sums and products.
+#include <optional>
+
+#include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include <optional>
 
 namespace baton {
 
@@ -32,6 +34,35 @@ RelationStatus scan_relation(RelationContext& ctx, const ScanopAttrs& attrs) {
   return ctx.assign_result(tensor_type(data->shape(), dtype));
 }
 
+// An exclusive scan starts with 0 or 1 and leaves out the last element.
+template <bool kProduct>
+void scan_compute(Compute& c, const ScanopAttrs& attrs) {
+  const Tensor& data = c.in(0);
+  const Axes i(c.out().rank());
+  const int axis = attrs.axis ? from_front(*attrs.axis, data.rank()) : 0, count = as_int(c.out().extents()[axis]);
+  const Halide::Type type = halide_type(c.out().dtype());
+  auto element = [&](Index at) {
+    if (attrs.exclusive) at[axis] = inside_axis(at[axis] - 1, count);
+    if (attrs.axis) return cast(type, data(at));
+    Halide::Expr flat = at[0];
+    Index split(data.rank());
+    for (int k = data.rank(); k-- > 0; flat = flat / as_int(data.extent(k))) split[k] = k == 0 ? flat : flat % as_int(data.extent(k));
+    return cast(type, data(split));
+  };
+  Halide::Func scan = c.stage(kProduct ? "cumprod" : "cumsum");
+  const Halide::Expr start = cast(type, kProduct ? 1 : 0);
+  scan(i.reversed()) = attrs.exclusive ? select(i[axis] == 0, start, element(i.exprs())) : element(i.exprs());
+  if (count > 1) {
+    const Halide::RDom r(1, count - 1, "r");
+    Index here = i.exprs(), before = i.exprs();
+    here[axis] = r;
+    before[axis] = r - 1;
+    if (kProduct) scan(reversed(here)) *= scan(reversed(before));
+    else scan(reversed(here)) += scan(reversed(before));
+  }
+  c.result(scan);
+}
+
 }  // namespace
 
 const OpDef& op_cumsum() {
@@ -40,6 +71,7 @@ const OpDef& op_cumsum() {
       .doc = "Sums up to each element.",
       .inputs = {{"data", "tensor"}},
       .relation = scan_relation,
+      .compute = scan_compute<false>,
       .declares_attrs = false,
   };
   return def;
@@ -51,6 +83,7 @@ const OpDef& op_cumprod() {
       .doc = "Products up to each element.",
       .inputs = {{"data", "tensor"}},
       .relation = scan_relation,
+      .compute = scan_compute<true>,
       .declares_attrs = false,
   };
   return def;

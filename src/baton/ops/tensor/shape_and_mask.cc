@@ -1,7 +1,8 @@
-// Shapes as values, sums to a shape, masks and diagonals.
-#include "baton/ops/compute_util.h"
+// Shapes and indices as values, masks, diagonals, slices that are written.
+#include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/tensor/shape_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
 
@@ -22,25 +23,6 @@ struct MatrixSetDiagAttrs {
 struct TriluAttrs {
   bool upper = true;
 };
-struct VarianceAttrs {
-  std::optional<Ints> axis = {};
-  bool keepdims = false;
-  bool exclude = false;
-  bool unbiased = false;
-};
-struct UniqueAttrs {
-  bool sorted = true;
-  bool return_counts = false;
-};
-struct FixedPointMultiplyAttrs {
-  int64_t multiplier = 0, shift = 0;
-};
-struct FixedPointMultiplyPerAxisAttrs {
-  bool is_lshift_required = false;
-  bool is_rshift_required = false;
-  Ints axes = {};
-};
-
 template <>
 const AttrSchema& attr_schema<ShapeOfAttrs>() {
   using A = ShapeOfAttrs;
@@ -85,45 +67,6 @@ const AttrSchema& attr_schema<TriluAttrs>() {
   return schema;
 }
 
-template <>
-const AttrSchema& attr_schema<VarianceAttrs>() {
-  using A = VarianceAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.VarianceAttrs",
-      {{"axis", &A::axis, "the axes that are reduced; None: all"},
-       {"keepdims", &A::keepdims, "whether they stay with extent 1"},
-       {"exclude", &A::exclude, "whether the other axes are reduced"},
-       {"unbiased", &A::unbiased, "whether the sum is divided by n - 1"}});
-  return schema;
-}
-
-template <>
-const AttrSchema& attr_schema<UniqueAttrs>() {
-  using A = UniqueAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.UniqueAttrs",
-      {{"sorted", &A::sorted, "whether the values are sorted"},
-       {"return_counts", &A::return_counts, "whether it is counted how often each value stands"}});
-  return schema;
-}
-
-template <>
-const AttrSchema& attr_schema<FixedPointMultiplyAttrs>() {
-  using A = FixedPointMultiplyAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.FixedPointMultiplyAttrs",
-      {{"multiplier", &A::multiplier, "factor, in 31-bit fixed point", kNoDefault},
-       {"shift", &A::shift, "power of two", kNoDefault}});
-  return schema;
-}
-
-template <>
-const AttrSchema& attr_schema<FixedPointMultiplyPerAxisAttrs>() {
-  using A = FixedPointMultiplyPerAxisAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.FixedPointMultiplyPerAxisAttrs",
-      {{"is_lshift_required", &A::is_lshift_required, "whether there is a left shift"},
-       {"is_rshift_required", &A::is_rshift_required, "whether there is a right shift"},
-       {"axes", &A::axes, "the axes of the factors", kNoDefault}});
-  return schema;
-}
-
 namespace {
 
 DType or_int32(DType dtype) { return dtype.is_void() ? DType::int_(32) : dtype; }
@@ -132,35 +75,6 @@ RelationStatus shape_of_relation(RelationContext& ctx, const ShapeOfAttrs& attrs
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
   return ctx.assign_result(tensor_type(std::vector<int64_t>{data->rank()}, or_int32(attrs.dtype)));
-}
-
-// The result has the shape of input 1, to which the data is summed.
-RelationStatus collapse_sum_like_relation(RelationContext& ctx, const NoAttrs&) {
-  const TensorTypeNode *data = ctx.tensor(0), *like = ctx.tensor(1);
-  if (!data || !like) return kDefer;
-  const auto both = broadcast_shapes(data->shape(), like->shape());
-  if (!both || both->size() != data->shape().size())
-    return fail_arg(ctx, 1, type_text(ctx.input(1)) + " cannot be broadcast to " + type_text(ctx.input(0)));
-  return ctx.assign_result(ctx.input(1));
-}
-
-RelationStatus collapse_sum_to_relation(RelationContext& ctx, const InitOpAttrs& attrs) {
-  const TensorTypeNode* data = ctx.tensor(0);
-  if (!data) return kDefer;
-  std::vector<Dim> shape;
-  if (attrs.shape) {
-    if (!check_least(ctx, "shape", *attrs.shape, 0)) return kFailed;
-    shape.assign(attrs.shape->begin(), attrs.shape->end());
-  } else {
-    RelationStatus status = kDone;
-    const auto any = any_shape(ctx, 1, &status);
-    if (!any) return status;
-    shape = *any;
-  }
-  const auto both = broadcast_shapes(data->shape(), shape);
-  if (!both || both->size() != data->shape().size())
-    return fail_attr(ctx, "shape", shape_text(shape), "it cannot be broadcast to " + type_text(ctx.input(0)));
-  return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
 }
 
 RelationStatus sequence_mask_relation(RelationContext& ctx, const SequenceMaskAttrs& attrs) {
@@ -188,16 +102,6 @@ RelationStatus matrix_set_diag_relation(RelationContext& ctx, const MatrixSetDia
   return matrix_relation(ctx);
 }
 
-RelationStatus unique_relation(RelationContext& ctx, const UniqueAttrs& attrs) {
-  const TensorTypeNode* data = ctx.tensor(0);
-  if (!data) return kDefer;
-  if (!check_rank(ctx, *data, 1, 0)) return kFailed;
-  const Type indices = tensor_type(data->shape(), DType::int_(32));
-  std::vector<Type> fields{ctx.input(0), indices, indices, tensor_type(std::vector<Dim>{1}, DType::int_(32))};
-  if (attrs.return_counts) fields.push_back(indices);
-  return ctx.assign_result(tuple_type(std::move(fields)));
-}
-
 RelationStatus unravel_index_relation(RelationContext& ctx, const NoAttrs&) {
   const TensorTypeNode *indices = ctx.tensor(0), *shape = ctx.tensor(1);
   if (!indices || !shape) return kDefer;
@@ -211,16 +115,6 @@ RelationStatus invert_permutation_relation(RelationContext& ctx, const NoAttrs&)
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
   return check_rank(ctx, *data, 1, 0) ? identity_relation(ctx) : kFailed;
-}
-
-void shape_of_compute(Compute& c, const ShapeOfAttrs&) {
-  const Axes i(1);
-  Halide::Expr extent = constant_of(c.out().dtype(), 0);
-  for (int k = 0; k < c.in(0).rank(); ++k)
-    extent = select(i[0] == k, cast_to(c.out().dtype(), Halide::Expr(c.in(0).extent(k))), extent);
-  Halide::Func extents = c.stage("shape_of");
-  extents(i.reversed()) = extent;
-  c.result(extents);
 }
 
 void ndarray_size_compute(Compute& c, const NdarraySizeAttrs&) {
@@ -248,7 +142,98 @@ void trilu_compute(Compute& c, const TriluAttrs& attrs) {
   c.result(kept);
 }
 
+// Row `k2 - d` of the diagonals goes to diagonal d; shorter ones are aligned at the left or at the right.
+void matrix_set_diag_compute(Compute& c, const MatrixSetDiagAttrs& attrs) {
+  const Tensor &data = c.in(0), &diagonal = c.in(1);
+  const Axes i(data.rank());
+  const int rows = as_int(data.extent(-2)), columns = as_int(data.extent(-1)), low = as_int(attrs.k1), high = as_int(attrs.k2);
+  const Halide::Expr d = i[-1] - i[-2], length = min(rows + min(d, 0), columns - max(d, 0));
+  Halide::Expr position = min(i[-1], i[-2]);
+  if (low != high) {
+    const Halide::Expr right = (d >= 0 && attrs.super_diag_right_align) || (d <= 0 && attrs.sub_diag_right_align);
+    position = select(right, position + as_int(diagonal.extent(-1)) - length, position);
+  }
+  const Index all = i.exprs();
+  Index at(all.begin(), all.end() - 2);
+  if (low != high) at.push_back(clamp(high - d, 0, high - low));
+  at.push_back(inside_axis(position, diagonal.extent(-1)));
+  Halide::Func written = c.stage("matrix_set_diag");
+  written(i.reversed()) = select(d >= low && d <= high, diagonal(at), data(all));
+  c.result(written);
+}
+
+void unravel_index_compute(Compute& c, const NoAttrs&) {
+  const Tensor &data = c.in(0), &shape = c.in(1);
+  const Halide::Type type = halide_type(c.out().dtype());
+  const Axes i(c.out().rank());
+  const Index all = i.exprs();
+  Halide::Expr rest = cast(type, data(Index(all.begin() + 1, all.end()))), result = cast(type, 0);
+  for (int k = as_int(shape.extent(0)); k-- > 0;) {
+    const Halide::Expr extent = cast(type, shape(Index{k}));
+    result = select(i[0] == k, k == 0 ? rest : rest % extent, result);
+    rest = rest / extent;
+  }
+  Halide::Func index = c.stage("unravel_index");
+  index(i.reversed()) = result;
+  c.result(index);
+}
+
+void invert_permutation_compute(Compute& c, const NoAttrs&) {
+  const Axes i(1);
+  const Domain r(c.in(0).shape());
+  const Halide::Type type = halide_type(c.out().dtype());
+  Halide::Func inverse = c.stage("invert_permutation");
+  inverse(i.reversed()) = cast(type, 0);
+  inverse(inside_axis(c.in(0)(r.exprs()), c.in(0).extent(0))) = cast(type, r[0]);
+  c.result(inverse);
+}
+
+void reinterpret_compute(Compute& c, const CastAttrs&) {
+  const Axes i(c.out().rank());
+  if (c.in(0).dtype().bytes() != c.out().dtype().bytes())
+    throw NotSupported("reinterpret from " + c.in(0).dtype().str() + " to " + c.out().dtype().str() + ", which has another size");
+  const Halide::Type type = halide_type(c.out().dtype());
+  Halide::Func bits = c.stage("reinterpret");
+  bits(i.reversed()) = Halide::reinterpret(type, c.in(0)(i.exprs()));
+  c.result(bits);
+}
+
+// Begin, end and strides are values; they may name fewer axes than there are.
+void strided_set_compute(Compute& c, const NoAttrs&) {
+  const Tensor &data = c.in(0), &values = c.in(1), &begin = c.in(2), &end = c.in(3), &strides = c.in(4);
+  const Axes i(data.rank());
+  Index at = i.exprs();
+  Halide::Expr inside = Halide::Internal::const_true();
+  for (int k = 0; k < as_int(begin.extent(0)); ++k) {
+    const int extent = as_int(data.extent(k));
+    const Halide::Expr step = k < strides.extent(0) ? Halide::cast<int>(strides(Index{k})) : Halide::Expr(1);
+    // Ends beyond the data, like the largest number for "all", are brought back before they become 32-bit numbers.
+    auto bound = [&](const Tensor& from) {
+      const Halide::Expr given = Halide::cast<int64_t>(from(Index{k})), counted = select(given < 0, given + extent, given);
+      return Halide::cast<int>(clamp(counted, Halide::cast<int64_t>(-1), Halide::cast<int64_t>(extent)));
+    };
+    const Halide::Expr first = bound(begin), last = k < end.extent(0) ? bound(end) : Halide::Expr(extent);
+    const Halide::Expr back = step < 0, way = select(back, first - i[k], i[k] - first), size = max(abs(step), 1);
+    const Halide::Expr length = Halide::cast<int>(size);
+    inside = inside && way >= 0 && way % length == 0 && select(back, i[k] > last, i[k] < last);
+    at[k] = inside_axis(way / length, values.extent(k));
+  }
+  Halide::Func written = c.stage("strided_set");
+  written(i.reversed()) = select(inside, values(at), data(i.exprs()));
+  c.result(written);
+}
+
 }  // namespace
+
+void shape_of_compute(Compute& c, const ShapeOfAttrs&) {
+  const Axes i(1);
+  Halide::Expr extent = constant_of(c.out().dtype(), 0);
+  for (int k = 0; k < c.in(0).rank(); ++k)
+    extent = select(i[0] == k, cast_to(c.out().dtype(), Halide::Expr(c.in(0).extent(k))), extent);
+  Halide::Func extents = c.stage("shape_of");
+  extents(i.reversed()) = extent;
+  c.result(extents);
+}
 
 const OpDef& op_shape_of() {
   static const OpDef def = OpSpec<ShapeOfAttrs>{
@@ -257,6 +242,7 @@ const OpDef& op_shape_of() {
       .inputs = {{"data", "tensor"}},
       .relation = shape_of_relation,
       .compute = shape_of_compute,
+      .rules = op_rules(no_gradient()),
   };
   return def;
 }
@@ -271,29 +257,6 @@ const OpDef& op_ndarray_size() {
         return ctx.tensor(0) ? ctx.assign_result(scalar_type(or_int32(attrs.dtype))) : kDefer;
       },
       .compute = ndarray_size_compute,
-  };
-  return def;
-}
-
-const OpDef& op_collapse_sum_like() {
-  static const OpDef def = OpSpec<NoAttrs>{
-      .name = "collapse_sum_like",
-      .doc = "The data summed to the shape of another tensor: what broadcasting undoes.",
-      .inputs = {{"data", "tensor"}, {"collapse_type", "tensor that gives the shape"}},
-      .fuse = Fuse::kCommReduce,
-      .relation = collapse_sum_like_relation,
-  };
-  return def;
-}
-
-const OpDef& op_collapse_sum_to() {
-  static const OpDef def = OpSpec<InitOpAttrs>{
-      .name = "collapse_sum_to",
-      .doc = "The data summed to a shape that can be broadcast to its own.",
-      .inputs = {{"data", "tensor"}, {"shape", "vector of extents"}},
-      .fuse = Fuse::kCommReduce,
-      .relation = collapse_sum_to_relation,
-      .declares_attrs = false,
   };
   return def;
 }
@@ -317,6 +280,7 @@ const OpDef& op_matrix_set_diag() {
       .inputs = {{"input", "matrices"}, {"diagonal", "the new diagonals"}},
       .fuse = Fuse::kInjective,
       .relation = matrix_set_diag_relation,
+      .compute = matrix_set_diag_compute,
   };
   return def;
 }
@@ -334,28 +298,6 @@ const OpDef& op_trilu() {
   return def;
 }
 
-const OpDef& op_variance() {
-  static const OpDef def = OpSpec<VarianceAttrs>{
-      .name = "variance",
-      .doc = "The mean squared distance from the mean.",
-      .inputs = {{"data", "tensor"}, {"mean", "the mean, with the reduced axes of extent 1"}},
-      .fuse = Fuse::kCommReduce,
-      .relation = [](RelationContext& ctx, const VarianceAttrs& a) { return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, DType()); },
-  };
-  return def;
-}
-
-const OpDef& op_unique() {
-  static const OpDef def = OpSpec<UniqueAttrs>{
-      .name = "unique",
-      .doc = "The different values; where each stands first; which of them each element is; how many there are.",
-      .inputs = {{"data", "vector"}},
-      .relation = unique_relation,
-      .declares_attrs = false,
-  };
-  return def;
-}
-
 const OpDef& op_unravel_index() {
   static const OpDef def = OpSpec<NoAttrs>{
       .name = "unravel_index",
@@ -363,6 +305,7 @@ const OpDef& op_unravel_index() {
       .inputs = {{"data", "tensor of integers"}, {"shape", "vector of extents"}},
       .fuse = Fuse::kInjective,
       .relation = unravel_index_relation,
+      .compute = unravel_index_compute,
   };
   return def;
 }
@@ -374,6 +317,7 @@ const OpDef& op_invert_permutation() {
       .inputs = {{"data", "vector of integers"}},
       .fuse = Fuse::kInjective,
       .relation = invert_permutation_relation,
+      .compute = invert_permutation_compute,
   };
   return def;
 }
@@ -388,28 +332,7 @@ const OpDef& op_reinterpret() {
         if (attrs.dtype.is_void()) return fail_attr(ctx, "dtype", "\"\"", "an element type is needed");
         return same_shape_relation(ctx, attrs.dtype);
       },
-  };
-  return def;
-}
-
-const OpDef& op_fixed_point_multiply() {
-  static const OpDef def = OpSpec<FixedPointMultiplyAttrs>{
-      .name = "fixed_point_multiply",
-      .doc = "data * multiplier * 2^(shift - 31), rounded.",
-      .inputs = {{"data", "tensor"}},
-      .fuse = Fuse::kElementwise,
-      .relation = [](RelationContext& ctx, const FixedPointMultiplyAttrs&) { return identity_relation(ctx); },
-  };
-  return def;
-}
-
-const OpDef& op_fixed_point_multiply_per_axis() {
-  static const OpDef def = OpSpec<FixedPointMultiplyPerAxisAttrs>{
-      .name = "fixed_point_multiply_per_axis",
-      .doc = "fixed_point_multiply with factors and shifts of their own along some axes.",
-      .inputs = {{"data", "tensor"}, {"fp_multiplier", "factors"}, {"left_shift", "shifts"}, {"right_shift", "shifts"}},
-      .fuse = Fuse::kBroadcast,
-      .relation = [](RelationContext& ctx, const FixedPointMultiplyPerAxisAttrs&) { return identity_relation(ctx); },
+      .compute = reinterpret_compute,
   };
   return def;
 }
@@ -421,6 +344,7 @@ const OpDef& op_strided_set() {
       .inputs = {{"data", "tensor"}, {"v", "the slice"}, {"begin", "vector"}, {"end", "vector"}, {"strides", "vector"}},
       .fuse = Fuse::kInjective,
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
+      .compute = strided_set_compute,
   };
   return def;
 }

@@ -33,9 +33,20 @@ const AttrSchema& attr_schema<TileAttrs>();
 template <>
 const AttrSchema& attr_schema<TopkAttrs>();
 
+/// What is taken from one axis: elements first, first + step, ..., `count` of them.
+struct Slice {
+  int64_t first = 0, step = 1, count = 0;
+};
+/// The k-th entry of begin, end and strides applied to an axis of `extent`, with numpy's clamping.
+Slice slice_of(const StridedSliceAttrs& attrs, size_t k, int64_t extent);
+
 /// What topk returns for data whose axis has `count` elements left.
 RelationStatus topk_result(RelationContext& ctx, const TopkAttrs& attrs, Dim count);
 /// The shape of one_hot's result.
 RelationStatus one_hot_result(RelationContext& ctx, const OneHotAttrs& attrs, Dim depth);
+
+class Compute;
+void shape_of_compute(Compute& c, const ShapeOfAttrs& attrs);
+void one_hot_compute(Compute& c, const OneHotAttrs& attrs);
 
 }  // namespace baton

@@ -1,7 +1,11 @@
 // Sorting and searching.
+#include <bit>
+
+#include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/tensor/shape_attrs.h"
+#include "baton/ops/tensor/sort_compute.h"
 
 namespace baton {
 
@@ -96,7 +100,54 @@ RelationStatus searchsorted_relation(RelationContext& ctx, const SearchSortedAtt
   return ctx.assign_result(tensor_type(values->shape(), attrs.dtype));
 }
 
+// One of the two values of a sorted tensor: 0 the elements, 1 where they stood.
+Halide::Func part_of(Compute& c, const Halide::Func& sorted, int value, DType dtype, const char* name) {
+  const Axes i(sorted.dimensions());
+  Halide::Func part = c.stage(name);
+  part(i.reversed()) = cast_to(dtype, sorted(i.reversed())[value]);
+  return part;
+}
+
+void argsort_compute(Compute& c, const ArgsortAttrs& attrs) {
+  const Halide::Func sorted = sorted_pairs(c, c.in(0), from_front(attrs.axis, c.in(0).rank()), attrs.is_ascend);
+  c.result(part_of(c, sorted, 1, c.out().dtype(), "argsort"));
+}
+
+void sort_compute(Compute& c, const ArgsortAttrs& attrs) {
+  const Halide::Func sorted = sorted_pairs(c, c.in(0), from_front(attrs.axis, c.in(0).rank()), attrs.is_ascend);
+  c.result(part_of(c, sorted, 0, c.out().dtype(), "sort"));
+}
+
+// How many elements of the sequence stand before a value: found bit by bit, the highest first.
+void searchsorted_compute(Compute& c, const SearchSortedAttrs& attrs) {
+  const Tensor &sequence = c.in(0), &values = c.in(1);
+  const Axes i(values.rank());
+  const int count = as_int(sequence.extent(-1)), bits = std::bit_width(static_cast<uint32_t>(count));
+  const Halide::RDom r(0, std::max(bits, 1), "r");
+  const Halide::Expr value = values(i.exprs());
+  Halide::Func position = c.stage("position"), result = c.stage("searchsorted");
+  position(i.reversed()) = 0;
+  const Halide::Expr before = position(i.reversed()), next = before + (Halide::Expr(1) << (std::max(bits, 1) - 1 - r));
+  Index at = i.exprs();
+  if (sequence.rank() == 1) at.clear();
+  else at.pop_back();
+  at.push_back(inside_axis(next - 1, count));
+  const Halide::Expr element = sequence(at);
+  const Halide::Expr smaller = attrs.right ? element <= cast(element.type(), value) : element < cast(element.type(), value);
+  position(i.reversed()) = select(next <= count && smaller, next, before);
+  result(i.reversed()) = cast_to(c.out().dtype(), position(i.reversed()));
+  c.result(result);
+}
+
 }  // namespace
+
+void topk_compute(Compute& c, const TopkAttrs& attrs) {
+  const Halide::Func sorted = sorted_pairs(c, c.in(0), from_front(attrs.axis, c.in(0).rank()), attrs.is_ascend);
+  std::vector<Halide::Func> results;
+  if (attrs.ret_type != "indices") results.push_back(part_of(c, sorted, 0, c.out(0).dtype(), "values"));
+  if (attrs.ret_type != "values") results.push_back(part_of(c, sorted, 1, c.out(c.num_outputs() - 1).dtype(), "indices"));
+  c.results(std::move(results));
+}
 
 const OpDef& op_argsort() {
   static const OpDef def = OpSpec<ArgsortAttrs>{
@@ -104,6 +155,7 @@ const OpDef& op_argsort() {
       .doc = "The positions of the elements in sorted order.",
       .inputs = {{"data", "tensor"}},
       .relation = argsort_relation,
+      .compute = argsort_compute,
   };
   return def;
 }
@@ -114,6 +166,7 @@ const OpDef& op_sort() {
       .doc = "The elements in sorted order.",
       .inputs = {{"data", "tensor"}},
       .relation = sort_relation,
+      .compute = sort_compute,
   };
   return def;
 }
@@ -124,6 +177,7 @@ const OpDef& op_topk() {
       .doc = "The largest (or smallest) elements along an axis, their positions, or both.",
       .inputs = {{"data", "tensor"}},
       .relation = topk_relation,
+      .compute = topk_compute,
   };
   return def;
 }
@@ -134,6 +188,7 @@ const OpDef& op_searchsorted() {
       .doc = "Where values would stand in a sorted sequence.",
       .inputs = {{"sorted_sequence", "tensor, sorted along its last axis"}, {"values", "tensor"}},
       .relation = searchsorted_relation,
+      .compute = searchsorted_compute,
   };
   return def;
 }

@@ -1,10 +1,15 @@
 // Sparse tensors, einsum, Fourier transforms, rarer layouts.
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <map>
 
+#include "baton/ir/shape_rule.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/tensor/reindex.h"
+#include "baton/ops/tensor/sparse_compute.h"
 #include "baton/ops/tensor/shape_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
 #include "baton/ops/tensor/reshape_relation.h"
@@ -197,6 +202,138 @@ RelationStatus reverse_reshape_relation(RelationContext& ctx, const ReshapeAttrs
   return ctx.assign_result(tensor_type(std::move(*shape), data->dtype()));
 }
 
+struct Subscripts {
+  std::vector<std::string> operands;
+  std::string result;
+};
+
+Subscripts subscripts_of(std::string equation) {
+  std::erase(equation, ' ');
+  const size_t arrow = equation.find("->");
+  Subscripts subscripts{{""}, ""};
+  std::map<char, int> uses;
+  for (const char c : equation.substr(0, arrow)) {
+    if (c == ',') subscripts.operands.emplace_back();
+    else subscripts.operands.back() += c, ++uses[c];
+  }
+  if (arrow != std::string::npos) subscripts.result = equation.substr(arrow + 2);
+  else for (const auto& [letter, count] : uses) if (count == 1) subscripts.result += letter;
+  return subscripts;
+}
+
+// The product of all operands, summed over the letters that the result lacks.
+void einsum_compute(Compute& c, const EinsumAttrs& attrs) {
+  const Subscripts subscripts = subscripts_of(attrs.equation);
+  const Halide::Type type = sum_type(c.out().dtype());
+  std::map<char, int64_t> extents;
+  for (size_t k = 0; k < subscripts.operands.size(); ++k)
+    for (size_t axis = 0; axis < subscripts.operands[k].size(); ++axis) {
+      int64_t& extent = extents.emplace(subscripts.operands[k][axis], 1).first->second;
+      extent = std::max(extent, c.in(static_cast<int>(k)).extent(static_cast<int>(axis)));
+    }
+  const Axes i(c.out().rank());
+  std::map<char, Halide::Expr> at;
+  for (int axis = 0; axis < i.rank(); ++axis) at[subscripts.result[axis]] = i[axis];
+  std::vector<int64_t> summed;
+  for (const auto& [letter, extent] : extents)
+    if (!at.contains(letter)) summed.push_back(extent);
+  const Domain r(summed);
+  int next = 0;
+  for (const auto& [letter, extent] : extents)
+    if (!at.contains(letter)) at[letter] = r[next++];
+  Halide::Expr product;
+  for (size_t k = 0; k < subscripts.operands.size(); ++k) {
+    const Tensor& operand = c.in(static_cast<int>(k));
+    Index index;
+    for (size_t axis = 0; axis < subscripts.operands[k].size(); ++axis)
+      index.push_back(operand.extent(static_cast<int>(axis)) == 1 ? Halide::Expr(0) : at.at(subscripts.operands[k][axis]));
+    const Halide::Expr value = cast(type, operand(index));
+    product = product.defined() ? product * value : value;
+  }
+  Halide::Func sum = c.stage("sum"), result = c.stage("einsum");
+  if (summed.empty()) {
+    sum(i.reversed()) = product;
+  } else {
+    sum(i.reversed()) = cast(type, 0);
+    sum(i.reversed()) += product;
+  }
+  result(i.reversed()) = cast_to(c.out().dtype(), sum(i.reversed()));
+  c.result(result);
+}
+
+// result[..., f, w, :] = sum over n of data[..., w * hop + n] * window[n] * exp(-2 pi i f n / n_fft).
+void stft_compute(Compute& c, const StftAttrs& attrs) {
+  const Tensor &data = c.in(0), &window = c.in(1);
+  const Axes i(c.out().rank());
+  const int taps = as_int(std::min(attrs.win_length > 0 ? attrs.win_length : attrs.n_fft, window.extent(0)));
+  const Domain r({taps});
+  const Halide::Type type = sum_type(c.out().dtype());
+  Index at;
+  for (int axis = 0; axis + 1 < data.rank(); ++axis) at.push_back(i[axis]);
+  at.push_back(inside_axis(i[-2] * as_int(attrs.hop_length) + r[0], data.extent(-1)));
+  // The turn is reduced to one circle in integers, so that angles stay exact.
+  const Halide::Expr turn = cast(type, (i[-3] * r[0]) % as_int(attrs.n_fft)) * cast(type, Halide::Expr(2 * M_PI / static_cast<double>(attrs.n_fft)));
+  const Halide::Expr value = cast(type, data(at)) * cast(type, window(Index{r[0]}));
+  Halide::Func sum = c.stage("sum"), result = c.stage("stft");
+  sum(i.reversed()) = cast(type, 0);
+  sum(i.reversed()) += value * select(i[-1] == 0, cos(turn), -sin(turn));
+  const double scale = attrs.normalized ? 1 / std::sqrt(static_cast<double>(attrs.n_fft)) : 1;
+  result(i.reversed()) = cast_to(c.out().dtype(), sum(i.reversed()) * cast(type, Halide::Expr(scale)));
+  c.result(result);
+}
+
+// "1N4C2c": the letters and extents of the axes, outermost first.
+std::vector<std::pair<char, int64_t>> numbered_axes(const std::string& layout) {
+  std::vector<std::pair<char, int64_t>> axes;
+  int64_t number = 0;
+  for (const char c : layout) {
+    if (c >= '0' && c <= '9') {
+      number = number * 10 + (c - '0');
+    } else {
+      axes.emplace_back(static_cast<char>(std::toupper(c)), number);
+      number = 0;
+    }
+  }
+  return axes;
+}
+
+// The parts of a letter are its digits, the outermost first: from those of the result to those of the data.
+void auto_scheduler_compute(Compute& c, const AutoSchedulerLayoutTransformAttrs& attrs) {
+  const auto from = numbered_axes(attrs.src_layout), to = numbered_axes(attrs.dst_layout);
+  if (from.size() != static_cast<size_t>(c.in(0).rank())) throw NotSupported("src_layout \"" + attrs.src_layout + "\" has not the rank of the data");
+  std::map<char, int64_t> left;  // of the digits of `from`
+  for (const auto& [letter, extent] : from) left.emplace(letter, 1).first->second *= extent;
+  reindex_compute(c, "layout_transform", [&](const Index& i) {
+    std::map<char, Halide::Expr> position;
+    for (size_t k = 0; k < to.size(); ++k) {
+      Halide::Expr& at = position[to[k].first];
+      at = at.defined() ? at * as_int(to[k].second) + i[k] : i[k];
+    }
+    Index at;
+    for (size_t k = 0; k < from.size(); ++k) {
+      const auto& [letter, extent] = from[k];
+      if (!position.contains(letter)) throw NotSupported("dst_layout \"" + attrs.dst_layout + "\" lacks an axis of src_layout");
+      left[letter] /= extent;
+      at.push_back(inside_axis(position[letter] / as_int(left[letter]) % as_int(extent), c.in(0).extent(static_cast<int>(k))));
+    }
+    return at;
+  });
+}
+
+// How many rows of a sparse matrix have no value.
+int64_t empty_rows(const NDArray& indices, const NDArray& dense_shape) {
+  const std::vector<int64_t> all = integers_of(indices), extents = integers_of(dense_shape);
+  if (extents.empty() || extents[0] < 0 || extents[0] > INT32_MAX) throw NotSupported("sparse_fill_empty_rows needs a shape with rows");
+  std::vector<bool> filled(extents[0], false);
+  for (size_t k = 0; k < all.size(); k += indices.shape()[1])
+    if (all[k] >= 0 && all[k] < extents[0]) filled[all[k]] = true;
+  return std::count(filled.begin(), filled.end(), false);
+}
+
+std::vector<std::vector<int64_t>> filled_shapes(const Attrs&, const std::vector<NDArray>& inputs) {
+  const int64_t count = inputs[0].shape()[0] + empty_rows(inputs[0], inputs[2]);
+  return {{count, inputs[0].shape()[1]}, {count}, {integers_of(inputs[2])[0]}};
+}
 
 }  // namespace
 
@@ -206,6 +343,7 @@ const OpDef& op_sparse_to_dense() {
       .doc = "A tensor with values at some indices and default_value elsewhere.",
       .inputs = {{"sparse_indices", "indices of the values, one a row"}, {"sparse_values", "the values"}, {"default_value", "scalar"}},
       .relation = sparse_to_dense_relation,
+      .compute = [](Compute& c, const SparseToDenseAttrs&) { sparse_to_dense_compute(c); },
   };
   return def;
 }
@@ -216,7 +354,9 @@ const OpDef& op_sparse_fill_empty_rows() {
       .doc = "Sparse values with one more in each row that has none.",
       .inputs = {{"sparse_indices", "indices of the values, one a row"}, {"sparse_values", "the values"}, {"dense_shape", "vector of extents"}, {"default_value", "scalar"}},
       .relation = sparse_fill_empty_rows_relation,
+      .compute = [](Compute& c, const NoAttrs&) { sparse_fill_empty_rows_compute(c); },
       .data_dependent = true,
+      .rules = op_rules(ShapeRule{filled_shapes}),
   };
   return def;
 }
@@ -228,6 +368,7 @@ const OpDef& op_sparse_reshape() {
       .inputs = {{"sparse_indices", "indices, one a row"}, {"prev_shape", "vector of extents"}, {"new_shape", "vector of extents; -1 is inferred"}},
       .fuse = Fuse::kInjective,
       .relation = sparse_reshape_relation,
+      .compute = [](Compute& c, const NoAttrs&) { sparse_reshape_compute(c); },
   };
   return def;
 }
@@ -239,6 +380,7 @@ const OpDef& op_einsum() {
       .inputs = {{"data", "tuple of tensors"}},
       .fuse = Fuse::kInjective,
       .relation = einsum_relation,
+      .compute = einsum_compute,
   };
   return def;
 }
@@ -249,6 +391,7 @@ const OpDef& op_stft() {
       .doc = "The Fourier transforms of windows along a signal.",
       .inputs = {{"data", "signals"}, {"window", "the window"}},
       .relation = stft_relation,
+      .compute = stft_compute,
       .data_dependent = true,
       .declares_attrs = false,
   };
@@ -262,6 +405,7 @@ const OpDef& op_auto_scheduler_layout_transform() {
       .inputs = {{"data", "tensor"}},
       .fuse = Fuse::kInjective,
       .relation = auto_scheduler_relation,
+      .compute = auto_scheduler_compute,
   };
   return def;
 }
@@ -286,6 +430,7 @@ const OpDef& op_contrib_reverse_reshape() {
       .relation = reverse_reshape_relation,
       .compute = [](Compute& c, const ReshapeAttrs&) { reshape_compute(c, "reverse_reshape"); },
       .reshape_only = true,
+      .rules = op_rules(reshape_gradient()),
   };
   return def;
 }

@@ -2,20 +2,13 @@
 
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/layout_flow_rules.h"
 #include "baton/ops/tensor/reindex.h"
-#include "baton/ops/tensor/tensor_attrs.h"
+#include "baton/ops/tensor/shape_attrs.h"
 
 namespace baton {
 
-namespace {
-
-// What is taken from one axis: elements first, first + step, ..., `count` of them.
-struct Slice {
-  int64_t first = 0, step = 1, count = 0;
-};
-
-// The k-th entry of begin, end and strides applied to an axis of `extent`, with numpy's clamping.
 Slice slice_of(const StridedSliceAttrs& attrs, size_t k, int64_t extent) {
   const bool by_size = attrs.slice_mode == "size";
   auto entry = [&](const std::optional<Ints>& list) { return list && k < list->size() ? std::optional((*list)[k]) : std::nullopt; };
@@ -33,6 +26,8 @@ Slice slice_of(const StridedSliceAttrs& attrs, size_t k, int64_t extent) {
   slice.count = way <= 0 ? 0 : (way + std::abs(step) - 1) / std::abs(step);
   return slice;
 }
+
+namespace {
 
 // The axis that the k-th entry speaks of; nothing when a mistake was reported.
 std::optional<std::vector<int>> sliced_axes(RelationContext& ctx, const StridedSliceAttrs& attrs, int rank) {
@@ -97,7 +92,7 @@ const OpDef& op_strided_slice() {
       .fuse = Fuse::kInjective,
       .relation = slice_relation,
       .compute = slice_compute,
-      .rules = op_rules(strided_slice_layout_flow()),
+      .rules = op_rules(strided_slice_gradient(), strided_slice_layout_flow()),
   };
   return def;
 }

@@ -1,6 +1,7 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 
 namespace baton {
@@ -69,6 +70,7 @@ const OpDef& op_take() {
       .fuse = Fuse::kInjective,
       .relation = take_relation,
       .compute = take_compute,
+      .rules = op_rules(take_gradient()),
   };
   return def;
 }

@@ -1,7 +1,10 @@
 // Boxes are counted, and those that overlap a better one are suppressed.
+#include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/tensor/sort_compute.h"
 #include "baton/ops/vision/extent.h"
+#include "baton/ops/vision/nms_compute.h"
 #include "baton/ops/vision/vision_attrs.h"
 
 namespace baton {
@@ -49,6 +52,161 @@ RelationStatus all_class_relation(RelationContext& ctx, const AllClassNonMaximum
   return fail_attr(ctx, "output_format", attr_text(AttrValue(attrs.output_format)), "it must be \"onnx\" or \"tensorflow\"");
 }
 
+// An input of one element.
+Halide::Expr scalar(const Tensor& tensor) { return tensor(Index(tensor.rank(), Halide::Expr(0))); }
+
+// Running counts along the boxes (the first Halide argument) of a Func of 0 and 1 over (box, batch).
+void count_up(Halide::Func counts, int64_t boxes, const Halide::Expr& batch) {
+  if (boxes < 2) return;
+  const Halide::RDom later(1, as_int(boxes - 1), "s");
+  counts(later, batch) += counts(later - 1, batch);
+}
+
+void valid_counts_compute(Compute& c, const GetValidCountsAttrs& attrs) {
+  const Tensor& data = c.in(0);
+  const int boxes = as_int(data.extent(1)), score = as_int(attrs.score_index), id = as_int(attrs.id_index);
+  const Halide::Type type = halide_type(data.dtype());
+  const Halide::Var b("b"), n("n"), k("k");
+  const Halide::Expr threshold = cast(type, c.num_inputs() > 1 ? scalar(c.in(1)) : Halide::Expr(static_cast<float>(attrs.score_threshold.value_or(0))));
+  auto valid = [&](const Halide::Expr& box) {
+    const Halide::Expr good = data(Index{b, box, score}) > threshold;
+    return id < 0 ? good : good && data(Index{b, box, id}) >= cast(type, 0);
+  };
+  Halide::Func place = c.stage("place"), count = c.stage("count"), moved = c.stage("boxes"), indices = c.stage("indices");
+  place(n, b) = select(valid(n), 1, 0);
+  count_up(place, boxes, b);
+  count(b) = boxes > 0 ? place(boxes - 1, b) : Halide::Expr(0);
+  Halide::RDom r(0, boxes, "r");
+  r.where(valid(r));
+  const Halide::Expr to = inside_axis(place(r, b) - 1, boxes);
+  moved(k, n, b) = cast(type, -1);
+  moved(k, to, b) = data(Index{b, r, k});
+  indices(n, b) = -1;
+  indices(to, b) = r;
+  c.results({count, moved, indices});
+}
+
+// Boxes sorted by score; those that a better one of their class overlaps become -1, as do those beyond valid_count.
+void nms_compute(Compute& c, const NonMaximumSuppressionAttrs& attrs) {
+  const Tensor &data = c.in(0), &indices = c.in(2);
+  const int batch = as_int(data.extent(0)), boxes = as_int(data.extent(1)), id = as_int(attrs.id_index), corner = as_int(attrs.coord_start);
+  const Halide::Type type = halide_type(data.dtype());
+  const Halide::Var b("l0"), n("n"), k("k");
+  auto valid = [&](const Halide::Expr& at) { return Halide::cast<int>(c.in(1)(Index{at})); };
+  const Halide::Expr threshold = cast(type, scalar(c.in(4))), by_overlap = threshold > cast(type, 0);
+  Halide::Func scores = c.stage("scores");
+  scores(n, b) = select(n < valid(b), data(Index{b, n, as_int(attrs.score_index)}), lowest(type));
+  const Halide::Func sorted = sorted_pairs(c, scores, {batch, boxes}, 1, false);
+  Halide::Func place = c.stage("place"), box = c.stage("sorted_boxes");
+  place(n, b) = select(by_overlap, sorted(n, b)[1], n);  // without a threshold everything stays as it is
+  box(k, n, b) = data(Index{b, inside_axis(place(n, b), boxes), k});
+
+  Suppression s;
+  s.lists = {batch};
+  s.boxes = boxes;
+  s.most = select(by_overlap, Halide::cast<int>(scalar(c.in(3))), -1);
+  s.present = [&](const Index& list, const Halide::Expr& at) {
+    Halide::Expr count = valid(list[0]);
+    if (attrs.top_k > 0) count = select(by_overlap, min(count, as_int(attrs.top_k)), count);
+    return at < count && (!by_overlap || box(as_int(attrs.score_index), at, list[0]) > cast(type, 0));
+  };
+  s.suppresses = [&](const Index& list, const Halide::Expr& better, const Halide::Expr& at) {
+    auto edges = [&](const Halide::Expr& which) {
+      auto edge = [&](int coordinate) { return Halide::cast<float>(box(corner + coordinate, which, list[0])); };
+      return Box{edge(0), edge(1), edge(2), edge(3)};
+    };
+    Halide::Expr meet = by_overlap && overlap(edges(at), edges(better)) >= Halide::cast<float>(threshold);
+    if (id >= 0) meet = meet && box(id, better, list[0]) >= cast(type, 0);
+    if (id >= 0 && !attrs.force_suppress) meet = meet && box(id, better, list[0]) == box(id, at, list[0]);
+    return meet;
+  };
+  const Kept kept = suppress(c, s);
+  auto is_kept = [&](const Halide::Expr& at) { return kept.kept(at, b) == 1; };
+  Halide::RDom r(0, boxes, "r");
+  r.where(is_kept(r));
+  const Halide::Expr front = inside_axis(kept.count(r, b) - 1, boxes);
+
+  if (!attrs.return_indices) {
+    Halide::Func out = c.stage("non_max_suppression");
+    if (attrs.invalid_to_bottom) {
+      out(k, n, b) = cast(type, -1);
+      out(k, front, b) = box(k, r, b);
+    } else {
+      // Boxes that were not good enough from the start stay as they are: only valid_count and top_k cut them off.
+      Halide::Expr count = valid(b);
+      if (attrs.top_k > 0) count = select(by_overlap, min(count, as_int(attrs.top_k)), count);
+      const Halide::Expr score = box(as_int(attrs.score_index), n, b);
+      const Halide::Expr stays = is_kept(n) || (by_overlap && n < count && score <= cast(type, 0) && (s.most < 0 || kept.count(n, b) < s.most));
+      out(k, n, b) = select(stays, box(k, n, b), cast(type, -1));
+    }
+    c.result(out);
+    return;
+  }
+  Halide::Func which = c.stage("indices"), total = c.stage("valid_box_count");
+  const Halide::Var one("one");
+  which(n, b) = -1;
+  which(front, b) = Halide::cast<int>(indices(Index{b, inside_axis(place(r, b), indices.extent(1))}));
+  total(one, b) = boxes > 0 ? kept.count(boxes - 1, b) : Halide::Expr(0);
+  c.results({which, total});
+}
+
+// Every class of every image has a list of its own.
+void all_class_compute(Compute& c, const AllClassNonMaximumSuppressionAttrs& attrs) {
+  const Tensor &boxes = c.in(0), &scores = c.in(1);
+  const int batch = as_int(scores.extent(0)), classes = as_int(scores.extent(1)), count = as_int(boxes.extent(1));
+  const Halide::Expr most = Halide::cast<int>(scalar(c.in(2)));
+  const Halide::Expr threshold = Halide::cast<float>(scalar(c.in(3))), least = Halide::cast<float>(scalar(c.in(4)));
+  const Halide::Func sorted = sorted_pairs(c, scores, 2, false);
+  auto place = [&](const Index& list, const Halide::Expr& n) { return inside_axis(sorted(n, list[1], list[0])[1], count); };
+  Suppression s;
+  s.lists = {batch, classes};
+  s.boxes = count;
+  s.most = most;
+  s.present = [&](const Index& list, const Halide::Expr& n) { return Halide::cast<float>(sorted(n, list[1], list[0])[0]) > least; };
+  s.suppresses = [&](const Index& list, const Halide::Expr& better, const Halide::Expr& n) {
+    auto edges = [&](const Halide::Expr& which) {
+      auto edge = [&](int coordinate) { return Halide::cast<float>(boxes(Index{list[0], place(list, which), coordinate})); };
+      return Box{edge(1), edge(0), edge(3), edge(2)};
+    };
+    return overlap(edges(n), edges(better)) >= threshold;
+  };
+  const Kept kept = suppress(c, s);
+
+  // Where the boxes of each list begin in the result: the counts of the lists before it (of the same image, or of all).
+  const bool onnx = attrs.output_format == "onnx";
+  const Halide::Var i("i"), k("k"), b("b");
+  const int lists = batch * classes;
+  Halide::Func start = c.stage("start");
+  auto list_count = [&](const Halide::Expr& list) {
+    return count > 0 ? kept.count(count - 1, list % classes, clamp(list / classes, 0, batch - 1)) : Halide::Expr(0);
+  };
+  start(i) = select(i == 0, 0, list_count(clamp(i - 1, 0, lists - 1)));
+  const Halide::RDom later(1, lists, "s");
+  start(later) = start(later - 1) + start(later);
+  Halide::RDom r(0, count, 0, classes, 0, batch, "r");
+  r.where(kept.kept(r.x, r.y, r.z) == 1);
+  const Halide::Expr list = r.z * classes + r.y, from_all = start(list) + kept.count(r.x, r.y, r.z) - 1;
+  const Halide::Expr which = place({r.z, r.y}, r.x);
+  Halide::Func selected = c.stage("selected");
+  const Halide::Expr zero = Halide::cast<int64_t>(0);
+  if (onnx) {
+    Halide::Func total = c.stage("total");
+    selected(k, i) = zero;
+    selected(k, inside_axis(from_all, c.out(0).extents()[0])) = Halide::cast<int64_t>(select(k == 0, r.z, k == 1, r.y, which));
+    total(i) = Halide::cast<int64_t>(start(lists));
+    c.results({selected, total});
+    return;
+  }
+  const Halide::Expr to = inside_axis(from_all - start(r.z * classes), c.out(0).extents()[1]);
+  Halide::Func best = c.stage("scores"), total = c.stage("total");
+  selected(k, i, b) = zero;
+  selected(k, to, r.z) = Halide::cast<int64_t>(select(k == 0, r.y, which));
+  best(i, b) = 0.0f;
+  best(to, r.z) = Halide::cast<float>(sorted(r.x, r.y, r.z)[0]);
+  total(b) = Halide::cast<int64_t>(start((b + 1) * classes) - start(b * classes));
+  c.results({selected, best, total});
+}
+
 }  // namespace
 
 const OpDef& op_vision_get_valid_counts() {
@@ -57,6 +215,7 @@ const OpDef& op_vision_get_valid_counts() {
       .doc = "How many boxes have a score above the threshold, those boxes moved to the front, and where they were.",
       .inputs = {{"data", "(batch, boxes, values of a box)"}, {"score_threshold", "scalar"}},
       .relation = valid_counts_relation,
+      .compute = valid_counts_compute,
       .declares_attrs = false,
   };
   return def;
@@ -72,6 +231,7 @@ const OpDef& op_vision_non_max_suppression() {
                  {"max_output_size", "scalar: so many are kept at most; -1: all"},
                  {"iou_threshold", "scalar"}},
       .relation = nms_relation,
+      .compute = nms_compute,
       .declares_attrs = false,
   };
   return def;
@@ -87,6 +247,7 @@ const OpDef& op_vision_all_class_non_max_suppression() {
                  {"iou_threshold", "scalar"},
                  {"score_threshold", "scalar"}},
       .relation = all_class_relation,
+      .compute = all_class_compute,
       .declares_attrs = false,
   };
   return def;

@@ -1,0 +1,42 @@
+#pragma once
+// What bars measure with: CPU time of this thread, in processes of their own.
+#include <cstdint>
+#include <functional>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "baton/runtime/timers.h"
+
+namespace baton::bars {
+
+/// CPU nanoseconds that `work` takes on this thread.
+template <typename Work>
+double cpu_ns(Work work) {
+  const int64_t start = thread_cpu_ns();
+  work();
+  return static_cast<double>(thread_cpu_ns() - start);
+}
+
+/// What `work` returns, in a process of its own: memory that an earlier burst left behind in the allocator would make some
+/// sizes faster than others. This process's memory must be small, as the child's first write to each page copies it.
+/// 1e300 when the child fails.
+inline double alone(const std::function<double()>& work) {
+  int ends[2];
+  if (pipe(ends) != 0) return 1e300;
+  const pid_t child = fork();
+  if (child == 0) {
+    const double result = work();
+    const bool written = write(ends[1], &result, sizeof result) == sizeof result;
+    _exit(written ? 0 : 1);
+  }
+  close(ends[1]);
+  double result = 1e300;
+  if (read(ends[0], &result, sizeof result) != sizeof result) result = 1e300;
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return result;
+}
+
+}  // namespace baton::bars

@@ -1,0 +1,231 @@
+"""Patterns over dataflow graphs: what matches is found, cut out as functions, or rewritten."""
+from ..._load import core, not_provided
+
+DFPattern = core.DFPattern
+
+
+def wildcard():
+    """Matches anything."""
+    return core.df_wildcard()
+
+
+def is_var(name=""):
+    """Matches a variable; of that name, unless it is empty."""
+    return core.df_var(name)
+
+
+def is_constant():
+    """Matches a constant."""
+    return core.df_constant()
+
+
+def is_expr(expr):
+    """Matches what is structurally equal to `expr`."""
+    return core.df_expr(expr)
+
+
+def is_op(op_name):
+    """Matches the operator itself; called with patterns it matches its calls."""
+    return core.df_op(op_name)
+
+
+def is_tuple(fields):
+    """Matches a tuple; any when `fields` is None."""
+    return core.df_tuple(None if fields is None else list(fields))
+
+
+def is_tuple_get_item(tuple_value, index=None):
+    """Matches an item of a tuple; any of them when `index` is None."""
+    return core.df_tuple_get_item(tuple_value, -1 if index is None else index)
+
+
+def is_if(cond, true_branch, false_branch):
+    """Matches an `if`."""
+    return core.df_if(cond, true_branch, false_branch)
+
+
+def is_let(var, value, body):
+    """Matches a `let`."""
+    return core.df_let(var, value, body)
+
+
+def has_type(ttype, pattern=None):
+    """Matches what `pattern` (anything when None) does and has this type."""
+    return core.df_type(pattern or wildcard(), ttype)
+
+
+def has_dtype(dtype, pattern=None):
+    """Matches tensors of this element type."""
+    return core.df_dtype(pattern or wildcard(), str(dtype))
+
+
+def has_shape(shape, pattern=None):
+    """Matches tensors of this shape."""
+    return core.df_shape(pattern or wildcard(), [_extent(each) for each in shape])
+
+
+def has_attr(attrs, pattern=None):
+    """Matches calls, operators and functions with these attributes."""
+    return (pattern or wildcard()).has_attr(attrs)
+
+
+def dominates(parent, path, child):
+    """Matches `child` when all ways back from it lead over `path` to one `parent`, and none of that is used elsewhere."""
+    return core.df_dominates(parent, path, child)
+
+
+def match(pattern, expr):
+    """Whether `expr` matches `pattern`."""
+    return core.df_match(pattern, expr)
+
+
+def partition(pattern, expr, attrs=None, check=None):
+    """`expr` with each match of `pattern` as a call of a function of its own.
+
+    Parameters
+    ----------
+    attrs : dict, optional
+        Attributes of these functions.
+    check : callable, optional
+        Asked with the root of each match; a match for which it is false stays as it is.
+    """
+    return core.df_partition(pattern, expr, dict(attrs or {}), check)
+
+
+def rewrite(callbacks, expr, mod=None):
+    """`expr` with what `callbacks` (DFPatternCallback, one or a list) make of their matches.
+
+    `mod` is where types of global functions are looked up, for callbacks that require types. UsageError when the program
+    still changes after 100 rounds.
+    """
+    callbacks = [callbacks] if isinstance(callbacks, DFPatternCallback) else list(callbacks)
+    for each in callbacks:
+        if each.pattern is None:
+            raise ValueError(f"{type(each).__name__} has no pattern")
+    return core.df_rewrite(callbacks, expr, mod)
+
+
+class DFPatternCallback:
+    """A rule: what matches `self.pattern` becomes what `callback` returns.
+
+    Parameters
+    ----------
+    require_type : bool
+        Types are inferred before each round.
+    rewrite_once : bool
+        One round, instead of rounds until nothing changes.
+    """
+
+    def __init__(self, require_type=False, rewrite_once=False):
+        self.pattern = None
+        self.require_type = require_type
+        self.rewrite_once = rewrite_once
+
+    def rewrite(self, expr):
+        """`expr` rewritten by this rule alone."""
+        return rewrite(self, expr)
+
+    def callback(self, pre, post, node_map):
+        """What takes the place of a match.
+
+        Parameters
+        ----------
+        pre, post : Expr
+            Its root as it was, and over inputs that are rewritten already.
+        node_map : dict
+            For each pattern the list of expressions that it met, rewritten.
+        """
+        raise NotImplementedError(f"{type(self).__name__}.callback")
+
+
+def _extent(value):
+    return None if type(value).__name__ == "Any" else int(value)
+
+
+def _as_patterns(patterns):
+    return None if patterns is None else list(patterns)
+
+
+class _Kind(type):
+    """The names of TVM's pattern classes: they make patterns, and tell of which kind one is."""
+
+    def __call__(cls, *args, **kwargs):
+        return cls.make(*args, **kwargs)
+
+    def __instancecheck__(cls, instance):
+        return type(instance) is DFPattern and instance.kind == cls.__name__
+
+
+def _kind(name, make, doc):
+    return _Kind(name, (), {"make": staticmethod(make), "__doc__": doc, "__module__": __name__})
+
+
+WildcardPattern = _kind("WildcardPattern", wildcard, "Anything.")
+VarPattern = _kind("VarPattern", lambda name_hint="": is_var(name_hint), "A variable.")
+ConstantPattern = _kind("ConstantPattern", is_constant, "A constant.")
+ExprPattern = _kind("ExprPattern", is_expr, "What equals an expression.")
+CallPattern = _kind("CallPattern", lambda op, args: core.df_call(op, _as_patterns(args)), "A call.")
+FunctionPattern = _kind("FunctionPattern", lambda params, body: core.df_function(_as_patterns(params), body), "A function.")
+LetPattern = _kind("LetPattern", is_let, "A let.")
+IfPattern = _kind("IfPattern", is_if, "An if.")
+TuplePattern = _kind("TuplePattern", is_tuple, "A tuple.")
+TupleGetItemPattern = _kind("TupleGetItemPattern", is_tuple_get_item, "An item of a tuple.")
+AltPattern = _kind("AltPattern", core.df_alt, "The left pattern, else the right.")
+TypePattern = _kind("TypePattern", lambda pattern, ttype: has_type(ttype, pattern), "A pattern and a type.")
+ShapePattern = _kind("ShapePattern", lambda pattern, shape: has_shape(shape, pattern), "A pattern and a shape.")
+DataTypePattern = _kind("DataTypePattern", lambda pattern, dtype: has_dtype(dtype, pattern), "A pattern and an element type.")
+AttrPattern = _kind("AttrPattern", lambda pattern, attrs: has_attr(attrs, pattern), "A pattern and attributes.")
+DominatorPattern = _kind("DominatorPattern", dominates, "All between a parent and a child.")
+
+# What patterns are made of, under TVM's names.
+_PARTS = {
+    "CallPattern": {"op": lambda p: p.parts[0], "args": lambda p: None if p.open else p.parts[1:]},
+    "FunctionPattern": {"params": lambda p: None if p.open else p.parts[:-1], "body": lambda p: p.parts[-1]},
+    "LetPattern": {"var": lambda p: p.parts[0], "value": lambda p: p.parts[1], "body": lambda p: p.parts[2]},
+    "IfPattern": {"cond": lambda p: p.parts[0], "true_branch": lambda p: p.parts[1], "false_branch": lambda p: p.parts[2]},
+    "TuplePattern": {"fields": lambda p: None if p.open else p.parts},
+    "TupleGetItemPattern": {"tuple": lambda p: p.parts[0], "index": lambda p: p._index},
+    "AltPattern": {"left": lambda p: p.parts[0], "right": lambda p: p.parts[1]},
+    "TypePattern": {"pattern": lambda p: p.parts[0], "type": lambda p: p._type},
+    "ShapePattern": {"pattern": lambda p: p.parts[0], "shape": lambda p: p._shape},
+    "DataTypePattern": {"pattern": lambda p: p.parts[0], "dtype": lambda p: p._dtype},
+    "AttrPattern": {"pattern": lambda p: p.parts[0], "attrs": lambda p: p._attrs},
+    "DominatorPattern": {"parent": lambda p: p.parts[0], "path": lambda p: p.parts[1], "child": lambda p: p.parts[2]},
+    "VarPattern": {"name": lambda p: p._name},
+    "ExprPattern": {"expr": lambda p: p._expr},
+}
+
+
+def _part(self, name):
+    getter = _PARTS.get(self.kind, {}).get(name)
+    if getter is None:
+        raise AttributeError(f"{self.kind} has no attribute {name!r}")
+    return getter(self)
+
+
+def _called(self, *args):
+    """A call of this; with any arguments when the only one is None."""
+    return core.df_call(self, None if args == (None,) else list(args))
+
+
+def _binary(op_name):
+    return lambda self, other: is_op(op_name)(self, other)
+
+
+DFPattern.__getattr__ = _part
+DFPattern.__call__ = _called
+DFPattern.__or__ = lambda self, other: core.df_alt(self, other)
+DFPattern.__add__, DFPattern.__sub__ = _binary("add"), _binary("subtract")
+DFPattern.__mul__, DFPattern.__truediv__ = _binary("multiply"), _binary("divide")
+DFPattern.has_attr = lambda self, attrs: core.df_attr(self, dict(attrs))
+DFPattern.has_type = lambda self, ttype: has_type(ttype, self)
+DFPattern.has_dtype = lambda self, dtype: has_dtype(dtype, self)
+DFPattern.has_shape = lambda self, shape: has_shape(shape, self)
+DFPattern.match = lambda self, expr: match(self, expr)
+DFPattern.partition = lambda self, expr, attrs=None, check=None: partition(self, expr, attrs, check)
+DFPattern.dominates = lambda self, parent, path=None: dominates(parent, path or wildcard(), self)
+DFPattern.optional = lambda self, option_constructor: self | option_constructor(self)
+
+
+def __getattr__(name):
+    not_provided(__name__, name)

@@ -1,0 +1,21 @@
+"""Where values live."""
+from .._load import core
+
+
+def VirtualDevice(device=None, target=None, memory_scope=""):  # pylint: disable=invalid-name
+    """A place: a Device (or None: open), the target that makes code for it, and a memory scope of it."""
+    device_type, device_id = (-1, -1) if device is None else (device.device_type, device.device_id)
+    if target is not None and device is None:
+        raise ValueError("a target needs the device that runs its code")
+    return core.VirtualDevice(device_type, device_id, memory_scope, "" if target is None else str(target))
+
+
+def as_virtual_device(device):
+    """A VirtualDevice from itself, a Device, or the name of one."""
+    if isinstance(device, core.VirtualDevice):
+        return device
+    if isinstance(device, str):
+        from ..runtime import device as named
+
+        device = named(device)
+    return VirtualDevice(device)

@@ -1,0 +1,247 @@
+// Marks which compiler builds what. Each call goes to the first of the compilers asked for that takes it: an operator by its
+// rule (byoc/target_rules.h), a composite function by the name before the dot; what nobody takes goes to "default":
+//   add(exp(x), y)  ->  end(add(begin(end(exp(begin(x, d)), d), a), begin(y, a)), a)      a takes add, d = "default"
+// Every value enters through a compiler_begin of its own and leaves through a compiler_end of its own. Tuples, items and
+// cells go with their inputs when these agree, else to "default"; without include_non_call_ops they are left outside.
+//
+// A program that is marked already keeps its marks but for those of "default", so compilers may be asked one after the other.
+
+#include <map>
+
+#include "baton/byoc/annotation.h"
+#include "baton/byoc/target_rules.h"
+#include "baton/ir/adt.h"
+#include "baton/ir/op.h"
+#include "baton/pass/pass.h"
+#include "baton/pass/rewriter.h"
+#include "baton/support/pointer_map.h"
+
+namespace baton {
+
+namespace {
+
+constexpr std::string_view kMarkedAnew = "the region was marked anew for another compiler";
+
+class Annotator final : public Rewriter {
+ public:
+  /// `fallback`: an operator of the program, named as the cause of marks beside values that none computes.
+  Annotator(const std::vector<std::string>& compilers, bool include_non_call_ops, OriginSet fallback)
+      : include_non_call_ops_(include_non_call_ops), fallback_(std::move(fallback)), default_(named(std::string(kDefaultCompiler))) {
+    for (const std::string& compiler : compilers) compilers_.push_back(named(compiler));
+  }
+
+ private:
+  using Compiler = const CompilerMarks*;
+
+  /// Who builds a node of the result, and what its marks stand for.
+  struct Choice {
+    Compiler compiler;
+    OriginSet origins;
+  };
+
+  // One object for each name.
+  Compiler named(const std::string& compiler) {
+    const auto at = marks_.find(compiler);
+    return at != marks_.end() ? &at->second : &marks_.emplace(compiler, CompilerMarks(compiler)).first->second;
+  }
+
+  bool enter(const Expr& node) override {
+    const auto* function = as<FunctionNode>(node);
+    return !function || !function->attr("Composite");
+  }
+
+  Expr rewrite(const Expr& original, const Expr& rebuilt) override {
+    switch (original->kind()) {
+      case ExprKind::kCall: return call(original, rebuilt);
+      case ExprKind::kTuple:
+      case ExprKind::kTupleGetItem:
+      case ExprKind::kRefCreate:
+      case ExprKind::kRefRead:
+      case ExprKind::kRefWrite: return structure(original, rebuilt);
+      case ExprKind::kFunction: return function(original, rebuilt);
+      case ExprKind::kLet: return let(rebuilt);
+      case ExprKind::kIf: return branch(rebuilt);
+      case ExprKind::kMatch:
+      case ExprKind::kVar:
+      case ExprKind::kGlobalVar:
+      case ExprKind::kConstant:
+      case ExprKind::kOp:
+      case ExprKind::kConstructor: return rebuilt;
+    }
+    return rebuilt;
+  }
+
+  Expr call(const Expr& original, const Expr& rebuilt) {
+    const auto& before = static_cast<const CallNode&>(*original);
+    const auto& after = static_cast<const CallNode&>(*rebuilt);
+    // A begin stays until the call that it belongs to has chosen; an end becomes the one of the new choice.
+    if (as_compiler_begin(original)) return rebuilt;
+    if (as_compiler_end(original)) {
+      if (!choices_.contains(after.args()[0].get())) return rebuilt;
+      retire(original->origins(), kMarkedAnew);
+      return ended(after.args()[0]);
+    }
+    if (!include_non_call_ops_ && !before.op() && before.callee()->kind() == ExprKind::kVar) return rebuilt;
+    if (after.args().empty()) return rebuilt;
+    Compiler compiler = choose(before);
+    OriginSet origins = compiler->origins(cause(original));
+    std::vector<Expr> args = begun(after.args(), compiler, origins);
+    return chosen(make_call(after.callee(), std::move(args), after.attrs(), original->info()), {compiler, std::move(origins)});
+  }
+
+  Compiler choose(const CallNode& call) {
+    // A begin of an earlier run says who takes it already.
+    if (const CallNode* begin = call.args().empty() ? nullptr : as_compiler_begin(call.args()[0]))
+      if (compiler_of(*begin) != kDefaultCompiler) return named(compiler_of(*begin));
+    if (const OpDef* op = call.op()) {
+      for (Compiler compiler : compilers_) {
+        const TakesCall* takes = find_target_rule(*op, compiler->compiler());
+        if (takes && (*takes)(Expr(&call))) return compiler;
+      }
+    } else if (const auto* function = as<FunctionNode>(call.callee())) {
+      const std::string composite = text_attr(*function, "Composite");
+      const std::string prefix = composite.substr(0, composite.find('.'));
+      for (Compiler compiler : compilers_)
+        if (!composite.empty() && prefix == compiler->compiler()) return compiler;
+    }
+    return default_;
+  }
+
+  // The compiler that all `values` come from.
+  Compiler common(const std::vector<Expr>& values) {
+    Compiler common = nullptr;
+    for (const Expr& value : values) {
+      Compiler from = default_;
+      if (const CallNode* begin = as_compiler_begin(value)) {
+        if (const CallNode* end = as_compiler_end(begin->args()[0])) from = named(compiler_of(*end));
+      } else if (const Choice* known = choices_.find(value.get())) {
+        from = known->compiler;
+      }
+      if (common && common != from) return default_;
+      common = from;
+    }
+    return common ? common : default_;
+  }
+
+  // `values` as arguments of what `compiler` builds: each leaves the region it comes from and enters a new one.
+  std::vector<Expr> begun(const std::vector<Expr>& values, Compiler compiler, const OriginSet& origins) {
+    std::vector<Expr> begins;
+    begins.reserve(values.size());
+    for (const Expr& value : values) {
+      const CallNode* begin = as_compiler_begin(value);
+      if (begin && compiler_of(*begin) != kDefaultCompiler) {
+        begins.push_back(value);
+        continue;
+      }
+      if (begin) retire(value->origins(), kMarkedAnew);
+      begins.push_back(compiler->begin(begin ? begin->args()[0] : ended(value), origins));
+    }
+    return begins;
+  }
+
+  Expr structure(const Expr& original, const Expr& rebuilt) {
+    std::vector<Expr> children = children_of(rebuilt);
+    if (children.empty()) return rebuilt;
+    if (!include_non_call_ops_) {
+      bool changed = false;
+      for (Expr& child : children) {
+        const Expr end = ended(child);
+        changed |= end != child;
+        child = end;
+      }
+      return changed ? with_children(rebuilt, std::move(children), original->info()) : rebuilt;
+    }
+    Compiler compiler = common(children);
+    OriginSet origins = compiler->origins(cause(original));
+    children = begun(children, compiler, origins);
+    return chosen(with_children(rebuilt, std::move(children), original->info()), {compiler, std::move(origins)});
+  }
+
+  Expr function(const Expr& original, const Expr& rebuilt) {
+    const auto& after = static_cast<const FunctionNode&>(*rebuilt);
+    if (after.attr("Composite")) return original;
+    const Expr body = ended(after.body());
+    return body == after.body() ? rebuilt : Expr(remake_function(after, after.params(), body));
+  }
+
+  Expr let(const Expr& rebuilt) {
+    const auto& after = static_cast<const LetNode&>(*rebuilt);
+    Expr value = after.value();
+    if (!as<FunctionNode>(value)) {
+      Compiler compiler = common({value});
+      value = begun({value}, compiler, compiler->origins(cause(value)))[0];
+    }
+    return make_let(after.var(), value, ended(after.body()), after.with_type(after.checked_type()));
+  }
+
+  Expr branch(const Expr& rebuilt) {
+    const auto& after = static_cast<const IfNode&>(*rebuilt);
+    return make_if(ended(after.condition()), ended(after.then()), ended(after.otherwise()), after.with_type({}));
+  }
+
+  static std::vector<Expr> children_of(const Expr& expr) {
+    if (const auto* tuple = as<TupleNode>(expr)) return tuple->fields();
+    if (const auto* item = as<TupleGetItemNode>(expr)) return {item->tuple()};
+    if (const auto* cell = as<RefCreateNode>(expr)) return {cell->value()};
+    if (const auto* read = as<RefReadNode>(expr)) return {read->ref()};
+    const auto* write = as<RefWriteNode>(expr);
+    return {write->ref(), write->value()};
+  }
+
+  static Expr with_children(const Expr& expr, std::vector<Expr> children, NodeInfo info) {
+    if (as<TupleNode>(expr)) return make_tuple(std::move(children), std::move(info));
+    if (const auto* item = as<TupleGetItemNode>(expr)) return make_tuple_get_item(children[0], item->index(), std::move(info));
+    if (as<RefCreateNode>(expr)) return make_ref_create(children[0], std::move(info));
+    if (as<RefReadNode>(expr)) return make_ref_read(children[0], std::move(info));
+    return make_ref_write(children[0], children[1], std::move(info));
+  }
+
+  Expr ended(const Expr& value) const {
+    const Choice* choice = choices_.find(value.get());
+    return choice ? choice->compiler->end(value, choice->origins) : value;
+  }
+
+  Expr chosen(Expr expr, Choice choice) {
+    kept_.push_back(expr);
+    choices_.insert(expr.get(), std::move(choice));
+    return expr;
+  }
+
+  const OriginSet& cause(const Expr& expr) const { return expr->origins().empty() ? fallback_ : expr->origins(); }
+
+  std::map<std::string, CompilerMarks> marks_;
+  std::vector<Compiler> compilers_;  // that are asked for, in order
+  const bool include_non_call_ops_;
+  const OriginSet fallback_;
+  const Compiler default_;
+  PointerMap<Choice> choices_;  // by node of the result, unless nobody was asked
+  std::vector<Expr> kept_;      // what choices_ names
+};
+
+// Without any operator there is nothing to hand to a compiler, and no mark could say what it is for.
+OriginSet some_origin(const Function& function, const IRModuleNode& module) {
+  OriginSet found = some_origin(Expr(function));
+  for (auto at = module.functions().begin(); found.empty() && at != module.functions().end(); ++at)
+    found = some_origin(Expr(at->second));
+  return found;
+}
+
+}  // namespace
+
+Pass annotate_target(const PassArgs& args) {
+  PassArgReader reader("AnnotateTarget", args);
+  const std::vector<std::string> compilers = reader.texts("targets", {});
+  const bool include_non_call_ops = reader.flag("include_non_call_ops", true);
+  reader.finish();
+  const Pass annotate = function_pass(
+      {0, "AnnotateTargetFunc", {"InferType"}},
+      [=](const Function& function, const IRModule& module, const PassContext&) {
+        const OriginSet fallback = some_origin(function, *module);
+        if (fallback.empty()) return function;
+        return as_ref<FunctionNode>(Annotator(compilers, include_non_call_ops, fallback).run(Expr(function)));
+      },
+      true);
+  return sequential({annotate, make_pass("InferType")}, "AnnotateTarget");
+}
+
+}  // namespace baton

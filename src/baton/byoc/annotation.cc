@@ -1,0 +1,63 @@
+#include "baton/byoc/annotation.h"
+
+#include "baton/ir/op.h"
+#include "baton/ir/visit.h"
+#include "baton/ops/annotation/compiler_attrs.h"
+#include "baton/support/pointer_map.h"
+
+namespace baton {
+
+namespace {
+
+const OpDef& begin_op() {
+  static const OpDef& op = *find_op("annotation.compiler_begin");
+  return op;
+}
+const OpDef& end_op() {
+  static const OpDef& op = *find_op("annotation.compiler_end");
+  return op;
+}
+
+const CallNode* call_of(const Expr& expr, const OpDef& op) {
+  const auto* call = as<CallNode>(expr);
+  return call && call->op() == &op && call->args().size() == 1 ? call : nullptr;
+}
+
+Expr marked(const OpDef& op, const Expr& value, const Attrs& attrs, const OriginSet& origins) {
+  // Attributes of its own: text with metadata numbers them by object, as TVM's.
+  return make_call(op_expr(op), {value}, attrs->copy(), NodeInfo(origins, {}, value->checked_type()));
+}
+
+}  // namespace
+
+const CallNode* as_compiler_begin(const Expr& expr) { return call_of(expr, begin_op()); }
+const CallNode* as_compiler_end(const Expr& expr) { return call_of(expr, end_op()); }
+
+const std::string& compiler_of(const CallNode& mark) { return attrs_as<CompilerAttrs>(mark.attrs()).compiler; }
+
+CompilerMarks::CompilerMarks(std::string compiler)
+    : compiler_(std::move(compiler)), reason_("marks a region for " + compiler_), attrs_(make_attrs(CompilerAttrs{compiler_})) {}
+
+Expr CompilerMarks::begin(const Expr& value, const OriginSet& origins) const { return marked(begin_op(), value, attrs_, origins); }
+Expr CompilerMarks::end(const Expr& value, const OriginSet& origins) const { return marked(end_op(), value, attrs_, origins); }
+
+std::string text_attr(const FunctionNode& function, std::string_view name) {
+  const AttrValue* value = function.attr(name);
+  const std::string* text = value ? value->as<std::string>() : nullptr;
+  return text ? *text : std::string();
+}
+
+OriginSet some_origin(const Expr& expr) {
+  std::vector<const ExprNode*> todo{expr.get()};
+  PointerSet seen;
+  while (!todo.empty()) {
+    const ExprNode* node = todo.back();
+    todo.pop_back();
+    if (!seen.insert(node)) continue;
+    if (!node->origins().empty()) return node->origins();
+    for_each_child(*node, [&](const Expr& child) { todo.push_back(child.get()); });
+  }
+  return OriginSet::none();
+}
+
+}  // namespace baton

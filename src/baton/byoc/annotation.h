@@ -1,0 +1,42 @@
+#pragma once
+// The marks around what another compiler builds: compiler_begin(x) where a value enters its region, compiler_end(x) where one
+// leaves it.
+#include <string>
+#include <string_view>
+
+#include "baton/ir/expr.h"
+
+namespace baton {
+
+/// What nobody else takes is marked for this compiler, i.e. for Baton itself.
+inline constexpr std::string_view kDefaultCompiler = "default";
+
+/// The call when `expr` is a compiler_begin, or a compiler_end; else null.
+const CallNode* as_compiler_begin(const Expr& expr);
+const CallNode* as_compiler_end(const Expr& expr);
+/// Of a compiler_begin or compiler_end.
+const std::string& compiler_of(const CallNode& mark);
+
+/// One compiler's marks: what they have in common is made once.
+class CompilerMarks {
+ public:
+  explicit CompilerMarks(std::string compiler);
+  const std::string& compiler() const { return compiler_; }
+  /// What marks stand for that `causes` made necessary; it must name some operator.
+  OriginSet origins(const OriginSet& causes) const { return OriginSet::made_for(causes, reason_); }
+  /// compiler_begin(value) and compiler_end(value), standing for `origins`. They have the value's type.
+  Expr begin(const Expr& value, const OriginSet& origins) const;
+  Expr end(const Expr& value, const OriginSet& origins) const;
+
+ private:
+  std::string compiler_, reason_;
+  Attrs attrs_;
+};
+
+/// The text of attribute `name` of `function`, empty when there is none.
+std::string text_attr(const FunctionNode& function, std::string_view name);
+
+/// Some operator below `expr`, or nothing: what a mark beside it may name as its cause.
+OriginSet some_origin(const Expr& expr);
+
+}  // namespace baton

@@ -1,0 +1,51 @@
+#include "baton/byoc/dataflow_graph.h"
+
+#include "baton/ir/visit.h"
+#include "baton/support/error.h"
+
+namespace baton {
+
+DataflowGraph::DataflowGraph(const Expr& root) {
+  post_order(root, [this](const Expr& expr) {
+    numbers_.insert(expr.get(), static_cast<uint32_t>(nodes_.size()));
+    nodes_.push_back(expr);
+  });
+}
+
+uint32_t DataflowGraph::number_of(const ExprNode* expr) const {
+  const uint32_t* number = numbers_.find(expr);
+  BATON_CHECK(number, "an expression outside the graph");
+  return *number;
+}
+
+std::span<const uint32_t> DataflowGraph::users(uint32_t number) const {
+  if (first_user_.empty()) {
+    const auto each_edge = [this](auto&& edge) {
+      for (uint32_t user = 0; user < nodes_.size(); ++user)
+        for_each_child(*nodes_[user], [&](const Expr& child) { edge(*numbers_.find(child.get()), user); });
+    };
+    first_user_.resize(nodes_.size() + 1);
+    each_edge([this](uint32_t used, uint32_t) { ++first_user_[used + 1]; });
+    for (size_t i = 1; i < first_user_.size(); ++i) first_user_[i] += first_user_[i - 1];
+    users_.resize(first_user_.back());
+    std::vector<uint32_t> next(first_user_.begin(), first_user_.end() - 1);
+    each_edge([&](uint32_t used, uint32_t user) { users_[next[used]++] = user; });
+  }
+  return {users_.data() + first_user_[number], users_.data() + first_user_[number + 1]};
+}
+
+// Numbers are topological: whoever comes after `over` without leading over it never will.
+bool DataflowGraph::post_dominated(uint32_t from, uint32_t over) const {
+  std::vector<uint32_t> todo{from};
+  PointerSet seen;
+  while (!todo.empty()) {
+    const uint32_t at = todo.back();
+    todo.pop_back();
+    if (at == over || !seen.insert(nodes_[at].get())) continue;
+    if (at > over || users(at).empty()) return false;
+    todo.insert(todo.end(), users(at).begin(), users(at).end());
+  }
+  return true;
+}
+
+}  // namespace baton

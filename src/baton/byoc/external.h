@@ -1,0 +1,19 @@
+#pragma once
+// What other compilers bring along, by name. Filled by users (`relay.ext.<compiler>.optimize` in Python).
+#include <functional>
+#include <string>
+
+#include "baton/ir/module.h"
+
+namespace baton {
+
+/// Rewrites a module whose `main` is one region.
+using OptimizeRegion = std::function<IRModule(const IRModule&)>;
+
+/// `optimize` is applied to each region that PartitionGraph cuts out for `compiler`. Replaces what was registered; null removes it.
+void set_region_optimizer(const std::string& compiler, OptimizeRegion optimize);
+/// Null when there is none.
+const OptimizeRegion* find_region_optimizer(const std::string& compiler);
+bool any_region_optimizer();
+
+}  // namespace baton

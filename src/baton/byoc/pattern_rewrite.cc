@@ -1,0 +1,89 @@
+#include "baton/byoc/pattern_rewrite.h"
+
+#include "baton/byoc/pattern_groups.h"
+#include "baton/byoc/typed_expr.h"
+#include "baton/ir/structural.h"
+#include "baton/pass/rewriter.h"
+#include "baton/support/error.h"
+
+namespace baton {
+
+namespace {
+
+class Partitioner final : public Rewriter {
+ public:
+  Partitioner(const PatternGroups& groups, const FunctionAttrs& attrs, const DFCheck& check)
+      : groups_(groups), attrs_(attrs), check_(check) {}
+
+ private:
+  bool enter(const Expr&) override { return true; }
+
+  Expr rewrite(const Expr& original, const Expr& rebuilt) override {
+    const PatternGroup* group = groups_.at(original.get());
+    if (!group || (check_ && !check_(original))) return rebuilt;
+    std::vector<Expr> args;
+    for (const Expr& input : group->inputs) args.push_back(mapped(input));
+    Function function = make_function(group->params, group->body, {}, {{"PartitionedFromPattern", group->name}}, NodeInfo(group->origins));
+    for (const auto& [name, value] : attrs_) function = with_attr(function, name, value);
+    return make_call(Expr(function), std::move(args), {}, NodeInfo(group->origins));
+  }
+
+  const PatternGroups& groups_;
+  const FunctionAttrs& attrs_;
+  const DFCheck& check_;
+};
+
+class CallbackRewriter final : public Rewriter {
+ public:
+  CallbackRewriter(const PatternGroups& groups, const DFCallback& callback) : groups_(groups), callback_(callback) {}
+
+ private:
+  bool enter(const Expr&) override { return true; }
+
+  Expr rewrite(const Expr& original, const Expr& rebuilt) override {
+    const PatternGroup* group = groups_.at(original.get());
+    if (!group) return rebuilt;
+    DFMatches rewritten;
+    for (const auto& [pattern, exprs] : group->matches.all())
+      for (const Expr& expr : exprs) rewritten.add(pattern, expr == original ? rebuilt : mapped(expr));
+    const Expr result = in_scope(group->origins, original, rebuilt, rewritten);
+    if (!result) throw UsageError("the callback of a dataflow pattern returned nothing for " + dataflow_pattern_text(callback_.pattern));
+    return result;
+  }
+
+  // Where nothing was computed there is nothing to stand for, and what the callback makes is the user's own.
+  Expr in_scope(const OriginSet& origins, const Expr& before, const Expr& after, const DFMatches& matches) const {
+    const OriginScope scope(origins);
+    return callback_.rewrite(before, after, matches);
+  }
+
+  const PatternGroups& groups_;
+  const DFCallback& callback_;
+};
+
+}  // namespace
+
+Expr dataflow_partition(const DFPattern& pattern, const Expr& expr, const FunctionAttrs& attrs, const DFCheck& check) {
+  const PatternGroups groups(pattern, expr);
+  return groups.empty() ? expr : Partitioner(groups, attrs, check).run(expr);
+}
+
+Expr dataflow_rewrite(const std::vector<DFCallback>& callbacks, const Expr& expr, const IRModule& module) {
+  constexpr int kRounds = 100;
+  Expr now = expr;
+  bool once = false;
+  for (int round = 0; round < kRounds;) {
+    const Expr before = now;
+    for (const DFCallback& callback : callbacks) {
+      if (callback.require_type) now = typed_expr(now, module.get());
+      const PatternGroups groups(callback.pattern, now);
+      if (!groups.empty()) now = CallbackRewriter(groups, callback).run(now);
+      once = callback.rewrite_once;
+      ++round;
+    }
+    if (callbacks.empty() || once || now == before || structural_equal(before, now, true)) return now;
+  }
+  throw UsageError("Observed 100 rewrite passes, possible conflicting passes?");
+}
+
+}  // namespace baton

@@ -1,0 +1,55 @@
+#include "baton/byoc/target_rules.h"
+
+#include <map>
+
+#include "baton/ir/op.h"
+#include "baton/support/diagnostic.h"
+#include "baton/support/error.h"
+
+namespace baton {
+
+namespace {
+
+struct Rule {
+  TakesCall takes;
+  int level;
+};
+
+// By compiler, then operator.
+using Rules = std::map<std::string, std::map<const OpDef*, Rule>, std::less<>>;
+
+Rules& rules() {
+  static Rules rules;
+  return rules;
+}
+
+const OpDef& op_named(const std::string& name) {
+  const OpDef* op = find_op(name);
+  if (!op) throw UsageError("no operator is called `" + name + "`");
+  return *op;
+}
+
+}  // namespace
+
+void register_target_rule(const std::string& op, const std::string& compiler, TakesCall takes, int level) {
+  auto [at, fresh] = rules()[compiler].try_emplace(&op_named(op), Rule{takes, level});
+  if (fresh) return;
+  if (at->second.level == level)
+    throw UsageError("attribute target." + compiler + " of " + op + " is already registered with level " + std::to_string(level) +
+                     "; give another level, or reset it first");
+  if (at->second.level < level) at->second = {std::move(takes), level};
+}
+
+void reset_target_rule(const std::string& op, const std::string& compiler) {
+  const auto at = rules().find(compiler);
+  if (at != rules().end()) at->second.erase(&op_named(op));
+}
+
+const TakesCall* find_target_rule(const OpDef& op, std::string_view compiler) {
+  const auto at = rules().find(compiler);
+  if (at == rules().end()) return nullptr;
+  const auto rule = at->second.find(&op);
+  return rule == at->second.end() ? nullptr : &rule->second.takes;
+}
+
+}  // namespace baton

@@ -1,0 +1,63 @@
+#pragma once
+// Quantised tensors under another scale and zero point, in integers:
+//   zero point' + clip(round((x - zero point) * scale / scale'))
+// The factor scale / scale' is a multiplier of 31 bits and a power of two, so that no float is needed.
+#include "baton/ops/qnn/qnn_build.h"
+
+namespace baton::qnn {
+
+/// How halves are rounded and what is computed with; "None" in an operator's attributes means these.
+struct RequantizeConfig {
+  std::string rounding = "UPWARD";      ///< UPWARD (x.5 to x + 1) or TONEAREST (halves away from zero)
+  std::string compute_dtype = "int64";  ///< int64: fixed point; float32, float64: in floating point
+  /// The innermost of this thread, see RequantizeScope.
+  static const RequantizeConfig& current();
+};
+
+/// Sets the configuration of this thread while it lives.
+class RequantizeScope {
+ public:
+  explicit RequantizeScope(RequantizeConfig config);
+  ~RequantizeScope();
+  RequantizeScope(const RequantizeScope&) = delete;
+  RequantizeScope& operator=(const RequantizeScope&) = delete;
+  struct Frame {
+    RequantizeConfig config;
+    const Frame* outer;
+  };
+
+ private:
+  Frame frame_;
+};
+
+/// A scale and its zero point; scalars or one value per channel.
+struct Pair {
+  Expr scale, zero_point;
+};
+
+struct Requantize {
+  Pair from, to;           ///< `to` are scalars
+  int64_t axis = -1;       ///< of the channels
+  DType out_dtype;
+  std::string rounding = "None", compute_dtype = "None";
+};
+
+/// `data`, of type `type`, as `how` says. int32 results are not clipped.
+Expr lower_requantize(const Expr& data, const TensorTypeNode& type, const Requantize& how);
+
+/// (x - zero point) * scale in float32, and the other way round.
+Expr lower_dequantize(const Expr& data, const TensorTypeNode& type, const Pair& from, const std::vector<Type>& pair_types,
+                      int64_t axis);
+Expr lower_quantize(const Expr& data, const TensorTypeNode& type, const Pair& to, const std::vector<Type>& pair_types,
+                    int64_t axis, DType out_dtype);
+
+/// `factor` (>= 0) as multiplier * 2^(shift - 31), where the multiplier has 31 bits, or is 0.
+struct FixedPoint {
+  int64_t multiplier = 0;
+  int shift = 0;
+};
+FixedPoint fixed_point(double factor);
+/// round(x * factor) in 64 bits, halves away from zero, as int32.
+Expr multiply_to_nearest(const Expr& x, double factor);
+
+}  // namespace baton::qnn

@@ -1,0 +1,183 @@
+// Operators on quantised numbers that move or choose elements, and those that multiply and add them up.
+#include "baton/ops/qnn/qnn_build.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
+
+namespace baton {
+
+using namespace qnn;
+
+namespace {
+
+using At = FakeQuantizedCall;
+using Result = FakeQuantizedResult;
+
+Expr same_call(const At& at) {
+  std::vector<Expr> args;
+  for (const At::Arg& arg : at.args) args.push_back(arg.expr);
+  return call_expr(at.call.callee(), std::move(args), at.call.attrs());
+}
+
+Result with_axis(const At& at, int axis) {
+  AffineType type = *at.args[0].type;
+  type.axis = axis;
+  return AffineExpr{same_call(at), std::move(type)};
+}
+
+int rank_of(const Expr& expr) { return tensor_type_of(expr)->rank(); }
+
+/// a * b, element by element: the scales of a product.
+Expr product_of_scales(const Expr& a, const Expr& b) {
+  const auto x = constant_values(a), y = constant_values(b);
+  if (!x || !y) {  // typed, so that it shows whether it has one value or many
+    const Type& wide = rank_of(a) > 0 ? a->checked_type() : b->checked_type();
+    const auto* call = as<CallNode>(multiply(a, b));
+    return make_call(call->callee(), call->args(), call->attrs(), call->with_type(wide));
+  }
+  const bool x_vector = !as<ConstantNode>(a)->is_scalar(), y_vector = !as<ConstantNode>(b)->is_scalar();
+  std::vector<double> scales(std::max(x->size(), y->size()));
+  for (size_t i = 0; i < scales.size(); ++i)
+    scales[i] = static_cast<float>(x->at(x_vector ? i : 0)) * static_cast<float>(y->at(y_vector ? i : 0));
+  if (x_vector || y_vector) return constant_vector(scales, kFloat32);
+  return scalar(scales[0], kFloat32);
+}
+
+/// int32 zeros, as many as `scale` has values.
+Expr zeros_like(const Expr& scale) {
+  const auto values = constant_values(scale);
+  if (!values) return cast_to(apply("zeros_like", {scale}), kInt32);  // per_channel() asks the scale
+  if (as<ConstantNode>(scale)->is_scalar()) return int32_scalar(0);
+  return integer_vector(std::vector<int64_t>(values->size(), 0), kInt32);
+}
+
+bool narrow(DType dtype) { return dtype == DType::int_(8) || dtype == DType::uint_(8); }
+
+/// The quantised product `name`; `axis`: where the channels of the result lie. Data has one scale, the weight may have one
+/// per channel when these lie along `weight_axis`.
+Result product(const At& at, const char* name, int axis, int weight_axis) {
+  const auto& [data, data_type] = at.args[0];
+  const auto& [weight, weight_type] = at.args[1];
+  if (!data_type || !weight_type || data_type->per_channel()) return {};
+  if (!narrow(weight_type->dtype) || !(narrow(data_type->dtype) || data_type->dtype == DType::int_(16))) return {};
+  if (weight_type->per_channel() && front_axis(weight_type->axis, rank_of(at.call.args()[1])) != weight_axis) return {};
+  const Expr scale = product_of_scales(data_type->scale, weight_type->scale);
+  const std::vector<Expr> args = {data, weight, data_type->zero_point, weight_type->zero_point, data_type->scale, weight_type->scale};
+  const Expr made = apply_like(name, args, at.call, {{"out_dtype", kInt32}});
+  return AffineExpr{made, {scale, zeros_like(scale), kInt32, axis, {}}};
+}
+
+int position(const std::string& layout, char axis) { return static_cast<int>(layout.find(axis)); }
+
+Result convolution(const At& at, const char* name) {
+  const std::string data = text_attr(at.call, "data_layout"), out = text_attr(at.call, "out_layout"), kernel = text_attr(at.call, "kernel_layout");
+  const std::string& result = out.empty() ? data : out;
+  if (result.size() != 4 || kernel.size() != 4) return {};
+  return product(at, name, position(result, 'C'), position(kernel, 'O'));
+}
+
+}  // namespace
+
+FakeQuantizedResult fake_quantized_conv2d(const FakeQuantizedCall& at) { return convolution(at, "qnn.conv2d"); }
+FakeQuantizedResult fake_quantized_conv2d_transpose(const FakeQuantizedCall& at) { return convolution(at, "qnn.conv2d_transpose"); }
+
+FakeQuantizedResult fake_quantized_dense(const FakeQuantizedCall& at) {
+  return product(at, "qnn.dense", rank_of(at.call.args()[0]) - 1, 0);
+}
+
+FakeQuantizedResult fake_quantized_batch_matmul(const FakeQuantizedCall& at) {
+  if (at.args[1].type && at.args[1].type->per_channel()) return {};
+  return product(at, "qnn.batch_matmul", -1, 0);
+}
+
+FakeQuantizedResult fake_quantized_bias_add(const FakeQuantizedCall& at) {
+  const auto& [data, type] = at.args[0];
+  if (!type) return {};
+  const int rank = rank_of(at.call.args()[0]), axis = front_axis(int_attr(at.call, "axis"), rank);
+  if (type->per_channel() && front_axis(type->axis, rank) != axis) return {};
+  AffineType wanted = *type;
+  wanted.axis = 0;  // of the bias
+  Expr bias = at.args[1].expr;
+  if (const auto& own = at.args[1].type) {
+    if (wanted.per_channel() && !same_affine(*own, wanted)) return {};  // qnn.requantize has one scale for all
+    bias = requantized(bias, *own, wanted);
+  } else {
+    bias = apply("qnn.quantize", {bias, type->scale, type->zero_point}, {{"out_dtype", type->dtype}, {"axis", 0}});
+  }
+  return AffineExpr{call_expr(at.call.callee(), {data, bias}, at.call.attrs()), *type};
+}
+
+FakeQuantizedResult fake_quantized_same(const FakeQuantizedCall& at) {
+  if (!at.args[0].type) return {};
+  if (at.args[0].type->per_channel() && at.call.op()->name != "nn.max_pool2d") return {};  // others may move or join channels
+  return with_axis(at, at.args[0].type->axis);
+}
+
+FakeQuantizedResult fake_quantized_reshape(const FakeQuantizedCall& at) {
+  if (!at.args[0].type || at.args[0].type->per_channel()) return {};
+  return with_axis(at, at.args[0].type->axis);
+}
+
+FakeQuantizedResult fake_quantized_topk(const FakeQuantizedCall& at) {
+  if (!at.args[0].type || at.args[0].type->per_channel() || text_attr(at.call, "ret_type") != "values") return {};
+  return with_axis(at, at.args[0].type->axis);
+}
+
+FakeQuantizedResult fake_quantized_transpose(const FakeQuantizedCall& at) {
+  const auto& type = at.args[0].type;
+  if (!type) return {};
+  if (!type->per_channel()) return with_axis(at, type->axis);
+  const int rank = rank_of(at.call.args()[0]), axis = front_axis(type->axis, rank);
+  const std::vector<int64_t> axes = ints_attr(at.call, "axes");
+  if (axes.empty()) return with_axis(at, rank - 1 - axis);
+  for (size_t i = 0; i < axes.size(); ++i)
+    if (front_axis(axes[i], rank) == axis) return with_axis(at, static_cast<int>(i));
+  return {};
+}
+
+FakeQuantizedResult fake_quantized_expand_dims(const FakeQuantizedCall& at) {
+  const auto& type = at.args[0].type;
+  if (!type) return {};
+  if (!type->per_channel()) return with_axis(at, type->axis);
+  const int rank = rank_of(at.call.args()[0]), axis = front_axis(type->axis, rank);
+  const int64_t given = int_attr(at.call, "axis"), added = int_attr(at.call, "num_newaxis");
+  const int64_t before = given < 0 ? given + rank + 1 : given;
+  return with_axis(at, before <= axis ? axis + static_cast<int>(added) : axis);
+}
+
+FakeQuantizedResult fake_quantized_strided_slice(const FakeQuantizedCall& at) {
+  if (!at.args[0].type || at.args[0].type->per_channel()) return {};
+  return with_axis(at, at.args[0].type->axis);
+}
+
+FakeQuantizedResult fake_quantized_pad(const FakeQuantizedCall& at) {
+  const auto& [data, type] = at.args[0];
+  const auto& [value, value_type] = at.args[1];
+  if (!type || type->per_channel()) return {};
+  const Expr padding = value_type ? requantized(value, *value_type, *type)
+                                  : apply("qnn.quantize", {value, type->scale, type->zero_point}, {{"out_dtype", type->dtype}});
+  return AffineExpr{call_expr(at.call.callee(), {data, padding}, at.call.attrs()), *type};
+}
+
+FakeQuantizedResult fake_quantized_split(const FakeQuantizedCall& at) {
+  const auto& type = at.args[0].type;
+  const auto* result = as_type<TupleTypeNode>(at.call.checked_type());
+  if (!type || !result || type->per_channel()) return {};
+  AffineType fields;
+  fields.fields.assign(result->fields().size(), *type);
+  return AffineExpr{same_call(at), std::move(fields)};
+}
+
+FakeQuantizedResult fake_quantized_concatenate(const FakeQuantizedCall& at) {
+  const auto& type = at.args[0].type;
+  if (!type || !type->is_tuple() || type->fields.empty() || !at.out || at.out->per_channel()) return {};
+  std::vector<Expr> scales, zero_points;
+  for (const AffineType& field : type->fields) {
+    if (field.is_tuple() || field.per_channel() || field.dtype != type->fields[0].dtype) return {};
+    scales.push_back(field.scale);
+    zero_points.push_back(field.zero_point);
+  }
+  AffineType out = *at.out;
+  out.dtype = type->fields[0].dtype;
+  return AffineExpr{apply_like("qnn.concatenate", {at.args[0].expr, tuple(scales), tuple(zero_points), out.scale, out.zero_point}, at.call), out};
+}
+
+}  // namespace baton

@@ -1,0 +1,39 @@
+#pragma once
+// Short forms for writing gradients: g * cos(x) reads as `mul(g, op("cos", {x}))`. Calls are made for the origins of the
+// operator whose gradient is being taken (the open OriginScope).
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "baton/ir/gradient_rule.h"
+#include "baton/ir/inspect.h"
+
+namespace baton::gradients {
+
+using Adjoints = std::vector<Expr>;
+
+/// A call of `name` with attributes by name, the rest at their defaults.
+Expr op(std::string_view name, std::vector<Expr> args, const std::vector<std::pair<std::string, AttrValue>>& attrs = {});
+inline Expr add(Expr a, Expr b) { return op("add", {std::move(a), std::move(b)}); }
+inline Expr sub(Expr a, Expr b) { return op("subtract", {std::move(a), std::move(b)}); }
+inline Expr mul(Expr a, Expr b) { return op("multiply", {std::move(a), std::move(b)}); }
+inline Expr div(Expr a, Expr b) { return op("divide", {std::move(a), std::move(b)}); }
+inline Expr neg(Expr a) { return op("negative", {std::move(a)}); }
+inline Expr zeros_like(Expr a) { return op("zeros_like", {std::move(a)}); }
+inline Expr ones_like(Expr a) { return op("ones_like", {std::move(a)}); }
+/// `a` summed over what it was broadcast over to get from the shape of `b` to its own.
+inline Expr collapse(Expr a, Expr b) { return op("collapse_sum_like", {std::move(a), std::move(b)}); }
+/// A scalar of the element type of `like`.
+Expr scalar_like(double value, const Expr& like);
+
+/// The type of argument `index`; a clear error when it is no tensor.
+const TensorTypeNode& tensor_arg(const CallNode& call, size_t index);
+/// The extents of argument `index`; a clear error when one of them is not known: `what` is what needs them.
+std::vector<int64_t> static_arg(const CallNode& call, size_t index);
+/// NotSupported, with the operator's name in front.
+[[noreturn]] void refuse(const CallNode& call, const std::string& why);
+
+/// The rule of a function of one argument: `of(x, y, g)` is the adjoint of x, where y is the result.
+GradientRule unary(std::function<Expr(const Expr& x, const Expr& y, const Expr& g)> of);
+
+}  // namespace baton::gradients

@@ -1,0 +1,124 @@
+// Sums to a shape, and the variance.
+#include "baton/ops/domain.h"
+#include "baton/ops/op_spec.h"
+#include "baton/ops/relations.h"
+#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/tensor/reduce_compute.h"
+#include "baton/ops/tensor/tensor_relations.h"
+
+namespace baton {
+
+struct VarianceAttrs {
+  std::optional<Ints> axis = {};
+  bool keepdims = false;
+  bool exclude = false;
+  bool unbiased = false;
+};
+template <>
+const AttrSchema& attr_schema<VarianceAttrs>() {
+  using A = VarianceAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.VarianceAttrs",
+      {{"axis", &A::axis, "the axes that are reduced; None: all"},
+       {"keepdims", &A::keepdims, "whether they stay with extent 1"},
+       {"exclude", &A::exclude, "whether the other axes are reduced"},
+       {"unbiased", &A::unbiased, "whether the sum is divided by n - 1"}});
+  return schema;
+}
+
+namespace {
+
+// The result has the shape of input 1, to which the data is summed.
+RelationStatus collapse_sum_like_relation(RelationContext& ctx, const NoAttrs&) {
+  const TensorTypeNode *data = ctx.tensor(0), *like = ctx.tensor(1);
+  if (!data || !like) return kDefer;
+  const auto both = broadcast_shapes(data->shape(), like->shape());
+  if (!both || both->size() != data->shape().size())
+    return fail_arg(ctx, 1, type_text(ctx.input(1)) + " cannot be broadcast to " + type_text(ctx.input(0)));
+  return ctx.assign_result(ctx.input(1));
+}
+
+RelationStatus collapse_sum_to_relation(RelationContext& ctx, const InitOpAttrs& attrs) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  std::vector<Dim> shape;
+  if (attrs.shape) {
+    if (!check_least(ctx, "shape", *attrs.shape, 0)) return kFailed;
+    shape.assign(attrs.shape->begin(), attrs.shape->end());
+  } else {
+    RelationStatus status = kDone;
+    const auto any = any_shape(ctx, 1, &status);
+    if (!any) return status;
+    shape = *any;
+  }
+  const auto both = broadcast_shapes(data->shape(), shape);
+  if (!both || both->size() != data->shape().size())
+    return fail_attr(ctx, "shape", shape_text(shape), "it cannot be broadcast to " + type_text(ctx.input(0)));
+  return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
+}
+
+// Axes that the result lacks, or has with extent 1, are summed over.
+void collapse_compute(Compute& c) {
+  const Tensor& data = c.in(0);
+  const std::vector<int64_t> out = c.out().extents();
+  const Axes i(c.out().rank());
+  const int more = data.rank() - i.rank();
+  std::vector<int64_t> extents;
+  for (int k = 0; k < data.rank(); ++k)
+    if (k < more || out[k - more] != data.extent(k)) extents.push_back(data.extent(k));
+  const Domain r(extents);
+  Index at;
+  for (int k = 0, next = 0; k < data.rank(); ++k) {
+    if (k < more || out[k - more] != data.extent(k)) at.push_back(r[next++]);
+    else at.push_back(i[k - more]);
+  }
+  const Halide::Type type = sum_type(c.out().dtype());
+  Halide::Func sum = c.stage("sum"), result = c.stage("collapse_sum");
+  sum(i.reversed()) = cast(type, 0);
+  sum(i.reversed()) += cast(type, data(at));
+  result(i.reversed()) = cast_to(c.out().dtype(), sum(i.reversed()));
+  c.result(result);
+}
+
+}  // namespace
+
+const OpDef& op_collapse_sum_like() {
+  static const OpDef def = OpSpec<NoAttrs>{
+      .name = "collapse_sum_like",
+      .doc = "The data summed to the shape of another tensor: what broadcasting undoes.",
+      .inputs = {{"data", "tensor"}, {"collapse_type", "tensor that gives the shape"}},
+      .fuse = Fuse::kCommReduce,
+      .relation = collapse_sum_like_relation,
+      .compute = [](Compute& c, const NoAttrs&) { collapse_compute(c); },
+      .rules = op_rules(collapse_sum_gradient()),
+  };
+  return def;
+}
+
+const OpDef& op_collapse_sum_to() {
+  static const OpDef def = OpSpec<InitOpAttrs>{
+      .name = "collapse_sum_to",
+      .doc = "The data summed to a shape that can be broadcast to its own.",
+      .inputs = {{"data", "tensor"}, {"shape", "vector of extents"}},
+      .fuse = Fuse::kCommReduce,
+      .relation = collapse_sum_to_relation,
+      .compute = [](Compute& c, const InitOpAttrs&) { collapse_compute(c); },
+      .declares_attrs = false,
+      .rules = op_rules(collapse_sum_gradient()),
+  };
+  return def;
+}
+
+const OpDef& op_variance() {
+  static const OpDef def = OpSpec<VarianceAttrs>{
+      .name = "variance",
+      .doc = "The mean squared distance from the mean.",
+      .inputs = {{"data", "tensor"}, {"mean", "the mean, with the reduced axes of extent 1"}},
+      .fuse = Fuse::kCommReduce,
+      .relation = [](RelationContext& ctx, const VarianceAttrs& a) { return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, DType()); },
+      .compute = [](Compute& c, const VarianceAttrs& a) { variance_compute(c, a.axis, a.exclude, a.keepdims, a.unbiased); },
+      .rules = op_rules(variance_gradient()),
+  };
+  return def;
+}
+
+}  // namespace baton

@@ -1,0 +1,53 @@
+// Positions for programs that were not read from a text, or were changed since: the module is printed and read again as
+// "GeneratedSource", and every node gets the span that it has there. Everything else stays, origins too.
+
+#include "baton/pass/pass.h"
+#include "baton/ir/visit.h"
+#include "baton/text/parser.h"
+#include "baton/text/printer.h"
+#include "baton/transform/spans.h"
+
+namespace baton {
+
+namespace {
+
+/// Walks a program and what its text was read as side by side; shared nodes may be fewer in either.
+void collect_spans(const Function& function, const Function& read, PointerMap<Span>& spans) {
+  std::vector<std::pair<Expr, Expr>> todo{{Expr(function), Expr(read)}};
+  while (!todo.empty()) {
+    const auto [node, twin] = std::move(todo.back());
+    todo.pop_back();
+    if (node->kind() != twin->kind() || !spans.insert(node.get(), twin->span()).second) continue;
+    std::vector<Expr> children;
+    for_each_child(*node, [&](const Expr& child) { children.push_back(child); });
+    size_t at = 0;
+    for_each_child(*twin, [&](const Expr& child) {
+      if (at < children.size()) todo.emplace_back(children[at], child);
+      ++at;
+    });
+  }
+}
+
+}  // namespace
+
+Pass annotate_spans() {
+  return module_pass({0, "AnnotateSpans", {}}, [](IRModule module, const PassContext&) {
+    IRModule read;
+    {
+      const OriginScope scope(OriginSet::none());  // the operators are those of `module`
+      read = parse_module(astext(module), "GeneratedSource");
+    }
+    PointerMap<Span> spans;
+    const auto functions = module->functions();
+    for (const auto& [name, function] : functions)
+      if (const Function twin = read->find(name)) collect_spans(function, twin, spans);
+    SpanWriter writer(spans);
+    for (const auto& [name, function] : functions) {
+      const Function result = as_ref<FunctionNode>(writer.run(Expr(function)));
+      if (result != function) module->replace(name, result);
+    }
+    return (*make_pass("InferType"))(module);
+  });
+}
+
+}  // namespace baton

@@ -1,0 +1,258 @@
+// Inside a function tensors become grad cells, the data type of std/gradient.rly, which knows zeros and ones without
+// computing them:
+//   fn (x: T) -> T { f(x) }
+//   ->  fn (x: T) -> T { let r = fn (x: GradCell[T]) -> GradCell[T] { Raw(f(FromGradCell(x))) }(Raw(x)); FromGradCell(r) }
+// zeros and ones become Zero(fn () { zeros }) and One(..); sums and products of equal types go through AddGradCell and
+// MultiplyGradCell. What a function takes and returns stays, so one that cannot be changed is left alone.
+#include <algorithm>
+
+#include "baton/ir/visit.h"
+#include "baton/pass/pass.h"
+#include "baton/pass/rewriter.h"
+#include "baton/text/std_library.h"
+#include "baton/transform/build.h"
+#include "baton/transform/let_list.h"
+
+namespace baton {
+
+namespace {
+
+const NodeInfo kNothing(OriginSet::none());
+
+/// The definitions of std/gradient.rly, as the module names them.
+class GradCells {
+ public:
+  explicit GradCells(IRModuleNode& module) {
+    if (!module.find_type("GradCell")) import_std(module, "gradient.rly");
+    cell_ = module.find_type("GradCell");
+    raw_ = constructor("Raw");
+    zero_ = constructor("Zero");
+    one_ = constructor("One");
+    from_ = Expr(module.global_var("FromGradCell"));
+    add_ = Expr(module.global_var("AddGradCell"));
+    multiply_ = Expr(module.global_var("MultiplyGradCell"));
+  }
+
+  /// The type inside of what has `type` outside.
+  Type inside(const Type& type) const {
+    return rewrite_type(type, [&](const Type& part) {
+      return part->kind() == TypeKind::kTensor ? type_call(Type(cell_->header()), {part}) : Type();
+    });
+  }
+  Expr raw(Expr value) const { return call(raw_, {std::move(value)}); }
+  Expr zero(Expr later) const { return call(zero_, {std::move(later)}); }
+  Expr one(Expr later) const { return call(one_, {std::move(later)}); }
+  Expr value(Expr cell) const { return call(from_, {std::move(cell)}); }
+  Expr sum(Expr combine, Expr left, Expr right) const { return call(add_, {std::move(combine), std::move(left), std::move(right)}); }
+  Expr product(Expr combine, Expr left, Expr right) const {
+    return call(multiply_, {std::move(combine), std::move(left), std::move(right)});
+  }
+
+ private:
+  static Expr call(const Expr& callee, std::vector<Expr> args) { return Expr(call_expr(callee, std::move(args))); }
+  Expr constructor(const char* name) const {
+    for (const Constructor& each : cell_->constructors())
+      if (each->name() == name) return Expr(each);
+    throw Error("the module has a data type GradCell of its own, without " + std::string(name));
+  }
+  TypeData cell_;
+  Expr raw_, zero_, one_, from_, add_, multiply_;
+};
+
+/// Whether values of `type` are the same inside: there is no tensor in it.
+bool stays(const Type& type) {
+  bool tensors = false;
+  visit_types(type, [&](const Type& part) { tensors |= part->kind() == TypeKind::kTensor; });
+  return !tensors;
+}
+
+/// Whether values of `type` can be taken in and out.
+bool crosses(const Type& type) {
+  if (!type) return false;
+  if (type->kind() == TypeKind::kTensor) return true;
+  if (const auto* tuple = as_type<TupleTypeNode>(type)) return std::all_of(tuple->fields().begin(), tuple->fields().end(), crosses);
+  return stays(type);
+}
+
+const FuncTypeNode* type_of_global(const IRModuleNode& module, const Expr& callee) {
+  const auto* name = as<GlobalVarNode>(callee);
+  const Function function = name ? module.find(name->name()) : Function();
+  return function ? as_type<FuncTypeNode>(function->checked_type()) : nullptr;
+}
+
+// A data type that holds tensors, other than by a type variable, holds no grad cells.
+bool can_hold_cells(const Constructor& constructor) {
+  return std::all_of(constructor->inputs().begin(), constructor->inputs().end(), stays);
+}
+bool can_match_cells(const Pattern& pattern) {
+  return (pattern->kind() != PatternKind::kConstructor || can_hold_cells(pattern->constructor())) &&
+         std::all_of(pattern->patterns().begin(), pattern->patterns().end(), can_match_cells);
+}
+
+bool can_change_call(const CallNode& call, const IRModuleNode& module) {
+  if (const auto constructor = as_ref<ConstructorNode>(call.callee())) return can_hold_cells(constructor);
+  if (!call.op() && call.callee()->kind() != ExprKind::kGlobalVar) return true;
+  const FuncTypeNode* global = type_of_global(module, call.callee());
+  if (!call.op() && !global) return false;
+  // What works for all types works for grad cells.
+  if (global && !global->type_params().empty())
+    return stays(global->result()) && std::all_of(global->params().begin(), global->params().end(), stays);
+  return crosses(call.checked_type()) && std::all_of(call.args().begin(), call.args().end(), [](const Expr& arg) { return crosses(arg->checked_type()); });
+}
+
+// Whether all that the function does can be done with grad cells.
+bool can_change(const Function& function, const IRModuleNode& module) {
+  if (!function->type_params().empty() || !crosses(function->body()->checked_type())) return false;
+  bool good = true;
+  for (const Var& param : function->params()) good = good && crosses(param->checked_type());
+  post_order(Expr(function), [&](const Expr& node) {
+    const auto* call = as<CallNode>(node);
+    if (call) good = good && can_change_call(*call, module);
+    if (const auto* match = as<MatchNode>(node))
+      for (const Clause& clause : match->clauses()) good = good && can_match_cells(clause.pattern);
+    // Operators, constructors and functions of the module are called only.
+    for_each_child(*node, [&](const Expr& child) {
+      const bool name = child->kind() == ExprKind::kOp || child->kind() == ExprKind::kGlobalVar || child->kind() == ExprKind::kConstructor;
+      good = good && (!name || (call && child == call->callee()));
+    });
+  });
+  return good;
+}
+
+class CellRewriter final : public Rewriter {
+ public:
+  CellRewriter(const IRModuleNode& module, const GradCells& cells, FreshVars& fresh)
+      : module_(module), cells_(cells), fresh_(fresh) {}
+
+  Expr wrapped(const Type& type, const Expr& value, LetList& list) const {
+    return crossed(type, value, list, [&](const Expr& tensor) { return cells_.raw(tensor); });
+  }
+  Expr unwrapped(const Type& type, const Expr& value, LetList& list) const {
+    return crossed(type, value, list, [&](const Expr& cell) { return cells_.value(cell); });
+  }
+
+ private:
+  bool enter(const Expr&) override { return true; }
+  Var rewrite_var(const Var& var) override {
+    return make_var(var->name(), cells_.inside(var->annotation()), NodeInfo(var->origins(), var->span()));
+  }
+
+  Expr rewrite(const Expr& original, const Expr& rebuilt) override {
+    switch (original->kind()) {
+      case ExprKind::kConstant: return cells_.raw(original);
+      case ExprKind::kFunction: {
+        const auto& function = static_cast<const FunctionNode&>(*rebuilt);
+        return Expr(make_function(function.params(), function.body(), cells_.inside(function.ret_type()), function.attrs(),
+                                  original->with_type({}), function.type_params()));
+      }
+      case ExprKind::kIf: {
+        const auto& branch = static_cast<const IfNode&>(*rebuilt);
+        return make_if(cells_.value(branch.condition()), branch.then(), branch.otherwise(), original->with_type({}));
+      }
+      case ExprKind::kCall: {
+        // An argument that is a constant has a cell of its own for each call, as TVM has it.
+        const auto& call = static_cast<const CallNode&>(*original);
+        std::vector<Expr> args = static_cast<const CallNode&>(*rebuilt).args();
+        for (size_t i = 0; i < args.size(); ++i)
+          if (call.args()[i]->kind() == ExprKind::kConstant) args[i] = cells_.raw(call.args()[i]);
+        return rewrite_call(call, args, rebuilt);
+      }
+      case ExprKind::kVar:
+      case ExprKind::kGlobalVar:
+      case ExprKind::kOp:
+      case ExprKind::kConstructor:
+      case ExprKind::kTuple:
+      case ExprKind::kTupleGetItem:
+      case ExprKind::kLet:
+      case ExprKind::kMatch:
+      case ExprKind::kRefCreate:
+      case ExprKind::kRefRead:
+      case ExprKind::kRefWrite: return rebuilt;
+    }
+    return rebuilt;
+  }
+
+  Expr rewrite_call(const CallNode& original, const std::vector<Expr>& args, const Expr& rebuilt) const {
+    const OpDef* op = original.op();
+    if (!op) {
+      const FuncTypeNode* global = type_of_global(module_, original.callee());
+      if (global && global->type_params().empty()) return plain_call(original, args);
+      return Expr(make_call(static_cast<const CallNode&>(*rebuilt).callee(), args, original.attrs(), original.with_type({})));
+    }
+    const Type& type = original.checked_type();
+    if (op->name == "zeros" || op->name == "zeros_like") return cells_.zero(later(original, args));
+    if (op->name == "ones" || op->name == "ones_like") return cells_.one(later(original, args));
+    const bool sum = op->name == "add", product = op->name == "multiply";
+    if ((sum || product) && same_type(original.args()[0]->checked_type(), original.args()[1]->checked_type())) {
+      const Var left = make_var("lhs", type, kNothing), right = make_var("rhs", type, kNothing);
+      const Expr both(make_call(original.callee(), {Expr(left), Expr(right)}, original.attrs(), original.info()));
+      const Expr combine(make_function({left, right}, both, type, {}, kNothing));
+      return sum ? cells_.sum(combine, args[0], args[1]) : cells_.product(combine, args[0], args[1]);
+    }
+    return plain_call(original, args);
+  }
+
+  // fn () { the call }
+  Expr later(const CallNode& original, const std::vector<Expr>& args) const {
+    LetList list(fresh_);
+    Expr value = list.close(called(original, args, list));
+    return Expr(make_function({}, std::move(value), original.checked_type(), {}, kNothing));
+  }
+
+  // The call on tensors, its result as a grad cell.
+  Expr plain_call(const CallNode& original, const std::vector<Expr>& args) const {
+    LetList list(fresh_);
+    Expr value = called(original, args, list);
+    const Type& type = original.checked_type();
+    if (type->kind() == TypeKind::kTuple) value = list.push(value);
+    value = wrapped(type, value, list);
+    return list.close(std::move(value));
+  }
+
+  Expr called(const CallNode& original, const std::vector<Expr>& args, LetList& list) const {
+    std::vector<Expr> values;
+    for (size_t i = 0; i < args.size(); ++i) values.push_back(unwrapped(original.args()[i]->checked_type(), args[i], list));
+    return Expr(make_call(original.callee(), std::move(values), original.attrs(), original.with_type({})));
+  }
+
+  // `leaf` of every tensor in a value; items of tuples are bound.
+  template <class Leaf>
+  static Expr crossed(const Type& type, const Expr& value, LetList& list, const Leaf& leaf) {
+    if (type->kind() == TypeKind::kTensor) return leaf(value);
+    const auto* tuple = as_type<TupleTypeNode>(type);
+    if (!tuple) return value;
+    std::vector<Expr> items, fields;
+    for (size_t i = 0; i < tuple->fields().size(); ++i)
+      items.push_back(list.push(make_tuple_get_item(value, static_cast<int>(i), kNothing)));
+    for (size_t i = 0; i < items.size(); ++i) fields.push_back(crossed(tuple->fields()[i], items[i], list, leaf));
+    return make_tuple(std::move(fields), kNothing);
+  }
+
+  const IRModuleNode& module_;
+  const GradCells& cells_;
+  FreshVars& fresh_;
+};
+
+Function with_cells(const Function& function, const IRModule& module) {
+  if (!can_change(function, *module)) return function;
+  const GradCells cells(*module);
+  FreshVars fresh;
+  CellRewriter rewriter(*module, cells, fresh);
+  const Expr inner = rewriter.run(Expr(function));
+  LetList list(fresh);
+  std::vector<Expr> args;
+  for (const Var& param : function->params()) args.push_back(rewriter.wrapped(param->checked_type(), Expr(param), list));
+  const Expr result = list.push(Expr(make_call(inner, std::move(args), {}, NodeInfo(function->origins()))));
+  const Expr body = list.close(rewriter.unwrapped(function->body()->checked_type(), result, list));
+  return remake_function(*function, function->params(), body);
+}
+
+}  // namespace
+
+Pass lazy_gradient_init() {
+  // What is added to the module on the way are functions with type parameters: they are left alone.
+  return function_pass({2, "LazyGradientInit", {}},
+                       [](const Function& function, const IRModule& module, const PassContext&) { return with_cells(function, module); });
+}
+
+}  // namespace baton
