@@ -208,6 +208,7 @@ TEST_F(ReferenceOps, Values) {
 }
 
 TEST_F(ReferenceOps, SlowCompiledValues) { check_values(run_kernel_of("")); }
+TEST_F(ReferenceOps, SlowFoldedValues) { check_values(run_folded()); }
 TEST_F(ReferenceOps, SlowTrivialValues) { check_values(run_kernel_of("trivial")); }
 
 }  // namespace
