@@ -23,7 +23,8 @@ class Partitioner final : public Rewriter {
     if (!group || (check_ && !check_(original))) return rebuilt;
     std::vector<Expr> args;
     for (const Expr& input : group->inputs) args.push_back(mapped(input));
-    Function function = make_function(group->params, group->body, {}, {{"PartitionedFromPattern", group->name}}, NodeInfo(group->origins));
+    Function function = make_function(group->params, group->body, {}, {{"PartitionedFromPattern", group->name}},
+                                      NodeInfo(group->origins));
     for (const auto& [name, value] : attrs_) function = with_attr(function, name, value);
     return make_call(Expr(function), std::move(args), {}, NodeInfo(group->origins));
   }
@@ -47,7 +48,9 @@ class CallbackRewriter final : public Rewriter {
     for (const auto& [pattern, exprs] : group->matches.all())
       for (const Expr& expr : exprs) rewritten.add(pattern, expr == original ? rebuilt : mapped(expr));
     const Expr result = in_scope(group->origins, original, rebuilt, rewritten);
-    if (!result) throw UsageError("the callback of a dataflow pattern returned nothing for " + dataflow_pattern_text(callback_.pattern));
+    if (!result)
+      throw UsageError("the callback of a dataflow pattern returned nothing for " +
+                       dataflow_pattern_text(callback_.pattern));
     return result;
   }
 
