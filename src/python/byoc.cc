@@ -166,7 +166,8 @@ void bind_byoc(nb::module_& m) {
       [](const nb::sequence& callbacks, const Expr& expr, std::optional<IRModule> module) {
         std::vector<DFCallback> all;
         for (nb::handle callback : callbacks) all.push_back(callback_of(callback));
-        return dataflow_rewrite(all, expr, module.value_or(IRModule()));
+        return dataflow_rewrite(all, expr, module.value_or(IRModule()),
+                                PythonPassScope::open() ? Replaced::kRetired : Replaced::kForgotten);
       },
       nb::arg("callbacks"), nb::arg("expr"), nb::arg("mod").none());
   m.def(

@@ -30,8 +30,15 @@ struct DFCallback {
   bool rewrite_once = false;  ///< one round, not until nothing changes
 };
 
+/// What becomes of the operators of a match that nothing its callback returns stands for.
+enum class Replaced : uint8_t {
+  kForgotten,  ///< nobody keeps books: outside of passes
+  kRetired,    ///< they are retired: in a pass that may retire
+};
+
 /// Applies the rules one after the other, round after round until nothing changes. What a rule makes stands for the
 /// operators that matched. `module`: for types, when rules require them. UsageError after 100 rounds.
-Expr dataflow_rewrite(const std::vector<DFCallback>& callbacks, const Expr& expr, const IRModule& module = {});
+Expr dataflow_rewrite(const std::vector<DFCallback>& callbacks, const Expr& expr, const IRModule& module = {},
+                      Replaced replaced = Replaced::kForgotten);
 
 }  // namespace baton

@@ -5,6 +5,7 @@
 #include "baton/driver/initialize.h"
 #include "baton/ir/op.h"
 #include "baton/ir/structural.h"
+#include "baton/pass/origin_verifier.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
@@ -199,6 +200,27 @@ TEST_F(Patterns, WhatACallbackMakesStandsForTheMatch) {
   const Expr result = dataflow_rewrite({rule}, whole);
   EXPECT_TRUE(is_call(result, "sigmoid"));
   EXPECT_EQ(result->origins(), whole->origins().merge(negative->origins()));
+}
+
+TEST_F(Patterns, WhatACallbackDropsIsRetiredInAPass) {
+  const DFPattern inner = wildcard(), pattern = called("exp", {called("log", {inner})});
+  const DFCallback rule{pattern,
+                        [&](const Expr&, const Expr&, const DFMatches& matches) { return matches.of(inner)[0]; }};
+  const IRModule module = (*make_pass("InferType"))(module_from_expr(on("tanh", {on("exp", {on("log", {x})})})));
+  const auto run = [&](Replaced replaced) {
+    const auto context = std::make_shared<PassContext>();
+    context->instruments.push_back(std::make_shared<OriginVerifier>());
+    const PassContextScope scope(context);
+    const Pass pass = function_pass(
+        {0, "Rule", {}},
+        [&](const Function& function, const IRModule&, const PassContext&) {
+          return as_ref<FunctionNode>(dataflow_rewrite({rule}, Expr(function), {}, replaced));
+        },
+        true);
+    return (*pass)(module);
+  };
+  EXPECT_EQ(run(Replaced::kRetired)->origins().all_retired().size(), 2u);
+  EXPECT_THROW(run(Replaced::kForgotten), InternalError);
 }
 
 }  // namespace
