@@ -160,6 +160,8 @@ Pass python_module_pass(PassInfo info, nb::callable body) {
         return with_note("in pass " + name, [&] {
           return checked<IRModule>(nb::handle(body.get())(module, PassContext::current()), name, "an IRModule");
         });
+        const PythonPassScope scope;
+        return checked<IRModule>(nb::handle(body.get())(module, PassContext::current()), name, "an IRModule");
       },
       true);
 }
@@ -174,6 +176,9 @@ Pass python_function_pass(PassInfo info, nb::callable body) {
         return with_note("in pass " + name, [&] {
           return checked<Function>(nb::handle(body.get())(function, module, PassContext::current()), name, "a Function");
         });
+        const PythonPassScope scope;
+        return checked<Function>(nb::handle(body.get())(function, module, PassContext::current()), name,
+                                 "a Function");
       },
       true);
 }
