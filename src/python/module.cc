@@ -29,6 +29,7 @@ NB_MODULE(_baton, m) {
   bind_functional(m);
   bind_placement(m);
   bind_target(m);
+  bind_gradient(m);
   bind_driver(m);
   bind_runtime(m);
   bind_workloads(m);

@@ -61,7 +61,8 @@ bool check(const std::string& path, bool updating) {
 // True when every mutant of the file's passes is noticed.
 bool try_mutants(const std::string& path, int& made) {
   const Case which = read_case(path);
-  if (which.passes.empty() || which.must_fail) return true;
+  const bool shows_origins = which.form == "print" && std::ranges::find(which.flags, "--no-origins") == which.flags.end();
+  if (which.passes.empty() || which.must_fail || !shows_origins) return true;
   const Mutants mutants = mutate(which);
   made += mutants.made;
   if (mutants.made == 0) std::printf("note: %s makes no mutants\n", path.c_str());

@@ -4,6 +4,7 @@
 // those that need no entry in an operator's block, are in ops/rules/layout_flow_rules.h.
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "baton/ir/layout.h"
@@ -11,26 +12,31 @@
 
 namespace baton {
 
-/// One per tensor, tuples flattened; nothing: nobody said what its axes mean.
-using Layouts = std::vector<std::optional<Layout>>;
+/// A layout that never goes away; equal ones are the same object. Null: nobody said what the axes mean.
+using KnownLayout = const Layout*;
+/// Null when `text` is no layout.
+KnownLayout known_layout(std::string_view text);
+
+/// One per tensor, tuples flattened.
+using Layouts = std::vector<KnownLayout>;
 
 /// A call, as far as layouts are concerned.
 struct LayoutQuery {
   const OpDef& op;
-  const Attrs& attrs;                          ///< null where the operator has none
-  std::vector<const TensorTypeNode*> types;    ///< of the inputs, in the program
-  std::vector<const TensorTypeNode*> results;  ///< the same of the outputs
-  Layouts was;                                 ///< of the inputs, in the program
-  Layouts now;                                 ///< as the inputs come; empty while only the program is looked at
+  const Attrs& attrs;                                 ///< null where the operator has none
+  const std::vector<const TensorTypeNode*>& types;    ///< of the inputs, in the program
+  const std::vector<const TensorTypeNode*>& results;  ///< the same of the outputs
+  Layouts was;                                        ///< of the inputs, in the program
+  Layouts now;                                        ///< as the inputs come; empty while only the program is looked at
 
   const Layouts& given() const { return now.empty() ? was : now; }
   bool moved(size_t input) const {
-    return input < now.size() && now[input] && was[input] && !(*now[input] == *was[input]);
+    return input < now.size() && now[input] && was[input] && now[input] != was[input];
   }
 };
 
 struct LayoutFlow {
-  Layouts inputs;   ///< what each must be; nothing: as in the program
+  Layouts inputs;   ///< what each must be; null: as in the program
   Layouts outputs;  ///< what comes out then
   Attrs attrs = {}; ///< null: as they are
 };

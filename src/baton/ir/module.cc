@@ -5,14 +5,18 @@
 namespace baton {
 
 std::optional<OriginId> OriginTable::find(const Origin* origin) const {
-  const uint32_t id = ids_.find(origin);
+  const uint32_t id = known_->ids.find(origin);
   if (id == PointerIndex::kNone) return std::nullopt;
   return OriginId(id);
 }
 
 OriginId OriginTable::add(const Ref<const Origin>& origin) {
-  const auto [id, fresh] = ids_.add(origin.get());
-  if (fresh) origins_.push_back(origin);
+  if (known_.use_count() > 1) {
+    if (const auto id = find(origin.get())) return *id;
+    known_ = std::make_shared<Known>(*known_);
+  }
+  const auto [id, fresh] = known_->ids.add(origin.get());
+  if (fresh) known_->origins.push_back(origin);
   return OriginId(id);
 }
 

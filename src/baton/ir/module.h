@@ -2,6 +2,7 @@
 // IRModule: functions and data types by name, and the table of all origins that ever entered it.
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,11 +23,12 @@ struct Retired {
   std::string pass, reason;
 };
 
-/// The origins of a module, in the order they entered (post-order of the functions by name).
+/// The origins of a module, in the order they entered (post-order of the functions by name). Copies share them until
+/// one of them adds another.
 class OriginTable {
  public:
-  size_t size() const { return origins_.size(); }
-  const Origin& at(OriginId id) const { return *origins_.at(index(id)); }
+  size_t size() const { return known_->origins.size(); }
+  const Origin& at(OriginId id) const { return *known_->origins.at(index(id)); }
   /// The id of `origin`, or nothing when it never entered this module.
   std::optional<OriginId> find(const Origin* origin) const;
   OriginId add(const Ref<const Origin>& origin);  ///< the old id when it is there already
@@ -34,10 +36,15 @@ class OriginTable {
   /// Null while some node carries it.
   const Retired* retired(OriginId id) const;
   const std::map<uint32_t, Retired>& all_retired() const { return retired_; }
+  /// Whether both have the same origins because neither has added one since it was copied.
+  bool shares_origins_with(const OriginTable& other) const { return known_ == other.known_; }
 
  private:
-  std::vector<Ref<const Origin>> origins_;
-  PointerIndex ids_;
+  struct Known {
+    std::vector<Ref<const Origin>> origins;
+    PointerIndex ids;
+  };
+  std::shared_ptr<Known> known_ = std::make_shared<Known>();
   std::map<uint32_t, Retired> retired_;
 };
 

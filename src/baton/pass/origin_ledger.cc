@@ -32,7 +32,7 @@ namespace {
 
 bool extends(const OriginTable& table, const OriginTable& base) {
   if (table.size() < base.size()) return false;
-  for (size_t id = 0; id < base.size(); ++id)
+  for (size_t id = 0; id < base.size() && !table.shares_origins_with(base); ++id)
     if (&table.at(OriginId(id)) != &base.at(OriginId(id))) return false;
   for (const auto& [id, why] : base.all_retired())
     if (!table.retired(OriginId(id))) return false;

@@ -1,6 +1,7 @@
 // The schedule that is right for everything and fast for nothing in particular: every stage gets its own loop
 // nest, except elementwise blocks with one reader, which are computed where they are read. It is the
 // reference that the other templates are checked against, and what constant folding compiles with.
+#include <algorithm>
 #include <set>
 
 #include "baton/schedule/template.h"
@@ -41,9 +42,12 @@ void schedule_definition(Halide::Stage stage, int lanes, bool parallel) {
   stage.vectorize(loops.front(), lanes, TailStrategy::GuardWithIf);
 }
 
-void schedule_func(Func func, const Machine& machine, bool parallel) {
+/// `innermost`: the extent of the innermost loop, 0 where it is not known. Vectors are no longer than that: Halide cannot
+/// guard vectors that are read backwards.
+void schedule_func(Func func, const Machine& machine, bool parallel, int64_t innermost = 0) {
   func.compute_root();
-  const int lanes = std::max(1, machine.float_lanes * 32 / std::max(8, func.types().front().bits()));
+  int lanes = std::max(1, machine.float_lanes * 32 / std::max(8, func.types().front().bits()));
+  if (innermost > 0) lanes = static_cast<int>(std::min<int64_t>(lanes, innermost));
   schedule_definition(func, lanes, parallel);
   for (int i = 0; i < func.num_update_definitions(); ++i)
     schedule_definition(func.update(i), lanes, parallel);
@@ -54,6 +58,12 @@ int64_t elements(const Type& type) {
   if (const auto* tensor = as_type<TensorTypeNode>(type))
     for (int64_t extent : tensor->extents()) count *= extent;
   return count;
+}
+
+/// The extent of a tensor's last axis; 0 for scalars and tuples.
+int64_t last_extent(const Type& type) {
+  const auto* tensor = as_type<TensorTypeNode>(type);
+  return tensor && tensor->rank() > 0 ? tensor->extents().back() : 0;
 }
 
 void apply(LoweredKernel& kernel, const ScheduleParams&, const Machine& machine) {
@@ -71,13 +81,14 @@ void apply(LoweredKernel& kernel, const ScheduleParams&, const Machine& machine)
       bool result = false;
       for (const Func& value : block.results) result = result || value.name() == stage.func.name();
       if (cheap && !result && !stage.func.has_update_definition()) continue;
-      if (done.insert(stage.func.name()).second) schedule_func(stage.func, machine, parallel);
+      if (done.insert(stage.func.name()).second)
+        schedule_func(stage.func, machine, parallel, result ? last_extent(block.call->checked_type()) : 0);
     }
     for (const Func& value : block.results)
-      if (done.insert(value.name()).second) schedule_func(value, machine, parallel);
+      if (done.insert(value.name()).second) schedule_func(value, machine, parallel, last_extent(block.call->checked_type()));
   }
   for (const Tensor& output : kernel.outputs)
-    if (done.insert(output.func().name()).second) schedule_func(output.func(), machine, true);
+    if (done.insert(output.func().name()).second) schedule_func(output.func(), machine, true, output.rank() > 0 ? output.extent(-1) : 0);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ class PassTrail {
  public:
   /// Notes one; `what` is the exception's text without the trail.
   void add(std::string pass, const char* what) {
+    if (!passes_.empty() && passes_.back() == pass) return;  // a group named like its main pass
     passes_.push_back(std::move(pass));
     if (shows_nothing()) return;
     std::string text = what;

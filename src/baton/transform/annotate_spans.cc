@@ -1,8 +1,9 @@
 // Positions for programs that were not read from a text, or were changed since: the module is printed and read again as
 // "GeneratedSource", and every node gets the span that it has there. Everything else stays, origins too.
 
-#include "baton/pass/pass.h"
 #include "baton/ir/visit.h"
+#include "baton/pass/pass.h"
+#include "baton/support/error.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
 #include "baton/transform/spans.h"
@@ -35,7 +36,12 @@ Pass annotate_spans() {
     IRModule read;
     {
       const OriginScope scope(OriginSet::none());  // the operators are those of `module`
-      read = parse_module(astext(module), "GeneratedSource");
+      try {
+        read = parse_module(astext(module), "GeneratedSource");
+      } catch (const Error& error) {
+        throw Error("AnnotateSpans: the module's text cannot be read back; a value that is used in a branch and outside of it needs a "
+                    "name first (ToBasicBlockNormalForm)\n" + std::string(error.what()));
+      }
     }
     PointerMap<Span> spans;
     const auto functions = module->functions();

@@ -9,10 +9,12 @@
 #include <algorithm>
 
 #include "baton/ir/adt.h"
+#include "baton/ir/all_vars.h"
 #include "baton/ir/features.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/support/pointer_map.h"
+#include "baton/transform/eta_expand.h"
 #include "baton/transform/infer_type.h"
 #include "baton/transform/normal_form.h"
 
@@ -149,8 +151,10 @@ class Converter {
     switch (node->kind()) {
       case ExprKind::kVar: return Expr(renamed(as_ref<VarNode>(node)));
       case ExprKind::kGlobalVar: return globals_.converted(node);
-      case ExprKind::kConstant:
       case ExprKind::kOp:
+        if (!is_called) throw NotSupported("to_cps: operator " + as<OpNode>(node)->name() + " as a value: it cannot take a continuation");
+        return node;
+      case ExprKind::kConstant:
       case ExprKind::kConstructor: return node;
       case ExprKind::kFunction:
         if (!is_kernel(as_ref<FunctionNode>(node))) return {};
@@ -358,12 +362,13 @@ class Converter {
   Expr result_;
 };
 
-// With a name for every value that has several uses: what is computed once must not be told twice.
-Function without_sharing(const Function& function, const IRModule& module) {
-  Function result = function;
-  if (features(Expr(function)).count(Feature::kGraph)) {
+// With a name for every value that has several uses: what is computed once must not be told twice. A constructor that is a
+// value becomes a function, which can take a continuation.
+Function prepared(const Function& function, const IRModule& module) {
+  Function result = eta_expand_constructors(function, *module);
+  if (features(Expr(result)).count(Feature::kGraph)) {
     const IRModule alone = make_module();
-    alone->set("main", function);
+    alone->set("main", result);
     result = to_normal_form(alone, NormalForm::kAll)->find("main");
   }
   return as_ref<FunctionNode>(infer_type(Expr(result), module.get()));
@@ -384,11 +389,11 @@ Function to_cps(const Function& function, const IRModule& module) {
   if (is_kernel(function)) throw NotSupported("to_cps: a kernel cannot take a continuation");
   Globals globals{module, {}, {}};
   uint64_t next = 0;
-  const Function result = Converter(globals, next).run(without_sharing(function, module));
+  const Function result = Converter(globals, next).run(prepared(function, module));
   while (!globals.pending.empty()) {
     const std::string name = globals.pending.back();
     globals.pending.pop_back();
-    module->set(name + "_cps", Converter(globals, next).run(without_sharing(module->find(name), module)));
+    module->set(name + "_cps", Converter(globals, next).run(prepared(module->find(name), module)));
   }
   return result;
 }
@@ -403,6 +408,15 @@ Function un_cps(const Function& function) {
   if (!is_cps(function))
     throw Error("un_cps: the function's last parameter is no continuation `fn (T) -> answer`, where `answer` is its last type parameter and its result");
   const auto* continuation = as_type<FuncTypeNode>(type_of(Expr(function->params().back())));
+  const TypeVar answer = function->type_params().back();
+  const auto check = [&](const Type& type, const std::string& what) {
+    const std::vector<TypeVar> free = free_type_vars(type);
+    if (std::find(free.begin(), free.end(), answer) != free.end())
+      throw Error("un_cps: " + what + " has functions in it: their continuations would have another answer than this function's");
+  };
+  check(continuation->params()[0], "the result");
+  for (size_t i = 0; i + 1 < function->params().size(); ++i)
+    check(type_of(Expr(function->params()[i])), "parameter %" + function->params()[i]->name());
   std::vector<Var> params;
   for (size_t i = 0; i + 1 < function->params().size(); ++i)
     params.push_back(make_var(function->params()[i]->name(), type_of(Expr(function->params()[i])), bare()));

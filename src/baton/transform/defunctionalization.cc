@@ -15,6 +15,7 @@
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
+#include "baton/text/printer.h"
 #include "baton/transform/build.h"
 #include "baton/transform/infer_type.h"
 #include "baton/transform/match_types.h"
@@ -144,6 +145,8 @@ class Converter final : public Rewriter {
       for_each_child(*node, [&](const Expr& child) {
         const auto* function = as<FunctionNode>(child);
         if (!is_callee && (function || child->kind() == ExprKind::kGlobalVar)) kept_.insert(child.get());
+        if (!is_callee && (child->kind() == ExprKind::kConstructor || child->kind() == ExprKind::kOp))
+          throw NotSupported("Defunctionalization: " + str(child) + " as a value; put a function around it");
         if (is_callee && function && !function->type_params().empty()) know_types(*call, *function);
         is_callee = false;
       });

@@ -29,8 +29,9 @@ class Numbering {
   /// The first node (in post-order) that is equal to `node`, and the origins of all such.
   struct Class {
     Expr first;
-    OriginSet origins;
-    int size = 1;
+    std::vector<OriginSet> origins;  ///< of each
+    size_t size() const { return origins.size(); }
+    OriginSet all_origins() const { return OriginSet::merge_all(origins); }
   };
   const Class& of(const Expr& node) const { return classes_[*numbers_.find(node.get())]; }
   bool knows(const Expr& node) const { return numbers_.contains(node.get()); }
@@ -41,15 +42,14 @@ class Numbering {
     if (key) {
       for (size_t candidate : by_key_[*key]) {
         if (!same(*classes_[candidate].first, *node)) continue;
-        classes_[candidate].origins = classes_[candidate].origins.merge(node->origins());
-        ++classes_[candidate].size;
+        classes_[candidate].origins.push_back(node->origins());
         numbers_.insert(node.get(), candidate);
         return;
       }
       by_key_[*key].push_back(classes_.size());
     }
     numbers_.insert(node.get(), classes_.size());
-    classes_.push_back({node, node->origins()});
+    classes_.push_back({node, {node->origins()}});
   }
 
   size_t number_of(const Expr& node) const { return *numbers_.find(node.get()); }
@@ -110,9 +110,9 @@ class Eliminator final : public Rewriter {
     if (original->kind() != ExprKind::kCall && original->kind() != ExprKind::kTupleGetItem) return rebuilt;
     if (!numbering_.knows(original)) return rebuilt;
     const Numbering::Class& equal = numbering_.of(original);
-    if (equal.size == 1) return rebuilt;
+    if (equal.size() == 1) return rebuilt;
     if (equal.first != original) return mapped(equal.first);
-    return with_origins(rebuilt, equal.origins);
+    return with_origins(rebuilt, equal.all_origins());
   }
 
   Numbering numbering_;

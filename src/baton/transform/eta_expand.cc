@@ -3,6 +3,8 @@
 //   Cons  ->  fn [A](%eta_expand_param: A, %eta_expand_param1: List[A]) -> List[A] { Cons(..) }      (expand_constructor)
 // A constructor that is called stays as it is. There is one lambda per name and module, however often it is used.
 
+#include "baton/transform/eta_expand.h"
+
 #include "baton/ir/adt.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
@@ -80,6 +82,10 @@ class EtaExpander final : public Rewriter {
 };
 
 }  // namespace
+
+Function eta_expand_constructors(const Function& function, const IRModuleNode& module) {
+  return as_ref<FunctionNode>(EtaExpander(module, true, false).run(Expr(function)));
+}
 
 Pass eta_expand(const PassArgs& args) {
   PassArgReader reader("EtaExpand", args);

@@ -1,5 +1,5 @@
-// First-order reverse mode over dataflow. Every value and a zero for its adjoint are bound in the order of evaluation;
-// then the operators are gone through backwards, each adding to the adjoints of its arguments:
+// First-order reverse mode over dataflow. Every value and a zero for its adjoint are bound in the order of
+// evaluation; then the operators are gone through backwards, each adding to the adjoints of its arguments:
 //   fn(x) { f(x) }
 //   ->  fn(x) { let x1 = x; let dx = zeros_like(x1); let y = f(x1); let dy = zeros_like(y);
 //               (y, let dx1 = add(dx, adjoint of x in f, for ones_like(y)); (dx1,)) }
@@ -15,8 +15,8 @@ namespace baton {
 
 namespace {
 
-// (fn (p) { body })(a)  ->  let p = a; body, with variables of its own for each call. Also kernels and functions of other
-// compilers: what counts is what they compute.
+// (fn (p) { body })(a)  ->  let p = a; body, with variables of its own for each call. Also kernels and
+// functions of other compilers: what counts is what they compute.
 class CallInliner final : public Rewriter {
   bool enter(const Expr&) override { return true; }
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
@@ -29,7 +29,8 @@ class CallInliner final : public Rewriter {
     Expr body = substitute(function->body(), fresh);
     for (size_t i = call->args().size(); i-- > 0;) {
       Var param = as_ref<VarNode>(fresh.at(function->params()[i].get()));
-      body = make_let(std::move(param), call->args()[i], std::move(body), NodeInfo(OriginSet::none(), {}, original->checked_type()));
+      body = make_let(std::move(param), call->args()[i], std::move(body),
+                      NodeInfo(OriginSet::none(), {}, original->checked_type()));
     }
     return body;
   }
@@ -42,8 +43,12 @@ Expr inlined(const Expr& body) {
 
 class FirstOrder {
  public:
-  explicit FirstOrder(const Function& function)
-      : function_(function), body_(inlined(function->body())), causes_(body_), forward_(fresh_), backward_(fresh_) {}
+  FirstOrder(const Function& function, const IRModule& module)
+      : function_(function),
+        body_(inlined(function->body())),
+        causes_(body_, module),
+        forward_(fresh_),
+        backward_(fresh_) {}
 
   Function run() {
     std::vector<size_t> params;
@@ -69,7 +74,8 @@ class FirstOrder {
     const Expr gradients = backward_.close(make_tuple(std::move(adjoints), none));
     const Expr pair = forward_.close(make_tuple({values_[result].value, gradients}, none));
     const Type type = tuple_type({values_[result].type, tuple_type(std::move(types))});
-    return make_function(function_->params(), pair, type, {}, NodeInfo(function_->origins(), function_->span()));
+    return make_function(function_->params(), pair, type, {},
+                         NodeInfo(function_->origins(), function_->span()));
   }
 
  private:
@@ -105,7 +111,8 @@ class FirstOrder {
       const Type& field = tuple->fields()[i];
       const auto* tensor = as_type<TensorTypeNode>(field);
       if (tensor && tensor->is_static())
-        fields.emplace_back(call_op(ones ? "ones" : "zeros", {}, {{"shape", AttrValue(tensor->extents())}, {"dtype", tensor->dtype()}}));
+        fields.emplace_back(call_op(ones ? "ones" : "zeros", {},
+                                    {{"shape", AttrValue(tensor->extents())}, {"dtype", tensor->dtype()}}));
       else
         fields.push_back(filled(get_item(like, static_cast<int>(i)), field, ones));
     }
@@ -115,9 +122,11 @@ class FirstOrder {
   // The values that a node is computed from: a let's value before its body.
   static const Expr* operand(const ExprNode& node, size_t at) {
     if (const auto* call = as<CallNode>(&node)) return at < call->args().size() ? &call->args()[at] : nullptr;
-    if (const auto* tuple = as<TupleNode>(&node)) return at < tuple->fields().size() ? &tuple->fields()[at] : nullptr;
+    if (const auto* tuple = as<TupleNode>(&node))
+      return at < tuple->fields().size() ? &tuple->fields()[at] : nullptr;
     if (const auto* item = as<TupleGetItemNode>(&node)) return at == 0 ? &item->tuple() : nullptr;
-    if (const auto* let = as<LetNode>(&node)) return at == 0 ? &let->value() : at == 1 ? &let->body() : nullptr;
+    if (const auto* let = as<LetNode>(&node))
+      return at == 0 ? &let->value() : at == 1 ? &let->body() : nullptr;
     return nullptr;
   }
 
@@ -128,20 +137,29 @@ class FirstOrder {
       case ExprKind::kConstant:
       case ExprKind::kTuple:
       case ExprKind::kTupleGetItem:
-      case ExprKind::kLet: return;
+      case ExprKind::kLet:
+        return;
       case ExprKind::kCall:
         if (static_cast<const CallNode&>(node).op()) return;
         what = "a call of a function that is not given on the spot";
         break;
-      case ExprKind::kIf: what = "if"; break;
-      case ExprKind::kMatch: what = "match"; break;
+      case ExprKind::kIf:
+        what = "if";
+        break;
+      case ExprKind::kMatch:
+        what = "match";
+        break;
       case ExprKind::kRefCreate:
       case ExprKind::kRefRead:
-      case ExprKind::kRefWrite: what = "references"; break;
+      case ExprKind::kRefWrite:
+        what = "references";
+        break;
       case ExprKind::kGlobalVar:
       case ExprKind::kFunction:
       case ExprKind::kOp:
-      case ExprKind::kConstructor: what = "functions as values"; break;
+      case ExprKind::kConstructor:
+        what = "functions as values";
+        break;
     }
     throw NotSupported("the first-order gradient is for dataflow, not for " + std::string(what) +
                        (node.span() ? " at " + node.span().text() : "") + "; use mode=\"higher_order\"");
@@ -158,7 +176,8 @@ class FirstOrder {
         stack.pop_back();
         if (stack.empty()) return value;
         Frame& user = stack.back();
-        if (const auto* let = as<LetNode>(user.node); let && user.operands.empty()) values_of_.insert(let->var().get(), value);
+        if (const auto* let = as<LetNode>(user.node); let && user.operands.empty())
+          values_of_.insert(let->var().get(), value);
         user.operands.push_back(value);
       } else if (const Expr* next = operand(*frame.node, frame.operands.size())) {
         check(**next);
@@ -172,7 +191,9 @@ class FirstOrder {
   size_t finish(Frame& frame) {
     const Expr& node = frame.node;
     if (node->kind() == ExprKind::kLet) return frame.operands[1];
-    if (node->kind() == ExprKind::kVar) throw NotSupported("the gradient of a function that uses %" + static_cast<const VarNode&>(*node).name() + " from around it");
+    if (node->kind() == ExprKind::kVar)
+      throw NotSupported("the gradient of a function that uses %" +
+                         static_cast<const VarNode&>(*node).name() + " from around it");
     const Type& type = node->checked_type();
     BATON_CHECK(type, "the gradient of something without a type");
     if (node->kind() == ExprKind::kConstant) {
@@ -182,9 +203,12 @@ class FirstOrder {
     std::vector<Expr> operands;
     for (const size_t value : frame.operands) operands.push_back(values_[value].value);
     Expr value;
-    if (const auto* call = as<CallNode>(node)) value = Expr(make_call(call->callee(), std::move(operands), call->attrs(), node->info()));
-    else if (const auto* item = as<TupleGetItemNode>(node)) value = make_tuple_get_item(operands[0], item->index(), node->info());
-    else value = make_tuple(std::move(operands), node->info());
+    if (const auto* call = as<CallNode>(node))
+      value = Expr(make_call(call->callee(), std::move(operands), call->attrs(), node->info()));
+    else if (const auto* item = as<TupleGetItemNode>(node))
+      value = make_tuple_get_item(operands[0], item->index(), node->info());
+    else
+      value = make_tuple(std::move(operands), node->info());
     const CauseScope scope(causes_.own(node));
     const size_t result = bind(value, type);
     steps_.push_back({node, value, result, std::move(frame.operands)});
@@ -207,14 +231,17 @@ class FirstOrder {
       return;
     }
     if (step.node->kind() == ExprKind::kTuple) {
-      for (size_t i = 0; i < step.operands.size(); ++i) add_to(step.operands[i], get_item(adjoint, static_cast<int>(i)));
+      for (size_t i = 0; i < step.operands.size(); ++i)
+        add_to(step.operands[i], get_item(adjoint, static_cast<int>(i)));
       return;
     }
     const std::vector<Expr> adjoints = adjoints_of(as_ref<CallNode>(step.value), adjoint);
     for (size_t i = 0; i < step.operands.size(); ++i) add_to(step.operands[i], adjoints[i]);
   }
 
-  void add_to(size_t value, const Expr& more) { values_[value].adjoint = added(values_[value].type, values_[value].adjoint, more); }
+  void add_to(size_t value, const Expr& more) {
+    values_[value].adjoint = added(values_[value].type, values_[value].adjoint, more);
+  }
 
   // The sum, bound to a variable; of tuples field by field.
   Expr added(const Type& type, const Expr& adjoint, const Expr& more) {
@@ -241,6 +268,8 @@ class FirstOrder {
 
 }  // namespace
 
-Function first_order_gradient(const Function& function) { return FirstOrder(function).run(); }
+Function first_order_gradient(const Function& function, const IRModule& module) {
+  return FirstOrder(function, module).run();
+}
 
 }  // namespace baton

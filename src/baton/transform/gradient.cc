@@ -1,6 +1,6 @@
 #include "baton/transform/gradient.h"
 
-#include <algorithm>
+#include <set>
 
 #include "baton/ir/visit.h"
 #include "baton/support/error.h"
@@ -18,9 +18,8 @@ Function typed(const Function& function, const IRModule& module) {
 // In a pass: all that is made must stand for an operator that is there already.
 void differentiate(const IRModule& module, const std::string& name, GradientMode mode) {
   const Function function = module->find(name);
-  bool computes = false;
-  post_order(Expr(function), [&](const Expr& node) { computes |= !node->origins().empty(); });
-  if (!computes) throw NotSupported("@" + name + " has no operator: there is nothing that a pass could differentiate");
+  if (Causes(Expr(function), module).empty())
+    throw NotSupported("@" + name + " has no operator: there is nothing that a pass could differentiate");
   module->replace(name, gradient(function, module, mode));
 }
 
@@ -34,28 +33,53 @@ GradientMode gradient_mode(const std::string& name) {
 
 Function gradient(const Function& function, const IRModule& module, GradientMode mode) {
   if (!function->type_params().empty()) throw NotSupported("the gradient of a function with type parameters");
-  return mode == GradientMode::kFirstOrder ? first_order_gradient(typed(function, module))
+  return mode == GradientMode::kFirstOrder ? first_order_gradient(typed(function, module), module)
                                            : higher_order_gradient(typed(function, module), module);
 }
 
 std::vector<Expr> adjoints_of(const Call& call, const Expr& adjoint) {
   const OpDef& op = *call->op();
   const GradientRule* rule = gradient_rule(op);
-  if (!rule) throw NotSupported("the operator " + op.name + " has no gradient; register_gradient gives it one");
+  if (!rule)
+    throw NotSupported("the operator " + op.name + " has no gradient; register_gradient gives it one");
   std::vector<Expr> adjoints = rule->adjoints(call, adjoint);
   if (adjoints.size() != call->args().size())
-    throw Error("the gradient of " + op.name + " must have one part for each of its " + std::to_string(call->args().size()) +
-                " arguments, got " + std::to_string(adjoints.size()));
+    throw Error("the gradient of " + op.name + " must have one part for each of its " +
+                std::to_string(call->args().size()) + " arguments, got " + std::to_string(adjoints.size()));
   return adjoints;
 }
 
+namespace {
+
+// Of any operator in the functions that `root` uses.
+OriginSet origins_of_used(const Expr& root, const IRModuleNode& module) {
+  OriginSet found = OriginSet::none();
+  std::set<std::string> seen;
+  std::vector<Expr> todo{root};
+  while (found.empty() && !todo.empty()) {
+    const Expr next = std::move(todo.back());
+    todo.pop_back();
+    post_order(next, [&](const Expr& node) {
+      if (found.empty()) found = node->origins();
+      const auto* name = as<GlobalVarNode>(node);
+      const Function function =
+          name && seen.insert(name->name()).second ? module.find(name->name()) : Function();
+      if (function) todo.push_back(Expr(function));
+    });
+  }
+  return found;
+}
+
+}  // namespace
+
 // Only what has no origins of its own is kept: variables, constants, tuples and their like.
-Causes::Causes(const Expr& root) {
+Causes::Causes(const Expr& root, const IRModule& module) {
   std::vector<const ExprNode*> order;
   post_order(root, [&](const Expr& node) {
     order.push_back(node.get());
     if (any_.empty()) any_ = node->origins();
   });
+  if (any_.empty() && module) any_ = origins_of_used(root, *module);
   // Users before what they use.
   for (auto node = order.rbegin(); node != order.rend(); ++node) {
     const OriginSet* inherited = (*node)->origins().empty() ? of_.find(*node) : nullptr;
@@ -80,19 +104,18 @@ Causes::Causes(const Expr& root) {
 OriginSet Causes::seed(const Expr& node) const {
   const OriginSet* found = node->origins().empty() ? of_.find(node.get()) : &node->origins();
   const OriginSet& causes = found ? *found : any_;
-  return causes.empty() ? causes : OriginSet::made_for(causes, "the gradient starts there");
+  return causes.empty() ? causes : OriginSet::made_for(causes, "its gradient needs it");
 }
 
 Pass gradient_pass(const PassArgs& args) {
-  PassArgReader reader("gradient", args);
+  PassArgReader reader("Gradient", args);
   const GradientMode mode = gradient_mode(reader.text("mode", "higher_order"));
   reader.finish();
-  return module_pass({0, "gradient", {"InferType"}},
-                     [mode](const IRModule& module, const PassContext&) {
-                       if (!module->find("main")) throw UsageError("gradient needs a function @main");
-                       differentiate(module, "main", mode);
-                       return module;
-                     });
+  return module_pass({0, "Gradient", {"InferType"}}, [mode](const IRModule& module, const PassContext&) {
+    if (!module->find("main")) throw UsageError("Gradient needs a function @main");
+    differentiate(module, "main", mode);
+    return module;
+  });
 }
 
 Pass first_order_gradient_pass() {

@@ -1,7 +1,7 @@
 // Reverse mode for all of Relay. A tensor becomes a pair of itself and a reference to its adjoint:
 //   Tensor  ->  (Tensor, ref(Tensor)),   fn (A) -> B  ->  fn (A', ref(fn () -> ())) -> B'
-// The last parameter, bp, holds what is to be done backwards. An operator computes, makes the pair, and puts itself in
-// front of it:
+// The last parameter, bp, holds what is to be done backwards. An operator computes, makes the pair, and puts
+// itself in front of it:
 //   f(x)  ->  let y = (f(x.0), ref(zeros_like(f(x.0)))); let rest = ref_read(bp);
 //             ref_write(bp, fn () { x.1 += the adjoint of x in f for y.1; rest() }); y
 // What runs backwards is in A-normal form: each value is computed once, when its turn comes.
@@ -68,6 +68,16 @@ class Body final : public Rewriter {
  public:
   Body(Shared& shared, Expr back) : shared_(shared), back_(std::move(back)) {}
 
+  /// What a program without operators has of its own is made out of the rewriter's scopes: see CauseScope.
+  void make_constants(const Expr& body) {
+    post_order(
+        body,
+        [&](const Expr& node) {
+          if (node->kind() == ExprKind::kConstant) map(node, constant_pair(node));
+        },
+        [](const Expr& node) { return node->kind() != ExprKind::kFunction; });
+  }
+
  private:
   bool enter(const Expr& node) override { return node->kind() != ExprKind::kFunction; }
   Var rewrite_var(const Var& var) override { return shared_.variable(var); }
@@ -75,17 +85,16 @@ class Body final : public Rewriter {
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
     refuse_operators(*original);
     switch (original->kind()) {
-      case ExprKind::kFunction: return Expr(*shared_.functions.find(original.get()));
-      case ExprKind::kGlobalVar: return shared_.global(static_cast<const GlobalVarNode&>(*original));
-      case ExprKind::kConstant: {
-        const CauseScope scope(shared_.causes.seed(original));
-        LetList list(shared_.fresh, true);
-        const Expr value = list.push(original, original->checked_type());
-        return list.close(with_zero(value));
-      }
+      case ExprKind::kFunction:
+        return Expr(*shared_.functions.find(original.get()));
+      case ExprKind::kGlobalVar:
+        return shared_.global(static_cast<const GlobalVarNode&>(*original));
+      case ExprKind::kConstant:
+        return constant_pair(original);
       case ExprKind::kIf: {
         const auto& branch = static_cast<const IfNode&>(*rebuilt);
-        return make_if(item(branch.condition(), 0), branch.then(), branch.otherwise(), original->with_type({}));
+        return make_if(item(branch.condition(), 0), branch.then(), branch.otherwise(),
+                       original->with_type({}));
       }
       case ExprKind::kCall: {
         const auto& call = static_cast<const CallNode&>(*rebuilt);
@@ -104,9 +113,17 @@ class Body final : public Rewriter {
       case ExprKind::kMatch:
       case ExprKind::kRefCreate:
       case ExprKind::kRefRead:
-      case ExprKind::kRefWrite: return rebuilt;
+      case ExprKind::kRefWrite:
+        return rebuilt;
     }
     return rebuilt;
+  }
+
+  Expr constant_pair(const Expr& constant) const {
+    const CauseScope scope(shared_.causes.seed(constant));
+    LetList list(shared_.fresh, true);
+    const Expr value = list.push(constant, constant->checked_type());
+    return list.close(with_zero(value));
   }
 
   // An operator has no counterpart of its own, only its calls have.
@@ -114,7 +131,8 @@ class Body final : public Rewriter {
     const auto* call = as<CallNode>(&node);
     for_each_child(node, [&](const Expr& child) {
       if (child->kind() == ExprKind::kOp && !(call && child == call->callee()))
-        throw NotSupported("the gradient of the operator " + static_cast<const OpNode&>(*child).name() + " as a value");
+        throw NotSupported("the gradient of the operator " + static_cast<const OpNode&>(*child).name() +
+                           " as a value");
     });
   }
 
@@ -122,16 +140,20 @@ class Body final : public Rewriter {
     LetList list(shared_.fresh, true);
     std::vector<Expr> args, values;
     for (const Expr& arg : given) args.push_back(list.push(arg));
-    for (size_t i = 0; i < args.size(); ++i) values.push_back(value_of(original->args()[i]->checked_type(), args[i], list));
+    for (size_t i = 0; i < args.size(); ++i)
+      values.push_back(value_of(original->args()[i]->checked_type(), args[i], list));
     const Type& type = original->checked_type();
-    const auto call = [&] { return make_call(original->callee(), values, original->attrs(), original->info()); };
+    const auto call = [&] {
+      return make_call(original->callee(), values, original->attrs(), original->info());
+    };
     const Expr result = list.push(made_pair(type, list.push(Expr(call()), type), list));
     const Expr rest = list.push(read(back_));
 
     LetList backwards(shared_.fresh, true);
     // A rule that uses the result has it computed again, in a scope of its own.
     const std::vector<Expr> adjoints = adjoints_of(call(), adjoint_of(type, result, backwards));
-    for (size_t i = 0; i < args.size(); ++i) add_to(original->args()[i]->checked_type(), args[i], adjoints[i], backwards);
+    for (size_t i = 0; i < args.size(); ++i)
+      add_to(original->args()[i]->checked_type(), args[i], adjoints[i], backwards);
     const Function step = make_function({}, backwards.close(invoke(rest)), tuple_type({}), {}, kNothing);
     list.push(write(back_, Expr(to_normal_form(step, NormalForm::kAll, shared_.fresh.next()))));
     return list.close(result);
@@ -150,13 +172,16 @@ class Body final : public Rewriter {
 
   // The pair's value, typed: rules look at types.
   static Expr value_of(const Type& type, const Expr& pair, LetList& list) {
-    return over_fields(type, pair, list, [&](const Type& t, const Expr& e) { return list.push(item(e, 0), t); });
+    return over_fields(type, pair, list,
+                       [&](const Type& t, const Expr& e) { return list.push(item(e, 0), t); });
   }
   static Expr made_pair(const Type& type, const Expr& value, LetList& list) {
-    return over_fields(type, value, list, [&](const Type&, const Expr& e) { return list.push(with_zero(e)); });
+    return over_fields(type, value, list,
+                       [&](const Type&, const Expr& e) { return list.push(with_zero(e)); });
   }
   static Expr adjoint_of(const Type& type, const Expr& pair, LetList& list) {
-    return over_fields(type, pair, list, [&](const Type& t, const Expr& e) { return list.push(read(item(e, 1)), t); });
+    return over_fields(type, pair, list,
+                       [&](const Type& t, const Expr& e) { return list.push(read(item(e, 1)), t); });
   }
   static void add_to(const Type& type, const Expr& pair, const Expr& more, LetList& list) {
     const auto* tuple = as_type<TupleTypeNode>(type);
@@ -179,7 +204,9 @@ Function transformed(const Function& function, Shared& shared) {
   for (const Var& param : function->params()) params.push_back(shared.variable(param));
   const Var back = make_var("bp", back_type(), kNothing);
   params.push_back(back);
-  Expr body = Body(shared, Expr(back)).run(function->body());
+  Body rewriter(shared, (Expr(back)));
+  if (shared.causes.empty()) rewriter.make_constants(function->body());
+  Expr body = rewriter.run(function->body());
   return make_function(std::move(params), std::move(body), paired(function->ret_type()), function->attrs(),
                        NodeInfo(function->origins(), function->span()), function->type_params());
 }
@@ -190,7 +217,8 @@ Function transformed_all(const Function& function, Shared& shared) {
   post_order(Expr(function), [&](const Expr& node) {
     if (node->kind() == ExprKind::kFunction) literals.push_back(as_ref<FunctionNode>(node));
   });
-  for (const Function& literal : literals) shared.functions.insert(literal.get(), transformed(literal, shared));
+  for (const Function& literal : literals)
+    shared.functions.insert(literal.get(), transformed(literal, shared));
   return *shared.functions.find(function.get());
 }
 
@@ -200,7 +228,9 @@ class Globals {
   explicit Globals(const IRModule& module) : module_(module) {}
 
   Expr operator()(const GlobalVarNode& name) {
-    if (!module_) throw NotSupported("the gradient of a function that calls @" + name.name() + " needs the module it is in");
+    if (!module_)
+      throw NotSupported("the gradient of a function that calls @" + name.name() +
+                         " needs the module it is in");
     std::string& grad = names_[name.name()];
     if (grad.empty()) {
       if (!module_->find(name.name())) throw Error("the module has no function @" + name.name());
@@ -217,7 +247,7 @@ class Globals {
       todo_.pop_back();
       const Function function = module_->find(name);
       if (!function->checked_type()) throw Error("@" + name + " has no type yet: run InferType first");
-      const Causes causes((Expr(function)));
+      const Causes causes(Expr(function), module_);
       Shared shared{causes, fresh, {}, {}, [this](const GlobalVarNode& other) { return (*this)(other); }};
       module_->set(names_.at(name), transformed_all(function, shared));
     }
@@ -229,7 +259,8 @@ class Globals {
   std::vector<std::string> todo_;
 };
 
-// ref_write(e.1, ones_like(e.0)). Of a tuple the first tensor only, as TVM has it: the others keep their zeros.
+// ref_write(e.1, ones_like(e.0)). Of a tuple the first tensor only, as TVM has it: the others keep their
+// zeros.
 void seed(const Type& type, const Expr& pair, LetList& list) {
   if (as_type<TensorTypeNode>(type)) {
     list.push(write(item(pair, 1), Expr(call_op("ones_like", {item(pair, 0)}))));
@@ -244,18 +275,21 @@ void seed(const Type& type, const Expr& pair, LetList& list) {
 template <class Leaf>
 Expr for_tensors(const Type& type, const Expr& of, LetList& list, const Leaf& leaf) {
   const auto* tuple = as_type<TupleTypeNode>(type);
-  if (!tuple && !as_type<TensorTypeNode>(type)) throw NotSupported("the gradient by a parameter of type " + type_text(type));
+  if (!tuple && !as_type<TensorTypeNode>(type))
+    throw NotSupported("the gradient by a parameter of type " + type_text(type));
   if (!tuple) return leaf(of);
   std::vector<Expr> items, fields;
-  for (size_t i = 0; i < tuple->fields().size(); ++i) items.push_back(list.push(item(of, static_cast<int>(i))));
-  for (size_t i = 0; i < items.size(); ++i) fields.push_back(for_tensors(tuple->fields()[i], items[i], list, leaf));
+  for (size_t i = 0; i < tuple->fields().size(); ++i)
+    items.push_back(list.push(item(of, static_cast<int>(i))));
+  for (size_t i = 0; i < items.size(); ++i)
+    fields.push_back(for_tensors(tuple->fields()[i], items[i], list, leaf));
   return make_tuple(std::move(fields), kNothing);
 }
 
 }  // namespace
 
 Function higher_order_gradient(const Function& function, const IRModule& module) {
-  const Causes causes((Expr(function)));
+  const Causes causes(Expr(function), module);
   FreshVars fresh;
   Globals globals(module);
   Shared shared{causes, fresh, {}, {}, [&](const GlobalVarNode& name) { return globals(name); }};
@@ -273,7 +307,8 @@ Function higher_order_gradient(const Function& function, const IRModule& module)
   std::vector<Expr> all = args;
   all.push_back(back);
   // Calls of functions stand for what the function does.
-  const Expr result = list.push(Expr(make_call(Expr(forward), std::move(all), {}, NodeInfo(forward->origins()))));
+  const Expr result =
+      list.push(Expr(make_call(Expr(forward), std::move(all), {}, NodeInfo(forward->origins()))));
   const Type& type = function->body()->checked_type();
   {
     const CauseScope scope(causes.seed(function->body()));
@@ -283,7 +318,8 @@ Function higher_order_gradient(const Function& function, const IRModule& module)
   const Expr value = for_tensors(type, result, list, [](const Expr& pair) { return item(pair, 0); });
   std::vector<Expr> gradients;
   for (size_t i = 0; i < args.size(); ++i)
-    gradients.push_back(for_tensors(types[i], args[i], list, [](const Expr& pair) { return read(item(pair, 1)); }));
+    gradients.push_back(
+        for_tensors(types[i], args[i], list, [](const Expr& pair) { return read(item(pair, 1)); }));
   const Expr body = list.close(pair_of(value, make_tuple(std::move(gradients), kNothing)));
   globals.finish(fresh);
   return make_function(function->params(), body, tuple_type({type, tuple_type(std::move(types))}), {},

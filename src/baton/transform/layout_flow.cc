@@ -1,9 +1,8 @@
 #include "baton/transform/layout_flow.h"
 
 #include <algorithm>
-#include <map>
 
-#include "baton/ir/layout_rule.h"
+#include "baton/ir/visit.h"
 #include "baton/ops/rules/layout_flow_rules.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/pointer_map.h"
@@ -16,7 +15,8 @@ namespace {
 /// One tensor, as it is computed now, and how it lies. Without layouts: as in the program.
 struct Part {
   Expr expr;
-  LayoutState state = {};
+  KnownLayout was = nullptr, now = nullptr;
+  bool changed() const { return was != now; }
 };
 using Parts = std::vector<Part>;
 
@@ -31,11 +31,17 @@ bool has_hole(const std::vector<const TensorTypeNode*>& types) {
   return std::ranges::find(types, nullptr) != types.end();
 }
 
-/// What a node is rewritten to is its value as in the program: what no rule looks at needs no care. Beside it parts_
-/// keeps what operators that can use it take instead.
+/// Beside what nodes are rewritten to, parts_ keeps how their tensors lie. What only operators with rules use is rewritten
+/// to its value as it lies now; everything else, which no rule looks at, to its value as in the program.
 class LayoutSpreader final : public Rewriter {
  public:
-  explicit LayoutSpreader(const LayoutWish& wish) : wish_(wish) {}
+  LayoutSpreader(const Function& function, const LayoutWish& wish) : wish_(wish) {
+    post_order(Expr(function), [&](const Expr& node) {
+      const auto* call = as<CallNode>(node);
+      if (call && call->op() && layout_flow_rule_of(*call->op())) return;
+      for_each_child(*node, [&](const Expr& child) { plain_.insert(child.get()); });
+    });
+  }
 
  private:
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
@@ -86,73 +92,78 @@ class LayoutSpreader final : public Rewriter {
       const size_t before = types.size();
       flatten(arg->checked_type(), types);
       args.push_back(parts_of(arg, types.size() - before));
-      if (args.back().size() != types.size() - before) return rebuilt;
+      if (args.back().size() != types.size() - before) return in_program_layout(call, rebuilt);
     }
     flatten(call.checked_type(), results);
-    if (types.empty() || has_hole(types) || has_hole(results)) return rebuilt;
+    if (types.empty() || has_hole(types) || has_hole(results)) return in_program_layout(call, rebuilt);
     LayoutQuery query{*op, call.attrs(), types, results, {}, {}};
     for (const Parts& parts : args)
-      for (const Part& part : parts) query.was.push_back(part.state.was);
+      for (const Part& part : parts) query.was.push_back(part.was);
     const auto before = rule->infer(query);
-    if (!before) return rebuilt;
+    if (!before) return in_program_layout(call, rebuilt);
     for (const Parts& parts : args)
       for (const Part& part : parts) {
         const size_t i = query.now.size();
-        query.now.push_back(part.state.now ? in_words_of(part.state, before->inputs[i]) : before->inputs[i]);
+        query.now.push_back(part.now ? in_letters_of(part, before->inputs[i]) : before->inputs[i]);
       }
     query.was = before->inputs;
 
     auto wanted = wish_(call);
     if (!wanted) wanted = WantedCall{op, call.attrs(), ""};
     const LayoutFlowRule* now_rule = layout_flow_rule_of(*wanted->op);
-    const LayoutQuery now{*wanted->op, wanted->attrs, types, results, query.was, query.now};
+    const LayoutQuery now{*wanted->op, wanted->attrs, types, results, std::move(query.was), std::move(query.now)};
     const auto after = now_rule ? now_rule->infer(now) : std::nullopt;
-    const auto is_known = [](const std::optional<Layout>& layout) { return layout.has_value(); };
-    if (!after || std::ranges::none_of(after->outputs, is_known)) return rebuilt;
-    const Attrs attrs = after->attrs ? after->attrs : wanted->attrs;
-    const bool same_op = wanted->op == op && attrs.get() == call.attrs().get();
-    if (wanted->wants.empty())
-      wanted->wants = after->outputs[0] ? "computes in " + after->outputs[0]->str() : "computes as it is";
-    return finish(call, rebuilt, {wanted->op, attrs, wanted->wants}, same_op, args, query.now, *before, *after);
+    if (!after || std::ranges::all_of(after->outputs, [](KnownLayout layout) { return !layout; }))
+      return in_program_layout(call, rebuilt);
+    if (after->attrs) wanted->attrs = after->attrs;
+    return finish(call, rebuilt, *wanted, args, now.now, *before, *after);
   }
 
-  // How a tensor lies, in the letters that its reader has for the axes: behind transpose(axes=[0, 1, 3, 2]) what was NCWH is
-  // NCHW to a pool. TVM 0.11.1 keeps the maker's letters, and so moves what has not moved.
-  static std::optional<Layout> in_words_of(const LayoutState& state, const std::optional<Layout>& reader) {
-    if (!reader || !state.was || *state.was == *reader || state.was->rank() != reader->rank()) return state.now;
-    if (state.was->primal().size() != static_cast<size_t>(state.was->rank())) return state.now;  // split already
+  /// How `part` lies now, in the letters that its reader has for the axes: behind transpose(axes=[0, 1, 3, 2]) what was NCWH
+  /// is NCHW to a pool. TVM 0.11.1 keeps the maker's letters, and so moves what has not moved.
+  static KnownLayout in_letters_of(const Part& part, KnownLayout reader) {
+    if (!reader || part.was == reader || part.was->rank() != reader->rank()) return part.now;
+    if (part.was->primal().size() != static_cast<size_t>(part.was->rank())) return part.now;  // split already
     std::string text;
-    for (const LayoutAxis& axis : state.now->axes()) {
-      const int at = state.was->find(axis.letter);
-      if (at < 0 || !reader->axes()[static_cast<size_t>(at)].is_primal()) return state.now;
+    for (const LayoutAxis& axis : part.now->axes()) {
+      const int at = part.was->find(axis.letter);
+      if (at < 0 || !reader->axes()[static_cast<size_t>(at)].is_primal()) return part.now;
       const char letter = reader->axes()[static_cast<size_t>(at)].letter;
-      if (axis.is_primal())
-        text += letter;
-      else
-        text += std::to_string(axis.factor) + static_cast<char>(letter - 'A' + 'a');
+      text += axis.is_primal() ? std::string(1, letter) : std::to_string(axis.factor) + static_cast<char>(letter - 'A' + 'a');
     }
-    return Layout::parse(text);
+    return known_layout(text);
   }
 
-  Expr finish(const CallNode& call, const Expr& rebuilt, const WantedCall& wanted, bool same_op,
-              const std::vector<Parts>& given, const Layouts& now, const LayoutFlow& before, const LayoutFlow& after) {
-    const OriginSet made = made_for(call, wanted.wants);
+  /// A call whose operator takes its arguments as in the program.
+  Expr in_program_layout(const CallNode& call, const Expr& rebuilt) {
+    const auto* over = as<CallNode>(rebuilt);
+    std::vector<Expr> args = over->args();
+    for (size_t i = 0; i < args.size(); ++i) {
+      const Parts* parts = parts_.find(call.args()[i].get());
+      if (!parts || as_type<TupleTypeNode>(call.args()[i]->checked_type()) || !parts->front().changed()) continue;
+      args[i] = convert(call, {}, parts->front(), nullptr, nullptr);
+    }
+    if (args == over->args()) return rebuilt;
+    return make_call(call.callee(), std::move(args), call.attrs(), call.with_type({}));
+  }
+
+  Expr finish(const CallNode& call, const Expr& rebuilt, const WantedCall& wanted, const std::vector<Parts>& given,
+              const Layouts& now, const LayoutFlow& before, const LayoutFlow& after) {
     const auto* over = as<CallNode>(rebuilt);
     std::vector<Expr> args;
-    bool same = same_op;
+    bool same = wanted.op == call.op() && wanted.attrs.get() == call.attrs().get();
+    const std::string& wants = wanted.wants;
     size_t at = 0;
     for (size_t i = 0; i < given.size(); ++i) {
       const bool is_tuple = as_type<TupleTypeNode>(call.args()[i]->checked_type()) != nullptr;
+      const auto* literal = is_tuple ? as<TupleNode>(over->args()[i]) : nullptr;
       std::vector<Expr> fields;
       bool as_rebuilt = true;
       for (const Part& part : given[i]) {
         const size_t slot = at++;
         if (!part.expr) continue;  // a whole tuple
-        const OriginScope scope(made);
-        fields.push_back(convert(part, now[slot], after.inputs[slot]));
-        const auto* literal = is_tuple ? as<TupleNode>(over->args()[i]) : nullptr;
-        const Expr& in_rebuilt = literal ? literal->fields()[fields.size() - 1] : over->args()[i];
-        as_rebuilt &= fields.back() == in_rebuilt;
+        fields.push_back(convert(call, wants, part, now[slot], after.inputs[slot]));
+        as_rebuilt &= fields.back() == (literal ? literal->fields()[fields.size() - 1] : over->args()[i]);
       }
       same &= as_rebuilt;
       args.push_back(as_rebuilt ? over->args()[i]
@@ -160,58 +171,67 @@ class LayoutSpreader final : public Rewriter {
                                 : fields.at(0));
     }
     const Expr result = same ? rebuilt : Expr(make_call(op_expr(*wanted.op), std::move(args), wanted.attrs, call.with_type({})));
+    const auto state = [&](Part part, size_t output) {
+      if (before.outputs[output] && after.outputs[output]) part.was = before.outputs[output], part.now = after.outputs[output];
+      return part;
+    };
+    if (!as_type<TupleTypeNode>(call.checked_type())) {
+      const Part part = state({result}, 0);
+      parts_.insert(&call, Parts{part});
+      return plain_.contains(&call) ? convert(call, wants, part, nullptr, nullptr) : result;
+    }
     Parts parts;
     std::vector<Expr> values;
-    const bool is_tuple = as_type<TupleTypeNode>(call.checked_type()) != nullptr;
     for (size_t i = 0; i < after.outputs.size(); ++i) {
-      Part part{is_tuple ? Expr(make_tuple_get_item(result, static_cast<int>(i), NodeInfo(OriginSet::none(), call.span()))) : result};
-      if (before.outputs[i] && after.outputs[i]) part.state = {before.outputs[i], after.outputs[i]};
-      const OriginScope scope(made);
-      values.push_back(convert(part, {}, {}));
-      parts.push_back(std::move(part));
+      const NodeInfo info(OriginSet::none(), call.span());
+      parts.push_back(state({make_tuple_get_item(result, static_cast<int>(i), info)}, i));
+      values.push_back(convert(call, wants, parts.back(), nullptr, nullptr));
     }
     parts_.insert(&call, std::move(parts));
-    if (!is_tuple) return values[0];
     return make_tuple(std::move(values), NodeInfo(OriginSet::none(), call.span()));
   }
 
-  static OriginSet made_for(const CallNode& call, const std::string& wants) {
-    return call.origins().empty() ? OriginSet::none()
-                                  : OriginSet::made_for(call.origins(), place_of(call) + " " + wants);
+  /// `part`, which lies as `now`, as `call` wants it; without a wish as in the program. `wants`: why; may be empty.
+  Expr convert(const CallNode& call, const std::string& wants, const Part& part, KnownLayout now, KnownLayout want) {
+    if (want && now) return now == want ? part.expr : transform(call, wants, part.expr, now, want);
+    return part.changed() ? transform(call, wants, part.expr, part.now, part.was) : part.expr;
   }
 
-  /// `part`, which lies as `now`, as it is wanted; without a wish as in the program.
-  Expr convert(const Part& part, const std::optional<Layout>& now, const std::optional<Layout>& want) {
-    if (want && now) return transform(part.expr, *now, *want);
-    return part.state.changed() ? transform(part.expr, *part.state.now, *part.state.was) : part.expr;
-  }
-
-  Expr transform(const Expr& expr, const Layout& from, const Layout& to) {
-    if (from == to) return expr;
-    Expr& result = transformed_[{expr.get(), from.str() + ">" + to.str()}];
-    if (result) return result;
+  Expr transform(const CallNode& call, const std::string& wants, const Expr& expr, KnownLayout from, KnownLayout to) {
+    std::vector<Made>& made = *made_.insert(expr.get(), {}).first;
+    for (const Made& each : made)
+      if (each.from == from && each.to == to) return each.result;
     kept_.push_back(expr);
+    const std::string reason = wants.empty() ? "computes in " + to->str() : wants;
+    const OriginScope scope(call.origins().empty() ? OriginSet::none()
+                                                   : OriginSet::made_for(call.origins(), place_of(call) + " " + reason));
     std::string missing;
-    for (const char letter : to.primal())
-      if (from.find(letter) < 0) missing += letter;
-    result = expr;
+    for (const LayoutAxis& axis : to->axes())
+      if (axis.is_primal() && from->find(axis.letter) < 0) missing += axis.letter;
+    Expr result = expr;
     if (!missing.empty())
       result = call_op("expand_dims", {expr}, {{"axis", 0}, {"num_newaxis", static_cast<int64_t>(missing.size())}});
-    const std::string whole = missing + from.str();
-    if (whole != to.str()) result = call_op("layout_transform", {result}, {{"src_layout", whole}, {"dst_layout", to.str()}});
+    const std::string whole = missing + from->str(), wanted = to->str();
+    if (whole != wanted) result = call_op("layout_transform", {result}, {{"src_layout", whole}, {"dst_layout", wanted}});
+    made.push_back({from, to, result});
     return result;
   }
 
+  struct Made {
+    KnownLayout from, to;
+    Expr result;
+  };
   const LayoutWish& wish_;
+  PointerSet plain_;         // nodes of the program that are used by what has no rule
   PointerMap<Parts> parts_;  // by the node of the program
-  std::map<std::pair<const ExprNode*, std::string>, Expr> transformed_;
-  std::vector<Expr> kept_;  // the map names nodes by address: they must stay alive
+  PointerMap<std::vector<Made>> made_;
+  std::vector<Expr> kept_;  // made_ names nodes by address: they must stay alive
 };
 
 }  // namespace
 
 Function spread_layouts(const Function& function, const LayoutWish& wish) {
-  return as_ref<FunctionNode>(LayoutSpreader(wish).run(function));
+  return as_ref<FunctionNode>(LayoutSpreader(function, wish).run(function));
 }
 
 }  // namespace baton

@@ -1,9 +1,11 @@
-// Inside a function tensors become grad cells, the data type of std/gradient.rly, which knows zeros and ones without
-// computing them:
+// Inside a function tensors become grad cells, the data type of std/gradient.rly, which knows zeros and ones
+// without computing them:
 //   fn (x: T) -> T { f(x) }
-//   ->  fn (x: T) -> T { let r = fn (x: GradCell[T]) -> GradCell[T] { Raw(f(FromGradCell(x))) }(Raw(x)); FromGradCell(r) }
-// zeros and ones become Zero(fn () { zeros }) and One(..); sums and products of equal types go through AddGradCell and
-// MultiplyGradCell. What a function takes and returns stays, so one that cannot be changed is left alone.
+//   ->  fn (x: T) -> T { let r = fn (x: GradCell[T]) -> GradCell[T] { Raw(f(FromGradCell(x))) }(Raw(x));
+//   FromGradCell(r) }
+// zeros and ones become Zero(fn () { zeros }) and One(..); sums and products of equal types go through
+// AddGradCell and MultiplyGradCell. What a function takes and returns stays, so one that cannot be changed is
+// left alone.
 #include <algorithm>
 
 #include "baton/ir/visit.h"
@@ -11,6 +13,7 @@
 #include "baton/pass/rewriter.h"
 #include "baton/text/std_library.h"
 #include "baton/transform/build.h"
+#include "baton/transform/infer_type.h"
 #include "baton/transform/let_list.h"
 
 namespace baton {
@@ -43,13 +46,17 @@ class GradCells {
   Expr zero(Expr later) const { return call(zero_, {std::move(later)}); }
   Expr one(Expr later) const { return call(one_, {std::move(later)}); }
   Expr value(Expr cell) const { return call(from_, {std::move(cell)}); }
-  Expr sum(Expr combine, Expr left, Expr right) const { return call(add_, {std::move(combine), std::move(left), std::move(right)}); }
+  Expr sum(Expr combine, Expr left, Expr right) const {
+    return call(add_, {std::move(combine), std::move(left), std::move(right)});
+  }
   Expr product(Expr combine, Expr left, Expr right) const {
     return call(multiply_, {std::move(combine), std::move(left), std::move(right)});
   }
 
  private:
-  static Expr call(const Expr& callee, std::vector<Expr> args) { return Expr(call_expr(callee, std::move(args))); }
+  static Expr call(const Expr& callee, std::vector<Expr> args) {
+    return Expr(call_expr(callee, std::move(args)));
+  }
   Expr constructor(const char* name) const {
     for (const Constructor& each : cell_->constructors())
       if (each->name() == name) return Expr(each);
@@ -70,7 +77,8 @@ bool stays(const Type& type) {
 bool crosses(const Type& type) {
   if (!type) return false;
   if (type->kind() == TypeKind::kTensor) return true;
-  if (const auto* tuple = as_type<TupleTypeNode>(type)) return std::all_of(tuple->fields().begin(), tuple->fields().end(), crosses);
+  if (const auto* tuple = as_type<TupleTypeNode>(type))
+    return std::all_of(tuple->fields().begin(), tuple->fields().end(), crosses);
   return stays(type);
 }
 
@@ -97,7 +105,9 @@ bool can_change_call(const CallNode& call, const IRModuleNode& module) {
   // What works for all types works for grad cells.
   if (global && !global->type_params().empty())
     return stays(global->result()) && std::all_of(global->params().begin(), global->params().end(), stays);
-  return crosses(call.checked_type()) && std::all_of(call.args().begin(), call.args().end(), [](const Expr& arg) { return crosses(arg->checked_type()); });
+  return crosses(call.checked_type()) &&
+         std::all_of(call.args().begin(), call.args().end(),
+                     [](const Expr& arg) { return crosses(arg->checked_type()); });
 }
 
 // Whether all that the function does can be done with grad cells.
@@ -112,7 +122,8 @@ bool can_change(const Function& function, const IRModuleNode& module) {
       for (const Clause& clause : match->clauses()) good = good && can_match_cells(clause.pattern);
     // Operators, constructors and functions of the module are called only.
     for_each_child(*node, [&](const Expr& child) {
-      const bool name = child->kind() == ExprKind::kOp || child->kind() == ExprKind::kGlobalVar || child->kind() == ExprKind::kConstructor;
+      const bool name = child->kind() == ExprKind::kOp || child->kind() == ExprKind::kGlobalVar ||
+                        child->kind() == ExprKind::kConstructor;
       good = good && (!name || (call && child == call->callee()));
     });
   });
@@ -139,15 +150,17 @@ class CellRewriter final : public Rewriter {
 
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
     switch (original->kind()) {
-      case ExprKind::kConstant: return cells_.raw(original);
+      case ExprKind::kConstant:
+        return cells_.raw(original);
       case ExprKind::kFunction: {
         const auto& function = static_cast<const FunctionNode&>(*rebuilt);
-        return Expr(make_function(function.params(), function.body(), cells_.inside(function.ret_type()), function.attrs(),
-                                  original->with_type({}), function.type_params()));
+        return Expr(make_function(function.params(), function.body(), cells_.inside(function.ret_type()),
+                                  function.attrs(), original->with_type({}), function.type_params()));
       }
       case ExprKind::kIf: {
         const auto& branch = static_cast<const IfNode&>(*rebuilt);
-        return make_if(cells_.value(branch.condition()), branch.then(), branch.otherwise(), original->with_type({}));
+        return make_if(cells_.value(branch.condition()), branch.then(), branch.otherwise(),
+                       original->with_type({}));
       }
       case ExprKind::kCall: {
         // An argument that is a constant has a cell of its own for each call, as TVM has it.
@@ -167,7 +180,8 @@ class CellRewriter final : public Rewriter {
       case ExprKind::kMatch:
       case ExprKind::kRefCreate:
       case ExprKind::kRefRead:
-      case ExprKind::kRefWrite: return rebuilt;
+      case ExprKind::kRefWrite:
+        return rebuilt;
     }
     return rebuilt;
   }
@@ -177,15 +191,18 @@ class CellRewriter final : public Rewriter {
     if (!op) {
       const FuncTypeNode* global = type_of_global(module_, original.callee());
       if (global && global->type_params().empty()) return plain_call(original, args);
-      return Expr(make_call(static_cast<const CallNode&>(*rebuilt).callee(), args, original.attrs(), original.with_type({})));
+      return Expr(make_call(static_cast<const CallNode&>(*rebuilt).callee(), args, original.attrs(),
+                            original.with_type({})));
     }
     const Type& type = original.checked_type();
     if (op->name == "zeros" || op->name == "zeros_like") return cells_.zero(later(original, args));
     if (op->name == "ones" || op->name == "ones_like") return cells_.one(later(original, args));
     const bool sum = op->name == "add", product = op->name == "multiply";
-    if ((sum || product) && same_type(original.args()[0]->checked_type(), original.args()[1]->checked_type())) {
+    if ((sum || product) &&
+        same_type(original.args()[0]->checked_type(), original.args()[1]->checked_type())) {
       const Var left = make_var("lhs", type, kNothing), right = make_var("rhs", type, kNothing);
-      const Expr both(make_call(original.callee(), {Expr(left), Expr(right)}, original.attrs(), original.info()));
+      const Expr both(
+          make_call(original.callee(), {Expr(left), Expr(right)}, original.attrs(), original.info()));
       const Expr combine(make_function({left, right}, both, type, {}, kNothing));
       return sum ? cells_.sum(combine, args[0], args[1]) : cells_.product(combine, args[0], args[1]);
     }
@@ -211,7 +228,8 @@ class CellRewriter final : public Rewriter {
 
   Expr called(const CallNode& original, const std::vector<Expr>& args, LetList& list) const {
     std::vector<Expr> values;
-    for (size_t i = 0; i < args.size(); ++i) values.push_back(unwrapped(original.args()[i]->checked_type(), args[i], list));
+    for (size_t i = 0; i < args.size(); ++i)
+      values.push_back(unwrapped(original.args()[i]->checked_type(), args[i], list));
     return Expr(make_call(original.callee(), std::move(values), original.attrs(), original.with_type({})));
   }
 
@@ -224,7 +242,8 @@ class CellRewriter final : public Rewriter {
     std::vector<Expr> items, fields;
     for (size_t i = 0; i < tuple->fields().size(); ++i)
       items.push_back(list.push(make_tuple_get_item(value, static_cast<int>(i), kNothing)));
-    for (size_t i = 0; i < items.size(); ++i) fields.push_back(crossed(tuple->fields()[i], items[i], list, leaf));
+    for (size_t i = 0; i < items.size(); ++i)
+      fields.push_back(crossed(tuple->fields()[i], items[i], list, leaf));
     return make_tuple(std::move(fields), kNothing);
   }
 
@@ -233,7 +252,9 @@ class CellRewriter final : public Rewriter {
   FreshVars& fresh_;
 };
 
-Function with_cells(const Function& function, const IRModule& module) {
+Function with_cells(const Function& given, const IRModule& module) {
+  const Function function =
+      given->checked_type() ? given : as_ref<FunctionNode>(infer_type(Expr(given), module.get()));
   if (!can_change(function, *module)) return function;
   const GradCells cells(*module);
   FreshVars fresh;
@@ -241,7 +262,8 @@ Function with_cells(const Function& function, const IRModule& module) {
   const Expr inner = rewriter.run(Expr(function));
   LetList list(fresh);
   std::vector<Expr> args;
-  for (const Var& param : function->params()) args.push_back(rewriter.wrapped(param->checked_type(), Expr(param), list));
+  for (const Var& param : function->params())
+    args.push_back(rewriter.wrapped(param->checked_type(), Expr(param), list));
   const Expr result = list.push(Expr(make_call(inner, std::move(args), {}, NodeInfo(function->origins()))));
   const Expr body = list.close(rewriter.unwrapped(function->body()->checked_type(), result, list));
   return remake_function(*function, function->params(), body);
@@ -252,7 +274,9 @@ Function with_cells(const Function& function, const IRModule& module) {
 Pass lazy_gradient_init() {
   // What is added to the module on the way are functions with type parameters: they are left alone.
   return function_pass({2, "LazyGradientInit", {}},
-                       [](const Function& function, const IRModule& module, const PassContext&) { return with_cells(function, module); });
+                       [](const Function& function, const IRModule& module, const PassContext&) {
+                         return with_cells(function, module);
+                       });
 }
 
 }  // namespace baton

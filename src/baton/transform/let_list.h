@@ -14,7 +14,8 @@ class FreshVars {
   /// A variable that stands for values of `type` (null: to be inferred). `annotate`: says so in the text.
   Var make(Type type = {}, bool annotate = false) {
     Type annotation = annotate ? type : Type();
-    return make_var("x_" + std::to_string(next_++), std::move(annotation), NodeInfo(OriginSet::none(), {}, std::move(type)));
+    return make_var("x_" + std::to_string(next_++), std::move(annotation),
+                    NodeInfo(OriginSet::none(), {}, std::move(type)));
   }
   uint64_t& next() { return next_; }
 
@@ -34,7 +35,8 @@ class LetList {
   /// The bindings around `body`, which end here.
   Expr close(Expr body) {
     for (auto binding = bindings_.rbegin(); binding != bindings_.rend(); ++binding)
-      body = make_let(std::move(binding->first), std::move(binding->second), std::move(body), NodeInfo(OriginSet::none()));
+      body = make_let(std::move(binding->first), std::move(binding->second), std::move(body),
+                      NodeInfo(OriginSet::none()));
     bindings_.clear();
     return body;
   }

@@ -214,22 +214,25 @@ class Planner final : public Rewriter {
  private:
   void let_value(const LetNode& let, const Expr& value) override { causes_.bind(let.var(), value); }
 
+  // Places change no type.
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
     switch (original->kind()) {
-      case ExprKind::kCall: return rewrite_call(*as<CallNode>(original), *as<CallNode>(rebuilt));
+      case ExprKind::kCall: return with_type(rewrite_call(*as<CallNode>(original), *as<CallNode>(rebuilt)), original->checked_type());
       case ExprKind::kLet: {
         const auto *was = as<LetNode>(original), *let = as<LetNode>(rebuilt);
         const Expr value = said(let->value(), places_.of(Expr(was->var())));
-        return value == let->value() ? rebuilt : make_let(let->var(), value, let->body(), was->with_type({}));
+        return rebuilt == original && value == let->value() ? rebuilt : make_let(let->var(), value, let->body(), was->info());
       }
       case ExprKind::kFunction: {
         const auto* was = as<FunctionNode>(original);
         if (!has_places(*was)) return rebuilt;
         std::vector<VirtualDevice> params;
         for (const Var& param : was->params()) params.push_back(places_.of(Expr(param)));
-        return Expr(with_devices(as_ref<FunctionNode>(rebuilt), params, places_.of(was->body())));
+        const auto* now = as<FunctionNode>(rebuilt);
+        const Function typed = make_function(now->params(), now->body(), was->ret_type(), was->attrs(), was->info(), was->type_params());
+        return Expr(with_devices(typed, params, places_.of(was->body())));
       }
-      default: return rebuilt;
+      default: return with_type(rebuilt, original->checked_type());
     }
   }
 
@@ -265,12 +268,20 @@ class Planner final : public Rewriter {
     }
     const OriginSet made = causes_.made_for(expr, "the program says where its value is");
     if (made.empty()) return expr;
-    const OriginScope scope(made);
-    return call_op("on_device", {expr}, {{"virtual_device", virtual_device_attr(device)}, {"constrain_result", true}});
+    static const Expr op = op_expr(*find_op("on_device"));
+    return make_call(op, {expr}, said_attrs(device), NodeInfo(made, expr->span(), expr->checked_type()));
+  }
+
+  const Attrs& said_attrs(const VirtualDevice& device) {
+    for (const auto& [known, attrs] : said_attrs_)
+      if (known == device) return attrs;
+    const AttrSchema& schema = *find_op("on_device")->attrs;
+    return said_attrs_.emplace_back(device, make_attrs(schema, {{"virtual_device", virtual_device_attr(device)}, {"constrain_result", true}})).second;
   }
 
   Places& places_;
   Causes causes_;
+  std::vector<std::pair<VirtualDevice, Attrs>> said_attrs_;  // a few
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 // Parameters keep their types; results may change theirs, unless the function is called by name or
 // relay.ToMixedPrecision.keep_orig_output_dtype is set.
 #include <algorithm>
+#include <deque>
 #include <map>
 
 #include "baton/ir/adt.h"
@@ -115,7 +116,10 @@ class MixedPrecisionRewriter final : public Rewriter {
     Attrs attrs = attrs_for(original, rule.accumulates);
     if (!changed && attrs == call.attrs()) return Expr(&call);
     const Expr result = typed(make_call(call.callee(), std::move(args), std::move(attrs), original.with_type({})));
-    return rule.accumulates == rule.result ? result : cast_to(result, result->checked_type(), rule.result, original);
+    if (rule.accumulates == rule.result) return result;
+    const Expr handed_on = cast_to(result, result->checked_type(), rule.result, original);
+    if (handed_on != result) casts_to(rule.accumulates).casts.insert(handed_on.get(), result);  // casting back is free
+    return handed_on;
   }
 
   MixedPrecisionRule rule_of(const CallNode& call) {
@@ -225,15 +229,25 @@ class MixedPrecisionRewriter final : public Rewriter {
   template <class Reason>
   Expr cast(const Expr& expr, const TensorTypeNode& from, DType to, const OriginSet& causes, Reason&& reason) {
     if (from.dtype() == to) return expr;
-    for (const auto& [dtype, known] : casts_[expr.get()])
-      if (dtype == to) return known;
+    PointerMap<Expr>& casts = casts_to(to).casts;
+    if (const Expr* known = casts.find(expr.get())) return *known;
     const OriginSet made = causes.empty() ? OriginSet::none() : OriginSet::made_for(causes, reason());
-    static const OpDef& op = *find_op("cast");
-    const Expr result = make_call(op_expr(op), {expr}, make_attrs(*op.attrs, {{"dtype", to}}),
-                                  NodeInfo(made, expr->span(), tensor_type(from.shape(), to)));
-    casts_[expr.get()].emplace_back(to, result);
-    casts_[result.get()].emplace_back(from.dtype(), expr);  // casting back is free
+    static const Expr op = op_expr(*find_op("cast"));
+    const Expr result = make_call(op, {expr}, casts_to(to).attrs, NodeInfo(made, expr->span(), tensor_type(from.shape(), to)));
+    casts.insert(expr.get(), result);
     return result;
+  }
+
+  // What was cast to one type; the casts keep it alive.
+  struct Casts {
+    DType dtype;
+    Attrs attrs;
+    PointerMap<Expr> casts = {};
+  };
+  Casts& casts_to(DType dtype) {
+    for (Casts& casts : casts_)
+      if (casts.dtype == dtype) return casts;
+    return casts_.emplace_back(Casts{dtype, make_attrs(*find_op("cast")->attrs, {{"dtype", dtype}})});
   }
 
   /// Typed, so that its users can ask for its type.
@@ -244,7 +258,7 @@ class MixedPrecisionRewriter final : public Rewriter {
   const FunctionNode* root_;
   std::function<bool()> keep_result_;
   PointerSet keep_;  // closures whose result keeps its type
-  PointerMap<std::vector<std::pair<DType, Expr>>> casts_;
+  std::deque<Casts> casts_;
   Causes causes_;
   std::map<std::string, int> missing_;
 };

@@ -241,6 +241,40 @@ TEST(Computes, ProposalsAreTheBestRegionsWithoutOverlaps) {
   EXPECT_THAT(out[0].as<float>(), ElementsAre(0, 16, 0, 31, 15, 0, 0, 16, 15, 31, 0, 16, 16, 31, 31, 0, 16, 0, 31, 15));
 }
 
+TEST(Computes, RandomIndicesFollowTheProbabilities) {
+  const NDArray key = NDArray::of<uint64_t>({10}, std::vector<uint64_t>{1, 2, 3, 4, 0, 0, 0, 0, uint64_t{1} << 63, 0}, DType::uint_(64));
+  const auto out = values_of("def @main(%k: Tensor[(10), uint64], %p: Tensor[(2, 3), float32]) { random.multinomial(%k, %p, num_samples=200) }",
+                             {key, floats({2, 3}, {0, 2, 0, 1, -5, 3})});
+  EXPECT_EQ(out[0].as<uint64_t>()[7], 400u);
+  int often = 0;
+  for (int k = 0; k < 200; ++k) {
+    EXPECT_EQ(out[1].as<int32_t>()[k], 1);
+    EXPECT_NE(out[1].as<int32_t>()[200 + k], 1);
+    often += out[1].as<int32_t>()[200 + k] == 2;
+  }
+  EXPECT_NEAR(often, 150, 25);
+}
+
+TEST(Computes, GeneratorsGoOnWhereTheyStopped) {
+  const std::vector<uint64_t> at{1, 2, 3, 4, 0, 0, 0, 0, 1, 0};
+  const auto words = [&](const std::vector<uint64_t>& key, int count) {
+    return values_of("def @main(%k: Tensor[(10), uint64]) { random.threefry_generate(%k, out_shape=[" + std::to_string(count) + "]) }",
+                     {NDArray::of<uint64_t>({10}, key, DType::uint_(64))});
+  };
+  const auto eight = words(at, 8), six = words(at, 6);
+  EXPECT_EQ(six[0].as<uint64_t>()[7], 6u);
+  for (int k = 0; k < 4; ++k) EXPECT_EQ(six[1].as<uint64_t>()[k], eight[1].as<uint64_t>()[k]);
+  // Without room in the counter the path grows; its bit goes to the second word.
+  std::vector<uint64_t> end = at;
+  end[7] = ~uint64_t{0} - 2;
+  EXPECT_THAT(words(end, 4)[0].as<uint64_t>(), ElementsAre(1, 2, 3, 4, 1, 0, 0, 4, 0, uint64_t{1} << 63));
+  // Without room in the path there is a new key.
+  end[8] = 0;
+  const auto renewed = words(end, 4);
+  EXPECT_NE(renewed[0].as<uint64_t>()[0], 1u);
+  EXPECT_THAT(std::vector<uint64_t>(renewed[0].as<uint64_t>().begin() + 4, renewed[0].as<uint64_t>().end()), ElementsAre(0, 0, 0, 4, uint64_t{1} << 63, 0));
+}
+
 TEST(Computes, ExtentsThatAreValuesComeFromThem) {
   register_all_ops();
   const auto folded = [&](const std::string& text, const std::vector<NDArray>& inputs) { return evaluate(parsed(text), inputs, run_kernel_of("")); };

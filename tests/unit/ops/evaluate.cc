@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "baton/codegen/evaluator.h"
 #include "baton/ir/shape_rule.h"
 #include "baton/ir/visit.h"
 #include "baton/ops/compute.h"
@@ -57,23 +58,40 @@ Values run_stages(const CallNode& call, const Values& args, const Type& result) 
   return outputs;
 }
 
+namespace {
+
+/// An argument of type `type` made of tensors that `next` gives one after the other.
+Expr argument(const Type& type, const std::function<Expr()>& next) {
+  const auto* tuple = as_type<TupleTypeNode>(type);
+  if (!tuple) return next();
+  std::vector<Expr> fields;
+  std::vector<Type> types;
+  for (const Type& field : tuple->fields()) fields.push_back(argument(field, next)), types.push_back(fields.back()->checked_type());
+  return make_tuple(std::move(fields), test::typed(tuple_type(std::move(types))));
+}
+
+}  // namespace
+
+RunCall run_folded() {
+  return [evaluator = make_evaluator()](const CallNode& call, const Values& args, const Type&) {
+    size_t used = 0;
+    std::vector<Expr> given;
+    for (const Expr& arg : call.args())
+      given.push_back(argument(arg->checked_type(), [&] { return make_constant(args.at(used++), test::typed({})); }));
+    return evaluator->evaluate(*make_call(call.callee(), std::move(given), call.attrs(), test::typed(call.checked_type())));
+  };
+}
+
 RunCall run_kernel_of(const std::string& template_name) {
   return [template_name](const CallNode& call, const Values& args, const Type& result) {
     std::vector<Var> params;
-    size_t next = 0;
-    const std::function<Expr(const Type&)> param_of = [&](const Type& type) -> Expr {
-      if (const auto* tuple = as_type<TupleTypeNode>(type)) {
-        std::vector<Expr> fields;
-        std::vector<Type> types;
-        for (const Type& field : tuple->fields()) fields.push_back(param_of(field)), types.push_back(fields.back()->checked_type());
-        return make_tuple(std::move(fields), test::typed(tuple_type(std::move(types))));
-      }
-      const NDArray& arg = args.at(next);
-      params.push_back(test::param("p" + std::to_string(next++), tensor_type(arg.shape(), arg.dtype())));
-      return params.back();
-    };
     std::vector<Expr> given;
-    for (const Expr& arg : call.args()) given.push_back(param_of(arg->checked_type()));
+    for (const Expr& arg : call.args())
+      given.push_back(argument(arg->checked_type(), [&]() -> Expr {
+        const NDArray& value = args.at(params.size());
+        params.push_back(test::param("p" + std::to_string(params.size()), tensor_type(value.shape(), value.dtype())));
+        return params.back();
+      }));
     KernelRequest request;
     request.function = test::primitive(params, make_call(call.callee(), std::move(given), call.attrs(), test::typed(result)));
     request.template_name = template_name;

@@ -16,6 +16,9 @@ std::vector<NDArray> run_stages(const CallNode& call, const std::vector<NDArray>
 /// By the kernel that a build would make of the call alone; `template_name` empty: by the first template that takes it.
 RunCall run_kernel_of(const std::string& template_name);
 
+/// As constant folding would: interpreted if that is possible and quick, else compiled.
+RunCall run_folded();
+
 /// The outputs of `function` (tuples flattened) for `inputs`, one array per parameter.
 std::vector<NDArray> evaluate(const Function& function, const std::vector<NDArray>& inputs, const RunCall& run = run_stages);
 

@@ -1,5 +1,6 @@
-// The gradient of every operator against finite differences, in float64: the derivative along a random direction is
-// (f(x + h d) - f(x - h d)) / 2h, and <gradient, d>. Results are weighted, so that no two of their elements count the same.
+// The gradient of every operator against finite differences, in float64: the derivative along a random
+// direction is (f(x + h d) - f(x - h d)) / 2h, and <gradient, d>. Results are weighted, so that no two of
+// their elements count the same.
 #include <cmath>
 #include <set>
 
@@ -12,6 +13,7 @@
 #include "baton/transform/build.h"
 #include "baton/transform/gradient.h"
 #include "baton/transform/infer_type.h"
+
 #include "transform/program_interpreter.h"
 
 namespace baton::run {
@@ -64,21 +66,32 @@ const Case kCases[] = {
     {"%x: Tensor[(2, 3), float64], %y: Tensor[(), float64]", "multiply(%x, %y)"},
     {"%x: Tensor[(4), float64]", "multiply(%x, %x)"},
     {"%x: Tensor[(4), float64]", "negative(%x)"},
-    {"%x: Tensor[(1, 2, 5, 6), float64]", "nn.avg_pool2d(%x, pool_size=[2, 3], strides=[2, 1], padding=[1, 0, 1, 1])"},
-    {"%x: Tensor[(1, 2, 5, 6), float64]", "nn.avg_pool2d(%x, pool_size=[2, 3], padding=[1, 1, 1, 1], count_include_pad=True)"},
+    {"%x: Tensor[(1, 2, 5, 6), float64]",
+     "nn.avg_pool2d(%x, pool_size=[2, 3], strides=[2, 1], padding=[1, 0, 1, 1])"},
+    {"%x: Tensor[(1, 2, 5, 6), float64]",
+     "nn.avg_pool2d(%x, pool_size=[2, 3], padding=[1, 1, 1, 1], count_include_pad=True)"},
     {"%x: Tensor[(2, 3, 2), float64]", "nn.batch_flatten(%x)"},
     {"%x: Tensor[(2, 3, 4), float64], %y: Tensor[(2, 4, 5), float64]", "nn.batch_matmul(%x, %y)"},
-    {"%x: Tensor[(2, 3, 4), float64], %y: Tensor[(2, 5, 4), float64]", "nn.batch_matmul(%x, %y, transpose_b=True)"},
-    {"%x: Tensor[(2, 4, 3), float64], %y: Tensor[(2, 4, 5), float64]", "nn.batch_matmul(%x, %y, transpose_a=True)"},
-    {"%x: Tensor[(2, 4, 3), float64], %y: Tensor[(2, 5, 4), float64]", "nn.batch_matmul(%x, %y, transpose_a=True, transpose_b=True)"},
-    {"%x: Tensor[(1, 3, 4), float64], %y: Tensor[(2, 5, 4), float64]", "nn.batch_matmul(%x, %y, transpose_b=True)"},
+    {"%x: Tensor[(2, 3, 4), float64], %y: Tensor[(2, 5, 4), float64]",
+     "nn.batch_matmul(%x, %y, transpose_b=True)"},
+    {"%x: Tensor[(2, 4, 3), float64], %y: Tensor[(2, 4, 5), float64]",
+     "nn.batch_matmul(%x, %y, transpose_a=True)"},
+    {"%x: Tensor[(2, 4, 3), float64], %y: Tensor[(2, 5, 4), float64]",
+     "nn.batch_matmul(%x, %y, transpose_a=True, transpose_b=True)"},
+    {"%x: Tensor[(1, 3, 4), float64], %y: Tensor[(2, 5, 4), float64]",
+     "nn.batch_matmul(%x, %y, transpose_b=True)"},
     {"%x: Tensor[(2, 3, 4), float64], %y: Tensor[(3), float64]", "nn.bias_add(%x, %y)"},
     {"%x: Tensor[(2, 3, 4), float64], %y: Tensor[(4), float64]", "nn.bias_add(%x, %y, axis=-1)"},
-    {"%x: Tensor[(2, 3, 6, 5), float64], %w: Tensor[(4, 3, 3, 2), float64]", "nn.conv2d(%x, %w, padding=[1, 0, 1, 1], kernel_size=[3, 2])"},
-    {"%x: Tensor[(1, 2, 8, 7), float64], %w: Tensor[(3, 2, 3, 3), float64]", "nn.conv2d(%x, %w, strides=[2, 3], padding=[1, 1, 1, 1], kernel_size=[3, 3], channels=3)"},
-    {"%x: Tensor[(1, 2, 8, 7), float64], %w: Tensor[(3, 2, 2, 2), float64]", "nn.conv2d(%x, %w, dilation=[2, 3], kernel_size=[2, 2])"},
-    {"%x: Tensor[(1, 4, 4, 4), float64], %w: Tensor[(6, 2, 3, 3), float64]", "nn.conv2d(%x, %w, padding=[1, 1], groups=2, kernel_size=[3, 3], channels=6)"},
-    {"%x: Tensor[(1, 4, 4, 4), float64], %w: Tensor[(4, 1, 3, 3), float64]", "nn.conv2d(%x, %w, padding=[1, 1], groups=4, kernel_size=[3, 3], channels=4)"},
+    {"%x: Tensor[(2, 3, 6, 5), float64], %w: Tensor[(4, 3, 3, 2), float64]",
+     "nn.conv2d(%x, %w, padding=[1, 0, 1, 1], kernel_size=[3, 2])"},
+    {"%x: Tensor[(1, 2, 8, 7), float64], %w: Tensor[(3, 2, 3, 3), float64]",
+     "nn.conv2d(%x, %w, strides=[2, 3], padding=[1, 1, 1, 1], kernel_size=[3, 3], channels=3)"},
+    {"%x: Tensor[(1, 2, 8, 7), float64], %w: Tensor[(3, 2, 2, 2), float64]",
+     "nn.conv2d(%x, %w, dilation=[2, 3], kernel_size=[2, 2])"},
+    {"%x: Tensor[(1, 4, 4, 4), float64], %w: Tensor[(6, 2, 3, 3), float64]",
+     "nn.conv2d(%x, %w, padding=[1, 1], groups=2, kernel_size=[3, 3], channels=6)"},
+    {"%x: Tensor[(1, 4, 4, 4), float64], %w: Tensor[(4, 1, 3, 3), float64]",
+     "nn.conv2d(%x, %w, padding=[1, 1], groups=4, kernel_size=[3, 3], channels=4)"},
     {"%x: Tensor[(2, 5), float64], %y: Tensor[(2, 5), float64]", "nn.cross_entropy(%x, %y)"},
     {"%x: Tensor[(2, 5), float64], %y: Tensor[(2, 5), float64]", "nn.cross_entropy_with_logits(%x, %y)"},
     {"%x: Tensor[(2, 5), float64], %w: Tensor[(3, 5), float64]", "nn.dense(%x, %w)"},
@@ -88,12 +101,15 @@ const Case kCases[] = {
     {"%x: Tensor[(2, 4), float64], %y: Tensor[(4, 3), float64]", "nn.matmul(%x, %y)"},
     {"%x: Tensor[(2, 4), float64], %y: Tensor[(3, 4), float64]", "nn.matmul(%x, %y, transpose_b=True)"},
     {"%x: Tensor[(4, 2), float64], %y: Tensor[(4, 3), float64]", "nn.matmul(%x, %y, transpose_a=True)"},
-    {"%x: Tensor[(4, 2), float64], %y: Tensor[(3, 4), float64]", "nn.matmul(%x, %y, transpose_a=True, transpose_b=True)"},
-    {"%x: Tensor[(1, 2, 5, 6), float64]", "nn.max_pool2d(%x, pool_size=[3, 2], strides=[2, 2], padding=[1, 1, 1, 1])"},
+    {"%x: Tensor[(4, 2), float64], %y: Tensor[(3, 4), float64]",
+     "nn.matmul(%x, %y, transpose_a=True, transpose_b=True)"},
+    {"%x: Tensor[(1, 2, 5, 6), float64]",
+     "nn.max_pool2d(%x, pool_size=[3, 2], strides=[2, 2], padding=[1, 1, 1, 1])"},
     {"%x: Tensor[(9), float64]", "nn.relu(%x)", -1, 1},
     {"%x: Tensor[(2, 5), float64]", "nn.softmax(%x)"},
     {"%x: Tensor[(3, 2, 2), float64]", "nn.softmax(%x, axis=0)"},
-    {"%i: Tensor[(3), int32], %x: Tensor[(), float64], %y: Tensor[(), float64]", "one_hot(%i, %x, %y, depth=4, axis=-1, dtype=\"float64\")"},
+    {"%i: Tensor[(3), int32], %x: Tensor[(), float64], %y: Tensor[(), float64]",
+     "one_hot(%i, %x, %y, depth=4, axis=-1, dtype=\"float64\")"},
     {"%x: Tensor[(2, 3, 4), float64]", "reshape(%x, newshape=[4, -1])"},
     {"%x: Tensor[(2, 3), float64], %y: Tensor[(6), float64]", "reshape_like(%x, %y)"},
     {"%x: Tensor[(7), float64]", "sigmoid(%x)", -2, 2},
@@ -106,7 +122,8 @@ const Case kCases[] = {
     {"%x: Tensor[(2, 3), float64], %y: Tensor[(2, 3), float64]", "stack((%x, %y, %x), axis=-1)"},
     {"%x: Tensor[(5, 6), float64]", "strided_slice(%x, begin=[1, 0], end=[4, 6], strides=[1, 2])"},
     {"%x: Tensor[(5, 6), float64]", "strided_slice(%x, begin=[-3], end=[5], strides=[1])"},
-    {"%x: Tensor[(5, 6), float64]", "strided_slice(%x, begin=[1, 2], end=[2, -1], strides=[1], slice_mode=\"size\")"},
+    {"%x: Tensor[(5, 6), float64]",
+     "strided_slice(%x, begin=[1, 2], end=[2, -1], strides=[1], slice_mode=\"size\")"},
     {"%x: Tensor[(5, 6), float64]", "strided_slice(%x, begin=[4], end=[0], strides=[-2], axes=[1])"},
     {"%x: Tensor[(2, 3), float64], %y: Tensor[(2, 1), float64]", "subtract(%x, %y)"},
     {"%x: Tensor[(2, 3, 4), float64]", "sum(%x, axis=[1])"},
@@ -127,16 +144,20 @@ const Case kCases[] = {
 };
 
 // Zeros whatever the arguments are, or not to be had as float64: asked for their shapes only.
-const std::set<std::string> kConstant = {"zeros", "ones", "zeros_like", "ones_like", "shape_of", "dyn.zeros", "dyn.ones", "equal",
-                                         "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and",
-                                         "logical_or", "logical_xor"};
-// The same rules as others here, but results whose shapes are not known before, or that cannot be written as text.
-const std::set<std::string> kAsOthers = {"dyn.reshape", "contrib_reverse_reshape", "collapse_sum_to", "arange"};
+const std::set<std::string> kConstant = {"zeros",         "ones",        "zeros_like", "ones_like",
+                                         "shape_of",      "dyn.zeros",   "dyn.ones",   "equal",
+                                         "not_equal",     "less",        "less_equal", "greater",
+                                         "greater_equal", "logical_and", "logical_or", "logical_xor"};
+// The same rules as others here, but results whose shapes are not known before, or that cannot be written as
+// text.
+const std::set<std::string> kAsOthers = {"dyn.reshape", "contrib_reverse_reshape", "collapse_sum_to",
+                                         "arange"};
 
 /// The function of a case: sum of (body * weights), with the weights as last parameter.
 IRModule weighted(const Case& one) {
   initialize();
-  const IRModule module = infer_types(parse_module("#[version = \"0.0.5\"]\ndef @main(" + std::string(one.params) + ") { " + one.body + " }"));
+  const IRModule module = infer_types(parse_module("#[version = \"0.0.5\"]\ndef @main(" +
+                                                   std::string(one.params) + ") { " + one.body + " }"));
   const Function main = module->find("main");
   const Var weights = var("weights", main->body()->checked_type());
   std::vector<Var> params = main->params();
@@ -165,7 +186,8 @@ double value_at(const IRModule& module, const std::vector<NDArray>& args) {
   return total(interpret(module, "main", values).array);
 }
 
-std::vector<NDArray> gradients_of(const IRModule& module, GradientMode mode, const std::vector<NDArray>& args) {
+std::vector<NDArray> gradients_of(const IRModule& module, GradientMode mode,
+                                  const std::vector<NDArray>& args) {
   const IRModule differentiated = module->copy();
   differentiated->set("main", gradient(differentiated->find("main"), differentiated, mode));
   infer_types(differentiated);
@@ -177,7 +199,8 @@ std::vector<NDArray> gradients_of(const IRModule& module, GradientMode mode, con
   return gradients;
 }
 
-void expect_as_finite_differences(const IRModule& module, const std::vector<NDArray>& args, const std::vector<NDArray>& gradients) {
+void expect_as_finite_differences(const IRModule& module, const std::vector<NDArray>& args,
+                                  const std::vector<NDArray>& gradients) {
   constexpr double h = 1e-5;
   for (size_t at = 0; at < args.size(); ++at) {
     ASSERT_EQ(gradients[at].shape(), args[at].shape());
@@ -187,10 +210,12 @@ void expect_as_finite_differences(const IRModule& module, const std::vector<NDAr
     for (const double sign : {1.0, -1.0}) {
       std::vector<NDArray> moved = args;
       moved[at] = args[at].copy();
-      for (size_t i = 0; i < direction.as<double>().size(); ++i) moved[at].as<double>()[i] += sign * h * direction.as<double>()[i];
+      for (size_t i = 0; i < direction.as<double>().size(); ++i)
+        moved[at].as<double>()[i] += sign * h * direction.as<double>()[i];
       slope += sign * value_at(module, moved) / (2 * h);
     }
-    for (size_t i = 0; i < direction.as<double>().size(); ++i) expected += gradients[at].as<double>()[i] * direction.as<double>()[i];
+    for (size_t i = 0; i < direction.as<double>().size(); ++i)
+      expected += gradients[at].as<double>()[i] * direction.as<double>()[i];
     EXPECT_NEAR(slope, expected, 1e-6 * (1 + std::fabs(expected))) << "parameter " << at;
   }
 }
@@ -216,7 +241,8 @@ TEST(AllGradientRules, AreTested) {
   initialize();
   std::set<std::string> tested = kConstant;
   tested.insert(kAsOthers.begin(), kAsOthers.end());
-  for (const Case& one : kCases) tested.insert(std::string(one.body).substr(0, std::string(one.body).find('(')));
+  for (const Case& one : kCases)
+    tested.insert(std::string(one.body).substr(0, std::string(one.body).find('(')));
   for (const OpDef* op : all_ops())
     EXPECT_EQ(op->rules.get<GradientRule>() != nullptr, tested.count(op->name) > 0) << op->name;
 }

@@ -1,15 +1,16 @@
 // Gradients of long programs: linear, on a stack of 8 MB.
-#include <gtest/gtest.h>
-#include <pthread.h>
-
 #include <chrono>
 #include <functional>
 #include <iostream>
+
+#include <gtest/gtest.h>
+#include <pthread.h>
 
 #include "baton/ir/op.h"
 #include "baton/transform/build.h"
 #include "baton/transform/gradient.h"
 #include "baton/transform/infer_type.h"
+
 #include "transform/transform_test.h"
 
 namespace baton {
@@ -55,7 +56,9 @@ double cost(Way way, int length) {
     result = (*lazy)(module);
   } else {
     result = module->copy();
-    result->replace("main", gradient(result->find("main"), result, way == Way::kFirstOrder ? GradientMode::kFirstOrder : GradientMode::kHigherOrder));
+    result->replace(
+        "main", gradient(result->find("main"), result,
+                         way == Way::kFirstOrder ? GradientMode::kFirstOrder : GradientMode::kHigherOrder));
   }
   const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
   return took.count() / length;
@@ -65,7 +68,8 @@ void expect_linear(Way way, const char* name, int length) {
   double small = 1e9, large = 1e9;
   for (int i = 0; i < 3; ++i) small = std::min(small, cost(way, length / 10));
   for (int i = 0; i < 2; ++i) large = std::min(large, cost(way, length));
-  std::cout << name << ": " << small << " us per call of " << length / 10 << ", " << large << " of " << length << "\n";
+  std::cout << name << ": " << small << " us per call of " << length / 10 << ", " << large << " of " << length
+            << "\n";
   EXPECT_LT(large, 4 * small);
 }
 

@@ -1,17 +1,23 @@
-// Gradients of whole programs: control flow, closures, functions of the module, what stands for what, and what is refused.
+// Gradients of whole programs: control flow, closures, functions of the module, what stands for what, and
+// what is refused.
 #include "baton/transform/gradient.h"
 
 #include <cmath>
+#include <iostream>
+#include <set>
 
 #include <gtest/gtest.h>
 
 #include "baton/driver/initialize.h"
 #include "baton/ir/op.h"
 #include "baton/pass/origin_verifier.h"
+#include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
 #include "baton/transform/build.h"
 #include "baton/transform/infer_type.h"
+
+#include "transform/golden_case.h"
 #include "transform/program_interpreter.h"
 #include "transform/transform_test.h"
 
@@ -31,9 +37,15 @@ IRModule differentiated(const IRModule& module, GradientMode mode) {
   return result;
 }
 
-Value scalar_value(double value) { return tensor(NDArray::of<double>({}, std::vector<double>{value}, DType::float_(64))); }
-Value int_value(int32_t value) { return tensor(NDArray::of<int32_t>({}, std::vector<int32_t>{value}, DType::int_(32))); }
-Value bool_value(bool value) { return tensor(NDArray::of<uint8_t>({}, std::vector<uint8_t>{value}, DType::bool_())); }
+Value scalar_value(double value) {
+  return tensor(NDArray::of<double>({}, std::vector<double>{value}, DType::float_(64)));
+}
+Value int_value(int32_t value) {
+  return tensor(NDArray::of<int32_t>({}, std::vector<int32_t>{value}, DType::int_(32)));
+}
+Value bool_value(bool value) {
+  return tensor(NDArray::of<uint8_t>({}, std::vector<uint8_t>{value}, DType::bool_()));
+}
 double number(const Value& value) { return value.array.as<double>()[0]; }
 
 /// The derivative of main by its parameter `at`.
@@ -76,18 +88,24 @@ TEST(Gradient, GoesThroughClosuresAndReferences) {
   EXPECT_DOUBLE_EQ(higher(R"(def @main(%x: float64) -> float64 {
     let %f = fn (%y: float64) -> float64 { multiply(%x, %y) };
     %f(%f(%x))
-  })", {scalar_value(2)}), 12);
+  })",
+                          {scalar_value(2)}),
+                   12);
   EXPECT_DOUBLE_EQ(higher(R"(def @main(%x: float64) -> float64 {
     let %r = ref(%x);
     let %u = ref_write(%r, multiply(ref_read(%r), %x));
     ref_read(%r)
-  })", {scalar_value(3)}), 6);
+  })",
+                          {scalar_value(3)}),
+                   6);
 }
 
 TEST(Gradient, GoesThroughDataTypes) {
   EXPECT_DOUBLE_EQ(higher(R"(
 type Box[A] { MkBox(A), }
-def @main(%x: float64) -> float64 { match (MkBox(exp(%x))) { MkBox(%y) => { multiply(%y, %y) }, } })", {scalar_value(0.5)}), 2 * std::exp(1.0));
+def @main(%x: float64) -> float64 { match (MkBox(exp(%x))) { MkBox(%y) => { multiply(%y, %y) }, } })",
+                          {scalar_value(0.5)}),
+                   2 * std::exp(1.0));
 }
 
 // Whether it is a kernel or not, each call counts for itself.
@@ -104,7 +122,8 @@ TEST(Gradient, OfAFunctionThatIsCalledTwice) {
 TEST(Gradient, ByTheFieldsOfATuple) {
   const IRModule module = typed("def @main(%t: (float64, float64)) { multiply(%t.0, exp(%t.1)) }");
   for (const GradientMode mode : {GradientMode::kFirstOrder, GradientMode::kHigherOrder}) {
-    const Value result = interpret(differentiated(module, mode), "main", {tuple_of({scalar_value(2), scalar_value(0.5)})});
+    const Value result =
+        interpret(differentiated(module, mode), "main", {tuple_of({scalar_value(2), scalar_value(0.5)})});
     const Value& by_tuple = result.fields.at(1).fields.at(0);
     EXPECT_DOUBLE_EQ(number(by_tuple.fields.at(0)), std::exp(0.5));
     EXPECT_DOUBLE_EQ(number(by_tuple.fields.at(1)), 2 * std::exp(0.5));
@@ -127,7 +146,8 @@ TEST(Gradient, OfAGradient) {
   const Var x = var("x", scalar_type(DType::float_(64)));
   again->set("main", function({x}, get_item(get_item(Expr(call_expr(Expr(inner), {Expr(x)})), 1), 0)));
   infer_types(again);
-  const Value result = interpret(differentiated(again, GradientMode::kHigherOrder), "main", {scalar_value(2)});
+  const Value result =
+      interpret(differentiated(again, GradientMode::kHigherOrder), "main", {scalar_value(2)});
   EXPECT_DOUBLE_EQ(number(result.fields.at(0)), 12);
   EXPECT_DOUBLE_EQ(number(result.fields.at(1).fields.at(0)), 12);
 }
@@ -135,10 +155,11 @@ TEST(Gradient, OfAGradient) {
 // ---- What stands for what.
 
 TEST(Gradient, OfAnOperatorStandsForIt) {
-  const IRModule module = typed_module("def @main(%x: Tensor[(3), float32]) {\n  %0 = exp(%x);\n  tanh(%0)\n}");
+  const IRModule module =
+      typed_module("def @main(%x: Tensor[(3), float32]) {\n  %0 = exp(%x);\n  tanh(%0)\n}");
   EXPECT_EQ(body_text(run_passes(module, {named_pass("FirstOrderGradient")}), true),
             R"(let %x_0 = %x;
-let %x_1 = zeros_like(%x_0) /* made_for=3:8 "the gradient starts there" */;
+let %x_1 = zeros_like(%x_0) /* made_for=3:8 "its gradient needs it" */;
 let %x_2 = exp(%x_0) /* from=3:8 */;
 let %x_3 = zeros_like(%x_2) /* from=3:8 */;
 %0 = tanh(%x_2) /* from=4:3 */;
@@ -146,7 +167,7 @@ let %x_4 = %0;
 let %x_5 = zeros_like(%x_4) /* from=4:3 */;
 %1 = ones_like(%0) /* from=4:3 */;
 %2 = multiply(%0, %0) /* from=4:3 */;
-%3 = ones_like(%x_4) /* made_for=4:3 "the gradient starts there" */;
+%3 = ones_like(%x_4) /* made_for=4:3 "its gradient needs it" */;
 %4 = subtract(%1, %2) /* from=4:3 */;
 %5 = multiply(%3, %4) /* from=4:3 */;
 %8 = (
@@ -163,8 +184,51 @@ let %x_7 = add(%x_1, %7) /* from=3:8 */;
 TEST(Gradient, OfNothingIsTheUsersOwn) {
   const IRModule module = typed("def @main(%x: float64) { %x }");
   for (const GradientMode mode : {GradientMode::kFirstOrder, GradientMode::kHigherOrder})
-    EXPECT_DOUBLE_EQ(number(interpret(differentiated(module, mode), "main", {scalar_value(2)}).fields.at(1).fields.at(0)), 1);
+    EXPECT_DOUBLE_EQ(
+        number(interpret(differentiated(module, mode), "main", {scalar_value(2)}).fields.at(1).fields.at(0)),
+        1);
   EXPECT_THROW((*named_pass("FirstOrderGradient"))(module), NotSupported);
+  // Operators elsewhere, or constants only.
+  EXPECT_DOUBLE_EQ(higher("def @f(%x: float64, %y: float64) -> float64 { multiply(%x, %y) } "
+                          "def @main(%x: float64) -> float64 { @f(3f64, %x) }",
+                          {scalar_value(2)}),
+                   3);
+  EXPECT_DOUBLE_EQ(higher("def @main(%x: float64) -> (float64, float64) { (%x, 3f64) }", {scalar_value(2)}),
+                   1);
+}
+
+// Every program of the reference data, whatever it is made of: a gradient that is typed and accounts for its
+// operators, or a clear answer.
+TEST(Gradient, OfAllReferencePrograms) {
+  initialize();
+  golden::PassCases cases;
+  std::set<std::string> seen;
+  int made = 0, refused = 0;
+  for (const auto& one : cases.cases()) {
+    std::string why;
+    if (!seen.insert(one["module"].get<std::string>() + one.value("bind", nlohmann::json()).dump()).second)
+      continue;
+    const IRModule module =
+        one["module"].get<std::string>().starts_with("model:") ? IRModule() : cases.input(one, why);
+    if (!module) continue;
+    SCOPED_TRACE(one["module"].get<std::string>());
+    for (const GradientMode mode : {GradientMode::kFirstOrder, GradientMode::kHigherOrder}) {
+      try {
+        differentiated(module, mode);
+        ++made;
+      } catch (const NotSupported&) {
+        ++refused;
+      } catch (const DiagnosticError&) {
+        ++refused;  // integers: what the rules give has other types
+      }
+    }
+    const auto context = std::make_shared<PassContext>();
+    context->instruments = {std::make_shared<OriginVerifier>()};
+    const PassContextScope scope(context);
+    EXPECT_NO_THROW((*named_pass("LazyGradientInit"))(module));
+  }
+  EXPECT_GT(made, 80);
+  std::cout << made << " gradients, " << refused << " refused\n";
 }
 
 // ---- What is refused.
@@ -181,14 +245,17 @@ std::string refusal(const std::string& text, GradientMode mode) {
 TEST(Gradient, SaysWhatItCannotDo) {
   EXPECT_EQ(refusal("def @main(%x: Tensor[(3), float32]) { sort(%x) }", GradientMode::kHigherOrder),
             "the operator sort has no gradient; register_gradient gives it one");
-  EXPECT_EQ(refusal(kIf, GradientMode::kFirstOrder),
-            "the first-order gradient is for dataflow, not for if at from_string:2:36; use mode=\"higher_order\"");
-  EXPECT_EQ(refusal("def @main(%x: Tensor[(1, 5, 5, 3), float32], %w: Tensor[(3, 3, 3, 4), float32]) { nn.conv2d(%x, %w, kernel_size=[3, 3], "
+  EXPECT_EQ(
+      refusal(kIf, GradientMode::kFirstOrder),
+      "the first-order gradient is for dataflow, not for if at from_string:2:36; use mode=\"higher_order\"");
+  EXPECT_EQ(refusal("def @main(%x: Tensor[(1, 5, 5, 3), float32], %w: Tensor[(3, 3, 3, 4), float32]) { "
+                    "nn.conv2d(%x, %w, kernel_size=[3, 3], "
                     "channels=4, data_layout=\"NHWC\", kernel_layout=\"HWIO\") }",
                     GradientMode::kFirstOrder),
             "the gradient of nn.conv2d is provided for the layouts NCHW and OIHW, got NHWC and HWIO");
-  EXPECT_EQ(refusal("def @main(%f: fn (float32) -> float32, %x: float32) { %f(%x) }", GradientMode::kHigherOrder),
-            "the gradient by a parameter of type fn (float32) -> float32");
+  EXPECT_EQ(
+      refusal("def @main(%f: fn (float32) -> float32, %x: float32) { %f(%x) }", GradientMode::kHigherOrder),
+      "the gradient by a parameter of type fn (float32) -> float32");
 }
 
 TEST(Gradient, RulesCanBeRegistered) {
@@ -204,13 +271,16 @@ TEST(Gradient, RulesCanBeRegistered) {
 
 TEST(LazyGradientInit, KeepsWhatAProgramComputes) {
   const char* texts[] = {
-      "def @main(%x: float64, %y: float64) { let %z = zeros_like(%x); multiply(add(add(%x, %z), %y), add(ones_like(%y), %x)) }",
+      "def @main(%x: float64, %y: float64) { let %z = zeros_like(%x); multiply(add(add(%x, %z), %y), "
+      "add(ones_like(%y), %x)) }",
       "def @main(%x: float64, %y: float64) { multiply(zeros(shape=[], dtype=\"float64\"), %x) }",
       "def @main(%x: float64, %y: float64) { if (less(%x, %y)) { exp(%x) } else { multiply(%y, 2f64) } }",
       "def @g(%x: float64, %t: (float64, float64)) -> (float64, float64) { (add(%x, %t.1), %t.0) } "
       "def @main(%x: float64, %y: float64) { %0 = @g(%x, (%y, 3f64)); subtract(%0.0, %0.1) }",
-      "def @main(%x: float64, %y: float64) { let %f = fn (%a: float64) -> float64 { add(%a, %y) }; %f(%f(%x)) }",
-      "def @main(%x: float64, %y: float64) { %0 = stack((%x, %y)); %1 = split(%0, indices_or_sections=2); sum(multiply(%1.0, %1.1)) }",
+      "def @main(%x: float64, %y: float64) { let %f = fn (%a: float64) -> float64 { add(%a, %y) }; "
+      "%f(%f(%x)) }",
+      "def @main(%x: float64, %y: float64) { %0 = stack((%x, %y)); %1 = split(%0, indices_or_sections=2); "
+      "sum(multiply(%1.0, %1.1)) }",
   };
   for (const char* text : texts) {
     SCOPED_TRACE(text);

@@ -5,6 +5,7 @@
 #include "baton/ops/nn/conv_attrs.h"
 #include "baton/ops/nn/pool_attrs.h"
 #include "baton/support/error.h"
+
 #include "transform/program_interpreter.h"
 
 namespace baton::run {
@@ -65,7 +66,8 @@ void each_product(const Conv2DAttrs& attrs, const Index& result, const Index& we
   each(result, [&](const Index& y) {
     each({weight[1], weight[2], weight[3]}, [&](const Index& k) {
       visit(y,
-            Index{y[0], y[1] / outputs * weight[1] + k[0], y[2] * attrs.strides[0] + k[1] * attrs.dilation[0] - padding.top,
+            Index{y[0], y[1] / outputs * weight[1] + k[0],
+                  y[2] * attrs.strides[0] + k[1] * attrs.dilation[0] - padding.top,
                   y[3] * attrs.strides[1] + k[2] * attrs.dilation[1] - padding.left},
             Index{y[1], k[0], k[1], k[2]});
     });
@@ -87,9 +89,9 @@ void conv2d_transpose(const CallNode& call, const std::vector<NDArray>& args, ND
 
 void conv2d_backward_weight(const CallNode& call, const std::vector<NDArray>& args, NDArray& to) {
   Grid gradient(args[0]), data(args[1]), out(to);
-  each_product(attrs_as<Conv2DAttrs>(call.attrs()), args[0].shape(), to.shape(), [&](const Index& y, const Index& x, const Index& w) {
-    out.at(w) += gradient.at(y) * data.get(x);
-  });
+  each_product(
+      attrs_as<Conv2DAttrs>(call.attrs()), args[0].shape(), to.shape(),
+      [&](const Index& y, const Index& x, const Index& w) { out.at(w) += gradient.at(y) * data.get(x); });
 }
 
 // The cells of each window, in NCHW.
@@ -99,7 +101,8 @@ void each_window(const A& attrs, const NDArray& gradient, Grid& data, Visit&& vi
   each(gradient.shape(), [&](const Index& y) {
     std::vector<Index> cells;
     each({attrs.pool_size[0], attrs.pool_size[1]}, [&](const Index& k) {
-      const Index x{y[0], y[1], y[2] * attrs.strides[0] + k[0] - padding.top, y[3] * attrs.strides[1] + k[1] - padding.left};
+      const Index x{y[0], y[1], y[2] * attrs.strides[0] + k[0] - padding.top,
+                    y[3] * attrs.strides[1] + k[1] - padding.left};
       if (data.inside(x)) cells.push_back(x);
     });
     visit(y, cells);
@@ -108,19 +111,21 @@ void each_window(const A& attrs, const NDArray& gradient, Grid& data, Visit&& vi
 
 void max_pool2d_grad(const CallNode& call, const std::vector<NDArray>& args, NDArray& to) {
   Grid gradient(args[0]), data(args[1]), out(to);
-  each_window(attrs_as<MaxPool2DAttrs>(call.attrs()), args[0], data, [&](const Index& y, const std::vector<Index>& cells) {
-    Index best = cells.at(0);
-    for (const Index& cell : cells)
-      if (data.at(cell) > data.at(best)) best = cell;
-    out.at(best) += gradient.at(y);
-  });
+  each_window(attrs_as<MaxPool2DAttrs>(call.attrs()), args[0], data,
+              [&](const Index& y, const std::vector<Index>& cells) {
+                Index best = cells.at(0);
+                for (const Index& cell : cells)
+                  if (data.at(cell) > data.at(best)) best = cell;
+                out.at(best) += gradient.at(y);
+              });
 }
 
 void avg_pool2d_grad(const CallNode& call, const std::vector<NDArray>& args, NDArray& to) {
   const auto& attrs = attrs_as<AvgPool2DAttrs>(call.attrs());
   Grid gradient(args[0]), data(args[1]), out(to);
   each_window(attrs, args[0], data, [&](const Index& y, const std::vector<Index>& cells) {
-    const auto count = attrs.count_include_pad ? attrs.pool_size[0] * attrs.pool_size[1] : static_cast<int64_t>(cells.size());
+    const auto count = attrs.count_include_pad ? attrs.pool_size[0] * attrs.pool_size[1]
+                                               : static_cast<int64_t>(cells.size());
     for (const Index& cell : cells) out.at(cell) += gradient.at(y) / static_cast<double>(count);
   });
 }
@@ -138,7 +143,8 @@ void cross_entropy(const std::vector<NDArray>& args, bool logits, NDArray& to) {
 void variance(const CallNode& call, const std::vector<NDArray>& args, NDArray& to) {
   const NDArray sums = to.reshaped(args[1].shape());
   Grid data(args[0]), mean(args[1]), out(sums);
-  const double n = static_cast<double>(args[0].size() / args[1].size()) - (bool_attr(call, "unbiased") ? 1 : 0);
+  const double n =
+      static_cast<double>(args[0].size() / args[1].size()) - (bool_attr(call, "unbiased") ? 1 : 0);
   each(args[0].shape(), [&](const Index& i) {
     Index at = i;
     for (size_t axis = 0; axis < at.size(); ++axis)
@@ -153,7 +159,8 @@ void strided_set(const std::vector<NDArray>& args, NDArray& to) {
   each(args[1].shape(), [&](const Index& i) {
     Index at = i;
     for (size_t axis = 0; axis < at.size(); ++axis) {
-      const int64_t begin = args[2].as<int64_t>()[axis], extent = to.shape()[axis], stride = args[4].as<int64_t>()[axis];
+      const int64_t begin = args[2].as<int64_t>()[axis], extent = to.shape()[axis],
+                    stride = args[4].as<int64_t>()[axis];
       const int64_t from = begin < 0 ? begin + extent : begin;
       at[axis] = std::min(from, stride < 0 ? extent - 1 : extent) + i[axis] * stride;
     }
@@ -169,7 +176,8 @@ void scatter_nd(const std::vector<NDArray>& args, NDArray& to) {
   const int64_t named = indices.shape()[0], places = indices.size() / named;
   const auto names = static_cast<size_t>(indices.ndim() - 1);
   const auto index_at = [&](int64_t at) {
-    return indices.dtype().bits == 64 ? indices.as<int64_t>()[static_cast<size_t>(at)] : indices.as<int32_t>()[static_cast<size_t>(at)];
+    return indices.dtype().bits == 64 ? indices.as<int64_t>()[static_cast<size_t>(at)]
+                                      : indices.as<int32_t>()[static_cast<size_t>(at)];
   };
   each(args[2].shape(), [&](const Index& i) {
     int64_t place = 0;
@@ -199,19 +207,31 @@ NDArray plain_loops(const CallNode& call, const std::vector<NDArray>& args) {
     collapse(converted<int32_t, double>(args[0], DType::float_(64)), sums);
     return converted<double, int32_t>(sums, DType::int_(32));
   }
-  if (!type || type->dtype() != DType::float_(64)) throw NotSupported(name + " has no compute, and loops are over float64");
+  if (!type || type->dtype() != DType::float_(64))
+    throw NotSupported(name + " has no compute, and loops are over float64");
   NDArray to = NDArray::zeros(type->extents(), type->dtype());
-  if (name == "collapse_sum_like") collapse(args[0], to);
-  else if (name == "nn.conv2d_transpose") conv2d_transpose(call, args, to);
-  else if (name == "nn.conv2d_backward_weight") conv2d_backward_weight(call, args, to);
-  else if (name == "nn.max_pool2d_grad") max_pool2d_grad(call, args, to);
-  else if (name == "nn.avg_pool2d_grad") avg_pool2d_grad(call, args, to);
-  else if (name == "nn.cross_entropy") cross_entropy(args, false, to);
-  else if (name == "nn.cross_entropy_with_logits") cross_entropy(args, true, to);
-  else if (name == "variance") variance(call, args, to);
-  else if (name == "strided_set") strided_set(args, to);
-  else if (name == "scatter_nd") scatter_nd(args, to);
-  else throw NotSupported("no loops for " + name);
+  if (name == "collapse_sum_like")
+    collapse(args[0], to);
+  else if (name == "nn.conv2d_transpose")
+    conv2d_transpose(call, args, to);
+  else if (name == "nn.conv2d_backward_weight")
+    conv2d_backward_weight(call, args, to);
+  else if (name == "nn.max_pool2d_grad")
+    max_pool2d_grad(call, args, to);
+  else if (name == "nn.avg_pool2d_grad")
+    avg_pool2d_grad(call, args, to);
+  else if (name == "nn.cross_entropy")
+    cross_entropy(args, false, to);
+  else if (name == "nn.cross_entropy_with_logits")
+    cross_entropy(args, true, to);
+  else if (name == "variance")
+    variance(call, args, to);
+  else if (name == "strided_set")
+    strided_set(args, to);
+  else if (name == "scatter_nd")
+    scatter_nd(args, to);
+  else
+    throw NotSupported("no loops for " + name);
   return to;
 }
 

@@ -60,9 +60,12 @@ class Interpreter {
 
   Value compute(const ExprNode& node, Frame& frame) {
     switch (node.kind()) {
-      case ExprKind::kVar: throw Error("%" + static_cast<const VarNode&>(node).name() + " has no value");
-      case ExprKind::kGlobalVar: return global(static_cast<const GlobalVarNode&>(node).name());
-      case ExprKind::kConstant: return tensor(static_cast<const ConstantNode&>(node).value());
+      case ExprKind::kVar:
+        throw Error("%" + static_cast<const VarNode&>(node).name() + " has no value");
+      case ExprKind::kGlobalVar:
+        return global(static_cast<const GlobalVarNode&>(node).name());
+      case ExprKind::kConstant:
+        return tensor(static_cast<const ConstantNode&>(node).value());
       case ExprKind::kOp:
       case ExprKind::kConstructor:
       case ExprKind::kFunction: {
@@ -71,7 +74,8 @@ class Interpreter {
         value.frame = &frame;
         return value;
       }
-      case ExprKind::kTuple: return tuple_of(all(static_cast<const TupleNode&>(node).fields(), frame));
+      case ExprKind::kTuple:
+        return tuple_of(all(static_cast<const TupleNode&>(node).fields(), frame));
       case ExprKind::kTupleGetItem: {
         const auto& item = static_cast<const TupleGetItemNode&>(node);
         return evaluate(item.tuple(), frame).fields.at(static_cast<size_t>(item.index()));
@@ -83,19 +87,24 @@ class Interpreter {
       }
       case ExprKind::kRefCreate: {
         Value value;
-        value.cell = std::make_shared<Value>(evaluate(static_cast<const RefCreateNode&>(node).value(), frame));
+        value.cell =
+            std::make_shared<Value>(evaluate(static_cast<const RefCreateNode&>(node).value(), frame));
         return value;
       }
-      case ExprKind::kRefRead: return *evaluate(static_cast<const RefReadNode&>(node).ref(), frame).cell;
+      case ExprKind::kRefRead:
+        return *evaluate(static_cast<const RefReadNode&>(node).ref(), frame).cell;
       case ExprKind::kRefWrite: {
         const auto& write = static_cast<const RefWriteNode&>(node);
         const Value cell = evaluate(write.ref(), frame);
         *cell.cell = evaluate(write.value(), frame);
         return {};
       }
-      case ExprKind::kMatch: return match(static_cast<const MatchNode&>(node), frame);
-      case ExprKind::kCall: return call(static_cast<const CallNode&>(node), frame);
-      case ExprKind::kLet: break;
+      case ExprKind::kMatch:
+        return match(static_cast<const MatchNode&>(node), frame);
+      case ExprKind::kCall:
+        return call(static_cast<const CallNode&>(node), frame);
+      case ExprKind::kLet:
+        break;
     }
     throw InternalError(__FILE__, __LINE__, "a let");
   }
@@ -127,7 +136,8 @@ class Interpreter {
     }
     std::vector<Expr> constants;
     for (size_t i = 0; i < args.size(); ++i) constants.push_back(constant_of(args[i], none));
-    const Call run = make_call(call.callee(), constants, call.attrs(), NodeInfo(OriginSet::none(), {}, call.checked_type()));
+    const Call run = make_call(call.callee(), constants, call.attrs(),
+                               NodeInfo(OriginSet::none(), {}, call.checked_type()));
     std::vector<NDArray> results = evaluator_->evaluate(*run);
     if (call.checked_type()->kind() != TypeKind::kTuple) return tensor(results.at(0));
     std::vector<Value> fields;
@@ -155,7 +165,8 @@ class Interpreter {
 
   static bool bind(const PatternNode& pattern, const Value& value, Frame& frame) {
     if (pattern.kind() == PatternKind::kVar) frame.values[pattern.var().get()] = value;
-    if (pattern.kind() == PatternKind::kConstructor && pattern.constructor().get() != value.constructor) return false;
+    if (pattern.kind() == PatternKind::kConstructor && pattern.constructor().get() != value.constructor)
+      return false;
     for (size_t i = 0; i < pattern.patterns().size(); ++i)
       if (!bind(*pattern.patterns()[i], value.fields.at(i), frame)) return false;
     return true;

@@ -1,5 +1,5 @@
-// Runs whole programs for tests of passes: calls, lets, ifs, closures, recursion, references, data types. Operators are
-// run by their own computes, some that have none by plain loops over float64.
+// Runs whole programs for tests of passes: calls, lets, ifs, closures, recursion, references, data types.
+// Operators are run by their own computes, some that have none by plain loops over float64.
 #pragma once
 
 #include <memory>
@@ -14,12 +14,12 @@ struct Frame;
 
 /// What an expression evaluates to.
 struct Value {
-  NDArray array;                                ///< a tensor
-  std::vector<Value> fields;                    ///< a tuple, or the arguments of `constructor`
-  std::shared_ptr<Value> cell;                  ///< a reference
-  Expr callable;                                ///< a function, an operator or a constructor
-  Frame* frame = nullptr;                       ///< where a function was made; gone with the interpretation
-  const ConstructorNode* constructor = nullptr; ///< of a data type's value
+  NDArray array;                                 ///< a tensor
+  std::vector<Value> fields;                     ///< a tuple, or the arguments of `constructor`
+  std::shared_ptr<Value> cell;                   ///< a reference
+  Expr callable;                                 ///< a function, an operator or a constructor
+  Frame* frame = nullptr;                        ///< where a function was made; gone with the interpretation
+  const ConstructorNode* constructor = nullptr;  ///< of a data type's value
 };
 
 Value tensor(NDArray array);

@@ -72,6 +72,19 @@ class _Namespace:
         return sorted(each[len(self._prefix):] for each in NAMES if each.startswith(self._prefix))
 
 
+def register_gradient(op_name, fgradient=None, level=10):
+    """Makes `fgradient(orig, grad) -> [Expr]` the gradient of the operator: the adjoint of each argument of the call
+    `orig`, given that of its result. Without `fgradient` a decorator. The one registered last counts, whatever `level`.
+    """
+    from ..expr import as_expr
+
+    def register(given):
+        core.register_gradient(op_name, lambda orig, grad: [as_expr(each) for each in given(orig, grad)])
+        return given
+
+    return register if fgradient is None else register(fgradient)
+
+
 nn, image, vision, annotation = (_Namespace(each) for each in ("nn", "image", "vision", "annotation"))
 
 

@@ -5,6 +5,7 @@ from .. import transform
 from . import (dcgan, densenet, dqn, inception_v3, init, lstm, mlp, mobilenet, resnet, resnet_3d, squeezenet, synthetic, vgg)
 from .init import create_workload
 from ..function import Function
+from ..transform import gradient
 
 
 def run_opt_pass(expr, opt_pass, import_prelude=False):

@@ -113,6 +113,19 @@ class LayoutConfig:
     def __exit__(self, *exception):
         LayoutConfig.current = self._outer
         core.exit_layout_config()
+def gradient(expr, mod=None, mode="higher_order"):
+    """The function that returns `(result, (gradient by each parameter, ...))`.
+
+    Parameters
+    ----------
+    expr : Function or GlobalVar
+        What is differentiated; a GlobalVar needs `mod`.
+    mod : IRModule
+        Where the functions are that it calls. "higher_order" adds their counterparts, named `<name>_grad`.
+    mode : {"higher_order", "first_order"}
+        With control flow, closures and references; or dataflow only, which stays dataflow.
+    """
+    return core.gradient(expr, mod, mode)
 
 
 def function_pass(pass_func=None, opt_level=None, name=None, required=None):

@@ -1,6 +1,10 @@
 // Random numbers from a counter: the key, uint64[10], goes in, and the next key comes out beside the numbers.
+#include <cmath>
+
+#include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/random/random_attrs.h"
+#include "baton/ops/random/threefry.h"
 #include "baton/ops/relations.h"
 
 namespace baton {
@@ -38,6 +42,95 @@ RelationStatus multinomial_relation(RelationContext& ctx, const MultinomialAttrs
   return ctx.assign_result(tuple_type({key_type(), tensor_type(std::move(shape), DType::int_(32))}));
 }
 
+int64_t product_of(const std::vector<int64_t>& extents) {
+  int64_t count = 1;
+  for (const int64_t extent : extents) count *= extent;
+  return count;
+}
+
+Halide::Expr flat_index(const Axes& i, const std::vector<int64_t>& shape) {
+  Halide::Expr flat = 0;
+  for (int k = 0; k < i.rank(); ++k) flat = flat * as_int(shape[k]) + i[k];
+  return flat;
+}
+
+// The highest bits of a word (of its lower half for float32) as a number from 0 to below 1.
+Halide::Expr unit_number(const Halide::Expr& word, Halide::Type type) {
+  if (type.bits() == 64) {
+    const Halide::Expr bits = (word >> Halide::Expr(uint64_t{12})) | Halide::Expr(uint64_t{0x3FF} << 52);
+    return Halide::reinterpret(type, bits) - cast(type, 1);
+  }
+  const Halide::Expr bits = (Halide::cast<uint32_t>(word) >> Halide::Expr(uint32_t{9})) | Halide::Expr(uint32_t{0x7F} << 23);
+  return Halide::reinterpret(type, bits) - cast(type, 1);
+}
+
+void generate_compute(Compute& c, const ThreefryGenerateAttrs& attrs) {
+  const int64_t count = product_of(attrs.out_shape);
+  const Generator generator = ready_generator(c, 0, count);
+  const Words words = random_words(c, generator, count);
+  const Axes i(c.out(1).rank());
+  Halide::Func numbers = c.stage("threefry_generate");
+  numbers(i.reversed()) = words(flat_index(i, attrs.out_shape));
+  c.results({next_generator(c, generator, count), numbers});
+}
+
+void uniform_compute(Compute& c, const UniformAttrs& attrs) {
+  const int64_t count = product_of(attrs.out_shape);
+  const Generator generator = ready_generator(c, 0, count);
+  const Words words = random_words(c, generator, count);
+  const Axes i(c.out(1).rank());
+  const Halide::Expr low = c.in(1)(Index{}), high = c.in(2)(Index{});
+  Halide::Func numbers = c.stage("uniform");
+  numbers(i.reversed()) = unit_number(words(flat_index(i, attrs.out_shape)), halide_type(c.out(1).dtype())) * (high - low) + low;
+  c.results({next_generator(c, generator, count), numbers});
+}
+
+// Two uniform numbers make one: the length and the angle of a vector, by Box and Muller.
+void normal_compute(Compute& c, const NormalAttrs& attrs) {
+  const int64_t count = product_of(attrs.out_shape);
+  const Generator generator = ready_generator(c, 0, 2 * count);
+  const Words words = random_words(c, generator, 2 * count);
+  const Halide::Type type = halide_type(c.out(1).dtype());
+  const Axes i(c.out(1).rank());
+  const Halide::Expr flat = flat_index(i, attrs.out_shape), mean = c.in(1)(Index{}), scale = c.in(2)(Index{});
+  const Halide::Expr length = sqrt(cast(type, -2) * log(cast(type, 1) - unit_number(words(flat), type)));
+  const Halide::Expr angle = cast(type, Halide::Expr(2 * M_PI)) * unit_number(words(flat + as_int(count)), type);
+  Halide::Func numbers = c.stage("normal");
+  numbers(i.reversed()) = length * sin(angle) * scale + mean;
+  c.results({next_generator(c, generator, 2 * count), numbers});
+}
+
+// A uniform number picks the first index up to which the probabilities (negative ones are 0) sum up to more.
+void multinomial_compute(Compute& c, const MultinomialAttrs&) {
+  const Tensor& probs = c.in(1);
+  const std::vector<int64_t> shape = c.out(1).extents();
+  const int64_t count = product_of(shape);
+  const int kinds = as_int(probs.extent(-1));
+  const Generator generator = ready_generator(c, 0, count);
+  const Words words = random_words(c, generator, count);
+  const Axes i(probs.rank());
+  Halide::Func sums = c.stage("sums"), smaller = c.stage("smaller"), drawn = c.stage("multinomial");
+  sums(i.reversed()) = max(Halide::cast<float>(probs(i.exprs())), 0.0f);
+  auto sum_at = [&](const Halide::Expr& last) {
+    Index at = i.exprs();
+    at.back() = last;
+    return sums(reversed(at));
+  };
+  if (kinds > 1) {
+    const Halide::RDom later(1, kinds - 1, "s");
+    Index here = i.exprs(), before = i.exprs();
+    here.back() = later;
+    before.back() = later - 1;
+    sums(reversed(here)) += sums(reversed(before));
+  }
+  const Domain r({kinds});
+  const Halide::Expr number = unit_number(words(flat_index(i, shape)), Halide::Float(32));
+  smaller(i.reversed()) = 0;
+  smaller(i.reversed()) += select(sum_at(r[0]) / sum_at(kinds - 1) > number, 0, 1);
+  drawn(i.reversed()) = cast_to(c.out(1).dtype(), inside_axis(smaller(i.reversed()), kinds));
+  c.results({next_generator(c, generator, count), drawn});
+}
+
 }  // namespace
 
 const OpDef& op_random_threefry_generate() {
@@ -46,6 +139,7 @@ const OpDef& op_random_threefry_generate() {
       .doc = "The next key and random 64-bit words, by the Threefry counter-based generator.",
       .inputs = {{"key", "uint64 tensor of 10"}},
       .relation = [](RelationContext& ctx, const ThreefryGenerateAttrs& attrs) { return with_key(ctx, attrs.out_shape, kWord); },
+      .compute = generate_compute,
   };
   return def;
 }
@@ -60,6 +154,7 @@ const OpDef& op_random_threefry_split() {
             if (ctx.assign(0, key_type()) == kFailed) return kFailed;
             return ctx.assign_result(tuple_type({key_type(), key_type()}));
           },
+      .compute = [](Compute& c, const NoAttrs&) { c.results(split_generator(c, 0)); },
   };
   return def;
 }
@@ -71,6 +166,7 @@ const OpDef& op_random_uniform() {
       .inputs = {{"key", "uint64 tensor of 10"}, {"low", "scalar"}, {"high", "scalar"}},
       .relation = [](RelationContext& ctx,
                      const UniformAttrs& attrs) { return distribution_relation(ctx, attrs.out_shape, attrs.out_dtype); },
+      .compute = uniform_compute,
   };
   return def;
 }
@@ -82,6 +178,7 @@ const OpDef& op_random_normal() {
       .inputs = {{"key", "uint64 tensor of 10"}, {"mean", "scalar"}, {"scale", "scalar"}},
       .relation = [](RelationContext& ctx,
                      const NormalAttrs& attrs) { return distribution_relation(ctx, attrs.out_shape, attrs.out_dtype); },
+      .compute = normal_compute,
   };
   return def;
 }
@@ -92,6 +189,7 @@ const OpDef& op_random_multinomial() {
       .doc = "The next key and, for each row of probabilities, indices drawn with them.",
       .inputs = {{"key", "uint64 tensor of 10"}, {"probs", "tensor, probabilities along its last axis"}},
       .relation = multinomial_relation,
+      .compute = multinomial_compute,
   };
   return def;
 }

@@ -4,10 +4,12 @@
 
 namespace baton::gradients {
 
-Expr op(std::string_view name, std::vector<Expr> args, const std::vector<std::pair<std::string, AttrValue>>& attrs) {
+Expr op(std::string_view name, std::vector<Expr> args,
+        const std::vector<std::pair<std::string, AttrValue>>& attrs) {
   const OpDef* def = find_op(name);
   BATON_CHECK(def, "a gradient needs " + std::string(name));
-  return Expr(call_expr(op_expr(*def), std::move(args), def->attrs ? make_attrs(*def->attrs, attrs) : Attrs()));
+  return Expr(
+      call_expr(op_expr(*def), std::move(args), def->attrs ? make_attrs(*def->attrs, attrs) : Attrs()));
 }
 
 Expr scalar_like(double value, const Expr& like) {
@@ -16,7 +18,9 @@ Expr scalar_like(double value, const Expr& like) {
   return Expr(scalar(value, type->dtype()));
 }
 
-void refuse(const CallNode& call, const std::string& why) { throw NotSupported("the gradient of " + call.op()->name + " " + why); }
+void refuse(const CallNode& call, const std::string& why) {
+  throw NotSupported("the gradient of " + call.op()->name + " " + why);
+}
 
 const TensorTypeNode& tensor_arg(const CallNode& call, size_t index) {
   const auto* type = tensor_type_of(call.args().at(index));
@@ -26,7 +30,8 @@ const TensorTypeNode& tensor_arg(const CallNode& call, size_t index) {
 
 std::vector<int64_t> static_arg(const CallNode& call, size_t index) {
   const TensorTypeNode& type = tensor_arg(call, index);
-  if (!type.is_static()) refuse(call, "needs known extents, got " + type_text(call.args()[index]->checked_type()));
+  if (!type.is_static())
+    refuse(call, "needs known extents, got " + type_text(call.args()[index]->checked_type()));
   return type.extents();
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Short forms for writing gradients: g * cos(x) reads as `mul(g, op("cos", {x}))`. Calls are made for the origins of the
-// operator whose gradient is being taken (the open OriginScope).
+// Short forms for writing gradients: g * cos(x) reads as `mul(g, op("cos", {x}))`. Calls are made for the
+// origins of the operator whose gradient is being taken (the open OriginScope).
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,7 +13,8 @@ namespace baton::gradients {
 using Adjoints = std::vector<Expr>;
 
 /// A call of `name` with attributes by name, the rest at their defaults.
-Expr op(std::string_view name, std::vector<Expr> args, const std::vector<std::pair<std::string, AttrValue>>& attrs = {});
+Expr op(std::string_view name, std::vector<Expr> args,
+        const std::vector<std::pair<std::string, AttrValue>>& attrs = {});
 inline Expr add(Expr a, Expr b) { return op("add", {std::move(a), std::move(b)}); }
 inline Expr sub(Expr a, Expr b) { return op("subtract", {std::move(a), std::move(b)}); }
 inline Expr mul(Expr a, Expr b) { return op("multiply", {std::move(a), std::move(b)}); }

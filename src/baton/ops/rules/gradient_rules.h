@@ -25,7 +25,8 @@ GradientRule asinh_gradient();
 GradientRule acosh_gradient();
 GradientRule atanh_gradient();
 
-// ---- Arithmetic and choice (gradient_rules_arithmetic.cc). Where two shapes were broadcast, the adjoint is summed.
+// ---- Arithmetic and choice (gradient_rules_arithmetic.cc). Where two shapes were broadcast, the adjoint is
+// summed.
 GradientRule add_gradient();
 GradientRule subtract_gradient();
 GradientRule multiply_gradient();
@@ -48,7 +49,7 @@ GradientRule collapse_sum_gradient();  ///< g broadcast to the data
 GradientRule concatenate_gradient();
 GradientRule stack_gradient();
 GradientRule strided_slice_gradient();
-GradientRule take_gradient();       ///< slices of g are added where they were taken from
+GradientRule take_gradient();  ///< slices of g are added where they were taken from
 GradientRule gather_nd_gradient();
 GradientRule one_hot_gradient();
 GradientRule arange_gradient();

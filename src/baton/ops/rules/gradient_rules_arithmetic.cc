@@ -59,7 +59,8 @@ GradientRule clip_gradient() {
     };
     const Expr low = bound("a_min"), high = bound("a_max");
     const Expr zero = zeros_like(x), one = ones_like(x);
-    return Adjoints{op("where", {op("less", {x, low}), zero, op("where", {op("less", {high, x}), zero, mul(one, g)})})};
+    return Adjoints{
+        op("where", {op("less", {x, low}), zero, op("where", {op("less", {high, x}), zero, mul(one, g)})})};
   }};
 }
 

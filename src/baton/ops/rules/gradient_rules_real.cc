@@ -37,11 +37,13 @@ GradientRule sqrt_gradient() {
 }
 
 GradientRule sigmoid_gradient() {
-  return unary([](const Expr&, const Expr& y, const Expr& g) { return mul(mul(g, y), sub(ones_like(y), y)); });
+  return unary(
+      [](const Expr&, const Expr& y, const Expr& g) { return mul(mul(g, y), sub(ones_like(y), y)); });
 }
 
 GradientRule tanh_gradient() {
-  return unary([](const Expr&, const Expr& y, const Expr& g) { return mul(g, sub(ones_like(y), mul(y, y))); });
+  return unary(
+      [](const Expr&, const Expr& y, const Expr& g) { return mul(g, sub(ones_like(y), mul(y, y))); });
 }
 
 GradientRule erf_gradient() {
@@ -56,11 +58,14 @@ GradientRule sin_gradient() {
 }
 
 GradientRule cos_gradient() {
-  return unary([](const Expr& x, const Expr&, const Expr& g) { return mul(g, mul(neg(ones_like(x)), op("sin", {x}))); });
+  return unary([](const Expr& x, const Expr&, const Expr& g) {
+    return mul(g, mul(neg(ones_like(x)), op("sin", {x})));
+  });
 }
 
 GradientRule tan_gradient() {
-  return unary([](const Expr& x, const Expr&, const Expr& g) { return div(g, mul(op("cos", {x}), op("cos", {x}))); });
+  return unary(
+      [](const Expr& x, const Expr&, const Expr& g) { return div(g, mul(op("cos", {x}), op("cos", {x}))); });
 }
 
 GradientRule sinh_gradient() {

@@ -20,7 +20,9 @@ std::vector<int64_t> reduced_axes(const CallNode& call) {
   if (named.empty()) return all;
   for (int64_t& axis : named) axis = front_axis(axis, rank);
   const bool exclude = bool_attr(call, "exclude");
-  std::erase_if(all, [&](int64_t axis) { return (std::find(named.begin(), named.end(), axis) != named.end()) == exclude; });
+  std::erase_if(all, [&](int64_t axis) {
+    return (std::find(named.begin(), named.end(), axis) != named.end()) == exclude;
+  });
   return all;
 }
 
@@ -36,7 +38,9 @@ double count(const CallNode& call, const std::vector<int64_t>& axes) {
   double elements = 1;
   for (const int64_t axis : axes) {
     const Dim extent = tensor_arg(call, 0).shape()[static_cast<size_t>(axis)];
-    if (extent.is_any()) refuse(call, "needs to know the extents of the axes it reduces, got " + type_text(call.args()[0]->checked_type()));
+    if (extent.is_any())
+      refuse(call, "needs to know the extents of the axes it reduces, got " +
+                       type_text(call.args()[0]->checked_type()));
     elements *= static_cast<double>(extent.value());
   }
   return elements;

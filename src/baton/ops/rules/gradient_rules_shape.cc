@@ -29,11 +29,15 @@ std::vector<int64_t> axes_but(size_t rank, int64_t last) {
 }  // namespace
 
 GradientRule cast_gradient() {
-  return {[](const Call& call, const Expr& g) { return with_zeros(call, op("cast_like", {g, call->args()[0]})); }};
+  return {[](const Call& call, const Expr& g) {
+    return with_zeros(call, op("cast_like", {g, call->args()[0]}));
+  }};
 }
 
 GradientRule reshape_gradient() {
-  return {[](const Call& call, const Expr& g) { return with_zeros(call, op("reshape_like", {g, call->args()[0]})); }};
+  return {[](const Call& call, const Expr& g) {
+    return with_zeros(call, op("reshape_like", {g, call->args()[0]}));
+  }};
 }
 
 GradientRule expand_dims_gradient() {
@@ -57,7 +61,9 @@ GradientRule transpose_gradient() {
 }
 
 GradientRule collapse_sum_gradient() {
-  return {[](const Call& call, const Expr& g) { return with_zeros(call, op("broadcast_to_like", {g, call->args()[0]})); }};
+  return {[](const Call& call, const Expr& g) {
+    return with_zeros(call, op("broadcast_to_like", {g, call->args()[0]}));
+  }};
 }
 
 GradientRule concatenate_gradient() {
@@ -70,7 +76,8 @@ GradientRule concatenate_gradient() {
     for (size_t i = 0; i + 1 < parts->fields().size(); ++i) {
       const auto* part = as_type<TensorTypeNode>(parts->fields()[i]);
       const Dim extent = part->shape()[front_axis(axis, part->rank())];
-      if (extent.is_any()) refuse(*call, "needs known extents along its axis, got " + type_text(parts->fields()[i]));
+      if (extent.is_any())
+        refuse(*call, "needs known extents along its axis, got " + type_text(parts->fields()[i]));
       begins.push_back(end += extent.value());
     }
     return Adjoints{op("split", {g}, {{"indices_or_sections", AttrValue(begins)}, {"axis", axis}})};
@@ -86,7 +93,8 @@ GradientRule stack_gradient() {
     const Expr split = op("split", {g}, {{"indices_or_sections", count}, {"axis", axis}});
     std::vector<Expr> fields;
     for (int i = 0; i < count; ++i)
-      fields.push_back(op("squeeze", {get_item(split, i)}, {{"axis", AttrValue(std::vector<int64_t>{axis})}}));
+      fields.push_back(
+          op("squeeze", {get_item(split, i)}, {{"axis", AttrValue(std::vector<int64_t>{axis})}}));
     return Adjoints{tuple(std::move(fields))};
   }};
 }
@@ -95,7 +103,8 @@ GradientRule stack_gradient() {
 GradientRule strided_slice_gradient() {
   return {[](const Call& call, const Expr& g) {
     const std::vector<int64_t> shape = static_arg(*call, 0);
-    std::vector<int64_t> begin = ints_attr(*call, "begin"), end = ints_attr(*call, "end"), strides = ints_attr(*call, "strides");
+    std::vector<int64_t> begin = ints_attr(*call, "begin"), end = ints_attr(*call, "end"),
+                         strides = ints_attr(*call, "strides");
     std::vector<int64_t> axes = ints_attr(*call, "axes");
     if (axes.empty()) {
       axes.resize(begin.size());
@@ -106,20 +115,24 @@ GradientRule strided_slice_gradient() {
     for (size_t i = 0; i < begin.size(); ++i) {
       const int axis = front_axis(axes[i], static_cast<int>(shape.size()));
       from[axis] = begin[i];
-      if (sizes) to[axis] = end[i] == -1 ? shape[axis] : (begin[i] < 0 ? begin[i] + shape[axis] : begin[i]) + end[i];
-      else to[axis] = end[i];
+      if (sizes)
+        to[axis] = end[i] == -1 ? shape[axis] : (begin[i] < 0 ? begin[i] + shape[axis] : begin[i]) + end[i];
+      else
+        to[axis] = end[i];
       // One stride may be given for all axes.
       if (!sizes && !strides.empty()) step[axis] = strides.size() == 1 ? strides[0] : strides[i];
     }
     const auto vector = [](const std::vector<int64_t>& values) {
-      return Expr(constant(NDArray::of<int64_t>({static_cast<int64_t>(values.size())}, values, DType::int_(64))));
+      return Expr(
+          constant(NDArray::of<int64_t>({static_cast<int64_t>(values.size())}, values, DType::int_(64))));
     };
-    return Adjoints{op("strided_set", {zeros_like(call->args()[0]), g, vector(from), vector(to), vector(step)})};
+    return Adjoints{
+        op("strided_set", {zeros_like(call->args()[0]), g, vector(from), vector(to), vector(step)})};
   }};
 }
 
-// out[..., n, ...] = data[..., indices[n], ...], so data's adjoint gets g[..., n, ...] added at indices[n]: with the axis in
-// front that is a scatter.
+// out[..., n, ...] = data[..., indices[n], ...], so data's adjoint gets g[..., n, ...] added at indices[n]:
+// with the axis in front that is a scatter.
 GradientRule take_gradient() {
   return {[](const Call& call, const Expr& g) {
     const Expr &data = call->args()[0], &indices = call->args()[1];
@@ -137,20 +150,24 @@ GradientRule take_gradient() {
       axis = front_axis(int_attr(*call, "axis"), static_cast<int>(shape.size()));
     }
     const auto reorder = [](const Expr& value, const std::vector<int64_t>& axes) {
-      return std::is_sorted(axes.begin(), axes.end()) ? value : op("transpose", {value}, {{"axes", AttrValue(axes)}});
+      return std::is_sorted(axes.begin(), axes.end()) ? value
+                                                      : op("transpose", {value}, {{"axes", AttrValue(axes)}});
     };
     // The axes of the indices, and the one taken from, come first.
     const size_t rank = shape.size() - 1 + names;
     std::vector<int64_t> to_front, data_front{axis}, back(shape.size());
     for (size_t i = 0; i < names; ++i) to_front.push_back(axis + static_cast<int64_t>(i));
     for (size_t i = 0; i < rank; ++i)
-      if (static_cast<int64_t>(i) < axis || static_cast<int64_t>(i) >= axis + static_cast<int64_t>(names)) to_front.push_back(static_cast<int64_t>(i));
+      if (static_cast<int64_t>(i) < axis || static_cast<int64_t>(i) >= axis + static_cast<int64_t>(names))
+        to_front.push_back(static_cast<int64_t>(i));
     for (const int64_t other : axes_but(shape.size(), axis)) data_front.push_back(other);
     for (size_t i = 0; i < data_front.size(); ++i) back[data_front[i]] = static_cast<int64_t>(i);
     // Indices outside count as the nearest ones inside.
-    const Expr inside = op("clip", {indices}, {{"a_min", 0.0}, {"a_max", static_cast<double>(shape[axis] - 1)}});
+    const Expr inside =
+        op("clip", {indices}, {{"a_min", 0.0}, {"a_max", static_cast<double>(shape[axis] - 1)}});
     const Expr where = op("expand_dims", {inside}, {{"axis", int64_t{0}}});
-    Expr sums = op("scatter_nd", {reorder(zeros, data_front), where, reorder(updates, to_front)}, {{"mode", std::string("add")}});
+    Expr sums = op("scatter_nd", {reorder(zeros, data_front), where, reorder(updates, to_front)},
+                   {{"mode", std::string("add")}});
     sums = reorder(sums, back);
     if (flat) sums = op("reshape_like", {sums, data});
     return Adjoints{sums, zeros_like(indices)};
@@ -161,7 +178,8 @@ GradientRule gather_nd_gradient() {
   return {[](const Call& call, const Expr& g) {
     const Expr &data = call->args()[0], &indices = call->args()[1];
     if (int_attr(*call, "batch_dims") != 0) refuse(*call, "with batch_dims is not provided yet");
-    return Adjoints{op("scatter_nd", {zeros_like(data), indices, g}, {{"mode", std::string("add")}}), zeros_like(indices)};
+    return Adjoints{op("scatter_nd", {zeros_like(data), indices, g}, {{"mode", std::string("add")}}),
+                    zeros_like(indices)};
   }};
 }
 
@@ -179,10 +197,13 @@ GradientRule arange_gradient() {
   return {[](const Call& call, const Expr& g) {
     const Expr &start = call->args()[0], &stop = call->args()[1], &step = call->args()[2];
     const DType index = DType::int_(32);
-    const Expr length = op("take", {op("shape_of", {Expr(call)}), Expr(scalar(0, index))}, {{"axis", int64_t{0}}});
-    const Expr numbers = op("arange", {Expr(scalar(0, index)), length, Expr(scalar(1, index))}, {{"dtype", index}});
+    const Expr length =
+        op("take", {op("shape_of", {Expr(call)}), Expr(scalar(0, index))}, {{"axis", int64_t{0}}});
+    const Expr numbers =
+        op("arange", {Expr(scalar(0, index)), length, Expr(scalar(1, index))}, {{"dtype", index}});
     const Expr weighted = mul(op("cast_like", {numbers, g}), g);
-    return Adjoints{op("cast_like", {op("sum", {g}), start}), zeros_like(stop), op("cast_like", {op("sum", {weighted}), step})};
+    return Adjoints{op("cast_like", {op("sum", {g}), start}), zeros_like(stop),
+                    op("cast_like", {op("sum", {weighted}), step})};
   }};
 }
 

@@ -50,21 +50,21 @@ std::string axis_text(const LayoutAxis& axis, int64_t factor) {
 }
 
 /// The last `rank` axes of `layout`; nothing when they make no layout of their own.
-std::optional<Layout> tail(const Layout& layout, int rank) {
+KnownLayout tail(const Layout& layout, int rank) {
   std::string text;
   for (int i = layout.rank() - rank; i < layout.rank(); ++i) text += axis_text(layout.axes()[i], layout.axes()[i].factor);
-  return Layout::parse(text);
+  return known_layout(text);
 }
 
 /// `now` for a tensor that lies as `was` in the program: axes it does not have, or of extent 1, are not split.
-std::optional<Layout> fitted(const Layout& now, const Layout& was, const TensorTypeNode& type) {
+KnownLayout fitted(const Layout& now, const Layout& was, const TensorTypeNode& type) {
   std::string text;
   for (const LayoutAxis& axis : now.axes()) {
     const int at = was.find(axis.letter);
     const bool one = at < 0 || at >= type.rank() || type.shape()[at] == Dim(1);
     text += axis_text(axis, one ? 1 : axis.factor);
   }
-  return Layout::parse(text);
+  return known_layout(text);
 }
 
 bool all_ones(const TensorTypeNode& type) {
@@ -95,7 +95,7 @@ Flow broadcast_flow(const LayoutQuery& q) {
   const int large = in[0]->primal().size() >= in[1]->primal().size() ? 0 : 1, small = 1 - large;
   if (!fits(q, large) || !fits(q, small)) return unknown(q);
   const Layout &whole = *q.was[large], &part = *q.was[small];
-  if (part.rank() > whole.rank() || !(tail(whole, part.rank()) == part)) return unknown(q);  // axes that mean other things
+  if (part.rank() > whole.rank() || tail(whole, part.rank()) != q.was[small]) return unknown(q);  // axes that mean other things
   LayoutFlow flow{in, {in[large]}};
   flow.inputs[small] = fitted(*in[large], part, *q.types[small]);
   return flow;
@@ -104,9 +104,9 @@ Flow broadcast_flow(const LayoutQuery& q) {
 // ---- Operators that name their layouts
 
 Flow conv_flow(const LayoutQuery& q) {
-  const auto data = Layout::parse(text_of(q, "data_layout")), kernel = Layout::parse(text_of(q, "kernel_layout"));
+  const auto data = known_layout(text_of(q, "data_layout")), kernel = known_layout(text_of(q, "kernel_layout"));
   const std::string out = text_of(q, "out_layout");
-  const auto result = out.empty() ? data : Layout::parse(out);
+  const auto result = out.empty() ? data : known_layout(out);
   if (!data || !kernel || !result || q.results.size() != 1) return std::nullopt;
   size_t weight = 1;  // behind the offsets of a deformable convolution
   for (size_t i = 0; i < q.op.inputs.size() && i < q.types.size(); ++i)
@@ -120,23 +120,23 @@ Flow conv_flow(const LayoutQuery& q) {
 Flow dense_flow(const LayoutQuery& q) {
   if (q.types[0]->rank() != 2) return std::nullopt;
   const std::string packed = text_of(q, "weight_layout");
-  const auto rows = Layout::parse("NC"), weight = Layout::parse(packed.empty() ? "NC" : packed);
+  const auto rows = known_layout("NC"), weight = known_layout(packed.empty() ? "NC" : packed);
   return weight ? Flow(LayoutFlow{{rows, weight}, {rows}}) : std::nullopt;
 }
 
 /// Windows over H and W follow their input, unless the operator says what comes out.
 Flow spatial_flow(const LayoutQuery& q) {
-  const auto own = Layout::parse(text_of(q, "layout"));
+  const auto own = known_layout(text_of(q, "layout"));
   if (!own || q.results.size() != 1) return std::nullopt;
   const std::string out = text_of(q, "out_layout");
-  const auto result = out.empty() ? own : Layout::parse(out);
+  const auto result = out.empty() ? own : known_layout(out);
   if (!result) return std::nullopt;
   const LayoutFlow fixed{{own}, {result}};
-  if (q.now.empty() || !out.empty() || !q.moved(0) || !(*q.was[0] == *own)) return fixed;
+  if (q.now.empty() || !out.empty() || !q.moved(0) || q.was[0] != own) return fixed;
   const Layout& now = *q.now[0];
   for (char axis : {'D', 'H', 'W'})
     if (now.is_split(axis)) return fixed;
-  return LayoutFlow{{now}, {now}, with_field(q, "layout", now.str())};
+  return LayoutFlow{{q.now[0]}, {q.now[0]}, with_field(q, "layout", now.str())};
 }
 
 // ---- Operators that name axes
@@ -151,13 +151,13 @@ std::string reduced_letters(const LayoutQuery& q) {
   return named.empty() || gone.size() == static_cast<size_t>(q.was[0]->rank()) ? "" : gone;
 }
 
-std::optional<Layout> reduced(const Layout& layout, const std::string& gone, bool keep) {
+KnownLayout reduced(const Layout& layout, const std::string& gone, bool keep) {
   std::string text;
   for (const LayoutAxis& axis : layout.axes()) {
     const bool is_gone = gone.find(axis.letter) != std::string::npos;
     if (!is_gone || keep) text += axis_text(axis, is_gone ? 1 : axis.factor);
   }
-  return Layout::parse(text);
+  return known_layout(text);
 }
 
 Flow reduce_flow(const LayoutQuery& q) {
@@ -167,35 +167,35 @@ Flow reduce_flow(const LayoutQuery& q) {
   if (gone.empty()) return std::nullopt;
   const bool keep = flag_of(q, "keepdims"), exclude = flag_of(q, "exclude");
   const Layout& in = *q.given()[0];
-  const auto out = reduced(in, gone, keep);
+  const KnownLayout out = reduced(in, gone, keep);
   if (!out) return std::nullopt;
-  if (!q.moved(0)) return LayoutFlow{{in}, {out}};
+  if (!q.moved(0)) return LayoutFlow{{&in}, {out}};
   const bool positions = q.op.attrs->find("select_last_index") != nullptr;  // argmax counts along its axis
   if (positions && (gone.size() != 1 || in.is_split(gone[0])))
     return LayoutFlow{{q.was[0]}, {reduced(*q.was[0], gone, keep)}};
   std::vector<int64_t> axes;
   for (int i = 0; i < in.rank(); ++i)
     if ((gone.find(in.axes()[i].letter) != std::string::npos) != exclude) axes.push_back(i);
-  return LayoutFlow{{in}, {out}, with_field(q, "axis", axes)};
+  return LayoutFlow{{&in}, {out}, with_field(q, "axis", axes)};
 }
 
 /// Tensors that all came to lie alike are joined like that; blocks join since each tensor is made of whole ones.
 Flow concatenate_flow(const LayoutQuery& q) {
-  const auto known = std::ranges::find_if(q.was, [](const auto& layout) { return layout.has_value(); });
+  const auto known = std::ranges::find_if(q.was, [](KnownLayout layout) { return layout != nullptr; });
   if (known == q.was.end()) return unknown(q);
-  const Layout was = known->value();
-  const bool same = std::ranges::all_of(q.was, [&](const auto& layout) { return !layout || *layout == was; });
-  if (!same || was.rank() != q.types[0]->rank()) return unknown(q);
+  const KnownLayout was = *known;
+  const bool same = std::ranges::all_of(q.was, [&](KnownLayout layout) { return !layout || layout == was; });
+  if (!same || was->rank() != q.types[0]->rank()) return unknown(q);
   const LayoutFlow before{Layouts(q.types.size(), was), {was}};
   const int64_t axis = ints_of(q.attrs->get("axis")).at(0);
-  const bool alike = !q.now.empty() && std::ranges::all_of(q.now, [&](const auto& layout) { return layout == q.now[0]; });
-  if (!alike || !q.now[0] || *q.now[0] == was) return before;
+  const bool alike = !q.now.empty() && std::ranges::all_of(q.now, [&](KnownLayout layout) { return layout == q.now[0]; });
+  if (!alike || !q.now[0] || q.now[0] == was) return before;
   const Layout& now = *q.now[0];
-  const char letter = letter_at(was, axis);
-  const int at = front_axis(axis, was.rank());
+  const char letter = letter_at(*was, axis);
+  const int at = front_axis(axis, was->rank());
   for (const TensorTypeNode* type : q.types)
     if (type->shape()[at].is_any() || type->shape()[at].value() % now.factor(letter) != 0) return before;
-  return LayoutFlow{q.now, {now}, with_field(q, "axis", now.find(letter))};
+  return LayoutFlow{q.now, {q.now[0]}, with_field(q, "axis", now.find(letter))};
 }
 
 Flow split_flow(const LayoutQuery& q) {
@@ -222,7 +222,7 @@ Flow split_flow(const LayoutQuery& q) {
     for (int64_t& cut : at) cut /= block;
     set("indices_or_sections", at);
   }
-  return LayoutFlow{{now}, Layouts(q.results.size(), now), attrs};
+  return LayoutFlow{{q.now[0]}, Layouts(q.results.size(), q.now[0]), attrs};
 }
 
 /// What comes out lies as in the program, whatever comes in: its axes are found by their letters.
@@ -237,10 +237,10 @@ Flow transpose_flow(const LayoutQuery& q) {
     axis = front_axis(axis, was.rank());
     text += axis_text(was.axes()[axis], was.axes()[axis].factor);
   }
-  const auto out = Layout::parse(text);
+  const auto out = known_layout(text);
   if (!out) return std::nullopt;
   if (!q.moved(0) || q.now[0]->rank() != was.rank() || was.primal().size() != static_cast<size_t>(was.rank()))
-    return LayoutFlow{{was}, {out}};
+    return LayoutFlow{{q.was[0]}, {out}};
   for (int64_t& axis : axes) axis = q.now[0]->find(was.axes()[axis].letter);
   return LayoutFlow{{q.now[0]}, {out}, with_field(q, "axes", axes)};
 }
@@ -289,7 +289,7 @@ Flow strided_slice_flow(const LayoutQuery& q) {
   set("begin", begin), set("end", end);
   if (!one_stride) set("strides", steps);
   if (named) set("axes", axes);
-  return LayoutFlow{{now}, {now}, attrs};
+  return LayoutFlow{{q.now[0]}, {q.now[0]}, attrs};
 }
 
 /// Split axes can only be padded by whole blocks.
@@ -313,30 +313,30 @@ Flow pad_flow(const LayoutQuery& q) {
     }
     moved.push_back(AttrValue(width));
   }
-  LayoutFlow flow{Layouts(q.types.size()), {now}, with_field(q, "pad_width", moved)};
-  flow.inputs[0] = now;
+  LayoutFlow flow{Layouts(q.types.size()), {q.now[0]}, with_field(q, "pad_width", moved)};
+  flow.inputs[0] = q.now[0];
   return flow;
 }
 
 Flow axis_flow(const LayoutQuery& q) {
   if (!q.was[0]) return unknown(q);
   if (!fits(q)) return std::nullopt;
-  const auto flow = [&](const Layout& layout) {
+  const auto flow = [&](KnownLayout layout) {
     LayoutFlow result = unknown(q);
     result.inputs[0] = layout;
     for (size_t i = 0; i < q.results.size(); ++i)
       if (q.results[i]->rank() == q.types[0]->rank()) result.outputs[i] = layout;
     return result;
   };
-  if (!q.moved(0)) return flow(*q.was[0]);
+  if (!q.moved(0)) return flow(q.was[0]);
   const AttrValue named = q.attrs->get("axis");
   std::vector<int64_t> axes = ints_of(named);
   for (int64_t& axis : axes) {
     const char letter = letter_at(*q.was[0], axis);
-    if (q.now[0]->is_split(letter)) return flow(*q.was[0]);
+    if (q.now[0]->is_split(letter)) return flow(q.was[0]);
     axis = q.now[0]->find(letter);
   }
-  LayoutFlow result = flow(*q.now[0]);
+  LayoutFlow result = flow(q.now[0]);
   result.attrs = with_field(q, "axis", named.as<int64_t>() ? AttrValue(axes.at(0)) : AttrValue(axes));
   return result;
 }

@@ -1,4 +1,5 @@
 // Tensors made by repeating, laying out and cutting.
+#include <algorithm>
 #include <cmath>
 
 #include "baton/ir/attr_objects.h"
@@ -336,7 +337,8 @@ void arange_compute(Compute& c, const ArangeAttrs&) {
 void reverse_compute(Compute& c, const ReverseAttrs& attrs) {
   const int axis = place(*attrs.axis, c.in(0).rank());
   reindex_compute(c, "reverse", [&](Index i) {
-    i[axis] = as_int(c.in(0).extent(axis) - 1) - i[axis];
+    const int last = as_int(c.in(0).extent(axis) - 1);
+    i[axis] = clamp(last - i[axis], 0, std::max(last, 0));  // clamped, as Halide cannot guard a vector that is read backwards
     return i;
   });
 }

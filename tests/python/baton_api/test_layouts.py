@@ -1,0 +1,88 @@
+"""Programs compute the same after their layouts were changed by name."""
+import numpy as np
+import pytest
+
+import baton as tvm
+from baton import relay
+
+CONV = "nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=16, kernel_size=[3, 3])"
+BODIES = {
+    "bias": f"%0 = {CONV}; %1 = add(%0, %c); %2 = nn.relu(%1); multiply(%2, 2f)",
+    "vector": f"%0 = {CONV}; %1 = expand_dims(%b, axis=1, num_newaxis=2); add(%1, %0)",
+    "rows": f"%0 = {CONV}; multiply(%0, %r)",
+    "residual": f"%0 = {CONV}; %1 = nn.relu(%0); %2 = nn.conv2d(%1, %w, padding=[1, 1, 1, 1], channels=16, kernel_size=[3, 3]); add(%0, %2)",
+    "pools": f"%0 = {CONV}; %1 = nn.max_pool2d(%0, pool_size=[2, 2], strides=[2, 2]); %2 = nn.global_avg_pool2d(%1); nn.batch_flatten(%2)",
+    "mean": f"%0 = {CONV}; mean(%0, axis=[2, 3])",
+    "keep": f"%0 = {CONV}; sum(%0, axis=[1], keepdims=True)",
+    "exclude": f"%0 = {CONV}; max(%0, axis=[1], exclude=True)",
+    "argmax": f"%0 = {CONV}; argmax(%0, axis=[1])",
+    "split": f"%0 = {CONV}; %1 = split(%0, indices_or_sections=[4, 12], axis=1); %2 = (%1.2, %1.0); concatenate(%2, axis=1)",
+    "odd_split": f"%0 = {CONV}; %1 = split(%0, indices_or_sections=[3], axis=1); %2 = (%1.1, %1.0); concatenate(%2, axis=-3)",
+    "transpose": f"%0 = {CONV}; %1 = transpose(%0, axes=[0, 2, -1, 1]); nn.relu(%1)",
+    "reverse": f"%0 = {CONV}; %1 = transpose(%0); add(%1, 1f)",
+    "slice": f"%0 = {CONV}; strided_slice(%0, begin=[0, 4, 1, 2], end=[1, 12, 7, 8])",
+    "odd_slice": f"%0 = {CONV}; strided_slice(%0, begin=[1, 0], end=[9, 8], strides=[3, 2], axes=[1, 3])",
+    "pad": f"%0 = {CONV}; nn.pad(%0, 1f, pad_width=[[0, 0], [0, 4], [1, 2], [0, 1]])",
+    "odd_pad": f"%0 = {CONV}; nn.pad(%0, 1f, pad_width=[[0, 0], [1, 2], [1, 2], [0, 1]])",
+    "norm": f"%0 = {CONV}; %1 = nn.batch_norm(%0, %b, %b, %b, %v); %2 = %1.0; nn.relu(%2)",
+    "prelu": f"%0 = {CONV}; nn.prelu(%0, %b)",
+    "two": f"%0 = {CONV}; %1 = nn.relu(%0); (%0, %1)",
+    "dense": f"%0 = {CONV}; %1 = nn.batch_flatten(%0); %2 = nn.dense(%1, %d, units=10); add(%2, %e)",
+}
+PARAMS = {"x": (1, 8, 8, 8), "w": (16, 8, 3, 3), "c": (16, 1, 1), "b": (16,), "v": (16,), "r": (1, 1, 8, 1),
+          "d": (10, 1024), "e": (10,)}
+INPUTS = {name: np.random.default_rng(7).uniform(0.1, 1, shape).astype("float32") for name, shape in PARAMS.items()}
+
+
+def program(body):
+    if "%w, padding=[1, 1, 1, 1], channels=16" in body and body.count("nn.conv2d") == 2:
+        body = body.replace("nn.conv2d(%1, %w", "nn.conv2d(%1, %u")
+    params = {**PARAMS, "u": (16, 16, 3, 3)}
+    INPUTS.setdefault("u", np.random.default_rng(8).uniform(-0.1, 0.1, params["u"]).astype("float32"))
+    used = [name for name in params if f"%{name}," in body or f"%{name})" in body]
+    types = ", ".join(f"%{name}: Tensor[{params[name] if len(params[name]) > 1 else f'({params[name][0]},)'}, float32]"
+                      .replace(",)", ")") for name in used)
+    module = tvm.parser.fromtext(f'#[version = "0.0.5"]\ndef @main({types}) {{ {body} }}')
+    return relay.transform.InferType()(module), used
+
+
+def outputs(module, names):
+    """What main computes: everything is folded."""
+    bound = relay.build_module.bind_params_by_name(module["main"], {name: INPUTS[name] for name in names})
+    module = tvm.IRModule.from_expr(bound)
+    with tvm.transform.PassContext(opt_level=3):
+        body = relay.transform.FoldConstant()(relay.transform.InferType()(module))["main"].body
+    return [each.data.numpy() for each in (body.fields if isinstance(body, relay.Tuple) else [body])]
+
+
+def altered(module, target):
+    with tvm.target.Target(target):
+        return relay.transform.AlterOpLayout()(module)
+
+
+CHANGES = {
+    "NHWC": lambda m: relay.transform.ConvertLayout({"nn.conv2d": ["NHWC", "default"], "nn.max_pool2d": ["NHWC"]})(m),
+    "NCHW4c": lambda m: relay.transform.ConvertLayout({"nn.conv2d": ["NCHW4c", "OIHW4i4o"]})(m),
+    "llvm": lambda m: altered(m, "llvm"),
+    "avx512": lambda m: altered(m, "llvm -mcpu=skylake-avx512"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("body", BODIES)
+def test_values_stay(body, change):
+    module, names = program(BODIES[body])
+    changed = CHANGES[change](module)
+    assert not tvm.ir.structural_equal(module, changed)
+    for was, now in zip(outputs(module, names), outputs(changed, names), strict=True):
+        np.testing.assert_allclose(now, was, rtol=1e-4, atol=1e-4)
+
+
+def test_skipped_layers():
+    module, _ = program(BODIES["residual"])
+    convert = relay.transform.ConvertLayout({"nn.conv2d": ["NHWC", "default"]})
+    with relay.transform.LayoutConfig(skip_layers=[0]):
+        text = convert(module).astext(show_meta_data=False)
+    assert text.count('data_layout="NHWC"') == 1
+    assert convert(module).astext(show_meta_data=False).count('data_layout="NHWC"') == 2
+    assert relay.transform.LayoutConfig.current is None
