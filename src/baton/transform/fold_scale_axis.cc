@@ -64,15 +64,18 @@ const ScaleRule* rule_of(const ExprNode& node) {
   return call && call->op() ? call->op()->rules.get<ScaleRule>() : nullptr;
 }
 
-/// Which argument of `multiply` is a vector along `takes.axis` and may move away from the other.
+/// Which argument of `multiply` is a vector along `takes.axis`, or a scalar, and may move away from the other.
 std::optional<Factor> factor_of(const Expr& expr, int kept, const ScaleAxis& takes,
                                 const PassContext& context) {
   const auto* multiply = as<CallNode>(expr);
   const Expr& factor = multiply->args()[1 - kept];
   const TensorTypeNode *full = tensor_type_of(expr), *data = tensor_type_of(multiply->args()[kept]);
   const TensorTypeNode* vector = tensor_type_of(factor);
-  if (!full || !data || !vector || data->shape() != full->shape() || !vector_axis(*vector, *full, takes.axis))
-    return std::nullopt;
+  if (!full || !data || !vector || data->shape() != full->shape()) return std::nullopt;
+  // One factor for all channels is a vector of equal ones, where it is known how many.
+  const bool fits = vector->rank() == 0 ? !full->shape().at(static_cast<size_t>(takes.axis)).is_any()
+                                        : vector_axis(*vector, *full, takes.axis).has_value();
+  if (!fits) return std::nullopt;
   if (takes.need_positive && !is_positive(factor)) return std::nullopt;
   if (takes.need_nonzero && !takes.need_positive && !is_nonzero(factor, context)) return std::nullopt;
   return Factor{expr, kept, takes.axis};
@@ -87,6 +90,10 @@ class ScaleRewriter : public Rewriter {
     Expr& made = vectors_[factor.multiply.get()];
     if (made) return made;
     const TensorTypeNode& type = *tensor_type_of(as<CallNode>(factor.multiply)->args()[1 - factor.kept]);
+    if (type.rank() == 0) {
+      const int64_t channels = tensor_type_of(factor.multiply)->shape().at(static_cast<size_t>(factor.axis)).value();
+      return made = call_op("repeat", {call_op("expand_dims", {value}, {{"axis", 0}})}, {{"repeats", channels}, {"axis", 0}});
+    }
     const int axis = factor.axis - (tensor_type_of(factor.multiply)->rank() - type.rank());
     std::vector<int64_t> others;
     for (int i = 0; i < type.rank(); ++i)

@@ -3,7 +3,6 @@
 // Scales and bounds are not known yet: they are parameters of the function until QuantizeCalibrate gives their values.
 // A result is staged while it counts as quantised: as an input (8 bits) or as an activation (32 bits).
 #include <algorithm>
-#include <map>
 #include <unordered_map>
 
 #include "baton/ir/visit.h"
@@ -77,7 +76,7 @@ class Annotator final : public ForwardRewriter {
   /// simulated_quantize of `data`; one for all who ask for it as the same kind.
   Expr rounded(const Expr& data, Kind kind) {
     if (const CallNode* known = call_of(data, kSimulatedQuantize); known && int_attr(*known, "kind") == static_cast<int64_t>(kind)) return data;
-    auto& made = rounded_[{data.get(), kind}];
+    Expr& made = rounded_[static_cast<size_t>(kind)][data.get()];
     if (made) return made;
     const OriginScope scope(OriginSet::made_for(*OriginScope::current(), "rounded for operators on integers"));
     std::vector<Expr> args = {data};
@@ -185,7 +184,7 @@ class Annotator final : public ForwardRewriter {
   const QuantizeConfig& config_;
   PointerMap<int> uses_;
   PointerMap<Kind> kinds_;
-  std::map<std::pair<const ExprNode*, Kind>, Expr> rounded_;
+  PointerMap<Expr> rounded_[4];  // by kind
   std::vector<Var> placeholders_;
   std::vector<Expr> kept_;
   int64_t convolutions_ = 0;

@@ -162,14 +162,27 @@ Expr drop_cast(const SimplifyMatch& m) {
   return m.call.args()[0];
 }
 
-bool widens(DType from, DType to) { return from.code == to.code && from.bits <= to.bits; }
+/// Whether every value of `from` is one of `to`.
+bool keeps_values(DType from, DType to) {
+  if (from.code == to.code) return from.bits <= to.bits;
+  if (to.is_int()) return from.is_uint() && from.bits < to.bits;
+  const int mantissa = to.bits == 64 ? 53 : to.bits == 32 ? 24 : 11;
+  return to.is_float() && (from.is_int() || from.is_uint()) && from.bits <= mantissa;
+}
 
-/// cast(cast(x))  ->  cast(x), when both widen
+/// Whether `to` is as wide, in Relay's order of integers, unsigned ones and floats.
+bool widens(DType from, DType to) {
+  if (from.code == to.code) return from.bits <= to.bits;
+  if (from.is_bfloat() || to.is_bfloat() || from.is_handle() || to.is_handle()) return false;
+  return from.code < to.code && from.bits <= to.bits;
+}
+
+/// cast(cast(x))  ->  cast(x), when the inner one keeps all values and the outer one widens
 Expr merge_casts(const SimplifyMatch& m) {
   const CallNode* inner = call_of(m.call.args()[0], "cast");
   const TensorTypeNode* x = inner ? tensor_type_of(inner->args()[0]) : nullptr;
   const TensorTypeNode *middle = tensor(m.arg_types[0]), *type = tensor(m.type);
-  if (!x || !middle || !type || !widens(x->dtype(), middle->dtype()) ||
+  if (!x || !middle || !type || !keeps_values(x->dtype(), middle->dtype()) ||
       !widens(middle->dtype(), type->dtype()))
     return nullptr;
   const OriginScope scope(m.call.origins().merge(inner->origins()));

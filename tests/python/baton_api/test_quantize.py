@@ -1,0 +1,92 @@
+"""relay.quantize, relay.qnn.op and relay.qnn.transform: the names, and that integers come near the floats."""
+import numpy as np
+import pytest
+
+import baton
+from baton import relay
+from baton.contrib import graph_executor
+
+
+def run(module, **inputs):
+    module = baton.IRModule.from_expr(module) if isinstance(module, relay.Function) else module
+    with baton.transform.PassContext(opt_level=3):
+        library = relay.build(module, target="llvm")
+    executor = graph_executor.GraphModule(library["default"](baton.cpu(0)))
+    for name, value in inputs.items():
+        executor.set_input(name, value)
+    executor.run()
+    return executor.get_output(0).numpy()
+
+
+def test_quantized_dense_is_the_product_of_the_numbers():
+    x, w = relay.var("x", shape=(2, 8), dtype="int8"), relay.var("w", shape=(4, 8), dtype="int8")
+    product = relay.qnn.op.dense(x, w, relay.const(3), relay.const(-2), relay.const(0.5), relay.const(0.25), units=4)
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-128, 128, shape).astype("int8") for shape in ((2, 8), (4, 8)))
+    expected = (a.astype(int) - 3) @ (b.astype(int) + 2).T
+    np.testing.assert_array_equal(run(relay.Function([x, w], product), x=a, w=b), expected)
+
+
+@pytest.mark.parametrize("rounding, expected", [("UPWARD", [3, -2, 1]), ("TONEAREST", [3, -3, 1])])
+def test_requantize_rounds_halves(rounding, expected):
+    x = relay.var("x", shape=(3,), dtype="int32")
+    half = relay.qnn.op.requantize(x, relay.const(0.5), relay.const(0), relay.const(1.0), relay.const(0))
+    with relay.qnn.op.requantize_config(rounding=rounding):
+        assert relay.qnn.op.current_requantize_config().rounding == rounding
+        module = relay.qnn.transform.CanonicalizeOps()(relay.transform.InferType()(baton.IRModule.from_expr(relay.Function([x], half))))
+    assert relay.qnn.op.current_requantize_config().rounding == "UPWARD"
+    np.testing.assert_array_equal(run(module, x=np.array([5, -5, 2], "int32")), expected)
+
+
+def test_requantize_config_refuses_other_roundings():
+    with pytest.raises(Exception, match="TONEAREST"):
+        relay.qnn.op.requantize_config(rounding="DOWNWARD").__enter__()
+
+
+def network():
+    x, w = relay.var("x", shape=(1, 4, 8, 8)), relay.var("w", shape=(8, 4, 3, 3))
+    body = relay.nn.relu(relay.nn.conv2d(x, w, channels=8, kernel_size=(3, 3), padding=(1, 1, 1, 1)))
+    return baton.IRModule.from_expr(relay.Function([x, w], relay.nn.max_pool2d(body, pool_size=(2, 2), strides=(2, 2))))
+
+
+def test_quantized_network_comes_near():
+    rng = np.random.default_rng(1)
+    weight, data = rng.uniform(-0.1, 0.1, (8, 4, 3, 3)).astype("float32"), rng.uniform(-1, 1, (1, 4, 8, 8)).astype("float32")
+    module = relay.transform.InferType()(network())
+    with relay.quantize.qconfig(global_scale=1.0, skip_conv_layers=[]):
+        quantized = relay.quantize.quantize(module, params={"w": weight})
+    assert "int8" in str(quantized)
+    np.testing.assert_allclose(run(quantized, x=data), run(module, x=data, w=weight), atol=0.02)
+
+
+def test_the_first_convolution_is_skipped_by_default():
+    weight = np.full((8, 4, 3, 3), 0.1, "float32")
+    assert "int8" not in str(relay.quantize.quantize(relay.transform.InferType()(network()), params={"w": weight}))
+
+
+def test_quantize_needs_constants():
+    with relay.quantize.qconfig(skip_conv_layers=[]), pytest.raises(Exception, match="constant"):
+        relay.quantize.quantize(relay.transform.InferType()(network()))
+
+
+def test_qconfig_knows_its_options():
+    with pytest.raises(ValueError, match="no option"):
+        relay.quantize.qconfig(scale=1)
+    assert relay.quantize.current_qconfig().global_scale == 8.0
+
+
+def test_data_sets_are_not_provided():
+    with pytest.raises(NotImplementedError):
+        relay.quantize.quantize(network(), dataset=[])
+
+
+def test_fake_quantization_becomes_integers():
+    x, w = relay.var("x", shape=(2, 8), dtype="int8"), relay.var("w", shape=(4, 8), dtype="int8")
+    one = lambda value: relay.qnn.op.dequantize(value, relay.const(0.5), relay.const(0))
+    body = relay.qnn.op.quantize(relay.nn.dense(one(x), one(w), units=4), relay.const(1.0), relay.const(0))
+    module = relay.transform.InferType()(baton.IRModule.from_expr(relay.Function([x, w], body)))
+    integer = relay.transform.FakeQuantizationToInteger(True)(module)
+    assert "qnn.dense" in str(integer) and "dequantize" not in str(integer)
+    rng = np.random.default_rng(2)
+    a, b = (rng.integers(-4, 4, shape).astype("int8") for shape in ((2, 8), (4, 8)))
+    assert np.abs(run(integer, x=a, w=b).astype(int) - run(module, x=a, w=b).astype(int)).max() <= 1
