@@ -27,3 +27,7 @@ def __getattr__(name):
 
 def __dir__():
     return dir(_annotation)
+
+
+def __dir__():
+    return sorted(set(globals()) | set(dir(_operators)))
