@@ -3,7 +3,6 @@ from .._load import core, not_provided
 
 from . import (ty, expr, function, adt, op, annotation, build_module, transform, analysis, qnn, quantize, frontend, param_dict,
                dataflow_pattern)
-from . import ty, expr, function, adt, op, build_module, transform, analysis, qnn, frontend, param_dict, dataflow_pattern, annotation
 from .build_module import bind_params_by_name, build, create_executor, optimize
 from .adt import (Clause, Constructor, Match, Pattern, PatternConstructor, PatternTuple, PatternVar, PatternWildcard)
 from .expr import (Call, Constant, Expr, GlobalVar, If, Let, RefCreate, RefRead, RefWrite, RelayExpr, Tuple, TupleGetItem,

@@ -17,16 +17,6 @@ def function_on_device(function, param_devices, result_device):
 
 def __getattr__(name):
     return getattr(_operators, name)
-"""Marks around values: compiler_begin, compiler_end, stop_fusion, ..."""
-from .op import annotation as _annotation
-
-
-def __getattr__(name):
-    return getattr(_annotation, name)
-
-
-def __dir__():
-    return dir(_annotation)
 
 
 def __dir__():
