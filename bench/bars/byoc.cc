@@ -1,6 +1,6 @@
 // Bars of the passes that hand parts of a program to other compilers: time per operator on chains and on graphs with
-// branches, and how it grows. Prints `bar, measured, ok` and exits with 1 when one does not hold. CPU time, minimum over
-// bursts.
+// branches, and how it grows. Prints `bar, measured, ok` and exits with 1 when one does not hold. CPU time, minimum
+// over bursts.
 //
 // TVM 0.11.1 on a chain of 12,000 calls: AnnotateTarget 7.4 s, MergeCompilerRegions 38.9 s; a tenth of that is the bar.
 //
@@ -39,7 +39,10 @@ struct Stage {
   const char* pass;
   PassArgs args;
 };
-const Stage kStages[] = {{"MergeComposite", {{"pattern_table", "bar"}}}, {"AnnotateTarget", {{"targets", "bar"}}}, {"MergeCompilerRegions", {}}, {"PartitionGraph", {}}};
+const Stage kStages[] = {{"MergeComposite", {{"pattern_table", "bar"}}},
+                         {"AnnotateTarget", {{"targets", "bar"}}},
+                         {"MergeCompilerRegions", {}},
+                         {"PartitionGraph", {}}};
 
 /// Milliseconds of each stage, one after the other.
 std::vector<double> stages(int length, const Step& step) {
@@ -63,11 +66,18 @@ const struct Shape {
   const char* name;
   Step step;
   int calls;  // in a step
-} kShapes[] = {
-    {"a chain", [](const Expr& at, const Expr&, int) { return on("tanh", {at}); }, 1},
-    {"taking turns", [](const Expr& at, const Expr&, int i) { return on(i % 2 ? "tanh" : "abs", {at}); }, 1},
-    {"residual", [](const Expr& at, const Expr&, int) { return on("add", {at, on("abs", {on("tanh", {at})})}); }, 3},
-    {"composites", [](const Expr& at, const Expr& x, int) { return on("exp", {on("add", {at, x})}); }, 2}};
+} kShapes[] = {{"a chain", [](const Expr& at, const Expr&, int) { return on("tanh", {at}); }, 1},
+               {"taking turns", [](const Expr& at, const Expr&, int i) { return on(i % 2 ? "tanh" : "abs", {at}); }, 1},
+               {"residual",
+                [](const Expr& at, const Expr&, int) {
+                  return on("add", {at, on("abs", {on("tanh", {at})})});
+                },
+                3},
+               {"composites",
+                [](const Expr& at, const Expr& x, int) {
+                  return on("exp", {on("add", {at, x})});
+                },
+                2}};
 
 void all_bars() {
   const Step &chain = kShapes[0].step, &turns = kShapes[1].step;
@@ -92,9 +102,11 @@ void all_bars() {
 
 int main(int argc, char** argv) {
   baton::initialize();
-  for (const char* op : {"tanh", "add"}) baton::register_target_rule(op, "bar", [](const baton::Expr&) { return true; });
+  for (const char* op : {"tanh", "add"})
+    baton::register_target_rule(op, "bar", [](const baton::Expr&) { return true; });
   const auto any = [] { return baton::wildcard(); };
-  baton::register_pattern_table("bar", {{"bar.add_exp", baton::is_op("exp")->call({baton::is_op("add")->call({any(), any()})}), {}}});
+  baton::register_pattern_table(
+      "bar", {{"bar.add_exp", baton::is_op("exp")->call({baton::is_op("add")->call({any(), any()})}), {}}});
   if (argc > 3) {
     baton::bursts = 1;
     const auto& shape = baton::kShapes[std::atoi(argv[2])];

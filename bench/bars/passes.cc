@@ -144,7 +144,7 @@ std::map<std::string, Subject> subjects() {
   for (const char* name : {"MarkCompilerFunctionsAsExtern", "OutlineCompilerFunctionsWithExistingGlobalSymbols"})
     all[name] = {name, chain, annotate + ",MergeCompilerRegions,PartitionGraph", 0, 1'200};
   all.erase("InlineCompilerFunctionsBoundTo");  // works on the functions that it is given the names of
-  for (const char* name : {"FirstOrderGradient", "gradient", "to_cps", "un_cps"}) all[name].program = smooth;
+  for (const char* name : {"FirstOrderGradient", "Gradient", "to_cps", "un_cps"}) all[name].program = smooth;
   all["ChangeBatch"].call = "ChangeBatch(data=[[\"data\", 0]], batch_size=2)";
   all["recast"].call = "recast(dtype=\"int8\", out_dtype=\"int32\")";
   all.erase("quantize");  // the four passes that begin with Quantize, and it needs constants

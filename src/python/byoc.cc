@@ -64,15 +64,17 @@ DFCallback callback_of(nb::handle object) {
   callback.pattern = nb::cast<DFPattern>(object.attr("pattern"));
   callback.require_type = nb::cast<bool>(object.attr("require_type"));
   callback.rewrite_once = nb::cast<bool>(object.attr("rewrite_once"));
-  callback.rewrite = [held = hold(nb::borrow(object))](const Expr& before, const Expr& after, const DFMatches& matches) {
+  callback.rewrite = [held = hold(nb::borrow(object))](const Expr& before, const Expr& after,
+                                                       const DFMatches& matches) {
     const nb::gil_scoped_acquire gil;
     nb::dict node_map;
     for (const auto& [pattern, exprs] : matches.all()) node_map[nb::cast(pattern)] = nb::cast(exprs);
     const nb::object made = nb::handle(held.get()).attr("callback")(before, after, node_map);
     Expr result;
     if (nb::try_cast(made, result, false)) return result;
-    throw nb::type_error(("callback() returned a " + nb::cast<std::string>(made.type().attr("__name__")) +
-                          " instead of an expression").c_str());
+    throw nb::type_error(
+        ("callback() returned a " + nb::cast<std::string>(made.type().attr("__name__")) + " instead of an expression")
+            .c_str());
   };
   return callback;
 }
@@ -81,7 +83,8 @@ PatternTable table_of(const nb::sequence& entries) {
   PatternTable table;
   for (nb::handle entry : entries) {
     const size_t size = nb::len(entry);
-    if (size != 2 && size != 3) throw nb::type_error("an entry of a pattern table is (name, pattern) or (name, pattern, check)");
+    if (size != 2 && size != 3)
+      throw nb::type_error("an entry of a pattern table is (name, pattern) or (name, pattern, check)");
     table.push_back({nb::cast<std::string>(nb::object(entry[0])), nb::cast<DFPattern>(nb::object(entry[1])),
                      size == 3 ? check_of(nb::object(entry[2])) : DFCheck()});
   }
@@ -112,26 +115,38 @@ void bind_patterns(nb::module_& m) {
   m.def("df_constant", &is_constant);
   m.def("df_expr", &is_expr, nb::arg("expr"));
   m.def("df_op", &is_op, nb::arg("name"));
-  m.def("df_call", [](const DFPattern& callee, std::optional<Patterns> args) { return args ? callee->call(std::move(*args)) : callee->call_any(); },
-        nb::arg("callee"), nb::arg("args").none());
+  m.def(
+      "df_call",
+      [](const DFPattern& callee, std::optional<Patterns> args) {
+        return args ? callee->call(std::move(*args)) : callee->call_any();
+      },
+      nb::arg("callee"), nb::arg("args").none());
   m.def("df_function", &is_function, nb::arg("params").none(), nb::arg("body"));
   m.def("df_let", &is_let, nb::arg("var"), nb::arg("value"), nb::arg("body"));
   m.def("df_if", &is_if, nb::arg("cond"), nb::arg("then"), nb::arg("otherwise"));
   m.def("df_tuple", &is_tuple, nb::arg("fields").none());
   m.def("df_tuple_get_item", &is_tuple_get_item, nb::arg("tuple"), nb::arg("index"));
-  m.def("df_alt", [](const DFPattern& left, const DFPattern& right) { return left | right; }, nb::arg("left"), nb::arg("right"));
-  m.def("df_type", [](const DFPattern& pattern, Type type) { return pattern->has_type(std::move(type)); }, nb::arg("pattern"), nb::arg("type"));
-  m.def("df_shape",
-        [](const DFPattern& pattern, const std::vector<std::optional<int64_t>>& shape) {
-          std::vector<Dim> dims;
-          for (const auto& extent : shape) dims.push_back(extent ? Dim(*extent) : Dim::any());
-          return pattern->has_shape(std::move(dims));
-        },
-        nb::arg("pattern"), nb::arg("shape"));
-  m.def("df_dtype", [](const DFPattern& pattern, const std::string& dtype) { return pattern->has_dtype(dtype_from_text(dtype)); },
-        nb::arg("pattern"), nb::arg("dtype"));
-  m.def("df_attr", [](const DFPattern& pattern, const nb::dict& attrs) { return pattern->has_attr(named_values(attrs)); },
-        nb::arg("pattern"), nb::arg("attrs"));
+  m.def(
+      "df_alt", [](const DFPattern& left, const DFPattern& right) { return left | right; }, nb::arg("left"),
+      nb::arg("right"));
+  m.def(
+      "df_type", [](const DFPattern& pattern, Type type) { return pattern->has_type(std::move(type)); },
+      nb::arg("pattern"), nb::arg("type"));
+  m.def(
+      "df_shape",
+      [](const DFPattern& pattern, const std::vector<std::optional<int64_t>>& shape) {
+        std::vector<Dim> dims;
+        for (const auto& extent : shape) dims.push_back(extent ? Dim(*extent) : Dim::any());
+        return pattern->has_shape(std::move(dims));
+      },
+      nb::arg("pattern"), nb::arg("shape"));
+  m.def(
+      "df_dtype",
+      [](const DFPattern& pattern, const std::string& dtype) { return pattern->has_dtype(dtype_from_text(dtype)); },
+      nb::arg("pattern"), nb::arg("dtype"));
+  m.def(
+      "df_attr", [](const DFPattern& pattern, const nb::dict& attrs) { return pattern->has_attr(named_values(attrs)); },
+      nb::arg("pattern"), nb::arg("attrs"));
   m.def("df_dominates", &dominates, nb::arg("parent"), nb::arg("path"), nb::arg("child"));
 }
 
@@ -140,38 +155,46 @@ void bind_patterns(nb::module_& m) {
 void bind_byoc(nb::module_& m) {
   bind_patterns(m);
   m.def("df_match", &dataflow_match, nb::arg("pattern"), nb::arg("expr"));
-  m.def("df_partition",
-        [](const DFPattern& pattern, const Expr& expr, const nb::dict& attrs, nb::object check) {
-          return dataflow_partition(pattern, expr, named_values(attrs), check_of(std::move(check)));
-        },
-        nb::arg("pattern"), nb::arg("expr"), nb::arg("attrs"), nb::arg("check").none());
-  m.def("df_rewrite",
-        [](const nb::sequence& callbacks, const Expr& expr, std::optional<IRModule> module) {
-          std::vector<DFCallback> all;
-          for (nb::handle callback : callbacks) all.push_back(callback_of(callback));
-          return dataflow_rewrite(all, expr, module.value_or(IRModule()));
-        },
-        nb::arg("callbacks"), nb::arg("expr"), nb::arg("mod").none());
-  m.def("merge_composite", [](const nb::sequence& table) { return merge_composite(table_of(table)); }, nb::arg("table"),
-        "The pass MergeComposite with this pattern table.");
-  m.def("register_pattern_table", [](const std::string& compiler, const nb::sequence& table) { register_pattern_table(compiler, table_of(table)); },
-        nb::arg("compiler"), nb::arg("table"), "For MergeComposite by name.");
-  m.def("register_target_rule",
-        [](const std::string& op, const std::string& compiler, nb::callable takes, int level) {
-          register_target_rule(op, compiler, check_of(std::move(takes)), level);
-        },
-        nb::arg("op"), nb::arg("compiler"), nb::arg("takes"), nb::arg("level"),
-        "`compiler` takes the calls of `op` for which takes(call) is true.");
+  m.def(
+      "df_partition",
+      [](const DFPattern& pattern, const Expr& expr, const nb::dict& attrs, nb::object check) {
+        return dataflow_partition(pattern, expr, named_values(attrs), check_of(std::move(check)));
+      },
+      nb::arg("pattern"), nb::arg("expr"), nb::arg("attrs"), nb::arg("check").none());
+  m.def(
+      "df_rewrite",
+      [](const nb::sequence& callbacks, const Expr& expr, std::optional<IRModule> module) {
+        std::vector<DFCallback> all;
+        for (nb::handle callback : callbacks) all.push_back(callback_of(callback));
+        return dataflow_rewrite(all, expr, module.value_or(IRModule()),
+                                PythonPassScope::open() ? Replaced::kRetired : Replaced::kForgotten);
+      },
+      nb::arg("callbacks"), nb::arg("expr"), nb::arg("mod").none());
+  m.def(
+      "merge_composite", [](const nb::sequence& table) { return merge_composite(table_of(table)); }, nb::arg("table"),
+      "The pass MergeComposite with this pattern table.");
+  m.def(
+      "register_pattern_table",
+      [](const std::string& compiler, const nb::sequence& table) { register_pattern_table(compiler, table_of(table)); },
+      nb::arg("compiler"), nb::arg("table"), "For MergeComposite by name.");
+  m.def(
+      "register_target_rule",
+      [](const std::string& op, const std::string& compiler, nb::callable takes, int level) {
+        register_target_rule(op, compiler, check_of(std::move(takes)), level);
+      },
+      nb::arg("op"), nb::arg("compiler"), nb::arg("takes"), nb::arg("level"),
+      "`compiler` takes the calls of `op` for which takes(call) is true.");
   m.def("reset_target_rule", &reset_target_rule, nb::arg("op"), nb::arg("compiler"));
-  m.def("set_region_optimizer",
-        [](const std::string& compiler, nb::object optimize) {
-          if (optimize.is_none()) return set_region_optimizer(compiler, {});
-          set_region_optimizer(compiler, [held = hold(std::move(optimize))](const IRModule& module) {
-            const nb::gil_scoped_acquire gil;
-            return nb::cast<IRModule>(nb::handle(held.get())(module));
-          });
-        },
-        nb::arg("compiler"), nb::arg("optimize").none(), "What PartitionGraph calls for each region of `compiler`.");
+  m.def(
+      "set_region_optimizer",
+      [](const std::string& compiler, nb::object optimize) {
+        if (optimize.is_none()) return set_region_optimizer(compiler, {});
+        set_region_optimizer(compiler, [held = hold(std::move(optimize))](const IRModule& module) {
+          const nb::gil_scoped_acquire gil;
+          return nb::cast<IRModule>(nb::handle(held.get())(module));
+        });
+      },
+      nb::arg("compiler"), nb::arg("optimize").none(), "What PartitionGraph calls for each region of `compiler`.");
 }
 
 }  // namespace baton::python

@@ -1,5 +1,5 @@
 #pragma once
-// Python objects that C++ keeps.
+// Python objects that C++ keeps, and Python code that C++ runs.
 #include <memory>
 
 #include "casters.h"
@@ -16,5 +16,18 @@ inline Held hold(nb::object object) {
     Py_DECREF(held);
   });
 }
+
+/// While one lives, this thread runs the body of a pass that is written in Python (which may retire).
+class PythonPassScope {
+ public:
+  PythonPassScope() { ++depth_; }
+  ~PythonPassScope() { --depth_; }
+  PythonPassScope(const PythonPassScope&) = delete;
+  PythonPassScope& operator=(const PythonPassScope&) = delete;
+  static bool open() { return depth_ > 0; }
+
+ private:
+  static inline thread_local int depth_ = 0;
+};
 
 }  // namespace baton::python

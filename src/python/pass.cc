@@ -157,6 +157,7 @@ Pass python_module_pass(PassInfo info, nb::callable body) {
       std::move(info),
       [name, body = hold(std::move(body))](IRModule module, const PassContext&) {
         const nb::gil_scoped_acquire gil;
+        const PythonPassScope scope;
         return with_note("in pass " + name, [&] {
           return checked<IRModule>(nb::handle(body.get())(module, PassContext::current()), name, "an IRModule");
         });
@@ -171,6 +172,7 @@ Pass python_function_pass(PassInfo info, nb::callable body) {
       [name, body = hold(std::move(body))](const Function& function, const IRModule& module,
                                            const PassContext&) {
         const nb::gil_scoped_acquire gil;
+        const PythonPassScope scope;
         return with_note("in pass " + name, [&] {
           return checked<Function>(nb::handle(body.get())(function, module, PassContext::current()), name, "a Function");
         });

@@ -17,3 +17,7 @@ def function_on_device(function, param_devices, result_device):
 
 def __getattr__(name):
     return getattr(_operators, name)
+
+
+def __dir__():
+    return sorted(set(globals()) | set(dir(_operators)))

@@ -1,10 +1,13 @@
-// Marks which compiler builds what. Each call goes to the first of the compilers asked for that takes it: an operator by its
-// rule (byoc/target_rules.h), a composite function by the name before the dot; what nobody takes goes to "default":
+// Marks which compiler builds what. Each call goes to the first of the compilers asked for that takes it: an operator
+// by its rule (byoc/target_rules.h), a composite function by the name before the dot; what nobody takes goes to
+// "default":
 //   add(exp(x), y)  ->  end(add(begin(end(exp(begin(x, d)), d), a), begin(y, a)), a)      a takes add, d = "default"
-// Every value enters through a compiler_begin of its own and leaves through a compiler_end of its own. Tuples, items and
-// cells go with their inputs when these agree, else to "default"; without include_non_call_ops they are left outside.
+// Every value enters through a compiler_begin of its own and leaves through a compiler_end of its own. Tuples, items
+// and cells go with their inputs when these agree, else to "default"; without include_non_call_ops they are left
+// outside.
 //
-// A program that is marked already keeps its marks but for those of "default", so compilers may be asked one after the other.
+// A program that is marked already keeps its marks but for those of "default", so compilers may be asked one after the
+// other.
 
 #include <map>
 
@@ -26,7 +29,8 @@ class Annotator final : public Rewriter {
  public:
   /// `fallback`: an operator of the program, named as the cause of marks beside values that none computes.
   Annotator(const std::vector<std::string>& compilers, bool include_non_call_ops, OriginSet fallback)
-      : include_non_call_ops_(include_non_call_ops), fallback_(std::move(fallback)), default_(named(std::string(kDefaultCompiler))) {
+      : include_non_call_ops_(include_non_call_ops), fallback_(std::move(fallback)),
+        default_(named(std::string(kDefaultCompiler))) {
     for (const std::string& compiler : compilers) compilers_.push_back(named(compiler));
   }
 
@@ -86,7 +90,8 @@ class Annotator final : public Rewriter {
     Compiler compiler = choose(before);
     OriginSet origins = compiler->origins(cause(original));
     std::vector<Expr> args = begun(after.args(), compiler, origins);
-    return chosen(make_call(after.callee(), std::move(args), after.attrs(), original->info()), {compiler, std::move(origins)});
+    return chosen(make_call(after.callee(), std::move(args), after.attrs(), original->info()),
+                  {compiler, std::move(origins)});
   }
 
   Compiler choose(const CallNode& call) {
@@ -190,7 +195,8 @@ class Annotator final : public Rewriter {
 
   static Expr with_children(const Expr& expr, std::vector<Expr> children, NodeInfo info) {
     if (as<TupleNode>(expr)) return make_tuple(std::move(children), std::move(info));
-    if (const auto* item = as<TupleGetItemNode>(expr)) return make_tuple_get_item(children[0], item->index(), std::move(info));
+    if (const auto* item = as<TupleGetItemNode>(expr))
+      return make_tuple_get_item(children[0], item->index(), std::move(info));
     if (as<RefCreateNode>(expr)) return make_ref_create(children[0], std::move(info));
     if (as<RefReadNode>(expr)) return make_ref_read(children[0], std::move(info));
     return make_ref_write(children[0], children[1], std::move(info));

@@ -36,10 +36,15 @@ const CallNode* as_compiler_end(const Expr& expr) { return call_of(expr, end_op(
 const std::string& compiler_of(const CallNode& mark) { return attrs_as<CompilerAttrs>(mark.attrs()).compiler; }
 
 CompilerMarks::CompilerMarks(std::string compiler)
-    : compiler_(std::move(compiler)), reason_("marks a region for " + compiler_), attrs_(make_attrs(CompilerAttrs{compiler_})) {}
+    : compiler_(std::move(compiler)), reason_("marks a region for " + compiler_),
+      attrs_(make_attrs(CompilerAttrs{compiler_})) {}
 
-Expr CompilerMarks::begin(const Expr& value, const OriginSet& origins) const { return marked(begin_op(), value, attrs_, origins); }
-Expr CompilerMarks::end(const Expr& value, const OriginSet& origins) const { return marked(end_op(), value, attrs_, origins); }
+Expr CompilerMarks::begin(const Expr& value, const OriginSet& origins) const {
+  return marked(begin_op(), value, attrs_, origins);
+}
+Expr CompilerMarks::end(const Expr& value, const OriginSet& origins) const {
+  return marked(end_op(), value, attrs_, origins);
+}
 
 std::string text_attr(const FunctionNode& function, std::string_view name) {
   const AttrValue* value = function.attr(name);

@@ -1,5 +1,5 @@
 // Where the functions of other compilers stand: as literals where they are called, or in the module by their symbol.
-//   OutlineCompilerFunctionsWithExistingGlobalSymbols:  fn(p, Compiler="c", global_symbol="f") { relu(p) }(x)  ->  @f(x)
+//   OutlineCompilerFunctionsWithExistingGlobalSymbols:  fn(p, Compiler="c", global_symbol="f") { relu(p) }(x)  -> @f(x)
 //   MarkCompilerFunctionsAsExtern:  def @f(p, Compiler="c", ...)  ->  def @f(p, Extern=1)
 //   InlineCompilerFunctionsBoundTo:  @f(x)  ->  relu(x), composite functions inside it too
 
@@ -49,7 +49,8 @@ class OriginChanger final : public Rewriter {
     const auto at = origins_.find(original.get());
     if (at == origins_.end()) return rebuilt;
     const auto& call = static_cast<const CallNode&>(*rebuilt);
-    return make_call(call.callee(), call.args(), call.attrs(), NodeInfo(at->second, call.span(), original->checked_type()));
+    return make_call(call.callee(), call.args(), call.attrs(),
+                     NodeInfo(at->second, call.span(), original->checked_type()));
   }
   const std::map<const ExprNode*, OriginSet>& origins_;
 };
@@ -68,13 +69,16 @@ Function standing_for_all(const std::vector<Function>& equal) {
     for (size_t at = 0; at < calls.size(); ++at) {
       OriginSet& set = origins.at(calls[at].get());
       // Equal functions may share their nodes in different ways: then no pairing is known, and each stands for all.
-      if (others.size() == calls.size()) set = set.merge(others[at]->origins());
-      else for (const Call& other : others) set = set.merge(other->origins());
+      if (others.size() == calls.size())
+        set = set.merge(others[at]->origins());
+      else
+        for (const Call& other : others) set = set.merge(other->origins());
     }
   }
   const Function merged = as_ref<FunctionNode>(OriginChanger(origins).run(Expr(first)));
   return make_function(merged->params(), merged->body(), merged->ret_type(), merged->attrs(),
-                       NodeInfo(OriginSet::merge_all(all), merged->span(), first->checked_type()), merged->type_params());
+                       NodeInfo(OriginSet::merge_all(all), merged->span(), first->checked_type()),
+                       merged->type_params());
 }
 
 class Outliner final : public Rewriter {
@@ -107,7 +111,8 @@ std::map<std::string, std::vector<Function>> literals_by_symbol(const IRModuleNo
       const std::string symbol = call ? symbol_of(call->callee(), filter) : std::string();
       if (symbol.empty()) return;
       const Function literal = as_ref<FunctionNode>(call->callee());
-      const std::string whose = "the function for `" + text_attr(*literal, "Compiler") + "` with global_symbol \"" + symbol + "\"";
+      const std::string whose =
+          "the function for `" + text_attr(*literal, "Compiler") + "` with global_symbol \"" + symbol + "\"";
       if (const auto free = free_vars(Expr(literal)); !free.empty())
         throw UsageError(whose + " cannot leave its place: it uses %" + free[0]->name() + " from outside");
       std::vector<Function>& same = found[symbol];
@@ -138,7 +143,8 @@ class CompositeInliner final : public Rewriter {
 class CallInliner final : public Rewriter {
  public:
   /// `called`: gets the names of those that are inlined somewhere.
-  CallInliner(const std::map<std::string, Function>& functions, std::set<std::string>& called) : functions_(functions), called_(called) {}
+  CallInliner(const std::map<std::string, Function>& functions, std::set<std::string>& called)
+      : functions_(functions), called_(called) {}
 
  private:
   bool enter(const Expr&) override { return true; }
@@ -195,39 +201,46 @@ Pass inline_compiler_functions(const PassArgs& args) {
   PassArgReader reader("InlineCompilerFunctionsBoundTo", args);
   const std::vector<std::string> names = reader.texts("global_vars", {});
   reader.finish();
-  return module_pass({0, "InlineCompilerFunctions", {}}, [names](IRModule module, const PassContext&) {
-    std::map<std::string, Function> inlined;
-    for (const std::string& name : names) {
-      const Function function = module->find(name);
-      if (!function) throw UsageError("InlineCompilerFunctionsBoundTo: the module has no function @" + name);
-      inlined.emplace(name, as_ref<FunctionNode>(CompositeInliner().run(Expr(function))));
-    }
-    // One may call another, in any order; a cycle would never end.
-    for (auto& [name, function] : inlined) {
-      for (const auto& [other, unused] : inlined) {
-        static_cast<void>(unused);
-        bool named = false;
-        post_order(Expr(function), [&](const Expr& expr) {
-          const auto* global = as<GlobalVarNode>(expr);
-          named |= global && global->name() == other;
-        });
-        if (named) throw UsageError("InlineCompilerFunctionsBoundTo: @" + name + " calls @" + other + ", which is to be inlined as well");
-      }
-    }
-    const auto functions = module->functions();
-    std::set<std::string> called;
-    for (const auto& [name, function] : functions) {
-      if (inlined.count(name)) continue;
-      Function updated = as_ref<FunctionNode>(CallInliner(inlined, called).run(Expr(function)));
-      if (updated != function) module->replace(name, std::move(updated));
-    }
-    for (const auto& [name, function] : inlined) {
-      module->remove(name);
-      if (!called.count(name))
-        post_order(Expr(function), [](const Expr& expr) { retire(expr->origins(), "a function that nobody calls was to be inlined"); });
-    }
-    return module;
-  }, true);
+  return module_pass(
+      {0, "InlineCompilerFunctions", {}},
+      [names](IRModule module, const PassContext&) {
+        std::map<std::string, Function> inlined;
+        for (const std::string& name : names) {
+          const Function function = module->find(name);
+          if (!function) throw UsageError("InlineCompilerFunctionsBoundTo: the module has no function @" + name);
+          inlined.emplace(name, as_ref<FunctionNode>(CompositeInliner().run(Expr(function))));
+        }
+        // One may call another, in any order; a cycle would never end.
+        for (auto& [name, function] : inlined) {
+          for (const auto& [other, unused] : inlined) {
+            static_cast<void>(unused);
+            bool named = false;
+            post_order(Expr(function), [&](const Expr& expr) {
+              const auto* global = as<GlobalVarNode>(expr);
+              named |= global && global->name() == other;
+            });
+            if (named)
+              throw UsageError("InlineCompilerFunctionsBoundTo: @" + name + " calls @" + other +
+                               ", which is to be inlined as well");
+          }
+        }
+        const auto functions = module->functions();
+        std::set<std::string> called;
+        for (const auto& [name, function] : functions) {
+          if (inlined.count(name)) continue;
+          Function updated = as_ref<FunctionNode>(CallInliner(inlined, called).run(Expr(function)));
+          if (updated != function) module->replace(name, std::move(updated));
+        }
+        for (const auto& [name, function] : inlined) {
+          module->remove(name);
+          if (!called.count(name))
+            post_order(Expr(function), [](const Expr& expr) {
+              retire(expr->origins(), "a function that nobody calls was to be inlined");
+            });
+        }
+        return module;
+      },
+      true);
 }
 
 }  // namespace baton

@@ -31,8 +31,8 @@ class Inside final : public Rewriter {
     if (!mark) mark = as_compiler_end(original);
     if (!mark) return rebuilt;
     if (regions_.of(mark) != region_) {
-      throw UsageError("a region for `" + compiler_of(*mark) + "` lies inside one for `" + regions_[region_].compiler + "`" +
-                       (mark->span() ? " at " + mark->span().text() : ""));
+      throw UsageError("a region for `" + compiler_of(*mark) + "` lies inside one for `" + regions_[region_].compiler +
+                       "`" + (mark->span() ? " at " + mark->span().text() : ""));
     }
     return as<CallNode>(rebuilt)->args()[0];  // a value that leaves the region and enters it again
   }
@@ -44,8 +44,8 @@ class Inside final : public Rewriter {
 class Cutter final : public Rewriter {
  public:
   Cutter(IRModuleNode& module, std::string name, const Function& function, bool bind_constants)
-      : module_(module), name_(std::move(name)), function_(function), bind_constants_(bind_constants),
-        regions_{Expr(function)}, state_(regions_.size()) {}
+      : module_(module), name_(std::move(name)), function_(function),
+        bind_constants_(bind_constants), regions_{Expr(function)}, state_(regions_.size()) {}
 
   Function cut_all() {
     for (const CallNode* end : regions_.ends()) cut_out_after_what_it_needs(end);
@@ -96,7 +96,8 @@ class Cutter final : public Rewriter {
         std::reverse(stack.begin() + static_cast<ptrdiff_t>(first) + 1, stack.end());
       } else if (outside_.insert(todo.expr)) {
         for_each_child(*todo.expr, [&](const Expr& child) {
-          if (child->kind() != ExprKind::kOp && child->kind() != ExprKind::kVar) stack.push_back({child.get(), Regions::kNone});
+          if (child->kind() != ExprKind::kOp && child->kind() != ExprKind::kVar)
+            stack.push_back({child.get(), Regions::kNone});
         });
         std::reverse(stack.begin() + static_cast<ptrdiff_t>(first), stack.end());
       }
@@ -139,7 +140,8 @@ class Cutter final : public Rewriter {
       results.push_back(inside.run(end->args()[0]));
       values.push_back(end->args()[0].get());
     }
-    const Expr body = results.size() == 1 ? results[0] : make_tuple(results, NodeInfo(OriginSet::none(), {}, tuple_type_of(values)));
+    const Expr body =
+        results.size() == 1 ? results[0] : make_tuple(results, NodeInfo(OriginSet::none(), {}, tuple_type_of(values)));
     const Call call = add_function(region, std::move(params), std::move(args), body);
     std::vector<Expr> items{Expr(call)};
     if (results.size() > 1) {
@@ -196,7 +198,8 @@ class Cutter final : public Rewriter {
   static bool is_constant(const Expr& value) {
     if (as<ConstantNode>(value)) return true;
     const auto* tuple = as<TupleNode>(value);
-    return tuple && std::all_of(tuple->fields().begin(), tuple->fields().end(), [](const Expr& field) { return as<ConstantNode>(field); });
+    return tuple && std::all_of(tuple->fields().begin(), tuple->fields().end(),
+                                [](const Expr& field) { return as<ConstantNode>(field); });
   }
 
   static Type tuple_type_of(const std::vector<const ExprNode*>& values) {

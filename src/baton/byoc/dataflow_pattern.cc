@@ -11,7 +11,8 @@ namespace baton {
 
 class DFPatternBuilder {
  public:
-  explicit DFPatternBuilder(DFPatternKind kind, std::vector<DFPattern> parts = {}) : node_(make_ref<DFPatternNode>(kind)) {
+  explicit DFPatternBuilder(DFPatternKind kind, std::vector<DFPattern> parts = {})
+      : node_(make_ref<DFPatternNode>(kind)) {
     for (const DFPattern& part : parts)
       if (!part) throw UsageError("a dataflow pattern is made of nothing where it needs a pattern");
     node_->parts_ = std::move(parts);
@@ -84,12 +85,18 @@ DFPattern DFPatternNode::call(std::vector<DFPattern> args) const {
   return Builder(Form::kCall, with_first(DFPattern(this), std::move(args)));
 }
 DFPattern DFPatternNode::call_any() const { return Builder(Form::kCall, {DFPattern(this)}).open(true); }
-DFPattern DFPatternNode::has_attr(NamedValues attrs) const { return Builder(Form::kAttr, {DFPattern(this)}).attrs(std::move(attrs)); }
-DFPattern DFPatternNode::has_type(Type type) const { return Builder(Form::kType, {DFPattern(this)}).type(std::move(type)); }
+DFPattern DFPatternNode::has_attr(NamedValues attrs) const {
+  return Builder(Form::kAttr, {DFPattern(this)}).attrs(std::move(attrs));
+}
+DFPattern DFPatternNode::has_type(Type type) const {
+  return Builder(Form::kType, {DFPattern(this)}).type(std::move(type));
+}
 DFPattern DFPatternNode::has_shape(std::vector<Dim> shape) const {
   return Builder(Form::kShape, {DFPattern(this)}).shape(std::move(shape));
 }
-DFPattern DFPatternNode::has_dtype(DType dtype) const { return Builder(Form::kDataType, {DFPattern(this)}).dtype(dtype); }
+DFPattern DFPatternNode::has_dtype(DType dtype) const {
+  return Builder(Form::kDataType, {DFPattern(this)}).dtype(dtype);
+}
 DFPattern DFPatternNode::optional(const std::function<DFPattern(const DFPattern&)>& more) const {
   const DFPattern self(this);
   return self | more(self);
@@ -123,7 +130,8 @@ std::string joined(const std::vector<DFPattern>& parts, size_t first, size_t las
 
 std::string attrs_text(const DFPatternNode::NamedValues& attrs) {
   std::string text = "{";
-  for (const auto& [name, value] : attrs) text += (text.size() > 1 ? ", " : "") + ("\"" + name + "\": ") + attr_text(value);
+  for (const auto& [name, value] : attrs)
+    text += (text.size() > 1 ? ", " : "") + ("\"" + name + "\": ") + attr_text(value);
   return text + "}";
 }
 
@@ -143,18 +151,22 @@ std::string dataflow_pattern_text(const DFPattern& pattern) {
     case Form::kVar: return "VarPattern(" + pattern->name() + ")";
     case Form::kConstant: return "ConstantPattern()";
     case Form::kExpr: return expr_text(pattern->expr());
-    case Form::kCall: return "CallPatternNode(" + part(0) + ", " + (pattern->open() ? "*" : joined(parts, 1, parts.size())) + ")";
+    case Form::kCall:
+      return "CallPatternNode(" + part(0) + ", " + (pattern->open() ? "*" : joined(parts, 1, parts.size())) + ")";
     case Form::kFunction:
-      return "FunctionPatternNode(" + (pattern->open() ? "*" : joined(parts, 0, parts.size() - 1)) + ", " + part(parts.size() - 1) + ")";
+      return "FunctionPatternNode(" + (pattern->open() ? "*" : joined(parts, 0, parts.size() - 1)) + ", " +
+             part(parts.size() - 1) + ")";
     case Form::kLet: return "LetPatternNode(" + part(0) + ", " + part(1) + ", " + part(2) + ")";
     case Form::kIf: return "IfPattern(" + part(0) + ", " + part(1) + ", " + part(2) + ")";
     case Form::kTuple: return "TuplePatternNode(" + (pattern->open() ? "*" : joined(parts, 0, parts.size())) + ")";
-    case Form::kTupleGetItem: return "TupleGetItemPatternNode(" + part(0) + ", " + std::to_string(pattern->index()) + ")";
+    case Form::kTupleGetItem:
+      return "TupleGetItemPatternNode(" + part(0) + ", " + std::to_string(pattern->index()) + ")";
     case Form::kAlt: return "AltPattern(" + part(0) + " | " + part(1) + ")";
     case Form::kType: return "TypePattern(" + part(0) + " has type " + type_text(pattern->type()) + ")";
     case Form::kShape: {
       std::string shape;
-      for (const Dim& dim : pattern->shape()) shape += (shape.empty() ? "" : ", ") + (dim.is_any() ? "?" : std::to_string(dim.value()));
+      for (const Dim& dim : pattern->shape())
+        shape += (shape.empty() ? "" : ", ") + (dim.is_any() ? "?" : std::to_string(dim.value()));
       return "ShapePattern(" + part(0) + " has shape [" + shape + "])";
     }
     case Form::kDataType: return "DataTypePattern(" + part(0) + " has dtype " + pattern->dtype().str() + ")";

@@ -15,7 +15,21 @@
 namespace baton {
 
 enum class DFPatternKind : uint8_t {
-  kWildcard, kVar, kConstant, kExpr, kCall, kFunction, kLet, kIf, kTuple, kTupleGetItem, kAlt, kType, kShape, kDataType, kAttr,
+  kWildcard,
+  kVar,
+  kConstant,
+  kExpr,
+  kCall,
+  kFunction,
+  kLet,
+  kIf,
+  kTuple,
+  kTupleGetItem,
+  kAlt,
+  kType,
+  kShape,
+  kDataType,
+  kAttr,
   kDominator
 };
 
@@ -29,16 +43,16 @@ class DFPatternNode final : public RefCounted {
 
   explicit DFPatternNode(DFPatternKind kind) : kind_(kind) {}
   DFPatternKind kind() const { return kind_; }
-  /// What it is made of: callee and arguments; parameters and body; variable, value and body; condition and branches; fields;
-  /// the tuple; both alternatives; the pattern that a type or attributes are asked of; parent, path and child.
+  /// What it is made of: callee and arguments; parameters and body; variable, value and body; condition and branches;
+  /// fields; the tuple; both alternatives; the pattern that a type or attributes are asked of; parent, path and child.
   const std::vector<DFPattern>& parts() const { return parts_; }
-  /// Of calls, functions and tuples: whether the number and form of arguments, parameters or fields are open; they are no
-  /// parts then.
+  /// Of calls, functions and tuples: whether the number and form of arguments, parameters or fields are open; they are
+  /// no parts then.
   bool open() const { return open_; }
-  const std::string& name() const { return name_; }      ///< of a variable; empty: any
-  const Expr& expr() const { return expr_; }             ///< what an expression pattern equals
-  int index() const { return index_; }                   ///< of a tuple's item; -1: any
-  const Type& type() const { return type_; }             ///< of a type pattern
+  const std::string& name() const { return name_; }  ///< of a variable; empty: any
+  const Expr& expr() const { return expr_; }         ///< what an expression pattern equals
+  int index() const { return index_; }               ///< of a tuple's item; -1: any
+  const Type& type() const { return type_; }         ///< of a type pattern
   const std::vector<Dim>& shape() const { return shape_; }
   DType dtype() const { return dtype_; }
   const NamedValues& attrs() const { return attrs_; }
@@ -80,8 +94,8 @@ DFPattern is_let(DFPattern var, DFPattern value, DFPattern body);
 DFPattern is_function(std::optional<std::vector<DFPattern>> params, DFPattern body);
 /// The left one if it matches, else the right one.
 DFPattern operator|(const DFPattern& left, const DFPattern& right);
-/// Everything from `child` back to one `parent`: between them only what `path` matches, and nothing between them is used
-/// outside.
+/// Everything from `child` back to one `parent`: between them only what `path` matches, and nothing between them is
+/// used outside.
 DFPattern dominates(DFPattern parent, DFPattern path, DFPattern child);
 
 /// All patterns in `pattern`, each once, parts before what is made of them.

@@ -14,8 +14,10 @@ std::map<std::string, OptimizeRegion>& optimizers() {
 }  // namespace
 
 void set_region_optimizer(const std::string& compiler, OptimizeRegion optimize) {
-  if (optimize) optimizers()[compiler] = std::move(optimize);
-  else optimizers().erase(compiler);
+  if (optimize)
+    optimizers()[compiler] = std::move(optimize);
+  else
+    optimizers().erase(compiler);
 }
 
 const OptimizeRegion* find_region_optimizer(const std::string& compiler) {

@@ -1,8 +1,8 @@
 #include "baton/byoc/matcher.h"
-#include "baton/byoc/typed_expr.h"
 
 #include <algorithm>
 
+#include "baton/byoc/typed_expr.h"
 #include "baton/ir/adt.h"
 #include "baton/ir/op.h"
 #include "baton/ir/structural.h"
@@ -143,7 +143,8 @@ DFMatcher::DFMatcher(DFPattern pattern, const DataflowGraph* graph) : pattern_(s
 
 bool DFMatcher::needs_graph(const DFPattern& pattern) {
   const std::vector<DFPattern> parts = parts_in_order(pattern);
-  return std::any_of(parts.begin(), parts.end(), [](const DFPattern& part) { return part->kind() == Form::kDominator; });
+  return std::any_of(parts.begin(), parts.end(),
+                     [](const DFPattern& part) { return part->kind() == Form::kDominator; });
 }
 
 bool DFMatcher::match(const Expr& expr) {
@@ -211,7 +212,8 @@ bool DFMatcher::visit_anew(const DFPatternNode& pattern, const Expr& expr) {
     }
     case Form::kIf: {
       const auto* branch = as<IfNode>(expr);
-      return branch && visit(parts[0], branch->condition()) && visit(parts[1], branch->then()) && visit(parts[2], branch->otherwise());
+      return branch && visit(parts[0], branch->condition()) && visit(parts[1], branch->then()) &&
+             visit(parts[2], branch->otherwise());
     }
     case Form::kTuple: {
       const auto* tuple = as<TupleNode>(expr);
@@ -278,7 +280,8 @@ bool DFMatcher::visit_regrouped(const DFPatternNode& pattern, const CallNode& ca
     for (size_t i = 1; i <= (outer == "multiply" ? 2u : 1u); ++i) {
       const DFPattern& nested = pattern.parts()[i];
       if (binary_op(*nested) != inner) continue;
-      const DFPattern &other = pattern.parts()[3 - i], &a = nested->parts()[1], &b = nested->parts()[2], &inner_op = nested->parts()[0];
+      const DFPattern &other = pattern.parts()[3 - i], &a = nested->parts()[1], &b = nested->parts()[2],
+                      &inner_op = nested->parts()[0];
       if (outer == "divide") {
         forms->push_back(inner_op->call({b, op->call({a, other})}));
         forms->push_back(inner_op->call({a, op->call({b, other})}));
@@ -296,7 +299,8 @@ bool DFMatcher::visit_regrouped(const DFPatternNode& pattern, const CallNode& ca
       const size_t before_args = met_.size();
       if (visit_all(args, call.args())) return true;
       forget_since(before_args);
-      if (commutes(way->parts()[0]) && visit_all(args, std::vector<Expr>(call.args().rbegin(), call.args().rend()))) return true;
+      if (commutes(way->parts()[0]) && visit_all(args, std::vector<Expr>(call.args().rbegin(), call.args().rend())))
+        return true;
     }
     forget_since(mark);
   }
@@ -307,8 +311,8 @@ bool DFMatcher::visit_dominator(const DFPatternNode& pattern, const Expr& expr) 
   return visit(pattern.parts()[2], expr) && dominates_region(pattern, expr);
 }
 
-// Backwards from the child: each input is the parent, or matches the path and is followed, or is a leaf beside the way. Each
-// node on the way has an input that leads on.
+// Backwards from the child: each input is the parent, or matches the path and is followed, or is a leaf beside the way.
+// Each node on the way has an input that leads on.
 bool DFMatcher::dominates_region(const DFPatternNode& pattern, const Expr& child) {
   const DFPattern &parent = pattern.parts()[0], &path = pattern.parts()[1];
   PointerSet region;

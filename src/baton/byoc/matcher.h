@@ -23,9 +23,9 @@ class DFMatches {
   PointerMap<size_t> at_;
 };
 
-/// Matches one pattern with expressions of one graph. As TVM does: the arguments of add and multiply may come in both orders,
-/// and (a * b) / c meets (a / c) * b and the like. Unlike TVM 0.11.1, variables and constants may enter the path of a
-/// dominator from the side, and each way from the child must lead to the parent.
+/// Matches one pattern with expressions of one graph. As TVM does: the arguments of add and multiply may come in both
+/// orders, and (a * b) / c meets (a / c) * b and the like. Unlike TVM 0.11.1, variables and constants may enter the
+/// path of a dominator from the side, and each way from the child must lead to the parent.
 class DFMatcher {
  public:
   /// `graph` may be null when the pattern has no dominator.
@@ -58,9 +58,9 @@ class DFMatcher {
   const ExprNode*& bound(const DFPattern& pattern);
 
   std::vector<Met> met_;
-  PointerIndex numbers_;                  // of patterns
-  std::vector<const ExprNode*> bound_;    // by number: what the pattern met; null while nothing
-  PointerMap<Type> types_;             // of what had to be inferred
+  PointerIndex numbers_;                          // of patterns
+  std::vector<const ExprNode*> bound_;            // by number: what the pattern met; null while nothing
+  PointerMap<Type> types_;                        // of what had to be inferred
   PointerMap<std::vector<DFPattern>> regrouped_;  // by call pattern: the other ways to write it
   std::vector<Expr> kept_;
 };

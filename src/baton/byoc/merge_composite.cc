@@ -23,12 +23,14 @@ const PatternTable& table_named(const std::string& compiler) {
   std::vector<std::string> names;
   for (const auto& [name, table] : tables()) names.push_back(name);
   const std::string near = did_you_mean(compiler, names);
-  throw UsageError("no pattern table is registered for `" + compiler + "`" + (near.empty() ? "" : "; did you mean `" + near + "`?"));
+  throw UsageError("no pattern table is registered for `" + compiler + "`" +
+                   (near.empty() ? "" : "; did you mean `" + near + "`?"));
 }
 
 Function composed(Function function, const IRModuleNode& module, const PatternTable& table) {
   for (const CompositePattern& entry : table) {
-    const Function merged = as_ref<FunctionNode>(dataflow_partition(entry.pattern, Expr(function), {{"Composite", entry.name}}, entry.check));
+    const Function merged = as_ref<FunctionNode>(
+        dataflow_partition(entry.pattern, Expr(function), {{"Composite", entry.name}}, entry.check));
     if (merged == function) continue;
     // Checks and patterns of later entries look at types.
     function = as_ref<FunctionNode>(typed_expr(Expr(merged), &module));
@@ -47,9 +49,8 @@ const PatternTable* find_pattern_table(const std::string& compiler) {
 
 Pass merge_composite(PatternTable table) {
   return function_pass({0, "MergeComposite", {}},
-                       [table = std::move(table)](const Function& function, const IRModule& module, const PassContext&) {
-                         return composed(function, *module, table);
-                       });
+                       [table = std::move(table)](const Function& function, const IRModule& module,
+                                                  const PassContext&) { return composed(function, *module, table); });
 }
 
 /// By the name of a registered table.

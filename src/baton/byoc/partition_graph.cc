@@ -2,8 +2,8 @@
 //   end(relu(begin(x, c)), c)  ->  @tvmgen_default_c_main_0(x),
 //   def @tvmgen_default_c_main_0(%c_0_i0, Inline=1, Compiler="c", global_symbol="tvmgen_default_c_main_0", Primitive=1)
 //     { relu(%c_0_i0) }
-// In steps, each a pass: tuples that leave a region are taken apart, so that only tensors leave; marks of "default" vanish;
-// regions are cut out; the functions get the names by which they will be linked; types are inferred.
+// In steps, each a pass: tuples that leave a region are taken apart, so that only tensors leave; marks of "default"
+// vanish; regions are cut out; the functions get the names by which they will be linked; types are inferred.
 
 #include <cctype>
 #include <map>
@@ -157,8 +157,8 @@ Pass partition_graph(const PassArgs& args) {
     };
   };
   return sequential({over_functions("FlattenNestedTuples", rewritten_by(TupleFlattener())),
-                     over_functions("RemoveDefaultAnnotations", rewritten_by(DefaultRemover())), partition_regions(bind_constants),
-                     name_external_functions(mod_name), make_pass("InferType")},
+                     over_functions("RemoveDefaultAnnotations", rewritten_by(DefaultRemover())),
+                     partition_regions(bind_constants), name_external_functions(mod_name), make_pass("InferType")},
                     "PartitionGraph");
 }
 

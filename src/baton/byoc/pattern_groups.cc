@@ -28,7 +28,8 @@ std::string name_of(const Expr& expr) {
       return op ? op->name + "_" : "Call_";
     }
     case ExprKind::kTuple: return "Tuple_";
-    case ExprKind::kTupleGetItem: return "TupleGetItem" + std::to_string(static_cast<const TupleGetItemNode&>(*expr).index()) + "_";
+    case ExprKind::kTupleGetItem:
+      return "TupleGetItem" + std::to_string(static_cast<const TupleGetItemNode&>(*expr).index()) + "_";
     case ExprKind::kLet: return "Let_";
     case ExprKind::kIf: return "If_";
     case ExprKind::kMatch: return "Match_";
@@ -63,7 +64,8 @@ class Extractor final : public Rewriter {
 
 }  // namespace
 
-PatternGroups::PatternGroups(const DFPattern& pattern, const Expr& root) : parts_(parts_in_order(pattern)), graph_(root) {
+PatternGroups::PatternGroups(const DFPattern& pattern, const Expr& root)
+    : parts_(parts_in_order(pattern)), graph_(root) {
   for (uint32_t i = 0; i < graph_.size(); ++i) {
     const auto* function = as<FunctionNode>(graph_[i]);
     if (function && function->attr("PartitionedFromPattern"))
@@ -75,7 +77,8 @@ PatternGroups::PatternGroups(const DFPattern& pattern, const Expr& root) : parts
 }
 
 void PatternGroups::find_inputs(PatternGroup& group, PointerMap<Expr>& param_of) {
-  // What lies between parent and child of a dominator was matched by the leaves of its path; so was the inside of functions.
+  // What lies between parent and child of a dominator was matched by the leaves of its path; so was the inside of
+  // functions.
   PointerSet inner;
   for (const DFPattern& part : parts_) {
     if (part->kind() == Form::kDominator)
@@ -88,8 +91,9 @@ void PatternGroups::find_inputs(PatternGroup& group, PointerMap<Expr>& param_of)
   const auto input = [&](const DFPattern& part, const Expr& expr) {
     if (inner.contains(expr.get()) || is_global(expr) || param_of.contains(expr.get())) return;
     if (as<ConstantNode>(expr) && asks_for_constant(part)) return;
-    group.params.push_back(make_var("FunctionVar_" + std::to_string(matched_) + "_" + std::to_string(group.params.size()), {},
-                                    NodeInfo(OriginSet::none())));
+    group.params.push_back(
+        make_var("FunctionVar_" + std::to_string(matched_) + "_" + std::to_string(group.params.size()), {},
+                 NodeInfo(OriginSet::none())));
     group.inputs.push_back(expr);
     param_of.insert(expr.get(), Expr(group.params.back()));
   };

@@ -13,11 +13,11 @@ namespace baton {
 struct PatternGroup {
   Expr root;
   DFMatches matches;
-  std::vector<Expr> inputs;    ///< what enters it
-  std::vector<Var> params;     ///< one for each input
-  Expr body;                   ///< the root over the params
-  std::string name;            ///< "nn.conv2d_nn.relu_"
-  std::vector<Expr> inner;     ///< the calls, tuples, ... of the match; the root is the last
+  std::vector<Expr> inputs;               ///< what enters it
+  std::vector<Var> params;                ///< one for each input
+  Expr body;                              ///< the root over the params
+  std::string name;                       ///< "nn.conv2d_nn.relu_"
+  std::vector<Expr> inner;                ///< the calls, tuples, ... of the match; the root is the last
   OriginSet origins = OriginSet::none();  ///< of all of them
 };
 

@@ -23,7 +23,8 @@ class Partitioner final : public Rewriter {
     if (!group || (check_ && !check_(original))) return rebuilt;
     std::vector<Expr> args;
     for (const Expr& input : group->inputs) args.push_back(mapped(input));
-    Function function = make_function(group->params, group->body, {}, {{"PartitionedFromPattern", group->name}}, NodeInfo(group->origins));
+    Function function = make_function(group->params, group->body, {}, {{"PartitionedFromPattern", group->name}},
+                                      NodeInfo(group->origins));
     for (const auto& [name, value] : attrs_) function = with_attr(function, name, value);
     return make_call(Expr(function), std::move(args), {}, NodeInfo(group->origins));
   }
@@ -35,7 +36,8 @@ class Partitioner final : public Rewriter {
 
 class CallbackRewriter final : public Rewriter {
  public:
-  CallbackRewriter(const PatternGroups& groups, const DFCallback& callback) : groups_(groups), callback_(callback) {}
+  CallbackRewriter(const PatternGroups& groups, const DFCallback& callback, Replaced replaced)
+      : groups_(groups), callback_(callback), replaced_(replaced) {}
 
  private:
   bool enter(const Expr&) override { return true; }
@@ -47,7 +49,10 @@ class CallbackRewriter final : public Rewriter {
     for (const auto& [pattern, exprs] : group->matches.all())
       for (const Expr& expr : exprs) rewritten.add(pattern, expr == original ? rebuilt : mapped(expr));
     const Expr result = in_scope(group->origins, original, rebuilt, rewritten);
-    if (!result) throw UsageError("the callback of a dataflow pattern returned nothing for " + dataflow_pattern_text(callback_.pattern));
+    if (!result)
+      throw UsageError("the callback of a dataflow pattern returned nothing for " +
+                       dataflow_pattern_text(callback_.pattern));
+    if (replaced_ == Replaced::kRetired) retire(group->origins, "replaced by the callback of a dataflow pattern");
     return result;
   }
 
@@ -59,6 +64,7 @@ class CallbackRewriter final : public Rewriter {
 
   const PatternGroups& groups_;
   const DFCallback& callback_;
+  const Replaced replaced_;
 };
 
 }  // namespace
@@ -68,7 +74,8 @@ Expr dataflow_partition(const DFPattern& pattern, const Expr& expr, const Functi
   return groups.empty() ? expr : Partitioner(groups, attrs, check).run(expr);
 }
 
-Expr dataflow_rewrite(const std::vector<DFCallback>& callbacks, const Expr& expr, const IRModule& module) {
+Expr dataflow_rewrite(const std::vector<DFCallback>& callbacks, const Expr& expr, const IRModule& module,
+                      Replaced replaced) {
   constexpr int kRounds = 100;
   Expr now = expr;
   bool once = false;
@@ -77,7 +84,7 @@ Expr dataflow_rewrite(const std::vector<DFCallback>& callbacks, const Expr& expr
     for (const DFCallback& callback : callbacks) {
       if (callback.require_type) now = typed_expr(now, module.get());
       const PatternGroups groups(callback.pattern, now);
-      if (!groups.empty()) now = CallbackRewriter(groups, callback).run(now);
+      if (!groups.empty()) now = CallbackRewriter(groups, callback, replaced).run(now);
       once = callback.rewrite_once;
       ++round;
     }

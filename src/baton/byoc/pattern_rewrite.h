@@ -1,5 +1,6 @@
 #pragma once
-// All matches of a dataflow pattern in an expression: cut out as functions, or replaced by what a callback makes of them.
+// All matches of a dataflow pattern in an expression: cut out as functions, or replaced by what a callback makes of
+// them.
 #include <functional>
 #include <string>
 #include <vector>
@@ -13,11 +14,12 @@ namespace baton {
 /// Whether a match is to be used; asked with its root.
 using DFCheck = std::function<bool(const Expr& root)>;
 
-/// `expr` with each match of `pattern` that `check` accepts as a call of a function of its own, whose parameters are what
-/// the leaves of the pattern met. Matches are looked for from the last node to the first and do not overlap; a match one
-/// of whose inner values is used outside of it is none, unless all such uses lead back to its root. Constants that a
-/// constant pattern met are inside. The function gets PartitionedFromPattern="<op>_<op>_", then `attrs`.
-Expr dataflow_partition(const DFPattern& pattern, const Expr& expr, const FunctionAttrs& attrs = {}, const DFCheck& check = {});
+/// `expr` with each match of `pattern` that `check` accepts as a call of a function of its own, whose parameters are
+/// what the leaves of the pattern met. Matches are looked for from the last node to the first and do not overlap; a
+/// match one of whose inner values is used outside of it is none, unless all such uses lead back to its root. Constants
+/// that a constant pattern met are inside. The function gets PartitionedFromPattern="<op>_<op>_", then `attrs`.
+Expr dataflow_partition(const DFPattern& pattern, const Expr& expr, const FunctionAttrs& attrs = {},
+                        const DFCheck& check = {});
 
 /// One rule: the matches of `pattern` are replaced by what `rewrite` returns for the root as it was, the same node over
 /// rewritten inputs, and what the parts of the pattern met (rewritten).
@@ -28,8 +30,15 @@ struct DFCallback {
   bool rewrite_once = false;  ///< one round, not until nothing changes
 };
 
+/// What becomes of the operators of a match that nothing its callback returns stands for.
+enum class Replaced : uint8_t {
+  kForgotten,  ///< nobody keeps books: outside of passes
+  kRetired,    ///< they are retired: in a pass that may retire
+};
+
 /// Applies the rules one after the other, round after round until nothing changes. What a rule makes stands for the
 /// operators that matched. `module`: for types, when rules require them. UsageError after 100 rounds.
-Expr dataflow_rewrite(const std::vector<DFCallback>& callbacks, const Expr& expr, const IRModule& module = {});
+Expr dataflow_rewrite(const std::vector<DFCallback>& callbacks, const Expr& expr, const IRModule& module = {},
+                      Replaced replaced = Replaced::kForgotten);
 
 }  // namespace baton

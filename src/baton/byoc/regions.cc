@@ -69,9 +69,10 @@ void Regions::join(const Expr& expr, const std::vector<Expr>& values) {
   if (region == kNone) return;
   if (outside) {
     const auto* call = as<CallNode>(expr);
-    throw UsageError("an argument of " + (call && call->op() ? "`" + call->op()->name + "`" : std::string("a call or tuple")) +
-                     (expr->span() ? " at " + expr->span().text() : "") + " is in no region, but another is in one for `" +
-                     regions_[region].compiler + "`: put an annotation.compiler_begin before each");
+    throw UsageError(
+        "an argument of " + (call && call->op() ? "`" + call->op()->name + "`" : std::string("a call or tuple")) +
+        (expr->span() ? " at " + expr->span().text() : "") + " is in no region, but another is in one for `" +
+        regions_[region].compiler + "`: put an annotation.compiler_begin before each");
   }
   index_.insert(expr.get(), region);
 }

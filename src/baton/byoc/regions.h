@@ -1,5 +1,6 @@
 #pragma once
-// Regions of an annotated function: what lies between compiler_begin and compiler_end, connected by values that cross no mark.
+// Regions of an annotated function: what lies between compiler_begin and compiler_end, connected by values that cross
+// no mark.
 #include <cstdint>
 #include <list>
 #include <string>
@@ -10,7 +11,8 @@
 
 namespace baton {
 
-/// All regions of one expression. A region is named by any index that ever was one; `find` gives the one it belongs to now.
+/// All regions of one expression. A region is named by any index that ever was one; `find` gives the one it belongs to
+/// now.
 class Regions {
  public:
   using Index = uint32_t;

@@ -35,8 +35,8 @@ void register_target_rule(const std::string& op, const std::string& compiler, Ta
   auto [at, fresh] = rules()[compiler].try_emplace(&op_named(op), Rule{takes, level});
   if (fresh) return;
   if (at->second.level == level)
-    throw UsageError("attribute target." + compiler + " of " + op + " is already registered with level " + std::to_string(level) +
-                     "; give another level, or reset it first");
+    throw UsageError("attribute target." + compiler + " of " + op + " is already registered with level " +
+                     std::to_string(level) + "; give another level, or reset it first");
   if (at->second.level < level) at->second = {std::move(takes), level};
 }
 

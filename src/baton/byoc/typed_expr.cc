@@ -13,7 +13,8 @@ Expr typed_expr(const Expr& expr, const IRModuleNode* module) {
   while (module && module->find(free_name)) free_name += "_";
   const IRModule whole = module ? module->copy() : make_module();
   const Function function = as_ref<FunctionNode>(expr);
-  whole->set(free_name, function ? function : make_function(free_vars(expr), expr, {}, {}, NodeInfo(OriginSet::none())));
+  whole->set(free_name,
+             function ? function : make_function(free_vars(expr), expr, {}, {}, NodeInfo(OriginSet::none())));
   const Function typed = (*make_pass("InferType"))(whole)->find(free_name);
   return function ? Expr(typed) : typed->body();
 }

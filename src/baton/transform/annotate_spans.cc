@@ -1,5 +1,6 @@
-// Positions for programs that were not read from a text, or were changed since: the module is printed and read again as
-// "GeneratedSource", and every node gets the span that it has there. Everything else stays, origins too.
+// Positions for programs that were not read from a text, or were changed since: the module is printed and
+// read again as "GeneratedSource", and every node gets the span that it has there. Everything else stays,
+// origins too.
 
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
@@ -39,8 +40,11 @@ Pass annotate_spans() {
       try {
         read = parse_module(astext(module), "GeneratedSource");
       } catch (const Error& error) {
-        throw Error("AnnotateSpans: the module's text cannot be read back; a value that is used in a branch and outside of it needs a "
-                    "name first (ToBasicBlockNormalForm)\n" + std::string(error.what()));
+        throw Error(
+            "AnnotateSpans: the module's text cannot be read back; a value that is used in a branch and "
+            "outside of it needs a "
+            "name first (ToBasicBlockNormalForm)\n" +
+            std::string(error.what()));
       }
     }
     PointerMap<Span> spans;

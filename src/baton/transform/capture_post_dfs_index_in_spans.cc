@@ -1,6 +1,7 @@
-// Spans that say where a node stands in its function: source "index", the line is the node's number in depth-first order,
-// children first, and the column the number of its dominator: the nearest node that every way from it to the function's
-// result goes through; -1 where there is none. The value of a let goes to its variable, and from there to its uses.
+// Spans that say where a node stands in its function: source "index", the line is the node's number in
+// depth-first order, children first, and the column the number of its dominator: the nearest node that every way
+// from it to the function's result goes through; -1 where there is none. The value of a let goes to its variable,
+// and from there to its uses.
 
 #include <algorithm>
 
@@ -29,7 +30,8 @@ class Dominators {
   uint32_t of(uint32_t node) const { return place_[node].parent; }
 
  private:
-  // In the tree of dominators: the jump leads up by leaps, so that common ancestors are found in logarithmic time.
+  // In the tree of dominators: the jump leads up by leaps, so that common ancestors are found in logarithmic
+  // time.
   struct Place {
     uint32_t parent = kNone, jump = kNone, depth = 0;
   };
@@ -54,7 +56,8 @@ class Dominators {
       } else {
         for_each_child(*node, [&](const Expr& child) { children.push_back(child.get()); });
       }
-      for (auto child = children.rbegin(); child != children.rend(); ++child) stack.emplace_back(*child, false);
+      for (auto child = children.rbegin(); child != children.rend(); ++child)
+        stack.emplace_back(*child, false);
     }
   }
 
@@ -96,8 +99,9 @@ class Dominators {
     const Place& above = place_[common];
     place.depth = above.depth + 1;
     const uint32_t over = above.jump;
-    const bool merges = over != kNone && place_[over].jump != kNone &&
-                        above.depth - place_[over].depth == place_[over].depth - place_[place_[over].jump].depth;
+    const bool merges =
+        over != kNone && place_[over].jump != kNone &&
+        above.depth - place_[over].depth == place_[over].depth - place_[place_[over].jump].depth;
     place.jump = merges ? place_[over].jump : common;
   }
 
@@ -126,20 +130,22 @@ class Dominators {
 }  // namespace
 
 Pass capture_post_dfs_index_in_spans() {
-  return function_pass({0, "CapturePostDfsIndexInSpans", {}}, [](const Function& function, const IRModule&, const PassContext&) {
-    const auto source = make_ref<Source>("index", "");
-    const Dominators dominators{Expr(function)};
-    PointerMap<Span> spans;
-    for (uint32_t i = 0; i < dominators.nodes().size(); ++i) {
-      const ExprNode* node = dominators.nodes()[i];
-      if (node->kind() == ExprKind::kOp || node->kind() == ExprKind::kConstructor) continue;
-      // A true line is not 0; what is shown may be.
-      Span span{source, i + 1, 1, i + 1, 1};
-      span.show_at(i, dominators.of(i));
-      spans.insert(node, span);
-    }
-    return as_ref<FunctionNode>(SpanWriter(spans).run(Expr(function)));
-  });
+  return function_pass({0, "CapturePostDfsIndexInSpans", {}},
+                       [](const Function& function, const IRModule&, const PassContext&) {
+                         const auto source = make_ref<Source>("index", "");
+                         const Dominators dominators{Expr(function)};
+                         PointerMap<Span> spans;
+                         for (uint32_t i = 0; i < dominators.nodes().size(); ++i) {
+                           const ExprNode* node = dominators.nodes()[i];
+                           if (node->kind() == ExprKind::kOp || node->kind() == ExprKind::kConstructor)
+                             continue;
+                           // A true line is not 0; what is shown may be.
+                           Span span{source, i + 1, 1, i + 1, 1};
+                           span.show_at(i, dominators.of(i));
+                           spans.insert(node, span);
+                         }
+                         return as_ref<FunctionNode>(SpanWriter(spans).run(Expr(function)));
+                       });
 }
 
 }  // namespace baton

@@ -1,5 +1,5 @@
-// Parameters with another batch size:
-//   ChangeBatch({x: 0}, 16):  fn (%x: Tensor[(1, 3), float32]) { exp(%x) }  ->  fn (%x: Tensor[(16, 3), float32]) { exp(%x) }
+// Parameters with another batch size: ChangeBatch({x: 0}, 16) is
+//   fn (%x: Tensor[(1, 3), float32]) { exp(%x) }  ->  fn (%x: Tensor[(16, 3), float32]) { exp(%x) }
 // Types follow from there; shapes that the program writes out (reshape) are not touched.
 
 #include "baton/ir/attr_objects.h"
@@ -19,7 +19,10 @@ struct Change {
 };
 
 std::vector<Change> changes_of(const AttrValue* data) {
-  const auto wrong = [] { return UsageError("ChangeBatch: data is a dict of axes by variable, or by a variable's name: {\"data\": 0}"); };
+  const auto wrong = [] {
+    return UsageError(
+        "ChangeBatch: data is a dict of axes by variable, or by a variable's name: {\"data\": 0}");
+  };
   const AttrList* list = data ? data->as<AttrList>() : nullptr;
   if (!list) throw wrong();
   std::vector<Change> changes;
@@ -27,9 +30,12 @@ std::vector<Change> changes_of(const AttrValue* data) {
     const AttrList* pair = entry.as<AttrList>();
     if (!pair || pair->size() != 2 || !(*pair)[1].as<int64_t>()) throw wrong();
     Change change{"", {}, *(*pair)[1].as<int64_t>()};
-    if (const std::string* name = (*pair)[0].as<std::string>()) change.name = *name;
-    else if (const auto* expr = (*pair)[0].object<ExprAttr>()) change.var = expr->expr();
-    else throw wrong();
+    if (const std::string* name = (*pair)[0].as<std::string>())
+      change.name = *name;
+    else if (const auto* expr = (*pair)[0].object<ExprAttr>())
+      change.var = expr->expr();
+    else
+      throw wrong();
     changes.push_back(std::move(change));
   }
   return changes;
@@ -51,14 +57,17 @@ class BatchChanger final : public Rewriter {
 
  private:
   static Var with_batch(const Var& param, int64_t axis, int64_t batch) {
-    const auto* type = as_type<TensorTypeNode>(param->annotation() ? param->annotation() : param->checked_type());
+    const auto* type =
+        as_type<TensorTypeNode>(param->annotation() ? param->annotation() : param->checked_type());
     if (!type) throw Error("ChangeBatch: %" + param->name() + " is no tensor");
     const int64_t at = axis < 0 ? axis + type->rank() : axis;
     if (at < 0 || at >= type->rank())
-      throw Error("ChangeBatch: %" + param->name() + " has no axis " + std::to_string(axis) + ", its rank is " + std::to_string(type->rank()));
+      throw Error("ChangeBatch: %" + param->name() + " has no axis " + std::to_string(axis) +
+                  ", its rank is " + std::to_string(type->rank()));
     std::vector<Dim> shape = type->shape();
     shape[static_cast<size_t>(at)] = Dim(batch);
-    return make_var(param->name(), tensor_type(std::move(shape), type->dtype()), NodeInfo(param->origins(), param->span()));
+    return make_var(param->name(), tensor_type(std::move(shape), type->dtype()),
+                    NodeInfo(param->origins(), param->span()));
   }
 
   bool enter(const Expr&) override { return true; }
@@ -72,7 +81,8 @@ class BatchChanger final : public Rewriter {
   Expr rewrite(const Expr&, const Expr& rebuilt) override {
     const auto* function = as<FunctionNode>(rebuilt);
     if (!function) return rebuilt;
-    return make_function(function->params(), function->body(), {}, function->attrs(), function->with_type({}), function->type_params());
+    return make_function(function->params(), function->body(), {}, function->attrs(), function->with_type({}),
+                         function->type_params());
   }
 
   PointerMap<Var> params_;  // of the function, as they become
@@ -86,10 +96,11 @@ Pass change_batch(const PassArgs& args) {
   const std::vector<Change> changes = changes_of(reader.value("data"));
   const int64_t batch = reader.integer("batch_size", 16);
   reader.finish();
-  return function_pass({1, "ChangeBatch", {}}, [=](const Function& function, const IRModule&, const PassContext&) {
-    BatchChanger changer(function, changes, batch);
-    return changer.changes() ? as_ref<FunctionNode>(changer.run(Expr(function))) : function;
-  });
+  return function_pass(
+      {1, "ChangeBatch", {}}, [=](const Function& function, const IRModule&, const PassContext&) {
+        BatchChanger changer(function, changes, batch);
+        return changer.changes() ? as_ref<FunctionNode>(changer.run(Expr(function))) : function;
+      });
 }
 
 }  // namespace baton

@@ -1,7 +1,9 @@
-// How a value is reached is told in the order in which it happens: operators become lets, and what follows the call of a
-// function becomes that call's last argument.
-//   add(f(x), 1)                ->  f(x, fn (%arg) { let %x_0 = add(%arg, 1); k(%x_0) })
-//   add(if (c) { a } else { b }, 1)  ->  let %x_0 = fn (%arg) { let %x_1 = add(%arg, 1); k(%x_1) }; if (c) { %x_0(a) } else { %x_0(b) }
+// How a value is reached is told in the order in which it happens: operators become lets, and what follows the
+// call of a function becomes that call's last argument.
+//   add(f(x), 1)  ->  f(x, fn (%arg) { let %x_0 = add(%arg, 1); k(%x_0) })
+// What follows an if is a function that both branches call:
+//   add(if (c) { a } else { b }, 1)  ->  let %j = fn (%arg) { let %x_1 = add(%arg, 1); k(%x_1) };
+//                                        if (c) { %j(a) } else { %j(b) }
 // Functions inside functions take a continuation as well; kernels and operators do not.
 
 #include "baton/transform/cps.h"
@@ -29,7 +31,9 @@ Type type_of(const Expr& expr) {
   return expr->checked_type() || !var ? expr->checked_type() : var->annotation();
 }
 
-bool is_kernel(const Function& function) { return function && (function->is_primitive() || function->attr("Compiler")); }
+bool is_kernel(const Function& function) {
+  return function && (function->is_primitive() || function->attr("Compiler"));
+}
 
 /// fn (A) -> R as a type: fn (A, fn (R) -> answer) -> answer, wherever it stands in `type`.
 Type cps_type(const Type& type, const TypeVar& answer) {
@@ -77,7 +81,8 @@ class Converter {
     const auto* result = as<FunctionNode>(result_);
     std::vector<TypeVar> type_params = result->type_params();
     type_params.push_back(answer_);
-    return make_function(result->params(), result->body(), result->ret_type(), result->attrs(), result->info(), std::move(type_params));
+    return make_function(result->params(), result->body(), result->ret_type(), result->attrs(),
+                         result->info(), std::move(type_params));
   }
 
  private:
@@ -89,10 +94,11 @@ class Converter {
   struct Scope {
     std::vector<Binding> bindings;
     Expr tail;
-    Var arg;             // it is the body of fn (arg), which goes ...
+    Var arg;  // it is the body of fn (arg), which goes ...
     bool is_join = false;
-    size_t scope = 0, binding = 0;  // ... into this binding (join), or behind the arguments of the call before it
-    Expr callee;                    // of that call
+    size_t scope = 0,
+           binding = 0;  // ... into this binding (join), or behind the arguments of the call before it
+    Expr callee;         // of that call
     std::vector<Expr> args;
     NodeInfo call = bare();
   };
@@ -127,7 +133,9 @@ class Converter {
 
   Var renamed(const Var& var) {
     const auto [at, fresh] = vars_.insert(var.get(), Var());
-    if (fresh) *at = make_var(var->name(), cps_type(type_of(Expr(var)), answer_), NodeInfo(var->origins(), var->span()));
+    if (fresh)
+      *at =
+          make_var(var->name(), cps_type(type_of(Expr(var)), answer_), NodeInfo(var->origins(), var->span()));
     return *at;
   }
 
@@ -142,25 +150,35 @@ class Converter {
     }
     const Expr node = *next;
     const auto* call = as<CallNode>(frame.node);
-    if (Expr value = atom(node, call && frame.operands.empty())) deliver(std::move(value));
-    else push(node);
+    if (Expr value = atom(node, call && frame.operands.empty()))
+      deliver(std::move(value));
+    else
+      push(node);
   }
 
   // What `node` becomes when there is nothing to do for it, else null.
   Expr atom(const Expr& node, bool is_called) {
     switch (node->kind()) {
-      case ExprKind::kVar: return Expr(renamed(as_ref<VarNode>(node)));
-      case ExprKind::kGlobalVar: return globals_.converted(node);
+      case ExprKind::kVar:
+        return Expr(renamed(as_ref<VarNode>(node)));
+      case ExprKind::kGlobalVar:
+        return globals_.converted(node);
       case ExprKind::kOp:
-        if (!is_called) throw NotSupported("to_cps: operator " + as<OpNode>(node)->name() + " as a value: it cannot take a continuation");
+        if (!is_called)
+          throw NotSupported("to_cps: operator " + as<OpNode>(node)->name() +
+                             " as a value: it cannot take a continuation");
         return node;
       case ExprKind::kConstant:
-      case ExprKind::kConstructor: return node;
+      case ExprKind::kConstructor:
+        return node;
       case ExprKind::kFunction:
         if (!is_kernel(as_ref<FunctionNode>(node))) return {};
-        if (!is_called) throw NotSupported("to_cps: a kernel that is not called where it stands cannot take a continuation");
+        if (!is_called)
+          throw NotSupported(
+              "to_cps: a kernel that is not called where it stands cannot take a continuation");
         return node;
-      default: return {};
+      default:
+        return {};
     }
   }
 
@@ -172,14 +190,17 @@ class Converter {
         const auto& fields = static_cast<const TupleNode&>(node).fields();
         return at < fields.size() ? &fields[at] : nullptr;
       }
-      case ExprKind::kTupleGetItem: return at == 0 ? &static_cast<const TupleGetItemNode&>(node).tuple() : nullptr;
+      case ExprKind::kTupleGetItem:
+        return at == 0 ? &static_cast<const TupleGetItemNode&>(node).tuple() : nullptr;
       case ExprKind::kCall: {
         const auto& call = static_cast<const CallNode&>(node);
         if (at == 0) return &call.callee();
         return at <= call.args().size() ? &call.args()[at - 1] : nullptr;
       }
-      case ExprKind::kFunction: return at == 0 ? &static_cast<const FunctionNode&>(node).body() : nullptr;
-      case ExprKind::kLet: return at == 0 ? &static_cast<const LetNode&>(node).value() : nullptr;
+      case ExprKind::kFunction:
+        return at == 0 ? &static_cast<const FunctionNode&>(node).body() : nullptr;
+      case ExprKind::kLet:
+        return at == 0 ? &static_cast<const LetNode&>(node).value() : nullptr;
       case ExprKind::kIf: {
         const auto& branch = static_cast<const IfNode&>(node);
         const Expr* parts[] = {&branch.condition(), &branch.then(), &branch.otherwise()};
@@ -190,8 +211,10 @@ class Converter {
         if (at == 0) return &match.data();
         return at <= match.clauses().size() ? &match.clauses()[at - 1].body : nullptr;
       }
-      case ExprKind::kRefCreate: return at == 0 ? &static_cast<const RefCreateNode&>(node).value() : nullptr;
-      case ExprKind::kRefRead: return at == 0 ? &static_cast<const RefReadNode&>(node).ref() : nullptr;
+      case ExprKind::kRefCreate:
+        return at == 0 ? &static_cast<const RefCreateNode&>(node).value() : nullptr;
+      case ExprKind::kRefRead:
+        return at == 0 ? &static_cast<const RefReadNode&>(node).ref() : nullptr;
       case ExprKind::kRefWrite: {
         const auto& write = static_cast<const RefWriteNode&>(node);
         return at == 0 ? &write.ref() : at == 1 ? &write.value() : nullptr;
@@ -200,7 +223,8 @@ class Converter {
       case ExprKind::kGlobalVar:
       case ExprKind::kConstant:
       case ExprKind::kOp:
-      case ExprKind::kConstructor: break;
+      case ExprKind::kConstructor:
+        break;
     }
     return nullptr;
   }
@@ -239,13 +263,27 @@ class Converter {
     auto& operands = frame.operands;
     const NodeInfo info = node->with_type({});
     switch (node->kind()) {
-      case ExprKind::kTuple: deliver(make_tuple(std::move(operands), info)); return;
-      case ExprKind::kTupleGetItem: deliver(make_tuple_get_item(operands[0], as<TupleGetItemNode>(node)->index(), info)); return;
-      case ExprKind::kRefCreate: deliver(make_ref_create(operands[0], info)); return;
-      case ExprKind::kRefRead: deliver(bind(make_ref_read(operands[0], info))); return;
-      case ExprKind::kRefWrite: deliver(bind(make_ref_write(operands[0], operands[1], info))); return;
-      case ExprKind::kCall: call(*as<CallNode>(node), operands); return;
-      case ExprKind::kFunction: close_function(frame); return;
+      case ExprKind::kTuple:
+        deliver(make_tuple(std::move(operands), info));
+        return;
+      case ExprKind::kTupleGetItem:
+        deliver(make_tuple_get_item(operands[0], as<TupleGetItemNode>(node)->index(), info));
+        return;
+      case ExprKind::kRefCreate:
+        deliver(make_ref_create(operands[0], info));
+        return;
+      case ExprKind::kRefRead:
+        deliver(bind(make_ref_read(operands[0], info)));
+        return;
+      case ExprKind::kRefWrite:
+        deliver(bind(make_ref_write(operands[0], operands[1], info)));
+        return;
+      case ExprKind::kCall:
+        call(*as<CallNode>(node), operands);
+        return;
+      case ExprKind::kFunction:
+        close_function(frame);
+        return;
       case ExprKind::kIf:
         continue_at_join(frame, make_if(operands[0], operands[1], operands[2], info));
         return;
@@ -253,11 +291,14 @@ class Converter {
         const auto* match = as<MatchNode>(node);
         std::vector<Clause> clauses;
         for (size_t i = 0; i < match->clauses().size(); ++i)
-          clauses.push_back({rewrite_pattern(match->clauses()[i].pattern, [&](const Var& var) { return renamed(var); }), operands[i + 1]});
+          clauses.push_back(
+              {rewrite_pattern(match->clauses()[i].pattern, [&](const Var& var) { return renamed(var); }),
+               operands[i + 1]});
         continue_at_join(frame, make_match(operands[0], std::move(clauses), match->complete(), info));
         return;
       }
-      default: break;
+      default:
+        break;
     }
     BATON_CHECK(false, "no operands are asked for an atom");
   }
@@ -268,7 +309,8 @@ class Converter {
     const Expr callee = operands[0];
     std::vector<Expr> args(operands.begin() + 1, operands.end());
     const ExprKind kind = call.callee()->kind();
-    const bool direct = kind == ExprKind::kOp || kind == ExprKind::kConstructor || globals_.is_kernel_name(call.callee()) ||
+    const bool direct = kind == ExprKind::kOp || kind == ExprKind::kConstructor ||
+                        globals_.is_kernel_name(call.callee()) ||
                         (kind == ExprKind::kFunction && is_kernel(as_ref<FunctionNode>(call.callee())));
     if (direct) {
       deliver(bind(make_call(callee, std::move(args), call.attrs(), call.with_type({}))));
@@ -284,7 +326,9 @@ class Converter {
     deliver(value);
   }
 
-  Var argument(const Expr& value) { return make_var("arg", cps_type(value->checked_type(), answer_), bare()); }
+  Var argument(const Expr& value) {
+    return make_var("arg", cps_type(value->checked_type(), answer_), bare());
+  }
 
   // ---- ifs and matches
 
@@ -317,7 +361,8 @@ class Converter {
   void open_function(Frame& frame) {
     const auto& function = *as<FunctionNode>(frame.node);
     for (const Var& param : function.params()) frame.params.push_back(renamed(param));
-    const Type result = function.body()->checked_type() ? function.body()->checked_type() : function.ret_type();
+    const Type result =
+        function.body()->checked_type() ? function.body()->checked_type() : function.ret_type();
     BATON_CHECK(result, "to_cps needs types");
     frame.params.push_back(make_var("k", func_type({cps_type(result, answer_)}, Type(answer_)), bare()));
     regions_.emplace_back();
@@ -327,10 +372,12 @@ class Converter {
   void close_function(Frame& frame) {
     const auto& function = *as<FunctionNode>(frame.node);
     Expr body = close_region(frame.operands[0]);
-    deliver(make_function(std::move(frame.params), std::move(body), Type(answer_), function.attrs(), function.with_type({}), function.type_params()));
+    deliver(make_function(std::move(frame.params), std::move(body), Type(answer_), function.attrs(),
+                          function.with_type({}), function.type_params()));
   }
 
-  // The code of a region whose value is known: the innermost scope hands it on, each goes into the one around it.
+  // The code of a region whose value is known: the innermost scope hands it on, each goes into the one around
+  // it.
   Expr close_region(Expr value) {
     Region region = std::move(regions_.back());
     regions_.pop_back();
@@ -362,8 +409,8 @@ class Converter {
   Expr result_;
 };
 
-// With a name for every value that has several uses: what is computed once must not be told twice. A constructor that is a
-// value becomes a function, which can take a continuation.
+// With a name for every value that has several uses: what is computed once must not be told twice. A
+// constructor that is a value becomes a function, which can take a continuation.
 Function prepared(const Function& function, const IRModule& module) {
   Function result = eta_expand_constructors(function, *module);
   if (features(Expr(result)).count(Feature::kGraph)) {
@@ -399,20 +446,26 @@ Function to_cps(const Function& function, const IRModule& module) {
 }
 
 bool is_cps(const Function& function) {
-  if (function->type_params().empty() || function->params().empty() || function->ret_type() != Type(function->type_params().back())) return false;
+  if (function->type_params().empty() || function->params().empty() ||
+      function->ret_type() != Type(function->type_params().back()))
+    return false;
   const auto* continuation = as_type<FuncTypeNode>(type_of(Expr(function->params().back())));
-  return continuation && continuation->params().size() == 1 && same_type(continuation->result(), function->ret_type());
+  return continuation && continuation->params().size() == 1 &&
+         same_type(continuation->result(), function->ret_type());
 }
 
 Function un_cps(const Function& function) {
   if (!is_cps(function))
-    throw Error("un_cps: the function's last parameter is no continuation `fn (T) -> answer`, where `answer` is its last type parameter and its result");
+    throw Error(
+        "un_cps: the function's last parameter is no continuation `fn (T) -> answer`, where `answer` is its "
+        "last type parameter and its result");
   const auto* continuation = as_type<FuncTypeNode>(type_of(Expr(function->params().back())));
   const TypeVar answer = function->type_params().back();
   const auto check = [&](const Type& type, const std::string& what) {
     const std::vector<TypeVar> free = free_type_vars(type);
     if (std::find(free.begin(), free.end(), answer) != free.end())
-      throw Error("un_cps: " + what + " has functions in it: their continuations would have another answer than this function's");
+      throw Error("un_cps: " + what +
+                  " has functions in it: their continuations would have another answer than this function's");
   };
   check(continuation->params()[0], "the result");
   for (size_t i = 0; i + 1 < function->params().size(); ++i)
@@ -426,7 +479,8 @@ Function un_cps(const Function& function) {
   args.emplace_back(make_function({value}, Expr(value), result, {}, bare()));
   std::vector<TypeVar> type_params = function->type_params();
   type_params.pop_back();
-  return make_function(std::move(params), make_call(Expr(function), std::move(args), {}, bare()), result, function->attrs(), bare(), type_params);
+  return make_function(std::move(params), make_call(Expr(function), std::move(args), {}, bare()), result,
+                       function->attrs(), bare(), type_params);
 }
 
 Pass to_cps_pass() { return on_main("to_cps", to_cps); }

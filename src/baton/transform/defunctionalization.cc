@@ -1,8 +1,11 @@
 // Functions as values become data:
-//   def @twice(%f: fn (int32) -> int32, %x: int32) { %f(%f(%x)) }        @twice(fn (%y) { add(%y, %z) }, 1)
+//   def @twice(%f: fn (int32) -> int32, %x: int32) { %f(%f(%x)) }
+//   @twice(fn (%y) { add(%y, %z) }, 1)
 // becomes
-//   type T0 { T0_0(int32) }     def @apply_T0(%f: T0[], %y: int32) { match (%f) { T0_0(%z) => add(%y, %z) } }
-//   def @twice_0(%f: T0[], %x: int32) { @apply_T0(%f, @apply_T0(%f, %x)) }      @twice_0(T0_0(%z), 1)
+//   type T0 { T0_0(int32) }
+//   def @apply_T0(%f: T0[], %y: int32) { match (%f) { T0_0(%z) => add(%y, %z) } }
+//   def @twice_0(%f: T0[], %x: int32) { @apply_T0(%f, @apply_T0(%f, %x)) }
+//   @twice_0(T0_0(%z), 1)
 // A function that is called where it stands is replaced by its body.
 
 #include "baton/transform/defunctionalization.h"
@@ -39,7 +42,9 @@ Type type_of(const Var& var) { return var->annotation() ? var->annotation() : va
 Type type_of(const FunctionNode& function) {
   std::vector<Type> params;
   for (const Var& param : function.params()) params.push_back(type_of(param));
-  return func_type(std::move(params), function.ret_type() ? function.ret_type() : function.body()->checked_type(), function.type_params());
+  return func_type(std::move(params),
+                   function.ret_type() ? function.ret_type() : function.body()->checked_type(),
+                   function.type_params());
 }
 
 /// What stands for the functions of one type.
@@ -48,7 +53,7 @@ struct Encoded {
   GlobalTypeVar header;
   GlobalVar apply;
   std::vector<Constructor> constructors;
-  Var self;                 // the parameters of `apply`
+  Var self;  // the parameters of `apply`
   std::vector<Var> params;
   std::vector<Clause> clauses;
 };
@@ -72,7 +77,9 @@ class Program {
   /// Of a type of functions.
   Encoded& of(const Type& function_type) {
     const auto& type = *as_type<FuncTypeNode>(function_type);
-    if (!type.type_params().empty()) throw NotSupported("Defunctionalization: a polymorphic function as a value: " + type_text(function_type));
+    if (!type.type_params().empty())
+      throw NotSupported("Defunctionalization: a polymorphic function as a value: " +
+                         type_text(function_type));
     std::vector<Type> params;
     for (const Type& param : type.params()) params.push_back(encoded(param));
     const Type result = encoded(type.result()), plain = func_type(params, result);
@@ -92,7 +99,8 @@ class Program {
   }
 
   /// A new function of that type: its constructor, whose fields are the captured variables, and its code.
-  Expr make(Encoded& encoded, const std::vector<Var>& captured, const std::vector<Var>& params, const Expr& body, const Var& self) {
+  Expr make(Encoded& encoded, const std::vector<Var>& captured, const std::vector<Var>& params,
+            const Expr& body, const Var& self) {
     std::vector<Type> inputs;
     std::vector<Pattern> patterns;
     std::unordered_map<const ExprNode*, Expr> values;
@@ -105,18 +113,23 @@ class Program {
     if (self) values.emplace(self.get(), Expr(encoded.self));
     for (size_t i = 0; i < params.size(); ++i) values.emplace(params[i].get(), Expr(encoded.params[i]));
     const auto constructor = make_ref<const ConstructorNode>(
-        encoded.header->name() + "_" + std::to_string(encoded.constructors.size()), inputs, encoded.header, -1);
+        encoded.header->name() + "_" + std::to_string(encoded.constructors.size()), inputs, encoded.header,
+        -1);
     encoded.constructors.push_back(constructor);
-    encoded.clauses.push_back({constructor_pattern(constructor, std::move(patterns)), substitute(body, values)});
+    encoded.clauses.push_back(
+        {constructor_pattern(constructor, std::move(patterns)), substitute(body, values)});
     return make_call(Expr(constructor), {captured.begin(), captured.end()}, {}, bare());
   }
 
   /// The function of the module `name` where its type variables stand for `types`.
-  Expr called(const GlobalVar& name, const Function& function, const std::vector<TypeVar>& vars, const std::vector<Type>& types);
+  Expr called(const GlobalVar& name, const Function& function, const std::vector<TypeVar>& vars,
+              const std::vector<Type>& types);
   /// The same as a value.
-  Expr as_value(const GlobalVar& name, const Function& function, const Type& type, const std::vector<TypeVar>& vars, const std::vector<Type>& types);
+  Expr as_value(const GlobalVar& name, const Function& function, const Type& type,
+                const std::vector<TypeVar>& vars, const std::vector<Type>& types);
 
-  Function convert(const Function& function, const std::vector<TypeVar>& vars, const std::vector<Type>& types);
+  Function convert(const Function& function, const std::vector<TypeVar>& vars,
+                   const std::vector<Type>& types);
   void finish();
 
  private:
@@ -150,7 +163,8 @@ class Converter final : public Rewriter {
         if (is_callee && function && !function->type_params().empty()) know_types(*call, *function);
         is_callee = false;
       });
-      if (const auto* let = as<LetNode>(node); let && let->value()->kind() == ExprKind::kFunction) names_.insert(let->value().get(), let->var());
+      if (const auto* let = as<LetNode>(node); let && let->value()->kind() == ExprKind::kFunction)
+        names_.insert(let->value().get(), let->var());
     });
   }
 
@@ -161,7 +175,8 @@ class Converter final : public Rewriter {
 
   void know_types(const CallNode& call, const FunctionNode& function) {
     for (size_t i = 0; i < call.args().size(); ++i)
-      match_types(type_of(function.params()[i]), here(call.args()[i]->checked_type()), function.type_params(), vars_, types_);
+      match_types(type_of(function.params()[i]), here(call.args()[i]->checked_type()), function.type_params(),
+                  vars_, types_);
     match_types(function.ret_type(), here(call.checked_type()), function.type_params(), vars_, types_);
   }
 
@@ -171,10 +186,15 @@ class Converter final : public Rewriter {
 
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
     switch (original->kind()) {
-      case ExprKind::kFunction: return original.get() == root_ ? converted_root(rebuilt) : value(original, as_ref<FunctionNode>(rebuilt));
-      case ExprKind::kCall: return call(*as<CallNode>(original), rebuilt);
-      case ExprKind::kGlobalVar: return kept_.contains(original.get()) ? global(as_ref<GlobalVarNode>(original)) : original;
-      default: return rebuilt;
+      case ExprKind::kFunction:
+        return original.get() == root_ ? converted_root(rebuilt)
+                                       : value(original, as_ref<FunctionNode>(rebuilt));
+      case ExprKind::kCall:
+        return call(*as<CallNode>(original), rebuilt);
+      case ExprKind::kGlobalVar:
+        return kept_.contains(original.get()) ? global(as_ref<GlobalVarNode>(original)) : original;
+      default:
+        return rebuilt;
     }
   }
 
@@ -183,8 +203,8 @@ class Converter final : public Rewriter {
     std::vector<TypeVar> left;
     for (const TypeVar& var : function.type_params())
       if (std::find(vars_.begin(), vars_.end(), var) == vars_.end()) left.push_back(var);
-    return make_function(function.params(), function.body(), program_.encoded(here(function.ret_type())), function.attrs(),
-                         function.with_type({}), std::move(left));
+    return make_function(function.params(), function.body(), program_.encoded(here(function.ret_type())),
+                         function.attrs(), function.with_type({}), std::move(left));
   }
 
   // A function inside: data where it is kept, itself where it is only called.
@@ -197,9 +217,11 @@ class Converter final : public Rewriter {
     if (const Var* name = names_.find(original.get())) self = as_ref<VarNode>(mapped(Expr(*name)));
     std::vector<Var> captured = free_vars(Expr(rebuilt));
     captured.erase(std::remove(captured.begin(), captured.end(), self), captured.end());
-    if (!is_kernel(function)) return program_.make(encoded, captured, rebuilt->params(), rebuilt->body(), self);
+    if (!is_kernel(function))
+      return program_.make(encoded, captured, rebuilt->params(), rebuilt->body(), self);
     // A kernel stays one.
-    const Call body = make_call(Expr(rebuilt), {rebuilt->params().begin(), rebuilt->params().end()}, {}, NodeInfo(function.origins()));
+    const Call body = make_call(Expr(rebuilt), {rebuilt->params().begin(), rebuilt->params().end()}, {},
+                                NodeInfo(function.origins()));
     return program_.make(encoded, captured, rebuilt->params(), Expr(body), self);
   }
 
@@ -221,12 +243,16 @@ class Converter final : public Rewriter {
     const auto& call = *as<CallNode>(rebuilt);
     const NodeInfo info = original.with_type({});
     switch (original.callee()->kind()) {
-      case ExprKind::kOp: return rebuilt;
+      case ExprKind::kOp:
+        return rebuilt;
       case ExprKind::kConstructor:
         // Nil is not the same value where A is another type.
-        if (rebuilt.get() != &original || same_type(program_.encoded(here(original.checked_type())), original.checked_type())) return rebuilt;
+        if (rebuilt.get() != &original ||
+            same_type(program_.encoded(here(original.checked_type())), original.checked_type()))
+          return rebuilt;
         return make_call(original.callee(), original.args(), original.attrs(), info);
-      case ExprKind::kFunction: return reduced(original, call.args());
+      case ExprKind::kFunction:
+        return reduced(original, call.args());
       case ExprKind::kGlobalVar: {
         const GlobalVar name = as_ref<GlobalVarNode>(original.callee());
         const Function function = program_.module().find(name->name());
@@ -235,8 +261,10 @@ class Converter final : public Rewriter {
         std::vector<Type> types;
         for (size_t i = 0; i < original.args().size(); ++i)
           if (!open_function(original.args()[i]))
-            match_types(type_of(function->params()[i]), here(original.args()[i]->checked_type()), function->type_params(), vars, types);
-        match_types(function->ret_type(), here(original.checked_type()), function->type_params(), vars, types);
+            match_types(type_of(function->params()[i]), here(original.args()[i]->checked_type()),
+                        function->type_params(), vars, types);
+        match_types(function->ret_type(), here(original.checked_type()), function->type_params(), vars,
+                    types);
         std::vector<Expr> args = call.args();
         for (size_t i = 0; i < args.size(); ++i) {
           const Function open = open_function(original.args()[i]);
@@ -245,11 +273,13 @@ class Converter final : public Rewriter {
           std::vector<TypeVar> its_vars;
           std::vector<Type> its_types;
           match_types(type_of(*open), wanted, open->type_params(), its_vars, its_types);
-          args[i] = program_.as_value(as_ref<GlobalVarNode>(original.args()[i]), open, wanted, its_vars, its_types);
+          args[i] =
+              program_.as_value(as_ref<GlobalVarNode>(original.args()[i]), open, wanted, its_vars, its_types);
         }
         return make_call(program_.called(name, function, vars, types), std::move(args), call.attrs(), info);
       }
-      default: break;
+      default:
+        break;
     }
     const Type type = here(original.callee()->checked_type());
     BATON_CHECK(as_type<FuncTypeNode>(type), "what is called has the type " + type_text(type));
@@ -266,11 +296,13 @@ class Converter final : public Rewriter {
     const std::vector<Var> used = free_vars(function->body());
     for (size_t i = 0; i < args.size(); ++i) {
       values.emplace(function->params()[i].get(), args[i]);
-      if (std::find(used.begin(), used.end(), function->params()[i]) == used.end()) retire_all(args[i], "the function does not use it");
+      if (std::find(used.begin(), used.end(), function->params()[i]) == used.end())
+        retire_all(args[i], "the function does not use it");
     }
     if (kept || !reduced_.insert(original.callee().get())) {
       for (const Var& var : bound_vars(function->body()))
-        values.emplace(var.get(), Expr(make_var(var->name(), var->annotation(), NodeInfo(var->origins(), var->span()))));
+        values.emplace(var.get(),
+                       Expr(make_var(var->name(), var->annotation(), NodeInfo(var->origins(), var->span()))));
     }
     return substitute(function->body(), values);
   }
@@ -279,9 +311,10 @@ class Converter final : public Rewriter {
   const ExprNode* root_;
   std::vector<TypeVar> vars_;
   std::vector<Type> types_;
-  PointerSet kept_, reduced_;         // functions and names that are values; functions that were put in the place of a call
-  PointerMap<Var> names_;             // the variable that a function is bound to
-  PointerMap<Function> bodies_;       // those that are both
+  PointerSet kept_,
+      reduced_;  // functions and names that are values; functions that were put in the place of a call
+  PointerMap<Var> names_;        // the variable that a function is bound to
+  PointerMap<Function> bodies_;  // those that are both
 };
 
 std::string key_of(const std::string& name, const std::vector<Type>& types) {
@@ -290,16 +323,22 @@ std::string key_of(const std::string& name, const std::vector<Type>& types) {
   return key;
 }
 
-Expr Program::called(const GlobalVar& name, const Function& function, const std::vector<TypeVar>& vars, const std::vector<Type>& types) {
+Expr Program::called(const GlobalVar& name, const Function& function, const std::vector<TypeVar>& vars,
+                     const std::vector<Type>& types) {
   if (is_kernel(*function)) return Expr(name);
-  bool higher = has_function(type_of(*function)->kind() == TypeKind::kFunc ? as_type<FuncTypeNode>(type_of(*function))->result() : Type());
+  bool higher = has_function(type_of(*function)->kind() == TypeKind::kFunc
+                                 ? as_type<FuncTypeNode>(type_of(*function))->result()
+                                 : Type());
   for (const Var& param : function->params()) higher |= has_function(type_of(param));
   for (const Type& type : types) higher |= has_function(type);
   const auto [at, fresh] = converted_.try_emplace(higher ? key_of(name->name(), types) : name->name(), name);
   if (!fresh) return Expr(at->second);
   Pending pending{name->name(), name->name(), {}, {}};
   if (higher) {
-    for (int i = 0; module_->find(pending.to) || std::any_of(pending_.begin(), pending_.end(), [&](const Pending& p) { return p.to == pending.to; }); ++i)
+    for (int i = 0;
+         module_->find(pending.to) ||
+         std::any_of(pending_.begin(), pending_.end(), [&](const Pending& p) { return p.to == pending.to; });
+         ++i)
       pending.to = name->name() + "_" + std::to_string(i);
     pending.vars = vars;
     pending.types = types;
@@ -309,21 +348,24 @@ Expr Program::called(const GlobalVar& name, const Function& function, const std:
   return Expr(at->second);
 }
 
-Expr Program::as_value(const GlobalVar& name, const Function& function, const Type& type, const std::vector<TypeVar>& vars,
-                       const std::vector<Type>& types) {
+Expr Program::as_value(const GlobalVar& name, const Function& function, const Type& type,
+                       const std::vector<TypeVar>& vars, const std::vector<Type>& types) {
   Encoded& encoded = of(type);
   const auto [at, fresh] = values_.try_emplace(key_of(name->name(), types));
   if (fresh) {
     std::vector<Var> params;
-    for (const Var& param : encoded.params) params.push_back(make_var(param->name(), param->annotation(), bare()));
+    for (const Var& param : encoded.params)
+      params.push_back(make_var(param->name(), param->annotation(), bare()));
     const NodeInfo info(function->is_primitive() ? function->origins() : OriginSet::none());
-    make(encoded, {}, params, make_call(called(name, function, vars, types), {params.begin(), params.end()}, {}, info), {});
+    make(encoded, {}, params,
+         make_call(called(name, function, vars, types), {params.begin(), params.end()}, {}, info), {});
     at->second = encoded.constructors.back();
   }
   return make_call(Expr(at->second), {}, {}, bare());
 }
 
-Function Program::convert(const Function& function, const std::vector<TypeVar>& vars, const std::vector<Type>& types) {
+Function Program::convert(const Function& function, const std::vector<TypeVar>& vars,
+                          const std::vector<Type>& types) {
   return as_ref<FunctionNode>(Converter(*this, function, vars, types).run(Expr(function)));
 }
 
@@ -334,13 +376,18 @@ void Program::finish() {
     module_->set(next.to, convert(module_->find(next.from), next.vars, next.types));
   }
   for (const auto& encoded : encoded_) {
-    if (encoded->constructors.empty()) throw Error("Defunctionalization: no function of the type " + type_text(encoded->type) + " is ever made");
+    if (encoded->constructors.empty())
+      throw Error("Defunctionalization: no function of the type " + type_text(encoded->type) +
+                  " is ever made");
     module_->set_type(define_type(encoded->header, {}, encoded->constructors));
     std::vector<Var> params{encoded->self};
     params.insert(params.end(), encoded->params.begin(), encoded->params.end());
     // Inference looks at every case of a complete match; of very many it would say that it cannot.
-    const Expr body = make_match(Expr(encoded->self), encoded->clauses, encoded->clauses.size() <= 1000, bare());
-    module_->set(encoded->apply->name(), make_function(std::move(params), body, as_type<FuncTypeNode>(encoded->type)->result(), {}, bare()));
+    const Expr body =
+        make_match(Expr(encoded->self), encoded->clauses, encoded->clauses.size() <= 1000, bare());
+    module_->set(
+        encoded->apply->name(),
+        make_function(std::move(params), body, as_type<FuncTypeNode>(encoded->type)->result(), {}, bare()));
   }
 }
 
@@ -350,13 +397,18 @@ Function defunctionalize(const Function& function, const IRModule& module) {
   const Function typed = as_ref<FunctionNode>(infer_type(Expr(function), module.get()));
   if (!typed->type_params().empty()) throw Error("Defunctionalization: the function must not be polymorphic");
   for (const Var& param : typed->params())
-    if (has_function(type_of(param))) throw Error("Defunctionalization: parameter %" + param->name() + " is a function; only functions inside can be converted");
-  if (has_function(typed->ret_type())) throw Error("Defunctionalization: the function returns a function; only functions inside can be converted");
+    if (has_function(type_of(param)))
+      throw Error("Defunctionalization: parameter %" + param->name() +
+                  " is a function; only functions inside can be converted");
+  if (has_function(typed->ret_type()))
+    throw Error(
+        "Defunctionalization: the function returns a function; only functions inside can be converted");
   infer_types(module);
   for (const auto& [name, type] : module->type_defs())
     for (const Constructor& constructor : type->constructors())
       for (const Type& input : constructor->inputs())
-        if (has_function(input)) throw NotSupported("Defunctionalization: constructor " + constructor->name() + " holds functions");
+        if (has_function(input))
+          throw NotSupported("Defunctionalization: constructor " + constructor->name() + " holds functions");
   Program program(module);
   const Function result = program.convert(typed, {}, {});
   program.finish();

@@ -154,10 +154,10 @@ class StaticMaker final : public Rewriter {
   bool dropped_ = false;
 };
 
-Function make_static(Function function, Evaluator& evaluator) {
+Function make_static(Function function, const IRModuleNode& module, Evaluator& evaluator) {
   while (true) {
     const Expr folded = fold_constants(function, evaluator);
-    const Function typed = as_ref<FunctionNode>(infer_type(folded));
+    const Function typed = as_ref<FunctionNode>(infer_type(folded, &module));
     StaticMaker maker(evaluator);
     const Function made = as_ref<FunctionNode>(maker.run(typed));
     if (maker.dropped()) retire_all(typed, kOnlyShape);
@@ -165,7 +165,7 @@ Function make_static(Function function, Evaluator& evaluator) {
     // The annotated result was the one with unknown extents.
     function = make_function(made->params(), made->body(), {}, made->attrs(), NodeInfo(made->origins(), made->span()),
                              made->type_params());
-    function = as_ref<FunctionNode>(infer_type(function));
+    function = as_ref<FunctionNode>(infer_type(function, &module));
   }
 }
 
@@ -174,8 +174,8 @@ Function make_static(Function function, Evaluator& evaluator) {
 Pass dynamic_to_static() {
   return function_pass(
       {2, "DynamicToStatic", {}},
-      [](const Function& function, const IRModule&, const PassContext& context) {
-        return make_static(function, evaluator_of(context));
+      [](const Function& function, const IRModule& module, const PassContext& context) {
+        return make_static(function, *module, evaluator_of(context));
       },
       /*may_retire=*/true);
 }

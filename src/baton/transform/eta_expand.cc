@@ -1,7 +1,8 @@
 // Functions of the module and constructors, where they are values, get a lambda around them:
-//   @f  ->  fn (%eta_expand_param: T) -> R { @f(%eta_expand_param) }      (expand_global_var; also where @f is called)
-//   Cons  ->  fn [A](%eta_expand_param: A, %eta_expand_param1: List[A]) -> List[A] { Cons(..) }      (expand_constructor)
-// A constructor that is called stays as it is. There is one lambda per name and module, however often it is used.
+//   @f  ->  fn (%eta_expand_param: T) -> R { @f(%eta_expand_param) }      (expand_global_var)
+//   Some  ->  fn [A](%eta_expand_param: A) -> Maybe[A] { Some(%eta_expand_param) }      (expand_constructor)
+// With expand_global_var also where a function is called; a constructor that is called stays as it is. There is
+// one lambda per name and module, however often it is used.
 
 #include "baton/transform/eta_expand.h"
 
@@ -16,10 +17,12 @@ namespace {
 
 class EtaExpander final : public Rewriter {
  public:
-  EtaExpander(const IRModuleNode& module, bool constructors, bool globals) : module_(module), globals_(globals) {
+  EtaExpander(const IRModuleNode& module, bool constructors, bool globals)
+      : module_(module), globals_(globals) {
     if (!constructors) return;
     for (const auto& [name, type] : module.type_defs())
-      for (const Constructor& constructor : type->constructors()) map(Expr(constructor), expand(*type, constructor));
+      for (const Constructor& constructor : type->constructors())
+        map(Expr(constructor), expand(*type, constructor));
   }
 
  private:
@@ -32,12 +35,15 @@ class EtaExpander final : public Rewriter {
     if (!call || rebuilt == original) return rebuilt;
     const auto& args = as<CallNode>(rebuilt)->args();
     if (call->callee()->kind() == ExprKind::kConstructor)
-      return args == call->args() ? original : Expr(make_call(call->callee(), args, call->attrs(), original->with_type({})));
+      return args == call->args()
+                 ? original
+                 : Expr(make_call(call->callee(), args, call->attrs(), original->with_type({})));
     // The kernel is called inside the lambda; what is called here is no kernel.
     const auto* global = as<GlobalVarNode>(call->callee());
     const Function kernel = globals_ && global ? module_.find(global->name()) : Function();
     if (kernel && kernel->is_primitive())
-      return make_call(as<CallNode>(rebuilt)->callee(), args, call->attrs(), NodeInfo(OriginSet::none(), original->span()));
+      return make_call(as<CallNode>(rebuilt)->callee(), args, call->attrs(),
+                       NodeInfo(OriginSet::none(), original->span()));
     return rebuilt;
   }
 
@@ -50,8 +56,10 @@ class EtaExpander final : public Rewriter {
       values.emplace_back(type_params.back());
     }
     std::vector<Type> inputs;
-    for (const Type& input : constructor->inputs()) inputs.push_back(substitute_types(input, type.type_vars(), values));
-    return lambda(Expr(constructor), inputs, substitute_types(type.self_type(), type.type_vars(), values), {}, type_params);
+    for (const Type& input : constructor->inputs())
+      inputs.push_back(substitute_types(input, type.type_vars(), values));
+    return lambda(Expr(constructor), inputs, substitute_types(type.self_type(), type.type_vars(), values), {},
+                  type_params);
   }
 
   static Expr expand(const Expr& global, const FunctionNode& function) {
@@ -62,17 +70,20 @@ class EtaExpander final : public Rewriter {
       type_params.push_back(type_var(var->name(), var->var_kind()));
       values.emplace_back(type_params.back());
     }
-    const auto renamed = [&](const Type& type) { return type ? substitute_types(type, function.type_params(), values) : type; };
+    const auto renamed = [&](const Type& type) {
+      return type ? substitute_types(type, function.type_params(), values) : type;
+    };
     std::vector<Type> inputs;
     for (const Var& param : function.params())
       inputs.push_back(renamed(param->annotation() ? param->annotation() : param->checked_type()));
     return lambda(global, inputs, renamed(function.ret_type()), function.attrs(), type_params);
   }
 
-  static Expr lambda(const Expr& callee, const std::vector<Type>& inputs, const Type& result, const FunctionAttrs& attrs,
-                     const std::vector<TypeVar>& type_params) {
+  static Expr lambda(const Expr& callee, const std::vector<Type>& inputs, const Type& result,
+                     const FunctionAttrs& attrs, const std::vector<TypeVar>& type_params) {
     std::vector<Var> params;
-    for (const Type& input : inputs) params.push_back(make_var("eta_expand_param", input, NodeInfo(OriginSet::none())));
+    for (const Type& input : inputs)
+      params.push_back(make_var("eta_expand_param", input, NodeInfo(OriginSet::none())));
     const Call body = call_expr(callee, {params.begin(), params.end()});
     return make_function(std::move(params), body, result, attrs, NodeInfo(OriginSet::none()), type_params);
   }

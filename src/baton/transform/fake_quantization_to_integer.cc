@@ -225,10 +225,10 @@ class OperatorQuantizer final : public Rewriter {
   std::vector<Expr> made_;  // keeps the keys of types_ alive
 };
 
-Function quantized(const Function& function, bool hard_fail, bool use_qat) {
+Function quantized(const Function& function, const IRModuleNode& module, bool hard_fail, bool use_qat) {
   Function result = as_ref<FunctionNode>(FakeQuantizer(function, hard_fail).run(function));
   if (!use_qat) return result;
-  result = as_ref<FunctionNode>(infer_type(result));
+  result = as_ref<FunctionNode>(infer_type(result, &module));
   return as_ref<FunctionNode>(OperatorQuantizer().run(result));
 }
 
@@ -240,7 +240,7 @@ Pass fake_quantization_to_integer(const PassArgs& args) {
   reader.finish();
   return function_pass(
       {0, "FakeQuantizationToInteger", {"InferType", "DivToMul"}},
-      [=](const Function& function, const IRModule&, const PassContext&) { return quantized(function, hard_fail, use_qat); },
+      [=](const Function& function, const IRModule& module, const PassContext&) { return quantized(function, *module, hard_fail, use_qat); },
       /*may_retire=*/true);
 }
 

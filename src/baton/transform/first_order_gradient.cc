@@ -36,16 +36,16 @@ class CallInliner final : public Rewriter {
   }
 };
 
-Expr inlined(const Expr& body) {
+Expr inlined(const Expr& body, const IRModule& module) {
   const Expr result = CallInliner().run(body);
-  return result == body ? body : infer_type(result);
+  return result == body ? body : infer_type(result, module.get());
 }
 
 class FirstOrder {
  public:
   FirstOrder(const Function& function, const IRModule& module)
       : function_(function),
-        body_(inlined(function->body())),
+        body_(inlined(function->body(), module)),
         causes_(body_, module),
         forward_(fresh_),
         backward_(fresh_) {}

@@ -121,8 +121,23 @@ class ConstantFolder final : public Rewriter {
     return value->kind() == ExprKind::kConstant ? with_origins(value, origins) : rebuilt;
   }
 
+  // Tuples over rewritten fields have lost their type, and a call over such an argument would lose its own.
+  static Expr typed_value(const Expr& value) {
+    const auto* tuple = as<TupleNode>(value);
+    if (!tuple || tuple->checked_type()) return value;
+    std::vector<Expr> fields;
+    std::vector<Type> types;
+    for (const Expr& field : tuple->fields()) {
+      fields.push_back(typed_value(field));
+      types.push_back(fields.back()->checked_type());
+    }
+    return make_tuple(std::move(fields), tuple->with_type(tuple_type(std::move(types))));
+  }
+
   static Call with_args_typed(const CallNode& call, const Type& type) {
-    return make_call(call.callee(), call.args(), call.attrs(), call.with_type(type));
+    std::vector<Expr> args;
+    for (const Expr& arg : call.args()) args.push_back(typed_value(arg));
+    return make_call(call.callee(), std::move(args), call.attrs(), call.with_type(type));
   }
 
   static Expr constants(std::vector<NDArray> values, const Expr& original, const OriginSet& origins) {

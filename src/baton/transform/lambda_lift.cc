@@ -1,8 +1,10 @@
 // Functions inside functions become functions of the module, named after what they are:
 //   fn (%y) { exp(%y) }  ->  @lifted_name1234
 // One that uses variables from outside takes them as parameters and makes the function (Closure=1):
-//   fn (%y) { add(%y, %x) }  ->  @lifted_name5678(%x),   def @lifted_name5678(%x, Closure=1) { fn (%y) { add(%y, %x) } }
-// In its own value a function's name becomes the same: let %f = fn ..%f..  ->  let %f = @lifted_name9(%x), ..@lifted_name9(%x)..
+//   fn (%y) { add(%y, %x) }  ->  @lifted_name5678(%x)
+//   def @lifted_name5678(%x, Closure=1) { fn (%y) { add(%y, %x) } }
+// In its own value a function's name becomes the same:
+//   let %f = fn ..%f..  ->  let %f = @lifted_name9(%x), inside ..@lifted_name9(%x)..
 // Equal functions become one. Primitive functions and those of other compilers stay.
 
 #include <algorithm>
@@ -28,7 +30,8 @@ Type type_of(const Var& var) { return var->checked_type() ? var->checked_type() 
 
 class Lifter final : public Rewriter {
  public:
-  Lifter(const Function& root, IRModuleNode& module, Twins& twins) : root_(root), module_(module), twins_(twins) {
+  Lifter(const Function& root, IRModuleNode& module, Twins& twins)
+      : root_(root), module_(module), twins_(twins) {
     // A closure's code stays where it is.
     if (root->attr("Closure")) code_ = root->body().get();
   }
@@ -81,13 +84,16 @@ class Lifter final : public Rewriter {
   Lifted describe(const Expr& function, const std::vector<Var>& free, const VarNode* self) const {
     Lifted lifted;
     const auto add = [&](const Var& var) {
-      if (std::find(lifted.captured.begin(), lifted.captured.end(), var) == lifted.captured.end()) lifted.captured.push_back(var);
+      if (std::find(lifted.captured.begin(), lifted.captured.end(), var) == lifted.captured.end())
+        lifted.captured.push_back(var);
     };
     for (const Var& var : free) {
       if (var.get() == self) continue;
       const Expr became = mapped(Expr(var));
-      if (const Var same = as_ref<VarNode>(became)) add(same);
-      else for (const Var& inner : free_vars(became)) add(inner);
+      if (const Var same = as_ref<VarNode>(became))
+        add(same);
+      else
+        for (const Var& inner : free_vars(became)) add(inner);
     }
     lifted.type_params = free_type_vars(function);
     return lifted;
@@ -95,7 +101,8 @@ class Lifter final : public Rewriter {
 
   static Expr value_of(const Lifted& lifted) {
     if (lifted.captured.empty() && lifted.type_params.empty()) return Expr(lifted.name);
-    return make_call(Expr(lifted.name), {lifted.captured.begin(), lifted.captured.end()}, {}, NodeInfo(OriginSet::none()));
+    return make_call(Expr(lifted.name), {lifted.captured.begin(), lifted.captured.end()}, {},
+                     NodeInfo(OriginSet::none()));
   }
 
   static Function close(const Function& function, const Lifted& lifted) {
@@ -108,10 +115,12 @@ class Lifter final : public Rewriter {
     }
     std::vector<Type> inputs;
     for (const Var& param : function->params()) inputs.push_back(type_of(param));
-    const bool typed = function->ret_type() && std::all_of(inputs.begin(), inputs.end(), [](const Type& type) { return bool(type); });
+    const bool typed = function->ret_type() &&
+                       std::all_of(inputs.begin(), inputs.end(), [](const Type& type) { return bool(type); });
     const Type result = typed ? func_type(inputs, function->ret_type(), function->type_params()) : Type();
-    return make_function(std::move(params), substitute(Expr(function), values), result, {{"Closure", int64_t{1}}},
-                         NodeInfo(OriginSet::none(), function->span()), lifted.type_params);
+    return make_function(std::move(params), substitute(Expr(function), values), result,
+                         {{"Closure", int64_t{1}}}, NodeInfo(OriginSet::none(), function->span()),
+                         lifted.type_params);
   }
 
   std::string fresh_name(const Expr& function) const {
@@ -138,7 +147,7 @@ class Lifter final : public Rewriter {
   IRModuleNode& module_;
   Twins& twins_;
   const ExprNode* code_ = nullptr;
-  PointerMap<Lifted> recursive_;           // by the value of the let
+  PointerMap<Lifted> recursive_;         // by the value of the let
   mutable std::set<std::string> taken_;  // names of functions that are still on their way
 };
 

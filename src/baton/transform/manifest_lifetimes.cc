@@ -1,8 +1,9 @@
 // Behind its last use every variable is given back:
-//   let a = exp(x); let b = tanh(a); b  ->  let a = exp(x); let u = memory.kill(x); let b = tanh(a); let v = memory.kill(a); b
-// In an if or match whose branches use it last, it is given back in each: at the beginning of those that do not use it. The
-// result of a function or branch stays. For programs in A-normal form: what stands inside other expressions is used there, and
-// given back behind the let around it. Second names (let b = a) go.
+//   let a = exp(x); let b = tanh(a); b
+//   ->  let a = exp(x); let u = memory.kill(x); let b = tanh(a); let v = memory.kill(a); b
+// In an if or match whose branches use it last, it is given back in each: at the beginning of those that do not
+// use it. The result of a function or branch stays. For programs in A-normal form: what stands inside other
+// expressions is used there, and given back behind the let around it. Second names (let b = a) go.
 
 #include <algorithm>
 
@@ -118,21 +119,27 @@ class Lifetimes {
     } else {
       use(value, block, item);
       const auto function = as_ref<FunctionNode>(value);
-      if (function && !function->is_primitive() && !function->attr("Compiler")) made.inside.push_back(open(function));
+      if (function && !function->is_primitive() && !function->attr("Compiler"))
+        made.inside.push_back(open(function));
     }
     blocks_[block].items.push_back(std::move(made));
   }
 
   void use(const Expr& value, uint32_t block, uint32_t item) {
     if (value->kind() == ExprKind::kVar) return use(as<VarNode>(value), block, item);
-    if (const auto* call = as<CallNode>(value); call && std::all_of(call->args().begin(), call->args().end(), [](const Expr& arg) { return arg->kind() == ExprKind::kVar; }) && call->callee()->kind() == ExprKind::kOp) {
+    if (const auto* call = as<CallNode>(value);
+        call &&
+        std::all_of(call->args().begin(), call->args().end(),
+                    [](const Expr& arg) { return arg->kind() == ExprKind::kVar; }) &&
+        call->callee()->kind() == ExprKind::kOp) {
       for (const Expr& arg : call->args()) use(as<VarNode>(arg), block, item);
       return;
     }
     for (const Var& var : free_vars(value)) use(var.get(), block, item);
   }
   void use(const VarNode* var, uint32_t block, uint32_t item) {
-    // Uses come before their variable is known only where a function calls itself: that name is not given back.
+    // Uses come before their variable is known only where a function calls itself: that name is not given
+    // back.
     if (Variable* known = variables_.find(var)) known->uses.push_back({block, item});
   }
 
@@ -158,8 +165,10 @@ class Lifetimes {
         continue;
       }
       for (const uint32_t inside : item.inside) {
-        if (last_.find(&blocks_[inside])) todo.push_back(inside);
-        else blocks_[inside].kills.emplace_back(&var);
+        if (last_.find(&blocks_[inside]))
+          todo.push_back(inside);
+        else
+          blocks_[inside].kills.emplace_back(&var);
       }
     }
   }
@@ -194,7 +203,8 @@ class Lifetimes {
       return make_if(branch->condition(), blocks_[item.inside[0]].built, blocks_[item.inside[1]].built, info);
     if (const auto* match = as<MatchNode>(item.value)) {
       std::vector<Clause> clauses;
-      for (size_t i = 0; i < item.inside.size(); ++i) clauses.push_back({match->clauses()[i].pattern, blocks_[item.inside[i]].built});
+      for (size_t i = 0; i < item.inside.size(); ++i)
+        clauses.push_back({match->clauses()[i].pattern, blocks_[item.inside[i]].built});
       return make_match(match->data(), std::move(clauses), match->complete(), info);
     }
     const auto* function = as<FunctionNode>(item.value);
@@ -205,11 +215,14 @@ class Lifetimes {
   Expr killed(const std::vector<Var>& vars, const Expr& user, Expr body) {
     for (auto var = vars.rbegin(); var != vars.rend(); ++var) {
       const Expr& made = variables_.find(var->get())->value;
-      const OriginSet& causes = made && !made->origins().empty() ? made->origins() : !user->origins().empty() ? user->origins() : any_;
+      const OriginSet& causes = made && !made->origins().empty() ? made->origins()
+                                : !user->origins().empty()       ? user->origins()
+                                                                 : any_;
       if (causes.empty()) continue;  // nothing is computed here
       const OriginScope scope(OriginSet::made_for(causes, "its value is not used any more"));
       const Expr kill = call("memory.kill", {Expr(*var)});
-      body = make_let(make_var("x_" + std::to_string(next_++), {}, NodeInfo(OriginSet::none())), kill, body, NodeInfo(OriginSet::none()));
+      body = make_let(make_var("x_" + std::to_string(next_++), {}, NodeInfo(OriginSet::none())), kill, body,
+                      NodeInfo(OriginSet::none()));
     }
     return body;
   }
@@ -225,11 +238,12 @@ class Lifetimes {
 }  // namespace
 
 Pass manifest_lifetimes() {
-  return function_pass({0, "ManifestLifetimes", {}}, [](const Function& function, const IRModule&, const PassContext&) {
-    if (function->is_primitive()) return function;
-    uint64_t next = 0;
-    return Lifetimes(next).run(as_ref<FunctionNode>(AliasRemover().run(Expr(function))));
-  });
+  return function_pass({0, "ManifestLifetimes", {}},
+                       [](const Function& function, const IRModule&, const PassContext&) {
+                         if (function->is_primitive()) return function;
+                         uint64_t next = 0;
+                         return Lifetimes(next).run(as_ref<FunctionNode>(AliasRemover().run(Expr(function))));
+                       });
 }
 
 }  // namespace baton

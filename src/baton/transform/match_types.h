@@ -6,9 +6,9 @@
 
 namespace baton {
 
-/// Compares a type over `vars` with the one that is given in its place, and adds each variable that is not yet in `found`
-/// with what stands there. Types of other forms are passed over: inference has seen to them.
-void match_types(const Type& declared, const Type& given, const std::vector<TypeVar>& vars, std::vector<TypeVar>& found,
-                 std::vector<Type>& types);
+/// Compares a type over `vars` with the one that is given in its place, and adds each variable that is not
+/// yet in `found` with what stands there. Types of other forms are passed over: inference has seen to them.
+void match_types(const Type& declared, const Type& given, const std::vector<TypeVar>& vars,
+                 std::vector<TypeVar>& found, std::vector<Type>& types);
 
 }  // namespace baton

@@ -6,7 +6,8 @@
 
 namespace baton {
 
-/// `expr`, every node of which stands also for what its counterparts in `equal` stand for. All must be structurally equal.
+/// `expr`, every node of which stands also for what its counterparts in `equal` stand for. All must be
+/// structurally equal.
 Expr merge_origins(const Expr& expr, const std::vector<Expr>& equal);
 
 }  // namespace baton

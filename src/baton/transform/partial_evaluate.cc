@@ -1,7 +1,8 @@
-// Runs the program as far as it is known: functions are put in the place of their calls, operators of constants are computed,
-// items are taken out of tuples, cells are read, and ifs and matches of known values become the branch taken. What is not
-// known is written down, one let for each value:
-//   let f = fn (y) { add(y, 1) }; f(f(x))  ->  let f = ..; let x_0 = 1; let x_1 = add(x, x_0); let x_2 = 1; let x_3 = add(x_1, x_2); x_3
+// Runs the program as far as it is known: functions are put in the place of their calls, operators of constants
+// are computed, items are taken out of tuples, cells are read, and ifs and matches of known values become the
+// branch taken. What is not known is written down, one let for each value:
+//   let f = fn (y) { add(y, 1) }; f(f(x))
+//   ->  let f = ..; let x_0 = 1; let x_1 = add(x, x_0); let x_2 = 1; let x_3 = add(x_1, x_2); x_3
 // Values that nobody needs are left to DeadCodeElimination. A recursion is followed while an argument gets smaller.
 
 #include "baton/transform/partial_evaluate.h"
@@ -33,7 +34,8 @@ NodeInfo bare() { return NodeInfo(OriginSet::none()); }
 
 class Machine {
  public:
-  Machine(const IRModuleNode& module, baton::Evaluator& evaluator, uint64_t& names) : module_(module), evaluator_(evaluator), names_(names) {}
+  Machine(const IRModuleNode& module, baton::Evaluator& evaluator, uint64_t& names)
+      : module_(module), evaluator_(evaluator), names_(names) {}
 
   Function run(const std::string& name, const Function& function) {
     auto self = make_ref<Value>();
@@ -43,8 +45,10 @@ class Machine {
     envs_.emplace_back();
     emit(self, nullptr);
     while (!frames_.empty()) {
-      if (next_) evaluate();
-      else receive();
+      if (next_)
+        evaluate();
+      else
+        receive();
     }
     envs_.pop_back();
     return std::move(emitted_);
@@ -98,7 +102,8 @@ class Machine {
   Expr close_list(Expr result) {
     auto list = std::move(lists_.back());
     lists_.pop_back();
-    for (auto binding = list.rbegin(); binding != list.rend(); ++binding) result = make_let(binding->var, binding->value, result, bare());
+    for (auto binding = list.rbegin(); binding != list.rend(); ++binding)
+      result = make_let(binding->var, binding->value, result, bare());
     return result;
   }
 
@@ -118,7 +123,8 @@ class Machine {
     return seen;
   }
   Var copy(const Var& var) const {
-    return make_var(var->name(), here(var->annotation() ? var->annotation() : var->checked_type()), NodeInfo(var->origins(), var->span()));
+    return make_var(var->name(), here(var->annotation() ? var->annotation() : var->checked_type()),
+                    NodeInfo(var->origins(), var->span()));
   }
 
   // ---- evaluation: `next_` is to be looked at, or `value_` goes to the innermost frame
@@ -132,12 +138,23 @@ class Machine {
         value_ = known ? *known : unknown(node);
         return;
       }
-      case ExprKind::kGlobalVar: value_ = global(node); return;
-      case ExprKind::kConstant: value_ = tensor(as_ref<ConstantNode>(node)); return;
-      case ExprKind::kOp: value_ = callee(node, node); return;
-      case ExprKind::kConstructor: value_ = callee(node, node); return;
-      case ExprKind::kFunction: open_function(as_ref<FunctionNode>(node), nullptr); return;
-      default: break;
+      case ExprKind::kGlobalVar:
+        value_ = global(node);
+        return;
+      case ExprKind::kConstant:
+        value_ = tensor(as_ref<ConstantNode>(node));
+        return;
+      case ExprKind::kOp:
+        value_ = callee(node, node);
+        return;
+      case ExprKind::kConstructor:
+        value_ = callee(node, node);
+        return;
+      case ExprKind::kFunction:
+        open_function(as_ref<FunctionNode>(node), nullptr);
+        return;
+      default:
+        break;
     }
     frames_.push_back({Step::kNode, node, {}, {}});
     advance();
@@ -180,11 +197,14 @@ class Machine {
       }
       case ExprKind::kLet: {
         const auto& let = static_cast<const LetNode&>(node);
-        if (const auto function = as_ref<FunctionNode>(let.value())) return open_function(function, let.var().get());
+        if (const auto function = as_ref<FunctionNode>(let.value()))
+          return open_function(function, let.var().get());
         return ask(let.value());
       }
-      case ExprKind::kIf: return ask(static_cast<const IfNode&>(node).condition());
-      case ExprKind::kMatch: return ask(static_cast<const MatchNode&>(node).data());
+      case ExprKind::kIf:
+        return ask(static_cast<const IfNode&>(node).condition());
+      case ExprKind::kMatch:
+        return ask(static_cast<const MatchNode&>(node).data());
       case ExprKind::kRefCreate:
         if (at == 0) return ask(static_cast<const RefCreateNode&>(node).value());
         break;
@@ -196,7 +216,8 @@ class Machine {
         if (at < 2) return ask(at == 0 ? write.ref() : write.value());
         break;
       }
-      default: break;
+      default:
+        break;
     }
     const Frame done = std::move(frames_.back());
     frames_.pop_back();
@@ -223,9 +244,12 @@ class Machine {
         next_ = as<LetNode>(let)->body();
         return;
       }
-      case ExprKind::kIf: return branch(std::move(given));
-      case ExprKind::kMatch: return clause(std::move(given));
-      default: break;
+      case ExprKind::kIf:
+        return branch(std::move(given));
+      case ExprKind::kMatch:
+        return clause(std::move(given));
+      default:
+        break;
     }
     frame.values.push_back(std::move(given));
     advance();
@@ -247,8 +271,10 @@ class Machine {
       }
       case ExprKind::kTupleGetItem: {
         const int index = static_cast<const TupleGetItemNode&>(node).index();
-        if (values[0]->kind == Kind::kTuple) value_ = values[0]->fields.at(static_cast<size_t>(index));
-        else value_ = unknown(bind(make_tuple_get_item(values[0]->atom, index, info)));
+        if (values[0]->kind == Kind::kTuple)
+          value_ = values[0]->fields.at(static_cast<size_t>(index));
+        else
+          value_ = unknown(bind(make_tuple_get_item(values[0]->atom, index, info)));
         return;
       }
       case ExprKind::kRefCreate: {
@@ -264,12 +290,16 @@ class Machine {
         return;
       }
       case ExprKind::kRefWrite:
-        if (values[0]->kind == Kind::kCell) store_.write(values[0]->cell, values[1]);
-        else store_.forget();
+        if (values[0]->kind == Kind::kCell)
+          store_.write(values[0]->cell, values[1]);
+        else
+          store_.forget();
         value_ = value(Kind::kTuple, bind(make_ref_write(values[0]->atom, values[1]->atom, info)));
         return;
-      case ExprKind::kCall: return call(static_cast<const CallNode&>(node), values);
-      default: break;
+      case ExprKind::kCall:
+        return call(static_cast<const CallNode&>(node), values);
+      default:
+        break;
     }
     BATON_CHECK(false, "other nodes do not wait for all of their operands");
   }
@@ -286,7 +316,8 @@ class Machine {
     const ValueRef& callee = values[0];
     if (callee->kind == Kind::kClosure) {
       const std::vector<ValueRef> args(values.begin() + 1, values.end());
-      if (args.size() == callee->function->params().size() && fuel_.enter(callee->function.get(), args)) return enter(callee, args, &call);
+      if (args.size() == callee->function->params().size() && fuel_.enter(callee->function.get(), args))
+        return enter(callee, args, &call);
       value_ = unknown(written(call, values));
       return;
     }
@@ -308,7 +339,8 @@ class Machine {
 
   Expr written(const CallNode& call, const std::vector<ValueRef>& values) {
     const ValueRef& callee = values[0];
-    return bind(make_call(callee->kind == Kind::kCallee ? callee->callee : callee->atom, atoms(values, 1), call.attrs(), call.with_type({})));
+    return bind(make_call(callee->kind == Kind::kCallee ? callee->callee : callee->atom, atoms(values, 1),
+                          call.attrs(), call.with_type({})));
   }
 
   void enter(const ValueRef& closure, const std::vector<ValueRef>& args, const CallNode* call) {
@@ -319,10 +351,11 @@ class Machine {
     if (call) {
       for (size_t i = 0; i < args.size(); ++i) {
         const Var& param = function->params()[i];
-        match_types(param->annotation() ? param->annotation() : param->checked_type(), here(call->args()[i]->checked_type()),
-                    function->type_params(), env.type_vars, env.types);
+        match_types(param->annotation() ? param->annotation() : param->checked_type(),
+                    here(call->args()[i]->checked_type()), function->type_params(), env.type_vars, env.types);
       }
-      match_types(function->ret_type(), here(call->checked_type()), function->type_params(), env.type_vars, env.types);
+      match_types(function->ret_type(), here(call->checked_type()), function->type_params(), env.type_vars,
+                  env.types);
     }
     for (const auto& [var, known] : closure->captured) env.values.insert(var, known);
     for (size_t i = 0; i < args.size(); ++i) env.values.insert(function->params()[i].get(), args[i]);
@@ -345,7 +378,8 @@ class Machine {
     std::vector<NDArray> results;
     Type type;
     try {
-      const Expr alone = infer_type(Expr(make_call(call.callee(), std::move(args), call.attrs(), call.with_type({}))));
+      const Expr alone =
+          infer_type(Expr(make_call(call.callee(), std::move(args), call.attrs(), call.with_type({}))));
       type = alone->checked_type();
       results = evaluator_.evaluate(*as<CallNode>(alone));
     } catch (const NotSupported&) {
@@ -355,7 +389,8 @@ class Machine {
     if (!as_type<TupleTypeNode>(type)) return tensor(make_constant(std::move(results.at(0)), info));
     std::vector<ValueRef> fields;
     for (NDArray& array : results) fields.push_back(tensor(make_constant(std::move(array), info)));
-    const auto made = value(Kind::kTuple, bind(make_tuple(atoms(fields, 0), NodeInfo(OriginSet::none(), call.span()))));
+    const auto made =
+        value(Kind::kTuple, bind(make_tuple(atoms(fields, 0), NodeInfo(OriginSet::none(), call.span()))));
     made->fields = std::move(fields);
     return made;
   }
@@ -395,7 +430,8 @@ class Machine {
       closure->type_vars = envs_.back().type_vars;
       closure->types = envs_.back().types;
       for (const Var& var : captured_by(function))
-        if (const ValueRef* known = envs_.back().values.find(var.get()); known && var.get() != self) closure->captured.emplace_back(var.get(), *known);
+        if (const ValueRef* known = envs_.back().values.find(var.get()); known && var.get() != self)
+          closure->captured.emplace_back(var.get(), *known);
     }
     emit(closure, name);
   }
@@ -407,7 +443,8 @@ class Machine {
   }
 
   void emit(const ValueRef& closure, const Var& name) {
-    const Function function = closure->kind == Kind::kClosure ? closure->function : as_ref<FunctionNode>(closure->callee);
+    const Function function =
+        closure->kind == Kind::kClosure ? closure->function : as_ref<FunctionNode>(closure->callee);
     auto more = std::make_unique<More>();
     more->self = closure;
     more->name = name;
@@ -436,7 +473,8 @@ class Machine {
   Expr renamed(const FunctionNode& function) {
     std::unordered_map<const ExprNode*, Expr> values;
     for (const Var& var : captured_by(Function(&function)))
-      if (const ValueRef* known = envs_.back().values.find(var.get())) values.emplace(var.get(), (*known)->atom);
+      if (const ValueRef* known = envs_.back().values.find(var.get()))
+        values.emplace(var.get(), (*known)->atom);
     for (const Var& var : bound_vars(Expr(&function))) values.emplace(var.get(), Expr(copy(var)));
     return substitute(Expr(&function), values);
   }
@@ -448,7 +486,8 @@ class Machine {
     More& more = *frame.more;
     Expr body = close_list(result->atom);
     store_.close(more.store);
-    const Function made = make_function(more.params, std::move(body), here(function.ret_type()), function.attrs(), function.with_type({}), function.type_params());
+    const Function made = make_function(more.params, std::move(body), here(function.ret_type()),
+                                        function.attrs(), function.with_type({}), function.type_params());
     type_scope_.resize(more.type_scope);
     if (!more.name) {
       emitted_ = made;
@@ -574,7 +613,8 @@ Pass partial_evaluate() {
       [](IRModule module, const PassContext& context) {
         // What is used twice is to be computed once: every value has a name then.
         bool shared = false;
-        for (const auto& [name, function] : module->functions()) shared |= features(Expr(function)).count(Feature::kGraph) > 0;
+        for (const auto& [name, function] : module->functions())
+          shared |= features(Expr(function)).count(Feature::kGraph) > 0;
         if (shared) module = to_normal_form(std::move(module), NormalForm::kAll);
         module = infer_types(std::move(module));
         const IRModule before = module->copy();

@@ -19,21 +19,21 @@ class Value : public RefCounted {
   enum class Kind : uint8_t { kUnknown, kTensor, kTuple, kCell, kClosure, kCallee, kData };
   Kind kind = Kind::kUnknown;
   Expr atom;
-  uint64_t time = 0;             ///< values are numbered as they come into being
-  NDArray tensor;                ///< kTensor; its origins are those that were folded into it
+  uint64_t time = 0;  ///< values are numbered as they come into being
+  NDArray tensor;     ///< kTensor; its origins are those that were folded into it
   OriginSet origins = OriginSet::none();
   std::vector<ValueRef> fields;  ///< kTuple, and the arguments of a kData
   uint64_t cell = 0;             ///< kCell: its number in the store
-  Expr callee;                   ///< kCallee: a constructor, or a function that is not entered; kData: its constructor
-  Function function;             ///< kClosure
+  Expr callee;        ///< kCallee: a constructor, or a function that is not entered; kData: its constructor
+  Function function;  ///< kClosure
   const VarNode* self = nullptr;  ///< ... under which it knows itself
   std::vector<std::pair<const VarNode*, ValueRef>> captured;
   std::vector<TypeVar> type_vars;  ///< what type variables from outside stand for
   std::vector<Type> types;
 };
 
-/// What is in the cells of the program. Inside a branch or a function's body everything is seen that was before, if it is
-/// known that nothing changed it; what happens there is not seen outside.
+/// What is in the cells of the program. Inside a branch or a function's body everything is seen that was
+/// before, if it is known that nothing changed it; what happens there is not seen outside.
 class Store {
  public:
   Store() { frames_.emplace_back(); }
@@ -59,8 +59,8 @@ class Store {
   std::vector<Frame> frames_;
 };
 
-/// A function is entered again inside itself only while an argument gets smaller: it is a smaller integer, or a value that
-/// is older (the rest of a list is older than the list).
+/// A function is entered again inside itself only while an argument gets smaller: it is a smaller integer, or
+/// a value that is older (the rest of a list is older than the list).
 class Fuel {
  public:
   /// Whether to enter; then leave() must follow.

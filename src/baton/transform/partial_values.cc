@@ -1,6 +1,6 @@
-#include "baton/transform/partial_evaluate.h"
-
 #include <algorithm>
+
+#include "baton/transform/partial_evaluate.h"
 
 namespace baton::partial {
 
@@ -54,8 +54,11 @@ bool Fuel::enter(const FunctionNode* function, const std::vector<ValueRef>& args
 
 Fit fits(const Pattern& pattern, const ValueRef& value, std::vector<std::pair<Var, ValueRef>>& bound) {
   switch (pattern->kind()) {
-    case PatternKind::kWildcard: return Fit::kYes;
-    case PatternKind::kVar: bound.emplace_back(pattern->var(), value); return Fit::kYes;
+    case PatternKind::kWildcard:
+      return Fit::kYes;
+    case PatternKind::kVar:
+      bound.emplace_back(pattern->var(), value);
+      return Fit::kYes;
     case PatternKind::kConstructor: {
       if (value->kind != Value::Kind::kData) return Fit::kUnknown;
       const auto* constructor = as<ConstructorNode>(value->callee);

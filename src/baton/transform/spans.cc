@@ -6,7 +6,8 @@ namespace baton {
 
 Var SpanWriter::rewrite_var(const Var& var) {
   const Span* span = spans_.find(var.get());
-  return span ? make_var(var->name(), var->annotation(), NodeInfo(var->origins(), *span, var->checked_type())) : var;
+  return span ? make_var(var->name(), var->annotation(), NodeInfo(var->origins(), *span, var->checked_type()))
+              : var;
 }
 
 Expr SpanWriter::rewrite(const Expr& original, const Expr& rebuilt) {
@@ -15,8 +16,10 @@ Expr SpanWriter::rewrite(const Expr& original, const Expr& rebuilt) {
   if (!span && rebuilt == original) return original;
   const NodeInfo info(original->origins(), span ? *span : original->span(), original->checked_type());
   switch (rebuilt->kind()) {
-    case ExprKind::kConstant: return make_constant(as<ConstantNode>(rebuilt)->value(), info);
-    case ExprKind::kTuple: return make_tuple(as<TupleNode>(rebuilt)->fields(), info);
+    case ExprKind::kConstant:
+      return make_constant(as<ConstantNode>(rebuilt)->value(), info);
+    case ExprKind::kTuple:
+      return make_tuple(as<TupleNode>(rebuilt)->fields(), info);
     case ExprKind::kTupleGetItem: {
       const auto& item = *as<TupleGetItemNode>(rebuilt);
       return make_tuple_get_item(item.tuple(), item.index(), info);
@@ -27,7 +30,8 @@ Expr SpanWriter::rewrite(const Expr& original, const Expr& rebuilt) {
     }
     case ExprKind::kFunction: {
       const auto& function = *as<FunctionNode>(rebuilt);
-      return make_function(function.params(), function.body(), function.ret_type(), function.attrs(), info, function.type_params());
+      return make_function(function.params(), function.body(), function.ret_type(), function.attrs(), info,
+                           function.type_params());
     }
     case ExprKind::kLet: {
       const auto& let = *as<LetNode>(rebuilt);
@@ -41,8 +45,10 @@ Expr SpanWriter::rewrite(const Expr& original, const Expr& rebuilt) {
       const auto& match = *as<MatchNode>(rebuilt);
       return make_match(match.data(), match.clauses(), match.complete(), info);
     }
-    case ExprKind::kRefCreate: return make_ref_create(as<RefCreateNode>(rebuilt)->value(), info);
-    case ExprKind::kRefRead: return make_ref_read(as<RefReadNode>(rebuilt)->ref(), info);
+    case ExprKind::kRefCreate:
+      return make_ref_create(as<RefCreateNode>(rebuilt)->value(), info);
+    case ExprKind::kRefRead:
+      return make_ref_read(as<RefReadNode>(rebuilt)->ref(), info);
     case ExprKind::kRefWrite: {
       const auto& write = *as<RefWriteNode>(rebuilt);
       return make_ref_write(write.ref(), write.value(), info);
@@ -50,7 +56,8 @@ Expr SpanWriter::rewrite(const Expr& original, const Expr& rebuilt) {
     case ExprKind::kVar:
     case ExprKind::kGlobalVar:
     case ExprKind::kOp:
-    case ExprKind::kConstructor: break;
+    case ExprKind::kConstructor:
+      break;
   }
   return rebuilt;
 }

@@ -53,7 +53,7 @@ class MixedPrecisionRewriter final : public Rewriter {
   void let_value(const LetNode& let, const Expr& value) override {
     const Var& var = let.var();
     Var now = var;
-    if (!same_type(var->checked_type(), value->checked_type())) {
+    if (value->checked_type() && !same_type(var->checked_type(), value->checked_type())) {
       const Type annotation = var->annotation() ? value->checked_type() : Type();
       now = make_var(var->name(), annotation, var->with_type(value->checked_type()));
       map(Expr(var), Expr(now));
@@ -125,6 +125,8 @@ class MixedPrecisionRewriter final : public Rewriter {
   MixedPrecisionRule rule_of(const CallNode& call) {
     if (const auto rule = mixed_precision_of(call, small_)) return *rule;
     ++missing_[call.op()->name];
+    // Scales of quantised operators are float32.
+    if (call.op()->name.starts_with("qnn.")) return {MixedPrecision::kNever, DType::float_(32), DType::float_(32)};
     return {MixedPrecision::kFollow, small_, small_};
   }
 

@@ -140,3 +140,13 @@ def test_vgg_as_in_the_documents(dense_goes_to):
     result = partitioned(module, table, "cuda")
     numbers = sorted(int(each.name_hint.rsplit("_", 1)[1]) for each in result.get_global_vars() if each.name_hint != "main")
     assert numbers == [0, 3, 6, 11, 16, 21, 23, 25]
+
+
+def test_marks_by_hand():
+    x = relay.var("x", shape=(2, 3))
+    inside = relay.nn.relu(relay.annotation.compiler_begin(x, "mine"))
+    function = relay.Function([x], relay.tanh(relay.annotation.compiler_end(inside, "mine")))
+    result = relay.transform.PartitionGraph()(relay.transform.InferType()(tvm.IRModule.from_expr(function)))
+    assert result["main"].body.args[0].op.name_hint == "tvmgen_default_mine_main_0"
+    with pytest.raises(NotImplementedError):
+        relay.annotation.no_such_mark

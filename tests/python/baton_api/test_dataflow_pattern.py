@@ -149,3 +149,14 @@ def test_mistakes():
 
     with pytest.raises(TypeError, match="returned a str"):
         rewrite(Nothing(), relay.exp(relay.log(X)))
+
+
+def test_in_a_pass():
+    @relay.transform.function_pass(opt_level=0)
+    def simplify(func, mod, ctx):
+        return rewrite(Until(), func)
+
+    nested = relay.exp(relay.exp(relay.log(relay.log(X))))
+    module = relay.transform.InferType()(tvm.IRModule.from_expr(relay.Function([X], relay.tanh(nested))))
+    result = simplify(module)
+    assert tvm.ir.structural_equal(result["main"].body, relay.tanh(result["main"].params[0]))

@@ -1,8 +1,8 @@
 // Programs that are long: the passes of byoc/ are linear, on a stack of 8 MB.
+#include <functional>
+
 #include <gtest/gtest.h>
 #include <pthread.h>
-
-#include <functional>
 
 #include "baton/byoc/pattern_table.h"
 #include "baton/byoc/target_rules.h"
@@ -31,7 +31,8 @@ class ByocScale : public ::testing::Test {
   void SetUp() override {
     initialize();
     for (const char* op : {"tanh", "add"}) register_target_rule(op, "long", [](const Expr&) { return true; });
-    register_pattern_table("long", {{"long.add_exp", is_op("exp")->call({is_op("add")->call({wildcard(), wildcard()})}), {}}});
+    register_pattern_table("long",
+                           {{"long.add_exp", is_op("exp")->call({is_op("add")->call({wildcard(), wildcard()})}), {}}});
   }
   void TearDown() override {
     for (const char* op : {"tanh", "add"}) reset_target_rule(op, "long");

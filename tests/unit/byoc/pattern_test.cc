@@ -5,6 +5,7 @@
 #include "baton/driver/initialize.h"
 #include "baton/ir/op.h"
 #include "baton/ir/structural.h"
+#include "baton/pass/origin_verifier.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
@@ -18,7 +19,9 @@ class Patterns : public ::testing::Test {
  protected:
   void SetUp() override { initialize(); }
 
-  Expr v(const std::string& name, std::vector<int64_t> shape = {2, 3}) { return Expr(var(name, tensor_type(shape, DType::float_(32)))); }
+  Expr v(const std::string& name, std::vector<int64_t> shape = {2, 3}) {
+    return Expr(var(name, tensor_type(shape, DType::float_(32))));
+  }
   static Expr on(const char* op, std::vector<Expr> args) { return Expr(call(op, std::move(args))); }
   static std::string shown(const Expr& expr) {
     PrintOptions options;
@@ -47,11 +50,14 @@ TEST_F(Patterns, LeavesAndStructure) {
   EXPECT_TRUE(dataflow_match(is_tuple_get_item(is_tuple()), get_item(pair, 1)));
   EXPECT_FALSE(dataflow_match(is_tuple_get_item(any, 0), get_item(pair, 1)));
   const Var p = var("p", tensor_type(std::vector<int64_t>{2}, DType::float_(32)));
-  EXPECT_TRUE(dataflow_match(is_function({{wildcard()}}, called("exp", {wildcard()})), Expr(function({p}, on("exp", {Expr(p)})))));
+  EXPECT_TRUE(dataflow_match(is_function({{wildcard()}}, called("exp", {wildcard()})),
+                             Expr(function({p}, on("exp", {Expr(p)})))));
   EXPECT_FALSE(dataflow_match(is_function({{wildcard(), wildcard()}}, wildcard()), Expr(function({p}, Expr(p)))));
   EXPECT_TRUE(dataflow_match(is_function(std::nullopt, any), Expr(function({p}, Expr(p)))));
-  EXPECT_TRUE(dataflow_match(is_let(is_var("p"), wildcard(), called("exp", {wildcard()})), let(p, x, on("exp", {Expr(p)}))));
-  EXPECT_TRUE(dataflow_match(is_if(is_var("c"), wildcard(), called("exp", {wildcard()})), if_else(Expr(var("c", scalar_type(DType::bool_()))), x, on("exp", {x}))));
+  EXPECT_TRUE(
+      dataflow_match(is_let(is_var("p"), wildcard(), called("exp", {wildcard()})), let(p, x, on("exp", {Expr(p)}))));
+  EXPECT_TRUE(dataflow_match(is_if(is_var("c"), wildcard(), called("exp", {wildcard()})),
+                             if_else(Expr(var("c", scalar_type(DType::bool_()))), x, on("exp", {x}))));
 }
 
 TEST_F(Patterns, OnePatternMeetsOneExpression) {
@@ -67,7 +73,8 @@ TEST_F(Patterns, ArgumentsOfAddAndMultiplyCommute) {
   const DFPattern pattern = called("add", {called("exp", {any}), is_var("y")});
   EXPECT_TRUE(dataflow_match(pattern, on("add", {on("exp", {x}), y})));
   EXPECT_TRUE(dataflow_match(pattern, on("add", {y, on("exp", {x})})));
-  EXPECT_FALSE(dataflow_match(called("subtract", {called("exp", {any}), is_var("y")}), on("subtract", {y, on("exp", {x})})));
+  EXPECT_FALSE(
+      dataflow_match(called("subtract", {called("exp", {any}), is_var("y")}), on("subtract", {y, on("exp", {x})})));
 }
 
 TEST_F(Patterns, QuotientsAndProductsRegroup) {
@@ -141,10 +148,11 @@ TEST_F(Dominators, NothingInsideIsUsedOutside) {
 TEST_F(Patterns, PartitionNamesItsFunctions) {
   const DFPattern pattern = called("nn.relu", {called("add", {wildcard(), wildcard()})});
   const Expr whole = on("tanh", {on("nn.relu", {on("add", {x, y})})});
-  EXPECT_EQ(shown(dataflow_partition(pattern, whole, {{"Composite", "a.b"}})),
-            "free_var %x: Tensor[(2, 3), float32];\nfree_var %y: Tensor[(2, 3), float32];\n"
-            "%1 = fn (%FunctionVar_0_0, %FunctionVar_0_1, PartitionedFromPattern=\"add_nn.relu_\", Composite=\"a.b\") {\n"
-            "  %0 = add(%FunctionVar_0_0, %FunctionVar_0_1);\n  nn.relu(%0)\n};\n%2 = %1(%x, %y);\ntanh(%2)");
+  EXPECT_EQ(
+      shown(dataflow_partition(pattern, whole, {{"Composite", "a.b"}})),
+      "free_var %x: Tensor[(2, 3), float32];\nfree_var %y: Tensor[(2, 3), float32];\n"
+      "%1 = fn (%FunctionVar_0_0, %FunctionVar_0_1, PartitionedFromPattern=\"add_nn.relu_\", Composite=\"a.b\") {\n"
+      "  %0 = add(%FunctionVar_0_0, %FunctionVar_0_1);\n  nn.relu(%0)\n};\n%2 = %1(%x, %y);\ntanh(%2)");
   EXPECT_EQ(dataflow_partition(pattern, whole, {}, [](const Expr&) { return false; }), whole);
 }
 
@@ -166,15 +174,18 @@ TEST_F(Patterns, WhatIsUsedOutsideIsNotCutOut) {
 
 TEST_F(Patterns, RewritesUntilNothingChanges) {
   const DFPattern inner = wildcard(), pattern = called("exp", {called("log", {inner})});
-  const DFCallback rule{pattern, [&](const Expr&, const Expr&, const DFMatches& matches) { return matches.of(inner)[0]; }};
+  const DFCallback rule{pattern,
+                        [&](const Expr&, const Expr&, const DFMatches& matches) { return matches.of(inner)[0]; }};
   Expr deep = x;
   for (int i = 0; i < 5; ++i) deep = on("log", {deep});
   for (int i = 0; i < 5; ++i) deep = on("exp", {deep});
   EXPECT_EQ(dataflow_rewrite({rule}, deep), x);
   DFCallback once = rule;
   once.rewrite_once = true;
-  EXPECT_TRUE(structural_equal(dataflow_rewrite({once}, on("exp", {on("exp", {on("log", {on("log", {x})})})})), on("exp", {on("log", {x})})));
-  const DFCallback forever{is_op("exp")->call_any() | is_op("log")->call_any(), [&](const Expr& before, const Expr& after, const DFMatches&) {
+  EXPECT_TRUE(structural_equal(dataflow_rewrite({once}, on("exp", {on("exp", {on("log", {on("log", {x})})})})),
+                               on("exp", {on("log", {x})})));
+  const DFCallback forever{is_op("exp")->call_any() | is_op("log")->call_any(),
+                           [&](const Expr& before, const Expr& after, const DFMatches&) {
                              return on(is_call(before, "exp") ? "log" : "exp", as<CallNode>(after)->args());
                            }};
   EXPECT_THROW(dataflow_rewrite({forever}, on("exp", {x})), UsageError);
@@ -183,10 +194,33 @@ TEST_F(Patterns, RewritesUntilNothingChanges) {
 TEST_F(Patterns, WhatACallbackMakesStandsForTheMatch) {
   const DFPattern inner = wildcard(), pattern = called("exp", {called("negative", {inner})});
   const Expr negative = on("negative", {x}), whole = on("exp", {negative});
-  const DFCallback rule{pattern, [&](const Expr&, const Expr&, const DFMatches& matches) { return on("sigmoid", {matches.of(inner)[0]}); }};
+  const DFCallback rule{pattern, [&](const Expr&, const Expr&, const DFMatches& matches) {
+                          return on("sigmoid", {matches.of(inner)[0]});
+                        }};
   const Expr result = dataflow_rewrite({rule}, whole);
   EXPECT_TRUE(is_call(result, "sigmoid"));
   EXPECT_EQ(result->origins(), whole->origins().merge(negative->origins()));
+}
+
+TEST_F(Patterns, WhatACallbackDropsIsRetiredInAPass) {
+  const DFPattern inner = wildcard(), pattern = called("exp", {called("log", {inner})});
+  const DFCallback rule{pattern,
+                        [&](const Expr&, const Expr&, const DFMatches& matches) { return matches.of(inner)[0]; }};
+  const IRModule module = (*make_pass("InferType"))(module_from_expr(on("tanh", {on("exp", {on("log", {x})})})));
+  const auto run = [&](Replaced replaced) {
+    const auto context = std::make_shared<PassContext>();
+    context->instruments.push_back(std::make_shared<OriginVerifier>());
+    const PassContextScope scope(context);
+    const Pass pass = function_pass(
+        {0, "Rule", {}},
+        [&](const Function& function, const IRModule&, const PassContext&) {
+          return as_ref<FunctionNode>(dataflow_rewrite({rule}, Expr(function), {}, replaced));
+        },
+        true);
+    return (*pass)(module);
+  };
+  EXPECT_EQ(run(Replaced::kRetired)->origins().all_retired().size(), 2u);
+  EXPECT_THROW(run(Replaced::kForgotten), InternalError);
 }
 
 }  // namespace

@@ -1,14 +1,15 @@
-// Regions of random programs: merging never closes a cycle and leaves nothing that could be merged; what is cut out and put
-// back is the program again.
-#include <gtest/gtest.h>
+// Regions of random programs: merging never closes a cycle and leaves nothing that could be merged; what is cut out and
+// put back is the program again.
+#include "baton/byoc/regions.h"
 
 #include <map>
 #include <random>
 #include <set>
 
+#include <gtest/gtest.h>
+
 #include "baton/byoc/annotation.h"
 #include "baton/byoc/external.h"
-#include "baton/byoc/regions.h"
 #include "baton/byoc/target_rules.h"
 #include "baton/driver/initialize.h"
 #include "baton/ir/op.h"
@@ -39,7 +40,9 @@ class ByocRegions : public ::testing::Test {
     for (const auto& [compiler, ops] : kRules)
       for (const char* op : ops) reset_target_rule(op, compiler);
   }
-  static IRModule run(const IRModule& module, const char* pass, const PassArgs& args = {}) { return (*make_pass(pass, args))(module); }
+  static IRModule run(const IRModule& module, const char* pass, const PassArgs& args = {}) {
+    return (*make_pass(pass, args))(module);
+  }
   static std::string shown(const IRModule& module) {
     PrintOptions options;
     options.version = options.types = options.spans = false;
@@ -65,10 +68,14 @@ class ByocRegions : public ::testing::Test {
       const char* const unary[] = {"tanh", "exp", "abs"};
       const char* const binary[] = {"add", "multiply", "subtract"};
       Expr value;
-      if (op < 3) value = Expr(call(unary[op], {any()}));
-      else if (op < 6) value = Expr(call(binary[op - 3], {any(), any()}));
-      else if (op == 6) value = get_item(tuple({any(), any()}), 0);
-      else value = Expr(call("concatenate", {tuple({any(), any()})}));
+      if (op < 3)
+        value = Expr(call(unary[op], {any()}));
+      else if (op < 6)
+        value = Expr(call(binary[op - 3], {any(), any()}));
+      else if (op == 6)
+        value = get_item(tuple({any(), any()}), 0);
+      else
+        value = Expr(call("concatenate", {tuple({any(), any()})}));
       if (op == 7) value = Expr(call("strided_slice", {value}, parse_attributes_of("strided_slice")));
       unused.insert(values.size());
       values.push_back(value);
@@ -140,7 +147,8 @@ TEST_F(ByocRegions, RandomProgramsMergeAsFarAsTheyCan) {
       ASSERT_FALSE(graph.reaches(region, region, false)) << "a cycle\n" << shown(module);
       for (uint32_t parent : parents) {
         ASSERT_TRUE(graph.compiler.at(parent) != graph.compiler.at(region) || graph.reaches(region, parent, true))
-            << "two regions could be one\n" << shown(module) << shown(merged);
+            << "two regions could be one\n"
+            << shown(module) << shown(merged);
       }
     }
     for (const bool merge : {false, true}) {
@@ -157,16 +165,19 @@ TEST_F(ByocRegions, RandomProgramsMergeAsFarAsTheyCan) {
 
 // Seen in TVM 0.11.1 (apache/tvm#15211): merging both pairs makes two regions that wait for each other.
 TEST_F(ByocRegions, TwoPairsThatWouldWaitForEachOther) {
-  IRModule module = run(parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2), float32], %y: Tensor[(2), float32]) {\n"
-                                     "  %0 = tanh(%x);\n  %1 = tanh(%y);\n"
-                                     "  (add(%0, abs(%1)), add(%1, abs(%0)))\n}"), "InferType");
+  IRModule module =
+      run(parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2), float32], %y: Tensor[(2), float32]) {\n"
+                       "  %0 = tanh(%x);\n  %1 = tanh(%y);\n"
+                       "  (add(%0, abs(%1)), add(%1, abs(%0)))\n}"),
+          "InferType");
   module = run(run(annotated(module), "MergeCompilerRegions"), "PartitionGraph");
   // One pair became one, the other did not; the tuple at the end passes through one more.
   EXPECT_EQ(module->functions().size(), 5u) << shown(module);
 }
 
 TEST_F(ByocRegions, MarksOfEarlierRunsStay) {
-  IRModule module = run(parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2), float32]) { exp(tanh(abs(%x))) }"), "InferType");
+  IRModule module = run(
+      parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2), float32]) { exp(tanh(abs(%x))) }"), "InferType");
   const std::string together = shown(annotated(module));
   module = run(run(module, "AnnotateTarget", {{"targets", "a"}}), "AnnotateTarget", {{"targets", "b"}});
   EXPECT_EQ(shown(module), together);
@@ -175,7 +186,8 @@ TEST_F(ByocRegions, MarksOfEarlierRunsStay) {
 TEST_F(ByocRegions, ArgumentsPartlyInARegionAreRefused) {
   const IRModule module = run(parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2), float32]) {\n"
                                            "  %0 = annotation.compiler_begin(%x, compiler=\"a\");\n"
-                                           "  %1 = add(%0, %x);\n  annotation.compiler_end(%1, compiler=\"a\")\n}"), "InferType");
+                                           "  %1 = add(%0, %x);\n  annotation.compiler_end(%1, compiler=\"a\")\n}"),
+                              "InferType");
   EXPECT_THROW(run(module, "PartitionGraph"), UsageError);
 }
 
@@ -184,7 +196,8 @@ TEST_F(ByocRegions, RegionsThatNeedEachOtherAreRefused) {
                                            "  %0 = annotation.compiler_begin(%x, compiler=\"a\");\n"
                                            "  %1 = tanh(%0);\n  %2 = annotation.compiler_end(%1, compiler=\"a\");\n"
                                            "  %3 = exp(%2);\n  %4 = annotation.compiler_begin(%3, compiler=\"a\");\n"
-                                           "  %5 = add(%1, %4);\n  annotation.compiler_end(%5, compiler=\"a\")\n}"), "InferType");
+                                           "  %5 = add(%1, %4);\n  annotation.compiler_end(%5, compiler=\"a\")\n}"),
+                              "InferType");
   EXPECT_THROW(run(module, "PartitionGraph"), UsageError);
 }
 
@@ -197,7 +210,8 @@ TEST_F(ByocRegions, ACompilersOwnPassSeesEachRegion) {
     changed->set("main", function(main->params(), Expr(call("sigmoid", {Expr(main->params()[0])}))));
     return changed;
   });
-  const IRModule module = run(parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2), float32]) { exp(tanh(abs(%x))) }"), "InferType");
+  const IRModule module = run(
+      parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2), float32]) { exp(tanh(abs(%x))) }"), "InferType");
   const std::string text = shown(run(annotated(module), "PartitionGraph"));
   set_region_optimizer("a", {});
   EXPECT_EQ(seen, 1);
@@ -207,8 +221,10 @@ TEST_F(ByocRegions, ACompilersOwnPassSeesEachRegion) {
 
 TEST_F(ByocRegions, RulesOfOneLevelAreRefused) {
   EXPECT_THROW(register_target_rule("tanh", "a", [](const Expr&) { return false; }), UsageError);
-  register_target_rule("tanh", "a", [](const Expr&) { return false; }, 11);
-  register_target_rule("tanh", "a", [](const Expr&) { return true; }, 9);  // of no effect
+  register_target_rule(
+      "tanh", "a", [](const Expr&) { return false; }, 11);
+  register_target_rule(
+      "tanh", "a", [](const Expr&) { return true; }, 9);  // of no effect
   const OpDef& op = *find_op("tanh");
   EXPECT_FALSE((*find_target_rule(op, "a"))(Expr()));
   EXPECT_THROW(register_target_rule("no.such", "a", [](const Expr&) { return true; }), UsageError);

@@ -117,7 +117,7 @@ TEST(Computes, SparseMatricesAreTransposedAndMultiplied) {
   EXPECT_THAT(blocks[0].as<float>(), ElementsAre(21, 4300));
 }
 
-TEST(Computes, WinogradOverThreeAxesIsTheConvolution) {
+TEST(Computes, SlowWinogradOverThreeAxesIsTheConvolution) {
   const std::string attrs = "padding=[1, 1, 1, 1, 1, 1], channels=4, kernel_size=";
   for (const auto& [kernel, size] : {std::pair<Shape, std::string>{{4, 2, 3, 3, 3}, "[3, 3, 3]"}, {{4, 2, 2, 3, 3}, "[2, 3, 3]"}}) {
     const std::string params = "def @main(%x: Tensor[(1, 2, 4, 5, 6), float32], %w: Tensor[(4, 2, " + std::to_string(kernel[2]) + ", 3, 3), float32]) {";
@@ -156,6 +156,24 @@ TEST(Computes, TheGradientByTheWeightIsThatOfTheConvolution) {
     double sum = 0;
     for (int64_t i = 0; i < result.size(); ++i) sum += result.as<float>()[i] * grad.as<float>()[i];
     EXPECT_NEAR(gradient[0].as<float>()[k], sum, 1e-4) << k;
+  }
+}
+
+// <transposed(x), y> = <x, conv(y)> for all x and y.
+TEST(Computes, TransposedConvolutionsAreTransposes) {
+  for (const auto& [dilation, height] : {std::pair<std::string, int64_t>{"[1, 1]", 5}, {"[2, 1]", 7}}) {
+    const std::string attrs = "strides=[2, 3], padding=[1, 1, 1, 1], dilation=" + dilation + ", groups=2, kernel_size=[3, 4], ";
+    const NDArray x = rule("x", {1, 4, 3, 4}), w = rule("w", {4, 3, 3, 4}), y = rule("y", {1, 6, height, 11});
+    const NDArray up = values_of("def @main(%x: Tensor[(1, 4, 3, 4), float32], %w: Tensor[(4, 3, 3, 4), float32]) {"
+                                 " nn.conv2d_transpose(%x, %w, " + attrs + "channels=6, kernel_layout=\"IOHW\") }", {x, w})[0];
+    const NDArray down = values_of("def @main(%y: Tensor[(1, 6, " + std::to_string(height) + ", 11), float32], %w: Tensor[(4, 3, 3, 4), float32]) {"
+                                   " nn.conv2d(%y, %w, " + attrs + "channels=4) }", {y, w})[0];
+    ASSERT_EQ(up.shape(), y.shape());
+    ASSERT_EQ(down.shape(), x.shape());
+    double left = 0, right = 0;
+    for (int64_t i = 0; i < y.size(); ++i) left += up.as<float>()[i] * y.as<float>()[i];
+    for (int64_t i = 0; i < x.size(); ++i) right += down.as<float>()[i] * x.as<float>()[i];
+    EXPECT_NEAR(left, right, 1e-4);
   }
 }
 

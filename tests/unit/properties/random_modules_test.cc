@@ -60,7 +60,7 @@ const std::map<std::string, PassArgs>& arguments() {
   return all;
 }
 // They change types by their nature.
-const std::set<std::string> kChangesTypes = {"FirstOrderGradient", "LazyGradientInit", "ToMixedPrecision", "gradient", "to_cps"};
+const std::set<std::string> kChangesTypes = {"FirstOrderGradient", "LazyGradientInit", "ToMixedPrecision", "Gradient", "to_cps"};
 // They need names in the module, undo what only another pass makes, or round values as calibration says.
 const std::set<std::string> kNotAlone = {"ChangeBatch", "Conv2dToSparse", "DenseToSparse", "InlineCompilerFunctionsBoundTo", "SimplifyFCTranspose", "recast", "un_cps",
                                          "QuantizeAnnotate", "QuantizeCalibrate", "QuantizePartition", "QuantizeRealize", "quantize"};
@@ -71,6 +71,7 @@ const std::set<std::string> kMovesForward = {"FoldScaleAxis", "ForwardFoldScaleA
 // What must have run for them to find something.
 const std::map<std::string, std::string> kAfter = {
     {"AnnotateSpans", "ToBasicBlockNormalForm"},  // text of a value that is shared by a branch and what is around it cannot be read
+    {"AnnotateUsedMemory", "ToANormalForm"},
     {"DefuseOps", "FuseOps"},
     {"MergeCompilerRegions", "AnnotateTarget(targets=[\"random\"])"},
     {"PartitionGraph", "AnnotateTarget(targets=[\"random\"]),MergeCompilerRegions"},

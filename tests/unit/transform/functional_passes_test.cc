@@ -1,8 +1,8 @@
 // Passes about functions: what text alone does not show.
+#include <functional>
+
 #include <gtest/gtest.h>
 #include <pthread.h>
-
-#include <functional>
 
 #include "baton/driver/initialize.h"
 #include "baton/ir/op.h"
@@ -11,6 +11,7 @@
 #include "baton/text/printer.h"
 #include "baton/transform/cps.h"
 #include "baton/transform/infer_type.h"
+
 #include "transform/transform_test.h"
 
 namespace baton {
@@ -26,7 +27,8 @@ IRModule run(const IRModule& module, const std::vector<std::string>& names) {
 TEST(Spans, OfGeneratedText) {
   const IRModule module = typed_module("def @main(%x: Tensor[(2, 3), float32]) { exp(log(%x)) }");
   EXPECT_EQ(str(run(module, {"AnnotateSpans"})),
-            "def @main(%x: Tensor[(2, 3), float32] /* ty=Tensor[(2, 3), float32] span=GeneratedSource:3:12 */) -> Tensor[(2, 3), float32] {\n"
+            "def @main(%x: Tensor[(2, 3), float32] /* ty=Tensor[(2, 3), float32] span=GeneratedSource:3:12 "
+            "*/) -> Tensor[(2, 3), float32] {\n"
             "  %0 = log(%x) /* ty=Tensor[(2, 3), float32] span=GeneratedSource:4:7 */;\n"
             "  exp(%0) /* ty=Tensor[(2, 3), float32] span=GeneratedSource:3:3 */\n"
             "}\n");
@@ -35,7 +37,8 @@ TEST(Spans, OfGeneratedText) {
 TEST(Spans, OfNumbers) {
   const IRModule module = typed_module("def @main(%x: Tensor[(2, 3), float32]) { exp(log(%x)) }");
   EXPECT_EQ(str(run(module, {"CapturePostDfsIndexInSpans"})),
-            "def @main(%x: Tensor[(2, 3), float32] /* ty=Tensor[(2, 3), float32] span=index:0:3 */) -> Tensor[(2, 3), float32] {\n"
+            "def @main(%x: Tensor[(2, 3), float32] /* ty=Tensor[(2, 3), float32] span=index:0:3 */) -> "
+            "Tensor[(2, 3), float32] {\n"
             "  %0 = log(%x) /* ty=Tensor[(2, 3), float32] span=index:3:4 */;\n"
             "  exp(%0) /* ty=Tensor[(2, 3), float32] span=index:4:5 */\n"
             "}\n");
@@ -43,7 +46,8 @@ TEST(Spans, OfNumbers) {
 
 // What is not used goes nowhere.
 TEST(Spans, WithoutADominator) {
-  const IRModule module = typed_module("def @main(%x: int32) { let %a = add(%x, 1); let %dead = abs(%a); 2 }");
+  const IRModule module =
+      typed_module("def @main(%x: int32) { let %a = add(%x, 1); let %dead = abs(%a); 2 }");
   const std::string text = str(run(module, {"CapturePostDfsIndexInSpans"}));
   EXPECT_NE(text.find("%dead: int32 /* ty=int32 span=index:7:-1 */"), std::string::npos) << text;
   EXPECT_NE(text.find("%a: int32 /* ty=int32 span=index:4:6 */"), std::string::npos) << text;
@@ -51,12 +55,16 @@ TEST(Spans, WithoutADominator) {
 
 constexpr const char* kPrograms[] = {
     "def @main(%x: float32, %y: float32) { let %a = exp(%x); let %b = add(%a, %y); multiply(%b, %a) }",
-    "def @main(%c: bool, %x: float32) { let %a = abs(%x); let %r = if (%c) { let %b = exp(%a); negative(%b) } else { tanh(%a) }; "
+    "def @main(%c: bool, %x: float32) { let %a = abs(%x); let %r = if (%c) { let %b = exp(%a); negative(%b) "
+    "} else { tanh(%a) }; "
     "(%r, %a) }",
-    "def @main(%x: float32) { let %f = fn (%n: float32) -> float32 { let %e = exp(%n); add(%e, %x) }; let %a = %f(%x); tanh(%a) }",
-    "def @main(%x: float32) { let %f = fn (%g: fn (float32) -> float32, %n: float32) -> float32 { let %a = %g(%n); exp(%a) }; "
+    "def @main(%x: float32) { let %f = fn (%n: float32) -> float32 { let %e = exp(%n); add(%e, %x) }; let %a "
+    "= %f(%x); tanh(%a) }",
+    "def @main(%x: float32) { let %f = fn (%g: fn (float32) -> float32, %n: float32) -> float32 { let %a = "
+    "%g(%n); exp(%a) }; "
     "let %h = fn (%m: float32) -> float32 { tanh(%m) }; %f(%h, %x) }",
-    "def @main(%x: int32) { let %r = ref(%x); let %a = add(%x, 1); let %u = ref_write(%r, %a); ref_read(%r) }",
+    "def @main(%x: int32) { let %r = ref(%x); let %a = add(%x, 1); let %u = ref_write(%r, %a); ref_read(%r) "
+    "}",
     "def @main(%x: (float32, float32)) { let %a = %x.0; let %b = (%a, %x.1); exp(%b.1) }",
 };
 
@@ -86,7 +94,8 @@ TEST(FunctionalPasses, GiveWellFormedPrograms) {
   for (const char* text : kPrograms) {
     const IRModule module = typed_module(text);
     const Type type = module->find("main")->ret_type();
-    for (const char* pass : {"LambdaLift", "un_cps", "PartialEvaluate", "Defunctionalization", "EtaExpand", "ManifestLifetimes"}) {
+    for (const char* pass : {"LambdaLift", "un_cps", "PartialEvaluate", "Defunctionalization", "EtaExpand",
+                             "ManifestLifetimes"}) {
       const IRModule result = run(module, {pass, "InferType"});
       EXPECT_TRUE(form_faults(*result).empty()) << pass << ": " << str(result);
       EXPECT_TRUE(types_are_right(*result)) << pass;
@@ -129,12 +138,14 @@ IRModule long_program(int length, bool lets) {
     if (!lets) continue;
     if (i % 100 == 0) {
       const Var y = var("y", scalar_type(DType::float_(32)));
-      at = call_expr(Expr(function({y}, call("add", {Expr(y), Expr(x)}), scalar_type(DType::float_(32)))), {std::move(at)});
+      at = call_expr(Expr(function({y}, call("add", {Expr(y), Expr(x)}), scalar_type(DType::float_(32)))),
+                     {std::move(at)});
     }
     bindings.emplace_back(var("v"), std::move(at));
     at = bindings.back().first;
   }
-  for (auto binding = bindings.rbegin(); binding != bindings.rend(); ++binding) at = let(binding->first, binding->second, at);
+  for (auto binding = bindings.rbegin(); binding != bindings.rend(); ++binding)
+    at = let(binding->first, binding->second, at);
   const IRModule module = make_module();
   module->set("main", function({x}, std::move(at)));
   return infer_types(module);
@@ -145,8 +156,9 @@ TEST(FunctionalPasses, LongPrograms) {
   on_8_mb_stack([] {
     for (const bool lets : {false, true}) {
       const IRModule module = long_program(50'000, lets);
-      for (const char* pass : {"AnnotateSpans", "CapturePostDfsIndexInSpans", "EtaExpand", "LambdaLift", "to_cps", "un_cps", "PartialEvaluate",
-                               "Defunctionalization", "ManifestLifetimes"})
+      for (const char* pass :
+           {"AnnotateSpans", "CapturePostDfsIndexInSpans", "EtaExpand", "LambdaLift", "to_cps", "un_cps",
+            "PartialEvaluate", "Defunctionalization", "ManifestLifetimes"})
         EXPECT_TRUE((*make_pass(pass))(module)->find("main")) << pass;
     }
   });

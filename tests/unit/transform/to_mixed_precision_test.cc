@@ -93,6 +93,11 @@ TEST_F(MixedPrecisionTest, OperatorsWithoutARule) {
   EXPECT_THROW(convert(text, {{"mixed_precision_type", "int8"}}), UsageError);
 }
 
+TEST_F(MixedPrecisionTest, QuantizedOperatorsKeepTheirScales) {
+  const IRModule module = convert("def @main(%x: Tensor[(3), float32]) { tanh(qnn.dequantize(qnn.quantize(tanh(%x), 0.5f, 0, out_dtype=\"int8\"), 0.5f, 0)) }");
+  EXPECT_EQ(result_type(module), "Tensor[(3), float32]");
+}
+
 // A rule of one's own: sums in float32, hands on float16.
 TEST_F(MixedPrecisionTest, RulesCanBeReplaced) {
   static bool on = false;

@@ -73,24 +73,35 @@ void conv_transpose_compute(Compute& c, const ConvNd& conv, const std::string& k
   const std::vector<int64_t> out = convert_shape(c.out().extents(), conv.out_layout, canonical);
   const Halide::Type type = halide_type(c.out().dtype());
   const int out_per_group = as_int(out[1] / conv.groups), in_per_group = as_int(in[1] / conv.groups);
-  std::vector<int64_t> extents(kernel.begin() + first + 2, kernel.end());
-  extents.insert(extents.begin(), in_per_group);
+  // Without dilation only every stride-th tap of a position meets an element: those are counted.
+  std::vector<int64_t> extents{in_per_group};
+  for (int k = 0; k < conv.count; ++k) {
+    const int64_t taps = kernel[first + 2 + k], stride = conv.strides[k];
+    extents.push_back(conv.dilation[k] == 1 ? (taps + stride - 1) / stride : taps);
+  }
   const Domain r(extents);
   const Axes i(conv.out_layout.rank());
   const Index to = convert_index<Halide::Expr>(i.exprs(), conv.out_layout, canonical);
   const Halide::Expr group = conv.groups == 1 ? Halide::Expr(0) : to[1] / out_per_group;
   const Halide::Expr channel = group * in_per_group + r[0], filter = conv.groups == 1 ? to[1] : to[1] % out_per_group;
   Index from{to[0], channel}, tap = grouped ? Index{group, r[0], filter} : Index{channel, filter};
-  // A tap reads the element that it was spread from, if there is one.
   Halide::Expr inside = Halide::Internal::const_true();
   for (int k = 0; k < conv.count; ++k) {
-    const int stride = as_int(conv.strides[k]);
-    const Halide::Expr spread = to[2 + k] + as_int(conv.before[k]) - r[1 + k] * as_int(conv.dilation[k]);
-    const Halide::Expr position = stride == 1 ? spread : spread / stride;
+    const int stride = as_int(conv.strides[k]), taps = as_int(kernel[first + 2 + k]);
+    const Halide::Expr spread = to[2 + k] + as_int(conv.before[k]);
+    Halide::Expr at = r[1 + k], position;
+    if (conv.dilation[k] == 1) {
+      position = spread / stride - at;
+      at = spread % stride + at * stride;
+      if (taps % stride != 0) inside = inside && at < taps;
+    } else {
+      const Halide::Expr reach = spread - at * as_int(conv.dilation[k]);
+      position = reach / stride;
+      inside = inside && reach % stride == 0;
+    }
     inside = inside && position >= 0 && position < as_int(in[2 + k]);
-    if (stride > 1) inside = inside && spread % stride == 0;
     from.push_back(inside_axis(position, in[2 + k]));
-    tap.push_back(r[1 + k]);
+    tap.push_back(inside_axis(at, taps));
   }
   const Halide::Expr value = select(inside, cast(type, at_plain(data, conv.data_layout, from)), cast(type, 0));
   Halide::Func sum = c.stage("conv_transpose");
