@@ -1,17 +1,10 @@
 #include "baton/transform/forward_rewriter.h"
 
-#include <algorithm>
-
 #include "baton/ir/visit.h"
 
 namespace baton {
 
-// Tuples are nested only as deep as programs are written by hand.
-bool ForwardRewriter::holds_staged(const Expr& expr) const {
-  if (is_staged(expr)) return true;
-  const auto* tuple = as<TupleNode>(expr);
-  return tuple && std::any_of(tuple->fields().begin(), tuple->fields().end(), [&](const Expr& field) { return holds_staged(field); });
-}
+bool ForwardRewriter::holds_staged(const Expr& expr) const { return is_staged(expr) || holding_.contains(expr.get()); }
 
 Expr ForwardRewriter::finished(const Expr& expr) {
   if (!holds_staged(expr)) return expr;
@@ -19,7 +12,7 @@ Expr ForwardRewriter::finished(const Expr& expr) {
   Expr made;
   if (const auto* tuple = as<TupleNode>(expr)) {
     std::vector<Expr> fields;
-    for (const Expr& field : tuple->fields()) fields.push_back(finished(field));
+    for (const Expr& field : tuple->fields()) fields.push_back(is_staged(field) ? finished(field) : field);
     made = make_tuple(std::move(fields), expr->with_type({}));
   } else {
     made = finish(expr);
@@ -56,10 +49,23 @@ Expr ForwardRewriter::over_finished(const Expr& rebuilt) {
   return make_ref_write(finished(write->ref()), finished(write->value()), info);
 }
 
+// Who uses a tuple decides about its fields; tuples inside are nothing that a rule looks into.
+Expr ForwardRewriter::over_tuples(const TupleNode& tuple, const Expr& rebuilt) {
+  std::vector<Expr> fields;
+  bool staged = false;
+  for (const Expr& field : tuple.fields()) {
+    fields.push_back(holding_.contains(field.get()) ? finished(field) : field);
+    staged = staged || is_staged(field);
+  }
+  const Expr made = fields == tuple.fields() ? rebuilt : make_tuple(std::move(fields), rebuilt->with_type({}));
+  if (staged && holding_.insert(made.get())) kept_.push_back(made);
+  return made;
+}
+
 Expr ForwardRewriter::rewrite(const Expr& original, const Expr& rebuilt) {
   if (const auto* call = as<CallNode>(rebuilt); call && call->op())
     if (const Expr made = forward(*as<CallNode>(original), *call)) return result(original, made);
-  if (rebuilt->kind() == ExprKind::kTuple) return rebuilt;  // who uses it decides
+  if (const auto* tuple = as<TupleNode>(rebuilt)) return over_tuples(*tuple, rebuilt);
   return over_finished(rebuilt);
 }
 

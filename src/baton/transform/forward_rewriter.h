@@ -19,16 +19,18 @@ class ForwardRewriter : public Rewriter {
     (void)original;
     return became;
   }
-  /// The finished form, the same for all who ask; `expr` itself when it is not staged. Goes into tuples.
+  /// The finished form, the same for all who ask; `expr` itself when it is not staged. Of a tuple: with finished fields.
   Expr finished(const Expr& expr);
 
  private:
   Expr rewrite(const Expr& original, const Expr& rebuilt) final;
   Expr over_finished(const Expr& rebuilt);
+  Expr over_tuples(const TupleNode& tuple, const Expr& rebuilt);
   bool holds_staged(const Expr& expr) const;
 
   PointerMap<Expr> finished_;
-  std::vector<Expr> kept_;  // keys of finished_
+  PointerSet holding_;      // tuples with staged fields
+  std::vector<Expr> kept_;  // keys of both
 };
 
 }  // namespace baton
