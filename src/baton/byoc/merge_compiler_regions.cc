@@ -1,12 +1,12 @@
 // Neighbouring regions of one compiler become one:
 //   end(relu(begin(end(conv(begin(x), begin(w))))))  ->  end(relu(conv(begin(x), begin(w))))
-// A region takes in each region of the same compiler that it depends on, unless that would close a cycle: there is
-// another way to it, over a region that stays outside.
+// A region takes in each region of the same compiler that it depends on, unless that would close a cycle: there is another
+// way to it, over a region that stays outside.
 //
-// Whether there is one is asked of the graph of regions as merged so far. It is kept in a topological order, so that
-// only regions between the two are looked at (as in Pearce and Kelly, "A dynamic topological sort algorithm for
-// directed acyclic graphs", 2006). TVM 0.11.1 propagates what a region must not merge only from what is before it, and
-// can make cycles (apache/tvm#15211); here it cannot happen.
+// Whether there is one is asked of the graph of regions as merged so far. It is kept in a topological order, so that only
+// regions between the two are looked at (as in Pearce and Kelly, "A dynamic topological sort algorithm for directed acyclic
+// graphs", 2006). TVM 0.11.1 propagates what a region must not merge only from what is before it, and can make cycles
+// (apache/tvm#15211); here it cannot happen.
 
 #include <algorithm>
 #include <map>
@@ -16,7 +16,6 @@
 #include "baton/byoc/annotation.h"
 #include "baton/byoc/regions.h"
 #include "baton/ir/op.h"
-#include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
 
@@ -28,11 +27,7 @@ using Index = Regions::Index;
 
 class Merger {
  public:
-  Merger(Regions& regions, const Expr& root) : regions_(regions), real_(static_cast<Index>(regions.size())), nodes_(regions.size()) {
-    post_order(root, [&](const Expr& node) {
-      if (const auto* let = as<LetNode>(node)) lets_.insert(let->var().get(), let->value());
-    });
-  }
+  explicit Merger(Regions& regions) : regions_(regions), nodes_(regions.size()) {}
 
   void run() {
     for (const CallNode* end : regions_.ends()) visit(regions_.of(end));
@@ -50,31 +45,21 @@ class Merger {
   // What `first` depends on is visited before it.
   void visit(Index first) {
     std::vector<std::pair<Index, size_t>> stack;
-    const auto open = [&](Index at) {
-      if (nodes_[at].place || nodes_[at].open) return;
-      nodes_[at].open = true;
-      std::vector<Index> parents;  // nodes_ may grow meanwhile
-      const auto add = [&](const Expr& value) {
-        const Index parent = node_of(value);
-        if (parent != Regions::kNone && parent != at) parents.push_back(parent);
-      };
-      if (is_region(at)) {
-        for (const CallNode* begin : regions_[at].begins) add(begin->args()[0]);
-      } else {
-        const Expr value = outside_[at - real_];
-        if (const Expr* bound = lets_.find(value.get()))
-          add(*bound);
-        else
-          for_each_child(*value, add);
+    const auto open = [&](Index region) {
+      Node& node = nodes_[region];
+      if (node.place || node.open) return;
+      node.open = true;
+      for (const CallNode* begin : regions_[region].begins) {
+        const Index parent = regions_.of(begin->args()[0]);
+        if (parent != Regions::kNone && parent != region) node.parents.push_back(parent);
       }
-      nodes_[at].parents = std::move(parents);
-      stack.emplace_back(at, 0);
+      stack.emplace_back(region, 0);
     };
-    open(find(first));
+    open(regions_.find(first));
     while (!stack.empty()) {
       auto& [region, at] = stack.back();
       if (at < nodes_[region].parents.size()) {
-        open(find(nodes_[region].parents[at++]));
+        open(regions_.find(nodes_[region].parents[at++]));
         continue;
       }
       const Index done = region;
@@ -84,36 +69,10 @@ class Merger {
     }
   }
 
-  bool is_region(Index at) const { return at < real_; }
-  Index find(Index at) { return is_region(at) ? regions_.find(at) : at; }
-
-  // What stands for `value` in the graph: its region, or for what is in none (a branch, an operator without marks) a node of
-  // its own, as regions may depend on each other through it. kNone for what depends on nothing.
-  Index node_of(const Expr& value) {
-    const Index region = regions_.of(value);
-    if (region != Regions::kNone) return region;
-    switch (value->kind()) {
-      case ExprKind::kConstant:
-      case ExprKind::kOp:
-      case ExprKind::kGlobalVar:
-      case ExprKind::kConstructor: return Regions::kNone;
-      case ExprKind::kVar:
-        if (!lets_.find(value.get())) return Regions::kNone;
-        break;
-      default: break;
-    }
-    const auto [at, fresh] = outside_index_.insert(value.get(), static_cast<Index>(nodes_.size()));
-    if (fresh) {
-      nodes_.emplace_back();
-      outside_.push_back(value);
-    }
-    return *at;
-  }
-
   // Each parent once, as it is now, and not `region` itself.
   const std::vector<Index>& parents_of(Index region) {
     std::vector<Index>& parents = nodes_[region].parents;
-    for (Index& parent : parents) parent = find(parent);
+    for (Index& parent : parents) parent = regions_.find(parent);
     std::sort(parents.begin(), parents.end());
     parents.erase(std::unique(parents.begin(), parents.end()), parents.end());
     std::erase_if(parents, [&](Index parent) { return parent == region || !nodes_[parent].place; });
@@ -124,15 +83,13 @@ class Merger {
   void enter(Index region) {
     nodes_[region].place = last_ += kGap;
     order_.emplace_hint(order_.end(), last_, region);
-    if (!is_region(region)) return;
     const std::vector<Index> parents = parents_of(region);
     std::vector<Index> candidates;  // sorted
     for (Index parent : parents)
-      if (is_region(parent) && regions_[parent].compiler == regions_[region].compiler) candidates.push_back(parent);
+      if (regions_[parent].compiler == regions_[region].compiler) candidates.push_back(parent);
     const auto is_candidate = [&](Index at) { return std::binary_search(candidates.begin(), candidates.end(), at); };
 
-    // Backwards from the parents, the latest first: when a candidate's turn has come and no other has led to it, none
-    // will.
+    // Backwards from the parents, the latest first: when a candidate's turn has come and no other has led to it, none will.
     ++search_;
     size_t undecided = candidates.size();
     std::vector<Index> merging, passed;
@@ -160,8 +117,8 @@ class Merger {
     if (!merging.empty()) merge(region, merging, passed);
   }
 
-  // `region` takes in `merging` and the place of the last of these, the earliest. What the region depends on and was
-  // between, `passed`, moves before it; both are sorted, the latest first.
+  // `region` takes in `merging` and the place of the last of these, the earliest. What the region depends on and was between,
+  // `passed`, moves before it; both are sorted, the latest first.
   void merge(Index region, const std::vector<Index>& merging, std::vector<Index> passed) {
     const uint64_t place = nodes_[merging.back()].place;
     std::erase_if(passed, [&](Index at) { return nodes_[at].place < place; });
@@ -206,11 +163,7 @@ class Merger {
 
   static constexpr uint64_t kGap = uint64_t{1} << 24;
   Regions& regions_;
-  const Index real_;         ///< indices from here on stand for values outside all regions
   std::vector<Node> nodes_;
-  std::vector<Expr> outside_;
-  PointerMap<Index> outside_index_;
-  PointerMap<Expr> lets_;  // values by variable
   std::map<uint64_t, Index> order_;  // by place
   uint64_t last_ = 0;
   uint32_t search_ = 0;
@@ -244,7 +197,7 @@ Pass merge_compiler_regions() {
       {0, "MergeCompilerRegions", {}},
       [](const Function& function, const IRModule&, const PassContext&) {
         Regions regions{Expr(function)};
-        Merger(regions, Expr(function)).run();
+        Merger(regions).run();
         return as_ref<FunctionNode>(MarkRemover(regions).run(Expr(function)));
       },
       true);
