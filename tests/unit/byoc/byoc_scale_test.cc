@@ -2,29 +2,15 @@
 #include <functional>
 
 #include <gtest/gtest.h>
-#include <pthread.h>
 
 #include "baton/byoc/pattern_table.h"
 #include "baton/byoc/target_rules.h"
 #include "baton/driver/initialize.h"
 #include "baton/pass/pass.h"
+#include "small_stack.h"
 
 namespace baton {
 namespace {
-
-void on_8_mb_stack(std::function<void()> work) {
-  pthread_attr_t attr;
-  ASSERT_EQ(pthread_attr_init(&attr), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&attr, 8 << 20), 0);
-  pthread_t thread;
-  const auto run = [](void* given) -> void* {
-    (*static_cast<std::function<void()>*>(given))();
-    return nullptr;
-  };
-  ASSERT_EQ(pthread_create(&thread, &attr, run, &work), 0);
-  ASSERT_EQ(pthread_join(thread, nullptr), 0);
-  pthread_attr_destroy(&attr);
-}
 
 class ByocScale : public ::testing::Test {
  protected:

@@ -2,7 +2,6 @@
 #include <functional>
 
 #include <gtest/gtest.h>
-#include <pthread.h>
 
 #include "baton/driver/initialize.h"
 #include "baton/ir/op.h"
@@ -13,6 +12,7 @@
 #include "baton/transform/infer_type.h"
 
 #include "transform/transform_test.h"
+#include "small_stack.h"
 
 namespace baton {
 namespace {
@@ -112,20 +112,6 @@ TEST(PartialEvaluate, StopsInEndlessRecursions) {
       "def @g(%n: int32, %x: float32) -> float32 { add(1f, @g(subtract(%n, 1), %x)) }\n"
       "def @main(%x: float32) { add(@f(%x), @g(1000000000, %x)) }");
   EXPECT_TRUE(types_are_right(*run(module, {"PartialEvaluate", "InferType"})));
-}
-
-void on_8_mb_stack(std::function<void()> work) {
-  pthread_attr_t attr;
-  ASSERT_EQ(pthread_attr_init(&attr), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&attr, 8 << 20), 0);
-  pthread_t thread;
-  const auto start = [](void* given) -> void* {
-    (*static_cast<std::function<void()>*>(given))();
-    return nullptr;
-  };
-  ASSERT_EQ(pthread_create(&thread, &attr, start, &work), 0);
-  ASSERT_EQ(pthread_join(thread, nullptr), 0);
-  pthread_attr_destroy(&attr);
 }
 
 // A chain of calls, or of lets; a few of them of functions.

@@ -4,7 +4,6 @@
 #include <iostream>
 
 #include <gtest/gtest.h>
-#include <pthread.h>
 
 #include "baton/ir/op.h"
 #include "baton/transform/build.h"
@@ -12,23 +11,10 @@
 #include "baton/transform/infer_type.h"
 
 #include "transform/transform_test.h"
+#include "small_stack.h"
 
 namespace baton {
 namespace {
-
-void on_8_mb_stack(std::function<void()> work) {
-  pthread_attr_t attr;
-  ASSERT_EQ(pthread_attr_init(&attr), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&attr, 8 << 20), 0);
-  pthread_t thread;
-  const auto run = [](void* given) -> void* {
-    (*static_cast<std::function<void()>*>(given))();
-    return nullptr;
-  };
-  ASSERT_EQ(pthread_create(&thread, &attr, run, &work), 0);
-  ASSERT_EQ(pthread_join(thread, nullptr), 0);
-  pthread_attr_destroy(&attr);
-}
 
 /// A chain of `length` calls, every tenth a sum with what came before the last one.
 IRModule chain(int length) {

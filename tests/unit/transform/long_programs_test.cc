@@ -1,6 +1,5 @@
 // Programs that are long, or have more paths than anybody can walk: everything is linear, on a stack of 8 MB.
 #include <gtest/gtest.h>
-#include <pthread.h>
 
 #include <functional>
 
@@ -10,23 +9,10 @@
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
 #include "baton/transform/infer_type.h"
+#include "small_stack.h"
 
 namespace baton {
 namespace {
-
-void on_8_mb_stack(std::function<void()> work) {
-  pthread_attr_t attr;
-  ASSERT_EQ(pthread_attr_init(&attr), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&attr, 8 << 20), 0);
-  pthread_t thread;
-  const auto run = [](void* given) -> void* {
-    (*static_cast<std::function<void()>*>(given))();
-    return nullptr;
-  };
-  ASSERT_EQ(pthread_create(&thread, &attr, run, &work), 0);
-  ASSERT_EQ(pthread_join(thread, nullptr), 0);
-  pthread_attr_destroy(&attr);
-}
 
 /// `%0 = LINE; ...` where each line uses the one before: `{}` stands for it.
 std::string program(int lines, const std::string& line) {

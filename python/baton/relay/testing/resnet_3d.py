@@ -3,4 +3,4 @@
 
 def get_workload(*args, **kwargs):
     """Raises NotImplementedError."""
-    raise NotImplementedError("relay.testing.resnet_3d is not provided yet: nn.conv3d has types, but cannot run (docs/compatibility.md)")
+    raise NotImplementedError("relay.testing.resnet_3d is not provided yet (docs/compatibility.md)")

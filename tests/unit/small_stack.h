@@ -1,0 +1,25 @@
+#pragma once
+// Runs tests of long programs where recursion over them would show.
+#include <functional>
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+namespace baton {
+
+/// `work` on a thread with a stack of 8 MB, as the main thread has by default.
+inline void on_8_mb_stack(std::function<void()> work) {
+  pthread_attr_t attr;
+  ASSERT_EQ(pthread_attr_init(&attr), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&attr, 8 << 20), 0);
+  pthread_t thread;
+  const auto run = [](void* given) -> void* {
+    (*static_cast<std::function<void()>*>(given))();
+    return nullptr;
+  };
+  ASSERT_EQ(pthread_create(&thread, &attr, run, &work), 0);
+  ASSERT_EQ(pthread_join(thread, nullptr), 0);
+  pthread_attr_destroy(&attr);
+}
+
+}  // namespace baton
