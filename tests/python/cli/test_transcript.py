@@ -15,7 +15,7 @@ def run(command):
     """Output (standard output, then standard error) and exit status, as text."""
     done = subprocess.run([os.environ["BATON_PROGRAM"], *shlex.split(command)[1:]], cwd=HERE / "models", text=True,
                           stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=120)
-    output = re.sub(r"\d+\.\d\d s", "N s", done.stdout + done.stderr)
+    output = re.sub(r"\d+\.\d\d\d? (m?s)", r"N \1", done.stdout + done.stderr)
     return output.rstrip("\n") + f"\n[{done.returncode}]\n"
 
 
