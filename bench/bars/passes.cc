@@ -148,6 +148,7 @@ std::map<std::string, Subject> subjects() {
   all["ChangeBatch"].call = "ChangeBatch(data=[[\"data\", 0]], batch_size=2)";
   all["recast"].call = "recast(dtype=\"int8\", out_dtype=\"int32\")";
   all.erase("quantize");  // the four passes that begin with Quantize, and it needs constants
+  all["AnnotateUsedMemory"].before = "InferType,ToANormalForm";
   all["un_cps"].before = "InferType,to_cps,InferType";
   all["SplitArgs"].call = "SplitArgs(max_function_args=8)";
   return all;
