@@ -33,7 +33,8 @@ def parse(arguments):
 
 def run(build, options):
     os.makedirs(os.path.join(build.folder, "test-results"), exist_ok=True)
-    kinds = [("layers", _layers), ("unit tests", _unit), ("golden files", _golden), ("Python tests", _python)]
+    kinds = [("layers", _layers), ("unit tests", _unit), ("golden files", _golden),
+             ("golden files against broken origins", _mutants), ("Python tests", _python)]
     if options.slow:
         kinds.append(("unit tests under the address and undefined behaviour sanitizers", _sanitized))
         kinds.append((f"fuzzers, {FUZZ_SECONDS} s each", _fuzz))
@@ -109,7 +110,11 @@ def _unit_names(build, program):
     return names
 
 
-def _golden(build, options):
+def _mutants(build, options):
+    return _golden(build, options, "--mutate")
+
+
+def _golden(build, options, *flags):
     program = os.path.join(build.folder, "baton-golden")
     if not os.path.exists(program):
         return _nothing("no golden runner yet (tools/golden)")
@@ -118,7 +123,7 @@ def _golden(build, options):
     chosen = [name for name in (os.path.relpath(path, build.root) for path in files) if re.search(options.filter, name)]
     if not chosen:
         return _nothing("no file in tests/golden yet" if not files else "none chosen")
-    done = subprocess.Popen([program, *chosen], cwd=build.root, env=_environment(build), stdin=subprocess.DEVNULL,
+    done = subprocess.Popen([program, *flags, *chosen], cwd=build.root, env=_environment(build), stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, text=True)
     last = ""
     for line in done.stdout:

@@ -1,6 +1,6 @@
 #include "baton/transform/register.h"
 
-#include "baton/pass/pass.h"
+#include "baton/pass/pass_factory.h"
 
 namespace baton {
 
@@ -10,21 +10,10 @@ namespace baton {
 #undef BATON_PASS
 #undef BATON_PASS_WITH
 
-namespace {
-
-PassFactory without_arguments(const char* name, Pass (*make)()) {
-  return [name, make](const PassArgs& args) {
-    PassArgReader(name, args).finish();
-    return make();
-  };
-}
-
-}  // namespace
-
 void register_all_passes() {
   static const bool once = [] {
-#define BATON_PASS(name, function) register_pass(name, without_arguments(name, &function));
-#define BATON_PASS_WITH(name, function) register_pass(name, &function);
+#define BATON_PASS(name, function) register_pass(name, pass_factory(name, &function));
+#define BATON_PASS_WITH BATON_PASS
 #include "baton/transform/passes.def"
 #undef BATON_PASS
 #undef BATON_PASS_WITH
