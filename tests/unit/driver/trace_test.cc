@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "baton/driver/initialize.h"
 #include "baton/pass/pass_list.h"
 #include "baton/ir/inspect.h"
 #include "baton/support/diagnostic.h"
@@ -80,6 +81,7 @@ TEST(Trace, IsReadyAgainAfterAPassThatThrows) {
 }
 
 TEST(PassList, ReadsNamesAndArguments) {
+  initialize();
   const std::vector<Pass> passes = parse_passes("InferType, FuseOps(fuse_opt_level=0) ,SplitArgs(max_function_args=2)");
   ASSERT_EQ(passes.size(), 3u);
   EXPECT_EQ(passes[1]->info().name, "FuseOps");
