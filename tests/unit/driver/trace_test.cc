@@ -113,6 +113,7 @@ TEST(PassErrors, NameThePass) {
 }
 
 TEST(OriginLabel, IsTheNameInTheText) {
+  initialize();
   const IRModule module = parse_module(
       "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(3), float32]) {\n  let %a: Tensor[(3), float32] = exp(%x);\n  %0 = tanh(abs(%a));\n  negative(%0)\n}");
   const OriginTable& table = module->origins();
