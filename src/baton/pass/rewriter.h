@@ -41,9 +41,10 @@ class Rewriter {
 
  private:
   Expr rebuild(const ExprNode& node) const;
-  bool rebuild_children(const ExprNode& node, std::vector<Expr>& children) const;
+  bool children_changed(const ExprNode& node) const;
   Var binder(const Var& var) const;
   PointerMap<Expr> memo_;
+  mutable std::vector<const Expr*> became_;  // of the node that is being rebuilt
   std::vector<Expr> kept_;  // originals are kept alive as long as the memo names them
 };
 

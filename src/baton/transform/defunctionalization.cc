@@ -118,7 +118,7 @@ class Program {
     encoded.constructors.push_back(constructor);
     encoded.clauses.push_back(
         {constructor_pattern(constructor, std::move(patterns)), substitute(body, values)});
-    return make_call(Expr(constructor), {captured.begin(), captured.end()}, {}, bare());
+    return make_call(Expr(constructor), std::vector<Expr>(captured.begin(), captured.end()), {}, bare());
   }
 
   /// The function of the module `name` where its type variables stand for `types`.
@@ -220,7 +220,7 @@ class Converter final : public Rewriter {
     if (!is_kernel(function))
       return program_.make(encoded, captured, rebuilt->params(), rebuilt->body(), self);
     // A kernel stays one.
-    const Call body = make_call(Expr(rebuilt), {rebuilt->params().begin(), rebuilt->params().end()}, {},
+    const Call body = make_call(Expr(rebuilt), std::vector<Expr>(rebuilt->params().begin(), rebuilt->params().end()), {},
                                 NodeInfo(function.origins()));
     return program_.make(encoded, captured, rebuilt->params(), Expr(body), self);
   }
@@ -358,7 +358,7 @@ Expr Program::as_value(const GlobalVar& name, const Function& function, const Ty
       params.push_back(make_var(param->name(), param->annotation(), bare()));
     const NodeInfo info(function->is_primitive() ? function->origins() : OriginSet::none());
     make(encoded, {}, params,
-         make_call(called(name, function, vars, types), {params.begin(), params.end()}, {}, info), {});
+         make_call(called(name, function, vars, types), std::vector<Expr>(params.begin(), params.end()), {}, info), {});
     at->second = encoded.constructors.back();
   }
   return make_call(Expr(at->second), {}, {}, bare());
