@@ -3,6 +3,7 @@
 // one does not hold. CPU time, minimum over bursts, each burst in a process of its own.
 //
 //   passes [BURSTS]          all bars
+//   passes origins [BURSTS]  only those of origins
 //   passes one PASS NODES    one run, for profilers
 #include <algorithm>
 #include <cmath>
@@ -28,6 +29,7 @@
 #include "baton/pass/pass_list.h"
 #include "baton/pass/trace.h"
 #include "baton/support/error.h"
+#include "baton/support/node_pool.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
 
@@ -245,9 +247,9 @@ double pipeline_cost(const IRModule& source, bool origins, bool memory) {
   // Passes up to fusion; constants, which origins have nothing to do with, stay out of it.
   const std::vector<Pass> passes = parse_passes(
       "InferType,SimplifyInference,EliminateCommonSubexpr,SimplifyExpr,CanonicalizeCast,CanonicalizeOps,FuseOps,InferType");
-  const auto used = [] { return static_cast<double>(mallinfo2().uordblks); };
+  const auto used = [] { return static_cast<double>(mallinfo2().uordblks) + static_cast<double>(node_pool::balance()); };
   const double before = used();
-  std::vector<IRModule> kept;  // as a debugger keeps them: every stage
+  std::vector<IRModule> kept{module};  // as a debugger keeps them: every stage
   const double ns = cpu_ns([&] {
     for (const Pass& pass : passes) kept.push_back(module = (*pass)(module));
   });
@@ -278,6 +280,10 @@ int main(int argc, char** argv) {
     if (at == all.end()) return 2;
     std::printf("%.3f ms\n", pass_ns(at->second, std::atoi(argv[3])) * 1e-6);
     return 0;
+  }
+  if (argc > 1 && std::strcmp(argv[1], "origins") == 0) {
+    measure_origins(argc > 2 ? std::atoi(argv[2]) : 3);
+    return bars::all_hold ? 0 : 1;
   }
   const int bursts = argc > 1 ? std::atoi(argv[1]) : 3;
   measure_passes(bursts);
