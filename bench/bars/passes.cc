@@ -3,6 +3,7 @@
 // one does not hold. CPU time, minimum over bursts, each burst in a process of its own.
 //
 //   passes [BURSTS]          all bars
+//   passes fold [BURSTS]     only that of constant folding
 //   passes one PASS NODES    one run, for profilers
 #include <algorithm>
 #include <cmath>
@@ -278,6 +279,10 @@ int main(int argc, char** argv) {
     if (at == all.end()) return 2;
     std::printf("%.3f ms\n", pass_ns(at->second, std::atoi(argv[3])) * 1e-6);
     return 0;
+  }
+  if (argc > 1 && std::strcmp(argv[1], "fold") == 0) {
+    measure_folding(argc > 2 ? std::atoi(argv[2]) : 3);
+    return bars::all_hold ? 0 : 1;
   }
   const int bursts = argc > 1 ? std::atoi(argv[1]) : 3;
   measure_passes(bursts);
