@@ -30,8 +30,9 @@ struct Unknown {
 };
 
 constexpr size_t kMostInstructions = 4000;
+// Per instruction and element, measured; a division or exp counts as 8.
+constexpr double kSecondsPerStep = 0.6e-9;
 constexpr double kSecondsPerStridedStep = 0.2e-9;
-constexpr double kSecondsPerStep = 0.6e-9;  // per instruction and element, measured; 8 for a division or exp
 
 std::string type_name(Halide::Type type) {
   return (type.is_float() ? "float" : type.is_int() ? "int" : "uint") + std::to_string(type.bits());

@@ -26,7 +26,7 @@ struct StridedProgram {
   int num_registers = 0;
   RegKind result_kind = RegKind::kF32;
 
-  /// Instructions per position.
+  /// Instructions per position; those that move values, which a compiled kernel has too, are not counted.
   double work() const;
   int64_t positions() const;
   /// Computes the whole output, on the thread pool when it is large.

@@ -16,7 +16,7 @@ namespace {
 using Element = LoadTable::Element;
 
 constexpr int kCopied = 1024;             // elements of a tile that is only copied
-constexpr int64_t kElementsPerTask = 8192;  // fewer are not worth waking a thread
+constexpr double kElementsPerTask = 16384;  // fewer are not worth waking a thread
 
 template <class F>
 void with_element(Element element, F f) {
@@ -256,7 +256,7 @@ double StridedProgram::work() const {
   for (const Step& step : steps) {
     const Opcode op = step.instruction.op;
     const bool slow = op == Opcode::kUnary || op == Opcode::kBinaryMath || op == Opcode::kDiv || op == Opcode::kMod;
-    work += step.kind == Step::Kind::kCompute && slow ? 8 : 1;
+    if (step.kind == Step::Kind::kCompute) work += slow ? 8 : 1;
   }
   return work;
 }
@@ -272,8 +272,8 @@ void StridedProgram::run(LoadTable::Element element, void* output) const {
                       tables[steps[0].instruction.table].element == element;
   Run run{*this, element, output, copies, 0, 0};
   run.tiles = Tiles(*this, copies ? kCopied : kChunk).count();
-  const auto elements = static_cast<double>(positions()) * work();
-  run.tasks = std::clamp<int64_t>(static_cast<int64_t>(elements) / kElementsPerTask, 1,
+  const double elements = static_cast<double>(positions()) * (work() + static_cast<double>(steps.size()));
+  run.tasks = std::clamp<int64_t>(static_cast<int64_t>(elements / kElementsPerTask), 1,
                                   std::min<int64_t>(run.tiles, 4 * current_threads()));
   parallel_for(Run::run_task, nullptr, 0, static_cast<int>(run.tasks), reinterpret_cast<uint8_t*>(&run));
 }

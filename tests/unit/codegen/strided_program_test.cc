@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <random>
 
 #include <gmock/gmock.h>
@@ -162,12 +163,26 @@ INSTANTIATE_TEST_SUITE_P(
         "def @main(%x: Tensor[(70, 30), float32], %y: Tensor[(70, 30), float32]) { less(%x, %y) }",
         "def @main(%c: Tensor[(70, 30), bool], %x: Tensor[(70, 30), float32], %y: Tensor[(70, 30), float32]) { where(%c, %x, %y) }",
         "def @main(%w: Tensor[(40, 24, 3, 3), float32]) { nn.contrib_conv2d_winograd_weight_transform(%w, tile_size=4) }",
+        "def @main(%w: Tensor[(32, 48, 3, 3), float32]) { layout_transform(nn.contrib_conv2d_winograd_weight_transform(%w, "
+        "tile_size=4), src_layout=\"HWOI\", dst_layout=\"HWOI16i16o\") }",
         "def @main(%w: Tensor[(37, 5, 3, 3), float32]) { nn.contrib_conv2d_winograd_weight_transform(%w, tile_size=2) }"));
 
 TEST(StridedPrograms, LeaveAloneWhatHasNoStrides) {
   EXPECT_FALSE(agrees_strided("def @main(%x: Tensor[(9, 130), float32]) { sum(%x, axis=[1]) }"));
   EXPECT_FALSE(agrees_strided("def @main(%x: Tensor[(90), float32], %i: Tensor[(70), int32]) { take(%x, %i, axis=0) }"));
   EXPECT_FALSE(agrees_strided("def @main(%x: Tensor[(1, 30, 70, 9), float32]) { nn.pad(%x, 0f, pad_width=[[0, 0], [1, 1], [1, 1], [0, 0]]) }"));
+}
+
+TEST(Evaluator, ComputesCallsInArgumentsOneByOneWhereTheyHaveNoStridesInCommon) {
+  const Call nested = call_of("def @main(%x: Tensor[(9, 130), float32]) { transpose(nn.softmax(sqrt(%x)), axes=[1, 0]) }");
+  const Call inner = call_of("def @main(%x: Tensor[(9, 130), float32]) { nn.softmax(sqrt(%x)) }");
+  EXPECT_THROW(make_evaluator(EvaluateBy::kStrided)->evaluate(*nested), NotSupported);
+  const NDArray value = make_evaluator()->evaluate(*nested)[0], expected = make_evaluator()->evaluate(*inner)[0];
+  for (int64_t i = 0; i < 9; ++i)
+    for (int64_t k = 0; k < 130; ++k) {
+      const float got = value.as<float>()[static_cast<size_t>(k * 9 + i)], want = expected.as<float>()[static_cast<size_t>(i * 130 + k)];
+      EXPECT_TRUE(got == want || (std::isnan(got) && std::isnan(want)));
+    }
 }
 
 /// One random operator over a tensor of `shape`, which becomes that of its result.
