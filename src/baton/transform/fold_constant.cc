@@ -195,10 +195,13 @@ class ConstantFolder final : public Rewriter {
   }
 
   Expr computed(const Pending& pending) {
-    const Expr value = evaluate(*pending.typed, pending.typed, origins_of_value(pending.typed));
-    if (value) return value;
-    const auto* call = as<CallNode>(pending.rebuilt);
-    return compute_pending(*call, pending.rebuilt);
+    const auto value_of = [&](const CallNode& typed) { return evaluate(typed, pending.typed, origins_of_value(Expr(&typed))); };
+    if (const Expr value = value_of(*pending.typed)) return value;
+    const Expr alone = compute_pending(*as<CallNode>(pending.rebuilt), pending.rebuilt);
+    const auto* call = as<CallNode>(alone);
+    if (alone == pending.rebuilt || !std::all_of(call->args().begin(), call->args().end(), is_value)) return alone;
+    const Expr value = value_of(*with_args_typed(*call, pending.typed->checked_type()));
+    return value ? value : alone;
   }
 
   // A quantised operator is computed as what it is in integers.
