@@ -2,14 +2,13 @@
 // what folding the constants of ResNet-18 takes, and what origins cost. Prints `bar, measured, ok` and exits with 1 when
 // one does not hold. CPU time, minimum over bursts, each burst in a process of its own.
 //
-//   passes [BURSTS]          all bars
-//   passes origins [BURSTS]  only those of origins
-//   passes one PASS NODES    one run, for profilers
+//   passes [BURSTS]                    all bars
+//   passes each|fold|origins [BURSTS]  only those of the single passes, of constant folding, of origins
+//   passes one PASS NODES              one run, for profilers
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -274,20 +273,19 @@ void measure_origins(int bursts) {
 int main(int argc, char** argv) {
   using namespace baton;
   initialize();
-  if (argc > 3 && std::strcmp(argv[1], "one") == 0) {
+  const std::string only = argc > 1 ? argv[1] : "";
+  if (argc > 3 && only == "one") {
     const auto all = subjects();
     const auto at = all.find(argv[2]);
     if (at == all.end()) return 2;
     std::printf("%.3f ms\n", pass_ns(at->second, std::atoi(argv[3])) * 1e-6);
     return 0;
   }
-  if (argc > 1 && std::strcmp(argv[1], "origins") == 0) {
-    measure_origins(argc > 2 ? std::atoi(argv[2]) : 3);
-    return bars::all_hold ? 0 : 1;
-  }
-  const int bursts = argc > 1 ? std::atoi(argv[1]) : 3;
-  measure_passes(bursts);
-  measure_folding(bursts);
-  measure_origins(bursts);
+  const bool some = only == "each" || only == "fold" || only == "origins";
+  const char* count = some ? (argc > 2 ? argv[2] : nullptr) : argv[1];
+  const int bursts = count ? std::atoi(count) : 3;
+  if (!some || only == "each") measure_passes(bursts);
+  if (!some || only == "fold") measure_folding(bursts);
+  if (!some || only == "origins") measure_origins(bursts);
   return bars::all_hold ? 0 : 1;
 }
