@@ -133,7 +133,7 @@ Expr Rewriter::rebuild(const ExprNode& node) const {
     const Var var = binder(let->var());
     const Expr value = mapped(let->value()), body = mapped(let->body());
     if (var == let->var() && value == let->value() && body == let->body()) return same;
-    return make_let(var, value, body, node.with_type({}));
+    return make_let(var, value, body, node.with_type(type_of_rebuilt(node)));
   }
   if (const auto* match = as<MatchNode>(&node)) {
     const Expr data = mapped(match->data());
@@ -143,23 +143,23 @@ Expr Rewriter::rebuild(const ExprNode& node) const {
       clauses.push_back({rewrite_pattern(clause.pattern, [&](const Var& var) { return binder(var); }), mapped(clause.body)});
       changed |= clauses.back().pattern != clause.pattern || clauses.back().body != clause.body;
     }
-    return changed ? make_match(data, std::move(clauses), match->complete(), node.with_type({})) : same;
+    return changed ? make_match(data, std::move(clauses), match->complete(), node.with_type(type_of_rebuilt(node))) : same;
   }
   std::vector<Expr> children;
   if (!rebuild_children(node, children)) return same;
   switch (node.kind()) {
-    case ExprKind::kTuple: return make_tuple(std::move(children), node.with_type({}));
+    case ExprKind::kTuple: return make_tuple(std::move(children), node.with_type(type_of_rebuilt(node)));
     case ExprKind::kTupleGetItem:
-      return make_tuple_get_item(children[0], static_cast<const TupleGetItemNode&>(node).index(), node.with_type({}));
+      return make_tuple_get_item(children[0], static_cast<const TupleGetItemNode&>(node).index(), node.with_type(type_of_rebuilt(node)));
     case ExprKind::kCall: {
       const Expr callee = children.front();
       children.erase(children.begin());
-      return make_call(callee, std::move(children), static_cast<const CallNode&>(node).attrs(), node.with_type({}));
+      return make_call(callee, std::move(children), static_cast<const CallNode&>(node).attrs(), node.with_type(type_of_rebuilt(node)));
     }
-    case ExprKind::kIf: return make_if(children[0], children[1], children[2], node.with_type({}));
-    case ExprKind::kRefCreate: return make_ref_create(children[0], node.with_type({}));
-    case ExprKind::kRefRead: return make_ref_read(children[0], node.with_type({}));
-    case ExprKind::kRefWrite: return make_ref_write(children[0], children[1], node.with_type({}));
+    case ExprKind::kIf: return make_if(children[0], children[1], children[2], node.with_type(type_of_rebuilt(node)));
+    case ExprKind::kRefCreate: return make_ref_create(children[0], node.with_type(type_of_rebuilt(node)));
+    case ExprKind::kRefRead: return make_ref_read(children[0], node.with_type(type_of_rebuilt(node)));
+    case ExprKind::kRefWrite: return make_ref_write(children[0], children[1], node.with_type(type_of_rebuilt(node)));
     case ExprKind::kVar:
     case ExprKind::kGlobalVar:
     case ExprKind::kConstant:
