@@ -118,6 +118,7 @@ bool Rewriter::children_changed(const ExprNode& node) const {
 
 Expr Rewriter::rebuild(const ExprNode& node) const {
   const Expr same(&node);
+  const auto info = [&] { return node.with_type(type_of_rebuilt(node)); };
   if (const auto* function = as<FunctionNode>(&node)) {
     const Expr* body = memo_.find(function->body().get());
     if (!body) return same;  // not entered
@@ -128,13 +129,13 @@ Expr Rewriter::rebuild(const ExprNode& node) const {
       changed |= params.back() != param;
     }
     if (!changed) return same;
-    return remake_function(*function, std::move(params), *body);
+    return make_function(std::move(params), *body, function->ret_type(), function->attrs(), info(), function->type_params());
   }
   if (const auto* let = as<LetNode>(&node)) {
     const Var var = binder(let->var());
     const Expr value = mapped(let->value()), body = mapped(let->body());
     if (var == let->var() && value == let->value() && body == let->body()) return same;
-    return make_let(var, value, body, node.with_type({}));
+    return make_let(var, value, body, info());
   }
   if (const auto* match = as<MatchNode>(&node)) {
     const Expr data = mapped(match->data());
@@ -144,7 +145,7 @@ Expr Rewriter::rebuild(const ExprNode& node) const {
       clauses.push_back({rewrite_pattern(clause.pattern, [&](const Var& var) { return binder(var); }), mapped(clause.body)});
       changed |= clauses.back().pattern != clause.pattern || clauses.back().body != clause.body;
     }
-    return changed ? make_match(data, std::move(clauses), match->complete(), node.with_type({})) : same;
+    return changed ? make_match(data, std::move(clauses), match->complete(), info()) : same;
   }
   if (!children_changed(node)) return same;
   const auto became = [&](size_t child) { return *became_[child]; };
@@ -155,15 +156,15 @@ Expr Rewriter::rebuild(const ExprNode& node) const {
     return list;
   };
   switch (node.kind()) {
-    case ExprKind::kTuple: return make_tuple(all_from(0), node.with_type({}));
+    case ExprKind::kTuple: return make_tuple(all_from(0), info());
     case ExprKind::kTupleGetItem:
-      return make_tuple_get_item(became(0), static_cast<const TupleGetItemNode&>(node).index(), node.with_type({}));
+      return make_tuple_get_item(became(0), static_cast<const TupleGetItemNode&>(node).index(), info());
     case ExprKind::kCall:
-      return make_call(became(0), all_from(1), static_cast<const CallNode&>(node).attrs(), node.with_type({}));
-    case ExprKind::kIf: return make_if(became(0), became(1), became(2), node.with_type({}));
-    case ExprKind::kRefCreate: return make_ref_create(became(0), node.with_type({}));
-    case ExprKind::kRefRead: return make_ref_read(became(0), node.with_type({}));
-    case ExprKind::kRefWrite: return make_ref_write(became(0), became(1), node.with_type({}));
+      return make_call(became(0), all_from(1), static_cast<const CallNode&>(node).attrs(), info());
+    case ExprKind::kIf: return make_if(became(0), became(1), became(2), info());
+    case ExprKind::kRefCreate: return make_ref_create(became(0), info());
+    case ExprKind::kRefRead: return make_ref_read(became(0), info());
+    case ExprKind::kRefWrite: return make_ref_write(became(0), became(1), info());
     case ExprKind::kVar:
     case ExprKind::kGlobalVar:
     case ExprKind::kConstant:

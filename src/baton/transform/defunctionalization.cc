@@ -180,8 +180,11 @@ class Converter final : public Rewriter {
     match_types(function.ret_type(), here(call.checked_type()), function.type_params(), vars_, types_);
   }
 
+  // A function that has nothing to convert stays the very same, and typed.
   Var rewrite_var(const Var& var) override {
-    return make_var(var->name(), program_.encoded(here(type_of(var))), NodeInfo(var->origins(), var->span()));
+    Type type = program_.encoded(here(type_of(var)));
+    if (vars_.empty() && type == var->annotation()) return var;
+    return make_var(var->name(), std::move(type), NodeInfo(var->origins(), var->span()));
   }
 
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
@@ -199,6 +202,7 @@ class Converter final : public Rewriter {
   }
 
   Expr converted_root(const Expr& rebuilt) const {
+    if (rebuilt.get() == root_ && vars_.empty()) return rebuilt;
     const auto& function = *as<FunctionNode>(rebuilt);
     std::vector<TypeVar> left;
     for (const TypeVar& var : function.type_params())
