@@ -117,6 +117,7 @@ bool Rewriter::rebuild_children(const ExprNode& node, std::vector<Expr>& childre
 
 Expr Rewriter::rebuild(const ExprNode& node) const {
   const Expr same(&node);
+  const auto info = [&] { return keeps_types() ? node.info() : node.with_type({}); };
   if (const auto* function = as<FunctionNode>(&node)) {
     const Expr* body = memo_.find(function->body().get());
     if (!body) return same;  // not entered
@@ -127,13 +128,13 @@ Expr Rewriter::rebuild(const ExprNode& node) const {
       changed |= params.back() != param;
     }
     if (!changed) return same;
-    return remake_function(*function, std::move(params), *body);
+    return make_function(std::move(params), *body, function->ret_type(), function->attrs(), info(), function->type_params());
   }
   if (const auto* let = as<LetNode>(&node)) {
     const Var var = binder(let->var());
     const Expr value = mapped(let->value()), body = mapped(let->body());
     if (var == let->var() && value == let->value() && body == let->body()) return same;
-    return make_let(var, value, body, node.with_type({}));
+    return make_let(var, value, body, info());
   }
   if (const auto* match = as<MatchNode>(&node)) {
     const Expr data = mapped(match->data());
@@ -143,23 +144,24 @@ Expr Rewriter::rebuild(const ExprNode& node) const {
       clauses.push_back({rewrite_pattern(clause.pattern, [&](const Var& var) { return binder(var); }), mapped(clause.body)});
       changed |= clauses.back().pattern != clause.pattern || clauses.back().body != clause.body;
     }
-    return changed ? make_match(data, std::move(clauses), match->complete(), node.with_type({})) : same;
+    return changed ? make_match(data, std::move(clauses), match->complete(), info()) : same;
   }
   std::vector<Expr> children;
+  children.reserve(4);
   if (!rebuild_children(node, children)) return same;
   switch (node.kind()) {
-    case ExprKind::kTuple: return make_tuple(std::move(children), node.with_type({}));
+    case ExprKind::kTuple: return make_tuple(std::move(children), info());
     case ExprKind::kTupleGetItem:
-      return make_tuple_get_item(children[0], static_cast<const TupleGetItemNode&>(node).index(), node.with_type({}));
+      return make_tuple_get_item(children[0], static_cast<const TupleGetItemNode&>(node).index(), info());
     case ExprKind::kCall: {
       const Expr callee = children.front();
       children.erase(children.begin());
-      return make_call(callee, std::move(children), static_cast<const CallNode&>(node).attrs(), node.with_type({}));
+      return make_call(callee, std::move(children), static_cast<const CallNode&>(node).attrs(), info());
     }
-    case ExprKind::kIf: return make_if(children[0], children[1], children[2], node.with_type({}));
-    case ExprKind::kRefCreate: return make_ref_create(children[0], node.with_type({}));
-    case ExprKind::kRefRead: return make_ref_read(children[0], node.with_type({}));
-    case ExprKind::kRefWrite: return make_ref_write(children[0], children[1], node.with_type({}));
+    case ExprKind::kIf: return make_if(children[0], children[1], children[2], info());
+    case ExprKind::kRefCreate: return make_ref_create(children[0], info());
+    case ExprKind::kRefRead: return make_ref_read(children[0], info());
+    case ExprKind::kRefWrite: return make_ref_write(children[0], children[1], info());
     case ExprKind::kVar:
     case ExprKind::kGlobalVar:
     case ExprKind::kConstant:

@@ -26,6 +26,9 @@ class Rewriter {
   }
   /// Whether to go into a node's children: by default everywhere but primitive functions and those with a Compiler.
   virtual bool enter(const Expr& node);
+  /// Whether nodes over rewritten children have the types that they had: for passes that change no type. What rewrite()
+  /// puts in must then be typed like what it replaces; where it is not typed, nothing over it is.
+  virtual bool keeps_types() const { return false; }
   /// Variables are kept unless this says otherwise; binding occurrences are rewritten too.
   virtual Var rewrite_var(const Var& var) { return var; }
   /// Called when the value of a let is rewritten, before its body is: the place to map(let.var(), value).

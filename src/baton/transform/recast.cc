@@ -26,7 +26,9 @@ struct Recasting {
 
 class Recaster final : public Rewriter {
  public:
-  Recaster(const Recasting& what, const Expr& root) : what_(what) { number_layers(root); }
+  Recaster(const Recasting& what, const Expr& root) : what_(what) {
+    if (!what.skip_layers.empty()) number_layers(root);
+  }
 
  private:
   // A call's layer counts from the front: the longest chain has `total` of them. Where several paths lead from the result
@@ -55,13 +57,17 @@ class Recaster final : public Rewriter {
     for (const int64_t layer : what_.skip_layers) skipped_.push_back(layer < 0 ? layer + total : layer);
   }
 
+  bool is_skipped(const Expr& call) const {
+    const int64_t* layer = layers_.find(call.get());
+    return layer && std::ranges::count(skipped_, *layer) > 0;
+  }
+
   bool enter(const Expr&) override { return true; }
 
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
-    const int64_t* layer = layers_.find(original.get());
+    const auto* type = what_.concerns(original) ? as_type<TensorTypeNode>(original->checked_type()) : nullptr;
+    if (!type || is_skipped(original)) return rebuilt;
     const auto* was = as<CallNode>(original);
-    const auto* type = layer ? as_type<TensorTypeNode>(original->checked_type()) : nullptr;
-    if (!type || std::ranges::count(skipped_, *layer) > 0) return rebuilt;
     const auto* call = as<CallNode>(rebuilt);
     made_ = was->origins().empty() ? OriginSet::none()
                                    : OriginSet::made_for(was->origins(), was->op()->name + " computes in " + what_.dtype.str());
@@ -91,7 +97,7 @@ class Recaster final : public Rewriter {
   }
 
   const Recasting& what_;
-  PointerMap<int64_t> layers_;
+  PointerMap<int64_t> layers_;  // where some are skipped
   std::vector<int64_t> skipped_;
   OriginSet made_ = OriginSet::none();
 };
