@@ -28,7 +28,7 @@ struct Recasting {
 class Recaster final : public Rewriter {
  public:
   Recaster(const Recasting& what, const Expr& root, const IRModuleNode& module) : what_(what), module_(module) {
-    number_layers(root);
+    if (!what.skip_layers.empty()) number_layers(root);
   }
 
  private:
@@ -58,20 +58,19 @@ class Recaster final : public Rewriter {
     for (const int64_t layer : what_.skip_layers) skipped_.push_back(layer < 0 ? layer + total : layer);
   }
 
+  bool is_skipped(const Expr& call) const {
+    const int64_t* layer = layers_.find(call.get());
+    return layer && std::ranges::count(skipped_, *layer) > 0;
+  }
+
   bool enter(const Expr&) override { return true; }
   // A result that is cast back is what it was: so is everything that is computed from it.
   Type type_of_rebuilt(const ExprNode& node) const override { return node.checked_type(); }
 
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
-    if (original->kind() == ExprKind::kFunction && rebuilt != original) {
-      const auto& function = *as<FunctionNode>(rebuilt);
-      return make_function(function.params(), function.body(), function.ret_type(), function.attrs(), original->info(),
-                           function.type_params());
-    }
-    const int64_t* layer = layers_.find(original.get());
+    const auto* type = what_.concerns(original) ? as_type<TensorTypeNode>(original->checked_type()) : nullptr;
+    if (!type || is_skipped(original)) return rebuilt;
     const auto* was = as<CallNode>(original);
-    const auto* type = layer ? as_type<TensorTypeNode>(original->checked_type()) : nullptr;
-    if (!type || std::ranges::count(skipped_, *layer) > 0) return rebuilt;
     const auto* call = as<CallNode>(rebuilt);
     made_ = was->origins().empty() ? OriginSet::none()
                                    : OriginSet::made_for(was->origins(), was->op()->name + " computes in " + what_.dtype.str());
@@ -102,7 +101,7 @@ class Recaster final : public Rewriter {
 
   const Recasting& what_;
   const IRModuleNode& module_;
-  PointerMap<int64_t> layers_;
+  PointerMap<int64_t> layers_;  // where some are skipped
   std::vector<int64_t> skipped_;
   OriginSet made_ = OriginSet::none();
   const Expr op_ = op_expr(*find_op("cast"));
