@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <optional>
 
 #include "baton/ir/adt.h"
 #include "baton/ir/mixed_precision_rule.h"
