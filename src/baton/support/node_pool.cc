@@ -22,9 +22,12 @@ constexpr size_t kClasses = kLargest / kGrain + 1;
 constexpr size_t kRun = size_t{32} << 10;     // one size's share of a region
 constexpr size_t kRegion = size_t{2} << 20;   // what the system is asked for: one huge page
 
+// A free block; the first of a list that an ended thread left also leads to the next such list.
 struct Block {
   Block* next;
+  Block* next_list = nullptr;
 };
+static_assert(sizeof(Block) <= kGrain);
 
 // Memory that belongs to no thread: the region that runs are cut from, and what ended threads left.
 struct Common {
@@ -80,7 +83,8 @@ struct Cache {
     Common& all = common();
     {
       const std::lock_guard lock(all.mutex);
-      if (Block* block = std::exchange(all.left[size], nullptr)) {
+      if (Block* block = all.left[size]) {
+        all.left[size] = block->next_list;
         free[size] = block->next;
         return block;
       }
@@ -97,9 +101,8 @@ struct Cache {
     for (size_t size = 1; size < kClasses; ++size) {
       for (; static_cast<size_t>(end[size] - next[size]) >= size * kGrain; next[size] += size * kGrain)
         free[size] = new (next[size]) Block{free[size]};
-      Block** last = &free[size];
-      while (*last) last = &(*last)->next;
-      *last = std::exchange(all.left[size], free[size]);
+      if (!free[size]) continue;
+      free[size]->next_list = std::exchange(all.left[size], free[size]);
       free[size] = nullptr;
     }
   }

@@ -9,7 +9,7 @@ namespace baton {
 /// that they were made in (node_pool.h) and are walked in, so neighbours share cache lines of the table too. The low bits
 /// count; tables have a power of two of slots, at least half of them free.
 inline size_t pointer_hash(const void* pointer) {
-  constexpr int kPageBits = 12, kGrainBits = 5;  // so many bytes of a page have one slot
+  constexpr int kPageBits = 12, kGrainBits = 4;  // allocations are so far apart at least: no two share a slot
   const auto address = reinterpret_cast<uintptr_t>(pointer);
   const uint64_t page = (address >> kPageBits) * 0x9E3779B97F4A7C15ull >> 20;
   const uint64_t inside = (address & ((uint64_t{1} << kPageBits) - 1)) >> kGrainBits;
