@@ -8,7 +8,8 @@ from . import error
 from .error import TVMError
 from . import ir, runtime
 from .runtime import ndarray as nd
-from .runtime import Device, NDArray, cpu, cuda, device, load_module
+from .runtime import (DataType, DataTypeCode, Device, NDArray, Object, cl, cpu, cuda, device, ext_dev, gpu, hexagon, load_module,
+                      metal, mtl, opencl, rocm, vpi, vulkan)
 from . import target, transform, parser
 from .ir import IRModule, instrument
 from . import relay, contrib
