@@ -1,5 +1,9 @@
 #include "baton/driver/build.h"
+
+#include <unordered_map>
+
 #include "baton/driver/pipeline.h"
+#include "baton/pass/rewriter.h"
 
 #include "bind.h"
 #include "held.h"
@@ -82,6 +86,14 @@ void bind_driver(nb::module_& m) {
         return bind_params(module, arrays_from_python(params));
       },
       nb::arg("mod"), nb::arg("params"));
+  m.def(
+      "substitute",
+      [](const Expr& expr, const std::vector<std::pair<Var, Expr>>& values) {
+        std::unordered_map<const ExprNode*, Expr> by_var;
+        for (const auto& [var, value] : values) by_var[var.get()] = value;
+        return substitute(expr, by_var);
+      },
+      nb::arg("expr"), nb::arg("values"), "`expr` with variables replaced by values: [(variable, value)].");
   m.def(
       "optimize",
       [](const IRModule& module) {

@@ -71,8 +71,8 @@ def _value(metric):
 
 def _text(metric):
     if isinstance(metric, (Duration, Percent, Ratio)):
-        return f"{_value(metric):,.2f}"
-    return f"{_value(metric):,}" if isinstance(metric, Count) else str(metric)
+        return f"{_value(metric):.2f}"
+    return str(_value(metric))
 
 
 def _short(number):
@@ -202,7 +202,7 @@ def report_of(graph, total_ns, node_ns, threads, executor, rename=lambda name: n
                 "Argument Shapes": ", ".join(described(entry) for entry in entries)}
         if "hash" in attrs:
             call["Hash"] = attrs.pop("hash")
-        for name in ("num_outputs", "num_inputs", "flatten_data"):
+        for name in ("num_outputs", "num_inputs", "flatten_data", "made_for", "reason"):  # the last two are long texts
             attrs.pop(name, None)
         calls.append({**call, **attrs})
     total = {"Device": "cpu0", "Count": Count(1), "Duration (us)": Duration(total_ns / 1e3)}

@@ -97,6 +97,7 @@ class KernelEvaluator final : public Evaluator {
   std::vector<NDArray> evaluate(const CallNode& call) override {
     Lifted lifted = lift(call);
     std::vector<NDArray> outputs;
+    stop_if_asked();
     bool empty = true;
     for (const TensorTypeNode* type : flat_types(lifted.function->ret_type())) {
       outputs.push_back(NDArray::empty(type->extents(), type->dtype()));
@@ -173,7 +174,9 @@ class KernelEvaluator final : public Evaluator {
     };
     if (const auto bytes = cache.load_bytes(key, "so"))
       if (auto library = load_bytes(*bytes); library.ok()) return *library;
-    const NamedKernels named = {{kernel_symbol(key), compile_kernels(requests)[0]}};
+    CompileOptions options;
+    options.interrupt = current_interrupt();
+    const NamedKernels named = {{kernel_symbol(key), compile_kernels(requests, options)[0]}};
     if (find_linker().empty()) return jit_library(named, requests);
     const std::string bytes = link_library(named);
     cache.store_bytes(key, "so", bytes);

@@ -12,8 +12,10 @@ InterruptibleScope::InterruptibleScope(const std::atomic<bool>* stop) : before_(
 
 InterruptibleScope::~InterruptibleScope() { current = before_; }
 
+const std::atomic<bool>* current_interrupt() { return current; }
+
 void stop_if_asked() {
-  if (current && *current) throw Interrupted("interrupted between two passes");
+  if (current && *current) throw Interrupted("interrupted");
 }
 
 }  // namespace baton

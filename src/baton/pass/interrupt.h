@@ -24,6 +24,9 @@ class InterruptibleScope {
   const std::atomic<bool>* before_;
 };
 
+/// The flag of the innermost scope of this thread, or null.
+const std::atomic<bool>* current_interrupt();
+
 /// Throws Interrupted when the innermost scope of this thread was asked to stop.
 void stop_if_asked();
 

@@ -5,7 +5,7 @@ from ...runtime import container, ndarray
 from ...target import require_cpu
 from .. import build_module
 from ..adt import Constructor
-from ..expr import Call, Constant, Expr, Let, RefCreate, Tuple, const, var
+from ..expr import Call, Constant, Expr, RefCreate, Tuple, const, var
 from ..function import Function
 
 
@@ -28,13 +28,6 @@ class RefValue:
 
     def __repr__(self):
         return f"RefValue({self.value})"
-
-
-def _let(values, body):
-    """`body` with the variables of `values` set."""
-    for name, value in reversed(values.items()):
-        body = Let(name, value, body)
-    return body
 
 
 def _to_expr(arg):
@@ -69,8 +62,8 @@ class Executor:
             if not isinstance(expr, Expr):
                 raise TypeError(f"evaluate: an expression is expected, not {type(expr).__name__}")
             values = {name: _to_expr(value) for name, value in binds.items()}
-            expr = Function(expr.params, _let(values, expr.body), expr.ret_type, expr.type_params) \
-                if isinstance(expr, Function) else _let(values, expr)
+            expr = Function(expr.params, core.substitute(expr.body, list(values.items())), expr.ret_type, expr.type_params) \
+                if isinstance(expr, Function) else core.substitute(expr, list(values.items()))
         module, is_function = self._module_for(expr)
         runner = self._make(module)
         return runner if is_function else runner()
@@ -170,7 +163,7 @@ def _flattened(module, free):
         else:
             values[each] = leaf(each.name_hint, each.checked_type)
     module = module.copy()
-    module["main"] = Function(params, _let(values, main.body), main.ret_type, main.type_params)
+    module["main"] = Function(params, core.substitute(main.body, list(values.items())), main.ret_type, main.type_params)
     return module
 
 
