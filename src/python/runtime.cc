@@ -83,9 +83,34 @@ NDArray node_output(const Executor& e, size_t index, size_t output) {
   return e.entry(node.first_entry + static_cast<EntryId>(output));
 }
 
+constexpr double kLongNs = 2e8;
+
+/// One run that looks at `stop` between two nodes.
+void run_nodes(Executor& e, const std::atomic<bool>* stop) {
+  const ThreadScope threads(e.threads());
+  for (uint32_t node = 0; node < e.plan().nodes.size(); ++node) {
+    if (*stop) throw Interrupted("interrupted while running");
+    require(e.run_range(node, node + 1));
+  }
+}
+
+/// The same with a clock: nanoseconds of all, and of each node that has a kernel.
+std::pair<double, std::vector<std::pair<uint32_t, double>>> profile_nodes(Executor& e, const std::atomic<bool>* stop) {
+  const ThreadScope threads(e.threads());
+  std::vector<std::pair<uint32_t, double>> nodes;
+  const int64_t begin = monotonic_ns();
+  for (uint32_t node = 0; node < e.plan().nodes.size(); ++node) {
+    if (*stop) throw Interrupted("interrupted while measuring");
+    if (!e.node_function(node)) continue;
+    const int64_t start = monotonic_ns();
+    require(e.run_range(node, node + 1));
+    nodes.emplace_back(node, static_cast<double>(monotonic_ns() - start));
+  }
+  return {static_cast<double>(monotonic_ns() - begin), std::move(nodes)};
+}
+
 /// Runs that take long are done node by node, so that Ctrl-C is heard; others pay nothing for it.
 void run_once(Running& model) {
-  constexpr double kLongNs = 2e8;
   const int64_t begin = monotonic_ns();
   if (model.last_run_ns < kLongNs) {
     const nb::gil_scoped_release release;
@@ -96,12 +121,7 @@ void run_once(Running& model) {
   }
   interruptible([&](const std::atomic<bool>* stop) {
     const auto lock = model.lock();
-    Executor& e = model.executor();
-    const ThreadScope threads(e.threads());
-    for (uint32_t node = 0; node < e.plan().nodes.size(); ++node) {
-      if (*stop) throw Interrupted("interrupted while running");
-      require(e.run_range(node, node + 1));
-    }
+    run_nodes(model.executor(), stop);
     model.last_run_ns = static_cast<double>(monotonic_ns() - begin);
   });
 }
@@ -134,20 +154,10 @@ std::vector<double> time_runs(Running& model, int number, int repeat, double min
     const auto lock = model.lock();
     Executor& e = model.executor();
     const ThreadScope threads(e.threads());
-    const auto count = static_cast<uint32_t>(e.plan().nodes.size());
-    require(e.run());  // once to know whether it is worth to look at `stop` between its nodes
     const int64_t begin = monotonic_ns();
-    require(e.run());
-    const bool is_long = monotonic_ns() - begin > 200'000'000;
-    return time_bursts(
-        [&] {
-          if (!is_long) return require(e.run());
-          for (uint32_t node = 0; node < count; ++node) {
-            if (*stop) throw Interrupted("interrupted while measuring");
-            require(e.run_range(node, node + 1));
-          }
-        },
-        options);
+    run_nodes(e, stop);
+    const bool is_long = static_cast<double>(monotonic_ns() - begin) > kLongNs;
+    return time_bursts([&] { is_long ? run_nodes(e, stop) : require(e.run()); }, options);
   });
 }
 
@@ -174,18 +184,17 @@ std::vector<double> time_node(Running& model, size_t index, int number, int repe
   });
 }
 
-/// (total nanoseconds, [(node, nanoseconds)]) of one run with a clock around each kernel, after `warm_up` plain ones.
+/// (total nanoseconds, [(node, nanoseconds)]) of one run with a clock around each kernel, after `warm_up` plain ones, at
+/// least one.
 std::pair<double, std::vector<std::pair<uint32_t, double>>> profile_once(Running& model, int warm_up) {
   return interruptible([&](const std::atomic<bool>* stop) {
     const auto lock = model.lock();
     Executor& e = model.executor();
-    for (int i = 0; i < warm_up; ++i) {
-      const ThreadScope threads(e.threads());
-      for (uint32_t node = 0; node < e.plan().nodes.size(); ++node) {
-        if (*stop) throw Interrupted("interrupted while measuring");
-        require(e.run_range(node, node + 1));
-      }
-    }
+    const int64_t begin = monotonic_ns();
+    run_nodes(e, stop);
+    const bool is_long = static_cast<double>(monotonic_ns() - begin) > kLongNs;
+    for (int i = 1; i < warm_up; ++i) run_nodes(e, stop);
+    if (is_long) return profile_nodes(e, stop);
     const RunProfile profile = require(e.run_profiled(1));
     std::vector<std::pair<uint32_t, double>> nodes;
     for (size_t i = 0; i < profile.nodes.size(); ++i) nodes.emplace_back(profile.nodes[i], profile.node_ns[i][0]);

@@ -25,10 +25,10 @@ def started():
     print("ready", flush=True)
     globals()["begin"] = time.perf_counter()
 
-def module(rows=64, level=0):
+def module(rows=32, level=0):
     x, w = relay.var("x", shape=(rows, 2048)), relay.var("w", shape=(2048, 2048))
     body = x
-    for _ in range(400):
+    for _ in range(60):
         body = relay.tanh(relay.nn.dense(body, w))
     with tvm.transform.PassContext(opt_level=level):
         lib = relay.build(tvm.IRModule.from_expr(relay.Function([x, w], body)), "llvm")
