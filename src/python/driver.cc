@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "baton/codegen/background.h"
 #include "baton/driver/pipeline.h"
 #include "baton/pass/rewriter.h"
 
@@ -103,6 +104,10 @@ void bind_driver(nb::module_& m) {
         });
       },
       nb::arg("mod"));
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
+    const nb::gil_scoped_release release;
+    wait_for_background_work();
+  }));
 }
 
 }  // namespace baton::python

@@ -20,6 +20,17 @@ def load_param_dict(param_bytes):
     return core.load_params(bytes(param_bytes))
 
 
+class ObjectPath:
+    """A way from an object to one of its parts. Not provided: structural_equal compares in C++ and names no paths."""
+
+    def __init__(self, *_, **__):
+        raise NotImplementedError("ObjectPath: structural_equal compares in C++ and names no paths")
+
+
+class ObjectPathPair(ObjectPath):
+    """Two ObjectPaths. Not provided."""
+
+
 def __getattr__(name):
     if name in ("vm", "profiler_vm", "executor"):
         import importlib

@@ -15,6 +15,7 @@
 
 #include <unistd.h>
 
+#include "baton/codegen/background.h"
 #include "baton/codegen/compile.h"
 #include "baton/codegen/link.h"
 
@@ -57,7 +58,7 @@ struct Work {
   }
 };
 
-/// Counts threads that nobody joins; the process waits for them before it destroys what they use.
+/// Counts threads that nobody joins.
 class Background {
  public:
   static Background& instance() {
@@ -73,17 +74,14 @@ class Background {
     if (--threads_ == 0) none_.notify_all();
   }
 
- private:
-  Background() : process_(getpid()) {
-    std::atexit([] { instance().wait(); });
-  }
   void wait() {
     if (getpid() != process_) return;  // a child of fork has none of the threads
     std::unique_lock lock(mutex_);
     none_.wait(lock, [this] { return threads_ == 0; });
   }
 
-  const pid_t process_;
+ private:
+  const pid_t process_ = getpid();
   std::mutex mutex_;
   std::condition_variable none_;
   int threads_ = 0;
@@ -91,6 +89,7 @@ class Background {
 
 /// Leaves `work` to threads that can be left alone. True when all have ended, false when `interrupt` came first.
 bool run_in_background(const std::shared_ptr<Work>& work, int threads, const std::atomic<bool>& interrupt) {
+  if (interrupt) return false;
   work->running = threads;
   for (int i = 0; i < threads; ++i) {
     Background::instance().enter();
@@ -211,6 +210,8 @@ class TemporaryFolder {
 };
 
 }  // namespace
+
+void wait_for_background_work() { Background::instance().wait(); }
 
 std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests,
                                        const CompileOptions& options) {

@@ -2,6 +2,7 @@
 import math
 import warnings
 
+from ...registry import get_global_func
 from ...runtime.module import BuiltSource, FactoryModule
 from ...runtime.types import DataType
 from .executor import Executor
