@@ -1,11 +1,11 @@
 """Executors, debuggers, folders."""
 from .._load import not_provided as _not_provided
 
-from . import debugger, graph_executor, utils
+from . import graph_executor
 
 
 def __getattr__(name):
-    if name in ("graph_runtime", "aot_executor", "pipeline_executor", "pipeline_executor_build", "download"):
+    if name in ("debugger", "utils", "graph_runtime", "aot_executor", "pipeline_executor", "pipeline_executor_build", "download"):
         import importlib
 
         try:

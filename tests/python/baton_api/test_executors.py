@@ -29,6 +29,7 @@ def test_factory():
     lib = dense()
     assert isinstance(lib, executor_factory.GraphExecutorFactoryModule) and lib.libmod_name == "default"
     assert str(lib.executor) == 'graph{"link-params": (bool)0}' and lib.get_devices() == ["cpu"]
+    assert lib.module.type_key == "GraphExecutorFactory" and str(lib.get_lib()).startswith("Module(llvm, ") and lib.lib is lib.get_lib()
     assert lib.graph_json == lib.get_graph_json() == lib.get_executor_config()
     with pytest.warns(DeprecationWarning):
         graph, kernels, params = lib

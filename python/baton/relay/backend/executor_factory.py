@@ -36,7 +36,7 @@ class ExecutorFactoryModule:
 
     def __init__(self, ir_mod, target, executor, libmod, libmod_name, params, function_metadata):
         self.ir_mod, self.target, self.executor = ir_mod, target, executor
-        self.lib = self.module = libmod
+        self.module, self.lib = libmod, FactoryModule(libmod._source, libmod_name, "llvm")  # pylint: disable=protected-access
         self.libmod_name, self.params, self.function_metadata = libmod_name, params, function_metadata
         self.iter_cnt = 0
 
