@@ -145,7 +145,8 @@ class BuildModule:
 def create_executor(kind="debug", mod=None, device=None, target="llvm", params=None):
     """Something whose evaluate() makes a Python function of a module.
 
-    "graph", "aot", "vm" and "debug" all run kernels in the order of a plan: programs without control flow.
+    "graph", "aot", "vm" and "debug" all run kernels in the order of a plan: programs without control flow. "vm" and "debug"
+    also follow other programs, with the values of each call at hand: slow, for small ones.
     """
     from .backend import interpreter
 

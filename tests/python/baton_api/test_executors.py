@@ -280,16 +280,62 @@ def test_evaluate_expressions(kind):
     np.testing.assert_allclose(relay.create_executor(kind, mod).evaluate(mod.get_global_var("main"))(X, W).numpy(), EXPECTED, **NEAR)
 
 
-@pytest.mark.parametrize("kind", ["graph", "debug", "vm", "aot"])
-def test_what_is_not_run_yet(kind):
-    """Control flow, shapes that are not static: NotImplementedError with the reason."""
-    branch = tvm.parser.fromtext("""#[version = "0.0.5"]
-    def @main(%c: bool, %x: Tensor[(2), float32]) { if (%c) { %x } else { add(%x, %x) } }""")
-    dynamic = tvm.parser.fromtext("""#[version = "0.0.5"]
-    def @main(%x: Tensor[(?, 2), float32]) { add(%x, %x) }""")
-    for mod in (branch, dynamic):
-        with pytest.raises(NotImplementedError):
-            relay.create_executor(kind, mod).evaluate()(np.array(True), np.ones(2, "float32"))
+BRANCH = """#[version = "0.0.5"]
+def @main(%c: bool, %x: Tensor[(2), float32]) { if (%c) { %x } else { add(%x, %x) } }"""
+DYNAMIC = """#[version = "0.0.5"]
+def @main(%c: bool, %x: Tensor[(?), float32]) { (add(%x, %x), %c) }"""
+FACTORIAL = """#[version = "0.0.5"]
+def @fact(%n: int32) -> int32 { if (less(%n, 1)) { 1 } else { multiply(%n, @fact(subtract(%n, 1))) } }
+def @main(%n: int32) { @fact(%n) }"""
+CELL = """#[version = "0.0.5"]
+def @main(%x: float32) { let %r = ref(%x); let %u = ref_write(%r, add(%x, 1f)); multiply(ref_read(%r), 2f) }"""
+
+
+@pytest.mark.parametrize("kind", ["graph", "aot"])
+@pytest.mark.parametrize("program", [BRANCH, DYNAMIC])
+def test_what_a_graph_cannot_say(kind, program):
+    with pytest.raises(NotImplementedError):
+        relay.create_executor(kind, tvm.parser.fromtext(program)).evaluate()(np.array(True), np.ones(2, "float32"))
+
+
+@pytest.mark.parametrize("kind", ["debug", "vm"])
+def test_control_flow(kind):
+    two = np.full(2, 2, "float32")
+    run = relay.create_executor(kind, tvm.parser.fromtext(BRANCH)).evaluate()
+    np.testing.assert_array_equal(run(np.array(True), two).numpy(), two)
+    np.testing.assert_array_equal(run(np.array(False), x=two).numpy(), 2 * two)
+    doubled = relay.create_executor(kind, tvm.parser.fromtext(DYNAMIC)).evaluate()(np.array(True), np.ones(5, "float32"))
+    np.testing.assert_array_equal(doubled[0].numpy(), np.full(5, 2))
+    assert relay.create_executor(kind, tvm.parser.fromtext(FACTORIAL)).evaluate()(6).numpy() == 720
+    assert relay.create_executor(kind, tvm.parser.fromtext(CELL)).evaluate()(np.float32(3)).numpy() == 8
+    with pytest.raises(ValueError, match="2 arguments"):
+        run(two)
+    with pytest.raises(tvm.TVMError, match="argument x"):
+        run(np.array(True), np.ones(3, "float32"))
+    with pytest.raises(TypeError, match="argument x"):
+        run(np.array(True), "text")
+
+
+@pytest.mark.parametrize("kind", ["debug", "vm"])
+def test_algebraic_types(kind):
+    from baton.relay.backend.interpreter import ConstructorValue, RefValue
+    from baton.relay.prelude import Prelude
+
+    mod = tvm.IRModule()
+    prelude = Prelude(mod)
+    _, cons, nil = prelude.mod.get_type("List")
+    executor = relay.create_executor(kind, prelude.mod)
+    numbers = cons(relay.const(1), cons(relay.const(2), nil()))
+    value = executor.evaluate(prelude.mod.get_global_var("rev")(numbers))
+    assert isinstance(value, ConstructorValue) and value.tag == cons.tag and value.constructor == cons
+    assert value.fields[0].numpy() == 2 and value.fields[1].fields[0].numpy() == 1 and value.fields[1].fields[1].tag == nil.tag
+    total = relay.Function([], prelude.mod.get_global_var("sum")(numbers))
+    assert executor.evaluate(total)().numpy() == 3
+    items = relay.var("items", cons.belong_to(relay.scalar_type("int32")))
+    head = relay.Function([items], prelude.mod.get_global_var("hd")(items))
+    assert executor.evaluate(head)(value).numpy() == 2
+    cell = executor.evaluate(relay.RefCreate(relay.const(1.0)))
+    assert isinstance(cell, RefValue) and cell.value.numpy() == 1
 
 
 def test_unknown_kinds_and_devices():

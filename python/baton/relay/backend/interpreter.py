@@ -7,40 +7,7 @@ from .. import build_module
 from ..adt import Constructor
 from ..expr import Call, Constant, Expr, RefCreate, Tuple, const, var
 from ..function import Function
-
-
-class ConstructorValue:
-    """A value of an algebraic type: the constructor's `tag`, the `fields` (values), the `constructor` (or None)."""
-
-    def __init__(self, tag, fields, constructor):
-        self.tag, self.fields, self.constructor = int(tag), list(fields), constructor
-
-    def __repr__(self):
-        name = self.constructor.name_hint if self.constructor is not None else f"tag {self.tag}"
-        return f"ConstructorValue({name}, {self.fields})"
-
-
-class RefValue:
-    """A reference: its `value` now."""
-
-    def __init__(self, value):
-        self.value = value
-
-    def __repr__(self):
-        return f"RefValue({self.value})"
-
-
-def _to_expr(arg):
-    """An argument as an expression: Expr, arrays and numbers, tuples of them, values of constructors."""
-    if isinstance(arg, Expr):
-        return arg
-    if isinstance(arg, (tuple, list)):
-        return Tuple([_to_expr(each) for each in arg])
-    if isinstance(arg, ConstructorValue):
-        return Call(arg.constructor, [_to_expr(each) for each in arg.fields])
-    if isinstance(arg, RefValue):
-        return RefCreate(_to_expr(arg.value))
-    return Constant(ndarray.array(arg))
+from .evaluation import ConstructorValue, RefValue, evaluate, to_expr
 
 
 class Executor:
@@ -53,15 +20,18 @@ class Executor:
         """A function of arrays that runs `main` (or the function or global variable `expr`).
 
         It takes the parameters that are not bound, by position or name, and returns an NDArray, or a sequence for a tuple.
-        Any other expression is run at once. `binds`: values for free variables, {Var: value}. Raises NotImplementedError
-        (NotSupported) for programs with control flow, algebraic types, references, or shapes that are not static.
+        Any other expression is run at once. `binds`: values for free variables, {Var: value}.
+
+        Programs with control flow, algebraic types, references, or shapes that are not static: kinds "debug" and "vm" follow
+        them with the values of each call (slow; recursion up to some thousands deep), the others raise NotImplementedError
+        (NotSupported). Values of algebraic types are ConstructorValues, references RefValues.
         """
         if binds:
             if expr is None:
                 raise ValueError("evaluate: binds are for the free variables of an expression, and none is given")
             if not isinstance(expr, Expr):
                 raise TypeError(f"evaluate: an expression is expected, not {type(expr).__name__}")
-            values = {name: _to_expr(value) for name, value in binds.items()}
+            values = {name: to_expr(value) for name, value in binds.items()}
             expr = Function(expr.params, core.substitute(expr.body, list(values.items())), expr.ret_type, expr.type_params) \
                 if isinstance(expr, Function) else core.substitute(expr, list(values.items()))
         module, is_function = self._module_for(expr)
@@ -75,7 +45,7 @@ class Executor:
                 raise ValueError("evaluate: the module has no function main, and no expression is given")
             return self.mod, True
         if isinstance(expr, Constructor):
-            raise NotImplementedError("evaluate: constructors are not run yet")
+            raise NotImplementedError("evaluate: give the constructor its arguments")
         if not isinstance(expr, Expr):
             raise TypeError(f"evaluate: an expression is expected, not {type(expr).__name__}")
         module = self.mod.copy()
@@ -95,8 +65,13 @@ class Executor:
         names = _parameters(main)
         bound = {name: value for name, value in self.params.items() if name in names}
         free = [(each, name) for each, name in zip(main.params, names) if name not in bound]
-        inputs = [(name, leaves) for (each, name) in free for leaves in [_leaves(each.checked_type)]]
-        run = self._runner(_flattened(module, free), bound)
+        inputs = [(name, _leaves(each.checked_type)) for each, name in free]
+        try:
+            run = self._runner(_flattened(module, free), bound)
+        except NotImplementedError:
+            if not self.EVALUATES:
+                raise
+            return self._by_evaluation(module, names, bound)
 
         def call(*args, **kwargs):
             given = _arguments([name for name, _ in inputs], args, kwargs)
@@ -106,6 +81,27 @@ class Executor:
             return _nested(main.ret_type, iter(run(values)), self._group)
 
         return call
+
+    EVALUATES = False  # whether programs with control flow are run, by partial evaluation
+
+    def _by_evaluation(self, module, names, bound):
+        """A Python function that runs main with the values of each call at hand."""
+        params = list(module["main"].params)
+
+        def compute(straight):
+            return Executor._make(self._plain(), straight)()
+
+        def call(*args, **kwargs):
+            given = dict(zip([name for name in names if name not in bound],
+                             _arguments([name for name in names if name not in bound], args, kwargs)))
+            return evaluate(module, params, [bound[name] if name in bound else given[name] for name in names], compute,
+                            self._group)
+
+        return call
+
+    def _plain(self):
+        """A GraphExecutor for parts without control flow."""
+        return GraphExecutor(IRModule(), self.device, self.target)
 
     def _runner(self, module, params):
         """A function from {name: array} to the list of outputs."""
@@ -203,6 +199,8 @@ def _nested(ret_type, outputs, group):
 
 class Interpreter(Executor):
     """Kind "debug"."""
+
+    EVALUATES = True
 
 
 class GraphExecutor(Executor):

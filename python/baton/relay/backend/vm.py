@@ -102,7 +102,9 @@ def _called_from(mod, names):
 
 
 class VMExecutor(Executor):
-    """Kind "vm" of create_executor. `executable` and `vm` are what `mod` was compiled to."""
+    """Kind "vm" of create_executor. `executable` and `vm` are what `mod` was compiled to (None until then)."""
+
+    EVALUATES = True
 
     def __init__(self, mod, device, target, params=None):
         if mod is None:
