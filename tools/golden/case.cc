@@ -22,7 +22,7 @@ bool is_form(std::string_view word) {
   return word == "print" || word == "str" || word == "astext" || word == "parse";
 }
 
-// `Pass,Pass(args)`, `print --types`, or both with `;` between.
+// `Pass,Pass(args)`, `print --types`, `target llvm -mcpu=skylake`, `level 4`, with `;` between.
 void read_run(std::string_view line, Case& into) {
   into.form = "print";
   for (size_t start = 0; start <= line.size();) {
@@ -30,6 +30,14 @@ void read_run(std::string_view line, Case& into) {
     const std::string_view part = trim(line.substr(start, end - start));
     start = end + 1;
     const std::string_view word = part.substr(0, part.find_first_of(" ,("));
+    if (word == "target") {
+      into.target = trim(part.substr(word.size()));
+      continue;
+    }
+    if (word == "level") {
+      into.opt_level = std::stoi(std::string(part.substr(word.size())));
+      continue;
+    }
     if (is_form(word)) {
       into.form = word;
       std::istringstream flags{std::string(part.substr(word.size()))};

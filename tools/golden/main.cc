@@ -1,12 +1,14 @@
-// baton-golden [--update | --mutate] PATH...: compares golden files with what comes out now, or tries whether they
+// baton-golden [--update | --mutate [--every-pass]] PATH...: compares golden files with what comes out now, or tries whether they
 // notice broken origins. A folder means all files below it.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <map>
 
 #include "baton/driver/initialize.h"
+#include "baton/pass/pass.h"
 #include "baton/support/error.h"
 
 #include "case.h"
@@ -18,10 +20,11 @@ namespace fs = std::filesystem;
 using namespace baton::golden;
 
 constexpr const char* kUsage =
-    "usage: baton-golden [--update | --mutate] PATH...\n"
-    "  PATH      a golden file, or a folder: all *.relay files below it\n"
-    "  --update  rewrite what stands below `// EXPECT`\n"
-    "  --mutate  break the handling of origins in the passes of each file; every mutant must be noticed\n";
+    "usage: baton-golden [--update | --mutate [--every-pass]] PATH...\n"
+    "  PATH          a golden file, or a folder: all *.relay files below it\n"
+    "  --update      rewrite what stands below `// EXPECT`\n"
+    "  --mutate      break the handling of origins in the last pass of each file; every mutant must be noticed\n"
+    "  --every-pass  and every pass that there is must have mutants\n";
 
 std::vector<std::string> files_of(const std::vector<std::string>& paths) {
   std::vector<std::string> files;
@@ -58,28 +61,42 @@ bool check(const std::string& path, bool updating) {
   return false;
 }
 
-// True when every mutant of the file's passes is noticed.
-bool try_mutants(const std::string& path, int& made) {
+// True when every mutant of the file's last pass is noticed.
+bool try_mutants(const std::string& path, std::map<std::string, int>& made) {
   const Case which = read_case(path);
   const bool shows_origins = which.form == "print" && std::ranges::find(which.flags, "--no-origins") == which.flags.end();
   if (which.passes.empty() || which.must_fail || !shows_origins) return true;
   const Mutants mutants = mutate(which);
-  made += mutants.made;
+  made[mutants.pass] += mutants.made;
   if (mutants.made == 0) std::printf("note: %s makes no mutants\n", path.c_str());
   for (const std::string& survivor : mutants.survivors) std::printf("SURVIVED %s: %s\n", path.c_str(), survivor.c_str());
   return mutants.survivors.empty();
 }
 
+// Passes that no file breaks.
+int count_without_mutants(const std::map<std::string, int>& made) {
+  int without = 0;
+  for (const std::string& pass : baton::pass_names()) {
+    const auto at = made.find(pass);
+    if (at != made.end() && at->second > 0) continue;
+    std::printf("FAIL %s: no golden file makes mutants of it\n", pass.c_str());
+    ++without;
+  }
+  return without;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool updating = false, mutating = false;
+  bool updating = false, mutating = false, every_pass = false;
   std::vector<std::string> paths;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--update") == 0)
       updating = true;
     else if (std::strcmp(argv[i], "--mutate") == 0)
       mutating = true;
+    else if (std::strcmp(argv[i], "--every-pass") == 0)
+      every_pass = true;
     else
       paths.emplace_back(argv[i]);
   }
@@ -89,7 +106,8 @@ int main(int argc, char** argv) {
   }
   baton::initialize();
   register_demo_compiler();
-  int passed = 0, failed = 0, made = 0;
+  int passed = 0, failed = 0;
+  std::map<std::string, int> made;  // mutants by pass
   try {
     for (const std::string& path : files_of(paths)) {
       bool good = false;
@@ -104,7 +122,12 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "baton-golden: %s\n", error.what());
     return 1;
   }
-  if (mutating) std::printf("%d mutants\n", made);
+  if (mutating) {
+    int all = 0;
+    for (const auto& [pass, mutants] : made) all += mutants;
+    std::printf("%d mutants of %d passes\n", all, static_cast<int>(made.size()));
+    if (every_pass) failed += count_without_mutants(made);
+  }
   std::printf("%d passed, %d failed\n", passed, failed);
   return failed == 0 ? 0 : 1;
 }

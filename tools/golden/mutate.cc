@@ -55,11 +55,25 @@ std::vector<Kind> kinds(const OriginTable& table) {
   return {{"drop", [](const OriginSet&) { return OriginSet::none(); }}, {"swap", swap}, {"overstate", overstate}};
 }
 
+// As it is registered: what a pass calls itself may be another name.
+std::string name_of_last(const std::string& passes) {
+  size_t start = 0;
+  int depth = 0;
+  for (size_t i = 0; i < passes.size(); ++i) {
+    if (passes[i] == '(' || passes[i] == '[') ++depth;
+    if (passes[i] == ')' || passes[i] == ']') --depth;
+    if (passes[i] == ',' && depth == 0) start = i + 1;
+  }
+  start = passes.find_first_not_of(' ', start);
+  return passes.substr(start, passes.find_first_of(" (", start) - start);
+}
+
 class Mutator {
  public:
   explicit Mutator(const Case& which) : which_(which) {}
 
   Mutants run() {
+    result_.pass = name_of_last(which_.passes);
     int nodes = 0;
     std::vector<Kind> all;
     clean_ = origins_after([&](const IRModuleNode& input) -> Replace {
@@ -98,7 +112,7 @@ class Mutator {
     std::string text;
     golden::run(which_, [&](const Pass& pass, const IRModule& input) {
       const auto unchecked = std::make_shared<PassContext>();
-      unchecked->opt_level = 3;
+      unchecked->opt_level = which_.opt_level;
       const PassContextScope scope(unchecked);
       try {
         const OriginFault injected(fault(*input), silence);

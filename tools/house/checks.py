@@ -111,7 +111,7 @@ def _unit_names(build, program):
 
 
 def _mutants(build, options):
-    return _golden(build, options, "--mutate")
+    return _golden(build, options, "--mutate", *([] if options.filter else ["--every-pass"]))
 
 
 def _golden(build, options, *flags):

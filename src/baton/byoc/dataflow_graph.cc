@@ -20,16 +20,16 @@ uint32_t DataflowGraph::number_of(const ExprNode* expr) const {
 
 std::span<const uint32_t> DataflowGraph::users(uint32_t number) const {
   if (first_user_.empty()) {
-    const auto each_edge = [this](auto&& edge) {
-      for (uint32_t user = 0; user < nodes_.size(); ++user)
-        for_each_child(*nodes_[user], [&](const Expr& child) { edge(*numbers_.find(child.get()), user); });
-    };
+    std::vector<std::pair<uint32_t, uint32_t>> edges;  // used, user
+    edges.reserve(2 * nodes_.size());
+    for (uint32_t user = 0; user < nodes_.size(); ++user)
+      for_each_child(*nodes_[user], [&](const Expr& child) { edges.emplace_back(*numbers_.find(child.get()), user); });
     first_user_.resize(nodes_.size() + 1);
-    each_edge([this](uint32_t used, uint32_t) { ++first_user_[used + 1]; });
+    for (const auto& [used, user] : edges) ++first_user_[used + 1];
     for (size_t i = 1; i < first_user_.size(); ++i) first_user_[i] += first_user_[i - 1];
     users_.resize(first_user_.back());
     std::vector<uint32_t> next(first_user_.begin(), first_user_.end() - 1);
-    each_edge([&](uint32_t used, uint32_t user) { users_[next[used]++] = user; });
+    for (const auto& [used, user] : edges) users_[next[used]++] = user;
   }
   return {users_.data() + first_user_[number], users_.data() + first_user_[number + 1]};
 }

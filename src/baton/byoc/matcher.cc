@@ -125,15 +125,30 @@ bool has_attrs(const DFPatternNode& pattern, const Expr& expr) {
 
 }  // namespace
 
+size_t DFMatches::index_of(const DFPattern& pattern) const {
+  if (all_.size() > kFew) {
+    const size_t* at = at_.find(pattern.get());
+    return at ? *at : all_.size();
+  }
+  const auto at = std::ranges::find(all_, pattern, &std::pair<DFPattern, std::vector<Expr>>::first);
+  return static_cast<size_t>(at - all_.begin());
+}
+
 std::span<const Expr> DFMatches::of(const DFPattern& pattern) const {
-  const size_t* at = at_.find(pattern.get());
-  return at ? std::span<const Expr>(all_[*at].second) : std::span<const Expr>();
+  const size_t at = index_of(pattern);
+  return at < all_.size() ? std::span<const Expr>(all_[at].second) : std::span<const Expr>();
 }
 
 void DFMatches::add(const DFPattern& pattern, const Expr& expr) {
-  const auto [at, fresh] = at_.insert(pattern.get(), all_.size());
-  if (fresh) all_.emplace_back(pattern, std::vector<Expr>());
-  all_[*at].second.push_back(expr);
+  const size_t at = index_of(pattern);
+  if (at == all_.size()) {
+    all_.emplace_back(pattern, std::vector<Expr>());
+    if (all_.size() == kFew + 1)
+      for (size_t i = 0; i < all_.size(); ++i) at_.insert(all_[i].first.get(), i);
+    else if (all_.size() > kFew)
+      at_.insert(pattern.get(), at);
+  }
+  all_[at].second.push_back(expr);
 }
 
 DFMatcher::DFMatcher(DFPattern pattern, const DataflowGraph* graph) : pattern_(std::move(pattern)), graph_(graph) {

@@ -19,8 +19,10 @@ class DFMatches {
   void add(const DFPattern& pattern, const Expr& expr);
 
  private:
+  static constexpr size_t kFew = 16;
+  size_t index_of(const DFPattern& pattern) const;  // all_.size() when it took no part
   std::vector<std::pair<DFPattern, std::vector<Expr>>> all_;
-  PointerMap<size_t> at_;
+  PointerMap<size_t> at_;  // when there are more than a few
 };
 
 /// Matches one pattern with expressions of one graph. As TVM does: the arguments of add and multiply may come in both

@@ -29,8 +29,9 @@ const PatternTable& table_named(const std::string& compiler) {
 
 Function composed(Function function, const IRModuleNode& module, const PatternTable& table) {
   for (const CompositePattern& entry : table) {
+    const CutTypes types = function->checked_type() ? CutTypes::kGiven : CutTypes::kLeftOpen;
     const Function merged = as_ref<FunctionNode>(
-        dataflow_partition(entry.pattern, Expr(function), {{"Composite", entry.name}}, entry.check));
+        dataflow_partition(entry.pattern, Expr(function), {{"Composite", entry.name}}, entry.check, types));
     if (merged == function) continue;
     // Checks and patterns of later entries look at types.
     function = as_ref<FunctionNode>(typed_expr(Expr(merged), &module));

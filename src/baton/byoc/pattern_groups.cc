@@ -21,19 +21,22 @@ bool asks_for_constant(const DFPattern& pattern) {
   return pattern->kind() == Form::kConstant;
 }
 
-std::string name_of(const Expr& expr) {
+void append_name(const Expr& expr, std::string& name) {
   switch (expr->kind()) {
     case ExprKind::kCall: {
       const OpDef* op = static_cast<const CallNode&>(*expr).op();
-      return op ? op->name + "_" : "Call_";
+      name += op ? std::string_view(op->name) : "Call";
+      name += '_';
+      return;
     }
-    case ExprKind::kTuple: return "Tuple_";
+    case ExprKind::kTuple: name += "Tuple_"; return;
     case ExprKind::kTupleGetItem:
-      return "TupleGetItem" + std::to_string(static_cast<const TupleGetItemNode&>(*expr).index()) + "_";
-    case ExprKind::kLet: return "Let_";
-    case ExprKind::kIf: return "If_";
-    case ExprKind::kMatch: return "Match_";
-    case ExprKind::kFunction: return "Function";
+      name += "TupleGetItem" + std::to_string(static_cast<const TupleGetItemNode&>(*expr).index()) + "_";
+      return;
+    case ExprKind::kLet: name += "Let_"; return;
+    case ExprKind::kIf: name += "If_"; return;
+    case ExprKind::kMatch: name += "Match_"; return;
+    case ExprKind::kFunction: name += "Function"; return;
     case ExprKind::kVar:
     case ExprKind::kGlobalVar:
     case ExprKind::kConstant:
@@ -41,44 +44,46 @@ std::string name_of(const Expr& expr) {
     case ExprKind::kConstructor:
     case ExprKind::kRefCreate:
     case ExprKind::kRefRead:
-    case ExprKind::kRefWrite: return "";
+    case ExprKind::kRefWrite: return;
   }
-  return "";
 }
 
 /// The body of a match: its nodes over its parameters.
 class Extractor final : public Rewriter {
  public:
-  explicit Extractor(PatternGroup& group) : group_(group) {}
+  Extractor(PatternGroup& group, bool typed) : group_(group), typed_(typed) {}
   using Rewriter::map;
 
  private:
   bool enter(const Expr&) override { return true; }
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
-    group_.name += name_of(original);
+    append_name(original, group_.name);
     group_.inner.push_back(original);
     return rebuilt;
   }
+  Type type_of_rebuilt(const ExprNode& node) const override { return typed_ ? node.checked_type() : Type(); }
   PatternGroup& group_;
+  const bool typed_;
 };
 
 }  // namespace
 
-PatternGroups::PatternGroups(const DFPattern& pattern, const Expr& root)
-    : parts_(parts_in_order(pattern)), graph_(root) {
+PatternGroups::PatternGroups(const DFPattern& pattern, const Expr& root, bool typed)
+    : parts_(parts_in_order(pattern)), graph_(root), taken_(graph_.size()), within_(graph_.size()), typed_(typed) {
   for (uint32_t i = 0; i < graph_.size(); ++i) {
     const auto* function = as<FunctionNode>(graph_[i]);
     if (function && function->attr("PartitionedFromPattern"))
-      post_order(function->body(), [this](const Expr& expr) { taken_.insert(expr.get()); });
+      post_order(function->body(), [this](const Expr& expr) { taken_[graph_.number_of(expr.get())] = true; });
   }
   DFMatcher matcher(pattern, &graph_);
   for (uint32_t i = static_cast<uint32_t>(graph_.size()); i-- > 0;)
-    if (!taken_.contains(graph_[i].get()) && matcher.match(graph_[i])) enter(graph_[i], matcher.matches());
+    if (!taken_[i] && matcher.match(graph_[i])) enter(graph_[i], matcher.matches());
 }
 
-void PatternGroups::find_inputs(PatternGroup& group, PointerMap<Expr>& param_of) {
+void PatternGroups::find_inputs(PatternGroup& group) {
   // What lies between parent and child of a dominator was matched by the leaves of its path; so was the inside of
   // functions.
+  is_input_.clear();
   PointerSet inner;
   for (const DFPattern& part : parts_) {
     if (part->kind() == Form::kDominator)
@@ -89,13 +94,12 @@ void PatternGroups::find_inputs(PatternGroup& group, PointerMap<Expr>& param_of)
         post_order(as<FunctionNode>(expr)->body(), [&](const Expr& node) { inner.insert(node.get()); });
   }
   const auto input = [&](const DFPattern& part, const Expr& expr) {
-    if (inner.contains(expr.get()) || is_global(expr) || param_of.contains(expr.get())) return;
+    if (inner.contains(expr.get()) || is_global(expr)) return;
     if (as<ConstantNode>(expr) && asks_for_constant(part)) return;
-    group.params.push_back(
-        make_var("FunctionVar_" + std::to_string(matched_) + "_" + std::to_string(group.params.size()), {},
-                 NodeInfo(OriginSet::none())));
+    if (!is_input_.insert(expr.get(), true).second) return;
+    group.params.push_back(make_var("FunctionVar_" + std::to_string(matched_) + "_" + std::to_string(group.params.size()),
+                                    typed_ ? expr->checked_type() : Type(), NodeInfo(OriginSet::none())));
     group.inputs.push_back(expr);
-    param_of.insert(expr.get(), Expr(group.params.back()));
   };
   for (const DFPattern& part : parts_) {
     for (const Expr& met : group.matches.of(part)) {
@@ -111,34 +115,34 @@ void PatternGroups::find_inputs(PatternGroup& group, PointerMap<Expr>& param_of)
 }
 
 // Whether what the match computes on the way to its root may vanish from outside.
-bool PatternGroups::is_closed(const PatternGroup& group) const {
-  PointerSet within;
-  for (const Expr& expr : group.inner) within.insert(expr.get());
+bool PatternGroups::is_closed(const PatternGroup& group) {
+  for (const Expr& expr : group.inner) within_[graph_.number_of(expr.get())] = matched_;
   const uint32_t root = graph_.number_of(group.root.get());
   for (const Expr& expr : group.inner) {
     if (is_global(expr) || expr->kind() == ExprKind::kConstant) continue;
-    if (taken_.contains(expr.get())) return false;
-    if (expr == group.root) continue;
-    for (uint32_t user : graph_.users(graph_.number_of(expr.get())))
-      if (!within.contains(graph_[user].get()) && !graph_.post_dominated(user, root)) return false;
+    const uint32_t number = graph_.number_of(expr.get());
+    if (taken_[number]) return false;
+    if (number == root) continue;
+    for (uint32_t user : graph_.users(number))
+      if (within_[user] != matched_ && !graph_.post_dominated(user, root)) return false;
   }
   return true;
 }
 
-void PatternGroups::enter(const Expr& root, const DFMatches& matches) {
+void PatternGroups::enter(const Expr& root, DFMatches matches) {
   PatternGroup group;
   group.root = root;
-  group.matches = matches;
-  PointerMap<Expr> param_of;
-  find_inputs(group, param_of);
+  group.matches = std::move(matches);
+  find_inputs(group);
   ++matched_;
-  Extractor extractor(group);
+  Extractor extractor(group, typed_);
   for (size_t i = 0; i < group.inputs.size(); ++i) extractor.map(group.inputs[i], Expr(group.params[i]));
   group.body = extractor.run(root);
   if (group.inner.empty() || !is_closed(group)) return;
   std::vector<OriginSet> origins;
+  origins.reserve(group.inner.size());
   for (const Expr& expr : group.inner) {
-    taken_.insert(expr.get());
+    taken_[graph_.number_of(expr.get())] = true;
     origins.push_back(expr->origins());
   }
   group.origins = OriginSet::merge_all(origins);

@@ -24,7 +24,8 @@ struct PatternGroup {
 /// All matches of `pattern` in `root` that do not overlap, by root expression.
 class PatternGroups {
  public:
-  PatternGroups(const DFPattern& pattern, const Expr& root);
+  /// `typed`: `root` is, and so are the parameters and bodies of matches.
+  PatternGroups(const DFPattern& pattern, const Expr& root, bool typed);
   /// The match whose root is `expr`, or null.
   const PatternGroup* at(const ExprNode* expr) const {
     const size_t* group = at_.find(expr);
@@ -33,16 +34,19 @@ class PatternGroups {
   bool empty() const { return groups_.empty(); }
 
  private:
-  void enter(const Expr& root, const DFMatches& matches);
-  void find_inputs(PatternGroup& group, PointerMap<Expr>& param_of);
-  bool is_closed(const PatternGroup& group) const;
+  void enter(const Expr& root, DFMatches matches);
+  void find_inputs(PatternGroup& group);
+  bool is_closed(const PatternGroup& group);
 
   std::vector<DFPattern> parts_;
   DataflowGraph graph_;
   std::vector<PatternGroup> groups_;
   PointerMap<size_t> at_;
-  PointerSet taken_;  // by earlier matches, or in functions that were cut out before
-  int matched_ = 0;
+  std::vector<bool> taken_;       // by number: by earlier matches, or in functions that were cut out before
+  std::vector<uint32_t> within_;  // by number: the last match that the node was looked at for
+  PointerMap<bool> is_input_;     // of the match that is entered
+  uint32_t matched_ = 0;
+  const bool typed_;
 };
 
 }  // namespace baton

@@ -1,5 +1,7 @@
 #include "baton/byoc/pattern_rewrite.h"
 
+#include <algorithm>
+
 #include "baton/byoc/pattern_groups.h"
 #include "baton/byoc/typed_expr.h"
 #include "baton/ir/structural.h"
@@ -12,26 +14,43 @@ namespace {
 
 class Partitioner final : public Rewriter {
  public:
-  Partitioner(const PatternGroups& groups, const FunctionAttrs& attrs, const DFCheck& check)
-      : groups_(groups), attrs_(attrs), check_(check) {}
+  Partitioner(const PatternGroups& groups, const FunctionAttrs& attrs, const DFCheck& check, CutTypes types)
+      : groups_(groups), attrs_(attrs), check_(check), types_(types) {}
 
  private:
   bool enter(const Expr&) override { return true; }
+  Type type_of_rebuilt(const ExprNode& node) const override { return types_ == CutTypes::kGiven ? node.checked_type() : Type(); }
 
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
     const PatternGroup* group = groups_.at(original.get());
     if (!group || (check_ && !check_(original))) return rebuilt;
     std::vector<Expr> args;
+    args.reserve(group->inputs.size());
     for (const Expr& input : group->inputs) args.push_back(mapped(input));
-    Function function = make_function(group->params, group->body, {}, {{"PartitionedFromPattern", group->name}},
-                                      NodeInfo(group->origins));
-    for (const auto& [name, value] : attrs_) function = with_attr(function, name, value);
-    return make_call(Expr(function), std::move(args), {}, NodeInfo(group->origins));
+    return make_call(Expr(cut_out(*group)), std::move(args), {}, NodeInfo(group->origins, {}, type_of_rebuilt(*original)));
+  }
+
+  Function cut_out(const PatternGroup& group) const {
+    FunctionAttrs attrs;
+    attrs.reserve(1 + attrs_.size());
+    attrs.emplace_back("PartitionedFromPattern", group.name);
+    for (const auto& [name, value] : attrs_) {
+      const auto at = std::ranges::find(attrs, name, &FunctionAttrs::value_type::first);
+      if (at == attrs.end()) attrs.emplace_back(name, value);
+      else at->second = value;
+    }
+    if (types_ != CutTypes::kGiven) return make_function(group.params, group.body, {}, std::move(attrs), NodeInfo(group.origins));
+    std::vector<Type> params;
+    params.reserve(group.params.size());
+    for (const Var& param : group.params) params.push_back(param->checked_type());
+    const Type result = group.body->checked_type();
+    return make_function(group.params, group.body, result, std::move(attrs), NodeInfo(group.origins, {}, func_type(std::move(params), result)));
   }
 
   const PatternGroups& groups_;
   const FunctionAttrs& attrs_;
   const DFCheck& check_;
+  const CutTypes types_;
 };
 
 class CallbackRewriter final : public Rewriter {
@@ -69,9 +88,10 @@ class CallbackRewriter final : public Rewriter {
 
 }  // namespace
 
-Expr dataflow_partition(const DFPattern& pattern, const Expr& expr, const FunctionAttrs& attrs, const DFCheck& check) {
-  const PatternGroups groups(pattern, expr);
-  return groups.empty() ? expr : Partitioner(groups, attrs, check).run(expr);
+Expr dataflow_partition(const DFPattern& pattern, const Expr& expr, const FunctionAttrs& attrs, const DFCheck& check, CutTypes types) {
+  BATON_CHECK(types == CutTypes::kLeftOpen || expr->checked_type(), "the types of an expression that has none");
+  const PatternGroups groups(pattern, expr, types == CutTypes::kGiven);
+  return groups.empty() ? expr : Partitioner(groups, attrs, check, types).run(expr);
 }
 
 Expr dataflow_rewrite(const std::vector<DFCallback>& callbacks, const Expr& expr, const IRModule& module,
@@ -83,7 +103,7 @@ Expr dataflow_rewrite(const std::vector<DFCallback>& callbacks, const Expr& expr
     const Expr before = now;
     for (const DFCallback& callback : callbacks) {
       if (callback.require_type) now = typed_expr(now, module.get());
-      const PatternGroups groups(callback.pattern, now);
+      const PatternGroups groups(callback.pattern, now, false);
       if (!groups.empty()) now = CallbackRewriter(groups, callback, replaced).run(now);
       once = callback.rewrite_once;
       ++round;

@@ -14,12 +14,18 @@ namespace baton {
 /// Whether a match is to be used; asked with its root.
 using DFCheck = std::function<bool(const Expr& root)>;
 
+/// What is known of the types of functions that are cut out.
+enum class CutTypes : uint8_t {
+  kLeftOpen,  ///< nothing: parameters are not annotated, and whatever is changed has no type
+  kGiven,     ///< what type inference would find: `expr` is typed, and the result then is
+};
+
 /// `expr` with each match of `pattern` that `check` accepts as a call of a function of its own, whose parameters are
 /// what the leaves of the pattern met. Matches are looked for from the last node to the first and do not overlap; a
 /// match one of whose inner values is used outside of it is none, unless all such uses lead back to its root. Constants
 /// that a constant pattern met are inside. The function gets PartitionedFromPattern="<op>_<op>_", then `attrs`.
 Expr dataflow_partition(const DFPattern& pattern, const Expr& expr, const FunctionAttrs& attrs = {},
-                        const DFCheck& check = {});
+                        const DFCheck& check = {}, CutTypes types = CutTypes::kLeftOpen);
 
 /// One rule: the matches of `pattern` are replaced by what `rewrite` returns for the root as it was, the same node over
 /// rewritten inputs, and what the parts of the pattern met (rewritten).

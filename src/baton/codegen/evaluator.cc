@@ -1,5 +1,6 @@
 #include "baton/codegen/evaluator.h"
 
+#include <algorithm>
 #include <mutex>
 #include <unordered_map>
 
@@ -23,6 +24,18 @@ struct Lifted {
   std::vector<NDArray> inputs;
 };
 
+Expr lift(const Expr& arg, std::vector<Var>& params, std::vector<NDArray>& inputs);
+
+std::vector<Expr> lift_args(const CallNode& call, std::vector<Var>& params, std::vector<NDArray>& inputs) {
+  const OpDef* op = call.op();
+  if (!op) throw NotSupported("a call of a function cannot be evaluated");
+  if (!op->compute) throw NotSupported("operator " + op->name + " cannot be run: it has no compute");
+  BATON_CHECK(call.checked_type(), "a call is evaluated before it is typed: " + op->name);
+  std::vector<Expr> args;
+  for (const Expr& arg : call.args()) args.push_back(lift(arg, params, inputs));
+  return args;
+}
+
 Expr lift(const Expr& arg, std::vector<Var>& params, std::vector<NDArray>& inputs) {
   if (const auto* constant = as<ConstantNode>(arg)) {
     const Type type = constant->checked_type();
@@ -40,24 +53,38 @@ Expr lift(const Expr& arg, std::vector<Var>& params, std::vector<NDArray>& input
     }
     return make_tuple(std::move(fields), NodeInfo(OriginSet::none(), {}, tuple_type(std::move(types))));
   }
+  if (const auto* call = as<CallNode>(arg)) {
+    std::vector<Expr> args = lift_args(*call, params, inputs);
+    return make_call(call->callee(), std::move(args), call->attrs(), NodeInfo(OriginSet::none(), {}, call->checked_type()));
+  }
   throw NotSupported("a call is evaluated whose arguments are not all constants");
 }
 
 Lifted lift(const CallNode& call) {
-  const OpDef* op = call.op();
-  if (!op) throw NotSupported("a call of a function cannot be evaluated");
-  if (!op->compute) throw NotSupported("operator " + op->name + " cannot be run: it has no compute");
-  BATON_CHECK(call.checked_type(), "a call is evaluated before it is typed: " + op->name);
   Lifted lifted;
   std::vector<Var> params;
-  std::vector<Expr> args;
-  for (const Expr& arg : call.args()) args.push_back(lift(arg, params, lifted.inputs));
+  std::vector<Expr> args = lift_args(call, params, lifted.inputs);
   const Type result = static_result_type(call, lifted.inputs);  // the arguments are known, so the extents are
-  const NodeInfo typed(OriginSet::none(), {}, result);
-  const Expr body = make_call(call.callee(), std::move(args), call.attrs(), typed);
+  const Expr body = make_call(call.callee(), std::move(args), call.attrs(), NodeInfo(OriginSet::none(), {}, result));
   lifted.function = make_function(std::move(params), body, result, {{"Primitive", 1}},
                                   NodeInfo(OriginSet::none()));
   return lifted;
+}
+
+/// Whether a call stands in the arguments.
+bool is_nested(const Expr& arg) {
+  if (const auto* tuple = as<TupleNode>(arg)) return std::any_of(tuple->fields().begin(), tuple->fields().end(), is_nested);
+  return as<CallNode>(arg) != nullptr;
+}
+bool is_nested(const CallNode& call) { return std::any_of(call.args().begin(), call.args().end(), [](const Expr& arg) { return is_nested(arg); }); }
+
+/// Whether extents of all calls are known before their values are.
+bool is_static(const Expr& expr) {
+  if (const auto* tuple = as<TupleNode>(expr)) return std::all_of(tuple->fields().begin(), tuple->fields().end(), is_static);
+  const auto* call = as<CallNode>(expr);
+  if (!call) return true;
+  const auto* type = as_type<TensorTypeNode>(call->checked_type());
+  return type && type->is_static() && std::all_of(call->args().begin(), call->args().end(), is_static);
 }
 
 /// A dense buffer in Halide's order.
@@ -95,22 +122,19 @@ class KernelEvaluator final : public Evaluator {
   explicit KernelEvaluator(EvaluateBy by) : by_(by) {}
 
   std::vector<NDArray> evaluate(const CallNode& call) override {
-    Lifted lifted = lift(call);
-    std::vector<NDArray> outputs;
     stop_if_asked();
-    bool empty = true;
-    for (const TensorTypeNode* type : flat_types(lifted.function->ret_type())) {
-      outputs.push_back(NDArray::empty(type->extents(), type->dtype()));
-      if (!outputs.back())
-        throw Error("not enough memory for a folded constant of type " + type_text(Type(type)));
-      empty = empty && outputs.back().size() == 0;
-    }
-    if (empty) return outputs;
+    if (is_nested(call)) return evaluate_nested(call);
+    Lifted lifted = lift(call);
+    std::vector<NDArray> outputs = empty_outputs(lifted);
+    if (std::all_of(outputs.begin(), outputs.end(), [](const NDArray& output) { return output.size() == 0; })) return outputs;
     if (by_ != EvaluateBy::kKernel) {
-      const double limit_s = by_ == EvaluateBy::kInterpreter ? 1e9 : compile_expectation(lifted.function);
+      InterpretOptions options;
+      if (by_ == EvaluateBy::kChoose) options.limit_s = compile_expectation(lifted.function);
+      options.strided = by_ != EvaluateBy::kElementwise;
+      options.elementwise = by_ != EvaluateBy::kStrided;
       std::string why;
-      if (interpret(*lifted.function, lifted.inputs, outputs, limit_s, &why)) return outputs;
-      if (by_ == EvaluateBy::kInterpreter)
+      if (interpret(*lifted.function, lifted.inputs, outputs, options, &why)) return outputs;
+      if (by_ != EvaluateBy::kChoose)
         throw NotSupported("operator " + call.op()->name + " cannot be interpreted: " + why);
     }
     run_kernel(lifted, outputs);
@@ -122,6 +146,49 @@ class KernelEvaluator final : public Evaluator {
     std::shared_ptr<const KernelLibrary> library;
     KernelFunction function = nullptr;
   };
+
+  static std::vector<NDArray> empty_outputs(const Lifted& lifted) {
+    std::vector<NDArray> outputs;
+    for (const TensorTypeNode* type : flat_types(lifted.function->ret_type())) {
+      outputs.push_back(NDArray::empty(type->extents(), type->dtype()));
+      if (!outputs.back()) throw Error("not enough memory for a folded constant of type " + type_text(Type(type)));
+    }
+    return outputs;
+  }
+
+  /// All calls in one walk through memory where that has strides; otherwise one after the other.
+  std::vector<NDArray> evaluate_nested(const CallNode& call) {
+    if (by_ != EvaluateBy::kKernel && is_static(Expr(&call))) {
+      Lifted lifted = lift(call);
+      std::vector<NDArray> outputs = empty_outputs(lifted);
+      InterpretOptions options;
+      options.strided = by_ != EvaluateBy::kElementwise;
+      options.elementwise = by_ == EvaluateBy::kElementwise;
+      if (interpret(*lifted.function, lifted.inputs, outputs, options)) return outputs;
+    }
+    if (by_ == EvaluateBy::kStrided) throw NotSupported("the calls have no strides in common");
+    std::vector<Expr> args;
+    for (const Expr& arg : call.args()) args.push_back(evaluated(arg));
+    return evaluate(*make_call(call.callee(), std::move(args), call.attrs(), NodeInfo(OriginSet::none(), {}, call.checked_type())));
+  }
+
+  /// The value of an argument.
+  Expr evaluated(const Expr& arg) {
+    const NodeInfo info(OriginSet::none(), {}, arg->checked_type());
+    if (const auto* tuple = as<TupleNode>(arg)) {
+      std::vector<Expr> fields;
+      for (const Expr& field : tuple->fields()) fields.push_back(evaluated(field));
+      return make_tuple(std::move(fields), info);
+    }
+    const auto* call = as<CallNode>(arg);
+    if (!call) return arg;
+    std::vector<NDArray> values = evaluate(*call);
+    const NodeInfo none(OriginSet::none());
+    if (!as_type<TupleTypeNode>(arg->checked_type())) return make_constant(std::move(values.at(0)), none);
+    std::vector<Expr> fields;
+    for (NDArray& value : values) fields.push_back(make_constant(std::move(value), none));
+    return make_tuple(std::move(fields), info);
+  }
 
   static KernelRequest request_for(const Function& function) { return {function, {}, "trivial", {}}; }
 

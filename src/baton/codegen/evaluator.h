@@ -9,8 +9,10 @@ namespace baton {
 
 enum class EvaluateBy {
   kChoose,       ///< interpret unless compiling (or a kernel that is there already) is expected to be faster
-  kInterpreter,  ///< for tests; NotSupported when it lacks something
-  kKernel,       ///< for tests
+  kInterpreter,  ///< the others are for tests; NotSupported when it lacks something
+  kStrided,      ///< interpreted in strides or not at all
+  kElementwise,  ///< interpreted, but never in strides
+  kKernel,
 };
 
 /// Thread safe. Compiled kernels are kept in the process and in the kernel cache.

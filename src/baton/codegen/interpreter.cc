@@ -16,6 +16,7 @@
 
 #include "baton/codegen/interpreter_program.h"
 #include "baton/codegen/lower.h"
+#include "baton/codegen/strided_program.h"
 #include "baton/runtime/thread_pool.h"
 
 namespace baton {
@@ -29,7 +30,9 @@ struct Unknown {
 };
 
 constexpr size_t kMostInstructions = 4000;
-constexpr double kSecondsPerStep = 0.6e-9;  // per instruction and element, measured; 8 for a division or exp
+// Per instruction and element, measured; a division or exp counts as 8.
+constexpr double kSecondsPerStep = 0.6e-9;
+constexpr double kSecondsPerStridedStep = 0.2e-9;
 
 std::string type_name(Halide::Type type) {
   return (type.is_float() ? "float" : type.is_int() ? "int" : "uint") + std::to_string(type.bits());
@@ -614,20 +617,29 @@ struct Job {
   }
 };
 
+double expected_seconds(const Program& program, const std::optional<StridedProgram>& strided, int64_t elements) {
+  if (strided) return strided->work() * static_cast<double>(strided->positions()) * kSecondsPerStridedStep;
+  return program.work() * static_cast<double>(elements) * kSecondsPerStep;
+}
+
 }  // namespace
 
 bool interpret(const FunctionNode& function, const std::vector<NDArray>& inputs,
-               std::vector<NDArray>& outputs, double limit_s, std::string* why) {
+               std::vector<NDArray>& outputs, const InterpretOptions& options, std::string* why) {
   static std::atomic<uint64_t> serial{0};
   std::vector<Program> programs;
+  std::vector<std::optional<StridedProgram>> strided;
   try {
     const LoweredKernel kernel = lower(function, {"baton_interpreted" + std::to_string(serial++), {}});
     double seconds = 0;
     for (size_t i = 0; i < outputs.size(); ++i) {
       programs.push_back(Translator(kernel, inputs).run(kernel.outputs[i]));
-      seconds += programs.back().work() * static_cast<double>(outputs[i].size()) * kSecondsPerStep;
+      std::string refusal = "strides are not wanted";
+      strided.push_back(options.strided ? make_strided(programs.back(), &refusal) : std::nullopt);
+      if (!strided.back() && !options.elementwise) throw Unknown{refusal};
+      seconds += expected_seconds(programs.back(), strided.back(), outputs[i].size());
     }
-    if (seconds / current_threads() > limit_s) {
+    if (seconds / current_threads() > options.limit_s) {
       if (why) *why = "it would take " + std::to_string(seconds) + " s";
       return false;
     }
@@ -639,8 +651,12 @@ bool interpret(const FunctionNode& function, const std::vector<NDArray>& inputs,
     return false;
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].size() == 0) continue;
+    if (strided[i]) {
+      strided[i]->run(element_of(halide_type(outputs[i].dtype())), outputs[i].data());
+      continue;
+    }
     const int64_t chunks = (outputs[i].size() + kChunk - 1) / kChunk;
-    if (chunks == 0) continue;
     const int64_t tasks = std::min<int64_t>(chunks, chunks < 64 ? 1 : 4 * current_threads());
     Job{programs[i], outputs[i], chunks, tasks}.run();
   }

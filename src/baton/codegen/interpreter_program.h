@@ -97,4 +97,7 @@ struct Program {
   void run(std::vector<int64_t>& registers, int64_t begin) const;
 };
 
+/// Runs one instruction that is neither a load nor a loop.
+void run_simple(const Instruction& instruction, std::vector<int64_t>& registers);
+
 }  // namespace baton

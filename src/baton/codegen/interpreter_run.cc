@@ -298,14 +298,18 @@ void run_one(const Program& program, const Instruction& i, std::vector<int64_t>&
   }
 }
 
+void wrap_result(const Instruction& i, std::vector<int64_t>& r) {
+  if (i.wrap_bits == 0) return;
+  if (i.kind == RegKind::kI32)
+    wrap<int32_t>(r, i);
+  else if (i.kind == RegKind::kI64)
+    wrap<int64_t>(r, i);
+}
+
 void run_block(const Program& program, const std::vector<Instruction>& block, std::vector<int64_t>& r) {
   for (const Instruction& i : block) {
     run_one(program, i, r);
-    if (i.wrap_bits == 0) continue;
-    if (i.kind == RegKind::kI32)
-      wrap<int32_t>(r, i);
-    else if (i.kind == RegKind::kI64)
-      wrap<int64_t>(r, i);
+    wrap_result(i, r);
   }
 }
 
@@ -326,6 +330,12 @@ double work_of(const Program& program, const std::vector<Instruction>& block) {
 }
 
 }  // namespace
+
+void run_simple(const Instruction& instruction, std::vector<int64_t>& registers) {
+  static const Program none;
+  run_one(none, instruction, registers);
+  wrap_result(instruction, registers);
+}
 
 double Program::work() const { return work_of(*this, body); }
 

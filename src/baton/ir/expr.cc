@@ -89,7 +89,7 @@ Expr make_tuple_get_item(Expr tuple, int index, NodeInfo info) {
   keep_type_if(is_typed(tuple.get()), info);
   return make_ref<const TupleGetItemNode>(std::move(tuple), index, given(std::move(info)));
 }
-Call make_call(Expr callee, std::vector<Expr> args, Attrs attrs, NodeInfo info) {
+Call make_call(Expr callee, ExprList args, Attrs attrs, NodeInfo info) {
   keep_type_if(!info.type || (is_typed(callee.get()) && are_typed(args)), info);
   return make_ref<const CallNode>(std::move(callee), std::move(args), std::move(attrs), given(std::move(info)));
 }

@@ -13,6 +13,7 @@
 #include "baton/ir/origin.h"
 #include "baton/ir/type.h"
 #include "baton/support/base/ndarray.h"
+#include "baton/support/node_list.h"
 #include "baton/support/ref.h"
 #include "baton/support/source.h"
 
@@ -52,6 +53,7 @@ class ExprNode : public RefCounted {
 };
 
 using Expr = Ref<const ExprNode>;
+using ExprList = NodeList<Expr>;  ///< what calls and tuples hold
 
 /// `expr` as a T, or null when it is null or of another kind: as<CallNode>(e).
 template <class T>
@@ -122,11 +124,11 @@ class OpNode final : public ExprNode {
 class TupleNode final : public ExprNode {
  public:
   static constexpr ExprKind kKind = ExprKind::kTuple;
-  TupleNode(std::vector<Expr> fields, NodeInfo info) : ExprNode(kKind, std::move(info)), fields_(std::move(fields)) {}
-  const std::vector<Expr>& fields() const { return fields_; }
+  TupleNode(ExprList fields, NodeInfo info) : ExprNode(kKind, std::move(info)), fields_(std::move(fields)) {}
+  const ExprList& fields() const { return fields_; }
 
  private:
-  std::vector<Expr> fields_;
+  ExprList fields_;
 };
 
 class TupleGetItemNode final : public ExprNode {
@@ -145,17 +147,17 @@ class TupleGetItemNode final : public ExprNode {
 class CallNode final : public ExprNode {
  public:
   static constexpr ExprKind kKind = ExprKind::kCall;
-  CallNode(Expr callee, std::vector<Expr> args, Attrs attrs, NodeInfo info)
+  CallNode(Expr callee, ExprList args, Attrs attrs, NodeInfo info)
       : ExprNode(kKind, std::move(info)), callee_(std::move(callee)), args_(std::move(args)), attrs_(std::move(attrs)) {}
   const Expr& callee() const { return callee_; }
-  const std::vector<Expr>& args() const { return args_; }
+  const ExprList& args() const { return args_; }
   const Attrs& attrs() const { return attrs_; }  ///< null for calls of functions, and of operators without attributes
   /// The operator called, or null when a function is called.
   const OpDef* op() const;
 
  private:
   Expr callee_;
-  std::vector<Expr> args_;
+  ExprList args_;
   Attrs attrs_;
 };
 using Call = Ref<const CallNode>;
@@ -257,7 +259,7 @@ GlobalVar make_global_var(std::string name);
 Constant make_constant(NDArray value, NodeInfo info);
 Expr make_tuple(std::vector<Expr> fields, NodeInfo info);
 Expr make_tuple_get_item(Expr tuple, int index, NodeInfo info);
-Call make_call(Expr callee, std::vector<Expr> args, Attrs attrs, NodeInfo info);
+Call make_call(Expr callee, ExprList args, Attrs attrs, NodeInfo info);
 Function make_function(std::vector<Var> params, Expr body, Type ret_type, FunctionAttrs attrs, NodeInfo info,
                        std::vector<TypeVar> type_params = {});
 /// `old` with other parameters and another body; its annotations of types, attributes, span and origins stay.

@@ -20,9 +20,14 @@ OriginId OriginTable::add(const Ref<const Origin>& origin) {
   return OriginId(id);
 }
 
+void OriginTable::retire(OriginId id, Retired why) {
+  if (retired_.use_count() > 1) retired_ = std::make_shared<std::map<uint32_t, Retired>>(*retired_);
+  (*retired_)[index(id)] = std::move(why);
+}
+
 const Retired* OriginTable::retired(OriginId id) const {
-  const auto at = retired_.find(index(id));
-  return at == retired_.end() ? nullptr : &at->second;
+  const auto at = retired_->find(index(id));
+  return at == retired_->end() ? nullptr : &at->second;
 }
 
 Function IRModuleNode::find(const std::string& name) const {

@@ -32,10 +32,10 @@ class OriginTable {
   /// The id of `origin`, or nothing when it never entered this module.
   std::optional<OriginId> find(const Origin* origin) const;
   OriginId add(const Ref<const Origin>& origin);  ///< the old id when it is there already
-  void retire(OriginId id, Retired why) { retired_[index(id)] = std::move(why); }
+  void retire(OriginId id, Retired why);
   /// Null while some node carries it.
   const Retired* retired(OriginId id) const;
-  const std::map<uint32_t, Retired>& all_retired() const { return retired_; }
+  const std::map<uint32_t, Retired>& all_retired() const { return *retired_; }
   /// Whether both have the same origins because neither has added one since it was copied.
   bool shares_origins_with(const OriginTable& other) const { return known_ == other.known_; }
 
@@ -44,8 +44,9 @@ class OriginTable {
     std::vector<Ref<const Origin>> origins;
     PointerIndex ids;
   };
+  // Both are shared by copies of a module until one of them is written to.
   std::shared_ptr<Known> known_ = std::make_shared<Known>();
-  std::map<uint32_t, Retired> retired_;
+  std::shared_ptr<std::map<uint32_t, Retired>> retired_ = std::make_shared<std::map<uint32_t, Retired>>();
 };
 
 class IRModuleNode;

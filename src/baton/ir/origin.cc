@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
+#include <set>
 
 #include "baton/ir/origin_fault.h"
 #include "baton/support/error.h"
+#include "baton/support/node_list.h"
 
 namespace baton {
 
@@ -26,27 +29,57 @@ void append(Origins& to, std::span<const Origin* const> from) {
   for (const Origin* origin : from) to.emplace_back(Ref<const Origin>(origin));
 }
 
+// Programs have few operators and many calls. Names stay for good: a process meets only so many.
+const std::string* kept_name(const std::string& name) {
+  static std::mutex mutex;
+  static std::set<std::string> names;
+  thread_local const std::string* last = nullptr;
+  if (last && *last == name) return last;
+  const std::lock_guard lock(mutex);
+  return last = &*names.insert(name).first;
+}
+
 }  // namespace
 
-Origin::Origin(std::string op, Attrs attrs, Span span, std::string source_name)
+Origin::Origin(const std::string& op, Attrs attrs, Span span, std::string source_name)
     : OriginRep(false),
-      op_(std::move(op)),
-      source_name_(std::move(source_name)),
+      op_(kept_name(op)),
+      source_name_(source_name.empty() ? nullptr : std::make_unique<const std::string>(std::move(source_name))),
       attrs_(std::move(attrs)),
       span_(std::move(span)),
       serial_(next_serial++) {}
 
 Ref<const Origin> Origin::create(std::string op, Attrs attrs, Span span, std::string source_name) {
-  return make_ref<const Origin>(std::move(op), std::move(attrs), std::move(span), std::move(source_name));
+  return make_ref<const Origin>(op, std::move(attrs), std::move(span), std::move(source_name));
 }
 
-// More than one origin, or causes. Keeps references beside the plain pointers that spans are made of.
+const std::string& Origin::source_name() const {
+  static const std::string none;
+  return source_name_ ? *source_name_ : none;
+}
+
+// More than one origin, or causes: a list that it holds a reference to each of.
 struct OriginSet::Many final : OriginRep {
-  Many() : OriginRep(true) {}
-  Origins held;
-  std::vector<const Origin*> origins, causes;
-  std::vector<std::string> reasons;
-  std::string reason;
+  struct Reasons {
+    std::vector<std::string> each;
+    std::string text;
+  };
+  Many(const Origins& origins, const Origins& causes) : OriginRep(true), count(origins.size()) {
+    std::vector<const Origin*> all;
+    all.reserve(origins.size() + causes.size());
+    for (const Origins* part : {&origins, &causes})
+      for (const auto& origin : *part) all.push_back(Ref<const Origin>(origin).detach());
+    list = std::move(all);
+  }
+  ~Many() override {
+    for (const Origin* origin : list) origin->release();
+  }
+  std::span<const Origin* const> origins() const { return {list.data(), count}; }
+  std::span<const Origin* const> causes() const { return {list.data() + count, list.size() - count}; }
+
+  NodeList<const Origin*> list;  // origins, then causes
+  size_t count;                  // of origins
+  std::unique_ptr<const Reasons> reasons;
 };
 
 const OriginSet::Many* OriginSet::many() const { return rep_ && rep_->many_ ? static_cast<const Many*>(rep_.get()) : nullptr; }
@@ -67,13 +100,13 @@ OriginSet OriginSet::build(Origins origins, Origins causes, std::vector<std::str
   reasons.erase(std::unique(reasons.begin(), reasons.end()), reasons.end());
   if (origins.empty() && causes.empty() && reasons.empty()) return none();
   if (origins.size() == 1 && causes.empty() && reasons.empty()) return of(origins[0]);
-  auto many = make_ref<Many>();
-  for (const auto& origin : origins) many->origins.push_back(origin.get());
-  for (const auto& cause : causes) many->causes.push_back(cause.get());
-  for (const auto& reason : reasons) many->reason += (many->reason.empty() ? "" : "; ") + reason;
-  many->reasons = std::move(reasons);
-  many->held = std::move(origins);
-  many->held.insert(many->held.end(), causes.begin(), causes.end());
+  auto many = make_ref<Many>(origins, causes);
+  if (!reasons.empty()) {
+    auto told = std::make_unique<Many::Reasons>();
+    for (const auto& reason : reasons) told->text += (told->text.empty() ? "" : "; ") + reason;
+    told->each = std::move(reasons);
+    many->reasons = std::move(told);
+  }
   return OriginSet(Ref<const OriginRep>(many));
 }
 
@@ -100,25 +133,26 @@ OriginSet OriginSet::merge_all(std::span<const OriginSet> sets) {
   for (const OriginSet& set : sets) {
     append(all, set.origins());
     append(because, set.causes());
-    if (const Many* many = set.many()) reasons.insert(reasons.end(), many->reasons.begin(), many->reasons.end());
+    const Many* many = set.many();
+    if (many && many->reasons) reasons.insert(reasons.end(), many->reasons->each.begin(), many->reasons->each.end());
   }
   return build(std::move(all), std::move(because), std::move(reasons));
 }
 
 std::span<const Origin* const> OriginSet::origins() const {
   if (!rep_) return {};
-  if (const Many* set = many()) return set->origins;
+  if (const Many* set = many()) return set->origins();
   return {&static_cast<const Origin*>(rep_.get())->self_, 1};
 }
 
 std::span<const Origin* const> OriginSet::causes() const {
-  if (const Many* set = many()) return set->causes;
+  if (const Many* set = many()) return set->causes();
   return {};
 }
 
 std::string_view OriginSet::reason() const {
-  if (const Many* set = many()) return set->reason;
-  return {};
+  const Many* set = many();
+  return set && set->reasons ? std::string_view(set->reasons->text) : std::string_view();
 }
 
 bool operator==(const OriginSet& a, const OriginSet& b) {

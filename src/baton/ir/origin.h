@@ -5,6 +5,7 @@
 // Python). Nodes carry OriginSets. Passes never write them: a Rewriter opens an OriginScope for what it
 // rewrites, and nodes made inside get the scope's set.
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,16 +35,17 @@ class Origin final : public OriginRep {
  public:
   static Ref<const Origin> create(std::string op, Attrs attrs, Span span, std::string source_name = {});
 
-  const std::string& op() const { return op_; }                    ///< "nn.conv2d"
+  const std::string& op() const { return *op_; }                   ///< "nn.conv2d"
   const Attrs& attrs() const { return attrs_; }                    ///< as the user gave them; may be null
   const Span& span() const { return span_; }                       ///< where it stands in the text it was read from
-  const std::string& source_name() const { return source_name_; }  ///< e.g. the ONNX node; may be empty
+  const std::string& source_name() const;                          ///< e.g. the ONNX node; may be empty
   uint64_t serial() const { return serial_; }
 
  private:
   friend class OriginSet;
-  Origin(std::string op, Attrs attrs, Span span, std::string source_name);
-  std::string op_, source_name_;
+  Origin(const std::string& op, Attrs attrs, Span span, std::string source_name);
+  const std::string* op_;                           // one for all origins of the operator
+  std::unique_ptr<const std::string> source_name_;  // null: none
   Attrs attrs_;
   Span span_;
   uint64_t serial_;

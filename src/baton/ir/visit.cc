@@ -23,7 +23,8 @@ void post_order(const Expr& root, const std::function<void(const Expr&)>& visit,
       visit(*step.node);
       continue;
     }
-    if (!seen.add(step.node->get()).second) continue;
+    // A node that only its parent holds is met once.
+    if ((*step.node)->use_count() > 1 && !seen.add(step.node->get()).second) continue;
     stack.push_back({step.node, true});
     if (enter && !enter(*step.node)) continue;
     // for_each_child may hand out temporaries for Var handles, which have no children: visit those right here

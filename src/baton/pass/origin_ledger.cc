@@ -34,6 +34,7 @@ bool extends(const OriginTable& table, const OriginTable& base) {
   if (table.size() < base.size()) return false;
   for (size_t id = 0; id < base.size() && !table.shares_origins_with(base); ++id)
     if (&table.at(OriginId(id)) != &base.at(OriginId(id))) return false;
+  if (&table.all_retired() == &base.all_retired()) return true;
   for (const auto& [id, why] : base.all_retired())
     if (!table.retired(OriginId(id))) return false;
   return true;
@@ -58,7 +59,8 @@ std::vector<bool> carried_origins(const IRModuleNode& module, const OriginIds& i
   while (!todo.empty()) {
     const ExprNode* node = todo.back();
     todo.pop_back();
-    if (!seen.insert(node)) continue;
+    // A node that only its parent holds is met once.
+    if (node->use_count() > 1 && !seen.insert(node)) continue;
     for (const Origin* origin : node->origins().origins())
       if (const auto id = ids.find(origin)) carried[*id] = true;
     for_each_child(*node, [&](const Expr& child) { todo.push_back(child.get()); });

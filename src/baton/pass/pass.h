@@ -36,8 +36,8 @@ class PassInstrument {
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
-  /// The value of `call` (an operator call whose arguments are all constants or tuples of them); one array per
-  /// output. Throws NotSupported when the operator has no compute.
+  /// The value of `call` (an operator call whose arguments are constants, tuples of them, or such calls); one array per
+  /// output. Throws NotSupported when an operator has no compute; calls in arguments may then be tried one at a time.
   virtual std::vector<NDArray> evaluate(const CallNode& call) = 0;
 };
 

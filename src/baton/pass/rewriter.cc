@@ -104,19 +104,21 @@ Expr Rewriter::run(const Expr& root) {
   return mapped(root);
 }
 
-// The children as they became; false when all are the same. Children that were not entered stay as they are.
-bool Rewriter::rebuild_children(const ExprNode& node, std::vector<Expr>& children) const {
+// What the children became, into `became_`; false when all are the same. Children that were not entered stay as they are.
+bool Rewriter::children_changed(const ExprNode& node) const {
   bool changed = false;
+  became_.clear();
   for_each_child(node, [&](const Expr& child) {
     const Expr* result = memo_.find(child.get());
-    children.push_back(result ? *result : child);
-    changed |= children.back() != child;
+    became_.push_back(result ? result : &child);
+    changed |= *became_.back() != child;
   });
   return changed;
 }
 
 Expr Rewriter::rebuild(const ExprNode& node) const {
   const Expr same(&node);
+  const auto info = [&] { return node.with_type(type_of_rebuilt(node)); };
   if (const auto* function = as<FunctionNode>(&node)) {
     const Expr* body = memo_.find(function->body().get());
     if (!body) return same;  // not entered
@@ -127,13 +129,13 @@ Expr Rewriter::rebuild(const ExprNode& node) const {
       changed |= params.back() != param;
     }
     if (!changed) return same;
-    return remake_function(*function, std::move(params), *body);
+    return make_function(std::move(params), *body, function->ret_type(), function->attrs(), info(), function->type_params());
   }
   if (const auto* let = as<LetNode>(&node)) {
     const Var var = binder(let->var());
     const Expr value = mapped(let->value()), body = mapped(let->body());
     if (var == let->var() && value == let->value() && body == let->body()) return same;
-    return make_let(var, value, body, node.with_type({}));
+    return make_let(var, value, body, info());
   }
   if (const auto* match = as<MatchNode>(&node)) {
     const Expr data = mapped(match->data());
@@ -143,23 +145,26 @@ Expr Rewriter::rebuild(const ExprNode& node) const {
       clauses.push_back({rewrite_pattern(clause.pattern, [&](const Var& var) { return binder(var); }), mapped(clause.body)});
       changed |= clauses.back().pattern != clause.pattern || clauses.back().body != clause.body;
     }
-    return changed ? make_match(data, std::move(clauses), match->complete(), node.with_type({})) : same;
+    return changed ? make_match(data, std::move(clauses), match->complete(), info()) : same;
   }
-  std::vector<Expr> children;
-  if (!rebuild_children(node, children)) return same;
+  if (!children_changed(node)) return same;
+  const auto became = [&](size_t child) { return *became_[child]; };
+  const auto all_from = [&](size_t first) {
+    std::vector<Expr> list;
+    list.reserve(became_.size() - first);
+    for (size_t child = first; child < became_.size(); ++child) list.push_back(*became_[child]);
+    return list;
+  };
   switch (node.kind()) {
-    case ExprKind::kTuple: return make_tuple(std::move(children), node.with_type({}));
+    case ExprKind::kTuple: return make_tuple(all_from(0), info());
     case ExprKind::kTupleGetItem:
-      return make_tuple_get_item(children[0], static_cast<const TupleGetItemNode&>(node).index(), node.with_type({}));
-    case ExprKind::kCall: {
-      const Expr callee = children.front();
-      children.erase(children.begin());
-      return make_call(callee, std::move(children), static_cast<const CallNode&>(node).attrs(), node.with_type({}));
-    }
-    case ExprKind::kIf: return make_if(children[0], children[1], children[2], node.with_type({}));
-    case ExprKind::kRefCreate: return make_ref_create(children[0], node.with_type({}));
-    case ExprKind::kRefRead: return make_ref_read(children[0], node.with_type({}));
-    case ExprKind::kRefWrite: return make_ref_write(children[0], children[1], node.with_type({}));
+      return make_tuple_get_item(became(0), static_cast<const TupleGetItemNode&>(node).index(), info());
+    case ExprKind::kCall:
+      return make_call(became(0), all_from(1), static_cast<const CallNode&>(node).attrs(), info());
+    case ExprKind::kIf: return make_if(became(0), became(1), became(2), info());
+    case ExprKind::kRefCreate: return make_ref_create(became(0), info());
+    case ExprKind::kRefRead: return make_ref_read(became(0), info());
+    case ExprKind::kRefWrite: return make_ref_write(became(0), became(1), info());
     case ExprKind::kVar:
     case ExprKind::kGlobalVar:
     case ExprKind::kConstant:

@@ -28,6 +28,13 @@ class Rewriter {
   virtual bool enter(const Expr& node);
   /// Variables are kept unless this says otherwise; binding occurrences are rewritten too.
   virtual Var rewrite_var(const Var& var) { return var; }
+  /// The type of `node` once it is rebuilt over rewritten children, where that is known beforehand: node.checked_type() in
+  /// passes that change no type, which then have nothing to infer at their end. What rewrite() puts in must be typed too;
+  /// where it is not, nothing over it is.
+  virtual Type type_of_rebuilt(const ExprNode& node) const {
+    (void)node;
+    return {};
+  }
   /// Called when the value of a let is rewritten, before its body is: the place to map(let.var(), value).
   virtual void let_value(const LetNode& let, const Expr& value) {
     (void)let;
@@ -41,9 +48,10 @@ class Rewriter {
 
  private:
   Expr rebuild(const ExprNode& node) const;
-  bool rebuild_children(const ExprNode& node, std::vector<Expr>& children) const;
+  bool children_changed(const ExprNode& node) const;
   Var binder(const Var& var) const;
   PointerMap<Expr> memo_;
+  mutable std::vector<const Expr*> became_;  // of the node that is being rebuilt
   std::vector<Expr> kept_;  // originals are kept alive as long as the memo names them
 };
 

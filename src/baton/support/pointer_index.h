@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "baton/support/pointer_hash.h"
+
 namespace baton {
 
 class PointerIndex {
@@ -36,7 +38,7 @@ class PointerIndex {
   };
   size_t slot(const void* pointer) const {
     const size_t mask = slots_.size() - 1;
-    size_t at = ((reinterpret_cast<uintptr_t>(pointer) >> 4) * 0x9E3779B97F4A7C15ull >> 20) & mask;
+    size_t at = pointer_hash(pointer) & mask;
     while (slots_[at].pointer && slots_[at].pointer != pointer) at = (at + 1) & mask;
     return at;
   }

@@ -6,12 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "baton/support/pointer_hash.h"
+
 namespace baton {
 
-/// `kBlockBits`: how many low bits of an address keep their order. With 0 addresses are spread evenly, wherever they lie.
-/// Else blocks of memory are spread, and what lies in one block stays together: graphs are mostly walked in the order they
-/// were made in, and neighbours then share a cache line here too. For large objects only: small ones lie too close.
-template <class V, int kBlockBits = 0>
+template <class V>
 class PointerMap {
  public:
   struct Entry {
@@ -55,19 +54,7 @@ class PointerMap {
 
  private:
   static constexpr uint32_t kFree = UINT32_MAX;
-  static constexpr int kGrainBits = 5;  // so many bytes of a block have one slot
-
-  size_t start(const void* key) const {
-    const auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(key));
-    // The low bits of an address are zero and its high bits constant: a multiplication spreads what is between.
-    const uint64_t block = (address >> kBlockBits) * 0x9E3779B97F4A7C15ull >> 20;
-    if constexpr (kBlockBits == 0) {
-      return static_cast<size_t>(block) & (slots_.size() - 1);
-    } else {
-      const uint64_t inside = (address & ((uint64_t{1} << kBlockBits) - 1)) >> kGrainBits;
-      return static_cast<size_t>((block << (kBlockBits - kGrainBits)) + inside) & (slots_.size() - 1);
-    }
-  }
+  size_t start(const void* key) const { return pointer_hash(key) & (slots_.size() - 1); }
   void grow() {
     slots_.assign(slots_.empty() ? 16 : slots_.size() * 2, kFree);
     for (size_t i = 0; i < entries_.size(); ++i) {

@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "baton/support/node_pool.h"
+
 namespace baton {
 
 class RefCounted {
@@ -16,6 +18,9 @@ class RefCounted {
   RefCounted(const RefCounted&) = delete;
   RefCounted& operator=(const RefCounted&) = delete;
   virtual ~RefCounted() = default;
+
+  static void* operator new(size_t bytes) { return node_pool::take(bytes); }
+  static void operator delete(void* memory, size_t bytes) { node_pool::give(memory, bytes); }
 
   void retain() const { count_.fetch_add(1, std::memory_order_relaxed); }
   void release() const {

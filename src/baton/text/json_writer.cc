@@ -244,17 +244,17 @@ class JsonWriter {
     put_number(out_, node);
   }
   template <class T>
-  void put_list(const std::vector<T>& of) {
+  void put_list(const T& of) {
     out_ += '[';
     for (size_t i = 0; i < of.size(); ++i) {
       if (i) out_ += ',';
-      if constexpr (std::is_integral_v<T>) put_number(out_, of[i]);
+      if constexpr (std::is_integral_v<typename T::value_type>) put_number(out_, of[i]);
       else put_number(out_, id(of[i].get()));
     }
     out_ += ']';
   }
   template <class T>
-  void list(const char* key, const std::vector<T>& of) {
+  void list(const char* key, const T& of) {
     field(key);
     put_list(of);
   }

@@ -118,7 +118,7 @@ class Program {
     encoded.constructors.push_back(constructor);
     encoded.clauses.push_back(
         {constructor_pattern(constructor, std::move(patterns)), substitute(body, values)});
-    return make_call(Expr(constructor), {captured.begin(), captured.end()}, {}, bare());
+    return make_call(Expr(constructor), std::vector<Expr>(captured.begin(), captured.end()), {}, bare());
   }
 
   /// The function of the module `name` where its type variables stand for `types`.
@@ -180,8 +180,11 @@ class Converter final : public Rewriter {
     match_types(function.ret_type(), here(call.checked_type()), function.type_params(), vars_, types_);
   }
 
+  // A function that has nothing to convert stays the very same, and typed.
   Var rewrite_var(const Var& var) override {
-    return make_var(var->name(), program_.encoded(here(type_of(var))), NodeInfo(var->origins(), var->span()));
+    Type type = program_.encoded(here(type_of(var)));
+    if (vars_.empty() && type == var->annotation()) return var;
+    return make_var(var->name(), std::move(type), NodeInfo(var->origins(), var->span()));
   }
 
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
@@ -199,6 +202,7 @@ class Converter final : public Rewriter {
   }
 
   Expr converted_root(const Expr& rebuilt) const {
+    if (rebuilt.get() == root_ && vars_.empty()) return rebuilt;
     const auto& function = *as<FunctionNode>(rebuilt);
     std::vector<TypeVar> left;
     for (const TypeVar& var : function.type_params())
@@ -220,7 +224,7 @@ class Converter final : public Rewriter {
     if (!is_kernel(function))
       return program_.make(encoded, captured, rebuilt->params(), rebuilt->body(), self);
     // A kernel stays one.
-    const Call body = make_call(Expr(rebuilt), {rebuilt->params().begin(), rebuilt->params().end()}, {},
+    const Call body = make_call(Expr(rebuilt), std::vector<Expr>(rebuilt->params().begin(), rebuilt->params().end()), {},
                                 NodeInfo(function.origins()));
     return program_.make(encoded, captured, rebuilt->params(), Expr(body), self);
   }
@@ -358,7 +362,7 @@ Expr Program::as_value(const GlobalVar& name, const Function& function, const Ty
       params.push_back(make_var(param->name(), param->annotation(), bare()));
     const NodeInfo info(function->is_primitive() ? function->origins() : OriginSet::none());
     make(encoded, {}, params,
-         make_call(called(name, function, vars, types), {params.begin(), params.end()}, {}, info), {});
+         make_call(called(name, function, vars, types), std::vector<Expr>(params.begin(), params.end()), {}, info), {});
     at->second = encoded.constructors.back();
   }
   return make_call(Expr(at->second), {}, {}, bare());

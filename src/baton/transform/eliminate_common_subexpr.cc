@@ -4,7 +4,7 @@
 // The same for items of one tuple. Constants are equal when their values are.
 
 #include <algorithm>
-#include <unordered_map>
+#include <optional>
 
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
@@ -29,9 +29,13 @@ class Numbering {
   /// The first node (in post-order) that is equal to `node`, and the origins of all such.
   struct Class {
     Expr first;
-    std::vector<OriginSet> origins;  ///< of each
-    size_t size() const { return origins.size(); }
-    OriginSet all_origins() const { return OriginSet::merge_all(origins); }
+    uint64_t key;
+    std::vector<OriginSet> others;  ///< what its equals stand for
+    OriginSet all_origins() const {
+      std::vector<OriginSet> all = others;
+      all.push_back(first->origins());
+      return OriginSet::merge_all(all);
+    }
   };
   const Class& of(const Expr& node) const { return classes_[*numbers_.find(node.get())]; }
   bool knows(const Expr& node) const { return numbers_.contains(node.get()); }
@@ -39,20 +43,34 @@ class Numbering {
  private:
   void number(const Expr& node) {
     const std::optional<uint64_t> key = key_of(node);
-    if (key) {
-      for (size_t candidate : by_key_[*key]) {
-        if (!same(*classes_[candidate].first, *node)) continue;
-        classes_[candidate].origins.push_back(node->origins());
-        numbers_.insert(node.get(), candidate);
-        return;
-      }
-      by_key_[*key].push_back(classes_.size());
-    }
-    numbers_.insert(node.get(), classes_.size());
-    classes_.push_back({node, {node->origins()}});
+    const uint32_t known = key ? add(*key, *node) : kNone;
+    numbers_.insert(node.get(), known == kNone ? static_cast<uint32_t>(classes_.size()) : known);
+    if (known == kNone) classes_.push_back({node, key.value_or(0), {}});
+    else classes_[known].others.push_back(node->origins());
   }
 
-  size_t number_of(const Expr& node) const { return *numbers_.find(node.get()); }
+  // The class of `node`, or kNone and the number of the next class is entered under `key`.
+  uint32_t add(uint64_t key, const ExprNode& node) {
+    if (2 * entered_ >= slots_.size()) grow();
+    size_t at = key & (slots_.size() - 1);
+    for (; slots_[at] != kNone; at = (at + 1) & (slots_.size() - 1))
+      if (classes_[slots_[at]].key == key && same(*classes_[slots_[at]].first, node)) return slots_[at];
+    slots_[at] = static_cast<uint32_t>(classes_.size());
+    ++entered_;
+    return kNone;
+  }
+  void grow() {
+    std::vector<uint32_t> old(slots_.empty() ? 64 : 2 * slots_.size(), kNone);
+    old.swap(slots_);
+    for (uint32_t number : old) {
+      if (number == kNone) continue;
+      size_t at = classes_[number].key & (slots_.size() - 1);
+      while (slots_[at] != kNone) at = (at + 1) & (slots_.size() - 1);
+      slots_[at] = number;
+    }
+  }
+
+  uint32_t number_of(const Expr& node) const { return *numbers_.find(node.get()); }
 
   // Nothing for what is equal only to itself.
   std::optional<uint64_t> key_of(const Expr& node) const {
@@ -97,8 +115,10 @@ class Numbering {
   }
 
   std::vector<Class> classes_;
-  PointerMap<size_t> numbers_;
-  std::unordered_map<uint64_t, std::vector<size_t>> by_key_;
+  PointerMap<uint32_t> numbers_;
+  std::vector<uint32_t> slots_;  // a hash table of the classes that have a key
+  size_t entered_ = 0;
+  static constexpr uint32_t kNone = UINT32_MAX;
 };
 
 class Eliminator final : public Rewriter {
@@ -110,7 +130,7 @@ class Eliminator final : public Rewriter {
     if (original->kind() != ExprKind::kCall && original->kind() != ExprKind::kTupleGetItem) return rebuilt;
     if (!numbering_.knows(original)) return rebuilt;
     const Numbering::Class& equal = numbering_.of(original);
-    if (equal.size() == 1) return rebuilt;
+    if (equal.others.empty()) return rebuilt;
     if (equal.first != original) return mapped(equal.first);
     return with_origins(rebuilt, equal.all_origins());
   }

@@ -4,13 +4,18 @@
 // if (constant) {a} else {b}     ->  the branch taken
 // (a, b).0                       ->  a
 // With fold_qnn, quantised operators too, as what they are in integers.
+// A large value that only one operator reads is not computed by itself: it stays a call until that operator is folded, and the
+// evaluator may then compute both at once and never hold the value in between.
 // Left alone: operators without inputs (a full tensor is smaller as an operator than as data), stateful ones,
 // annotations, and what has no compute.
 #include "baton/transform/fold_constant.h"
 
+#include <algorithm>
 #include <cstring>
+#include <unordered_map>
 
 #include "baton/ir/legalize_rule.h"
+#include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
 #include "baton/transform/build.h"
 #include "baton/transform/infer_type.h"
@@ -29,8 +34,11 @@ bool is_value(const Expr& expr) {
   return true;
 }
 
+/// Of a constant, a tuple of such, or a call over constants that will be one.
 OriginSet origins_of_value(const Expr& value) {
   OriginSet origins = value->origins();
+  if (const auto* call = as<CallNode>(value))
+    for (const Expr& arg : call->args()) origins = origins.merge(origins_of_value(arg));
   if (const auto* tuple = as<TupleNode>(value))
     for (const Expr& field : tuple->fields()) origins = origins.merge(origins_of_value(field));
   return origins;
@@ -47,9 +55,40 @@ NDArray integers(Shape shape, const std::vector<int64_t>& values, DType dtype) {
   return array;
 }
 
+constexpr size_t kLargeBytes = 64 << 10;  // below, writing and reading again costs nothing
+constexpr int kMostPending = 8;           // calls in a row
+
+/// The one call that reads each call, in a whole program; null when others do, or something else does.
+using Readers = std::unordered_map<const ExprNode*, const CallNode*>;
+
+Readers readers_in(const Expr& root) {
+  Readers readers;
+  post_order(root, [&](const Expr& node) {
+    for_each_child(*node, [&](const Expr& child) {
+      if (child->kind() != ExprKind::kCall) return;
+      const auto [at, fresh] = readers.emplace(child.get(), as<CallNode>(node));
+      if (!fresh) at->second = nullptr;
+    });
+  });
+  return readers;
+}
+
+/// Whether each element of the reader is made of at most one of `value`, and both are large tensors.
+bool could_be_one_walk(const CallNode& value, const CallNode& reader) {
+  const OpDef* op = reader.op();
+  if (!op || !op->compute || op->name == "shape_of" || op->name == "ndarray_size" || op->stateful || op->non_computational || op->fuse > Fuse::kInjective) return false;
+  const TensorTypeNode *type = static_type_of(Expr(&value)), *result = static_type_of(Expr(&reader));
+  if (!type || !result) return false;
+  const auto elements = element_count(type->extents()), results = element_count(result->extents());
+  return elements && results && *results <= *elements &&
+         static_cast<size_t>(*elements) >= kLargeBytes / std::max<size_t>(type->dtype().bytes(), 1);
+}
+
 class ConstantFolder final : public Rewriter {
  public:
-  ConstantFolder(Evaluator& evaluator, bool fold_qnn) : evaluator_(evaluator), fold_qnn_(fold_qnn) {}
+  ConstantFolder(Evaluator& evaluator, bool fold_qnn, Expr root)
+      : evaluator_(evaluator), fold_qnn_(fold_qnn), root_(std::move(root)) {}
+  Expr fold() { return run(root_); }
 
  private:
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
@@ -93,19 +132,76 @@ class ConstantFolder final : public Rewriter {
     if (op->non_computational && !(fold_qnn_ && op->name.starts_with("qnn."))) return rebuilt;
     if (op->name == "shape_of" || op->name == "ndarray_size")
       return fold_shape(*as<CallNode>(original), call, rebuilt);
+    const bool known = std::all_of(call.args().begin(), call.args().end(), [&](const Expr& arg) { return is_value(arg) || is_pending(arg); });
+    if (!known) return compute_pending(call, rebuilt);
     OriginSet origins = call.origins();
-    for (const Expr& arg : call.args()) {
-      if (!is_value(arg)) return rebuilt;
-      origins = origins.merge(origins_of_value(arg));
-    }
+    for (const Expr& arg : call.args()) origins = origins.merge(origins_of_value(arg));
     if (op->non_computational) return fold_quantized(*as<CallNode>(original), call, rebuilt, origins);
-    std::vector<NDArray> values;
-    try {
-      values = evaluator_.evaluate(*with_args_typed(call, original->checked_type()));
-    } catch (const NotSupported&) {
-      return rebuilt;  // it will be computed at run time
+    const Call typed = with_args_typed(call, original->checked_type());
+    if (may_wait(*as<CallNode>(original), *typed)) {
+      pending_.emplace(typed.get(), Pending{typed, rebuilt, depth(*typed)});
+      return typed;
     }
-    return constants(std::move(values), original, origins);
+    if (const Expr folded = evaluate(*typed, original, origins)) return folded;
+    const Expr alone = compute_pending(call, rebuilt);  // perhaps it was only together that they could not be computed
+    return alone == rebuilt ? rebuilt : fold_call(original, *as<CallNode>(alone), alone);
+  }
+
+  /// Null when it can only be computed at run time.
+  Expr evaluate(const CallNode& typed, const Expr& original, const OriginSet& origins) {
+    try {
+      return constants(evaluator_.evaluate(typed), original, origins);
+    } catch (const NotSupported&) {
+      return {};
+    }
+  }
+
+  // ---- Calls that wait for their reader
+
+  struct Pending {
+    Call typed;
+    Expr rebuilt;  // what it is when it cannot be computed
+    int depth;
+  };
+
+  bool is_pending(const Expr& expr) const { return pending_.contains(expr.get()); }
+
+  /// How many calls in a row wait for this one's reader, with it.
+  int depth(const CallNode& call) const {
+    int most = 0;
+    for (const Expr& arg : call.args())
+      if (const auto at = pending_.find(arg.get()); at != pending_.end()) most = std::max(most, at->second.depth);
+    return most + 1;
+  }
+
+  bool may_wait(const CallNode& original, const CallNode& typed) {
+    const TensorTypeNode* type = static_type_of(Expr(&original));
+    if (!type || byte_count(type->extents(), type->dtype()).value_or(0) < static_cast<int64_t>(kLargeBytes)) return false;
+    if (!readers_) readers_ = readers_in(root_);
+    const auto reader = readers_->find(&original);
+    return reader != readers_->end() && reader->second && could_be_one_walk(original, *reader->second) &&
+           depth(typed) < kMostPending;
+  }
+
+  /// The call over the values of those that waited for it; `rebuilt` itself when none did.
+  Expr compute_pending(const CallNode& call, const Expr& rebuilt) {
+    std::vector<Expr> args;
+    for (const Expr& arg : call.args()) {
+      const auto at = pending_.find(arg.get());
+      args.push_back(at == pending_.end() ? arg : computed(at->second));
+    }
+    if (args == call.args()) return rebuilt;
+    return make_call(call.callee(), std::move(args), call.attrs(), call.with_type({}));
+  }
+
+  Expr computed(const Pending& pending) {
+    const auto value_of = [&](const CallNode& typed) { return evaluate(typed, pending.typed, origins_of_value(Expr(&typed))); };
+    if (const Expr value = value_of(*pending.typed)) return value;
+    const Expr alone = compute_pending(*as<CallNode>(pending.rebuilt), pending.rebuilt);
+    const auto* call = as<CallNode>(alone);
+    if (alone == pending.rebuilt || !std::all_of(call->args().begin(), call->args().end(), is_value)) return alone;
+    const Expr value = value_of(*with_args_typed(*call, pending.typed->checked_type()));
+    return value ? value : alone;
   }
 
   // A quantised operator is computed as what it is in integers.
@@ -117,7 +213,7 @@ class ConstantFolder final : public Rewriter {
     const OriginScope scope(origins);
     const Expr integers = rule->qnn_canonicalize(call, types, original.checked_type(), {});
     if (!integers) return rebuilt;
-    const Expr value = ConstantFolder(evaluator_, false).run(infer_type(integers));
+    const Expr value = ConstantFolder(evaluator_, false, infer_type(integers)).fold();
     return value->kind() == ExprKind::kConstant ? with_origins(value, origins) : rebuilt;
   }
 
@@ -168,12 +264,15 @@ class ConstantFolder final : public Rewriter {
 
   Evaluator& evaluator_;
   bool fold_qnn_;
+  Expr root_;
+  std::optional<Readers> readers_;  // counted when a large value asks for them
+  std::unordered_map<const ExprNode*, Pending> pending_;
 };
 
 }  // namespace
 
 Expr fold_constants(const Expr& expr, Evaluator& evaluator, bool fold_qnn) {
-  return ConstantFolder(evaluator, fold_qnn).run(expr);
+  return ConstantFolder(evaluator, fold_qnn, expr).fold();
 }
 
 Pass fold_constant_with(bool fold_qnn) {

@@ -13,7 +13,7 @@ Expr ForwardRewriter::finished(const Expr& expr) {
   if (const auto* tuple = as<TupleNode>(expr)) {
     std::vector<Expr> fields;
     for (const Expr& field : tuple->fields()) fields.push_back(is_staged(field) ? finished(field) : field);
-    made = make_tuple(std::move(fields), expr->with_type({}));
+    made = make_tuple(std::move(fields), expr->with_type(type_of_rebuilt(*expr)));
   } else {
     made = finish(expr);
   }
@@ -26,7 +26,7 @@ Expr ForwardRewriter::over_finished(const Expr& rebuilt) {
   bool any = false;
   for_each_child(*rebuilt, [&](const Expr& child) { any = any || holds_staged(child); });
   if (!any) return rebuilt;
-  const NodeInfo info = rebuilt->with_type({});
+  const NodeInfo info = rebuilt->with_type(type_of_rebuilt(*rebuilt));
   if (const auto* call = as<CallNode>(rebuilt)) {
     std::vector<Expr> args;
     for (const Expr& arg : call->args()) args.push_back(finished(arg));
@@ -57,7 +57,7 @@ Expr ForwardRewriter::over_tuples(const TupleNode& tuple, const Expr& rebuilt) {
     fields.push_back(holding_.contains(field.get()) ? finished(field) : field);
     staged = staged || is_staged(field);
   }
-  const Expr made = fields == tuple.fields() ? rebuilt : make_tuple(std::move(fields), rebuilt->with_type({}));
+  const Expr made = fields == tuple.fields() ? rebuilt : make_tuple(std::move(fields), rebuilt->with_type(type_of_rebuilt(*rebuilt)));
   if (staged && holding_.insert(made.get())) kept_.push_back(made);
   return made;
 }

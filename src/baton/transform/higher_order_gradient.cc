@@ -6,12 +6,12 @@
 //             ref_write(bp, fn () { x.1 += the adjoint of x in f for y.1; rest() }); y
 // What runs backwards is in A-normal form: each value is computed once, when its turn comes.
 #include "baton/ir/visit.h"
-#include "baton/pass/rewriter.h"
 #include "baton/support/error.h"
 #include "baton/transform/build.h"
 #include "baton/transform/gradient.h"
 #include "baton/transform/let_list.h"
 #include "baton/transform/normal_form.h"
+#include "baton/transform/tensor_rewriter.h"
 
 namespace baton {
 
@@ -64,7 +64,7 @@ struct Shared {
 };
 
 /// One function's body. Function literals in it have been transformed before.
-class Body final : public Rewriter {
+class Body final : public TensorRewriter {
  public:
   Body(Shared& shared, Expr back) : shared_(shared), back_(std::move(back)) {}
 
@@ -79,44 +79,26 @@ class Body final : public Rewriter {
   }
 
  private:
-  bool enter(const Expr& node) override { return node->kind() != ExprKind::kFunction; }
+  bool enter(const Expr& node) override {
+    refuse_operators(*node);
+    return node->kind() != ExprKind::kFunction;
+  }
   Var rewrite_var(const Var& var) override { return shared_.variable(var); }
 
-  Expr rewrite(const Expr& original, const Expr& rebuilt) override {
-    refuse_operators(*original);
-    switch (original->kind()) {
-      case ExprKind::kFunction:
-        return Expr(*shared_.functions.find(original.get()));
-      case ExprKind::kGlobalVar:
-        return shared_.global(static_cast<const GlobalVarNode&>(*original));
-      case ExprKind::kConstant:
-        return constant_pair(original);
-      case ExprKind::kIf: {
-        const auto& branch = static_cast<const IfNode&>(*rebuilt);
-        return make_if(item(branch.condition(), 0), branch.then(), branch.otherwise(),
-                       original->with_type({}));
-      }
-      case ExprKind::kCall: {
-        const auto& call = static_cast<const CallNode&>(*rebuilt);
-        if (call.op()) return operation(as_ref<CallNode>(original), call.args());
-        if (call.callee()->kind() == ExprKind::kConstructor) return rebuilt;
-        std::vector<Expr> args = call.args();
-        args.push_back(back_);
-        return Expr(make_call(call.callee(), std::move(args), call.attrs(), original->with_type({})));
-      }
-      case ExprKind::kVar:
-      case ExprKind::kOp:
-      case ExprKind::kConstructor:
-      case ExprKind::kTuple:
-      case ExprKind::kTupleGetItem:
-      case ExprKind::kLet:
-      case ExprKind::kMatch:
-      case ExprKind::kRefCreate:
-      case ExprKind::kRefRead:
-      case ExprKind::kRefWrite:
-        return rebuilt;
-    }
-    return rebuilt;
+  Expr rewrite_constant(const Expr& constant) override { return constant_pair(constant); }
+  Expr rewrite_function(const FunctionNode& original, const Expr&) override {
+    return Expr(*shared_.functions.find(&original));
+  }
+  Expr rewrite_global(const Expr& global) override { return shared_.global(static_cast<const GlobalVarNode&>(*global)); }
+  Expr tensor_in(const Expr& changed, const Type&) const override { return item(changed, 0); }
+
+  Expr rewrite_call(const CallNode& original, const Expr& rebuilt) override {
+    const auto& call = static_cast<const CallNode&>(*rebuilt);
+    if (call.op()) return operation(original, call.args());
+    if (call.callee()->kind() == ExprKind::kConstructor) return rebuilt;
+    std::vector<Expr> args = call.args();
+    args.push_back(back_);
+    return Expr(make_call(call.callee(), std::move(args), call.attrs(), original.with_type({})));
   }
 
   Expr constant_pair(const Expr& constant) const {
@@ -136,15 +118,15 @@ class Body final : public Rewriter {
     });
   }
 
-  Expr operation(const Call& original, const std::vector<Expr>& given) {
+  Expr operation(const CallNode& original, const std::vector<Expr>& given) {
     LetList list(shared_.fresh, true);
     std::vector<Expr> args, values;
     for (const Expr& arg : given) args.push_back(list.push(arg));
     for (size_t i = 0; i < args.size(); ++i)
-      values.push_back(value_of(original->args()[i]->checked_type(), args[i], list));
-    const Type& type = original->checked_type();
+      values.push_back(value_of(original.args()[i]->checked_type(), args[i], list));
+    const Type& type = original.checked_type();
     const auto call = [&] {
-      return make_call(original->callee(), values, original->attrs(), original->info());
+      return make_call(original.callee(), values, original.attrs(), original.info());
     };
     const Expr result = list.push(made_pair(type, list.push(Expr(call()), type), list));
     const Expr rest = list.push(read(back_));
@@ -153,7 +135,7 @@ class Body final : public Rewriter {
     // A rule that uses the result has it computed again, in a scope of its own.
     const std::vector<Expr> adjoints = adjoints_of(call(), adjoint_of(type, result, backwards));
     for (size_t i = 0; i < args.size(); ++i)
-      add_to(original->args()[i]->checked_type(), args[i], adjoints[i], backwards);
+      add_to(original.args()[i]->checked_type(), args[i], adjoints[i], backwards);
     const Function step = make_function({}, backwards.close(invoke(rest)), tuple_type({}), {}, kNothing);
     list.push(write(back_, Expr(to_normal_form(step, NormalForm::kAll, shared_.fresh.next()))));
     return list.close(result);

@@ -68,6 +68,15 @@ Expr typed_node(const Expr& expr, const IRModuleNode& module) {
   if (const auto* call = as<CallNode>(expr)) {
     if (const Type type = result_of(*call))
       return make_call(call->callee(), call->args(), call->attrs(), call->with_type(type));
+  } else if (const auto* item = as<TupleGetItemNode>(expr)) {
+    const auto* tuple = as_type<TupleTypeNode>(item->tuple()->checked_type());
+    const auto index = static_cast<size_t>(item->index());
+    if (tuple && index < tuple->fields().size())
+      return make_tuple_get_item(item->tuple(), item->index(), item->with_type(tuple->fields()[index]));
+  } else if (const auto* tuple = as<TupleNode>(expr)) {
+    std::vector<Type> types;
+    for (const Expr& field : tuple->fields()) types.push_back(field->checked_type());
+    if (std::ranges::all_of(types, is_known)) return make_tuple(tuple->fields(), tuple->with_type(tuple_type(std::move(types))));
   } else if (const auto* let = as<LetNode>(expr)) {
     const Type &var = let->var()->checked_type(), &value = let->value()->checked_type();
     if (var && value && let->body()->checked_type() && same_type(var, value))

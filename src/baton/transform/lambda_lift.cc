@@ -101,7 +101,7 @@ class Lifter final : public Rewriter {
 
   static Expr value_of(const Lifted& lifted) {
     if (lifted.captured.empty() && lifted.type_params.empty()) return Expr(lifted.name);
-    return make_call(Expr(lifted.name), {lifted.captured.begin(), lifted.captured.end()}, {},
+    return make_call(Expr(lifted.name), std::vector<Expr>(lifted.captured.begin(), lifted.captured.end()), {},
                      NodeInfo(OriginSet::none()));
   }
 

@@ -10,11 +10,12 @@
 
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
-#include "baton/pass/rewriter.h"
+#include "baton/support/pointer_map.h"
 #include "baton/text/std_library.h"
 #include "baton/transform/build.h"
 #include "baton/transform/infer_type.h"
 #include "baton/transform/let_list.h"
+#include "baton/transform/tensor_rewriter.h"
 
 namespace baton {
 
@@ -37,25 +38,34 @@ class GradCells {
   }
 
   /// The type inside of what has `type` outside.
-  Type inside(const Type& type) const {
-    return rewrite_type(type, [&](const Type& part) {
-      return part->kind() == TypeKind::kTensor ? type_call(Type(cell_->header()), {part}) : Type();
-    });
+  const Type& inside(const Type& type) {
+    Inside& known = inside_[type.get()];
+    if (type && !known.outside)
+      known = {type, rewrite_type(type, [&](const Type& part) {
+                 return part->kind() == TypeKind::kTensor ? type_call(Type(cell_->header()), {part}) : Type();
+               })};
+    return known.inside;
   }
-  Expr raw(Expr value) const { return call(raw_, {std::move(value)}); }
-  Expr zero(Expr later) const { return call(zero_, {std::move(later)}); }
-  Expr one(Expr later) const { return call(one_, {std::move(later)}); }
-  Expr value(Expr cell) const { return call(from_, {std::move(cell)}); }
-  Expr sum(Expr combine, Expr left, Expr right) const {
-    return call(add_, {std::move(combine), std::move(left), std::move(right)});
+  // Everything is typed, so that inference has nothing to do: the tensors inside are of type `type`.
+  Expr raw(const Type& type, Expr value) { return call(inside(type), raw_, {std::move(value)}); }
+  Expr zero(const Type& type, Expr later) { return call(inside(type), zero_, {std::move(later)}); }
+  Expr one(const Type& type, Expr later) { return call(inside(type), one_, {std::move(later)}); }
+  Expr value(const Type& type, Expr cell) { return call(type, from_, {std::move(cell)}); }
+  Expr sum(const Type& type, Expr combine, Expr left, Expr right) {
+    return call(inside(type), add_, {std::move(combine), std::move(left), std::move(right)});
   }
-  Expr product(Expr combine, Expr left, Expr right) const {
-    return call(multiply_, {std::move(combine), std::move(left), std::move(right)});
+  Expr product(const Type& type, Expr combine, Expr left, Expr right) {
+    return call(inside(type), multiply_, {std::move(combine), std::move(left), std::move(right)});
   }
 
  private:
-  static Expr call(const Expr& callee, std::vector<Expr> args) {
-    return Expr(call_expr(callee, std::move(args)));
+  struct Inside {
+    Type outside, inside;
+  };
+
+  static Expr call(const Type& type, const Expr& callee, std::vector<Expr> args) {
+    const OriginSet* origins = OriginScope::current();
+    return Expr(make_call(callee, std::move(args), {}, NodeInfo(origins ? *origins : OriginSet::none(), {}, type)));
   }
   Expr constructor(const char* name) const {
     for (const Constructor& each : cell_->constructors())
@@ -64,6 +74,7 @@ class GradCells {
   }
   TypeData cell_;
   Expr raw_, zero_, one_, from_, add_, multiply_;
+  PointerMap<Inside> inside_;
 };
 
 /// Whether values of `type` are the same inside: there is no tensor in it.
@@ -130,125 +141,129 @@ bool can_change(const Function& function, const IRModuleNode& module) {
   return good;
 }
 
-class CellRewriter final : public Rewriter {
+/// Bindings of values by variables of their types.
+class TypedLets {
  public:
-  CellRewriter(const IRModuleNode& module, const GradCells& cells, FreshVars& fresh)
+  explicit TypedLets(FreshVars& fresh) : list_(fresh, true) {}
+  Expr push(Expr value) {
+    const Type type = value->checked_type();
+    return list_.push(std::move(value), type);
+  }
+  Expr close(Expr body) { return list_.close(std::move(body)); }
+
+ private:
+  LetList list_;
+};
+
+class CellRewriter final : public TensorRewriter {
+ public:
+  CellRewriter(const IRModuleNode& module, GradCells& cells, FreshVars& fresh)
       : module_(module), cells_(cells), fresh_(fresh) {}
 
-  Expr wrapped(const Type& type, const Expr& value, LetList& list) const {
-    return crossed(type, value, list, [&](const Expr& tensor) { return cells_.raw(tensor); });
+  Expr wrapped(const Type& type, const Expr& value, TypedLets& list) const {
+    return crossed(type, value, list, [&](const Type& of, const Expr& tensor) { return cells_.raw(of, tensor); });
   }
-  Expr unwrapped(const Type& type, const Expr& value, LetList& list) const {
-    return crossed(type, value, list, [&](const Expr& cell) { return cells_.value(cell); });
+  Expr unwrapped(const Type& type, const Expr& value, TypedLets& list) const {
+    return crossed(type, value, list, [&](const Type& of, const Expr& cell) { return cells_.value(of, cell); });
   }
 
  private:
   bool enter(const Expr&) override { return true; }
+  Type type_of_rebuilt(const ExprNode& node) const override { return cells_.inside(node.checked_type()); }
+  Expr tensor_in(const Expr& changed, const Type& type) const override { return cells_.value(type, changed); }
+
   Var rewrite_var(const Var& var) override {
-    return make_var(var->name(), cells_.inside(var->annotation()), NodeInfo(var->origins(), var->span()));
+    const Type& type = var->annotation() ? var->annotation() : var->checked_type();
+    return make_var(var->name(), cells_.inside(type), NodeInfo(var->origins(), var->span()));
   }
 
-  Expr rewrite(const Expr& original, const Expr& rebuilt) override {
-    switch (original->kind()) {
-      case ExprKind::kConstant:
-        return cells_.raw(original);
-      case ExprKind::kFunction: {
-        const auto& function = static_cast<const FunctionNode&>(*rebuilt);
-        return Expr(make_function(function.params(), function.body(), cells_.inside(function.ret_type()),
-                                  function.attrs(), original->with_type({}), function.type_params()));
-      }
-      case ExprKind::kIf: {
-        const auto& branch = static_cast<const IfNode&>(*rebuilt);
-        return make_if(cells_.value(branch.condition()), branch.then(), branch.otherwise(),
-                       original->with_type({}));
-      }
-      case ExprKind::kCall: {
-        // An argument that is a constant has a cell of its own for each call, as TVM has it.
-        const auto& call = static_cast<const CallNode&>(*original);
-        std::vector<Expr> args = static_cast<const CallNode&>(*rebuilt).args();
-        for (size_t i = 0; i < args.size(); ++i)
-          if (call.args()[i]->kind() == ExprKind::kConstant) args[i] = cells_.raw(call.args()[i]);
-        return rewrite_call(call, args, rebuilt);
-      }
-      case ExprKind::kVar:
-      case ExprKind::kGlobalVar:
-      case ExprKind::kOp:
-      case ExprKind::kConstructor:
-      case ExprKind::kTuple:
-      case ExprKind::kTupleGetItem:
-      case ExprKind::kLet:
-      case ExprKind::kMatch:
-      case ExprKind::kRefCreate:
-      case ExprKind::kRefRead:
-      case ExprKind::kRefWrite:
-        return rebuilt;
-    }
-    return rebuilt;
+  Expr rewrite_constant(const Expr& constant) override { return cells_.raw(constant->checked_type(), constant); }
+
+  Expr rewrite_function(const FunctionNode& original, const Expr& rebuilt) override {
+    const auto& function = static_cast<const FunctionNode&>(*rebuilt);
+    return Expr(make_function(function.params(), function.body(), cells_.inside(function.ret_type()), function.attrs(),
+                              original.with_type(cells_.inside(original.checked_type())), function.type_params()));
   }
 
-  Expr rewrite_call(const CallNode& original, const std::vector<Expr>& args, const Expr& rebuilt) const {
+  Expr rewrite_call(const CallNode& original, const Expr& rebuilt) override {
+    // An argument that is a constant has a cell of its own for each call, as TVM has it.
+    std::vector<Expr> args = static_cast<const CallNode&>(*rebuilt).args();
+    for (size_t i = 0; i < args.size(); ++i)
+      if (const Expr& arg = original.args()[i]; arg->kind() == ExprKind::kConstant) args[i] = cells_.raw(arg->checked_type(), arg);
     const OpDef* op = original.op();
+    const Type& type = original.checked_type();
     if (!op) {
       const FuncTypeNode* global = type_of_global(module_, original.callee());
       if (global && global->type_params().empty()) return plain_call(original, args);
-      return Expr(make_call(static_cast<const CallNode&>(*rebuilt).callee(), args, original.attrs(),
-                            original.with_type({})));
+      return Expr(make_call(static_cast<const CallNode&>(*rebuilt).callee(), std::move(args), original.attrs(),
+                            original.with_type(cells_.inside(type))));
     }
-    const Type& type = original.checked_type();
-    if (op->name == "zeros" || op->name == "zeros_like") return cells_.zero(later(original, args));
-    if (op->name == "ones" || op->name == "ones_like") return cells_.one(later(original, args));
+    if (op->name == "zeros" || op->name == "zeros_like") return cells_.zero(type, later(original, args));
+    if (op->name == "ones" || op->name == "ones_like") return cells_.one(type, later(original, args));
     const bool sum = op->name == "add", product = op->name == "multiply";
-    if ((sum || product) &&
-        same_type(original.args()[0]->checked_type(), original.args()[1]->checked_type())) {
+    if ((sum || product) && same_type(original.args()[0]->checked_type(), original.args()[1]->checked_type())) {
       const Var left = make_var("lhs", type, kNothing), right = make_var("rhs", type, kNothing);
-      const Expr both(
-          make_call(original.callee(), {Expr(left), Expr(right)}, original.attrs(), original.info()));
-      const Expr combine(make_function({left, right}, both, type, {}, kNothing));
-      return sum ? cells_.sum(combine, args[0], args[1]) : cells_.product(combine, args[0], args[1]);
+      const Expr both(make_call(original.callee(), {Expr(left), Expr(right)}, original.attrs(), original.info()));
+      const Expr combine = function_of({left, right}, both);
+      return sum ? cells_.sum(type, combine, args[0], args[1]) : cells_.product(type, combine, args[0], args[1]);
     }
     return plain_call(original, args);
   }
 
+  static Expr function_of(std::vector<Var> params, const Expr& body) {
+    std::vector<Type> types;
+    for (const Var& param : params) types.push_back(param->checked_type());
+    const Type& result = body->checked_type();
+    return Expr(make_function(std::move(params), body, result, {},
+                              NodeInfo(OriginSet::none(), {}, func_type(std::move(types), result))));
+  }
+
   // fn () { the call }
   Expr later(const CallNode& original, const std::vector<Expr>& args) const {
-    LetList list(fresh_);
-    Expr value = list.close(called(original, args, list));
-    return Expr(make_function({}, std::move(value), original.checked_type(), {}, kNothing));
+    TypedLets list(fresh_);
+    return function_of({}, list.close(called(original, args, list)));
   }
 
   // The call on tensors, its result as a grad cell.
   Expr plain_call(const CallNode& original, const std::vector<Expr>& args) const {
-    LetList list(fresh_);
+    TypedLets list(fresh_);
     Expr value = called(original, args, list);
     const Type& type = original.checked_type();
-    if (type->kind() == TypeKind::kTuple) value = list.push(value);
+    if (type->kind() == TypeKind::kTuple) value = list.push(std::move(value));
     value = wrapped(type, value, list);
     return list.close(std::move(value));
   }
 
-  Expr called(const CallNode& original, const std::vector<Expr>& args, LetList& list) const {
+  Expr called(const CallNode& original, const std::vector<Expr>& args, TypedLets& list) const {
     std::vector<Expr> values;
+    values.reserve(args.size());
     for (size_t i = 0; i < args.size(); ++i)
       values.push_back(unwrapped(original.args()[i]->checked_type(), args[i], list));
-    return Expr(make_call(original.callee(), std::move(values), original.attrs(), original.with_type({})));
+    return Expr(make_call(original.callee(), std::move(values), original.attrs(), original.info()));
   }
 
   // `leaf` of every tensor in a value; items of tuples are bound.
   template <class Leaf>
-  static Expr crossed(const Type& type, const Expr& value, LetList& list, const Leaf& leaf) {
-    if (type->kind() == TypeKind::kTensor) return leaf(value);
+  static Expr crossed(const Type& type, const Expr& value, TypedLets& list, const Leaf& leaf) {
+    if (type->kind() == TypeKind::kTensor) return leaf(type, value);
     const auto* tuple = as_type<TupleTypeNode>(type);
     if (!tuple) return value;
+    const auto* now = as_type<TupleTypeNode>(value->checked_type());
     std::vector<Expr> items, fields;
+    std::vector<Type> types;
     for (size_t i = 0; i < tuple->fields().size(); ++i)
-      items.push_back(list.push(make_tuple_get_item(value, static_cast<int>(i), kNothing)));
-    for (size_t i = 0; i < items.size(); ++i)
+      items.push_back(list.push(make_tuple_get_item(value, static_cast<int>(i),
+                                                    NodeInfo(OriginSet::none(), {}, now ? now->fields()[i] : Type()))));
+    for (size_t i = 0; i < items.size(); ++i) {
       fields.push_back(crossed(tuple->fields()[i], items[i], list, leaf));
-    return make_tuple(std::move(fields), kNothing);
+      types.push_back(fields.back()->checked_type());
+    }
+    const bool typed = std::all_of(types.begin(), types.end(), [](const Type& each) { return bool(each); });
+    return make_tuple(std::move(fields), NodeInfo(OriginSet::none(), {}, typed ? tuple_type(std::move(types)) : Type()));
   }
 
   const IRModuleNode& module_;
-  const GradCells& cells_;
+  GradCells& cells_;
   FreshVars& fresh_;
 };
 
@@ -256,17 +271,20 @@ Function with_cells(const Function& given, const IRModule& module) {
   const Function function =
       given->checked_type() ? given : as_ref<FunctionNode>(infer_type(Expr(given), module.get()));
   if (!can_change(function, *module)) return function;
-  const GradCells cells(*module);
+  GradCells cells(*module);
   FreshVars fresh;
   CellRewriter rewriter(*module, cells, fresh);
   const Expr inner = rewriter.run(Expr(function));
-  LetList list(fresh);
+  TypedLets list(fresh);
   std::vector<Expr> args;
   for (const Var& param : function->params())
     args.push_back(rewriter.wrapped(param->checked_type(), Expr(param), list));
-  const Expr result = list.push(Expr(make_call(inner, std::move(args), {}, NodeInfo(function->origins()))));
-  const Expr body = list.close(rewriter.unwrapped(function->body()->checked_type(), result, list));
-  return remake_function(*function, function->params(), body);
+  const Type& type = function->body()->checked_type();
+  const Expr result =
+      list.push(Expr(make_call(inner, std::move(args), {}, NodeInfo(function->origins(), {}, cells.inside(type)))));
+  Expr body = list.close(rewriter.unwrapped(type, result, list));
+  return make_function(function->params(), std::move(body), function->ret_type(), function->attrs(), function->info(),
+                       function->type_params());
 }
 
 }  // namespace

@@ -32,11 +32,12 @@ class LetList {
     bindings_.emplace_back(fresh_.make(std::move(type), annotate_), std::move(value));
     return Expr(bindings_.back().first);
   }
-  /// The bindings around `body`, which end here.
+  /// The bindings around `body`, which end here; typed where all of them are.
   Expr close(Expr body) {
-    for (auto binding = bindings_.rbegin(); binding != bindings_.rend(); ++binding)
-      body = make_let(std::move(binding->first), std::move(binding->second), std::move(body),
-                      NodeInfo(OriginSet::none()));
+    for (auto binding = bindings_.rbegin(); binding != bindings_.rend(); ++binding) {
+      NodeInfo info(OriginSet::none(), {}, body->checked_type());
+      body = make_let(std::move(binding->first), std::move(binding->second), std::move(body), std::move(info));
+    }
     bindings_.clear();
     return body;
   }

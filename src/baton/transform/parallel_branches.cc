@@ -13,25 +13,37 @@ namespace {
 
 using Group = std::vector<Branch>;
 
-/// Who reads what, and how far from the leaves every node is.
+/// Who reads what, how far from the leaves every node is, and from which let on it can be computed.
 class Uses {
  public:
   explicit Uses(const Expr& root) {
+    std::vector<const ExprNode*> bound;  // inner ones first
     post_order(root, [&](const Expr& node) {
-      int level = 0;
+      if (const auto* let = as<LetNode>(node)) bound.push_back(let->var().get());
+    });
+    for (size_t i = 0; i < bound.size(); ++i) since_.insert(bound[i], static_cast<int>(bound.size() - i));
+    post_order(root, [&](const Expr& node) {
+      int level = 0, since = 0;
       for_each_child(*node, [&](const Expr& child) {
         ++count_[child.get()];
         if (auto call = as_ref<CallNode>(node)) reader_.insert(child.get(), call);
         const int* below = levels_.find(child.get());
         level = std::max(level, (below ? *below : 0) + 1);
+        if (!bound.empty()) since = std::max(since, this->since(child));
       });
       levels_.insert(node.get(), level);
+      if (since > 0 && node->kind() != ExprKind::kVar) since_.insert(node.get(), since);
       order_.push_back(node);
     });
   }
 
   const std::vector<Expr>& order() const { return order_; }
   int level(const Expr& node) const { return *levels_.find(node.get()); }
+  /// The innermost let that `node` reads, counted from outside; 0: it reads none.
+  int since(const Expr& node) const {
+    const int* let = since_.find(node.get());
+    return let ? *let : 0;
+  }
   /// The only reader of `node` when that is a call and there is one.
   Ref<const CallNode> only_reader(const ExprNode& node) const {
     const int* count = count_.find(&node);
@@ -40,7 +52,7 @@ class Uses {
   }
 
  private:
-  PointerMap<int> count_, levels_;
+  PointerMap<int> count_, levels_, since_;
   PointerMap<Ref<const CallNode>> reader_;
   std::vector<Expr> order_;
 };
@@ -92,12 +104,15 @@ class ParallelJoiner final : public Rewriter {
     return groups;
   }
 
-  // The joined operator reads what all branches read, so none of that may depend on a branch.
+  // The joined operator reads what all branches read, so none of that may depend on a branch, and all must be there where
+  // their data is: the first branch may stand in front of the let that binds what another one reads.
   bool is_independent(const Group& group) const {
     int lowest = uses_.level(Expr(group[0][0]));
     for (const Branch& branch : group) lowest = std::min(lowest, uses_.level(Expr(branch[0])));
-    return std::ranges::all_of(group, [&](const Branch& branch) { return uses_.level(branch[0]->args()[1]) < lowest; });
+    return std::ranges::all_of(group, [&](const Branch& branch) { return uses_.level(branch[0]->args()[1]) < lowest && is_there(group, branch[0]->args()[1]); });
   }
+
+  bool is_there(const Group& group, const Expr& arg) const { return uses_.since(arg) <= uses_.since(group[0][0]->args()[0]); }
 
   void add(Group group) {
     const size_t depth = common_depth(group);
@@ -109,13 +124,14 @@ class ParallelJoiner final : public Rewriter {
   size_t common_depth(const Group& group) const {
     size_t depth = 1;
     while (std::ranges::all_of(group, [&](const Branch& branch) {
-      return branch.size() > depth && level_fits(group[0], branch, depth, uses_.level(Expr(group[0][0])));
+      return branch.size() > depth && level_fits(group, branch, depth, uses_.level(Expr(group[0][0])));
     }))
       ++depth;
     return depth;
   }
 
-  bool level_fits(const Branch& first, const Branch& branch, size_t depth, int head_level) const {
+  bool level_fits(const Group& group, const Branch& branch, size_t depth, int head_level) const {
+    const Branch& first = group[0];
     const CallNode &a = *first[depth], &b = *branch[depth];
     if (a.op() != b.op() || !same_attrs(a.attrs(), b.attrs()) || a.args().size() != b.args().size()) return false;
     const size_t chained = position_of(a, *first[depth - 1]);
@@ -123,6 +139,7 @@ class ParallelJoiner final : public Rewriter {
     for (size_t i = 0; i < a.args().size(); ++i) {
       if (i == chained) continue;
       if (uses_.level(a.args()[i]) >= head_level || uses_.level(b.args()[i]) >= head_level) return false;
+      if (!is_there(group, a.args()[i]) || !is_there(group, b.args()[i])) return false;
       if (!kind_.arguments_fit(a, b, i, kind_.axis(*first[0]))) return false;
     }
     return true;

@@ -30,12 +30,21 @@ using Kind = Value::Kind;
 
 bool is_closed(const FunctionNode& function) { return function.is_primitive() || function.attr("Compiler"); }
 
+bool is_dataflow(const std::set<Feature>& features) {
+  return std::ranges::all_of(features, [](Feature feature) {
+    return feature == Feature::kVar || feature == Feature::kGlobalVar || feature == Feature::kConstant ||
+           feature == Feature::kOp || feature == Feature::kTuple || feature == Feature::kTupleGetItem ||
+           feature == Feature::kCall || feature == Feature::kGraph;
+  });
+}
+
 NodeInfo bare() { return NodeInfo(OriginSet::none()); }
 
 class Machine {
  public:
-  Machine(const IRModuleNode& module, baton::Evaluator& evaluator, uint64_t& names)
-      : module_(module), evaluator_(evaluator), names_(names) {}
+  /// `graphs`: the functions are dataflow, of which what is used twice is evaluated once.
+  Machine(const IRModuleNode& module, baton::Evaluator& evaluator, uint64_t& names, bool graphs)
+      : module_(module), evaluator_(evaluator), names_(names), graphs_(graphs) {}
 
   Function run(const std::string& name, const Function& function) {
     auto self = make_ref<Value>();
@@ -66,7 +75,7 @@ class Machine {
     std::vector<TypeVar> type_vars;
     std::vector<Type> types;
   };
-  enum class Step : uint8_t { kNode, kReturn, kEmit };
+  enum class Step : uint8_t { kNode, kReturn, kEmit, kKeep };
   struct More {  // what few frames need
     size_t store = 0;
     Expr then;
@@ -132,6 +141,13 @@ class Machine {
   void evaluate() {
     const Expr node = std::move(next_);
     next_ = {};
+    if (graphs_ && is_shared(*node)) {
+      if (const ValueRef* known = envs_.back().values.find(node.get())) {
+        value_ = *known;
+        return;
+      }
+      frames_.push_back({Step::kKeep, node, {}, {}});
+    }
     switch (node->kind()) {
       case ExprKind::kVar: {
         const ValueRef* known = envs_.back().values.find(node.get());
@@ -158,6 +174,14 @@ class Machine {
     }
     frames_.push_back({Step::kNode, node, {}, {}});
     advance();
+  }
+
+  // Whether a node of a graph may have several users: besides its first one, the evaluation itself holds it.
+  static bool is_shared(const ExprNode& node) {
+    const ExprKind kind = node.kind();
+    const bool names_value = kind == ExprKind::kConstant || kind == ExprKind::kCall || kind == ExprKind::kTuple ||
+                             kind == ExprKind::kTupleGetItem;
+    return names_value && node.use_count() > 2;
   }
 
   ValueRef callee(const Expr& atom, const Expr& callee) {
@@ -236,6 +260,12 @@ class Machine {
       return;
     }
     if (frame.step == Step::kEmit) return emitted(given);
+    if (frame.step == Step::kKeep) {
+      set(frame.node.get(), given);
+      frames_.pop_back();
+      value_ = std::move(given);
+      return;
+    }
     switch (frame.node->kind()) {
       case ExprKind::kLet: {
         const Expr let = frame.node;
@@ -255,7 +285,7 @@ class Machine {
     advance();
   }
 
-  void set(const VarNode* var, ValueRef value) {
+  void set(const ExprNode* var, ValueRef value) {
     const auto [at, fresh] = envs_.back().values.insert(var, value);
     if (!fresh) *at = std::move(value);
   }
@@ -590,6 +620,7 @@ class Machine {
   const IRModuleNode& module_;
   baton::Evaluator& evaluator_;
   uint64_t& names_;
+  bool graphs_;
   std::map<std::string, GlobalVar> globals_;
   uint64_t time_ = 0, cells_ = 0;
   std::vector<Frame> frames_;
@@ -611,15 +642,19 @@ Pass partial_evaluate() {
   return module_pass(
       {1, "PartialEval", {}},
       [](IRModule module, const PassContext& context) {
-        // What is used twice is to be computed once: every value has a name then.
-        bool shared = false;
-        for (const auto& [name, function] : module->functions())
-          shared |= features(Expr(function)).count(Feature::kGraph) > 0;
-        if (shared) module = to_normal_form(std::move(module), NormalForm::kAll);
+        // What is used twice is to be computed once: every value has a name then. In dataflow there is nothing but what
+        // is evaluated anyhow, in the same order.
+        bool shared = false, dataflow = true;
+        for (const auto& [name, function] : module->functions()) {
+          const auto found = features(function->body());
+          shared |= found.contains(Feature::kGraph);
+          dataflow &= partial::is_closed(*function) || partial::is_dataflow(found);
+        }
+        if (shared && !dataflow) module = to_normal_form(std::move(module), NormalForm::kAll);
         module = infer_types(std::move(module));
         const IRModule before = module->copy();
         uint64_t names = 0;
-        partial::Machine machine(*before, evaluator_of(context), names);
+        partial::Machine machine(*before, evaluator_of(context), names, shared && dataflow);
         for (const auto& [name, function] : before->functions()) machine.know(name, module->global_var(name));
         for (const auto& [name, function] : before->functions())
           if (!partial::is_closed(*function)) module->set(name, machine.run(name, function));

@@ -22,8 +22,7 @@ class Annotator final : public ForwardRewriter {
   Annotator(const Function& function, const QuantizeConfig& config) : config_(config) {
     post_order(Expr(function), [&](const Expr& node) {
       for_each_child(*node, [&](const Expr& child) {
-        if (int* uses = uses_.find(child.get())) ++*uses;
-        else uses_.insert(child.get(), 1);
+        ++uses_[child.get()];
       });
     });
   }
@@ -48,6 +47,8 @@ class Annotator final : public ForwardRewriter {
     return rule == rules.end() ? Expr() : (this->*rule->second)(call);
   }
 
+  // What is rounded has the type that it had.
+  Type type_of_rebuilt(const ExprNode& node) const override { return node.checked_type(); }
   bool is_staged(const Expr& expr) const override { return kinds_.contains(expr.get()); }
   Expr finish(const Expr& staged) override { return staged; }
 
@@ -70,7 +71,7 @@ class Annotator final : public ForwardRewriter {
 
   static Expr over(const CallNode& call, std::vector<Expr> args) {
     if (args == call.args()) return Expr(&call);
-    return make_call(call.callee(), std::move(args), call.attrs(), call.with_type({}));
+    return make_call(call.callee(), std::move(args), call.attrs(), call.info());
   }
 
   /// simulated_quantize of `data`; one for all who ask for it as the same kind.
@@ -84,7 +85,7 @@ class Annotator final : public ForwardRewriter {
       placeholders_.push_back(make_var(name, scalar_type(DType::float_(32)), NodeInfo(OriginSet::none())));
       args.push_back(placeholders_.back());
     }
-    made = call_op(kSimulatedQuantize, std::move(args), {{"kind", static_cast<int64_t>(kind)}});
+    made = with_type(call_op(kSimulatedQuantize, std::move(args), {{"kind", static_cast<int64_t>(kind)}}), data->checked_type());
     kept_.push_back(data);
     return made;
   }
@@ -152,7 +153,7 @@ class Annotator final : public ForwardRewriter {
     if (!tuple || std::none_of(tuple->fields().begin(), tuple->fields().end(), [&](const Expr& field) { return kind(field); })) return {};
     std::vector<Expr> fields;
     for (const Expr& field : tuple->fields()) fields.push_back(kind(field) ? field : rounded(field, Kind::kActivation));
-    const Expr inputs = fields == tuple->fields() ? call.args()[0] : make_tuple(std::move(fields), tuple->with_type({}));
+    const Expr inputs = fields == tuple->fields() ? call.args()[0] : make_tuple(std::move(fields), tuple->info());
     return stage(over(call, {inputs}), Kind::kActivation);
   }
 

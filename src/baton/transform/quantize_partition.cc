@@ -28,13 +28,17 @@ class Partitioner final : public ForwardRewriter {
     return rule == rules.end() ? Expr() : (this->*rule->second)(call);
   }
 
+  // What leaves a kernel has the type that it had inside.
+  Type type_of_rebuilt(const ExprNode& node) const override { return node.checked_type(); }
   bool is_staged(const Expr& expr) const override { return staged_.contains(expr.get()); }
 
   // Between kernels values are narrow.
   Expr finish(const Expr& staged) override {
     const OriginSet& owner = staged->origins().empty() ? *OriginScope::current() : staged->origins();
     const OriginScope scope(OriginSet::made_for(owner, "a quantised value leaves its kernel"));
-    return call_op("annotation.stop_fusion", {call_op("annotation.cast_hint", {staged}, {{"dtype", dtype_}})});
+    const Type& type = staged->checked_type();
+    const Expr hint = with_type(call_op("annotation.cast_hint", {staged}, {{"dtype", dtype_}}), type);
+    return with_type(call_op("annotation.stop_fusion", {hint}), type);
   }
 
   Expr stage(const CallNode& call, std::vector<Expr> args) {
@@ -45,7 +49,7 @@ class Partitioner final : public ForwardRewriter {
   }
   static Expr over(const CallNode& call, std::vector<Expr> args) {
     if (args == call.args()) return Expr(&call);
-    return make_call(call.callee(), std::move(args), call.attrs(), call.with_type({}));
+    return make_call(call.callee(), std::move(args), call.attrs(), call.info());
   }
   Expr ended(const Expr& expr) { return is_staged(expr) ? finish(expr) : expr; }
 

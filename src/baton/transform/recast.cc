@@ -8,6 +8,7 @@
 #include "baton/pass/rewriter.h"
 #include "baton/transform/build.h"
 #include "baton/transform/infer_type.h"
+#include "baton/transform/known_types.h"
 
 namespace baton {
 
@@ -26,7 +27,9 @@ struct Recasting {
 
 class Recaster final : public Rewriter {
  public:
-  Recaster(const Recasting& what, const Expr& root) : what_(what) { number_layers(root); }
+  Recaster(const Recasting& what, const Expr& root, const IRModuleNode& module) : what_(what), module_(module) {
+    if (!what.skip_layers.empty()) number_layers(root);
+  }
 
  private:
   // A call's layer counts from the front: the longest chain has `total` of them. Where several paths lead from the result
@@ -55,13 +58,19 @@ class Recaster final : public Rewriter {
     for (const int64_t layer : what_.skip_layers) skipped_.push_back(layer < 0 ? layer + total : layer);
   }
 
+  bool is_skipped(const Expr& call) const {
+    const int64_t* layer = layers_.find(call.get());
+    return layer && std::ranges::count(skipped_, *layer) > 0;
+  }
+
   bool enter(const Expr&) override { return true; }
+  // A result that is cast back is what it was: so is everything that is computed from it.
+  Type type_of_rebuilt(const ExprNode& node) const override { return node.checked_type(); }
 
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
-    const int64_t* layer = layers_.find(original.get());
+    const auto* type = what_.concerns(original) ? as_type<TensorTypeNode>(original->checked_type()) : nullptr;
+    if (!type || is_skipped(original)) return rebuilt;
     const auto* was = as<CallNode>(original);
-    const auto* type = layer ? as_type<TensorTypeNode>(original->checked_type()) : nullptr;
-    if (!type || std::ranges::count(skipped_, *layer) > 0) return rebuilt;
     const auto* call = as<CallNode>(rebuilt);
     made_ = was->origins().empty() ? OriginSet::none()
                                    : OriginSet::made_for(was->origins(), was->op()->name + " computes in " + what_.dtype.str());
@@ -69,7 +78,7 @@ class Recaster final : public Rewriter {
     for (size_t i = 0; i < call->args().size(); ++i) args.push_back(recast(call->args()[i], was->args()[i]));
     const bool says = call->attrs() && call->attrs()->schema().find("out_dtype");
     const Attrs attrs = says ? with_fields(call->attrs(), {{"out_dtype", what_.out_dtype}}) : call->attrs();
-    return cast(make_call(call->callee(), std::move(args), attrs, was->with_type({})), type->dtype());
+    return cast(typed_node(make_call(call->callee(), std::move(args), attrs, was->with_type({})), module_), type->dtype());
   }
 
   Expr recast(const Expr& arg, const Expr& original) {
@@ -78,22 +87,24 @@ class Recaster final : public Rewriter {
     const auto* tuple = as<TupleNode>(arg);
     std::vector<Expr> cast_fields;
     for (size_t i = 0; i < fields->fields().size(); ++i) {
-      const Expr field = tuple ? tuple->fields()[i]
-                               : make_tuple_get_item(arg, static_cast<int>(i), NodeInfo(OriginSet::none(), arg->span()));
-      cast_fields.push_back(cast(field, what_.dtype));
+      const NodeInfo info(OriginSet::none(), arg->span(), fields->fields()[i]);
+      cast_fields.push_back(cast(tuple ? tuple->fields()[i] : make_tuple_get_item(arg, static_cast<int>(i), info), what_.dtype));
     }
-    return make_tuple(std::move(cast_fields), NodeInfo(OriginSet::none(), arg->span()));
+    return typed_node(make_tuple(std::move(cast_fields), NodeInfo(OriginSet::none(), arg->span())), module_);
   }
 
   Expr cast(const Expr& expr, DType dtype) const {
-    const OriginScope scope(made_);
-    return call_op("cast", {expr}, {{"dtype", dtype}});
+    const auto* type = as_type<TensorTypeNode>(expr->checked_type());
+    return make_call(op_, {expr}, make_attrs(*find_op("cast")->attrs, {{"dtype", dtype}}),
+                     NodeInfo(made_, {}, type ? tensor_type(type->shape(), dtype) : Type()));
   }
 
   const Recasting& what_;
-  PointerMap<int64_t> layers_;
+  const IRModuleNode& module_;
+  PointerMap<int64_t> layers_;  // where some are skipped
   std::vector<int64_t> skipped_;
   OriginSet made_ = OriginSet::none();
+  const Expr op_ = op_expr(*find_op("cast"));
 };
 
 DType dtype_arg(PassArgReader& reader, const char* name) {
@@ -119,7 +130,7 @@ Pass recast(const PassArgs& args) {
     const Function main = module->find("main");
     if (!main) return module;
     // A result type that is written down stays right: every call gives what it gave.
-    module->replace("main", as_ref<FunctionNode>(Recaster(what, Expr(main)).run(Expr(main))));
+    module->replace("main", as_ref<FunctionNode>(Recaster(what, Expr(main), *module).run(Expr(main))));
     return infer_types(std::move(module));
   });
 }

@@ -19,7 +19,7 @@ Expr concretize(const SimplifyMatch& m) {
   const TensorTypeNode* type = static_result(m);
   if (!type) return nullptr;
   const std::string& name = m.call.op()->name;
-  const std::vector<Expr>& args = m.call.args();
+  const ExprList& args = m.call.args();
   const NamedAttrs full = {{"shape", type->extents()}, {"dtype", type->dtype()}};
   Expr result;
   if (name == "zeros_like")

@@ -4,6 +4,7 @@
 //   nn.dense(x, transpose(%w))  ->  nn.dense(x, %w.T)        (SimplifyFCTranspose)
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
@@ -130,6 +131,13 @@ class ConvRewriter final : public WeightRewriter {
   const SparseConv& conv_;
 };
 
+// Constants that stand for what the weight was computed by, when it was.
+std::vector<Expr> parts_of(const SparseMatrix& sparse, const OriginSet& computed_by) {
+  std::optional<OriginScope> scope;
+  if (!computed_by.origins().empty()) scope.emplace(computed_by);
+  return {constant(sparse.data), constant(sparse.indices), constant(sparse.row_starts)};
+}
+
 class ConstantConvRewriter final : public Rewriter {
  public:
   ConstantConvRewriter(const SparseConv& conv, std::vector<int64_t> block, double sparsity)
@@ -149,8 +157,7 @@ class ConstantConvRewriter final : public Rewriter {
       if (zeros < sparsity_) why = "only " + std::to_string(static_cast<int>(zeros * 100)) + "% of its weights are zero";
       else if (matrix.rows % block_[0] != 0 || matrix.columns % block_[1] != 0) why = "its channels are no multiples of the block";
       if (why.empty()) {
-        const SparseMatrix sparse = block_sparse(matrix, block_[0], block_[1]);
-        return conv_.call(*conv, {constant(sparse.data), constant(sparse.indices), constant(sparse.row_starts)});
+        return conv_.call(*conv, parts_of(block_sparse(matrix, block_[0], block_[1]), weight->origins()));
       }
     }
     log_refusal(*conv, why);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <optional>
 
 #include "baton/ir/adt.h"
 #include "baton/ir/mixed_precision_rule.h"
@@ -45,9 +46,26 @@ class MixedPrecisionRewriter final : public Rewriter {
     // A closure that calls itself is used before its new result type could be known.
     if (const auto* let = as<LetNode>(node); let && as<FunctionNode>(let->value())) {
       const std::vector<Var> free = free_vars(let->value());
-      if (std::ranges::count(free, let->var()) > 0) keep_.insert(let->value().get());
+      if (std::ranges::count(free, let->var()) > 0 || is_handed_on(*let->var())) keep_.insert(let->value().get());
     }
+    if (const auto* call = as<CallNode>(node))
+      for (const Expr& arg : call->args())
+        if (arg->kind() == ExprKind::kFunction) keep_.insert(arg.get());
     return true;
+  }
+
+  // Whoever gets a function as an argument says of which type it is.
+  bool is_handed_on(const VarNode& var) {
+    if (!handed_on_) {
+      handed_on_.emplace();
+      post_order(Expr(root_), [&](const Expr& node) {
+        const auto* call = as<CallNode>(node);
+        if (!call) return;
+        for (const Expr& arg : call->args())
+          if (arg->kind() == ExprKind::kVar) handed_on_->insert(arg.get());
+      });
+    }
+    return handed_on_->contains(&var);
   }
 
   void let_value(const LetNode& let, const Expr& value) override {
@@ -260,6 +278,7 @@ class MixedPrecisionRewriter final : public Rewriter {
   const FunctionNode* root_;
   std::function<bool()> keep_result_;
   PointerSet keep_;  // closures whose result keeps its type
+  std::optional<PointerSet> handed_on_;  // variables that are arguments; nothing before somebody asks
   std::deque<Casts> casts_;
   Causes causes_;
   std::map<std::string, int> missing_;

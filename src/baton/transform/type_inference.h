@@ -135,7 +135,7 @@ class TypeInference {
   std::vector<NodeId> edges_;  // children of each node, in the order of the walk; gone when it was built early
   std::vector<NodeId> edge_stack_;
 
-  PointerMap<NodeId, 12> ids_;  // of the nodes that may be met again: variables and names, and what has several users
+  PointerMap<NodeId> ids_;  // of the nodes that may be met again: variables and names, and what has several users
   std::vector<uint32_t> open_entries_;
   std::vector<NodeId> variables_;
   size_t unbuilt_ = 0;  // how many nodes are not built yet

@@ -28,7 +28,8 @@ Expr without_annotations(Expr expr) {
 // makes the sets larger, never smaller.
 class Flow {
  public:
-  explicit Flow(const IRModule& module) : module_(module) {
+  /// `all`: with every flow that there may be through calls of who knows what; else with those that are certain.
+  Flow(const IRModule& module, bool all) : module_(module) {
     const Function main = module->find("main");
     for (size_t i = 0; i < main->params().size(); ++i) {
       params_.emplace(main->params()[i].get(), main->params()[i]->name());
@@ -42,6 +43,13 @@ class Flow {
       todo_.pop_back();
       add(function);
     }
+    // A call of who knows what may be one of any function here that takes as much.
+    for (const Expr& call : all ? unknown_ : std::vector<Expr>())
+      for (const Expr& lambda : lambdas_) {
+        const auto& args = as<CallNode>(call)->args();
+        const auto& params = as<FunctionNode>(lambda)->params();
+        for (size_t i = 0; args.size() == params.size() && i < args.size(); ++i) edge(Expr(params[i]), args[i]);
+      }
     mark_results(main->body());
     for (bool changed = true; changed;) {
       changed = false;
@@ -99,6 +107,11 @@ class Flow {
     post_order(root, [&](const Expr& node) { connect(node); });
   }
 
+  void bind(const PatternNode& pattern, const Expr& data) {
+    if (pattern.kind() == PatternKind::kVar) edge(Expr(pattern.var()), data);
+    for (const auto& inner : pattern.patterns()) bind(*inner, data);
+  }
+
   const FunctionNode* called(const CallNode& call) const {
     const auto* global = as<GlobalVarNode>(call.callee());
     return global ? module_->find(global->name()).get() : as<FunctionNode>(call.callee());
@@ -131,6 +144,7 @@ class Flow {
         for (size_t i = 0; i < call->args().size(); ++i) edge(Expr(function->params()[i]), call->args()[i]);
       } else {
         if (!call->op()) edge(node, call->callee());
+        if (!call->op() && !as<ConstructorNode>(call->callee())) unknown_.push_back(node);
         for (const Expr& arg : call->args()) edge(node, arg);
       }
     } else if (const auto* item = as<TupleGetItemNode>(node); item && as<TupleNode>(maker(item->tuple()))) {
@@ -140,6 +154,16 @@ class Flow {
       edge(node, let->body());
     } else if (const auto* lambda = as<FunctionNode>(node)) {
       edge(node, lambda->body());
+      lambdas_.push_back(node);
+    } else if (const auto* match = as<MatchNode>(node)) {
+      edge(node, match->data());
+      for (const Clause& clause : match->clauses()) {
+        edge(node, clause.body);
+        bind(*clause.pattern, match->data());
+      }
+    } else if (const auto* write = as<RefWriteNode>(node)) {  // what is written comes out wherever the cell is read
+      edge(write->ref(), write->value());
+      edge(node, write->value());
     } else {
       for_each_child(*node, [&](const Expr& child) { edge(node, child); });
     }
@@ -163,7 +187,7 @@ class Flow {
   const IRModule module_;
   std::unordered_map<const ExprNode*, Expr> bound_;  // by lets
   std::unordered_map<const ExprNode*, size_t> ids_;
-  std::vector<Expr> nodes_, todo_;
+  std::vector<Expr> nodes_, todo_, lambdas_, unknown_;
   std::vector<std::vector<size_t>> inputs_;
   std::vector<Bits> results_, depends_;
   std::unordered_map<const ExprNode*, std::string> params_;
@@ -179,7 +203,7 @@ struct Facts {
 }  // namespace
 
 std::string misattribution(const IRModule& before, const IRModule& after, bool forward) {
-  const Flow source(before), result(after);
+  const Flow source(before, true), result(after, false);
   std::unordered_map<const Origin*, Facts> facts;
   for (size_t node = 0; node < source.nodes().size(); ++node) {
     for (const Origin* origin : source.nodes()[node]->origins().origins()) {

@@ -1,9 +1,10 @@
 // What must hold for every pass and every program: the type of main stays, its value stays, origins are conserved (the
 // verifier), and what nodes stand for agrees with the flow of data in the source.
 //
-// BATON_RANDOM_SEED=S: only the program of that seed, shown.
+// BATON_RANDOM_SEED=S: only the program of that seed, shown. BATON_RANDOM_PROGRAMS=N: the slow test with N programs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <map>
@@ -12,12 +13,15 @@
 #include "baton/byoc/pattern_table.h"
 #include "baton/byoc/target_rules.h"
 #include "baton/driver/initialize.h"
+#include "baton/ir/structural.h"
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/pass_list.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
+#include "baton/support/log.h"
+#include "baton/target/current_target.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
 #include "properties/attribution.h"
@@ -52,18 +56,35 @@ IRModule bind_weights(const IRModule& module) {
 const std::map<std::string, PassArgs>& arguments() {
   static const std::map<std::string, PassArgs> all = {
       {"ConvertLayout", {{"desired_layouts", AttrList{AttrList{std::string("nn.conv2d"), AttrList{std::string("NHWC"), std::string("default")}}}}}},
-      {"SplitArgs", {{"max_function_args", int64_t{2}}}},
+      {"SplitArgs", {{"max_function_args", int64_t{4}}}},
       {"AnnotateTarget", {{"targets", AttrList{std::string("random")}}}},
       {"ToMixedPrecision", {{"missing_op_mode", int64_t{2}}}},
       {"MergeComposite", {{"pattern_table", std::string("random")}}},
+      {"Conv2dToSparse2", {{"layout", std::string("NCHW")}, {"kernel_size", int64_t{1}}, {"blocksize", std::vector<int64_t>{1, 1}}, {"sparsity_threshold", int64_t{0}}}},
+      {"EtaExpand", {{"expand_constructor", true}, {"expand_global_var", true}}},
+        {"MarkCompilerFunctionsAsExtern", {{"compiler_filter", std::string("random")}}},
+      {"OutlineCompilerFunctionsWithExistingGlobalSymbols", {{"compiler_filter", std::string("random")}}},
+      {"SimplifyFCTranspose", {{"target_weight_name", AttrList{std::string("fc_w")}}}},
+      {"QuantizePartition", {{"skip_conv_layers", std::vector<int64_t>{}}}},
   };
   return all;
 }
+PassArgs arguments_of(const std::string& pass, const IRModule& module) {
+  if (pass == "InlineCompilerFunctionsBoundTo") {  // those that PartitionGraph made
+    AttrList names;
+    for (const auto& [name, function] : module->functions())
+      if (name.starts_with("tvmgen_")) names.emplace_back(name);
+    return {{"global_vars", names}};
+  }
+  const auto known = arguments().find(pass);
+  return known == arguments().end() ? PassArgs() : known->second;
+}
 // They change types by their nature.
 const std::set<std::string> kChangesTypes = {"FirstOrderGradient", "LazyGradientInit", "ToMixedPrecision", "Gradient", "to_cps"};
-// They need names in the module, undo what only another pass makes, or round values as calibration says.
-const std::set<std::string> kNotAlone = {"ChangeBatch", "Conv2dToSparse", "DenseToSparse", "InlineCompilerFunctionsBoundTo", "SimplifyFCTranspose", "recast", "un_cps",
-                                         "QuantizeAnnotate", "QuantizeCalibrate", "QuantizePartition", "QuantizeRealize", "quantize"};
+// They replace parameters by others, of the value of which only the type changes here.
+const std::set<std::string> kChangesParams = {"SimplifyFCTranspose"};
+// They need names in the module, or round values as calibration says.
+const std::set<std::string> kNotAlone = {"ChangeBatch", "Conv2dToSparse", "DenseToSparse", "recast", "QuantizeAnnotate", "QuantizeCalibrate", "QuantizeRealize", "quantize"};
 // They put several values in one tensor.
 const std::set<std::string> kStacks = {"BatchingOps", "CombineParallelBatchMatmul", "CombineParallelConv2D", "CombineParallelDense"};
 // A scale in front of a convolution goes into its weights.
@@ -76,10 +97,46 @@ const std::map<std::string, std::string> kAfter = {
     {"MergeCompilerRegions", "AnnotateTarget(targets=[\"random\"])"},
     {"PartitionGraph", "AnnotateTarget(targets=[\"random\"]),MergeCompilerRegions"},
     {"OutlineCompilerFunctionsWithExistingGlobalSymbols", "AnnotateTarget(targets=[\"random\"]),MergeCompilerRegions,PartitionGraph"},
+    {"InlineCompilerFunctionsBoundTo", "AnnotateTarget(targets=[\"random\"]),MergeCompilerRegions,PartitionGraph"},
+    {"un_cps", "to_cps"},
     {"MarkCompilerFunctionsAsExtern", "AnnotateTarget(targets=[\"random\"]),MergeCompilerRegions,PartitionGraph"},
 };
 // They approximate.
 const std::map<std::string, double> kTolerance = {{"FastMath", 3e-2}};
+// Integers instead of real numbers: each rounding may be a quantum off, which is 0.02 in all results that are quantised, and
+// at most two are in a row (a product, then the result). The accumulators' scales are exact products.
+const std::set<std::string> kQuantises = {"FakeQuantizationToInteger", "qnn.CanonicalizeOps", "qnn.Legalize"};
+constexpr double kTwoQuanta = 0.041;
+// Nothing is left to do: types are there already, no target here has memories to name, and PartitionGraph outlines itself.
+const std::set<std::string> kNothingToDo = {"AnnotateMemoryScope", "InferType", "OutlineCompilerFunctionsWithExistingGlobalSymbols"};
+// In continuation passing style every operator leads to the continuation, so all that leads to one result seems to lead to all.
+const std::set<std::string> kContinues = {"un_cps"};
+// By pass: what a program must not have, as text. Graphs have no order for effects; regions of other compilers are not kept
+// apart where one of them lies in a closure that is handed on; gradients are of floats, and of data types without tensors.
+const std::multimap<std::string, std::string> kNotFor = {
+    {"ToGraphNormalForm", "ref_write("}, {"PartitionGraph", "fn ("}, {"InlineCompilerFunctionsBoundTo", "fn ("},
+    {"MarkCompilerFunctionsAsExtern", "fn ("}, {"OutlineCompilerFunctionsWithExistingGlobalSymbols", "fn ("},
+    {"FirstOrderGradient", "int8"}, {"Gradient", "int8"}, {"Gradient", "type Choice"}, {"LazyGradientInit", "type Choice"},
+    {"ToMixedPrecision", "= Taken;"},  // a constructor that is bound has no type there
+};
+
+bool is_for(const std::string& pass, const std::string& program) {
+  const auto [first, last] = kNotFor.equal_range(pass);
+  return std::none_of(first, last, [&](const auto& entry) { return program.find(entry.second) != std::string::npos; });
+}
+// They only write where a node stands in the text, which structural equality leaves out.
+const std::set<std::string> kSpans = {"AnnotateSpans", "CapturePostDfsIndexInSpans"};
+
+double tolerance(const std::string& pass, bool quantised) {
+  const auto known = kTolerance.find(pass);
+  const double own = known == kTolerance.end() ? 2e-4 : known->second;
+  return quantised && kQuantises.contains(pass) ? kTwoQuanta : own;
+}
+
+bool changed(const std::string& pass, const IRModule& before, const IRModule& after) {
+  if (kSpans.contains(pass)) return before->find("main") != after->find("main");
+  return !structural_equal(*before, *after);
+}
 
 struct Tally {
   int runs = 0, changed = 0, compared = 0;
@@ -89,6 +146,7 @@ class RandomModules : public ::testing::Test {
  protected:
   void SetUp() override {
     initialize();
+    old_sink_ = set_log_sink([](const std::string&) {});  // why convolutions stay dense
     // A compiler that takes some operators, and what it builds as one.
     for (const char* op : {"nn.conv2d", "nn.relu", "add", "multiply", "nn.dense"}) register_target_rule(op, "random", [](const Expr&) { return true; });
     const auto any = [] { return wildcard(); };
@@ -100,6 +158,7 @@ class RandomModules : public ::testing::Test {
   }
 
   void TearDown() override {
+    set_log_sink(old_sink_);
     for (const char* op : {"nn.conv2d", "nn.relu", "add", "multiply", "nn.dense"}) reset_target_rule(op, "random");
   }
 
@@ -107,27 +166,29 @@ class RandomModules : public ::testing::Test {
     const std::string text = random_module(seed);
     if (show) std::cout << text;
     const IRModule module = bind_weights(infer(parse_module(text, "seed " + std::to_string(seed))));
-    const std::vector<NDArray> expected = evaluator_.run(module);
+    const bool quantised = text.find("qnn.") != std::string::npos;
+    interpreter_.forget();
+    const std::vector<NDArray> expected = value_of_main(interpreter_, module);
     const Type type = module->find("main")->checked_type();
     for (const std::string& pass : pass_names()) {
-      if (kNotAlone.contains(pass)) continue;
+      if (kNotAlone.contains(pass) || !is_for(pass, text)) continue;
       SCOPED_TRACE(pass + ", BATON_RANDOM_SEED=" + std::to_string(seed));
       Tally& tally = tallies_[pass];
       ++tally.runs;
       try {
-        const auto args = arguments().find(pass);
         const PassContextScope scope(context_);
+        // Few lanes, and instructions for int8 where something depends on them.
+        const TargetScope target(Target::parse(pass == "Legalize" ? "llvm -mcpu=cascadelake" : "llvm"));
         const auto after = kAfter.find(pass);
         IRModule given = module;
         if (after != kAfter.end())
           for (const Pass& first : parse_passes(after->second)) given = (*first)(given);
-        const IRModule result = infer((*make_pass(pass, args == arguments().end() ? PassArgs() : args->second))(given));
-        tally.changed += result->find("main") != given->find("main") || result->functions().size() != given->functions().size();
+        const IRModule result = infer((*make_pass(pass, arguments_of(pass, given)))(given));
+        tally.changed += changed(pass, given, result);
         if (kChangesTypes.contains(pass)) continue;
-        EXPECT_TRUE(same_type(type, result->find("main")->checked_type())) << type_text(result->find("main")->checked_type());
-        EXPECT_EQ(kStacks.contains(pass) ? "" : misattribution(module, result, kMovesForward.contains(pass)), "");
-        const auto tolerance = kTolerance.find(pass);
-        EXPECT_LE(difference(expected, evaluator_.run(result)), tolerance == kTolerance.end() ? 2e-4 : tolerance->second);
+        EXPECT_TRUE(kChangesParams.contains(pass) || same_type(type, result->find("main")->checked_type())) << type_text(result->find("main")->checked_type());
+        EXPECT_EQ(kStacks.contains(pass) || kContinues.contains(pass) ? "" : misattribution(module, result, kMovesForward.contains(pass)), "");
+        EXPECT_LE(difference(expected, value_of_main(interpreter_, result)), tolerance(pass, quantised));
         ++tally.compared;
       } catch (const NotSupported& error) {  // an operator without compute, a closure
         if (show) std::cout << pass << ": " << error.what() << "\n";
@@ -139,15 +200,23 @@ class RandomModules : public ::testing::Test {
     }
   }
 
-  void check_all(int programs) {
-    for (int i = 0; i < programs && !HasFailure(); ++i) check(static_cast<uint64_t>(i), false);
+  void check_all(int programs, bool show_all = false) {
+    for (int i = 0; i < programs && (show_all || !HasFailure()); ++i) check(static_cast<uint64_t>(i), false);
     int runs = 0, compared = 0;
     for (const auto& [pass, tally] : tallies_) runs += tally.runs, compared += tally.compared;
     EXPECT_GE(compared, runs * 8 / 10) << "most programs must be comparable";
   }
 
+  // That a pass keeps what it does not touch says nothing.
+  void expect_work() const {
+    for (const auto& [pass, tally] : tallies_)
+      EXPECT_TRUE(kNothingToDo.contains(pass) || tally.changed * 100 >= tally.runs)
+          << pass << " changes only " << tally.changed << " of " << tally.runs << " programs; random_module must give it more to do";
+  }
+
+  LogSink old_sink_;
   PassContextRef context_;
-  ModuleEvaluator evaluator_;
+  run::Interpreter interpreter_;
   std::map<std::string, Tally> tallies_;
   int failures_ = 0;
 };
@@ -158,7 +227,9 @@ TEST_F(RandomModules, EveryPassKeepsTypeValueAndOrigins) {
 }
 
 TEST_F(RandomModules, SlowTenThousandPrograms) {
-  check_all(10'000);
+  const char* programs = std::getenv("BATON_RANDOM_PROGRAMS");
+  check_all(programs ? std::atoi(programs) : 10'000, programs != nullptr);
+  if (!HasFailure()) expect_work();
   for (const auto& [pass, tally] : tallies_)
     std::cout << pass << ": " << tally.runs << " programs, " << tally.changed << " changed, " << tally.compared << " values compared\n";
 }

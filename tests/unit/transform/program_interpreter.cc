@@ -4,7 +4,9 @@
 
 #include "baton/codegen/evaluator.h"
 #include "baton/ir/op.h"
+#include "baton/support/base/float16.h"
 #include "baton/support/error.h"
+#include "baton/support/hash.h"
 
 namespace baton::run {
 
@@ -22,9 +24,52 @@ struct Frame {
 
 namespace {
 
-class Interpreter {
+void flatten(const Value& value, std::vector<NDArray>& arrays) {
+  if (value.array) arrays.push_back(value.array);
+  for (const Value& field : value.fields) flatten(field, arrays);
+}
+
+uint64_t key_of(const CallNode& call, const std::vector<Value>& args) {
+  Hasher hash;
+  hash.add_text(call.op()->name);
+  hash.add(attrs_hash(call.attrs()));
+  hash.add_text(type_text(call.checked_type()));
+  for (const Value& arg : args) {
+    std::vector<NDArray> arrays;
+    flatten(arg, arrays);
+    hash.add(arrays.size());
+    for (const NDArray& array : arrays) {
+      for (const int64_t extent : array.shape()) hash.add(static_cast<uint64_t>(extent));
+      hash.add(std::hash<DType>()(array.dtype()));
+      hash.add_bytes(array.data(), array.bytes());
+    }
+  }
+  return hash.value();
+}
+
+Expr constant_of(const Value& value) {
+  const NodeInfo info(OriginSet::none());
+  if (value.array) return Expr(make_constant(value.array, info));
+  std::vector<Expr> fields;
+  std::vector<Type> types;
+  for (const Value& field : value.fields) {
+    fields.push_back(constant_of(field));
+    types.push_back(fields.back()->checked_type());
+  }
+  return make_tuple(std::move(fields), NodeInfo(info.origins, {}, tuple_type(std::move(types))));
+}
+
+// What only says something about its argument.
+bool is_marker(const OpDef& op) {
+  return op.non_computational || op.name.starts_with("annotation.") || op.name == "on_device" || op.name == "device_copy";
+}
+
+}  // namespace
+
+/// One run of a program.
+class Interpreter::Run {
  public:
-  explicit Interpreter(const IRModuleNode& module) : module_(module), evaluator_(make_evaluator()) {}
+  Run(const IRModuleNode& module, Interpreter& all) : module_(module), all_(all) {}
 
   Value apply(const Value& callee, const std::vector<Value>& args) {
     const auto* function = as<FunctionNode>(callee.callable);
@@ -118,42 +163,13 @@ class Interpreter {
   Value call(const CallNode& call, Frame& frame) {
     const Value callee = call.op() ? Value() : evaluate(call.callee(), frame);
     const std::vector<Value> args = all(call.args(), frame);
-    if (call.op()) return operation(call, args);
+    if (call.op()) return all_.operation(call, args);
     if (const auto* constructor = as<ConstructorNode>(callee.callable)) {
       Value value = tuple_of(args);
       value.constructor = constructor;
       return value;
     }
     return apply(callee, args);
-  }
-
-  Value operation(const CallNode& call, const std::vector<Value>& args) {
-    const NodeInfo none(OriginSet::none());
-    if (!call.op()->compute) {
-      std::vector<NDArray> arrays;
-      for (const Value& arg : args) arrays.push_back(arg.array);
-      return tensor(plain_loops(call, arrays));
-    }
-    std::vector<Expr> constants;
-    for (size_t i = 0; i < args.size(); ++i) constants.push_back(constant_of(args[i], none));
-    const Call run = make_call(call.callee(), constants, call.attrs(),
-                               NodeInfo(OriginSet::none(), {}, call.checked_type()));
-    std::vector<NDArray> results = evaluator_->evaluate(*run);
-    if (call.checked_type()->kind() != TypeKind::kTuple) return tensor(results.at(0));
-    std::vector<Value> fields;
-    for (NDArray& result : results) fields.push_back(tensor(std::move(result)));
-    return tuple_of(std::move(fields));
-  }
-
-  static Expr constant_of(const Value& value, const NodeInfo& info) {
-    if (value.array) return Expr(make_constant(value.array, info));
-    std::vector<Expr> fields;
-    std::vector<Type> types;
-    for (const Value& field : value.fields) {
-      fields.push_back(constant_of(field, info));
-      types.push_back(fields.back()->checked_type());
-    }
-    return make_tuple(std::move(fields), NodeInfo(info.origins, {}, tuple_type(std::move(types))));
   }
 
   Value match(const MatchNode& match, Frame& frame) {
@@ -173,11 +189,43 @@ class Interpreter {
   }
 
   const IRModuleNode& module_;
-  const std::shared_ptr<Evaluator> evaluator_;
+  Interpreter& all_;
   std::vector<std::unique_ptr<Frame>> frames_;  // functions point to them, and they hold functions
 };
 
-}  // namespace
+Interpreter::Interpreter() : evaluator_(make_evaluator(EvaluateBy::kChoose)) {}
+
+Value Interpreter::run(const IRModule& module, const std::string& name, const std::vector<Value>& args) {
+  Run run(*module, *this);
+  return run.apply(run.global(name), args);
+}
+
+Value Interpreter::operation(const CallNode& call, const std::vector<Value>& args) {
+  const OpDef& op = *call.op();
+  const bool quantized = op.name.starts_with("qnn.");
+  if (!quantized && is_marker(op)) return args.at(0);
+  if (op.name == "nn.dropout") return tuple_of({args.at(0), args.at(0)});  // the mask is nobody's
+  if (quantized || !op.compute) {
+    std::vector<NDArray> arrays;
+    for (const Value& arg : args) arrays.push_back(arg.array);
+    return tensor(quantized ? plain_quantized(call, arrays) : plain_loops(call, arrays));
+  }
+  const auto [known, fresh] = known_.emplace(key_of(call, args), Value());
+  if (!fresh) return known->second;
+  std::vector<Expr> constants;
+  for (const Value& arg : args) constants.push_back(constant_of(arg));
+  const Call run = make_call(call.callee(), constants, call.attrs(), NodeInfo(OriginSet::none(), {}, call.checked_type()));
+  try {
+    std::vector<NDArray> results = evaluator_->evaluate(*run);
+    if (call.checked_type()->kind() != TypeKind::kTuple) return known->second = tensor(results.at(0));
+    std::vector<Value> fields;
+    for (NDArray& result : results) fields.push_back(tensor(std::move(result)));
+    return known->second = tuple_of(std::move(fields));
+  } catch (...) {
+    known_.erase(known);
+    throw;
+  }
+}
 
 Value tensor(NDArray array) {
   Value value;
@@ -192,8 +240,19 @@ Value tuple_of(std::vector<Value> fields) {
 }
 
 Value interpret(const IRModule& module, const std::string& name, const std::vector<Value>& args) {
-  Interpreter interpreter(*module);
-  return interpreter.apply(interpreter.global(name), args);
+  return Interpreter().run(module, name, args);
+}
+
+double element(const NDArray& array, int64_t at) {
+  const auto load = [&](auto type) { return static_cast<double>(static_cast<const decltype(type)*>(array.data())[at]); };
+  const DType type = array.dtype();
+  if (type == DType::float_(64)) return load(double());
+  if (type == DType::float_(32)) return load(float());
+  if (type == DType::float_(16)) return half_to_float(static_cast<const uint16_t*>(array.data())[at]);
+  if (type.bits == 64) return type.is_int() ? load(int64_t()) : load(uint64_t());
+  if (type.bits == 32) return type.is_int() ? load(int32_t()) : load(uint32_t());
+  if (type.bits == 16) return type.is_int() ? load(int16_t()) : load(uint16_t());
+  return type.is_int() ? load(int8_t()) : load(uint8_t());
 }
 
 }  // namespace baton::run

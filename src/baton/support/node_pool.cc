@@ -1,0 +1,151 @@
+#include "baton/support/node_pool.h"
+
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include <sys/mman.h>
+
+namespace baton::node_pool {
+
+namespace {
+
+// A sanitizer must see every node by itself.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kPooled = false;
+#else
+constexpr bool kPooled = true;
+#endif
+
+constexpr size_t kGrain = 16, kLargest = 512;  // larger nodes are rare: the process's allocator has them
+constexpr size_t kClasses = kLargest / kGrain + 1;
+constexpr size_t kRun = size_t{32} << 10;     // one size's share of a region
+constexpr size_t kRegion = size_t{2} << 20;   // what the system is asked for: one huge page
+
+struct Block {
+  Block* next;
+};
+
+// Memory that belongs to no thread: the region that runs are cut from, and what ended threads left.
+struct Common {
+  std::mutex mutex;
+  char* next = nullptr;
+  char* end = nullptr;
+  Block* left[kClasses] = {};
+
+  char* run() {
+    const std::lock_guard lock(mutex);
+    if (next == end) {
+      // One half too much, to begin at a multiple of its size: only then can it be one huge page.
+      void* memory = mmap(nullptr, 2 * kRegion, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (memory == MAP_FAILED) throw std::bad_alloc();
+      const auto begin = reinterpret_cast<uintptr_t>(memory), aligned = (begin + kRegion - 1) / kRegion * kRegion;
+      if (aligned > begin) munmap(memory, aligned - begin);
+      if (begin + kRegion > aligned) munmap(reinterpret_cast<void*>(aligned + kRegion), begin + kRegion - aligned);
+      next = reinterpret_cast<char*>(aligned);
+      end = next + kRegion;
+      madvise(next, kRegion, MADV_HUGEPAGE);  // advice: where it is not taken, all works as well
+    }
+    return std::exchange(next, next + kRun);
+  }
+};
+
+Common& common() {
+  static Common* const all = new Common;  // never destroyed: nodes die until the very end of the process
+  return *all;
+}
+
+// What one thread takes from and gives to without asking others.
+struct Cache {
+  Block* free[kClasses] = {};
+  char* next[kClasses] = {};  // of the run that is being cut into nodes
+  char* end[kClasses] = {};
+  int64_t balance = 0;
+
+  void* take(size_t size) {
+    balance += static_cast<int64_t>(size * kGrain);
+    if (Block* block = free[size]) {
+      free[size] = block->next;
+      return block;
+    }
+    if (static_cast<size_t>(end[size] - next[size]) < size * kGrain) return refill(size);
+    return std::exchange(next[size], next[size] + size * kGrain);
+  }
+  void give(void* memory, size_t size) {
+    balance -= static_cast<int64_t>(size * kGrain);
+    free[size] = new (memory) Block{free[size]};
+  }
+
+  void* refill(size_t size) {
+    Common& all = common();
+    {
+      const std::lock_guard lock(all.mutex);
+      if (Block* block = std::exchange(all.left[size], nullptr)) {
+        free[size] = block->next;
+        return block;
+      }
+    }
+    next[size] = all.run();
+    end[size] = next[size] + kRun;
+    return std::exchange(next[size], next[size] + size * kGrain);
+  }
+
+  // Hands on everything when the thread ends.
+  void leave() {
+    Common& all = common();
+    const std::lock_guard lock(all.mutex);
+    for (size_t size = 1; size < kClasses; ++size) {
+      for (; static_cast<size_t>(end[size] - next[size]) >= size * kGrain; next[size] += size * kGrain)
+        free[size] = new (next[size]) Block{free[size]};
+      Block** last = &free[size];
+      while (*last) last = &(*last)->next;
+      *last = std::exchange(all.left[size], free[size]);
+      free[size] = nullptr;
+    }
+  }
+};
+
+// Null before a thread's first node, and again once it has ended: nodes that static objects hold die after that.
+thread_local Cache* cache [[gnu::tls_model("initial-exec")]] = nullptr;
+thread_local bool ended = false;
+
+struct Heir {
+  Cache own;
+  Heir() { cache = &own; }
+  ~Heir() {
+    cache = nullptr;
+    ended = true;
+    own.leave();
+  }
+};
+
+Cache* enter() {
+  if (ended) return nullptr;
+  thread_local Heir heir;
+  return cache;
+}
+
+size_t size_class(size_t bytes) { return (bytes + kGrain - 1) / kGrain; }
+
+}  // namespace
+
+void* take(size_t bytes) {
+  if (!kPooled || bytes > kLargest || bytes == 0) return ::operator new(bytes);
+  if (Cache* own = cache ? cache : enter()) return own->take(size_class(bytes));
+  Cache passing;  // of a thread that has ended
+  void* memory = passing.take(size_class(bytes));
+  passing.leave();
+  return memory;
+}
+
+void give(void* memory, size_t bytes) noexcept {
+  if (!kPooled || bytes > kLargest || bytes == 0) return ::operator delete(memory);
+  if (Cache* own = cache ? cache : enter()) return own->give(memory, size_class(bytes));
+  Cache passing;
+  passing.give(memory, size_class(bytes));
+  passing.leave();
+}
+
+int64_t balance() { return cache ? cache->balance : 0; }
+
+}  // namespace baton::node_pool
