@@ -8,13 +8,31 @@ from . import error
 from .error import TVMError
 from . import ir, runtime
 from .runtime import ndarray as nd
-from .runtime import Device, NDArray, cpu, cuda, device, load_module
+from .runtime import (DataType, DataTypeCode, Device, NDArray, Object, cl, cpu, cuda, device, ext_dev, gpu, hexagon, load_module,
+                      metal, mtl, opencl, rocm, vpi, vulkan)
 from . import target, transform, parser
 from .ir import IRModule, instrument
 from . import relay, contrib
-from .registry import get_global_func, register_func
+from .ir.memory_pools import (ConstantMemoryPools, ConstantPoolInfo, PoolInfo, PoolInfoProperties, WorkspaceMemoryPools,
+                              WorkspacePoolInfo)
+from .registry import get_global_func, register_extension, register_func, register_object
 
 __version__ = "0.1.0"
+
+
+def build(*_, **__):
+    """Not provided: schedules and TIR. relay.build compiles Relay."""
+    raise NotImplementedError("tvm.build is for schedules and TIR, which Baton does not have: relay.build compiles Relay")
+
+
+def lower(*_, **__):
+    """Not provided: schedules and TIR."""
+    raise NotImplementedError("tvm.lower is for schedules and TIR, which Baton does not have")
+
+
+def tvm_wrap_excepthook(exception_hook):
+    """`exception_hook` itself: nothing has to be done before it."""
+    return exception_hook
 
 
 def __getattr__(name):

@@ -26,3 +26,14 @@ class OpAttributeInvalid(OpError, AttributeError):
 
 class OpAttributeUnImplemented(OpError, NotImplementedError):
     """An attribute's value is not provided for."""
+
+
+class RPCError(TVMError):
+    """A remote machine failed. Never raised: there is no RPC."""
+
+
+def register_error(func_name=None, cls=None):
+    """Names a class of exceptions, as a decorator too. Exceptions of Python pass through Baton as they are anyway."""
+    if isinstance(func_name, type):
+        return func_name
+    return (lambda each: each) if cls is None else cls

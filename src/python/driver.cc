@@ -1,20 +1,40 @@
 #include "baton/driver/build.h"
+
+#include <unordered_map>
+
+#include "baton/codegen/background.h"
 #include "baton/driver/pipeline.h"
+#include "baton/pass/rewriter.h"
 
 #include "bind.h"
+#include "held.h"
+#include "interruptible.h"
+#include "running.h"
 
 namespace baton::python {
 
 namespace {
 
-BuildResult build_module(const IRModule& module, NamedArrays params, std::optional<int> opt_level,
-                         std::string mod_name) {
+/// Hands progress to Python, from whatever thread it comes. What Python raises ends the build.
+std::function<void(const std::string&, int, int)> progress_to(std::optional<nb::callable> function) {
+  if (!function) return {};
+  return [held = hold(std::move(*function))](const std::string& phase, int done, int total) {
+    const nb::gil_scoped_acquire gil;
+    nb::handle(held.get())(phase, done, total);
+  };
+}
+
+BuildResult build_module(const IRModule& module, const nb::dict& params, std::optional<int> opt_level,
+                         std::string mod_name, std::optional<nb::callable> progress) {
   BuildOptions options;
-  options.params = std::move(params);
+  options.params = arrays_from_python(params);
   options.opt_level = opt_level;
   options.mod_name = std::move(mod_name);
-  const nb::gil_scoped_release release;
-  return build(module, options);
+  options.progress = progress_to(std::move(progress));
+  return interruptible([&](const std::atomic<bool>* stop) {
+    options.interrupt = stop;
+    return build(module, options);
+  });
 }
 
 }  // namespace
@@ -27,6 +47,10 @@ void bind_driver(nb::module_& m) {
       .def_ro("optimized", &BuildResult::optimized)
       .def_ro("mod_name", &BuildResult::mod_name)
       .def_ro("origins_json", &BuildResult::origins_json)
+      .def_prop_ro("kernels_so", [](const BuildResult& b) { return nb::bytes(b.kernels_so.data(), b.kernels_so.size()); },
+                   "the kernels as a shared library; empty where there is no linker")
+      .def_prop_ro("library",
+                   [](const BuildResult& b) { return std::const_pointer_cast<KernelLibrary>(b.library); })
       .def_prop_ro("function_metadata",
                    [](const BuildResult& b) {
                      nb::dict functions;
@@ -47,19 +71,16 @@ void bind_driver(nb::module_& m) {
           },
           "seconds per phase")
       .def(
-          "make_executor", [](const BuildResult& b) { return std::shared_ptr<Executor>(make_executor(b)); },
+          "make_executor", [](const BuildResult& b) { return run_here(make_executor(b)); },
           nb::call_guard<nb::gil_scoped_release>())
       .def(
           "write_artifact", [](const BuildResult& b, const std::string& path) { write_artifact(b, path); },
           nb::arg("path"), nb::call_guard<nb::gil_scoped_release>());
 
   m.def(
-      "build",
-      [](const IRModule& module, const nb::dict& params, std::optional<int> opt_level, std::string mod_name) {
-        return build_module(module, arrays_from_python(params), opt_level, std::move(mod_name));
-      },
-      nb::arg("mod"), nb::arg("params"), nb::arg("opt_level").none() = nb::none(),
-      nb::arg("mod_name") = "default");
+      "build", &build_module, nb::arg("mod"), nb::arg("params"), nb::arg("opt_level").none() = nb::none(),
+      nb::arg("mod_name") = "default", nb::arg("progress").none() = nb::none(),
+      "`progress`(phase, done, total) is called now and then, from any thread.");
   m.def(
       "bind_params",
       [](const IRModule& module, const nb::dict& params) {
@@ -67,8 +88,26 @@ void bind_driver(nb::module_& m) {
       },
       nb::arg("mod"), nb::arg("params"));
   m.def(
-      "optimize", [](const IRModule& module) { return optimize(module); }, nb::arg("mod"),
-      nb::call_guard<nb::gil_scoped_release>());
+      "substitute",
+      [](const Expr& expr, const std::vector<std::pair<Var, Expr>>& values) {
+        std::unordered_map<const ExprNode*, Expr> by_var;
+        for (const auto& [var, value] : values) by_var[var.get()] = value;
+        return substitute(expr, by_var);
+      },
+      nb::arg("expr"), nb::arg("values"), "`expr` with variables replaced by values: [(variable, value)].");
+  m.def(
+      "optimize",
+      [](const IRModule& module) {
+        return interruptible([&](const std::atomic<bool>* stop) {
+          const InterruptibleScope scope(stop);
+          return optimize(module);
+        });
+      },
+      nb::arg("mod"));
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
+    const nb::gil_scoped_release release;
+    wait_for_background_work();
+  }));
 }
 
 }  // namespace baton::python

@@ -1,6 +1,7 @@
 #include "baton/support/base/ndarray.h"
 
 #include <cstring>
+#include <functional>
 
 #include <nanobind/ndarray.h>
 
@@ -60,6 +61,38 @@ NDArray copy_in(const DenseInput& input) {
   return array;
 }
 
+using HostInput = nb::ndarray<nb::device::cpu>;
+
+std::string numbers_text(size_t count, const std::function<int64_t(size_t)>& number) {
+  std::string text = "(";
+  for (size_t i = 0; i < count; ++i) text += (i ? ", " : "") + std::to_string(number(i));
+  return text + (count == 1 ? ",)" : ")");
+}
+
+// The memory of somebody else's tensor. It must lie as ours do: rows one after another.
+NDArray borrow(const HostInput& input) {
+  Shape shape(input.ndim());
+  for (size_t i = 0; i < shape.size(); ++i) shape[i] = static_cast<int64_t>(input.shape(i));
+  int64_t stride = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    if (shape[i] != 1 && input.stride(i) != stride && input.size() > 0)
+      throw nb::value_error(("the tensor of shape " + numbers_text(shape.size(), [&](size_t k) { return shape[k]; }) +
+                             " has strides " + numbers_text(shape.size(), [&](size_t k) { return input.stride(k); }) +
+                             " (in elements): only row-major tensors without gaps are shared; give nd.array a copy")
+                                .c_str());
+    stride *= shape[i];
+  }
+  auto* owner = new HostInput(input);
+  return NDArray::view(
+      const_cast<void*>(static_cast<const void*>(input.data())), std::move(shape), dtype_of(input.dtype()),
+      [](void* held) {
+        if (!nb::is_alive()) return;
+        const nb::gil_scoped_acquire gil;
+        delete static_cast<HostInput*>(held);
+      },
+      owner);
+}
+
 // A view in Python of an array that the view keeps alive.
 template <class... Framework>
 nb::ndarray<Framework...> view_of(const NDArray& array) {
@@ -76,6 +109,14 @@ nb::ndarray<nb::numpy> numpy_copy(const NDArray& array) {
   if (copy.dtype().code == DType::Code::kBFloat)
     copy = NDArray::from_bytes(copy.shape(), DType::uint_(16), copy.data());
   return view_of<nb::numpy>(copy);
+}
+
+nb::ndarray<> dlpack_of(const NDArray& array, const nb::kwargs& options) {
+  const nb::object copy = options.contains("copy") ? nb::object(options["copy"]) : nb::none();
+  const nb::object device = options.contains("dl_device") ? nb::object(options["dl_device"]) : nb::none();
+  if (!device.is_none() && !device.equal(nb::make_tuple(1, 0)))
+    throw nb::buffer_error("the array is in host memory, (1, 0); it goes nowhere else");
+  return view_of<>(copy.is(nb::bool_(true)) ? array.copy() : array);
 }
 
 void copy_from(NDArray& target, const DenseInput& input) {
@@ -95,6 +136,9 @@ void bind_ndarray(nb::module_& m) {
                       "A dense, row-major tensor in host memory. Copies of the handle share the data.")
       .def_static("from_dense", &copy_in, nb::arg("array"),
                   "A copy of a contiguous array of the host (numpy, DLPack).")
+      .def_static("from_dlpack", &borrow, nb::arg("tensor"),
+                  "The memory of a tensor of the host: a DLPack capsule, or what has __dlpack__. Raises ValueError for "
+                  "one that is not row-major.")
       .def_static(
           "empty",
           [](Shape shape, const std::string& dtype) {
@@ -114,7 +158,7 @@ void bind_ndarray(nb::module_& m) {
       .def("asnumpy", &numpy_copy, "The older name of numpy().")
       .def("view", &view_of<nb::numpy>, "The data itself as a numpy array, no copy.")
       .def("to_dlpack", &view_of<>, "The data itself as a DLPack object, no copy.")
-      .def("__dlpack__", [](const NDArray& a, const nb::kwargs&) { return view_of<>(a); })
+      .def("__dlpack__", &dlpack_of, "A DLPack capsule of the data itself; a copy when `copy` is True.")
       .def("__dlpack_device__", [](const NDArray&) { return nb::make_tuple(1, 0); })
       .def("_copy_from", &copy_from)
       .def("same_as", &NDArray::same_as, nb::arg("other"), "Whether both mean the same memory.");

@@ -19,6 +19,10 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module(__name__ + ".testing")
+    if name in ("backend", "vm"):
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
     if name == "prelude":
         import importlib
 

@@ -3,14 +3,24 @@ import warnings
 
 from .._load import core, not_provided
 from ..ir import IRModule
+from ..registry import register_func
 from ..runtime import ndarray
-from ..runtime.module import Module, load_module
+from ..runtime.module import load_module
 from ..target import Target, require_cpu
+from .backend.executor import Executor
+from .backend.executor_factory import GraphExecutorFactoryModule, factory_of
+from .backend.runtime import Runtime
 from .function import Function
 
 
 def _native(params):
-    return {name: ndarray.to_native(value) for name, value in (params or {}).items()}
+    arrays = {}
+    for name, value in (params or {}).items():
+        try:
+            arrays[str(name)] = ndarray.to_native(value)
+        except (TypeError, ValueError) as why:
+            raise type(why)(f"params[{str(name)!r}]: {why}") from why
+    return arrays
 
 
 def _module_of(ir_mod):
@@ -22,57 +32,51 @@ def _module_of(ir_mod):
     raise ValueError(f"Type of input parameter mod must be tvm.IRModule, not {type(ir_mod).__name__}")
 
 
-class GraphExecutorFactoryModule:
-    """What build() returns. `lib["default"](device)` makes something to run; unpacks as graph.json, library, params."""
-
-    def __init__(self, result, target):
-        self.result, self.target = result, target
-        self.ir_mod, self.libmod_name = result.source, result.mod_name
-        self.graph_json_str, self.params, self.function_metadata = result.graph_json, result.params, result.function_metadata
-        self.lib = self.module = Module(result.make_executor, result.write_artifact, result.mod_name)
-
-    def get_graph_json(self):
-        """The plan, as TVM's graph.json."""
-        return self.graph_json_str
-
-    get_executor_config = get_graph_json
-
-    def get_lib(self):
-        """The kernels, a runtime.Module."""
-        return self.lib
-
-    def get_params(self):
-        """Constants by the plan's names, NDArrays."""
-        return self.params
-
-    def get_devices(self):
-        """The kinds of device it needs."""
-        return ["cpu"]
-
-    def export_library(self, file_name, *args, **kwargs):
-        """Writes one file that runtime.load_module opens."""
-        return self.lib.export_library(file_name)
-
-    def __getitem__(self, name):
-        return self.lib[name]
-
-    def __iter__(self):
-        warnings.warn("unpacking a build is deprecated: use the factory module", DeprecationWarning, stacklevel=2)
-        return iter((self.graph_json_str, self.lib, self.params))
-
-
 def build(ir_mod, target=None, target_host=None, executor=None, runtime=None, workspace_memory_pools=None,
-          constant_memory_pools=None, params=None, mod_name="default"):
+          constant_memory_pools=None, params=None, mod_name="default", *, progress=None):
     """Compiles a module whose shapes are static for the processor of this machine.
 
-    `params` (arrays by name) become constants. The current PassContext decides on passes. Raises DiagnosticError for a
-    wrong program, NotSupported for what cannot be built yet, ValueError without a target.
+    `params` (arrays by name) become constants. The current PassContext decides on passes. `executor`: Executor("graph") or
+    Executor("aot"). `progress`(phase, done, total) is Baton's own: called now and then, from any thread.
+
+    Raises DiagnosticError for a wrong program, NotSupported for what cannot be built yet, ValueError without a target;
+    KeyboardInterrupt comes within a second, whatever is being compiled.
     """
     for name, value in (("workspace_memory_pools", workspace_memory_pools), ("constant_memory_pools", constant_memory_pools)):
         if value is not None:
             raise NotImplementedError(f"build: {name} is not provided yet")
-    target = require_cpu(target)
-    return GraphExecutorFactoryModule(core.build(_module_of(ir_mod), _native(params), None, mod_name), target)
+    target, executor, runtime = _host_target(target, target_host), _executor_of(executor), _runtime_of(runtime)
+    if progress is not None and not callable(progress):
+        raise TypeError(f"build: progress is a function, not {type(progress).__name__}")
+    if not isinstance(mod_name, str) or not mod_name:
+        raise ValueError(f"build: mod_name is a name, not {mod_name!r}")
+    result = core.build(_module_of(ir_mod), _native(params), None, mod_name, progress)
+    return factory_of(result, target, executor, runtime)
+
+
+def _host_target(target, target_host):
+    if target_host is not None:
+        warnings.warn("target_host parameter is going to be deprecated. Please pass in tvm.target.Target(target, "
+                      "host=target_host) instead.", DeprecationWarning, stacklevel=3)
+        require_cpu(target_host)
+    return require_cpu(target)
+
+
+def _executor_of(executor):
+    if isinstance(executor, str):
+        executor = Executor(executor)
+    if executor is not None and not isinstance(executor, Executor):
+        raise TypeError(f"build: executor is an Executor, not {type(executor).__name__}")
+    return executor or Executor("graph")
+
+
+def _runtime_of(runtime):
+    runtime = Runtime(runtime) if isinstance(runtime, str) else runtime or Runtime("cpp")
+    if not isinstance(runtime, Runtime):
+        raise TypeError(f"build: runtime is a Runtime, not {type(runtime).__name__}")
+    if runtime.name != "cpp":
+        raise core.NotSupported(f"{runtime}: Baton's kernels run in this process or under its C interface (Runtime(\"cpp\"))")
+    return runtime
 
 
 def optimize(mod, target=None, params=None):
@@ -87,68 +91,83 @@ def bind_params_by_name(func, params):
     return core.bind_params(IRModule({"main": func}), _native(params))["main"]
 
 
-class GraphExecutor:
-    """Builds a module and makes a Python function of it."""
+class BuildModule:
+    """Builds step by step: build() or optimize(), then what was made is asked for."""
 
-    def __init__(self, mod, device, target, params=None):
-        self.mod, self.device, self.target, self.params = mod, device, target, params
+    def __init__(self):
+        self._lib = None
 
-    def evaluate(self, expr=None, binds=None):
-        """A function of arrays that runs `main` (or the Function `expr`) and returns an NDArray, or a list for a tuple.
+    def build(self, mod, target=None, target_host=None, executor=None, runtime=None, workspace_memory_pools=None,
+              constant_memory_pools=None, params=None, mod_name=None):
+        """As relay.build; (executor's configuration, module, params)."""
+        self._lib = build(mod, target, target_host, executor, runtime, workspace_memory_pools, constant_memory_pools, params,
+                          mod_name or "default")
+        return self._lib.get_executor_config(), self._lib.module, self._lib.params
 
-        Any other expression is run at once.
-        """
-        if binds:
-            raise NotImplementedError("evaluate: binds is not provided yet")
-        if expr is None:
-            return self._function(self.mod)
-        module = self.mod.copy() if self.mod is not None else IRModule()
-        if hasattr(expr, "name_hint") and expr.name_hint in module:
-            expr = module[expr.name_hint]
-        module["main"] = expr if isinstance(expr, Function) else Function([], expr)
-        runner = self._function(module)
-        return runner if isinstance(expr, Function) else runner()
+    def optimize(self, mod, target=None, target_host=None, params=None):
+        """As relay.optimize."""
+        return optimize(mod, target, params)
 
-    def _function(self, module):
-        from ..contrib.graph_executor import GraphModule
-        from . import transform
+    def _built(self):
+        if self._lib is None:
+            raise core.TVMError("BuildModule: build() has not been called")
+        return self._lib
 
-        module = transform.InferType()(module)
-        main = module["main"]
-        names = [each.name_hint for each in main.params]
-        result = GraphModule(build(module, self.target, params=self.params)["default"](self.device))
+    def get_graph_json(self):
+        """The plan."""
+        return self._built().get_executor_config()
 
-        def run(*args, **kwargs):
-            free = [name for name in names if name not in (self.params or {})]
-            if len(args) + len(kwargs) != len(free):
-                raise ValueError(f"main takes {len(free)} arguments ({', '.join(free)}), {len(args) + len(kwargs)} were given")
-            for name, value in [*zip([name for name in free if name not in kwargs], args), *kwargs.items()]:
-                if name not in free:
-                    raise TypeError(f"main has no parameter {name!r}")
-                result.set_input(name, value)
-            result.run()
-            outputs = iter([ndarray.array(result.get_output(i)) for i in range(result.get_num_outputs())])
-            return _nested(main.ret_type, outputs)
+    def get_module(self):
+        """The kernels."""
+        return self._built().module
 
-        return run
+    def get_function_metadata(self):
+        """Relay functions of the kernels, by name."""
+        return self._built().function_metadata
 
+    def get_executor_codegen_metadata(self):
+        """None: the plan says it all."""
+        return getattr(self._built(), "executor_codegen_metadata", None)
 
-def _nested(ret_type, outputs):
-    fields = getattr(ret_type, "fields", None)
-    return next(outputs) if fields is None else [_nested(each, outputs) for each in fields]
+    def get_devices(self):
+        """The kinds of device."""
+        return self._built().get_devices()
+
+    def get_params(self):
+        """Constants by the plan's names."""
+        return self._built().params
+
+    def get_irmodule(self):
+        """The module as it was given."""
+        return self._built().ir_mod
 
 
 def create_executor(kind="debug", mod=None, device=None, target="llvm", params=None):
     """Something whose evaluate() makes a Python function of a module.
 
-    "graph", "debug", "vm" and "aot" all run the graph: programs without control flow.
+    "graph", "aot", "vm" and "debug" all run kernels in the order of a plan: programs without control flow. "vm" and "debug"
+    also follow other programs, with the values of each call at hand: slow, for small ones.
     """
-    if kind not in ("graph", "debug", "vm", "aot"):
-        raise RuntimeError(f"unknown execution strategy: {kind}")
-    if device is not None:
-        ndarray.require_host(device)
-    return GraphExecutor(IRModule() if mod is None else mod, device, target, params)
+    from .backend import interpreter
+
+    return interpreter.make_executor(kind, mod, device, target, params)
 
 
 def __getattr__(name):
+    if name in ("GraphExecutor", "AotExecutor"):
+        from .backend import interpreter
+
+        return getattr(interpreter, name)
+    if name == "VMExecutor":
+        from .backend.vm import VMExecutor
+
+        return VMExecutor
+    if name == "InferType":
+        from .transform import InferType
+
+        return InferType
+    if name == "mangle_module_name":
+        from .backend.name_transforms import mangle_module_name
+
+        return mangle_module_name
     not_provided(__name__, name)

@@ -1,9 +1,13 @@
 """Arrays, devices and loaded models."""
 from .._load import core, not_provided
 
-from . import ndarray
-from .module import Module, load_module
-from .ndarray import Device, NDArray, cpu, cuda, device
+from . import benchmark, container, module, ndarray, packed_func
+from .container import (ADT, Object, ObjectGeneric, ObjectTypes, ShapeTuple, String, const, convert, convert_to_object)
+from .module import Module, enabled, load_module, load_static_library, num_threads, system_lib
+from .ndarray import (DataType, DataTypeCode, Device, NDArray, cl, cpu, cuda, device, ext_dev, gpu, hexagon, metal, mtl, opencl,
+                      rocm, vpi, vulkan, webgpu)
+from .packed_func import PackedFunc
+from .profiling import Report
 
 
 def save_param_dict(params):
@@ -16,5 +20,20 @@ def load_param_dict(param_bytes):
     return core.load_params(bytes(param_bytes))
 
 
+class ObjectPath:
+    """A way from an object to one of its parts. Not provided: structural_equal compares in C++ and names no paths."""
+
+    def __init__(self, *_, **__):
+        raise NotImplementedError("ObjectPath: structural_equal compares in C++ and names no paths")
+
+
+class ObjectPathPair(ObjectPath):
+    """Two ObjectPaths. Not provided."""
+
+
 def __getattr__(name):
+    if name in ("vm", "profiler_vm", "executor"):
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
     not_provided(__name__, name)

@@ -1,43 +1,306 @@
 """What a build made, ready to be run or written to a file."""
+import functools
+import json
+import os
+
 from .._load import core
-
-from .ndarray import require_host
-
-
-class Instance:
-    """One model with memory of its own, made by `lib["default"](device)`. contrib.graph_executor.GraphModule runs it."""
-
-    def __init__(self, executor, keep=None):
-        self.executor = executor
-        self._keep = keep
+from .benchmark import BenchmarkResult
+from .device import require_host
+from .packed_func import PackedFunc
 
 
 class Module:
-    """Compiled kernels and their plan. `module["default"](device)` makes something to run."""
+    """A set of functions by name: `module["name"]`. `type_key` says which: "llvm" (kernels and their plan),
+    "GraphExecutorFactory" (makes things to run), "GraphExecutor" (one model with memory of its own)."""
 
-    def __init__(self, new_executor, write, mod_name="default"):
-        self._new_executor, self._write, self._mod_name = new_executor, write, mod_name
+    FUNCTIONS = {}  # by name, called with the module first: bound methods kept here would tie it to itself
+
+    def __init__(self, type_key, entry_name=None):
+        self._type_key, self.entry_name = type_key, entry_name
+
+    @property
+    def type_key(self):
+        """The kind of module, a str."""
+        return self._type_key
+
+    @property
+    def format(self):
+        """How it is written: "baton", one file that runs without the compiler."""
+        return "baton"
+
+    @property
+    def imported_modules(self):
+        """Modules below this one: none, a model's kernels are one library."""
+        return []
+
+    @property
+    def is_dso_exportable(self):
+        """Whether export_library() can write it."""
+        return False
+
+    @property
+    def entry_func(self):
+        """The function that calling the module calls."""
+        return self.get_function(self.entry_name or "__tvm_main__")
+
+    def _find(self, name):
+        """The function of that name with the module as its first argument, or None."""
+        return self.FUNCTIONS.get(name)
+
+    def implements_function(self, name, query_imports=False):
+        """Whether there is a function of that name."""
+        return self._find(name) is not None
+
+    def get_function(self, name, query_imports=False):
+        """The function of that name, a PackedFunc. Raises AttributeError when there is none."""
+        found = self._find(name)
+        if found is None:
+            known = ", ".join(sorted({*self.FUNCTIONS, *([self.entry_name] if self.entry_name else [])})) or "none"
+            raise AttributeError(f"Module has no function {name!r} (functions: {known})")
+        return PackedFunc(functools.partial(found, self), name=name)
 
     def __getitem__(self, name):
-        if name != self._mod_name:
-            raise AttributeError(f"Module has no function {name!r}, only {self._mod_name!r}")
+        if not isinstance(name, str):
+            raise ValueError("Can only take string as function name")
+        return self.get_function(name)
 
-        def create(device=None, *more):
-            require_host(device)
-            return Instance(self._new_executor(), self)
+    def __call__(self, *args):
+        return self.entry_func(*args)
 
-        return create
+    def import_module(self, module):
+        """Not provided: kernels of one model are one library."""
+        raise NotImplementedError("Module.import_module: Baton links all kernels of a model into one library")
 
-    get_function = __getitem__
+    def get_source(self, fmt=""):
+        """The source of the kernels. Halide makes machine code directly: there is none."""
+        raise NotImplementedError("Module.get_source: Baton's kernels have no source text; "
+                                  "`baton explain` shows what each kernel computes and how")
 
-    def export_library(self, file_name, *args, **kwargs):
-        """Writes one file that runtime.load_module, `baton run` and the C interface open without the compiler."""
-        if self._write is None:
-            raise core.TVMError("this module was loaded from a file: copy that")
-        self._write(str(file_name))
+    def save(self, file_name, fmt=""):
+        """Writes one file that load_module opens."""
+        self.export_library(file_name)
+
+    def export_library(self, file_name, fcompile=None, addons=None, workspace_dir=None, **kwargs):
+        """Writes one file that load_module, `baton run` and the C interface open without the compiler.
+
+        Needs no compiler or linker, so `fcompile`, `workspace_dir` and options are not used.
+        """
+        raise core.TVMError(f"a module of kind {self.type_key} cannot be written")
+
+    def time_evaluator(self, func_name, dev, number=10, repeat=1, min_repeat_ms=0, limit_zero_time_iterations=100,
+                       cooldown_interval_ms=0, repeats_to_cooldown=1, f_preproc="", cache_flush_bytes=0):
+        """A function that calls `func_name` with its arguments many times and returns a BenchmarkResult (seconds per call).
+
+        One call to warm up, then `repeat` bursts of `number` calls; a burst grows until it takes `min_repeat_ms`.
+        """
+        if f_preproc or cache_flush_bytes:
+            raise NotImplementedError("time_evaluator: f_preproc and cache_flush_bytes are not provided")
+        require_host(dev)
+        function = self.get_function(func_name)
+        options = (number, repeat, min_repeat_ms, limit_zero_time_iterations, cooldown_interval_ms, repeats_to_cooldown)
+
+        def evaluator(*args):
+            timed = self._timed(func_name, options) if not args else None
+            return BenchmarkResult(timed or core.time_bursts(lambda: function(*args), *options))
+
+        return evaluator
+
+    def _timed(self, func_name, options):
+        """Seconds per burst measured without Python in between, or None."""
+        return None
+
+    def __eq__(self, other):
+        return self is other
+
+    def __hash__(self):
+        return id(self)
+
+    def __repr__(self):
+        return f"Module({self.type_key}, {id(self):x})"
+
+
+class GraphExecutorModule(Module):
+    """One model with memory of its own, made by `lib["default"](device)`. contrib.graph_executor.GraphModule runs it."""
+
+    def __init__(self, executor, graph_json, keep=None):
+        super().__init__("GraphExecutor", "run")
+        self.executor, self.graph_json, self._keep = executor, graph_json, keep
+        self._inputs = {executor.input_name(i): i for i in range(executor.num_inputs)}
+
+    def input_index(self, key):
+        """The number of an input, given by name or number. RuntimeError, IndexError or TypeError when there is none."""
+        if isinstance(key, str):
+            if key not in self._inputs:
+                raise RuntimeError(f"Could not find '{key}' in graph's inputs: {', '.join(self._inputs)}")
+            return self._inputs[key]
+        if isinstance(key, bool) or not hasattr(key, "__index__"):
+            raise TypeError(f"an input is given by its name or number, not by a {type(key).__name__}")
+        if not 0 <= int(key) < self.executor.num_inputs:
+            raise IndexError(f"the model has {self.executor.num_inputs} inputs, asked for {int(key)}")
+        return int(key)
+
+    def set_input(self, key, value):
+        """Copies a value to an input. Numbers are cast to its dtype; another shape is a TVMError that names the input."""
+        from . import ndarray
+
+        index = self.input_index(key)
+        name, wanted = self.executor.input_name(index), self.executor.input_dtype(index)
+        if not isinstance(value, ndarray.NDArray) or value.dtype != wanted:
+            if isinstance(value, ndarray.NDArray):
+                value = value.numpy()
+            value = ndarray.array(ndarray.as_numpy(value, wanted, f"input `{name}`"))
+        self.executor.set_input(name, value)
+
+    def set_input_zero_copy(self, key, value):
+        """Uses the memory of an NDArray from now on (it is copied if it is not aligned to 64 bytes)."""
+        self.executor.bind_input(self.executor.input_name(self.input_index(key)), value)
+
+    def input_info(self):
+        """({name: shape}, {name: dtype})"""
+        executor = self.executor
+        return ({name: executor.input_shape(i) for name, i in self._inputs.items()},
+                {name: executor.input_dtype(i) for name, i in self._inputs.items()})
+
+    def load_params(self, params_bytes):
+        """Sets inputs from the bytes of save_param_dict; names that are no input are passed over."""
+        for name, value in core.load_params(bytes(params_bytes)).items():
+            if name in self._inputs:
+                self.set_input(name, value)
+
+    def share_params(self, other, params_bytes):
+        """Uses the memory of another model's inputs for the parameters that are named in `params_bytes`."""
+        for name in core.load_params(bytes(params_bytes)):
+            if name in self._inputs:
+                self.set_input_zero_copy(name, other["get_input"](name))
+
+    def _timed(self, func_name, options):
+        return self.executor.time_runs(*options) if func_name == "run" else None
+
+    FUNCTIONS = {
+        "run": lambda self: self.executor.run(), "set_input": set_input, "set_input_zero_copy": set_input_zero_copy,
+        "get_input": lambda self, key: self.executor.input(self.input_index(key)),
+        "get_output": lambda self, index: self.executor.output(index),
+        "get_num_inputs": lambda self: self.executor.num_inputs, "get_num_outputs": lambda self: self.executor.num_outputs,
+        "get_input_index": lambda self, name: self._inputs.get(name, -1), "get_input_info": input_info,
+        "load_params": load_params, "share_params": share_params}
+
+
+class FactoryModule(Module):
+    """Compiled kernels and their plan. `module["default"](device)` makes something to run."""
+
+    def __init__(self, source, mod_name, type_key="GraphExecutorFactory"):
+        super().__init__(type_key, mod_name)
+        self._source = source
+
+    def _find(self, name):
+        return FactoryModule._create if name == self.entry_name else self.FUNCTIONS.get(name)
+
+    @property
+    def graph_json(self):
+        """The plan."""
+        return self._source.graph_json
+
+    @property
+    def params(self):
+        """The constants by the plan's names."""
+        return self._source.params
+
+    @property
+    def kernels(self):
+        """The library of kernels."""
+        return self._source.kernels
+
+    @property
+    def result(self):
+        """What core.build returned; None for a module from a file."""
+        return self._source.result
+
+    @property
+    def is_dso_exportable(self):
+        return True
+
+    def _create(self, *devices):
+        require_host(devices)
+        return GraphExecutorModule(self._source.new_executor(), self.graph_json, self)
+
+    def _debug_create(self, mod_name, *devices):
+        if mod_name != self.entry_name:
+            raise ValueError(f"the library was built under the name {self.entry_name!r}, not {mod_name!r}")
+        return self._create(*devices)
+
+    FUNCTIONS = {"debug_create": _debug_create, "get_graph_json": lambda self: self.graph_json,
+                 "get_graph_params": lambda self: self.params}
+
+    def export_library(self, file_name, fcompile=None, addons=None, workspace_dir=None, **kwargs):
+        if addons:
+            raise NotImplementedError("export_library: addons are not provided")
+        self._source.write(os.fspath(file_name))
+
+
+class BuiltSource:
+    """Where a FactoryModule takes things from: a build."""
+
+    def __init__(self, result):
+        self.result, self.graph_json = result, result.graph_json
+
+    params = property(lambda self: self.result.params)
+    kernels = property(lambda self: self.result.library)
+
+    def new_executor(self):
+        """An executor with memory of its own."""
+        return self.result.make_executor()
+
+    def write(self, path):
+        """Writes an artifact."""
+        self.result.write_artifact(path)
+
+
+class FileSource:
+    """The same from a file."""
+
+    result = None
+
+    def __init__(self, path):
+        self._path, self._model = path, core.load_model(path)
+        self.graph_json = self._model.section("graph.json").decode()
+
+    params = property(lambda self: self._model.params)
+    kernels = property(lambda self: core.load_kernels(self._model.section("kernels.so")))
+    mod_name = property(lambda self: json.loads(self._model.section("meta.json") or b"{}").get("mod_name", "default"))
+
+    def new_executor(self):
+        """An executor with memory of its own."""
+        return self._model.another_executor()
+
+    def write(self, path):
+        """Copies the file."""
+        import shutil
+
+        if not os.path.exists(path) or not os.path.samefile(self._path, path):
+            shutil.copyfile(self._path, path)
 
 
 def load_module(path, fmt=""):
     """A Module from a file of export_library or `baton build`. Raises TVMError for anything else."""
-    model = core.load_model(str(path))
-    return Module(model.another_executor, None)
+    source = FileSource(os.fspath(path))
+    return FactoryModule(source, source.mod_name)
+
+
+def enabled(target):
+    """Whether kernels can be made for that target: "llvm" and "cpu" only."""
+    return str(target).split()[0] in ("llvm", "cpu", "c") if str(target).split() else False
+
+
+def num_threads():
+    """How many threads kernels use: $BATON_NUM_THREADS, else the processors this process may use."""
+    return core.num_threads()
+
+
+def system_lib():
+    """Not provided: Baton's kernels come from builds and files, none is linked into the interpreter."""
+    raise NotImplementedError("system_lib: no kernels are linked into the interpreter; use load_module")
+
+
+def load_static_library(path, func_names):
+    """Not provided: use load_module."""
+    raise NotImplementedError("load_static_library: Baton links nothing; use load_module")

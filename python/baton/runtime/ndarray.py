@@ -1,88 +1,94 @@
 """Tensors in host memory, and devices. numpy is imported when the first array is made."""
-from .._load import core
+from .._load import core, not_provided
+from .device import (Device, cl, cpu, cuda, device, ext_dev, gpu, hexagon, metal, mtl, opencl, require_host, rocm, vpi, vulkan,
+                     webgpu)
+from .types import DataType, DataTypeCode
 
 NDArray = core.NDArray
 
 
-class Device:
-    """Where tensors live: `device_type` as in DLPack (1: host, 2: CUDA) and a number."""
+def array(arr, device=None, mem_scope=None):  # pylint: disable=redefined-outer-name
+    """A copy of `arr`: numpy array, NDArray, number, nested list or DLPack tensor of the host; any order and strides.
 
-    NAMES = {1: "cpu", 2: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 10: "rocm"}
-
-    def __init__(self, device_type, device_id=0):
-        self.device_type, self.device_id = int(device_type), int(device_id)
-
-    @property
-    def exist(self):
-        """Whether this build can use it: the host only."""
-        return self.device_type == 1 and self.device_id == 0
-
-    def sync(self, stream=None):
-        """Waits for work on the device; the host never has any left."""
-
-    def __eq__(self, other):
-        return isinstance(other, Device) and (self.device_type, self.device_id) == (other.device_type, other.device_id)
-
-    def __hash__(self):
-        return hash((self.device_type, self.device_id))
-
-    def __repr__(self):
-        return f"{self.NAMES.get(self.device_type, self.device_type)}({self.device_id})"
-
-
-def cpu(dev_id=0):
-    """The host."""
-    return Device(1, dev_id)
-
-
-def cuda(dev_id=0):
-    """A CUDA device; nothing can be run there yet."""
-    return Device(2, dev_id)
-
-
-gpu = cuda
-
-
-def device(dev_type, dev_id=0):
-    """A device by name ("cpu", "llvm", "cuda") or DLPack's number."""
-    if isinstance(dev_type, str):
-        name = {"llvm": "cpu", "c": "cpu", "gpu": "cuda"}.get(dev_type.split()[0], dev_type.split()[0])
-        found = [number for number, known in Device.NAMES.items() if known == name]
-        if not found:
-            raise ValueError(f"unknown device type {dev_type!r}")
-        dev_type = found[0]
-    return Device(dev_type, dev_id)
-
-
-def require_host(wanted):
-    """Raises TVMError unless `wanted` is None or the host."""
-    if wanted is not None and not getattr(wanted, "exist", False):
-        raise core.TVMError(f"device {wanted!r} is not there; this build runs on cpu(0)")
-
-
-def array(arr, device=None, mem_scope=None):
-    """A copy of `arr` (numpy array, NDArray, number or nested list; any order, strides or DLPack tensor of the host)."""
+    Raises TypeError for other types and dtypes, TVMError for a device that is not there, NotImplementedError for a memory
+    scope of its own.
+    """
     require_host(device)
+    _require_plain(mem_scope)
     if isinstance(arr, NDArray):
         return core.NDArray.from_dense(arr.view() if arr.dtype != "bfloat16" else arr)
     import numpy as np
 
     if not isinstance(arr, np.ndarray):
-        arr = np.from_dlpack(arr) if hasattr(arr, "__dlpack__") else np.array(arr)
+        try:
+            arr = np.from_dlpack(arr) if hasattr(arr, "__dlpack__") and not isinstance(arr, np.generic) else np.array(arr)
+        except (BufferError, RuntimeError, ValueError) as why:
+            raise TypeError(f"nd.array cannot read the given {type(arr).__name__}: {why}") from why
     if arr.dtype.kind not in "iufb" or not arr.dtype.isnative:
         raise TypeError(f"arrays of dtype {arr.dtype} cannot be used; cast to a native number type first")
     return core.NDArray.from_dense(np.asarray(arr, order="C"))
 
 
 def empty(shape, dtype="float32", device=None, mem_scope=None):
-    """An array with undefined contents."""
+    """An array with undefined contents; `shape`: ints."""
     require_host(device)
-    return core.NDArray.empty([int(extent) for extent in shape], dtype)
+    _require_plain(mem_scope)
+    return core.NDArray.empty([int(extent) for extent in ([shape] if isinstance(shape, int) else shape)], str(dtype))
+
+
+def _require_plain(mem_scope):
+    if mem_scope not in (None, "", "global"):
+        raise NotImplementedError(f"memory scope {mem_scope!r}: this build has the host's memory only")
+
+
+def from_dlpack(dltensor):
+    """The memory of a tensor of the host, without a copy: what has __dlpack__ (numpy, torch), or a DLPack capsule.
+
+    Raises ValueError for one that is not row-major without gaps, TypeError for what is no tensor of the host.
+    """
+    try:
+        return core.NDArray.from_dlpack(dltensor)
+    except TypeError as why:
+        if hasattr(dltensor, "__dlpack_device__") and tuple(dltensor.__dlpack_device__())[0] != 1:
+            raise TypeError(f"the tensor is on device {tuple(dltensor.__dlpack_device__())}, not on the host (1, 0)") from why
+        raise TypeError(f"from_dlpack: a tensor of the host is expected, not {type(dltensor).__name__}") from why
+
+
+def numpyasarray(np_data):
+    """(an NDArray that shares the memory of a contiguous numpy array, its shape)."""
+    shared = from_dlpack(np_data)
+    return shared, shared.shape
+
+
+def _is_no_handle(*_, **__):
+    raise NotImplementedError("Baton's arrays are no ctypes handles: use nd.array, nd.from_dlpack and NDArray.numpy()")
+
+
+c_array = check_call = _is_no_handle
+NDArrayBase = NDArray
+TVMArray = TVMArrayHandle = NDArray
+string_types = (str,)
 
 
 def to_native(value):
     """`value` itself when it is an NDArray, else array(value)."""
     return value if isinstance(value, NDArray) else array(value)
+
+
+def as_numpy(value, dtype, name):
+    """`value` as a row-major numpy array of that dtype. TypeError or ValueError that says `name` when it cannot be one."""
+    import numpy as np
+
+    wanted = "uint16" if dtype == "bfloat16" else dtype
+    try:
+        if not isinstance(value, np.ndarray):
+            value = np.asarray(value)
+        if value.dtype.kind not in "iufb":
+            raise TypeError(f"numbers are expected, not dtype {value.dtype}")
+        return np.asarray(value, dtype=wanted, order="C")
+    except (TypeError, ValueError, RuntimeError, BufferError) as why:
+        kind = ValueError if isinstance(why, ValueError) else TypeError
+        raise kind(f"{name} (a {type(value).__name__}): {why}") from why
 
 
 def _copyfrom(self, source_array):
@@ -91,7 +97,7 @@ def _copyfrom(self, source_array):
 
     if isinstance(source_array, NDArray):
         source_array = source_array.numpy()
-    source_array = np.asarray(source_array, dtype=self.dtype, order="C")
+    source_array = as_numpy(source_array, self.dtype, "source_array")
     if source_array.shape != self.shape:
         raise ValueError(f"array shape does not match: {source_array.shape} given, {self.shape} expected")
     self._copy_from(source_array)
@@ -110,9 +116,30 @@ def _as_array(self, dtype=None, copy=None):
     return copied if dtype is None else copied.astype(dtype)
 
 
+def _set_item(self, key, value):
+    """Only `array[:] = values`."""
+    if key != slice(None) and key is not Ellipsis:
+        raise ValueError("only array[:] = values and array[...] = values are provided")
+    self.copyfrom(value)
+
+
 NDArray.device = property(lambda self: cpu(0), doc="Always the host.")
+NDArray.ctx = NDArray.device
+NDArray.__setitem__ = _set_item
+NDArray.__len__ = lambda self: self.shape[0] if self.shape else len(self.numpy())
+NDArray.__reduce__ = lambda self: (array, (self.numpy(),)) if self.dtype != "bfloat16" else (_bfloat16, (self.numpy(),))
 NDArray.copyfrom = _copyfrom
 NDArray.copyto = _copyto
 NDArray.__array__ = _as_array
 NDArray.__repr__ = lambda self: f"<tvm.nd.NDArray shape={self.shape}, {self.device!r}>\n{self.numpy()!r}"
 NDArray.__str__ = lambda self: str(self.numpy())
+
+
+def _bfloat16(bits):
+    made = core.NDArray.empty(bits.shape, "bfloat16")
+    made._copy_bits(bits)  # pylint: disable=protected-access
+    return made
+
+
+def __getattr__(name):
+    not_provided(__name__, name)

@@ -2,6 +2,7 @@
 #include <new>
 
 #include "baton/cli/verb.h"
+#include "baton/codegen/background.h"
 #include "baton/codegen/compiler.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/version.h"
@@ -26,7 +27,8 @@ int guarded(Verb& verb, Io& io) {
     io.err << "baton " << verb.name() << ": " << error.what() << "\n  see: baton " << verb.name() << " --help\n";
     return kUsageError;
   } catch (const Interrupted& error) {
-    io.err << "baton " << verb.name() << ": " << error.what() << '\n';
+    io.err << "baton " << verb.name() << ": " << error.what() << std::endl;
+    wait_for_background_work();
     return kInterrupted;
   } catch (const Error& error) {
     io.err << "baton " << verb.name() << ": " << error.what() << '\n';

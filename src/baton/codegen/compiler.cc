@@ -1,6 +1,8 @@
 #include "baton/codegen/compiler.h"
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -13,6 +15,7 @@
 
 #include <unistd.h>
 
+#include "baton/codegen/background.h"
 #include "baton/codegen/compile.h"
 #include "baton/codegen/link.h"
 
@@ -23,37 +26,117 @@ const Machine& machine_of(const CompileOptions& options) {
   return options.machine ? *options.machine : Machine::host();
 }
 
-/// Runs task(0) .. task(count - 1) on several threads; the failure of the lowest index is thrown again. After
-/// a failure or an interrupt no further task starts.
-void run_parallel(int count, const CompileOptions& options, const std::function<void(int)>& task) {
-  const int wanted = options.threads > 0 ? options.threads : machine_of(options).cores;
-  const int threads = std::clamp(wanted, 1, std::max(1, count));
+/// What the threads of one run_parallel share. It outlives a caller that was interrupted.
+struct Work {
+  Work(int tasks, std::function<void(int)> run, const CompileOptions& options)
+      : count(tasks), task(std::move(run)), progress(options.progress), failed_index(tasks) {}
+
+  const int count;
+  const std::function<void(int)> task;
+  const std::function<void(int, int)> progress;
   std::atomic<int> next{0};
   std::atomic<bool> stop{false};
   std::mutex mutex;
+  std::condition_variable ended;  // a thread of `running` has
   std::exception_ptr failure;
-  int failed_index = count, done = 0;
-  const auto work = [&] {
-    for (int index; !stop && (index = next++) < count;) {
-      if (options.interrupt && *options.interrupt) break;
+  int failed_index, done = 0, running = 0;
+  bool abandoned = false;
+
+  void run(const std::atomic<bool>* interrupt) {
+    for (int index; !stop && !(interrupt && *interrupt) && (index = next++) < count;) {
       try {
         task(index);
         const std::lock_guard lock(mutex);
         ++done;
-        if (options.progress) options.progress(done, count);
+        if (progress && !abandoned) progress(done, count);
       } catch (...) {
         const std::lock_guard lock(mutex);
         stop = true;
         if (index < failed_index) failed_index = index, failure = std::current_exception();
       }
     }
-  };
+  }
+};
+
+/// Counts threads that nobody joins.
+class Background {
+ public:
+  static Background& instance() {
+    static auto* const background = new Background;  // never destroyed: threads may still be leaving
+    return *background;
+  }
+  void enter() {
+    const std::lock_guard lock(mutex_);
+    ++threads_;
+  }
+  void leave() {
+    const std::lock_guard lock(mutex_);
+    if (--threads_ == 0) none_.notify_all();
+  }
+
+  void wait() {
+    if (getpid() != process_) return;  // a child of fork has none of the threads
+    std::unique_lock lock(mutex_);
+    none_.wait(lock, [this] { return threads_ == 0; });
+  }
+
+ private:
+  const pid_t process_ = getpid();
+  std::mutex mutex_;
+  std::condition_variable none_;
+  int threads_ = 0;
+};
+
+/// Leaves `work` to threads that can be left alone. True when all have ended, false when `interrupt` came first.
+bool run_in_background(const std::shared_ptr<Work>& work, int threads, const std::atomic<bool>& interrupt) {
+  if (interrupt) return false;
+  work->running = threads;
+  for (int i = 0; i < threads; ++i) {
+    Background::instance().enter();
+    std::thread([work = std::shared_ptr<Work>(work)]() mutable {
+      work->run(nullptr);
+      {
+        const std::lock_guard lock(work->mutex);
+        if (--work->running == 0) work->ended.notify_all();
+      }
+      work.reset();
+      Background::instance().leave();
+    }).detach();
+  }
+  std::unique_lock lock(work->mutex);
+  while (work->running > 0) {
+    if (interrupt) {
+      work->stop = work->abandoned = true;
+      return false;
+    }
+    work->ended.wait_for(lock, std::chrono::milliseconds(20));
+  }
+  return !interrupt;
+}
+
+void run_here(Work& work, int threads, const std::atomic<bool>* interrupt) {
   std::vector<std::thread> helpers;
-  for (int i = 1; i < threads; ++i) helpers.emplace_back(work);
-  work();
+  for (int i = 1; i < threads; ++i) helpers.emplace_back([&] { work.run(interrupt); });
+  work.run(interrupt);
   for (std::thread& helper : helpers) helper.join();
-  if (failure) std::rethrow_exception(failure);
-  if (options.interrupt && *options.interrupt) throw Interrupted("interrupted while compiling kernels");
+}
+
+/// Runs task(0) .. task(count - 1) on several threads; the failure of the lowest index is thrown again. After
+/// a failure or an interrupt no further task starts. `may_abandon`: `task` owns all that it uses, so that an interrupt
+/// need not wait for the tasks that have started.
+void run_parallel(int count, const CompileOptions& options, bool may_abandon, std::function<void(int)> task) {
+  const int wanted = options.threads > 0 ? options.threads : machine_of(options).cores;
+  const int threads = std::clamp(wanted, 1, std::max(1, count));
+  const auto work = std::make_shared<Work>(count, std::move(task), options);
+  bool interrupted = false;
+  if (may_abandon && options.interrupt) {
+    interrupted = !run_in_background(work, threads, *options.interrupt);
+  } else {
+    run_here(*work, threads, options.interrupt);
+    interrupted = options.interrupt && *options.interrupt;
+  }
+  if (!interrupted && work->failure) std::rethrow_exception(work->failure);
+  if (interrupted) throw Interrupted("interrupted while compiling kernels");
 }
 
 /// Kernels that this process has compiled or loaded. They never go: a second compilation under the same key
@@ -128,30 +211,41 @@ class TemporaryFolder {
 
 }  // namespace
 
+void wait_for_background_work() { Background::instance().wait(); }
+
 std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests,
                                        const CompileOptions& options) {
   const Machine& machine = machine_of(options);
   KernelCache& cache = options.cache ? *options.cache : KernelCache::shared();
   std::unordered_map<uint64_t, int> index_of;  // key -> distinct kernel
-  std::vector<const KernelRequest*> distinct;
-  std::vector<uint64_t> keys;
+  struct Shared {  // what threads use that an interrupt left behind
+    Machine machine;
+    KernelCache& cache;
+    std::vector<KernelRequest> distinct;
+    std::vector<uint64_t> keys;
+    std::vector<KernelRef> made;
+    std::atomic<bool> stored{false};
+  };
+  const auto shared = std::make_shared<Shared>(machine, cache);
   std::vector<int> which;
   for (const KernelRequest& request : requests) {
     const uint64_t key = kernel_key(request, machine);
-    const auto [at, fresh] = index_of.emplace(key, static_cast<int>(distinct.size()));
-    if (fresh) distinct.push_back(&request), keys.push_back(key);
+    const auto [at, fresh] = index_of.emplace(key, static_cast<int>(shared->distinct.size()));
+    if (fresh) shared->distinct.push_back(request), shared->keys.push_back(key);
     which.push_back(at->second);
   }
-  std::vector<KernelRef> made(distinct.size());
-  std::atomic<bool> stored{false};
-  run_parallel(static_cast<int>(distinct.size()), options, [&](int i) {
+  shared->made.resize(shared->distinct.size());
+  const bool known = std::all_of(shared->keys.begin(), shared->keys.end(),
+                                 [](uint64_t key) { return Memo::instance().find(key) != nullptr; });
+  const bool may_abandon = !known && !options.cache;  // known kernels are not worth a thread
+  run_parallel(static_cast<int>(shared->distinct.size()), options, may_abandon, [shared](int i) {
     bool fresh = false;
-    made[i] = obtain(*distinct[i], keys[i], machine, cache, fresh);
-    if (fresh) stored = true;
+    shared->made[i] = obtain(shared->distinct[i], shared->keys[i], shared->machine, shared->cache, fresh);
+    if (fresh) shared->stored = true;
   });
-  if (stored) cache.trim();
+  if (shared->stored) cache.trim();
   std::vector<KernelRef> kernels;
-  for (int index : which) kernels.push_back(made[index]);
+  for (int index : which) kernels.push_back(shared->made[index]);
   return kernels;
 }
 
@@ -180,7 +274,7 @@ std::shared_ptr<const KernelLibrary> jit_library(const NamedKernels& kernels,
                                                  const CompileOptions& options) {
   BATON_CHECK(kernels.size() == requests.size());
   auto code = std::make_shared<std::vector<JitKernel>>(kernels.size());
-  run_parallel(static_cast<int>(kernels.size()), options,
+  run_parallel(static_cast<int>(kernels.size()), options, false,
                [&](int i) { (*code)[i] = jit_kernel(requests[i], machine_of(options)); });
   std::vector<std::pair<std::string, KernelFunction>> functions;
   for (size_t i = 0; i < kernels.size(); ++i) functions.emplace_back(kernels[i].first, (*code)[i].function);

@@ -11,6 +11,7 @@
 
 #include "baton/codegen/kernel.h"
 #include "baton/codegen/kernel_cache.h"
+#include "baton/pass/interrupt.h"
 #include "baton/runtime/kernel_library.h"
 #include "baton/target/machine.h"
 
@@ -22,13 +23,9 @@ struct CompileOptions {
   int threads = 0;                   ///< 0: one per processor
   std::function<void(int done, int total)>
       progress;  ///< called from the calling thread's or a worker's, one at a time
-  const std::atomic<bool>* interrupt = nullptr;  ///< when it becomes true: Interrupted is thrown
-};
-
-/// The user asked to stop.
-class Interrupted : public Error {
- public:
-  using Error::Error;
+  /// When it becomes true, Interrupted is thrown at once: kernels that are being compiled then are finished in the
+  /// background, for the cache, and the process waits for them before it ends.
+  const std::atomic<bool>* interrupt = nullptr;
 };
 
 /// One kernel per request, in order; requests with the same key share one. The first request that fails

@@ -122,6 +122,7 @@ class KernelEvaluator final : public Evaluator {
   explicit KernelEvaluator(EvaluateBy by) : by_(by) {}
 
   std::vector<NDArray> evaluate(const CallNode& call) override {
+    stop_if_asked();
     if (is_nested(call)) return evaluate_nested(call);
     Lifted lifted = lift(call);
     std::vector<NDArray> outputs = empty_outputs(lifted);
@@ -240,7 +241,9 @@ class KernelEvaluator final : public Evaluator {
     };
     if (const auto bytes = cache.load_bytes(key, "so"))
       if (auto library = load_bytes(*bytes); library.ok()) return *library;
-    const NamedKernels named = {{kernel_symbol(key), compile_kernels(requests)[0]}};
+    CompileOptions options;
+    options.interrupt = current_interrupt();
+    const NamedKernels named = {{kernel_symbol(key), compile_kernels(requests, options)[0]}};
     if (find_linker().empty()) return jit_library(named, requests);
     const std::string bytes = link_library(named);
     cache.store_bytes(key, "so", bytes);

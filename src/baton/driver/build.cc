@@ -84,7 +84,12 @@ void compile(BuildResult& result, const BuildOptions& options) {
   if (find_linker().empty()) {
     result.library = jit_library(named, requests, compile_options);
   } else {
-    result.kernels_so = link_library(named);
+    try {
+      result.kernels_so = link_library(named);
+    } catch (const Error&) {
+      check_interrupt(options);  // Ctrl-C reaches the linker too
+      throw;
+    }
     auto library = KernelLibrary::from_memory(
         {reinterpret_cast<const uint8_t*>(result.kernels_so.data()), result.kernels_so.size()});
     if (!library.ok()) throw Error(library.status().message);
@@ -147,6 +152,7 @@ BuildResult build(const IRModule& module, const BuildOptions& options) {
   result.source = module;
   result.mod_name = options.mod_name;
   if (options.progress) options.progress("optimize", 0, 1);
+  const InterruptibleScope interruptible(options.interrupt);
   IRModule typed = infer_types(module->copy());
   const auto types = origin_types(*typed);
   const LevelScope level(options);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "baton/ir/visit.h"
+#include "baton/pass/interrupt.h"
 #include "baton/pass/origin_ledger.h"
 #include "baton/support/diagnostic.h"
 
@@ -112,6 +113,7 @@ IRModule PassNode::operator()(const IRModule& module) const {
 }
 
 IRModule PassNode::run_observed(const IRModule& module) const {
+  stop_if_asked();
   const PassContextRef context = PassContext::current();
   if (!should_run(*context, module, info_)) return module;
   auto instruments = context->instruments;

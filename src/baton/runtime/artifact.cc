@@ -249,7 +249,8 @@ Result<std::shared_ptr<const Artifact>> Artifact::open(const std::string& path, 
     return Status::io("cannot open the artifact `" + path + "`: it is not a file");
   }
   const size_t bytes = static_cast<size_t>(about.st_size);
-  void* data = bytes ? mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0) : nullptr;
+  // Writable, so that who writes to a constant of a model gets pages of his own instead of a signal.
+  void* data = bytes ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor, 0) : nullptr;
   ::close(descriptor);
   if (data == MAP_FAILED) return Status::io(system_error("cannot map the artifact `" + path + "`"));
   std::shared_ptr<void> owner(new Mapping{data, bytes}, [](Mapping* mapping) {

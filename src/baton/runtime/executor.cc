@@ -254,7 +254,15 @@ Status Executor::bind_input(size_t index, const NDArray& value) {
 
 Status Executor::set_input(std::string_view name, const NDArray& value) {
   const int node = find_input_node(name);
-  if (node >= 0) return set_node(static_cast<uint32_t>(node), value, false);
+  return node >= 0 ? set_node(static_cast<uint32_t>(node), value, false) : unknown_input(name);
+}
+
+Status Executor::bind_input(std::string_view name, const NDArray& value) {
+  const int node = find_input_node(name);
+  return node >= 0 ? set_node(static_cast<uint32_t>(node), value, true) : unknown_input(name);
+}
+
+Status Executor::unknown_input(std::string_view name) const {
   std::string known;
   for (const uint32_t input : inputs_)
     known += (known.empty() ? "`" : ", `") + plan_->nodes[input].name + "`";

@@ -60,6 +60,7 @@ class Executor {
   /// Uses the memory of `value` instead of copying it, until the next set or bind; copies if it is not
   /// aligned to 64 bytes.
   Status bind_input(size_t index, const NDArray& value);
+  Status bind_input(std::string_view name, const NDArray& value);
 
   /// What an input node holds now: a view, valid as long as anybody holds it.
   NDArray input(size_t index) const;
@@ -109,6 +110,7 @@ class Executor {
   Status make_calls();
   Status check_value(uint32_t node, const NDArray& value) const;
   void point_to(int storage, void* data);
+  Status unknown_input(std::string_view name) const;
   Status set_node(uint32_t node, const NDArray& value, bool may_bind);
   Status failed(size_t call, int code) const;
   Status run_calls(size_t first, size_t last);

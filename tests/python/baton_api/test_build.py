@@ -29,8 +29,11 @@ def test_build_and_run(opt_level):
     module.set_input("x", X)
     module.run()
     np.testing.assert_allclose(module.get_output(0).numpy(), EXPECTED, rtol=1e-5, atol=1e-6)
-    assert module.get_num_inputs() == 1 and module.get_num_outputs() == 1 and module.get_input_index("x") == 0
-    assert module.get_input_info() == ({"x": (2, 3)}, {"x": "float32"})
+    constants = list(lib.get_params())
+    assert module.get_num_inputs() == 1 + len(constants) and module.get_num_outputs() == 1
+    assert module.get_input_index("x") == 0 and module.get_input_index("y") == -1
+    shapes, dtypes = module.get_input_info()
+    assert shapes["x"] == (2, 3) and dtypes["x"] == "float32" and list(shapes) == ["x", *constants]
     np.testing.assert_array_equal(module.get_input("x").numpy(), X)
     graph = json.loads(lib.get_graph_json())
     assert graph["nodes"][0]["name"] == "x" and "tvmgen_default_fused_nn_dense" in lib.get_graph_json()

@@ -1,0 +1,2 @@
+"""Runs what relay.build(executor=Executor("aot")) made."""
+from ..runtime.executor import AotModule

@@ -1,0 +1,155 @@
+"""What relay.build returns."""
+import math
+import warnings
+
+from ...registry import get_global_func
+from ...runtime.module import BuiltSource, FactoryModule
+from ...runtime.types import DataType
+from .executor import Executor
+
+string_types = (str,)
+
+
+class FunctionInfo:
+    """A kernel as relay.build's function_metadata lists it: the Relay function it computes, by target.
+
+    `workspace_sizes`, `io_sizes` and `constant_sizes`: bytes, by target. There is no TIR: `tir_primfuncs` is empty.
+    """
+
+    def __init__(self, target, function, sizes):
+        self.relay_primfuncs, self.tir_primfuncs = {target: function}, {}
+        self.io_sizes, self.constant_sizes, self.workspace_sizes = ({target: each} for each in sizes)
+
+    @property
+    def function(self):
+        """The Relay function."""
+        return next(iter(self.relay_primfuncs.values()))
+
+    def __repr__(self):
+        parts = [f"{name}={{{', '.join(f'{target}: {each}' for target, each in getattr(self, name).items())}}}"
+                 for name in ("workspace_sizes", "io_sizes", "constant_sizes", "tir_primfuncs", "relay_primfuncs")]
+        return "FunctionInfoNode(\n" + ",\n  ".join(parts) + ")"
+
+
+class ExecutorFactoryModule:
+    """`lib["default"](device)` makes something to run; unpacks as graph.json, library, params."""
+
+    def __init__(self, ir_mod, target, executor, libmod, libmod_name, params, function_metadata):
+        self.ir_mod, self.target, self.executor = ir_mod, target, executor
+        self.module, self.lib = libmod, FactoryModule(libmod._source, libmod_name, "llvm")  # pylint: disable=protected-access
+        self.libmod_name, self.params, self.function_metadata = libmod_name, params, function_metadata
+        self.iter_cnt = 0
+
+    @property
+    def result(self):
+        """What core.build returned."""
+        return self.module.result
+
+    def get_executor_config(self):
+        """What the executor is made from: graph.json, or None."""
+        return None
+
+    def get_params(self):
+        """Constants by the plan's names, NDArrays."""
+        return self.params
+
+    def get_lib(self):
+        """The kernels, a runtime.Module."""
+        return self.lib
+
+    def get_devices(self):
+        """The kinds of device it needs."""
+        return ["cpu"]
+
+    def export_library(self, file_name, fcompile=None, addons=None, **kwargs):
+        """Writes one file that runtime.load_module opens."""
+        return self.module.export_library(file_name, fcompile, addons, **kwargs)
+
+    def __getitem__(self, item):
+        return self.module[item]
+
+    def __iter__(self):
+        warnings.warn("legacy graph executor behavior of producing json / lib / params will be removed in the next release. "
+                      "Please see documents of tvm.contrib.graph_executor.GraphModule for the new recommended usage.",
+                      DeprecationWarning, stacklevel=2)
+        return iter((self.get_executor_config(), self.lib, self.params))
+
+
+class GraphExecutorFactoryModule(ExecutorFactoryModule):
+    """What build() returns for the graph executor. `graph_json`: the plan."""
+
+    def __init__(self, ir_mod, target, executor, graph_json_str, libmod, libmod_name, params, function_metadata):
+        super().__init__(ir_mod, target, executor, libmod, libmod_name, params, function_metadata)
+        self.graph_json = self.graph_json_str = graph_json_str
+
+    def get_graph_json(self):
+        """The plan, as TVM's graph.json."""
+        return self.graph_json
+
+    get_executor_config = get_graph_json
+
+
+class AOTExecutorFactoryModule(ExecutorFactoryModule):
+    """What build() returns for executor="aot". The order of kernels comes from the plan here too."""
+
+    def __init__(self, ir_mod, lowered_ir_mods, target, executor, runtime, libmod, libmod_name, params, function_metadata,
+                 executor_codegen_metadata, devices):
+        super().__init__(ir_mod, target, executor, libmod, libmod_name, params, function_metadata)
+        self.lowered_ir_mods, self.runtime = lowered_ir_mods, runtime
+        self.executor_codegen_metadata, self.devices = executor_codegen_metadata, devices
+
+    def get_devices(self):
+        return self.devices
+
+    def get_executor_config(self):
+        """None: nothing is read at run time."""
+        return None
+
+
+def _sizes(function):
+    """Bytes of (inputs and outputs, constants, workspace) of a kernel; tensors of unknown shape count nothing."""
+
+    def count(ty):
+        if ty is None:
+            return 0
+        if hasattr(ty, "fields"):
+            return sum(count(each) for each in ty.fields)
+        extents = getattr(ty, "shape", None)
+        if extents is None or any(not isinstance(each, int) for each in extents):
+            return 0
+        return math.prod(extents) * ((DataType(ty.dtype).bits + 7) // 8)
+
+    ret = function.ret_type
+    return sum(count(each.checked_type) for each in function.params) + count(ret), 0, 0
+
+
+class _Metadata(dict):
+    """Made when it is asked for: most builds never are."""
+
+    def __init__(self, functions, target):
+        super().__init__(functions)
+        self._target = target
+
+    def __getitem__(self, name):
+        found = super().__getitem__(name)
+        return FunctionInfo(self._target, found, _sizes(found))
+
+    def get(self, name, default=None):
+        return self[name] if name in self else default
+
+    def items(self):
+        return [(name, self[name]) for name in self]
+
+    def values(self):
+        return [self[name] for name in self]
+
+
+def factory_of(result, target, executor=None, runtime=None):
+    """The factory module of a core.BuildResult."""
+    executor = executor or Executor("graph")
+    libmod, metadata = FactoryModule(BuiltSource(result), result.mod_name), _Metadata(result.function_metadata, target)
+    if executor.name == "aot":
+        return AOTExecutorFactoryModule(result.source, {target: result.optimized}, target, executor, runtime, libmod,
+                                        result.mod_name, result.params, metadata, None, [])
+    return GraphExecutorFactoryModule(result.source, target, executor, result.graph_json, libmod, result.mod_name,
+                                      result.params, metadata)

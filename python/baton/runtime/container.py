@@ -1,0 +1,138 @@
+"""Values that functions take and return beside arrays. Each is also the Python type it stands for."""
+from .._load import core
+
+
+class Object:
+    """What TVM calls an object: anything that is no plain number. isinstance() knows Baton's nodes, arrays and containers."""
+
+    def same_as(self, other):
+        """Whether both are the same object."""
+        return self is other
+
+
+class ObjectGeneric:
+    """Base of Python classes that can be turned into an object by asobject()."""
+
+    def asobject(self):
+        """The object; to be provided by the derived class."""
+        raise NotImplementedError(f"{type(self).__name__} does not say what asobject() is")
+
+
+class String(str):
+    """A text."""
+
+    __slots__ = ()
+
+
+class ShapeTuple(tuple):
+    """Extents. Compares with any sequence of the same numbers."""
+
+    def __new__(cls, shape):
+        return super().__new__(cls, (_extent(each) for each in shape))
+
+    def __eq__(self, other):
+        try:
+            return tuple(self) == tuple(other)
+        except TypeError:
+            return False
+
+    def __ne__(self, other):
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+
+def _extent(value):
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"extents are ints, not {type(value).__name__}")
+    return int(value)
+
+
+class ADT(list):
+    """A tuple (tag 0) or other group of values at run time: `adt[i]`, `len(adt)`, `adt.tag`."""
+
+    def __init__(self, tag, fields):
+        super().__init__(fields)
+        self.tag = int(tag)
+
+
+def tuple_object(fields=None):
+    """An ADT that stands for a tuple of arrays."""
+    fields = list(fields or [])
+    for each in fields:
+        if not isinstance(each, (ADT, core.NDArray)):
+            raise TypeError(f"fields of a tuple are NDArrays or ADTs, not {type(each).__name__}")
+    return ADT(0, fields)
+
+
+class IntImm(int):
+    """An integer constant: `value` and `dtype`."""
+
+    def __new__(cls, dtype, value, span=None):
+        made = super().__new__(cls, int(value))
+        made.dtype, made.value, made.span = str(dtype), int(value), span
+        return made
+
+    def __reduce__(self):
+        return IntImm, (self.dtype, self.value)
+
+
+class FloatImm(float):
+    """A floating point constant: `value` and `dtype`."""
+
+    def __new__(cls, dtype, value, span=None):
+        made = super().__new__(cls, float(value))
+        made.dtype, made.value, made.span = str(dtype), float(value), span
+        return made
+
+    def __reduce__(self):
+        return FloatImm, (self.dtype, self.value)
+
+
+def const(value, dtype=None, span=None):
+    """A number as IntImm or FloatImm. Without `dtype`: bool, int32, float32 by the kind of `value`."""
+    if dtype is None:
+        if isinstance(value, bool):
+            dtype = "bool"
+        elif hasattr(value, "dtype"):
+            dtype = str(value.dtype)
+        else:
+            dtype = "int32" if hasattr(value, "__index__") else "float32"
+    if dtype in ("uint64",) and int(value) >= 1 << 63:
+        raise NotImplementedError("uint64 constants beyond 2^63 - 1 are not provided")
+    return (FloatImm if "float" in dtype else IntImm)(dtype, value, span)
+
+
+def convert_to_object(value, span=None):
+    """`value` as TVM would hold it: numbers as IntImm and FloatImm, texts as String, lists and dicts of such."""
+    from .packed_func import PackedFunc
+
+    if isinstance(value, (IntImm, FloatImm, String, ShapeTuple, PackedFunc, ADT)) or value is None:
+        return value
+    if isinstance(value, (bool, int, float)):
+        return const(value, span=span)
+    if hasattr(value, "item") and getattr(value, "shape", None) == () and not isinstance(value, core.NDArray):
+        return const(value.item(), str(value.dtype), span)
+    if isinstance(value, str):
+        return String(value)
+    if isinstance(value, (list, tuple)):
+        return [convert_to_object(each, span) for each in value]
+    if isinstance(value, dict):
+        if any(not isinstance(key, str) and not hasattr(key, "same_as") for key in value):
+            raise ValueError("key of map must already been a container type")
+        return {key: convert_to_object(each, span) for key, each in value.items()}
+    if isinstance(value, ObjectGeneric):
+        return value.asobject()
+    if callable(value) and not isinstance(value, type) and type(value).__module__ in ("builtins", "functools"):
+        return PackedFunc(value)
+    if isinstance(value, Object) or type(value).__module__.startswith(("_baton", __name__.split(".", maxsplit=1)[0])):
+        return value
+    raise ValueError(f"don't know how to convert type {type(value)} to object")
+
+
+def convert(value, span=None):
+    """convert_to_object(), and functions too."""
+    return convert_to_object(value, span)
+
+
+ObjectTypes = (Object, core.NDArray)

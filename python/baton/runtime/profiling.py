@@ -1,0 +1,209 @@
+"""Reports of what was measured, call by call."""
+import json
+
+from .device import Device
+
+
+class _Metric:
+    """One measured value: `kind` says how it is written in JSON."""
+
+    kind = field = ""
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self._value == other._value
+
+    def __hash__(self):
+        return hash((type(self), self._value))
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self._value})"
+
+
+def _metric(name, kind, field, cast, doc):
+    def init(self, value):
+        self._value = cast(value)
+
+    return type(name, (_Metric,), {"__doc__": doc, "__init__": init, "kind": kind, "__module__": __name__,
+                                   field: property(lambda self: self._value)})
+
+
+Count = _metric("Count", "count", "value", int, "How often: `value`.")
+Duration = _metric("Duration", "microseconds", "microseconds", float, "A time: `microseconds`.")
+Percent = _metric("Percent", "percent", "percent", float, "A share of the whole: `percent`, 0 to 100.")
+Ratio = _metric("Ratio", "ratio", "ratio", float, "A number without unit: `ratio`.")
+_KINDS = {each.kind: each for each in (Count, Duration, Percent, Ratio)}
+_FIRST = ["Name", "Duration (us)", "Percent", "Device", "Count", "Argument Shapes", "Hash"]
+
+
+class DeviceWrapper:
+    """A device as an object."""
+
+    def __init__(self, dev):
+        if not isinstance(dev, Device):
+            raise TypeError(f"a Device is expected, not {type(dev).__name__}")
+        self.device = dev
+
+
+class MetricCollector:
+    """Hardware counters. None can be read by Baton."""
+
+    def __init__(self, *_, **__):
+        raise NotImplementedError("Baton reads no hardware counters: profile(collectors=None)")
+
+
+def profile_function(mod, dev, collectors, func_name=None, warmup_iters=10):
+    """A function that runs `func_name` (the entry function) and returns what the collectors gathered. With none: {}."""
+    if collectors:
+        raise NotImplementedError("Baton reads no hardware counters: profile_function(mod, dev, [])")
+    function = mod.get_function(func_name) if func_name else mod.entry_func
+
+    def run(*args):
+        for _ in range(warmup_iters + 1):
+            function(*args)
+        return {}
+
+    return run
+
+
+def _value(metric):
+    return metric if isinstance(metric, str) else metric._value  # pylint: disable=protected-access
+
+
+def _text(metric):
+    if isinstance(metric, (Duration, Percent, Ratio)):
+        return f"{_value(metric):.2f}"
+    return str(_value(metric))
+
+
+def _short(number):
+    return f"{number:.6g}"
+
+
+class Report:
+    """`calls`: a dict per call of a kernel, `device_metrics`: the whole run, by device, `configuration`: how it was run.
+
+    Values are str, Count, Duration, Percent and Ratio, by the name of their column.
+    """
+
+    def __init__(self, calls, device_metrics, configuration):
+        self.calls, self.device_metrics, self.configuration = list(calls), dict(device_metrics), dict(configuration)
+
+    def same_as(self, other):
+        """Whether both are the same object."""
+        return self is other
+
+    def __str__(self):
+        return self.table()
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        import html
+
+        return f"<pre>{html.escape(self.table())}</pre>"
+
+    def table(self, sort=True, aggregate=True, col_sums=True):
+        """As a text. `sort`: by duration; `aggregate`: calls alike as one row; `col_sums`: a row of sums."""
+        rows = _aggregated(self.calls) if aggregate else [dict(call) for call in self.calls]
+        if sort:
+            rows.sort(key=lambda row: -_value(row["Duration (us)"]))
+        if col_sums:
+            rows += [{"Name": "----------"}, _sums(self.calls)]
+        rows += [{**metrics, "Name": "Total"} for metrics in self.device_metrics.values()]
+        present = {name for row in rows for name in row}
+        columns = [name for name in _FIRST if name in present] + sorted(present - set(_FIRST))
+        cells = [columns] + [[_text(row[name]) if name in row else "" for name in columns] for row in rows]
+        widths = [max(len(line[i]) for line in cells) for i in range(len(columns))]
+        lines = ["".join((f"{cell:<{width}}" if i == 0 else f"{cell:>{width}}") + "  "
+                         for i, (cell, width) in enumerate(zip(line, widths))) for line in cells]
+        facts = [f"{name}: {_text(value)}" for name, value in self.configuration.items()]
+        return "\n".join(lines) + "\n\nConfiguration\n-------------\n" + "\n".join(facts) + "\n"
+
+    def csv(self):
+        """One line per call, columns by name; times in microseconds."""
+        columns = sorted({name for call in self.calls for name in call})
+
+        def cell(value):
+            if isinstance(value, str):
+                return '"' + value.replace('"', '""') + '"'
+            return str(_value(value)) if isinstance(value, Count) else _short(_value(value))
+
+        lines = [",".join(cell(call[name]) if name in call else "" for name in columns) for call in self.calls]
+        return "\n".join([",".join(columns), *lines]) + "\n"
+
+    def json(self):
+        """As JSON: {"calls": [...], "device_metrics": {...}, "configuration": {...}}, each value with its unit."""
+
+        def plain(values):
+            return {name: {"string": value} if isinstance(value, str) else {value.kind: _value(value)}
+                    for name, value in values.items()}
+
+        return json.dumps({"calls": [plain(call) for call in self.calls],
+                           "device_metrics": {device: plain(metrics) for device, metrics in self.device_metrics.items()},
+                           "configuration": plain(self.configuration)}, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, s):
+        """The inverse of json(). Raises ValueError for another text."""
+        try:
+            read = json.loads(s)
+
+            def metrics(values):
+                found = {}
+                for name, one in values.items():
+                    (kind, value), = one.items()
+                    found[name] = value if kind == "string" else _KINDS[kind](value)
+                return found
+
+            return cls([metrics(call) for call in read["calls"]],
+                       {device: metrics(each) for device, each in read["device_metrics"].items()},
+                       metrics(read.get("configuration", {})))
+        except (KeyError, TypeError, AttributeError, ValueError) as why:
+            raise ValueError(f"this is no report: {why}") from why
+
+
+def _aggregated(calls):
+    """Calls alike in all that is text become one: counts, times and shares are added."""
+    rows = {}
+    for call in calls:
+        key = tuple(sorted((name, value) for name, value in call.items() if isinstance(value, str)))
+        if key not in rows:
+            rows[key] = dict(call)
+            continue
+        row = rows[key]
+        for name, value in call.items():
+            if isinstance(value, (Count, Duration, Percent)):
+                row[name] = type(value)(_value(row[name]) + _value(value)) if name in row else value
+    return list(rows.values())
+
+
+def _sums(calls):
+    sums = {"Name": "Sum"}
+    for name, kind in (("Duration (us)", Duration), ("Percent", Percent), ("Count", Count)):
+        sums[name] = kind(sum(_value(call[name]) for call in calls if name in call))
+    return sums
+
+
+def report_of(graph, total_ns, node_ns, threads, executor, rename=lambda name: name):
+    """A Report of one run of a graph (graph.json, read): nanoseconds of the whole, and (node, nanoseconds) pairs."""
+    shapes, dtypes = graph["attrs"]["shape"][1], graph["attrs"]["dltype"][1]
+    rows = graph["node_row_ptr"]
+
+    def described(entry):
+        return f"{dtypes[entry]}[{', '.join(map(str, shapes[entry]))}]"
+
+    calls = []
+    for index, spent in node_ns:
+        node = graph["nodes"][index]
+        attrs = dict(node["attrs"])
+        entries = [rows[each[0]] + each[1] for each in node["inputs"]] + list(range(rows[index], rows[index + 1]))
+        call = {"Name": rename(attrs.pop("func_name")), "Duration (us)": Duration(spent / 1e3),
+                "Percent": Percent(100 * spent / total_ns if total_ns else 0), "Device": "cpu0", "Count": Count(1),
+                "Argument Shapes": ", ".join(described(entry) for entry in entries)}
+        if "hash" in attrs:
+            call["Hash"] = attrs.pop("hash")
+        for name in ("num_outputs", "num_inputs", "flatten_data", "made_for", "reason"):  # the last two are long texts
+            attrs.pop(name, None)
+        calls.append({**call, **attrs})
+    total = {"Device": "cpu0", "Count": Count(1), "Duration (us)": Duration(total_ns / 1e3)}
+    return Report(calls, {"cpu0": total}, {"Number of threads": Count(threads), "Executor": executor})

@@ -1,0 +1,30 @@
+#pragma once
+// An executor as Python holds it.
+#include <memory>
+#include <mutex>
+
+#include "baton/runtime/executor.h"
+
+namespace baton::python {
+
+/// Guards an executor by a lock.
+class Running {
+ public:
+  explicit Running(std::shared_ptr<Executor> executor);
+
+  Executor& executor() { return *executor_; }
+
+  /// Take it without the GIL, or a thread that holds it and wants the GIL waits for ever.
+  std::unique_lock<std::mutex> lock();
+
+  double last_run_ns = 1e18;  ///< unknown counts as long
+
+ private:
+  std::shared_ptr<Executor> executor_;
+  uint64_t forks_;
+  std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();
+};
+
+std::shared_ptr<Running> run_here(std::unique_ptr<Executor> executor);
+
+}  // namespace baton::python
