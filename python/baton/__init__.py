@@ -13,9 +13,14 @@ from . import target, transform, parser
 from .ir import IRModule, instrument
 from . import relay, contrib
 from .registry import get_global_func, register_func
+from . import _notebook
 
 __version__ = "0.1.0"
 
 
 def __getattr__(name):
+    if name == "profile":
+        from ._profile import profile
+
+        return profile
     _not_provided(__name__, name)

@@ -1,7 +1,9 @@
 #include "baton/driver/build.h"
 #include "baton/driver/pipeline.h"
+#include "baton/driver/regions.h"
 
 #include "bind.h"
+#include "held.h"
 
 namespace baton::python {
 
@@ -66,6 +68,18 @@ void bind_driver(nb::module_& m) {
         return bind_params(module, arrays_from_python(params));
       },
       nb::arg("mod"), nb::arg("params"));
+  m.def(
+      "set_region_codegen",
+      [](const std::string& compiler, nb::object codegen) {
+        if (codegen.is_none()) return set_region_codegen(compiler, {});
+        set_region_codegen(compiler, [held = hold(std::move(codegen))](const Function& region) {
+          const nb::gil_scoped_acquire gil;
+          return std::shared_ptr<const BuildResult>(
+              nb::cast<std::shared_ptr<BuildResult>>(nb::handle(held.get())(region)));
+        });
+      },
+      nb::arg("compiler"), nb::arg("codegen").none(),
+      "What a build calls for each region of `compiler`; it returns a BuildResult.");
   m.def(
       "optimize", [](const IRModule& module) { return optimize(module); }, nb::arg("mod"),
       nb::call_guard<nb::gil_scoped_release>());

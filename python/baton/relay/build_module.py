@@ -30,6 +30,7 @@ class GraphExecutorFactoryModule:
         self.ir_mod, self.libmod_name = result.source, result.mod_name
         self.graph_json_str, self.params, self.function_metadata = result.graph_json, result.params, result.function_metadata
         self.lib = self.module = Module(result.make_executor, result.write_artifact, result.mod_name)
+        self.lib.result = result  # what a relay.ext.<compiler> hands back
 
     def get_graph_json(self):
         """The plan, as TVM's graph.json."""
