@@ -34,13 +34,13 @@ with tvm.transform.PassContext(opt_level=2):
 print("graph.json -> Relay")
 graph = json.loads(lib.get_graph_json())
 kernels = [node for node in graph["nodes"] if node["op"] == "tvm_op"]
-operators = json.loads(lib.result.origins_json)["operators"]
+operators = baton.origins(lib)
 for node in kernels:
     lines = [f"{operators[each]['op']} (line {operators[each]['line']})" for each in json.loads(node["attrs"]["origins"])]
     print(f"  {node['attrs']['func_name']}: {', '.join(lines)}")
 
 name = next(node["attrs"]["func_name"] for node in kernels if "conv2d" in node["attrs"]["func_name"])
-function = lib.function_metadata[name]
+function, = lib.function_metadata[name].relay_primfuncs.values()
 print("the function of", name)
 print(function)
 
@@ -51,13 +51,11 @@ again = [node for node in json.loads(part.get_graph_json())["nodes"] if node["op
 print("built alone:", ", ".join(node["attrs"]["func_name"] for node in again))
 
 random = np.random.default_rng(0)
-image, weight, bias = (random.uniform(-1, 1, shape).astype("float32") for shape in ((1, 3, 32, 32), (8, 3, 3, 3), (8, 1, 1)))
-shapes = [tuple(int(extent) for extent in each.checked_type.shape) for each in function.params]
-inputs = {each.name_hint: {(1, 3, 32, 32): image, (8, 3, 3, 3): weight}.get(shape, bias.reshape(shape))
-          for each, shape in zip(function.params, shapes)}
-value = run(part, **inputs)
+arrays = {each.name_hint: random.uniform(-1, 1, [int(extent) for extent in each.checked_type.shape]).astype("float32")
+          for each in function.params}
+value = run(part, **arrays)
 pooled = value.reshape(1, 8, 16, 2, 16, 2).max(axis=(3, 5))
-whole = run(lib, image=image, weight=weight, bias=bias.reshape(8))
+whole = run(lib, **dict(zip(("image", "weight", "bias"), arrays.values())))
 print("alone and in the network it computes the same:", np.allclose(pooled, whole, rtol=1e-5, atol=1e-6))
 print("its operators are still those of the program:",
-      sorted(row["op"] for row in baton.profile(part, repeat=1, seconds=0, inside=False).operators if row["nodes"]))
+      sorted(row["op"] for row in baton.origins(part) if row["nodes"]))

@@ -19,8 +19,8 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name):
-    if name == "profile":
-        from ._profile import profile
+    if name in ("origins", "profile"):
+        from . import _profile
 
-        return profile
+        return getattr(_profile, name)
     _not_provided(__name__, name)

@@ -1,6 +1,7 @@
 """Functions by global name."""
 import re
 
+from ._built import built_of
 from ._load import core
 
 _functions = {}
@@ -13,11 +14,11 @@ def _region_codegen(name, function):
 
     def build(region):
         made = function(region)
-        for each in (made, getattr(made, "lib", None)):
-            if isinstance(getattr(each, "result", None), core.BuildResult):
-                return each.result
-        raise TypeError(f"{name} returned a {type(made).__name__}; a build runs what Baton builds: "
-                        "return relay.build(...), or its get_lib()")
+        built = built_of(made)
+        if built is None:
+            raise TypeError(f"{name} returned a {type(made).__name__}; a build runs what Baton builds: "
+                            "return relay.build(...), or its get_lib()")
+        return built
 
     return build
 

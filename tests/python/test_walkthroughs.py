@@ -76,9 +76,9 @@ def test_relay_profile():
 
 def test_graph_and_back():
     lines = lines_of("graph_and_back.py")
-    assert lines[1:3] == ["  tvmgen_default_fused_nn_conv2d_add_nn_relu: nn.conv2d (line 3), nn.bias_add (line 4), nn.relu (line 5)",
+    assert lines[1:3] == ["  tvmgen_default_fused_nn_conv2d_nn_bias_add_nn_relu: nn.conv2d (line 3), nn.bias_add (line 4), nn.relu (line 5)",
                           "  tvmgen_default_fused_nn_max_pool2d: nn.max_pool2d (line 6)"]
-    assert lines[3] == "the function of tvmgen_default_fused_nn_conv2d_add_nn_relu" and "Primitive=1" in lines[4]
-    assert "built alone: tvmgen_default_fused_nn_conv2d_add_nn_relu" in lines
+    assert lines[3] == "the function of tvmgen_default_fused_nn_conv2d_nn_bias_add_nn_relu" and "Primitive=1" in lines[4]
+    assert "built alone: tvmgen_default_fused_nn_conv2d_nn_bias_add_nn_relu" in lines
     assert lines[-2] == "alone and in the network it computes the same: True"
     assert lines[-1].endswith("['nn.bias_add', 'nn.conv2d', 'nn.relu']")

@@ -22,13 +22,21 @@ def _module_of(ir_mod):
     raise ValueError(f"Type of input parameter mod must be tvm.IRModule, not {type(ir_mod).__name__}")
 
 
+class FunctionInfo:
+    """What `function_metadata` knows of a kernel: the Relay function it computes, by target."""
+
+    def __init__(self, target, function):
+        self.relay_primfuncs = {target: function}
+
+
 class GraphExecutorFactoryModule:
     """What build() returns. `lib["default"](device)` makes something to run; unpacks as graph.json, library, params."""
 
     def __init__(self, result, target):
         self.result, self.target = result, target
         self.ir_mod, self.libmod_name = result.source, result.mod_name
-        self.graph_json_str, self.params, self.function_metadata = result.graph_json, result.params, result.function_metadata
+        self.graph_json_str, self.params, self.function_metadata = result.graph_json, result.params, {
+            name: FunctionInfo(target, function) for name, function in result.function_metadata.items()}
         self.lib = self.module = Module(result.make_executor, result.write_artifact, result.mod_name)
         self.lib.result = result  # what a relay.ext.<compiler> hands back
 
