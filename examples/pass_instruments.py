@@ -3,6 +3,7 @@
     python -m baton.tvm examples/pass_instruments.py
 """
 import collections
+import contextlib
 
 import tvm
 from tvm import relay
@@ -67,21 +68,26 @@ print("what changed the operators:")
 for depth, name, changed in differ.changes:
     print("  " * depth + name, changed)
 
-infer, x = relay.transform.InferType(), relay.var("x", shape=(2, 3))
-small = tvm.IRModule.from_expr(relay.nn.relu(x))
-for fails_in in ("enter_pass_ctx", "exit_pass_ctx", "run_before_pass"):
-    print(f"the second of three fails in {fails_in}:")
+small = tvm.IRModule.from_expr(relay.nn.relu(relay.var("x", shape=(2, 3))))
+
+
+def infer_in(context):
     try:
-        with tvm.transform.PassContext(instruments=[Talker("a"), Talker("b", fails_in), Talker("c")]):
-            infer(small)
+        with context:
+            relay.transform.InferType()(small)
     except ValueError as error:
         print("  caught:", error)
 
-print("the same without `with`: nobody leaves the context, until its instruments are replaced:")
+
+def talkers(fails_in):
+    print(f"the second of three fails in {fails_in}:")
+    return [Talker("a"), Talker("b", fails_in), Talker("c")]
+
+
+for point in ("enter_pass_ctx", "exit_pass_ctx", "run_before_pass"):
+    infer_in(tvm.transform.PassContext(instruments=talkers(point)))
 current = tvm.transform.PassContext.current()
-current.override_instruments([Talker("a"), Talker("b", "run_before_pass"), Talker("c")])
-try:
-    infer(small)
-except ValueError as error:
-    print("  caught:", error)
+current.override_instruments(talkers("run_before_pass"))
+infer_in(contextlib.nullcontext())
+print("without `with` nobody left the context; that happens when the instruments are replaced:")
 current.override_instruments([])
