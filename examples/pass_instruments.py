@@ -35,59 +35,44 @@ class OperatorDiffer:
             self.changes.append((len(self.before), info.name, changed))
 
 
-@pass_instrument
-class Talker:
-    """Says what it is called for, and raises ValueError where it is told to."""
+def talker(name, fails_in):
+    """An instrument that says what it is called for, and raises ValueError where it is told to."""
 
-    def __init__(self, name, fails_in=None):
-        for point in ("enter_pass_ctx", "exit_pass_ctx", "should_run", "run_before_pass", "run_after_pass"):
-            setattr(self, point, self._speaker(name, point, fails_in == point))
-
-    @staticmethod
-    def _speaker(name, point, fails):
+    def speaker(point):
         def speak(*_):
-            print(f"  {name}: {point}" + (" raises" if fails else ""))
-            if fails:
+            print(f"  {name}: {point}" + (" raises" if point == fails_in else ""))
+            if point == fails_in:
                 raise ValueError(f"{name} in {point}")
             return True
 
         return speak
 
-
-module, params = relay.testing.resnet.get_workload(num_layers=18)
-module["main"] = relay.build_module.bind_params_by_name(module["main"], params)
-timing, differ = PassTimingInstrument(), OperatorDiffer()
-to_nhwc = tvm.transform.Sequential([
-    relay.transform.SimplifyInference(), relay.transform.FoldConstant(),
-    relay.transform.ConvertLayout({"nn.conv2d": ["NHWC", "HWIO"]}), relay.transform.FoldConstant()])
-with tvm.transform.PassContext(opt_level=3, instruments=[differ, timing]):
-    to_nhwc(module)
-    print("time per pass, the nested ones indented:")
-    print(timing.render())
-print("what changed the operators:")
-for depth, name, changed in differ.changes:
-    print("  " * depth + name, changed)
-
-small = tvm.IRModule.from_expr(relay.nn.relu(relay.var("x", shape=(2, 3))))
+    points = ("enter_pass_ctx", "exit_pass_ctx", "should_run", "run_before_pass", "run_after_pass")
+    return pass_instrument(type("Talker", (), {point: speaker(point) for point in points}))()
 
 
-def infer_in(context):
+def fails(context):
     try:
         with context:
-            relay.transform.InferType()(small)
+            relay.transform.InferType()(tvm.IRModule.from_expr(relay.nn.relu(relay.var("x", shape=(2, 3)))))
     except ValueError as error:
         print("  caught:", error)
 
 
-def talkers(fails_in):
-    print(f"the second of three fails in {fails_in}:")
-    return [Talker("a"), Talker("b", fails_in), Talker("c")]
+module, params = relay.testing.resnet.get_workload(num_layers=18)
+module["main"] = relay.build_module.bind_params_by_name(module["main"], params)
+timing, differ = PassTimingInstrument(), OperatorDiffer()
+with tvm.transform.PassContext(opt_level=3, instruments=[differ, timing]):
+    tvm.transform.Sequential([relay.transform.SimplifyInference(), relay.transform.FoldConstant(), relay.transform.ConvertLayout(
+        {"nn.conv2d": ["NHWC", "HWIO"]}), relay.transform.FoldConstant()])(module)
+    print("time per pass, the nested ones indented:", timing.render(), sep="\n")
+print("what changed the operators:", *("  " * depth + f"{name} {changed}" for depth, name, changed in differ.changes), sep="\n")
 
-
-for point in ("enter_pass_ctx", "exit_pass_ctx", "run_before_pass"):
-    infer_in(tvm.transform.PassContext(instruments=talkers(point)))
-current = tvm.transform.PassContext.current()
-current.override_instruments(talkers("run_before_pass"))
-infer_in(contextlib.nullcontext())
-print("without `with` nobody left the context; that happens when the instruments are replaced:")
-current.override_instruments([])
+for where in ("enter_pass_ctx", "exit_pass_ctx", "run_before_pass"):
+    print(f"the second of three fails in {where}:")
+    fails(tvm.transform.PassContext(instruments=[talker("a", ""), talker("b", where), talker("c", "")]))
+print("the same without `with`:")
+tvm.transform.PassContext.current().override_instruments([talker("a", ""), talker("b", "run_before_pass"), talker("c", "")])
+fails(contextlib.nullcontext())
+print("nobody left the context; that happens when the instruments are replaced:")
+tvm.transform.PassContext.current().override_instruments([])
