@@ -41,7 +41,6 @@ def test_says_which_pythons():
     assert PROJECT["project"]["requires-python"] == ">=3.10,<3.14"
     version = re.search(PROJECT["tool"]["scikit-build"]["metadata"]["version"]["regex"].replace("?P<value>", ""),
                         (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))[1]
-    sys.path.insert(0, str(ROOT / "python"))
     import baton
 
     assert baton.__version__ == version

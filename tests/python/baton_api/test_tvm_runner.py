@@ -1,8 +1,13 @@
 """`python -m baton.tvm script.py`: scripts that say `import tvm`, run as python runs them."""
+import os
 import subprocess
 import sys
 
 import pytest
+
+# Scripts run in folders of their own.
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(
+    os.path.abspath(each) for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each)}
 
 IDENTITY = """
 import tvm, baton, sys
@@ -25,7 +30,7 @@ print("same")
 def run(tmp_path, source, *arguments, flags=("-m", "baton.tvm"), name="script.py", **options):
     (tmp_path / name).write_text(source, encoding="utf-8")
     return subprocess.run([sys.executable, *flags, name, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False,
-                          stdin=subprocess.DEVNULL, timeout=100, **options)
+                          stdin=subprocess.DEVNULL, timeout=100, env=ENVIRONMENT, **options)
 
 
 def test_modules_are_the_same(tmp_path):
@@ -77,7 +82,7 @@ def test_a_module(tmp_path):
     (tmp_path / "package" / "__init__.py").write_text("")
     (tmp_path / "package" / "tool.py").write_text("import sys, tvm\nprint(tvm.__name__, __name__, sys.argv[1:])\n1 / 0\n")
     done = subprocess.run([sys.executable, "-m", "baton.tvm", "-m", "package.tool", "x"], cwd=tmp_path, capture_output=True,
-                          text=True, check=False)
+                          text=True, check=False, env=ENVIRONMENT)
     assert done.returncode == 1 and done.stdout == "baton __main__ ['x']\n"
     assert "runpy" not in done.stderr and "tvm.py" not in done.stderr and "ZeroDivisionError" in done.stderr
 
