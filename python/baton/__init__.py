@@ -16,6 +16,7 @@ from . import relay, contrib
 from .ir.memory_pools import (ConstantMemoryPools, ConstantPoolInfo, PoolInfo, PoolInfoProperties, WorkspaceMemoryPools,
                               WorkspacePoolInfo)
 from .registry import get_global_func, register_extension, register_func, register_object
+from . import _notebook
 
 __version__ = "0.1.0"
 
@@ -36,4 +37,8 @@ def tvm_wrap_excepthook(exception_hook):
 
 
 def __getattr__(name):
+    if name in ("origins", "profile"):
+        from . import _profile
+
+        return getattr(_profile, name)
     _not_provided(__name__, name)

@@ -1,17 +1,23 @@
-"""Finds the compiled module `_baton`: on the path, or in the build folder beside this source tree."""
+"""Finds the compiled module `_baton`: in this package, on the path, or in the build folder beside this source tree."""
+import importlib.machinery
 import os
 import sys
 
-try:
-    import _baton
-except ModuleNotFoundError:
-    _built = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "release", "python")
-    if not os.path.isdir(_built):
-        raise ModuleNotFoundError(
-            "the compiled part of baton is missing: run ./baton once, or put the folder of _baton*.so on PYTHONPATH",
-            name="_baton") from None
-    sys.path.append(_built)
-    import _baton
+_here = os.path.dirname(os.path.abspath(__file__))
+
+if any(os.path.exists(os.path.join(_here, "_baton" + suffix)) for suffix in importlib.machinery.EXTENSION_SUFFIXES):
+    from . import _baton  # installed
+else:
+    try:
+        import _baton
+    except ModuleNotFoundError:
+        _built = os.path.join(_here, "..", "..", "build", "release", "python")
+        if not os.path.isdir(_built):
+            raise ModuleNotFoundError(
+                "the compiled part of baton is missing: run ./baton once, or put the folder of _baton*.so on PYTHONPATH",
+                name="_baton") from None
+        sys.path.append(_built)
+        import _baton
 
 core = _baton
 

@@ -1,17 +1,44 @@
 """Functions by global name."""
 import re
 
+from ._built import built_of
 from ._load import core
 
 _functions = {}
 _OPTIMIZE = re.compile(r"relay\.ext\.([^.]+)\.optimize")
+_CODEGEN = re.compile(r"relay\.ext\.([^.]+)")
+
+
+def _region_codegen(name, function):
+    """`function` as a build wants it: it takes a region, and returns what Baton built of it."""
+
+    def build(region):
+        made = function(region)
+        built = built_of(made)
+        if built is None:
+            raise TypeError(f"{name} returned a {type(made).__name__}; a build runs what Baton builds: "
+                            "return relay.build(...), or its get_lib()")
+        return built
+
+    return build
+
+
+def _tell_core(func_name, function):
+    """Some names are called by the compiler itself."""
+    region, codegen = _OPTIMIZE.fullmatch(func_name), _CODEGEN.fullmatch(func_name)
+    if region:
+        core.set_region_optimizer(region[1], function)
+    elif codegen:
+        core.set_region_codegen(codegen[1], function and _region_codegen(func_name, function))
 
 
 def register_func(func_name, f=None, override=False):
     """Registers `f` under a global name; as a decorator when `f` is not given.
 
     `relay.ext.<compiler>.optimize`: f(mod) -> mod, called by PartitionGraph for each region it cuts out for that compiler,
-    `main` being the region. Other names are kept for get_global_func.
+    `main` being the region.
+    `relay.ext.<compiler>`: f(region: Function) -> what relay.build made of it, called by relay.build for each region of that
+    compiler; its kernels run in the region's place. Other names are kept for get_global_func.
     """
     if callable(func_name):
         f, func_name = func_name, func_name.__name__
@@ -20,9 +47,7 @@ def register_func(func_name, f=None, override=False):
         if func_name in _functions and not override:
             raise ValueError(f"Global PackedFunc {func_name} is already registered")
         _functions[func_name] = given
-        region = _OPTIMIZE.fullmatch(func_name)
-        if region:
-            core.set_region_optimizer(region[1], given)
+        _tell_core(func_name, given)
         return given
 
     return register if f is None else register(f)
@@ -38,9 +63,7 @@ def get_global_func(name, allow_missing=False):
 def remove_global_func(name):
     """Forgets the function of that name."""
     _functions.pop(name, None)
-    region = _OPTIMIZE.fullmatch(name)
-    if region:
-        core.set_region_optimizer(region[1], None)
+    _tell_core(name, None)
 
 
 def list_global_func_names():

@@ -4,6 +4,7 @@
 
 #include "baton/codegen/background.h"
 #include "baton/driver/pipeline.h"
+#include "baton/driver/regions.h"
 #include "baton/pass/rewriter.h"
 
 #include "bind.h"
@@ -87,6 +88,18 @@ void bind_driver(nb::module_& m) {
         return bind_params(module, arrays_from_python(params));
       },
       nb::arg("mod"), nb::arg("params"));
+  m.def(
+      "set_region_codegen",
+      [](const std::string& compiler, nb::object codegen) {
+        if (codegen.is_none()) return set_region_codegen(compiler, {});
+        set_region_codegen(compiler, [held = hold(std::move(codegen))](const Function& region) {
+          const nb::gil_scoped_acquire gil;
+          return std::shared_ptr<const BuildResult>(
+              nb::cast<std::shared_ptr<BuildResult>>(nb::handle(held.get())(region)));
+        });
+      },
+      nb::arg("compiler"), nb::arg("codegen").none(),
+      "What a build calls for each region of `compiler`; it returns a BuildResult.");
   m.def(
       "substitute",
       [](const Expr& expr, const std::vector<std::pair<Var, Expr>>& values) {

@@ -32,5 +32,6 @@ NB_MODULE(_baton, m) {
   bind_gradient(m);
   bind_driver(m);
   bind_runtime(m);
+  bind_profile(m);
   bind_workloads(m);
 }

@@ -8,6 +8,7 @@
 #include "baton/codegen/link.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/pipeline.h"
+#include "baton/driver/regions.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
@@ -67,8 +68,9 @@ void compile(BuildResult& result, const BuildOptions& options) {
   std::vector<KernelRequest> requests;
   for (const PlannedKernel& planned : result.plan.kernels) {
     if (!planned.called) continue;
-    requests.push_back({planned.function, {}, "", {}});
-    result.kernels.push_back({planned.func_name, planned.function, requests.back(), nullptr});
+    const Function function = without_region(planned.function);
+    requests.push_back({function, {}, "", {}});
+    result.kernels.push_back({planned.func_name, function, requests.back(), nullptr});
   }
   Clock::time_point start = Clock::now();
   const std::vector<KernelRef> kernels = compile_kernels(requests, compile_options);
@@ -156,8 +158,8 @@ BuildResult build(const IRModule& module, const BuildOptions& options) {
   IRModule typed = infer_types(module->copy());
   const auto types = origin_types(*typed);
   const LevelScope level(options);
-  result.optimized =
-      optimize(bind_params(typed, options.params), options.machine ? *options.machine : Machine::host());
+  result.optimized = build_regions(optimize(inline_composites(bind_params(typed, options.params)),
+                                            options.machine ? *options.machine : Machine::host()));
   result.times.optimize_s = seconds_since(start);
   if (options.progress) options.progress("optimize", 1, 1);
   check_interrupt(options);

@@ -29,7 +29,11 @@ std::string kernel_base_name(const FunctionNode& function) {
 }
 
 std::string kernel_name(const std::string& mod_name, const FunctionNode& function) {
-  std::string name = "tvmgen_" + mod_name + "_" + kernel_base_name(function);
+  return region_kernel_name("tvmgen_" + mod_name, function);
+}
+
+std::string region_kernel_name(const std::string& region, const FunctionNode& function) {
+  std::string name = region + "_" + kernel_base_name(function);
   std::replace(name.begin(), name.end(), '.', '_');
   return name;
 }

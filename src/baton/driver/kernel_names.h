@@ -15,6 +15,9 @@ std::string kernel_base_name(const FunctionNode& function);
 /// The base name with its prefix, dots replaced: "tvmgen_default_fused_nn_conv2d".
 std::string kernel_name(const std::string& mod_name, const FunctionNode& function);
 
+/// The base name behind the symbol of the region it was built for: "tvmgen_default_cuda_main_0_fused_nn_dense".
+std::string region_kernel_name(const std::string& region, const FunctionNode& function);
+
 /// Hands out each name once: "x", then "x_1", "x_2", ..., leaving out those that were taken under their own
 /// name.
 class UniqueNames {

@@ -6,6 +6,7 @@
 
 #include "baton/driver/json_writer.h"
 #include "baton/driver/kernel_names.h"
+#include "baton/driver/regions.h"
 #include "baton/driver/storage.h"
 #include "baton/ir/op.h"
 #include "baton/ir/structural.h"
@@ -263,7 +264,9 @@ class Planner {
     for (int candidate : kernels_by_hash_[hash])
       if (structural_equal(Expr(plan_.kernels[candidate].function), Expr(function))) return candidate;
     const int fresh = static_cast<int>(plan_.kernels.size());
-    plan_.kernels.push_back({kernel_names_.make(kernel_name(mod_name_, *function)), function, false});
+    const std::string region = region_of(*function);
+    const std::string name = region.empty() ? kernel_name(mod_name_, *function) : region_kernel_name(region, *function);
+    plan_.kernels.push_back({kernel_names_.make(name), function, false});
     kernels_by_hash_[hash].push_back(fresh);
     return fresh;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "baton/driver/regions.h"
 #include "baton/ir/op.h"
 #include "baton/support/version.h"
 
@@ -105,6 +106,10 @@ ProfileReport make_report(const BuildResult& built, const Plan& plan, const Fuse
       row.bytes = kernel->second->kernel->facts.bytes;
     }
     const PlannedNode* source = planned(built.plan, node.name);
+    if (source && source->function) {
+      row.compiler = compiler_of(*source->function);
+      row.region = region_of(*source->function);
+    }
     if (const auto times = inside.find(node.func_name); times != inside.end() && source && source->function) {
       row.inside = inside_rows(*source->function, times->second, row.median_us, built.optimized->origins());
       row.stage_sum = times->second.stage_sum;
@@ -190,6 +195,7 @@ nlohmann::ordered_json to_json(const ProfileReport& report) {
                                {"trusted", row.trusted},
                                {"flops", row.flops},
                                {"bytes", row.bytes}});
+    if (!row.region.empty()) json["kernels"].back().update({{"compiler", row.compiler}, {"region", row.region}});
   }
   return json;
 }

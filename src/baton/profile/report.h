@@ -43,6 +43,7 @@ struct InsideRow {
 struct KernelRow {
   uint32_t node = 0;
   std::string name, func_name, reason;
+  std::string compiler, region;  ///< of a region that another compiler was given: "cuda" and its symbol; else empty
   double median_us = 0, share = 0;
   std::vector<double> samples_us;
   std::vector<uint32_t> origins, made_for;
@@ -71,5 +72,7 @@ nlohmann::ordered_json to_json(const ProfileReport& report);
 /// For people: kernels in the order of execution, their operators below them, totals, then what has no time of its own.
 /// At most 120 columns.
 void write_table(std::ostream& out, const ProfileReport& report);
+/// The same as a piece of HTML, for notebooks.
+std::string html(const ProfileReport& report);
 
 }  // namespace baton

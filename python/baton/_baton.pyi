@@ -1,0 +1,1253 @@
+# Made by tools/make_stubs from the compiled module: change that, then run it again.
+"""
+The compiler behind the package baton. Use that; names here may change.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+import enum
+from typing import Annotated, overload
+
+from numpy.typing import NDArray as _NDArray
+
+
+class Span:
+    """A range of a text; lines and columns count from 1."""
+
+    @property
+    def source_name(self): ...
+
+    @property
+    def line(self): ...
+
+    @property
+    def column(self): ...
+
+    @property
+    def end_line(self): ...
+
+    @property
+    def end_column(self): ...
+
+    def __str__(self) -> str: ...
+
+class Diagnostic:
+    """One mistake in a program."""
+
+    @property
+    def level(self): ...
+
+    @property
+    def code(self): ...
+
+    @property
+    def message(self): ...
+
+    @property
+    def hint(self): ...
+
+    @property
+    def span(self): ...
+
+    def __str__(self) -> str: ...
+
+def set_renderer(function: Callable | None) -> None:
+    """
+    Calls `function` with the list of diagnostics before a DiagnosticError is raised.
+    """
+
+class NDArray:
+    """
+    A dense, row-major tensor in host memory. Copies of the handle share the data.
+    """
+
+    @staticmethod
+    def from_dense(array: Annotated[_NDArray, dict(order='C', device='cpu', writable=False)]) -> NDArray:
+        """A copy of a contiguous array of the host (numpy, DLPack)."""
+
+    @staticmethod
+    def empty(shape: Sequence[int], dtype: str = 'float32') -> NDArray:
+        """An array with undefined contents."""
+
+    @property
+    def shape(self): ...
+
+    @property
+    def dtype(self): ...
+
+    @property
+    def ndim(self): ...
+
+    @property
+    def size(self): ...
+
+    @property
+    def nbytes(self): ...
+
+    def numpy(self) -> _NDArray:
+        """A copy as a numpy array; bfloat16 as the bits in uint16."""
+
+    def asnumpy(self) -> _NDArray:
+        """The older name of numpy()."""
+
+    def view(self) -> _NDArray:
+        """The data itself as a numpy array, no copy."""
+
+    def to_dlpack(self) -> _NDArray:
+        """The data itself as a DLPack object, no copy."""
+
+    def __dlpack__(self, **kwargs) -> _NDArray: ...
+
+    def __dlpack_device__(self) -> tuple: ...
+
+    def same_as(self, other: NDArray) -> bool:
+        """Whether both mean the same memory."""
+
+    @property
+    def device(self): ...
+
+    def copyfrom(self, source_array):
+        """
+        Overwrites the contents by an array of the same shape; numbers are cast.
+        """
+
+    def copyto(self, target, mem_scope=None):
+        """Copies into another NDArray, or returns a copy on a device."""
+
+    def __array__(self, dtype=None, copy=None): ...
+
+    def __repr__(self): ...
+
+    def __str__(self): ...
+
+def save_params(params: dict) -> bytes:
+    """TVM's parameter file format."""
+
+def load_params(blob: bytes) -> dict:
+    """The inverse of save_params. Raises TVMError for a damaged file."""
+
+class Any:
+    """An extent that is known at run time only: `?` in text."""
+
+    def __init__(self) -> None: ...
+
+    def __str__(self) -> str: ...
+
+    def __eq__(self, arg: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+class Type:
+    """A type of Relay. Two are == when they are structurally equal."""
+
+    def __eq__(self, other: object | None) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def same_as(self, other: object | None) -> bool:
+        """Identity."""
+
+    def __str__(self) -> str: ...
+
+    def astext(self, show_meta_data: bool = True) -> str: ...
+
+class TensorType(Type):
+    """A tensor of a shape (ints or Any()) and a dtype (a str)."""
+
+    def __init__(self, shape: Sequence, dtype: str = 'float32') -> None: ...
+
+    @property
+    def shape(self): ...
+
+    @property
+    def concrete_shape(self): ...
+
+    @property
+    def dtype(self): ...
+
+class TupleType(Type):
+    """A tuple of types."""
+
+    def __init__(self, fields: Sequence[Type]) -> None: ...
+
+    @property
+    def fields(self): ...
+
+class TypeKind(enum.IntEnum):
+    """What a type variable stands for."""
+
+    __str__ = __repr__
+
+    def __repr__(self): ...
+
+    Type = 0
+
+    ShapeVar = 1
+
+    BaseType = 2
+
+    Constraint = 4
+
+    AdtHandle = 5
+
+    TypeData = 6
+
+class TypeVar(Type):
+    """A type parameter. Each is another, whatever its name."""
+
+    def __init__(self, name_hint: str, kind: TypeKind = TypeKind.Type) -> None: ...
+
+    @property
+    def name_hint(self): ...
+
+    @property
+    def kind(self): ...
+
+    def __call__(self, *args) -> TypeCall:
+        """The TypeCall of this with those type arguments."""
+
+class GlobalTypeVar(Type):
+    """The name of a data type. Two of one name are equal."""
+
+    def __init__(self, name_hint: str, kind: TypeKind = TypeKind.AdtHandle) -> None: ...
+
+    @property
+    def name_hint(self): ...
+
+    @property
+    def kind(self): ...
+
+    def __call__(self, *args) -> TypeCall:
+        """The TypeCall of this with those type arguments."""
+
+class TypeCall(Type):
+    """A data type with its type arguments: List[int32]."""
+
+    def __init__(self, func: Type, args: Sequence[Type]) -> None: ...
+
+    @property
+    def func(self): ...
+
+    @property
+    def args(self): ...
+
+class RelayRefType(Type):
+    """A cell that can be written: ref(T)."""
+
+    def __init__(self, value: Type) -> None: ...
+
+    @property
+    def value(self): ...
+
+class FuncType(Type):
+    """The type of a function, polymorphic when it has type_params."""
+
+    def __init__(self, arg_types: Sequence[Type], ret_type: Type, type_params: Sequence[TypeVar] | None = None, type_constraints: Sequence | None = None) -> None:
+        """
+        type_constraints: TVM's relations between types; NotSupported unless there are none.
+        """
+
+    @property
+    def arg_types(self): ...
+
+    @property
+    def ret_type(self): ...
+
+    @property
+    def type_params(self): ...
+
+    @property
+    def type_constraints(self): ...
+
+class IncompleteType(Type):
+    """A type that inference finds; each is another unknown."""
+
+    def __init__(self, kind: TypeKind = TypeKind.Type) -> None: ...
+
+    @property
+    def kind(self): ...
+
+def parse_type(source: str, source_name: str = 'string') -> Type:
+    """Reads a type. Raises DiagnosticError."""
+
+class VirtualDevice:
+    """
+    Where a value lives: a device by type (as in DLPack) and number, a memory scope and a target; -1 and "": open.
+    """
+
+    def __init__(self, device_type: int = -1, virtual_device_id: int = -1, memory_scope: str = '', target: str = '') -> None: ...
+
+    @property
+    def device_type_int(self): ...
+
+    @property
+    def device_type(self): ...
+
+    @property
+    def virtual_device_id(self): ...
+
+    @property
+    def memory_scope(self): ...
+
+    def __eq__(self, other: object | None) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+    @property
+    def target(self): ...
+
+class Attrs:
+    """The attributes of a call: read as attrs.NAME or attrs["NAME"]."""
+
+    def __getattr__(self, arg: str, /) -> object: ...
+
+    def __getitem__(self, arg: str, /) -> object: ...
+
+    def __contains__(self, arg: str, /) -> bool: ...
+
+    def keys(self) -> list[str]:
+        """The names, in the order of the text."""
+
+    def get_int(self, arg: str, /) -> int: ...
+
+    def get_str(self, arg: str, /) -> str: ...
+
+    def get_int_tuple(self, arg: str, /) -> tuple: ...
+
+    @property
+    def type_key(self): ...
+
+    def __eq__(self, other: object | None) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+def make_attrs(op: str, values: Mapping[str, bool | int | float | str | list | dict | None]) -> Attrs:
+    """The attributes of an operator: these values, the rest by default."""
+
+class RelayExpr:
+    """A node of a program. Immutable; == means the same node."""
+
+    @property
+    def checked_type(self): ...
+
+    @property
+    def span(self): ...
+
+    def same_as(self, other: object | None) -> bool:
+        """Identity."""
+
+    def __str__(self) -> str: ...
+
+    def astext(self, show_meta_data: bool = True, annotate: Callable | None = None) -> str:
+        """
+        Relay text; `annotate(expr)` replaces the comments behind each expression.
+        """
+
+    def __add__(self, other): ...
+
+    def __radd__(self, other): ...
+
+    def __sub__(self, other): ...
+
+    def __rsub__(self, other): ...
+
+    def __mul__(self, other): ...
+
+    def __rmul__(self, other): ...
+
+    def __truediv__(self, other): ...
+
+    def __rtruediv__(self, other): ...
+
+    def __lt__(self, other): ...
+
+    def __le__(self, other): ...
+
+    def __gt__(self, other): ...
+
+    def __ge__(self, other): ...
+
+    def __neg__(self): ...
+
+    def __call__(self, *args): ...
+
+    def astype(self, dtype): ...
+
+class Var(RelayExpr):
+    """A local variable: a name for printing, and a type if it is known."""
+
+    def __init__(self, name_hint: str, type_annotation: Type | None = None, span: Span | None = None) -> None: ...
+
+    @property
+    def name_hint(self): ...
+
+    @property
+    def type_annotation(self): ...
+
+class GlobalVar(RelayExpr):
+    """The name of a function of a module."""
+
+    def __init__(self, name_hint: str, type_annot: Type | None = None) -> None: ...
+
+    @property
+    def name_hint(self): ...
+
+class Constant(RelayExpr):
+    """A tensor in the program."""
+
+    def __init__(self, data: NDArray, span: Span | None = None) -> None: ...
+
+    @property
+    def data(self): ...
+
+class Op(RelayExpr):
+    """An operator; one object each."""
+
+    @property
+    def name(self): ...
+
+    @property
+    def description(self): ...
+
+    @property
+    def num_inputs(self): ...
+
+    @property
+    def arguments(self): ...
+
+    @property
+    def attrs_type_key(self): ...
+
+    @property
+    def declares_attrs(self): ...
+
+    @property
+    def can_run(self): ...
+
+    @property
+    def pattern(self): ...
+
+    get = get_op
+
+    @staticmethod
+    def list_op_names() -> list[str]:
+        """Sorted."""
+
+    def get_attr(self, attr_name):
+        """The attribute, or None."""
+
+    def has_attr(self, attr_name): ...
+
+    def set_attr(self, attr_name, value, plevel=10): ...
+
+    def reset_attr(self, attr_name):
+        """Forgets the attribute."""
+
+class Tuple(RelayExpr):
+    """Several values as one."""
+
+    def __init__(self, fields: Sequence[RelayExpr], span: Span | None = None) -> None: ...
+
+    @property
+    def fields(self): ...
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, arg: int, /) -> RelayExpr: ...
+
+class TupleGetItem(RelayExpr):
+    """One value of a tuple."""
+
+    def __init__(self, tuple_value: RelayExpr, index: int, span: Span | None = None) -> None: ...
+
+    @property
+    def tuple_value(self): ...
+
+    @property
+    def index(self): ...
+
+class Call(RelayExpr):
+    """A call of an operator or a function."""
+
+    def __init__(self, op: RelayExpr, args: Sequence[RelayExpr], attrs: Attrs | None = None, type_args: Sequence[Type] | None = None, span: Span | None = None) -> None:
+        """
+        type_args: Types, for a polymorphic function; inference finds them, and they are not kept.
+        """
+
+    @property
+    def op(self): ...
+
+    @property
+    def args(self): ...
+
+    @property
+    def attrs(self): ...
+
+class Function(RelayExpr):
+    """A function of variables; attributes by name."""
+
+    def __init__(self, params: Sequence[Var], body: RelayExpr, ret_type: Type | None = None, type_params: Sequence[TypeVar] | None = None, attrs: dict | None = None, span: Span | None = None) -> None: ...
+
+    @property
+    def params(self): ...
+
+    @property
+    def body(self): ...
+
+    @property
+    def ret_type(self): ...
+
+    @property
+    def type_params(self): ...
+
+    @property
+    def attrs(self): ...
+
+    def with_attr(self, attr_key_or_dict, attr_value=None):
+        """A copy of the function with one attribute, or all of a dict, set."""
+
+class Let(RelayExpr):
+    """A name for a value inside a body."""
+
+    def __init__(self, variable: Var, value: RelayExpr, body: RelayExpr, span: Span | None = None) -> None: ...
+
+    @property
+    def var(self): ...
+
+    @property
+    def value(self): ...
+
+    @property
+    def body(self): ...
+
+class If(RelayExpr):
+    """One of two values, by a condition."""
+
+    def __init__(self, cond: RelayExpr, true_branch: RelayExpr, false_branch: RelayExpr, span: Span | None = None) -> None: ...
+
+    @property
+    def cond(self): ...
+
+    @property
+    def true_branch(self): ...
+
+    @property
+    def false_branch(self): ...
+
+class Constructor(RelayExpr):
+    """One way to make a value of a data type; called like a function."""
+
+    def __init__(self, name_hint: str, inputs: Sequence[Type], belong_to: GlobalTypeVar) -> None: ...
+
+    @property
+    def name_hint(self): ...
+
+    @property
+    def inputs(self): ...
+
+    @property
+    def belong_to(self): ...
+
+    @property
+    def tag(self): ...
+
+class TypeData:
+    """The definition of a data type."""
+
+    def __init__(self, header: GlobalTypeVar, type_vars: Sequence[TypeVar], constructors: Sequence[Constructor]) -> None:
+        """
+        Raises TVMError when a constructor is given twice or belongs to another type.
+        """
+
+    @property
+    def header(self): ...
+
+    @property
+    def type_vars(self): ...
+
+    @property
+    def constructors(self): ...
+
+    def same_as(self, other: object | None) -> bool:
+        """Identity."""
+
+class Pattern:
+    """What the value of a match is compared with."""
+
+    @property
+    def var(self): ...
+
+    @property
+    def constructor(self): ...
+
+    @property
+    def patterns(self): ...
+
+    def __str__(self) -> str: ...
+
+def wildcard_pattern() -> Pattern: ...
+
+def var_pattern(var: Var) -> Pattern: ...
+
+def constructor_pattern(constructor: Constructor, patterns: Sequence[Pattern] | None = None) -> Pattern: ...
+
+def tuple_pattern(patterns: Sequence[Pattern] | None = None) -> Pattern: ...
+
+class Clause:
+    """One case of a match: a pattern, and the value when it fits."""
+
+    def __init__(self, lhs: Pattern, rhs: RelayExpr) -> None: ...
+
+    @property
+    def lhs(self): ...
+
+    @property
+    def rhs(self): ...
+
+class Match(RelayExpr):
+    """The value of the first clause whose pattern fits."""
+
+    def __init__(self, data: RelayExpr, clauses: Sequence[Clause], complete: bool = True, span: Span | None = None) -> None: ...
+
+    @property
+    def data(self): ...
+
+    @property
+    def clauses(self): ...
+
+    @property
+    def complete(self): ...
+
+class RefCreate(RelayExpr):
+    """A new cell that holds a value."""
+
+    def __init__(self, value: RelayExpr, span: Span | None = None) -> None: ...
+
+    @property
+    def value(self): ...
+
+class RefRead(RelayExpr):
+    """What a cell holds."""
+
+    def __init__(self, ref: RelayExpr, span: Span | None = None) -> None: ...
+
+    @property
+    def ref(self): ...
+
+class RefWrite(RelayExpr):
+    """Puts a value into a cell; is itself the empty tuple."""
+
+    def __init__(self, ref: RelayExpr, value: RelayExpr, span: Span | None = None) -> None: ...
+
+    @property
+    def ref(self): ...
+
+    @property
+    def value(self): ...
+
+def get_op(name: str) -> RelayExpr:
+    """The operator of that name; AttributeError when there is none."""
+
+def list_op_names() -> list[str]:
+    """Sorted."""
+
+def op_signature(name: str) -> tuple:
+    """([(input of a call, doc)], [(attribute, has a default, default, doc)])"""
+
+class IRModule:
+    """Functions by name. Passes return a new module."""
+
+    def __init__(self, functions: object | None = None, type_definitions: object | None = None) -> None:
+        """Functions by GlobalVar or str, TypeData by GlobalTypeVar or str."""
+
+    @staticmethod
+    def from_expr(expr: RelayExpr, functions: object | None = None, type_defs: object | None = None) -> IRModule:
+        """
+        A module whose main is `expr`, over its free variables when it is no function.
+        """
+
+    @property
+    def functions(self): ...
+
+    @property
+    def type_definitions(self): ...
+
+    @property
+    def attrs(self): ...
+
+    def __getitem__(self, name: object) -> object:
+        """ValueError when there is none."""
+
+    def __setitem__(self, arg0: object, arg1: object, /) -> None: ...
+
+    def __contains__(self, arg: object, /) -> bool: ...
+
+    def __len__(self) -> int: ...
+
+    def update(self, functions: object) -> None:
+        """Adds or replaces the functions and data types of a module or a dict."""
+
+    def update_func(self, var: object, func: object) -> None: ...
+
+    def get_global_var(self, name: str) -> GlobalVar:
+        """ValueError when there is none."""
+
+    def get_global_vars(self) -> list[GlobalVar]:
+        """sorted by name"""
+
+    def get_global_type_var(self, name: str) -> GlobalTypeVar:
+        """ValueError when there is none."""
+
+    def get_global_type_vars(self) -> list[GlobalTypeVar]:
+        """sorted by name"""
+
+    def get_constructor(self, tag: object, name: str | None = None) -> Constructor:
+        """
+        By its tag, or by its type (a GlobalTypeVar or a str) and its name. Raises TVMError.
+        """
+
+    def get_type(self, name: str) -> tuple:
+        """
+        A tuple: the GlobalTypeVar and its constructors. ValueError when there is no such type.
+        """
+
+    def same_as(self, other: object | None) -> bool:
+        """Identity."""
+
+    def copy(self) -> IRModule:
+        """Another module with the same functions."""
+
+    def __copy__(self) -> IRModule: ...
+
+    def __str__(self) -> str: ...
+
+    def astext(self, show_meta_data: bool = True, annotate: Callable | None = None) -> str:
+        """
+        Relay text; `annotate(expr)` replaces the comments behind each expression.
+        """
+
+    def show(self):
+        """Prints the module."""
+
+    def import_from_std(self, file):
+        """
+        Adds a part of the standard library: "prelude.rly", "nat.rly" or "gradient.rly" (".rly" may be left out).
+        """
+
+def post_order_visit(expr: RelayExpr, fvisit: Callable) -> None:
+    """Calls fvisit(node) once for each node, children first."""
+
+def free_vars(expr: RelayExpr) -> list[Var]:
+    """Variables used but not bound inside, in the order of their first use."""
+
+def bound_vars(expr: RelayExpr) -> list[Var]:
+    """Variables bound inside, by functions, lets and patterns."""
+
+def all_vars(expr: RelayExpr) -> list[Var]:
+    """All variables, once each, in the order of the text."""
+
+def free_type_vars(expr: object) -> list[TypeVar]: ...
+
+def bound_type_vars(expr: object) -> list[TypeVar]: ...
+
+def all_type_vars(expr: object) -> list[TypeVar]: ...
+
+def check_kind(t: object, mod: IRModule | None = None) -> TypeKind: ...
+
+def form_faults(program: object, closed: bool = False, mod: IRModule | None = None) -> list[str]: ...
+
+def unmatched_cases(match: RelayExpr, mod: IRModule | None = None) -> list[Pattern]: ...
+
+def features(expr: RelayExpr) -> list[int]: ...
+
+def features_of_module(mod: IRModule) -> list[int]: ...
+
+def op_frequencies(mod: IRModule) -> dict[str, int]: ...
+
+def all_dtypes(expr: RelayExpr) -> list[str]: ...
+
+def structural_equal(lhs: object | None, rhs: object | None, map_free_vars: bool = False) -> bool:
+    """
+    Whether both mean the same: names of bound variables, types that were only inferred and positions do not count.
+    """
+
+def structural_hash(node: object, map_free_vars: bool = False) -> int:
+    """Equal for structurally equal nodes, on every machine and in every run."""
+
+def parse(source: str, source_name: str = 'from_string', init_module: IRModule | None = None, init_meta_table: dict | None = None) -> IRModule:
+    """Reads a module and infers its types. Raises DiagnosticError."""
+
+def parse_untyped(source: str, source_name: str = 'from_string', init_module: IRModule | None = None, init_meta_table: dict | None = None) -> IRModule:
+    """Reads a module; infers nothing. Raises DiagnosticError."""
+
+def parse_expr(source: str, source_name: str = 'string') -> RelayExpr:
+    """Reads an expression; infers nothing. Raises DiagnosticError."""
+
+def std_library_names() -> list[str]:
+    """What import_std knows."""
+
+def import_std(module: IRModule, name: str) -> None:
+    """
+    Adds a part of the standard library, prelude.rly for one, and infers the module's types. Raises BatonError when there is none of that name.
+    """
+
+def import_tensor_array(module: IRModule, dtype: str, number: int) -> None:
+    """Adds lists of tensors of an element type; infers nothing."""
+
+@overload
+def save_json(node: IRModule, source_text: bool = True) -> str:
+    """A module as Baton's JSON."""
+
+@overload
+def save_json(node: RelayExpr, source_text: bool = True) -> str:
+    """An expression as Baton's JSON."""
+
+def load_json(json_str: str) -> object:
+    """A module or expression from Baton's JSON, or from TVM 0.11.1's."""
+
+class PassInfo:
+    """What a context needs to know of a pass."""
+
+    def __init__(self, opt_level: int, name: str, required: object | None = None) -> None: ...
+
+    @property
+    def opt_level(self): ...
+
+    @property
+    def name(self): ...
+
+    @property
+    def required(self): ...
+
+    def __str__(self) -> str: ...
+
+class NativeInstrument:
+    """An instrument written in C++."""
+
+    @property
+    def name(self): ...
+
+class PassTimingInstrument(NativeInstrument):
+    """Times the passes of its context."""
+
+    def __init__(self) -> None: ...
+
+    @staticmethod
+    def render() -> str:
+        """
+        One line per pass, in microseconds, children one tab deeper. Call it before the context is left.
+        """
+
+class PassTrace(NativeInstrument):
+    """
+    Notes what each pass makes, merges, splits, adds and retires, operator by operator.
+    """
+
+    def __init__(self) -> None: ...
+
+    def render(self, all: bool = False) -> str:
+        """
+        A line per pass that changed something (`all`: every pass), and one per change. Also after the context is left.
+        """
+
+class PassContext:
+    """What passes run under; used with `with`."""
+
+    def __init__(self, opt_level: int = 2, required_pass: object | None = None, disabled_pass: object | None = None, instruments: Sequence | None = None, config: dict | None = None) -> None: ...
+
+    @property
+    def opt_level(self): ...
+
+    @property
+    def required_pass(self): ...
+
+    @property
+    def disabled_pass(self): ...
+
+    @property
+    def instruments(self): ...
+
+    @property
+    def config(self): ...
+
+    @staticmethod
+    def current() -> PassContext:
+        """The innermost context of this thread."""
+
+    @staticmethod
+    def list_configs() -> dict:
+        """The keys of `config`, each with "type" and "doc"."""
+
+    def override_instruments(self, instruments: Sequence | None) -> None:
+        """Exits the old instruments, then enters the new."""
+
+    def __enter__(self) -> object: ...
+
+    def __exit__(self, *args) -> None: ...
+
+    def __str__(self) -> str: ...
+
+class Pass:
+    """Called with a module, returns a new one; the given one stays as it is."""
+
+    @property
+    def info(self): ...
+
+    def __call__(self, mod: IRModule) -> IRModule:
+        """
+        Runs it, whatever the context's opt_level. Raises DiagnosticError, TVMError, or what Python code in it raises.
+        """
+
+    def __str__(self) -> str: ...
+
+    def __getattr__(self, name): ...
+
+    @property
+    def passes(self): ...
+
+def make_pass(name: str, args: dict) -> Pass:
+    """
+    The pass of that name. UsageError when it, or an argument, is not known.
+    """
+
+def pass_names() -> list[str]:
+    """Sorted."""
+
+def module_pass(info: PassInfo, body: Callable) -> Pass:
+    """A pass that calls body(module, context)."""
+
+def function_pass(info: PassInfo, body: Callable) -> Pass:
+    """A pass that calls body(function, module, context) for each function."""
+
+def sequential(passes: Sequence[Pass], name: str, opt_level: int, required: Sequence[str]) -> Pass: ...
+
+def passes_of(sequential: Pass) -> list[Pass]: ...
+
+def enter_requantize_config(rounding: str, compute_dtype: str) -> None:
+    """
+    What qnn.requantize means by None from now on, on this thread. UsageError for a value that is not known.
+    """
+
+def exit_requantize_config() -> None:
+    """Takes the last configuration away."""
+
+def current_requantize_config() -> tuple[str, str]:
+    """(rounding, compute_dtype); "None" leaves the latter to the target."""
+
+class DFPattern:
+    """Describes expressions of a dataflow graph."""
+
+    @property
+    def kind(self): ...
+
+    @property
+    def parts(self): ...
+
+    @property
+    def open(self): ...
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+    def __getattr__(self, name): ...
+
+    def __call__(self, *args):
+        """A call of this; with any arguments when the only one is None."""
+
+    def __or__(self, other): ...
+
+    def __add__(self, other): ...
+
+    def __sub__(self, other): ...
+
+    def __mul__(self, other): ...
+
+    def __truediv__(self, other): ...
+
+    def has_attr(self, attrs): ...
+
+    def has_type(self, ttype): ...
+
+    def has_dtype(self, dtype): ...
+
+    def has_shape(self, shape): ...
+
+    def match(self, expr): ...
+
+    def partition(self, expr, attrs=None, check=None): ...
+
+    def dominates(self, parent, path=None): ...
+
+    def optional(self, option_constructor): ...
+
+def df_wildcard() -> DFPattern: ...
+
+def df_var(name: str) -> DFPattern: ...
+
+def df_constant() -> DFPattern: ...
+
+def df_expr(expr: RelayExpr) -> DFPattern: ...
+
+def df_op(name: str) -> DFPattern: ...
+
+def df_call(callee: DFPattern, args: Sequence[DFPattern] | None) -> DFPattern: ...
+
+def df_function(params: Sequence[DFPattern] | None, body: DFPattern) -> DFPattern: ...
+
+def df_let(var: DFPattern, value: DFPattern, body: DFPattern) -> DFPattern: ...
+
+def df_if(cond: DFPattern, then: DFPattern, otherwise: DFPattern) -> DFPattern: ...
+
+def df_tuple(fields: Sequence[DFPattern] | None) -> DFPattern: ...
+
+def df_tuple_get_item(tuple: DFPattern, index: int) -> DFPattern: ...
+
+def df_alt(left: DFPattern, right: DFPattern) -> DFPattern: ...
+
+def df_type(pattern: DFPattern, type: Type) -> DFPattern: ...
+
+def df_shape(pattern: DFPattern, shape: Sequence[int | None]) -> DFPattern: ...
+
+def df_dtype(pattern: DFPattern, dtype: str) -> DFPattern: ...
+
+def df_attr(pattern: DFPattern, attrs: dict) -> DFPattern: ...
+
+def df_dominates(parent: DFPattern, path: DFPattern, child: DFPattern) -> DFPattern: ...
+
+def df_match(pattern: DFPattern, expr: RelayExpr) -> bool: ...
+
+def df_partition(pattern: DFPattern, expr: RelayExpr, attrs: dict, check: object | None) -> RelayExpr: ...
+
+def df_rewrite(callbacks: Sequence, expr: RelayExpr, mod: IRModule | None) -> RelayExpr: ...
+
+def merge_composite(table: Sequence) -> Pass:
+    """The pass MergeComposite with this pattern table."""
+
+def register_pattern_table(compiler: str, table: Sequence) -> None:
+    """For MergeComposite by name."""
+
+def register_target_rule(op: str, compiler: str, takes: Callable, level: int) -> None:
+    """`compiler` takes the calls of `op` for which takes(call) is true."""
+
+def reset_target_rule(op: str, compiler: str) -> None: ...
+
+def set_region_optimizer(compiler: str, optimize: object | None) -> None:
+    """What PartitionGraph calls for each region of `compiler`."""
+
+def to_cps(func: Function, mod: IRModule | None = None) -> Function:
+    """
+    The function in continuation-passing style. Functions of `mod` that it calls are entered there as NAME_cps.
+    """
+
+def un_cps(func: Function) -> Function:
+    """
+    A function in continuation-passing style as one that returns its result.
+    """
+
+def defunctionalize(func: Function, mod: IRModule) -> Function:
+    """
+    The function with data in the place of functions; `mod` gets what that needs.
+    """
+
+def to_a_normal_form_expr(expr: RelayExpr) -> RelayExpr:
+    """The expression in A-normal form."""
+
+class CompilationConfig:
+    """
+    The targets that a program is compiled for, and where values live when nothing else is said.
+    """
+
+    def __init__(self, context: PassContext, targets: Sequence[str], host: str = '') -> None: ...
+
+    @property
+    def default_primitive_virtual_device(self): ...
+
+    @property
+    def host_virtual_device(self): ...
+
+    def canonical_virtual_device(self, virtual_device: VirtualDevice) -> VirtualDevice:
+        """With its target filled in; UsageError when there is none."""
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+    @property
+    def primitive_targets(self): ...
+
+    @property
+    def optional_homogeneous_target(self): ...
+
+def target_options(target: str) -> str:
+    """With keys and defaults, options sorted."""
+
+def function_devices(function: Function) -> tuple:
+    """
+    ([where each parameter lives], where the result does); None where nothing is said.
+    """
+
+def with_devices(function: Function, params: Sequence[VirtualDevice], result: VirtualDevice) -> Function: ...
+
+def register_mixed_precision(op: str, rule: Callable, level: int) -> None: ...
+
+def enter_target(text: str) -> None:
+    """Makes a target the current one of passes, on this thread."""
+
+def exit_target() -> None:
+    """Takes the innermost target away."""
+
+def enter_layout_config(skip_layers: Sequence[int]) -> None:
+    """From now on ConvertLayout leaves the nn.conv2d of these numbers alone."""
+
+def exit_layout_config() -> None:
+    """Takes the innermost of them away."""
+
+def layout_config_skips() -> bool:
+    """Counts one convolution; whether it is to be skipped."""
+
+def reset_layout_config() -> None:
+    """Counts from 0 again."""
+
+def gradient(expr: RelayExpr, mod: IRModule | None = None, mode: str = 'higher_order') -> Function:
+    """The function that returns the result of `expr` and its gradient."""
+
+def register_gradient(op_name: str, adjoints: Callable) -> None:
+    """
+    From now on adjoints(orig, grad) -> [Expr] is the gradient of the operator.
+    """
+
+class BuildResult:
+    """Everything a build made."""
+
+    @property
+    def graph_json(self): ...
+
+    @property
+    def params(self): ...
+
+    @property
+    def source(self): ...
+
+    @property
+    def optimized(self): ...
+
+    @property
+    def mod_name(self): ...
+
+    @property
+    def origins_json(self): ...
+
+    @property
+    def function_metadata(self): ...
+
+    @property
+    def times(self): ...
+
+    def make_executor(self) -> Executor: ...
+
+    def write_artifact(self, path: str) -> None: ...
+
+def build(mod: IRModule, params: dict, opt_level: int | None = None, mod_name: str = 'default') -> BuildResult: ...
+
+def bind_params(mod: IRModule, params: dict) -> IRModule: ...
+
+def set_region_codegen(compiler: str, codegen: object | None) -> None:
+    """
+    What a build calls for each region of `compiler`; it returns a BuildResult.
+    """
+
+def optimize(mod: IRModule) -> IRModule: ...
+
+class Executor:
+    """A model with memory of its own; one thread at a time."""
+
+    @property
+    def num_inputs(self): ...
+
+    @property
+    def num_outputs(self): ...
+
+    def input_name(self, arg: int, /) -> str: ...
+
+    def input_shape(self, arg: int, /) -> tuple: ...
+
+    def input_dtype(self, arg: int, /) -> str: ...
+
+    def set_input(self, arg0: int, arg1: NDArray, /) -> None: ...
+
+    def set_input_named(self, arg0: str, arg1: NDArray, /) -> None: ...
+
+    def find_input(self, arg: str, /) -> int:
+        """the place among inputs and constants, or -1"""
+
+    def input(self, arg: int, /) -> NDArray: ...
+
+    def output(self, arg: int, /) -> NDArray:
+        """a view: the next run changes it"""
+
+    def set_threads(self, threads: int) -> None: ...
+
+    def run(self) -> None: ...
+
+    def run_times(self, runs: int) -> list[float]:
+        """nanoseconds of each of `runs` runs"""
+
+class Model:
+    """An artifact, opened."""
+
+    @property
+    def executor(self): ...
+
+    def another_executor(self) -> Executor: ...
+
+def load_model(path: str) -> Model: ...
+
+class ProfileReport:
+    """Times of a model's kernels and operators, in microseconds."""
+
+    @property
+    def end_to_end_us(self): ...
+
+    @property
+    def sum_us(self): ...
+
+    def json(self) -> str:
+        """All of it: docs/design/0005-profile-json.md."""
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+def profile(built: BuildResult, inputs: dict, threads: int, repeat: int, seconds: float, inside: bool, inside_ms: float, name: str) -> ProfileReport: ...
+
+@overload
+def html(node: IRModule) -> str: ...
+
+@overload
+def html(node: RelayExpr) -> str: ...
+
+def resnet(arg0: int, arg1: int, arg2: int, arg3: Sequence[int], arg4: str, arg5: str, /) -> IRModule: ...
+
+def vgg(arg0: int, arg1: bool, arg2: int, arg3: int, arg4: Sequence[int], arg5: str, arg6: str, /) -> IRModule: ...
+
+def mobilenet(arg0: int, arg1: int, arg2: Sequence[int], arg3: str, arg4: str, /) -> IRModule: ...
+
+def lstm(arg0: int, arg1: int, arg2: int, arg3: str, /) -> IRModule: ...
+
+def dqn(arg0: int, arg1: int, arg2: Sequence[int], arg3: str, arg4: str, /) -> IRModule: ...
+
+def squeezenet(arg0: str, arg1: int, arg2: int, arg3: Sequence[int], arg4: str, /) -> IRModule: ...
+
+def densenet(arg0: int, arg1: int, arg2: int, arg3: Sequence[int], arg4: str, /) -> IRModule: ...
+
+def inception_v3(arg0: int, arg1: int, arg2: Sequence[int], arg3: str, /) -> IRModule: ...
+
+def mlp(arg0: int, arg1: int, arg2: Sequence[int], arg3: str, /) -> IRModule: ...

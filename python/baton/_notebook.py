@@ -1,0 +1,10 @@
+"""What notebooks show: _repr_html_ of programs. Made in C++ (src/baton/text/html.cc)."""
+from ._load import core
+
+
+def _repr_html_(self):
+    return core.html(self)
+
+
+core.IRModule._repr_html_ = _repr_html_
+core.RelayExpr._repr_html_ = _repr_html_

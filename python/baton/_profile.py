@@ -1,0 +1,50 @@
+"""Times at the level of Relay: which operator of the program, as it was given, took how long, and in which kernel."""
+import json
+
+from ._built import built_of
+from ._load import core
+from .runtime import ndarray
+
+ProfileReport = core.ProfileReport
+
+
+def _rows(kind, doc):
+    def read(self):
+        if not hasattr(self, "_data"):
+            self._data = json.loads(self.json())
+        return self._data[kind]
+
+    return property(read, doc=doc)
+
+
+ProfileReport.kernels = _rows("kernels", "dicts in the order of execution: name, median_us, share, origins (ids), inside, ...")
+ProfileReport.operators = _rows("operators", "dicts by id: op, line, type, nodes, folded_into, inside_us, retired, ...")
+
+
+def _built(lib, wanted_by):
+    built = built_of(lib)
+    if built is None:
+        raise TypeError(f"{wanted_by}: what relay.build returned is expected, not a {type(lib).__name__}")
+    return built
+
+
+def origins(lib):
+    """Every operator of the program that relay.build was given, a dict each: id, op, line, column, attrs, type, `nodes` (of
+    graph.json, that compute it), `folded_into` (nodes that read a constant it went into), `retired` (pass and reason)."""
+    return json.loads(_built(lib, "origins").origins_json)["operators"]
+
+
+def profile(lib, inputs=None, threads=1, repeat=30, seconds=3.0, inside=True, inside_ms=300.0, name=None):
+    """Measures what relay.build returned.
+
+    Parameters
+    ----------
+    inputs : arrays by name; the others get fixed values of their own
+    repeat, seconds : at least so many runs of each kind (plain, and with a clock around every kernel), for at least so long
+    inside : whether to split the kernels' times over their operators; takes `inside_ms` milliseconds per kernel
+
+    Returns a ProfileReport: print it, or see its `kernels` and `operators`. Ctrl-C ends it.
+    """
+    built = _built(lib, "profile")
+    native = {each: ndarray.to_native(value) for each, value in (inputs or {}).items()}
+    return core.profile(built, native, threads, repeat, seconds, inside, inside_ms, name or built.mod_name)

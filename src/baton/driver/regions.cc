@@ -1,0 +1,202 @@
+#include "baton/driver/regions.h"
+
+#include <map>
+#include <mutex>
+#include <set>
+#include <unordered_map>
+
+#include "baton/driver/build.h"
+#include "baton/ir/visit.h"
+#include "baton/pass/pass.h"
+#include "baton/pass/rewriter.h"
+#include "baton/support/error.h"
+
+namespace baton {
+namespace {
+
+constexpr const char* kRegion = "region";
+constexpr const char* kCompiler = "compiler";
+
+struct Codegens {
+  std::mutex mutex;
+  std::map<std::string, RegionCodegen> by_compiler;
+};
+
+Codegens& codegens() {
+  static Codegens all;
+  return all;
+}
+
+RegionCodegen find_codegen(const std::string& compiler) {
+  Codegens& all = codegens();
+  const std::lock_guard lock(all.mutex);
+  const auto at = all.by_compiler.find(compiler);
+  return at == all.by_compiler.end() ? RegionCodegen() : at->second;
+}
+
+std::string text_of(const FunctionNode& function, const char* name) {
+  const AttrValue* value = function.attr(name);
+  const std::string* text = value ? value->as<std::string>() : nullptr;
+  return text ? *text : "";
+}
+
+Function without(const Function& function, const std::set<std::string>& names) {
+  FunctionAttrs attrs;
+  for (const auto& [name, value] : function->attrs())
+    if (!names.count(name)) attrs.emplace_back(name, value);
+  if (attrs.size() == function->attrs().size()) return function;
+  return make_function(function->params(), function->body(), function->ret_type(), std::move(attrs),
+                       NodeInfo(function->origins(), function->span(), function->checked_type()), function->type_params());
+}
+
+/// Says of which region the kernels of a body are. Not looked into: they are primitive.
+class KernelMarker final : public Rewriter {
+ public:
+  KernelMarker(std::string compiler, std::string region) : compiler_(std::move(compiler)), region_(std::move(region)) {}
+
+ private:
+  Expr rewrite(const Expr& original, const Expr& rebuilt) override {
+    const Function function = as_ref<FunctionNode>(rebuilt);
+    // A region may have been cut out of another: the inner one built it.
+    if (!function || !function->is_primitive() || !region_of(*function).empty()) return rebuilt;
+    return Expr(make_function(function->params(), function->body(), function->ret_type(),
+                              with_attr(with_attr(function, kCompiler, compiler_), kRegion, region_)->attrs(),
+                              NodeInfo(original->origins(), original->span(), original->checked_type()),
+                              function->type_params()));
+  }
+
+  std::string compiler_, region_;
+};
+
+/// What takes the place of a region's calls: a body over parameters.
+struct Built {
+  Function main;
+  std::vector<std::pair<OriginSet, std::string>> retired;
+};
+
+class RegionBuilder final : public Rewriter {
+ public:
+  explicit RegionBuilder(const IRModuleNode& module) : module_(module) {}
+  bool any() const { return !built_.empty(); }
+
+ private:
+  Expr rewrite(const Expr&, const Expr& rebuilt) override {
+    const auto* call = as<CallNode>(rebuilt);
+    const Function region = call ? callee(*call) : Function();
+    if (!region) return rebuilt;
+    const Function& main = built(region).main;
+    std::unordered_map<const ExprNode*, Expr> values;
+    for (size_t i = 0; i < call->args().size(); ++i) values.emplace(main->params()[i].get(), call->args()[i]);
+    return substitute(main->body(), values);
+  }
+
+  /// The region that is called, or null.
+  Function callee(const CallNode& call) const {
+    Function function = as_ref<FunctionNode>(call.callee());
+    if (const auto* global = as<GlobalVarNode>(call.callee())) function = module_.find(global->name());
+    return function && function->attr("Compiler") ? function : Function();
+  }
+
+  const Built& built(const Function& region) {
+    const std::string symbol = text_of(*region, "global_symbol");
+    // Regions without a name of their own are told apart by their address.
+    const std::string key = symbol.empty() ? std::to_string(reinterpret_cast<uintptr_t>(region.get())) : symbol;
+    const auto at = built_.find(key);
+    return at != built_.end() ? at->second : built_.emplace(key, build_one(region, symbol)).first->second;
+  }
+
+  static Built build_one(const Function& region, const std::string& symbol) {
+    const std::string compiler = text_of(*region, "Compiler");
+    const RegionCodegen codegen = find_codegen(compiler);
+    if (!codegen)
+      throw NotSupported("Failed to find the external codegen tool for relay.ext." + compiler +
+                         ": register a function of that name (tvm.register_func) that builds `" + symbol +
+                         "`, or leave the program unpartitioned");
+    const std::shared_ptr<const BuildResult> result = codegen(without(region, {"Compiler"}));
+    const Function main = result->optimized->find("main");
+    const auto refuse = [&](const std::string& what) {
+      throw Error("what relay.ext." + compiler + " built does not fit region `" + symbol + "`: " + what);
+    };
+    if (main->params().size() != region->params().size())
+      refuse("it takes " + std::to_string(main->params().size()) + " inputs, the region has " +
+             std::to_string(region->params().size()));
+    for (size_t i = 0; i < main->params().size(); ++i) {
+      const Type &given = main->params()[i]->checked_type(), &wanted = region->params()[i]->checked_type();
+      if (given && wanted && !same_type(given, wanted))
+        refuse("input " + std::to_string(i) + " is " + type_text(given) + " instead of " + type_text(wanted));
+    }
+    const Type &given = main->body()->checked_type(), &wanted = region->body()->checked_type();
+    if (given && wanted && !same_type(given, wanted))
+      refuse("its result is " + type_text(given) + " instead of " + type_text(wanted));
+    Built built;
+    built.main = remake_function(*main, main->params(), KernelMarker(compiler, symbol).run(main->body()));
+    const OriginTable& table = result->optimized->origins();
+    for (const auto& [id, why] : table.all_retired())
+      built.retired.emplace_back(OriginSet::of(Ref<const Origin>(&table.at(OriginId(id)))), why.pass + ": " + why.reason);
+    return built;
+  }
+
+ public:
+  void retire_all() const {
+    for (const auto& [key, built] : built_)
+      for (const auto& [origins, reason] : built.retired) retire(origins, reason);
+  }
+
+ private:
+  const IRModuleNode& module_;
+  std::map<std::string, Built> built_;
+};
+
+class CompositeInliner final : public Rewriter {
+  Expr rewrite(const Expr&, const Expr& rebuilt) override {
+    const auto* call = as<CallNode>(rebuilt);
+    const auto* function = call ? as<FunctionNode>(call->callee()) : nullptr;
+    if (!function || !function->attr("Composite") || function->attr("Compiler") || function->is_primitive()) return rebuilt;
+    std::unordered_map<const ExprNode*, Expr> values;
+    for (size_t i = 0; i < call->args().size(); ++i) values.emplace(function->params()[i].get(), call->args()[i]);
+    return substitute(function->body(), values);
+  }
+};
+
+}  // namespace
+
+void set_region_codegen(const std::string& compiler, RegionCodegen codegen) {
+  Codegens& all = codegens();
+  const std::lock_guard lock(all.mutex);
+  if (codegen)
+    all.by_compiler[compiler] = std::move(codegen);
+  else
+    all.by_compiler.erase(compiler);
+}
+
+IRModule inline_composites(const IRModule& module) {
+  const Function main = module->find("main");
+  if (!main) return module;
+  const Function inlined = as_ref<FunctionNode>(CompositeInliner().run(Expr(main)));
+  if (inlined == main) return module;
+  const IRModule result = module->copy();
+  result->replace("main", inlined);
+  return (*make_pass("InferType"))(result);
+}
+
+IRModule build_regions(const IRModule& module) {
+  const Function main = module->find("main");
+  if (!main) return module;
+  RegionBuilder builder(*module);
+  const Function whole = as_ref<FunctionNode>(builder.run(Expr(main)));
+  if (!builder.any()) return module;
+  const Pass splice = module_pass({0, "BuildRegions", {}}, [&](IRModule spliced, const PassContext&) {
+    spliced->set("main", whole);
+    for (const auto& [name, function] : module->functions())
+      if (function->attr("Compiler")) spliced->remove(name);
+    builder.retire_all();
+    return spliced;
+  }, /*may_retire=*/true);
+  return (*make_pass("InferType"))((*splice)(module->copy()));
+}
+
+std::string region_of(const FunctionNode& kernel) { return text_of(kernel, kRegion); }
+std::string compiler_of(const FunctionNode& kernel) { return text_of(kernel, kCompiler); }
+Function without_region(const Function& kernel) { return without(kernel, {kRegion, kCompiler}); }
+
+}  // namespace baton

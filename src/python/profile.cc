@@ -1,0 +1,91 @@
+// Measuring a build, and what is shown in notebooks.
+#include <sstream>
+
+#include "baton/profile/report.h"
+#include "baton/support/base/tensor_rule.h"
+#include "baton/support/error.h"
+#include "baton/text/html.h"
+
+#include "bind.h"
+#include "interruptible.h"
+
+namespace baton::python {
+
+namespace {
+
+struct Report {
+  ProfileReport report;
+};
+
+void require(const Status& status) {
+  if (!status.ok()) throw Error(status.message);
+}
+
+// Those that are not given get values of their own, always the same.
+void set_inputs(Executor& executor, const NamedArrays& given) {
+  for (const auto& [name, value] : given) require(executor.set_input(std::string_view(name), value));
+  for (size_t i = 0; i < executor.num_inputs(); ++i) {
+    const std::string& name = executor.input_node(i).name;
+    bool is_given = false;
+    for (const auto& [each, value] : given) is_given |= each == name;
+    if (is_given) continue;
+    const PlanEntry& entry = executor.input_entry(i);
+    const NDArray value = tensor_value(name, entry.shape, entry.dtype);
+    if (!value) throw Error("no memory for input \"" + name + "\"");
+    require(executor.set_input(i, value));
+  }
+}
+
+Report profile(const BuildResult& built, const nb::dict& inputs, int threads, int repeat, double seconds, bool inside,
+               double inside_ms, std::string name) {
+  const NamedArrays given = arrays_from_python(inputs);
+  if (threads < 1 || repeat < 1 || !(seconds >= 0) || !(inside_ms > 0))
+    throw nb::value_error("profile: threads, repeat and inside_ms are positive, seconds is not negative");
+  Report result;
+  interruptible([&](const std::atomic<bool>* stop) {
+    const std::unique_ptr<Executor> executor = make_executor(built);
+    executor->set_threads(threads);
+    set_inputs(*executor, given);
+    MeasureOptions options;
+    options.min_runs = repeat;
+    options.min_seconds = seconds;
+    options.interrupt = stop;
+    const FusedTimes fused = measure_fused(*executor, options);
+    std::map<std::string, InsideTimes> split;
+    if (inside) {
+      InsideOptions inside_options;
+      inside_options.ms_per_kernel = inside_ms;
+      inside_options.compile.interrupt = stop;
+      split = measure_inside(built, *executor, inside_options);
+    }
+    if (*stop) throw Interrupted("measuring was stopped");
+    result.report = make_report(built, executor->plan(), fused, split);
+  });
+  result.report.model = std::move(name);
+  result.report.threads = threads;
+  return result;
+}
+
+std::string table(const Report& self) {
+  std::ostringstream out;
+  write_table(out, self.report);
+  return out.str();
+}
+
+}  // namespace
+
+void bind_profile(nb::module_& m) {
+  nb::class_<Report>(m, "ProfileReport", nb::dynamic_attr(), "Times of a model's kernels and operators, in microseconds.")
+      .def_prop_ro("end_to_end_us", [](const Report& r) { return r.report.end_to_end_us; }, "median of whole runs")
+      .def_prop_ro("sum_us", [](const Report& r) { return r.report.sum_us; }, "sum of the kernels' medians")
+      .def("json", [](const Report& r) { return to_json(r.report).dump(); }, "All of it: docs/design/0005-profile-json.md.")
+      .def("__str__", &table)
+      .def("__repr__", &table)
+      .def("_repr_html_", [](const Report& r) { return html(r.report); });
+  m.def("profile", &profile, nb::arg("built"), nb::arg("inputs"), nb::arg("threads"), nb::arg("repeat"), nb::arg("seconds"),
+        nb::arg("inside"), nb::arg("inside_ms"), nb::arg("name"));
+  m.def("html", [](const IRModule& module) { return html(*module); }, nb::arg("node"));
+  m.def("html", [](const Expr& expr) { return html(expr); }, nb::arg("node"));
+}
+
+}  // namespace baton::python

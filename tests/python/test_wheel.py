@@ -1,0 +1,90 @@
+"""The wheel: what it says of itself, and that it works in a fresh environment without compiler or linker."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tomllib
+import venv
+import zipfile
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+SCRIPT = """
+import shutil, tvm
+from tvm import relay
+from tvm.contrib import graph_executor
+assert not any(shutil.which(name) for name in ("c++", "cc", "gcc", "clang", "ld"))
+module, params = relay.testing.mlp.get_workload(batch_size=1)
+model = graph_executor.GraphModule(relay.build(module, "llvm", params=params)["default"](tvm.cpu()))
+model.run(data=__import__("numpy").ones((1, 1, 28, 28), "float32"))
+print(tvm.__file__, abs(model.get_output(0).numpy().sum() - 1) < 1e-5)
+"""
+
+
+def pins(lines):
+    return dict(line.split("==") for line in lines if "==" in line)
+
+
+def test_pins_are_those_of_the_build():
+    """Halide's ABI has no version of its own: what compiles, what is built in, and what runs must be one version."""
+    ours = pins((ROOT / "tools" / "requirements.txt").read_text(encoding="utf-8").split())
+    build = pins(PROJECT["build-system"]["requires"])
+    assert set(build) == {"scikit-build-core", "nanobind", "halide"}
+    assert build == {name: ours[name] for name in build}
+    assert pins(PROJECT["project"]["dependencies"]) == {"halide": ours["halide"]}
+
+
+def test_says_which_pythons():
+    assert PROJECT["project"]["requires-python"] == ">=3.10,<3.14"
+    version = re.search(PROJECT["tool"]["scikit-build"]["metadata"]["version"]["regex"].replace("?P<value>", ""),
+                        (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))[1]
+    import baton
+
+    assert baton.__version__ == version
+
+
+@pytest.fixture(scope="module", name="wheel")
+def _wheel(tmp_path_factory):
+    build = os.environ.get("BATON_BUILD_DIR") or str(ROOT / "build" / "release")
+    done = subprocess.run([sys.executable, str(ROOT / "tools" / "make_wheel"), str(tmp_path_factory.mktemp("wheel")), build],
+                          capture_output=True, text=True, check=False,
+                          env={**os.environ, "PATH": os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]})
+    assert done.returncode == 0, done.stderr
+    return pathlib.Path(done.stdout.strip().splitlines()[-1])
+
+
+@pytest.mark.slow
+def test_holds_what_is_ours_and_no_halide(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    tag = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+    assert re.fullmatch(rf"baton_compiler-[0-9.]+-{tag}-{tag}-\w+\.whl", wheel.name)
+    assert {"baton/bin/baton", "baton/lib/libbaton.so", "baton/lib/libbaton_runtime.so", "baton/py.typed", "baton/_baton.pyi",
+            "_baton_command.py"} <= set(names)
+    assert [name for name in names if name.startswith("baton/_baton.cpython") and name.endswith(".so")]
+    assert not [name for name in names if "alide" in name or name.endswith((".pyc", ".h", ".cc", ".a"))]
+
+
+@pytest.mark.slow
+def test_works_in_a_fresh_environment_without_a_compiler(wheel, tmp_path):
+    folder = tmp_path / "environment"
+    venv.create(folder, with_pip=True)
+    python = folder / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", wheel], check=True, timeout=500)
+    (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
+    (tmp_path / "nothing").mkdir()
+    environment = {"PATH": str(tmp_path / "nothing"), "HOME": str(tmp_path), "BATON_CACHE_DIR": str(tmp_path / "cache")}
+
+    def run(*command):
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=500)
+
+    done = run(python, "-m", "baton.tvm", "script.py")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [str(next(folder.glob("lib/*/site-packages")) / "baton" / "__init__.py"), "True"]
+    program = folder / "bin" / "baton"
+    assert run(program, "--version").stdout.startswith("baton ")
+    done = run(program, "profile", "mlp", "--repeat", "2", "--inside-ms", "1")
+    assert done.returncode == 0 and "fused_nn_softmax" in done.stdout, done.stderr
+    assert run(program, "print", "no-such-model").returncode == 1
