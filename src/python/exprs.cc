@@ -138,7 +138,8 @@ void bind_exprs(nb::module_& m) {
            "type_args: Types, for a polymorphic function; inference finds them, and they are not kept.")
       .def_prop_ro("op", &CallNode::callee)
       .def_prop_ro("args", &CallNode::args)
-      .def_prop_ro("attrs", &CallNode::attrs, "an Attrs, or None");
+      .def_prop_ro("attrs", &CallNode::attrs, "an Attrs, or None")
+      .def_prop_ro("type_args", [](const CallNode&) { return std::vector<Type>(); }, "always empty: inference finds them");
 
   nb::class_<FunctionNode, ExprNode>(m, "Function", "A function of variables; attributes by name.")
       .def(nb::new_(&make), nb::arg("params"), nb::arg("body"), nb::arg("ret_type") = nb::none(),

@@ -1,9 +1,10 @@
 """Programs: modules, types, positions, equality."""
 from .._load import core, not_provided
 
-from . import adt, base, diagnostics, expr, function, instrument, module, op, transform, type  # noqa: A004
+from . import adt, base, container, diagnostics, expr, function, instrument, module, op, transform, type  # noqa: A004
 from .adt import Constructor, TypeCall, TypeData
-from .base import (Attrs, Span, assert_structural_equal, load_json, save_json, structural_equal, structural_hash)
+from .base import (Attrs, Span, assert_structural_equal, load_json, make_node, save_json, structural_equal, structural_hash)
+from .container import Array, Map
 from .expr import GlobalVar, RelayExpr
 from .function import BaseFunc, DictAttrs
 from .module import IRModule
