@@ -22,7 +22,7 @@ Expr bind_variables(const Expr& expr, const nb::dict& binds) {
     held.push_back(variable);
     values[variable.get()] = nb::cast<Expr>(value);
   }
-  return bind(expr, values);
+  return bind_vars(expr, values);
 }
 
 // [(compiler, begins, nodes, ends)] of all regions, by id.

@@ -15,8 +15,16 @@ def assert_structural_equal(lhs, rhs, map_free_vars=False):
         raise ValueError(f"not structurally equal:\n{lhs}\nand\n{rhs}")
 
 
+def _node_from(text):
+    return load_json(text)
+
+
+def _op_named(name):
+    return core.get_op(name)
+
+
 def _by_json(self):
-    return load_json, (save_json(self),)
+    return _node_from, (save_json(self),)
 
 
 def _type_from(text):
@@ -47,7 +55,7 @@ def _attrs_from(type_key, values):
 # one object each.
 core.RelayExpr.__reduce__ = _by_json
 core.IRModule.__reduce__ = _by_json
-core.Op.__reduce__ = lambda self: (core.get_op, (self.name,))
+core.Op.__reduce__ = lambda self: (_op_named, (self.name,))
 core.Type.__reduce__ = lambda self: (_type_from, (save_json(core.Var("t", self)),))
 core.TypeData.__reduce__ = lambda self: (_type_data_from, (save_json(core.IRModule({}, {self.header: self})),))
 core.Clause.__reduce__ = lambda self: (_clause_from, (_match_json(self),))

@@ -404,9 +404,11 @@ void Printer::function(const FunctionNode* function, std::string_view head, Piec
   out += '(';
   bool first = true;
   size_t index = 0;
+  // Parameters stay typed when the body is replaced, as by an ExprMutator; so does the result, and that shows it here.
+  const bool typed_params = typed || function->ret_type();
   for (const Var& param : function->params()) {
     if (!std::exchange(first, false)) out += ", ";
-    binding(param.get(), into, typed, param_device(*function, index++));
+    binding(param.get(), into, typed_params, param_device(*function, index++));
   }
   // The place of the result stands behind the other attributes, those of parameters at the parameters.
   const auto attribute = [&](const auto& attr) {

@@ -6,7 +6,7 @@
 
 namespace baton {
 
-Expr bind(const Expr& expr, const std::unordered_map<const ExprNode*, Expr>& values) {
+Expr bind_vars(const Expr& expr, const std::unordered_map<const ExprNode*, Expr>& values) {
   const auto* function = as<FunctionNode>(expr);
   if (!function) return substitute(expr, values);
   const Expr body = substitute(function->body(), values);

@@ -71,9 +71,9 @@ Calibration calibration_of(const IRModuleNode& module) {
     FunctionAttrs attrs;  // callable and inlined like any other: no Compiler, nothing that belongs to it
     for (const auto& [key, value] : function->attrs())
       if (key != "Compiler" && key != "global_symbol" && key != "Primitive" && key != "Inline") attrs.emplace_back(key, value);
-    if (function->attr("Compiler")) attrs.emplace_back("Inline", AttrValue(int64_t{1}));
-    result.module->set(name, make_function(function->params(), function->body(), function->ret_type(), std::move(attrs),
-                                           function->with_type({}), function->type_params()));
+    const Function plain = make_function(function->params(), function->body(), function->ret_type(), std::move(attrs),
+                                         function->with_type({}), function->type_params());
+    result.module->set(name, function->attr("Compiler") ? with_attr(plain, "Inline", int64_t{1}) : plain);
   }
   result.module->set("main", make_function(main->params(), make_tuple(std::move(fields), NodeInfo(OriginSet::none())), {}, main->attrs(),
                                            main->with_type({}), main->type_params()));
