@@ -1,5 +1,6 @@
 """Types."""
 from .._load import core
+from .absent import absent
 
 Type = core.Type
 TypeKind = core.TypeKind
@@ -10,3 +11,6 @@ TypeVar = core.TypeVar
 GlobalTypeVar = core.GlobalTypeVar
 RelayRefType = core.RelayRefType
 IncompleteType = core.IncompleteType
+
+PointerType = absent("PointerType", "it belongs to tir")
+PrimType = absent("PrimType", "it belongs to tir; the type of one number is TensorType((), dtype)")

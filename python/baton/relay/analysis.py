@@ -3,6 +3,7 @@ import enum
 
 from .._load import core, not_provided
 from ..ir.module import IRModule
+from ..runtime import cpu
 
 post_order_visit = core.post_order_visit
 
@@ -186,7 +187,6 @@ def get_calibration_data(mod, data):
     dict
         By the GlobalVar of each function: {"inputs": [NDArray], "outputs": [NDArray]}.
     """
-    from ..runtime import cpu
     from .build_module import create_executor
     from .transform import InferType, Inline
 

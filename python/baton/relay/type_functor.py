@@ -1,6 +1,7 @@
 """Walking and rewriting types by classes of one's own."""
 from .._load import core
-from .ty import (FuncType, GlobalTypeVar, IncompleteType, RefType, TensorType, TupleType, TypeCall, TypeData, TypeVar)
+from .ty import (FuncType, GlobalTypeVar, IncompleteType, RefType, TensorType, TupleType, TypeCall, TypeData,
+                 TypeRelation, TypeVar)
 
 _METHODS = {
     TypeVar: "visit_type_var",

@@ -74,6 +74,12 @@ def test_make_node():
 
 
 def test_containers():
+    call = X + X
+    for parts in (call.args, relay.Tuple([X]).fields, relay.Function([X], X).params, relay.TupleType([]).fields):
+        assert type(parts) is tvm.ir.Array
+        with pytest.raises(TypeError, match="cannot be changed"):
+            parts.append(X)
+    assert [*call.args, X] == call.args + [X] and relay.Call(call.op, call.args).args == call.args
     array, mapping = tvm.ir.Array([1, 2, 3]), tvm.ir.Map({"a": 1})
     assert isinstance((X + X).args, tvm.ir.Array) and isinstance({}, tvm.ir.Map) and not isinstance("ab", tvm.ir.Array)
     assert array[-1] == 3 and array[:2] == [1, 2] and len(array) == 3 and list(mapping.items()) == [("a", 1)]
@@ -81,3 +87,12 @@ def test_containers():
         with pytest.raises(TypeError, match="cannot be changed"):
             change()
     assert pickle.loads(pickle.dumps(array)) == array and copy.deepcopy(mapping) == mapping
+
+
+def test_names_without_objects():
+    assert isinstance(X, tvm.ir.Node) and isinstance(relay.TensorType(()), tvm.ir.Node) and not isinstance(3, tvm.ir.Node)
+    assert isinstance(X, tvm.ir.BaseExpr) and relay.SourceName("a") == tvm.ir.SourceName("a") and str(relay.SourceName("a")) == "a"
+    for make in (lambda: tvm.ir.Range(0, 1), lambda: relay.TypeRelation(None, [], 0, None), lambda: tvm.ir.PrimType("int32")):
+        with pytest.raises(NotImplementedError):
+            make()
+    assert not isinstance(X, tvm.ir.PrimExpr)

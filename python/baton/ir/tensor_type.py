@@ -1,0 +1,2 @@
+"""The type of tensors."""
+from .type import TensorType
