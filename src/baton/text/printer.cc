@@ -404,8 +404,9 @@ void Printer::function(const FunctionNode* function, std::string_view head, Piec
   out += '(';
   bool first = true;
   size_t index = 0;
-  // Parameters stay typed when the body is replaced, as by an ExprMutator; so does the result, and that shows it here.
-  const bool typed_params = typed || function->ret_type();
+  // Parameters stay typed when the body is replaced, as by an ExprMutator. That inference once went over a definition shows
+  // in the type of its result.
+  const bool typed_params = typed || (function->ret_type() && head.starts_with("def"));
   for (const Var& param : function->params()) {
     if (!std::exchange(first, false)) out += ", ";
     binding(param.get(), into, typed_params, param_device(*function, index++));
