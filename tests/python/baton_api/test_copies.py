@@ -32,8 +32,8 @@ def test_small_things():
         assert again is not X and again.name_hint == "x" and again.type_annotation == X.type_annotation
     for again in ways(tvm.ir.GlobalVar("f")):
         assert again.name_hint == "f"
-    for kind in (relay.TensorType((1, relay.Any()), "int8"), relay.TupleType([relay.scalar_type("bool")]), relay.RefType(relay.TensorType((2,))),
-                 relay.FuncType([relay.TensorType((2,))], relay.TensorType((3,)))):
+    for kind in (relay.TensorType((1, relay.Any()), "int8"), relay.TupleType([relay.scalar_type("bool")]),
+                 relay.RefType(relay.TensorType((2,))), relay.FuncType([relay.TensorType((2,))], relay.TensorType((3,)))):
         assert all(again == kind for again in ways(kind))
     module, header, cons, _ = make_list()
     for again in ways(module[header]):
