@@ -1,20 +1,17 @@
 """Programs: modules, types, positions, equality."""
 from .._load import core, not_provided
 
-from . import adt, affine_type, attrs, base, container, diagnostics, expr, function, instrument, module, op  # noqa: A004
-from . import tensor_type, transform, type, type_relation  # noqa: A004
+from . import adt, base, diagnostics, expr, function, instrument, module, op, transform, type  # noqa: A004
 from .adt import Constructor, TypeCall, TypeData
-from .affine_type import TensorAffineType, TupleAffineType
-from .base import (Attrs, EnvFunc, Node, SourceName, Span, assert_structural_equal, load_json, make_node, save_json,
-                   structural_equal, structural_hash)
+from .base import (Attrs, Span, assert_structural_equal, load_json, save_json, structural_equal, structural_hash)
+from . import container, parts
+from .base import make_node
 from .container import Array, Map
-from .expr import BaseExpr, GlobalVar, PrimExpr, Range, RelayExpr
-from .function import BaseFunc, CallingConv, DictAttrs
+from .expr import GlobalVar, RelayExpr
+from .function import BaseFunc, DictAttrs
 from .module import IRModule
 from .op import Op, register_op_attr
-from .type import (FuncType, GlobalTypeVar, IncompleteType, PointerType, PrimType, RelayRefType, TensorType, TupleType, Type,
-                   TypeKind, TypeVar)
-from .type_relation import TypeConstraint, TypeRelation
+from .type import (FuncType, GlobalTypeVar, IncompleteType, RelayRefType, TensorType, TupleType, Type, TypeKind, TypeVar)
 
 
 def __getattr__(name):

@@ -1,6 +1,5 @@
 """Structural equality, positions, and nodes as text that can be read again: JSON, pickling, copying."""
 from .._load import core
-from .absent import absent
 
 Attrs = core.Attrs
 Span = core.Span
@@ -8,34 +7,6 @@ load_json = core.load_json
 save_json = core.save_json
 structural_equal = core.structural_equal
 structural_hash = core.structural_hash
-
-
-class _NodeMeta(type):
-    def __instancecheck__(cls, value):
-        return isinstance(value, (core.RelayExpr, core.Type, core.TypeData, core.IRModule, core.Attrs, core.Clause, core.Pattern))
-
-
-class Node(metaclass=_NodeMeta):
-    """What programs are made of: isinstance() tells."""
-
-
-EnvFunc = absent("EnvFunc", "functions are registered by baton.register_func")
-
-
-class SourceName:
-    """The name of a text."""
-
-    def __init__(self, name):
-        self.name = name
-
-    def __eq__(self, other):
-        return isinstance(other, SourceName) and other.name == self.name
-
-    def __hash__(self):
-        return hash(self.name)
-
-    def __str__(self):
-        return self.name
 
 
 def assert_structural_equal(lhs, rhs, map_free_vars=False):

@@ -1,5 +1,4 @@
-"""Sequences and mappings as TVM names them. The parts of nodes are Arrays; isinstance() takes every list, tuple or dict."""
-from .._load import core
+"""Sequences and mappings as TVM names them. What Baton returns are lists, tuples and dicts: isinstance() says so of these."""
 
 
 def _refuse(self, *args, **kwargs):
@@ -36,22 +35,3 @@ class Map(dict, metaclass=_MapMeta):
 
     def __reduce__(self):
         return Map, (dict(self),)
-
-
-def _parts(kind, *names):
-    """Makes these properties of a class of nodes give Arrays: a change to one would not change the node."""
-    for name in names:
-        given = getattr(kind, name)
-        setattr(kind, name, property(lambda node, get=given.__get__: Array(get(node)), doc=given.__doc__))
-
-
-_parts(core.Call, "args", "type_args")
-_parts(core.Tuple, "fields")
-_parts(core.Function, "params", "type_params")
-_parts(core.Match, "clauses")
-_parts(core.Pattern, "patterns")
-_parts(core.Constructor, "inputs")
-_parts(core.TypeData, "type_vars", "constructors")
-_parts(core.TupleType, "fields")
-_parts(core.FuncType, "arg_types", "type_params", "type_constraints")
-_parts(core.TypeCall, "args")

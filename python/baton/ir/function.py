@@ -1,17 +1,7 @@
 """Functions and their attributes."""
-import enum
-
 from .._load import core
 
 BaseFunc = core.Function
-
-
-class CallingConv(enum.IntEnum):
-    """How a function is called; all functions of Baton's programs are DEFAULT."""
-
-    DEFAULT = 0
-    C_PACKED_FUNC = 1
-    DEVICE_KERNEL_LAUNCH = 2
 
 
 class DictAttrs(dict):

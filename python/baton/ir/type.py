@@ -1,6 +1,5 @@
 """Types."""
 from .._load import core
-from .absent import absent
 
 Type = core.Type
 TypeKind = core.TypeKind
@@ -11,6 +10,3 @@ TypeVar = core.TypeVar
 GlobalTypeVar = core.GlobalTypeVar
 RelayRefType = core.RelayRefType
 IncompleteType = core.IncompleteType
-
-PointerType = absent("PointerType", "it belongs to tir")
-PrimType = absent("PrimType", "it belongs to tir; the type of one number is TensorType((), dtype)")

@@ -13,8 +13,7 @@ from .op import Op, device_copy, image, nn, vision
 from .param_dict import load_param_dict, save_param_dict
 from .scope_builder import ScopeBuilder
 from .ty import (Any, FuncType, GlobalTypeVar, IncompleteType, RefType, ShapeVar, TensorType, TupleType, Type, TypeCall,
-                 TypeData, TypeKind, TypeRelation, TypeVar, scalar_type)
-from ..ir.base import SourceName, Span
+                 TypeData, TypeKind, TypeVar, scalar_type)
 from .type_functor import TypeFunctor, TypeMutator, TypeVisitor
 
 

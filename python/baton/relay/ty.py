@@ -1,7 +1,6 @@
 """Types."""
 from .._load import core, not_provided
 from ..ir.adt import TypeCall, TypeData
-from ..ir.type_relation import TypeConstraint, TypeRelation
 from ..ir.type import GlobalTypeVar, TypeKind, TypeVar
 
 Any = core.Any

@@ -1,7 +1,6 @@
 """Walking and rewriting types by classes of one's own."""
 from .._load import core
-from .ty import (FuncType, GlobalTypeVar, IncompleteType, RefType, TensorType, TupleType, TypeCall, TypeData,
-                 TypeRelation, TypeVar)
+from .ty import (FuncType, GlobalTypeVar, IncompleteType, RefType, TensorType, TupleType, TypeCall, TypeData, TypeVar)
 
 _METHODS = {
     TypeVar: "visit_type_var",
@@ -17,12 +16,13 @@ _METHODS = {
 
 
 class TypeFunctor:
-    """A function over types, by kind. Override visit_x(self, typ). (Baton has no TypeRelations: operators carry their own,
-    and visit_type_relation is not called.)"""
+    """A function over types, by kind. Override visit_x(self, typ)."""
 
     def visit(self, typ):
         """The result for `typ`, by the method for its kind."""
         name = _METHODS.get(type(typ))
+        if name is None and type(typ).__name__ == "TypeRelation":
+            name = "visit_type_relation"
         if name is None:
             raise TypeError(f"a type is expected, not a {type(typ).__name__}")
         return getattr(self, name)(typ)

@@ -87,12 +87,3 @@ def test_containers():
         with pytest.raises(TypeError, match="cannot be changed"):
             change()
     assert pickle.loads(pickle.dumps(array)) == array and copy.deepcopy(mapping) == mapping
-
-
-def test_names_without_objects():
-    assert isinstance(X, tvm.ir.Node) and isinstance(relay.TensorType(()), tvm.ir.Node) and not isinstance(3, tvm.ir.Node)
-    assert isinstance(X, tvm.ir.BaseExpr) and relay.SourceName("a") == tvm.ir.SourceName("a") and str(relay.SourceName("a")) == "a"
-    for make in (lambda: tvm.ir.Range(0, 1), lambda: relay.TypeRelation(None, [], 0, None), lambda: tvm.ir.PrimType("int32")):
-        with pytest.raises(NotImplementedError):
-            make()
-    assert not isinstance(X, tvm.ir.PrimExpr)

@@ -1,2 +1,0 @@
-"""The type of tensors."""
-from .type import TensorType
