@@ -112,7 +112,7 @@ void bind_exprs(nb::module_& m) {
              return as_ref<TupleNode>(tuple(std::move(fields), span_or_none(span)));
            }),
            nb::arg("fields"), nb::arg("span") = nb::none())
-      .def_prop_ro("fields", &TupleNode::fields)
+      .def_prop_ro("fields", [](const TupleNode& tuple) { return std::vector<Expr>(tuple.fields()); })
       .def("__len__", [](const TupleNode& t) { return t.fields().size(); })
       .def("__getitem__", [](const TupleNode& t, Py_ssize_t index) {
         const auto size = static_cast<Py_ssize_t>(t.fields().size());
@@ -137,9 +137,8 @@ void bind_exprs(nb::module_& m) {
            nb::arg("type_args").none() = nb::none(), nb::arg("span") = nb::none(),
            "type_args: Types, for a polymorphic function; inference finds them, and they are not kept.")
       .def_prop_ro("op", &CallNode::callee)
-      .def_prop_ro("args", &CallNode::args)
-      .def_prop_ro("attrs", &CallNode::attrs, "an Attrs, or None")
-      .def_prop_ro("type_args", [](const CallNode&) { return std::vector<Type>(); }, "always empty: inference finds them");
+      .def_prop_ro("args", [](const CallNode& call) { return std::vector<Expr>(call.args()); })
+      .def_prop_ro("attrs", &CallNode::attrs, "an Attrs, or None");
 
   nb::class_<FunctionNode, ExprNode>(m, "Function", "A function of variables; attributes by name.")
       .def(nb::new_(&make), nb::arg("params"), nb::arg("body"), nb::arg("ret_type") = nb::none(),
