@@ -50,7 +50,7 @@ Function rebuild_function(const FunctionNode& old, std::optional<std::vector<Var
 Call rebuild_call(const CallNode& old, const MaybeExpr& op, std::optional<std::vector<Expr>> args, const std::optional<Attrs>& attrs,
                   const MaybeSpan& span) {
   const Expr& callee = op ? *op : old.callee();
-  std::vector<Expr> values = args ? std::move(*args) : old.args();
+  std::vector<Expr> values = args ? std::move(*args) : std::vector<Expr>(old.args());
   const Attrs& given = attrs ? *attrs : old.attrs();
   if (as<OpNode>(callee) && old.origins().empty()) return call_expr(callee, std::move(values), given, span.value_or(old.span()));
   NodeInfo info = info_of(old, span);
@@ -60,7 +60,7 @@ Call rebuild_call(const CallNode& old, const MaybeExpr& op, std::optional<std::v
 }
 
 Expr rebuild_tuple(const TupleNode& old, std::optional<std::vector<Expr>> fields, const MaybeSpan& span) {
-  return make_tuple(fields ? std::move(*fields) : old.fields(), info_of(old, span));
+  return make_tuple(fields ? std::move(*fields) : std::vector<Expr>(old.fields()), info_of(old, span));
 }
 
 Expr rebuild_item(const TupleGetItemNode& old, const MaybeExpr& tuple, std::optional<int> index, const MaybeSpan& span) {
