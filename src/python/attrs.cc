@@ -1,6 +1,7 @@
 #include "baton/ir/attr_objects.h"
 
 #include "baton/ir/op.h"
+#include "baton/support/error.h"
 
 #include "bind.h"
 
@@ -59,6 +60,21 @@ void bind_attrs(nb::module_& m) {
             return names;
           },
           "The names, in the order of the text.")
+      .def(
+          "list_field_info",
+          [](const AttrsNode& a) {
+            const nb::object simple = nb::module_::import_("types").attr("SimpleNamespace");
+            nb::list fields;
+            for (const AttrField& each : a.schema().fields) {
+              nb::dict facts;
+              facts["name"] = each.name;
+              facts["type_info"] = each.expects;
+              facts["description"] = each.doc;
+              fields.append(simple(**facts));
+            }
+            return fields;
+          },
+          "What there is to know of each: objects with name, type_info and description.")
       .def("get_int", [](const AttrsNode& a,
                          const std::string& name) { return nb::int_(field(a, name, PyExc_KeyError)); })
       .def("get_str", [](const AttrsNode& a,
@@ -89,6 +105,14 @@ void bind_attrs(nb::module_& m) {
         return make_attrs(*def->attrs, {values.begin(), values.end()});
       },
       nb::arg("op"), nb::arg("values"), "The attributes of an operator: these values, the rest by default.");
+  m.def(
+      "make_attrs_of",
+      [](const std::string& type_key, const std::map<std::string, AttrValue>& values) -> Attrs {
+        for (const OpDef* op : all_ops())
+          if (op->attrs && op->attrs->type_key == type_key) return make_attrs(*op->attrs, {values.begin(), values.end()});
+        throw NotSupported("make_node: Baton has no class called " + type_key);
+      },
+      nb::arg("type_key"), nb::arg("values"), "Attributes of the class that TVM calls `type_key`: these values, the rest by default.");
 }
 
 }  // namespace baton::python

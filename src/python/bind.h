@@ -13,7 +13,10 @@ void bind_adt(nb::module_& m);         // ir/adt.h, references of ir/expr.h
 void bind_ops(nb::module_& m);         // ir/op.h
 void bind_ir_module(nb::module_& m);   // ir/module.h
 void bind_visit(nb::module_& m);       // ir/visit.h, ir/all_vars.h
+void bind_visits(nb::module_& m);       // the scopes of ExprFunctor; ir/origin.h
+void bind_rebuild(nb::module_& m);      // nodes with some parts replaced
 void bind_analysis(nb::module_& m);    // ir/kinds.h, ir/well_formed.h, ir/match_cases.h, ir/features.h
+void bind_measures(nb::module_& m);     // transform/measures.h, extract.h, bind.h, call_graph.h; byoc/regions.h
 void bind_structural(nb::module_& m);  // ir/structural.h
 void bind_text(nb::module_& m);        // text/parser.h, text/printer.h
 void bind_pass(nb::module_& m);        // pass/pass.h, pass/timing.h

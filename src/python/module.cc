@@ -20,7 +20,10 @@ NB_MODULE(_baton, m) {
   bind_ops(m);
   bind_ir_module(m);
   bind_visit(m);
+  bind_visits(m);
+  bind_rebuild(m);
   bind_analysis(m);
+  bind_measures(m);
   bind_structural(m);
   bind_text(m);
   bind_pass(m);

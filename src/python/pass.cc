@@ -2,11 +2,13 @@
 // whatever thread comes; an exception in it passes through C++ and arrives with its own type.
 #include "baton/pass/pass.h"
 
+#include "baton/pass/origin_verifier.h"
 #include "baton/pass/timing.h"
 #include "baton/pass/trace.h"
 
 #include "bind.h"
 #include "held.h"
+#include "visits.h"
 
 namespace baton::python {
 
@@ -151,16 +153,30 @@ Result checked(const nb::object& returned, const std::string& pass, const char* 
       ("pass " + pass + " returned a " + python_type(returned) + " instead of " + expected).c_str());
 }
 
+// The body of a pass in Python, given a program with these origins. What it leaves out is retired, on its word.
+template <class Result, class Body, class OriginsOf>
+Result run_body(const std::string& pass, const OriginSet& given, const Body& body, const OriginsOf& origins_of) {
+  const PythonPassScope in_pass;
+  Result result;
+  {
+    std::optional<OriginScope> scope;
+    if (!given.empty()) scope.emplace(made_in_pass(given, pass));
+    result = with_note("in pass " + pass, body);
+  }
+  retire_left_out(given, origins_of(result), pass);
+  return result;
+}
+
 Pass python_module_pass(PassInfo info, nb::callable body) {
   const std::string name = info.name;
   return module_pass(
       std::move(info),
       [name, body = hold(std::move(body))](IRModule module, const PassContext&) {
         const nb::gil_scoped_acquire gil;
-        const PythonPassScope scope;
-        return with_note("in pass " + name, [&] {
+        const auto run = [&] {
           return checked<IRModule>(nb::handle(body.get())(module, PassContext::current()), name, "an IRModule");
-        });
+        };
+        return run_body<IRModule>(name, origins_in(*module), run, [](const IRModule& made) { return origins_in(*made); });
       },
       true);
 }
@@ -172,10 +188,10 @@ Pass python_function_pass(PassInfo info, nb::callable body) {
       [name, body = hold(std::move(body))](const Function& function, const IRModule& module,
                                            const PassContext&) {
         const nb::gil_scoped_acquire gil;
-        const PythonPassScope scope;
-        return with_note("in pass " + name, [&] {
+        const auto run = [&] {
           return checked<Function>(nb::handle(body.get())(function, module, PassContext::current()), name, "a Function");
-        });
+        };
+        return run_body<Function>(name, origins_in(Expr(function)), run, [](const Function& made) { return origins_in(Expr(made)); });
       },
       true);
 }
@@ -189,6 +205,11 @@ void bind_context(nb::module_& m) {
       .def_static(
           "render", &PassTimingInstrument::render,
           "One line per pass, in microseconds, children one tab deeper. Call it before the context is left.");
+
+  nb::class_<OriginVerifier, PassInstrument>(
+      m, "OriginVerifier",
+      "Checks after each pass of its context that no operator of the program is lost: an InternalError names the pass.")
+      .def(nb::init<>());
 
   nb::class_<PassTrace, PassInstrument>(m, "PassTrace",
                                         "Notes what each pass makes, merges, splits, adds and retires, operator by operator.")

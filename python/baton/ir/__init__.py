@@ -4,6 +4,9 @@ from .._load import core, not_provided
 from . import adt, base, diagnostics, expr, function, instrument, module, op, transform, type  # noqa: A004
 from .adt import Constructor, TypeCall, TypeData
 from .base import (Attrs, Span, assert_structural_equal, load_json, save_json, structural_equal, structural_hash)
+from . import container, parts
+from .base import make_node
+from .container import Array, Map
 from .expr import GlobalVar, RelayExpr
 from .function import BaseFunc, DictAttrs
 from .module import IRModule

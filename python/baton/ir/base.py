@@ -1,4 +1,4 @@
-"""Structural equality and positions."""
+"""Structural equality, positions, and nodes as text that can be read again: JSON, pickling, copying."""
 from .._load import core
 
 Attrs = core.Attrs
@@ -13,3 +13,79 @@ def assert_structural_equal(lhs, rhs, map_free_vars=False):
     """Raises ValueError, which shows both as text, unless they are structurally equal."""
     if not structural_equal(lhs, rhs, map_free_vars):
         raise ValueError(f"not structurally equal:\n{lhs}\nand\n{rhs}")
+
+
+def _node_from(text):
+    return load_json(text)
+
+
+def _op_named(name):
+    return core.get_op(name)
+
+
+def _by_json(self):
+    return _node_from, (save_json(self),)
+
+
+def _type_from(text):
+    return load_json(text).type_annotation
+
+
+def _type_data_from(text):
+    return next(iter(load_json(text).type_definitions.values()))
+
+
+def _clause_from(text):
+    return load_json(text).clauses[0]
+
+
+def _pattern_from(text):
+    return _clause_from(text).lhs
+
+
+def _match_json(clause):
+    return save_json(core.Match(core.Tuple([]), [clause]))
+
+
+def _attrs_from(type_key, values):
+    return core.make_attrs_of(type_key, values)
+
+
+# A copy, a deep copy and what comes out of a pickle are nodes of their own, structurally equal to the old; operators are
+# one object each.
+core.RelayExpr.__reduce__ = _by_json
+core.IRModule.__reduce__ = _by_json
+core.Op.__reduce__ = lambda self: (_op_named, (self.name,))
+core.Type.__reduce__ = lambda self: (_type_from, (save_json(core.Var("t", self)),))
+core.TypeData.__reduce__ = lambda self: (_type_data_from, (save_json(core.IRModule({}, {self.header: self})),))
+core.Clause.__reduce__ = lambda self: (_clause_from, (_match_json(self),))
+core.Pattern.__reduce__ = lambda self: (_pattern_from, (_match_json(core.Clause(self, core.Tuple([]))),))
+core.Attrs.__reduce__ = lambda self: (_attrs_from, (self.type_key, {name: self[name] for name in self.keys()}))
+core.VirtualDevice.__reduce__ = lambda self: (
+    core.VirtualDevice, (self.device_type_int, self.virtual_device_id, self.memory_scope, self._target))
+
+_NODES = {
+    "relay.Var": "Var", "relay.Constant": "Constant", "relay.Call": "Call", "relay.Tuple": "Tuple", "relay.Let": "Let",
+    "relay.TupleGetItem": "TupleGetItem", "relay.If": "If", "relay.Function": "Function", "relay.Match": "Match",
+    "relay.RefCreate": "RefCreate", "relay.RefRead": "RefRead", "relay.RefWrite": "RefWrite", "relay.Clause": "Clause",
+    "relay.TensorType": "TensorType", "relay.TupleType": "TupleType", "GlobalVar": "GlobalVar", "TypeVar": "TypeVar",
+    "GlobalTypeVar": "GlobalTypeVar", "TypeCall": "TypeCall", "TypeData": "TypeData", "FuncType": "FuncType",
+    "relay.RefType": "RelayRefType", "IncompleteType": "IncompleteType", "relay.Constructor": "Constructor",
+}
+
+
+def make_node(type_key, **kwargs):
+    """A node by TVM's name for its class: "relay.attrs.Conv2DAttrs" and other attributes of operators (those that are not given
+    by default), "DictAttrs", "IntImm", "FloatImm", or a node, by the arguments of its class here.
+
+    NotImplementedError for classes that Baton has not.
+    """
+    if type_key == "DictAttrs":
+        from .function import DictAttrs
+
+        return DictAttrs(kwargs)
+    if type_key in ("IntImm", "FloatImm"):
+        return (int if type_key == "IntImm" else float)(kwargs["value"])
+    if type_key in _NODES:
+        return getattr(core, _NODES[type_key])(**kwargs)
+    return core.make_attrs_of(type_key, kwargs)

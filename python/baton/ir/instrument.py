@@ -6,6 +6,7 @@ from .._load import core
 
 PassTimingInstrument = core.PassTimingInstrument
 PassTrace = core.PassTrace
+OriginVerifier = core.OriginVerifier
 
 
 class PassInstrument:

@@ -2,16 +2,19 @@
 from .._load import core, not_provided
 
 from . import (ty, expr, function, adt, op, annotation, build_module, transform, analysis, qnn, quantize, frontend, param_dict,
-               dataflow_pattern)
+               dataflow_pattern, expr_functor, loops, scope_builder, type_functor)
 from .build_module import bind_params_by_name, build, create_executor, optimize
 from .adt import (Clause, Constructor, Match, Pattern, PatternConstructor, PatternTuple, PatternVar, PatternWildcard)
 from .expr import (Call, Constant, Expr, GlobalVar, If, Let, RefCreate, RefRead, RefWrite, RelayExpr, Tuple, TupleGetItem,
-                   TupleWrapper, Var, const, var)
+                   TupleWrapper, Var, bind, const, var)
+from .expr_functor import ExprFunctor, ExprMutator, ExprVisitor
 from .function import Function
 from .op import Op, device_copy, image, nn, vision
 from .param_dict import load_param_dict, save_param_dict
+from .scope_builder import ScopeBuilder
 from .ty import (Any, FuncType, GlobalTypeVar, IncompleteType, RefType, ShapeVar, TensorType, TupleType, Type, TypeCall,
                  TypeData, TypeKind, TypeVar, scalar_type)
+from .type_functor import TypeFunctor, TypeMutator, TypeVisitor
 
 
 def __getattr__(name):

@@ -3,6 +3,7 @@ import enum
 
 from .._load import core, not_provided
 from ..ir.module import IRModule
+from ..runtime import cpu
 
 post_order_visit = core.post_order_visit
 
@@ -127,6 +128,149 @@ def list_op_freqs(mod):
 def all_dtypes(expr):
     """The dtypes of all tensors in the types of `expr`, a set of str. Raises TVMError before InferType."""
     return set(core.all_dtypes(expr))
+
+
+def list_fake_quantized_op_freqs(mod):
+    """How many calls of each operator lie between qnn.dequantize and qnn.quantize, where they compute in float: a dict of
+    int by name."""
+    return core.fake_quantized_frequencies(mod)
+
+
+def get_total_mac_number(expr):
+    """The multiplications with an addition of all nn.conv2d, nn.conv2d_transpose, nn.dense and nn.batch_matmul in `expr`.
+
+    Raises TVMError before InferType, and for shapes that are not static.
+    """
+    return core.multiply_accumulates(expr)
+
+
+def count_layers(expr, valid_ops):
+    """The most calls of the operators `valid_ops` (str) on one way through `expr` (or the main of an IRModule)."""
+    return core.count_layers(expr["main"] if isinstance(expr, IRModule) else expr, list(valid_ops))
+
+
+def search_fc_transpose(expr):
+    """The names of the variables w in nn.dense(x, transpose(w)), a list of str."""
+    return core.transposed_dense_weights(expr)
+
+
+def check_constant(expr):
+    """Whether `expr` is a constant, or a tuple of constants."""
+    return core.is_constant_value(expr)
+
+
+def extract_intermdeiate_expr(mod, expr_id):
+    """An IRModule whose main computes value `expr_id` of the main of `mod`: its calls, tuples and items of tuples, counted
+    from 0 in the order of evaluation. UsageError when there are not so many."""
+    return core.extract_value(mod, expr_id)
+
+
+def extract_fused_functions(mod):
+    """What FuseOps(3) makes kernels of: a dict of Function by structural hash (a str); equal ones once."""
+    from .transform import FuseOps, InferType, SimplifyInference
+
+    return core.primitive_functions(FuseOps(3)(SimplifyInference()(InferType()(mod))))
+
+
+def get_calibration_data(mod, data):
+    """What goes into and out of the functions of other compilers in a partitioned module when main runs.
+
+    Parameters
+    ----------
+    mod : IRModule
+        Functions with the attribute Compiler are run by Baton.
+    data : dict
+        Arrays by the names of main's parameters.
+
+    Returns
+    -------
+    dict
+        By the GlobalVar of each function: {"inputs": [NDArray], "outputs": [NDArray]}.
+    """
+    from .build_module import create_executor
+    from .transform import InferType, Inline
+
+    module, values = core.calibration(mod)
+    module = Inline()(InferType()(module))
+    results = create_executor("graph", mod=module, device=cpu(0)).evaluate()(**data)
+    return {mod.get_global_var(name): {"inputs": results[first:first + inputs],
+                                       "outputs": results[first + inputs:first + inputs + outputs]}
+            for name, first, inputs, outputs in values}
+
+
+class CallGraph:
+    """Which functions of a module call which. Functions are named by GlobalVar or str; ValueError when there is none."""
+
+    def __init__(self, module):
+        self._module, self._calls = module, core.FunctionCalls(module)
+
+    @property
+    def module(self):
+        """The IRModule."""
+        return self._module
+
+    def _name(self, var):
+        name = var if isinstance(var, str) else var.name_hint
+        self._module.get_global_var(name)
+        return name
+
+    def ref_count(self, var):
+        """How many functions call it."""
+        return self._calls.references(self._name(var))
+
+    def global_call_count(self, var):
+        """How many functions it calls."""
+        return len(self._calls.callees(self._name(var)))
+
+    def is_recursive(self, var):
+        """Whether it calls itself (and not only over others)."""
+        name = self._name(var)
+        return name in self._calls.callees(name)
+
+    def print_var(self, var):
+        """Who calls it, how often, and what it calls, as a str."""
+        name = self._name(var)
+        lines = [f"Call graph node: {name}, #refs = {self._calls.references(name)}"]
+        lines += [f"  {name} calls {callee}" for callee in self._calls.callees(name)]
+        return "\n".join(lines) + "\n"
+
+    def __str__(self):
+        return "\n".join(self.print_var(each) for each in self._module.get_global_vars())
+
+
+class AnnotatedRegion:
+    """What lies between compiler_begins and compiler_ends and hangs together.
+
+    target: the compiler, a str; args: its compiler_begin calls; rets: its compiler_end calls; nodes: all that is in it,
+    those calls too, in the order of evaluation.
+    """
+
+    def __init__(self, target, args, nodes, rets):
+        self.target, self.args, self.nodes, self.rets = target, args, nodes, rets
+
+
+class AnnotatedRegionSet:
+    """The AnnotatedRegions of an expression; they can be counted and iterated over.
+
+    `region_begin_op` and `region_end_op` are the operators annotation.compiler_begin and annotation.compiler_end;
+    NotImplementedError for others.
+    """
+
+    def __init__(self, expr, region_begin_op, region_end_op):
+        if (region_begin_op.name, region_end_op.name) != ("annotation.compiler_begin", "annotation.compiler_end"):
+            raise NotImplementedError("AnnotatedRegionSet: regions are between compiler_begin and compiler_end")
+        self._regions = [AnnotatedRegion(*each) for each in core.annotated_regions(expr)]
+        self._region_of = {node: region for region in self._regions for node in region.nodes}
+
+    def __len__(self):
+        return len(self._regions)
+
+    def __iter__(self):
+        return iter(self._regions)
+
+    def get_region(self, expr):
+        """The AnnotatedRegion that `expr` is in, or None."""
+        return self._region_of.get(expr)
 
 
 def __getattr__(name):

@@ -104,5 +104,78 @@ Expr.__call__ = lambda self, *args: Call(self, [as_expr(each) for each in args])
 Expr.astype = lambda self, dtype: Call(core.get_op("cast"), [self], core.make_attrs("cast", {"dtype": dtype}))
 
 
+def _no_place(virtual_device):
+    if virtual_device is not None:
+        raise NotImplementedError("virtual_device: a place is given by relay.annotation.on_device")
+
+
+def VarWithFields(variable, vid=None, type_annotation=None, virtual_device=None, span=None):
+    """`variable` under another name or with another type (as later TVM has it); itself when all are None."""
+    _no_place(virtual_device)
+    return core.rebuild(variable, vid, type_annotation, span)
+
+
+def ConstantWithFields(constant, data=None, virtual_device=None, span=None):
+    """`constant` with another value (as later TVM has it)."""
+    _no_place(virtual_device)
+    return core.rebuild(constant, data, span)
+
+
+def CallWithFields(call, op=None, args=None, attrs=None, type_args=None, virtual_device=None, span=None):
+    """`call` with some of its parts replaced (as later TVM has it); it keeps its origins and has no type."""
+    _no_place(virtual_device)
+    return core.rebuild(call, op, args, attrs, span)
+
+
+def TupleWithFields(tup, fields=None, virtual_device=None, span=None):
+    """`tup` with other fields (as later TVM has it)."""
+    _no_place(virtual_device)
+    return core.rebuild(tup, fields, span)
+
+
+def TupleGetItemWithFields(op, tuple_value=None, index=None, virtual_device=None, span=None):
+    """`op`, a TupleGetItem, of another tuple or with another index (as later TVM has it)."""
+    _no_place(virtual_device)
+    return core.rebuild(op, tuple_value, index, span)
+
+
+def LetWithFields(let, let_var=None, value=None, body=None, virtual_device=None, span=None):
+    """`let` with some of its parts replaced (as later TVM has it)."""
+    _no_place(virtual_device)
+    return core.rebuild(let, let_var, value, body, span)
+
+
+def IfWithFields(if_expr, cond=None, true_branch=None, false_branch=None, virtual_device=None, span=None):
+    """`if_expr` with some of its parts replaced (as later TVM has it)."""
+    _no_place(virtual_device)
+    return core.rebuild(if_expr, cond, true_branch, false_branch, span)
+
+
+def RefCreateWithFields(ref_create, value=None, virtual_device=None, span=None):
+    """`ref_create` of another value (as later TVM has it)."""
+    _no_place(virtual_device)
+    return core.rebuild(ref_create, value, span)
+
+
+def RefReadWithFields(ref_read, ref=None, virtual_device=None, span=None):
+    """`ref_read` of another cell (as later TVM has it)."""
+    _no_place(virtual_device)
+    return core.rebuild(ref_read, ref, span)
+
+
+def RefWriteWithFields(ref_write, ref=None, value=None, virtual_device=None, span=None):
+    """`ref_write` to another cell or of another value (as later TVM has it)."""
+    _no_place(virtual_device)
+    return core.rebuild(ref_write, ref, value, span)
+
+
+def bind(expr, binds):
+    """`expr` with variables replaced: `binds` is a dict of Expr, number or array by Var.
+
+    Of a function, those parameters go away, and variables that the new expressions use become parameters.
+    """
+    return core.bind(expr, {variable: as_expr(value) for variable, value in binds.items()})
+
+
 def __getattr__(name):
     not_provided(__name__, name)

@@ -4,6 +4,7 @@
 
 #include "baton/byoc/pattern_groups.h"
 #include "baton/byoc/typed_expr.h"
+#include "baton/ir/origin_pause.h"
 #include "baton/ir/structural.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/error.h"
@@ -75,15 +76,21 @@ class CallbackRewriter final : public Rewriter {
     return result;
   }
 
-  // Where nothing was computed there is nothing to stand for, and what the callback makes is the user's own.
+  // Where no operator matched there is nothing to stand for: what the callback makes stands for what was open before, such
+  // as the pass it runs in. Outside of any pass it is the user's own.
   Expr in_scope(const OriginSet& origins, const Expr& before, const Expr& after, const DFMatches& matches) const {
-    const OriginScope scope(origins);
+    if (origins.empty() && !outer_) {
+      const OriginPause pause;
+      return callback_.rewrite(before, after, matches);
+    }
+    const OriginScope scope(origins.empty() ? *outer_ : origins);
     return callback_.rewrite(before, after, matches);
   }
 
   const PatternGroups& groups_;
   const DFCallback& callback_;
   const Replaced replaced_;
+  const OriginSet* const outer_ = OriginScope::current();
 };
 
 }  // namespace

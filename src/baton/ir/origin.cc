@@ -6,6 +6,7 @@
 #include <set>
 
 #include "baton/ir/origin_fault.h"
+#include "baton/ir/origin_pause.h"
 #include "baton/support/error.h"
 #include "baton/support/node_list.h"
 
@@ -163,6 +164,9 @@ bool operator==(const OriginSet& a, const OriginSet& b) {
 OriginScope::OriginScope(OriginSet origins) : origins_(std::move(origins)), outer_(innermost) { innermost = this; }
 OriginScope::~OriginScope() { innermost = outer_; }
 const OriginSet* OriginScope::current() { return innermost ? &innermost->origins_ : nullptr; }
+
+OriginPause::OriginPause() : paused_(innermost) { innermost = nullptr; }
+OriginPause::~OriginPause() { innermost = paused_; }
 
 OriginFault::OriginFault(Replace replace, bool silence_retire)
     : replace_(std::move(replace)), silence_retire_(silence_retire) {

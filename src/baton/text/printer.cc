@@ -404,9 +404,12 @@ void Printer::function(const FunctionNode* function, std::string_view head, Piec
   out += '(';
   bool first = true;
   size_t index = 0;
+  // Parameters stay typed when the body is replaced, as by an ExprMutator. That inference once went over a definition shows
+  // in the type of its result.
+  const bool typed_params = typed || (function->ret_type() && head.starts_with("def"));
   for (const Var& param : function->params()) {
     if (!std::exchange(first, false)) out += ", ";
-    binding(param.get(), into, typed, param_device(*function, index++));
+    binding(param.get(), into, typed_params, param_device(*function, index++));
   }
   // The place of the result stands behind the other attributes, those of parameters at the parameters.
   const auto attribute = [&](const auto& attr) {

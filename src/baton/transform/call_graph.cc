@@ -48,4 +48,15 @@ bool CallGraph::calls_itself(const std::string& name) const {
   return false;
 }
 
+std::set<std::string> CallGraph::callees(const std::string& name) const {
+  const auto at = calls_.find(name);
+  return at == calls_.end() ? std::set<std::string>() : at->second;
+}
+
+size_t CallGraph::references(const std::string& name) const {
+  size_t count = 0;
+  for (const auto& [caller, callees] : calls_) count += callees.count(name);
+  return count;
+}
+
 }  // namespace baton

@@ -19,6 +19,10 @@ class CallGraph {
   const std::vector<std::string>& order() const { return order_; }
   /// Also over other functions.
   bool calls_itself(const std::string& name) const;
+  /// The functions that this one names; nothing when there is none of that name.
+  std::set<std::string> callees(const std::string& name) const;
+  /// How many functions name it.
+  size_t references(const std::string& name) const;
 
  private:
   void visit(const std::string& first);

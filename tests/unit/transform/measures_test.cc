@@ -1,0 +1,99 @@
+// Counts, parts of programs, variables bound: what relay.analysis asks for, and who stands for what when nobody is a pass.
+#include "baton/transform/measures.h"
+
+#include <gtest/gtest.h>
+
+#include "baton/driver/initialize.h"
+#include "baton/ir/origin_pause.h"
+#include "baton/ir/structural.h"
+#include "baton/ir/visit.h"
+#include "baton/support/error.h"
+#include "baton/transform/bind.h"
+#include "baton/transform/call_graph.h"
+#include "baton/transform/extract.h"
+#include "transform/transform_test.h"
+
+namespace baton {
+namespace {
+
+Var input(const std::string& name) { return var(name, tensor_type(std::vector<int64_t>{2, 3}, DType::float_(32))); }
+
+TEST(Measures, MultiplicationsOfSplitLayouts) {
+  const IRModule module = typed_module(R"(def @main(%x: Tensor[(1, 2, 8, 8, 4), float32], %w: Tensor[(2, 2, 3, 3, 4, 4), float32]) {
+  nn.contrib_conv2d_NCHWc(%x, %w, channels=8, kernel_size=[3, 3], data_layout="NCHW4c", kernel_layout="OIHW4i4o", out_layout="NCHW4c")
+}
+)");
+  EXPECT_EQ(multiply_accumulates(Expr(module->find("main"))), 0);  // as in TVM: the convolutions of the language only
+  const IRModule split = typed_module(R"(def @main(%x: Tensor[(1, 2, 8, 8, 4), float32], %w: Tensor[(8, 8, 3, 3), float32]) {
+  nn.conv2d(%x, %w, channels=8, kernel_size=[3, 3], data_layout="NCHW4c")
+}
+)");
+  EXPECT_EQ(multiply_accumulates(Expr(split->find("main"))), 8 * 6 * 6 * 9 * 8);
+}
+
+TEST(Measures, LayersOfDeepPrograms) {
+  initialize();
+  Expr deep = input("x");
+  for (int i = 0; i < 200'000; ++i) deep = Expr(call(i % 2 ? "exp" : "tanh", {deep}));
+  EXPECT_EQ(count_layers(deep, {"exp"}), 100'000);
+  EXPECT_TRUE(transposed_dense_weights(deep).empty());
+  EXPECT_FALSE(is_constant_value(deep));
+}
+
+TEST(Extract, ValuesByNumber) {
+  initialize();
+  const Var x = input("x");
+  const Expr one = Expr(call("exp", {x}));
+  const Expr pair = tuple({one, x});
+  const IRModule module = module_from_expr(get_item(pair, 0));
+  EXPECT_TRUE(structural_equal(*extract_value(*module, 0), *module_from_expr(one)));
+  EXPECT_TRUE(structural_equal(*extract_value(*module, 1), *module_from_expr(pair)));
+  EXPECT_TRUE(structural_equal(*extract_value(*module, 2), *module));
+  EXPECT_THROW(extract_value(*module, 3), UsageError);
+  EXPECT_THROW(extract_value(*module, -1), UsageError);
+  EXPECT_THROW(extract_value(*make_module(), 0), UsageError);
+}
+
+TEST(Bind, NewVariablesBecomeParameters) {
+  initialize();
+  const Var x = input("x"), y = input("y"), z = input("z");
+  const Function function = baton::function({x, y}, Expr(call("add", {x, y})));
+  const Expr bound = bind_vars(Expr(function), {{y.get(), Expr(call("exp", {z}))}});
+  EXPECT_EQ(as<FunctionNode>(bound)->params(), (std::vector<Var>{x, z}));
+  EXPECT_EQ(bind_vars(Expr(function), {}), Expr(function));
+  EXPECT_EQ(bind_vars(x, {{x.get(), Expr(z)}}), Expr(z));
+  // What was free before stays free.
+  const Function open = baton::function({x}, Expr(call("add", {x, y})));
+  EXPECT_TRUE(as<FunctionNode>(bind_vars(Expr(open), {{x.get(), Expr(y)}}))->params().empty());
+}
+
+TEST(Calls, AreCounted) {
+  initialize();
+  const IRModule module = typed_module(R"(def @leaf(%x: float32) -> float32 { %x }
+def @main(%x: float32) -> float32 { add(@leaf(%x), @leaf(@leaf(%x))) }
+)");
+  const CallGraph graph(*module);
+  EXPECT_EQ(graph.references("leaf"), 1u);  // by one function
+  EXPECT_EQ(graph.callees("main"), (std::set<std::string>{"leaf"}));
+  EXPECT_TRUE(graph.callees("nobody").empty());
+}
+
+TEST(OriginPause, CallsAreTheUsersOwn) {
+  initialize();
+  const Var x = input("x");
+  const Call first = call("exp", {x});
+  const OriginScope scope(first->origins());
+  EXPECT_EQ(call("tanh", {x})->origins(), first->origins());
+  {
+    const OriginPause pause;
+    const Call own = call("tanh", {x});
+    ASSERT_EQ(own->origins().origins().size(), 1u);
+    EXPECT_EQ(own->origins().origins()[0]->op(), "tanh");
+    const OriginScope inner(own->origins());
+    EXPECT_EQ(call("exp", {x})->origins(), own->origins());
+  }
+  EXPECT_EQ(call("tanh", {x})->origins(), first->origins());
+}
+
+}  // namespace
+}  // namespace baton
