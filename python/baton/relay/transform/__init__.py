@@ -79,6 +79,13 @@ def _for_targets(name):
 PlanDevices, AnnotateMemoryScope = _for_targets("PlanDevices"), _for_targets("AnnotateMemoryScope")
 
 
+def build_config(opt_level=2, required_pass=None, disabled_pass=None, trace=None):
+    """A PassContext, as older scripts make it. `trace` had a meaning before instruments: NotImplementedError when given."""
+    if trace is not None:
+        raise NotImplementedError("build_config: trace is gone since TVM 0.8; use PassContext(instruments=[...])")
+    return PassContext(opt_level=opt_level, required_pass=required_pass, disabled_pass=disabled_pass)
+
+
 def recast(expr, dtype, out_dtype, ops=None, skip_layers=None):
     """`expr`, a Function or a module, with some operators (nn.conv2d) computing in `dtype` and giving `out_dtype`.
 
