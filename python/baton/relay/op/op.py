@@ -146,9 +146,9 @@ class OpSpecialization(_NeedsTe):
 
 def __getattr__(name):
     if name in ("GenericFunc", "get_native_generic_func"):
-        from ...target import generic_func
+        from ... import target
 
-        return getattr(generic_func, name)
+        return getattr(target, name)
     if name in ("Object", "build", "lower"):
         import baton
 
