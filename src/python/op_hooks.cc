@@ -3,6 +3,7 @@
 
 #include "baton/ir/op.h"
 #include "baton/support/error.h"
+#include "baton/target/current_target.h"
 #include "baton/transform/op_hooks.h"
 #include "held.h"
 
@@ -116,6 +117,9 @@ void bind_op_hooks(nb::module_& m) {
   m.def(
       "reset_op_hook", [](const std::string& op, const std::string& key) { reset_op_hook(op, op_question(key)); },
       nb::arg("op"), nb::arg("key"), "The operator's own rule is asked again.");
+  m.def(
+      "target_has_sse41", [](const std::string& target) { return has_sse42(*Target::parse(target)); }, nb::arg("target"),
+      "Every processor that is known here with SSE 4.1 has 4.2 too.");
   m.def("define_op", &define_op, nb::arg("name"), nb::arg("doc"), "Makes an operator that can be typed, not run.");
   m.def("set_type_relation", &set_type_relation, nb::arg("op"), nb::arg("name"), nb::arg("function").none());
   m.def("change_op", &change_op, nb::arg("op"), nb::arg("fact"), nb::arg("value"),

@@ -15,7 +15,7 @@ from .transform import build_config
 from .ty import (Any, FuncType, GlobalTypeVar, IncompleteType, RefType, ShapeVar, TensorType, TupleType, Type, TypeCall,
                  TypeData, TypeKind, TypeVar, scalar_type)
 
-_LATER = ("base", "collage", "contrib", "data_dep_optimization", "debug", "loops", "memory_plan", "prelude", "reg", "testing")
+_LATER = ("base", "collage", "data_dep_optimization", "prelude", "reg", "testing")
 
 
 def __getattr__(name):
@@ -27,8 +27,6 @@ def __getattr__(name):
         from .prelude import Prelude
 
         return Prelude
-    if name in ("strategy", "target", "dyn", "debug"):
-        return getattr(op, name)
     found = getattr(op, name, None)
     if found is None:
         not_provided(__name__, name)

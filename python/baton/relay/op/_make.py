@@ -23,7 +23,7 @@ _RESULTS = {
     "meshgrid": lambda given: len(given["data"].fields if hasattr(given["data"], "fields") else given["data"]),
     "topk": lambda given: 2 if given["ret_type"] == "both" else None,
     "dyn.topk": lambda given: 2 if given["ret_type"] == "both" else None,
-    "unique": lambda given: 4 if given["return_counts"] else 3,
+    "unique": lambda given: 5 if given["return_counts"] else 4,
     "sparse_fill_empty_rows": lambda given: 3,
     "sparse_reshape": lambda given: 2,
     "vision.all_class_non_max_suppression": lambda given: 2 if given["output_format"] == "onnx" else 3,
@@ -50,7 +50,7 @@ def known(value):
     return None if isinstance(value, Expr) else value
 
 
-def call(name, operands, given=None, **attrs):
+def call(name, operands, given=None, /, **attrs):
     """A call of operator `name`; attributes that are None keep their default.
 
     With `given`, the builder's arguments by name, a TupleWrapper for operators with several results.

@@ -99,12 +99,13 @@ class _Converter:
 
     def name(self, var, prefix="v"):
         """A Python name for a variable."""
-        if var not in self._names:
-            hint = var.name_hint if hasattr(var, "name_hint") else str(var)
+        key = var.name_hint if isinstance(var, GlobalVar) else var
+        if key not in self._names:
+            hint = var.name_hint
             base = "".join(each if each.isalnum() and each.isascii() else "_" for each in hint)
             self._used[base] = self._used.get(base, 0) + 1
-            self._names[var] = f"{prefix}_{base}_{self._used[base]}"
-        return self._names[var]
+            self._names[key] = f"{prefix}_{base}_{self._used[base]}"
+        return self._names[key]
 
     def fresh(self):
         """A Python name that no variable has."""

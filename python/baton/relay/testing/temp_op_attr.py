@@ -2,11 +2,15 @@
 from ...ir.op import forget_attr, register_op_attr, _attrs
 from ..op import get
 
+_FOR_GOOD = ("FPrimalGradient", "FTVMMixedPrecisionConversionType", "TOpPattern", "TOpIsStateful")
+
 
 class TempOpAttr:
     """Inside `with`, an operator has this attribute; behind it, what it had before (see ir.register_op_attr for the keys)."""
 
     def __init__(self, op_name, attr_key, attr_value):
+        if attr_key in _FOR_GOOD:
+            raise NotImplementedError(f"TempOpAttr: {attr_key} cannot be taken back; register_op_attr sets it for good")
         self.op, self._key, self._value = get(op_name), attr_key, attr_value
         self.older_attr = None
 
