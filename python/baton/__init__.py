@@ -11,17 +11,18 @@ from .runtime import ndarray as nd
 from .runtime import Device, NDArray, cpu, cuda, device, load_module
 from . import target, transform, parser
 from .ir import IRModule, instrument
-from .ir.memory_pools import (ConstantMemoryPools, ConstantPoolInfo, PoolInfo, PoolInfoProperties, WorkspaceMemoryPools,
-                              WorkspacePoolInfo)
-from .ir import container
 from . import relay, contrib
 from .registry import get_global_func, register_func
-from ._ffi_names import DataType, DataTypeCode, Object, register_extension, register_object
-from .driver import build, lower
 
 __version__ = "0.1.0"
 
-_LATER = ("arith", "auto_scheduler", "autotvm", "driver", "meta_schedule", "rpc", "script", "support", "te", "testing", "tir", "topi")
+from . import (arith, auto_scheduler, autotvm, driver, meta_schedule, rpc, script, support, te, testing, tir,  # noqa: E402
+               topi)
+from .ir import container  # noqa: E402
+from ._ffi_names import register_extension, register_object  # noqa: E402
+from .driver import build, lower  # noqa: E402
+from .ir.memory_pools import (ConstantMemoryPools, ConstantPoolInfo, PoolInfo, PoolInfoProperties,  # noqa: E402
+                              WorkspaceMemoryPools, WorkspacePoolInfo)
 
 
 def tvm_wrap_excepthook(exception_hook):
@@ -29,37 +30,5 @@ def tvm_wrap_excepthook(exception_hook):
     return exception_hook
 
 
-def _device(name, *aliases):
-    def make(dev_id=0):
-        return device(aliases[0] if aliases else name, dev_id)
-
-    make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"A device of kind {name}; nothing can be run there."
-    return make
-
-
-gpu, rocm, metal, vulkan, opencl = cuda, _device("rocm"), _device("metal"), _device("vulkan"), _device("opencl")
-cl, mtl = opencl, metal
-
-
-def ext_dev(dev_id=0):
-    """An extension device; nothing can be run there."""
-    return Device(12, dev_id)
-
-
-def hexagon(dev_id=0):
-    """A Hexagon device; nothing can be run there."""
-    return Device(14, dev_id)
-
-
-def vpi(dev_id=0):
-    """A simulated device; nothing can be run there."""
-    return Device(9, dev_id)
-
-
 def __getattr__(name):
-    if name in _LATER:
-        import importlib
-
-        return importlib.import_module(f"{__name__}.{name}")
     _not_provided(__name__, name)

@@ -1,23 +1,25 @@
 """Programs: modules, types, positions, equality."""
 from .._load import core, not_provided
 
-from . import (adt, affine_type, base, container, diagnostics, expr, function, instrument, memory_pools, module, op,  # noqa: A004
-               tensor_type, transform, type, type_relation)
-from . import attrs
+from . import adt, base, diagnostics, expr, function, instrument, module, op, transform, type  # noqa: A004
 from .adt import Constructor, TypeCall, TypeData
+from .base import (Attrs, Span, assert_structural_equal, load_json, save_json, structural_equal, structural_hash)
+from .expr import GlobalVar, RelayExpr
+from .function import BaseFunc, DictAttrs
+from .module import IRModule
+from .op import Op, register_op_attr
+from .type import (FuncType, GlobalTypeVar, IncompleteType, RelayRefType, TensorType, TupleType, Type, TypeKind, TypeVar)
+from . import affine_type, attrs, container, memory_pools, names, tensor_type, type_relation
+from .._ffi_names import Node
 from .affine_type import TensorAffineType, TupleAffineType
-from .attrs import Attrs, make_node
-from .base import (EnvFunc, Node, SourceName, Span, assert_structural_equal, load_json, save_json, structural_equal,
-                   structural_hash)
 from .container import Array, Map
-from .expr import BaseExpr, GlobalVar, PrimExpr, Range, RelayExpr
-from .function import BaseFunc, CallingConv, DictAttrs
+from .expr import BaseExpr, PrimExpr, Range
+from .function import CallingConv, DictAttrs
 from .memory_pools import (ConstantMemoryPools, ConstantPoolInfo, PoolInfo, PoolInfoProperties, WorkspaceMemoryPools,
                            WorkspacePoolInfo)
-from .module import IRModule
-from .op import Op, register_intrin_lowering, register_op_attr
-from .type import (FuncType, GlobalTypeVar, IncompleteType, PointerType, PrimType, RelayRefType, TensorType, TupleType, Type,
-                   TypeKind, TypeVar)
+from .names import EnvFunc, SourceName
+from .op import register_intrin_lowering
+from .type import PointerType, PrimType
 from .type_relation import TypeConstraint, TypeRelation
 
 

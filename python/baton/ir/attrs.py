@@ -1,6 +1,5 @@
-"""Attributes, and nodes by the name of their class."""
+"""Attributes of operators, and what they are."""
 from .._load import core
-from .function import DictAttrs
 
 Attrs = core.Attrs
 _ops = {}  # the name of an attribute class -> an operator that has it
@@ -13,25 +12,6 @@ def _operator_of(type_key):
             if attrs is not None:
                 _ops.setdefault(attrs.type_key, name)
     return _ops.get(type_key)
-
-
-def make_node(type_key, **kwargs):
-    """An object by the name of its class in TVM: attributes of operators ("relay.attrs.Conv2DAttrs"), "DictAttrs",
-    "relay.Constant", ..; NotImplementedError for classes that Baton does not have."""
-    from .. import relay, tir
-
-    if type_key == "DictAttrs":
-        return DictAttrs(kwargs)
-    if type_key in ("IntImm", "FloatImm", "StringImm", "tir.StringImm"):
-        return getattr(tir, type_key.rsplit(".", 1)[-1])(**kwargs) if "dtype" in kwargs else tir.StringImm(**kwargs)
-    name = _operator_of(type_key)
-    if name is not None:
-        expects = relay.op._make.facts(name)[1]
-        return core.make_attrs(name, {each: relay.op._make._attribute(value, expects.get(each, "")) for each, value in kwargs.items()})
-    found = getattr(relay, type_key.split(".")[-1], None) if type_key.startswith("relay.") else getattr(core, type_key, None)
-    if not isinstance(found, type):
-        raise NotImplementedError(f"make_node: Baton has no {type_key}")
-    return found(**kwargs)
 
 
 def _list_field_info(self):

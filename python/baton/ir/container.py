@@ -1,36 +1,37 @@
-"""Containers: lists and dicts of Python are what Baton takes and gives."""
-import collections.abc
+"""Sequences and mappings as TVM names them. What Baton returns are lists, tuples and dicts: isinstance() says so of these."""
 
 
-class Array(collections.abc.Sequence):
-    """A name for lists and tuples: isinstance([], Array) holds. Array([...]) makes a list."""
-
-    def __new__(cls, values=()):
-        return list(values)
-
-    def __getitem__(self, index):
-        raise NotImplementedError("Array is a name for list")
-
-    def __len__(self):
-        raise NotImplementedError("Array is a name for list")
+def _refuse(self, *args, **kwargs):
+    raise TypeError(f"{type(self).__name__} cannot be changed")
 
 
-class Map(collections.abc.Mapping):
-    """A name for dicts: isinstance({}, Map) holds. Map({...}) makes a dict."""
-
-    def __new__(cls, values=()):
-        return dict(values)
-
-    def __getitem__(self, key):
-        raise NotImplementedError("Map is a name for dict")
-
-    def __iter__(self):
-        raise NotImplementedError("Map is a name for dict")
-
-    def __len__(self):
-        raise NotImplementedError("Map is a name for dict")
+class _ArrayMeta(type):
+    def __instancecheck__(cls, value):
+        return isinstance(value, (list, tuple))
 
 
-Array.register(list)
-Array.register(tuple)
-Map.register(dict)
+class Array(list, metaclass=_ArrayMeta):
+    """A list that cannot be changed."""
+
+    append = extend = insert = pop = remove = clear = sort = reverse = _refuse
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+
+    def __hash__(self):
+        return hash(tuple(self))
+
+    def __reduce__(self):
+        return Array, (list(self),)
+
+
+class _MapMeta(type):
+    def __instancecheck__(cls, value):
+        return isinstance(value, dict)
+
+
+class Map(dict, metaclass=_MapMeta):
+    """A dict that cannot be changed."""
+
+    pop = popitem = clear = update = setdefault = __setitem__ = __delitem__ = __ior__ = _refuse
+
+    def __reduce__(self):
+        return Map, (dict(self),)

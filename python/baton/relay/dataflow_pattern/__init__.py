@@ -1,7 +1,6 @@
 """Patterns over dataflow graphs: what matches is found, cut out as functions, or rewritten."""
 from ..._ffi_names import Node, Object
 from ..._load import core, not_provided
-from ...ir.attrs import make_node
 
 DFPattern = core.DFPattern
 Expr = core.RelayExpr
@@ -237,4 +236,8 @@ DFPattern.optional = lambda self, option_constructor: self | option_constructor(
 
 
 def __getattr__(name):
+    if name == "make_node":
+        from ...ir import make_node
+
+        return make_node
     not_provided(__name__, name)

@@ -149,8 +149,12 @@ def __getattr__(name):
         from ... import target
 
         return getattr(target, name)
-    if name in ("Object", "build", "lower"):
-        import baton
+    if name == "Object":
+        from ..._ffi_names import Object
 
-        return getattr(baton, name)
+        return Object
+    if name in ("build", "lower"):
+        from ... import driver
+
+        return getattr(driver, name)
     not_provided(__name__, name)
