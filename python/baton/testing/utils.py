@@ -133,11 +133,11 @@ def parameter(*values, ids=None, by_dict=None):
             raise RuntimeError("parameter: by_dict stands in the place of values and ids")
         ids, values = zip(*by_dict.items())
 
-    @pytest.fixture(params=list(values), ids=list(ids) if ids is not None else None)
     def value_of(request):
         return request.param
 
-    return value_of
+    make = pytest.fixture(params=list(values), ids=list(ids) if ids is not None else None)
+    return make(staticmethod(value_of))  # static: it may be assigned in a class
 
 
 def parameters(*value_sets, ids=None):
@@ -150,15 +150,15 @@ def parameters(*value_sets, ids=None):
     names = list(ids) if ids is not None else ["-".join(map(str, each)) for each in value_sets]
 
     def fixture_of(column):
-        @pytest.fixture(params=[(i, each[column]) for i, each in enumerate(value_sets)], ids=names)
         def value_of(request):
             chosen = request.node.__dict__.setdefault("_baton_parameters", {})
             if chosen.setdefault(group, request.param[0]) != request.param[0]:
                 pytest.skip("these parameters vary together")
             return request.param[1]
 
-        value_of._baton_group = (group, column, list(value_sets), names)
-        return value_of
+        made = pytest.fixture(params=[(i, each[column]) for i, each in enumerate(value_sets)], ids=names)(staticmethod(value_of))
+        made._baton_group = (group, column, list(value_sets), names)
+        return made
 
     return tuple(fixture_of(i) for i in range(len(value_sets[0])))
 
