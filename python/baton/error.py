@@ -29,19 +29,11 @@ class OpAttributeUnImplemented(OpError, NotImplementedError):
 
 
 class RPCError(TVMError):
-    """Something went wrong on another machine. Baton runs on this one only."""
-
-
-_registered = {}
+    """A remote machine failed. Never raised: there is no RPC."""
 
 
 def register_error(func_name=None, cls=None):
-    """Registers an exception class by its name, or by `func_name`; a class decorator. Returns the class."""
+    """Names a class of exceptions, as a decorator too. Exceptions of Python pass through Baton as they are anyway."""
     if isinstance(func_name, type):
-        func_name, cls = func_name.__name__, func_name
-
-    def register(given):
-        _registered[func_name or given.__name__] = given
-        return given
-
-    return register if cls is None else register(cls)
+        return func_name
+    return (lambda each: each) if cls is None else cls

@@ -1,12 +1,16 @@
-"""Running parts of a program on several devices at once, which Baton does not have: using these raises NotImplementedError."""
-from .._refused import refused
+"""Pipelines of models over several devices. Baton runs on one."""
 from ..registry import get_global_func
-
-_REASON = "programs are not split over devices that run at once"
-PipelineModule = refused(__name__, "PipelineModule", _REASON)
-PipelineExecutorFactoryModule = refused(__name__, "PipelineExecutorFactoryModule", _REASON)
+from .._load import core
 
 
 def pipeline_executor_enabled():
-    """Whether it is there: no."""
+    """False."""
     return False
+
+
+def _refuse(self, *_, **__):
+    raise core.NotSupported(f"{type(self).__name__}: pipelines of models over several devices are not provided")
+
+
+PipelineModule = type("PipelineModule", (), {"__doc__": "Not provided.", "__init__": _refuse})
+PipelineExecutorFactoryModule = type("PipelineExecutorFactoryModule", (), {"__doc__": "Not provided.", "__init__": _refuse})

@@ -1,22 +1,30 @@
-"""Splitting a program over several devices, which Baton does not have: using these raises NotImplementedError."""
-from .._refused import refused
+"""Building pipelines of models over several devices. Baton runs on one."""
+from .._load import core
 from ..relay.transform import InferType
 from .pipeline_executor import PipelineExecutorFactoryModule
 
-_REASON = "programs are not split over devices that run at once"
-PipelineConfig = refused(__name__, "PipelineConfig", _REASON)
-
 
 def pipeline_executor_build_enabled():
-    """Whether it is there: no."""
+    """False."""
     return False
 
 
+def _refuse(*_, **__):
+    raise core.NotSupported("pipelines of models over several devices are not provided")
+
+
+class PipelineConfig:
+    """Not provided."""
+
+    def __init__(self):
+        _refuse()
+
+
 def build(pipe_configs):
-    """Raises NotImplementedError."""
-    raise NotImplementedError(f"pipeline_executor_build.build: {_REASON}")
+    """Not provided."""
+    _refuse()
 
 
 def export_library(factory, directory_path):
-    """Raises NotImplementedError."""
-    raise NotImplementedError(f"pipeline_executor_build.export_library: {_REASON}")
+    """Not provided."""
+    _refuse()

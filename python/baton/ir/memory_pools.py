@@ -1,13 +1,8 @@
-"""Memory that a program for a small device may use. Baton plans memory itself: these describe pools, build() refuses them."""
-from .._ffi_names import Object
+"""Descriptions of memory that a build may be told to use. relay.build refuses them: kernels use the host's memory."""
 
 
-class PoolInfo(Object):
-    """Base of pools."""
-
-
-class PoolInfoProperties(Object):
-    """Size in bytes and speed of a pool; -1: not known."""
+class PoolInfoProperties:
+    """Facts of a pool of memory; -1 or 0 for what is not known."""
 
     def __init__(self, size_hint_bytes=-1, clock_frequency_hz=-1, read_bandwidth_bytes_per_cycle=-1,
                  write_bandwidth_bytes_per_cycle=-1, read_latency_cycles=0, write_latency_cycles=0, target_burst_bytes=None):
@@ -18,31 +13,52 @@ class PoolInfoProperties(Object):
         self.target_burst_bytes = dict(target_burst_bytes or {})
 
 
-class WorkspacePoolInfo(PoolInfo):
-    """Memory for intermediate values, for the kernels of `targets`."""
+class PoolInfo:
+    """A pool of memory: its name, the targets that reach it, its properties."""
 
     def __init__(self, pool_name, targets, pool_info_properties=None):
+        if not isinstance(pool_name, str):
+            raise TypeError(f"pool_name is a str, not {type(pool_name).__name__}")
         self.pool_name, self.targets = pool_name, list(targets)
-        self.pool_info_properties = pool_info_properties or PoolInfoProperties()
+        for name, value in vars(pool_info_properties or PoolInfoProperties()).items():
+            setattr(self, name, value)
+
+
+class WorkspacePoolInfo(PoolInfo):
+    """A pool for what kernels write."""
+
+
+class ConstantInfo:
+    """A constant in a pool."""
+
+    def __init__(self, name_hint, byte_offset, data):
+        self.name_hint, self.byte_offset, self.data = name_hint, byte_offset, data
 
 
 class ConstantPoolInfo(PoolInfo):
-    """Memory for constants, for the kernels of `targets`."""
+    """A pool for constants."""
 
     def __init__(self, pool_name, targets, constant_info_arr=None, pool_info_properties=None):
-        self.pool_name, self.targets, self.constant_info_array = pool_name, list(targets), list(constant_info_arr or [])
-        self.pool_info_properties = pool_info_properties or PoolInfoProperties()
+        super().__init__(pool_name, targets, pool_info_properties)
+        self.constant_info_arr = list(constant_info_arr or [])
 
 
-class WorkspaceMemoryPools(Object):
-    """The WorkspacePoolInfos of a build; build(workspace_memory_pools=) raises NotImplementedError."""
+class AllocatedPoolInfo:
+    """A pool of which so many bytes are taken."""
+
+    def __init__(self, pool_info, allocated_size, pool_var_idx=0):
+        self.pool_info, self.allocated_size, self.pool_var_idx = pool_info, allocated_size, pool_var_idx
+
+
+class WorkspaceMemoryPools:
+    """Pools for what kernels write."""
 
     def __init__(self, pools):
         self.pools = list(pools)
 
 
-class ConstantMemoryPools(Object):
-    """The ConstantPoolInfos of a build; build(constant_memory_pools=) raises NotImplementedError."""
+class ConstantMemoryPools:
+    """Pools for constants."""
 
     def __init__(self, pools):
         self.pools = list(pools)
