@@ -73,7 +73,7 @@ def test_numbers_and_containers_of_ir():
     relation = tvm.relay.TypeRelation(None, [tvm.relay.scalar_type("int32")], 1, None)
     assert relation == tvm.ir.TypeRelation(None, [tvm.relay.scalar_type("int32")], 1, None) and isinstance(relation, tvm.ir.TypeConstraint)
     pool = tvm.WorkspacePoolInfo("sram", [tvm.target.Target("c")], tvm.PoolInfoProperties(size_hint_bytes=64))
-    assert tvm.WorkspaceMemoryPools([pool]).pools[0].pool_info_properties.size_hint_bytes == 64
+    assert tvm.WorkspaceMemoryPools([pool]).pools[0].pool_name == "sram"
 
 
 def test_functions_by_target():
