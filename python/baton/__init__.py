@@ -20,6 +20,19 @@ from . import _notebook
 
 __version__ = "0.1.0"
 
+from . import (arith, auto_scheduler, autotvm, driver, meta_schedule, rpc, script, support, te, testing, tir,  # noqa: E402
+               topi)
+from .ir import container  # noqa: E402
+from ._ffi_names import register_extension, register_object  # noqa: E402
+from .driver import build, lower  # noqa: E402
+from .ir.memory_pools import (ConstantMemoryPools, ConstantPoolInfo, PoolInfo, PoolInfoProperties,  # noqa: E402
+                              WorkspaceMemoryPools, WorkspacePoolInfo)
+
+
+def tvm_wrap_excepthook(exception_hook):
+    """`exception_hook` itself: there are no child processes to end when an exception leaves the program."""
+    return exception_hook
+
 
 def build(*_, **__):
     """Not provided: schedules and TIR. relay.build compiles Relay."""

@@ -35,4 +35,39 @@ def parse_expr(source):
     return core.parse_expr(source)
 
 
-__all__ = ["IRModule", "fromtext", "parse", "parse_expr"]
+class SourceMap:
+    """Texts by name, as modules of TVM keep them. Baton's positions hold their text themselves."""
+
+    def __init__(self, source_map=None):
+        self.source_map = dict(source_map or {})
+
+    def add(self, name, content):
+        """Adds a text."""
+        from .ir import SourceName
+
+        self.source_map[SourceName(name)] = content
+        return SourceName(name)
+
+
+def SpanCheck():  # noqa: N802
+    """A pass that leaves the module as it is, and raises TVMError for a call without a position."""
+    from .ir.transform import module_pass
+    from .relay.analysis import post_order_visit
+
+    def check(mod, _):
+        missing = []
+
+        def look(expr):
+            if isinstance(expr, core.Call) and not getattr(expr.span, "line", 0):
+                missing.append(expr)
+
+        for function in mod.functions.values():
+            post_order_visit(function, look)
+        if missing:
+            raise core.TVMError(f"SpanCheck: {len(missing)} calls have no position, the first is\n{missing[0]}")
+        return mod
+
+    return module_pass(check, opt_level=0, name="SpanCheck")
+
+
+__all__ = ["IRModule", "SourceMap", "SpanCheck", "fromtext", "parse", "parse_expr"]

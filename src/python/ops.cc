@@ -1,10 +1,11 @@
 #include "baton/ir/op.h"
 
-#include "bind.h"
+#include "op_hooks.h"
 
 namespace baton::python {
 
 void bind_ops(nb::module_& m) {
+  bind_op_hooks(m);
   m.def(
       "get_op",
       [](const std::string& name) -> Expr {
@@ -35,12 +36,12 @@ void bind_ops(nb::module_& m) {
           for (const AttrField& field : def->attrs->fields) {
             attrs.append(nb::make_tuple(
                 field.name, field.default_value.has_value(),
-                field.default_value ? attr_to_python(*field.default_value) : nb::none(), field.doc));
+                field.default_value ? attr_to_python(*field.default_value) : nb::none(), field.doc, field.expects));
           }
         }
         return nb::make_tuple(inputs, attrs);
       },
-      nb::arg("name"), "([(input of a call, doc)], [(attribute, has a default, default, doc)])");
+      nb::arg("name"), "([(input of a call, doc)], [(attribute, has a default, default, doc, what it expects: \"a list, ..\")])");
 }
 
 }  // namespace baton::python

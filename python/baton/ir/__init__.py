@@ -12,6 +12,18 @@ from .function import BaseFunc, DictAttrs
 from .module import IRModule
 from .op import Op, register_op_attr
 from .type import (FuncType, GlobalTypeVar, IncompleteType, RelayRefType, TensorType, TupleType, Type, TypeKind, TypeVar)
+from . import affine_type, attrs, container, memory_pools, names, tensor_type, type_relation
+from .._ffi_names import Node
+from .affine_type import TensorAffineType, TupleAffineType
+from .container import Array, Map
+from .expr import BaseExpr, PrimExpr, Range
+from .function import CallingConv, DictAttrs
+from .memory_pools import (ConstantMemoryPools, ConstantPoolInfo, PoolInfo, PoolInfoProperties, WorkspaceMemoryPools,
+                           WorkspacePoolInfo)
+from .names import EnvFunc, SourceName
+from .op import register_intrin_lowering
+from .type import PointerType, PrimType
+from .type_relation import TypeConstraint, TypeRelation
 
 
 def __getattr__(name):

@@ -1,5 +1,7 @@
 """Mistakes in programs, and who shows them."""
+from .._ffi_names import Object
 from .._load import core
+from ..registry import get_global_func, register_func
 
 Diagnostic = core.Diagnostic
 _render_func = None
@@ -11,11 +13,42 @@ class DiagnosticLevel:
     BUG, ERROR, WARNING, NOTE, HELP = 10, 20, 30, 40, 50
 
 
-class DiagnosticContext:
-    """What a renderer is called with: `diagnostics`, a list with level, span, message, hint and code."""
+class DiagnosticRenderer:
+    """What shows diagnostics: render_func(context)."""
 
-    def __init__(self, diagnostics):
-        self.diagnostics = diagnostics
+    def __init__(self, render_func):
+        self.render_func = render_func
+
+    def render(self, ctx):
+        """Shows what a DiagnosticContext holds."""
+        self.render_func(ctx)
+
+
+class DiagnosticContext:
+    """What a renderer is called with: `diagnostics`, a list with level, span, message, hint and code.
+
+    One's own is made of a module and a DiagnosticRenderer (None: the one that override_renderer has set), and is given
+    diagnostics by emit().
+    """
+
+    def __init__(self, module=None, renderer=None):
+        given = isinstance(module, (list, tuple))
+        self.diagnostics = list(module) if given else []
+        self.module, self.renderer = None if given else module, renderer
+
+    def emit(self, diagnostic):
+        """Adds a diagnostic."""
+        self.diagnostics.append(diagnostic)
+
+    def render(self):
+        """Shows all; DiagnosticError when there is a mistake among them."""
+        if self.renderer is not None:
+            self.renderer.render(self)
+        elif _render_func is not None:
+            _render_func(self)
+        errors = [each for each in self.diagnostics if getattr(each, "level", 0) == DiagnosticLevel.ERROR]
+        if errors:
+            raise core.DiagnosticError("\n".join(each.message for each in errors))
 
 
 def override_renderer(render_func):

@@ -1,5 +1,44 @@
 """Expressions common to all of Baton."""
+from .._ffi_names import Node
 from .._load import core
 
 RelayExpr = core.RelayExpr
 GlobalVar = core.GlobalVar
+
+
+class _BaseExprMeta(type(Node)):
+    def __instancecheck__(cls, value):
+        return type.__instancecheck__(cls, value) or (cls.__name__ == "BaseExpr" and isinstance(value, RelayExpr))
+
+
+class BaseExpr(Node, metaclass=_BaseExprMeta):
+    """Base of expressions: every RelayExpr is an instance."""
+
+    _everything = False
+
+
+class PrimExpr(BaseExpr):
+    """Base of tir's numbers (tir.IntImm, ..)."""
+
+
+class Range(Node):
+    """The numbers from `begin` to before `end`; with one argument from 0. `min` and `extent` say it otherwise."""
+
+    _everything = False
+
+    def __init__(self, begin, end=None, span=None):
+        self.min, self.extent, self.span = (0, begin, span) if end is None else (begin, end - begin, span)
+
+    @staticmethod
+    def from_min_extent(min_value, extent, span=None):
+        """`extent` numbers from `min_value`."""
+        return Range(min_value, min_value + extent, span)
+
+    def __eq__(self, other):
+        return isinstance(other, Range) and (self.min, self.extent) == (other.min, other.extent)
+
+    def __hash__(self):
+        return hash((self.min, self.extent))
+
+    def __repr__(self):
+        return f"range(min={self.min}, ext={self.extent})"

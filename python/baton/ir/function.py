@@ -4,6 +4,12 @@ from .._load import core
 BaseFunc = core.Function
 
 
+class CallingConv:
+    """How a kernel is called, in TVM's numbers."""
+
+    DEFAULT, C_PACKED_FUNC, DEVICE_KERNEL_LAUNCH = range(3)
+
+
 class DictAttrs(dict):
     """Attributes of a function by name; also read as attrs.NAME."""
 

@@ -6,56 +6,126 @@ Op.get = staticmethod(core.get_op)
 Op.list_op_names = staticmethod(core.list_op_names)
 
 _TARGET = "target."
-_attrs = {}  # (operator, key) -> (value, level): what nobody in C++ reads, and a copy of what target rules were given
+_ASKED_BY_PASSES = ("FTVMLegalize", "FTVMQnnLegalize", "FTVMQnnCanonicalize", "FTVMAlterOpLayout", "FTVMConvertOpLayout")
+_NEEDS_TE = ("FTVMStrategy", "FTVMCompute", "FTVMSchedule", "FShapeFunc", "FInferCorrectLayout", "TShapeDataDependent")
+_attrs = {}  # (operator, key) -> (value, level)
 
 
-def _known_elsewhere(key):
-    """Attributes that TVM's own passes read: a rule of that name would change nothing here."""
-    return key[:1] in ("F", "T") and key[1:2].isupper()
+class OpPattern:
+    """How an operator may be fused: the values of TOpPattern."""
+
+    ELEMWISE, BROADCAST, INJECTIVE, COMM_REDUCE, OUT_ELEMWISE_FUSABLE, TUPLE, OPAQUE = 0, 1, 2, 3, 4, 7, 8
 
 
 def register_op_attr(op_name, attr_key, value=None, level=10):
     """Gives an operator an attribute; as a decorator of the value when that is not given.
 
     `target.<compiler>`: f(call) -> bool, whether that compiler takes a call of the operator (relay.transform.AnnotateTarget).
-    A value of a higher level replaces one of a lower; UsageError for two of one level. NotImplementedError for attributes
-    that TVM's own passes read.
+    FTVMLegalize, FTVMQnnLegalize, FTVMQnnCanonicalize, FTVMAlterOpLayout, FTVMConvertOpLayout: what passes ask; see
+    relay.op.op.register_legalize and the others. FPrimalGradient and FTVMMixedPrecisionConversionType are known too.
+    TOpPattern and TOpIsStateful can be changed for operators that relay.op.op.register has made.
+    A value of a higher level replaces one of a lower; UsageError for two of one level. Any other attribute is kept, and read by
+    get_attr. NotImplementedError for those that describe kernels with te, and for rules that are C++ in Baton.
     """
     core.get_op(op_name)
 
     def register(given):
         key = (op_name, attr_key)
-        if attr_key.startswith(_TARGET):
-            core.register_target_rule(op_name, attr_key[len(_TARGET):], given, level)
-        elif _known_elsewhere(attr_key):
-            raise NotImplementedError(f"register_op_attr: Baton does not read {attr_key} from Python (docs/compatibility.md)")
-        elif key in _attrs and _attrs[key][1] == level:
+        if key in _attrs and _attrs[key][1] == level and not attr_key.startswith(_TARGET):
             raise core.UsageError(f"attribute {attr_key} of {op_name} is already registered with level {level}")
-        if key not in _attrs or _attrs[key][1] < level:
-            _attrs[key] = (given, level)
+        if key in _attrs and _attrs[key][1] > level:
+            return given
+        _tell(op_name, attr_key, given, level)
+        _attrs[key] = (given, level)
         return given
 
     return register if value is None else register(value)
 
 
+def _tell(op_name, key, given, level):
+    """Hands an attribute to the passes that read it."""
+    if key.startswith(_TARGET):
+        core.register_target_rule(op_name, key[len(_TARGET):], given, level)
+    elif key in _ASKED_BY_PASSES:
+        core.set_op_hook(op_name, key, given)
+    elif key == "FPrimalGradient":
+        from ..relay.op.op import register_gradient
+
+        register_gradient(op_name, given)
+    elif key == "FTVMMixedPrecisionConversionType":
+        core.register_mixed_precision(op_name, given, level)
+    elif key in ("TOpPattern", "TOpIsStateful"):
+        core.change_op(op_name, key, int(given))
+    elif key in _NEEDS_TE:
+        raise NotImplementedError(f"register_op_attr: {key} describes kernels with te, which Baton does not have")
+    elif key[:1] in ("F", "T") and key[1:2].isupper() and key != "FTVMExternalCompiler":
+        raise NotImplementedError(f"register_op_attr: Baton does not read {key} from Python (docs/compatibility.md)")
+
+
 def _get_attr(self, attr_name):
     """The attribute, or None."""
+    if attr_name in ("TOpPattern", "TOpIsStateful"):
+        return core.op_fact(self.name, attr_name)
     return _attrs.get((self.name, attr_name), (None, 0))[0]
 
 
 def _has_attr(self, attr_name):
-    return (self.name, attr_name) in _attrs
+    """Whether it has an attribute that was registered from Python (or one that every operator has)."""
+    return (self.name, attr_name) in _attrs or attr_name in ("TOpPattern", "TOpIsStateful")
 
 
 def _set_attr(self, attr_name, value, plevel=10):
+    """Gives it an attribute; see register_op_attr."""
     register_op_attr(self.name, attr_name, value, plevel)
 
 
 def _reset_attr(self, attr_name):
-    """Forgets the attribute."""
+    """Forgets the attribute. What passes ask of the operator, they no longer do, whatever Baton's own rule would be."""
+    forget_attr(self, attr_name)
+    if attr_name in _ASKED_BY_PASSES:
+        core.set_op_hook(self.name, attr_name, None)
+
+
+def forget_attr(op, attr_name):
+    """Takes away what was registered from Python: Baton's own rules are back."""
     if attr_name.startswith(_TARGET):
-        core.reset_target_rule(self.name, attr_name[len(_TARGET):])
-    _attrs.pop((self.name, attr_name), None)
+        core.reset_target_rule(op.name, attr_name[len(_TARGET):])
+    if attr_name in _ASKED_BY_PASSES:
+        core.reset_op_hook(op.name, attr_name)
+    _attrs.pop((op.name, attr_name), None)
+
+
+def _add_type_rel(self, rel_name, type_rel_func=None):
+    """How an operator that relay.op.op.register has made is typed: `type_rel_func(arg_types, attrs)` -> the result's type, or
+    None while the types of arguments are not known enough; without it TVM's relation "Identity" or "Broadcast"."""
+    core.set_type_relation(self.name, rel_name, type_rel_func)
+
+
+def _add_argument(self, name, type, description):  # pylint: disable=redefined-builtin
+    """Names the next argument of an operator that relay.op.op.register has made."""
+    core.add_op_argument(self.name, name, description)
+
+
+def _set_num_inputs(self, n):
+    """How many arguments an operator that relay.op.op.register has made takes; -1: any number."""
+    core.change_op(self.name, "num_inputs", n)
+
+
+def _set_support_level(self, level):
+    """Support levels have no meaning in Baton; accepted."""
+
+
+def _set_attrs_type_key(self, key):
+    """The type of attributes; an operator that relay.op.op.register has made has none, which is what "DictAttrs" is here."""
+    if key not in ("DictAttrs", ""):
+        raise NotImplementedError(f"Op.set_attrs_type_key: attributes of {key} cannot be given to operators made in Python")
 
 
 Op.get_attr, Op.has_attr, Op.set_attr, Op.reset_attr = _get_attr, _has_attr, _set_attr, _reset_attr
+Op.add_type_rel, Op.add_argument, Op.set_num_inputs = _add_type_rel, _add_argument, _set_num_inputs
+Op.set_support_level, Op.set_attrs_type_key = _set_support_level, _set_attrs_type_key
+
+
+def register_intrin_lowering(op_name, target, *, f=None, level=10):
+    """Intrinsics of TIR are lowered in TVM's own code generators: NotImplementedError."""
+    raise NotImplementedError("register_intrin_lowering: Baton's kernels are not made from TIR")

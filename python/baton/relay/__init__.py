@@ -34,6 +34,24 @@ def __getattr__(name):
         from .prelude import Prelude
 
         return Prelude
-    if name in op.NAMES:
-        return op.builder(name)
-    not_provided(__name__, name)
+    if name in _LATER:
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
+    found = getattr(op, name, None)
+    if found is None:
+        not_provided(__name__, name)
+    globals()[name] = found
+    return found
+
+
+# Behind the functions: what is in here by way of other modules.
+from ..ir import SourceName, Span, TypeConstraint, TypeRelation  # noqa: E402
+from .op import random  # noqa: E402
+from .transform import build_config  # noqa: E402
+
+_LATER = ("base", "collage", "data_dep_optimization", "reg")
+
+
+def __dir__():
+    return sorted({*globals(), *_LATER, "Prelude", "prelude", "testing", *dir(op)})

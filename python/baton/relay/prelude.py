@@ -2,6 +2,15 @@
 import itertools
 
 from .._load import core
+from .._refused import refused
+from ..ir import Constructor, GlobalTypeVar, GlobalVar, IRModule, TensorType, TypeCall, TypeData
+from .adt import Clause, Match, PatternConstructor, PatternVar, PatternWildcard
+from .analysis import free_vars
+from .expr import If, Var, const
+from .function import Function
+from .op import add, equal, subtract
+from .transform import ToANormalFormExpr
+from .ty import Any, scalar_type
 
 _ADDED = itertools.count()  # of element types, in this process: as in TVM, fresh variables of every prelude differ
 _DTYPES = ("float32", "float16", "float64", "int32", "uint8", "int8", "int16", "uint16", "int64")
@@ -15,8 +24,6 @@ class Prelude:
     """
 
     def __init__(self, mod=None):
-        from ..ir import IRModule
-
         self.mod = IRModule() if mod is None else mod
         self.load_prelude()
 
@@ -61,4 +68,40 @@ class Prelude:
         raise AttributeError(f"Prelude has no attribute {name}")
 
 
-__all__ = ["Prelude"]
+_STATIC = "tensor arrays of a static shape are not provided yet"
+
+
+class TensorArrayOps:
+    """The functions and data types of tensor arrays of an element type. Prelude defines them when it is made."""
+
+    def __init__(self, prelude, dtype):
+        self.prelude, self.dtype = prelude, dtype
+
+    def get_name(self, canonical):
+        """The name for the element type."""
+        return self.prelude.get_name(canonical, self.dtype)
+
+    def get_global_var(self, canonical):
+        """The GlobalVar of a function."""
+        return self.prelude.get_global_var(canonical, self.dtype)
+
+    def get_type(self, canonical):
+        """[type, constructor, ...] of a data type."""
+        return self.prelude.get_type(canonical, self.dtype)
+
+    def get_ctor(self, canonical):
+        """A constructor of the tensors of the element type."""
+        return self.prelude.get_tensor_ctor(canonical, self.dtype)
+
+    def register(self):
+        """Defines all of it, unless it is there."""
+        if f"tensor_array_{self.dtype}" not in {var.name_hint for var in self.prelude.mod.get_global_vars()}:
+            core.import_tensor_array(self.prelude.mod, self.dtype, next(_ADDED))
+
+
+def get_tensor_array_shape(expr, dtype, prelude):
+    """The static shape of a tensor array's tensors; None, which is right as none has one."""
+    return None
+
+
+StaticTensorArrayOps = refused(__name__, "StaticTensorArrayOps", _STATIC)

@@ -1,6 +1,7 @@
 """Quantisation of float programs: relay.quantize.quantize under qconfig(...)."""
 import threading
 
+from .._ffi_names import Object
 from .._load import core, not_provided
 
 _DEFAULTS = {
@@ -64,9 +65,9 @@ def _stack():
     return _entered.configs
 
 
-def qconfig(**values):
+def qconfig(**kwargs):
     """A QConfig with these values, the rest at their defaults."""
-    return QConfig(**values)
+    return QConfig(**kwargs)
 
 
 def current_qconfig():
@@ -122,6 +123,55 @@ def quantize(mod, params=None, dataset=None):
     if dataset is not None:
         raise NotImplementedError("quantize: choosing scales by a data set is not provided yet; use calibrate_mode=\"global_scale\"")
     return _pass("quantize")(core.bind_params(mod, _native(params)) if params else mod)
+
+
+class QuantizeContext:
+    """What an annotation by rules in Python would count; Baton's annotation is C++, so nothing is skipped or counted."""
+
+    Current = None
+
+    def __init__(self):
+        self.qnode_map, self.conv2d_counter, self.stop = {}, 0, False
+
+    def check_to_skip(self, ref_call):
+        """Whether a call is not annotated: once stop_quantize() was called."""
+        return self.stop
+
+    def stop_quantize(self):
+        """From now on check_to_skip() says True."""
+        self.stop = True
+
+    def reset(self):
+        """As if new."""
+        self.conv2d_counter, self.stop = 0, False
+
+    def __enter__(self):
+        self._outer, QuantizeContext.Current = QuantizeContext.Current, self
+        self.reset()
+        return self
+
+    def __exit__(self, *exception):
+        QuantizeContext.Current = self._outer
+
+
+def quantize_context():
+    """A QuantizeContext."""
+    return QuantizeContext()
+
+
+def partition_conversions(mod, quantized_dtypes, ensure_fully_integral):
+    """Conversions as functions of their own, beside the integer part: NotImplementedError."""
+    raise NotImplementedError("partition_conversions is not provided yet; qconfig(partition_conversions=\"disabled\") is the default")
+
+
+def register_annotate_function(op_name, frewrite=None, level=10):
+    """Rules of annotation are C++ in Baton: NotImplementedError."""
+    raise NotImplementedError("register_annotate_function: rules of quantisation are C++ in Baton, none is read from Python")
+
+
+def register_partition_function(op_name, frewrite=None, level=10):
+    """Rules of partitioning are C++ in Baton: NotImplementedError."""
+    raise NotImplementedError("register_partition_function: rules of quantisation are C++ in Baton, none is read from Python")
 
 
 def __getattr__(name):

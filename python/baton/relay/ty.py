@@ -2,6 +2,7 @@
 from .._load import core, not_provided
 from ..ir.adt import TypeCall, TypeData
 from ..ir.type import GlobalTypeVar, TypeKind, TypeVar
+from ..ir.type_relation import TypeConstraint, TypeRelation
 
 Any = core.Any
 Type = core.Type

@@ -1,6 +1,9 @@
 """What to compile for."""
 from .._load import core, not_provided
 from .compilation_config import make_compilation_config
+from .factories import (arm_cpu, bifrost, create, cuda, hexagon, intel_graphics, list_tags, mali, rasp, riscv_cpu, rocm, stm32,
+                        vta)
+from .generic_func import GenericFunc, generic_func, get_native_generic_func, override_native_generic_func
 from .virtual_device import VirtualDevice
 
 

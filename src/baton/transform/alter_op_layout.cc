@@ -9,6 +9,8 @@
 
 #include "baton/schedule/conv_algorithm.h"
 #include "baton/transform/build.h"
+#include "baton/transform/infer_type.h"
+#include "baton/transform/layout_flow.h"
 #include "baton/transform/layout_rewriter.h"
 
 namespace baton {
@@ -140,16 +142,26 @@ std::optional<AlteredCall> alter_dense(const CallNode& call, const Machine& mach
   return altered;
 }
 
+// Calls of operators that the user has a rule for, by that rule.
+Function altered_by_user(const Function& function, const IRModule& module) {
+  const Function altered = spread_layouts(function, [](const CallNode& call, const std::vector<Expr>& args) {
+    return wish_of_user(OpQuestion::kAlterOpLayout, call, args, {}, [] { return std::optional<WantedCall>(); });
+  });
+  return as_ref<FunctionNode>(infer_type(altered, module.get()));
+}
+
 }  // namespace
 
 Pass alter_op_layout_for(const Machine& machine) {
-  return function_pass({3, "AlterOpLayout", {"InferType"}}, [machine](const Function& function,
-                                                                      const IRModule&, const PassContext&) {
-    return change_layouts(function, [&](const CallNode& call) -> std::optional<AlteredCall> {
-      if (call.op()->name == "nn.conv2d") return alter_conv2d(call, machine);
-      if (call.op()->name == "nn.dense") return alter_dense(call, machine);
-      return std::nullopt;
-    });
+  return function_pass({3, "AlterOpLayout", {"InferType"}}, [machine](const Function& function, const IRModule& module, const PassContext&) {
+    const bool asks = has_op_hooks(OpQuestion::kAlterOpLayout);
+    return change_layouts(asks ? altered_by_user(function, module) : function,
+                          [&](const CallNode& call) -> std::optional<AlteredCall> {
+                            if (asks && op_hook(*call.op(), OpQuestion::kAlterOpLayout)) return std::nullopt;
+                            if (call.op()->name == "nn.conv2d") return alter_conv2d(call, machine);
+                            if (call.op()->name == "nn.dense") return alter_dense(call, machine);
+                            return std::nullopt;
+                          });
   });
 }
 

@@ -3,7 +3,7 @@
 //                              the channels; input channels at most as many as output channels
 //   the same, depthwise    ->  nn.contrib_depthwise_conv2d_NCHWc
 //   nn.dense               ->  nn.contrib_dense_pack: rows of the weight in blocks of the most that fit two registers
-// Other groups, other layouts and other operators stay. (Builds choose otherwise: alter_op_layout.cc.)
+// Other groups, other layouts and other operators stay. An answer of the user's counts instead. (Builds choose otherwise: alter_op_layout.cc.)
 #include "baton/pass/pass.h"
 #include "baton/target/machine.h"
 #include "baton/target/current_target.h"
@@ -66,10 +66,12 @@ Pass alter_op_layout() {
   return function_pass({3, "AlterOpLayout", {"InferType"}}, [](const Function& function, const IRModule&, const PassContext&) {
     const TargetRef target = current_target();
     const int lanes = target ? float_lanes(*target) : Machine::host().float_lanes;
-    return spread_layouts(function, [&](const CallNode& call) -> std::optional<WantedCall> {
-      if (call.op()->name == "nn.conv2d") return wanted_conv2d(call, lanes);
-      if (call.op()->name == "nn.dense") return wanted_dense(call, lanes);
-      return std::nullopt;
+    return spread_layouts(function, [&](const CallNode& call, const std::vector<Expr>& args) {
+      return wish_of_user(OpQuestion::kAlterOpLayout, call, args, {}, [&]() -> std::optional<WantedCall> {
+        if (call.op()->name == "nn.conv2d") return wanted_conv2d(call, lanes);
+        if (call.op()->name == "nn.dense") return wanted_dense(call, lanes);
+        return std::nullopt;
+      });
     });
   });
 }

@@ -90,9 +90,15 @@ class Converter {
  public:
   explicit Converter(const DesiredLayouts& layouts) : layouts_(layouts) {}
 
-  std::optional<WantedCall> operator()(const CallNode& call) {
+  std::optional<WantedCall> operator()(const CallNode& call, const std::vector<Expr>& args) {
+    const auto desired = layouts_.find(call.op()->name);
+    if (desired == layouts_.end()) return own(call, desired);
+    return wish_of_user(OpQuestion::kConvertOpLayout, call, args, desired->second, [&] { return own(call, desired); });
+  }
+
+ private:
+  std::optional<WantedCall> own(const CallNode& call, DesiredLayouts::const_iterator desired) {
     const OpDef& op = *call.op();
-    const auto desired = layouts_.find(op.name);
     if (desired == layouts_.end()) {
       if (is_conv(op) && warned_.insert(op.name).second) log_line("ConvertLayout: Desired layout(s) not specified for op: " + op.name);
       return std::nullopt;
@@ -103,7 +109,6 @@ class Converter {
     throw UsageError("ConvertLayout: " + desired->first + " has no layout to convert");
   }
 
- private:
   const DesiredLayouts& layouts_;
   std::set<std::string> warned_;
 };
@@ -136,7 +141,9 @@ Pass convert_layout(const PassArgs& args) {
   return function_pass({3, "ConvertLayout", {"InferType", "CanonicalizeOps"}},
                        [layouts](const Function& function, const IRModule&, const PassContext&) {
                          Converter converter(layouts);
-                         return spread_layouts(function, [&](const CallNode& call) { return converter(call); });
+                         return spread_layouts(function, [&](const CallNode& call, const std::vector<Expr>& args) {
+                           return converter(call, args);
+                         });
                        });
 }
 

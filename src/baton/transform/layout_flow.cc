@@ -108,8 +108,9 @@ class LayoutSpreader final : public Rewriter {
       }
     query.was = before->inputs;
 
-    auto wanted = wish_(call);
+    auto wanted = wish_(call, as<CallNode>(rebuilt)->args());
     if (!wanted) wanted = WantedCall{op, call.attrs(), ""};
+    if (!wanted->args.empty()) replace(args, wanted->args);
     const LayoutFlowRule* now_rule = layout_flow_rule_of(*wanted->op);
     const LayoutQuery now{*wanted->op, wanted->attrs, types, results, std::move(query.was), std::move(query.now)};
     const auto after = now_rule ? now_rule->infer(now) : std::nullopt;
@@ -117,6 +118,17 @@ class LayoutSpreader final : public Rewriter {
       return in_program_layout(call, rebuilt);
     if (after->attrs) wanted->attrs = after->attrs;
     return finish(call, rebuilt, *wanted, args, now.now, *before, *after);
+  }
+
+  /// The user's arguments in the place of the program's: they lie as those do.
+  static void replace(std::vector<Parts>& parts, const std::vector<Expr>& args) {
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const auto* literal = as<TupleNode>(args[i]);
+      for (size_t k = 0; k < parts[i].size(); ++k) {
+        if (literal && k < literal->fields().size()) parts[i][k].expr = literal->fields()[k];
+        if (!literal && parts[i].size() == 1) parts[i][k].expr = args[i];
+      }
+    }
   }
 
   /// How `part` lies now, in the letters that its reader has for the axes: behind transpose(axes=[0, 1, 3, 2]) what was NCWH
@@ -229,6 +241,21 @@ class LayoutSpreader final : public Rewriter {
 };
 
 }  // namespace
+
+std::optional<WantedCall> wish_of_user(OpQuestion question, const CallNode& call, const std::vector<Expr>& args,
+                                       const std::vector<std::string>& desired,
+                                       const std::function<std::optional<WantedCall>()>& own) {
+  const auto hook = op_hook(*call.op(), question);
+  if (!hook) return own();
+  const Expr answer = *hook ? (*hook)({call, args, desired}) : Expr();
+  if (!answer) return std::nullopt;
+  const auto* made = as<CallNode>(answer);
+  if (!made || !made->op()) throw UsageError(call.op()->name + ": a layout rule returns a call of an operator, or nothing");
+  if (made->args().size() != args.size())
+    throw UsageError(call.op()->name + ": a layout rule returned a call of " + std::to_string(made->args().size()) +
+                     " arguments; as many as there were (" + std::to_string(args.size()) + ") are expected");
+  return WantedCall{made->op(), made->attrs(), "was altered by a rule of the user", made->args()};
+}
 
 Function spread_layouts(const Function& function, const LayoutWish& wish) {
   return as_ref<FunctionNode>(LayoutSpreader(function, wish).run(function));

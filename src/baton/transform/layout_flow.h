@@ -6,9 +6,11 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "baton/ir/expr.h"
 #include "baton/ir/op.h"
+#include "baton/transform/op_hooks.h"
 
 namespace baton {
 
@@ -17,10 +19,16 @@ struct WantedCall {
   const OpDef* op;
   Attrs attrs;
   std::string wants;  ///< "computes in NCHW16c", for the reason of what is added
+  std::vector<Expr> args = {};  ///< what is read in place of the call's arguments; empty: those
 };
 
-/// Nothing: the call stays what it is. `call` is typed.
-using LayoutWish = std::function<std::optional<WantedCall>(const CallNode& call)>;
+/// Nothing: the call stays what it is. `call` is typed; `args` are its arguments as they are computed now.
+using LayoutWish = std::function<std::optional<WantedCall>(const CallNode& call, const std::vector<Expr>& args)>;
+
+/// What the user answers (FTVMAlterOpLayout, FTVMConvertOpLayout); `own` is asked for operators without such an answer.
+std::optional<WantedCall> wish_of_user(OpQuestion question, const CallNode& call, const std::vector<Expr>& args,
+                                       const std::vector<std::string>& desired,
+                                       const std::function<std::optional<WantedCall>()>& own);
 
 /// `function` (typed), computed as wished. Its parameters and result keep their layouts.
 Function spread_layouts(const Function& function, const LayoutWish& wish);

@@ -48,8 +48,9 @@ class Scopes {
     const ScopeId scope = of(&node);
     if (const auto* function = as<FunctionNode>(&node)) {
       if (is_closed(Expr(&node))) return;
-      for (const Var& param : function->params()) use(param.get(), scope);
-      use(function->body().get(), open(node, scope, 1));
+      const ScopeId body = open(node, scope, 1);
+      for (const Var& param : function->params()) use(param.get(), body);  // `let %x = %param` stays inside
+      use(function->body().get(), body);
     } else if (const auto* branch = as<IfNode>(&node)) {
       const ScopeId first = open(node, scope, 2);
       use(branch->condition().get(), scope);

@@ -84,8 +84,8 @@ def test_errors_of_predicates_arrive(module, dense_goes_to):
         relay.transform.AnnotateTarget("mine")(module)
     with pytest.raises(tvm.error.UsageError, match="already registered"):
         tvm.ir.register_op_attr("nn.dense", "target.mine", fails)
-    with pytest.raises(NotImplementedError, match="FTVMLegalize"):
-        tvm.ir.register_op_attr("nn.dense", "FTVMLegalize", fails)
+    with pytest.raises(NotImplementedError, match="FTVMStrategy"):
+        tvm.ir.register_op_attr("nn.dense", "FTVMStrategy", fails)
 
 
 def test_attributes_of_operators():

@@ -94,6 +94,22 @@ def test_an_initializer_replaces_xavier():
 
 
 def test_what_is_not_provided_says_why():
-    for name in ("dcgan", "resnet_3d", "synthetic"):
-        with pytest.raises(NotImplementedError, match=name):
-            getattr(testing, name).get_workload(1)
+    with pytest.raises(NotImplementedError, match="synthetic"):
+        testing.synthetic.get_workload(1)
+
+
+@pytest.mark.parametrize("layout, shape", [("NCHW", (2, 3, 64, 64)), ("NHWC", (2, 64, 64, 3))])
+def test_dcgan_makes_images_of_noise(layout, shape):
+    module, params = testing.dcgan.get_workload(2, ngf=8, layout=layout)
+    assert module["main"].ret_type.concrete_shape == shape and "g2_deconv_weight" in params
+    with pytest.raises(ValueError, match="64 by 64"):
+        testing.dcgan.get_net(1, oshape=(3, 32, 32))
+
+
+@pytest.mark.parametrize("layers, layout", [(18, "NCDHW"), (50, "NCDHW"), (18, "NDHWC")])
+def test_resnet_3d_has_types(layers, layout):
+    image = (3, 8, 32, 32) if layout == "NCDHW" else (8, 32, 32, 3)
+    net = testing.run_infer_type(testing.resnet_3d.get_net(2, 10, layers, image, layout))
+    assert net.ret_type.concrete_shape == (2, 10) and net.params[0].name_hint == "data"
+    with pytest.raises(ValueError, match="19 layers"):
+        testing.resnet_3d.get_net(1, 10, 19)

@@ -1,7 +1,15 @@
 """Patterns over dataflow graphs: what matches is found, cut out as functions, or rewritten."""
+from ..._ffi_names import Node, Object
 from ..._load import core, not_provided
 
 DFPattern = core.DFPattern
+Expr = core.RelayExpr
+get = core.get_op
+
+
+def register_df_node(type_key=None):
+    """Class decorator: keeps the class as it is. Patterns are made by the functions of this module."""
+    return type_key if isinstance(type_key, type) else lambda cls: cls
 
 
 def wildcard():
@@ -228,4 +236,8 @@ DFPattern.optional = lambda self, option_constructor: self | option_constructor(
 
 
 def __getattr__(name):
+    if name == "make_node":
+        from ...ir import make_node
+
+        return make_node
     not_provided(__name__, name)

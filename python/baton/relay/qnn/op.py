@@ -1,6 +1,9 @@
 """Builders of quantised operators, with TVM's signatures."""
 from ..._load import core, not_provided
-from ..expr import Call, Tuple, as_expr, const
+from ...ir.op import register_op_attr
+from ...target import Target
+from ..expr import Call, Tuple, TupleWrapper, as_expr, const
+from ..op.nn.utils import get_pad_tuple2d
 
 SQNN_DTYPE_TO_CODE = {"disable": 0, "int8": 1, "uint8": 2, "int32": 3}
 
@@ -125,6 +128,21 @@ globals().update({_name: _binary(_name) for _name in ("add", "mul", "subtract")}
 globals().update({_name: _unary(_name) for _name in ("abs", "erf", "exp", "hardswish", "log", "rsqrt", "sigmoid", "sqrt", "tanh")})
 
 
+def register_qnn_legalize(op_name, legal_op=None, level=10):
+    """f(attrs, inputs, types) -> an expression that takes the call's place, or None: asked by qnn.transform.Legalize."""
+    return register_op_attr(op_name, "FTVMQnnLegalize", legal_op, level)
+
+
+def register_qnn_canonicalize(op_name, legal_op=None, level=10):
+    """f(attrs, inputs, types) -> an expression that takes the call's place, or None: asked by qnn.transform.CanonicalizeOps."""
+    return register_op_attr(op_name, "FTVMQnnCanonicalize", legal_op, level)
+
+
+def target_has_sse41(target):
+    """Whether a processor of x86, by its name (-mcpu), has SSE 4.1."""
+    return core.target_has_sse41(f"llvm -mcpu={target}" if target else "llvm")
+
+
 class RequantizeConfig:
     """What qnn.requantize means by "None"; a context."""
 
@@ -139,9 +157,9 @@ class RequantizeConfig:
         core.exit_requantize_config()
 
 
-def requantize_config(**values):
+def requantize_config(**kwargs):
     """RequantizeConfig(rounding=, compute_dtype=): UPWARD or TONEAREST, and int64, float32 or float64."""
-    return RequantizeConfig(**values)
+    return RequantizeConfig(**kwargs)
 
 
 def current_requantize_config():
@@ -150,4 +168,8 @@ def current_requantize_config():
 
 
 def __getattr__(name):
+    if name == "Object":
+        from ..._ffi_names import Object
+
+        return Object
     not_provided(__name__, name)

@@ -25,6 +25,16 @@ class Initializer:
         raise NotImplementedError("a subclass says how weights are made")
 
 
+class Constant(Initializer):
+    """Every weight is `value`."""
+
+    def __init__(self, value=0.0, **kwargs):
+        self.value = value
+
+    def _init_weight(self, name, arr):
+        arr[:] = self.value
+
+
 class Xavier(Initializer):
     """Weights spread by magnitude / fan (Glorot and Bengio 2010), from numpy's global generator.
 

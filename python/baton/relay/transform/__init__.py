@@ -1,40 +1,43 @@
 """Passes: one function per pass that is registered in C++, which makes it."""
 from ..._load import core, not_provided
+from ..._signature import signature_of
 from ...ir.transform import ModulePass, Pass, PassContext, PassInfo, PrintIR, Sequential, decorate_pass, module_pass
 
 FunctionPass = core.Pass
 
-# Where TVM takes arguments by position too. None means: as if it was not given.
-_PARAMETERS = {
-    "AnnotateTarget": ("targets", "include_non_call_ops"),
-    "ChangeBatch": ("data", "batch_size"),
-    "CombineParallelBatchMatmul": ("min_num_branches",),
-    "CombineParallelConv2D": ("min_num_branches",),
-    "CombineParallelDense": ("min_num_branches", "to_batch"),
-    "Conv2dToSparse": ("weight_name", "weight_shape", "layout", "kernel_size"),
-    "Conv2dToSparse2": ("layout", "kernel_size", "blocksize", "sparsity_threshold"),
-    "ConvertLayout": ("desired_layouts",),
-    "DeadCodeElimination": ("inline_once", "ignore_impurity"),
-    "DenseToSparse": ("weight_name", "weight_shape"),
-    "EliminateCommonSubexpr": ("fskip",),
-    "EtaExpand": ("expand_constructor", "expand_global_var"),
-    "FakeQuantizationToInteger": ("hard_fail", "use_qat"),
-    "FoldConstant": ("fold_qnn",),
-    "FuseOps": ("fuse_opt_level",),
-    "Legalize": ("legalize_map_attr_name",),
-    "MarkCompilerFunctionsAsExtern": ("compiler_filter",),
-    "OutlineCompilerFunctionsWithExistingGlobalSymbols": ("compiler_filter",),
-    "PartitionGraph": ("mod_name", "bind_constants"),
-    "RemoveUnusedFunctions": ("entry_functions",),
-    "SimplifyFCTranspose": ("target_weight_name",),
-    "SplitArgs": ("max_function_args",),
-    "ToMixedPrecision": ("mixed_precision_type", "missing_op_mode"),
-}
+# Where TVM's passes take arguments, by position too. What is not given is left to the pass; so is None.
+_SIGNATURES = """
+AnnotateTarget(targets, include_non_call_ops=True)
+ChangeBatch(data, batch_size=16)
+CombineParallelBatchMatmul(min_num_branches=3)
+CombineParallelConv2D(min_num_branches=3)
+CombineParallelDense(min_num_branches=3, to_batch=True)
+Conv2dToSparse(weight_name, weight_shape, layout, kernel_size)
+Conv2dToSparse2(layout, kernel_size, blocksize, sparsity_threshold)
+ConvertLayout(desired_layouts)
+DeadCodeElimination(inline_once=False, ignore_impurity=False)
+DenseToSparse(weight_name, weight_shape)
+EliminateCommonSubexpr(fskip=None)
+EtaExpand(expand_constructor=False, expand_global_var=False)
+FakeQuantizationToInteger(hard_fail=False, use_qat=False)
+FoldConstant(fold_qnn=False)
+FuseOps(fuse_opt_level=-1)
+Legalize(legalize_map_attr_name='FTVMLegalize')
+MarkCompilerFunctionsAsExtern(compiler_filter='')
+OutlineCompilerFunctionsWithExistingGlobalSymbols(compiler_filter='')
+PartitionGraph(mod_name='default', bind_constants=True)
+RemoveUnusedFunctions(entry_functions=None)
+SimplifyFCTranspose(target_weight_name)
+SplitArgs(max_function_args)
+ToMixedPrecision(mixed_precision_type='float16', missing_op_mode=1)
+"""
+_BY_PASS = {_text.split("(")[0]: signature_of(_text) for _text in _SIGNATURES.splitlines() if _text}
 
 
 def factory(name):
     """The function that makes pass `name`. UsageError for arguments it does not know."""
-    parameters = _PARAMETERS.get(name, ())
+    signature = _BY_PASS.get(name, signature_of("make()"))
+    parameters = list(signature.parameters)
 
     def make(*args, **kwargs):
         if len(args) > len(parameters):
@@ -44,6 +47,7 @@ def factory(name):
 
     make.__name__ = make.__qualname__ = name.rsplit(".", 1)[-1]
     make.__doc__ = f"Makes the pass {name}({', '.join(parameters)})."
+    make.__signature__ = signature
     return make
 
 
@@ -77,6 +81,13 @@ def _for_targets(name):
 
 
 PlanDevices, AnnotateMemoryScope = _for_targets("PlanDevices"), _for_targets("AnnotateMemoryScope")
+
+
+def build_config(opt_level=2, required_pass=None, disabled_pass=None, trace=None):
+    """A PassContext, as older scripts make it. `trace` had a meaning before instruments: NotImplementedError when given."""
+    if trace is not None:
+        raise NotImplementedError("build_config: trace is gone since TVM 0.8; use PassContext(instruments=[...])")
+    return PassContext(opt_level=opt_level, required_pass=required_pass, disabled_pass=disabled_pass)
 
 
 def recast(expr, dtype, out_dtype, ops=None, skip_layers=None):
@@ -160,6 +171,37 @@ def Defunctionalization(func, mod):  # noqa: N802
 def ToANormalFormExpr(e):  # noqa: N802
     """The expression `e` in A-normal form."""
     return core.to_a_normal_form_expr(e)
+
+
+def mangle_module_name(mod_name):
+    """The prefix of the functions of a module of that name."""
+    return "tvmgen_" + mod_name if mod_name else "tvmgen"
+
+
+def InferTypeLocal(expr):  # noqa: N802
+    """The type of an expression, which may have free variables."""
+    main = InferType()(core.IRModule.from_expr(expr))["main"]
+    return main.checked_type if isinstance(expr, core.Function) else main.body.checked_type
+
+
+def FoldConstantExpr(expr, mod, fold_qnn=False):  # noqa: N802
+    """The expression `expr` with what is constant computed. mod: the functions that it calls."""
+    module = mod.copy()
+    module["_folded"] = expr if isinstance(expr, core.Function) else core.Function(core.free_vars(expr), expr)
+    folded = FoldConstant(fold_qnn)(InferType()(module))["_folded"]
+    return folded if isinstance(expr, core.Function) else folded.body
+
+
+def CollagePartition(config, cost_estimator=None):  # noqa: N802
+    """Choosing partitions by what they cost: NotImplementedError."""
+    raise NotImplementedError("CollagePartition is not provided: choose partitions by AnnotateTarget and MergeComposite")
+
+
+class FlexibleShapeDispatch:
+    """Several programs for several extents of a batch: NotImplementedError."""
+
+    def __init__(self, buckets, axis=0, auto_pad=False, pad_value=0, input_indices=None, affects_output=True):
+        raise NotImplementedError("FlexibleShapeDispatch needs shapes that are known at run time only, which builds do not have yet")
 
 
 def __getattr__(name):

@@ -1,0 +1,188 @@
+"""Makes builders of operators: from their signatures in TVM (_signatures.py), or from the operators' own blocks."""
+import inspect
+
+from ..._load import core, not_provided
+from ..._signature import signature_of
+from ..expr import Call, Constant, Expr, TupleWrapper, as_expr
+from . import _signatures
+
+NAMES = frozenset(core.list_op_names())
+_NAMED_OTHERWISE = {
+    "reverse_reshape": "contrib_reverse_reshape",
+    "nn.contrib_conv2d_nchwc": "nn.contrib_conv2d_NCHWc",
+    "nn.contrib_depthwise_conv2d_nchwc": "nn.contrib_depthwise_conv2d_NCHWc",
+}
+_WINDOWS = ("kernel_size", "output_padding")  # given as one number, they are as many as there are strides
+
+# How many results a call has that is to be indexed and unpacked; None: it has one.
+_RESULTS = {
+    "nn.batch_norm": lambda given: 3,
+    "nn.dropout": lambda given: 2,
+    "split": lambda given: (given["indices_or_sections"] if isinstance(given["indices_or_sections"], int)
+                            else len(given["indices_or_sections"]) + 1),
+    "meshgrid": lambda given: len(given["data"].fields if hasattr(given["data"], "fields") else given["data"]),
+    "topk": lambda given: 2 if given["ret_type"] == "both" else None,
+    "dyn.topk": lambda given: 2 if given["ret_type"] == "both" else None,
+    "unique": lambda given: 5 if given["return_counts"] else 4,
+    "sparse_fill_empty_rows": lambda given: 3,
+    "sparse_reshape": lambda given: 2,
+    "vision.all_class_non_max_suppression": lambda given: 2 if given["output_format"] == "onnx" else 3,
+    "vision.get_valid_counts": lambda given: 3,
+    "vision.multibox_transform_loc": lambda given: 2,
+    "vision.non_max_suppression": lambda given: 2 if given["return_indices"] else None,
+    **{"random." + each: lambda given: 2 for each in ("multinomial", "normal", "threefry_generate", "threefry_split", "uniform")},
+}
+_facts, _builders, _texts = {}, {}, {}
+
+
+def facts(name):
+    """([names of inputs], {attribute: what it expects}) of an operator."""
+    if name not in _facts:
+        inputs, attrs = core.op_signature(name)
+        _facts[name] = [each for each, _ in inputs], {each[0]: each[4] for each in attrs}
+    return _facts[name]
+
+
+def known(value):
+    """`value`, what it holds when it is a Constant, or None when it is known only when the program runs."""
+    if isinstance(value, Constant):
+        return value.data.numpy().tolist()
+    return None if isinstance(value, Expr) else value
+
+
+def call(name, operands, given=None, /, **attrs):
+    """A call of operator `name`; attributes that are None keep their default.
+
+    With `given`, the builder's arguments by name, a TupleWrapper for operators with several results.
+    """
+    expects = facts(name)[1]
+    values = {each: _attribute(value, expects.get(each, "")) for each, value in attrs.items() if value is not None}
+    made = Call(core.get_op(name), [as_expr(each) for each in operands], core.make_attrs(name, values))
+    size = _RESULTS[name](given) if given is not None and name in _RESULTS else None
+    return made if size is None else TupleWrapper(made, size)
+
+
+def _attribute(value, expects):
+    """As make_attrs takes it: one number for a list of one, lists of plain numbers, Constants by what they hold."""
+    if isinstance(value, Constant) and ("list" in expects or "integer" in expects or "number" in expects):
+        value = value.data.numpy().tolist()
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if expects.startswith("a list"):
+        return [_element(each) for each in value] if isinstance(value, (list, tuple)) else [_element(value)]
+    return _element(value)
+
+
+def _element(value):
+    if isinstance(value, (list, tuple)):
+        return [_element(each) for each in value]
+    if isinstance(value, Expr) or not hasattr(value, "__int__") or hasattr(value, "__float__"):
+        return value
+    return int(value)
+
+
+def _sides(padding, rank, what):
+    """Before and after along each of `rank` axes, from one number, one for each axis, or all."""
+    padding = [padding] if isinstance(padding, int) else [int(each) for each in padding]
+    if len(padding) == 2 * rank:
+        return padding
+    if len(padding) == rank:
+        return padding * 2
+    if len(padding) == 1:
+        return padding * (2 * rank)
+    raise ValueError(f"{what}: padding is 1, {rank} or {2 * rank} numbers, not {len(padding)}")
+
+
+def _fitted(op, name, value, signature):
+    """An argument as the attribute `name`: numbers repeated where TVM repeats them, padding on all sides."""
+    strides = signature.parameters.get("strides")
+    default = signature.parameters[name].default
+    rank = len(default) if isinstance(default, tuple) else 1
+    if name == "padding" and strides is not None and facts(op)[1][name].startswith("a list"):
+        return _sides(value, rank, op)
+    if isinstance(value, int) and not isinstance(value, bool):
+        if rank > 1:
+            return [value] * rank
+        if name in _WINDOWS and strides is not None and isinstance(strides.default, tuple):
+            return [value] * len(strides.default)
+    return value
+
+
+def _named(function, name, signature, op):
+    function.__name__ = function.__qualname__ = name
+    function.__signature__ = signature
+    inputs, attrs = core.op_signature(op)
+    docs = {**{each[0]: each[1] for each in inputs}, **{each[0]: each[3] for each in attrs}}
+    lines = [f"{each}: {docs[each]}" for each in signature.parameters if docs.get(each)]
+    function.__doc__ = "\n".join([core.get_op(op).description, "", *lines])
+    return function
+
+
+def from_signature(op, text):
+    """The builder of `op` with the signature `text`: its first parameters are the operands, the others attributes."""
+    signature = signature_of(text)
+    operands = list(signature.parameters)[:len(facts(op)[0])]
+    attrs = [each for each in signature.parameters if each not in operands]
+
+    def build(*args, **kwargs):
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        given = bound.arguments
+        return call(op, [given[each] for each in operands], given,
+                    **{each: _fitted(op, each, given[each], signature) for each in attrs if given[each] is not None})
+
+    return _named(build, text.split("(")[0], signature, op)
+
+
+def builder(name):
+    """The function that makes calls of operator `name`: inputs first, then attributes, in the order of its text."""
+    if name in _builders:
+        return _builders[name]
+    inputs, attrs = core.op_signature(name)
+    operands = [each for each, _ in inputs]
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter(each, kind) for each in operands]
+    parameters += [inspect.Parameter(each[0], kind, default=each[2] if each[1] else None) for each in attrs if each[0] not in operands]
+    twice = [each[0] for each in attrs if each[0] in operands]
+    signature = inspect.Signature(parameters)
+
+    def build(*args, **kwargs):
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        given = bound.arguments
+        values = {each: value for each, value in given.items() if each not in operands}
+        for each in twice:  # an attribute of an operand's name holds what is known of it
+            value = given[each] if "expression" in facts(name)[1][each] else known(given[each])
+            if value is not None:
+                values[each] = value
+        return call(name, [given[each] for each in operands], given, **values)
+
+    _builders[name] = _named(build, name.rsplit(".", 1)[-1], signature, name)
+    return _builders[name]
+
+
+def _signatures_of(table):
+    if table not in _texts:
+        lines = [line for line in getattr(_signatures, table).splitlines() if line]
+        _texts[table] = {line.split("(")[0]: line for line in lines}
+    return _texts[table]
+
+
+def fill(module, table, prefix=""):
+    """(__getattr__, __dir__) for a module: the builders of a table of signatures that the module does not define itself."""
+    def find(name):
+        texts = _signatures_of(table)
+        op = _NAMED_OTHERWISE.get(prefix + name, prefix + name)
+        if name not in texts or op not in NAMES:
+            if prefix and prefix + name in NAMES:
+                return builder(prefix + name)
+            not_provided(module["__name__"], name)
+        module[name] = made = from_signature(op, texts[name])
+        made.__module__ = module["__name__"]
+        return made
+
+    def names():
+        more = (each[len(prefix):] for each in NAMES if prefix and each.startswith(prefix) and "." not in each[len(prefix):])
+        return sorted({*module, *_signatures_of(table), *more})
+
+    return find, names

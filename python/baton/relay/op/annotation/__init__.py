@@ -1,0 +1,11 @@
+"""relay.annotation: operators that say something about a value and leave it as it is."""
+from . import annotation
+from .annotation import function_on_device, on_device
+
+
+def __getattr__(name):
+    return getattr(annotation, name)
+
+
+def __dir__():
+    return sorted({*globals(), *dir(annotation)})

@@ -1,0 +1,16 @@
+"""Operators that say something about a value and leave it as it is."""
+from ...._load import core
+from ....target.virtual_device import as_virtual_device
+from .. import _make
+
+__getattr__, __dir__ = _make.fill(globals(), "ANNOTATION", "annotation.")
+
+
+def on_device(body, device, constrain_result=False, constrain_body=True):
+    """`body` lives on `device`: a Device, its name ("cuda") or a VirtualDevice; with constrain_result so does the result."""
+    return _make.builder("on_device")(body, as_virtual_device(device), constrain_result, constrain_body)
+
+
+def function_on_device(function, param_devices, result_device):
+    """`function` with places for its parameters and its result."""
+    return core.with_devices(function, [as_virtual_device(each) for each in param_devices], as_virtual_device(result_device))

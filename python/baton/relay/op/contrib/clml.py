@@ -1,0 +1,4 @@
+"""What Qualcomm's CLML builds, in TVM. Baton has no such table: names can be imported, using them raises NotImplementedError."""
+from ...._refused import fill
+
+__getattr__ = fill(globals(), "TVM's patterns for Qualcomm's CLML are not known to Baton: give MergeComposite a pattern table of your own")

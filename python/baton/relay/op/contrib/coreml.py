@@ -1,0 +1,4 @@
+"""What Apple's Core ML builds, in TVM. Baton has no such table: names can be imported, using them raises NotImplementedError."""
+from ...._refused import fill
+
+__getattr__ = fill(globals(), "TVM's patterns for Apple's Core ML are not known to Baton: give MergeComposite a pattern table of your own")

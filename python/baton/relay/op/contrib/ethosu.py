@@ -1,0 +1,4 @@
+"""What ARM's Ethos-U builds, in TVM. Baton has no such table: names can be imported, using them raises NotImplementedError."""
+from ...._refused import fill
+
+__getattr__ = fill(globals(), "TVM's patterns for ARM's Ethos-U are not known to Baton: give MergeComposite a pattern table of your own")

@@ -1,0 +1,23 @@
+"""relay.op.dyn: operators whose result's shape is known only when the program runs."""
+from .. import _make
+
+
+class _Inside:
+    """relay.op.dyn.nn and relay.op.dyn.image."""
+
+    def __init__(self, prefix):
+        self.__name__, self._prefix = __name__ + "." + prefix, "dyn." + prefix + "."
+
+    def __getattr__(self, name):
+        if name.startswith("__") or self._prefix + name not in _make.NAMES:
+            _make.not_provided(self.__dict__.get("__name__", __name__), name)
+        return _make.builder(self._prefix + name)
+
+
+nn, image = _Inside("nn"), _Inside("image")
+
+
+def __getattr__(name):
+    if "dyn." + name in _make.NAMES:
+        return _make.builder("dyn." + name)
+    _make.not_provided(__name__, name)

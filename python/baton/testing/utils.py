@@ -1,0 +1,236 @@
+"""Comparing arrays, and what tests need of the machine: markers for pytest, which is imported when one is used."""
+import functools
+import inspect
+import sys
+
+from .._load import core
+
+TVMError = core.TVMError
+IS_IN_CI = SKIP_SLOW_TESTS = False
+DEFAULT_TEST_TARGETS = ["llvm", "cuda", "nvptx", "vulkan -from_device=0", "opencl", "opencl -device=mali,aocl_sw_emulator", "metal", "rocm",
+                        "hexagon"]
+
+
+def _array(value):
+    import numpy as np
+
+    return np.asarray(value.numpy() if hasattr(value, "numpy") else value)
+
+
+def assert_allclose(actual, desired, rtol=1e-7, atol=1e-7):
+    """Raises AssertionError unless the arrays (numpy, NDArray, numbers) have one shape and equal up to the tolerances."""
+    import numpy as np
+
+    actual, desired = _array(actual), _array(desired)
+    np.testing.assert_allclose(actual.shape, desired.shape)
+    np.testing.assert_allclose(actual, desired, rtol=rtol, atol=atol, verbose=True)
+
+
+def check_numerical_grads(function, input_values, grad_values, function_value=None, delta=1e-3, atol=1e-2, rtol=0.1):
+    """Compares gradients with differences of `function`, a function of arrays that returns a number.
+
+    input_values, grad_values: lists of arrays, or dicts of them by keyword. Raises AssertionError where they differ.
+    """
+    import numpy as np
+
+    names = list(input_values) if isinstance(input_values, dict) else None
+    values = [np.array(each, dtype="float64") for each in (input_values.values() if names else input_values)]
+    grads = [grad_values[each] for each in names] if names else list(grad_values)
+
+    def at(arguments):
+        return float(function(**dict(zip(names, arguments))) if names else function(*arguments))
+
+    for i, (value, grad) in enumerate(zip(values, grads)):
+        found = np.zeros(value.shape)
+        for place in np.ndindex(*value.shape):
+            ends = []
+            for step in (delta, -delta):
+                moved = value.copy()
+                moved[place] += step
+                ends.append(at([moved.astype(_array(grad).dtype) if k == i else each for k, each in enumerate(values)]))
+            found[place] = (ends[0] - ends[1]) / (2 * delta)
+        assert_allclose(_array(grad), found, rtol=rtol, atol=atol)
+
+
+def device_enabled(target):
+    """Whether programs can be built for a target (a str): for this machine's processor."""
+    if not isinstance(target, str):
+        raise TypeError("device_enabled: a target is given as a str")
+    return target.split()[0] in ("llvm", "c") and "-device=" not in target
+
+
+def enabled_targets():
+    """[(target, device)]: what tests run on, which is ("llvm", cpu(0))."""
+    from .. import cpu
+
+    return [("llvm", cpu(0))]
+
+
+def _targets(given):
+    if not given:
+        return [each for each, _ in enabled_targets()]
+    return [str(each) for each in given]
+
+
+def parametrize_targets(*args):
+    """Decorator: runs a test that takes `target`, or `target` and `dev`, for each of these targets, or for all enabled ones.
+
+    Those that cannot be built for are skipped.
+    """
+    import pytest
+
+    from .. import device
+
+    if len(args) == 1 and callable(args[0]):
+        return parametrize_targets()(args[0])
+
+    def decorate(function):
+        names = [each for each in ("target", "dev") if each in inspect.signature(function).parameters]
+        cases = []
+        for target in _targets(args):
+            values = {"target": target, "dev": device(target.split()[0]) if device_enabled(target) else None}
+            marks = () if device_enabled(target) else pytest.mark.skip(reason=f"target {target} cannot be built for")
+            cases.append(pytest.param(*(values[each] for each in names), id=target, marks=marks))
+        return pytest.mark.parametrize(",".join(names), cases)(function) if names else function
+
+    return decorate
+
+
+def _for_targets(targets, act):
+    def decorate(function):
+        @functools.wraps(function)
+        def run(*args, **kwargs):
+            target = kwargs.get("target")
+            if target is not None and str(target).split()[0] in targets:
+                act(str(target))
+            return function(*args, **kwargs)
+
+        return run
+
+    return decorate
+
+
+def exclude_targets(*args):
+    """Decorator: skips a test, which takes `target`, for these kinds of target."""
+    import pytest
+
+    return _for_targets(args, lambda target: pytest.skip(f"target {target} is excluded"))
+
+
+def known_failing_targets(*args):
+    """Decorator: a test, which takes `target`, is expected to fail for these kinds of target."""
+    import pytest
+
+    return _for_targets(args, lambda target: pytest.xfail(f"target {target} is known to fail"))
+
+
+def parameter(*values, ids=None, by_dict=None):
+    """A fixture for tests of the module (or class) it is assigned in: they run for each value. by_dict: values by id."""
+    import pytest
+
+    if by_dict is not None:
+        if values or ids is not None:
+            raise RuntimeError("parameter: by_dict stands in the place of values and ids")
+        ids, values = zip(*by_dict.items())
+
+    def value_of(request):
+        return request.param
+
+    make = pytest.fixture(params=list(values), ids=list(ids) if ids is not None else None)
+    return make(staticmethod(value_of))  # static: it may be assigned in a class
+
+
+def parameters(*value_sets, ids=None):
+    """Fixtures that vary together: `a, b = parameters((1, 2), (3, 4))` runs tests of both with (1, 2) and (3, 4)."""
+    import pytest
+
+    if any(len(each) != len(value_sets[0]) for each in value_sets):
+        raise ValueError("parameters: every set has as many values")
+    group = object()
+    names = list(ids) if ids is not None else ["-".join(map(str, each)) for each in value_sets]
+
+    def fixture_of(column):
+        def value_of(request):
+            chosen = request.node.__dict__.setdefault("_baton_parameters", {})
+            if chosen.setdefault(group, request.param[0]) != request.param[0]:
+                pytest.skip("these parameters vary together")
+            return request.param[1]
+
+        made = pytest.fixture(params=[(i, each[column]) for i, each in enumerate(value_sets)], ids=names)(staticmethod(value_of))
+        made._baton_group = (group, column, list(value_sets), names)
+        return made
+
+    return tuple(fixture_of(i) for i in range(len(value_sets[0])))
+
+
+def fixture(func=None, *, cache_return_value=False):
+    """A fixture of pytest. cache_return_value: made once for each set of arguments, and copied for every test."""
+    import pytest
+
+    if func is None:
+        return lambda given: fixture(given, cache_return_value=cache_return_value)
+    if not cache_return_value:
+        return pytest.fixture(func)
+    import copy
+
+    made = {}
+
+    @functools.wraps(func)
+    def cached(*args, **kwargs):
+        key = repr((args, sorted(kwargs.items())))
+        if key not in made:
+            made[key] = func(*args, **kwargs)
+        return copy.deepcopy(made[key])
+
+    return pytest.fixture(cached)
+
+
+def skip_parameterizations(*skip_params, reason):
+    """Decorator: skips the runs of a test that have these ids."""
+    return _for_ids(skip_params, reason, "skip")
+
+
+def xfail_parameterizations(*xfail_params, reason):
+    """Decorator: the runs of a test that have these ids are expected to fail."""
+    return _for_ids(xfail_params, reason, "xfail")
+
+
+def _for_ids(ids, reason, act):
+    import pytest
+
+    def decorate(function):
+        @functools.wraps(function)
+        def run(*args, **kwargs):
+            import os
+
+            current = os.environ.get("PYTEST_CURRENT_TEST", "")
+            if any(each in current for each in ids):
+                getattr(pytest, act)(reason)
+            return function(*args, **kwargs)
+
+        return run
+
+    return decorate
+
+
+def skip_if_32bit(reason):
+    """Decorator: skips a test on machines of 32 bits."""
+    import pytest
+
+    return pytest.mark.skipif(sys.maxsize <= 2 ** 32, reason=reason)
+
+
+def main():
+    """Runs pytest over the file that calls it, with the arguments of the command line, and ends the program."""
+    import pytest
+
+    sys.exit(pytest.main([inspect.getsourcefile(sys._getframe(1)), *sys.argv[1:]]))
+
+
+def install_request_hook(depth):
+    """Requests for files of the network are not redirected: nothing to do."""
+
+
+def fetch_model_from_url(url, model_format, sha256):
+    """Raises NotImplementedError: models are not fetched from the network."""
+    raise NotImplementedError("fetch_model_from_url: Baton does not fetch models from the network")
