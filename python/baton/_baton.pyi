@@ -65,6 +65,12 @@ class NDArray:
         """A copy of a contiguous array of the host (numpy, DLPack)."""
 
     @staticmethod
+    def from_dlpack(tensor: Annotated[_NDArray, dict(device='cpu')]) -> NDArray:
+        """
+        The memory of a tensor of the host: a DLPack capsule, or what has __dlpack__. Raises ValueError for one that is not row-major.
+        """
+
+    @staticmethod
     def empty(shape: Sequence[int], dtype: str = 'float32') -> NDArray:
         """An array with undefined contents."""
 
@@ -95,7 +101,8 @@ class NDArray:
     def to_dlpack(self) -> _NDArray:
         """The data itself as a DLPack object, no copy."""
 
-    def __dlpack__(self, **kwargs) -> _NDArray: ...
+    def __dlpack__(self, **kwargs) -> _NDArray:
+        """A DLPack capsule of the data itself; a copy when `copy` is True."""
 
     def __dlpack_device__(self) -> tuple: ...
 
@@ -104,6 +111,16 @@ class NDArray:
 
     @property
     def device(self): ...
+
+    @property
+    def ctx(self): ...
+
+    def __setitem__(self, key, value):
+        """Only `array[:] = values`."""
+
+    def __len__(self): ...
+
+    def __reduce__(self): ...
 
     def copyfrom(self, source_array):
         """
@@ -149,6 +166,8 @@ class Type:
     def __str__(self) -> str: ...
 
     def astext(self, show_meta_data: bool = True) -> str: ...
+
+    def __reduce__(self): ...
 
 class TensorType(Type):
     """A tensor of a shape (ints or Any()) and a dtype (a str)."""
@@ -296,6 +315,8 @@ class VirtualDevice:
 
     def __repr__(self) -> str: ...
 
+    def __reduce__(self): ...
+
     @property
     def target(self): ...
 
@@ -310,6 +331,11 @@ class Attrs:
 
     def keys(self) -> list[str]:
         """The names, in the order of the text."""
+
+    def list_field_info(self):
+        """
+        [AttrFieldInfo]: name, type_info (what it expects) and description of each attribute.
+        """
 
     def get_int(self, arg: str, /) -> int: ...
 
@@ -328,8 +354,15 @@ class Attrs:
 
     def __repr__(self) -> str: ...
 
+    def __reduce__(self): ...
+
 def make_attrs(op: str, values: Mapping[str, bool | int | float | str | list | dict | None]) -> Attrs:
     """The attributes of an operator: these values, the rest by default."""
+
+def make_attrs_of(type_key: str, values: Mapping[str, bool | int | float | str | list | dict | None]) -> Attrs:
+    """
+    Attributes of the class that TVM calls `type_key`: these values, the rest by default.
+    """
 
 class RelayExpr:
     """A node of a program. Immutable; == means the same node."""
@@ -349,6 +382,8 @@ class RelayExpr:
         """
         Relay text; `annotate(expr)` replaces the comments behind each expression.
         """
+
+    def __reduce__(self): ...
 
     def __add__(self, other): ...
 
@@ -434,6 +469,8 @@ class Op(RelayExpr):
     @property
     def pattern(self): ...
 
+    def __reduce__(self): ...
+
     get = get_op
 
     @staticmethod
@@ -443,12 +480,42 @@ class Op(RelayExpr):
     def get_attr(self, attr_name):
         """The attribute, or None."""
 
-    def has_attr(self, attr_name): ...
+    def has_attr(self, attr_name):
+        """
+        Whether it has an attribute that was registered from Python (or one that every operator has).
+        """
 
-    def set_attr(self, attr_name, value, plevel=10): ...
+    def set_attr(self, attr_name, value, plevel=10):
+        """Gives it an attribute; see register_op_attr."""
 
     def reset_attr(self, attr_name):
-        """Forgets the attribute."""
+        """
+        Forgets the attribute. What passes ask of the operator, they no longer do, whatever Baton's own rule would be.
+        """
+
+    def add_type_rel(self, rel_name, type_rel_func=None):
+        """
+        How an operator that relay.op.op.register has made is typed: `type_rel_func(arg_types, attrs)` -> the result's type, or
+            None while the types of arguments are not known enough; without it TVM's relation "Identity" or "Broadcast".
+        """
+
+    def add_argument(self, name, type, description):
+        """
+        Names the next argument of an operator that relay.op.op.register has made.
+        """
+
+    def set_num_inputs(self, n):
+        """
+        How many arguments an operator that relay.op.op.register has made takes; -1: any number.
+        """
+
+    def set_support_level(self, level):
+        """Support levels have no meaning in Baton; accepted."""
+
+    def set_attrs_type_key(self, key):
+        """
+        The type of attributes; an operator that relay.op.op.register has made has none, which is what "DictAttrs" is here.
+        """
 
 class Tuple(RelayExpr):
     """Several values as one."""
@@ -489,6 +556,9 @@ class Call(RelayExpr):
 
     @property
     def attrs(self): ...
+
+    @property
+    def type_args(self): ...
 
 class Function(RelayExpr):
     """A function of variables; attributes by name."""
@@ -578,6 +648,8 @@ class TypeData:
     def same_as(self, other: object | None) -> bool:
         """Identity."""
 
+    def __reduce__(self): ...
+
 class Pattern:
     """What the value of a match is compared with."""
 
@@ -591,6 +663,8 @@ class Pattern:
     def patterns(self): ...
 
     def __str__(self) -> str: ...
+
+    def __reduce__(self): ...
 
 def wildcard_pattern() -> Pattern: ...
 
@@ -610,6 +684,8 @@ class Clause:
 
     @property
     def rhs(self): ...
+
+    def __reduce__(self): ...
 
 class Match(RelayExpr):
     """The value of the first clause whose pattern fits."""
@@ -652,6 +728,33 @@ class RefWrite(RelayExpr):
     @property
     def value(self): ...
 
+def set_op_hook(op: str, key: str, function: object | None) -> None:
+    """
+    From now on passes ask `function` what they would have asked the operator's rule; None: calls stay as they are.
+    """
+
+def reset_op_hook(op: str, key: str) -> None:
+    """The operator's own rule is asked again."""
+
+def target_has_sse41(target: str) -> bool:
+    """Every processor that is known here with SSE 4.1 has 4.2 too."""
+
+def define_op(name: str, doc: str) -> None:
+    """Makes an operator that can be typed, not run."""
+
+def set_type_relation(op: str, name: str, function: object | None) -> None: ...
+
+def change_op(op: str, fact: str, value: int) -> None:
+    """
+    Sets TOpPattern, TOpIsStateful or num_inputs of an operator that define_op has made.
+    """
+
+def op_fact(op: str, fact: str) -> int:
+    """TOpPattern or TOpIsStateful of an operator, as a number."""
+
+def add_op_argument(op: str, argument: str, doc: str) -> None:
+    """Names the next argument of an operator that define_op has made."""
+
 def get_op(name: str) -> RelayExpr:
     """The operator of that name; AttributeError when there is none."""
 
@@ -659,7 +762,9 @@ def list_op_names() -> list[str]:
     """Sorted."""
 
 def op_signature(name: str) -> tuple:
-    """([(input of a call, doc)], [(attribute, has a default, default, doc)])"""
+    """
+    ([(input of a call, doc)], [(attribute, has a default, default, doc, what it expects: "a list, ..")])
+    """
 
 class IRModule:
     """Functions by name. Passes return a new module."""
@@ -733,6 +838,8 @@ class IRModule:
         Relay text; `annotate(expr)` replaces the comments behind each expression.
         """
 
+    def __reduce__(self): ...
+
     def show(self):
         """Prints the module."""
 
@@ -759,6 +866,52 @@ def bound_type_vars(expr: object) -> list[TypeVar]: ...
 
 def all_type_vars(expr: object) -> list[TypeVar]: ...
 
+def enter_visit(node: RelayExpr) -> int:
+    """
+    What is built until leave_visit stands for the origins of `node`. How many visits are open on this thread. RecursionError when its stack is nearly used up.
+    """
+
+def leave_visit() -> None: ...
+
+def expr_depth(expr: RelayExpr) -> int:
+    """How many nodes the longest way from `expr` to a leaf has."""
+
+@overload
+def rebuild(function: Function, params: Sequence[Var] | None = None, body: RelayExpr | None = None, ret_type: Type | None = None, type_params: Sequence[TypeVar] | None = None, attrs: dict | None = None, span: Span | None = None) -> Function: ...
+
+@overload
+def rebuild(call: Call, op: RelayExpr | None = None, args: Sequence[RelayExpr] | None = None, attrs: Attrs | None = None, span: Span | None = None) -> Call: ...
+
+@overload
+def rebuild(tup: Tuple, fields: Sequence[RelayExpr] | None = None, span: Span | None = None) -> RelayExpr: ...
+
+@overload
+def rebuild(op: TupleGetItem, tuple_value: RelayExpr | None = None, index: int | None = None, span: Span | None = None) -> RelayExpr: ...
+
+@overload
+def rebuild(let: Let, var: Var | None = None, value: RelayExpr | None = None, body: RelayExpr | None = None, span: Span | None = None) -> RelayExpr: ...
+
+@overload
+def rebuild(if_expr: If, cond: RelayExpr | None = None, true_branch: RelayExpr | None = None, false_branch: RelayExpr | None = None, span: Span | None = None) -> RelayExpr: ...
+
+@overload
+def rebuild(match: Match, data: RelayExpr | None = None, clauses: Sequence[Clause] | None = None, complete: bool | None = None, span: Span | None = None) -> RelayExpr: ...
+
+@overload
+def rebuild(var: Var, name_hint: str | None = None, type_annotation: Type | None = None, span: Span | None = None) -> Var: ...
+
+@overload
+def rebuild(constant: Constant, data: NDArray | None = None, span: Span | None = None) -> Constant: ...
+
+@overload
+def rebuild(ref_create: RefCreate, value: RelayExpr | None = None, span: Span | None = None) -> RelayExpr: ...
+
+@overload
+def rebuild(ref_read: RefRead, ref: RelayExpr | None = None, span: Span | None = None) -> RelayExpr: ...
+
+@overload
+def rebuild(ref_write: RefWrite, ref: RelayExpr | None = None, value: RelayExpr | None = None, span: Span | None = None) -> RelayExpr: ...
+
 def check_kind(t: object, mod: IRModule | None = None) -> TypeKind: ...
 
 def form_faults(program: object, closed: bool = False, mod: IRModule | None = None) -> list[str]: ...
@@ -772,6 +925,38 @@ def features_of_module(mod: IRModule) -> list[int]: ...
 def op_frequencies(mod: IRModule) -> dict[str, int]: ...
 
 def all_dtypes(expr: RelayExpr) -> list[str]: ...
+
+def bind(expr: RelayExpr, binds: dict) -> RelayExpr: ...
+
+def multiply_accumulates(expr: RelayExpr) -> int: ...
+
+def fake_quantized_frequencies(mod: IRModule) -> dict[str, int]: ...
+
+def count_layers(expr: RelayExpr, operators: Sequence[str]) -> int: ...
+
+def transposed_dense_weights(expr: RelayExpr) -> list[str]: ...
+
+def is_constant_value(expr: RelayExpr) -> bool: ...
+
+def extract_value(mod: IRModule, index: int) -> IRModule: ...
+
+def primitive_functions(mod: IRModule) -> dict[str, Function]: ...
+
+def calibration(mod: IRModule) -> tuple: ...
+
+def annotated_regions(expr: RelayExpr) -> list: ...
+
+class FunctionCalls:
+    """Which functions of a module name which."""
+
+    def __init__(self, module: IRModule) -> None: ...
+
+    @property
+    def order(self): ...
+
+    def callees(self, name: str) -> list[str]: ...
+
+    def references(self, name: str) -> int: ...
 
 def structural_equal(lhs: object | None, rhs: object | None, map_free_vars: bool = False) -> bool:
     """
@@ -844,6 +1029,13 @@ class PassTimingInstrument(NativeInstrument):
         """
         One line per pass, in microseconds, children one tab deeper. Call it before the context is left.
         """
+
+class OriginVerifier(NativeInstrument):
+    """
+    Checks after each pass of its context that no operator of the program is lost: an InternalError names the pass.
+    """
+
+    def __init__(self) -> None: ...
 
 class PassTrace(NativeInstrument):
     """
@@ -1146,6 +1338,12 @@ class BuildResult:
     def origins_json(self): ...
 
     @property
+    def kernels_so(self): ...
+
+    @property
+    def library(self): ...
+
+    @property
     def function_metadata(self): ...
 
     @property
@@ -1155,7 +1353,10 @@ class BuildResult:
 
     def write_artifact(self, path: str) -> None: ...
 
-def build(mod: IRModule, params: dict, opt_level: int | None = None, mod_name: str = 'default') -> BuildResult: ...
+def build(mod: IRModule, params: dict, opt_level: int | None = None, mod_name: str = 'default', progress: Callable | None = None) -> BuildResult:
+    """
+    `progress`(phase, done, total) is called now and then, from any thread.
+    """
 
 def bind_params(mod: IRModule, params: dict) -> IRModule: ...
 
@@ -1164,10 +1365,13 @@ def set_region_codegen(compiler: str, codegen: object | None) -> None:
     What a build calls for each region of `compiler`; it returns a BuildResult.
     """
 
+def substitute(expr: RelayExpr, values: Sequence[tuple[Var, RelayExpr]]) -> RelayExpr:
+    """`expr` with variables replaced by values: [(variable, value)]."""
+
 def optimize(mod: IRModule) -> IRModule: ...
 
 class Executor:
-    """A model with memory of its own; one thread at a time."""
+    """A model with memory of its own; threads that share it take turns."""
 
     @property
     def num_inputs(self): ...
@@ -1175,40 +1379,80 @@ class Executor:
     @property
     def num_outputs(self): ...
 
+    @property
+    def num_nodes(self): ...
+
+    @property
+    def free_inputs(self): ...
+
     def input_name(self, arg: int, /) -> str: ...
 
     def input_shape(self, arg: int, /) -> tuple: ...
 
     def input_dtype(self, arg: int, /) -> str: ...
 
-    def set_input(self, arg0: int, arg1: NDArray, /) -> None: ...
+    def set_input(self, arg0: str, arg1: NDArray, /) -> None: ...
 
-    def set_input_named(self, arg0: str, arg1: NDArray, /) -> None: ...
+    def bind_input(self, arg0: str, arg1: NDArray, /) -> None:
+        """
+        Uses the memory of an array instead of copying it, if it is aligned to 64 bytes.
+        """
 
-    def find_input(self, arg: str, /) -> int:
-        """the place among inputs and constants, or -1"""
-
-    def input(self, arg: int, /) -> NDArray: ...
+    def input(self, arg: int, /) -> NDArray:
+        """a view"""
 
     def output(self, arg: int, /) -> NDArray:
         """a view: the next run changes it"""
+
+    def node_output(self, arg0: int, arg1: int, /) -> NDArray:
+        """
+        a view of what a node made, for as long as no later one uses its memory
+        """
 
     def set_threads(self, threads: int) -> None: ...
 
     def run(self) -> None: ...
 
-    def run_times(self, runs: int) -> list[float]:
-        """nanoseconds of each of `runs` runs"""
+    def run_range(self, first: int, last: int) -> None:
+        """the nodes first <= node < last only"""
+
+    def time_runs(self, number: int, repeat: int, min_repeat_ms: float, limit_zero_time_iterations: int, cooldown_interval_ms: int, repeats_to_cooldown: int) -> list[float]:
+        """seconds per run, one number per burst"""
+
+    def time_node(self, node: int, number: int, repeat: int, min_repeat_ms: float, limit_zero_time_iterations: int, cooldown_interval_ms: int, repeats_to_cooldown: int) -> list[float]:
+        """seconds per call of one node's kernel, one number per burst"""
+
+    def profile(self, warm_up: int = 1) -> tuple[float, list[tuple[int, float]]]:
+        """(nanoseconds, [(node, nanoseconds)]) of one run"""
+
+class KernelLibrary:
+    """Compiled kernels."""
+
+    def has(self, arg: str, /) -> bool: ...
 
 class Model:
     """An artifact, opened."""
 
-    @property
-    def executor(self): ...
-
     def another_executor(self) -> Executor: ...
 
+    def section(self, name: str) -> bytes:
+        """the bytes of a section of the file; empty when there is none"""
+
+    @property
+    def params(self): ...
+
 def load_model(path: str) -> Model: ...
+
+def load_kernels(bytes: bytes) -> KernelLibrary:
+    """Kernels of a shared library that Baton linked."""
+
+def executor_of_graph(graph_json: str, kernels: KernelLibrary) -> Executor: ...
+
+def num_threads() -> int:
+    """threads that kernels use when nobody says otherwise"""
+
+def time_bursts(once: Callable, number: int, repeat: int, min_repeat_ms: float, limit_zero_time_iterations: int, cooldown_interval_ms: int, repeats_to_cooldown: int) -> list[float]:
+    """seconds per call of a Python function, one number per burst"""
 
 class ProfileReport:
     """Times of a model's kernels and operators, in microseconds."""

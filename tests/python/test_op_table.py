@@ -45,7 +45,7 @@ def test_operator_is_relays(name):
     assert op.declares_attrs == (expected["declares_attrs"] and name not in UNDECLARED)
     assert op.pattern == expected["pattern"]
     assert [attr for attr, *_ in attrs] == [attr for attr, *_ in expected["attrs"]] + more
-    for (attr, has_default, default, _), (_, expected_has, expected_default) in zip(attrs, expected["attrs"]):
+    for (attr, has_default, default, *_), (_, expected_has, expected_default) in zip(attrs, expected["attrs"]):
         assert has_default == expected_has, attr
         if has_default:
             if isinstance(expected_default, str):

@@ -1,5 +1,6 @@
 """Walking and rewriting types by classes of one's own."""
 from .._load import core
+from ..ir import TypeRelation
 from .ty import (FuncType, GlobalTypeVar, IncompleteType, RefType, TensorType, TupleType, TypeCall, TypeData, TypeVar)
 
 _METHODS = {

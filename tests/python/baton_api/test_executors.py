@@ -498,3 +498,20 @@ def test_tempdir():
         lock.release()
         place = other.path
     assert not os.path.exists(place)
+
+
+def test_closures_keep_what_was_bound_where_they_were_made():
+    """A chain of closures in a cell, as gradients make them: each one keeps the one before it."""
+    source = """#[version = "0.0.5"]
+    def @main(%x: float32) -> float32 {
+      let %cell = ref(fn (%a: float32) -> float32 { %a });
+      let %one = ref_read(%cell);
+      let %first = ref_write(%cell, fn (%b: float32) -> float32 { %one(add(%b, 1f)) });
+      let %two = ref_read(%cell);
+      let %second = ref_write(%cell, fn (%c: float32) -> float32 { %two(multiply(%c, %x)) });
+      let %last = ref_read(%cell);
+      %last(10f)
+    }
+    """
+    module = tvm.parser.fromtext(source)
+    assert relay.create_executor("debug", mod=module).evaluate()(np.float32(3)).numpy() == 31

@@ -122,5 +122,5 @@ except ModuleNotFoundError as error:
 """)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("tvm.te.placeholder: Baton makes kernels without") and lines[1].startswith("tvm.topi.nn: ")
+    assert "te.placeholder" in lines[0] and "topi.nn" in lines[1]
     assert lines[2].startswith("tvm.relay.no_such No module named 'tvm.relay.no_such': Baton does not provide it")

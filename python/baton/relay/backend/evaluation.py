@@ -5,7 +5,7 @@ from ...runtime import ndarray
 from ..._load import core
 from .. import transform
 from ..adt import Constructor
-from ..expr import Call, Constant, Expr, If, Let, RefCreate, RefRead, RefWrite, Tuple, TupleGetItem, Var
+from ..expr import Call, Constant, Expr, GlobalVar, If, Let, RefCreate, RefRead, RefWrite, Tuple, TupleGetItem, Var
 from ..function import Function
 
 
@@ -80,16 +80,25 @@ def evaluate(module, params, values, run, group):
     return _Reader(module, run, group).value(module["main"].body)
 
 
+class _Closure:
+    """A function and the values that its free variables had where it was made."""
+
+    def __init__(self, function, known):
+        self.function, self.known = function, known
+
+
 class _Reader:
     """Turns an expression that is all values into values."""
 
-    def __init__(self, module, run, group):
-        self.module, self.run, self.group, self.known = module, run, group, {}
+    def __init__(self, module, run, group, known=None):
+        self.module, self.run, self.group, self.known = module, run, group, known or {}
 
     def value(self, expr):
         """NDArray, group of values, ConstructorValue, RefValue."""
         while isinstance(expr, Let):
-            self.known[expr.var] = self.value(expr.value)
+            self.known[expr.var] = bound = self.value(expr.value)
+            if isinstance(bound, _Closure) and isinstance(expr.value, Function):
+                bound.known[expr.var] = bound  # it may call itself
             expr = expr.body
         if isinstance(expr, Constant):
             return ndarray.array(expr.data)
@@ -115,7 +124,17 @@ class _Reader:
             return ConstructorValue(expr.op.tag, [self.value(each) for each in expr.args], expr.op)
         if isinstance(expr, Call) and isinstance(expr.op, core.Op):
             return self.run(IRModule({"main": Function([], self._closed(expr))}))
+        if isinstance(expr, Function):
+            return _Closure(expr, dict(self.known))
+        if isinstance(expr, GlobalVar):
+            return _Closure(self.module[expr], {})
+        if isinstance(expr, Call):
+            return self._called(self.value(expr.op), [self.value(each) for each in expr.args])
         raise core.NotSupported(f"with values at hand, this is still no value: {str(expr)[:200]}")
 
     def _closed(self, expr):
-        return core.substitute(expr, [(var, to_expr(value)) for var, value in self.known.items()])
+        return core.substitute(expr, [(var, to_expr(value)) for var, value in self.known.items() if not isinstance(value, _Closure)])
+
+    def _called(self, closure, args):
+        known = {**closure.known, **dict(zip(closure.function.params, args))}
+        return _Reader(self.module, self.run, self.group, known).value(closure.function.body)

@@ -7,6 +7,7 @@ from .. import build_module
 from ..adt import Constructor
 from ..expr import Call, Constant, Expr, RefCreate, Tuple, const, var
 from ..function import Function
+from ..scope_builder import ScopeBuilder
 from .evaluation import ConstructorValue, RefValue, evaluate, to_expr
 
 
