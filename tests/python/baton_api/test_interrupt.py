@@ -3,6 +3,8 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 import traceback
 
 import numpy as np
@@ -14,7 +16,8 @@ from programs import DENSE
 
 # Each prepares, says "ready", and then works until it is stopped.
 START = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells make background jobs ignore it
 import numpy as np
 import baton as tvm
 from baton import relay
@@ -87,10 +90,10 @@ def test_ctrl_c(what, tmp_path):
         env["BATON_CACHE_DIR"] = str(tmp_path)  # nothing is compiled yet
     code = START + WORK[what] + END
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env) as child:
+        watchdog = threading.Timer(120, child.kill)
+        watchdog.start()
         try:
             assert child.stdout.readline() == "ready\n", child.stderr.read()
-            import time
-
             time.sleep(0.7)
             begin = time.perf_counter()
             child.send_signal(signal.SIGINT)
@@ -100,6 +103,7 @@ def test_ctrl_c(what, tmp_path):
             assert heard == "stopped\n" and child.returncode == 0, (heard, child.returncode, child.stderr.read())
             assert took < 3, took
         finally:
+            watchdog.cancel()
             child.kill()
 
 
