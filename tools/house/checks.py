@@ -194,8 +194,7 @@ def _call(build, command):
 
 
 def _environment(build):
-    paths = [os.path.join(build.root, "python"), os.path.join(build.folder, "python")]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "BATON_PROGRAM": build.program,
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(build.python_path()), "BATON_PROGRAM": build.program,
             "BATON_BUILD_DIR": build.folder, "ASAN_OPTIONS": "detect_leaks=0:alloc_dealloc_mismatch=0"}
 
 

@@ -28,6 +28,8 @@ def run(build, verb, arguments, peers):
                 prepare(Build(build.root, "fuzz"), "fuzzers", bench=True, packages=debian.FUZZING)
             return checks.run(build, options)
         prepare(build, "baton", bench=peers)
+        if verb == "python":
+            prepare(build, "_baton")
     except Failure as failure:
         print(f"{failure}", file=sys.stderr)
         return 1
@@ -39,6 +41,8 @@ def run(build, verb, arguments, peers):
         return 130
     if verb == "setup":
         return 0
+    if verb == "python":
+        return build.become_python(arguments)
     return build.become_program([verb, *arguments] if verb else [])
 
 

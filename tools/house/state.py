@@ -55,6 +55,17 @@ class Build:
             signal.signal(name, signal.SIG_DFL)
         os.execv(self.program, ["baton", *arguments])
 
+    def python_path(self):
+        """Where the Python package and its compiled module lie."""
+        return [os.path.join(self.root, "python"), os.path.join(self.folder, "python")]
+
+    def become_python(self, arguments):
+        """Replaces this process by the environment's Python, with the package; returns only when that fails."""
+        theirs = [path for path in [os.environ.get("PYTHONPATH")] if path]
+        os.environ["PYTHONPATH"] = os.pathsep.join(self.python_path() + theirs)
+        python = venv_python(self.root)
+        os.execv(python, [python, *arguments])
+
 
 def _line(path, status):
     return "%s %d %d" % (path, status.st_size, status.st_mtime_ns)

@@ -64,7 +64,7 @@ int run(int argc, const char* const* argv, Io& io) {
   app.set_version_flag("--version", "baton " + std::string(version()));
   app.require_subcommand(1);
   app.footer("MODEL is the name of a workload (resnet-18, vgg-11, mobilenet, ...) or a .relay file.\n"
-             "In a clone, ./baton test runs all tests, and ./baton setup installs and builds.");
+             "In a clone, ./baton test runs all tests, ./baton python ARGS is Python with the package, and ./baton setup installs and builds.");
   std::vector<CLI::App*> apps;
   for (auto& verb : verbs) {
     apps.push_back(app.add_subcommand(verb->name(), verb->doc()));

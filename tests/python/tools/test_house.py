@@ -314,3 +314,13 @@ def test_a_filter_that_is_no_expression_is_wrong_usage(capfd):
         checks.parse(["--filter", "("])
     assert ended.value.code == 2
     assert "--filter '('" in capfd.readouterr().err
+
+
+def test_python_is_that_of_the_environment_with_the_package(tmp_path, monkeypatch):
+    calls = []
+    monkeypatch.setattr(os, "execv", lambda program, arguments: calls.append((program, arguments, os.environ["PYTHONPATH"])))
+    monkeypatch.setenv("PYTHONPATH", "/theirs")
+    state.Build(str(tmp_path), "release").become_python(["-m", "baton.tvm", "script.py"])
+    python = str(tmp_path / "build" / "venv" / "bin" / "python")
+    path = os.pathsep.join([str(tmp_path / "python"), str(tmp_path / "build" / "release" / "python"), "/theirs"])
+    assert calls == [(python, [python, "-m", "baton.tvm", "script.py"], path)]
