@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include <pthread.h>
 #include <sys/mman.h>
 
 namespace baton::node_pool {
@@ -36,6 +37,8 @@ struct Common {
   char* end = nullptr;
   Block* left[kClasses] = {};
 
+  Common();
+
   char* run() {
     const std::lock_guard lock(mutex);
     if (next == end) {
@@ -56,6 +59,11 @@ struct Common {
 Common& common() {
   static Common* const all = new Common;  // never destroyed: nodes die until the very end of the process
   return *all;
+}
+
+// A child of fork() has only the thread that forked: nobody would unlock for it what another thread held.
+Common::Common() {
+  pthread_atfork([] { common().mutex.lock(); }, [] { common().mutex.unlock(); }, [] { common().mutex.unlock(); });
 }
 
 // What one thread takes from and gives to without asking others.
