@@ -128,8 +128,8 @@ class Program {
   Expr as_value(const GlobalVar& name, const Function& function, const Type& type,
                 const std::vector<TypeVar>& vars, const std::vector<Type>& types);
 
-  Function convert(const Function& function, const std::vector<TypeVar>& vars,
-                   const std::vector<Type>& types);
+  /// `copy`: the function stays in the module beside what it becomes.
+  Function convert(const Function& function, const std::vector<TypeVar>& vars, const std::vector<Type>& types, bool copy);
   void finish();
 
  private:
@@ -150,8 +150,8 @@ class Program {
 /// Converts one function.
 class Converter final : public Rewriter {
  public:
-  Converter(Program& program, const Function& root, std::vector<TypeVar> vars, std::vector<Type> types)
-      : program_(program), root_(root.get()), vars_(std::move(vars)), types_(std::move(types)) {
+  Converter(Program& program, const Function& root, std::vector<TypeVar> vars, std::vector<Type> types, bool copy)
+      : program_(program), root_(root.get()), vars_(std::move(vars)), types_(std::move(types)), copy_(copy) {
     post_order(Expr(root), [&](const Expr& node) {
       const auto* call = as<CallNode>(node);
       bool is_callee = call != nullptr;  // it comes first
@@ -180,10 +180,10 @@ class Converter final : public Rewriter {
     match_types(function.ret_type(), here(call.checked_type()), function.type_params(), vars_, types_);
   }
 
-  // A function that has nothing to convert stays the very same, and typed.
+  // A function that has nothing to convert stays the very same, and typed. Two functions never share a variable.
   Var rewrite_var(const Var& var) override {
     Type type = program_.encoded(here(type_of(var)));
-    if (vars_.empty() && type == var->annotation()) return var;
+    if (!copy_ && vars_.empty() && type == var->annotation()) return var;
     return make_var(var->name(), std::move(type), NodeInfo(var->origins(), var->span()));
   }
 
@@ -315,6 +315,7 @@ class Converter final : public Rewriter {
   const ExprNode* root_;
   std::vector<TypeVar> vars_;
   std::vector<Type> types_;
+  bool copy_;
   PointerSet kept_,
       reduced_;  // functions and names that are values; functions that were put in the place of a call
   PointerMap<Var> names_;        // the variable that a function is bound to
@@ -368,16 +369,16 @@ Expr Program::as_value(const GlobalVar& name, const Function& function, const Ty
   return make_call(Expr(at->second), {}, {}, bare());
 }
 
-Function Program::convert(const Function& function, const std::vector<TypeVar>& vars,
-                          const std::vector<Type>& types) {
-  return as_ref<FunctionNode>(Converter(*this, function, vars, types).run(Expr(function)));
+Function Program::convert(const Function& function, const std::vector<TypeVar>& vars, const std::vector<Type>& types,
+                          bool copy) {
+  return as_ref<FunctionNode>(Converter(*this, function, vars, types, copy).run(Expr(function)));
 }
 
 void Program::finish() {
   while (!pending_.empty()) {
     const Pending next = std::move(pending_.back());
     pending_.pop_back();
-    module_->set(next.to, convert(module_->find(next.from), next.vars, next.types));
+    module_->set(next.to, convert(module_->find(next.from), next.vars, next.types, next.to != next.from));
   }
   for (const auto& encoded : encoded_) {
     if (encoded->constructors.empty())
@@ -414,7 +415,7 @@ Function defunctionalize(const Function& function, const IRModule& module) {
         if (has_function(input))
           throw NotSupported("Defunctionalization: constructor " + constructor->name() + " holds functions");
   Program program(module);
-  const Function result = program.convert(typed, {}, {});
+  const Function result = program.convert(typed, {}, {}, false);
   program.finish();
   return result;
 }

@@ -17,7 +17,6 @@ from programs import DENSE
 # Each prepares, says "ready", and then works until it is stopped.
 START = """
 import signal, sys, time
-signal.signal(signal.SIGINT, signal.default_int_handler)  # shells make background jobs ignore it
 import numpy as np
 import baton as tvm
 from baton import relay
