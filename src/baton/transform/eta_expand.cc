@@ -2,7 +2,7 @@
 //   @f  ->  fn (%eta_expand_param: T) -> R { @f(%eta_expand_param) }      (expand_global_var)
 //   Some  ->  fn [A](%eta_expand_param: A) -> Maybe[A] { Some(%eta_expand_param) }      (expand_constructor)
 // With expand_global_var also where a function is called; a constructor that is called stays as it is. There is
-// one lambda per name and module, however often it is used.
+// one lambda per name and function, however often it is used.
 
 #include "baton/transform/eta_expand.h"
 
@@ -105,8 +105,8 @@ Pass eta_expand(const PassArgs& args) {
   reader.finish();
   return module_pass({1, "EtaExpand", {}}, [=](IRModule module, const PassContext&) {
     const IRModule before = module->copy();
-    EtaExpander expander(*before, constructors, globals);
     for (const auto& [name, function] : before->functions()) {
+      EtaExpander expander(*before, constructors, globals);  // two functions never share a variable
       const Function result = as_ref<FunctionNode>(expander.run(Expr(function)));
       if (result != function) module->replace(name, result);
     }

@@ -14,6 +14,8 @@
 #include "baton/byoc/target_rules.h"
 #include "baton/driver/initialize.h"
 #include "baton/ir/structural.h"
+#include "baton/ir/visit.h"
+#include "baton/ir/well_formed.h"
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/pass_list.h"
@@ -138,6 +140,18 @@ bool changed(const std::string& pass, const IRModule& before, const IRModule& af
   return !structural_equal(*before, *after);
 }
 
+// Why the module is not well-formed, or "". A variable that two functions bind is a fault, too.
+std::string form_fault(const IRModuleNode& module) {
+  const std::vector<FormFault> faults = form_faults(module);
+  if (!faults.empty()) return faults.front().text;
+  std::map<const ExprNode*, std::string> bound;
+  for (const auto& [name, function] : module.functions())
+    for (const Var& var : bound_vars(Expr(function)))
+      if (const auto [at, fresh] = bound.try_emplace(var.get(), name); !fresh)
+        return "@" + at->second + " and @" + name + " both bind %" + var->name();
+  return "";
+}
+
 struct Tally {
   int runs = 0, changed = 0, compared = 0;
 };
@@ -188,6 +202,7 @@ class RandomModules : public ::testing::Test {
         if (kChangesTypes.contains(pass)) continue;
         EXPECT_TRUE(kChangesParams.contains(pass) || same_type(type, result->find("main")->checked_type())) << type_text(result->find("main")->checked_type());
         EXPECT_EQ(kStacks.contains(pass) || kContinues.contains(pass) ? "" : misattribution(module, result, kMovesForward.contains(pass)), "");
+        EXPECT_EQ(form_fault(*result), "");
         EXPECT_LE(difference(expected, value_of_main(interpreter_, result)), tolerance(pass, quantised));
         ++tally.compared;
       } catch (const NotSupported& error) {  // an operator without compute, a closure
