@@ -15,7 +15,7 @@ from .ir import IRModule, instrument
 from . import relay, contrib
 from .ir.memory_pools import (ConstantMemoryPools, ConstantPoolInfo, PoolInfo, PoolInfoProperties, WorkspaceMemoryPools,
                               WorkspacePoolInfo)
-from .registry import get_global_func, register_extension, register_func, register_object
+from .registry import get_global_func, register_func
 from . import _notebook
 
 __version__ = "0.1.0"
@@ -25,27 +25,10 @@ from . import (arith, auto_scheduler, autotvm, driver, meta_schedule, rpc, scrip
 from .ir import container  # noqa: E402
 from ._ffi_names import register_extension, register_object  # noqa: E402
 from .driver import build, lower  # noqa: E402
-from .ir.memory_pools import (ConstantMemoryPools, ConstantPoolInfo, PoolInfo, PoolInfoProperties,  # noqa: E402
-                              WorkspaceMemoryPools, WorkspacePoolInfo)
 
 
 def tvm_wrap_excepthook(exception_hook):
     """`exception_hook` itself: there are no child processes to end when an exception leaves the program."""
-    return exception_hook
-
-
-def build(*_, **__):
-    """Not provided: schedules and TIR. relay.build compiles Relay."""
-    raise NotImplementedError("tvm.build is for schedules and TIR, which Baton does not have: relay.build compiles Relay")
-
-
-def lower(*_, **__):
-    """Not provided: schedules and TIR."""
-    raise NotImplementedError("tvm.lower is for schedules and TIR, which Baton does not have")
-
-
-def tvm_wrap_excepthook(exception_hook):
-    """`exception_hook` itself: nothing has to be done before it."""
     return exception_hook
 
 

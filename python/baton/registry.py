@@ -69,13 +69,3 @@ def remove_global_func(name):
 def list_global_func_names():
     """Names of all registered functions."""
     return list(_functions)
-
-
-def register_object(type_key=None):
-    """A decorator that leaves a class as it is: Baton's nodes have Python classes of their own."""
-    return type_key if isinstance(type_key, type) else lambda each: each
-
-
-def register_extension(cls, fcreate=None):
-    """Returns `cls`: any Python object may be passed to functions."""
-    return cls

@@ -4,11 +4,10 @@ from .._load import core, not_provided
 from . import adt, base, diagnostics, expr, function, instrument, module, op, transform, type  # noqa: A004
 from .adt import Constructor, TypeCall, TypeData
 from .base import (Attrs, Span, assert_structural_equal, load_json, save_json, structural_equal, structural_hash)
-from . import container, parts
+from . import parts
 from .base import make_node
-from .container import Array, Map
-from .expr import GlobalVar, RelayExpr
-from .function import BaseFunc, DictAttrs
+from .expr import BaseExpr, GlobalVar, PrimExpr, Range, RelayExpr
+from .function import BaseFunc, CallingConv, DictAttrs
 from .module import IRModule
 from .op import Op, register_op_attr
 from .type import (FuncType, GlobalTypeVar, IncompleteType, RelayRefType, TensorType, TupleType, Type, TypeKind, TypeVar)
@@ -16,8 +15,6 @@ from . import affine_type, attrs, container, memory_pools, names, tensor_type, t
 from .._ffi_names import Node
 from .affine_type import TensorAffineType, TupleAffineType
 from .container import Array, Map
-from .expr import BaseExpr, PrimExpr, Range
-from .function import CallingConv, DictAttrs
 from .memory_pools import (ConstantMemoryPools, ConstantPoolInfo, PoolInfo, PoolInfoProperties, WorkspaceMemoryPools,
                            WorkspacePoolInfo)
 from .names import EnvFunc, SourceName

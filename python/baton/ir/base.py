@@ -1,5 +1,6 @@
 """Structural equality, positions, and nodes as text that can be read again: JSON, pickling, copying."""
 from .._load import core
+from .._numbers import FloatImm, IntImm
 
 Attrs = core.Attrs
 Span = core.Span
@@ -85,7 +86,7 @@ def make_node(type_key, **kwargs):
 
         return DictAttrs(kwargs)
     if type_key in ("IntImm", "FloatImm"):
-        return (int if type_key == "IntImm" else float)(kwargs["value"])
+        return (IntImm if type_key == "IntImm" else FloatImm)(kwargs["dtype"], kwargs["value"])
     if type_key in _NODES:
         return getattr(core, _NODES[type_key])(**kwargs)
     return core.make_attrs_of(type_key, kwargs)

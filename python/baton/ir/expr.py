@@ -1,6 +1,7 @@
 """Expressions common to all of Baton."""
 from .._ffi_names import Node
 from .._load import core
+from .._numbers import FloatImm, IntImm
 
 RelayExpr = core.RelayExpr
 GlobalVar = core.GlobalVar
@@ -17,8 +18,13 @@ class BaseExpr(Node, metaclass=_BaseExprMeta):
     _everything = False
 
 
-class PrimExpr(BaseExpr):
-    """Base of tir's numbers (tir.IntImm, ..)."""
+class _PrimExprMeta(type(BaseExpr)):
+    def __instancecheck__(cls, value):
+        return type.__instancecheck__(cls, value) or isinstance(value, (IntImm, FloatImm))
+
+
+class PrimExpr(BaseExpr, metaclass=_PrimExprMeta):
+    """Base of numbers: tir.IntImm and tir.FloatImm are instances."""
 
 
 class Range(Node):

@@ -1,13 +1,7 @@
 """Values that functions take and return beside arrays. Each is also the Python type it stands for."""
+from .._ffi_names import Object
 from .._load import core
-
-
-class Object:
-    """What TVM calls an object: anything that is no plain number. isinstance() knows Baton's nodes, arrays and containers."""
-
-    def same_as(self, other):
-        """Whether both are the same object."""
-        return self is other
+from .._numbers import FloatImm, IntImm, const
 
 
 class ObjectGeneric:
@@ -63,44 +57,6 @@ def tuple_object(fields=None):
         if not isinstance(each, (ADT, core.NDArray)):
             raise TypeError(f"fields of a tuple are NDArrays or ADTs, not {type(each).__name__}")
     return ADT(0, fields)
-
-
-class IntImm(int):
-    """An integer constant: `value` and `dtype`."""
-
-    def __new__(cls, dtype, value, span=None):
-        made = super().__new__(cls, int(value))
-        made.dtype, made.value, made.span = str(dtype), int(value), span
-        return made
-
-    def __reduce__(self):
-        return IntImm, (self.dtype, self.value)
-
-
-class FloatImm(float):
-    """A floating point constant: `value` and `dtype`."""
-
-    def __new__(cls, dtype, value, span=None):
-        made = super().__new__(cls, float(value))
-        made.dtype, made.value, made.span = str(dtype), float(value), span
-        return made
-
-    def __reduce__(self):
-        return FloatImm, (self.dtype, self.value)
-
-
-def const(value, dtype=None, span=None):
-    """A number as IntImm or FloatImm. Without `dtype`: bool, int32, float32 by the kind of `value`."""
-    if dtype is None:
-        if isinstance(value, bool):
-            dtype = "bool"
-        elif hasattr(value, "dtype"):
-            dtype = str(value.dtype)
-        else:
-            dtype = "int32" if hasattr(value, "__index__") else "float32"
-    if dtype in ("uint64",) and int(value) >= 1 << 63:
-        raise NotImplementedError("uint64 constants beyond 2^63 - 1 are not provided")
-    return (FloatImm if "float" in dtype else IntImm)(dtype, value, span)
 
 
 def convert_to_object(value, span=None):

@@ -7,6 +7,7 @@
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
 #include "baton/transform/build.h"
+#include "baton/transform/constant_value.h"
 #include "baton/transform/fold_constant.h"
 #include "baton/transform/infer_type.h"
 
@@ -17,15 +18,6 @@ namespace {
 using Form = StaticFormRule::Form;
 
 constexpr const char* kOnlyShape = "only its shape was used";
-
-bool is_value(const Expr& expr) {
-  if (expr->kind() == ExprKind::kConstant) return true;
-  const auto* tuple = as<TupleNode>(expr);
-  if (!tuple || tuple->fields().empty()) return false;
-  for (const Expr& field : tuple->fields())
-    if (!is_value(field)) return false;
-  return true;
-}
 
 /// The elements of a constant of integers, or nothing.
 std::optional<std::vector<int64_t>> integers_of(const ConstantNode& constant) {

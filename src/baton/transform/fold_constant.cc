@@ -18,21 +18,12 @@
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
 #include "baton/transform/build.h"
+#include "baton/transform/constant_value.h"
 #include "baton/transform/infer_type.h"
 
 namespace baton {
 
 namespace {
-
-/// Whether `expr` is a constant, or a tuple of such.
-bool is_value(const Expr& expr) {
-  if (expr->kind() == ExprKind::kConstant) return true;
-  const auto* tuple = as<TupleNode>(expr);
-  if (!tuple || tuple->fields().empty()) return false;
-  for (const Expr& field : tuple->fields())
-    if (!is_value(field)) return false;
-  return true;
-}
 
 /// Of a constant, a tuple of such, or a call over constants that will be one.
 OriginSet origins_of_value(const Expr& value) {

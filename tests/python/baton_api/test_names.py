@@ -57,6 +57,10 @@ def test_numbers_and_containers_of_ir():
     three = tvm.tir.IntImm("int32", 3)
     assert three.value == 3 and three.dtype == "int32" and tvm.relay.TensorType((three, 2)).concrete_shape == (3, 2)
     assert isinstance([], tvm.ir.Array) and isinstance({}, tvm.ir.Map) and isinstance(tvm.relay.const(1), tvm.ir.Node)
+    # One class under each name, wherever it is found.
+    assert tvm.Object is tvm.runtime.Object and isinstance(tvm.relay.const(1), tvm.Object) and isinstance(three, tvm.ir.PrimExpr)
+    assert isinstance(tvm.runtime.convert(3), tvm.tir.IntImm) and isinstance(tvm.runtime.const(1.5), tvm.tir.FloatImm)
+    assert isinstance(tvm.ir.make_node("IntImm", dtype="int64", value=3), tvm.tir.IntImm) and not isinstance(3, tvm.ir.PrimExpr)
     assert tvm.ir.Range(1, 4) == tvm.ir.Range.from_min_extent(1, 3)
     attrs = tvm.relay.nn.conv2d(tvm.relay.var("x"), tvm.relay.var("w"), kernel_size=3, channels=8).attrs
     assert isinstance(attrs, tvm.relay.op.op_attrs.Conv2DAttrs) and not isinstance(attrs, tvm.relay.op.op_attrs.DenseAttrs)

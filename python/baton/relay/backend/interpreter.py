@@ -233,11 +233,3 @@ def make_executor(kind, mod, device, target, params):
 
         return VMExecutor(mod, device, target, params)
     return {"graph": GraphExecutor, "debug": Interpreter, "aot": AotExecutor}[kind](mod, device, target, params)
-
-
-def __getattr__(name):
-    if name == "ScopeBuilder":
-        from .. import ScopeBuilder
-
-        return ScopeBuilder
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,10 +1,7 @@
 """Names of things that a build makes."""
 import re
 
-
-def mangle_module_name(mod_name):
-    """What names of kernels of a module begin with."""
-    return "tvmgen_" + mod_name if mod_name else "tvmgen"
+from ..transform import mangle_module_name
 
 
 def sanitize_name(original_name):
