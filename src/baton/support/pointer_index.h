@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "baton/support/pointer_hash.h"
+#include "baton/support/pointer_probe.h"
 
 namespace baton {
 
@@ -37,10 +37,9 @@ class PointerIndex {
     uint32_t index = 0;
   };
   size_t slot(const void* pointer) const {
-    const size_t mask = slots_.size() - 1;
-    size_t at = pointer_hash(pointer) & mask;
-    while (slots_[at].pointer && slots_[at].pointer != pointer) at = (at + 1) & mask;
-    return at;
+    PointerProbe probe(pointer, slots_.size());
+    while (slots_[probe.at()].pointer && slots_[probe.at()].pointer != pointer) probe.next();
+    return probe.at();
   }
   void grow() {
     std::vector<Slot> old(slots_.empty() ? 64 : 2 * slots_.size());

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "baton/support/pointer_hash.h"
+#include "baton/support/pointer_probe.h"
 
 namespace baton {
 
@@ -21,10 +21,8 @@ class PointerMap {
   /// The value at `key`, or null. Valid until the next insertion.
   V* find(const void* key) {
     if (slots_.empty()) return nullptr;
-    for (size_t at = start(key);; at = (at + 1) & (slots_.size() - 1)) {
-      if (slots_[at] == kFree) return nullptr;
-      if (entries_[slots_[at]].key == key) return &entries_[slots_[at]].value;
-    }
+    const uint32_t entry = slots_[slot(key)];
+    return entry == kFree ? nullptr : &entries_[entry].value;
   }
   const V* find(const void* key) const { return const_cast<PointerMap*>(this)->find(key); }
   bool contains(const void* key) const { return find(key) != nullptr; }
@@ -32,10 +30,9 @@ class PointerMap {
   /// Adds `value` unless the key is there already; second: whether it was added.
   std::pair<V*, bool> insert(const void* key, V value) {
     if (entries_.size() * 2 >= slots_.size()) grow();
-    size_t at = start(key);
-    for (; slots_[at] != kFree; at = (at + 1) & (slots_.size() - 1))
-      if (entries_[slots_[at]].key == key) return {&entries_[slots_[at]].value, false};
-    slots_[at] = static_cast<uint32_t>(entries_.size());
+    uint32_t& entry = slots_[slot(key)];
+    if (entry != kFree) return {&entries_[entry].value, false};
+    entry = static_cast<uint32_t>(entries_.size());
     entries_.push_back({key, std::move(value)});
     return {&entries_.back().value, true};
   }
@@ -54,14 +51,15 @@ class PointerMap {
 
  private:
   static constexpr uint32_t kFree = UINT32_MAX;
-  size_t start(const void* key) const { return pointer_hash(key) & (slots_.size() - 1); }
+  // Where the key is, or would be.
+  size_t slot(const void* key) const {
+    PointerProbe probe(key, slots_.size());
+    while (slots_[probe.at()] != kFree && entries_[slots_[probe.at()]].key != key) probe.next();
+    return probe.at();
+  }
   void grow() {
     slots_.assign(slots_.empty() ? 16 : slots_.size() * 2, kFree);
-    for (size_t i = 0; i < entries_.size(); ++i) {
-      size_t at = start(entries_[i].key);
-      while (slots_[at] != kFree) at = (at + 1) & (slots_.size() - 1);
-      slots_[at] = static_cast<uint32_t>(i);
-    }
+    for (size_t i = 0; i < entries_.size(); ++i) slots_[slot(entries_[i].key)] = static_cast<uint32_t>(i);
   }
 
   std::vector<uint32_t> slots_;
