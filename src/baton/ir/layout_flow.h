@@ -4,18 +4,12 @@
 // those that need no entry in an operator's block, are in ops/rules/layout_flow_rules.h.
 #include <functional>
 #include <optional>
-#include <string_view>
 #include <vector>
 
-#include "baton/ir/layout.h"
+#include "baton/ir/known_layout.h"
 #include "baton/ir/op.h"
 
 namespace baton {
-
-/// A layout that never goes away; equal ones are the same object. Null: nobody said what the axes mean.
-using KnownLayout = const Layout*;
-/// Null when `text` is no layout.
-KnownLayout known_layout(std::string_view text);
 
 /// One per tensor, tuples flattened.
 using Layouts = std::vector<KnownLayout>;

@@ -7,23 +7,24 @@
 // Weights are packed by layout_transforms, which FoldConstant computes.
 #include "baton/transform/alter_op_layout.h"
 
+#include <algorithm>
+
+#include "baton/ops/rules/layout_rules.h"
 #include "baton/schedule/conv_algorithm.h"
 #include "baton/transform/build.h"
 #include "baton/transform/infer_type.h"
 #include "baton/transform/layout_flow.h"
-#include "baton/transform/layout_rewriter.h"
+#include "baton/transform/layout_spreader.h"
 
 namespace baton {
 
 namespace {
 
-Layout layout(const std::string& text) {
-  const auto parsed = Layout::parse(text);
-  BATON_CHECK(parsed, "layout " + text);
-  return *parsed;
+LayoutState packed(const std::string& was, const std::string& now) {
+  const LayoutState state{known_layout(was), known_layout(now)};
+  BATON_CHECK(state.was && state.now, "layouts " + was + " and " + now);
+  return state;
 }
-
-LayoutState packed(const std::string& was, const std::string& now) { return {layout(was), layout(now)}; }
 
 std::string block(const char* axes, int64_t size, char axis) { return axes + std::to_string(size) + axis; }
 
@@ -61,36 +62,32 @@ std::optional<Conv> plain_conv(const CallNode& call) {
   return conv;
 }
 
-std::optional<AlteredCall> alter_winograd(const CallNode& call, const ConvShape& shape, int64_t in_block,
+std::optional<PlannedCall> alter_winograd(const CallNode& call, const ConvShape& shape, int64_t in_block,
                                           int64_t out_block, int tile_size) {
   const OpDef* op = find_op("nn.contrib_conv2d_winograd_without_weight_transform");
   const OpDef* weights = find_op("nn.contrib_conv2d_winograd_weight_transform");
   if (!op || !weights) return std::nullopt;
   const std::string data = block("NCHW", in_block, 'c'), out = block("NCHW", out_block, 'c');
   const std::string kernel = block("HWOI", in_block, 'i') + std::to_string(out_block) + "o";
-  AlteredCall altered;
-  altered.op = op->name;
-  altered.plan = {
-      {packed("NCHW", data), {}},
-      {packed("NCHW", out)},
-      carry_attrs(*op, call,
-                  {{"tile_size", tile_size},
-                   {"data_layout", data},
-                   {"kernel_layout", kernel},
-                   {"out_layout", out},
-                   {"channels", shape.out_channels},
-                   {"kernel_size", std::vector<int64_t>{shape.kernel_height, shape.kernel_width}}})};
-  altered.wants = "computes by Winograd's algorithm in " + data;
-  altered.prepare = {
-      {}, [kernel, tile_size](const Expr& weight) -> Expr {
-        const Expr transformed =
-            call_op("nn.contrib_conv2d_winograd_weight_transform", {weight}, {{"tile_size", tile_size}});
-        return call_op("layout_transform", {transformed}, {{"src_layout", "HWOI"}, {"dst_layout", kernel}});
-      }};
-  return altered;
+  const auto transformed = [kernel, tile_size](const Expr& weight) -> Expr {
+    const Expr transform = call_op("nn.contrib_conv2d_winograd_weight_transform", {weight}, {{"tile_size", tile_size}});
+    return call_op("layout_transform", {transform}, {{"src_layout", "HWOI"}, {"dst_layout", kernel}});
+  };
+  return PlannedCall{.op = op,
+                     .attrs = carry_attrs(*op, call,
+                                          {{"tile_size", tile_size},
+                                           {"data_layout", data},
+                                           {"kernel_layout", kernel},
+                                           {"out_layout", out},
+                                           {"channels", shape.out_channels},
+                                           {"kernel_size", std::vector<int64_t>{shape.kernel_height, shape.kernel_width}}}),
+                     .wants = "computes by Winograd's algorithm in " + data,
+                     .prepare = {{}, transformed},
+                     .inputs = {packed("NCHW", data), {}},
+                     .outputs = {packed("NCHW", out)}};
 }
 
-std::optional<AlteredCall> alter_conv2d(const CallNode& call, const Machine& machine) {
+std::optional<PlannedCall> alter_conv2d(const CallNode& call, const Machine& machine) {
   const auto conv = plain_conv(call);
   if (!conv || (conv->shape.groups != 1 && !conv->depthwise)) return std::nullopt;
   const int64_t in_block = channel_block(conv->shape.in_channels, machine);
@@ -108,22 +105,20 @@ std::optional<AlteredCall> alter_conv2d(const CallNode& call, const Machine& mac
   const std::string data = block("NCHW", in_block, 'c'), out = block("NCHW", out_block, 'c');
   const std::string kernel =
       block("OIHW", conv->depthwise ? 1 : in_block, 'i') + std::to_string(out_block) + "o";
-  AlteredCall altered;
-  altered.op = op->name;
-  altered.plan = {{packed("NCHW", data), packed("OIHW", kernel)},
-                  {packed("NCHW", out)},
-                  carry_attrs(*op, call,
-                              {{"data_layout", data},
-                               {"kernel_layout", kernel},
-                               {"out_layout", out},
-                               {"channels", conv->shape.out_channels},
-                               {"kernel_size",
-                                std::vector<int64_t>{conv->shape.kernel_height, conv->shape.kernel_width}}})};
-  altered.wants = "computes in " + data;
-  return altered;
+  return PlannedCall{
+      .op = op,
+      .attrs = carry_attrs(*op, call,
+                           {{"data_layout", data},
+                            {"kernel_layout", kernel},
+                            {"out_layout", out},
+                            {"channels", conv->shape.out_channels},
+                            {"kernel_size", std::vector<int64_t>{conv->shape.kernel_height, conv->shape.kernel_width}}}),
+      .wants = "computes in " + data,
+      .inputs = {packed("NCHW", data), packed("OIHW", kernel)},
+      .outputs = {packed("NCHW", out)}};
 }
 
-std::optional<AlteredCall> alter_dense(const CallNode& call, const Machine& machine) {
+std::optional<PlannedCall> alter_dense(const CallNode& call, const Machine& machine) {
   const OpDef* op = find_op("nn.contrib_dense_pack");
   const TensorTypeNode *data = static_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
@@ -133,18 +128,57 @@ std::optional<AlteredCall> alter_dense(const CallNode& call, const Machine& mach
   const int64_t size = dense_block(weight->extents()[0], machine);
   if (size == 1) return std::nullopt;
   const std::string kernel = block("NK", size, 'n');
-  AlteredCall altered;
-  altered.op = op->name;
-  altered.plan = {{{}, packed("NK", kernel)},
-                  {{}},
-                  carry_attrs(*op, call, {{"weight_layout", kernel}, {"out_dtype", result->dtype()}})};
-  altered.wants = "reads its weight in " + kernel;
-  return altered;
+  return PlannedCall{.op = op,
+                     .attrs = carry_attrs(*op, call, {{"weight_layout", kernel}, {"out_dtype", result->dtype()}}),
+                     .wants = "reads its weight in " + kernel,
+                     .inputs = {{}, packed("NK", kernel)},
+                     .outputs = {{}}};
 }
+
+/// What is altered, and what follows by the rules of the operators where inputs come in other layouts.
+class FastLayouts final : public LayoutPlanner {
+ public:
+  /// `skips_users`: calls that a rule of the user's was asked for already stay.
+  FastLayouts(const Machine& machine, bool skips_users) : machine_(machine), skips_users_(skips_users) {}
+
+  bool plans(const OpDef&) const override { return true; }
+
+  std::optional<PlannedCall> plan(const CallNode& call, const std::vector<Expr>&, const LayoutStates& inputs) override {
+    auto planned = altered(call);
+    if (!planned) planned = followed(call, inputs);
+    for (size_t i = 0; planned && i < inputs.size(); ++i)
+      if (inputs[i].now && planned->inputs[i].now) planned->inputs[i].was = inputs[i].now;
+    return planned;
+  }
+
+ private:
+  std::optional<PlannedCall> altered(const CallNode& call) const {
+    if (skips_users_ && op_hook(*call.op(), OpQuestion::kAlterOpLayout)) return std::nullopt;
+    if (call.op()->name == "nn.conv2d") return alter_conv2d(call, machine_);
+    if (call.op()->name == "nn.dense") return alter_dense(call, machine_);
+    return std::nullopt;
+  }
+
+  static std::optional<PlannedCall> followed(const CallNode& call, const LayoutStates& inputs) {
+    const LayoutRule* rule = layout_rule_of(*call.op());
+    if (!rule || std::ranges::none_of(inputs, &LayoutState::changed)) return std::nullopt;
+    auto plan = rule->plan(call, inputs);
+    if (!plan) return std::nullopt;
+    const KnownLayout result = plan->outputs[0].now;
+    return PlannedCall{.op = call.op(),
+                       .attrs = plan->attrs ? plan->attrs : call.attrs(),
+                       .wants = result ? "computes in " + result->str() : "computes as it is",
+                       .inputs = std::move(plan->inputs),
+                       .outputs = std::move(plan->outputs)};
+  }
+
+  const Machine& machine_;
+  const bool skips_users_;
+};
 
 // Calls of operators that the user has a rule for, by that rule.
 Function altered_by_user(const Function& function, const IRModule& module) {
-  const Function altered = spread_layouts(function, [](const CallNode& call, const std::vector<Expr>& args) {
+  const Function altered = let_layouts_flow(function, [](const CallNode& call, const std::vector<Expr>& args) {
     return wish_of_user(OpQuestion::kAlterOpLayout, call, args, {}, [] { return std::optional<WantedCall>(); });
   });
   return as_ref<FunctionNode>(infer_type(altered, module.get()));
@@ -155,13 +189,8 @@ Function altered_by_user(const Function& function, const IRModule& module) {
 Pass alter_op_layout_for(const Machine& machine) {
   return function_pass({3, "AlterOpLayout", {"InferType"}}, [machine](const Function& function, const IRModule& module, const PassContext&) {
     const bool asks = has_op_hooks(OpQuestion::kAlterOpLayout);
-    return change_layouts(asks ? altered_by_user(function, module) : function,
-                          [&](const CallNode& call) -> std::optional<AlteredCall> {
-                            if (asks && op_hook(*call.op(), OpQuestion::kAlterOpLayout)) return std::nullopt;
-                            if (call.op()->name == "nn.conv2d") return alter_conv2d(call, machine);
-                            if (call.op()->name == "nn.dense") return alter_dense(call, machine);
-                            return std::nullopt;
-                          });
+    FastLayouts planner(machine, asks);
+    return spread_layouts(asks ? altered_by_user(function, module) : function, planner);
   });
 }
 

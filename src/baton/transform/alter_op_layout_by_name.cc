@@ -66,7 +66,7 @@ Pass alter_op_layout() {
   return function_pass({3, "AlterOpLayout", {"InferType"}}, [](const Function& function, const IRModule&, const PassContext&) {
     const TargetRef target = current_target();
     const int lanes = target ? float_lanes(*target) : Machine::host().float_lanes;
-    return spread_layouts(function, [&](const CallNode& call, const std::vector<Expr>& args) {
+    return let_layouts_flow(function, [&](const CallNode& call, const std::vector<Expr>& args) {
       return wish_of_user(OpQuestion::kAlterOpLayout, call, args, {}, [&]() -> std::optional<WantedCall> {
         if (call.op()->name == "nn.conv2d") return wanted_conv2d(call, lanes);
         if (call.op()->name == "nn.dense") return wanted_dense(call, lanes);

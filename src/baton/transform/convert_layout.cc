@@ -141,7 +141,7 @@ Pass convert_layout(const PassArgs& args) {
   return function_pass({3, "ConvertLayout", {"InferType", "CanonicalizeOps"}},
                        [layouts](const Function& function, const IRModule&, const PassContext&) {
                          Converter converter(layouts);
-                         return spread_layouts(function, [&](const CallNode& call, const std::vector<Expr>& args) {
+                         return let_layouts_flow(function, [&](const CallNode& call, const std::vector<Expr>& args) {
                            return converter(call, args);
                          });
                        });

@@ -1,8 +1,7 @@
 #pragma once
 // Layouts as TVM 0.11.1 spreads them, for the layout passes that are called by name. A pass says which calls it wants
-// otherwise; every operator then says what it makes of the layouts that come in (ir/layout_flow.h). Where what comes in
-// is not what is wanted, layout_transforms are put in between, and expand_dims where axes are missing, also where no
-// layout changes. Tuples are taken apart on the way. (Builds use transform/layout_rewriter.h.)
+// otherwise; every operator then says what it makes of the layouts that come in (ir/layout_flow.h), also where no layout
+// changes: axes that are missing are added there too. (Builds plan otherwise: alter_op_layout.cc.)
 #include <functional>
 #include <optional>
 #include <string>
@@ -31,6 +30,6 @@ std::optional<WantedCall> wish_of_user(OpQuestion question, const CallNode& call
                                        const std::function<std::optional<WantedCall>()>& own);
 
 /// `function` (typed), computed as wished. Its parameters and result keep their layouts.
-Function spread_layouts(const Function& function, const LayoutWish& wish);
+Function let_layouts_flow(const Function& function, const LayoutWish& wish);
 
 }  // namespace baton

@@ -100,7 +100,7 @@ TEST(AlterOpLayout, TransformsNameTheirCause) {
             R"(%0 = layout_transform(%x, src_layout="NCHW", dst_layout="NCHW16c") /* made_for=3:8 "nn.conv2d at test.relay:3 computes in NCHW16c" */;
 %1 = layout_transform(%w, src_layout="OIHW", dst_layout="OIHW16i16o") /* made_for=3:8 "nn.conv2d at test.relay:3 computes in NCHW16c" */;
 %2 = nn.contrib_conv2d_NCHWc(%0, %1, channels=32, kernel_size=[1, 1], data_layout="NCHW16c", kernel_layout="OIHW16i16o", out_layout="NCHW16c") /* from=3:8 */;
-%3 = layout_transform(%2, src_layout="NCHW16c", dst_layout="NCHW") /* made_for=4:3 "nn.softmax at test.relay:4 computes in the layout of the program" */;
+%3 = layout_transform(%2, src_layout="NCHW16c", dst_layout="NCHW") /* made_for=4:3 "nn.softmax at test.relay:4 computes in NCHW" */;
 nn.softmax(%3) /* from=4:3 */
 )");
 }

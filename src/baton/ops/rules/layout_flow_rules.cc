@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "baton/ir/inspect.h"
+#include "baton/ops/rules/layout_parts.h"
 
 namespace baton {
 
@@ -23,10 +24,7 @@ bool flag_of(const LayoutQuery& q, std::string_view field) {
 }
 
 Attrs with_field(const LayoutQuery& q, std::string_view name, const AttrValue& value) {
-  const Ref<AttrsNode> copy = q.attrs->copy();
-  const AttrField* field = copy->schema().find(name);
-  BATON_CHECK(field && field->set(copy->data(), value), q.op.name + "." + std::string(name));
-  return copy;
+  return with_field(q.attrs, q.op.name, name, value);
 }
 
 /// Nothing is known of any tensor.
@@ -42,33 +40,6 @@ char letter_at(const Layout& layout, int64_t axis) { return layout.axes()[front_
 /// The first input's layout has an axis for each of the tensor's.
 bool fits(const LayoutQuery& q, size_t input = 0) {
   return input < q.types.size() && q.was[input] && q.was[input]->rank() == q.types[input]->rank();
-}
-
-std::string axis_text(const LayoutAxis& axis, int64_t factor) {
-  if (axis.is_primal()) return {axis.letter};
-  return std::to_string(factor) + static_cast<char>(axis.letter - 'A' + 'a');
-}
-
-/// The last `rank` axes of `layout`; nothing when they make no layout of their own.
-KnownLayout tail(const Layout& layout, int rank) {
-  std::string text;
-  for (int i = layout.rank() - rank; i < layout.rank(); ++i) text += axis_text(layout.axes()[i], layout.axes()[i].factor);
-  return known_layout(text);
-}
-
-/// `now` for a tensor that lies as `was` in the program: axes it does not have, or of extent 1, are not split.
-KnownLayout fitted(const Layout& now, const Layout& was, const TensorTypeNode& type) {
-  std::string text;
-  for (const LayoutAxis& axis : now.axes()) {
-    const int at = was.find(axis.letter);
-    const bool one = at < 0 || at >= type.rank() || type.shape()[at] == Dim(1);
-    text += axis_text(axis, one ? 1 : axis.factor);
-  }
-  return known_layout(text);
-}
-
-bool all_ones(const TensorTypeNode& type) {
-  return std::ranges::all_of(type.shape(), [](const Dim& dim) { return dim == Dim(1); });
 }
 
 // ---- Elementwise and broadcasting operators
@@ -149,15 +120,6 @@ std::string reduced_letters(const LayoutQuery& q) {
   for (const LayoutAxis& axis : q.was[0]->axes())
     if ((named.find(axis.letter) != std::string::npos) != exclude) gone += axis.letter;
   return named.empty() || gone.size() == static_cast<size_t>(q.was[0]->rank()) ? "" : gone;
-}
-
-KnownLayout reduced(const Layout& layout, const std::string& gone, bool keep) {
-  std::string text;
-  for (const LayoutAxis& axis : layout.axes()) {
-    const bool is_gone = gone.find(axis.letter) != std::string::npos;
-    if (!is_gone || keep) text += axis_text(axis, is_gone ? 1 : axis.factor);
-  }
-  return known_layout(text);
 }
 
 Flow reduce_flow(const LayoutQuery& q) {

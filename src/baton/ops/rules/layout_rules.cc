@@ -3,12 +3,11 @@
 #include <algorithm>
 
 #include "baton/ir/inspect.h"
+#include "baton/ops/rules/layout_parts.h"
 
 namespace baton {
 
 namespace {
-
-using States = std::vector<LayoutState>;
 
 /// The types of all inputs, tuples flattened; empty when one is not known.
 std::vector<const TensorTypeNode*> input_types(const CallNode& call) {
@@ -24,33 +23,11 @@ std::vector<const TensorTypeNode*> input_types(const CallNode& call) {
 }
 
 Attrs with_field(const CallNode& call, const char* name, const AttrValue& value) {
-  const Ref<AttrsNode> copy = call.attrs()->copy();
-  const AttrField* field = copy->schema().find(name);
-  BATON_CHECK(field && field->set(copy->data(), value), call.op()->name + "." + name);
-  return copy;
-}
-
-/// `layout` for a tensor that has extent 1 on some axes: a split of such an axis has factor 1.
-std::optional<Layout> fitted(const Layout& was, const Layout& now, const TensorTypeNode& type) {
-  std::string text;
-  for (const LayoutAxis& axis : now.axes()) {
-    if (axis.is_primal()) {
-      text += axis.letter;
-      continue;
-    }
-    const int at = was.find(axis.letter) - (was.rank() - type.rank());
-    const bool one = at < 0 || type.shape()[at] == Dim(1);
-    text += std::to_string(one ? 1 : axis.factor) + static_cast<char>(axis.letter - 'A' + 'a');
-  }
-  return Layout::parse(text);
-}
-
-bool all_ones(const TensorTypeNode& type) {
-  return std::ranges::all_of(type.shape(), [](const Dim& dim) { return dim == Dim(1); });
+  return with_field(call.attrs(), call.op()->name, name, value);
 }
 
 /// Every input follows the first changed one that has the result's shape.
-std::optional<LayoutPlan> broadcast_plan(const CallNode& call, const States& inputs) {
+std::optional<LayoutPlan> broadcast_plan(const CallNode& call, const LayoutStates& inputs) {
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
   const std::vector<const TensorTypeNode*> types = input_types(call);
   if (!result || types.size() != inputs.size()) return std::nullopt;
@@ -60,22 +37,24 @@ std::optional<LayoutPlan> broadcast_plan(const CallNode& call, const States& inp
   if (leader == inputs.size()) return std::nullopt;
   const LayoutState& lead = inputs[leader];
   if (lead.was->rank() != result->rank()) return std::nullopt;
-  LayoutPlan plan{States(inputs.size()), {lead}, {}};
+  LayoutPlan plan{LayoutStates(inputs.size()), {lead}, {}};
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i].was && !(*inputs[i].was == *lead.was)) return std::nullopt;  // its axes mean something else
+    if (inputs[i].was && inputs[i].was != lead.was) return std::nullopt;  // its axes mean something else
     if (all_ones(*types[i]) && !inputs[i].changed() && types[i]->rank() <= lead.now->rank()) continue;
-    const auto now = fitted(*lead.was, *lead.now, *types[i]);
+    const int rank = types[i]->rank();
+    const KnownLayout was = rank < lead.was->rank() ? tail(*lead.was, rank) : lead.was;
+    const KnownLayout now = was ? fitted(*lead.now, *was, *types[i]) : nullptr;
     if (!now) return std::nullopt;
-    plan.inputs[i] = {lead.was, now};
+    plan.inputs[i] = {was, now};
   }
   return plan;
 }
 
-std::optional<LayoutPlan> elementwise_plan(const CallNode&, const States& inputs) {
+std::optional<LayoutPlan> elementwise_plan(const CallNode&, const LayoutStates& inputs) {
   return LayoutPlan{inputs, {inputs[0]}, {}};
 }
 
-std::optional<LayoutPlan> spatial_plan(const CallNode& call, const States& inputs) {
+std::optional<LayoutPlan> spatial_plan(const CallNode& call, const LayoutStates& inputs) {
   const LayoutState& data = inputs[0];
   if (inputs.size() != 1 || !data.was || data.was->str() != text_attr(call, "layout")) return std::nullopt;
   if (!text_attr(call, "out_layout").empty()) return std::nullopt;
@@ -84,7 +63,7 @@ std::optional<LayoutPlan> spatial_plan(const CallNode& call, const States& input
   return LayoutPlan{{data}, {data}, with_field(call, "layout", data.now->str())};
 }
 
-std::optional<LayoutPlan> concatenate_plan(const CallNode& call, const States& inputs) {
+std::optional<LayoutPlan> concatenate_plan(const CallNode& call, const LayoutStates& inputs) {
   const std::vector<const TensorTypeNode*> types = input_types(call);
   const auto leader = std::ranges::find_if(inputs, [](const LayoutState& state) { return state.changed(); });
   if (types.size() != inputs.size() || leader == inputs.end()) return std::nullopt;
@@ -93,27 +72,16 @@ std::optional<LayoutPlan> concatenate_plan(const CallNode& call, const States& i
   const int axis = front_axis(int_attr(call, "axis"), rank);
   const char letter = leader->was->axes()[axis].letter;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i].was && !(*inputs[i].was == *leader->was)) return std::nullopt;
+    if (inputs[i].was && inputs[i].was != leader->was) return std::nullopt;
     const Dim extent = types[i]->shape()[axis];
     if (extent.is_any() || extent.value() % leader->now->factor(letter) != 0)
       return std::nullopt;  // blocks would not join
   }
   return LayoutPlan{
-      States(inputs.size(), *leader), {*leader}, with_field(call, "axis", leader->now->find(letter))};
+      LayoutStates(inputs.size(), *leader), {*leader}, with_field(call, "axis", leader->now->find(letter))};
 }
 
-/// `layout` without the axes of `gone`.
-std::optional<Layout> without(const Layout& layout, const std::string& gone) {
-  std::string text;
-  for (const LayoutAxis& axis : layout.axes()) {
-    if (gone.find(axis.letter) != std::string::npos) continue;
-    if (!axis.is_primal()) text += std::to_string(axis.factor);
-    text += axis.is_primal() ? axis.letter : static_cast<char>(axis.letter - 'A' + 'a');
-  }
-  return Layout::parse(text);
-}
-
-std::optional<LayoutPlan> reduce_plan(const CallNode& call, const States& inputs) {
+std::optional<LayoutPlan> reduce_plan(const CallNode& call, const LayoutStates& inputs) {
   const LayoutState& data = inputs[0];
   const TensorTypeNode* type = tensor_type_of(call.args()[0]);
   if (inputs.size() != 1 || !data.was || !type || data.was->rank() != type->rank() ||
@@ -129,8 +97,7 @@ std::optional<LayoutPlan> reduce_plan(const CallNode& call, const States& inputs
     axes.push_back(data.now->find(letter));
   }
   const bool keep = bool_attr(call, "keepdims");
-  const auto was = keep ? data.was : without(*data.was, gone),
-             now = keep ? data.now : without(*data.now, gone);
+  const KnownLayout was = reduced(*data.was, gone, keep), now = reduced(*data.now, gone, keep);
   if (!was || !now) return std::nullopt;
   return LayoutPlan{{data}, {{was, now}}, with_field(call, "axis", axes)};
 }

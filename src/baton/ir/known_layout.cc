@@ -1,4 +1,4 @@
-#include "baton/ir/layout_flow.h"
+#include "baton/ir/known_layout.h"
 
 #include <memory>
 #include <string>
