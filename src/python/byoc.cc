@@ -16,12 +16,7 @@ using Patterns = std::vector<DFPattern>;
 // A predicate in Python; None is the one that is always true.
 DFCheck check_of(nb::object check) {
   if (check.is_none()) return {};
-  return [check = hold(std::move(check))](const Expr& expr) {
-    const nb::gil_scoped_acquire gil;
-    const int answer = PyObject_IsTrue(nb::handle(check.get())(expr).ptr());
-    if (answer < 0) throw nb::python_error();
-    return answer != 0;
-  };
+  return predicate_of(std::move(check));
 }
 
 const char* kind_name(DFPatternKind kind) {

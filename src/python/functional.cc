@@ -1,8 +1,10 @@
 #include "baton/transform/cps.h"
 #include "baton/transform/defunctionalization.h"
+#include "baton/transform/eliminate_common_subexpr.h"
 #include "baton/transform/to_a_normal_form_expr.h"
 
 #include "bind.h"
+#include "held.h"
 
 namespace baton::python {
 
@@ -25,6 +27,10 @@ void bind_functional(nb::module_& m) {
       },
       nb::arg("func"), nb::arg("mod"),
       "The function with data in the place of functions; `mod` gets what that needs.");
+  m.def(
+      "eliminate_common_subexpr",
+      [](nb::object skip) { return eliminate_common_subexpr_but(predicate_of(std::move(skip))); }, nb::arg("fskip"),
+      "The pass EliminateCommonSubexpr; expressions for which fskip(expr) is true stay as they are.");
   m.def("to_a_normal_form_expr", &to_a_normal_form_expr, nb::arg("expr"), "The expression in A-normal form.");
 }
 

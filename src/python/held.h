@@ -1,7 +1,9 @@
 #pragma once
 // Python objects that C++ keeps, and Python code that C++ runs.
+#include <functional>
 #include <memory>
 
+#include "baton/ir/expr.h"
 #include "casters.h"
 
 namespace baton::python {
@@ -15,6 +17,16 @@ inline Held hold(nb::object object) {
     const nb::gil_scoped_acquire gil;
     Py_DECREF(held);
   });
+}
+
+/// A predicate in Python.
+inline std::function<bool(const Expr&)> predicate_of(nb::object check) {
+  return [check = hold(std::move(check))](const Expr& expr) {
+    const nb::gil_scoped_acquire gil;
+    const int answer = PyObject_IsTrue(nb::handle(check.get())(expr).ptr());
+    if (answer < 0) throw nb::python_error();
+    return answer != 0;
+  };
 }
 
 /// While one lives, this thread runs the body of a pass that is written in Python (which may retire).

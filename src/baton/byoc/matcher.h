@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "baton/byoc/dataflow_graph.h"
+#include "baton/pass/dataflow_graph.h"
 #include "baton/byoc/dataflow_pattern.h"
 #include "baton/support/pointer_index.h"
 #include "baton/support/pointer_map.h"

@@ -1,7 +1,7 @@
-// A widening cast that several operators read is made once for each elementwise or broadcast reader: there it
-// costs nothing in their kernels, while a shared result would be stored in the wide type.
+// A widening cast that several elementwise or broadcast operators read is made once for each: there it costs nothing in
+// their kernels, while a shared result would be stored in the wide type. The first of them, and all other readers, keep
+// the one there is.
 //   y = cast(x); f(y), g(y)  ->  f(cast(x)), g(cast(x))
-#include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/pointer_map.h"
@@ -12,13 +12,6 @@ namespace baton {
 namespace {
 
 class CastCanonicalizer final : public Rewriter {
- public:
-  explicit CastCanonicalizer(const Expr& root) {
-    post_order(root, [&](const Expr& node) {
-      for_each_child(*node, [&](const Expr& child) { ++uses_[child.get()]; });
-    });
-  }
-
  private:
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
     const auto* call = as<CallNode>(rebuilt);
@@ -28,7 +21,7 @@ class CastCanonicalizer final : public Rewriter {
     for (size_t i = 0; i < args.size(); ++i) {
       const CallNode* cast = widening_cast(as<CallNode>(original)->args()[i]);
       const CallNode* now = cast ? call_of(args[i], "cast") : nullptr;
-      if (!now || uses_[as<CallNode>(original)->args()[i].get()] < 2) continue;
+      if (!now || ++readers_[as<CallNode>(original)->args()[i].get()] < 2) continue;
       args[i] = make_call(now->callee(), now->args(), now->attrs(), now->info());
       changed = true;
     }
@@ -42,7 +35,7 @@ class CastCanonicalizer final : public Rewriter {
     return to && to->dtype().bits > from->dtype().bits ? cast : nullptr;
   }
 
-  PointerMap<int> uses_;
+  PointerMap<int> readers_;  // of a cast, as far as they cost it nothing
 };
 
 }  // namespace
@@ -50,7 +43,7 @@ class CastCanonicalizer final : public Rewriter {
 Pass canonicalize_cast() {
   return function_pass({3, "CanonicalizeCast", {"InferType"}},
                        [](const Function& function, const IRModule&, const PassContext&) {
-                         return as_ref<FunctionNode>(CastCanonicalizer(function).run(function));
+                         return as_ref<FunctionNode>(CastCanonicalizer().run(function));
                        });
 }
 

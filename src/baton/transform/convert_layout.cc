@@ -34,8 +34,7 @@ bool is_depthwise(const CallNode& conv) {
 std::string default_kernel(const std::string& data, bool depthwise, const std::string& op) {
   if (data == "NCHW") return "OIHW";
   if (data == "NHWC") return depthwise ? "HWOI" : "HWIO";
-  if (data == "NCW") return "OIW";
-  if (data == "NWC") return "WIO";
+  if (data == "HWNC") return "HWOI";
   if (data == "NCDHW") return "OIDHW";
   if (data == "NDHWC") return "DHWIO";
   throw UsageError("ConvertLayout: " + data + " has no default kernel layout; name one for " + op);
@@ -82,8 +81,17 @@ std::optional<WantedCall> convert_windows(const CallNode& call, const std::vecto
   return WantedCall{call.op(), with_fields(call.attrs(), values), "was converted to " + desired[0]};
 }
 
-bool is_conv(const OpDef& op) { return op.attrs && op.attrs->find("data_layout") && op.attrs->find("kernel_layout"); }
-bool has_windows(const OpDef& op) { return op.attrs && op.attrs->find("layout") && op.num_inputs == 1; }
+/// The operators that are computed in the layout asked for; others follow their inputs.
+enum class Kind { kFollows, kConvolution, kWindows };
+
+Kind kind_of(const OpDef& op) {
+  static const std::set<std::string_view> convolutions = {"nn.conv2d", "nn.conv2d_transpose", "nn.conv3d", "nn.deformable_conv2d",
+                                                          "qnn.conv2d", "qnn.conv2d_transpose"};
+  static const std::set<std::string_view> windows = {"image.resize1d",          "image.resize2d", "nn.avg_pool2d",    "nn.global_avg_pool2d",
+                                                     "nn.global_max_pool2d", "nn.max_pool2d",  "vision.roi_align", "vision.roi_pool"};
+  if (convolutions.contains(op.name)) return Kind::kConvolution;
+  return windows.contains(op.name) ? Kind::kWindows : Kind::kFollows;
+}
 
 /// One run of the pass over one function.
 class Converter {
@@ -100,13 +108,17 @@ class Converter {
   std::optional<WantedCall> own(const CallNode& call, DesiredLayouts::const_iterator desired) {
     const OpDef& op = *call.op();
     if (desired == layouts_.end()) {
-      if (is_conv(op) && warned_.insert(op.name).second) log_line("ConvertLayout: Desired layout(s) not specified for op: " + op.name);
+      if (kind_of(op) != Kind::kFollows && warned_.insert(op.name).second) log_line("ConvertLayout: Desired layout(s) not specified for op: " + op.name);
       return std::nullopt;
     }
     if (op.name == "nn.conv2d" && layout_config_skips()) return std::nullopt;
-    if (is_conv(op)) return convert_conv(call, desired->second);
-    if (has_windows(op)) return convert_windows(call, desired->second);
-    throw UsageError("ConvertLayout: " + desired->first + " has no layout to convert");
+    switch (kind_of(op)) {
+      case Kind::kConvolution: return convert_conv(call, desired->second);
+      case Kind::kWindows: return convert_windows(call, desired->second);
+      case Kind::kFollows: break;
+    }
+    if (warned_.insert(op.name).second) log_line("ConvertLayout: " + op.name + " has no layout to convert; it follows its inputs");
+    return std::nullopt;
   }
 
   const DesiredLayouts& layouts_;

@@ -1,9 +1,10 @@
 // Two calls of one operator with equal attributes and equal arguments become one, which stands for the
 // origins of both:
 //   exp(x) + exp(x)  ->  e + e, e = exp(x)
-// The same for items of one tuple. Constants are equal when their values are.
+// The same for items of one tuple. Scalar constants are equal when their values are; other constants are equal to
+// themselves only.
+#include "baton/transform/eliminate_common_subexpr.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "baton/ir/visit.h"
@@ -17,10 +18,12 @@ namespace baton {
 
 namespace {
 
+using Skip = std::function<bool(const Expr&)>;
+
 /// Numbers expressions so that equal ones have equal numbers, children first.
 class Numbering {
  public:
-  explicit Numbering(const Expr& root) {
+  Numbering(const Expr& root, const Skip& skip) : skip_(skip) {
     post_order(
         root, [&](const Expr& node) { number(node); },
         [](const Expr& node) { return !as<FunctionNode>(node) || !as<FunctionNode>(node)->is_primitive(); });
@@ -76,12 +79,13 @@ class Numbering {
   std::optional<uint64_t> key_of(const Expr& node) const {
     Hasher hash(static_cast<uint64_t>(node->kind()));
     if (const auto* constant = as<ConstantNode>(node)) {
-      const NDArray& value = constant->value();
-      for (int64_t extent : value.shape()) hash.add(static_cast<uint64_t>(extent));
-      hash.add(std::hash<DType>()(value.dtype()));
-      hash.add_bytes(value.data(), std::min<size_t>(value.bytes(), 256));
+      if (!constant->is_scalar()) return std::nullopt;
+      hash.add(std::hash<DType>()(constant->value().dtype()));
+      hash.add_bytes(constant->value().data(), constant->value().bytes());
       return hash.value();
     }
+    const bool merges = node->kind() == ExprKind::kTupleGetItem || node->kind() == ExprKind::kCall;
+    if (!merges || (skip_ && skip_(node))) return std::nullopt;
     if (const auto* item = as<TupleGetItemNode>(node)) {
       hash.add(number_of(item->tuple()));
       hash.add(static_cast<uint64_t>(item->index()));
@@ -99,8 +103,7 @@ class Numbering {
   bool same(const ExprNode& a, const ExprNode& b) const {
     if (a.kind() != b.kind()) return false;
     if (const auto* constant = as<ConstantNode>(&a)) {
-      const NDArray &x = constant->value(), &y = as<ConstantNode>(&b)->value();
-      return x.same_as(y) || x.equal_bytes(y);
+      return constant->value().equal_bytes(as<ConstantNode>(&b)->value());
     }
     if (const auto* item = as<TupleGetItemNode>(&a)) {
       const auto* other = as<TupleGetItemNode>(&b);
@@ -114,6 +117,7 @@ class Numbering {
     return true;
   }
 
+  const Skip& skip_;
   std::vector<Class> classes_;
   PointerMap<uint32_t> numbers_;
   std::vector<uint32_t> slots_;  // a hash table of the classes that have a key
@@ -123,7 +127,7 @@ class Numbering {
 
 class Eliminator final : public Rewriter {
  public:
-  explicit Eliminator(const Expr& root) : numbering_(root) {}
+  Eliminator(const Expr& root, const Skip& skip) : numbering_(root, skip) {}
 
  private:
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
@@ -140,11 +144,13 @@ class Eliminator final : public Rewriter {
 
 }  // namespace
 
-Pass eliminate_common_subexpr() {
+Pass eliminate_common_subexpr_but(Skip skip) {
   return function_pass({3, "EliminateCommonSubexpr", {"InferType"}},
-                       [](const Function& function, const IRModule&, const PassContext&) {
-                         return as_ref<FunctionNode>(Eliminator(function).run(function));
+                       [skip = std::move(skip)](const Function& function, const IRModule&, const PassContext&) {
+                         return as_ref<FunctionNode>(Eliminator(function, skip).run(function));
                        });
 }
+
+Pass eliminate_common_subexpr() { return eliminate_common_subexpr_but({}); }
 
 }  // namespace baton

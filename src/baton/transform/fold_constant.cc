@@ -91,11 +91,11 @@ class ConstantFolder final : public Rewriter {
   }
 
   void let_value(const LetNode& let, const Expr& value) override {
-    if (is_value(value)) map(let.var(), value);
+    if (value->kind() == ExprKind::kConstant) map(let.var(), value);
   }
 
   Expr drop_let(const LetNode& let, const Expr& rebuilt) {
-    if (!is_value(let.value())) return rebuilt;
+    if (let.value()->kind() != ExprKind::kConstant) return rebuilt;
     retire(origins_of_value(let.value()), "the value is never used");  // what uses it carries the origins on
     return let.body();
   }

@@ -2,11 +2,14 @@
 //   conv(pad(x, 0))        ->  conv(x, padding)
 //   max_pool(pad(x, min))  ->  max_pool(x, padding)
 //   avg_pool(pad(x, 0))    ->  avg_pool(x, padding, count_include_pad=True)
-// Only the spatial axes may be padded, and by what the operator pads with.
+// Only the spatial axes may be padded, and by what the operator pads with: qnn.conv2d pads with the zero point of its data.
+// A padded tensor that others read is there anyway; its readers keep it.
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "baton/ir/layout.h"
+#include "baton/pass/dataflow_graph.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
 #include "baton/transform/build.h"
@@ -48,7 +51,26 @@ bool padding_of(const CallNode& call, size_t spatial, std::vector<int64_t>& padd
   return padding.size() == 2 * spatial;
 }
 
+/// What the operator pads with; nothing when it does not, or that is not known.
+std::optional<double> padded_with(const CallNode& call, DType dtype) {
+  const std::string& name = call.op()->name;
+  if (name == "qnn.conv2d") return scalar_value(call.args()[2]);
+  return name.starts_with("nn.max_pool") ? least(dtype) : 0;
+}
+
 class PaddingFolder final : public Rewriter {
+ public:
+  explicit PaddingFolder(Function function) : function_(std::move(function)) {}
+
+ private:
+  bool is_for_one(const Expr& pad, const Expr& reader) {
+    if (!graph_) graph_.emplace(Expr(function_));
+    const uint32_t top = graph_->number_of(reader.get());
+    for (uint32_t user : graph_->users(graph_->number_of(pad.get())))
+      if (user != top && !graph_->post_dominated(user, top)) return false;
+    return true;
+  }
+
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
     const auto* call = as<CallNode>(rebuilt);
     const CallNode* pad = call && call->op() && !call->args().empty() ? call_of(call->args()[0], "nn.pad") : nullptr;
@@ -56,11 +78,11 @@ class PaddingFolder final : public Rewriter {
     const std::string& name = call->op()->name;
     const std::optional<double> value = scalar_value(pad->args()[1]);
     const TensorTypeNode* type = tensor_type_of(as<CallNode>(original)->args()[0]);
-    const bool conv = name == "nn.conv1d" || name == "nn.conv2d" || name == "nn.conv3d";
+    const bool conv = name == "nn.conv1d" || name == "nn.conv2d" || name == "nn.conv3d" || name == "qnn.conv2d";
     const bool average = name.starts_with("nn.avg_pool"), maximum = name.starts_with("nn.max_pool");
-    if (!value || !type || !(conv || average || maximum)) return rebuilt;
+    if (!value || !type || !(conv || average || maximum) || !is_for_one(as<CallNode>(original)->args()[0], original)) return rebuilt;
     const size_t spatial = static_cast<size_t>(name[name.size() - 2] - '0');
-    if (*value != (maximum ? least(type->dtype()) : 0)) return rebuilt;
+    if (padded_with(*call, type->dtype()) != value) return rebuilt;
     std::vector<int64_t> padding;
     const auto added = spatial_padding(*pad, text_attr(*call, conv ? "data_layout" : "layout"), spatial);
     if (!added || !padding_of(*call, spatial, padding)) return rebuilt;
@@ -75,6 +97,9 @@ class PaddingFolder final : public Rewriter {
     args[0] = pad->args()[0];
     return call_expr(call->callee(), std::move(args), with_fields(call->attrs(), fields));
   }
+
+  Function function_;
+  std::optional<DataflowGraph> graph_;  // made when something is padded
 };
 
 }  // namespace
@@ -82,7 +107,7 @@ class PaddingFolder final : public Rewriter {
 Pass fold_explicit_padding() {
   // The leading blank is part of the name in TVM.
   return function_pass({0, " FoldExplicitPadding", {"InferType"}}, [](const Function& function, const IRModule&, const PassContext&) {
-    return as_ref<FunctionNode>(PaddingFolder().run(function));
+    return as_ref<FunctionNode>(PaddingFolder(function).run(function));
   });
 }
 

@@ -25,8 +25,10 @@ class Uses {
     post_order(root, [&](const Expr& node) {
       int level = 0, since = 0;
       for_each_child(*node, [&](const Expr& child) {
-        ++count_[child.get()];
-        if (auto call = as_ref<CallNode>(node)) reader_.insert(child.get(), call);
+        if (auto call = as_ref<CallNode>(node)) {
+          ++count_[child.get()];
+          reader_.insert(child.get(), call);
+        }
         const int* below = levels_.find(child.get());
         level = std::max(level, (below ? *below : 0) + 1);
         if (!bound.empty()) since = std::max(since, this->since(child));
@@ -44,7 +46,7 @@ class Uses {
     const int* let = since_.find(node.get());
     return let ? *let : 0;
   }
-  /// The only reader of `node` when that is a call and there is one.
+  /// The call that reads `node`, when there is only one. Others that read it, tuples for instance, keep it as it is.
   Ref<const CallNode> only_reader(const ExprNode& node) const {
     const int* count = count_.find(&node);
     const auto* reader = reader_.find(&node);

@@ -1,4 +1,6 @@
 // Identities of arithmetic, constants that meet, casts and clips.
+#include <limits>
+
 #include "baton/transform/build.h"
 #include "baton/transform/fold_constant.h"
 #include "baton/transform/simplify_rules.h"
@@ -41,23 +43,35 @@ bool is_everywhere(const Expr& expr, double wanted) {
   return full && scalar_value(full->args()[0]) == wanted;
 }
 
+/// Which argument of an addition, subtraction, multiplication or division the other one leaves as it is; -1: none. Only
+/// an argument that is no smaller than the result.
+int kept_side(const CallNode& call, const Type& type) {
+  const std::string& name = call.op()->name;
+  const double neutral = name == "add" || name == "subtract" ? 0 : 1;
+  for (int kept : {0, 1}) {
+    if (kept == 1 && name != "add" && name != "multiply") break;
+    const Type& kept_type = call.args()[kept]->checked_type();
+    if (kept_type && same_type(kept_type, type) && is_everywhere(call.args()[1 - kept], neutral)) return kept;
+  }
+  return -1;
+}
+
+bool has_neutral_side(const CallNode& call, std::vector<Expr>& inner) {
+  const int kept = kept_side(call, call.checked_type());
+  if (kept < 0) return false;
+  if (as<CallNode>(call.args()[1 - kept])) inner.push_back(call.args()[1 - kept]);
+  return true;
+}
+
 /// x + 0, 0 + x, x - 0, x * 1, 1 * x, x / 1  ->  x, when x is no smaller than the result
 Expr drop_identity(const SimplifyMatch& m) {
-  const std::string& name = m.call.op()->name;
-  const double neutral = name == "add" || name == "subtract" ? 0 : 1;
-  const bool commutes = name == "add" || name == "multiply";
-  for (int kept : {0, 1}) {
-    if (kept == 1 && !commutes) break;
-    const Expr& other = m.call.args()[1 - kept];
-    if (!m.arg_types[kept] || !same_type(m.arg_types[kept], m.type) || !is_everywhere(other, neutral))
-      continue;
-    const std::string reason =
-        neutral == 0 ? "adding zero changes nothing" : "multiplying by one changes nothing";
-    retire(m.call.origins(), reason);
-    retire_all(other, reason);
-    return m.call.args()[kept];
-  }
-  return nullptr;
+  const int kept = kept_side(m.call, m.type);
+  if (kept < 0) return nullptr;
+  const bool sum = m.call.op()->name == "add" || m.call.op()->name == "subtract";
+  const std::string reason = sum ? "adding zero changes nothing" : "multiplying by one changes nothing";
+  retire(m.call.origins(), reason);
+  retire_all(m.call.args()[1 - kept], reason);
+  return m.call.args()[kept];
 }
 
 /// x + x  ->  x * 2
@@ -67,37 +81,65 @@ Expr double_it(const SimplifyMatch& m) {
   return call_op("multiply", {m.call.args()[0], scalar(2, type->dtype())});
 }
 
-/// 1 / sqrt(x)  ->  rsqrt(x)
+bool divides_by_root(const CallNode& call, std::vector<Expr>& inner) {
+  inner.push_back(call.args()[1]);
+  return call_of(inner[0], "sqrt");
+}
+
+/// a / sqrt(x)  ->  a * rsqrt(x), or rsqrt(x) where a is 1
 Expr reciprocal_root(const SimplifyMatch& m) {
   const CallNode* root = call_of(m.call.args()[1], "sqrt");
   const TensorTypeNode* type = tensor(m.type);
-  if (!root || !type || !type->dtype().is_float() || !is_everywhere(m.call.args()[0], 1) ||
-      !same_type(m.arg_types[1], m.type) || !find_op("rsqrt"))
-    return nullptr;
-  const OriginScope scope(m.call.origins().merge(root->origins()).merge(m.call.args()[0]->origins()));
-  return call_op("rsqrt", {root->args()[0]});
+  if (!type || !type->dtype().is_float()) return nullptr;
+  if (is_everywhere(m.call.args()[0], 1) && same_type(m.arg_types[1], m.type)) {
+    const OriginScope scope(m.call.origins().merge(root->origins()).merge(m.call.args()[0]->origins()));
+    return call_op("rsqrt", {root->args()[0]});
+  }
+  Expr reciprocal;
+  {
+    const OriginScope scope(root->origins());
+    reciprocal = with_type(call_op("rsqrt", {root->args()[0]}), m.arg_types[1]);
+  }
+  return call_op("multiply", {m.call.args()[0], reciprocal});
+}
+
+/// The value of a tensor that is the same everywhere: full, ones, zeros.
+std::optional<double> filled_with(const Expr& expr) {
+  const auto* call = as<CallNode>(expr);
+  if (!call || !call->op()) return std::nullopt;
+  const std::string& name = call->op()->name;
+  if (name == "zeros") return 0;
+  if (name == "ones") return 1;
+  return name == "full" ? scalar_value(call->args()[0]) : std::nullopt;
+}
+
+/// Which argument is a filled tensor that may become a scalar; -1: none.
+int filled_side(const CallNode& call) {
+  const std::string& name = call.op()->name;
+  // Their second arguments are vectors along an axis, or only there for their shapes.
+  if (name == "nn.bias_add" || name == "nn.prelu" || name == "broadcast_to_like" || name == "dyn.broadcast_to") return -1;
+  for (int side : {0, 1}) {
+    const Type& other = call.args()[1 - side]->checked_type();
+    if (filled_with(call.args()[side]) && other && call.checked_type() && same_type(other, call.checked_type())) return side;
+  }
+  return -1;
+}
+
+bool has_filled_side(const CallNode& call, std::vector<Expr>& inner) {
+  const int side = filled_side(call);
+  if (side >= 0) inner.push_back(call.args()[side]);
+  return side >= 0;
 }
 
 /// x op full(c)  ->  x op c, when x is no smaller than the result
 Expr full_to_scalar(const SimplifyMatch& m) {
-  const TensorTypeNode* type = tensor(m.type);
-  if (m.call.op()->fuse != Fuse::kBroadcast || m.call.args().size() != 2 || !type) return nullptr;
-  for (int full_at : {1, 0}) {
-    const auto* full = as<CallNode>(m.call.args()[full_at]);
-    const TensorTypeNode *full_type = tensor(m.arg_types[full_at]), *other = tensor(m.arg_types[1 - full_at]);
-    if (!full || !full->op() || !full_type || !other || other->shape() != type->shape()) continue;
-    const std::string& name = full->op()->name;
-    std::optional<double> value;
-    if (name == "zeros") value = 0;
-    if (name == "ones") value = 1;
-    if (name == "full") value = scalar_value(full->args()[0]);
-    if (!value) continue;
-    std::vector<Expr> args = m.call.args();
-    const OriginScope scope(full->origins());  // the scalar is what the full tensor became
-    args[full_at] = scalar(*value, full_type->dtype());
-    return make_call(m.call.callee(), std::move(args), m.call.attrs(), m.call.with_type(m.type));
-  }
-  return nullptr;
+  const int side = filled_side(m.call);
+  if (side < 0) return nullptr;
+  const Expr& full = m.call.args()[side];
+  std::vector<Expr> args = m.call.args();
+  const OriginScope scope(full->origins());  // the scalar is what the full tensor became
+  args[side] = scalar(*filled_with(full), tensor(m.arg_types[side])->dtype());
+  return make_call(m.call.callee(), std::move(args), m.call.attrs(), m.call.with_type(m.type));
 }
 
 bool is_constant(const Expr& expr) { return expr->kind() == ExprKind::kConstant; }
@@ -122,6 +164,13 @@ Type broadcast_of(const Expr& a, const Expr& b) {
   return tensor_type(std::move(shape), x->dtype());
 }
 
+bool two_with_constants(const CallNode& call, std::vector<Expr>& inner) {
+  const int side = constant_side(&call);
+  if (side < 0) return false;
+  inner.push_back(call.args()[1 - side]);
+  return constant_side(call_of(inner[0], call.op()->name)) >= 0;
+}
+
 /// (x + a) + b  ->  x + (a + b); (x * a) * b  ->  x * (a * b)
 Expr join_constants(const SimplifyMatch& m) {
   const std::string& name = m.call.op()->name;
@@ -136,6 +185,13 @@ Expr join_constants(const SimplifyMatch& m) {
   if (!type) return nullptr;
   const OriginScope scope(m.call.origins().merge(inner->origins()));
   return call_op(name, {x, computed(m, name, a, b, type)});
+}
+
+bool scaled_sum(const CallNode& call, std::vector<Expr>& inner) {
+  const int side = constant_side(&call);
+  if (side < 0) return false;
+  inner.push_back(call.args()[1 - side]);
+  return constant_side(call_of(inner[0], "add")) >= 0;
 }
 
 /// (x + c) * s  ->  x * s + c * s, c and s constants: the sum's constant folds, and FoldScaleAxis or fusion
@@ -159,6 +215,7 @@ Expr distribute(const SimplifyMatch& m) {
 Expr drop_cast(const SimplifyMatch& m) {
   if (!m.arg_types[0] || !same_type(m.arg_types[0], m.type)) return nullptr;
   retire(m.call.origins(), "a cast to the same type changes nothing");
+  if (m.call.args().size() > 1) retire_all(m.call.args()[1], "only its type was used");
   return m.call.args()[0];
 }
 
@@ -170,81 +227,97 @@ bool keeps_values(DType from, DType to) {
   return to.is_float() && (from.is_int() || from.is_uint()) && from.bits <= mantissa;
 }
 
-/// Whether `to` is as wide, in Relay's order of integers, unsigned ones and floats.
-bool widens(DType from, DType to) {
-  if (from.code == to.code) return from.bits <= to.bits;
-  if (from.is_bfloat() || to.is_bfloat() || from.is_handle() || to.is_handle()) return false;
-  return from.code < to.code && from.bits <= to.bits;
+bool cast_of_cast(const CallNode& call, std::vector<Expr>& inner) {
+  inner.push_back(call.args()[0]);
+  return call_of(inner[0], "cast");
 }
 
-/// cast(cast(x))  ->  cast(x), when the inner one keeps all values and the outer one widens
+/// cast(cast(x))  ->  cast(x), when the inner one keeps all values
 Expr merge_casts(const SimplifyMatch& m) {
   const CallNode* inner = call_of(m.call.args()[0], "cast");
-  const TensorTypeNode* x = inner ? tensor_type_of(inner->args()[0]) : nullptr;
+  const TensorTypeNode* x = tensor_type_of(inner->args()[0]);
   const TensorTypeNode *middle = tensor(m.arg_types[0]), *type = tensor(m.type);
-  if (!x || !middle || !type || !keeps_values(x->dtype(), middle->dtype()) ||
-      !widens(middle->dtype(), type->dtype()))
-    return nullptr;
+  if (!x || !middle || !type || !keeps_values(x->dtype(), middle->dtype())) return nullptr;
   const OriginScope scope(m.call.origins().merge(inner->origins()));
   return call_op("cast", {inner->args()[0]}, {{"dtype", type->dtype()}});
 }
 
-/// The range of an integer type of at most 32 bits.
-std::optional<std::pair<double, double>> range_of(DType dtype) {
-  if (dtype.bits > 32 || dtype.bits < 2 || (!dtype.is_int() && !dtype.is_uint())) return std::nullopt;
-  const double values = static_cast<double>(uint64_t{1} << dtype.bits);
-  return dtype.is_int() ? std::pair(-values / 2, values / 2 - 1) : std::pair(0.0, values - 1);
+/// Whether `clip` cuts to just the values of `dtype`.
+bool clips_to_range_of(const CallNode& clip, DType dtype) {
+  double least, most;
+  if ((dtype.is_int() || dtype.is_uint()) && dtype.bits > 1 && dtype.bits <= 32) {
+    const double values = static_cast<double>(uint64_t{1} << dtype.bits);
+    least = dtype.is_int() ? -values / 2 : 0;
+    most = least + values - 1;
+  } else if (dtype.is_float()) {
+    most = dtype.bits == 64 ? std::numeric_limits<double>::max() : dtype.bits == 32 ? std::numeric_limits<float>::max() : 65504;
+    least = -most;
+  } else {
+    return false;
+  }
+  return float_attr(clip, "a_min") == least && float_attr(clip, "a_max") == most;
 }
 
-/// clip(cast(x))  ->  cast(x), when every value of x's type lies in the clip's range
+/// clip(cast(x))  ->  cast(x), when the clip cuts to the range of the cast's type
 Expr drop_clip(const SimplifyMatch& m) {
-  const CallNode* cast = call_of(m.call.args()[0], "cast");
-  const TensorTypeNode* x = cast ? tensor_type_of(cast->args()[0]) : nullptr;
-  const auto range = x ? range_of(x->dtype()) : std::nullopt;
-  if (!range || float_attr(m.call, "a_min") > range->first || float_attr(m.call, "a_max") < range->second)
-    return nullptr;
+  const TensorTypeNode* type = tensor(m.type);
+  if (!type || !clips_to_range_of(m.call, type->dtype())) return nullptr;
   retire(m.call.origins(), "every value of the type lies in the range of the clip");
   return m.call.args()[0];
 }
 
-/// cast(cast(clip(x)))  ->  clip(x), when the clip's range fits into the narrow type and the last cast goes
+bool casts_of_clip(const CallNode& call, std::vector<Expr>& inner) {
+  const CallNode* narrow = call_of(call.args()[0], "cast");
+  if (!narrow || !call_of(narrow->args()[0], "clip")) return false;
+  inner = {call.args()[0], narrow->args()[0]};
+  return true;
+}
+
+/// cast(cast(clip(x)))  ->  clip(x), when the clip cuts to the range of the narrow type and the last cast goes
 /// back to x's
 Expr drop_casts_of_clip(const SimplifyMatch& m) {
   const CallNode* narrow = call_of(m.call.args()[0], "cast");
-  const CallNode* clip = narrow ? call_of(narrow->args()[0], "clip") : nullptr;
+  const CallNode* clip = call_of(narrow->args()[0], "clip");
   const TensorTypeNode* middle = tensor(m.arg_types[0]);
-  const auto range = middle ? range_of(middle->dtype()) : std::nullopt;
-  if (!clip || !range || !clip->checked_type() || !same_type(clip->checked_type(), m.type) ||
-      !range_of(tensor(m.type)->dtype()))
+  if (!middle || !clip->checked_type() || !same_type(clip->checked_type(), m.type) || !clips_to_range_of(*clip, middle->dtype()))
     return nullptr;
-  if (float_attr(*clip, "a_min") < range->first || float_attr(*clip, "a_max") > range->second) return nullptr;
   retire(m.call.origins().merge(narrow->origins()), "the clipped values fit into the narrow type");
   return narrow->args()[0];
+}
+
+bool of_dequantized(const CallNode& call, std::vector<Expr>& inner) {
+  inner.push_back(call.args()[0]);
+  return call_of(inner[0], "qnn.dequantize");
 }
 
 /// argmax(dequantize(q))  ->  argmax(q): the order of values stays the same
 Expr order_of_dequantized(const SimplifyMatch& m) {
   const CallNode* dequantize = call_of(m.call.args()[0], "qnn.dequantize");
-  if (!dequantize) return nullptr;
   retire(dequantize->origins(), "the order of values does not change");
   return make_call(m.call.callee(), {dequantize->args()[0]}, m.call.attrs(), m.call.with_type(m.type));
 }
 
 }  // namespace
 
-const std::vector<SimplifyRule>& arithmetic_rules() {
+const std::vector<SimplifyRule>& identity_rules() {
   static const std::vector<SimplifyRule> rules = {
-      {"x + x", {"add"}, double_it},
-      {"1 / sqrt(x)", {"divide"}, reciprocal_root},
-      {"identities", {"add", "subtract", "multiply", "divide"}, drop_identity},
-      {"cast to the same type", {"cast"}, drop_cast},
-      {"casts of a clip", {"cast"}, drop_casts_of_clip},
-      {"cast of cast", {"cast"}, merge_casts},
-      {"clip of cast", {"clip"}, drop_clip},
-      {"full tensors as scalars", {}, full_to_scalar},
-      {"(x + c) * s", {"multiply"}, distribute},
-      {"constants that meet", {"add", "multiply"}, join_constants},
-      {"order of dequantized values", {"argmax", "argmin", "argsort"}, order_of_dequantized},
+      {"x + x", {"add"}, nullptr, double_it},
+      {"a / sqrt(x)", {"divide"}, divides_by_root, reciprocal_root},
+      {"identities", {"add", "subtract", "multiply", "divide"}, has_neutral_side, drop_identity},
+  };
+  return rules;
+}
+
+const std::vector<SimplifyRule>& value_rules() {
+  static const std::vector<SimplifyRule> rules = {
+      {"cast to the same type", {"cast", "cast_like"}, nullptr, drop_cast},
+      {"cast of cast", {"cast"}, cast_of_cast, merge_casts},
+      {"filled tensors as scalars", {}, has_filled_side, full_to_scalar},
+      {"(x + c) * s", {"multiply"}, scaled_sum, distribute},
+      {"constants that meet", {"add", "multiply"}, two_with_constants, join_constants},
+      {"order of dequantized values", {"argmax", "argmin", "argsort"}, of_dequantized, order_of_dequantized},
+      {"casts of a clip", {"cast"}, casts_of_clip, drop_casts_of_clip},
+      {"clip of cast", {"clip"}, cast_of_cast, drop_clip},
   };
   return rules;
 }

@@ -1,4 +1,6 @@
 // Operators that only move data, and those that ask another tensor for its shape or type.
+#include <algorithm>
+
 #include "baton/ir/layout.h"
 #include "baton/transform/build.h"
 #include "baton/transform/simplify_rules.h"
@@ -12,6 +14,12 @@ constexpr const char* kOnlyShape = "only its shape and type were used";
 const TensorTypeNode* static_result(const SimplifyMatch& m) {
   const auto* type = as_type<TensorTypeNode>(m.type);
   return type && type->is_static() ? type : nullptr;
+}
+
+Expr vector_of(const std::vector<int64_t>& extents) {
+  NDArray values = NDArray::empty({static_cast<int64_t>(extents.size())}, DType::int_(32));
+  std::ranges::transform(extents, values.as<int32_t>().begin(), [](int64_t x) { return static_cast<int32_t>(x); });
+  return constant(std::move(values));
 }
 
 /// f_like(..., x)  ->  f(..., shape of x): the result's type says all.
@@ -31,7 +39,7 @@ Expr concretize(const SimplifyMatch& m) {
   else if (name == "reshape_like")
     result = call_op("reshape", {args[0]}, {{"newshape", type->extents()}});
   else if (name == "collapse_sum_like")
-    result = call_op("collapse_sum_to", {args[0]}, {{"shape", type->extents()}});
+    result = call_op("collapse_sum_to", {args[0], vector_of(type->extents())}, {{"shape", type->extents()}});
   else if (name == "broadcast_to_like")
     result = call_op("broadcast_to", {args[0]}, {{"shape", type->extents()}});
   else
@@ -41,9 +49,16 @@ Expr concretize(const SimplifyMatch& m) {
   return result;
 }
 
+bool is_reshape(const Expr& expr) { return call_of(expr, "reshape") || call_of(expr, "contrib_reverse_reshape"); }
+
+bool two_reshapes(const CallNode& call, std::vector<Expr>& inner) {
+  inner.push_back(call.args()[0]);
+  return is_reshape(inner[0]);
+}
+
 /// reshape(reshape(x))  ->  reshape(x)
 Expr merge_reshapes(const SimplifyMatch& m) {
-  const CallNode* inner = call_of(m.call.args()[0], "reshape");
+  const auto* inner = as<CallNode>(m.call.args()[0]);
   const TensorTypeNode* type = static_result(m);
   if (!inner || !type) return nullptr;
   const OriginScope scope(m.call.origins().merge(inner->origins()));
@@ -100,61 +115,54 @@ std::optional<LayoutChange> compose(const CallNode& inner, const CallNode& outer
   return LayoutChange{from, permuted(middle, axes_of_transpose(outer, static_cast<int>(middle.size())))};
 }
 
-/// transpose and layout_transform after each other  ->  one, or nothing when they cancel
+bool moves_axes(const Expr& expr) { return call_of(expr, "transpose") || call_of(expr, "layout_transform"); }
+
+bool two_changes(const CallNode& call, std::vector<Expr>& inner) {
+  inner.push_back(call.args()[0]);
+  return moves_axes(inner[0]);
+}
+
+/// transpose and layout_transform after each other  ->  one, or nothing when they cancel. Where no axis is split the
+/// one is a transpose.
 Expr merge_layout_changes(const SimplifyMatch& m) {
   const auto* inner = as<CallNode>(m.call.args()[0]);
-  const TensorTypeNode* type = as_type<TensorTypeNode>(m.type);
-  if (!inner || !type || !inner->op() ||
-      (inner->op()->name != "transpose" && inner->op()->name != "layout_transform"))
-    return nullptr;
   // The rank below the inner change: its own for a transpose.
   const auto* middle = as_type<TensorTypeNode>(m.arg_types[0]);
-  if (!middle) return nullptr;
+  if (!inner || !middle) return nullptr;
   const auto change = compose(*inner, m.call, middle->rank());
   if (!change) return nullptr;
   const Expr& x = inner->args()[0];
   const OriginSet both = m.call.origins().merge(inner->origins());
-  // A split pads, so only plain changes cancel for sure.
-  if (change->from == change->to && is_plain(change->from)) {
+  if (change->from == change->to) {
+    // A split may pad; then the extents tell.
+    if (!is_plain(change->from) && !same_type(x->checked_type(), m.type)) return nullptr;
     retire(both, "two changes of the layout cancel");
     return x;
   }
-  if (change->from == change->to) return nullptr;
   const OriginScope scope(both);
-  const bool transposes = m.call.op()->name == "transpose" && inner->op()->name == "transpose";
-  if (!transposes)
+  if (!is_plain(change->from) || !is_plain(change->to))
     return call_op("layout_transform", {x}, {{"src_layout", change->from}, {"dst_layout", change->to}});
   std::vector<int64_t> axes;
   for (char axis : change->to) axes.push_back(static_cast<int64_t>(change->from.find(axis)));
   return call_op("transpose", {x}, {{"axes", axes}});
 }
 
-/// layout_transform to the same layout, transpose by the identity  ->  x
-Expr drop_layout_change(const SimplifyMatch& m) {
-  bool same = false;
-  if (m.call.op()->name == "layout_transform") {
-    same = text_attr(m.call, "src_layout") == text_attr(m.call, "dst_layout");
-  } else if (const auto* type = as_type<TensorTypeNode>(m.type)) {
-    const std::vector<int> axes = axes_of_transpose(m.call, type->rank());
-    same = true;
-    for (int i = 0; i < type->rank(); ++i) same &= axes[i] == i;
-  }
-  if (!same) return nullptr;
-  retire(m.call.origins(), "the layout stays the same");
-  return m.call.args()[0];
-}
-
 }  // namespace
 
-const std::vector<SimplifyRule>& shape_rules() {
+const std::vector<SimplifyRule>& like_rules() {
   static const std::vector<SimplifyRule> rules = {
       {"like-operators get their shape as an attribute",
-       {"zeros_like", "ones_like", "full_like", "reshape_like", "collapse_sum_like", "broadcast_to_like",
-        "cast_like"},
+       {"zeros_like", "ones_like", "full_like", "reshape_like", "collapse_sum_like", "broadcast_to_like", "cast_like"},
+       nullptr,
        concretize},
-      {"reshape of reshape", {"reshape"}, merge_reshapes},
-      {"no change of layout", {"transpose", "layout_transform"}, drop_layout_change},
-      {"changes of layout after each other", {"transpose", "layout_transform"}, merge_layout_changes},
+  };
+  return rules;
+}
+
+const std::vector<SimplifyRule>& movement_rules() {
+  static const std::vector<SimplifyRule> rules = {
+      {"reshape of reshape", {"reshape", "contrib_reverse_reshape"}, two_reshapes, merge_reshapes},
+      {"changes of layout after each other", {"transpose", "layout_transform"}, two_changes, merge_layout_changes},
   };
   return rules;
 }

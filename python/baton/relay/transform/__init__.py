@@ -17,7 +17,6 @@ Conv2dToSparse2(layout, kernel_size, blocksize, sparsity_threshold)
 ConvertLayout(desired_layouts)
 DeadCodeElimination(inline_once=False, ignore_impurity=False)
 DenseToSparse(weight_name, weight_shape)
-EliminateCommonSubexpr(fskip=None)
 EtaExpand(expand_constructor=False, expand_global_var=False)
 FakeQuantizationToInteger(hard_fail=False, use_qat=False)
 FoldConstant(fold_qnn=False)
@@ -63,6 +62,11 @@ def MergeComposite(pattern_table):
     if isinstance(pattern_table, str):
         return core.make_pass("MergeComposite", {"pattern_table": pattern_table})
     return core.merge_composite(list(pattern_table))
+
+
+def EliminateCommonSubexpr(fskip=None):
+    """Makes a pass by which equal calls become one. Calls and tuple items for which fskip(expr) is true stay as they are."""
+    return core.make_pass("EliminateCommonSubexpr", {}) if fskip is None else core.eliminate_common_subexpr(fskip)
 
 
 def InlineCompilerFunctionsBoundTo(global_vars):

@@ -5,6 +5,7 @@
 #include "baton/ops/nn/spatial.h"
 #include "baton/ops/nn/winograd3d_compute.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/rules/scale_rules.h"
 
 namespace baton {
 
@@ -152,6 +153,7 @@ const OpDef& op_nn_conv3d() {
       .fuse = Fuse::kOutFusable,
       .relation = conv_relation<Conv3DAttrs, 3>,
       .compute = [](Compute& c, const Conv3DAttrs& attrs) { conv_nd_compute(c, conv_nd(attrs, 3)); },
+      .rules = op_rules(conv_scale_rule()),
   };
   return def;
 }

@@ -1,5 +1,6 @@
 #include "baton/ops/nn/leaky_relu_attrs.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/scale_rules.h"
 #include "baton/ops/tensor/elementwise.h"
 
 namespace baton {
@@ -23,6 +24,7 @@ const OpDef& op_nn_leaky_relu() {
             const Halide::Expr alpha = constant_of(c.in(0).dtype(), attrs.alpha);
             map_compute(c, "leaky_relu", [&](Halide::Expr x) { return select(x > cast(x.type(), 0), x, x * alpha); });
           },
+      .rules = op_rules(positive_scale_rule()),
   };
   return def;
 }

@@ -1,6 +1,7 @@
 #include "baton/ops/rules/layout_flow_rules.h"
 
 #include <algorithm>
+#include <map>
 
 #include "baton/ir/inspect.h"
 #include "baton/ops/rules/layout_parts.h"
@@ -303,6 +304,68 @@ Flow axis_flow(const LayoutQuery& q) {
   return result;
 }
 
+/// Axes of extent 1 are found by their letters.
+Flow squeeze_flow(const LayoutQuery& q) {
+  if (!q.was[0]) return unknown(q);
+  if (!fits(q)) return std::nullopt;
+  const Layout& was = *q.was[0];
+  std::string gone;
+  const AttrValue named = q.attrs->get("axis");
+  for (int64_t axis : ints_of(named)) gone += letter_at(was, axis);
+  for (int i = 0; named.is_none() && i < was.rank(); ++i)
+    if (q.types[0]->shape()[i] == Dim(1)) gone += letter_at(was, i);
+  if (gone.empty() || gone.size() == static_cast<size_t>(was.rank())) return std::nullopt;
+  const bool split = std::ranges::any_of(gone, [&](char letter) { return q.given()[0] && q.given()[0]->is_split(letter); });
+  const Layout& in = split || !q.given()[0] ? was : *q.given()[0];
+  const KnownLayout out = reduced(in, gone, false);
+  if (!out) return std::nullopt;
+  if (&in == q.was[0]) return LayoutFlow{{&in}, {out}};
+  std::vector<int64_t> axes;
+  for (char letter : gone) axes.push_back(in.find(letter));
+  return LayoutFlow{{&in}, {out}, with_field(q, "axis", axes)};
+}
+
+/// The data lies as `layout` says, and so does what comes out; the regions lie anyhow.
+Flow regions_flow(const LayoutQuery& q) {
+  const auto data = known_layout(text_of(q, "layout"));
+  return data ? Flow(LayoutFlow{{data, nullptr}, {data}}) : std::nullopt;
+}
+
+/// What `infer` says of the first `count` inputs; scales and zero points stand behind them.
+Flow flow_of_data(const LayoutQuery& q, size_t count, Flow (*infer)(const LayoutQuery&)) {
+  const std::vector<const TensorTypeNode*> types(q.types.begin(), q.types.begin() + static_cast<ptrdiff_t>(count));
+  LayoutQuery data{q.op, q.attrs, types, q.results, q.was, q.now};
+  data.was.resize(count);
+  if (!data.now.empty()) data.now.resize(count);
+  Flow flow = infer(data);
+  if (flow) flow->inputs.resize(q.types.size());
+  return flow;
+}
+
+Flow quantized_broadcast_flow(const LayoutQuery& q) { return flow_of_data(q, 2, broadcast_flow); }
+Flow quantized_concatenate_flow(const LayoutQuery& q) { return flow_of_data(q, (q.types.size() - 2) / 3, concatenate_flow); }
+
+/// Operators whose rule follows from their names only. Null: they look like others that can be computed in other
+/// layouts; in Relay they cannot.
+const std::map<std::string_view, std::optional<LayoutFlowRule>>& rules_by_name() {
+  static const std::map<std::string_view, std::optional<LayoutFlowRule>> all = [] {
+    std::map<std::string_view, std::optional<LayoutFlowRule>> rules;
+    for (const char* name : {"any", "broadcast_to_like", "dyn.ones", "dyn.zeros", "full", "full_like", "image.resize3d",
+                             "nn.conv1d_transpose", "nn.depth_to_space", "nn.space_to_depth"})
+      rules[name] = std::nullopt;
+    for (const char* name : {"annotation.bitpack_end", "annotation.bitpack_start", "annotation.cast_hint", "annotation.checkpoint",
+                             "annotation.compiler_begin", "annotation.compiler_end", "annotation.stop_fusion", "device_copy", "on_device"})
+      rules[name] = LayoutFlowRule{same_flow};
+    for (const char* name : {"nn.instance_norm", "nn.layer_norm", "qnn.requantize"}) rules[name] = LayoutFlowRule{axis_flow};
+    for (const char* name : {"qnn.add", "qnn.mul", "qnn.subtract"}) rules[name] = LayoutFlowRule{quantized_broadcast_flow};
+    for (const char* name : {"vision.roi_align", "vision.roi_pool"}) rules[name] = LayoutFlowRule{regions_flow};
+    rules["qnn.concatenate"] = LayoutFlowRule{quantized_concatenate_flow};
+    rules["squeeze"] = LayoutFlowRule{squeeze_flow};
+    return rules;
+  }();
+  return all;
+}
+
 bool has_fields(const OpDef& op, std::initializer_list<const char*> names) {
   return op.attrs && std::ranges::all_of(names, [&](const char* name) { return op.attrs->find(name) != nullptr; });
 }
@@ -313,6 +376,8 @@ const LayoutFlowRule* layout_flow_rule_of(const OpDef& op) {
   static const LayoutFlowRule conv{conv_flow}, spatial{spatial_flow}, reduce{reduce_flow}, same{same_flow},
       broadcast{broadcast_flow};
   if (const auto* own = op.rules.get<LayoutFlowRule>()) return own;
+  if (const auto named = rules_by_name().find(op.name); named != rules_by_name().end())
+    return named->second ? &*named->second : nullptr;
   if (has_fields(op, {"data_layout", "kernel_layout"})) return &conv;
   if (has_fields(op, {"layout"}) && op.num_inputs == 1) return &spatial;
   if (op.fuse == Fuse::kCommReduce && has_fields(op, {"axis", "keepdims", "exclude"}) && op.num_inputs == 1) return &reduce;

@@ -119,16 +119,10 @@ ScaleRule bias_scale_rule() {
             if (!along_bias(call, inputs[0])) return std::nullopt;
             return ScalePlan{*inputs[0], {{What::kPass, inputs[0]->axis}, {What::kMultiply, 0}}};
           },
-          [along_bias](const CallNode& call, int index, const Takes& result) -> std::optional<ScalePlan> {
-            if (index != 0 || !along_bias(call, result)) return std::nullopt;
-            ScalePlan plan = pass_all(*result, 2);
-            plan.takes.need_nonzero = true;
-            plan.inputs[1] = {What::kDivide, 0};
-            return plan;
-          }};
+          nullptr};
 }
 
-ScaleRule conv2d_scale_rule() {
+ScaleRule conv_scale_rule() {
   return {[](const CallNode& call, const std::vector<Takes>&) {
             const ConvAxes axes = conv_axes(call);
             return into_weight(axes.result, axes.weight_output);

@@ -8,11 +8,11 @@ namespace baton {
 ScaleRule positive_scale_rule();
 /// add, subtract: (a + b) * s = a * s + b * s, where b is a vector along the axis or can take s itself.
 ScaleRule sum_scale_rule();
-/// bias_add.
+/// bias_add: backward only.
 ScaleRule bias_scale_rule();
-/// conv2d (groups of one, or depthwise): into the output channels of the weight backward, its input channels
+/// conv2d, conv3d (groups of one, or depthwise): into the output channels of the weight backward, its input channels
 /// forward.
-ScaleRule conv2d_scale_rule();
+ScaleRule conv_scale_rule();
 /// dense: into the rows of the weight backward, its columns forward.
 ScaleRule dense_scale_rule();
 

@@ -1,4 +1,4 @@
-#include "baton/byoc/dataflow_graph.h"
+#include "baton/pass/dataflow_graph.h"
 
 #include "baton/ir/visit.h"
 #include "baton/support/error.h"
