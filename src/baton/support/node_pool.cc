@@ -7,16 +7,13 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include "baton/support/sanitized.h"
+
 namespace baton::node_pool {
 
 namespace {
 
-// A sanitizer must see every node by itself.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kPooled = false;
-#else
-constexpr bool kPooled = true;
-#endif
+constexpr bool kPooled = !kSanitized;  // a sanitizer must see every node by itself
 
 constexpr size_t kGrain = 16, kLargest = 512;  // larger nodes are rare: the process's allocator has them
 constexpr size_t kClasses = kLargest / kGrain + 1;

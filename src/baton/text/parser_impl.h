@@ -16,6 +16,7 @@
 #include "baton/ir/module.h"
 #include "baton/ir/op.h"
 #include "baton/support/diagnostic.h"
+#include "baton/support/sanitized.h"
 #include "baton/text/lexer.h"
 #include "baton/text/metadata.h"
 #include "baton/text/origin_text.h"
@@ -24,8 +25,9 @@
 
 namespace baton::text {
 
-/// Expressions and types may be nested so deep; a limit keeps the parser's recursion within a small stack.
-inline constexpr int kMaxDepth = 1000;
+/// Expressions and types may be nested so deep; a limit keeps the parser's recursion within a small stack (2 MB; frames of
+/// sanitized code are five times as large).
+inline constexpr int kMaxDepth = kSanitized ? 250 : 1000;
 
 class Parser {
  public:

@@ -173,7 +173,7 @@ TEST_F(ArtifactTest, AFailedWriteLeavesNothing) {
     limit.rlim_cur = limit.rlim_max = 5000;
     setrlimit(RLIMIT_FSIZE, &limit);
     const Status status = writer.write(path());
-    std::exit(status.code == StatusCode::kIo && files() == 0 ? 0 : 1);
+    _exit(status.code == StatusCode::kIo && files() == 0 ? 0 : 1);
   };
   EXPECT_EXIT(write_with_limit(), ::testing::ExitedWithCode(0), "");
   EXPECT_EQ(files(), 0u);
