@@ -12,6 +12,7 @@
 
 #include "baton/ir/all_vars.h"
 #include "baton/ir/features.h"
+#include "baton/ir/functions.h"
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
@@ -27,8 +28,6 @@ namespace partial {
 namespace {
 
 using Kind = Value::Kind;
-
-bool is_closed(const FunctionNode& function) { return function.is_primitive() || function.attr("Compiler"); }
 
 bool is_dataflow(const std::set<Feature>& features) {
   return std::ranges::all_of(features, [](Feature feature) {
@@ -132,7 +131,7 @@ class Machine {
     return seen;
   }
   Var copy(const Var& var) const {
-    return make_var(var->name(), here(var->annotation() ? var->annotation() : var->checked_type()),
+    return make_var(var->name(), here(declared_type(*var)),
                     NodeInfo(var->origins(), var->span()));
   }
 
@@ -381,7 +380,7 @@ class Machine {
     if (call) {
       for (size_t i = 0; i < args.size(); ++i) {
         const Var& param = function->params()[i];
-        match_types(param->annotation() ? param->annotation() : param->checked_type(),
+        match_types(declared_type(*param),
                     here(call->args()[i]->checked_type()), function->type_params(), env.type_vars, env.types);
       }
       match_types(function->ret_type(), here(call->checked_type()), function->type_params(), env.type_vars,
@@ -648,7 +647,7 @@ Pass partial_evaluate() {
         for (const auto& [name, function] : module->functions()) {
           const auto found = features(function->body());
           shared |= found.contains(Feature::kGraph);
-          dataflow &= partial::is_closed(*function) || partial::is_dataflow(found);
+          dataflow &= is_closed(*function) || partial::is_dataflow(found);
         }
         if (shared && !dataflow) module = to_normal_form(std::move(module), NormalForm::kAll);
         module = infer_types(std::move(module));
@@ -657,7 +656,7 @@ Pass partial_evaluate() {
         partial::Machine machine(*before, evaluator_of(context), names, shared && dataflow);
         for (const auto& [name, function] : before->functions()) machine.know(name, module->global_var(name));
         for (const auto& [name, function] : before->functions())
-          if (!partial::is_closed(*function)) module->set(name, machine.run(name, function));
+          if (!is_closed(*function)) module->set(name, machine.run(name, function));
         return module;
       },
       /*may_retire=*/true);
