@@ -15,6 +15,7 @@
 #include "baton/byoc/target_rules.h"
 #include "baton/ir/adt.h"
 #include "baton/ir/op.h"
+#include "baton/pass/causes.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/pointer_map.h"
@@ -27,9 +28,8 @@ constexpr std::string_view kMarkedAnew = "the region was marked anew for another
 
 class Annotator final : public Rewriter {
  public:
-  /// `fallback`: an operator of the program, named as the cause of marks beside values that none computes.
-  Annotator(const std::vector<std::string>& compilers, bool include_non_call_ops, OriginSet fallback)
-      : include_non_call_ops_(include_non_call_ops), fallback_(std::move(fallback)),
+  Annotator(const std::vector<std::string>& compilers, bool include_non_call_ops, Causes causes)
+      : include_non_call_ops_(include_non_call_ops), causes_(std::move(causes)),
         default_(named(std::string(kDefaultCompiler))) {
     for (const std::string& compiler : compilers) compilers_.push_back(named(compiler));
   }
@@ -53,6 +53,8 @@ class Annotator final : public Rewriter {
     const auto* function = as<FunctionNode>(node);
     return !function || !function->attr("Composite");
   }
+
+  void let_value(const LetNode& let, const Expr&) override { causes_.bind(let.var(), let.value()); }
 
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
     switch (original->kind()) {
@@ -88,7 +90,7 @@ class Annotator final : public Rewriter {
     if (!include_non_call_ops_ && !before.op() && before.callee()->kind() == ExprKind::kVar) return rebuilt;
     if (after.args().empty()) return rebuilt;
     Compiler compiler = choose(before);
-    OriginSet origins = compiler->origins(cause(original));
+    OriginSet origins = causes_.made_for(original, compiler->reason());
     std::vector<Expr> args = begun(after.args(), compiler, origins);
     return chosen(make_call(after.callee(), std::move(args), after.attrs(), original->info()),
                   {compiler, std::move(origins)});
@@ -157,7 +159,7 @@ class Annotator final : public Rewriter {
       return changed ? with_children(rebuilt, std::move(children), original->info()) : rebuilt;
     }
     Compiler compiler = common(children);
-    OriginSet origins = compiler->origins(cause(original));
+    OriginSet origins = causes_.made_for(original, compiler->reason());
     children = begun(children, compiler, origins);
     return chosen(with_children(rebuilt, std::move(children), original->info()), {compiler, std::move(origins)});
   }
@@ -174,7 +176,7 @@ class Annotator final : public Rewriter {
     Expr value = after.value();
     if (!as<FunctionNode>(value)) {
       Compiler compiler = common({value});
-      value = begun({value}, compiler, compiler->origins(cause(value)))[0];
+      value = begun({value}, compiler, causes_.made_for(value, compiler->reason()))[0];
     }
     return make_let(after.var(), value, ended(after.body()), after.with_type(after.checked_type()));
   }
@@ -213,24 +215,14 @@ class Annotator final : public Rewriter {
     return expr;
   }
 
-  const OriginSet& cause(const Expr& expr) const { return expr->origins().empty() ? fallback_ : expr->origins(); }
-
   std::map<std::string, CompilerMarks> marks_;
   std::vector<Compiler> compilers_;  // that are asked for, in order
   const bool include_non_call_ops_;
-  const OriginSet fallback_;
+  Causes causes_;  // of marks beside values that no operator computes, too
   const Compiler default_;
   PointerMap<Choice> choices_;  // by node of the result, unless nobody was asked
   std::vector<Expr> kept_;      // what choices_ names
 };
-
-// Without any operator there is nothing to hand to a compiler, and no mark could say what it is for.
-OriginSet some_origin(const Function& function, const IRModuleNode& module) {
-  OriginSet found = some_origin(Expr(function));
-  for (auto at = module.functions().begin(); found.empty() && at != module.functions().end(); ++at)
-    found = some_origin(Expr(at->second));
-  return found;
-}
 
 }  // namespace
 
@@ -242,9 +234,10 @@ Pass annotate_target(const PassArgs& args) {
   const Pass annotate = function_pass(
       {0, "AnnotateTargetFunc", {"InferType"}},
       [=](const Function& function, const IRModule& module, const PassContext&) {
-        const OriginSet fallback = some_origin(function, *module);
-        if (fallback.empty()) return function;
-        return as_ref<FunctionNode>(Annotator(compilers, include_non_call_ops, fallback).run(Expr(function)));
+        Causes causes(Expr(function), module.get());
+        // Without any operator there is nothing to hand to a compiler, and no mark could say what it is for.
+        if (causes.of(Expr(function)).empty()) return function;
+        return as_ref<FunctionNode>(Annotator(compilers, include_non_call_ops, std::move(causes)).run(Expr(function)));
       },
       true);
   return sequential({annotate, make_pass("InferType")}, "AnnotateTarget");

@@ -1,9 +1,7 @@
 #include "baton/byoc/annotation.h"
 
 #include "baton/ir/op.h"
-#include "baton/ir/visit.h"
 #include "baton/ops/annotation/compiler_attrs.h"
-#include "baton/support/pointer_map.h"
 
 namespace baton {
 
@@ -50,19 +48,6 @@ std::string text_attr(const FunctionNode& function, std::string_view name) {
   const AttrValue* value = function.attr(name);
   const std::string* text = value ? value->as<std::string>() : nullptr;
   return text ? *text : std::string();
-}
-
-OriginSet some_origin(const Expr& expr) {
-  std::vector<const ExprNode*> todo{expr.get()};
-  PointerSet seen;
-  while (!todo.empty()) {
-    const ExprNode* node = todo.back();
-    todo.pop_back();
-    if (!seen.insert(node)) continue;
-    if (!node->origins().empty()) return node->origins();
-    for_each_child(*node, [&](const Expr& child) { todo.push_back(child.get()); });
-  }
-  return OriginSet::none();
 }
 
 }  // namespace baton

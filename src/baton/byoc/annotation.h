@@ -22,8 +22,8 @@ class CompilerMarks {
  public:
   explicit CompilerMarks(std::string compiler);
   const std::string& compiler() const { return compiler_; }
-  /// What marks stand for that `causes` made necessary; it must name some operator.
-  OriginSet origins(const OriginSet& causes) const { return OriginSet::made_for(causes, reason_); }
+  /// Why marks are made.
+  const std::string& reason() const { return reason_; }
   /// compiler_begin(value) and compiler_end(value), standing for `origins`. They have the value's type.
   Expr begin(const Expr& value, const OriginSet& origins) const;
   Expr end(const Expr& value, const OriginSet& origins) const;
@@ -35,8 +35,5 @@ class CompilerMarks {
 
 /// The text of attribute `name` of `function`, empty when there is none.
 std::string text_attr(const FunctionNode& function, std::string_view name);
-
-/// Some operator below `expr`, or nothing: what a mark beside it may name as its cause.
-OriginSet some_origin(const Expr& expr);
 
 }  // namespace baton

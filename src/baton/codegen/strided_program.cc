@@ -4,23 +4,18 @@
 #include "baton/codegen/strided_program.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <map>
 #include <set>
 
 #include "baton/codegen/index_form.h"
+#include "baton/codegen/strided_axes.h"
 
 namespace baton {
 namespace {
 
 constexpr int64_t kMostUnrolled = 64;
 constexpr size_t kMostSteps = 4000;
-
-/// The program has no strided form.
-struct NotStrided {
-  std::string why;
-};
 
 /// These variables would have to be known.
 struct Undecided {
@@ -60,19 +55,14 @@ class Strider {
           if ((times *= program_.extents[v]) > kMostUnrolled) throw NotStrided{"it chooses by position"};
       }
     }
-    make_axes();
-    allocate_registers();
+    make_axes(program_.extents, fixed_, accesses_, result_);
+    allocate_registers(num_values_, result_);
     result_.tables = program_.tables;
     result_.result_kind = program_.result_kind;
     return std::move(result_);
   }
 
  private:
-  struct Access {
-    size_t step;
-    std::vector<IndexForm::Term> terms;
-  };
-
   /// One copy of the program for each position along the unrolled axes.
   void unroll() {
     result_ = {};
@@ -298,94 +288,6 @@ class Strider {
     return emit(constant).reg;
   }
 
-  /// Splits each variable at all places where an access does, and makes an axis of each digit.
-  void make_axes() {
-    const size_t variables = program_.extents.size();
-    std::vector<std::set<int64_t>> cuts(variables);
-    for (const Access& access : accesses_)
-      for (const IndexForm::Term& term : access.terms) cuts[term.var].insert({term.div, term.div * term.mod});
-    struct Axis {
-      int var;
-      int64_t unit, extent, stride;
-    };
-    std::vector<Axis> axes;
-    int64_t stride = 1;
-    for (size_t v = 0; v < variables; ++v) {
-      cuts[v].insert({1, program_.extents[v]});
-      if (fixed_[v] < 0) {
-        for (auto at = cuts[v].begin(); *at != program_.extents[v]; ++at) {
-          const int64_t next = *std::next(at);
-          if (next % *at != 0) throw NotStrided{"an axis is split in two ways"};
-          axes.push_back({static_cast<int>(v), *at, next / *at, stride * *at});
-        }
-      }
-      stride *= program_.extents[v];
-    }
-    std::vector<std::vector<int64_t>>& strides = result_.strides;
-    strides.emplace_back();
-    for (const Axis& axis : axes) {
-      result_.extents.push_back(axis.extent);
-      strides[0].push_back(axis.stride);
-    }
-    for (const Access& access : accesses_) {
-      std::vector<int64_t> along(axes.size(), 0);
-      for (const IndexForm::Term& term : access.terms)
-        for (size_t k = 0; k < axes.size(); ++k)
-          if (axes[k].var == term.var && axes[k].unit >= term.div && axes[k].unit < term.div * term.mod)
-            along[k] += term.coef * (axes[k].unit / term.div);
-      const auto same = std::find(strides.begin() + 1, strides.end(), along);
-      result_.steps[access.step].group = static_cast<int>(same - strides.begin());
-      if (same == strides.end()) strides.push_back(std::move(along));
-    }
-    join_axes();
-  }
-
-  /// Two axes that everything walks through as through one are one.
-  void join_axes() {
-    std::vector<int64_t>& extents = result_.extents;
-    for (size_t k = 0; k + 1 < extents.size();) {
-      const bool join = std::all_of(result_.strides.begin(), result_.strides.end(),
-                                    [&](const auto& along) { return along[k + 1] == along[k] * extents[k]; });
-      if (!join) {
-        ++k;
-        continue;
-      }
-      extents[k] *= extents[k + 1];
-      extents.erase(extents.begin() + static_cast<ptrdiff_t>(k) + 1);
-      for (auto& along : result_.strides) along.erase(along.begin() + static_cast<ptrdiff_t>(k) + 1);
-    }
-  }
-
-  /// Few registers stay in the nearest cache: one is free again after the last use of what it holds.
-  void allocate_registers() {
-    std::vector<size_t> last(static_cast<size_t>(num_values_), 0);
-    for (size_t s = 0; s < result_.steps.size(); ++s)
-      for (int operand : {result_.steps[s].instruction.a, result_.steps[s].instruction.b, result_.steps[s].instruction.c})
-        if (operand >= 0) last[operand] = s;
-    std::vector<int> place(static_cast<size_t>(num_values_), -1), free;
-    for (Instruction& constant : result_.constants) {
-      last[constant.dst] = SIZE_MAX;
-      constant.dst = place[constant.dst] = result_.num_registers++;
-    }
-    for (size_t s = 0; s < result_.steps.size(); ++s) {
-      Instruction& i = result_.steps[s].instruction;
-      const std::array<int, 3> operands = {i.a, i.b, i.c};
-      for (int* operand : {&i.a, &i.b, &i.c})
-        if (*operand >= 0) *operand = place[*operand];
-      if (result_.steps[s].kind != StridedProgram::Step::Kind::kStore) {
-        // Never the register of an operand: the result may be wider and would run over what is still to be read.
-        if (free.empty()) free.push_back(result_.num_registers++);
-        i.dst = place[i.dst] = free.back();
-        free.pop_back();
-      }
-      for (int operand : operands)
-        if (operand >= 0 && last[operand] == s) {
-          free.push_back(place[operand]);
-          last[operand] = SIZE_MAX;  // an operand may stand there twice
-        }
-    }
-  }
-
   const Program& program_;
   std::vector<const Instruction*> definitions_;  // by register
   std::vector<int> variables_;                   // by register: which variable it is, or -1
@@ -393,7 +295,7 @@ class Strider {
   std::vector<int64_t> fixed_;  // by variable: where it stands along an unrolled axis, or -1
   std::vector<std::optional<Value>> values_;
   std::map<std::vector<int64_t>, int> numbers_;
-  std::vector<Access> accesses_;
+  std::vector<StridedAccess> accesses_;
   int num_values_ = 0;
   StridedProgram result_;
 };

@@ -9,6 +9,7 @@
 #include "baton/driver/initialize.h"
 #include "baton/driver/pipeline.h"
 #include "baton/driver/regions.h"
+#include "baton/ir/functions.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
@@ -133,7 +134,7 @@ IRModule bind_params(const IRModule& module, const NamedArrays& params) {
       continue;
     }
     const Constant value = make_constant(*at->second, NodeInfo(OriginSet::none()));
-    const Type& declared = param->annotation() ? param->annotation() : param->checked_type();
+    const Type& declared = declared_type(*param);
     if (declared && is_complete(declared) && !same_type(declared, value->checked_type()))
       throw Error("parameter `" + param->name() + "` is given as " + type_text(value->checked_type()) +
                   ", but `main` declares " + type_text(declared));

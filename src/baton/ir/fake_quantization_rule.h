@@ -1,6 +1,6 @@
 #pragma once
-// How an operator between qnn.dequantize and qnn.quantize computes on the quantised numbers themselves. Attached through
-// OpDef::rules, or listed in ops/rules/fake_quantization_rules.cc; read by FakeQuantizationToInteger.
+// How an operator between qnn.dequantize and qnn.quantize computes on the quantised numbers themselves. The rules are in one
+// table, ops/rules/fake_quantization_rules.cc; FakeQuantizationToInteger reads it.
 #include <functional>
 #include <optional>
 #include <vector>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "baton/ir/functions.h"
 #include "baton/ir/visit.h"
 
 namespace baton {
@@ -19,7 +20,7 @@ struct Todo {
 
 bool Rewriter::enter(const Expr& node) {
   const auto* function = as<FunctionNode>(node);
-  return !function || (!function->is_primitive() && !function->attr("Compiler"));
+  return !function || !is_closed(*function);
 }
 
 Expr Rewriter::mapped(const Expr& original) const {

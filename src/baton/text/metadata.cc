@@ -1,7 +1,7 @@
 #include "baton/text/metadata.h"
 
-#include <charconv>
-#include <cstdlib>
+#include <algorithm>
+#include <cstdio>
 #include <unordered_map>
 
 #include <nlohmann/json.hpp>
@@ -9,159 +9,40 @@
 #include "baton/ir/attr_objects.h"
 #include "baton/support/error.h"
 #include "baton/text/tensor_bytes.h"
+#include "baton/text/tvm_nodes.h"
 
 namespace baton::text {
 
-namespace {
-
-using Json = nlohmann::json;
-
-constexpr int kMaxNesting = 100;  // of arrays in arrays
-
-const Json& member(const Json& object, const char* name) {
-  const auto at = object.is_object() ? object.find(name) : object.end();
-  if (!object.is_object() || at == object.end()) throw Error(std::string("`") + name + "` is missing");
-  return *at;
-}
-
-std::string shown(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 40);
-}
-
-// TVM writes numbers as numbers or as strings, depending on where they stand.
-size_t number(const Json& value) {
-  if (value.is_number_unsigned()) return value.get<size_t>();
-  const std::string* text = value.get_ptr<const std::string*>();
-  if (!text || text->empty() || text->size() > 9 ||
-      text->find_first_not_of("0123456789") != std::string::npos)
-    throw Error("expected an index, found " + shown(value));
-  return std::stoul(*text);
-}
-
-const std::string& text_of(const Json& value) {
-  const std::string* text = value.get_ptr<const std::string*>();
-  if (!text) throw Error("expected a string, found " + shown(value));
-  return *text;
-}
-
-int64_t integer(const std::string& text) {
-  int64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end) throw Error("expected an integer, found " + text.substr(0, 40));
-  return value;
-}
-
-double real(const std::string& text) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != 0) throw Error("expected a number, found " + text.substr(0, 40));
-  return value;
-}
-
-}  // namespace
-
 // ---- Reading
 
-struct MetadataReader::Graph {
-  Json json;
-  std::unordered_map<std::string, std::vector<size_t>> objects;  // type key -> node numbers
-  mutable size_t values_left = 0;  // arrays may be shared: bounds what they are when written out
+namespace {
 
-  const Json& node(size_t index) const {
-    const Json& nodes = member(json, "nodes");
-    if (!nodes.is_array() || index >= nodes.size()) throw Error("there is no node " + std::to_string(index));
-    return nodes[index];
-  }
-  std::string type_key(size_t index) const { return text_of(member(node(index), "type_key")); }
-  const std::string& attr(size_t index, const char* name) const { return text_of(member(member(node(index), "attrs"), name)); }
+class Nodes final : public TvmNodes {
+ public:
+  using TvmNodes::TvmNodes;
 
-  NDArray array(size_t index) const {
-    const size_t blob = number(member(member(node(index), "attrs"), "data"));
-    const Json& blobs = member(json, "b64ndarrays");
-    if (!blobs.is_array() || blob >= blobs.size()) throw Error("there is no tensor " + std::to_string(blob));
-    const std::optional<std::string> bytes = base64_decode(text_of(blobs[blob]));
-    if (!bytes) throw Error("tensor " + std::to_string(blob) + " is not base64");
-    return array_from_bytes(*bytes);
-  }
-
-  std::string string(size_t index) const {
-    const Json& of = node(index);
-    const auto at = of.find("repr_str");
-    return at == of.end() ? std::string() : text_of(*at);
-  }
-
-  // A node as the value of an attribute.
-  AttrValue value(size_t index, int depth = 0) const {
-    if (values_left == 0) throw Error("the values of this section are too large together");
-    --values_left;
-    if (depth > kMaxNesting) throw Error("values are nested more than " + std::to_string(kMaxNesting) + " deep");
-    const std::string key = type_key(index);
-    if (key.empty()) return {};
-    if (key == "IntImm") {
-      const int64_t number = integer(attr(index, "value"));
-      return attr(index, "dtype") == "bool" ? AttrValue(number != 0) : AttrValue(number);
-    }
-    if (key == "FloatImm") return AttrValue(real(attr(index, "value")));
-    if (key == "runtime.String") return AttrValue(string(index));
-    if (key == "Array") {
-      AttrList list;
-      const Json& of = node(index);
-      if (const auto data = of.find("data"); data != of.end())
-        for (const Json& item : *data) list.push_back(value(number(item), depth + 1));
-      return AttrValue(std::move(list));
-    }
-    if (key == "relay.Constant")
-      return expr_attr(Expr(make_constant(array(index), NodeInfo(OriginSet::none()))));
-    if (key == "relay.Var") {
-      const size_t id = number(member(member(node(index), "attrs"), "vid"));
-      return expr_attr(Expr(make_var(string(number(member(member(node(id), "attrs"), "name_hint"))), {}, NodeInfo(OriginSet::none()))));
-    }
-    if (key == "VirtualDevice") {
-      VirtualDevice device;
-      device.device_type = static_cast<int>(integer(attr(index, "device_type_int")));
-      device.device_id = static_cast<int>(integer(attr(index, "virtual_device_id")));
-      device.memory_scope = string(number(member(member(node(index), "attrs"), "memory_scope")));
-      return virtual_device_attr(std::move(device));
-    }
-    throw Error("objects of type " + key + " are not known");
-  }
-
-  // A value that stands in the attributes' node itself, in the form that the field has.
-  AttrValue plain_value(const std::string& text, const AttrValue& form) const {
-    if (form.as<bool>()) return AttrValue(integer(text) != 0);
-    if (form.as<int64_t>()) return AttrValue(integer(text));
-    if (form.as<double>()) return AttrValue(real(text));
-    // A string may be a node of its own; names of layouts and modes are never numbers.
-    if (!text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == std::string::npos) {
-      const size_t index = std::stoul(text);
-      const Json& nodes = member(json, "nodes");
-      if (index < nodes.size() && type_key(index) == "runtime.String") return AttrValue(string(index));
-    }
-    return AttrValue(text);
+ private:
+  std::optional<AttrValue> object(Index node) override {
+    const std::string key = type_key(node);
+    if (key == "relay.Constant") return expr_attr(Expr(make_constant(tensor(node), NodeInfo(OriginSet::none()))));
+    if (key == "relay.Var") return expr_attr(Expr(make_var(text(need(node, "vid"), "name_hint"), {}, NodeInfo(OriginSet::none()))));
+    return std::nullopt;
   }
 };
 
-MetadataReader::MetadataReader(std::string_view text) : graph_(std::make_unique<Graph>()) {
-  graph_->values_left = text.size() + 1000;
-  try {
-    graph_->json = Json::parse(text.begin(), text.end());
-  } catch (const Json::exception& error) {
-    throw Error(error.what());
-  }
-  const Json& map = graph_->node(number(member(graph_->json, "root")));
-  const Json &keys = member(map, "keys"), &data = member(map, "data");
-  if (!keys.is_array() || !data.is_array() || keys.size() != data.size())
-    throw Error("the root is not a map");
-  for (size_t i = 0; i < keys.size(); ++i) {
-    const std::string* key = keys[i].get_ptr<const std::string*>();
-    if (!key) throw Error("a key of the root is not a string");
-    const Json& list = graph_->node(number(data[i]));
-    if (!list.contains("data")) continue;  // an empty array
-    for (const Json& item : member(list, "data")) graph_->objects[*key].push_back(number(item));
-  }
-}
+}  // namespace
 
+struct MetadataReader::Graph {
+  JsonTape tape;
+  Nodes nodes;
+  std::unordered_map<std::string, std::vector<Nodes::Index>> objects = {};  // by type key
+
+  explicit Graph(std::string_view text) : tape(text, {}), nodes(tape, text.size() + 1000) {
+    for (const auto& [key, list] : nodes.map(nodes.root())) objects[key] = nodes.list(list);
+  }
+};
+
+MetadataReader::MetadataReader(std::string_view text) : graph_(std::make_unique<Graph>(text)) {}
 MetadataReader::~MetadataReader() = default;
 
 size_t MetadataReader::count(const std::string& type_key) const {
@@ -170,30 +51,26 @@ size_t MetadataReader::count(const std::string& type_key) const {
 }
 
 NDArray MetadataReader::constant(size_t index) const {
-  return graph_->array(graph_->objects.at("relay.Constant").at(index));
+  return graph_->nodes.tensor(graph_->objects.at("relay.Constant").at(index));
 }
 
 AttrValue MetadataReader::value(const std::string& type_key, size_t index) const {
-  return graph_->value(graph_->objects.at(type_key).at(index));
+  return graph_->nodes.value(graph_->objects.at(type_key).at(index));
 }
 
 Attrs MetadataReader::attrs(const AttrSchema& schema, size_t index) const {
-  Ref<AttrsNode> attrs = schema.make();
-  const Json& node = graph_->node(graph_->objects.at(schema.type_key).at(index));
-  const auto values = node.find("attrs");
-  if (values == node.end()) return attrs;
-  if (!values->is_object()) throw Error("`attrs` is no object: " + shown(*values));
-  for (const auto& [name, json] : values->items()) {
-    const AttrField* field = schema.find(name);
-    if (!field) throw Error(schema.type_key + " has no field `" + name + "`");
-    const std::string& text = text_of(json);
-    const AttrValue value = field->boxed ? graph_->value(number(json)) : graph_->plain_value(text, field->get(attrs->data()));
-    if (!field->set(attrs->data(), value)) throw Error("field `" + name + "` of " + schema.type_key + " is " + attr_text(value));
-  }
-  return attrs;
+  return graph_->nodes.attrs(graph_->objects.at(schema.type_key).at(index), schema);
 }
 
 // ---- Writing
+
+namespace {
+
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
 
 // The nodes of the JSON, numbered in the order of a depth-first walk from the root: the map, then for each key its
 // array and the objects in it. All constants share one VirtualDevice ("none") and its empty scope name.
@@ -243,7 +120,7 @@ class MetadataNodes {
     text += ", \n      \"attrs\": {";
     for (size_t i = 0; i < fields.size(); ++i) {
       if (fields.size() > 1) text += i ? ", \n        " : "\n        ";
-      text += "\"" + fields[i].first + "\": " + nlohmann::json(fields[i].second).dump(-1, ' ', false, Json::error_handler_t::replace);
+      text += "\"" + fields[i].first + "\": " + quoted(fields[i].second);
     }
     return text + (fields.size() > 1 ? "\n      }\n" : "}\n");
   }
@@ -260,7 +137,7 @@ class MetadataNodes {
   size_t add_string(const std::string& text) {
     const size_t at = reserve();
     nodes_[at] = "      \"type_key\": \"runtime.String\"";
-    if (!text.empty()) nodes_[at] += ", \n      \"repr_str\": " + nlohmann::json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (!text.empty()) nodes_[at] += ", \n      \"repr_str\": " + quoted(text);
     nodes_[at] += "\n";
     return at;
   }

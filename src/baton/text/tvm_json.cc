@@ -1,6 +1,5 @@
 // TVM 0.11.1's `save_json`: a graph of nodes by number, in no order. A work list walks it from the root, children first.
 // Inferred types, virtual devices and whatever else is not known here are left out.
-#include <charconv>
 #include <limits>
 #include <set>
 #include <unordered_map>
@@ -8,14 +7,11 @@
 
 #include "baton/text/json_common.h"
 #include "baton/text/json_keys.h"
-#include "baton/text/tensor_bytes.h"
+#include "baton/text/tvm_nodes.h"
 
 namespace baton::text {
 
 namespace {
-
-using At = JsonTape::At;
-using Index = uint32_t;
 
 enum class What {
   kIgnored, kArray, kMap, kAttrs, kValue, kDict, kModule, kFunction, kCall, kVar, kGlobalVar, kConstant, kTuple, kTupleGetItem, kLet, kIf,
@@ -89,17 +85,12 @@ using DictRef = std::shared_ptr<const FunctionAttrs>;
 // Arrays, maps and values stay in the text: they are read where they are used.
 using Built = std::variant<std::monostate, Expr, TypeEntry, Attrs, DictRef, PatternEntry, ClauseRef, TypeData, IRModule>;
 
-class TvmReader {
+class TvmReader final : private TvmNodes {
  public:
-  TvmReader(const JsonTape& tape, size_t bytes) : tape_(tape), sizes_(bytes), values_left_(bytes / 2 + 1000) {
-    tape.each(member(JsonTape::kRoot, "nodes"), [&](At at) { nodes_.push_back(at); });
-    if (const auto blobs = find(JsonTape::kRoot, "b64ndarrays")) tape.each(*blobs, [&](At at) { blobs_.push_back(at); });
-    built_.resize(nodes_.size());
-    state_.resize(nodes_.size());
-  }
+  TvmReader(const JsonTape& tape, size_t bytes) : TvmNodes(tape, bytes / 2 + 1000), sizes_(bytes), built_(size()), state_(size()) {}
 
   Saved read() {
-    const Index root = index(member(JsonTape::kRoot, "root"));
+    const Index root = this->root();
     if (type_key(root) == "IRModule") module_ = make_module();
     number_constructors();
     build_all(root);
@@ -111,105 +102,6 @@ class TvmReader {
   }
 
  private:
-  // ---- The text
-
-  std::optional<At> find(At object, std::string_view name) const {
-    const std::optional<uint32_t> key = tape_.key_of(name);
-    return key ? tape_.find(object, *key) : std::nullopt;
-  }
-  At member(At object, std::string_view name) const {
-    const std::optional<At> at = find(object, name);
-    if (!at) throw Error("`" + std::string(name) + "` is missing");
-    return *at;
-  }
-  // Numbers are numbers or strings, depending on where they stand.
-  int64_t integer(At at) const {
-    if (tape_.is(at, JsonTape::Kind::kInt)) return tape_.integer(at);
-    const std::string_view text = tape_.string(at);
-    int64_t value = 0;
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (text.empty() || error != std::errc() || stop != text.data() + text.size()) throw Error("expected an integer, found " + tape_.shown(at));
-    return value;
-  }
-  Index index(At at) const {
-    const int64_t value = integer(at);
-    if (value < 0 || static_cast<uint64_t>(value) >= nodes_.size()) throw Error("there is no node " + std::to_string(value));
-    return static_cast<Index>(value);
-  }
-  std::string type_key(Index node) const { return std::string(tape_.string(member(nodes_[node], "type_key"))); }
-  std::optional<At> find_attr(Index node, std::string_view name) const {
-    const std::optional<At> attrs = find(nodes_[node], "attrs");
-    return attrs ? find(*attrs, name) : std::nullopt;
-  }
-  At attr(Index node, std::string_view name) const {
-    const std::optional<At> at = find_attr(node, name);
-    if (!at) throw Error("`" + std::string(name) + "` is missing");
-    return *at;
-  }
-  std::string repr(Index node) const {
-    const std::optional<At> at = find(nodes_[node], "repr_str");
-    return at ? std::string(tape_.string(*at)) : std::string();
-  }
-  // The node that a field names; nothing for null, which is node 0, and for a field that is not there.
-  std::optional<Index> ref(Index node, std::string_view name) const {
-    const std::optional<At> at = find_attr(node, name);
-    if (!at) return std::nullopt;
-    const Index found = index(*at);
-    if (type_key(found).empty()) return std::nullopt;
-    return found;
-  }
-  // A string is a node of its own, or stands in the field.
-  std::string text(At at) const {
-    const std::string_view text = tape_.string(at);
-    Index number = 0;
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (!text.empty() && error == std::errc() && stop == text.data() + text.size() && number < nodes_.size() && type_key(number) == "runtime.String")
-      return repr(number);
-    return std::string(text);
-  }
-  std::string text(Index node, std::string_view name) const { return text(attr(node, name)); }
-
-  // Lists may be shared: the same bound as for what is written out.
-  void spend(size_t values) {
-    if (values > values_left_) throw Error("the lists of this program are too large together");
-    values_left_ -= values;
-  }
-  std::vector<Index> list(Index node) {
-    if (type_key(node) != "Array") throw Error("expected an Array, found a " + type_key(node));
-    return items(node);
-  }
-  std::vector<Index> items(Index node) {
-    std::vector<Index> found;
-    const std::optional<At> data = find(nodes_[node], "data");
-    if (!data) return found;  // empty
-    tape_.need(*data, JsonTape::Kind::kArray);
-    spend(tape_.size(*data));
-    tape_.each(*data, [&](At at) { found.push_back(index(at)); });
-    return found;
-  }
-  std::vector<Index> list(Index node, std::string_view name) {
-    const std::optional<Index> array = ref(node, name);
-    return array ? list(*array) : std::vector<Index>();
-  }
-  // Keys are texts in `keys`, or nodes that stand before their values in `data`.
-  std::vector<std::pair<std::string, Index>> map(Index node) {
-    if (type_key(node) != "Map") throw Error("expected a Map, found a " + type_key(node));
-    const std::vector<Index> values = items(node);
-    std::vector<std::pair<std::string, Index>> found;
-    if (const auto keys = find(nodes_[node], "keys")) {
-      tape_.each(*keys, [&](At at) { found.emplace_back(tape_.string(at), 0); });
-      if (found.size() != values.size()) throw Error("a Map has " + std::to_string(found.size()) + " keys and " + std::to_string(values.size()) + " values");
-      for (size_t i = 0; i < found.size(); ++i) found[i].second = values[i];
-      return found;
-    }
-    if (values.size() % 2) throw Error("a Map has a key without a value");
-    for (size_t i = 0; i < values.size(); i += 2) {
-      const std::string key = type_key(values[i]) == "runtime.String" ? repr(values[i]) : text(values[i], "name_hint");
-      found.emplace_back(key, values[i + 1]);
-    }
-    return found;
-  }
-
   // ---- The walk
 
   void build_all(Index root) {
@@ -242,7 +134,7 @@ class TvmReader {
     const Form* form = find_form(key);
     if (!form) return;
     if (form->what == What::kArray || form->what == What::kMap) {
-      if (const auto data = find(nodes_[node], "data")) tape_.each(*data, [&](At at) { push(index(at), stack); });
+      if (const auto data = find(at(node), "data")) tape().each(*data, [&](At at) { push(index(at), stack); });
       return;
     }
     if (form->what == What::kAttrs) {
@@ -270,11 +162,6 @@ class TvmReader {
   const T& get(Index node, const char* what) const {
     if (const T* found = std::get_if<T>(&built_[node])) return *found;
     throw Error("node " + std::to_string(node) + ", a " + type_key(node).substr(0, 80) + ", is not " + what);
-  }
-  Index need(Index node, std::string_view name) const {
-    const std::optional<Index> found = ref(node, name);
-    if (!found) throw Error("`" + std::string(name) + "` is missing");
-    return *found;
   }
   const Expr& expr(Index node) const { return get<Expr>(node, "an expression"); }
   const Expr& expr(Index node, std::string_view name) const { return expr(need(node, name)); }
@@ -334,66 +221,11 @@ class TvmReader {
   }
   NodeInfo info(Index node) { return NodeInfo(OriginSet::none(), span(node)); }
 
-  // ---- Values of attributes
+  // ---- Attributes
 
-  AttrValue value(Index node, int depth = 0) {
-    if (depth > 100) throw Error("lists are nested more than 100 deep");
-    spend(1);
-    const std::string key = type_key(node);
-    if (key.empty()) return {};
-    if (key == "IntImm") {
-      const int64_t number = integer(attr(node, "value"));
-      return text(attr(node, "dtype")) == "bool" ? AttrValue(number != 0) : AttrValue(number);
-    }
-    if (key == "FloatImm") return AttrValue(real(tape_.string(attr(node, "value"))));
-    if (key == "runtime.String") return AttrValue(repr(node));
-    if (key == "Array") {
-      AttrList list;
-      for (const Index each : items(node)) list.push_back(value(each, depth + 1));
-      return AttrValue(std::move(list));
-    }
-    if (key == "VirtualDevice") {
-      VirtualDevice device;
-      device.device_type = small(attr(node, "device_type_int"));
-      device.device_id = small(attr(node, "virtual_device_id"));
-      device.memory_scope = text(node, "memory_scope");
-      return virtual_device_attr(std::move(device));
-    }
-    if (std::holds_alternative<Expr>(built_[node])) return expr_attr(expr(node));
-    throw Error("objects of type " + key.substr(0, 80) + " are not known");
-  }
-  int small(At at) const {
-    const int64_t value = integer(at);
-    if (value < std::numeric_limits<int32_t>::min() || value > std::numeric_limits<int32_t>::max()) throw Error(std::to_string(value) + " is out of range");
-    return static_cast<int>(value);
-  }
-  static double real(std::string_view text) {
-    const std::string copy(text);
-    char* end = nullptr;
-    const double value = std::strtod(copy.c_str(), &end);
-    if (copy.empty() || end != copy.c_str() + copy.size()) throw Error("expected a number, found " + copy.substr(0, 40));
-    return value;
-  }
-  // A value that stands in the attributes' node itself, in the form that the field has.
-  AttrValue plain_value(At at, const AttrValue& form) const {
-    if (form.as<bool>()) return AttrValue(integer(at) != 0);
-    if (form.as<int64_t>()) return AttrValue(integer(at));
-    if (form.as<double>()) return tape_.is(at, JsonTape::Kind::kString) ? AttrValue(real(tape_.string(at))) : AttrValue(tape_.real(at));
-    return AttrValue(text(at));
-  }
-
-  Attrs attrs(Index node, const std::string& key) {
-    const AttrSchema& schema = *find_schema(key);
-    Ref<AttrsNode> made = schema.make();
-    const std::optional<At> fields = find(nodes_[node], "attrs");
-    if (!fields) return made;
-    tape_.members(*fields, [&](uint32_t name, At at) {
-      const AttrField* field = schema.find(tape_.key_text(name));
-      if (!field) throw Error("there is no field `" + tape_.key_text(name).substr(0, 80) + "`");
-      const AttrValue found = field->boxed ? value(index(at)) : plain_value(at, field->get(made->data()));
-      if (!field->set(made->data(), found)) throw Error("field `" + field->name + "` expects " + field->expects + ", found " + attr_text(found).substr(0, 80));
-    });
-    return made;
+  std::optional<AttrValue> object(Index node) override {
+    if (!std::holds_alternative<Expr>(built_[node])) return std::nullopt;
+    return expr_attr(expr(node));
   }
 
   DictRef dict(Index node) {
@@ -440,7 +272,7 @@ class TvmReader {
       std::vector<Dim> shape;
       for (const Index each : list(node, "shape")) shape.push_back(extent(each));
       size.parts += static_cast<uint32_t>(shape.size() / 8);
-      return {tensor_type(std::move(shape), dtype_named(tape_.string(attr(node, "dtype")))), size};
+      return {tensor_type(std::move(shape), dtype_named(tape().string(attr(node, "dtype")))), size};
     }
     if (what == What::kTupleType) {
       std::vector<Type> fields = inner_types(node, "fields", size);
@@ -470,7 +302,7 @@ class TvmReader {
   Built build(Index node, What what, const std::string& key) {
     switch (what) {
       case What::kIgnored: case What::kArray: case What::kMap: case What::kValue: return {};
-      case What::kAttrs: return attrs(node, key);
+      case What::kAttrs: return attrs(node, *find_schema(key));
       case What::kDict: return dict(node);
       case What::kModule: return module(node);
       case What::kClause:
@@ -492,7 +324,7 @@ class TvmReader {
         return make_var(text(id, "name_hint"), optional_type(node, "type_annotation"), info(node));
       }
       case What::kGlobalVar: return module_ ? module_->global_var(text(node, "name_hint")) : make_global_var(text(node, "name_hint"));
-      case What::kConstant: return constant(node);
+      case What::kConstant: return make_constant(tensor(node), info(node));
       case What::kTuple: return make_tuple(exprs(node, "fields"), info(node));
       case What::kTupleGetItem: {
         const Expr& tuple = expr(node, find_attr(node, "tuple_value") ? "tuple_value" : "tuple");
@@ -544,23 +376,11 @@ class TvmReader {
                          type_vars(node, "type_params"));
   }
 
-  Expr constant(Index node) {
-    const int64_t at = integer(attr(node, "data"));
-    if (at < 0 || static_cast<uint64_t>(at) >= blobs_.size()) throw Error("there is no tensor " + std::to_string(at));
-    NDArray& array = arrays_[static_cast<size_t>(at)];
-    if (!array.defined()) {
-      const std::optional<std::string> bytes = base64_decode(tape_.string(blobs_[static_cast<size_t>(at)]));
-      if (!bytes) throw Error("tensor " + std::to_string(at) + " is not base64");
-      array = array_from_bytes(*bytes);
-    }
-    return make_constant(array, info(node));
-  }
-
   // ---- Data types and patterns
 
   // TVM's tags are more than the place among the constructors of a type: places are counted here.
   void number_constructors() {
-    for (Index node = 0; node < nodes_.size(); ++node) {
+    for (Index node = 0; node < size(); ++node) {
       const std::string key = type_key(node);
       if (key != "relay.TypeData" && key != "TypeData") continue;
       int place = 0;
@@ -622,7 +442,7 @@ class TvmReader {
     for (const Constructor& each : constructors_) check_constructor(*module_, *each);
     if (const std::optional<Index> at = ref(node, "functions")) {
       const auto functions = map(*at);
-      check_names(functions.size(), nodes_.size());
+      check_names(functions.size(), size());
       for (const auto& [name, function] : functions) {
         if (module_->find(name)) throw Error("`" + name.substr(0, 80) + "` is defined twice");
         module_->set(name, expr_of<FunctionNode>(function, "a function"));
@@ -633,17 +453,13 @@ class TvmReader {
 
   enum State : uint8_t { kNew, kOpen, kDone };
 
-  const JsonTape& tape_;
   TypeSizes sizes_;
-  size_t values_left_;
   IRModule module_;
-  std::vector<At> nodes_, blobs_;
   std::vector<Built> built_;
   std::vector<State> state_;
   std::vector<Constructor> constructors_;
   std::unordered_map<Index, int> places_;
   std::unordered_map<Index, bool> used_patterns_;
-  std::unordered_map<size_t, NDArray> arrays_;
   std::unordered_map<Index, Ref<const Source>> sources_;
 };
 

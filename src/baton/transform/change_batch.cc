@@ -3,6 +3,7 @@
 // Types follow from there; shapes that the program writes out (reshape) are not touched.
 
 #include "baton/ir/attr_objects.h"
+#include "baton/ir/functions.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
@@ -57,8 +58,7 @@ class BatchChanger final : public Rewriter {
 
  private:
   static Var with_batch(const Var& param, int64_t axis, int64_t batch) {
-    const auto* type =
-        as_type<TensorTypeNode>(param->annotation() ? param->annotation() : param->checked_type());
+    const auto* type = as_type<TensorTypeNode>(declared_type(*param));
     if (!type) throw Error("ChangeBatch: %" + param->name() + " is no tensor");
     const int64_t at = axis < 0 ? axis + type->rank() : axis;
     if (at < 0 || at >= type->rank())

@@ -13,6 +13,7 @@
 #include "baton/ir/adt.h"
 #include "baton/ir/all_vars.h"
 #include "baton/ir/features.h"
+#include "baton/ir/functions.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/support/pointer_map.h"
@@ -29,10 +30,6 @@ NodeInfo bare() { return NodeInfo(OriginSet::none()); }
 Type type_of(const Expr& expr) {
   const auto* var = as<VarNode>(expr);
   return expr->checked_type() || !var ? expr->checked_type() : var->annotation();
-}
-
-bool is_kernel(const Function& function) {
-  return function && (function->is_primitive() || function->attr("Compiler"));
 }
 
 /// fn (A) -> R as a type: fn (A, fn (R) -> answer) -> answer, wherever it stands in `type`.
@@ -57,17 +54,17 @@ struct Globals {
   Expr converted(const Expr& global) {
     const std::string& name = as<GlobalVarNode>(global)->name();
     const Function function = module->find(name);
-    if (!function || is_kernel(function)) return global;
+    if (!function || is_closed(*function)) return global;
     if (std::find(done.begin(), done.end(), name) == done.end()) {
       done.push_back(name);
       pending.push_back(name);
     }
     return Expr(module->global_var(name + "_cps"));
   }
-  bool is_kernel_name(const Expr& callee) const {
+  bool is_closed_name(const Expr& callee) const {
     const auto* global = as<GlobalVarNode>(callee);
     const Function function = global ? module->find(global->name()) : Function();
-    return global && (!function || is_kernel(function));
+    return global && (!function || is_closed(*function));
   }
 };
 
@@ -172,7 +169,7 @@ class Converter {
       case ExprKind::kConstructor:
         return node;
       case ExprKind::kFunction:
-        if (!is_kernel(as_ref<FunctionNode>(node))) return {};
+        if (const auto* function = as<FunctionNode>(node); !function || !is_closed(*function)) return {};
         if (!is_called)
           throw NotSupported(
               "to_cps: a kernel that is not called where it stands cannot take a continuation");
@@ -310,8 +307,8 @@ class Converter {
     std::vector<Expr> args(operands.begin() + 1, operands.end());
     const ExprKind kind = call.callee()->kind();
     const bool direct = kind == ExprKind::kOp || kind == ExprKind::kConstructor ||
-                        globals_.is_kernel_name(call.callee()) ||
-                        (kind == ExprKind::kFunction && is_kernel(as_ref<FunctionNode>(call.callee())));
+                        globals_.is_closed_name(call.callee()) ||
+                        (kind == ExprKind::kFunction && is_closed(*as<FunctionNode>(call.callee())));
     if (direct) {
       deliver(bind(make_call(callee, std::move(args), call.attrs(), call.with_type({}))));
       return;
@@ -433,7 +430,7 @@ Pass on_main(const char* name, Function (*change)(const Function&, const IRModul
 }  // namespace
 
 Function to_cps(const Function& function, const IRModule& module) {
-  if (is_kernel(function)) throw NotSupported("to_cps: a kernel cannot take a continuation");
+  if (is_closed(*function)) throw NotSupported("to_cps: a kernel cannot take a continuation");
   Globals globals{module, {}, {}};
   uint64_t next = 0;
   const Function result = Converter(globals, next).run(prepared(function, module));

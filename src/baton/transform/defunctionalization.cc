@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "baton/ir/adt.h"
+#include "baton/ir/functions.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
@@ -35,13 +36,9 @@ bool has_function(const Type& type) {
   return found;
 }
 
-bool is_kernel(const FunctionNode& function) { return function.is_primitive() || function.attr("Compiler"); }
-
-Type type_of(const Var& var) { return var->annotation() ? var->annotation() : var->checked_type(); }
-
 Type type_of(const FunctionNode& function) {
   std::vector<Type> params;
-  for (const Var& param : function.params()) params.push_back(type_of(param));
+  for (const Var& param : function.params()) params.push_back(declared_type(*param));
   return func_type(std::move(params),
                    function.ret_type() ? function.ret_type() : function.body()->checked_type(),
                    function.type_params());
@@ -105,7 +102,7 @@ class Program {
     std::vector<Pattern> patterns;
     std::unordered_map<const ExprNode*, Expr> values;
     for (const Var& var : captured) {
-      inputs.push_back(type_of(var));
+      inputs.push_back(declared_type(*var));
       const Var field = make_var(var->name(), inputs.back(), bare());
       patterns.push_back(var_pattern(field));
       values.emplace(var.get(), Expr(field));
@@ -175,14 +172,14 @@ class Converter final : public Rewriter {
 
   void know_types(const CallNode& call, const FunctionNode& function) {
     for (size_t i = 0; i < call.args().size(); ++i)
-      match_types(type_of(function.params()[i]), here(call.args()[i]->checked_type()), function.type_params(),
+      match_types(declared_type(*function.params()[i]), here(call.args()[i]->checked_type()), function.type_params(),
                   vars_, types_);
     match_types(function.ret_type(), here(call.checked_type()), function.type_params(), vars_, types_);
   }
 
   // A function that has nothing to convert stays the very same, and typed. Two functions never share a variable.
   Var rewrite_var(const Var& var) override {
-    Type type = program_.encoded(here(type_of(var)));
+    Type type = program_.encoded(here(declared_type(*var)));
     if (!copy_ && vars_.empty() && type == var->annotation()) return var;
     return make_var(var->name(), std::move(type), NodeInfo(var->origins(), var->span()));
   }
@@ -221,7 +218,7 @@ class Converter final : public Rewriter {
     if (const Var* name = names_.find(original.get())) self = as_ref<VarNode>(mapped(Expr(*name)));
     std::vector<Var> captured = free_vars(Expr(rebuilt));
     captured.erase(std::remove(captured.begin(), captured.end(), self), captured.end());
-    if (!is_kernel(function))
+    if (!is_closed(function))
       return program_.make(encoded, captured, rebuilt->params(), rebuilt->body(), self);
     // A kernel stays one.
     const Call body = make_call(Expr(rebuilt), std::vector<Expr>(rebuilt->params().begin(), rebuilt->params().end()), {},
@@ -265,7 +262,7 @@ class Converter final : public Rewriter {
         std::vector<Type> types;
         for (size_t i = 0; i < original.args().size(); ++i)
           if (!open_function(original.args()[i]))
-            match_types(type_of(function->params()[i]), here(original.args()[i]->checked_type()),
+            match_types(declared_type(*function->params()[i]), here(original.args()[i]->checked_type()),
                         function->type_params(), vars, types);
         match_types(function->ret_type(), here(original.checked_type()), function->type_params(), vars,
                     types);
@@ -273,7 +270,7 @@ class Converter final : public Rewriter {
         for (size_t i = 0; i < args.size(); ++i) {
           const Function open = open_function(original.args()[i]);
           if (!open) continue;
-          const Type wanted = substitute_types(type_of(function->params()[i]), vars, types);
+          const Type wanted = substitute_types(declared_type(*function->params()[i]), vars, types);
           std::vector<TypeVar> its_vars;
           std::vector<Type> its_types;
           match_types(type_of(*open), wanted, open->type_params(), its_vars, its_types);
@@ -330,11 +327,11 @@ std::string key_of(const std::string& name, const std::vector<Type>& types) {
 
 Expr Program::called(const GlobalVar& name, const Function& function, const std::vector<TypeVar>& vars,
                      const std::vector<Type>& types) {
-  if (is_kernel(*function)) return Expr(name);
+  if (is_closed(*function)) return Expr(name);
   bool higher = has_function(type_of(*function)->kind() == TypeKind::kFunc
                                  ? as_type<FuncTypeNode>(type_of(*function))->result()
                                  : Type());
-  for (const Var& param : function->params()) higher |= has_function(type_of(param));
+  for (const Var& param : function->params()) higher |= has_function(declared_type(*param));
   for (const Type& type : types) higher |= has_function(type);
   const auto [at, fresh] = converted_.try_emplace(higher ? key_of(name->name(), types) : name->name(), name);
   if (!fresh) return Expr(at->second);
@@ -402,7 +399,7 @@ Function defunctionalize(const Function& function, const IRModule& module) {
   const Function typed = as_ref<FunctionNode>(infer_type(Expr(function), module.get()));
   if (!typed->type_params().empty()) throw Error("Defunctionalization: the function must not be polymorphic");
   for (const Var& param : typed->params())
-    if (has_function(type_of(param)))
+    if (has_function(declared_type(*param)))
       throw Error("Defunctionalization: parameter %" + param->name() +
                   " is a function; only functions inside can be converted");
   if (has_function(typed->ret_type()))

@@ -7,6 +7,7 @@
 #include "baton/transform/eta_expand.h"
 
 #include "baton/ir/adt.h"
+#include "baton/ir/functions.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
@@ -74,8 +75,7 @@ class EtaExpander final : public Rewriter {
       return type ? substitute_types(type, function.type_params(), values) : type;
     };
     std::vector<Type> inputs;
-    for (const Var& param : function.params())
-      inputs.push_back(renamed(param->annotation() ? param->annotation() : param->checked_type()));
+    for (const Var& param : function.params()) inputs.push_back(renamed(declared_type(*param)));
     return lambda(global, inputs, renamed(function.ret_type()), function.attrs(), type_params);
   }
 

@@ -258,7 +258,7 @@ class FirstOrder {
 
   const Function& function_;
   const Expr body_;
-  const Causes causes_;
+  const GradientCauses causes_;
   FreshVars fresh_;
   LetList forward_, backward_;
   std::vector<Value> values_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "baton/ir/functions.h"
 #include "baton/ir/visit.h"
 
 namespace baton {
@@ -68,7 +69,7 @@ FusionGroups::FusionGroups(const Function& function, const FusionOptions& option
 void FusionGroups::add_nodes(const Function& function) {
   const auto enter = [](const Expr& node) {
     const auto* inner = as<FunctionNode>(node);
-    return !inner || (!inner->attr("Compiler") && !inner->is_primitive());
+    return !inner || !is_closed(*inner);
   };
   post_order(Expr(function), [&](const Expr& expr) {
     if (expr->kind() == ExprKind::kOp) return;

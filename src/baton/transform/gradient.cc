@@ -18,7 +18,7 @@ Function typed(const Function& function, const IRModule& module) {
 // In a pass: all that is made must stand for an operator that is there already.
 void differentiate(const IRModule& module, const std::string& name, GradientMode mode) {
   const Function function = module->find(name);
-  if (Causes(Expr(function), module).empty())
+  if (GradientCauses(Expr(function), module).empty())
     throw NotSupported("@" + name + " has no operator: there is nothing that a pass could differentiate");
   module->replace(name, gradient(function, module, mode));
 }
@@ -73,7 +73,7 @@ OriginSet origins_of_used(const Expr& root, const IRModuleNode& module) {
 }  // namespace
 
 // Only what has no origins of its own is kept: variables, constants, tuples and their like.
-Causes::Causes(const Expr& root, const IRModule& module) {
+GradientCauses::GradientCauses(const Expr& root, const IRModule& module) {
   std::vector<const ExprNode*> order;
   post_order(root, [&](const Expr& node) {
     order.push_back(node.get());
@@ -101,7 +101,7 @@ Causes::Causes(const Expr& root, const IRModule& module) {
   }
 }
 
-OriginSet Causes::seed(const Expr& node) const {
+OriginSet GradientCauses::seed(const Expr& node) const {
   const OriginSet* found = node->origins().empty() ? of_.find(node.get()) : &node->origins();
   const OriginSet& causes = found ? *found : any_;
   return causes.empty() ? causes : OriginSet::made_for(causes, "its gradient needs it");

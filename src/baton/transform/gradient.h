@@ -35,10 +35,10 @@ std::vector<Expr> adjoints_of(const Call& call, const Expr& adjoint);
 
 /// For whose sake the nodes of a program are there: their own origins, else those of the first user that has
 /// some, else of what they are made of. Nothing only when the whole program has no operator.
-class Causes {
+class GradientCauses {
  public:
   /// `module`: where the functions are that `root` calls; they count when `root` has no operator of its own.
-  Causes(const Expr& root, const IRModule& module);
+  GradientCauses(const Expr& root, const IRModule& module);
   bool empty() const { return any_.empty(); }
   /// What the gradient adds on its own to a parameter, a constant or the result: zeros and ones to start
   /// with.

@@ -46,7 +46,7 @@ Expr with_zero(const Expr& value) { return pair_of(value, cell(Expr(call_op("zer
 
 /// What is known over all functions of one calculation.
 struct Shared {
-  const Causes& causes;
+  const GradientCauses& causes;
   FreshVars& fresh;
   PointerMap<Var> vars;            // what the program's variables became
   PointerMap<Function> functions;  // what its function literals became
@@ -229,7 +229,7 @@ class Globals {
       todo_.pop_back();
       const Function function = module_->find(name);
       if (!function->checked_type()) throw Error("@" + name + " has no type yet: run InferType first");
-      const Causes causes(Expr(function), module_);
+      const GradientCauses causes(Expr(function), module_);
       Shared shared{causes, fresh, {}, {}, [this](const GlobalVarNode& other) { return (*this)(other); }};
       module_->set(names_.at(name), transformed_all(function, shared));
     }
@@ -271,7 +271,7 @@ Expr for_tensors(const Type& type, const Expr& of, LetList& list, const Leaf& le
 }  // namespace
 
 Function higher_order_gradient(const Function& function, const IRModule& module) {
-  const Causes causes(Expr(function), module);
+  const GradientCauses causes(Expr(function), module);
   FreshVars fresh;
   Globals globals(module);
   Shared shared{causes, fresh, {}, {}, [&](const GlobalVarNode& name) { return globals(name); }};

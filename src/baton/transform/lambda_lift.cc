@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 
+#include "baton/ir/functions.h"
 #include "baton/ir/structural.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
@@ -20,8 +21,6 @@
 namespace baton {
 
 namespace {
-
-bool is_closed(const FunctionNode& function) { return function.is_primitive() || function.attr("Compiler"); }
 
 /// Functions that came out equal to one of the module, by its name: it is to stand for their operators too.
 using Twins = std::map<std::string, std::vector<Expr>>;

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "baton/ir/adt.h"
+#include "baton/ir/functions.h"
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
@@ -119,7 +120,7 @@ class Lifetimes {
     } else {
       use(value, block, item);
       const auto function = as_ref<FunctionNode>(value);
-      if (function && !function->is_primitive() && !function->attr("Compiler"))
+      if (function && !is_closed(*function))
         made.inside.push_back(open(function));
     }
     blocks_[block].items.push_back(std::move(made));

@@ -1,5 +1,6 @@
 #include "baton/transform/normal_form.h"
 
+#include "baton/ir/functions.h"
 #include "baton/ir/visit.h"
 #include "baton/support/pointer_map.h"
 
@@ -12,7 +13,7 @@ constexpr ScopeId kNoScope = UINT32_MAX;
 
 bool is_closed(const Expr& node) {
   const auto* function = as<FunctionNode>(node);
-  return function && (function->is_primitive() || function->attr("Compiler"));
+  return function && is_closed(*function);
 }
 
 /// The scope of every value: the innermost that encloses all its users.

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "baton/transform/partial_evaluate.h"
+#include "baton/transform/partial_values.h"
 
 namespace baton::partial {
 

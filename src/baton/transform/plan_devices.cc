@@ -9,11 +9,12 @@
 #include <algorithm>
 #include <map>
 
+#include "baton/ir/functions.h"
 #include "baton/ir/placement.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
 #include "baton/transform/build.h"
-#include "baton/transform/causes.h"
+#include "baton/pass/causes.h"
 #include "baton/transform/device_domains.h"
 #include "baton/transform/infer_type.h"
 
@@ -287,7 +288,7 @@ class Planner final : public Rewriter {
 }  // namespace
 
 bool has_places(const FunctionNode& function) {
-  return !function.is_primitive() && !function.attr("Compiler") && !function.attr("Extern") && !function.attr("SkipOptimization");
+  return !is_closed(function) && !function.attr("Extern") && !function.attr("SkipOptimization");
 }
 
 Pass plan_devices_core(CompilationConfig config) {

@@ -16,7 +16,7 @@
 #include "baton/support/log.h"
 #include "baton/transform/build.h"
 #include "baton/transform/call_graph.h"
-#include "baton/transform/causes.h"
+#include "baton/pass/causes.h"
 #include "baton/transform/infer_type.h"
 #include "baton/transform/known_types.h"
 

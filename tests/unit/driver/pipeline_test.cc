@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "baton/codegen/evaluator.h"
 #include "baton/driver/kernel_names.h"
 #include "baton/frontend/workloads/networks.h"
 #include "baton/ir/op.h"
@@ -14,7 +15,6 @@
 
 #include "driver/pass_tree.h"
 #include "text/reference.h"
-#include "transform/loop_evaluator.h"
 #include "transform/transform_test.h"
 
 namespace baton {
@@ -49,20 +49,19 @@ std::vector<std::string> kernels(const IRModule& module) {
   return names;
 }
 
-/// Packed weights by their shape alone: which kernels come out does not depend on their values, and loops
-/// over the hundred million of VGG would take minutes.
+/// Packed weights by their shape alone: which kernels come out does not depend on their values, and VGG has a hundred million.
 class PackingEvaluator final : public Evaluator {
  public:
   std::vector<NDArray> evaluate(const CallNode& call) override {
     const std::string& op = call.op()->name;
     if (op != "layout_transform" && op != "nn.contrib_conv2d_winograd_weight_transform")
-      return loops_.evaluate(call);
+      return evaluator_->evaluate(call);
     const auto* type = as_type<TensorTypeNode>(call.checked_type());
     return {NDArray::zeros(type->extents(), type->dtype())};
   }
 
  private:
-  LoopEvaluator loops_;
+  std::shared_ptr<Evaluator> evaluator_ = make_evaluator();
 };
 
 IRModule optimized(const std::string& model, int opt_level, std::shared_ptr<PassInstrument> watcher = nullptr) {

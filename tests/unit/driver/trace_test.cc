@@ -10,7 +10,6 @@
 #include "baton/text/origin_label.h"
 #include "baton/text/parser.h"
 #include "transform/transform_test.h"
-#include "transform/loop_evaluator.h"
 
 namespace baton {
 namespace {

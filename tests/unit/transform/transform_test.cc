@@ -3,13 +3,14 @@
 #include <functional>
 #include <unordered_map>
 
+#include "baton/codegen/evaluator.h"
 #include "baton/ops/register.h"
+#include "baton/pass/origin_verifier.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
 #include "baton/transform/register.h"
-#include "transform/loop_evaluator.h"
 
 namespace baton {
 
@@ -21,6 +22,14 @@ Pass named_pass(const std::string& name) {
   register_all_ops();
   register_all_passes();
   return make_pass(name);
+}
+
+PassContextRef test_context(int opt_level) {
+  auto context = std::make_shared<PassContext>();
+  context->opt_level = opt_level;
+  context->evaluator = make_evaluator();
+  context->instruments.push_back(std::make_shared<OriginVerifier>());
+  return context;
 }
 
 IRModule run_passes(IRModule module, const std::vector<Pass>& passes, int opt_level) {

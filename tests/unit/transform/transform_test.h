@@ -13,6 +13,9 @@ namespace baton {
 IRModule typed_module(const std::string& text);
 /// A pass by name, with operators and passes registered.
 Pass named_pass(const std::string& name);
+/// A context at `opt_level` that verifies origins. Constants are computed as in the compiler: what operators compute is held
+/// against TVM by the tests of ops/.
+PassContextRef test_context(int opt_level);
 /// `module` after the passes, each run directly, under test_context(opt_level): no gates.
 IRModule run_passes(IRModule module, const std::vector<Pass>& passes, int opt_level = 3);
 /// The body of main, line by line; origins as `/* from=LINE:COLUMN */` when asked for.

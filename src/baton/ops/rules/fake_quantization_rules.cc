@@ -106,58 +106,74 @@ Result extremum(const At& at) {
   return AffineExpr{apply(at.call.op()->name, {lhs, rhs}), both->out};
 }
 
-FakeQuantizationRule function_rule(const char* name) {
+FakeQuantizationRule of_one(const char* name) {
   return {[name](const At& at) { return function(at, name); }};
 }
 
-FakeQuantizationRule arithmetic_rule(const char* name) {
+FakeQuantizationRule of_two(const char* name) {
   return {[name](const At& at) { return arithmetic(at, name); }};
 }
 
-std::unordered_map<std::string_view, FakeQuantizationRule> rules() {
-  std::unordered_map<std::string_view, FakeQuantizationRule> all;
-  for (const char* name : {"nn.max_pool2d", "max", "min", "image.resize2d", "nn.depth_to_space", "broadcast_to"})
-    all[name] = {fake_quantized_same};
-  for (const char* name : {"mean", "nn.avg_pool2d", "nn.global_avg_pool2d", "nn.adaptive_avg_pool1d"}) all[name] = {through_int32};
-  for (const char* name : {"reshape", "squeeze", "nn.batch_flatten"}) all[name] = {fake_quantized_reshape};
-  for (const char* name : {"minimum", "maximum"}) all[name] = {extremum};
-  all["abs"] = function_rule("qnn.abs");
-  all["erf"] = function_rule("qnn.erf");
-  all["exp"] = function_rule("qnn.exp");
-  all["hardswish"] = function_rule("qnn.hardswish");
-  all["log"] = function_rule("qnn.log");
-  all["nn.leaky_relu"] = function_rule("qnn.leaky_relu");
-  all["rsqrt"] = function_rule("qnn.rsqrt");
-  all["sigmoid"] = function_rule("qnn.sigmoid");
-  all["sqrt"] = function_rule("qnn.sqrt");
-  all["tanh"] = function_rule("qnn.tanh");
-  all["add"] = arithmetic_rule("qnn.add");
-  all["multiply"] = arithmetic_rule("qnn.mul");
-  all["subtract"] = arithmetic_rule("qnn.subtract");
-  all["clip"] = {clip};
-  all["nn.relu"] = {relu};
-  all["concatenate"] = {fake_quantized_concatenate};
-  all["expand_dims"] = {fake_quantized_expand_dims};
-  all["nn.batch_matmul"] = {fake_quantized_batch_matmul};
-  all["nn.bias_add"] = {fake_quantized_bias_add};
-  all["nn.conv2d"] = {fake_quantized_conv2d};
-  all["nn.conv2d_transpose"] = {fake_quantized_conv2d_transpose};
-  all["nn.dense"] = {fake_quantized_dense};
-  all["nn.pad"] = {fake_quantized_pad};
-  all["split"] = {fake_quantized_split};
-  all["strided_slice"] = {fake_quantized_strided_slice};
-  all["topk"] = {fake_quantized_topk};
-  all["transpose"] = {fake_quantized_transpose};
+const std::unordered_map<std::string_view, FakeQuantizationRule>& rules() {
+  static const std::unordered_map<std::string_view, FakeQuantizationRule> all = {
+      // The numbers stay.
+      {"broadcast_to", {fake_quantized_same}},
+      {"image.resize2d", {fake_quantized_same}},
+      {"max", {fake_quantized_same}},
+      {"min", {fake_quantized_same}},
+      {"nn.depth_to_space", {fake_quantized_same}},
+      {"nn.max_pool2d", {fake_quantized_same}},
+      // The numbers move.
+      {"concatenate", {fake_quantized_concatenate}},
+      {"expand_dims", {fake_quantized_expand_dims}},
+      {"nn.batch_flatten", {fake_quantized_reshape}},
+      {"nn.pad", {fake_quantized_pad}},
+      {"reshape", {fake_quantized_reshape}},
+      {"split", {fake_quantized_split}},
+      {"squeeze", {fake_quantized_reshape}},
+      {"strided_slice", {fake_quantized_strided_slice}},
+      {"topk", {fake_quantized_topk}},
+      {"transpose", {fake_quantized_transpose}},
+      // Sums need wider numbers on the way.
+      {"mean", {through_int32}},
+      {"nn.adaptive_avg_pool1d", {through_int32}},
+      {"nn.avg_pool2d", {through_int32}},
+      {"nn.global_avg_pool2d", {through_int32}},
+      // Bounds are quantised.
+      {"clip", {clip}},
+      {"nn.relu", {relu}},
+      // Two operands, on the quanta of the result.
+      {"add", of_two("qnn.add")},
+      {"maximum", {extremum}},
+      {"minimum", {extremum}},
+      {"multiply", of_two("qnn.mul")},
+      {"subtract", of_two("qnn.subtract")},
+      // Products: the quanta are products too.
+      {"nn.batch_matmul", {fake_quantized_batch_matmul}},
+      {"nn.bias_add", {fake_quantized_bias_add}},
+      {"nn.conv2d", {fake_quantized_conv2d}},
+      {"nn.conv2d_transpose", {fake_quantized_conv2d_transpose}},
+      {"nn.dense", {fake_quantized_dense}},
+      // Functions of one number.
+      {"abs", of_one("qnn.abs")},
+      {"erf", of_one("qnn.erf")},
+      {"exp", of_one("qnn.exp")},
+      {"hardswish", of_one("qnn.hardswish")},
+      {"log", of_one("qnn.log")},
+      {"nn.leaky_relu", of_one("qnn.leaky_relu")},
+      {"rsqrt", of_one("qnn.rsqrt")},
+      {"sigmoid", of_one("qnn.sigmoid")},
+      {"sqrt", of_one("qnn.sqrt")},
+      {"tanh", of_one("qnn.tanh")},
+  };
   return all;
 }
 
 }  // namespace
 
 const FakeQuantizationRule* fake_quantization_rule_of(const OpDef& op) {
-  if (const auto* own = op.rules.get<FakeQuantizationRule>()) return own;
-  static const std::unordered_map<std::string_view, FakeQuantizationRule> listed = rules();
-  const auto at = listed.find(op.name);
-  return at == listed.end() ? nullptr : &at->second;
+  const auto at = rules().find(op.name);
+  return at == rules().end() ? nullptr : &at->second;
 }
 
 bool AffineType::per_channel() const {

@@ -7,7 +7,7 @@
 
 namespace baton {
 
-/// The rule of `op`: its own, the one listed, or null.
+/// The rule of `op`, or null.
 const FakeQuantizationRule* fake_quantization_rule_of(const OpDef& op);
 
 using FakeQuantizedResult = std::optional<AffineExpr>;

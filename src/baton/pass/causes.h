@@ -1,6 +1,8 @@
 #pragma once
 // Which operators of the program something is made for that a pass adds to a value: those that compute it.
-#include <vector>
+#include <map>
+#include <string>
+#include <string_view>
 
 #include "baton/ir/expr.h"
 #include "baton/ir/module.h"
@@ -20,10 +22,15 @@ class Causes {
   OriginSet made_for(const Expr& expr, std::string_view reason);
 
  private:
+  /// Of the operators that compute `expr`; none() when none does.
+  OriginSet own(const Expr& expr) const;
+  const OriginSet& everything();
+
   Expr root_;
   const IRModuleNode* module_;
   PointerMap<Expr> bound_;
   OriginSet everything_ = OriginSet::none();
+  std::map<std::string, OriginSet, std::less<>> for_everything_;  // by reason: such a set names the whole program
   bool walked_ = false;
 };
 
