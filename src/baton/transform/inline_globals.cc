@@ -1,11 +1,13 @@
 // Calls of functions of the module that are marked Inline=1 and do not call themselves become their bodies:
 //   def @f(%x, Inline=1) { exp(%x) }  @f(z)  ->  exp(z)
-// For a function of another compiler the function itself takes the place of its name: it stays one call. Functions
-// that nobody calls any more leave the module.
+// For a function of another compiler the function itself takes the place of its name: it stays one call. A body that
+// binds variables gets new ones wherever it comes to stand but for the first time. Functions that nobody calls any more
+// leave the module.
 
 #include <map>
 #include <set>
 
+#include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
 #include "baton/transform/build.h"
@@ -21,9 +23,26 @@ bool wants_inlining(const Function& function) {
   return number && *number != 0;
 }
 
+/// The body of a function over arguments, with variables of its own.
+class BodyCopier final : public Rewriter {
+ public:
+  BodyCopier(const Function& function, const ExprList& args) {
+    for (size_t i = 0; i < args.size(); ++i) map(Expr(function->params()[i]), args[i]);
+    for (const Var& var : bound_vars(function->body())) vars_.insert(var.get(), make_var(var->name(), var->annotation(), var->info()));
+  }
+
+ private:
+  bool enter(const Expr&) override { return true; }
+  Var rewrite_var(const Var& var) override {
+    const Var* own = vars_.find(var.get());
+    return own ? *own : var;
+  }
+  PointerMap<Var> vars_;
+};
+
 class Inliner final : public Rewriter {
  public:
-  explicit Inliner(const std::map<std::string, Function>& ready) : ready_(ready) {}
+  Inliner(const std::map<std::string, Function>& ready, std::set<std::string>& used) : ready_(ready), used_(used) {}
 
  private:
   bool enter(const Expr&) override { return true; }
@@ -36,12 +55,15 @@ class Inliner final : public Rewriter {
     const Function& function = at->second;
     if (function->attr("Compiler"))
       return make_call(Expr(function), call->args(), call->attrs(), original->info());
+    if (!used_.insert(global->name()).second && !bound_vars(function->body()).empty())
+      return BodyCopier(function, call->args()).run(function->body());
     std::unordered_map<const ExprNode*, Expr> values;
     for (size_t i = 0; i < call->args().size(); ++i) values.emplace(function->params()[i].get(), call->args()[i]);
     return substitute(function->body(), values);
   }
 
   const std::map<std::string, Function>& ready_;
+  std::set<std::string>& used_;  // whose body stands somewhere
 };
 
 }  // namespace
@@ -50,9 +72,10 @@ Pass inline_globals() {
   return module_pass({1, "InlineGlobals", {}}, [](IRModule module, const PassContext&) {
     const CallGraph graph(*module);
     std::map<std::string, Function> ready;
+    std::set<std::string> used;
     for (const std::string& name : graph.order()) {
       const Function function = module->find(name);
-      const Function inlined = as_ref<FunctionNode>(Inliner(ready).run(Expr(function)));
+      const Function inlined = as_ref<FunctionNode>(Inliner(ready, used).run(Expr(function)));
       if (inlined != function) module->set(name, inlined);
       if (wants_inlining(inlined) && !graph.calls_itself(name)) ready.emplace(name, inlined);
     }

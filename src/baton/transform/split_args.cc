@@ -40,7 +40,7 @@ Pass split_args(const PassArgs& args) {
   reader.finish();
   return function_pass({1, "SplitArgs", {"InferType"}}, [limit](const Function& function, const IRModule&, const PassContext&) {
     const int64_t inputs = limit - 1;  // the result is an argument of the kernel too
-    return inputs < 2 ? function : as_ref<FunctionNode>(ArgSplitter(static_cast<size_t>(inputs)).run(function));
+    return inputs < 1 ? function : as_ref<FunctionNode>(ArgSplitter(static_cast<size_t>(inputs)).run(function));
   });
 }
 

@@ -222,3 +222,19 @@ def test_timing():
         report = timing.render()
         assert context.instruments == [timing]
     assert "FuseOps: " in report and "\tInferType: " in report and "us" in report
+
+
+def test_common_subexpressions_but():
+    x = relay.var("x", shape=(2, 3))
+    mod = tvm.IRModule.from_expr(relay.Function([x], relay.Tuple([relay.exp(x), relay.exp(x), relay.tanh(x), relay.tanh(x)])))
+    mod = relay.transform.InferType()(mod)
+    calls = lambda done: len({hash(each) for each in done["main"].body.fields})  # noqa: E731
+    assert calls(relay.transform.EliminateCommonSubexpr()(mod)) == 2
+    skipped = relay.transform.EliminateCommonSubexpr(fskip=lambda expr: getattr(expr.op, "name", "") == "exp")(mod)
+    assert calls(skipped) == 3
+
+    def fails(expr):
+        raise ValueError("not this one")
+
+    with pytest.raises(ValueError, match="not this one"):
+        relay.transform.EliminateCommonSubexpr(fskip=fails)(mod)

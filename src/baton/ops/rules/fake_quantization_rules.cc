@@ -1,5 +1,6 @@
 #include "baton/ops/rules/fake_quantization_rules.h"
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
@@ -89,7 +90,28 @@ std::optional<Operands> operands(const At& at) {
   return both;
 }
 
+bool is_zero(const Expr& zero_point) {
+  const auto values = constant_values(zero_point);
+  return values && std::ranges::all_of(*values, [](double value) { return value == 0; });
+}
+
+/// int32 numbers of one scale, what products and their biases are, add up as they are.
+Result int32_sum(const At& at) {
+  At::Arg lhs = at.args[0], rhs = at.args[1];
+  if (!lhs.type && !rhs.type) return {};
+  const AffineType type = lhs.type ? *lhs.type : *rhs.type;
+  const bool constant = !lhs.type || !rhs.type;
+  if (type.is_tuple() || type.dtype != kInt32 || !is_zero(type.zero_point) || (constant && type.per_channel())) return {};
+  for (At::Arg* each : {&lhs, &rhs}) {
+    if (each->type && !same_affine(*each->type, type)) return {};
+    if (!each->type) each->expr = apply("qnn.quantize", {each->expr, type.scale, type.zero_point}, {{"out_dtype", kInt32}});
+  }
+  return AffineExpr{apply("add", {lhs.expr, rhs.expr}), type};
+}
+
 Result arithmetic(const At& at, const std::string& name) {
+  if (name == "qnn.add")
+    if (Result sum = int32_sum(at)) return sum;
   const auto both = operands(at);
   if (!both) return {};
   const auto& [lhs, rhs, out] = *both;

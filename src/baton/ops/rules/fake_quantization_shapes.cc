@@ -85,7 +85,7 @@ FakeQuantizedResult fake_quantized_dense(const FakeQuantizedCall& at) {
 
 FakeQuantizedResult fake_quantized_batch_matmul(const FakeQuantizedCall& at) {
   if (at.args[1].type && at.args[1].type->per_channel()) return {};
-  return product(at, "qnn.batch_matmul", -1, 0);
+  return product(at, "qnn.batch_matmul", at.args[0].type ? at.args[0].type->axis : -1, 0);
 }
 
 FakeQuantizedResult fake_quantized_bias_add(const FakeQuantizedCall& at) {
