@@ -1,4 +1,5 @@
 """The wheel: what it says of itself, and that it works in a fresh environment without compiler or linker."""
+import ast
 import os
 import pathlib
 import re
@@ -44,6 +45,19 @@ def test_says_which_pythons():
     import baton
 
     assert baton.__version__ == version
+
+
+PACKAGE = [*(ROOT / "python").rglob("*.py"), *(ROOT / "python").rglob("*.pyi"), *(ROOT / "examples").glob("*.py")]
+NEWER_MODULES = {"tomllib", "compression", "annotationlib", "concurrent.interpreters", "string.templatelib", "pathlib.types"}
+
+
+@pytest.mark.parametrize("path", PACKAGE, ids=lambda path: str(path.relative_to(ROOT)))
+def test_is_written_for_the_oldest_python(path):
+    oldest = tuple(int(part) for part in re.match(r">=(\d+)\.(\d+)", PROJECT["project"]["requires-python"]).groups())
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path), feature_version=oldest)
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level}
+    assert not imported & NEWER_MODULES
 
 
 @pytest.fixture(scope="module", name="wheel")
