@@ -40,7 +40,7 @@ def test_pins_are_those_of_the_build():
 
 def test_says_which_pythons():
     assert PROJECT["project"]["requires-python"] == ">=3.10,<3.14"
-    version = re.search(PROJECT["tool"]["scikit-build"]["metadata"]["version"]["regex"].replace("?P<value>", ""),
+    version = re.search(PROJECT["tool"]["dynamic-metadata"][0]["regex"].replace("?P<value>", ""),
                         (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))[1]
     import baton
 
