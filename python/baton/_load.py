@@ -6,7 +6,13 @@ import sys
 _here = os.path.dirname(os.path.abspath(__file__))
 
 if any(os.path.exists(os.path.join(_here, "_baton" + suffix)) for suffix in importlib.machinery.EXTENSION_SUFFIXES):
-    from . import _baton  # installed
+    try:
+        from . import _baton  # installed
+    except ImportError as error:
+        for library, remedy in (("libzip", "it is in Debian's package libzip4"), ("libHalide", "pip install halide==21.0.0")):
+            if library in str(error):
+                raise ImportError(f"{error}\n  do:      {remedy}", name=error.name, path=error.path) from None
+        raise
 else:
     try:
         import _baton

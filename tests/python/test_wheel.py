@@ -1,4 +1,5 @@
 """The wheel: what it says of itself, and that it works in a fresh environment without compiler or linker."""
+import ast
 import os
 import pathlib
 import re
@@ -39,11 +40,25 @@ def test_pins_are_those_of_the_build():
 
 def test_says_which_pythons():
     assert PROJECT["project"]["requires-python"] == ">=3.10,<3.14"
-    version = re.search(PROJECT["tool"]["scikit-build"]["metadata"]["version"]["regex"].replace("?P<value>", ""),
+    version = re.search(PROJECT["tool"]["dynamic-metadata"][0]["regex"].replace("?P<value>", ""),
                         (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))[1]
     import baton
 
     assert baton.__version__ == version
+
+
+PACKAGE = [*(ROOT / "python").rglob("*.py"), *(ROOT / "python").rglob("*.pyi"), *(ROOT / "examples").glob("*.py")]
+NEWER_MODULES = {"tomllib", "compression", "annotationlib", "concurrent.interpreters", "string.templatelib", "pathlib.types"}
+
+
+def test_is_written_for_the_oldest_python():
+    oldest = tuple(int(part) for part in re.match(r">=(\d+)\.(\d+)", PROJECT["project"]["requires-python"]).groups())
+    assert len(PACKAGE) > 100
+    for path in PACKAGE:
+        tree = ast.parse(path.read_text(encoding="utf-8"), str(path), feature_version=oldest)
+        imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+        imported |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level}
+        assert not imported & NEWER_MODULES, path
 
 
 @pytest.fixture(scope="module", name="wheel")

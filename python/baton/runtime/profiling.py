@@ -32,6 +32,10 @@ Duration = _metric("Duration", "microseconds", "microseconds", float, "A time: `
 Percent = _metric("Percent", "percent", "percent", float, "A share of the whole: `percent`, 0 to 100.")
 Ratio = _metric("Ratio", "ratio", "ratio", float, "A number without unit: `ratio`.")
 _KINDS = {each.kind: each for each in (Count, Duration, Percent, Ratio)}
+_RULE = "----------"  # a row that only separates
+_STYLE = ("<style>.baton-calls{overflow-x:auto}.baton-calls table{border-collapse:collapse;margin:0;table-layout:auto}"
+          ".baton-calls td,.baton-calls th{padding:2px 8px;text-align:right;vertical-align:top;font-variant-numeric:tabular-nums}"
+          ".baton-calls td:first-child,.baton-calls th:first-child{text-align:left;overflow-wrap:anywhere;min-width:9em}</style>")
 _FIRST = ["Name", "Duration (us)", "Percent", "Device", "Count", "Argument Shapes", "Hash"]
 
 
@@ -98,20 +102,30 @@ class Report:
     __repr__ = __str__
 
     def _repr_html_(self):
-        import html
+        from html import escape
 
-        return f"<pre>{html.escape(self.table())}</pre>"
+        columns, rows = self._table(sort=True, aggregate=True, col_sums=True)
+        cells = [f"<tr>{''.join(f'<th>{escape(name)}</th>' for name in columns)}</tr>"]
+        for row in rows:
+            if row.get("Name") != _RULE:
+                cells.append("<tr>" + "".join(f"<td>{escape(_text(row[name])) if name in row else ''}</td>" for name in columns) + "</tr>")
+        facts = ", ".join(f"{escape(name)}: {escape(_text(value))}" for name, value in self.configuration.items())
+        return f'<div class="baton-calls">{_STYLE}<table>{"".join(cells)}</table><p>{facts}</p></div>'
 
-    def table(self, sort=True, aggregate=True, col_sums=True):
-        """As a text. `sort`: by duration; `aggregate`: calls alike as one row; `col_sums`: a row of sums."""
+    def _table(self, sort, aggregate, col_sums):
+        """The names of the columns, and a dict per row."""
         rows = _aggregated(self.calls) if aggregate else [dict(call) for call in self.calls]
         if sort:
             rows.sort(key=lambda row: -_value(row["Duration (us)"]))
         if col_sums:
-            rows += [{"Name": "----------"}, _sums(self.calls)]
+            rows += [{"Name": _RULE}, _sums(self.calls)]
         rows += [{**metrics, "Name": "Total"} for metrics in self.device_metrics.values()]
         present = {name for row in rows for name in row}
-        columns = [name for name in _FIRST if name in present] + sorted(present - set(_FIRST))
+        return [name for name in _FIRST if name in present] + sorted(present - set(_FIRST)), rows
+
+    def table(self, sort=True, aggregate=True, col_sums=True):
+        """As a text. `sort`: by duration; `aggregate`: calls alike as one row; `col_sums`: a row of sums."""
+        columns, rows = self._table(sort, aggregate, col_sums)
         cells = [columns] + [[_text(row[name]) if name in row else "" for name in columns] for row in rows]
         widths = [max(len(line[i]) for line in cells) for i in range(len(columns))]
         lines = ["".join((f"{cell:<{width}}" if i == 0 else f"{cell:>{width}}") + "  "

@@ -2,7 +2,7 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "baton/profile/report.h"
+#include "baton/profile/report_text.h"
 
 namespace baton {
 
@@ -30,38 +30,10 @@ std::string clipped(const std::string& text, size_t width) {
   return text.size() <= width ? text : text.substr(0, width - 3) + "...";
 }
 
-std::string short_name(const std::string& name) {
-  const std::string prefix = "tvmgen_default_";
-  return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
-}
-
-std::string place(const OperatorRow& row) {
-  return row.line ? format("line %u", row.line) : row.source.empty() ? format("operator %u", row.id) : row.source;
-}
-
-// "nn.batch_norm line 23", or the first few of several.
-std::string operators_text(const ProfileReport& report, const std::vector<uint32_t>& ids) {
-  std::string text;
-  for (size_t i = 0; i < ids.size() && i < 3; ++i) {
-    const OperatorRow& row = report.operators.at(ids[i]);
-    text += (i ? ", " : "") + row.op + " " + place(row);
-  }
-  return ids.size() > 3 ? text + format(" and %zu more", ids.size() - 3) : text;
-}
-
-// "0.04", "12.3": what is short is shown to a hundredth.
-std::string us_text(double us) { return format(us < 9.995 ? "%.2f" : "%.1f", us); }
-
 void write_part(std::ostream& out, const ProfileReport& report, const KernelRow& kernel, const InsideRow& part) {
-  const std::string source = operators_text(report, part.ids);
-  std::string label = source.empty() ? part.label : source;
-  if (part.rest) label += (label.empty() ? "" : ", ") + std::string("load, store, loop");
-  if (!part.stage.empty() && part.method != InsideMethod::kAblation) label += "  [" + part.stage + "]";
-  // What the operator is called inside the kernel, where that is another word: the add that a batch_norm became.
-  if (!source.empty() && report.operators.at(part.ids.front()).op != part.label) label += "  as " + part.label;
-  const std::string us = part.below_noise ? "< noise" : (kernel.trusted ? "" : "~") + us_text(part.us);
   const std::string share = part.below_noise ? "" : format("%.1f %%", part.share * 100);
-  out << line(format("       %-*s %11s %8s  %s", kNameWidth, clipped(label, kNameWidth).c_str(), us.c_str(), share.c_str(),
+  out << line(format("       %-*s %11s %8s  %s", kNameWidth, clipped(part_label(report, part), kNameWidth).c_str(),
+                     part_time(kernel, part).c_str(), share.c_str(),
                      method_name(part.method)));
 }
 
@@ -78,26 +50,10 @@ void write_kernel(std::ostream& out, const ProfileReport& report, const KernelRo
 }
 
 void write_without_time(std::ostream& out, const ProfileReport& report) {
-  std::vector<const OperatorRow*> folded, partly, retired;
-  for (const OperatorRow& row : report.operators) {
-    if (!row.retired_by.empty()) retired.push_back(&row);
-    else if (row.nodes.empty()) folded.push_back(&row);
-    else if (!row.folded_into.empty()) partly.push_back(&row);
+  for (const WithoutTime& section : without_time(report)) {
+    out << '\n' << section.title << '\n';
+    for (const auto& [name, why] : section.operators) out << format("       %-40s %s\n", name.c_str(), why.c_str());
   }
-  auto section = [&](const char* title, const std::vector<const OperatorRow*>& rows, auto&& why) {
-    if (rows.empty()) return;
-    out << '\n' << title << '\n';
-    for (const OperatorRow* row : rows)
-      out << format("       %-40s %s\n", (row->op + " " + place(*row)).c_str(), why(*row).c_str());
-  };
-  auto readers = [](const OperatorRow& row) {
-    std::string text = row.folded_into.size() == 1 ? "into a constant of node" : "into constants of nodes";
-    for (size_t i = 0; i < row.folded_into.size(); ++i) text += format("%s %u", i ? "," : "", row.folded_into[i]);
-    return text;
-  };
-  section("folded at compile time (FoldConstant: all their inputs are constants)", folded, readers);
-  section("partly folded (FoldConstant computed what depends on weights alone)", partly, readers);
-  section("retired", retired, [](const OperatorRow& row) { return row.retired_by + ": " + row.retired_why; });
 }
 
 }  // namespace

@@ -17,17 +17,10 @@ namespace {
 
 constexpr size_t kLines = 5000;
 constexpr int kFirstValues = 8;
+constexpr size_t kLongParameters = 300;  // in characters: a longer list is folded
 
 // Between these in the text stands the index of a constant. No printed text has control characters.
 constexpr char kOpen = '\x01', kClose = '\x02';
-
-constexpr const char* kStyle =
-    "<style>.baton pre{margin:0 0 .5em;white-space:pre-wrap;line-height:1.35}.baton summary{cursor:pointer}"
-    ".baton .k{color:#8250df}.baton .o{color:#0550ae}.baton .v{color:#953800}.baton .g{color:#116329;font-weight:600}"
-    ".baton .s{color:#0a3069}.baton .n{color:#0550ae}.baton .c{color:#6e7781}.baton .a{color:#57606a}"
-    ".baton details.w{display:inline-block;vertical-align:top;color:#6e7781}.baton details.w summary{display:inline}"
-    ".baton .r{border-left:4px solid;padding-left:6px}.baton .b{padding:0 5px;border-radius:3px;color:#fff;font-size:85%}"
-    "</style>";
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '$'; }
 
@@ -59,20 +52,23 @@ std::optional<double> element(const NDArray& array, int64_t i) {
   return std::nullopt;
 }
 
-std::string constant_text(const NDArray& value) {
-  std::string text = type_text(tensor_type(value.shape(), value.dtype())) + ", " + std::to_string(value.size()) +
-                     (value.size() == 1 ? " value" : " values");
+/// "6 values in [0, 5]: 0, 1, 2, 3, 4, 5"
+std::string values_text(const NDArray& value) {
+  std::string text = counted(static_cast<size_t>(value.size()), "value");
   if (value.size() == 0 || !element(value, 0)) return text;
   double low = INFINITY, high = -INFINITY;
+  bool nan = false;
   std::string first;
   for (int64_t i = 0; i < value.size(); ++i) {
     const double each = *element(value, i);
-    low = std::min(low, each);
-    high = std::max(high, each);
+    nan |= std::isnan(each);
+    low = std::fmin(low, each);  // the other one of a NaN and a number
+    high = std::fmax(high, each);
     if (i < kFirstValues) first += (i ? ", " : "") + number_text(each);
   }
-  return text + " in [" + number_text(low) + ", " + number_text(high) + "]: " + first +
-         (value.size() > kFirstValues ? ", ..." : "");
+  if (low <= high) text += " in [" + number_text(low) + ", " + number_text(high) + "]";
+  if (nan) text += low <= high ? " and NaN" : ", all NaN";
+  return text + ": " + first + (value.size() > kFirstValues ? ", ..." : "");
 }
 
 /// Compilers in the order of the module, and what each was given.
@@ -91,6 +87,12 @@ Regions regions_of(const IRModuleNode& module) {
     regions.compiler_of.emplace(name, *compiler);
   }
   return regions;
+}
+
+/// Where the string that begins at `i` ends: its last quote.
+size_t string_end(std::string_view text, size_t i) {
+  for (++i; i < text.size() && text[i] != '"'; ++i) i += text[i] == '\\';
+  return std::min(i, text.size() - 1);
 }
 
 /// Printed text -> HTML.
@@ -143,9 +145,7 @@ class Highlighter {
   }
 
   void string() {
-    size_t end = at_ + 1;
-    while (end < text_.size() && text_[end] != '"') end += text_[end] == '\\' ? 2 : 1;
-    out_ += span_of("s", take(end + 1 - at_));
+    out_ += span_of("s", take(string_end(text_, at_) + 1 - at_));
   }
 
   void global() {
@@ -181,7 +181,9 @@ class Highlighter {
     const size_t end = text_.find(kClose, at_);
     const size_t index = std::stoul(std::string(text_.substr(at_ + 1, end - at_ - 1)));
     at_ = end + 1;
-    out_ += "<details class=\"w\"><summary>&hellip;</summary>" + html_escaped(constant_text(constants_[index]->value())) + "</details>";
+    const NDArray& value = constants_[index]->value();
+    out_ += "<details class=\"w\"><summary>" + html_escaped(type_text(tensor_type(value.shape(), value.dtype()))) +
+            "</summary> " + html_escaped(values_text(value)) + "</details>";
   }
 
   std::string_view text_;
@@ -216,10 +218,6 @@ size_t calls_in(const Expr& expr) {
   return calls;
 }
 
-std::string counted(size_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 /// The text up to `lines` lines, and how many more there were.
 std::string_view first_lines(std::string_view text, size_t lines, size_t& more) {
   size_t end = 0;
@@ -234,11 +232,71 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+/// Lines as blocks, which lets the style indent where a long one goes on. The line ends stay: not every reader has styles.
+std::string lines_of(std::string_view highlighted) {
+  std::string out;
+  while (!highlighted.empty()) {
+    const size_t end = std::min(highlighted.find('\n'), highlighted.size());
+    out += "<span class=\"l\">" + std::string(highlighted.substr(0, end)) + "\n</span>";
+    highlighted.remove_prefix(std::min(end + 1, highlighted.size()));
+  }
+  return out;
+}
+
+/// Where the bracket that opens at `open` closes; npos when it does not.
+size_t closing(std::string_view text, size_t open) {
+  int depth = 0;
+  for (size_t i = open; i < text.size(); ++i) {
+    if (text[i] == '"') {
+      i = string_end(text, i);
+    } else if (text[i] == '(' || text[i] == '[') {
+      ++depth;
+    } else if ((text[i] == ')' || text[i] == ']') && --depth == 0) {
+      return i;
+    }
+  }
+  return std::string_view::npos;
+}
+
+/// Parameters on lines of their own.
+std::string listed(std::string_view parameters) {
+  std::string out = "\n    ";
+  int depth = 0;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const char c = parameters[i];
+    depth += (c == '(' || c == '[') - (c == ')' || c == ']');
+    out += c;
+    if (c == '"') {
+      const size_t end = string_end(parameters, i);
+      out += parameters.substr(i + 1, end - i);
+      i = end;
+    } else if (c == ',' && depth == 0) {
+      out += "\n    ";
+      while (i + 1 < parameters.size() && parameters[i + 1] == ' ') ++i;
+    }
+  }
+  return out + "\n";
+}
+
+/// A function's text, its parameters folded when they are long.
+std::string program(std::string_view text, size_t parameters, const std::vector<Constant>& constants, const Regions& regions) {
+  const auto highlighted = [&](std::string_view part) { return Highlighter(part, constants, regions).run(); };
+  size_t open = text.find_first_of("([");
+  if (open != std::string_view::npos && text[open] == '[') open = text.find('(', std::min(closing(text, open), text.size()));
+  const size_t close = open == std::string_view::npos ? open : closing(text, open);
+  if (close == std::string_view::npos || close - open < kLongParameters || parameters < 2)
+    return "<pre>" + lines_of(highlighted(text)) + "</pre>";
+  const size_t line_end = std::min(text.find('\n', close), text.size());
+  return "<pre><span class=\"h\">" + highlighted(text.substr(0, open + 1)) + "<details class=\"p\"><summary>" +
+         counted(parameters, "parameter") + "</summary>" + highlighted(listed(text.substr(open + 1, close - open - 1))) +
+         "</details>" + highlighted(text.substr(close, line_end - close)) + "\n</span>" +
+         lines_of(highlighted(text.substr(std::min(line_end + 1, text.size())))) + "</pre>";
+}
+
 std::string block(std::string_view text, const IRModuleNode& module, const std::vector<Constant>& constants, const Regions& regions) {
-  const std::string body = "<pre>" + Highlighter(trimmed(text), constants, regions).run() + "</pre>";
-  if (!text.starts_with("def @")) return body;
-  const std::string name(text.substr(5, text.find_first_of("([ ", 5) - 5));
-  const Function function = module.find(name);
+  const std::string name = text.starts_with("def @") ? std::string(text.substr(5, text.find_first_of("([ ", 5) - 5)) : "";
+  const Function function = name.empty() ? nullptr : module.find(name);
+  const std::string body = program(trimmed(text), function ? function->params().size() : 0, constants, regions);
   if (!function) return body;
   const auto region = regions.compiler_of.find(name);
   std::string open = "<details open>", badge;
@@ -253,33 +311,13 @@ std::string block(std::string_view text, const IRModuleNode& module, const std::
 
 }  // namespace
 
-std::string html_escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '&': out += "&amp;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
-
-std::string html_colour(size_t index) {
-  // Golden angle: neighbours differ, and there is no last one. Dark enough for white letters.
-  return "hsl(" + std::to_string((index * 137 + 210) % 360) + ",55%,38%)";
-}
-
 std::string html(const IRModuleNode& module) {
   const Regions regions = regions_of(module);
   std::vector<Constant> constants;
   const std::string printed = print(module, options_for(constants));
   size_t more = 0;
   const std::string_view text = first_lines(printed, kLines, more);
-  std::string out = std::string("<div class=\"baton\">") + kStyle;
+  std::string out = "<div class=\"baton\">" + html_style();
   for (size_t begin = 0; begin < text.size();) {
     size_t end = std::min(text.find("\ndef @", begin), text.size());
     if (end != text.size()) ++end;
@@ -295,7 +333,8 @@ std::string html(const Expr& expr) {
   const std::string printed = print(expr, options_for(constants));
   size_t more = 0;
   const std::string_view text = first_lines(printed, kLines, more);
-  std::string out = std::string("<div class=\"baton\">") + kStyle + "<pre>" + Highlighter(trimmed(text), constants, {}).run() + "</pre>";
+  std::string out = "<div class=\"baton\">" + html_style() + "<pre>" +
+                    lines_of(Highlighter(trimmed(text), constants, {}).run()) + "</pre>";
   if (more) out += "<p>" + counted(more, "more line") + ": print() shows all</p>";
   return out + "</div>";
 }

@@ -12,9 +12,11 @@ import baton as tvm
 from baton import relay
 
 
-
 class Reader(html.parser.HTMLParser):
-    """Checks that tags nest; keeps the text outside of <style>, and the program: what stands in <pre>, constants folded."""
+    """Checks that tags nest; keeps the text outside of <style>, and the program: what stands in <pre>, constants folded.
+
+    A fold's own words are no part of the program.
+    """
 
     def __init__(self, source):
         super().__init__(convert_charrefs=True)
@@ -25,7 +27,8 @@ class Reader(html.parser.HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.tags.append((tag, dict(attrs)))
-        self.open.append((tag, dict(attrs).get("class")))
+        if tag != "wbr":  # it has no end
+            self.open.append((tag, dict(attrs).get("class")))
 
     def handle_endtag(self, tag):
         assert self.open.pop()[0] == tag
@@ -33,7 +36,7 @@ class Reader(html.parser.HTMLParser):
     def handle_data(self, data):
         if ("style", None) not in self.open:
             self.text += data
-        if ("pre", None) in self.open and ("details", "w") not in self.open:
+        if ("pre", None) in self.open and not {("details", "w"), ("summary", None)} & set(self.open):
             self.program += data
 
 
@@ -56,9 +59,31 @@ def test_constants_unfold():
     x = relay.var("x", shape=(2, 3))
     value = relay.const(np.arange(6, dtype="float32").reshape(2, 3))
     read = Reader(tvm.IRModule.from_expr(relay.add(x, value))._repr_html_())
-    assert "Tensor[(2, 3), float32], 6 values in [0, 5]: 0, 1, 2, 3, 4, 5" in read.text
+    assert "Tensor[(2, 3), float32] 6 values in [0, 5]: 0, 1, 2, 3, 4, 5" in read.text
+    for values, said in (([np.nan, 1], "2 values in [1, 1] and NaN: nan, 1"), ([np.nan], "1 value, all NaN: nan"), ([], "0 values")):
+        value = relay.const(np.array(values, "float32"))
+        assert said in Reader(relay.add(relay.var("x", shape=(len(values),)), value)._repr_html_()).text
     assert [attrs for tag, attrs in read.tags if tag == "details" and attrs.get("class") == "w"]
     assert "values" not in Reader(relay.add(x, relay.const(1.0))._repr_html_()).text
+
+
+def test_long_lists_of_parameters_fold():
+    names = [f"parameter_number_{i}" for i in range(12)]
+    parameters = [relay.var(name, shape=(2, 3)) for name in names]
+    for each, folds in ((parameters, ["p"]), (parameters[:2], [])):
+        function = relay.Function(each, relay.Tuple(each)).with_attr("note", 'a "quoted, (list')
+        module = tvm.IRModule({"main": function})
+        read = Reader(module._repr_html_())
+        assert [attrs["class"] for tag, attrs in read.tags if tag == "details" and "class" in attrs] == folds
+        assert re.sub(r"\s", "", read.program) == re.sub(r"\s|/\*.*?\*/", "", str(module))
+
+
+def test_colours_follow_the_page():
+    """Hues are mixed with the page's own colour of letters: a notebook may be light or dark."""
+    source = relay.var("x")._repr_html_()
+    style = re.search("<style>(.*?)</style>", source)[1]
+    coloured = re.findall(r"\{[^{}]*?(?<!-)color:#(?!fff)[^{}]*\}", style)
+    assert len(coloured) > 5 and all("currentColor" in rule for rule in coloured)
 
 
 def test_no_text_becomes_markup():
