@@ -8,6 +8,7 @@
 #include "baton/transform/extract.h"
 
 #include "bind.h"
+#include "cast_as.h"
 
 namespace baton::python {
 
@@ -20,7 +21,7 @@ Expr bind_variables(const Expr& expr, const nb::dict& binds) {
     Var variable;
     if (!nb::try_cast(key, variable, false)) throw nb::type_error("bind: the keys of binds are Vars");
     held.push_back(variable);
-    values[variable.get()] = nb::cast<Expr>(value);
+    values[variable.get()] = cast_as<Expr>(value, "bind: a value", "an expression");
   }
   return bind_vars(expr, values);
 }

@@ -62,10 +62,11 @@ class Prelude:
                 return constructor
         raise ValueError(f"data type {type_name} has no constructor {name}")
 
-    def __getattr__(self, name):
-        if name.endswith("_static"):
-            raise NotImplementedError(f"Prelude.{name}: tensor arrays of a static shape are not provided yet (docs/compatibility.md)")
-        raise AttributeError(f"Prelude has no attribute {name}")
+    def _static(self, *_, **__):
+        """Tensor arrays of a static shape are not provided yet: NotImplementedError."""
+        raise NotImplementedError(f"Prelude: {_STATIC} (docs/compatibility.md)")
+
+    get_name_static = get_global_var_static = get_type_static = get_ctor_static = get_tensor_ctor_static = _static
 
 
 _STATIC = "tensor arrays of a static shape are not provided yet"

@@ -217,6 +217,7 @@ class FactoryModule(Module):
 
     @property
     def is_dso_exportable(self):
+        """Whether export_library() can write it: yes."""
         return True
 
     def _create(self, *devices):
@@ -243,8 +244,8 @@ class BuiltSource:
     def __init__(self, result):
         self.result, self.graph_json = result, result.graph_json
 
-    params = property(lambda self: self.result.params)
-    kernels = property(lambda self: self.result.library)
+    params = property(lambda self: self.result.params, doc="Constants by name.")
+    kernels = property(lambda self: self.result.library, doc="A KernelLibrary.")
 
     def new_executor(self):
         """An executor with memory of its own."""
@@ -264,9 +265,10 @@ class FileSource:
         self._path, self._model = path, core.load_model(path)
         self.graph_json = self._model.section("graph.json").decode()
 
-    params = property(lambda self: self._model.params)
-    kernels = property(lambda self: core.load_kernels(self._model.section("kernels.so")))
-    mod_name = property(lambda self: json.loads(self._model.section("meta.json") or b"{}").get("mod_name", "default"))
+    params = property(lambda self: self._model.params, doc="Constants by name.")
+    kernels = property(lambda self: core.load_kernels(self._model.section("kernels.so")), doc="A KernelLibrary.")
+    mod_name = property(lambda self: json.loads(self._model.section("meta.json") or b"{}").get("mod_name", "default"),
+                        doc="The name the module was built under.")
 
     def new_executor(self):
         """An executor with memory of its own."""

@@ -24,7 +24,7 @@ def _metric(name, kind, field, cast, doc):
         self._value = cast(value)
 
     return type(name, (_Metric,), {"__doc__": doc, "__init__": init, "kind": kind, "__module__": __name__,
-                                   field: property(lambda self: self._value)})
+                                   field: property(lambda self: self._value, doc="The number.")})
 
 
 Count = _metric("Count", "count", "value", int, "How often: `value`.")

@@ -1,11 +1,12 @@
 """Functions of Python made from programs."""
 from ..._load import core
+from ..._wanted import mapped
 from ...ir import GlobalVar, IRModule
 from ...runtime import container, ndarray
 from ...target import require_cpu
 from .. import build_module
 from ..adt import Constructor
-from ..expr import Constant, Expr, Tuple, var
+from ..expr import Call, Constant, Expr, RefCreate, Tuple, const, var  # noqa: F401 -- some are names of this module in TVM
 from ..function import Function
 from ..scope_builder import ScopeBuilder
 
@@ -43,7 +44,7 @@ class Executor:
                 raise ValueError("evaluate: binds are for the free variables of an expression, and none is given")
             if not isinstance(expr, Expr):
                 raise TypeError(f"evaluate: an expression is expected, not {type(expr).__name__}")
-            values = {name: to_expr(value) for name, value in binds.items()}
+            values = {name: to_expr(value) for name, value in mapped("binds", binds, "a dict by Var")}
             expr = Function(expr.params, core.substitute(expr.body, list(values.items())), expr.ret_type, expr.type_params) \
                 if isinstance(expr, Function) else core.substitute(expr, list(values.items()))
         module, is_function = self._module_for(expr)
