@@ -2,7 +2,7 @@
 import enum
 
 from .._load import core, not_provided
-from .._wanted import wanted
+from .._wanted import listed, wanted
 from ..ir.module import IRModule
 from ..runtime import cpu
 
@@ -147,7 +147,7 @@ def get_total_mac_number(expr):
 
 def count_layers(expr, valid_ops):
     """The most calls of the operators `valid_ops` (str) on one way through `expr` (or the main of an IRModule)."""
-    return core.count_layers(expr["main"] if isinstance(expr, IRModule) else expr, list(valid_ops))
+    return core.count_layers(expr["main"] if isinstance(expr, IRModule) else expr, listed("valid_ops", valid_ops))
 
 
 def search_fc_transpose(expr):

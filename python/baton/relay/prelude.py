@@ -3,6 +3,7 @@ import itertools
 
 from .._load import core
 from .._refused import refused
+from .._wanted import wanted
 from ..ir import Constructor, GlobalTypeVar, GlobalVar, IRModule, TensorType, TypeCall, TypeData
 from .adt import Clause, Match, PatternConstructor, PatternVar, PatternWildcard
 from .analysis import free_vars
@@ -24,7 +25,7 @@ class Prelude:
     """
 
     def __init__(self, mod=None):
-        self.mod = IRModule() if mod is None else mod
+        self.mod = IRModule() if mod is None else wanted("mod", mod, IRModule, "an IRModule")
         self.load_prelude()
 
     def load_prelude(self):

@@ -4,6 +4,7 @@ import json
 import os
 
 from .._load import core
+from .._wanted import wanted
 from .benchmark import BenchmarkResult
 from .device import require_host
 from .packed_func import PackedFunc
@@ -284,7 +285,7 @@ class FileSource:
 
 def load_module(path, fmt=""):
     """A Module from a file of export_library or `baton build`. Raises TVMError for anything else."""
-    source = FileSource(os.fspath(path))
+    source = FileSource(os.fspath(wanted("path", path, (str, bytes, os.PathLike), "a path")))
     return FactoryModule(source, source.mod_name)
 
 

@@ -1,6 +1,7 @@
 """Reports of what was measured, call by call."""
 import json
 
+from .._wanted import listed, mapped
 from .device import Device
 
 
@@ -86,7 +87,9 @@ class Report:
     """
 
     def __init__(self, calls, device_metrics, configuration):
-        self.calls, self.device_metrics, self.configuration = list(calls), dict(device_metrics), dict(configuration)
+        self.calls = [dict(mapped("a call", each)) for each in listed("calls", calls)]
+        self.device_metrics = dict(mapped("device_metrics", device_metrics))
+        self.configuration = dict(mapped("configuration", configuration))
 
     def same_as(self, other):
         """Whether both are the same object."""

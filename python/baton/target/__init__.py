@@ -42,16 +42,17 @@ class Target:
         words = [word[1:].split("=", 1) for word in self.text.split()[1:] if word.startswith("-")]
         return {word[0]: word[1] if len(word) > 1 else True for word in words}
 
-    def _text_option(name, default=""):  # noqa: N805 -- makes properties, below
-        return property(lambda self: str(self.attrs.get(name, default)), doc=f"The option -{name.replace('_', '-')}, or {default!r}.")
+    def _option(name, kind, default):  # noqa: N805 -- makes properties, below
+        def read(self):
+            options = self.attrs
+            return kind(options.get(name, options.get(name.replace("_", "-"), default)))
 
-    def _number_option(name, default):  # noqa: N805
-        return property(lambda self: int(self.attrs.get(name, default)), doc=f"The option -{name}, or {default}.")
+        return property(read, doc=f"The option -{name}, or {default!r}.")
 
-    mcpu, arch, device_name = _text_option("mcpu"), _text_option("arch"), _text_option("device")
-    model = _text_option("model", "unknown")
-    max_num_threads, thread_warp_size = _number_option("max_num_threads", 1), _number_option("thread_warp_size", 1)
-    max_function_args, vtcm_capacity = _number_option("max_function_args", -1), _number_option("vtcm-capacity", 0)
+    mcpu, arch, device_name = _option("mcpu", str, ""), _option("arch", str, ""), _option("device", str, "")
+    model = _option("model", str, "unknown")
+    max_num_threads, thread_warp_size = _option("max_num_threads", int, 1), _option("thread_warp_size", int, 1)
+    max_function_args, vtcm_capacity = _option("max_function_args", int, -1), _option("vtcm_capacity", int, 0)
 
     @property
     def mattr(self):

@@ -4,6 +4,7 @@ import re
 
 from ..._load import core, not_provided
 from ..._signature import signature_of
+from ..._wanted import listed
 from ..expr import Call, Constant, Expr, TupleWrapper, as_expr
 from . import _signatures
 
@@ -123,7 +124,10 @@ def _element(value):
 
 def _sides(padding, rank, what):
     """Before and after along each of `rank` axes, from one number, one for each axis, or all."""
-    padding = [padding] if isinstance(padding, int) else [int(each) for each in padding]
+    padding = [padding] if isinstance(padding, int) else listed("padding", padding, "an int or a list")
+    if not all(hasattr(each, "__int__") and not isinstance(each, Expr) for each in padding):
+        raise TypeError("padding is ints")
+    padding = [int(each) for each in padding]
     if len(padding) == 2 * rank:
         return padding
     if len(padding) == rank:
