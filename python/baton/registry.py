@@ -68,8 +68,3 @@ def remove_global_func(name):
     """Forgets the function of that name."""
     _functions.pop(name, None)
     _tell_core(name, None)
-
-
-def list_global_func_names():
-    """Names of all registered functions."""
-    return list(_functions)

@@ -57,9 +57,19 @@ nb::tuple calibration(const IRModule& module) {
   return nb::make_tuple(made.module, values);
 }
 
+std::vector<Call> calls_without_span(const IRModule& module) {
+  std::vector<Call> found;
+  for (const auto& [name, function] : module->functions())
+    post_order(Expr(function), [&](const Expr& node) {
+      if (const auto* call = as<CallNode>(node); call && !call->span()) found.push_back(Call(call));
+    });
+  return found;
+}
+
 }  // namespace
 
 void bind_measures(nb::module_& m) {
+  m.def("calls_without_span", &calls_without_span, nb::arg("mod"), "Calls of a module whose position is not known.");
   m.def("bind", &bind_variables, nb::arg("expr"), nb::arg("binds"));
   m.def("multiply_accumulates", &multiply_accumulates, nb::arg("expr"));
   m.def(

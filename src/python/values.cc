@@ -12,19 +12,19 @@ namespace baton::python {
 
 namespace {
 
-using run::as_value;
-using run::CellValue;
-using run::DataValue;
-using run::OwnFunction;
-using run::TensorValue;
-using run::TupleValue;
-using run::Value;
+using program::as_value;
+using program::CellValue;
+using program::DataValue;
+using program::OwnFunction;
+using program::TensorValue;
+using program::TupleValue;
+using program::Value;
 
 Value value_from_python(nb::handle object);
 nb::object value_to_python(const Value& value);
 
 /// A Python function that a program may call.
-class PythonFunction final : public run::ForeignFunction {
+class PythonFunction final : public program::ForeignFunction {
  public:
   explicit PythonFunction(Held held) : held_(std::move(held)) {}
   Value call(const std::vector<Value>& args) const override {
@@ -64,7 +64,7 @@ Value value_of_expr(const Expr& expr) {
   const NestedScope nested;
   std::vector<Value> fields;
   for (const Expr& field : tuple->fields()) fields.push_back(value_of_expr(field));
-  return run::tuple_value(std::move(fields));
+  return program::tuple_value(std::move(fields));
 }
 
 Value value_from_python(nb::handle object) {
@@ -73,11 +73,11 @@ Value value_from_python(nb::handle object) {
   if (nb::isinstance<CellValue>(object)) return Value(&nb::cast<const CellValue&>(object));
   if (nb::isinstance<OwnFunction>(object)) return Value(&nb::cast<const OwnFunction&>(object));
   if (nb::isinstance<ExprNode>(object)) return value_of_expr(nb::cast<Expr>(object));
-  if (nb::isinstance<nb::tuple>(object) || nb::isinstance<nb::list>(object)) return run::tuple_value(values_from_python(object));
+  if (nb::isinstance<nb::tuple>(object) || nb::isinstance<nb::list>(object)) return program::tuple_value(values_from_python(object));
   if (PyCallable_Check(object.ptr()) && !PyType_Check(object.ptr()))
     return make_ref<const PythonFunction>(hold(nb::borrow(object)));
   const nb::object array = nb::module_::import_("baton.runtime.ndarray").attr("array")(object);
-  return run::tensor_value(nb::cast<NDArray>(array));
+  return program::tensor_value(nb::cast<NDArray>(array));
 }
 
 nb::object tuple_to_python(const std::vector<Value>& fields) {
@@ -90,16 +90,16 @@ nb::object tuple_to_python(const std::vector<Value>& fields) {
 nb::object value_to_python(const Value& value) {
   if (!value) return nb::none();
   switch (value->kind()) {
-    case run::ValueKind::kTensor: {
+    case program::ValueKind::kTensor: {
       const auto* tensor = as_value<TensorValue>(value);
       return nb::cast(tensor->lent() ? tensor->array().copy() : tensor->array());
     }
-    case run::ValueKind::kTuple: return tuple_to_python(as_value<TupleValue>(value)->fields());
-    case run::ValueKind::kData: return nb::cast(Ref<const DataValue>(as_value<DataValue>(value)));
-    case run::ValueKind::kCell: return nb::cast(Ref<const CellValue>(as_value<CellValue>(value)));
-    case run::ValueKind::kFunction: break;
+    case program::ValueKind::kTuple: return tuple_to_python(as_value<TupleValue>(value)->fields());
+    case program::ValueKind::kData: return nb::cast(Ref<const DataValue>(as_value<DataValue>(value)));
+    case program::ValueKind::kCell: return nb::cast(Ref<const CellValue>(as_value<CellValue>(value)));
+    case program::ValueKind::kFunction: break;
   }
-  const auto* function = as_value<run::FunctionValue>(value);
+  const auto* function = as_value<program::FunctionValue>(value);
   if (function->foreign()) return static_cast<const PythonFunction*>(function->foreign())->object();
   return nb::cast(Ref<const OwnFunction>(static_cast<const OwnFunction*>(function)));
 }
@@ -143,7 +143,7 @@ void bind_data(nb::module_& m) {
       .def_prop_rw(
           "value", [](const CellValue& cell) { return value_to_python(cell.value()); },
           [](const CellValue& cell, const nb::object& value) { cell.write(value_from_python(value)); }, "its value now")
-      .def("__repr__", [](const CellValue& cell) { return "RefValue(" + run::describe(cell.value()) + ")"; });
+      .def("__repr__", [](const CellValue& cell) { return "RefValue(" + program::describe(cell.value()) + ")"; });
 }
 
 void bind_closures(nb::module_& m) {
@@ -161,20 +161,20 @@ void bind_closures(nb::module_& m) {
 void bind_values(nb::module_& m) {
   bind_data(m);
   bind_closures(m);
-  nb::class_<run::Program>(m, "Program", "`main` of a module, run operator by operator: for control flow, recursion, "
+  nb::class_<program::Program>(m, "Program", "`main` of a module, run operator by operator: for control flow, recursion, "
                                          "algebraic types, references, shapes that are not static.")
       .def(
           "__init__",
-          [](run::Program* self, const IRModule& module) {
+          [](program::Program* self, const IRModule& module) {
             interruptible([&](const std::atomic<bool>* stop) {
               const InterruptibleScope scope(stop);
-              return new (self) run::Program(module);
+              return new (self) program::Program(module);
             });
           },
           nb::arg("mod"))
       .def(
           "__call__",
-          [](const run::Program& program, const nb::list& args) {
+          [](const program::Program& program, const nb::list& args) {
             const std::vector<Value> values = values_from_python(args);
             return run_interruptibly([&] { return program.run(values); });
           },
@@ -185,11 +185,11 @@ void bind_values(nb::module_& m) {
         if (!call->op()) throw nb::type_error("evaluate_call: a call of an operator is expected");
         const std::vector<Value> values = values_from_python(args);
         if (values.size() != call->args().size()) throw nb::value_error("evaluate_call: a value for each argument is expected");
-        return run_interruptibly([&] { return run::evaluate_call(*call, values); });
+        return run_interruptibly([&] { return program::evaluate_call(*call, values); });
       },
       nb::arg("call"), nb::arg("args"), "The value of one call of an operator on values of its arguments.");
   m.def(
-      "expr_of", [](const nb::object& value) { return run::expr_of(value_from_python(value)); }, nb::arg("value").none(),
+      "expr_of", [](const nb::object& value) { return program::expr_of(value_from_python(value)); }, nb::arg("value").none(),
       "The expression of a value: constants, tuples, calls of constructors, new references.");
 }
 

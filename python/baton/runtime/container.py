@@ -51,15 +51,6 @@ class ADT(list):
         self.tag = _extent(tag)
 
 
-def tuple_object(fields=None):
-    """An ADT that stands for a tuple of arrays."""
-    fields = list(fields or [])
-    for each in fields:
-        if not isinstance(each, (ADT, core.NDArray)):
-            raise TypeError(f"fields of a tuple are NDArrays or ADTs, not {type(each).__name__}")
-    return ADT(0, fields)
-
-
 def convert_to_object(value, span=None):
     """`value` as TVM would hold it: numbers as IntImm and FloatImm, texts as String, lists and dicts of such."""
     from .packed_func import PackedFunc

@@ -7,7 +7,7 @@
 #include "baton/ir/shape_rule.h"
 #include "baton/pass/interrupt.h"
 
-namespace baton::run {
+namespace baton::program {
 
 OwnFunction::OwnFunction(std::shared_ptr<const Codes> codes, Expr callee, std::string name, std::vector<Value> captured)
     : codes_(std::move(codes)), callee_(std::move(callee)), name_(std::move(name)), captured_(std::move(captured)) {
@@ -241,4 +241,4 @@ bool Machine::truth(const Expr& condition) {
 
 void Machine::bind(const Var& var, Value value) { frame_->slots[*code().slots.find(var.get())] = std::move(value); }
 
-}  // namespace baton::run
+}  // namespace baton::program

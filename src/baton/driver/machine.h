@@ -8,7 +8,7 @@
 #include "baton/driver/values.h"
 #include "baton/support/pointer_map.h"
 
-namespace baton::run {
+namespace baton::program {
 
 /// A function, and places for the variables that it binds and uses: parameters, captured ones, the rest.
 struct Code {
@@ -95,4 +95,4 @@ class Machine {
   std::vector<Pending> pending_;
 };
 
-}  // namespace baton::run
+}  // namespace baton::program

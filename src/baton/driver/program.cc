@@ -7,7 +7,7 @@
 #include "baton/transform/legalize.h"
 #include "baton/transform/normal_form.h"
 
-namespace baton::run {
+namespace baton::program {
 
 namespace {
 
@@ -111,4 +111,4 @@ Value call_function(const FunctionValue& function, const std::vector<Value>& arg
   return Machine().run(function, args);
 }
 
-}  // namespace baton::run
+}  // namespace baton::program

@@ -6,7 +6,7 @@
 #include "baton/driver/values.h"
 #include "baton/ir/module.h"
 
-namespace baton::run {
+namespace baton::program {
 
 struct Codes;
 
@@ -34,4 +34,4 @@ Value call_function(const FunctionValue& function, const std::vector<Value>& arg
 /// Throws Error, which names the argument, when `value` is none of `type`. Fields of data are not looked at.
 void check_argument(const std::string& name, const Type& type, const Value& value);
 
-}  // namespace baton::run
+}  // namespace baton::program

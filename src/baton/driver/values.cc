@@ -5,7 +5,7 @@
 #include "baton/support/error.h"
 #include "baton/support/pointer_map.h"
 
-namespace baton::run {
+namespace baton::program {
 
 namespace {
 
@@ -105,4 +105,4 @@ Expr expr_of(const Value& root) {
   }
 }
 
-}  // namespace baton::run
+}  // namespace baton::program

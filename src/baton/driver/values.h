@@ -9,7 +9,7 @@
 
 #include "baton/ir/adt.h"
 
-namespace baton::run {
+namespace baton::program {
 
 enum class ValueKind : uint8_t { kTensor, kTuple, kData, kCell, kFunction };
 
@@ -120,4 +120,4 @@ std::vector<Value> parts_of(const Value& value);
 /// value of a data type whose constructor is not known.
 Expr expr_of(const Value& value);
 
-}  // namespace baton::run
+}  // namespace baton::program

@@ -9,10 +9,10 @@
 
 #include "small_stack.h"
 
-namespace baton::run {
+namespace baton::program {
 namespace {
 
-Program program(const std::string& text) {
+Program made(const std::string& text) {
   initialize();
   return Program(parse_module("#[version = \"0.0.5\"]\n" + text));
 }
@@ -25,29 +25,29 @@ const char* const kFactorial = R"(
 def @f(%n: int32) -> int32 { if (less(%n, 1)) { 1 } else { multiply(%n, @f(subtract(%n, 1))) } }
 def @main(%n: int32) -> int32 { @f(%n) })";
 
-TEST(Program, Recursion) { EXPECT_EQ(number_of(program(kFactorial).run({number(6)})), 720); }
+TEST(Program, Recursion) { EXPECT_EQ(number_of(made(kFactorial).run({number(6)})), 720); }
 
 TEST(Program, ArgumentsAreChecked) {
-  const Program factorial = program(kFactorial);
+  const Program factorial = made(kFactorial);
   EXPECT_THROW(factorial.run({}), Error);
   EXPECT_THROW(factorial.run({tuple_value({})}), Error);
   EXPECT_THROW(factorial.run({tensor_value(NDArray::zeros({2}, DType::int_(32)))}), Error);
 }
 
 TEST(Program, DeepRecursionNeedsNoStack) {
-  const Program deep = program(R"(
+  const Program deep = made(R"(
 def @deep(%i: int32) -> int32 { if (equal(%i, 0)) { 0 } else { add(1, @deep(subtract(%i, 1))) } }
 def @main(%n: int32) -> int32 { @deep(%n) })");
   on_8_mb_stack([&] { EXPECT_EQ(number_of(deep.run({number(5000)})), 5000); });
 }
 
 TEST(Program, EndlessRecursionIsAnError) {
-  const Program endless = program("def @f(%n: int32) -> int32 { let %r = @f(%n); add(%r, %r) }\ndef @main(%n: int32) -> int32 { @f(%n) }");
+  const Program endless = made("def @f(%n: int32) -> int32 { let %r = @f(%n); add(%r, %r) }\ndef @main(%n: int32) -> int32 { @f(%n) }");
   EXPECT_THROW(endless.run({number(1)}), Error);
 }
 
 TEST(Program, ACellThatHoldsItselfThroughAFunctionIsEmptied) {
-  const Program knot = program(R"(
+  const Program knot = made(R"(
 def @main(%c: ref(ref(int32))) {
   let %r = ref(fn (%i: int32) -> int32 { %i });
   let %u = ref_write(%r, fn (%i: int32) -> int32 { let %g = ref_read(%r); let %own = ref_read(ref_read(%c)); add(%own, %g(%i)) });
@@ -78,4 +78,4 @@ TEST(Program, ValuesAsExpressions) {
 }
 
 }  // namespace
-}  // namespace baton::run
+}  // namespace baton::program

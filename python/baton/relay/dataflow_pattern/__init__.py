@@ -1,18 +1,14 @@
 """Patterns over dataflow graphs: what matches is found, cut out as functions, or rewritten."""
 import inspect
 
-from ..._ffi_names import Node, Object
+from ..._ffi_names import Node, Object, register_object
 from ..._load import core, not_provided
 from ..._wanted import listed, mapped, wanted, wrong
 
 DFPattern = core.DFPattern
 Expr = core.RelayExpr
 get = core.get_op
-
-
-def register_df_node(type_key=None):
-    """Class decorator: keeps the class as it is. Patterns are made by the functions of this module."""
-    return type_key if isinstance(type_key, type) else lambda cls: cls
+register_df_node = register_object
 
 
 def wildcard():
