@@ -100,6 +100,20 @@ def test_a_long_list_is_made_and_freed(lists):
     gc.collect()
 
 
+def test_values_are_copied_and_pickled(lists):
+    import copy
+    import pickle
+
+    value = made(lists, [3, 1, 2])
+    for each in (copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value))):
+        assert numbers_of(lists, each) == [3, 1, 2] and each.constructor.name_hint == "Cons"
+    cell = RefValue(value)
+    for each in (copy.copy(cell), pickle.loads(pickle.dumps(cell))):
+        each.value = np.float32(1)
+        assert cell.value.tag == value.tag
+    assert over_list(lists, "sum")(pickle.loads(pickle.dumps(value))).numpy() == 6
+
+
 def test_trees_and_mutual_recursion(lists):
     prelude = lists[0]
     _, rose = prelude.mod.get_type("Tree")
@@ -123,6 +137,12 @@ def test_closures():
     assert runner(program(twice))(lambda x: tvm.nd.array(x.numpy() * np.float32(3)), np.float32(2)).numpy() == 18
     with pytest.raises(ZeroDivisionError):  # an exception of the caller's own function arrives as it is
         runner(program(twice))(lambda x: 1 / 0, np.float32(2))
+
+    def endless(x):
+        return runner(program(twice))(endless, x)
+
+    with pytest.raises(RecursionError):
+        endless(np.float32(1))
     own = """def @main(%n: int32) {
       let %f = fn (%i: int32) -> int32 { if (less(%i, 1)) { 1 } else { multiply(%i, %f(subtract(%i, 1))) } }; %f(%n) }"""
     assert runner(program(own))(5).numpy() == 120

@@ -13,6 +13,14 @@ from ..scope_builder import ScopeBuilder
 ConstructorValue, RefValue, Closure = core.ConstructorValue, core.RefValue, core.Closure
 
 
+def _made_again(kind, *parts):
+    return {"ConstructorValue": ConstructorValue, "RefValue": RefValue}[kind](*parts)
+
+
+ConstructorValue.__reduce__ = lambda self: (_made_again, ("ConstructorValue", self.tag, self.fields, self.constructor))
+RefValue.__reduce__ = lambda self: (_made_again, ("RefValue", self.value))
+
+
 def to_expr(arg):
     """An argument as an expression: Expr, arrays and numbers, tuples of them, values of constructors, references."""
     if isinstance(arg, Expr):
