@@ -3,7 +3,7 @@
 The compiler behind the package baton. Use that; names here may change.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 import enum
 from typing import Annotated, overload
 
@@ -356,10 +356,10 @@ class Attrs:
 
     def __reduce__(self): ...
 
-def make_attrs(op: str, values: Mapping[str, bool | int | float | str | list | dict | None]) -> Attrs:
+def make_attrs(op: str, values: dict) -> Attrs:
     """The attributes of an operator: these values, the rest by default."""
 
-def make_attrs_of(type_key: str, values: Mapping[str, bool | int | float | str | list | dict | None]) -> Attrs:
+def make_attrs_of(type_key: str, values: dict) -> Attrs:
     """
     Attributes of the class that TVM calls `type_key`: these values, the rest by default.
     """
@@ -413,7 +413,8 @@ class RelayExpr:
 
     def __call__(self, *args): ...
 
-    def astype(self, dtype): ...
+    def astype(self, dtype):
+        """This with elements of another dtype, a str: a call of `cast`."""
 
 class Var(RelayExpr):
     """A local variable: a name for printing, and a type if it is known."""
@@ -755,7 +756,7 @@ def op_fact(op: str, fact: str) -> int:
 def add_op_argument(op: str, argument: str, doc: str) -> None:
     """Names the next argument of an operator that define_op has made."""
 
-def get_op(name: str) -> RelayExpr:
+def get_op(op_name: str) -> RelayExpr:
     """The operator of that name; AttributeError when there is none."""
 
 def list_op_names() -> list[str]:
@@ -848,6 +849,15 @@ class IRModule:
         Adds a part of the standard library: "prelude.rly", "nat.rly" or "gradient.rly" (".rly" may be left out).
         """
 
+    def get_attr(self, attr_key):
+        """An attribute of the module: None, as Baton's have none."""
+
+    def with_attr(self, attr_key, attr_value):
+        """Not provided: modules of Baton have no attributes, functions have."""
+
+    def script(self, tir_prefix='T', show_meta=False):
+        """Not provided: there is no TVMScript; astext() gives Relay text."""
+
 def post_order_visit(expr: RelayExpr, fvisit: Callable) -> None:
     """Calls fvisit(node) once for each node, children first."""
 
@@ -925,6 +935,9 @@ def features_of_module(mod: IRModule) -> list[int]: ...
 def op_frequencies(mod: IRModule) -> dict[str, int]: ...
 
 def all_dtypes(expr: RelayExpr) -> list[str]: ...
+
+def calls_without_span(mod: IRModule) -> list[Call]:
+    """Calls of a module whose position is not known."""
 
 def bind(expr: RelayExpr, binds: dict) -> RelayExpr: ...
 
@@ -1164,21 +1177,31 @@ class DFPattern:
 
     def __truediv__(self, other): ...
 
-    def has_attr(self, attrs): ...
+    def has_attr(self, attrs):
+        """This, with attributes: a dict of values by name."""
 
-    def has_type(self, ttype): ...
+    def has_type(self, ttype):
+        """This, of a type."""
 
-    def has_dtype(self, dtype): ...
+    def has_dtype(self, dtype):
+        """This, of an element type: a str."""
 
-    def has_shape(self, shape): ...
+    def has_shape(self, shape):
+        """This, of a shape: ints, or Any."""
 
-    def match(self, expr): ...
+    def match(self, expr):
+        """Whether `expr` matches this."""
 
-    def partition(self, expr, attrs=None, check=None): ...
+    def partition(self, expr, attrs=None, check=None):
+        """partition() by this."""
 
-    def dominates(self, parent, path=None): ...
+    def dominates(self, parent, path=None):
+        """dominates() with this as the child; `path` is anything when None."""
 
-    def optional(self, option_constructor): ...
+    def optional(self, option_constructor):
+        """
+        This, or what `option_constructor`, a function of patterns, makes around it.
+        """
 
 def df_wildcard() -> DFPattern: ...
 
@@ -1477,6 +1500,62 @@ def html(node: IRModule) -> str: ...
 
 @overload
 def html(node: RelayExpr) -> str: ...
+
+class ConstructorValue:
+    """A value of an algebraic type."""
+
+    def __init__(self, tag: int, fields: object, constructor: Constructor | None) -> None:
+        """
+        `tag`: the constructor's; `fields`: a sequence of values; `constructor`: a Constructor, or None.
+        """
+
+    @property
+    def tag(self): ...
+
+    @property
+    def fields(self): ...
+
+    @property
+    def constructor(self): ...
+
+    def __repr__(self) -> object: ...
+
+class RefValue:
+    """A reference: what a cell holds, for everyone who has it."""
+
+    def __init__(self, value: object | None) -> None: ...
+
+    @property
+    def value(self): ...
+
+    def __repr__(self) -> str: ...
+
+class Closure:
+    """A function that a program returned; calling it runs it."""
+
+    def __call__(self, *args) -> object: ...
+
+    def __repr__(self) -> str: ...
+
+class Program:
+    """
+    `main` of a module, run operator by operator: for control flow, recursion, algebraic types, references, shapes that are not static.
+    """
+
+    def __init__(self, mod: IRModule) -> None: ...
+
+    def __call__(self, args: list) -> object:
+        """
+        `args`: a value for each parameter. Raises TVMError, which names the argument, for others.
+        """
+
+def evaluate_call(call: Call, args: list) -> object:
+    """The value of one call of an operator on values of its arguments."""
+
+def expr_of(value: object | None) -> RelayExpr:
+    """
+    The expression of a value: constants, tuples, calls of constructors, new references.
+    """
 
 def resnet(arg0: int, arg1: int, arg2: int, arg3: Sequence[int], arg4: str, arg5: str, /) -> IRModule: ...
 

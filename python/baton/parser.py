@@ -52,17 +52,9 @@ class SourceMap:
 def SpanCheck():  # noqa: N802
     """A pass that leaves the module as it is, and raises TVMError for a call without a position."""
     from .ir.transform import module_pass
-    from .relay.analysis import post_order_visit
 
     def check(mod, _):
-        missing = []
-
-        def look(expr):
-            if isinstance(expr, core.Call) and not getattr(expr.span, "line", 0):
-                missing.append(expr)
-
-        for function in mod.functions.values():
-            post_order_visit(function, look)
+        missing = core.calls_without_span(mod)
         if missing:
             raise core.TVMError(f"SpanCheck: {len(missing)} calls have no position, the first is\n{missing[0]}")
         return mod

@@ -3,6 +3,7 @@ import re
 
 from ._built import built_of
 from ._load import core
+from ._wanted import wanted, wrong
 
 _functions = {}
 _OPTIMIZE = re.compile(r"relay\.ext\.([^.]+)\.optimize")
@@ -40,10 +41,13 @@ def register_func(func_name, f=None, override=False):
     `relay.ext.<compiler>`: f(region: Function) -> what relay.build made of it, called by relay.build for each region of that
     compiler; its kernels run in the region's place. Other names are kept for get_global_func.
     """
-    if callable(func_name):
+    if callable(func_name) and hasattr(func_name, "__name__"):
         f, func_name = func_name, func_name.__name__
+    wanted("func_name", func_name, str, "a str")
 
     def register(given):
+        if not callable(given):
+            raise wrong(f"what is registered as {func_name}", "a function", given)
         if func_name in _functions and not override:
             raise ValueError(f"Global PackedFunc {func_name} is already registered")
         _functions[func_name] = given
@@ -64,8 +68,3 @@ def remove_global_func(name):
     """Forgets the function of that name."""
     _functions.pop(name, None)
     _tell_core(name, None)
-
-
-def list_global_func_names():
-    """Names of all registered functions."""
-    return list(_functions)

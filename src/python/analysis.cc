@@ -5,6 +5,7 @@
 #include "baton/support/error.h"
 
 #include "bind.h"
+#include "cast_as.h"
 
 namespace baton::python {
 
@@ -27,7 +28,7 @@ std::vector<std::string> faults(nb::handle program, bool closed, const MaybeModu
   if (nb::try_cast(program, module, false)) {
     found = form_faults(*module);
   } else {
-    found = form_faults(nb::cast<Expr>(program), {.closed = closed, .module = given ? given->get() : nullptr});
+    found = form_faults(cast_as<Expr>(program, "the program", "an IRModule or an expression"), {.closed = closed, .module = given ? given->get() : nullptr});
   }
   std::vector<std::string> texts;
   for (FormFault& each : found) texts.push_back(std::move(each.text));

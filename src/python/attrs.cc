@@ -4,6 +4,7 @@
 #include "baton/support/error.h"
 
 #include "bind.h"
+#include "cast_as.h"
 
 namespace baton::python {
 
@@ -95,21 +96,23 @@ void bind_attrs(nb::module_& m) {
 
   m.def(
       "make_attrs",
-      [](const std::string& op, const std::map<std::string, AttrValue>& values) -> Attrs {
+      [](const std::string& op, const nb::dict& given) -> Attrs {
+        const auto values = attrs_from_python(given, "attributes of " + op);
         const OpDef* def = find_op(op);
         if (!def) throw nb::value_error(("there is no operator \"" + op + "\"").c_str());
         if (!def->attrs) {
           if (!values.empty()) throw nb::type_error((op + " has no attributes").c_str());
           return {};
         }
-        return make_attrs(*def->attrs, {values.begin(), values.end()});
+        return make_attrs(*def->attrs, values);
       },
       nb::arg("op"), nb::arg("values"), "The attributes of an operator: these values, the rest by default.");
   m.def(
       "make_attrs_of",
-      [](const std::string& type_key, const std::map<std::string, AttrValue>& values) -> Attrs {
+      [](const std::string& type_key, const nb::dict& given) -> Attrs {
+        const auto values = attrs_from_python(given, "attributes of " + type_key);
         for (const OpDef* op : all_ops())
-          if (op->attrs && op->attrs->type_key == type_key) return make_attrs(*op->attrs, {values.begin(), values.end()});
+          if (op->attrs && op->attrs->type_key == type_key) return make_attrs(*op->attrs, values);
         throw NotSupported("make_node: Baton has no class called " + type_key);
       },
       nb::arg("type_key"), nb::arg("values"), "Attributes of the class that TVM calls `type_key`: these values, the rest by default.");

@@ -5,6 +5,7 @@
 #include "baton/byoc/target_rules.h"
 
 #include "bind.h"
+#include "cast_as.h"
 #include "held.h"
 
 namespace baton::python {
@@ -42,9 +43,7 @@ const char* kind_name(DFPatternKind kind) {
 }
 
 DFPatternNode::NamedValues named_values(const nb::dict& given) {
-  DFPatternNode::NamedValues values;
-  for (const auto& [key, value] : given) values.emplace_back(nb::cast<std::string>(key), nb::cast<AttrValue>(value));
-  return values;
+  return attrs_from_python(given, "attrs");
 }
 
 nb::dict named_values_to_python(const DFPatternNode& pattern) {
@@ -56,9 +55,9 @@ nb::dict named_values_to_python(const DFPatternNode& pattern) {
 // A callback as Python has it: an object with pattern, require_type, rewrite_once and callback(pre, post, node_map).
 DFCallback callback_of(nb::handle object) {
   DFCallback callback;
-  callback.pattern = nb::cast<DFPattern>(object.attr("pattern"));
-  callback.require_type = nb::cast<bool>(object.attr("require_type"));
-  callback.rewrite_once = nb::cast<bool>(object.attr("rewrite_once"));
+  callback.pattern = cast_as<DFPattern>(object.attr("pattern"), "the pattern of a callback", "a DFPattern");
+  callback.require_type = cast_as<bool>(object.attr("require_type"), "require_type", "a bool");
+  callback.rewrite_once = cast_as<bool>(object.attr("rewrite_once"), "rewrite_once", "a bool");
   callback.rewrite = [held = hold(nb::borrow(object))](const Expr& before, const Expr& after,
                                                        const DFMatches& matches) {
     const nb::gil_scoped_acquire gil;
@@ -80,7 +79,7 @@ PatternTable table_of(const nb::sequence& entries) {
     const size_t size = nb::len(entry);
     if (size != 2 && size != 3)
       throw nb::type_error("an entry of a pattern table is (name, pattern) or (name, pattern, check)");
-    table.push_back({nb::cast<std::string>(nb::object(entry[0])), nb::cast<DFPattern>(nb::object(entry[1])),
+    table.push_back({cast_as<std::string>(entry[0], "the name in a pattern table", "a str"), cast_as<DFPattern>(entry[1], "the pattern in a pattern table", "a DFPattern"),
                      size == 3 ? check_of(nb::object(entry[2])) : DFCheck()});
   }
   return table;

@@ -5,7 +5,13 @@
 
 namespace baton::python {
 
-bool attr_from_python(nb::handle value, AttrValue& result) {
+namespace {
+
+constexpr int kMostNested = 100;  // lists in lists: one that holds itself has no end
+
+/// May throw what Python raises: a str of lone surrogates is no text, a list's own __iter__ may do anything.
+bool read_attr(nb::handle value, AttrValue& result, int nested) {
+  if (nested > kMostNested) return false;
   PyObject* object = value.ptr();
   Expr expr;
   if (nb::try_cast(value, expr, false)) {
@@ -31,7 +37,7 @@ bool attr_from_python(nb::handle value, AttrValue& result) {
     AttrList list;
     for (const auto& [key, item] : nb::borrow<nb::dict>(value)) {
       AttrList entry(2);
-      if (!attr_from_python(key, entry[0]) || !attr_from_python(item, entry[1])) return false;
+      if (!read_attr(key, entry[0], nested + 1) || !read_attr(item, entry[1], nested + 1)) return false;
       list.push_back(std::move(entry));
     }
     result = std::move(list);
@@ -39,7 +45,7 @@ bool attr_from_python(nb::handle value, AttrValue& result) {
     AttrList list;
     for (nb::handle item : value) {
       AttrValue element;
-      if (!attr_from_python(item, element)) return false;
+      if (!read_attr(item, element, nested + 1)) return false;
       list.push_back(std::move(element));
     }
     result = std::move(list);
@@ -54,6 +60,18 @@ bool attr_from_python(nb::handle value, AttrValue& result) {
     return false;
   }
   return true;
+}
+
+}  // namespace
+
+// Nothing leaves it: casters may not throw.
+bool attr_from_python(nb::handle value, AttrValue& result) {
+  try {
+    return read_attr(value, result, 0);
+  } catch (const std::exception&) {
+    PyErr_Clear();
+    return false;
+  }
 }
 
 nb::object attr_to_python(const AttrValue& value) {

@@ -8,6 +8,7 @@
 #include "baton/pass/rewriter.h"
 
 #include "bind.h"
+#include "cast_as.h"
 #include "held.h"
 #include "interruptible.h"
 #include "running.h"
@@ -95,7 +96,7 @@ void bind_driver(nb::module_& m) {
         set_region_codegen(compiler, [held = hold(std::move(codegen))](const Function& region) {
           const nb::gil_scoped_acquire gil;
           return std::shared_ptr<const BuildResult>(
-              nb::cast<std::shared_ptr<BuildResult>>(nb::handle(held.get())(region)));
+              cast_as<std::shared_ptr<BuildResult>>(nb::handle(held.get())(region), "what a region's compiler returns", "a build"));
         });
       },
       nb::arg("compiler"), nb::arg("codegen").none(),

@@ -46,6 +46,8 @@ void translate(const std::exception_ptr& thrown, void*) {
     PyErr_SetString(tvm_error, error.what());
   } catch (const InternalError& error) {
     PyErr_SetString(internal_error_class, error.what());
+  } catch (const std::bad_cast&) {  // a nb::cast that does not say what it wanted
+    PyErr_SetString(PyExc_TypeError, "a value of another type is expected here");
   }
 }
 

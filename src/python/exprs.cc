@@ -3,6 +3,7 @@
 #include "baton/text/printer.h"
 
 #include "bind.h"
+#include "cast_as.h"
 
 namespace baton::python {
 
@@ -25,16 +26,12 @@ std::string text_of(const ExprNode& expr, bool show_meta_data, std::optional<nb:
   if (!annotate) return astext(self, show_meta_data);
   PrintOptions options;
   options.metadata = show_meta_data ? PrintOptions::Metadata::kFull : PrintOptions::Metadata::kComment;
-  options.annotate = [&](const Expr& each) { return nb::cast<std::string>((*annotate)(each)); };
+  options.annotate = [&](const Expr& each) { return cast_as<std::string>((*annotate)(each), "what annotate() returns", "a str"); };
   return print(self, options);
 }
 
 FunctionAttrs function_attrs(const std::optional<nb::dict>& attrs) {
-  FunctionAttrs result;
-  if (!attrs) return result;
-  for (const auto& [name, value] : *attrs)
-    result.emplace_back(nb::cast<std::string>(name), nb::cast<AttrValue>(value));
-  return result;
+  return attrs ? attrs_from_python(*attrs, "attrs") : FunctionAttrs();
 }
 
 Function make(std::vector<Var> params, const Expr& body, const MaybeType& ret_type,

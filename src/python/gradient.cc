@@ -1,6 +1,8 @@
 #include "baton/transform/gradient.h"
 
 #include "bind.h"
+#include "cast_as.h"
+#include "held.h"
 
 namespace baton::python {
 
@@ -17,14 +19,10 @@ Function gradient_of(const Expr& expr, const std::optional<IRModule>& module, co
 // `adjoints(orig, grad)` is called with the GIL, on whatever thread; it is kept for as long as the process
 // lives.
 void register_python_gradient(const std::string& op, nb::callable adjoints) {
-  const std::shared_ptr<PyObject> held(adjoints.release().ptr(), [](PyObject* callable) {
-    if (!nb::is_alive()) return;
-    const nb::gil_scoped_acquire gil;
-    Py_DECREF(callable);
-  });
-  register_gradient(op, {[held](const Call& orig, const Expr& grad) {
+  register_gradient(op, {[held = hold(std::move(adjoints))](const Call& orig, const Expr& grad) {
                       const nb::gil_scoped_acquire gil;
-                      return nb::cast<std::vector<Expr>>(nb::handle(held.get())(Expr(orig), grad));
+                      return cast_as<std::vector<Expr>>(nb::handle(held.get())(Expr(orig), grad), "what a gradient returns",
+                                                       "a list of expressions");
                     }});
 }
 

@@ -4,6 +4,7 @@
 #include "baton/text/printer.h"
 
 #include "bind.h"
+#include "cast_as.h"
 
 namespace baton::python {
 
@@ -31,7 +32,7 @@ void set(IRModuleNode& module, nb::handle name, nb::handle value) {
       throw nb::value_error(("type " + type->header()->name() + " cannot be defined as " + given).c_str());
     return module.set_type(std::move(type));
   }
-  module.set(name_of(name), function_of(nb::cast<Expr>(value)));
+  module.set(name_of(name), function_of(cast_as<Expr>(value, "what a module holds", "a function, an expression or a TypeData")));
 }
 
 nb::object get(const IRModuleNode& module, nb::handle name) {
@@ -58,7 +59,7 @@ void update(IRModuleNode& module, nb::handle definitions) {
     for (const auto& [name, function] : other->functions()) module.set(name, function);
     return;
   }
-  for (const auto& [name, value] : nb::cast<nb::dict>(definitions)) set(module, name, value);
+  for (const auto& [name, value] : cast_as<nb::dict>(definitions, "what a module is made or updated from", "an IRModule or a dict")) set(module, name, value);
 }
 
 IRModule make(const IRModule& module, const nb::object& functions, const nb::object& type_definitions) {
@@ -103,7 +104,7 @@ std::vector<GlobalTypeVar> global_type_vars(IRModuleNode& module) {
 }
 
 Constructor constructor(const IRModuleNode& module, nb::handle tag, const std::optional<std::string>& name) {
-  if (!name) return find_constructor(module, nb::cast<int32_t>(tag));
+  if (!name) return find_constructor(module, cast_as<int32_t>(tag, "tag", "an int32"));
   GlobalTypeVar var;
   return find_constructor(module, nb::try_cast(tag, var, false) ? var->name() : name_of(tag), *name);
 }
@@ -119,7 +120,7 @@ std::string text_of(const IRModule& module, bool show_meta_data, std::optional<n
   if (!annotate) return astext(module, show_meta_data);
   PrintOptions options;
   options.metadata = show_meta_data ? PrintOptions::Metadata::kFull : PrintOptions::Metadata::kComment;
-  options.annotate = [&](const Expr& each) { return nb::cast<std::string>((*annotate)(each)); };
+  options.annotate = [&](const Expr& each) { return cast_as<std::string>((*annotate)(each), "what annotate() returns", "a str"); };
   return print(*module, options);
 }
 

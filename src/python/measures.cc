@@ -8,6 +8,7 @@
 #include "baton/transform/extract.h"
 
 #include "bind.h"
+#include "cast_as.h"
 
 namespace baton::python {
 
@@ -20,7 +21,7 @@ Expr bind_variables(const Expr& expr, const nb::dict& binds) {
     Var variable;
     if (!nb::try_cast(key, variable, false)) throw nb::type_error("bind: the keys of binds are Vars");
     held.push_back(variable);
-    values[variable.get()] = nb::cast<Expr>(value);
+    values[variable.get()] = cast_as<Expr>(value, "bind: a value", "an expression");
   }
   return bind_vars(expr, values);
 }
@@ -56,9 +57,19 @@ nb::tuple calibration(const IRModule& module) {
   return nb::make_tuple(made.module, values);
 }
 
+std::vector<Call> calls_without_span(const IRModule& module) {
+  std::vector<Call> found;
+  for (const auto& [name, function] : module->functions())
+    post_order(Expr(function), [&](const Expr& node) {
+      if (const auto* call = as<CallNode>(node); call && !call->span()) found.push_back(Call(call));
+    });
+  return found;
+}
+
 }  // namespace
 
 void bind_measures(nb::module_& m) {
+  m.def("calls_without_span", &calls_without_span, nb::arg("mod"), "Calls of a module whose position is not known.");
   m.def("bind", &bind_variables, nb::arg("expr"), nb::arg("binds"));
   m.def("multiply_accumulates", &multiply_accumulates, nb::arg("expr"));
   m.def(

@@ -36,5 +36,6 @@ NB_MODULE(_baton, m) {
   bind_driver(m);
   bind_runtime(m);
   bind_profile(m);
+  bind_values(m);
   bind_workloads(m);
 }

@@ -119,6 +119,14 @@ nb::ndarray<> dlpack_of(const NDArray& array, const nb::kwargs& options) {
   return view_of<>(copy.is(nb::bool_(true)) ? array.copy() : array);
 }
 
+/// The same bytes under another element type: numpy has no bfloat16.
+void copy_bits(NDArray& target, const DenseInput& input) {
+  const NDArray source = copy_in(input);
+  if (source.shape() != target.shape() || source.bytes() != target.bytes())
+    throw nb::value_error("an array of the same shape with elements of the same size is expected");
+  std::memcpy(target.data(), source.data(), source.bytes());
+}
+
 void copy_from(NDArray& target, const DenseInput& input) {
   const NDArray source = copy_in(input);
   if (source.shape() != target.shape() || source.dtype() != target.dtype()) {
@@ -161,6 +169,7 @@ void bind_ndarray(nb::module_& m) {
       .def("__dlpack__", &dlpack_of, "A DLPack capsule of the data itself; a copy when `copy` is True.")
       .def("__dlpack_device__", [](const NDArray&) { return nb::make_tuple(1, 0); })
       .def("_copy_from", &copy_from)
+      .def("_copy_bits", &copy_bits)
       .def("same_as", &NDArray::same_as, nb::arg("other"), "Whether both mean the same memory.");
 
   m.def(

@@ -13,7 +13,7 @@ void bind_ops(nb::module_& m) {
         if (!def) throw nb::attribute_error(("there is no operator \"" + name + "\"").c_str());
         return op_expr(*def);
       },
-      nb::arg("name"), "The operator of that name; AttributeError when there is none.");
+      nb::arg("op_name"), "The operator of that name; AttributeError when there is none.");
   m.def(
       "list_op_names",
       [] {

@@ -7,6 +7,7 @@
 #include "baton/pass/trace.h"
 
 #include "bind.h"
+#include "cast_as.h"
 #include "held.h"
 #include "visits.h"
 
@@ -96,7 +97,7 @@ PassConfig config_of(const std::optional<nb::dict>& given) {
   PassConfig config;
   if (!given) return config;
   for (const auto& [key, value] : *given) {
-    const std::string name = nb::cast<std::string>(key);
+    const std::string name = cast_as<std::string>(key, "a key of config", "a str");
     AttrValue read;
     if (!attr_from_python(value, read))
       throw nb::type_error(("config[\"" + name + "\"] is a " + python_type(value) +
@@ -141,7 +142,7 @@ std::vector<std::string> names_of(const nb::object& given) {
   if (given.is_none()) return {};
   if (PyUnicode_Check(given.ptr())) return {nb::cast<std::string>(given)};
   std::vector<std::string> names;
-  for (nb::handle name : given) names.push_back(nb::cast<std::string>(name));
+  for (nb::handle name : given) names.push_back(cast_as<std::string>(name, "the name of a pass", "a str"));
   return names;
 }
 
@@ -288,10 +289,7 @@ void bind_pass(nb::module_& m) {
   m.def(
       "make_pass",
       [](const std::string& name, const nb::dict& args) {
-        PassArgs values;
-        for (const auto& [key, value] : args)
-          values.emplace_back(nb::cast<std::string>(key), nb::cast<AttrValue>(value));
-        return make_pass(name, values);
+        return make_pass(name, attrs_from_python(args, name + ": arguments"));
       },
       nb::arg("name"), nb::arg("args"),
       "The pass of that name. UsageError when it, or an argument, is not known.");

@@ -4,6 +4,8 @@
 #include "baton/transform/compilation_config.h"
 
 #include "bind.h"
+#include "cast_as.h"
+#include "held.h"
 
 namespace baton::python {
 
@@ -11,20 +13,15 @@ namespace {
 
 // A rule written in Python: rule(call, "float16") -> [colour, accumulation dtype, output dtype].
 MixedPrecisionFunction rule_of(nb::callable rule) {
-  const std::shared_ptr<PyObject> held(rule.release().ptr(), [](PyObject* object) {
-    if (!nb::is_alive()) return;
-    const nb::gil_scoped_acquire gil;
-    Py_DECREF(object);
-  });
-  return [held](const Expr& call, DType type) {
+  return [held = hold(std::move(rule))](const Expr& call, DType type) {
     const nb::gil_scoped_acquire gil;
     const nb::object answer = nb::handle(held.get())(call, type.str());
     if (!nb::isinstance<nb::sequence>(answer) || nb::len(answer) != 3)
       throw nb::type_error("a rule of mixed precision returns [colour, accumulation dtype, output dtype]");
-    const int colour = nb::cast<int>(answer[0]);
+    const int colour = cast_as<int>(answer[0], "the colour of a rule of mixed precision", "an int");
     if (colour < 0 || colour > 2) throw nb::value_error("the colour of a rule of mixed precision is 0, 1 or 2");
-    return MixedPrecisionRule{static_cast<MixedPrecision>(colour), dtype_from_text(nb::cast<std::string>(answer[1])),
-                              dtype_from_text(nb::cast<std::string>(answer[2]))};
+    return MixedPrecisionRule{static_cast<MixedPrecision>(colour), dtype_from_text(cast_as<std::string>(answer[1], "the accumulation dtype", "a str")),
+                              dtype_from_text(cast_as<std::string>(answer[2], "the output dtype", "a str"))};
   };
 }
 

@@ -3,6 +3,7 @@
 #include "baton/ir/adt.h"
 #include "baton/ir/visit.h"
 #include "bind.h"
+#include "cast_as.h"
 #include "visits.h"
 
 namespace baton::python {
@@ -29,9 +30,7 @@ OriginSet body_origins(const Expr& body) {
 }
 
 FunctionAttrs named(const nb::dict& attrs) {
-  FunctionAttrs result;
-  for (const auto& [name, value] : attrs) result.emplace_back(nb::cast<std::string>(name), nb::cast<AttrValue>(value));
-  return result;
+  return attrs_from_python(attrs, "attrs");
 }
 
 Function rebuild_function(const FunctionNode& old, std::optional<std::vector<Var>> params, const MaybeExpr& body,

@@ -4,6 +4,7 @@
 #include "baton/transform/infer_type.h"
 
 #include "bind.h"
+#include "cast_as.h"
 
 namespace baton::python {
 
@@ -14,8 +15,8 @@ MetaTable meta_table(const std::optional<nb::dict>& given) {
   MetaTable table;
   if (!given) return table;
   for (const auto& [key, objects] : *given) {
-    std::vector<MetaObject>& list = table[nb::cast<std::string>(key)];
-    for (nb::handle each : nb::cast<nb::sequence>(objects)) {
+    std::vector<MetaObject>& list = table[cast_as<std::string>(key, "a key of init_meta_table", "a str")];
+    for (nb::handle each : cast_as<nb::sequence>(objects, "a value of init_meta_table", "a list")) {
       MetaObject object;
       if (!nb::try_cast(each, object.attrs, false) && !attr_from_python(each, object.value))
         throw nb::type_error("init_meta_table: expressions, Attrs and values of attributes can stand in it");

@@ -4,6 +4,7 @@
 #include "baton/text/printer.h"
 
 #include "bind.h"
+#include "cast_as.h"
 
 namespace baton::python {
 
@@ -108,7 +109,7 @@ void bind_types(nb::module_& m) {
   const char* const call_doc = "The TypeCall of this with those type arguments.";
   const auto call = [](const TypeNode& callee, const nb::args& args) {
     std::vector<Type> types;
-    for (nb::handle each : args) types.push_back(nb::cast<Type>(each));
+    for (nb::handle each : args) types.push_back(cast_as<Type>(each, "an argument of a data type", "a Type"));
     return as_type_ref<TypeCallNode>(type_call(Type(&callee), std::move(types)));
   };
   nb::class_<TypeVarNode, TypeNode>(m, "TypeVar", "A type parameter. Each is another, whatever its name.")

@@ -1,5 +1,6 @@
 """Running a graph."""
 from .._load import core
+from .._wanted import wanted
 from ..runtime import ndarray
 from ..runtime.benchmark import BenchmarkResult
 from ..runtime.device import Device, require_host
@@ -49,7 +50,7 @@ class GraphModule:
     def get_input(self, index, out=None):
         """What an input, by name or number, holds: a view, or a copy in `out`."""
         value = self._executor.input(self.module.input_index(index))
-        return value if out is None else out.copyfrom(value)
+        return value if out is None else wanted("out", out, ndarray.NDArray, "an NDArray").copyfrom(value)
 
     def get_input_index(self, name):
         """The number of an input, or -1."""
@@ -61,8 +62,8 @@ class GraphModule:
 
     def get_output(self, index, out=None):
         """An output: a view that the next run changes, or a copy in `out`."""
-        value = self._executor.output(index)
-        return value if out is None else out.copyfrom(value)
+        value = self.module.output(index)
+        return value if out is None else wanted("out", out, ndarray.NDArray, "an NDArray").copyfrom(value)
 
     def debug_get_output(self, node, out):
         """Only GraphModuleDebug can."""
@@ -74,7 +75,7 @@ class GraphModule:
 
     def share_params(self, other, params_bytes):
         """Uses the memory of another GraphModule's inputs for the parameters that are named in `params_bytes`."""
-        self.module.share_params(other.module, params_bytes)
+        self.module.share_params(wanted("other", other, GraphModule, "a GraphModule").module, params_bytes)
 
     def __getitem__(self, key):
         return self.module[key]

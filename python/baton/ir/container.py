@@ -2,6 +2,7 @@
 
 
 def _refuse(self, *args, **kwargs):
+    """What would change it: TypeError."""
     raise TypeError(f"{type(self).__name__} cannot be changed")
 
 

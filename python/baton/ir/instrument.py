@@ -10,9 +10,24 @@ OriginVerifier = core.OriginVerifier
 
 
 class PassInstrument:
-    """Base of instruments: override any of enter_pass_ctx(self), exit_pass_ctx(self), should_run(self, mod, info) -> bool,
-    run_before_pass(self, mod, info) and run_after_pass(self, mod, info). What they raise arrives where the pass, or the
-    `with` of the context, was started."""
+    """Base of instruments: override what is wanted of these. What they raise arrives where the pass, or the `with` of the
+    context, was started."""
+
+    def enter_pass_ctx(self):
+        """Called when a PassContext that has this is entered."""
+
+    def exit_pass_ctx(self):
+        """Called when it is left."""
+
+    def should_run(self, mod, info):
+        """Whether a pass (`info`: its PassInfo) is to run over `mod`; required ones run anyway."""
+        return True
+
+    def run_before_pass(self, mod, info):
+        """Called before a pass, with the module it gets."""
+
+    def run_after_pass(self, mod, info):
+        """Called after a pass, with the module it made."""
 
 
 def pass_instrument(pi_cls=None):
@@ -36,6 +51,7 @@ class PrintBeforeAll(PassInstrument):
         self._args, self._kwargs = args, kwargs
 
     def run_before_pass(self, mod, info):
+        """Prints `mod`."""
         print(f"Before Running Pass: {info}\n{mod.astext(*self._args, **self._kwargs)}")
 
 
@@ -46,6 +62,7 @@ class PrintAfterAll(PassInstrument):
         self._args, self._kwargs = args, kwargs
 
     def run_after_pass(self, mod, info):
+        """Prints `mod`."""
         print(f"After Running Pass: {info}\n{mod.astext(*self._args, **self._kwargs)}")
 
 
@@ -57,9 +74,11 @@ class PassPrintingInstrument(PassInstrument):
         self.print_after_pass_names = set(print_after_pass_names)
 
     def run_before_pass(self, mod, info):
+        """Prints `mod` when the pass is one of them."""
         if info.name in self.print_before_pass_names:
             print(f"Print IR before: {info.name}\n{mod}\n\n")
 
     def run_after_pass(self, mod, info):
+        """Prints `mod` when the pass is one of them."""
         if info.name in self.print_after_pass_names:
             print(f"Print IR after: {info.name}\n{mod}\n\n")

@@ -1,5 +1,7 @@
 """Descriptions of memory that a build may be told to use. relay.build refuses them: kernels use the host's memory."""
 
+from .._wanted import listed, mapped, wanted
+
 
 class PoolInfoProperties:
     """Facts of a pool of memory; -1 or 0 for what is not known."""
@@ -10,16 +12,15 @@ class PoolInfoProperties:
         self.read_bandwidth_bytes_per_cycle = read_bandwidth_bytes_per_cycle
         self.write_bandwidth_bytes_per_cycle = write_bandwidth_bytes_per_cycle
         self.read_latency_cycles, self.write_latency_cycles = read_latency_cycles, write_latency_cycles
-        self.target_burst_bytes = dict(target_burst_bytes or {})
+        self.target_burst_bytes = dict(mapped("target_burst_bytes", target_burst_bytes or {}))
 
 
 class PoolInfo:
     """A pool of memory: its name, the targets that reach it, its properties."""
 
     def __init__(self, pool_name, targets, pool_info_properties=None):
-        if not isinstance(pool_name, str):
-            raise TypeError(f"pool_name is a str, not {type(pool_name).__name__}")
-        self.pool_name, self.targets = pool_name, list(targets)
+        self.pool_name, self.targets = wanted("pool_name", pool_name, str, "a str"), listed("targets", targets)
+        wanted("pool_info_properties", pool_info_properties, (PoolInfoProperties, type(None)), "a PoolInfoProperties")
         for name, value in vars(pool_info_properties or PoolInfoProperties()).items():
             setattr(self, name, value)
 
@@ -40,7 +41,7 @@ class ConstantPoolInfo(PoolInfo):
 
     def __init__(self, pool_name, targets, constant_info_arr=None, pool_info_properties=None):
         super().__init__(pool_name, targets, pool_info_properties)
-        self.constant_info_arr = list(constant_info_arr or [])
+        self.constant_info_arr = listed("constant_info_arr", constant_info_arr or [])
 
 
 class AllocatedPoolInfo:
@@ -54,11 +55,8 @@ class WorkspaceMemoryPools:
     """Pools for what kernels write."""
 
     def __init__(self, pools):
-        self.pools = list(pools)
+        self.pools = listed("pools", pools)
 
 
-class ConstantMemoryPools:
+class ConstantMemoryPools(WorkspaceMemoryPools):
     """Pools for constants."""
-
-    def __init__(self, pools):
-        self.pools = list(pools)

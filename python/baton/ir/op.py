@@ -1,5 +1,6 @@
 """Operators."""
 from .._load import core
+from .._wanted import wanted, wrong
 
 Op = core.Op
 Op.get = staticmethod(core.get_op)
@@ -18,7 +19,7 @@ class OpPattern:
 
 
 def register_op_attr(op_name, attr_key, value=None, level=10):
-    """Gives an operator an attribute; as a decorator of the value when that is not given.
+    """Gives the operator `op_name` the attribute `attr_key`; as a decorator of the value when that is not given.
 
     `target.<compiler>`: f(call) -> bool, whether that compiler takes a call of the operator (relay.transform.AnnotateTarget).
     FTVMLegalize, FTVMQnnLegalize, FTVMQnnCanonicalize, FTVMAlterOpLayout, FTVMConvertOpLayout: what passes ask; see
@@ -28,6 +29,7 @@ def register_op_attr(op_name, attr_key, value=None, level=10):
     get_attr. NotImplementedError for those that describe kernels with te, and for rules that are C++ in Baton.
     """
     core.get_op(op_name)
+    wanted("attr_key", attr_key, str, "a str")
 
     def register(given):
         key = (op_name, attr_key)
@@ -55,6 +57,8 @@ def _tell(op_name, key, given, level):
     elif key == "FTVMMixedPrecisionConversionType":
         core.register_mixed_precision(op_name, given, level)
     elif key in ("TOpPattern", "TOpIsStateful"):
+        if not hasattr(given, "__index__"):
+            raise wrong(key, "an int", given)
         core.change_op(op_name, key, int(given))
     elif key in _NEEDS_TE:
         raise NotImplementedError(f"register_op_attr: {key} describes kernels with te, which Baton does not have")
@@ -88,7 +92,7 @@ def _reset_attr(self, attr_name):
 
 def forget_attr(op, attr_name):
     """Takes away what was registered from Python: Baton's own rules are back."""
-    if attr_name.startswith(_TARGET):
+    if wanted("attr_name", attr_name, str, "a str").startswith(_TARGET):
         core.reset_target_rule(op.name, attr_name[len(_TARGET):])
     if attr_name in _ASKED_BY_PASSES:
         core.reset_op_hook(op.name, attr_name)

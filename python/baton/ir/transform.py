@@ -2,6 +2,7 @@
 import inspect
 
 from .._load import core
+from .._wanted import listed, wrong
 
 __all__ = ["ModulePass", "Pass", "PassContext", "PassInfo", "PrintIR", "Sequential", "module_pass"]
 
@@ -24,20 +25,20 @@ Pass.passes = property(core.passes_of, doc="The passes of a Sequential.")
 
 def Sequential(passes=None, opt_level=0, name="sequential", required=None):
     """A pass that runs others, in order, if the context enables them; what they require first."""
-    return core.sequential(list(passes or []), name, opt_level, list(required or []))
+    return core.sequential(listed("passes", passes or [], "a list of passes"), name, opt_level, listed("required", required or []))
 
 
 def decorate_pass(make, method, pass_func, opt_level, name, required):
     """What module_pass and relay.transform.function_pass share: `make(info, body)`, and a class's `method`."""
     if opt_level is None:
         raise ValueError("Please provide opt_level for the pass.")
-    required = list(required or [])
+    required = listed("required", required or [], "a list of passes' names")
 
     def decorate(given):
-        info = PassInfo(opt_level, name or given.__name__, required)
+        if not callable(given):
+            raise wrong("pass_func", "a function or a class", given)
+        info = PassInfo(opt_level, name or getattr(given, "__name__", type(given).__name__), required)
         if not inspect.isclass(given):
-            if not callable(given):
-                raise TypeError("a function or a class is expected")
             return make(info, given)
 
         def create(*args, **kwargs):

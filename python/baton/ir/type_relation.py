@@ -1,4 +1,5 @@
 """Relations between types, as values. Baton types programs by the relations of its operators (C++); these only name one."""
+from .._wanted import listed, wanted
 from .adt import TypeCall
 from .type import Type
 
@@ -11,12 +12,11 @@ class TypeRelation(TypeConstraint):
     """`func`, an operator's relation, holds between the types `args`, of which the first `num_inputs` are inputs."""
 
     def __init__(self, func, args, num_inputs, attrs):
-        for each in args:
-            if not isinstance(each, (Type, TypeConstraint)):
-                raise TypeError(f"TypeRelation: args are types, not {each!r}")
+        args = [wanted("TypeRelation: an argument", each, (Type, TypeConstraint), "a type") for each in listed("args", args)]
+        wanted("num_inputs", num_inputs, int, "an int")
         if not 0 <= num_inputs <= len(args):
             raise ValueError(f"TypeRelation: num_inputs is {num_inputs}, but there are {len(args)} types")
-        self.func, self.args, self.num_inputs, self.attrs = func, list(args), num_inputs, attrs
+        self.func, self.args, self.num_inputs, self.attrs = func, args, num_inputs, attrs
 
     def _parts(self):
         return self.func, tuple(self.args), self.num_inputs, self.attrs

@@ -2,6 +2,7 @@
 import enum
 
 from .._load import core, not_provided
+from .._wanted import listed, wanted
 from ..ir.module import IRModule
 from ..runtime import cpu
 
@@ -146,7 +147,7 @@ def get_total_mac_number(expr):
 
 def count_layers(expr, valid_ops):
     """The most calls of the operators `valid_ops` (str) on one way through `expr` (or the main of an IRModule)."""
-    return core.count_layers(expr["main"] if isinstance(expr, IRModule) else expr, list(valid_ops))
+    return core.count_layers(expr["main"] if isinstance(expr, IRModule) else expr, listed("valid_ops", valid_ops))
 
 
 def search_fc_transpose(expr):
@@ -210,7 +211,7 @@ class CallGraph:
         return self._module
 
     def _name(self, var):
-        name = var if isinstance(var, str) else var.name_hint
+        name = var if isinstance(var, str) else wanted("var", var, core.GlobalVar, "a GlobalVar or a str").name_hint
         self._module.get_global_var(name)
         return name
 
@@ -257,7 +258,7 @@ class AnnotatedRegionSet:
     """
 
     def __init__(self, expr, region_begin_op, region_end_op):
-        if (region_begin_op.name, region_end_op.name) != ("annotation.compiler_begin", "annotation.compiler_end"):
+        if (getattr(region_begin_op, "name", None), getattr(region_end_op, "name", None)) != ("annotation.compiler_begin", "annotation.compiler_end"):
             raise NotImplementedError("AnnotatedRegionSet: regions are between compiler_begin and compiler_end")
         self._regions = [AnnotatedRegion(*each) for each in core.annotated_regions(expr)]
         self._region_of = {node: region for region in self._regions for node in region.nodes}

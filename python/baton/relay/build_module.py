@@ -2,6 +2,7 @@
 import warnings
 
 from .._load import core, not_provided
+from .._wanted import mapped
 from ..ir import IRModule
 from ..registry import register_func
 from ..runtime import ndarray
@@ -15,7 +16,7 @@ from .function import Function
 
 def _native(params):
     arrays = {}
-    for name, value in (params or {}).items():
+    for name, value in mapped("params", {} if params is None else params, "a dict of arrays by name"):
         try:
             arrays[str(name)] = ndarray.to_native(value)
         except (TypeError, ValueError) as why:
@@ -36,8 +37,11 @@ def build(ir_mod, target=None, target_host=None, executor=None, runtime=None, wo
           constant_memory_pools=None, params=None, mod_name="default", *, progress=None):
     """Compiles a module whose shapes are static for the processor of this machine.
 
-    `params` (arrays by name) become constants. The current PassContext decides on passes. `executor`: Executor("graph") or
-    Executor("aot"). `progress`(phase, done, total) is Baton's own: called now and then, from any thread.
+    `ir_mod`: an IRModule. `target`: "llvm" or a Target, else the current one; `target_host` is the older way to give its
+    host. `params` (arrays by name) become constants. The current PassContext decides on passes. `executor`:
+    Executor("graph") or Executor("aot"); `runtime`: Runtime("cpp"). `mod_name` begins the names of kernels.
+    workspace_memory_pools and constant_memory_pools: NotImplementedError. `progress`(phase, done, total) is Baton's own:
+    called now and then, from any thread.
 
     Raises DiagnosticError for a wrong program, NotSupported for what cannot be built yet, ValueError without a target;
     KeyboardInterrupt comes within a second, whatever is being compiled.
@@ -80,14 +84,14 @@ def _runtime_of(runtime):
 
 
 def optimize(mod, target=None, params=None):
-    """(module, params): what build() makes kernels from; `params` are constants in it then."""
+    """(module, params): what build() makes kernels from, given `mod` and `target` as there; `params` are constants in it then."""
     require_cpu(target)
     module = _module_of(mod)
     return core.optimize(core.bind_params(module, _native(params)) if params else module), params or {}
 
 
 def bind_params_by_name(func, params):
-    """`func` with the parameters of these names replaced by constants (arrays by name)."""
+    """`func` with the parameters that `params` names replaced by constants: arrays by name."""
     return core.bind_params(IRModule({"main": func}), _native(params))["main"]
 
 
@@ -143,10 +147,11 @@ class BuildModule:
 
 
 def create_executor(kind="debug", mod=None, device=None, target="llvm", params=None):
-    """Something whose evaluate() makes a Python function of a module.
+    """Something whose evaluate() makes a Python function of `mod`, for `device` and `target` as build() takes them.
 
-    "graph", "aot", "vm" and "debug" all run kernels in the order of a plan: programs without control flow. "vm" and "debug"
-    also follow other programs, with the values of each call at hand: slow, for small ones.
+    `kind`: "graph", "aot", "vm" and "debug" all run kernels in the order of a plan: programs without control flow. "vm" and "debug"
+    also run other programs, operator by operator with the values of each call at hand: slow, for small ones.
+    `params` (arrays by name) need not be given in calls.
     """
     from .backend import interpreter
 

@@ -1,5 +1,6 @@
 """Expressions. Arithmetic on them makes calls."""
 from .._load import core, not_provided
+from .._wanted import mapped, wanted
 from ..runtime import ndarray
 
 RelayExpr = Expr = ExprWithOp = core.RelayExpr
@@ -17,7 +18,7 @@ Var = core.Var
 
 
 def var(name_hint, type_annotation=None, shape=None, dtype="float32"):
-    """A variable; its type is given as such, as a shape and a dtype, or not at all."""
+    """A variable called `name_hint`; its type is given as such (`type_annotation`), as a shape and a dtype, or not at all."""
     if type_annotation is not None and shape is not None:
         raise ValueError("Can only specify either type_annotation or shape.")
     if isinstance(type_annotation, str):
@@ -28,7 +29,7 @@ def var(name_hint, type_annotation=None, shape=None, dtype="float32"):
 
 
 def const(value, dtype=None):
-    """A constant from a number, a nested list, a numpy array or an NDArray.
+    """A constant from `value`: a number, a nested list, a numpy array or an NDArray.
 
     Without `dtype`, int becomes int32 and float float32; arrays keep theirs.
     """
@@ -58,6 +59,10 @@ class TupleWrapper:
     def astext(self):
         """The text of the call."""
         return self.tuple_value.astext()
+
+    def astype(self, _):
+        """Tuples have no dtype: TypeError."""
+        raise TypeError("astype cannot be used on tuple")
 
     def __getitem__(self, index):
         if not -self.size <= index < self.size:
@@ -101,7 +106,14 @@ for _method, _name in (("lt", "less"), ("le", "less_equal"), ("gt", "greater"), 
     setattr(Expr, f"__{_method}__", _binary(_name)[0])
 Expr.__neg__ = lambda self: _call("negative", self)
 Expr.__call__ = lambda self, *args: Call(self, [as_expr(each) for each in args])
-Expr.astype = lambda self, dtype: Call(core.get_op("cast"), [self], core.make_attrs("cast", {"dtype": dtype}))
+
+
+def _astype(self, dtype):
+    """This with elements of another dtype, a str: a call of `cast`."""
+    return Call(core.get_op("cast"), [self], core.make_attrs("cast", {"dtype": str(dtype)}))
+
+
+Expr.astype = _astype
 
 
 def _no_place(virtual_device):
@@ -174,7 +186,7 @@ def bind(expr, binds):
 
     Of a function, those parameters go away, and variables that the new expressions use become parameters.
     """
-    return core.bind(expr, {variable: as_expr(value) for variable, value in binds.items()})
+    return core.bind(expr, {variable: as_expr(value) for variable, value in mapped("binds", binds, "a dict by Var")})
 
 
 def __getattr__(name):

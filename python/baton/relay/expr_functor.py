@@ -76,112 +76,90 @@ class ExprFunctor:
         memo[expr] = result
         return result
 
-    def visit_function(self, _):
-        raise NotImplementedError("visit_function")
-
-    def visit_let(self, _):
-        raise NotImplementedError("visit_let")
-
-    def visit_call(self, _):
-        raise NotImplementedError("visit_call")
-
-    def visit_var(self, _):
-        raise NotImplementedError("visit_var")
-
     def visit_type(self, typ):
         """Types stay as they are."""
         return typ
 
-    def visit_if(self, _):
-        raise NotImplementedError("visit_if")
 
-    def visit_tuple(self, _):
-        raise NotImplementedError("visit_tuple")
+def _to_be_overridden(name, node):
+    def visit(self, _):
+        raise NotImplementedError(name)
 
-    def visit_tuple_getitem(self, _):
-        raise NotImplementedError("visit_tuple_getitem")
+    visit.__name__, visit.__qualname__ = name, f"ExprFunctor.{name}"
+    visit.__doc__ = f"What becomes of a {node}: to be overridden."
+    return visit
 
-    def visit_global_var(self, _):
-        raise NotImplementedError("visit_global_var")
 
-    def visit_op(self, _):
-        raise NotImplementedError("visit_op")
-
-    def visit_constant(self, _):
-        raise NotImplementedError("visit_constant")
-
-    def visit_ref_create(self, _):
-        raise NotImplementedError("visit_ref_create")
-
-    def visit_ref_write(self, _):
-        raise NotImplementedError("visit_ref_write")
-
-    def visit_ref_read(self, _):
-        raise NotImplementedError("visit_ref_read")
-
-    def visit_constructor(self, _):
-        raise NotImplementedError("visit_constructor")
-
-    def visit_match(self, _):
-        raise NotImplementedError("visit_match")
+for _kind, _name in _METHODS.items():
+    setattr(ExprFunctor, _name, _to_be_overridden(_name, _kind.__name__))
 
 
 class ExprVisitor(ExprFunctor):
     """Visits every node once, by default: callees before arguments, parameters before bodies. Results are None."""
 
     def visit_tuple(self, tup):
+        """Visits the fields."""
         for each in tup.fields:
             self.visit(each)
 
     def visit_call(self, call):
+        """Visits what is called, then the arguments."""
         self.visit(call.op)
         for each in call.args:
             self.visit(each)
 
     def visit_var(self, var):
-        pass
+        """A variable has no parts."""
 
     def visit_let(self, let):
+        """Visits the variable, the value, the body."""
         self.visit(let.var)
         self.visit(let.value)
         self.visit(let.body)
 
     def visit_function(self, fn):
+        """Visits the parameters, then the body."""
         for each in fn.params:
             self.visit(each)
         self.visit(fn.body)
 
     def visit_if(self, i):
+        """Visits the condition and both branches."""
         self.visit(i.cond)
         self.visit(i.true_branch)
         self.visit(i.false_branch)
 
     def visit_global_var(self, gv):
-        pass
+        """A global variable has no parts."""
 
     def visit_constructor(self, c):
-        pass
+        """A constructor has no parts."""
 
     def visit_op(self, op):
-        pass
+        """An operator has no parts."""
 
     def visit_constant(self, const):
-        pass
+        """A constant has no parts."""
 
     def visit_ref_create(self, r):
+        """Visits the value."""
         self.visit(r.value)
 
     def visit_ref_read(self, r):
+        """Visits the reference."""
         self.visit(r.ref)
 
     def visit_ref_write(self, r):
+        """Visits the reference, then the value."""
         self.visit(r.ref)
         self.visit(r.value)
 
     def visit_tuple_getitem(self, t):
+        """Visits the tuple."""
         self.visit(t.tuple_value)
 
     def visit_match(self, m):
+        """Visits the data, then the right side of each clause."""
         self.visit(m.data)
         for each in m.clauses:
             self.visit(each.rhs)
@@ -194,57 +172,73 @@ class ExprMutator(ExprFunctor):
     """
 
     def visit_function(self, fn):
+        """A function over rewritten parameters and body."""
         params = [self.visit(each) for each in fn.params]
         return _rebuild(fn, params, self.visit(fn.body))
 
     def visit_let(self, let):
+        """A let over rewritten parts; the variable first."""
         var = self.visit(let.var)
         value = self.visit(let.value)
         return _rebuild(let, var, value, self.visit(let.body))
 
     def visit_call(self, call):
+        """A call over rewritten parts."""
         op = self.visit(call.op)
         return _rebuild(call, op, [self.visit(each) for each in call.args])
 
     def visit_var(self, var):
+        """The same variable."""
         return var
 
     def visit_global_id(self, global_var):
+        """The same global variable."""
         return global_var
 
     def visit_if(self, ite):
+        """An if over rewritten parts."""
         cond = self.visit(ite.cond)
         then = self.visit(ite.true_branch)
         return _rebuild(ite, cond, then, self.visit(ite.false_branch))
 
     def visit_tuple(self, tup):
+        """A tuple over rewritten fields."""
         return _rebuild(tup, [self.visit(each) for each in tup.fields])
 
     def visit_tuple_getitem(self, op):
+        """The same item of the rewritten tuple."""
         return _rebuild(op, self.visit(op.tuple_value))
 
     def visit_global_var(self, gvar):
+        """The same global variable."""
         return gvar
 
     def visit_op(self, op):
+        """The same operator."""
         return op
 
     def visit_constant(self, const):
+        """The same constant."""
         return const
 
     def visit_constructor(self, con):
+        """The same constructor."""
         return con
 
     def visit_match(self, m):
+        """A match over rewritten data and right sides; patterns stay."""
         data = self.visit(m.data)
         return _rebuild(m, data, [Clause(each.lhs, self.visit(each.rhs)) for each in m.clauses])
 
     def visit_ref_create(self, r):
+        """A new reference to the rewritten value."""
         return _rebuild(r, self.visit(r.value))
 
     def visit_ref_write(self, r):
+        """A write over rewritten parts."""
         ref = self.visit(r.ref)
         return _rebuild(r, ref, self.visit(r.value))
 
     def visit_ref_read(self, r):
+        """A read of the rewritten reference."""
         return _rebuild(r, self.visit(r.ref))

@@ -3,6 +3,7 @@ import itertools
 
 from .._load import core
 from .._refused import refused
+from .._wanted import wanted
 from ..ir import Constructor, GlobalTypeVar, GlobalVar, IRModule, TensorType, TypeCall, TypeData
 from .adt import Clause, Match, PatternConstructor, PatternVar, PatternWildcard
 from .analysis import free_vars
@@ -24,7 +25,7 @@ class Prelude:
     """
 
     def __init__(self, mod=None):
-        self.mod = IRModule() if mod is None else mod
+        self.mod = IRModule() if mod is None else wanted("mod", mod, IRModule, "an IRModule")
         self.load_prelude()
 
     def load_prelude(self):
@@ -62,10 +63,11 @@ class Prelude:
                 return constructor
         raise ValueError(f"data type {type_name} has no constructor {name}")
 
-    def __getattr__(self, name):
-        if name.endswith("_static"):
-            raise NotImplementedError(f"Prelude.{name}: tensor arrays of a static shape are not provided yet (docs/compatibility.md)")
-        raise AttributeError(f"Prelude has no attribute {name}")
+    def _static(self, *_, **__):
+        """Tensor arrays of a static shape are not provided yet: NotImplementedError."""
+        raise NotImplementedError(f"Prelude: {_STATIC} (docs/compatibility.md)")
+
+    get_name_static = get_global_var_static = get_type_static = get_ctor_static = get_tensor_ctor_static = _static
 
 
 _STATIC = "tensor arrays of a static shape are not provided yet"

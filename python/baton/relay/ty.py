@@ -14,7 +14,7 @@ IncompleteType = core.IncompleteType
 
 
 def scalar_type(dtype):
-    """The type of one number."""
+    """The type of one number: a tensor without axes, of element type `dtype`."""
     return TensorType((), dtype)
 
 

@@ -1,5 +1,6 @@
 """Arrays, devices and loaded models."""
 from .._load import core, not_provided
+from .._wanted import mapped, wanted
 
 from . import benchmark, container, module, ndarray, packed_func
 from .container import (ADT, Object, ObjectGeneric, ObjectTypes, ShapeTuple, String, const, convert, convert_to_object)
@@ -12,12 +13,12 @@ from .profiling import Report
 
 def save_param_dict(params):
     """The bytes of TVM's parameter format; `params`: arrays by name."""
-    return core.save_params({name: ndarray.to_native(value) for name, value in params.items()})
+    return core.save_params({name: ndarray.to_native(value) for name, value in mapped("params", params, "a dict of arrays by name")})
 
 
 def load_param_dict(param_bytes):
-    """NDArrays by name. Raises TVMError for damaged bytes."""
-    return core.load_params(bytes(param_bytes))
+    """NDArrays by name from `param_bytes`, what save_param_dict gave. Raises TVMError for damaged bytes."""
+    return core.load_params(bytes(wanted("param_bytes", param_bytes, (bytes, bytearray, memoryview), "bytes")))
 
 
 class ObjectPath:

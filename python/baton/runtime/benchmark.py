@@ -1,11 +1,12 @@
 """What measuring gives."""
+from .._wanted import listed, wanted
 
 
 class BenchmarkResult:
     """Times of repeated runs, in seconds: mean, median, min, max, std (of all runs, not of a sample), results."""
 
     def __init__(self, results):
-        self.results = list(results)
+        self.results = [wanted("a time", each, (int, float), "a number of seconds") for each in listed("results", results)]
         if not self.results:
             raise ValueError("a BenchmarkResult needs at least one time")
         ordered, count = sorted(self.results), len(self.results)

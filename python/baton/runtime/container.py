@@ -1,6 +1,7 @@
 """Values that functions take and return beside arrays. Each is also the Python type it stands for."""
 from .._ffi_names import Object
 from .._load import core
+from .._wanted import listed
 from .._numbers import FloatImm, IntImm, const
 
 
@@ -22,7 +23,7 @@ class ShapeTuple(tuple):
     """Extents. Compares with any sequence of the same numbers."""
 
     def __new__(cls, shape):
-        return super().__new__(cls, (_extent(each) for each in shape))
+        return super().__new__(cls, (_extent(each) for each in listed("shape", shape)))
 
     def __eq__(self, other):
         try:
@@ -38,7 +39,7 @@ class ShapeTuple(tuple):
 
 def _extent(value):
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"extents are ints, not {type(value).__name__}")
+        raise TypeError(f"an int is expected, not {type(value).__name__}")
     return int(value)
 
 
@@ -46,17 +47,8 @@ class ADT(list):
     """A tuple (tag 0) or other group of values at run time: `adt[i]`, `len(adt)`, `adt.tag`."""
 
     def __init__(self, tag, fields):
-        super().__init__(fields)
-        self.tag = int(tag)
-
-
-def tuple_object(fields=None):
-    """An ADT that stands for a tuple of arrays."""
-    fields = list(fields or [])
-    for each in fields:
-        if not isinstance(each, (ADT, core.NDArray)):
-            raise TypeError(f"fields of a tuple are NDArrays or ADTs, not {type(each).__name__}")
-    return ADT(0, fields)
+        super().__init__(listed("fields", fields))
+        self.tag = _extent(tag)
 
 
 def convert_to_object(value, span=None):

@@ -2,6 +2,7 @@
 import warnings
 
 from .._load import core
+from .._wanted import wrong
 
 _NAMES = {1: "cpu", 2: "cuda", 3: "cuda_host", 4: "opencl", 5: "aocl", 6: "sdaccel", 7: "vulkan", 8: "metal", 9: "vpi", 10: "rocm",
           11: "rocm_host", 12: "ext_dev", 14: "hexagon", 15: "webgpu"}
@@ -19,7 +20,7 @@ class Device:
     def __init__(self, device_type, device_id=0):
         if isinstance(device_type, str):
             device_type = type_number(device_type)
-        self.device_type, self.device_id = int(device_type), int(device_id)
+        self.device_type, self.device_id = _number("device_type", device_type), _number("device_id", device_id)
 
     @property
     def exist(self):
@@ -43,6 +44,7 @@ class Device:
         property(_of_accelerators)
 
     def _stream(self, *_):
+        """Processors have no streams: NotImplementedError."""
         raise NotImplementedError(f"{self!r} has no streams: kernels run on the calling thread and the pool's")
 
     create_raw_stream = free_raw_stream = set_raw_stream = _stream
@@ -62,6 +64,12 @@ class Device:
 
     def __repr__(self):
         return f"{_NAMES.get(self.device_type, self.device_type)}({self.device_id})"
+
+
+def _number(name, value):
+    if not hasattr(value, "__index__"):
+        raise wrong(name, "an int", value)
+    return int(value)
 
 
 def type_number(name):

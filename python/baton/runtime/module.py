@@ -4,6 +4,7 @@ import json
 import os
 
 from .._load import core
+from .._wanted import wanted, wrong
 from .benchmark import BenchmarkResult
 from .device import require_host
 from .packed_func import PackedFunc
@@ -119,6 +120,10 @@ class Module:
         return f"Module({self.type_key}, {id(self):x})"
 
 
+def _params_in(params_bytes):
+    return core.load_params(bytes(wanted("params_bytes", params_bytes, (bytes, bytearray, memoryview), "bytes")))
+
+
 class GraphExecutorModule(Module):
     """One model with memory of its own, made by `lib["default"](device)`. contrib.graph_executor.GraphModule runs it."""
 
@@ -139,21 +144,30 @@ class GraphExecutorModule(Module):
             raise IndexError(f"the model has {self.executor.num_inputs} inputs, asked for {int(key)}")
         return int(key)
 
+    def output(self, index):
+        """An output by its number: a view that the next run changes. IndexError, TypeError when there is none."""
+        if isinstance(index, bool) or not hasattr(index, "__index__"):
+            raise wrong("index", "the number of an output", index)
+        if not 0 <= int(index) < self.executor.num_outputs:
+            raise IndexError(f"the model has {self.executor.num_outputs} outputs, asked for {int(index)}")
+        return self.executor.output(int(index))
+
     def set_input(self, key, value):
         """Copies a value to an input. Numbers are cast to its dtype; another shape is a TVMError that names the input."""
         from . import ndarray
 
         index = self.input_index(key)
-        name, wanted = self.executor.input_name(index), self.executor.input_dtype(index)
-        if not isinstance(value, ndarray.NDArray) or value.dtype != wanted:
+        name, dtype = self.executor.input_name(index), self.executor.input_dtype(index)
+        if not isinstance(value, ndarray.NDArray) or value.dtype != dtype:
             if isinstance(value, ndarray.NDArray):
                 value = value.numpy()
-            value = ndarray.array(ndarray.as_numpy(value, wanted, f"input `{name}`"))
+            value = ndarray.array(ndarray.as_numpy(value, dtype, f"input `{name}`"))
         self.executor.set_input(name, value)
 
     def set_input_zero_copy(self, key, value):
         """Uses the memory of an NDArray from now on (it is copied if it is not aligned to 64 bytes)."""
-        self.executor.bind_input(self.executor.input_name(self.input_index(key)), value)
+        name = self.executor.input_name(self.input_index(key))
+        self.executor.bind_input(name, wanted(f"input `{name}`", value, core.NDArray, "an NDArray, whose memory is used"))
 
     def input_info(self):
         """({name: shape}, {name: dtype})"""
@@ -163,13 +177,13 @@ class GraphExecutorModule(Module):
 
     def load_params(self, params_bytes):
         """Sets inputs from the bytes of save_param_dict; names that are no input are passed over."""
-        for name, value in core.load_params(bytes(params_bytes)).items():
+        for name, value in _params_in(params_bytes).items():
             if name in self._inputs:
                 self.set_input(name, value)
 
     def share_params(self, other, params_bytes):
         """Uses the memory of another model's inputs for the parameters that are named in `params_bytes`."""
-        for name in core.load_params(bytes(params_bytes)):
+        for name in _params_in(params_bytes):
             if name in self._inputs:
                 self.set_input_zero_copy(name, other["get_input"](name))
 
@@ -179,7 +193,7 @@ class GraphExecutorModule(Module):
     FUNCTIONS = {
         "run": lambda self: self.executor.run(), "set_input": set_input, "set_input_zero_copy": set_input_zero_copy,
         "get_input": lambda self, key: self.executor.input(self.input_index(key)),
-        "get_output": lambda self, index: self.executor.output(index),
+        "get_output": lambda self, index: self.output(index),
         "get_num_inputs": lambda self: self.executor.num_inputs, "get_num_outputs": lambda self: self.executor.num_outputs,
         "get_input_index": lambda self, name: self._inputs.get(name, -1), "get_input_info": input_info,
         "load_params": load_params, "share_params": share_params}
@@ -217,6 +231,7 @@ class FactoryModule(Module):
 
     @property
     def is_dso_exportable(self):
+        """Whether export_library() can write it: yes."""
         return True
 
     def _create(self, *devices):
@@ -243,8 +258,8 @@ class BuiltSource:
     def __init__(self, result):
         self.result, self.graph_json = result, result.graph_json
 
-    params = property(lambda self: self.result.params)
-    kernels = property(lambda self: self.result.library)
+    params = property(lambda self: self.result.params, doc="Constants by name.")
+    kernels = property(lambda self: self.result.library, doc="A KernelLibrary.")
 
     def new_executor(self):
         """An executor with memory of its own."""
@@ -264,9 +279,10 @@ class FileSource:
         self._path, self._model = path, core.load_model(path)
         self.graph_json = self._model.section("graph.json").decode()
 
-    params = property(lambda self: self._model.params)
-    kernels = property(lambda self: core.load_kernels(self._model.section("kernels.so")))
-    mod_name = property(lambda self: json.loads(self._model.section("meta.json") or b"{}").get("mod_name", "default"))
+    params = property(lambda self: self._model.params, doc="Constants by name.")
+    kernels = property(lambda self: core.load_kernels(self._model.section("kernels.so")), doc="A KernelLibrary.")
+    mod_name = property(lambda self: json.loads(self._model.section("meta.json") or b"{}").get("mod_name", "default"),
+                        doc="The name the module was built under.")
 
     def new_executor(self):
         """An executor with memory of its own."""
@@ -282,7 +298,7 @@ class FileSource:
 
 def load_module(path, fmt=""):
     """A Module from a file of export_library or `baton build`. Raises TVMError for anything else."""
-    source = FileSource(os.fspath(path))
+    source = FileSource(os.fspath(wanted("path", path, (str, bytes, os.PathLike), "a path")))
     return FactoryModule(source, source.mod_name)
 
 

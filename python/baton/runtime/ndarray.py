@@ -61,6 +61,7 @@ def numpyasarray(np_data):
 
 
 def _is_no_handle(*_, **__):
+    """A function of TVM's C interface, which Baton does not have: NotImplementedError."""
     raise NotImplementedError("Baton's arrays are no ctypes handles: use nd.array, nd.from_dlpack and NDArray.numpy()")
 
 

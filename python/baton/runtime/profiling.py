@@ -1,13 +1,19 @@
 """Reports of what was measured, call by call."""
 import json
 
+from .._wanted import listed, mapped, wrong
 from .device import Device
 
 
 class _Metric:
     """One measured value: `kind` says how it is written in JSON."""
 
-    kind = field = ""
+    kind = ""
+
+    def __init__(self, name, cast, value):
+        if not hasattr(value, f"__{cast.__name__}__"):
+            raise wrong(name, "a number", value)
+        self._value = cast(value)
 
     def __eq__(self, other):
         return type(self) is type(other) and self._value == other._value
@@ -19,18 +25,50 @@ class _Metric:
         return f"{type(self).__name__}({self._value})"
 
 
-def _metric(name, kind, field, cast, doc):
-    def init(self, value):
-        self._value = cast(value)
+class Count(_Metric):
+    """How often: `value`."""
 
-    return type(name, (_Metric,), {"__doc__": doc, "__init__": init, "kind": kind, "__module__": __name__,
-                                   field: property(lambda self: self._value)})
+    kind = "count"
+
+    def __init__(self, count):
+        super().__init__("count", int, count)
+
+    value = property(lambda self: self._value, doc="The number.")
 
 
-Count = _metric("Count", "count", "value", int, "How often: `value`.")
-Duration = _metric("Duration", "microseconds", "microseconds", float, "A time: `microseconds`.")
-Percent = _metric("Percent", "percent", "percent", float, "A share of the whole: `percent`, 0 to 100.")
-Ratio = _metric("Ratio", "ratio", "ratio", float, "A number without unit: `ratio`.")
+class Duration(_Metric):
+    """A time: `microseconds`."""
+
+    kind = "microseconds"
+
+    def __init__(self, duration):
+        super().__init__("duration", float, duration)
+
+    microseconds = property(lambda self: self._value, doc="The number.")
+
+
+class Percent(_Metric):
+    """A share of the whole: `percent`, 0 to 100."""
+
+    kind = "percent"
+
+    def __init__(self, percent):
+        super().__init__("percent", float, percent)
+
+    percent = property(lambda self: self._value, doc="The number.")
+
+
+class Ratio(_Metric):
+    """A number without unit: `ratio`."""
+
+    kind = "ratio"
+
+    def __init__(self, ratio):
+        super().__init__("ratio", float, ratio)
+
+    ratio = property(lambda self: self._value, doc="The number.")
+
+
 _KINDS = {each.kind: each for each in (Count, Duration, Percent, Ratio)}
 _RULE = "----------"  # a row that only separates
 _STYLE = ("<style>.baton-calls{overflow-x:auto}.baton-calls table{border-collapse:collapse;margin:0;table-layout:auto}"
@@ -90,7 +128,9 @@ class Report:
     """
 
     def __init__(self, calls, device_metrics, configuration):
-        self.calls, self.device_metrics, self.configuration = list(calls), dict(device_metrics), dict(configuration)
+        self.calls = [dict(mapped("a call", each)) for each in listed("calls", calls)]
+        self.device_metrics = dict(mapped("device_metrics", device_metrics))
+        self.configuration = dict(mapped("configuration", configuration))
 
     def same_as(self, other):
         """Whether both are the same object."""

@@ -5,14 +5,24 @@ import shutil
 import tempfile
 
 from .._load import core
+from .._wanted import listed
 from . import container, ndarray
 from .benchmark import BenchmarkResult
-from .container import convert
 from .device import require_host
 from .module import BuiltSource, FactoryModule, FileSource, Module
 
 RPC_SESS_MASK = 128
 _MAGIC = b"BATONVM1"
+
+
+def convert(args):
+    """Arguments of a function as it takes them: a list of NDArrays, and of ADTs for tuples and lists."""
+    def one(value):
+        if isinstance(value, (list, tuple)):
+            return container.ADT(0, [one(each) for each in value])
+        return value if isinstance(value, (ndarray.NDArray, core.ConstructorValue, core.RefValue)) else ndarray.array(value)
+
+    return [one(each) for each in listed("args", args)]
 
 
 class _Entry:

@@ -1,13 +1,15 @@
 """Targets by the name of a device. All can be named; builds are made for the processor of this machine only."""
 import warnings
 
+from .._wanted import listed, wanted
+
 
 def _target(kind, keys=(), device=None, options=None, **attrs):
     from . import Target
 
     words = [kind] + ([f"-keys={','.join(keys)}"] if keys else []) + ([f"-device={device}"] if device else [])
     words += [f"-{name.replace('_', '-')}={value}" for name, value in attrs.items() if value is not None]
-    words += [options] if isinstance(options, str) else list(options or [])
+    words += [options] if isinstance(options, str) else [wanted("an option", each, str, "a str") for each in listed("options", options or [])]
     return Target(" ".join(words))
 
 

@@ -1,5 +1,6 @@
 """Functions that differ from target to target."""
 from .._load import core
+from .._wanted import listed, wrong
 
 _functions = {}
 
@@ -18,7 +19,7 @@ class GenericFunc:
 
     def register(self, func, key_list, allow_override=False):
         """What is called for targets that have one of these keys ("cpu", "cuda", ..)."""
-        for key in key_list:
+        for key in listed("key_list", key_list):
             if key in self._by_key and not allow_override:
                 raise core.TVMError(f"{self.name}: {key} is registered already; say allow_override=True to replace it")
             self._by_key[key] = func
@@ -50,6 +51,8 @@ def override_native_generic_func(func_name):
     function = get_native_generic_func(func_name)
 
     def decorate(default):
+        if not callable(default):
+            raise wrong("what is decorated", "a function", default)
         function.set_default(default, allow_override=True)
         return _dispatching(default, lambda func, keys, override: function.register(func, keys, override), function)
 
@@ -58,7 +61,9 @@ def override_native_generic_func(func_name):
 
 def generic_func(fdefault):
     """Makes a function one that differs from target to target; `.register(keys)` on it is a decorator for targets."""
-    function = GenericFunc(fdefault.__name__)
+    if not callable(fdefault):
+        raise wrong("fdefault", "a function", fdefault)
+    function = GenericFunc(getattr(fdefault, "__name__", type(fdefault).__name__))
     function.set_default(fdefault)
     return _dispatching(fdefault, lambda func, keys, override: function.register(func, keys, override), function)
 

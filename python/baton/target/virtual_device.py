@@ -1,9 +1,12 @@
 """Where values live."""
 from .._load import core
+from .._wanted import wrong
 
 
 def VirtualDevice(device=None, target=None, memory_scope=""):  # pylint: disable=invalid-name
     """A place: a Device (or None: open), the target that makes code for it, and a memory scope of it."""
+    if device is not None and not hasattr(device, "device_type"):
+        raise wrong("device", "a Device such as tvm.cpu(0), or None", device)
     device_type, device_id = (-1, -1) if device is None else (device.device_type, device.device_id)
     if target is not None and device is None:
         raise ValueError("a target needs the device that runs its code")
@@ -11,7 +14,7 @@ def VirtualDevice(device=None, target=None, memory_scope=""):  # pylint: disable
 
 
 def as_virtual_device(device):
-    """A VirtualDevice from itself, a Device, or the name of one."""
+    """A VirtualDevice from `device`: itself, a Device, or the name of one."""
     if isinstance(device, core.VirtualDevice):
         return device
     if isinstance(device, str):

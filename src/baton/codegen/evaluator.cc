@@ -1,6 +1,7 @@
 #include "baton/codegen/evaluator.h"
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
 #include <unordered_map>
 
@@ -129,12 +130,17 @@ class KernelEvaluator final : public Evaluator {
     if (std::all_of(outputs.begin(), outputs.end(), [](const NDArray& output) { return output.size() == 0; })) return outputs;
     if (by_ != EvaluateBy::kKernel) {
       InterpretOptions options;
-      if (by_ == EvaluateBy::kChoose) options.limit_s = compile_expectation(lifted.function);
+      const uint64_t key = chooses() ? kernel_key(request_for(lifted.function), Machine::host()) : 0;
+      if (chooses()) options.limit_s = time_left(key);
       options.strided = by_ != EvaluateBy::kElementwise;
       options.elementwise = by_ != EvaluateBy::kStrided;
       std::string why;
-      if (interpret(*lifted.function, lifted.inputs, outputs, options, &why)) return outputs;
-      if (by_ != EvaluateBy::kChoose)
+      const auto begin = std::chrono::steady_clock::now();
+      if (interpret(*lifted.function, lifted.inputs, outputs, options, &why)) {
+        spend(key, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+        return outputs;
+      }
+      if (!chooses())
         throw NotSupported("operator " + call.op()->name + " cannot be interpreted: " + why);
     }
     run_kernel(lifted, outputs);
@@ -192,14 +198,26 @@ class KernelEvaluator final : public Evaluator {
 
   static KernelRequest request_for(const Function& function) { return {function, {}, "trivial", {}}; }
 
+  bool chooses() const { return by_ == EvaluateBy::kChoose || by_ == EvaluateBy::kRepeated; }
+
   /// How long it takes until a compiled kernel could start, in seconds: what interpreting may cost at most.
-  double compile_expectation(const Function& function) {
-    const uint64_t key = kernel_key(request_for(function), Machine::host());
+  double time_left(uint64_t key) {
+    double spent = 0;
     {
       const std::lock_guard lock(mutex_);
-      if (loaded_.count(key)) return 50e-6;
+      if (loaded_.count(key)) return kQuick_s;
+      if (const auto at = spent_s_.find(key); at != spent_s_.end()) spent = at->second;
     }
-    return access(KernelCache::shared().path(key, "so").c_str(), R_OK) == 0 ? 1e-3 : 40e-3;
+    const bool on_disk = access(KernelCache::shared().path(key, "so").c_str(), R_OK) == 0;
+    return std::max(on_disk ? 1e-3 : 40e-3, kQuick_s) - spent;
+  }
+
+  /// Notes what interpreting took, but not what is so quick that a kernel would gain little. Folding does not count: what it
+  /// computes with does not hang on the clock.
+  void spend(uint64_t key, double seconds) {
+    if (by_ != EvaluateBy::kRepeated || seconds < kQuick_s) return;
+    const std::lock_guard lock(mutex_);
+    spent_s_[key] += seconds;
   }
 
   void run_kernel(Lifted& lifted, std::vector<NDArray>& outputs) {
@@ -252,8 +270,11 @@ class KernelEvaluator final : public Evaluator {
     return *library;
   }
 
+  static constexpr double kQuick_s = 50e-6;
+
   const EvaluateBy by_;
   std::mutex mutex_;
+  std::unordered_map<uint64_t, double> spent_s_;  ///< on interpreting, with kRepeated
   std::unordered_map<uint64_t, Loaded> loaded_;
 };
 

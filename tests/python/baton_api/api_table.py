@@ -16,6 +16,11 @@ def signatures():
     return json.loads(REFERENCE.read_text())["signatures"]
 
 
+def methods():
+    """{"tvm.IRModule": ["update", ..]}."""
+    return json.loads(REFERENCE.read_text())["methods"]
+
+
 def module(name):
     """Our module of TVM's name, or None."""
     try:

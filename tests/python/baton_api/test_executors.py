@@ -109,6 +109,13 @@ def test_wrong_handles():
                         (lambda: model["nothing"], AttributeError), (lambda: model.load_params(b"12"), tvm.TVMError)):
         with pytest.raises(error):
             call()
+    for call, name in ((lambda: model.get_output("x"), "index"), (lambda: model.get_output(0, X), "out"),
+                       (lambda: model.get_input("x", [1]), "out"), (lambda: model.load_params(5), "params_bytes"),
+                       (lambda: model.share_params(None, b""), "other"), (lambda: model.module["set_input_zero_copy"]("x", X), "input `x`"),
+                       (lambda: relay.build(tvm.IRModule(), "llvm", params=[X]), "params"),
+                       (lambda: relay.save_param_dict([X]), "params"), (lambda: tvm.Device("cpu", None), "device_id")):
+        with pytest.raises(TypeError, match=name):
+            call()
 
 
 def test_params_of_models():

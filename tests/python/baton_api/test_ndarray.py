@@ -123,6 +123,10 @@ def test_arrays_are_pickled():
     given = tvm.nd.array(np.arange(4, dtype="int16").reshape(2, 2))
     for made in (pickle.loads(pickle.dumps(given)), copy.deepcopy(given)):
         assert made.dtype == "int16" and (made.numpy() == given.numpy()).all() and not made.same_as(given)
+    bits = tvm.nd.empty((2,), "bfloat16")
+    bits._copy_bits(np.array([0x3f80, 0xc000], "uint16"))  # 1 and -2
+    for made in (pickle.loads(pickle.dumps(bits)), copy.copy(bits)):
+        assert made.dtype == "bfloat16" and made.numpy().tolist() == [0x3f80, 0xc000]
 
 
 def test_devices():

@@ -131,3 +131,22 @@ def test_bad_arguments_are_named():
         relay.random.threefry_key(-1)
     with pytest.raises(AttributeError, match="no_such"):
         relay.nn.no_such
+
+
+def test_wrong_arguments_are_named():
+    x = relay.var("x", shape=(1, 3, 8, 8))
+    for call, text in ((lambda: relay.nn.conv2d(x, object(), kernel_size=3), "nn.conv2d: weight"),
+                       (lambda: relay.nn.conv2d(x, x, padding="same"), "padding"), (lambda: relay.nn.conv2d(x, x, padding=x), "padding"),
+                       (lambda: relay.nn.conv2d(x, x, strides=object()), "strides"), (lambda: relay.add(x, "text"), "add: rhs"),
+                       (lambda: relay.add(None, x), "add: lhs"), (lambda: relay.nn.softmax(x, axis=[[]]), "axis"),
+                       (lambda: relay.split(x, x), "split"), (lambda: relay.nn.sparse_dense(x, 1), "sparse matrix"),
+                       (lambda: relay.matrix_set_diag(x, x, align=3), "align"), (lambda: relay.Function([x], x, attrs={"a": object()}), "a"),
+                       (lambda: relay.transform.FoldConstant(object()), "fold_qnn"), (lambda: relay.transform.FuseOps([object()]), "fuse_opt_level"),
+                       (lambda: relay.device_copy(x, 3, "cpu"), "device"), (lambda: relay.analysis.well_formed(3), "the program")):
+        with pytest.raises((TypeError, ValueError, tvm.TVMError), match=text):
+            call()
+    loop = []
+    loop.append(loop)
+    for nested in (loop, {"a": loop}, "\udc80"):  # what has no end, and what is no text
+        with pytest.raises(TypeError):
+            relay.Function([x], x, attrs={"a": nested})

@@ -7,6 +7,7 @@ import tempfile
 import time
 
 from ..._load import core
+from ..._wanted import wanted, wrong
 from ...runtime.benchmark import BenchmarkResult
 from ...runtime.module import num_threads
 from ...runtime.ndarray import array
@@ -47,6 +48,8 @@ class GraphModuleDebug(graph_executor.GraphModule):
             if node not in names:
                 raise AttributeError(f"Could not find a node named {node}")
             return names.index(node)
+        if isinstance(node, bool) or not hasattr(node, "__index__"):
+            raise wrong("node", "the name or the number of a node", node)
         if not 0 <= node < len(self._graph["nodes"]):
             raise IndexError(f"the graph has {len(self._graph['nodes'])} nodes, asked for {node}")
         return int(node)
@@ -56,7 +59,7 @@ class GraphModuleDebug(graph_executor.GraphModule):
         index = self._node_index(node)
         self._executor.run_range(0, index + 1)
         value = self._executor.node_output(index, 0)
-        return array(value) if out is None else out.copyfrom(value)
+        return array(value) if out is None else wanted("out", out, core.NDArray, "an NDArray").copyfrom(value)
 
     def _run_per_layer(self):
         """Runs node by node and keeps a copy of every output."""

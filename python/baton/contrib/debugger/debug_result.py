@@ -16,7 +16,7 @@ class ChromeTraceEvent(tuple):
     def __new__(cls, ts, tid, pid, name, ph):
         return super().__new__(cls, (ts, tid, pid, name, ph))
 
-    ts, tid, pid, name, ph = (property(lambda self, i=i: self[i]) for i in range(5))
+    ts, tid, pid, name, ph = (property(lambda self, i=i: self[i], doc=f"Its {each}.") for i, each in enumerate(FIELDS))
 
     def _asdict(self):
         return dict(zip(self.FIELDS, self))

@@ -1,5 +1,6 @@
 """Names with options of fixed types, such as `Executor("graph", {"link-params": True})`."""
 from ..._load import core
+from ..._wanted import mapped, wanted
 
 
 class Registered:
@@ -8,14 +9,14 @@ class Registered:
     KINDS = {}  # name -> {option: (type as TVM calls it, default)}
 
     def __init__(self, name, options=None):
-        known = self._known(name)
+        known = self._known(wanted("name", name, str, "a str"))
         self.name, self.attrs = name, {key: default for key, (_, default) in known.items() if default is not None}
-        for key, value in (options or {}).items():
+        for key, value in mapped("options", options or {}):
             if key not in known:
                 raise core.TVMError(f'Attribute "{key}" is not available on this {type(self).__name__}')
-            wanted, found = known[key][0], "runtime.String" if isinstance(value, str) else "IntImm"
-            if wanted != found or not isinstance(value, (str, int)):
-                raise core.TVMError(f'Attribute "{key}" should have type "{wanted}" but instead found "{found}"')
+            expected, found = known[key][0], "runtime.String" if isinstance(value, str) else "IntImm"
+            if expected != found or not isinstance(value, (str, int)):
+                raise core.TVMError(f'Attribute "{key}" should have type "{expected}" but instead found "{found}"')
             self.attrs[key] = value
 
     @classmethod

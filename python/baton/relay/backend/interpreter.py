@@ -1,14 +1,33 @@
 """Functions of Python made from programs."""
 from ..._load import core
+from ..._wanted import mapped
 from ...ir import GlobalVar, IRModule
 from ...runtime import container, ndarray
 from ...target import require_cpu
 from .. import build_module
 from ..adt import Constructor
-from ..expr import Call, Constant, Expr, RefCreate, Tuple, const, var
+from ..expr import Call, Constant, Expr, RefCreate, Tuple, const, var  # noqa: F401 -- some are names of this module in TVM
 from ..function import Function
 from ..scope_builder import ScopeBuilder
-from .evaluation import ConstructorValue, RefValue, evaluate, to_expr
+
+ConstructorValue, RefValue, Closure = core.ConstructorValue, core.RefValue, core.Closure
+
+
+def _made_again(kind, *parts):
+    return {"ConstructorValue": ConstructorValue, "RefValue": RefValue}[kind](*parts)
+
+
+ConstructorValue.__reduce__ = lambda self: (_made_again, ("ConstructorValue", self.tag, self.fields, self.constructor))
+RefValue.__reduce__ = lambda self: (_made_again, ("RefValue", self.value))
+
+
+def to_expr(arg):
+    """An argument as an expression: Expr, arrays and numbers, tuples of them, values of constructors, references."""
+    if isinstance(arg, Expr):
+        return arg
+    if isinstance(arg, (tuple, list)):
+        return Tuple([to_expr(each) for each in arg])
+    return core.expr_of(arg)
 
 
 class Executor:
@@ -23,16 +42,17 @@ class Executor:
         It takes the parameters that are not bound, by position or name, and returns an NDArray, or a sequence for a tuple.
         Any other expression is run at once. `binds`: values for free variables, {Var: value}.
 
-        Programs with control flow, algebraic types, references, or shapes that are not static: kinds "debug" and "vm" follow
-        them with the values of each call (slow; recursion up to some thousands deep), the others raise NotImplementedError
-        (NotSupported). Values of algebraic types are ConstructorValues, references RefValues.
+        Programs with control flow, algebraic types, references, or shapes that are not static: kinds "debug" and "vm" run
+        them operator by operator with the values of each call (slow; recursion up to 262,144 deep, any depth where the call
+        comes last), the others raise NotImplementedError (NotSupported). Values of algebraic types are ConstructorValues,
+        references RefValues, functions Closures; Python functions may be given where a program takes a function.
         """
         if binds:
             if expr is None:
                 raise ValueError("evaluate: binds are for the free variables of an expression, and none is given")
             if not isinstance(expr, Expr):
                 raise TypeError(f"evaluate: an expression is expected, not {type(expr).__name__}")
-            values = {name: to_expr(value) for name, value in binds.items()}
+            values = {name: to_expr(value) for name, value in mapped("binds", binds, "a dict by Var")}
             expr = Function(expr.params, core.substitute(expr.body, list(values.items())), expr.ret_type, expr.type_params) \
                 if isinstance(expr, Function) else core.substitute(expr, list(values.items()))
         module, is_function = self._module_for(expr)
@@ -83,26 +103,33 @@ class Executor:
 
         return call
 
-    EVALUATES = False  # whether programs with control flow are run, by partial evaluation
+    EVALUATES = False  # whether programs with control flow are run, operator by operator
 
     def _by_evaluation(self, module, names, bound):
         """A Python function that runs main with the values of each call at hand."""
-        params = list(module["main"].params)
-
-        def compute(straight):
-            return Executor._make(self._plain(), straight)()
+        program, params = core.Program(module), list(zip(names, module["main"].params))
+        free = [name for name in names if name not in bound]
 
         def call(*args, **kwargs):
-            given = dict(zip([name for name in names if name not in bound],
-                             _arguments([name for name in names if name not in bound], args, kwargs)))
-            return evaluate(module, params, [bound[name] if name in bound else given[name] for name in names], compute,
-                            self._group)
+            given = {**bound, **dict(zip(free, _arguments(free, args, kwargs)))}
+            return program([self._argument(name, param.checked_type, given[name]) for name, param in params])
 
         return call
 
-    def _plain(self):
-        """A GraphExecutor for parts without control flow."""
-        return GraphExecutor(IRModule(), self.device, self.target)
+    def _argument(self, name, ty, value):
+        """The value of a parameter of type `ty`; numbers and arrays are cast to its dtype."""
+        if isinstance(value, Constant):
+            value = value.data
+        elif isinstance(value, Expr) and not isinstance(value, Tuple):
+            value = self.evaluate(value)
+        fields = value.fields if isinstance(value, Tuple) else value
+        if isinstance(ty, core.TupleType) and isinstance(fields, (tuple, list)) and len(fields) == len(ty.fields):
+            return tuple(self._argument(f"{name}.{i}", each, field) for i, (each, field) in enumerate(zip(ty.fields, fields)))
+        if isinstance(ty, core.TensorType) and not isinstance(value, (ConstructorValue, RefValue, Closure)):
+            if not isinstance(value, ndarray.NDArray) or value.dtype != ty.dtype:
+                value = value.numpy() if isinstance(value, ndarray.NDArray) else value
+                value = ndarray.array(ndarray.as_numpy(value, ty.dtype, f"argument {name}"))
+        return value
 
     def _runner(self, module, params):
         """A function from {name: array} to the list of outputs."""

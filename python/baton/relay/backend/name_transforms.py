@@ -1,19 +1,20 @@
 """Names of things that a build makes."""
 import re
 
+from ..._wanted import listed, wanted
 from ..transform import mangle_module_name
 
 
 def sanitize_name(original_name):
     """Letters, digits and underscores only. ValueError for an empty name."""
-    if not original_name:
+    if not wanted("original_name", original_name, str, "a str"):
         raise ValueError("Name is empty")
     return re.sub(r"[^A-Za-z0-9_]", "_", original_name)
 
 
 def to_c_function_style(original_name):
     """TVMFunctionName: "tvm_" is required in front, which becomes "TVM"."""
-    if not original_name:
+    if not wanted("original_name", original_name, str, "a str"):
         raise ValueError("Name is empty")
     if not original_name.startswith("TVM"):
         raise ValueError("Function not TVM prefixed")
@@ -22,7 +23,7 @@ def to_c_function_style(original_name):
 
 def to_c_variable_style(original_name):
     """tvm_variable_name in lower case."""
-    if not original_name:
+    if not wanted("original_name", original_name, str, "a str"):
         raise ValueError("Name is empty")
     if not original_name.startswith("TVM"):
         raise ValueError("Variable not TVM prefixed")
@@ -47,6 +48,7 @@ def prefix_generated_name(names):
 def _joined(prefix, names):
     if isinstance(names, str):
         names = [names]
+    names = [wanted("a name", each, str, "a str") for each in listed("names", names)]
     if not names or not all(names):
         raise ValueError("Name segments empty")
     return "_".join([prefix, *names])

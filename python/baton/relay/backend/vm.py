@@ -76,7 +76,8 @@ def _entries(mod):
     names = [each.name_hint for each in mod.get_global_vars()]
     if "main" not in names:
         raise ValueError("vm.compile: the module has no function main")
-    called = _called_from(mod, names)
+    calls = core.FunctionCalls(mod)
+    called = {each for name in names for each in calls.callees(name)}
     return ["main"] + [name for name in names if name != "main" and name not in called and _stands_alone(mod[name])]
 
 
@@ -84,21 +85,6 @@ def _stands_alone(function):
     attrs = function.attrs or {}
     return isinstance(function, Function) and not function.type_params and not any(
         key in attrs for key in ("Compiler", "Primitive", "Extern"))
-
-
-def _called_from(mod, names):
-    from ..analysis import post_order_visit
-    from ..expr import GlobalVar
-
-    called = set()
-
-    def visit(node):
-        if isinstance(node, GlobalVar):
-            called.add(node.name_hint)
-
-    for name in names:
-        post_order_visit(mod[name], visit)
-    return called
 
 
 class VMExecutor(Executor):

@@ -1,15 +1,14 @@
 """Patterns over dataflow graphs: what matches is found, cut out as functions, or rewritten."""
-from ..._ffi_names import Node, Object
+import inspect
+
+from ..._ffi_names import Node, Object, register_object
 from ..._load import core, not_provided
+from ..._wanted import listed, mapped, wanted, wrong
 
 DFPattern = core.DFPattern
 Expr = core.RelayExpr
 get = core.get_op
-
-
-def register_df_node(type_key=None):
-    """Class decorator: keeps the class as it is. Patterns are made by the functions of this module."""
-    return type_key if isinstance(type_key, type) else lambda cls: cls
+register_df_node = register_object
 
 
 def wildcard():
@@ -39,7 +38,7 @@ def is_op(op_name):
 
 def is_tuple(fields):
     """Matches a tuple; any when `fields` is None."""
-    return core.df_tuple(None if fields is None else list(fields))
+    return core.df_tuple(None if fields is None else listed("fields", fields, "a list of patterns"))
 
 
 def is_tuple_get_item(tuple_value, index=None):
@@ -69,12 +68,12 @@ def has_dtype(dtype, pattern=None):
 
 def has_shape(shape, pattern=None):
     """Matches tensors of this shape."""
-    return core.df_shape(pattern or wildcard(), [_extent(each) for each in shape])
+    return core.df_shape(pattern or wildcard(), [_extent(each) for each in listed("shape", shape)])
 
 
 def has_attr(attrs, pattern=None):
     """Matches calls, operators and functions with these attributes."""
-    return (pattern or wildcard()).has_attr(attrs)
+    return core.df_attr(pattern or wildcard(), dict(mapped("attrs", attrs)))
 
 
 def dominates(parent, path, child):
@@ -97,7 +96,7 @@ def partition(pattern, expr, attrs=None, check=None):
     check : callable, optional
         Asked with the root of each match; a match for which it is false stays as it is.
     """
-    return core.df_partition(pattern, expr, dict(attrs or {}), check)
+    return core.df_partition(pattern, expr, dict(mapped("attrs", attrs or {})), check)
 
 
 def rewrite(callbacks, expr, mod=None):
@@ -106,9 +105,9 @@ def rewrite(callbacks, expr, mod=None):
     `mod` is where types of global functions are looked up, for callbacks that require types. UsageError when the program
     still changes after 100 rounds.
     """
-    callbacks = [callbacks] if isinstance(callbacks, DFPatternCallback) else list(callbacks)
+    callbacks = [callbacks] if isinstance(callbacks, DFPatternCallback) else listed("callbacks", callbacks)
     for each in callbacks:
-        if each.pattern is None:
+        if wanted("a callback", each, DFPatternCallback, "a DFPatternCallback").pattern is None:
             raise ValueError(f"{type(each).__name__} has no pattern")
     return core.df_rewrite(callbacks, expr, mod)
 
@@ -147,11 +146,15 @@ class DFPatternCallback:
 
 
 def _extent(value):
-    return None if type(value).__name__ == "Any" else int(value)
+    if type(value).__name__ == "Any":
+        return None
+    if not hasattr(value, "__int__"):
+        raise wrong("an extent of shape", "an int or Any", value)
+    return int(value)
 
 
 def _as_patterns(patterns):
-    return None if patterns is None else list(patterns)
+    return None if patterns is None else listed("args", patterns, "a list of patterns")
 
 
 class _Kind(type):
@@ -165,7 +168,14 @@ class _Kind(type):
 
 
 def _kind(name, make, doc):
-    return _Kind(name, (), {"make": staticmethod(make), "__doc__": doc, "__module__": __name__})
+    """The class `name`: `make` makes its patterns, and gives it its signature."""
+    signature = inspect.signature(make)
+
+    def checked(*args, **kwargs):
+        return make(*signature.bind(*args, **kwargs).args)
+
+    checked.__doc__ = f"Makes the pattern, as the class does: {doc}"
+    return _Kind(name, (), {"make": staticmethod(checked), "__doc__": doc, "__module__": __name__, "__signature__": signature})
 
 
 WildcardPattern = _kind("WildcardPattern", wildcard, "Anything.")
@@ -178,7 +188,7 @@ LetPattern = _kind("LetPattern", is_let, "A let.")
 IfPattern = _kind("IfPattern", is_if, "An if.")
 TuplePattern = _kind("TuplePattern", is_tuple, "A tuple.")
 TupleGetItemPattern = _kind("TupleGetItemPattern", is_tuple_get_item, "An item of a tuple.")
-AltPattern = _kind("AltPattern", core.df_alt, "The left pattern, else the right.")
+AltPattern = _kind("AltPattern", lambda left, right: core.df_alt(left, right), "The left pattern, else the right.")
 TypePattern = _kind("TypePattern", lambda pattern, ttype: has_type(ttype, pattern), "A pattern and a type.")
 ShapePattern = _kind("ShapePattern", lambda pattern, shape: has_shape(shape, pattern), "A pattern and a shape.")
 DataTypePattern = _kind("DataTypePattern", lambda pattern, dtype: has_dtype(dtype, pattern), "A pattern and an element type.")
@@ -225,14 +235,54 @@ DFPattern.__call__ = _called
 DFPattern.__or__ = lambda self, other: core.df_alt(self, other)
 DFPattern.__add__, DFPattern.__sub__ = _binary("add"), _binary("subtract")
 DFPattern.__mul__, DFPattern.__truediv__ = _binary("multiply"), _binary("divide")
-DFPattern.has_attr = lambda self, attrs: core.df_attr(self, dict(attrs))
-DFPattern.has_type = lambda self, ttype: has_type(ttype, self)
-DFPattern.has_dtype = lambda self, dtype: has_dtype(dtype, self)
-DFPattern.has_shape = lambda self, shape: has_shape(shape, self)
-DFPattern.match = lambda self, expr: match(self, expr)
-DFPattern.partition = lambda self, expr, attrs=None, check=None: partition(self, expr, attrs, check)
-DFPattern.dominates = lambda self, parent, path=None: dominates(parent, path or wildcard(), self)
-DFPattern.optional = lambda self, option_constructor: self | option_constructor(self)
+
+
+def _method(function, doc):
+    """Makes a function a method of patterns."""
+    function.__doc__ = doc
+    setattr(DFPattern, function.__name__.strip("_"), function)
+
+
+def _has_attr(self, attrs):
+    return has_attr(attrs, self)
+
+
+def _has_type(self, ttype):
+    return has_type(ttype, self)
+
+
+def _has_dtype(self, dtype):
+    return has_dtype(dtype, self)
+
+
+def _has_shape(self, shape):
+    return has_shape(shape, self)
+
+
+def _match(self, expr):
+    return match(self, expr)
+
+
+def _partition(self, expr, attrs=None, check=None):
+    return partition(self, expr, attrs, check)
+
+
+def _dominates(self, parent, path=None):
+    return dominates(parent, path or wildcard(), self)
+
+
+def _optional(self, option_constructor):
+    return self | option_constructor(self)
+
+
+_method(_has_attr, "This, with attributes: a dict of values by name.")
+_method(_has_type, "This, of a type.")
+_method(_has_dtype, "This, of an element type: a str.")
+_method(_has_shape, "This, of a shape: ints, or Any.")
+_method(_match, "Whether `expr` matches this.")
+_method(_partition, "partition() by this.")
+_method(_dominates, "dominates() with this as the child; `path` is anything when None.")
+_method(_optional, "This, or what `option_constructor`, a function of patterns, makes around it.")
 
 
 def __getattr__(name):

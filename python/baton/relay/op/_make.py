@@ -1,8 +1,10 @@
 """Makes builders of operators: from their signatures in TVM (_signatures.py), or from the operators' own blocks."""
 import inspect
+import re
 
 from ..._load import core, not_provided
 from ..._signature import signature_of
+from ..._wanted import listed
 from ..expr import Call, Constant, Expr, TupleWrapper, as_expr
 from . import _signatures
 
@@ -32,6 +34,28 @@ _RESULTS = {
     "vision.non_max_suppression": lambda given: 2 if given["return_indices"] else None,
     **{"random." + each: lambda given: 2 for each in ("multinomial", "normal", "threefry_generate", "threefry_split", "uniform")},
 }
+# What a parameter of that name is where the operator's own block does not say it.
+_ANYWHERE = {
+    "data": "the tensor",
+    "x": "the tensor",
+    "op_name": "the operator, such as \"nn.conv2d\"",
+    "level": "of several registrations the one of the highest level counts",
+    "axis": "an int, a list of them, or None for all",
+    "keepdims": "whether these axes stay, with extent 1",
+    "exclude": "whether `axis` names the axes that stay instead",
+    "unbiased": "whether sums are divided by n - 1 instead of n",
+    "dtype": "the element type of the result, a str",
+    "layout": "the order of the axes of `data`, such as \"NCHW\"",
+    "out_layout": "that of the result; \"\": the same",
+    "shape": "extents: a list, or an expression where the operator allows it",
+    "key": "the state of the generator, ten uint64",
+    "scale": "that of `x`, a float32 expression",
+    "zero_point": "that of `x`, an int32 expression",
+    "input_scale": "a float32 expression",
+    "input_zero_point": "an int32 expression",
+    "output_scale": "that of the result, a float32 expression",
+    "output_zero_point": "that of the result, an int32 expression",
+}
 _facts, _builders, _texts = {}, {}, {}
 
 
@@ -57,9 +81,26 @@ def call(name, operands, given=None, /, **attrs):
     """
     expects = facts(name)[1]
     values = {each: _attribute(value, expects.get(each, "")) for each, value in attrs.items() if value is not None}
-    made = Call(core.get_op(name), [as_expr(each) for each in operands], core.make_attrs(name, values))
-    size = _RESULTS[name](given) if given is not None and name in _RESULTS else None
+    operands = [_operand(name, number, each) for number, each in enumerate(operands)]
+    made = Call(core.get_op(name), operands, core.make_attrs(name, values))
+    size = _result_count(name, given) if given is not None and name in _RESULTS else None
     return made if size is None else TupleWrapper(made, size)
+
+
+def _result_count(name, given):
+    try:
+        return _RESULTS[name](given)
+    except TypeError as why:
+        raise TypeError(f"{name}: it cannot be seen how many results there are: {why}") from why
+
+
+def _operand(name, number, value):
+    """An operand as an expression. What cannot be one is refused with the name of the operand."""
+    try:
+        return as_expr(value)
+    except (TypeError, ValueError, OverflowError, core.TVMError) as why:
+        names = facts(name)[0]
+        raise TypeError(f"{name}: {names[min(number, len(names) - 1)]} is an expression or an array: {why}") from why
 
 
 def _attribute(value, expects):
@@ -83,7 +124,10 @@ def _element(value):
 
 def _sides(padding, rank, what):
     """Before and after along each of `rank` axes, from one number, one for each axis, or all."""
-    padding = [padding] if isinstance(padding, int) else [int(each) for each in padding]
+    padding = [padding] if isinstance(padding, int) else listed("padding", padding, "an int or a list")
+    if not all(hasattr(each, "__int__") and not isinstance(each, Expr) for each in padding):
+        raise TypeError("padding is ints")
+    padding = [int(each) for each in padding]
     if len(padding) == 2 * rank:
         return padding
     if len(padding) == rank:
@@ -94,6 +138,14 @@ def _sides(padding, rank, what):
 
 
 def _fitted(op, name, value, signature):
+    """_fit(), whose errors name the argument."""
+    try:
+        return _fit(op, name, value, signature)
+    except (TypeError, ValueError) as why:
+        raise type(why)(str(why) if name in str(why) else f"{op}: {name}: {why}") from why
+
+
+def _fit(op, name, value, signature):
     """An argument as the attribute `name`: numbers repeated where TVM repeats them, padding on all sides."""
     strides = signature.parameters.get("strides")
     default = signature.parameters[name].default
@@ -108,13 +160,34 @@ def _fitted(op, name, value, signature):
     return value
 
 
-def _named(function, name, signature, op):
+def _explained(doc, parameters, op=None, operands=None):
+    """`doc`, and lines for the parameters it does not name: what the operator's block says of them, or what they are anywhere.
+
+    `operands`: names of the operands where the block has others (TVM's own lists of arguments are not all in the order of calls).
+    """
+    docs = dict(_ANYWHERE)
+    if op is not None:
+        inputs, attrs = core.op_signature(op)
+        names = operands or [each[0] for each in inputs]
+        docs.update({name: each[1] for name, each in zip(names, inputs) if each[1]})
+        docs.update({each[0]: each[3] for each in attrs if each[3]})
+    lines = [f"{each}: {docs[each]}" for each in parameters if each in docs and not re.search(rf"\b{each}\b", doc)]
+    return "\n".join([inspect.cleandoc(doc), "", *lines]) if lines else doc
+
+
+def explain(module, prefix=""):
+    """Lets the docstrings of the builders that a module defines say what each parameter is."""
+    for name, build in module.items():
+        if inspect.isfunction(build) and build.__module__ == module["__name__"] and not name.startswith("_"):
+            op = _NAMED_OTHERWISE.get(prefix + name, prefix + name)
+            code = build.__code__
+            build.__doc__ = _explained(build.__doc__, code.co_varnames[:code.co_argcount], op if op in NAMES else None)
+
+
+def _named(function, name, signature, op, operands):
     function.__name__ = function.__qualname__ = name
     function.__signature__ = signature
-    inputs, attrs = core.op_signature(op)
-    docs = {**{each[0]: each[1] for each in inputs}, **{each[0]: each[3] for each in attrs}}
-    lines = [f"{each}: {docs[each]}" for each in signature.parameters if docs.get(each)]
-    function.__doc__ = "\n".join([core.get_op(op).description, "", *lines])
+    function.__doc__ = _explained(core.get_op(op).description, signature.parameters, op, operands)
     return function
 
 
@@ -131,7 +204,7 @@ def from_signature(op, text):
         return call(op, [given[each] for each in operands], given,
                     **{each: _fitted(op, each, given[each], signature) for each in attrs if given[each] is not None})
 
-    return _named(build, text.split("(")[0], signature, op)
+    return _named(build, text.split("(")[0], signature, op, operands)
 
 
 def builder(name):
@@ -157,7 +230,7 @@ def builder(name):
                 values[each] = value
         return call(name, [given[each] for each in operands], given, **values)
 
-    _builders[name] = _named(build, name.rsplit(".", 1)[-1], signature, name)
+    _builders[name] = _named(build, name.rsplit(".", 1)[-1], signature, name, operands)
     return _builders[name]
 
 

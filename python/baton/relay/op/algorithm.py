@@ -12,3 +12,6 @@ def topk(data, k=1, axis=-1, ret_type="both", is_ascend=False, dtype="int32"):
         return _make.call("dyn.topk", [data, k], given, axis=axis, ret_type=ret_type, is_ascend=is_ascend, dtype=dtype)
     count = count[0] if isinstance(count, list) else count
     return _make.call("topk", [data], given, k=count, axis=axis, ret_type=ret_type, is_ascend=is_ascend, dtype=dtype)
+
+
+_make.explain(globals())

@@ -1,13 +1,15 @@
 """Operators one by one: finding, registering and marking them. What TVM has in relay.op.op."""
 from ..._load import core, not_provided
-from ...ir.op import OpPattern, register_op_attr
 from ..._signature import signature_of
+from ...ir.op import OpPattern, register_op_attr
+from . import _make
 
 get = core.get_op
 
 
 def register(op_name, describe=""):
     """Makes an operator of that name, which is typed as its type relation says and has no kernel. UsageError when there is one.
+    `describe` says what it does.
 
     Say more by the methods of what get(op_name) returns (add_type_rel, set_num_inputs, add_argument, ..).
     """
@@ -15,12 +17,12 @@ def register(op_name, describe=""):
 
 
 def register_stateful(op_name, stateful, level=10):
-    """Whether calls of an operator that register() has made may be merged, folded or dropped."""
+    """Calls of an operator that register() has made and that is `stateful` may not be merged, folded or dropped."""
     register_op_attr(op_name, "TOpIsStateful", stateful, level)
 
 
 def register_pattern(op_name, pattern, level=10):
-    """How an operator that register() has made may be fused: an OpPattern."""
+    """How an operator that register() has made may be fused: `pattern`, an OpPattern."""
     register_op_attr(op_name, "TOpPattern", pattern, level)
 
 
@@ -47,7 +49,7 @@ def register_convert_op_layout(op_name, convert_layout=None, level=10):
 
 
 def register_fake_quantization_to_integer(op_name, func=None, level=10):
-    """f(expr, type_map) -> [expression, affine type]: rules of FakeQuantizationToInteger are C++ in Baton, so this raises
+    """`func` is f(expr, type_map) -> [expression, affine type]: rules of FakeQuantizationToInteger are C++ in Baton, so this raises
     NotImplementedError."""
     return register_op_attr(op_name, "FTVMFakeQuantizationToInteger", func, level)
 
@@ -75,7 +77,7 @@ def register_gradient(op_name, fgradient=None, level=10):
 
 
 def register_external_compiler(op_name, fexternal=None, level=10):
-    """Gives the operator the attribute FTVMExternalCompiler, which is kept and can be read."""
+    """Gives the operator the attribute FTVMExternalCompiler, `fexternal`, which is kept and can be read."""
     return register_op_attr(op_name, "FTVMExternalCompiler", fexternal, level)
 
 
@@ -85,7 +87,7 @@ def _needs_te(name, signature):
                                   "they are generated from the operators' own definitions")
 
     refuse.__name__ = refuse.__qualname__ = name
-    refuse.__doc__ = "Raises NotImplementedError: TVM describes kernels with te, which Baton does not have."
+    refuse.__doc__ = f"{name}{signature} raises NotImplementedError: TVM describes kernels with te, which Baton does not have."
     refuse.__signature__ = signature_of(name + signature)
     return refuse
 
@@ -107,8 +109,6 @@ def call_lowered(*args):
 
 def debug(expr, debug_func=None):
     """`expr`, which `debug_func(value)` is shown when the program runs. Executors of Baton pass it over."""
-    from . import _make
-
     name = ""
     if debug_func is not None:
         from ...registry import register_func
@@ -142,6 +142,9 @@ class OpImplementation(_NeedsTe):
 
 class OpSpecialization(_NeedsTe):
     """Ways to compute an operator under a condition, in TVM: NotImplementedError when made."""
+
+
+_make.explain(globals())
 
 
 def __getattr__(name):

@@ -44,3 +44,6 @@ def mean_variance(data, axis=None, keepdims=False, exclude=False, unbiased=False
 def mean_std(data, axis=None, keepdims=False, exclude=False):
     """(mean, standard deviation) along `axis`."""
     return _mean_and(lambda kept: sqrt(variance(data, axis, keepdims, exclude, False, kept)), data, axis, keepdims, exclude)
+
+
+_make.explain(globals())

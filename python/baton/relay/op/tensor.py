@@ -8,7 +8,7 @@ __getattr__, __dir__ = _make.fill(globals(), "TENSOR")
 
 
 def device_copy(data, src_device, dst_device):
-    """A copy of `data` from one device to another: Devices, names of them ("cuda") or VirtualDevices."""
+    """A copy of `data` from src_device to dst_device: Devices, names of them ("cuda") or VirtualDevices."""
     return _make.call("device_copy", [data], src_virtual_device=as_virtual_device(src_device),
                       dst_virtual_device=as_virtual_device(dst_device))
 
@@ -38,10 +38,13 @@ def concatenate(data, axis):
 
 
 def copy_shape_func(attrs, inputs, _):
-    """Shape functions are written in te, which Baton does not have: NotImplementedError."""
+    """Shape functions f(attrs, inputs, _) are written in te, which Baton does not have: NotImplementedError."""
     raise NotImplementedError("copy_shape_func: shape functions are computed with te, which Baton does not have")
 
 
 def script(pyfunc):
-    """The hybrid script of te, which Baton does not have: NotImplementedError."""
+    """Makes `pyfunc` a hybrid script of te, which Baton does not have: NotImplementedError."""
     raise NotImplementedError("script: hybrid scripts are compiled with te, which Baton does not have")
+
+
+_make.explain(globals())

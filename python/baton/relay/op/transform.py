@@ -39,7 +39,7 @@ def broadcast_to(data, shape):
 def collapse_sum_to(data, shape):
     """The sums of `data` that give `shape` (a list or an expression): what broadcast_to is undone by in gradients."""
     extents = known(shape)
-    operand = shape if isinstance(shape, Expr) else const(list(shape), "int64")
+    operand = shape if isinstance(shape, Expr) else const(_as_list(shape), "int64")
     return call("collapse_sum_to", [data, operand], shape=extents)
 
 
@@ -66,6 +66,8 @@ def gather(data, axis, indices):
 def matrix_set_diag(data, diagonal, k=0, align="RIGHT_LEFT"):
     """`data` with these diagonals: number `k`, or those from k[0] to k[1]. align: where short ones stand, upper and lower."""
     k1, k2 = (k[0], k[-1]) if isinstance(k, (list, tuple)) else (k, k)
+    if align not in ("LEFT_LEFT", "LEFT_RIGHT", "RIGHT_LEFT", "RIGHT_RIGHT"):
+        raise ValueError(f"matrix_set_diag: align is such as \"RIGHT_LEFT\", not {align!r}")
     upper, lower = align.split("_")
     return call("matrix_set_diag", [data, diagonal], k1=k1, k2=k2, super_diag_right_align=upper == "RIGHT",
                 sub_diag_right_align=lower == "RIGHT")
@@ -158,5 +160,11 @@ def tile(data, reps):
 
 
 def unique(data, is_sorted=True, return_counts=False):
-    """The different elements of a vector, where they first stood, how they map back, and how many there are."""
+    """The different elements of a vector, where they first stood, how they map back, and how many there are.
+
+    is_sorted: whether they come in order; return_counts: a fifth result, how often each is there.
+    """
     return call("unique", [data], {"return_counts": return_counts}, sorted=is_sorted, return_counts=return_counts)
+
+
+_make.explain(globals())

@@ -10,7 +10,7 @@ from ..analysis import free_vars
 from ..expr import Call, Constant, GlobalVar, If, Let, RefCreate, RefRead, RefWrite, Tuple, TupleGetItem, Var
 from ..adt import Match, PatternConstructor, PatternTuple, PatternVar
 from ..function import Function
-from ..transform import FoldConstant, InferType
+from ..transform import InferType
 
 OUTPUT_VAR_NAME = "_py_out"
 _PREAMBLE = "from baton.relay.testing.py_converter import Runtime as _Runtime\n_run = _Runtime({table})\n"
@@ -29,10 +29,8 @@ class Runtime:
 
     def constructor(self, number, *fields):
         """A value of a data type."""
-        from ..backend.interpreter import ConstructorValue
-
         made = self._table[number]
-        return ConstructorValue(made.tag, list(fields), made)
+        return core.ConstructorValue(made.tag, list(fields), made)
 
     def is_made_by(self, number, value):
         """Whether a value of a data type was made by that constructor."""
@@ -48,9 +46,7 @@ class Runtime:
     @staticmethod
     def ref(value):
         """A cell."""
-        from ..backend.interpreter import RefValue
-
-        return RefValue(value)
+        return core.RefValue(value)
 
     @staticmethod
     def write(ref, value):
@@ -70,22 +66,7 @@ class Runtime:
 
     def operator(self, number, *arguments):
         """A call of an operator, evaluated."""
-        call = self._table[number]
-        made = Call(call.op, [_as_constants(each) for each in arguments], call.attrs)
-        body = FoldConstant()(InferType()(IRModule.from_expr(Function([], made))))["main"].body
-        return _from_constants(body, call.op)
-
-
-def _as_constants(value):
-    return Constant(value) if isinstance(value, core.NDArray) else Tuple([_as_constants(each) for each in value])
-
-
-def _from_constants(expr, op):
-    if isinstance(expr, Constant):
-        return expr.data
-    if isinstance(expr, Tuple):
-        return Runtime.tuple(*(_from_constants(each, op) for each in expr.fields))
-    raise NotImplementedError(f"run_as_python: operator {op.name} cannot be evaluated alone")
+        return core.evaluate_call(self._table[number], list(arguments))
 
 
 class _Converter:

@@ -1,6 +1,7 @@
 """Passes: one function per pass that is registered in C++, which makes it."""
 from ..._load import core, not_provided
 from ..._signature import signature_of
+from ..._wanted import listed, wanted
 from ...ir.transform import ModulePass, Pass, PassContext, PassInfo, PrintIR, Sequential, decorate_pass, module_pass
 
 FunctionPass = core.Pass
@@ -61,7 +62,7 @@ def MergeComposite(pattern_table):
     """
     if isinstance(pattern_table, str):
         return core.make_pass("MergeComposite", {"pattern_table": pattern_table})
-    return core.merge_composite(list(pattern_table))
+    return core.merge_composite(listed("pattern_table", pattern_table, "a name or a list"))
 
 
 def EliminateCommonSubexpr(fskip=None):
@@ -71,11 +72,15 @@ def EliminateCommonSubexpr(fskip=None):
 
 def InlineCompilerFunctionsBoundTo(global_vars):
     """Makes a pass that puts the bodies of these functions, and of composite functions in them, where they are called."""
-    names = [each if isinstance(each, str) else each.name_hint for each in global_vars]
+    names = [each if isinstance(each, str) else wanted("a global variable", each, core.GlobalVar, "a GlobalVar or a str").name_hint
+             for each in listed("global_vars", global_vars)]
     return core.make_pass("InlineCompilerFunctionsBoundTo", {"global_vars": names})
+
+
 def _for_targets(name):
     """The function that makes pass `name` for the targets of a CompilationConfig."""
     def make(config):
+        wanted("config", config, core.CompilationConfig, "a CompilationConfig")
         return core.make_pass(name, {"targets": [each.text for each in config.primitive_targets], "host": config._host,
                                      "fallback_device_type": config.default_primitive_virtual_device.device_type})
 
@@ -88,7 +93,7 @@ PlanDevices, AnnotateMemoryScope = _for_targets("PlanDevices"), _for_targets("An
 
 
 def build_config(opt_level=2, required_pass=None, disabled_pass=None, trace=None):
-    """A PassContext, as older scripts make it. `trace` had a meaning before instruments: NotImplementedError when given."""
+    """A PassContext (opt_level, required_pass, disabled_pass), as older scripts make it. `trace` had a meaning before instruments: NotImplementedError when given."""
     if trace is not None:
         raise NotImplementedError("build_config: trace is gone since TVM 0.8; use PassContext(instruments=[...])")
     return PassContext(opt_level=opt_level, required_pass=required_pass, disabled_pass=disabled_pass)
@@ -104,13 +109,15 @@ def recast(expr, dtype, out_dtype, ops=None, skip_layers=None):
     made = core.make_pass("recast", {"dtype": dtype, "out_dtype": out_dtype, "ops": ops or ["nn.conv2d"],
                                      "skip_layers": skip_layers or []})(mod)
     return made if mod is expr else made["main"]
+
+
 class LayoutConfig:
     """Used with `with`: ConvertLayout leaves the nn.conv2d of these numbers alone, counted from 0 as it meets them."""
 
     current = None
 
     def __init__(self, skip_layers=None):
-        self.skip_layers = list(skip_layers or [])
+        self.skip_layers = listed("skip_layers", skip_layers or [])
 
     def check_skip(self):
         """Counts one convolution; whether it is to be skipped."""
@@ -128,6 +135,8 @@ class LayoutConfig:
     def __exit__(self, *exception):
         LayoutConfig.current = self._outer
         core.exit_layout_config()
+
+
 def gradient(expr, mod=None, mode="higher_order"):
     """The function that returns `(result, (gradient by each parameter, ...))`.
 
@@ -159,12 +168,14 @@ def to_cps(func, mod=None):
     return core.to_cps(func, mod)
 
 
+def ToCPS(expr, mod=None):  # noqa: N802
+    """to_cps(), by the name of the pass."""
+    return to_cps(expr, mod)
+
+
 def un_cps(func):
     """A function in continuation-passing style as one that returns its result."""
     return core.un_cps(func)
-
-
-ToCPS = to_cps
 
 
 def Defunctionalization(func, mod):  # noqa: N802
@@ -190,7 +201,7 @@ def InferTypeLocal(expr):  # noqa: N802
 
 def FoldConstantExpr(expr, mod, fold_qnn=False):  # noqa: N802
     """The expression `expr` with what is constant computed. mod: the functions that it calls."""
-    module = mod.copy()
+    module = wanted("mod", mod, core.IRModule, "an IRModule").copy()
     module["_folded"] = expr if isinstance(expr, core.Function) else core.Function(core.free_vars(expr), expr)
     folded = FoldConstant(fold_qnn)(InferType()(module))["_folded"]
     return folded if isinstance(expr, core.Function) else folded.body

@@ -7,10 +7,16 @@ __getattr__, __dir__ = _make.fill(globals(), "ANNOTATION", "annotation.")
 
 
 def on_device(body, device, constrain_result=False, constrain_body=True):
-    """`body` lives on `device`: a Device, its name ("cuda") or a VirtualDevice; with constrain_result so does the result."""
+    """`body` lives on `device`: a Device, its name ("cuda") or a VirtualDevice; with constrain_result so does the result.
+
+    constrain_body: False leaves it open where `body` is computed.
+    """
     return _make.builder("on_device")(body, as_virtual_device(device), constrain_result, constrain_body)
 
 
 def function_on_device(function, param_devices, result_device):
-    """`function` with places for its parameters and its result."""
+    """`function` with places for its parameters and its result: param_devices, one each, and result_device, as for on_device."""
     return core.with_devices(function, [as_virtual_device(each) for each in param_devices], as_virtual_device(result_device))
+
+
+_make.explain(globals(), "annotation.")

@@ -34,3 +34,6 @@ resize1d, resize2d, resize3d = (_resize(_each) for _each in (1, 2, 3))
 def affine_grid(data, target_shape=None):
     """The places of an output of `target_shape` (height, width) in the input, by affine maps of shape (batch, 2, 3)."""
     return call("image.affine_grid", [data], target_shape=target_shape)
+
+
+_make.explain(globals(), "image.")

@@ -18,7 +18,7 @@ def alloc_tensor(storage, offset, shape, dtype="float32", assert_shape=None):
 
 
 def alloc_storage(size, alignment, device, dtype_hint="float32"):
-    """Memory of `size` bytes (an expression) on a device."""
+    """Memory of `size` bytes (an expression) on a device, aligned to `alignment` bytes; dtype_hint: what will be in it."""
     return call("memory.alloc_storage", [size, alignment], dtype=dtype_hint, virtual_device=as_virtual_device(device))
 
 
@@ -46,3 +46,6 @@ def to_tuple_type(ty, exprs):
         return Tuple([build(field, rest) for field in each.fields]) if isinstance(each, TupleType) else next(rest)
 
     return build(ty, iter(exprs))
+
+
+_make.explain(globals(), "memory.")

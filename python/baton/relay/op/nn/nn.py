@@ -1,4 +1,5 @@
 """Operators of neural networks."""
+from ...._wanted import listed
 from ...expr import Constant, Expr, TupleWrapper, const
 from .. import _make
 from .._make import call, known
@@ -12,7 +13,7 @@ def __getattr__(name):
 
 
 def dropout_raw(data, rate=0.5):
-    """nn.dropout as it is: the call, whose two results are the data (scaled, some of it zero) and the mask."""
+    """nn.dropout as it is: the call, whose two results are the data (scaled, some of it zero at `rate`) and the mask."""
     return call("nn.dropout", [data], rate=rate)
 
 
@@ -70,16 +71,19 @@ def _sparse_parts(matrix):
     """(data, indices, indptr), expressions, of a tuple of them or of a scipy matrix in CSR or BSR form."""
     if hasattr(matrix, "indptr"):
         matrix = (matrix.data, matrix.indices, matrix.indptr)
-    return [each if isinstance(each, Expr) else const(each) for each in matrix]
+    parts = listed("a sparse matrix", matrix, "(data, indices, indptr) or a scipy matrix")
+    if len(parts) != 3:
+        raise ValueError(f"a sparse matrix is (data, indices, indptr), not {len(parts)} parts")
+    return [each if isinstance(each, Expr) else const(each) for each in parts]
 
 
 def sparse_dense(dense_mat, sparse_mat, sparse_lhs=False):
-    """dense_mat times the transposed sparse matrix, or the other way round: (data, indices, indptr) or a scipy matrix."""
+    """dense_mat times the transposed sparse_mat: (data, indices, indptr) or a scipy matrix. sparse_lhs: the other way round."""
     return call("nn.sparse_dense", [dense_mat, *_sparse_parts(sparse_mat)], sparse_lhs=sparse_lhs)
 
 
 def sparse_add(dense_mat, sparse_mat):
-    """dense_mat plus a sparse matrix: (data, indices, indptr) or a scipy matrix."""
+    """dense_mat plus sparse_mat: (data, indices, indptr) or a scipy matrix."""
     return call("nn.sparse_add", [dense_mat, *_sparse_parts(sparse_mat)])
 
 
@@ -99,3 +103,6 @@ def conv2d_backward_weight(grad, data, strides=(1, 1), padding=(0, 0), dilation=
 def bitpack(data, bits=1, pack_axis=1, bit_axis=2, pack_type="uint32", name="BitPack"):
     """The lowest `bits` bits of the elements along `pack_axis` put together into `pack_type`, one such along `bit_axis` each."""
     return call("nn.bitpack", [data], bits=bits, pack_axis=pack_axis, bit_axis=bit_axis, pack_type=pack_type, name=name)
+
+
+_make.explain(globals(), "nn.")

@@ -1,10 +1,11 @@
 """Padding in its long form."""
+from ...._wanted import listed
 
 
 def _get_pad_tuple(padding, rank):
-    if isinstance(padding, int):
-        return (padding,) * (2 * rank)
-    padding = tuple(padding)
+    if hasattr(padding, "__index__") and not hasattr(padding, "__len__"):
+        return (int(padding),) * (2 * rank)
+    padding = tuple(listed("padding", padding, "an int or a list"))
     if len(padding) == rank:
         return padding * 2
     if len(padding) == 2 * rank:
@@ -13,16 +14,15 @@ def _get_pad_tuple(padding, rank):
 
 
 def get_pad_tuple1d(padding):
-    """(before, after), from one number or those."""
-    padding = tuple(padding) if isinstance(padding, (list, tuple)) else (padding,)
+    """(before, after), from `padding`: one number or those."""
     return _get_pad_tuple(padding, 1)
 
 
 def get_pad_tuple2d(padding):
-    """(top, left, bottom, right), from one number, (height, width) or those."""
+    """(top, left, bottom, right), from `padding`: one number, (height, width) or those."""
     return _get_pad_tuple(padding, 2)
 
 
 def get_pad_tuple3d(padding):
-    """(front, top, left, back, bottom, right), from one number, three or those."""
+    """(front, top, left, back, bottom, right), from `padding`: one number, three or those."""
     return _get_pad_tuple(padding, 3)

@@ -1,6 +1,7 @@
 """Operators that make random numbers: Threefry, whose state is a tensor of ten uint64."""
 import numpy as np
 
+from ...._wanted import listed
 from ....runtime import ndarray as nd
 from ...expr import Constant, Expr, TupleWrapper, const
 from .. import _make
@@ -17,7 +18,10 @@ def threefry_key(seed):
         if not 0 <= seed < 1 << 256:
             raise ValueError(f"threefry_key: a seed is a number from 0 to 2**256 - 1, not {seed}")
     else:
-        words = [int(each) for each in seed]
+        words = listed("seed", seed, "an int, or the ten numbers of a state")
+        if not all(hasattr(each, "__index__") for each in words):
+            raise TypeError("threefry_key: the numbers of a state are ints")
+        words = [int(each) for each in words]
         if len(words) != 10:
             raise ValueError(f"threefry_key: a state is ten numbers, not {len(words)}")
     return const(np.array(words, dtype="uint64"))
@@ -41,3 +45,6 @@ def uniform(key, shape, dtype="float32", low=0.0, high=1.0):
 def normal(key, shape, dtype="float32", mean=0.0, scale=1.0):
     """(the next state, normally distributed numbers)."""
     return _numbers("random.normal", key, shape, dtype, mean, scale)
+
+
+_make.explain(globals(), "random.")

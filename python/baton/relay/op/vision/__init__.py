@@ -38,6 +38,8 @@ def all_class_non_max_suppression(boxes, scores, max_output_boxes_per_class=-1, 
                 output_format=output_format)
 
 
+_make.explain(globals(), "vision.")
+
 
 def __getattr__(name):
     return _GETATTR(name)

@@ -7,7 +7,7 @@ __getattr__, __dir__ = _make.fill(globals(), "VM", "vm.")
 
 
 def shape_of(expr):
-    """The extents of a tensor, as int64."""
+    """The extents of `expr`, a tensor, as int64."""
     return call("vm.shape_of", [expr], dtype="int64")
 
 
@@ -17,5 +17,9 @@ def reshape_tensor(data, shape, newshape):
 
 
 def shape_func(func, inputs, outputs, is_inputs):
-    """TVM's own operator for compiled shape functions, which Baton does not have: NotImplementedError."""
+    """TVM's shape_func(func, inputs, outputs, is_inputs), for compiled shape functions, which Baton does not have:
+    NotImplementedError."""
     raise NotImplementedError("vm.shape_func: shape functions are computed with te, which Baton does not have")
+
+
+_make.explain(globals(), "vm.")
