@@ -26,8 +26,8 @@
 namespace baton::text {
 
 /// Expressions and types may be nested so deep; a limit keeps the parser's recursion within a small stack (2 MB; frames of
-/// sanitized code are five times as large).
-inline constexpr int kMaxDepth = kSanitized ? 250 : 1000;
+/// sanitized code are several times as large).
+inline constexpr int kMaxDepth = kSanitized ? 500 : 1000;
 
 class Parser {
  public:
