@@ -64,6 +64,8 @@ class LayoutSpreader final : public Rewriter {
   Expr rewrite_item(const TupleGetItemNode& item, const Expr& rebuilt) {
     const auto* literal = as<TupleNode>(item.tuple());
     const Parts* parts = parts_.find(item.tuple().get());
+    const auto index = static_cast<size_t>(item.index());
+    if ((literal && index >= literal->fields().size()) || (parts && index >= parts->size())) return rebuilt;  // InferType says so
     if (parts) parts_.insert(&item, Parts{(*parts)[item.index()]});
     if (literal) return mapped(literal->fields()[item.index()]);
     if (!parts) return rebuilt;
@@ -152,7 +154,8 @@ class LayoutSpreader final : public Rewriter {
     std::vector<Expr> args = over->args();
     for (size_t i = 0; i < args.size(); ++i) {
       const Parts* parts = parts_.find(call.args()[i].get());
-      if (!parts || as_type<TupleTypeNode>(call.args()[i]->checked_type()) || !parts->front().changed()) continue;
+      if (!parts || parts->size() != 1 || as_type<TupleTypeNode>(call.args()[i]->checked_type())) continue;
+      if (!parts->front().changed()) continue;
       args[i] = convert(call, {}, parts->front(), nullptr, nullptr);
     }
     if (args == over->args()) return rebuilt;
