@@ -1,5 +1,6 @@
 #include "baton/driver/build.h"
 
+#include <algorithm>
 #include <chrono>
 #include <unordered_map>
 
@@ -10,6 +11,7 @@
 #include "baton/driver/pipeline.h"
 #include "baton/driver/regions.h"
 #include "baton/ir/functions.h"
+#include "baton/ir/op.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
@@ -102,6 +104,23 @@ void compile(BuildResult& result, const BuildOptions& options) {
   result.times.link_s = seconds_since(start);
 }
 
+/// Kernels count along an axis in 32 bits, and memory in 64.
+void refuse_huge(const IRModuleNode& module) {
+  for (const auto& [name, function] : module.functions())
+    post_order(Expr(function), [](const Expr& node) {
+      const auto* call = as<CallNode>(node);
+      if (!call || !call->op() || !call->checked_type()) return;
+      visit_types(call->checked_type(), [&](const Type& type) {
+        const auto* tensor = as_type<TensorTypeNode>(type);
+        if (!tensor || !tensor->is_static()) return;
+        const std::vector<int64_t> extents = tensor->extents();
+        const bool fits = std::all_of(extents.begin(), extents.end(), [](int64_t extent) { return extent <= INT32_MAX; });
+        if (!fits || !byte_count(extents, tensor->dtype()))
+          throw Error("`" + call->op()->name + "` would give " + type_text(type) + ": axes of up to 2147483647 elements can be built");
+      });
+    });
+}
+
 std::string meta_json(const BuildResult& result) {
   nlohmann::ordered_json meta;
   meta["schema"] = 1;
@@ -168,6 +187,7 @@ BuildResult build(const IRModule& module, const BuildOptions& options) {
   // A pass like TVM's LowerTE, so that who watches passes sees what kernels take. It leaves the module as it is.
   const Pass lower = module_pass({0, "LowerTE", {"InferType"}}, [&](IRModule optimized, const PassContext&) {
     const Clock::time_point planning = Clock::now();
+    refuse_huge(*optimized);
     result.plan = make_plan(optimized, options.mod_name);
     result.origins_json = origins_json(optimized->origins(), result.plan, types);
     for (const PlannedKernel& kernel : result.plan.kernels)

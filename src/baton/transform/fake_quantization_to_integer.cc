@@ -156,6 +156,7 @@ class FakeQuantizer final : public Rewriter {
       const Made& whole = *done.find(item->tuple().get());
       if (!whole.type || !whole.type->is_tuple()) return std::nullopt;
       const auto index = static_cast<size_t>(item->index());
+      if (index >= whole.type->fields.size()) return std::nullopt;
       if (const auto* made = as<TupleNode>(whole.expr)) return Made{made->fields()[index], whole.type->fields[index], whole.pending};
       return Made{make_tuple_get_item(whole.expr, item->index(), NodeInfo(node->origins(), node->span())), whole.type->fields[index], whole.pending};
     }

@@ -111,10 +111,10 @@ class ConstantFolder final : public Rewriter {
 
   Expr fold_item(const TupleGetItemNode& item, const Expr& rebuilt) {
     const auto* tuple = as<TupleNode>(item.tuple());
-    if (!tuple) return rebuilt;
+    if (!tuple || static_cast<size_t>(item.index()) >= tuple->fields().size()) return rebuilt;
     for (size_t i = 0; i < tuple->fields().size(); ++i)
       if (static_cast<int>(i) != item.index()) retire_all(tuple->fields()[i], "the result is never used");
-    return tuple->fields().at(item.index());
+    return tuple->fields()[item.index()];
   }
 
   Expr fold_call(const Expr& original, const CallNode& call, const Expr& rebuilt) {

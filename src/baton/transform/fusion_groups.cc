@@ -116,7 +116,7 @@ void FusionGroups::add_edges(uint32_t user) {
       // A kernel takes and returns tensors and flat tuples of them.
       const Expr& tuple = static_cast<const TupleGetItemNode&>(*expr).tuple();
       const auto* type = as_type<TupleTypeNode>(type_for_fusion(tuple));
-      BATON_CHECK(type, "an item of what is no tuple: " + type_text(type_for_fusion(tuple)));
+      if (!type) throw Error("an item is taken of what is no tuple: " + type_text(type_for_fusion(tuple)));
       if (std::all_of(type->fields().begin(), type->fields().end(),
                       [](const Type& field) { return as_type<TensorTypeNode>(field) != nullptr; })) {
         node.pattern = Fuse::kInjective;

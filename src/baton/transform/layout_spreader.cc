@@ -59,6 +59,8 @@ class LayoutSpreader final : public Rewriter {
   Expr rewrite_item(const TupleGetItemNode& item, const Expr& rebuilt) {
     const auto* literal = as<TupleNode>(item.tuple());
     const Parts* parts = parts_.find(item.tuple().get());
+    const auto index = static_cast<size_t>(item.index());
+    if ((literal && index >= literal->fields().size()) || (parts && index >= parts->size())) return rebuilt;  // InferType says so
     if (parts) parts_.insert(&item, Parts{(*parts)[item.index()]});
     if (literal) return mapped(literal->fields()[item.index()]);
     if (!parts) return rebuilt;

@@ -238,3 +238,31 @@ def test_common_subexpressions_but():
 
     with pytest.raises(ValueError, match="not this one"):
         relay.transform.EliminateCommonSubexpr(fskip=fails)(mod)
+
+
+@pytest.mark.parametrize("body", [
+    lambda x: relay.TupleGetItem(relay.Tuple([x]), 5), lambda x: relay.TupleGetItem(relay.Tuple([x]), -1), lambda x: relay.TupleGetItem(x, 7),
+    lambda x: relay.concatenate([], axis=0), lambda x: relay.Call(relay.op.get("add"), [x]), lambda x: relay.Match(x, []),
+    lambda x: relay.Call(relay.const(1), [x]), lambda x: relay.If(x, x, relay.Tuple([])), lambda x: relay.RefRead(x)])
+def test_passes_over_programs_that_no_type_fits(body):
+    x = relay.var("x", shape=(2, 3))
+    mod = tvm.IRModule.from_expr(body(x))
+    for name in sorted(each for each in dir(relay.transform) if each[0].isupper()):
+        try:
+            made = getattr(relay.transform, name)()
+        except (TypeError, ValueError, NotImplementedError):
+            continue
+        if isinstance(made, relay.transform.Pass):
+            try:
+                made(mod)
+            except tvm.error.InternalError:
+                raise
+            except (tvm.TVMError, NotImplementedError):
+                pass
+
+
+def test_extents_beyond_32_bits_are_refused_by_builds():
+    x = relay.var("x", shape=(2, 3))
+    for huge in (relay.nn.pad(x, [[2 ** 40, 0], [0, 0]]), relay.topk(x, k=2 ** 40, ret_type="values")):
+        with pytest.raises(tvm.TVMError, match="2147483647"):
+            relay.build(tvm.IRModule.from_expr(huge), "llvm")
