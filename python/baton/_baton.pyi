@@ -1249,6 +1249,11 @@ def defunctionalize(func: Function, mod: IRModule) -> Function:
     The function with data in the place of functions; `mod` gets what that needs.
     """
 
+def eliminate_common_subexpr(fskip: object) -> Pass:
+    """
+    The pass EliminateCommonSubexpr; expressions for which fskip(expr) is true stay as they are.
+    """
+
 def to_a_normal_form_expr(expr: RelayExpr) -> RelayExpr:
     """The expression in A-normal form."""
 
