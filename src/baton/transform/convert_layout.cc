@@ -87,8 +87,8 @@ enum class Kind { kFollows, kConvolution, kWindows };
 Kind kind_of(const OpDef& op) {
   static const std::set<std::string_view> convolutions = {"nn.conv2d", "nn.conv2d_transpose", "nn.conv3d", "nn.deformable_conv2d",
                                                           "qnn.conv2d", "qnn.conv2d_transpose"};
-  static const std::set<std::string_view> windows = {"image.resize1d",          "image.resize2d", "nn.avg_pool2d",    "nn.global_avg_pool2d",
-                                                     "nn.global_max_pool2d", "nn.max_pool2d",  "vision.roi_align", "vision.roi_pool"};
+  static const std::set<std::string_view> windows = {"image.resize1d", "image.resize2d", "nn.avg_pool2d", "nn.global_avg_pool2d",
+                                                     "nn.global_max_pool2d", "nn.max_pool2d", "vision.roi_align", "vision.roi_pool"};
   if (convolutions.contains(op.name)) return Kind::kConvolution;
   return windows.contains(op.name) ? Kind::kWindows : Kind::kFollows;
 }

@@ -74,6 +74,8 @@ Expr drop_identity(const SimplifyMatch& m) {
   return m.call.args()[kept];
 }
 
+bool twice_the_same(const CallNode& call, std::vector<Expr>&) { return call.args()[0] == call.args()[1]; }
+
 /// x + x  ->  x * 2
 Expr double_it(const SimplifyMatch& m) {
   const TensorTypeNode* type = tensor(m.type);
@@ -211,6 +213,11 @@ Expr distribute(const SimplifyMatch& m) {
   return call_op("add", {scaled, shift});
 }
 
+bool casts_to_own_type(const CallNode& call, std::vector<Expr>&) {
+  const Type& type = call.args()[0]->checked_type();
+  return type && same_type(type, call.checked_type());
+}
+
 /// cast(x) to x's own type  ->  x
 Expr drop_cast(const SimplifyMatch& m) {
   if (!m.arg_types[0] || !same_type(m.arg_types[0], m.type)) return nullptr;
@@ -301,7 +308,7 @@ Expr order_of_dequantized(const SimplifyMatch& m) {
 
 const std::vector<SimplifyRule>& identity_rules() {
   static const std::vector<SimplifyRule> rules = {
-      {"x + x", {"add"}, nullptr, double_it},
+      {"x + x", {"add"}, twice_the_same, double_it},
       {"a / sqrt(x)", {"divide"}, divides_by_root, reciprocal_root},
       {"identities", {"add", "subtract", "multiply", "divide"}, has_neutral_side, drop_identity},
   };
@@ -310,7 +317,7 @@ const std::vector<SimplifyRule>& identity_rules() {
 
 const std::vector<SimplifyRule>& value_rules() {
   static const std::vector<SimplifyRule> rules = {
-      {"cast to the same type", {"cast", "cast_like"}, nullptr, drop_cast},
+      {"cast to the same type", {"cast", "cast_like"}, casts_to_own_type, drop_cast},
       {"cast of cast", {"cast"}, cast_of_cast, merge_casts},
       {"filled tensors as scalars", {}, has_filled_side, full_to_scalar},
       {"(x + c) * s", {"multiply"}, scaled_sum, distribute},
