@@ -5,6 +5,7 @@
 #include "baton/ir/visit.h"
 #include "baton/transform/bind.h"
 #include "baton/transform/call_graph.h"
+#include "baton/transform/constant_value.h"
 #include "baton/transform/extract.h"
 
 #include "bind.h"

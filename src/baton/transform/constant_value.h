@@ -6,5 +6,7 @@ namespace baton {
 
 /// Whether `expr` is a constant, or a tuple of such; the empty tuple is none.
 bool is_value(const Expr& expr);
+/// The same where an empty tuple is one too.
+bool is_constant_value(const Expr& expr);
 
 }  // namespace baton

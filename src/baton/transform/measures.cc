@@ -134,18 +134,4 @@ std::vector<std::string> transposed_dense_weights(const Expr& root) {
   return names;
 }
 
-bool is_constant_value(const Expr& expr) {
-  std::vector<const ExprNode*> todo{expr.get()};
-  PointerSet seen;
-  while (!todo.empty()) {
-    const ExprNode* node = todo.back();
-    todo.pop_back();
-    if (!seen.insert(node) || node->kind() == ExprKind::kConstant) continue;
-    const auto* tuple = as<TupleNode>(node);
-    if (!tuple) return false;
-    for (const Expr& field : tuple->fields()) todo.push_back(field.get());
-  }
-  return true;
-}
-
 }  // namespace baton

@@ -24,7 +24,4 @@ int64_t count_layers(const Expr& root, const std::set<std::string>& operators);
 /// The names of variables w in nn.dense(x, transpose(w)), once each, in the order of the program.
 std::vector<std::string> transposed_dense_weights(const Expr& root);
 
-/// Whether it is a constant, or a tuple of nothing else.
-bool is_constant_value(const Expr& expr);
-
 }  // namespace baton

@@ -12,7 +12,6 @@
 #include "baton/ir/visit.h"
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/rewriter.h"
-#include "baton/support/base/float16.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
 #include "baton/target/current_target.h"
@@ -21,6 +20,7 @@
 #include "baton/transform/gradient.h"
 #include "baton/transform/infer_type.h"
 #include "text/reference.h"
+#include "transform/program_interpreter.h"
 
 namespace baton::golden {
 
@@ -78,18 +78,6 @@ IRModule bind_params(const IRModule& module, const std::vector<std::string>& nam
   return infer(bound);
 }
 
-double element(const NDArray& value, int64_t at) {
-  const DType dtype = value.dtype();
-  const auto load = [&](auto typed) { return static_cast<double>(static_cast<const decltype(typed)*>(value.data())[at]); };
-  if (dtype.is_float()) {
-    if (dtype.bits == 64) return load(double());
-    if (dtype.bits == 32) return load(float());
-    return half_to_float(static_cast<const uint16_t*>(value.data())[at]);
-  }
-  if (dtype.is_int()) return dtype.bits == 64 ? load(int64_t()) : dtype.bits == 32 ? load(int32_t()) : dtype.bits == 16 ? load(int16_t()) : load(int8_t());
-  return dtype.bits == 64 ? load(uint64_t()) : dtype.bits == 32 ? load(uint32_t()) : dtype.bits == 16 ? load(uint16_t()) : load(uint8_t());
-}
-
 struct ConstantFacts {
   std::string shape, dtype;
   double mean = 0, rms = 0;
@@ -105,7 +93,7 @@ std::vector<ConstantFacts> constants_of(const IRModuleNode& module) {
       const NDArray& value = constant->value();
       ConstantFacts facts{json(value.shape()).dump(), value.dtype().str(), 0, 0};
       for (int64_t i = 0; i < value.size(); ++i) {
-        const double x = element(value, i);
+        const double x = run::element(value, i);
         facts.mean += x;
         facts.rms += x * x;
       }

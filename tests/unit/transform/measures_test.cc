@@ -10,6 +10,7 @@
 #include "baton/support/error.h"
 #include "baton/transform/bind.h"
 #include "baton/transform/call_graph.h"
+#include "baton/transform/constant_value.h"
 #include "baton/transform/extract.h"
 #include "transform/transform_test.h"
 
@@ -38,6 +39,16 @@ TEST(Measures, LayersOfDeepPrograms) {
   EXPECT_EQ(count_layers(deep, {"exp"}), 100'000);
   EXPECT_TRUE(transposed_dense_weights(deep).empty());
   EXPECT_FALSE(is_constant_value(deep));
+}
+
+TEST(ConstantValue, TuplesMayBeSharedAndEmpty) {
+  const auto pair = [](const Expr& field) { return Expr(make_tuple({field, field}, NodeInfo(OriginSet::none()))); };
+  const Expr nothing = make_tuple({}, NodeInfo(OriginSet::none()));
+  Expr constants = scalar(1, DType::float_(32)), empty = nothing;
+  for (int i = 0; i < 100; ++i) constants = pair(constants), empty = pair(empty);
+  EXPECT_TRUE(is_value(constants) && is_constant_value(constants));
+  EXPECT_TRUE(!is_value(empty) && is_constant_value(empty));
+  EXPECT_FALSE(is_value(Expr(input("x"))));
 }
 
 TEST(Extract, ValuesByNumber) {

@@ -205,10 +205,10 @@ Value Interpreter::operation(const CallNode& call, const std::vector<Value>& arg
   const bool quantized = op.name.starts_with("qnn.");
   if (!quantized && is_marker(op)) return args.at(0);
   if (op.name == "nn.dropout") return tuple_of({args.at(0), args.at(0)});  // the mask is nobody's
-  if (quantized || !op.compute) {
+  if (quantized) {
     std::vector<NDArray> arrays;
     for (const Value& arg : args) arrays.push_back(arg.array);
-    return tensor(quantized ? plain_quantized(call, arrays) : plain_loops(call, arrays));
+    return tensor(plain_quantized(call, arrays));
   }
   const auto [known, fresh] = known_.emplace(key_of(call, args), Value());
   if (!fresh) return known->second;

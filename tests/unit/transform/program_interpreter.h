@@ -1,5 +1,6 @@
 // Runs whole programs for tests of passes: calls, lets, ifs, closures, recursion, references, data types.
-// Operators are run by their own computes, some that have none by plain loops.
+// Operators are run by their own computes, which the tests of ops/ hold against TVM; those of qnn, which passes take apart, by
+// what they mean.
 #pragma once
 
 #include <map>
@@ -46,9 +47,6 @@ class Interpreter {
 
 /// The same, once.
 Value interpret(const IRModule& module, const std::string& name, const std::vector<Value>& args);
-
-/// The result of an operator that has no compute, by plain loops over float64; NotSupported for others.
-NDArray plain_loops(const CallNode& call, const std::vector<NDArray>& args);
 
 /// The result of a qnn operator by what it means: real numbers, rounded once to the quanta of the result. Integer
 /// arithmetic may be a quantum off at each rounding. Scalar scales and zero points; NotSupported for others.
