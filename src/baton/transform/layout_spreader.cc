@@ -110,7 +110,7 @@ class LayoutSpreader final : public Rewriter {
     std::vector<Expr> args = over->args();
     for (size_t i = 0; i < args.size(); ++i) {
       const Parts* parts = parts_.find(call.args()[i].get());
-      if (!parts || is_tuple(call.args()[i]) || !parts->front().state.changed()) continue;
+      if (!parts || parts->size() != 1 || is_tuple(call.args()[i]) || !parts->front().state.changed()) continue;
       args[i] = convert(call, {}, parts->front(), {});
     }
     if (args == over->args()) return rebuilt;
