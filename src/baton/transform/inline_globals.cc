@@ -12,6 +12,7 @@
 #include "baton/pass/rewriter.h"
 #include "baton/transform/build.h"
 #include "baton/transform/call_graph.h"
+#include "baton/transform/own_variables.h"
 
 namespace baton {
 
@@ -22,23 +23,6 @@ bool wants_inlining(const Function& function) {
   const int64_t* number = value ? value->as<int64_t>() : nullptr;
   return number && *number != 0;
 }
-
-/// The body of a function over arguments, with variables of its own.
-class BodyCopier final : public Rewriter {
- public:
-  BodyCopier(const Function& function, const ExprList& args) {
-    for (size_t i = 0; i < args.size(); ++i) map(Expr(function->params()[i]), args[i]);
-    for (const Var& var : bound_vars(function->body())) vars_.insert(var.get(), make_var(var->name(), var->annotation(), var->info()));
-  }
-
- private:
-  bool enter(const Expr&) override { return true; }
-  Var rewrite_var(const Var& var) override {
-    const Var* own = vars_.find(var.get());
-    return own ? *own : var;
-  }
-  PointerMap<Var> vars_;
-};
 
 class Inliner final : public Rewriter {
  public:
@@ -55,11 +39,10 @@ class Inliner final : public Rewriter {
     const Function& function = at->second;
     if (function->attr("Compiler"))
       return make_call(Expr(function), call->args(), call->attrs(), original->info());
-    if (!used_.insert(global->name()).second && !bound_vars(function->body()).empty())
-      return BodyCopier(function, call->args()).run(function->body());
     std::unordered_map<const ExprNode*, Expr> values;
     for (size_t i = 0; i < call->args().size(); ++i) values.emplace(function->params()[i].get(), call->args()[i]);
-    return substitute(function->body(), values);
+    const bool again = !used_.insert(global->name()).second && !bound_vars(function->body()).empty();
+    return again ? with_own_variables(function->body(), values) : substitute(function->body(), values);
   }
 
   const std::map<std::string, Function>& ready_;

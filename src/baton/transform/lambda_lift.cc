@@ -17,6 +17,7 @@
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
 #include "baton/transform/merge_origins.h"
+#include "baton/transform/own_variables.h"
 
 namespace baton {
 
@@ -161,6 +162,7 @@ Pass lambda_lift() {
       const Function result = as_ref<FunctionNode>(Lifter(function, *module, twins).run(Expr(function)));
       if (result != function) module->replace(name, result);
     }
+    if (module->functions().size() > functions.size()) separate_variables(*module, functions);
     for (const auto& [name, equal] : twins)
       module->set(name, as_ref<FunctionNode>(merge_origins(Expr(module->find(name)), equal)));
     return module;

@@ -1,11 +1,13 @@
 // Passes about functions: what text alone does not show.
 #include <functional>
+#include <set>
 
 #include <gtest/gtest.h>
 
 #include "baton/driver/initialize.h"
 #include "baton/ir/op.h"
 #include "baton/ir/structural.h"
+#include "baton/ir/visit.h"
 #include "baton/ir/well_formed.h"
 #include "baton/text/printer.h"
 #include "baton/transform/cps.h"
@@ -51,6 +53,20 @@ TEST(Spans, WithoutADominator) {
   const std::string text = str(run(module, {"CapturePostDfsIndexInSpans"}));
   EXPECT_NE(text.find("%dead: int32 /* ty=int32 span=index:7:-1 */"), std::string::npos) << text;
   EXPECT_NE(text.find("%a: int32 /* ty=int32 span=index:4:6 */"), std::string::npos) << text;
+}
+
+// A function that is lifted, and what it leaves behind, have bodies of their own even where they shared a node.
+TEST(LambdaLift, FunctionsShareNoVariables) {
+  const IRModule module = typed_module(R"(def @main(%x: float32) {
+    %0 = (let %t = exp(%x); tanh(%t));
+    let %f = fn (%a: float32) { add(%a, %0) };
+    add(%f(%x), %0)
+  })");
+  const IRModule lifted = run(module, {"LambdaLift"});
+  ASSERT_EQ(lifted->functions().size(), 2u);
+  std::set<const VarNode*> seen;
+  for (const auto& [name, function] : lifted->functions())
+    for (const Var& var : bound_vars(Expr(function))) EXPECT_TRUE(seen.insert(var.get()).second) << name << " " << var->name();
 }
 
 constexpr const char* kPrograms[] = {
