@@ -1,7 +1,8 @@
 // What must hold for every pass and every program: the type of main stays, its value stays, origins are conserved (the
 // verifier), and what nodes stand for agrees with the flow of data in the source.
 //
-// BATON_RANDOM_SEED=S: only the program of that seed, shown. BATON_RANDOM_PROGRAMS=N: the slow test with N programs.
+// BATON_RANDOM_SEED=S: only the program of that seed, shown. BATON_RANDOM_PROGRAMS=N: the slow test with N programs;
+// BATON_RANDOM_FIRST=M: from program M on.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -152,6 +153,20 @@ std::string form_fault(const IRModuleNode& module) {
   return "";
 }
 
+// Whether what leads to what can be read off `result` without running it. Defunctionalization applies all closures of one type
+// in one function: what one of them computes seems to lead to what each of them returns.
+bool tells_flow(const std::string& pass, const IRModuleNode& given, const IRModuleNode& result) {
+  if (kStacks.contains(pass) || kContinues.contains(pass)) return false;
+  if (pass != "Defunctionalization") return true;
+  bool chooses = false;
+  for (const auto& [name, function] : result.functions())
+    post_order(Expr(function), [&](const Expr& node) {
+      const auto* match = as<MatchNode>(node);
+      chooses |= match && match->clauses().size() > 1 && !given.find_type(match->clauses()[0].pattern->constructor()->belongs_to()->name());
+    });
+  return !chooses;
+}
+
 struct Tally {
   int runs = 0, changed = 0, compared = 0;
 };
@@ -201,7 +216,7 @@ class RandomModules : public ::testing::Test {
         tally.changed += changed(pass, given, result);
         if (kChangesTypes.contains(pass)) continue;
         EXPECT_TRUE(kChangesParams.contains(pass) || same_type(type, result->find("main")->checked_type())) << type_text(result->find("main")->checked_type());
-        EXPECT_EQ(kStacks.contains(pass) || kContinues.contains(pass) ? "" : misattribution(module, result, kMovesForward.contains(pass)), "");
+        EXPECT_EQ(tells_flow(pass, *given, *result) ? misattribution(module, result, kMovesForward.contains(pass)) : "", "");
         EXPECT_EQ(form_fault(*result), "");
         EXPECT_LE(difference(expected, value_of_main(interpreter_, result)), tolerance(pass, quantised));
         ++tally.compared;
@@ -216,7 +231,8 @@ class RandomModules : public ::testing::Test {
   }
 
   void check_all(int programs, bool show_all = false) {
-    for (int i = 0; i < programs && (show_all || !HasFailure()); ++i) check(static_cast<uint64_t>(i), false);
+    const char* first = std::getenv("BATON_RANDOM_FIRST");
+    for (int i = first ? std::atoi(first) : 0; i < programs && (show_all || !HasFailure()); ++i) check(static_cast<uint64_t>(i), false);
     int runs = 0, compared = 0;
     for (const auto& [pass, tally] : tallies_) runs += tally.runs, compared += tally.compared;
     EXPECT_GE(compared, runs * 8 / 10) << "most programs must be comparable";
