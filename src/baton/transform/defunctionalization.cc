@@ -22,6 +22,7 @@
 #include "baton/transform/defunctionalized_program.h"
 #include "baton/transform/infer_type.h"
 #include "baton/transform/match_types.h"
+#include "baton/transform/own_variables.h"
 
 namespace baton {
 
@@ -228,9 +229,12 @@ Function defunctionalize(const Function& function, const IRModule& module) {
       for (const Type& input : constructor->inputs())
         if (defunctionalized::has_function(input))
           throw NotSupported("Defunctionalization: constructor " + constructor->name() + " holds functions");
+  auto functions = module->functions();
   defunctionalized::Program program(module);
   const Function result = program.convert(typed, {}, {}, false);
   program.finish();
+  functions["main"] = result;  // where it goes
+  separate_variables(*module, functions);
   return result;
 }
 

@@ -155,12 +155,12 @@ class Lifter final : public Rewriter {
 
 Pass lambda_lift() {
   return module_pass({1, "LambdaLift", {}}, [](IRModule module, const PassContext&) {
-    const auto functions = module->functions();
+    auto functions = module->functions();
     Twins twins;
-    for (const auto& [name, function] : functions) {
+    for (auto& [name, function] : functions) {
       if (is_closed(*function)) continue;
       const Function result = as_ref<FunctionNode>(Lifter(function, *module, twins).run(Expr(function)));
-      if (result != function) module->replace(name, result);
+      if (result != function) module->replace(name, function = result);
     }
     if (module->functions().size() > functions.size()) separate_variables(*module, functions);
     for (const auto& [name, equal] : twins)

@@ -35,17 +35,16 @@ Expr with_own_variables(const Expr& expr, const std::unordered_map<const ExprNod
 
 void separate_variables(IRModuleNode& module, const std::map<std::string, Function>& kept) {
   PointerSet bound;
-  const auto bind = [&](const std::string& name, bool keep) {
-    const Function function = module.find(name);
+  for (const auto& [name, function] : kept)
+    for (const Var& var : bound_vars(Expr(function))) bound.insert(var.get());
+  const auto functions = module.functions();
+  for (const auto& [name, function] : functions) {
+    if (kept.count(name)) continue;
     const std::vector<Var> vars = bound_vars(Expr(function));
     const bool shared = std::any_of(vars.begin(), vars.end(), [&](const Var& var) { return bound.contains(var.get()); });
     for (const Var& var : vars) bound.insert(var.get());
-    if (shared && !keep) module.replace(name, as_ref<FunctionNode>(with_own_variables(Expr(function))));
-  };
-  const auto functions = module.functions();
-  for (const bool keep : {true, false})
-    for (const auto& [name, function] : functions)
-      if ((kept.count(name) != 0) == keep) bind(name, keep);
+    if (shared) module.replace(name, as_ref<FunctionNode>(with_own_variables(Expr(function))));
+  }
 }
 
 }  // namespace baton

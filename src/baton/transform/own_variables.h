@@ -13,8 +13,8 @@ namespace baton {
 /// origins stay.
 Expr with_own_variables(const Expr& expr, const std::unordered_map<const ExprNode*, Expr>& values = {});
 
-/// Functions of `module` get variables of their own where they bind one that another function binds too, but for those that
-/// `kept` names: a function that was cut out of another one may share nodes with what was around it.
+/// Functions of `module` get variables of their own where they bind one that another function binds too: a function that was
+/// cut out of another one may share nodes with what was around it. Those of `kept`, by name, stay; what they bind counts.
 void separate_variables(IRModuleNode& module, const std::map<std::string, Function>& kept);
 
 }  // namespace baton

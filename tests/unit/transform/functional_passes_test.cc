@@ -55,18 +55,20 @@ TEST(Spans, WithoutADominator) {
   EXPECT_NE(text.find("%a: int32 /* ty=int32 span=index:4:6 */"), std::string::npos) << text;
 }
 
-// A function that is lifted, and what it leaves behind, have bodies of their own even where they shared a node.
-TEST(LambdaLift, FunctionsShareNoVariables) {
-  const IRModule module = typed_module(R"(def @main(%x: float32) {
-    %0 = (let %t = exp(%x); tanh(%t));
-    let %f = fn (%a: float32) { add(%a, %0) };
-    add(%f(%x), %0)
-  })");
-  const IRModule lifted = run(module, {"LambdaLift"});
-  ASSERT_EQ(lifted->functions().size(), 2u);
-  std::set<const VarNode*> seen;
-  for (const auto& [name, function] : lifted->functions())
-    for (const Var& var : bound_vars(Expr(function))) EXPECT_TRUE(seen.insert(var.get()).second) << name << " " << var->name();
+// A function that is cut out, and what it leaves behind, have bodies of their own even where they shared a node.
+TEST(CutOutFunctions, ShareNoVariables) {
+  for (const char* pass : {"LambdaLift", "Defunctionalization"}) {
+    const IRModule module = typed_module(R"(def @main(%x: float32) {
+      %0 = (let %t = exp(%x); tanh(%t));
+      let %f = fn (%a: float32) { add(%a, %0) };
+      add(@apply(%f, %x), %0)
+    }
+    def @apply(%f: fn (float32) -> float32, %z: float32) -> float32 { add(%f(tanh(%z)), %z) })");
+    const IRModule result = run(module, {pass});
+    std::set<const VarNode*> seen;
+    for (const auto& [name, function] : result->functions())
+      for (const Var& var : bound_vars(Expr(function))) EXPECT_TRUE(seen.insert(var.get()).second) << pass << ": @" << name << " %" << var->name();
+  }
 }
 
 constexpr const char* kPrograms[] = {
