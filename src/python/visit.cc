@@ -1,5 +1,7 @@
 #include "baton/ir/visit.h"
 
+#include <malloc.h>
+
 #include "baton/ir/all_vars.h"
 
 #include "bind.h"
@@ -7,6 +9,15 @@
 namespace baton::python {
 
 namespace {
+
+constexpr size_t kMany = 100'000;
+
+// A deep walk's stack takes tens of megabytes, which glibc keeps for later when it has met such sizes before.
+void give_back_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
 
 using OfExpr = std::vector<TypeVar> (*)(const Expr&);
 using OfType = std::vector<TypeVar> (*)(const Type&);
@@ -31,7 +42,12 @@ void bind_visit(nb::module_& m) {
   m.def(
       "post_order_visit",
       [](const Expr& expr, const nb::callable& fvisit) {
-        post_order(expr, [&](const Expr& each) { fvisit(each); });
+        size_t nodes = 0;
+        post_order(expr, [&](const Expr& each) {
+          fvisit(each);
+          ++nodes;
+        });
+        if (nodes > kMany) give_back_memory();
       },
       nb::arg("expr"), nb::arg("fvisit"), "Calls fvisit(node) once for each node, children first.");
   m.def("free_vars", &free_vars, nb::arg("expr"),
