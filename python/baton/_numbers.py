@@ -34,6 +34,6 @@ def const(value, dtype=None, span=None):
             dtype = str(value.dtype)
         else:
             dtype = "int32" if hasattr(value, "__index__") else "float32"
-    if dtype in ("uint64",) and int(value) >= 1 << 63:
-        raise NotImplementedError("uint64 constants beyond 2^63 - 1 are not provided")
+    if dtype == "uint64" and int(value) >= 1 << 63:
+        raise NotImplementedError(f"const: {int(value)} is too large: uint64 constants beyond 2^63 - 1 are not provided")
     return (FloatImm if "float" in dtype else IntImm)(dtype, value, span)

@@ -1,6 +1,8 @@
 #include "baton/ir/visit.h"
 
+#ifdef __GLIBC__
 #include <malloc.h>
+#endif
 
 #include "baton/ir/all_vars.h"
 

@@ -6,6 +6,7 @@ origins, in passes and outside of them.
 import sys
 
 from .._load import core
+from ._overridden import to_be_overridden
 from .adt import Clause, Constructor, Match
 from .expr import (Call, Constant, GlobalVar, If, Let, RefCreate, RefRead, RefWrite, Tuple, TupleGetItem, Var)
 from .function import Function, FunctionWithFields
@@ -81,17 +82,7 @@ class ExprFunctor:
         return typ
 
 
-def _to_be_overridden(name, node):
-    def visit(self, _):
-        raise NotImplementedError(name)
-
-    visit.__name__, visit.__qualname__ = name, f"ExprFunctor.{name}"
-    visit.__doc__ = f"What becomes of a {node}: to be overridden."
-    return visit
-
-
-for _kind, _name in _METHODS.items():
-    setattr(ExprFunctor, _name, _to_be_overridden(_name, _kind.__name__))
+to_be_overridden(ExprFunctor, _METHODS)
 
 
 class ExprVisitor(ExprFunctor):

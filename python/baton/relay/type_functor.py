@@ -1,6 +1,7 @@
 """Walking and rewriting types by classes of one's own."""
 from .._load import core
 from ..ir import TypeRelation
+from ._overridden import to_be_overridden
 from .ty import (FuncType, GlobalTypeVar, IncompleteType, RefType, TensorType, TupleType, TypeCall, TypeData, TypeVar)
 
 _METHODS = {
@@ -28,17 +29,7 @@ class TypeFunctor:
         return getattr(self, name)(typ)
 
 
-def _to_be_overridden(name, kind):
-    def visit(self, _):
-        raise NotImplementedError(name)
-
-    visit.__name__, visit.__qualname__ = name, f"TypeFunctor.{name}"
-    visit.__doc__ = f"What becomes of a {kind}: to be overridden."
-    return visit
-
-
-for _kind, _name in _METHODS.items():
-    setattr(TypeFunctor, _name, _to_be_overridden(_name, _kind.__name__))
+to_be_overridden(TypeFunctor, _METHODS)
 
 
 class TypeVisitor(TypeFunctor):

@@ -29,7 +29,7 @@ Expr without_annotations(Expr expr) {
 class Flow {
  public:
   /// `all`: with every flow that there may be through calls of who knows what; else with those that are certain.
-  Flow(const IRModule& module, bool all) : module_(module) {
+  Flow(const IRModule& module, bool all) : module_(module), all_(all) {
     const Function main = module->find("main");
     for (size_t i = 0; i < main->params().size(); ++i) {
       params_.emplace(main->params()[i].get(), main->params()[i]->name());
@@ -117,6 +117,25 @@ class Flow {
     return global ? module_->find(global->name()).get() : as<FunctionNode>(call.callee());
   }
 
+  // A function that does one of several things, by the constructor of an argument: what Defunctionalization makes of all
+  // closures of a type. Which one a call means is certain only where the constructor is in sight.
+  static const MatchNode* choice_of(const FunctionNode& function) {
+    const auto* match = as<MatchNode>(function.body());
+    return match && match->clauses().size() > 1 ? match : nullptr;
+  }
+  const Clause* chosen(const MatchNode& match, const FunctionNode& function, const CallNode& call) const {
+    const auto& params = function.params();
+    for (size_t i = 0; i < params.size(); ++i) {
+      if (Expr(params[i]) != match.data()) continue;
+      const Expr made = maker(call.args()[i]);
+      const auto* data = as<CallNode>(made);
+      const auto* constructor = as<ConstructorNode>(data ? data->callee() : made);
+      for (const Clause& clause : match.clauses())
+        if (clause.pattern->kind() == PatternKind::kConstructor && clause.pattern->constructor().get() == constructor) return &clause;
+    }
+    return nullptr;
+  }
+
   // The expression that makes `expr`'s value: behind annotations, lets, variables that lets bind, and calls of functions.
   Expr maker(Expr expr) const {
     for (int steps = 0; steps < 1000; ++steps) {
@@ -139,7 +158,9 @@ class Flow {
     if (const auto* call = as<CallNode>(node)) {
       const FunctionNode* function = call->op() ? nullptr : called(*call);
       if (function && as<GlobalVarNode>(call->callee())) todo_.push_back(Expr(function));
-      if (function) {
+      if (const MatchNode* choice = function && !all_ ? choice_of(*function) : nullptr) {
+        if (const Clause* clause = chosen(*choice, *function, *call)) edge(node, clause->body);
+      } else if (function) {
         edge(node, function->body());
         for (size_t i = 0; i < call->args().size(); ++i) edge(Expr(function->params()[i]), call->args()[i]);
       } else {
@@ -185,6 +206,7 @@ class Flow {
   }
 
   const IRModule module_;
+  const bool all_;
   std::unordered_map<const ExprNode*, Expr> bound_;  // by lets
   std::unordered_map<const ExprNode*, size_t> ids_;
   std::vector<Expr> nodes_, todo_, lambdas_, unknown_;
