@@ -60,7 +60,8 @@ class ExplainVerb final : public Verb {
           if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
     }
     nlohmann::ordered_json json = explain_head(subject);
-    json["operators"] = json["kernels"] = nlohmann::ordered_json::array();
+    json["operators"] = nlohmann::ordered_json::array();
+    json["kernels"] = nlohmann::ordered_json::array();
     for (const uint32_t id : operators) json["operators"].push_back(operator_json(subject, id));
     for (const uint32_t node : nodes) json["kernels"].push_back(kernel_json(subject, node, code));
     io.out << json.dump() << '\n';

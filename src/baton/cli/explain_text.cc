@@ -171,7 +171,7 @@ std::string node_text(const Subject& subject, uint32_t id) {
   if (!made.empty()) reads.insert(reads.begin(), node_list(made));
   const std::vector<uint32_t> readers = subject.map.readers_of(id);
   std::string text = "  node " + std::to_string(id) + (node.name == node.func_name ? "" : " " + node.name) + "\n    reads ";
-  text += (reads.empty() ? "nothing" : joined(reads)) + "; " + (readers.empty() ? "a result" : "read by " + node_list(readers)) + "\n";
+  text += (reads.empty() ? "nothing" : joined(reads)) + "; " + (readers.empty() ? "its result is the model's" : "read by " + node_list(readers)) + "\n";
   text += rows_text(subject, id);
   if (!node.made_for.empty()) text += "    made for " + labels(subject.map, node.made_for) + ": " + node.reason + "\n";
   return text;

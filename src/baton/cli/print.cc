@@ -21,6 +21,8 @@ class PrintVerb final : public Verb {
         ->check(CLI::IsMember({"imported", "optimized", "fused"}))
         ->capture_default_str();
     app.add_flag("--origins", origins_, "after each call: line and column of the operators it stands for");
+    app.add_flag("--constants", constants_, "with the values of constants, so that the text can be read back (it may be large)");
+    app.add_flag("--json", json_, "the text as JSON: schema, model, stage, text");
   }
 
   int run(Io& io) override {

@@ -29,8 +29,9 @@ OperatorEntry entry_of(const Json& row) {
   row.at("inputs").get_to(entry.inputs);
   row.at("nodes").get_to(entry.nodes);
   row.at("folded_into").get_to(entry.folded_into);
-  entry.fused = text_or_none(row.at("fused"));
-  entry.not_fused = text_or_none(row.at("not_fused"));
+  row.at("fused_with").get_to(entry.fused_with);
+  row.at("fused").get_to(entry.fused);
+  row.at("not_fused").get_to(entry.not_fused);
   if (const Json& retired = row.at("retired"); !retired.is_null()) {
     retired.at("pass").get_to(entry.retired_by);
     retired.at("reason").get_to(entry.retired_why);
@@ -102,13 +103,9 @@ OperatorMap OperatorMap::read(std::string_view graph_json, std::string_view orig
     check(entry.id == i);
     for (const uint32_t id : entry.inputs) check(id < map.operators_.size());
     for (const uint32_t node : entry.folded_into) check(node < nodes.size());
-    std::set<uint32_t> others;
-    for (const uint32_t node : entry.nodes) {
+    for (const uint32_t id : entry.fused_with) check(id < map.operators_.size());
+    for (const uint32_t node : entry.nodes)
       check(node < nodes.size() && std::binary_search(nodes[node].origins.begin(), nodes[node].origins.end(), entry.id));
-      others.insert(nodes[node].origins.begin(), nodes[node].origins.end());
-    }
-    others.erase(entry.id);
-    entry.fused_with.assign(others.begin(), others.end());
     if (!table) continue;
     const Span& span = table->at(OriginId(entry.id)).span();
     if (span.source) entry.text = span.source->line(span.line);

@@ -1,6 +1,9 @@
 #include "baton/driver/origin_pack.h"
 
+#include <map>
+#include <set>
 #include <unordered_map>
+#include <vector>
 
 #include "baton/support/error.h"
 
@@ -39,6 +42,18 @@ class Values {
 
 }  // namespace
 
+void add_fused_with(Json& operators) {
+  std::map<uint32_t, std::vector<uint32_t>> of_node;
+  for (uint32_t id = 0; id < operators.size(); ++id)
+    for (const Json& node : operators[id].at("nodes")) of_node[node.get<uint32_t>()].push_back(id);
+  for (uint32_t id = 0; id < operators.size(); ++id) {
+    std::set<uint32_t> others;
+    for (const Json& node : operators[id].at("nodes")) others.insert(of_node[node.get<uint32_t>()].begin(), of_node[node.get<uint32_t>()].end());
+    others.erase(id);
+    operators[id]["fused_with"] = others;
+  }
+}
+
 std::string packed_origins(std::string_view origins_json) {
   const Json origins = Json::parse(origins_json);
   Values values;
@@ -73,12 +88,14 @@ nlohmann::ordered_json unpacked_origins(std::string_view origins_json) {
       const Json& value = row.at(at++);
       if (column.store == Store::kDirect) entry[column.name] = value;
       if (column.store == Store::kShared) entry[column.name] = values.at(value.get<size_t>());
+      if (std::string_view(column.name) == "folded_into") entry["fused_with"] = Json::array();  // its place in the order
       if (column.store != Store::kListOfShared) continue;
       entry[column.name] = Json::array();
       for (const Json& item : value) entry[column.name].push_back(values.at(item.get<size_t>()));
     }
     operators.push_back(std::move(entry));
   }
+  add_fused_with(operators);
   return Json{{"schema", 1}, {"operators", std::move(operators)}};
 }
 

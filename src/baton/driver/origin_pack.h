@@ -13,4 +13,7 @@ std::string packed_origins(std::string_view origins_json);
 /// What origins_json() gave, of either form. Throws Error for another schema, nlohmann::json::exception for what is none.
 nlohmann::ordered_json unpacked_origins(std::string_view origins_json);
 
+/// Fills in the `fused_with` of rows: all operators of their `nodes`, less themselves.
+void add_fused_with(nlohmann::ordered_json& operators);
+
 }  // namespace baton

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "baton/driver/origin_pack.h"
 #include "baton/driver/origin_report.h"
 #include "baton/text/origin_label.h"
 
@@ -69,10 +70,10 @@ struct Texts {
   void add(const std::string& text) {
     if (std::find(each.begin(), each.end(), text) == each.end()) each.push_back(text);
   }
-  Json json() const {
+  std::string joined() const {
     std::string all;
     for (const std::string& text : each) all += (all.empty() ? "" : "; ") + text;
-    return all.empty() ? Json(nullptr) : Json(all);
+    return all;
   }
 };
 
@@ -119,11 +120,13 @@ std::string origins_json(const OriginTable& origins, const GraphPlan& plan,
     entry["input_types"] = std::move(input_types);
     entry["nodes"] = places[i].nodes;
     entry["folded_into"] = places[i].folded_into;
-    entry["fused"] = reasons[&origin].fused.json();
-    entry["not_fused"] = reasons[&origin].not_fused.json();
+    entry["fused_with"] = Json::array();
+    entry["fused"] = reasons[&origin].fused.joined();
+    entry["not_fused"] = reasons[&origin].not_fused.joined();
     entry["retired"] = retired ? Json{{"pass", retired->pass}, {"reason", retired->reason}} : Json(nullptr);
     operators.push_back(std::move(entry));
   }
+  add_fused_with(operators);
   return Json{{"schema", 1}, {"operators", std::move(operators)}}.dump();
 }
 
