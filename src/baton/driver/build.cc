@@ -167,19 +167,25 @@ IRModule bind_params(const IRModule& module, const NamedArrays& params) {
   return bound;
 }
 
+IRModule optimized_for_build(const IRModule& typed, const BuildOptions& options) {
+  const LevelScope level(options);
+  return build_regions(optimize(inline_composites(bind_params(typed, options.params)),
+                                options.machine ? *options.machine : Machine::host()));
+}
+
 BuildResult build(const IRModule& module, const BuildOptions& options) {
   initialize();
   const Clock::time_point start = Clock::now();
   BuildResult result;
   result.source = module;
   result.mod_name = options.mod_name;
+  result.given = options.params;
   if (options.progress) options.progress("optimize", 0, 1);
   const InterruptibleScope interruptible(options.interrupt);
   IRModule typed = infer_types(module->copy());
   const auto types = origin_types(*typed);
   const LevelScope level(options);
-  result.optimized = build_regions(optimize(inline_composites(bind_params(typed, options.params)),
-                                            options.machine ? *options.machine : Machine::host()));
+  result.optimized = optimized_for_build(typed, options);
   result.times.optimize_s = seconds_since(start);
   if (options.progress) options.progress("optimize", 1, 1);
   check_interrupt(options);
