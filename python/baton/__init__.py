@@ -37,4 +37,8 @@ def __getattr__(name):
         from . import _profile
 
         return getattr(_profile, name)
+    if name in ("extract", "mark"):
+        from . import _cut
+
+        return getattr(_cut, name)
     _not_provided(__name__, name)

@@ -28,6 +28,7 @@ class ExtractVerb final : public Verb {
 
   int run(Io& io) override {
     if (as_built_ && selection_.selection.kernel.empty()) throw UsageError("--as-built gives a kernel as it was compiled: name it with --kernel");
+    static_cast<void>(paths());  // what cannot be written is better said at once
     const NamedArrays inputs = inputs_.empty() ? NamedArrays() : read_inputs_file(inputs_);
     if (as_built_) return extract_kernel(inputs, io);
     const InterruptScope interrupt;
@@ -61,6 +62,8 @@ class ExtractVerb final : public Verb {
       if (error) throw Error(output_ + ": no folder can be made there: " + error.message() + " (a file would end in .relay)");
       module /= "cut.relay";
     }
+    if (!module.parent_path().empty() && !std::filesystem::is_directory(module.parent_path()))
+      throw Error(module.string() + ": there is no folder " + module.parent_path().string());
     std::filesystem::path arrays = module;
     return {module.string(), arrays.replace_extension(".npz").string()};
   }
@@ -82,7 +85,7 @@ class ExtractVerb final : public Verb {
       }
       for (size_t i = 0; i < cut.outputs.size(); ++i)
         outputs.push_back({{"name", arrays.outputs[i].first},
-                           {"type", describe(arrays.outputs[i].second.shape(), arrays.outputs[i].second.dtype())},
+                           {"type", type_text(tensor_type(arrays.outputs[i].second.shape(), arrays.outputs[i].second.dtype()))},
                            {"value_of", cut.outputs[i].label}});
       io.out << Json{{"schema", 1},          {"model", model.name},
                      {"module", module_path}, {"arrays", arrays_path},

@@ -41,18 +41,4 @@ std::string operator_lines(const std::vector<CutOperator>& operators) {
   return text;
 }
 
-nlohmann::ordered_json operators_json(const OriginTable& table, const std::vector<CutOperator>& operators) {
-  auto rows = nlohmann::ordered_json::array();
-  for (const CutOperator& each : operators) {
-    const auto id = table.find(each.origin);
-    rows.push_back({{"id", id ? nlohmann::ordered_json(index(*id)) : nullptr},
-                    {"op", each.origin->op()},
-                    {"name", origin_name(*each.origin)},
-                    {"line", each.origin->span().line},
-                    {"column", each.origin->span().column},
-                    {"why", each.why}});
-  }
-  return rows;
-}
-
 }  // namespace baton::cli

@@ -1,6 +1,8 @@
 #pragma once
 // Which part of a model a verb is about: --kernel, --nodes, --operators.
-#include <nlohmann/json.hpp>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "baton/cli/common.h"
 #include "baton/driver/cut_program.h"
@@ -23,7 +25,5 @@ CutModel load_for_cut(const ModelFlags& flags);
 
 /// One line for each operator: its name, and why it belongs to the cut.
 std::string operator_lines(const std::vector<CutOperator>& operators);
-/// The same for machines: id, op, name, line, column, why.
-nlohmann::ordered_json operators_json(const OriginTable& table, const std::vector<CutOperator>& operators);
 
 }  // namespace baton::cli

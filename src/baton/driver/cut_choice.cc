@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "baton/driver/node_selection.h"
 #include "baton/support/error.h"
 #include "baton/text/origin_label.h"
 
@@ -13,7 +14,7 @@ namespace {
 using NodeNumber = uint32_t;
 
 std::string node_name(const GraphPlan& plan, int node) {
-  return "node " + std::to_string(node) + " `" + plan.nodes[static_cast<size_t>(node)].name + "`";
+  return "node " + std::to_string(node) + " `" + std::string(short_node_name(plan.nodes[static_cast<size_t>(node)].name)) + "`";
 }
 
 std::string labels_of(std::span<const Origin* const> origins) {
@@ -50,7 +51,8 @@ std::map<const Origin*, std::vector<int>> computing_nodes(const GraphPlan& plan)
   std::vector<int> computing;
   for (size_t i = 0; i < plan.nodes.size(); ++i)
     if (plan.nodes[i].function) computing.push_back(static_cast<int>(i));
-  throw Error("nodes " + node_list(nodes) + " are inputs and constants only (" + text + ")" +
+  const std::string what = nodes.size() == 1 ? "node " + node_list(nodes) + " is an input or a constant" : "nodes " + node_list(nodes) + " are inputs and constants only";
+  throw Error(what + " (" + text + ")" +
               (computing.empty() ? "; the graph computes nothing" : "\n  nodes that compute: " + node_list(computing)));
 }
 

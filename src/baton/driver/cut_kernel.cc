@@ -46,7 +46,7 @@ class Params {
     const bool constant = is_constant(name);
     const Var var = make_var(names_.make(variable_name(name)), type, info);
     params.push_back({constant ? CutParam::Kind::kConstant : CutParam::Kind::kValue, var, {},
-                      constant ? "" : "node " + std::to_string(producer) + " `" + name + "`"});
+                      constant ? "" : "node " + std::to_string(producer) + " `" + std::string(short_node_name(name)) + "`"});
     entries.push_back(entry);
     return Expr(var);
   }
@@ -88,8 +88,10 @@ CutKernel cut_kernel(const BuildResult& built, int number, const NamedArrays& in
   cut.module = make_module();
   cut.module->set("main", make_function(vars, substitute(planned.function->body(), values), {}, {}, NodeInfo(OriginSet::none())));
   cut.module = infer_types(cut.module);
-  const std::string label = "node " + std::to_string(number) + " `" + planned.name + "`";
-  for (const Origin* origin : planned.origins.origins()) cut.operators.push_back({origin, "computed by " + label});
+  const std::string label = "node " + std::to_string(number) + " `" + std::string(short_node_name(planned.name)) + "`";
+  if (!planned.origins.origins().empty())
+    for (const ChosenOperator& each : operators_of_nodes({&built.plan, &built.optimized->origins()}, {number}))
+      cut.operators.push_back({each.origin, each.why});
 
   // Memory is used again as the model runs on: what the kernel reads is taken right before it runs, its results right after.
   set_model_inputs(*executor, inputs);

@@ -2,7 +2,6 @@
 
 #include "baton/driver/node_selection.h"
 #include "baton/support/error.h"
-#include "baton/text/origin_label.h"
 #include "baton/transform/infer_type.h"
 
 namespace baton {
@@ -34,7 +33,7 @@ CutChoice CutProgram::choose(const CutSelection& selection) {
   std::vector<ChosenOperator> wanted;
   if (!selection.operators.empty()) {
     for (const Origin* origin : select_operators(graph_.module()->origins(), selection.operators))
-      wanted.push_back({origin, "chosen as " + origin_label(*origin), false});
+      wanted.push_back({origin, "chosen", false});
   } else {
     if (!selection.kernel.empty()) chosen_nodes.resize(1);  // other nodes run the same code on other values
     wanted = operators_of_nodes(plan(), chosen_nodes);

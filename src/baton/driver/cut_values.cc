@@ -31,18 +31,6 @@ NDArray value_of(const Var& param, const NamedArrays& given) {
   return value;
 }
 
-/// The program with these values as its result.
-IRModule returning(const CutGraph& graph, const std::vector<Expr>& values) {
-  const IRModule& source = graph.module();
-  IRModule module = make_module();
-  for (const auto& [name, type] : source->type_defs()) module->set_type(type);
-  for (const auto& [name, function] : source->functions())
-    if (name != "main") module->set(name, function);
-  module->set("main", make_function(graph.main()->params(), make_tuple(values, NodeInfo(OriginSet::none())), {}, graph.main()->attrs(),
-                                    NodeInfo(OriginSet::none())));
-  return module;
-}
-
 /// Whether computing `values` takes what no graph can say: branches, loops, functions that stay functions.
 bool needs_program(const CutGraph& graph, const std::vector<Expr>& values) {
   bool found = false;
@@ -80,6 +68,17 @@ std::vector<NDArray> run_built(const IRModule& module, const BuildOptions& optio
 
 }  // namespace
 
+IRModule program_returning(const CutGraph& graph, const std::vector<Expr>& values) {
+  const IRModule& source = graph.module();
+  IRModule module = make_module();
+  for (const auto& [name, type] : source->type_defs()) module->set_type(type);
+  for (const auto& [name, function] : source->functions())
+    if (name != "main") module->set(name, function);
+  module->set("main", make_function(graph.main()->params(), make_tuple(values, NodeInfo(OriginSet::none())), {}, graph.main()->attrs(),
+                                    NodeInfo(OriginSet::none())));
+  return module;
+}
+
 void set_model_inputs(Executor& executor, const NamedArrays& given) {
   for (const auto& [name, value] : given) {
     bool known = false;
@@ -107,7 +106,7 @@ CutArrays cut_arrays(const CutGraph& graph, const Cut& cut, const BuildOptions& 
     if (param.kind == CutParam::Kind::kValue) wanted.push_back(param.source);
   const size_t values = wanted.size();
   for (const CutOutput& output : cut.outputs) wanted.push_back(output.source);
-  const IRModule module = returning(graph, wanted);
+  const IRModule module = program_returning(graph, wanted);
   const std::vector<NDArray> arrays = needs_program(graph, wanted) ? run_program(module, options.params, inputs)
                                                                       : run_built(module, options, inputs);
   BATON_CHECK(arrays.size() == wanted.size(), "a tensor for each value of a cut");

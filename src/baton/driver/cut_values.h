@@ -16,6 +16,9 @@ struct CutArrays {
 /// a name in `inputs` that main does not have.
 CutArrays cut_arrays(const CutGraph& graph, const Cut& cut, const BuildOptions& options, const NamedArrays& inputs);
 
+/// `graph`'s program with `values` of its own as its result, a tuple.
+IRModule program_returning(const CutGraph& graph, const std::vector<Expr>& values);
+
 /// The values that are given by name, or made by the tensor rule, for the inputs of `executor`; Error for other names.
 void set_model_inputs(Executor& executor, const NamedArrays& given);
 
