@@ -37,4 +37,8 @@ def __getattr__(name):
         from . import _origins, _profile
 
         return getattr(_origins if name == "origins" else _profile, name)
+    if name in ("extract", "mark"):
+        from . import _cut
+
+        return getattr(_cut, name)
     _not_provided(__name__, name)

@@ -34,6 +34,7 @@ NB_MODULE(_baton, m) {
   bind_target(m);
   bind_gradient(m);
   bind_driver(m);
+  bind_cut(m);
   bind_runtime(m);
   bind_operator_map(m);
   bind_profile(m);

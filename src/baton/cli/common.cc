@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <csignal>
 
-#include "baton/support/base/tensor_rule.h"
+#include "baton/driver/cut_values.h"
 #include "baton/support/error.h"
 
 namespace baton::cli {
@@ -62,21 +62,7 @@ BuiltModel build_model(const ModelFlags& flags, Io& io) {
   return built;
 }
 
-void set_inputs(Executor& executor, const NamedArrays& given) {
-  for (const auto& [name, value] : given) {
-    bool known = false;
-    for (size_t i = 0; i < executor.num_inputs(); ++i) known |= executor.input_node(i).name == name;
-    if (!known) throw Error("\"" + name + "\" is no input of the model");
-  }
-  for (size_t i = 0; i < executor.num_inputs(); ++i) {
-    const std::string& name = executor.input_node(i).name;
-    const PlanEntry& entry = executor.input_entry(i);
-    const auto at = std::find_if(given.begin(), given.end(), [&](const auto& g) { return g.first == name; });
-    const NDArray value = at != given.end() ? at->second : tensor_value(name, entry.shape, entry.dtype);
-    if (!value) throw Error("no memory for input \"" + name + "\"");
-    require(executor.set_input(i, value));
-  }
-}
+void set_inputs(Executor& executor, const NamedArrays& given) { set_model_inputs(executor, given); }
 
 void require(const Status& status) {
   if (!status.ok()) throw Error(status.message);

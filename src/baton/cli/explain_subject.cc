@@ -56,7 +56,7 @@ Subject from_model(const ModelFlags& flags) {
   const FusionLog fusion;
   {
     const PassContextScope scope(context);
-    subject.optimized = optimize_to_build(model.module, load_params(model, flags.params, flags.inputs));
+    subject.optimized = optimized_for_build(model.module, {.params = load_params(model, flags.params, flags.inputs)});
   }
   subject.plan = make_plan(subject.optimized);
   subject.map = OperatorMap::read(subject.plan.graph_json, origins_json(subject.optimized->origins(), subject.plan, source, fusion),

@@ -48,7 +48,7 @@ class PrintVerb final : public Verb {
     auto context = std::make_shared<PassContext>();
     context->opt_level = flags_.opt_level;
     const PassContextScope scope(context);
-    const IRModule optimized = optimize_to_build(model.module, load_params(model, flags_.params, flags_.inputs));
+    const IRModule optimized = optimized_for_build(model.module, {.params = load_params(model, flags_.params, flags_.inputs)});
     return stage_ == "fused" ? fused_module(optimized, make_plan(optimized)) : optimized;
   }
 

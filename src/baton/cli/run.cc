@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "baton/cli/common.h"
+#include "baton/driver/case_file.h"
 #include "baton/frontend/npz.h"
 #include "baton/runtime/model.h"
 #include "baton/support/base/float16.h"
@@ -42,7 +43,7 @@ class RunVerb final : public Verb {
   }
 
   int run(Io& io) override {
-    const NamedArrays given = inputs_.empty() ? NamedArrays() : read_npz(inputs_);
+    const NamedArrays given = inputs_.empty() ? NamedArrays() : read_inputs_file(inputs_);
     if (flags_.model.ends_with(".baton")) {
       const std::unique_ptr<Model> artifact = require(Model::load(flags_.model));
       return run(artifact->executor(), given, io);

@@ -156,8 +156,10 @@ IRModule bind_params(const IRModule& module, const NamedArrays& params) {
   return bound;
 }
 
-IRModule optimize_to_build(const IRModule& typed, const NamedArrays& params, const Machine& machine) {
-  return build_regions(optimize(inline_composites(bind_params(typed, params)), machine));
+IRModule optimized_for_build(const IRModule& typed, const BuildOptions& options) {
+  const LevelScope level(options);
+  return build_regions(optimize(inline_composites(bind_params(typed, options.params)),
+                                options.machine ? *options.machine : Machine::host()));
 }
 
 BuildResult build(const IRModule& module, const BuildOptions& options) {
@@ -166,13 +168,14 @@ BuildResult build(const IRModule& module, const BuildOptions& options) {
   BuildResult result;
   result.source = module;
   result.mod_name = options.mod_name;
+  result.given = options.params;
   if (options.progress) options.progress("optimize", 0, 1);
   const InterruptibleScope interruptible(options.interrupt);
   IRModule typed = infer_types(module->copy());
   const auto source = source_graph(*typed);
   const FusionLog fusion;
   const LevelScope level(options);
-  result.optimized = optimize_to_build(typed, options.params, options.machine ? *options.machine : Machine::host());
+  result.optimized = optimized_for_build(typed, options);
   result.times.optimize_s = seconds_since(start);
   if (options.progress) options.progress("optimize", 1, 1);
   check_interrupt(options);

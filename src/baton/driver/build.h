@@ -56,6 +56,7 @@ struct BuildResult {
   std::vector<std::pair<std::string, Function>>
       function_metadata;  ///< kernel -> fused function, then "__tvm_main__"
   BuildTimes times;
+  NamedArrays given;  ///< the parameters as they were given; they share the giver's memory
 
   const std::string& graph_json() const { return plan.graph_json; }
   const NamedArrays& params() const { return plan.params; }
@@ -71,9 +72,9 @@ std::unique_ptr<Executor> make_executor(const BuildResult& result);
 /// kernels_so.
 void write_artifact(const BuildResult& result, const std::string& path);
 
-/// What build() makes kernels of: `typed` with its parameters bound, after all passes, with the regions of other compilers
-/// built. Under the current PassContext.
-IRModule optimize_to_build(const IRModule& typed, const NamedArrays& params, const Machine& machine = Machine::host());
+/// What build() makes its plan from: `typed` with parameters bound, optimized and fused, regions built by their compilers. Under
+/// the current PassContext, but for the level that `options` asks for.
+IRModule optimized_for_build(const IRModule& typed, const BuildOptions& options);
 
 /// `main` with the parameters of those names replaced by constants. Throws Error when a type does not fit.
 IRModule bind_params(const IRModule& module, const NamedArrays& params);

@@ -6,8 +6,8 @@
 #include <map>
 #include <sstream>
 
+#include "baton/driver/case_file.h"
 #include "baton/driver/initialize.h"
-#include "baton/frontend/npz.h"
 #include "baton/frontend/workloads/networks.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/diagnostic.h"
@@ -88,15 +88,16 @@ NamedArrays load_params(const LoadedModel& model, const std::string& path, const
   std::map<std::string, NDArray> given;  // every parameter that is no input; undefined until it has a value
   for (const Var& param : params) given[param->name()] = NDArray();
   std::vector<std::string> keep = inputs;
+  const CaseFile file = path.empty() ? CaseFile() : read_case(path);
+  for (const auto& [name, value] : file.inputs)
+    if (inputs.empty()) keep.push_back(name);
   if (keep.empty() && !params.empty()) keep = {given.count("data") ? "data" : params.front()->name()};
   for (const std::string& input : keep)
     if (!given.erase(input)) throw UsageError("main has no parameter \"" + input + "\" to be an input");
-  if (!path.empty()) {
-    for (auto& [name, array] : read_npz(path)) {
-      const auto at = given.find(name);
-      if (at == given.end()) throw Error(path + ": array \"" + name + "\" is no parameter of main that takes a weight");
-      at->second = std::move(array);
-    }
+  for (const auto& [name, array] : file.params) {
+    const auto at = given.find(name);
+    if (at == given.end()) throw Error(path + ": array \"" + name + "\" is no parameter of main that takes a weight");
+    at->second = array;
   }
   NamedArrays values;
   for (const Var& param : params) {

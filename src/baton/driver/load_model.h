@@ -24,8 +24,8 @@ LoadedModel load_model(const std::string& name_or_path);
 
 /// Values for all parameters of main that are no inputs: from an .npz when `path` is not empty (each of its arrays must
 /// be a parameter of main, of the right shape and type), the rest by the tensor rule (docs/guide.md). Inputs are the
-/// parameters named in `inputs`; when that is empty, `data`, and where there is none, the first parameter. In the order
-/// of main's parameters.
+/// parameters named in `inputs`; when that is empty, those that the file has as inputs (driver/case_file.h), else `data`, and
+/// where there is none, the first parameter. In the order of main's parameters.
 NamedArrays load_params(const LoadedModel& model, const std::string& path, const std::vector<std::string>& inputs = {});
 
 /// The parameters of main that `params` leaves free: the model's inputs, in order.

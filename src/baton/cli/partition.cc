@@ -1,0 +1,74 @@
+// Marks a part of a model for another compiler, before optimisation.
+#include "baton/cli/selection.h"
+#include "baton/driver/case_file.h"
+#include "baton/driver/cut_text.h"
+#include "baton/driver/mark_region.h"
+#include "baton/pass/origin_verifier.h"
+#include "baton/pass/pass.h"
+
+namespace baton::cli {
+
+namespace {
+
+class PartitionVerb final : public Verb {
+ public:
+  PartitionVerb() : Verb("partition", "Mark operators of a model for another compiler (BYOC), before optimisation.") {}
+
+  void flags(CLI::App& app) override {
+    flags_.add(app);
+    selection_.add(app);
+    app.add_option("--compiler", compiler_, "who builds the region: relay.ext.NAME")->required();
+    app.add_flag("--partitioned", partitioned_, "cut the region out as a function: MergeCompilerRegions, PartitionGraph");
+    app.add_option("-o,--output", output_, "write the module to this .relay file instead of standard output");
+    app.add_flag("--json", json_, "what was marked, as JSON on standard output; the module is in it unless it goes to a file");
+  }
+
+  int run(Io& io) override {
+    auto context = std::make_shared<PassContext>();
+    context->opt_level = flags_.opt_level;
+    context->instruments = {std::make_shared<OriginVerifier>()};
+    const CutModel model = load_for_cut(flags_);
+    CutProgram& program = *model.program;
+    const std::vector<int> nodes = program.nodes(selection_.selection);
+    const CutChoice choice = program.choose(selection_.selection);
+    MarkedModule marked;
+    {
+      const PassContextScope scope(context);
+      marked = mark_region(program.graph(), choice, compiler_);
+      if (partitioned_) marked.module = partition_marked(marked.module);
+    }
+    const std::string text = readable_text(*marked.module);
+    if (!output_.empty()) write_text_file(output_, text);
+    if (json_) {
+      nlohmann::ordered_json summary{{"schema", 1}, {"model", model.model.name}, {"compiler", compiler_}, {"partitioned", partitioned_}};
+      if (output_.empty()) summary["text"] = text;
+      else summary["module"] = output_;
+      const OriginTable& table = model.model.module->origins();
+      summary["nodes"] = nodes;
+      summary["operators"] = operators_json(table, marked.operators);
+      summary["left_out"] = operators_json(table, marked.left_out);
+      io.out << summary.dump() << '\n';
+      return 0;
+    }
+    // What was marked is told beside the module, not in it.
+    std::ostream& told = output_.empty() ? io.err : io.out;
+    if (!output_.empty()) told << output_ << ": ";
+    told << marked.operators.size() << " operator" << (marked.operators.size() == 1 ? "" : "s") << " of " << model.model.name << " for `" << compiler_ << "`\n"
+         << operator_lines(marked.operators);
+    if (!marked.left_out.empty()) told << "left out\n" << operator_lines(marked.left_out);
+    if (output_.empty()) io.out << text;
+    return 0;
+  }
+
+ private:
+  ModelFlags flags_;
+  SelectionFlags selection_;
+  std::string compiler_, output_;
+  bool partitioned_ = false, json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> partition_verb() { return std::make_unique<PartitionVerb>(); }
+
+}  // namespace baton::cli
