@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "baton/codegen/code_shape.h"
 #include "baton/codegen/kernel.h"
 #include "baton/codegen/kernel_cache.h"
 #include "baton/support/base/status.h"
@@ -14,9 +15,10 @@ namespace baton {
 
 /// What a stretch of a kernel's code computes. Blocks are indices into kernel_blocks(function).
 struct CodePlace {
-  std::string stage;        ///< "pad", "conv2d", ...; empty: what belongs to no stage (entry, exit, buffers)
-  int block = -1;           ///< whose stage it is; -1: none's
-  std::vector<int> blocks;  ///< `block` and those that were inlined into its stage, ascending
+  std::string stage;             ///< "pad", "conv2d", ...; empty: what belongs to no stage (entry, exit, buffers)
+  int block = -1;                ///< whose stage it is; -1: none's
+  std::vector<HeldStage> holds;  ///< other stages whose code stands in between, without a block of its own
+  std::vector<int> blocks;       ///< all operators computed here, those inlined into the stages too; ascending
   friend bool operator==(const CodePlace&, const CodePlace&) = default;
 };
 
@@ -25,7 +27,7 @@ struct CodeRange {
   uint32_t begin = 0, end = 0;  ///< bytes from the function's first one
   int place = 0;                ///< index into CodeMap::places
   int depth = 0;                ///< loops around it
-  std::string label;            ///< as Halide calls it: "for b0_nn_conv2d__pad.s0.p2"; "entry"; may be empty
+  std::string label;            ///< "for b0_nn_conv2d__pad.s0.p2"; "entry"; may be empty
   friend bool operator==(const CodeRange&, const CodeRange&) = default;
 };
 
@@ -49,5 +51,8 @@ struct CodeMap {
 /// The map of `kernel`, which was compiled from `request`. Kept in `cache` (null: KernelCache::shared()); making it takes
 /// about as long as compiling. kUnavailable where there is no `as`, or one that makes other code than Halide.
 Result<CodeMap> code_map(const KernelRequest& request, const Kernel& kernel, const Machine& machine, KernelCache* cache = nullptr);
+
+/// The same from a listing, for `object`: compiled from the same request, by this process or another.
+Result<CodeMap> map_listing(const KernelListing& listing, const std::string& object);
 
 }  // namespace baton

@@ -6,8 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
-#include <fstream>
 #include <mutex>
 #include <numeric>
 #include <thread>
@@ -18,6 +16,7 @@
 #include "baton/codegen/background.h"
 #include "baton/codegen/compile.h"
 #include "baton/codegen/link.h"
+#include "baton/codegen/subprocess.h"
 
 namespace baton {
 namespace {
@@ -180,35 +179,6 @@ KernelRef obtain(const KernelRequest& request, uint64_t key, const Machine& mach
   return fresh;
 }
 
-/// A folder for one link, removed with all that is in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    const char* base = std::getenv("TMPDIR");
-    path_ = std::string(base && *base ? base : "/tmp") + "/baton-kernels-XXXXXX";
-    if (!mkdtemp(path_.data()))
-      throw Error("cannot create a folder for kernels under `" + path_ + "`: is the disk full?");
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::string write(const std::string& name, const std::string& bytes) const {
-    const std::string file = path_ + "/" + name;
-    std::ofstream out(file, std::ios::binary);
-    out << bytes << std::flush;
-    if (!out) throw Error("cannot write `" + file + "`: is the disk full?");
-    return file;
-  }
-  std::string path(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
-
 }  // namespace
 
 void wait_for_background_work() { Background::instance().wait(); }
@@ -263,10 +233,7 @@ std::string link_library(const NamedKernels& kernels) {
   if (!aliases.empty()) objects.push_back(folder.write("names.ld", aliases));
   const std::string output = folder.path("kernels.so");
   if (const Status status = link_kernels(objects, output); !status.ok()) throw Error(status.message);
-  std::ifstream in(output, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (!in || bytes.empty()) throw Error("cannot read `" + output + "`");
-  return bytes;
+  return read_all(output);
 }
 
 std::shared_ptr<const KernelLibrary> jit_library(const NamedKernels& kernels,
