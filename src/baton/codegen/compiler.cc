@@ -219,6 +219,20 @@ std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests,
   return kernels;
 }
 
+Result<std::vector<CodeMap>> code_maps(std::span<const KernelRequest> requests, std::span<const KernelRef> kernels,
+                                       const CompileOptions& options) {
+  BATON_CHECK(requests.size() == kernels.size());
+  std::vector<std::optional<Result<CodeMap>>> made(requests.size());
+  run_parallel(static_cast<int>(requests.size()), options, false,
+               [&](int i) { made[i] = code_map(requests[i], *kernels[i], machine_of(options), options.cache); });
+  std::vector<CodeMap> maps;
+  for (std::optional<Result<CodeMap>>& map : made) {
+    if (!map->ok()) return map->status();
+    maps.push_back(std::move(**map));
+  }
+  return maps;
+}
+
 std::string link_library(const NamedKernels& kernels) {
   const TemporaryFolder folder;
   std::vector<std::string> objects;

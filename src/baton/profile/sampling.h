@@ -28,8 +28,9 @@ struct SampleOptions {
 struct SampledStage {
   std::string stage;        ///< empty: entry, exit and what else belongs to no stage
   int block = -1;           ///< whose stage it is: index into kernel_blocks(function), -1: none's
-  std::vector<int> blocks;  ///< all operators computed in it
+  std::vector<int> blocks;  ///< all operators computed in it, those inlined into it too
   uint64_t samples = 0;
+  std::vector<HeldStage> holds;  ///< stages whose code cannot be told from this one's: they share basic blocks
 };
 
 /// Samples per basic block of a kernel: for listings.
