@@ -10,6 +10,7 @@
 #include "baton/codegen/cost_facts.h"
 #include "baton/codegen/lower.h"
 #include "baton/codegen/marks.h"
+#include "baton/codegen/shape_of.h"
 #include "baton/codegen/source_hash.h"
 #include "baton/codegen/stable_names.h"
 #include "baton/ir/op.h"
@@ -143,6 +144,27 @@ void set_jit_handlers() {
   });
 }
 
+/// A file for what Halide writes to files only.
+class MemoryFile {
+ public:
+  MemoryFile() : descriptor_(memfd_create("baton-listing", MFD_CLOEXEC)) {
+    if (descriptor_ < 0) throw Error("cannot create a file in memory for assembly text");
+  }
+  ~MemoryFile() { close(descriptor_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+  std::string text() const {
+    std::string text(static_cast<size_t>(lseek(descriptor_, 0, SEEK_END)), '\0');
+    const ssize_t got = pread(descriptor_, text.data(), text.size(), 0);
+    BATON_CHECK(got == static_cast<ssize_t>(text.size()), "assembly text cannot be read back");
+    return text;
+  }
+
+ private:
+  int descriptor_;
+};
+
 /// Halide prints warnings to standard error, and ends a process without exceptions; we want neither.
 class Reporter final : public Halide::CompileTimeErrorReporter {
  public:
@@ -275,24 +297,29 @@ std::vector<KernelParams> template_candidates(const FunctionNode& function, cons
   });
 }
 
-std::string kernel_assembly(const KernelRequest& request, const Machine& machine) {
+KernelListing kernel_listing(const KernelRequest& request, const Machine& machine) {
   quiet();
-  const std::string symbol = kernel_symbol(kernel_key(request, machine));
-  return guarded(*request.function, request.template_name, [&] {
-    Scheduled scheduled = schedule(request, symbol, machine);
-    MarkPass marks(symbol, request.variant);
+  KernelListing listing;
+  listing.symbol = kernel_symbol(kernel_key(request, machine));
+  guarded(*request.function, request.template_name, [&] {
+    Scheduled scheduled = schedule(request, listing.symbol, machine);
+    MarkPass marks(listing.symbol, request.variant);
     const Halide::Target target = target_of(machine).with_feature(Halide::Target::NoRuntime);
     const Halide::Module module =
-        make_module(scheduled, request.variant.marked ? &marks : nullptr, symbol, target);
-    const int file = memfd_create("baton-assembly", MFD_CLOEXEC);
-    if (file < 0) throw Error("cannot create a file in memory for assembly text");
-    module.compile({{Halide::OutputFileType::assembly, "/proc/self/fd/" + std::to_string(file)}});
-    std::string text(static_cast<size_t>(lseek(file, 0, SEEK_END)), '\0');
-    const ssize_t got = pread(file, text.data(), text.size(), 0);
-    close(file);
-    BATON_CHECK(got == static_cast<ssize_t>(text.size()), "assembly text cannot be read back");
-    return text;
+        make_module(scheduled, request.variant.marked ? &marks : nullptr, listing.symbol, target);
+    const MemoryFile object, assembly;
+    module.compile({{Halide::OutputFileType::object, object.path()}, {Halide::OutputFileType::assembly, assembly.path()}});
+    listing.object = object.text();
+    listing.assembly = assembly.text();
+    std::vector<Halide::Func> outputs;
+    for (const Tensor& output : scheduled.kernel.outputs) outputs.push_back(output.func());
+    listing.shape = shape_of(module, outputs, listing.symbol);
   });
+  return listing;
+}
+
+std::string kernel_assembly(const KernelRequest& request, const Machine& machine) {
+  return kernel_listing(request, machine).assembly;
 }
 
 }  // namespace baton

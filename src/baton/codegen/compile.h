@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "baton/codegen/code_shape.h"
 #include "baton/codegen/kernel.h"
 #include "baton/runtime/kernel_library.h"
 #include "baton/target/machine.h"
@@ -37,7 +38,9 @@ std::vector<std::pair<std::string, std::string>> template_answers(const Function
 std::vector<KernelParams> template_candidates(const FunctionNode& function, const std::string& template_name,
                                               const Machine& machine);
 
-/// Assembly text of a kernel, with labels named after its loops: for `explain`.
+/// Object code, assembly text with labels named after loops, and what these mean: all of one compilation.
+KernelListing kernel_listing(const KernelRequest& request, const Machine& machine);
+/// The text alone.
 std::string kernel_assembly(const KernelRequest& request, const Machine& machine);
 
 }  // namespace baton

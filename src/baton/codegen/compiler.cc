@@ -6,8 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
-#include <fstream>
 #include <mutex>
 #include <numeric>
 #include <thread>
@@ -18,6 +16,7 @@
 #include "baton/codegen/background.h"
 #include "baton/codegen/compile.h"
 #include "baton/codegen/link.h"
+#include "baton/codegen/subprocess.h"
 
 namespace baton {
 namespace {
@@ -180,35 +179,6 @@ KernelRef obtain(const KernelRequest& request, uint64_t key, const Machine& mach
   return fresh;
 }
 
-/// A folder for one link, removed with all that is in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    const char* base = std::getenv("TMPDIR");
-    path_ = std::string(base && *base ? base : "/tmp") + "/baton-kernels-XXXXXX";
-    if (!mkdtemp(path_.data()))
-      throw Error("cannot create a folder for kernels under `" + path_ + "`: is the disk full?");
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::string write(const std::string& name, const std::string& bytes) const {
-    const std::string file = path_ + "/" + name;
-    std::ofstream out(file, std::ios::binary);
-    out << bytes << std::flush;
-    if (!out) throw Error("cannot write `" + file + "`: is the disk full?");
-    return file;
-  }
-  std::string path(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
-
 }  // namespace
 
 void wait_for_background_work() { Background::instance().wait(); }
@@ -249,6 +219,20 @@ std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests,
   return kernels;
 }
 
+Result<std::vector<CodeMap>> code_maps(std::span<const KernelRequest> requests, std::span<const KernelRef> kernels,
+                                       const CompileOptions& options) {
+  BATON_CHECK(requests.size() == kernels.size());
+  std::vector<std::optional<Result<CodeMap>>> made(requests.size());
+  run_parallel(static_cast<int>(requests.size()), options, false,
+               [&](int i) { made[i] = code_map(requests[i], *kernels[i], machine_of(options), options.cache); });
+  std::vector<CodeMap> maps;
+  for (std::optional<Result<CodeMap>>& map : made) {
+    if (!map->ok()) return map->status();
+    maps.push_back(std::move(**map));
+  }
+  return maps;
+}
+
 std::string link_library(const NamedKernels& kernels) {
   const TemporaryFolder folder;
   std::vector<std::string> objects;
@@ -263,10 +247,7 @@ std::string link_library(const NamedKernels& kernels) {
   if (!aliases.empty()) objects.push_back(folder.write("names.ld", aliases));
   const std::string output = folder.path("kernels.so");
   if (const Status status = link_kernels(objects, output); !status.ok()) throw Error(status.message);
-  std::ifstream in(output, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (!in || bytes.empty()) throw Error("cannot read `" + output + "`");
-  return bytes;
+  return read_all(output);
 }
 
 std::shared_ptr<const KernelLibrary> jit_library(const NamedKernels& kernels,

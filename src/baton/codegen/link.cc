@@ -7,31 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "baton/codegen/subprocess.h"
 #include "baton/support/base/kernel_shim.h"
-
-extern char** environ;
 
 namespace baton {
 namespace {
-
-/// The file that the shell would run for `name`; empty when there is none.
-std::string find_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path ? path : "/usr/local/bin:/usr/bin:/bin";
-  while (!rest.empty()) {
-    const size_t end = rest.find(':');
-    const std::string candidate = std::string(rest.substr(0, end)) + "/" + name;
-    if (access(candidate.c_str(), X_OK) == 0) return candidate;
-    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
-  }
-  return "";
-}
 
 bool is_plain_linker(std::string_view program) {
   const std::string_view name = program.substr(program.rfind('/') + 1);
@@ -71,15 +53,6 @@ Status write_file(const std::string& path, const void* data, size_t bytes) {
                            : Status::io("cannot write `" + path + "`: " + std::strerror(errno));
 }
 
-std::string read_start(const std::string& path) {
-  char text[2000];
-  std::FILE* file = std::fopen(path.c_str(), "re");
-  if (!file) return "";
-  const size_t bytes = std::fread(text, 1, sizeof text, file);
-  std::fclose(file);
-  return std::string(text, bytes);
-}
-
 /// As linkers and compilers read response files.
 std::string quoted(const std::string& path) {
   std::string text = "\"";
@@ -88,26 +61,6 @@ std::string quoted(const std::string& path) {
     text += c;
   }
   return text + "\"\n";
-}
-
-/// Runs a program with its error output in a file; its exit status, or -1 when it could not be started.
-int run_program(const std::vector<std::string>& words, const std::string& errors) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 2, errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  pid_t child = 0;
-  const int failed = posix_spawn(&child, words[0].c_str(), &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed) return -1;
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return -1;
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "baton/runtime/timers.h"
 
@@ -107,6 +109,7 @@ struct Pool {
   std::atomic<int> open_runs{0};
   alignas(64) std::atomic<uint32_t> generation{0};  // counts loops: what sleeping threads watch
   Loop loops[kMaxLoops];
+  std::atomic<int> ids[kMaxThreads];  // of its threads; 0: not running yet
 };
 
 /// What the pool knows about a thread.
@@ -138,6 +141,7 @@ void after_fork_in_parent() { pool().mutex.unlock(); }
 void after_fork_in_child() {
   Pool& all = pool();
   all.threads.store(0);
+  for (std::atomic<int>& id : all.ids) id.store(0);
   all.open_runs.store(own.threads > 1 ? 1 : 0);
   for (Loop& loop : all.loops) {
     loop.state.store(0);
@@ -161,6 +165,7 @@ void* worker_main(void* argument) {
   const int index = static_cast<int>(reinterpret_cast<intptr_t>(argument));
   Pool& all = pool();
   own.inside = true;
+  if (index < kMaxThreads) all.ids[index].store(static_cast<int>(syscall(SYS_gettid)), std::memory_order_release);
   for (;;) {
     const uint32_t seen = all.generation.load(std::memory_order_acquire);
     if (join_any_loop(all, index)) continue;
@@ -245,6 +250,13 @@ int default_threads() {
 int current_threads() { return own.inside ? 1 : own.threads > 0 ? own.threads : default_threads(); }
 
 int pool_size() { return pool().threads.load(); }
+
+std::vector<int> pool_thread_ids() {
+  std::vector<int> ids;
+  for (const std::atomic<int>& slot : pool().ids)
+    if (const int id = slot.load(std::memory_order_acquire)) ids.push_back(id);
+  return ids;
+}
 
 ThreadScope::ThreadScope(int threads) : before_(own.threads) {
   own.threads = std::clamp(threads, 0, kMaxThreads);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace baton {
 
@@ -43,5 +44,8 @@ class ThreadScope {
 
 /// Threads of the pool that have been started in this process, callers not counted.
 int pool_size();
+
+/// Their ids as the system numbers them, for profilers; a thread that is just starting may be missing.
+std::vector<int> pool_thread_ids();
 
 }  // namespace baton
