@@ -55,6 +55,7 @@ Report profile(const BuildResult& built, const nb::dict& inputs, int threads, in
     if (inside) {
       InsideOptions inside_options;
       inside_options.ms_per_kernel = inside_ms;
+      inside_options.threads = threads;
       inside_options.compile.interrupt = stop;
       split = measure_inside(built, *executor, inside_options);
     }

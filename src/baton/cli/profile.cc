@@ -34,6 +34,7 @@ class ProfileVerb final : public Verb {
     if (!no_inside_) {
       InsideOptions inside_options;
       inside_options.ms_per_kernel = inside_ms_;
+      inside_options.threads = threads_;
       inside_options.compile.interrupt = interrupt.flag();
       inside_options.compile.progress = [&](int done, int total) { progress.show("building variants of kernels", done, total); };
       inside_options.progress = [&](int done, int total) { progress.show("measuring inside kernels", done, total); };

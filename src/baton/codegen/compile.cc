@@ -209,6 +209,7 @@ uint64_t kernel_key(const KernelRequest& request, const Machine& machine) {
   hash.add(variant.ablated.size());
   for (int block : variant.ablated) hash.add(static_cast<uint64_t>(block));
   hash.add(static_cast<uint64_t>(variant.twin));
+  hash.add(variant.within);
   hash.add(HALIDE_VERSION_MAJOR * 10000 + HALIDE_VERSION_MINOR * 100 + HALIDE_VERSION_PATCH);
   return hash.value();
 }

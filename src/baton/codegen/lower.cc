@@ -4,6 +4,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "baton/codegen/ablation.h"
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
 
@@ -159,7 +160,7 @@ class Lowering {
     const std::vector<const TensorTypeNode*> results = flat_types(from.call->checked_type());
     for (const TensorTypeNode* type : results) extents_of(*type);
     if (options_.ablate.count(index)) {
-      ablate(block, prefix, results);
+      ablate(block, from, prefix, results);
     } else {
       Compute compute(prefix, block.inputs, std::move(input_types), from.call->checked_type());
       op.compute(compute, from.call->attrs());
@@ -189,20 +190,11 @@ class Lowering {
     return var && !expr->checked_type() ? var->annotation() : expr->checked_type();
   }
 
-  /// The input that the operator works on: one that the kernel computes, of the result's shape if possible.
-  static int data_input(const OpBlock& block, const TensorTypeNode& result) {
-    int best = 0, best_score = -1;
-    for (size_t i = 0; i < block.inputs.size(); ++i) {
-      const int score = 2 * (block.producers[i] >= 0) + (block.inputs[i].shape() == result.extents());
-      if (score > best_score) best = static_cast<int>(i), best_score = score;
-    }
-    return best;
-  }
-
-  void ablate(OpBlock& block, const std::string& prefix, const std::vector<const TensorTypeNode*>& results) {
+  void ablate(OpBlock& block, const KernelBlock& from, const std::string& prefix,
+              const std::vector<const TensorTypeNode*>& results) {
     BATON_CHECK(!block.inputs.empty(), "an operator without inputs cannot be left out: " + block.op->name);
     for (size_t r = 0; r < results.size(); ++r) {
-      const int chosen = data_input(block, *results[r]);
+      const int chosen = passed_on(from, *results[r]);
       const Axes i(results[r]->rank());
       const Halide::Type type = halide_type(results[r]->dtype());
       Halide::Expr value = Halide::cast(type, at(block.inputs[chosen], i, results[r]->extents()));

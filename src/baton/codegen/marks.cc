@@ -60,11 +60,17 @@ int MarkPass::id_of(const MarkSite& site) {
   return fresh.id;
 }
 
+bool MarkPass::opens(int block) const {
+  const bool in_the_result = within_.size() == 2;
+  return block != within_.back() || (variant_.within && in_the_result);
+}
+
 hi::Stmt MarkPass::visit(const hi::ProducerConsumer* node) {
   if (!node->is_producer) return IRMutator::visit(node);
   const MarkSite site = site_of(node->name, prefix_);
-  if (site.name.empty() || site.block == within_.back()) return IRMutator::visit(node);
-  const bool merged = variant_.merged.count(site.name) > 0;
+  if (site.name.empty() || !opens(site.block)) return IRMutator::visit(node);
+  // What nothing encloses stays: its time would be lost, and its marks are few.
+  const bool merged = enclosing_.back() != 0 && variant_.merged.count(site.name) > 0;
   if (merged) hold({site.block, site.stage});
   const int outside = enclosing_.back(), id = merged ? outside : id_of(site);
   enclosing_.push_back(id);

@@ -14,7 +14,8 @@ namespace baton {
 /// whose iterations may run on any thread. A Func's stage is read off its name,
 /// `<prefix>_b<block>_<op>__<stage>`. Funcs without such a name belong to what encloses them, and so do stages
 /// nested in one of the same operator: it is billed all the same, and a clock among a tile's accumulators would
-/// send them through memory (a Winograd product took twice its time).
+/// send them through memory (a Winograd product took twice its time). With `within`, those in the outermost stage are
+/// marked nevertheless: the reductions of a softmax, the transforms of a convolution that has a kernel for itself.
 class MarkPass final : public Halide::Internal::IRMutator {
  public:
   MarkPass(std::string prefix, const KernelVariant& variant)
@@ -30,6 +31,8 @@ class MarkPass final : public Halide::Internal::IRMutator {
   Halide::Internal::Stmt visit(const Halide::Internal::ProducerConsumer* node) override;
   Halide::Internal::Stmt visit(const Halide::Internal::For* node) override;
   Halide::Internal::Stmt mark(int id) const;
+  /// Whether a stage of `block` gets marks of its own where we are.
+  bool opens(int block) const;
   int id_of(const MarkSite& site);
   /// Notes in the stage around us that `stage` is billed to it.
   void hold(const HeldStage& stage);

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
-#include <set>
 
+#include <sys/resource.h>
+
+#include "baton/profile/inside_screen.h"
+#include "baton/profile/inside_variants.h"
+#include "baton/profile/measure.h"
 #include "baton/runtime/marks.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
@@ -16,215 +19,220 @@ namespace {
 
 // A stage that one visit of takes less than this many empty intervals is not worth its own marks (docs/design/0004).
 constexpr double kMinIntervals = 3;
+constexpr double kCheapMarks = 0.002;  // of the kernel: less is no reason to do without a stage
 constexpr size_t kMinRounds = 15, kMaxRounds = 4000;
-// How often a kernel whose stages do not sum up is measured again.
+// Shares that are known this well (standard error, of the kernel) need no further rounds.
+constexpr double kEnough = 0.0007;
+// How often a kernel whose stages do not sum up is measured again, and what two measurements of the sum may differ by
+// when nothing but chance is between them.
 constexpr int kAttempts = 4;
+constexpr int kCallAttempts = 4;
+constexpr double kSameSum = 0.01;
 
-using Libraries = std::vector<std::shared_ptr<const KernelLibrary>>;
+/// Measures one kernel in the memory of its model.
+class Bench {
+ public:
+  Bench(MeasuredKernel& kernel, std::span<void*> args, const InsideOptions& options, Libraries& loaded)
+      : kernel_(kernel), args_(args), options_(options), loaded_(loaded) {}
 
-// One build of a kernel, loaded.
-struct Variant {
-  KernelRequest request;
-  KernelRef kernel;
-  KernelFunction function = nullptr;
+  InsideTimes run() {
+    InsideTimes times = kernel_.whole() ? split(rounds(options_.ms_per_kernel / 10)) : split_stages();
+    if (options_.threads > 1) {
+      const ThreadScope scope(options_.threads);
+      add_loads(times, kernel_, rounds(options_.ms_per_kernel / 3, options_.threads), options_.threads);
+      times.threads_tally = tally_;
+      share_loads(times);
+    }
+    return times;
+  }
+
+ private:
+  InsideTimes split_stages() {
+    const bool inner = has_inner();
+    InsideTimes fine = with_marks(inner ? 1 : kAttempts);
+    if (fine.trusted() || !inner) return fine;
+    // Marks within the result's own stages disturb them too much: its operator as one, then.
+    kernel_.within = false;
+    kernel_.merged.clear();
+    mark_again(kernel_, options_.compile, loaded_);
+    if (kernel_.whole()) return split(rounds(options_.ms_per_kernel / 10));
+    InsideTimes coarse = with_marks(kAttempts);
+    return std::abs(coarse.stage_sum - 1) < std::abs(fine.stage_sum - 1) ? coarse : fine;
+  }
+
+  InsideTimes with_marks(int attempts) {
+    kernel_.merged = too_short(rounds(options_.ms_per_kernel / 4));
+    if (!kernel_.merged.empty()) mark_again(kernel_, options_.compile, loaded_);
+    auto measured = rounds(options_.ms_per_kernel);
+    InsideTimes best = split(measured);
+    double sum = best.stage_sum, before = 0;
+    // Either the machine was disturbed, or the marks change what they measure: with fewer of them less is told, but what
+    // is told is true. So measure again, and when that gives the same, without the shortest stage.
+    for (int attempt = 0; attempt < attempts && !best.trusted(); ++attempt) {
+      const bool same = attempt > 0 && std::abs(sum - before) < kSameSum;
+      const std::string drop = same || attempt > 1 ? shortest(measured) : "";
+      if (!drop.empty()) {
+        kernel_.merged.insert(drop);
+        mark_again(kernel_, options_.compile, loaded_);
+      }
+      measured = rounds(options_.ms_per_kernel);
+      InsideTimes again = split(measured);
+      before = sum;
+      sum = again.stage_sum;
+      if (std::abs(again.stage_sum - 1) < std::abs(best.stage_sum - 1)) best = std::move(again);
+    }
+    return best;
+  }
+
+  /// Whether stages of the result's own operator are marked.
+  bool has_inner() const {
+    const int last = static_cast<int>(kernel_.blocks.size()) - 1;
+    return std::any_of(kernel_.marks.begin(), kernel_.marks.end(),
+                       [&](const MarkSite& site) { return site.block == last && !is_root(kernel_, site); });
+  }
+
+  InsideTimes split(const std::vector<InsideRound>& measured) const {
+    InsideTimes times = split_inside(kernel_, measured);
+    times.tally = tally_;
+    return times;
+  }
+
+  uint64_t now() const { return options_.clock ? options_.clock() : fenced_ticks(); }
+
+  static double us_of(uint64_t ticks) { return static_cast<double>(static_cast<int64_t>(ticks)) * ns_per_tick() / 1e3; }
+
+  /// One call, microseconds: negative when the clock stepped back. A call during which somebody else was given the
+  /// processor is made again, for a while: on a busy machine hardly a round would be left otherwise. `before_call`: resets
+  /// what the call adds to.
+  template <class Reset>
+  double timed_call(size_t variant, Reset before_call) {
+    for (int attempt = 1;; ++attempt) {
+      before_call();
+      const long switches = context_switches();
+      const uint64_t before = now();
+      const int code = kernel_.variants[variant].function(args_.data());
+      const double us = us_of(now() - before);
+      if (code) throw Error(kernel_.built->func_name + " failed with code " + std::to_string(code) + " while it was measured");
+      if (attempt == kCallAttempts || context_switches() == switches) return us;
+    }
+  }
+  double timed_call(size_t variant) {
+    return timed_call(variant, [] {});
+  }
+
+  /// How often this process was made to give up a processor.
+  static long context_switches() {
+    rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
+  }
+
+  double marked_call(size_t variant, InsideRound& round) {
+    const double us = timed_call(variant, reset_marks);
+    const MarkTable marks = collect_marks();
+    round.clock_stepped |= clock_steps() > 0;
+    if (variant == kMarked) {
+      for (const MarkSite& site : kernel_.marks) {
+        round.site_us.push_back(us_of(marks[site.id].ticks));
+        round.visits.push_back(static_cast<double>(marks[site.id].visits));
+      }
+    } else if (const MarkSlot& empty = marks[kCalibrationSlot]; empty.visits > 0) {
+      round.empty_us = us_of(empty.ticks) / static_cast<double>(empty.visits);
+    }
+    return us;
+  }
+
+  /// `first`: the variant that begins; who follows whom is the same in all rounds, but nobody is always the first.
+  InsideRound one_round(size_t first, bool loads_only) {
+    InsideRound round;
+    round.ablated_us.resize(loads_only ? 0 : kernel_.ablated.size());
+    const size_t count = kernel_.variants.size();
+    for (size_t i = 0; i < count; ++i) {
+      const size_t variant = (first + i) % count;
+      if (variant == kPlain) round.plain_us = timed_call(variant);
+      else if (variant == kMarked) round.marked_us = marked_call(variant, round);
+      else if (variant == kDoubled) round.doubled_us = marked_call(variant, round);
+      else if (loads_only) continue;
+      else if (variant == kTwin) round.twin_us = timed_call(variant);
+      else round.ablated_us[variant - kFirstAblated] = timed_call(variant);
+    }
+    return round;
+  }
+
+  /// All variants in turn, again and again, in the same memory: the rounds that count. `threads` > 1: the plain and the
+  /// marked ones only.
+  std::vector<InsideRound> rounds(double budget_ms, int threads = 1) {
+    std::vector<InsideRound> all;
+    one_round(0, threads > 1);  // warms caches, pages and branch predictors
+    const int64_t start = monotonic_ns();
+    size_t look = 2 * kMinRounds;
+    while (all.size() < kMinRounds || (static_cast<double>(monotonic_ns() - start) < budget_ms * 1e6 && all.size() < kMaxRounds)) {
+      if (options_.compile.interrupt && *options_.compile.interrupt)
+        throw Interrupted("interrupted while measuring; nothing was written");
+      all.push_back(one_round(all.size(), threads > 1));
+      if (all.size() < look) continue;
+      if (uncertainty(kernel_, all) < kEnough) break;
+      look *= 2;
+    }
+    tally_ = screen_rounds(all, threads);
+    if (all.empty())
+      throw Error("the clock of this machine steps: no measurement of " + kernel_.built->func_name +
+                  " was left; BATON_CLOCK=system measures with the system's clock");
+    return all;
+  }
+
+  /// Whether a stage's marks cost enough to be thought about.
+  bool disturbs(const std::vector<InsideRound>& measured, size_t site) const {
+    std::vector<double> visits, plain;
+    for (const InsideRound& round : measured) visits.push_back(round.visits[site]), plain.push_back(round.plain_us);
+    return median(std::move(visits)) * empty_interval_us(measured) > kCheapMarks * median(std::move(plain));
+  }
+
+  /// The names of stages that one visit of takes too little to be marked.
+  std::set<std::string> too_short(const std::vector<InsideRound>& measured) const {
+    std::set<std::string> names;
+    for (size_t i = 0; i < kernel_.marks.size(); ++i)
+      if (!is_root(kernel_, kernel_.marks[i]) && disturbs(measured, i) && us_per_visit(measured, i) < kMinIntervals * empty_interval_us(measured))
+        names.insert(kernel_.marks[i].name);
+    return names;
+  }
+
+  /// The name of the stage whose marks disturb most for what they tell: the one of the shortest visits. "" when none is
+  /// left.
+  std::string shortest(const std::vector<InsideRound>& measured) const {
+    std::string name;
+    double least = 1e300;
+    for (size_t i = 0; i < kernel_.marks.size(); ++i) {
+      const double us = us_per_visit(measured, i);
+      if (is_root(kernel_, kernel_.marks[i]) || !disturbs(measured, i) || us >= least) continue;
+      least = us;
+      name = kernel_.marks[i].name;
+    }
+    return name;
+  }
+
+  MeasuredKernel& kernel_;
+  std::span<void*> args_;
+  const InsideOptions& options_;
+  Libraries& loaded_;
+  RoundTally tally_;  // of the last rounds()
 };
-
-// All variants of one kernel: plain, twin, marked, doubled, then one per ablated operator. A kernel of one operator has
-// only the first.
-struct Subject : InsideSubject {
-  const BuiltKernel* built = nullptr;
-  uint32_t node = 0;
-  std::vector<Variant> variants;
-  std::set<std::string> merged;
-};
-enum : size_t { kPlain, kTwin, kMarked, kDoubled, kFirstAblated };
-
-// The shipped kernel's own template and parameters: every variant differs from it in one thing only.
-KernelRequest request_of(const BuiltKernel& built) {
-  KernelRequest request = built.request;
-  request.template_name = built.kernel->template_name;
-  request.params = built.kernel->params;
-  return request;
-}
-
-template <class Change>
-void add_variant(Subject& subject, Change change) {
-  subject.variants.push_back({request_of(*subject.built), nullptr, nullptr});
-  change(subject.variants.back().request.variant);
-}
-
-// Compiles and loads what is not loaded yet, all kernels' variants at once.
-void compile_variants(const std::vector<Subject*>& subjects, const CompileOptions& options, Libraries& loaded) {
-  std::vector<KernelRequest> requests;
-  std::vector<Variant*> targets;
-  for (Subject* subject : subjects) {
-    for (Variant& variant : subject->variants) {
-      if (variant.function) continue;
-      requests.push_back(variant.request);
-      targets.push_back(&variant);
-    }
-  }
-  if (requests.empty()) return;
-  const std::vector<KernelRef> kernels = compile_kernels(requests, options);
-  NamedKernels named;
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    targets[i]->kernel = kernels[i];
-    named.emplace_back("v" + std::to_string(i), kernels[i]);
-  }
-  loaded.push_back(load_library(named, requests, options));
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    targets[i]->function = loaded.back()->find(named[i].first);
-    BATON_CHECK(targets[i]->function, "no function " + named[i].first);
-  }
-}
-
-double us_of(uint64_t ticks) { return static_cast<double>(ticks) * ns_per_tick() / 1e3; }
-
-// One call, microseconds; and what its marks collected.
-double timed_call(const Subject& subject, size_t variant, std::span<void*> args, MarkTable* marks = nullptr) {
-  if (marks) reset_marks();
-  const uint64_t before = fenced_ticks();
-  const int code = subject.variants[variant].function(args.data());
-  const double us = us_of(fenced_ticks() - before);
-  if (code) throw Error(subject.built->func_name + " failed with code " + std::to_string(code) + " while it was measured");
-  if (marks) *marks = collect_marks();
-  return us;
-}
-
-InsideRound one_round(const Subject& subject, std::span<void*> args) {
-  InsideRound round;
-  round.plain_us = timed_call(subject, kPlain, args);
-  if (subject.variants.size() == 1) return round;
-  round.twin_us = timed_call(subject, kTwin, args);
-  MarkTable marks;
-  round.marked_us = timed_call(subject, kMarked, args, &marks);
-  for (const MarkSite& site : subject.marks) {
-    round.site_us.push_back(us_of(marks[site.id].ticks));
-    round.visits.push_back(static_cast<double>(marks[site.id].visits));
-  }
-  timed_call(subject, kDoubled, args, &marks);
-  const MarkSlot& empty = marks[kCalibrationSlot];
-  if (empty.visits > 0) round.empty_us = us_of(empty.ticks) / static_cast<double>(empty.visits);
-  for (size_t i = kFirstAblated; i < subject.variants.size(); ++i) round.ablated_us.push_back(timed_call(subject, i, args));
-  return round;
-}
-
-// All variants in turn, again and again, in the same memory.
-std::vector<InsideRound> rounds(const Subject& subject, std::span<void*> args, double budget_ms, const std::atomic<bool>* interrupt) {
-  std::vector<InsideRound> all;
-  one_round(subject, args);  // warms caches, pages and branch predictors
-  const int64_t start = monotonic_ns();
-  while (all.size() < kMinRounds || (static_cast<double>(monotonic_ns() - start) < budget_ms * 1e6 && all.size() < kMaxRounds)) {
-    if (interrupt && *interrupt) throw Interrupted("interrupted while measuring; nothing was written");
-    all.push_back(one_round(subject, args));
-  }
-  return all;
-}
-
-// Builds the marked variants anew, without the stages that are merged.
-void mark_again(Subject& subject, const CompileOptions& options, Libraries& loaded) {
-  for (size_t variant : {kMarked, kDoubled}) {
-    subject.variants[variant].request.variant.merged = subject.merged;
-    subject.variants[variant].function = nullptr;
-  }
-  compile_variants({&subject}, options, loaded);
-  subject.marks = subject.variants[kMarked].kernel->marks;
-}
-
-// The names of stages that one visit of takes too little to be marked.
-std::set<std::string> too_short(const Subject& subject, const std::vector<InsideRound>& rounds) {
-  std::set<std::string> names;
-  for (size_t i = 0; i < subject.marks.size(); ++i)
-    if (!is_root(subject, subject.marks[i]) && us_per_visit(rounds, i) < kMinIntervals * empty_interval_us(rounds))
-      names.insert(subject.marks[i].name);
-  return names;
-}
-
-// The name of the stage whose marks disturb most for what they tell: the one of the shortest visits. "" when none is left.
-std::string shortest(const Subject& subject, const std::vector<InsideRound>& rounds) {
-  std::string name;
-  double least = 1e300;
-  for (size_t i = 0; i < subject.marks.size(); ++i) {
-    const double us = us_per_visit(rounds, i);
-    if (is_root(subject, subject.marks[i]) || us >= least) continue;
-    least = us;
-    name = subject.marks[i].name;
-  }
-  return name;
-}
-
-InsideTimes measure_one(Subject& subject, std::span<void*> args, const InsideOptions& options, Libraries& loaded) {
-  const auto* interrupt = options.compile.interrupt;
-  if (subject.variants.size() == 1) return split_inside(subject, rounds(subject, args, options.ms_per_kernel / 10, interrupt));
-  subject.merged = too_short(subject, rounds(subject, args, options.ms_per_kernel / 4, interrupt));
-  if (!subject.merged.empty()) mark_again(subject, options.compile, loaded);
-  auto measured = rounds(subject, args, options.ms_per_kernel, interrupt);
-  InsideTimes times = split_inside(subject, measured);
-  // Either the machine was disturbed, or the marks change what they measure: with fewer of them less is told, but what is
-  // told is true. So measure again, and every other time without the shortest stage.
-  for (int attempt = 0; attempt < kAttempts && !times.trusted(); ++attempt) {
-    const std::string drop = attempt % 2 ? shortest(subject, measured) : "";
-    if (!drop.empty()) {
-      subject.merged.insert(drop);
-      mark_again(subject, options.compile, loaded);
-    }
-    measured = rounds(subject, args, options.ms_per_kernel, interrupt);
-    InsideTimes again = split_inside(subject, measured);
-    if (std::abs(again.stage_sum - 1) < std::abs(times.stage_sum - 1)) times = std::move(again);
-  }
-  return times;
-}
-
-std::vector<std::unique_ptr<Subject>> subjects_of(const BuildResult& built, const Plan& plan) {
-  std::vector<std::unique_ptr<Subject>> subjects;
-  for (const BuiltKernel& kernel : built.kernels) {
-    const auto at =
-        std::find_if(plan.nodes.begin(), plan.nodes.end(), [&](const PlanNode& n) { return n.func_name == kernel.func_name; });
-    if (at == plan.nodes.end()) continue;
-    auto subject = std::make_unique<Subject>();
-    subject->built = &kernel;
-    subject->node = static_cast<uint32_t>(at - plan.nodes.begin());
-    subject->blocks = kernel_blocks(*kernel.function);
-    add_variant(*subject, [](KernelVariant&) {});
-    if (subject->blocks.size() > 1) {
-      add_variant(*subject, [](KernelVariant& v) { v.twin = 1; });
-      add_variant(*subject, [](KernelVariant& v) { v.marked = true; });
-      add_variant(*subject, [](KernelVariant& v) { v.marked = v.doubled = true; });
-    }
-    subjects.push_back(std::move(subject));
-  }
-  return subjects;
-}
 
 }  // namespace
 
 std::map<std::string, InsideTimes> measure_inside(const BuildResult& built, Executor& executor, const InsideOptions& options) {
-  const std::vector<std::unique_ptr<Subject>> subjects = subjects_of(built, executor.plan());
-  std::vector<Subject*> all;
-  for (const auto& subject : subjects) all.push_back(subject.get());
   Libraries loaded;
-  compile_variants(all, options.compile, loaded);
-  // What is in registers shows in the marked build: it has no site of its own there.
-  for (Subject* subject : all) {
-    if (subject->variants.size() == 1) continue;
-    subject->marks = subject->variants[kMarked].kernel->marks;
-    subject->ablated = ablatable(*subject);
-    for (const std::vector<int>& blocks : subject->ablated)
-      add_variant(*subject, [&](KernelVariant& v) { v.ablated.insert(blocks.begin(), blocks.end()); });
-  }
-  compile_variants(all, options.compile, loaded);
-
+  const auto kernels = make_variants(built, executor.plan(), options.threads > 1, options.compile, loaded);
   std::map<std::string, InsideTimes> result;
   const ThreadScope one_thread(1);
   int done = 0;
-  for (Subject* subject : all) {
-    if (options.progress) options.progress(done++, static_cast<int>(all.size()));
+  for (const auto& kernel : kernels) {
+    if (options.progress) options.progress(done++, static_cast<int>(kernels.size()));
     // Earlier kernels give this one real inputs: their memory may have been used for something else since.
-    const Status status = executor.run_range(0, subject->node + 1);
+    const Status status = executor.run_range(0, kernel->node + 1);
     if (!status.ok()) throw Error(status.message);
-    result[subject->built->func_name] = measure_one(*subject, executor.node_args(subject->node), options, loaded);
+    result[kernel->built->func_name] = Bench(*kernel, executor.node_args(kernel->node), options, loaded).run();
   }
-  if (options.progress) options.progress(done, static_cast<int>(all.size()));
+  if (options.progress) options.progress(done, static_cast<int>(kernels.size()));
   return result;
 }
 

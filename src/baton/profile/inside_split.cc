@@ -14,6 +14,8 @@ namespace {
 
 // With fewer rounds than this a median of a part of them says nothing.
 constexpr size_t kRoundsPerRepeat = 5;
+// One round in so many may be disturbed without a word: an interrupt now and then is how machines are.
+constexpr size_t kFewDisturbed = 10;
 
 template <class Value>
 double median_of(const std::vector<InsideRound>& rounds, Value value) {
@@ -35,46 +37,10 @@ double noise_of(const std::vector<InsideRound>& rounds) {
   return noise;
 }
 
-// Sites by operator, so that the operators' order is that of the program; stages of one operator as they were met.
-std::vector<size_t> in_order(const std::vector<MarkSite>& sites) {
-  std::vector<size_t> order(sites.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return std::make_pair(sites[a].block < 0, sites[a].block) < std::make_pair(sites[b].block < 0, sites[b].block);
-  });
-  return order;
-}
-
-// The stage that a register-fused block sits in: the one of its nearest consumer which has one, and of several of that
-// operator the last, where its value is made.
-int stage_of(const InsideSubject& subject, int block) {
-  for (int at = block; at >= 0;) {
-    int own = -1;
-    for (size_t i = 0; i < subject.marks.size(); ++i)
-      if (subject.marks[i].block == at) own = static_cast<int>(i);
-    if (own >= 0) return own;
-    int consumer = -1;
-    for (int next = at + 1; next < static_cast<int>(subject.blocks.size()) && consumer < 0; ++next)
-      for (int producer : subject.blocks[next].producers)
-        if (producer == at) consumer = next;
-    at = consumer;
-  }
-  return -1;
-}
-
-// "out_xf, relu": what was too short to be marked stands before what it was billed to.
-std::string stage_text(const MarkSite& site) {
-  std::string text;
-  for (const HeldStage& held : site.holds) text += held.stage + ", ";
-  return text + site.stage;
-}
-
-bool keeps_types(const KernelBlock& block) {
-  if (block.call->args().empty()) return false;
-  const auto inputs = flat_types(block.call->args()[0]->checked_type());
-  const auto outputs = flat_types(block.call->checked_type());
-  return inputs.size() == 1 && outputs.size() == 1 && inputs[0]->shape() == outputs[0]->shape() &&
-         inputs[0]->dtype() == outputs[0]->dtype();
+std::vector<int> all_blocks(const InsideSubject& subject) {
+  std::vector<int> blocks(subject.blocks.size());
+  for (size_t i = 0; i < blocks.size(); ++i) blocks[i] = static_cast<int>(i);
+  return blocks;
 }
 
 }  // namespace
@@ -84,22 +50,25 @@ const char* method_name(InsideMethod method) {
     case InsideMethod::kWhole: return "whole";
     case InsideMethod::kMarkers: return "markers";
     case InsideMethod::kAblation: return "ablation";
+    case InsideMethod::kSampling: return "sampling";
   }
   return "";
 }
 
 InsideMethod method_named(const std::string& name) {
-  for (const InsideMethod method : {InsideMethod::kWhole, InsideMethod::kMarkers, InsideMethod::kAblation})
+  for (const InsideMethod method : {InsideMethod::kWhole, InsideMethod::kMarkers, InsideMethod::kAblation, InsideMethod::kSampling})
     if (name == method_name(method)) return method;
   throw Error("no method is called `" + name + "`");
 }
 
-bool is_root(const InsideSubject& subject, const MarkSite& site) {
-  return site.block < 0 || site.block == static_cast<int>(subject.blocks.size()) - 1;
-}
-
 double empty_interval_us(const std::vector<InsideRound>& rounds) {
   return median_of(rounds, [](const InsideRound& round) { return round.empty_us; });
+}
+
+double stage_share(const std::vector<InsideRound>& rounds, size_t site) {
+  return median_of(rounds, [&](const InsideRound& round) {
+    return (round.site_us[site] - round.visits[site] * round.empty_us) / round.plain_us;
+  });
 }
 
 double us_per_visit(const std::vector<InsideRound>& rounds, size_t site) {
@@ -109,49 +78,35 @@ double us_per_visit(const std::vector<InsideRound>& rounds, size_t site) {
   });
 }
 
-std::vector<std::vector<int>> ablatable(const InsideSubject& subject) {
-  std::set<int> with_stage;
-  for (const MarkSite& site : subject.marks) with_stage.insert(site.block);
-  const int last = static_cast<int>(subject.blocks.size()) - 1;
-  std::vector<std::vector<int>> groups;
-  for (int block = 0; last > 0 && block <= last; ++block) {
-    if ((with_stage.count(block) && block != last) || !keeps_types(subject.blocks[block])) continue;
-    const auto same = std::find_if(groups.begin(), groups.end(), [&](const std::vector<int>& group) {
-      const OriginSet& origins = subject.blocks[group.front()].call->origins();
-      return !origins.origins().empty() && origins == subject.blocks[block].call->origins() &&
-             stage_of(subject, group.front()) == stage_of(subject, block);
-    });
-    if (same != groups.end()) same->push_back(block);
-    else groups.push_back({block});
+double uncertainty(const InsideSubject& subject, const std::vector<InsideRound>& rounds) {
+  const double times = std::sqrt(static_cast<double>(rounds.size()));
+  double worst = 0;
+  // Of a median, from the median deviation: for values that scatter normally, and few that do not.
+  const auto add = [&](auto value) {
+    const double middle = median_of(rounds, value);
+    const double deviation = median_of(rounds, [&](const InsideRound& round) { return std::abs(value(round) - middle); });
+    worst = std::max(worst, 1.2533 * 1.4826 * deviation / times);
+  };
+  if (rounds.front().twin_us == 0 && rounds.front().marked_us == 0) {
+    const double usual = median_of(rounds, [](const InsideRound& round) { return round.plain_us; });
+    add([&](const InsideRound& round) { return round.plain_us / usual; });
+    return worst;
   }
-  return groups;
+  for (size_t i = 0; i < subject.marks.size() && subject.marks.size() > 1; ++i)
+    add([&](const InsideRound& round) { return round.site_us[i] / round.plain_us; });
+  if (rounds.front().twin_us != 0) add([](const InsideRound& round) { return round.twin_us / round.plain_us; });
+  for (size_t i = 0; i < rounds.front().ablated_us.size(); ++i)
+    add([&](const InsideRound& round) { return round.ablated_us[i] / round.plain_us; });
+  if (subject.marks.size() == 1) add([](const InsideRound& round) { return round.marked_us / round.plain_us; });
+  return worst;
 }
 
-InsideTimes split_inside(const InsideSubject& subject, const std::vector<InsideRound>& rounds) {
-  InsideTimes times;
-  times.plain_us = median_of(rounds, [](const InsideRound& round) { return round.plain_us; });
-  if (subject.blocks.size() < 2) {
-    times.parts.push_back({{0}, false, "", 1.0, InsideMethod::kWhole, false});
-    return times;
-  }
-  times.noise = noise_of(rounds);
-  times.overhead = median_of(rounds, [](const InsideRound& round) { return round.marked_us / round.plain_us - 1; });
-  const double empty_us = empty_interval_us(rounds);
-  times.marker_ns = empty_us * 1e3;
+namespace {
 
-  // A single stage is the whole kernel, whatever its markers cost.
-  const bool whole = subject.marks.size() == 1;
-  std::vector<double> share(subject.marks.size(), 1.0);
-  if (!whole) {
-    times.stage_sum = 0;
-    for (size_t i = 0; i < share.size(); ++i) {
-      share[i] = median_of(rounds, [&](const InsideRound& round) {
-        return (round.site_us[i] - round.visits[i] * empty_us) / round.plain_us;
-      });
-      times.stage_sum += share[i];
-    }
-  }
-  std::vector<double> left = share;  // what ablation has not explained
+// The parts of a kernel whose stages, `subject.marks`, have these shares.
+void add_parts(InsideTimes& times, const InsideSubject& subject, const std::vector<InsideRound>& rounds,
+               const std::vector<double>& shares, InsideMethod method) {
+  std::vector<double> remains = shares;  // what ablation has not explained
   std::map<int, std::vector<InsidePart>> fused;
   for (size_t i = 0; i < subject.ablated.size(); ++i) {
     const int site = stage_of(subject, subject.ablated[i].front());
@@ -160,25 +115,96 @@ InsideTimes split_inside(const InsideSubject& subject, const std::vector<InsideR
         median_of(rounds, [&](const InsideRound& round) { return (round.plain_us - round.ablated_us[i]) / round.plain_us; });
     InsidePart part{subject.ablated[i], false, subject.marks[site].stage, 0, InsideMethod::kAblation, cost <= times.noise};
     // Its marginal cost may exceed what is left of the stage: they are two measurements. The stage's is the frame.
-    if (!part.below_noise) part.share = std::min(cost, std::max(0.0, left[site]));
-    left[site] -= part.share;
+    if (!part.below_noise) part.share = std::min(cost, std::max(0.0, remains[site]));
+    remains[site] -= part.share;
     fused[site].push_back(part);
   }
-  for (size_t i : in_order(subject.marks)) {
+  const auto left = left_in(subject);
+  for (size_t i : in_order(subject)) {
     const auto split = fused.find(static_cast<int>(i));
-    InsidePart rest{{}, false, stage_text(subject.marks[i]), left[i], whole ? InsideMethod::kWhole : InsideMethod::kMarkers, left[i] <= 0};
+    InsidePart rest{{}, false, stage_text(subject.marks[i]), remains[i], method, remains[i] <= 0};
+    std::set<int> apart;  // blocks with a part of their own
     if (split != fused.end()) {
       times.parts.insert(times.parts.end(), split->second.begin(), split->second.end());
       rest.rest = true;
-    } else if (subject.marks[i].block >= 0) {
-      rest.blocks.push_back(subject.marks[i].block);
+      for (const InsidePart& part : split->second) apart.insert(part.blocks.begin(), part.blocks.end());
     }
-    for (const HeldStage& held : subject.marks[i].holds)
-      if (std::find(rest.blocks.begin(), rest.blocks.end(), held.block) == rest.blocks.end()) rest.blocks.push_back(held.block);
+    for (int block : blocks_of(subject.marks[i]))
+      if (!apart.count(block)) rest.blocks.push_back(block);
+    if (const auto more = left.find(static_cast<int>(i)); more != left.end()) {
+      rest.blocks.insert(rest.blocks.end(), more->second.begin(), more->second.end());
+      rest.rest = true;
+    }
     if (rest.below_noise) rest.share = 0;
     times.parts.push_back(std::move(rest));
   }
+}
+
+// All but the parts.
+InsideTimes totals_of(const std::vector<InsideRound>& rounds) {
+  InsideTimes times;
+  times.plain_us = median_of(rounds, [](const InsideRound& round) { return round.plain_us; });
+  if (rounds.front().twin_us == 0) return times;
+  times.noise = noise_of(rounds);
+  times.overhead = median_of(rounds, [](const InsideRound& round) { return round.marked_us / round.plain_us - 1; });
+  times.marker_ns = empty_interval_us(rounds) * 1e3;
   return times;
+}
+
+}  // namespace
+
+InsideTimes split_inside(const InsideSubject& subject, const std::vector<InsideRound>& rounds) {
+  InsideTimes times = totals_of(rounds);
+  const bool one = subject.blocks.size() < 2 && subject.marks.size() < 2;
+  if (one || subject.marks.empty()) {  // without any stage it only copies
+    times.parts.push_back({all_blocks(subject), false, "", 1.0, InsideMethod::kWhole, false});
+    return times;
+  }
+  // A single stage is the whole kernel, whatever its markers cost.
+  std::vector<double> shares(subject.marks.size(), 1.0);
+  if (shares.size() > 1) {
+    times.stage_sum = 0;
+    for (size_t i = 0; i < shares.size(); ++i) times.stage_sum += shares[i] = stage_share(rounds, i);
+  }
+  add_parts(times, subject, rounds, shares, shares.size() == 1 ? InsideMethod::kWhole : InsideMethod::kMarkers);
+  return times;
+}
+
+InsideTimes split_sampled(InsideSubject subject, const std::vector<InsideRound>& rounds, const std::vector<SampledShare>& shares) {
+  InsideTimes times = totals_of(rounds);
+  subject.marks.clear();
+  std::vector<double> of_site;
+  double elsewhere = 0;
+  for (const SampledShare& share : shares) {
+    if (share.stage.empty() || share.block < 0) {
+      elsewhere += share.share;
+      continue;
+    }
+    const int id = static_cast<int>(subject.marks.size()) + 1;
+    subject.marks.push_back({id, share.block, share.stage, block_name(subject.blocks, share.block) + "__" + share.stage, {}});
+    of_site.push_back(share.share);
+  }
+  if (subject.marks.empty()) {
+    times.parts.push_back({all_blocks(subject), false, "", 1.0, InsideMethod::kWhole, false});
+    return times;
+  }
+  size_t root = of_site.size() - 1;
+  for (size_t i = of_site.size(); i-- > 0;)
+    if (is_root(subject, subject.marks[i])) root = i;
+  of_site[root] += elsewhere;
+  add_parts(times, subject, rounds, of_site, InsideMethod::kSampling);
+  return times;
+}
+
+std::vector<std::string> notes_of(const InsideTimes& times) {
+  std::vector<std::string> notes;
+  const RoundTally& tally = times.tally;
+  const auto of = [&](size_t left_out) { return std::to_string(left_out) + " of " + std::to_string(tally.measured) + " rounds left out: "; };
+  if (tally.stepped) notes.push_back(of(tally.stepped) + "the clock stepped");
+  if (tally.disturbed * kFewDisturbed > tally.measured) notes.push_back(of(tally.disturbed) + "something else held the kernel up");
+  if (tally.restless) notes.push_back("most rounds were disturbed: something else runs on this machine");
+  if (!times.fallback.empty()) notes.push_back(times.fallback);
+  return notes;
 }
 
 }  // namespace baton

@@ -46,6 +46,13 @@ std::vector<uint32_t> ids_of(std::span<const Origin* const> origins, const Origi
   return ids;
 }
 
+std::vector<uint32_t> ids_of(const std::vector<int>& of, const std::vector<KernelBlock>& blocks, const OriginTable& table) {
+  std::set<uint32_t> ids;
+  for (int block : of)
+    for (uint32_t id : ids_of(blocks[block].call->origins().origins(), table)) ids.insert(id);
+  return {ids.begin(), ids.end()};
+}
+
 // Origins belong to the node, not to the shared kernel: blocks are matched by position, since equal functions have
 // equal blocks in equal order.
 std::vector<InsideRow> inside_rows(const FunctionNode& function, const InsideTimes& times, double median_us,
@@ -60,13 +67,8 @@ std::vector<InsideRow> inside_rows(const FunctionNode& function, const InsideTim
     row.method = part.method;
     row.below_noise = part.below_noise;
     row.rest = part.rest;
-    std::set<uint32_t> ids;
-    for (int block : part.blocks) {
-      const CallNode& call = *blocks[block].call;
-      for (uint32_t id : ids_of(call.origins().origins(), table)) ids.insert(id);
-      row.label += (row.label.empty() ? "" : ", ") + call.op()->name;
-    }
-    row.ids.assign(ids.begin(), ids.end());
+    row.ids = ids_of(part.blocks, blocks, table);
+    for (int block : part.blocks) row.label += (row.label.empty() ? "" : ", ") + blocks[block].call->op()->name;
     rows.push_back(std::move(row));
   }
   return rows;
@@ -98,6 +100,15 @@ std::string function_text(const BuiltKernel& kernel) {
   options.version = options.spans = false;
   options.metadata = PrintOptions::Metadata::kNone;
   return print(Expr(kernel.function), options);
+}
+
+void add_loads(KernelRow& row, const FunctionNode& function, const InsideTimes& times, const OriginTable& table) {
+  if (times.threads < 2) return;
+  const std::vector<KernelBlock> blocks = kernel_blocks(function);
+  row.load_threads = times.threads;
+  row.threads_us = times.threads_us;
+  row.utilisation = times.utilisation();
+  for (const StageLoad& load : times.loads) row.loads.push_back({load.stage, ids_of(load.blocks, blocks, table), load.busy_us});
 }
 
 const PlannedNode* planned(const GraphPlan& plan, const std::string& name) {
@@ -151,6 +162,8 @@ ProfileReport make_report(const BuildResult& built, const Plan& plan, const Fuse
       row.stage_sum = times->second.stage_sum;
       row.noise = times->second.noise;
       row.trusted = times->second.trusted();
+      add_loads(row, *source->function, times->second, built.optimized->origins());
+      row.inside_notes = notes_of(times->second);
     }
     report.kernels.push_back(std::move(row));
   }

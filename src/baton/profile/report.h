@@ -43,6 +43,13 @@ struct InsideRow {
   bool below_noise = false;
 };
 
+/// What several threads did in a stage of a kernel.
+struct LoadRow {
+  std::string stage;
+  std::vector<uint32_t> ids;  ///< the operators it belongs to
+  double busy_us = 0;         ///< all threads added up
+};
+
 /// One node of the plan that was called.
 struct KernelRow {
   uint32_t node = 0;
@@ -56,6 +63,12 @@ struct KernelRow {
   double stage_sum = 1, noise = 0;
   bool trusted = true;  ///< the stages sum up to 97-103 % of the kernel
   std::vector<uint32_t> inputs;  ///< the nodes that were called whose values it reads: the edges of the plan
+  /// Of inside times, where the kernel was measured on several threads too (else 1, 0, 1 and none): its time on them, warm
+  /// and alone, and which part of it they were busy.
+  int load_threads = 1;
+  double threads_us = 0, utilisation = 1;
+  std::vector<LoadRow> loads;
+  std::vector<std::string> inside_notes;  ///< rounds that were left out, why it was sampled
 };
 
 /// What is compiled: several nodes may call one function.

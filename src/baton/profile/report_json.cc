@@ -66,6 +66,12 @@ Json json_of(const KernelRow& row, const std::string& target) {
             {"flops", row.flops},
             {"bytes", row.bytes}};
   if (!row.region.empty()) json.update({{"compiler", row.compiler}, {"region", row.region}});
+  if (row.load_threads > 1) {
+    Json stages = Json::array();
+    for (const LoadRow& load : row.loads) stages.push_back({{"stage", load.stage}, {"ids", load.ids}, {"busy_us", load.busy_us}});
+    json["on_threads"] = {{"threads", row.load_threads}, {"us", row.threads_us}, {"utilisation", row.utilisation}, {"stages", std::move(stages)}};
+  }
+  if (!row.inside_notes.empty()) json["inside_notes"] = row.inside_notes;
   return json;
 }
 
@@ -144,6 +150,14 @@ KernelRow kernel_of(const Json& json) {
   row.bytes = json.at("bytes");
   row.compiler = text_of(json, "compiler");
   row.region = text_of(json, "region");
+  if (json.contains("on_threads")) {
+    const Json& on = json.at("on_threads");
+    row.load_threads = on.at("threads");
+    row.threads_us = on.at("us");
+    row.utilisation = on.at("utilisation");
+    for (const Json& stage : on.at("stages")) row.loads.push_back({stage.at("stage"), ids_of(stage, "ids"), stage.at("busy_us")});
+  }
+  if (json.contains("inside_notes")) row.inside_notes = json.at("inside_notes").get<std::vector<std::string>>();
   return row;
 }
 

@@ -47,6 +47,10 @@ void write_kernel(std::ostream& out, const ProfileReport& report, const KernelRo
     out << "       made for " << clipped(operators_text(report, kernel.made_for) + ": " + kernel.reason, 100) << '\n';
   if (!kernel.trusted)
     out << format("       (the stages sum to %.1f %% of the kernel: estimates)\n", kernel.stage_sum * 100);
+  for (const std::string& note : kernel.inside_notes) out << format("       (%s)\n", clipped(note, 110).c_str());
+  if (kernel.load_threads > 1)
+    out << format("       (alone on %d threads %s us, which are busy %.1f %% of it)\n", kernel.load_threads,
+                  us_text(kernel.threads_us).c_str(), kernel.utilisation * 100);
 }
 
 void write_without_time(std::ostream& out, const ProfileReport& report) {

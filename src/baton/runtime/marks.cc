@@ -15,6 +15,7 @@ struct Block {
   uint64_t last = 0;
   int current = 0;
   bool in_use = false;
+  uint64_t steps_back = 0;
   Block* next = nullptr;
   MarkTable slots;
 };
@@ -65,13 +66,17 @@ Block* attach() {
 
 }  // namespace
 
-int mark_fenced(int id) {
-  const uint64_t now = fenced_ticks();
+int mark_fenced(int id) { return mark_at(id, fenced_ticks()); }
+
+int mark_at(int id, uint64_t now) {
   Block* block = own_block;
   if (!block) [[unlikely]]
     block = attach();
   MarkSlot& slot = block->slots[static_cast<size_t>(block->current)];
-  slot.ticks += now - block->last;
+  if (now >= block->last) [[likely]]
+    slot.ticks += now - block->last;
+  else
+    ++block->steps_back;
   ++slot.visits;
   block->last = now;
   block->current = static_cast<unsigned>(id) < kMarkSlots ? id : 0;
@@ -83,6 +88,7 @@ void reset_marks() {
   const std::lock_guard lock(all.mutex);
   for (Block* block = all.blocks; block; block = block->next) {
     block->slots = {};
+    block->steps_back = 0;
     block->current = 0;
     block->last = fenced_ticks();
   }
@@ -99,6 +105,14 @@ MarkTable collect_marks() {
     }
   }
   return sum;
+}
+
+uint64_t clock_steps() {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  uint64_t steps = 0;
+  for (const Block* block = all.blocks; block; block = block->next) steps += block->steps_back;
+  return steps;
 }
 
 }  // namespace baton

@@ -26,6 +26,8 @@ using MarkTable = std::array<MarkSlot, kMarkSlots>;
 /// Closes the calling thread's current stage and opens stage `id`. Returns 0. Ids out of range count as stage
 /// 0.
 int mark_fenced(int id);
+/// The same at a time that is given.
+int mark_at(int id, uint64_t now);
 
 /// Sets all threads' slots to zero and their current stage to 0. No marked kernel may be running.
 void reset_marks();
@@ -33,5 +35,9 @@ void reset_marks();
 /// The sum over all threads since reset_marks(), threads that have ended included. No marked kernel may be
 /// running.
 MarkTable collect_marks();
+
+/// How often since reset_marks() a mark found the clock before the mark that preceded it on its thread: such intervals
+/// count as nothing, and what was measured is of no use. Normally 0.
+uint64_t clock_steps();
 
 }  // namespace baton

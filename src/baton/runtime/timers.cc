@@ -1,5 +1,8 @@
 #include "baton/runtime/timers.h"
 
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <ctime>
 
 namespace baton {
@@ -42,7 +45,45 @@ double calibrate() {
   return (end.ns - start.ns) / (end.tick - start.tick);
 }
 
+/// `flag` as a whole word of `flags`.
+bool has_flag(const char* flags, const char* flag) {
+  const size_t length = std::strlen(flag);
+  for (const char* at = flags; (at = std::strstr(at, flag)) != nullptr; at += length) {
+    const bool begins = at == flags || std::strchr(" \t:", at[-1]) != nullptr;
+    if (begins && (at[length] == '\0' || std::strchr(" \t\n", at[length]) != nullptr)) return true;
+  }
+  return false;
+}
+
+#if defined(__x86_64__)
+bool ask_for_counter() {
+  const char* clock = std::getenv("BATON_CLOCK");
+  if (clock && std::strcmp(clock, "system") == 0) return false;
+  std::FILE* file = std::fopen("/proc/cpuinfo", "r");
+  if (!file) return false;
+  char* line = nullptr;
+  size_t room = 0;
+  bool steady = false;
+  while (getline(&line, &room, file) > 0) {
+    if (std::strncmp(line, "flags", 5) != 0) continue;
+    steady = counter_is_steady(line);
+    break;  // all processors of a machine have the same
+  }
+  std::free(line);
+  std::fclose(file);
+  return steady;
+}
+#endif
+
 }  // namespace
+
+#if defined(__x86_64__)
+const bool use_counter = ask_for_counter();
+#endif
+
+bool counter_is_steady(const char* cpu_flags) {
+  return has_flag(cpu_flags, "constant_tsc") && has_flag(cpu_flags, "nonstop_tsc");
+}
 
 int64_t monotonic_ns() { return read_clock(CLOCK_MONOTONIC); }
 int64_t thread_cpu_ns() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }

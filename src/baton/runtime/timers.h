@@ -17,10 +17,19 @@ int64_t monotonic_ns();
 int64_t thread_cpu_ns();
 int64_t process_cpu_ns();
 
-/// A fast counter of constant rate: the time stamp counter where there is one, else monotonic_ns().
+/// Whether a processor with these flags (/proc/cpuinfo) has a time stamp counter that counts at one rate, in sleep and at
+/// every frequency. Where it has not, the counter's numbers are no times.
+bool counter_is_steady(const char* cpu_flags);
+
+#if defined(__x86_64__)
+/// Asked once, when the program starts. `BATON_CLOCK=system` says no.
+extern const bool use_counter;
+#endif
+
+/// A fast counter of constant rate: the time stamp counter where there is a steady one, else monotonic_ns().
 inline uint64_t ticks() {
 #if defined(__x86_64__)
-  return __rdtsc();
+  return use_counter ? __rdtsc() : static_cast<uint64_t>(monotonic_ns());
 #elif defined(__aarch64__)
   uint64_t value;
   asm volatile("mrs %0, cntvct_el0" : "=r"(value));

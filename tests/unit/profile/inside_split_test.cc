@@ -129,6 +129,145 @@ TEST(InsideSplit, AMergedStageIsNamedWhereItIsBilled) {
   EXPECT_TRUE(times.parts.back().rest);
 }
 
+TEST(InsideSplit, WhatSitsInRegistersAndCannotBeLeftOutIsNamedInTheRestOfItsStage) {
+  InsideSubject subject = subject_of(3);
+  subject.marks = {{1, 2, "relu", "b2_nn_relu__relu", {}}};
+  subject.ablated = {{2}};
+  InsideRound round = round_of(1);
+  round.site_us = {100}, round.visits = {0}, round.ablated_us = {90};
+  const InsideTimes times = split_inside(subject, {round, round, round});
+  ASSERT_EQ(times.parts.size(), 2u);
+  EXPECT_THAT(times.parts[0].blocks, ElementsAre(2));
+  EXPECT_THAT(times.parts[1].blocks, ElementsAre(0, 1));
+  EXPECT_TRUE(times.parts[1].rest);
+}
+
+TEST(InsideSplit, AStageKeepsItsOwnOperatorWhenOthersAreTakenOutOfIt) {
+  InsideSubject subject = staged();
+  subject.marks[0].block = subject.marks[2].block = 1;  // block 0 sits in the first stage of block 1
+  subject.ablated = {{0}, {2}};
+  const InsideTimes times = split_inside(subject, rounds_of({1, 1, 1}));
+  ASSERT_EQ(times.parts.size(), 5u);
+  EXPECT_THAT(times.parts[0].blocks, ElementsAre(0));
+  EXPECT_EQ(times.parts[0].stage, "pad") << "where it is read";
+  EXPECT_THAT(times.parts[1].blocks, ElementsAre(1)) << "pad is still of block 1";
+  EXPECT_TRUE(times.parts[1].rest);
+  EXPECT_THAT(times.parts[2].blocks, ElementsAre(1));
+  EXPECT_FALSE(times.parts[2].rest);
+}
+
+TEST(InsideSplit, AKernelThatOnlyCopiesIsWhole) {
+  InsideSubject subject = subject_of(2);
+  InsideRound round;
+  round.plain_us = round.twin_us = 3;
+  const InsideTimes times = split_inside(subject, {round});
+  ASSERT_EQ(times.parts.size(), 1u);
+  EXPECT_THAT(times.parts[0].blocks, ElementsAre(0, 1));
+  EXPECT_TRUE(times.trusted());
+}
+
+TEST(InsideSplit, SampledStagesTakeThePlaceOfMarkedOnes) {
+  std::vector<InsideRound> rounds = rounds_of({1, 1, 1});
+  for (InsideRound& round : rounds) round.site_us[2] += 30;  // the marks disturb: not trusted
+  ASSERT_FALSE(split_inside(staged(), rounds).trusted());
+  const InsideTimes times = split_sampled(staged(), rounds, {{"pad", 0, 0.1}, {"conv", 0, 0.68}, {"relu", 2, 0.2}, {"", -1, 0.02}});
+  EXPECT_TRUE(times.trusted());
+  ASSERT_EQ(times.parts.size(), 5u);
+  EXPECT_EQ(times.parts[1].stage, "conv");
+  EXPECT_THAT(times.parts[1].share, DoubleNear(0.68, 1e-9));
+  EXPECT_EQ(times.parts[1].method, InsideMethod::kSampling);
+  EXPECT_EQ(times.parts[2].method, InsideMethod::kAblation);
+  EXPECT_THAT(times.parts[4].share, DoubleNear(0.22 - 0.06, 1e-9)) << "entry and exit are billed to where results are stored";
+  EXPECT_EQ(split_sampled(staged(), rounds, {}).parts.size(), 1u);
+}
+
+TEST(InsideSplit, StagesOfAKernelsOnlyOperatorComeInTheOrderTheyWereMade) {
+  InsideSubject subject = subject_of(1);
+  subject.stages = {{"max", "exp", "sum", "softmax"}};
+  subject.marks = {{1, 0, "softmax", "b0__softmax", {}}, {2, 0, "max", "b0__max", {}}, {3, 0, "exp", "b0__exp", {}}};
+  EXPECT_TRUE(is_root(subject, subject.marks[0]));
+  EXPECT_FALSE(is_root(subject, subject.marks[2]));
+  InsideRound round;
+  round.plain_us = 100, round.twin_us = 100, round.marked_us = 120, round.site_us = {20, 30, 50}, round.visits = {1, 1, 1};
+  const InsideTimes times = split_inside(subject, {round, round, round});
+  ASSERT_EQ(times.parts.size(), 3u);
+  EXPECT_EQ(times.parts[0].stage, "max");
+  EXPECT_EQ(times.parts[2].stage, "softmax");
+  for (const InsidePart& part : times.parts) EXPECT_THAT(part.blocks, ElementsAre(0));
+  EXPECT_TRUE(times.trusted());
+}
+
+TEST(InsideSplit, NotesSayWhatWasLeftOut) {
+  InsideTimes times;
+  times.tally = {100, 2, 3, false};
+  EXPECT_THAT(notes_of(times), ElementsAre("2 of 100 rounds left out: the clock stepped"));
+  times.tally = {100, 0, 30, true};
+  times.fallback = "sampled";
+  EXPECT_EQ(notes_of(times).size(), 3u);
+}
+
+TEST(InsideSplit, ThreadsAreAddedUp) {
+  InsideTimes times = split_inside(staged(), rounds_of({1, 1, 1}));
+  EXPECT_EQ(times.utilisation(), 1);
+  std::vector<InsideRound> two = rounds_of({1, 1.1, 0.9});
+  for (InsideRound& round : two)
+    for (size_t i = 0; i < 3; ++i) round.site_us[i] = round.visits[i] * round.empty_us + (round.site_us[i] - round.visits[i] * 0.1);
+  for (InsideRound& round : two) round.plain_us /= 1.6;
+  add_loads(times, staged(), two, 2);
+  EXPECT_EQ(times.threads, 2);
+  EXPECT_THAT(times.threads_us, DoubleNear(62.5, 1e-9));
+  ASSERT_EQ(times.loads.size(), 3u);
+  EXPECT_EQ(times.loads[0].stage, "pad");
+  EXPECT_THAT(times.loads[0].busy_us, DoubleNear(10, 1e-9));
+  EXPECT_THAT(times.loads[1].busy_us, DoubleNear(70, 1e-9));
+  EXPECT_THAT(times.busy_us(), DoubleNear(100, 1e-9));
+  EXPECT_THAT(times.utilisation(), DoubleNear(0.8, 1e-9));
+}
+
+TEST(InsideSplit, SharesBecomeThoseOfAllThreads) {
+  const InsideTimes one = split_inside(staged(), rounds_of({1, 1, 1}));
+  InsideTimes times = one;
+  times.threads = 2, times.threads_us = 60;
+  times.loads = {{"pad", {0}, 22}, {"conv", {0}, 66}, {"relu", {2}, 22}};
+  share_loads(times);
+  EXPECT_THAT(times.parts[0].share, DoubleNear(0.2, 1e-9));
+  EXPECT_THAT(times.parts[1].share, DoubleNear(0.6, 1e-9));
+  EXPECT_THAT(times.parts[2].share, DoubleNear(0.2 * 0.3, 1e-9)) << "ablation keeps its portion of the stage";
+  EXPECT_THAT(times.parts[4].share, DoubleNear(0.2 * 0.7, 1e-9));
+  EXPECT_TRUE(times.fallback.empty());
+
+  times = one;
+  times.threads = 2, times.threads_us = 50;  // 100 us of time, 110 of work
+  times.loads = {{"pad", {0}, 22}, {"conv", {0}, 66}, {"relu", {2}, 22}};
+  share_loads(times);
+  EXPECT_EQ(times.parts[1].share, one.parts[1].share);
+  EXPECT_THAT(times.fallback, testing::HasSubstr("shares are of one thread"));
+
+  times = one;
+  times.threads = 2, times.threads_us = 60, times.threads_tally.restless = true;
+  times.loads = {{"pad", {0}, 22}, {"conv", {0}, 66}, {"relu", {2}, 22}};
+  share_loads(times);
+  EXPECT_EQ(times.parts[1].share, one.parts[1].share);
+
+  times = one;
+  times.threads = 2, times.threads_us = 60;
+  times.loads = {{"conv", {0}, 66}, {"relu", {2}, 22}};
+  share_loads(times);
+  EXPECT_EQ(times.parts[1].share, one.parts[1].share) << "other stages than those that were split";
+}
+
+TEST(InsideSplit, MoreRoundsMakeSharesMoreCertain) {
+  std::vector<InsideRound> few, many;
+  for (int i = 0; i < 400; ++i) {
+    InsideRound round = round_of(1);
+    round.site_us[0] += 0.01 * (i % 7);
+    if (i < 20) few.push_back(round);
+    many.push_back(round);
+  }
+  EXPECT_GT(uncertainty(staged(), few), 3 * uncertainty(staged(), many));
+  EXPECT_GT(uncertainty(staged(), many), 0);
+}
+
 TEST(InsideSplit, AKernelOfOneOperatorIsWhole) {
   InsideRound round;
   round.plain_us = 7;

@@ -117,6 +117,19 @@ retired
 )");
 }
 
+TEST(ProfileReport, TableSaysWhatThreadsDidAndWhatWasLeftOut) {
+  const Built built;
+  ProfileReport report = report_of(built);
+  report.kernels[0].load_threads = 2;
+  report.kernels[0].threads_us = 6;
+  report.kernels[0].utilisation = 0.875;
+  report.kernels[0].inside_notes = {"30 of 100 rounds left out: something else held the kernel up"};
+  std::ostringstream out;
+  write_table(out, report);
+  EXPECT_THAT(out.str(), HasSubstr("       (30 of 100 rounds left out: something else held the kernel up)\n"
+                                   "       (alone on 2 threads 6.00 us, which are busy 87.5 % of it)\n"));
+}
+
 TEST(ProfileReport, EveryOperatorIsInTheJsonWithTheNodesThatComputeIt) {
   const Built built;
   const auto json = to_json(report_of(built));
@@ -159,7 +172,14 @@ TEST(ProfileReport, ReadsWhatItWrote) {
   report.unfused_us = 55;
   report.peaks = MachinePeaks{"a machine", 100, 20, 60};
   report.notes = {"the clock stepped"};
+  report.kernels[0].load_threads = 2;
+  report.kernels[0].threads_us = 6;
+  report.kernels[0].utilisation = 0.875;
+  report.kernels[0].loads = {{"dense", {0}, 10.5}};
+  report.kernels[0].inside_notes = {"30 of 100 rounds left out: something else held the kernel up"};
+  report.kernels[0].inside[0].method = InsideMethod::kSampling;
   const std::string json = to_json(report).dump();
+  EXPECT_EQ(read_report(json, "p.json").kernels[0].loads[0].busy_us, 10.5);
   EXPECT_EQ(to_json(read_report(json, "p.json")).dump(), json);
   EXPECT_THAT(report.kernels[1].inputs, ElementsAre(report.kernels[0].node));
   EXPECT_THAT(report.functions.at(report.kernels[1].func_name).relay, HasSubstr("nn.softmax"));

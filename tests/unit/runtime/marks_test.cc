@@ -47,6 +47,21 @@ TEST(Marks, ThreadsAreSummedAlsoAfterTheyEnded) {
   EXPECT_EQ(collect_marks()[5].ticks, 0u);
 }
 
+TEST(Marks, AClockThatStepsBackAddsNothingAndIsCounted) {
+  reset_marks();
+  const uint64_t start = fenced_ticks() + 1'000'000;
+  mark_at(1, start);
+  mark_at(2, start + 500);
+  mark_at(1, start + 100);  // 400 before
+  mark_at(0, start + 130);
+  const MarkTable table = collect_marks();
+  EXPECT_EQ(table[1].ticks, 530u);
+  EXPECT_EQ(table[2].ticks, 0u);
+  EXPECT_EQ(clock_steps(), 1u);
+  reset_marks();
+  EXPECT_EQ(clock_steps(), 0u);
+}
+
 TEST(Marks, AStageOutOfRangeIsOutside) {
   reset_marks();
   mark_fenced(kMarkSlots);
@@ -77,6 +92,14 @@ TEST(Timers, CpuTimeOfTheThread) {
   spin(5'000'000);
   EXPECT_GT(thread_cpu_ns(), before);
   EXPECT_GE(process_cpu_ns(), thread_cpu_ns() - before);
+}
+
+TEST(Timers, TheCounterIsUsedOnlyWhereItCountsEvenly) {
+  EXPECT_TRUE(counter_is_steady("flags\t\t: fpu tsc constant_tsc rep_good nonstop_tsc cpuid\n"));
+  EXPECT_TRUE(counter_is_steady("nonstop_tsc constant_tsc"));
+  EXPECT_FALSE(counter_is_steady("flags : fpu tsc constant_tsc cpuid"));
+  EXPECT_FALSE(counter_is_steady("flags : fpu tsc nonstop_tsc_s3 constant_tsc"));
+  EXPECT_FALSE(counter_is_steady(""));
 }
 
 }  // namespace
