@@ -1,4 +1,6 @@
 #include "baton/cli/common.h"
+#include "baton/cli/write_file.h"
+#include "baton/profile/page.h"
 #include "baton/profile/report_json.h"
 
 namespace baton::cli {
@@ -16,9 +18,11 @@ class ProfileVerb final : public Verb {
     app.add_option("--inside-ms", inside_ms_, "time to measure the inside of one kernel")->capture_default_str()->check(CLI::Range(1.0, 1e6));
     app.add_flag("--no-inside", no_inside_, "kernels only: no split over their operators");
     app.add_flag("--json", json_, "one JSON object on standard output, with raw samples");
+    app.add_option("--html", html_, "also write one HTML file: graph, tables, roofline, treemap");
   }
 
   int run(Io& io) override {
+    if (!html_.empty()) check_can_write(html_);
     const BuiltModel built = build_model(flags_, io);
     const InterruptScope interrupt;
     const std::unique_ptr<Executor> executor = make_executor(built.build);
@@ -46,6 +50,7 @@ class ProfileVerb final : public Verb {
     report.source = built.model.source->name() + " (baton print " + built.model.name + ")";
     report.threads = threads_;
     report.opt_level = flags_.opt_level;
+    if (!html_.empty()) write_file(html_, page(report));
     if (json_) io.out << to_json(report).dump() << '\n';
     else write_table(io.out, report);
     return 0;
@@ -55,6 +60,7 @@ class ProfileVerb final : public Verb {
   ModelFlags flags_;
   int threads_ = 1, repeat_ = 30;
   double inside_ms_ = 300;
+  std::string html_;
   bool no_inside_ = false, json_ = false;
 };
 
