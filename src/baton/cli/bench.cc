@@ -150,7 +150,8 @@ class BenchVerb final : public Verb {
     write_npz(inputs, values);
     auto peer = std::make_unique<Peer>(
         peers_, std::vector<std::string>{python, std::string(root) + "/bench/peers/" + peers_ + ".py", relay, params, inputs,
-                                         std::to_string(threads_)});
+                                         std::to_string(threads_)},
+        "In a clone, ./baton bench --peers installs what it needs");
     fs::remove(params);  // half a gigabyte for VGG; the peer has read it
     return peer;
   }

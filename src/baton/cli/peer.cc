@@ -11,7 +11,8 @@
 
 namespace baton::cli {
 
-Peer::Peer(std::string name, const std::vector<std::string>& command) : name_(std::move(name)) {
+Peer::Peer(std::string name, const std::vector<std::string>& command, std::string hint)
+    : name_(std::move(name)), hint_(std::move(hint)) {
   int in[2], out[2];
   if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) throw Error("no pipe for " + name_ + ": " + std::strerror(errno));
   process_ = fork();
@@ -52,7 +53,7 @@ nlohmann::json Peer::answer() {
   std::free(line);
   nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (text.empty() || json.is_discarded())
-    throw Error(name_ + " ended without an answer; what it wrote stands above. In a clone, ./baton bench --peers installs what it needs");
+    throw Error(name_ + " ended without an answer; what it wrote stands above. " + hint_);
   return json;
 }
 

@@ -10,8 +10,9 @@ namespace baton::cli {
 
 class Peer {
  public:
-  /// Starts `command`; `name` is for messages. Waits for its first answer. Throws Error when it cannot be started.
-  Peer(std::string name, const std::vector<std::string>& command);
+  /// Starts `command`; `name` is for messages, `hint` says what to do when it ends early. Waits for its first answer.
+  /// Throws Error when it cannot be started.
+  Peer(std::string name, const std::vector<std::string>& command, std::string hint);
   ~Peer();
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
@@ -24,7 +25,7 @@ class Peer {
 
  private:
   nlohmann::json answer();
-  std::string name_;
+  std::string name_, hint_;
   pid_t process_ = -1;
   FILE* to_ = nullptr;
   FILE* from_ = nullptr;

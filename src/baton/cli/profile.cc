@@ -1,7 +1,5 @@
 #include "baton/cli/common.h"
-#include "baton/cli/write_file.h"
-#include "baton/profile/page.h"
-#include "baton/profile/report_json.h"
+#include "baton/cli/outputs.h"
 
 namespace baton::cli {
 
@@ -17,12 +15,11 @@ class ProfileVerb final : public Verb {
     app.add_option("--repeat", repeat_, "runs of each kind, at least")->capture_default_str()->check(CLI::Range(1, 1000000));
     app.add_option("--inside-ms", inside_ms_, "time to measure the inside of one kernel")->capture_default_str()->check(CLI::Range(1.0, 1e6));
     app.add_flag("--no-inside", no_inside_, "kernels only: no split over their operators");
-    app.add_flag("--json", json_, "one JSON object on standard output, with raw samples");
-    app.add_option("--html", html_, "also write one HTML file: graph, tables, roofline, treemap");
+    outputs_.add(app);
   }
 
   int run(Io& io) override {
-    if (!html_.empty()) check_can_write(html_);
+    outputs_.check();
     const BuiltModel built = build_model(flags_, io);
     const InterruptScope interrupt;
     const std::unique_ptr<Executor> executor = make_executor(built.build);
@@ -50,9 +47,7 @@ class ProfileVerb final : public Verb {
     report.source = built.model.source->name() + " (baton print " + built.model.name + ")";
     report.threads = threads_;
     report.opt_level = flags_.opt_level;
-    if (!html_.empty()) write_file(html_, page(report));
-    if (json_) io.out << to_json(report).dump() << '\n';
-    else write_table(io.out, report);
+    outputs_.write(report, io);
     return 0;
   }
 
@@ -60,8 +55,8 @@ class ProfileVerb final : public Verb {
   ModelFlags flags_;
   int threads_ = 1, repeat_ = 30;
   double inside_ms_ = 300;
-  std::string html_;
-  bool no_inside_ = false, json_ = false;
+  bool no_inside_ = false;
+  ProfileOutputs outputs_;
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "baton/support/base/checksum.h"
+#include "baton/support/base/temporary_file.h"
 
 namespace baton {
 namespace {
@@ -63,74 +64,10 @@ void put(std::string& out, const T& value) {
 
 std::string system_error(const std::string& what) { return what + ": " + std::strerror(errno); }
 
-/// A file that is deleted again unless it is kept.
-class TemporaryFile {
- public:
-  Status create(const std::string& target) {
-    // A rename would put a file in the place of a device or a pipe.
-    struct stat there;
-    if (stat(target.c_str(), &there) == 0 && !S_ISREG(there.st_mode))
-      return Status::io("cannot write `" + target + "`: it is there and is no regular file");
-    path_ = target + ".XXXXXX";
-    descriptor_ = mkostemp(path_.data(), O_CLOEXEC);
-    if (descriptor_ < 0) {
-      const std::string reason = system_error("cannot write `" + target + "`");
-      path_.clear();
-      return Status::io(reason);
-    }
-    target_ = target;
-    return Status::success();
-  }
-
-  ~TemporaryFile() {
-    if (descriptor_ >= 0) close(descriptor_);
-    if (!path_.empty()) unlink(path_.c_str());
-  }
-
-  Status append(const void* data, size_t bytes) {
-    const char* from = static_cast<const char*>(data);
-    while (bytes > 0) {
-      const ssize_t written = ::write(descriptor_, from, std::min(bytes, size_t{1} << 30));
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) return failed();
-      from += written;
-      bytes -= static_cast<size_t>(written);
-      position_ += static_cast<size_t>(written);
-    }
-    return Status::success();
-  }
-
-  Status pad_to(size_t position) {
-    static constexpr char kZeros[kSectionAlignment] = {};
-    return append(kZeros, position - position_);
-  }
-
-  size_t position() const { return position_; }
-
-  /// Makes the file durable and gives it its name.
-  Status keep() {
-    // mkostemp makes files for the owner only; ours are as readable as any other.
-    const mode_t mask = umask(0);
-    umask(mask);
-    if (fchmod(descriptor_, 0666 & ~mask) != 0 || fsync(descriptor_) != 0) return failed();
-    const int closed = close(descriptor_);
-    descriptor_ = -1;
-    if (closed != 0 || rename(path_.c_str(), target_.c_str()) != 0) return failed();
-    path_.clear();
-    return Status::success();
-  }
-
- private:
-  Status failed() const {
-    return Status::io(system_error("cannot write `" + target_ + "`") +
-                      (errno == ENOSPC ? "; free some space and try again" : ""));
-  }
-
-  std::string target_;
-  std::string path_;
-  int descriptor_ = -1;
-  size_t position_ = 0;
-};
+Status pad_to(TemporaryFile& file, size_t position) {
+  static constexpr char kZeros[kSectionAlignment] = {};
+  return file.append(kZeros, position - file.position());
+}
 
 /// Places of the constants in their section, and the section that tells them.
 struct ParamsLayout {
@@ -164,11 +101,11 @@ Status write_params(TemporaryFile& file, const NamedArrays& params, const Params
   const size_t start = file.position();
   for (size_t i = 0; i < params.size(); ++i) {
     // Less than a page at a time, since no tensor is aligned to more.
-    if (Status status = file.pad_to(start + layout.offsets[i]); !status.ok()) return status;
+    if (Status status = pad_to(file, start + layout.offsets[i]); !status.ok()) return status;
     if (Status status = file.append(params[i].second.data(), params[i].second.bytes()); !status.ok())
       return status;
   }
-  return file.pad_to(start + layout.bytes);
+  return pad_to(file, start + layout.bytes);
 }
 
 /// The checksum of section kParams: that of the checksums of its tensors, so that neither side needs the
@@ -227,7 +164,7 @@ Status ArtifactWriter::write(const std::string& path) const {
   if (status.ok()) status = file.append(&header, sizeof header);
   if (status.ok()) status = file.append(table.data(), table.size() * sizeof(TableRow));
   for (size_t i = 0; i < table.size() && status.ok(); ++i) {
-    status = file.pad_to(table[i].offset);
+    status = pad_to(file, table[i].offset);
     if (!status.ok()) break;
     if (i < sections_.size()) {
       status = file.append(sections_[i].content.data(), sections_[i].content.size());

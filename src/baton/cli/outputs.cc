@@ -1,0 +1,60 @@
+#include "baton/cli/outputs.h"
+
+#include <filesystem>
+#include <set>
+
+#include "baton/cli/parquet.h"
+#include "baton/profile/report_json.h"
+#include "baton/support/error.h"
+
+namespace baton::cli {
+
+void OutputFiles::add(CLI::App& app, const std::vector<FileKind>& kinds) {
+  kinds_ = kinds;
+  std::string doc = "a file, and the next ones; what is written depends on how the name ends:";
+  for (const FileKind& kind : kinds) doc += "\n" + kind.suffix + ": " + kind.doc;
+  // One value each time: a second one would swallow the model's name that follows.
+  app.add_option("-o,--output", paths_, doc)->type_name("FILE")->expected(1)->take_all()->allow_extra_args(false);
+}
+
+void OutputFiles::check() {
+  if (checked_) return;
+  std::set<std::string> seen;
+  for (const std::string& path : paths_) {
+    for (WantedFile& file : wanted_files(path, kinds_)) {
+      if (!seen.insert(std::filesystem::path(file.path).lexically_normal().string()).second)
+        throw UsageError("`" + file.path + "` would be written twice");
+      files_.push_back(std::move(file));
+    }
+  }
+  bool parquet = false;
+  for (const WantedFile& file : files_) {
+    check_writable(file.path);
+    parquet |= file.suffix == ".parquet";
+  }
+  if (parquet) ParquetWriter();
+  checked_ = true;
+}
+
+void OutputFiles::write_one(Io& io, const WantedFile& file, const std::string& bytes) const {
+  if (file.suffix == ".parquet") ParquetWriter().write(bytes, file.path);
+  else write_file(file.path, bytes);
+  io.err << "wrote " << file.path << '\n';
+}
+
+void ProfileOutputs::add(CLI::App& app) {
+  files_.add(app, report_kinds());
+  app.add_option("--trace-runs", trace_runs_, "measured runs in a .trace.json, beside the one from medians")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1000000));
+  app.add_flag("--json", json_, "one JSON object on standard output, with raw samples");
+}
+
+void ProfileOutputs::write(const ProfileReport& report, Io& io) {
+  if (json_) io.out << to_json(report).dump() << '\n';
+  else write_table(io.out, report);
+  io.out << std::flush;
+  files_.write(io, [&](const WantedFile& file) { return report_bytes(report, file, trace_runs_); });
+}
+
+}  // namespace baton::cli

@@ -1,0 +1,49 @@
+#pragma once
+// Where a verb writes its result: on standard output the table, or JSON; and to any number of files, the kind of each
+// by its suffix. The same for every verb that has a profile or a difference of two.
+#include <string>
+#include <vector>
+
+#include "baton/cli/verb.h"
+#include "baton/profile/files.h"
+
+namespace baton::cli {
+
+/// The files that a user named with -o.
+class OutputFiles {
+ public:
+  void add(CLI::App& app, const std::vector<FileKind>& kinds);
+  /// Everything that can be known before a result is there: unknown suffixes, one name twice, folders that cannot be
+  /// written, no pyarrow for Parquet. Throws UsageError and Error.
+  void check();
+  /// `bytes`: of one file. Says on `err` what was written.
+  template <class Bytes>
+  void write(Io& io, const Bytes& bytes) {
+    check();
+    for (const WantedFile& file : files_) write_one(io, file, bytes(file));
+  }
+
+ private:
+  void write_one(Io& io, const WantedFile& file, const std::string& bytes) const;
+  std::vector<FileKind> kinds_;
+  std::vector<std::string> paths_;
+  std::vector<WantedFile> files_;
+  bool checked_ = false;
+};
+
+/// A verb that ends with a profile has one of these.
+class ProfileOutputs {
+ public:
+  /// -o, --json, --trace-runs.
+  void add(CLI::App& app);
+  /// To be called before what takes long.
+  void check() { files_.check(); }
+  void write(const ProfileReport& report, Io& io);
+
+ private:
+  OutputFiles files_;
+  int trace_runs_ = 0;
+  bool json_ = false;
+};
+
+}  // namespace baton::cli

@@ -1,0 +1,49 @@
+#include "baton/cli/parquet.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include "baton/support/error.h"
+
+namespace baton::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// python/baton/_parquet.py: beside an installed program (baton/bin/baton), or in the clone it was built in
+/// (build/PRESET/baton).
+std::string script() {
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  std::vector<fs::path> places = {program.parent_path().parent_path() / "_parquet.py"};
+  if (const char* root = std::getenv("BATON_ROOT")) places.push_back(fs::path(root) / "python/baton/_parquet.py");
+  places.push_back(program.parent_path().parent_path().parent_path() / "python/baton/_parquet.py");
+  for (const fs::path& place : places)
+    if (fs::exists(place, ignored)) return place.string();
+  throw Error("Parquet is written by the Python package, which is not there: install it (pip install .), or write .csv");
+}
+
+std::string python() {
+  const char* given = std::getenv("BATON_PYTHON");
+  return given && *given ? given : "python3";
+}
+
+Peer start() {
+  const std::vector<std::string> command = {python(), script()};
+  return Peer(command[0], command, "Parquet needs a Python with pyarrow: name one with BATON_PYTHON, or write .csv");
+}
+
+void require(const nlohmann::json& answer) {
+  if (answer.contains("error")) throw Error(answer["error"].get<std::string>());
+}
+
+}  // namespace
+
+ParquetWriter::ParquetWriter() : python_(start()) { require(python_.greeting()); }
+
+void ParquetWriter::write(const std::string& table, const std::string& path) {
+  require(python_.ask(R"({"path": )" + nlohmann::json(path).dump() + R"(, "table": )" + table + "}"));
+}
+
+}  // namespace baton::cli

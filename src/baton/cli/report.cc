@@ -1,0 +1,31 @@
+#include "baton/cli/outputs.h"
+
+namespace baton::cli {
+
+namespace {
+
+class ReportVerb final : public Verb {
+ public:
+  ReportVerb() : Verb("report", "Show a saved profile, or write it as something else.") {}
+
+  void flags(CLI::App& app) override {
+    app.add_option("PROFILE", profile_, "what `baton profile -o NAME.json` or `--json` wrote")->required();
+    outputs_.add(app);
+  }
+
+  int run(Io& io) override {
+    outputs_.check();
+    outputs_.write(load_report(profile_), io);
+    return 0;
+  }
+
+ private:
+  std::string profile_;
+  ProfileOutputs outputs_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> report_verb() { return std::make_unique<ReportVerb>(); }
+
+}  // namespace baton::cli
