@@ -14,13 +14,14 @@ class BuildVerb final : public Verb {
   void flags(CLI::App& app) override {
     flags_.add(app);
     app.add_option("-o,--output", output_, "the artifact (default: MODEL.baton)");
+    app.add_flag("--strip-origins", strip_, "leave out which operators of the source its kernels compute");
     app.add_flag("--json", json_, "the result as JSON on standard output");
   }
 
   int run(Io& io) override {
     const BuiltModel built = build_model(flags_, io);
     const std::string path = output_.empty() ? std::filesystem::path(flags_.model).stem().string() + ".baton" : output_;
-    write_artifact(built.build, path);
+    write_artifact(built.build, path, !strip_);
     const BuildTimes& times = built.build.times;
     if (json_) {
       io.out << nlohmann::ordered_json{{"schema", 1},
@@ -45,7 +46,7 @@ class BuildVerb final : public Verb {
  private:
   ModelFlags flags_;
   std::string output_;
-  bool json_ = false;
+  bool json_ = false, strip_ = false;
 };
 
 }  // namespace

@@ -207,13 +207,13 @@ std::unique_ptr<Executor> make_executor(const BuildResult& result) {
   return std::move(*executor);
 }
 
-void write_artifact(const BuildResult& result, const std::string& path) {
+void write_artifact(const BuildResult& result, const std::string& path, bool origins) {
   if (result.kernels_so.empty())
     throw Error("an artifact needs a linker, and none was found (ld, cc, gcc or clang): install binutils");
   ArtifactWriter writer;
   writer.add(section::kPlan, result.graph_json());
   writer.add(section::kKernels, result.kernels_so);
-  writer.add(section::kOrigins, packed_origins(result.origins_json));
+  if (origins) writer.add(section::kOrigins, packed_origins(result.origins_json));
   writer.add(section::kMeta, meta_json(result));
   writer.set_params(result.params());
   if (const Status status = writer.write(path); !status.ok()) throw Error(status.message);

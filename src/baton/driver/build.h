@@ -69,8 +69,8 @@ BuildResult build(const IRModule& module, const BuildOptions& options = {});
 std::unique_ptr<Executor> make_executor(const BuildResult& result);
 
 /// One file that runs without the compiler. Throws Error when it cannot be written, or when no linker made
-/// kernels_so.
-void write_artifact(const BuildResult& result, const std::string& path);
+/// kernels_so. Without `origins` it says no more which operators its kernels compute.
+void write_artifact(const BuildResult& result, const std::string& path, bool origins = true);
 
 /// What build() makes its plan from: `typed` with parameters bound, optimized and fused, regions built by their compilers. Under
 /// the current PassContext, but for the level that `options` asks for.

@@ -8,6 +8,7 @@
 
 #include "baton/driver/origin_pack.h"
 #include "baton/driver/origin_report.h"
+#include "baton/ir/visit.h"
 #include "baton/text/origin_label.h"
 
 namespace baton {
@@ -54,6 +55,11 @@ std::map<uint32_t, Places> places_of(const OriginTable& origins, const GraphPlan
     if (!node.function) continue;
     for (const Origin* origin : node.origins.origins())
       if (const auto id = origins.find(origin)) places[index(*id)].nodes.insert(static_cast<int>(i));
+    post_order(Expr(node.function), [&](const Expr& inner) {  // scalars stand in the kernel itself
+      if (inner->kind() != ExprKind::kConstant) return;
+      for (const Origin* origin : inner->origins().origins())
+        if (const auto id = origins.find(origin)) places[index(*id)].folded_into.insert(static_cast<int>(i));
+    });
     for (int input : node.inputs) {
       const PlannedNode& source = plan.nodes[input];
       if (source.function) continue;

@@ -12,6 +12,8 @@ namespace {
 class Reader {
  public:
   explicit Reader(const IRModuleNode& module) : module_(module) {
+    // Lets first: what a call calls may be bound by one.
+    for (const auto& [name, function] : module.functions()) post_order(Expr(function), [&](const Expr& node) { bind_let(node); });
     for (const auto& [name, function] : module.functions()) post_order(Expr(function), [&](const Expr& node) { bind(node); });
   }
 
@@ -21,12 +23,16 @@ class Reader {
   }
 
  private:
-  /// What a variable may be.
+  void bind_let(const Expr& node) {
+    const auto* let = as<LetNode>(node);
+    if (!let) return;
+    values_[let->var().get()].push_back(let->value());
+    lets_.emplace(let->var().get(), let->value());
+  }
+
+  /// What other variables may be.
   void bind(const Expr& node) {
-    if (const auto* let = as<LetNode>(node)) {
-      values_[let->var().get()].push_back(let->value());
-      lets_.emplace(let->var().get(), let->value());
-    } else if (const auto* match = as<MatchNode>(node)) {
+    if (const auto* match = as<MatchNode>(node)) {
       for (const Clause& clause : match->clauses())
         for (const Var& var : pattern_vars(clause.pattern)) values_[var.get()].push_back(match->data());
     } else if (const auto* write = as<RefWriteNode>(node)) {
@@ -43,6 +49,23 @@ class Reader {
     const Expr* at = &expr;
     for (auto let = lets_.find(at->get()); let != lets_.end(); let = lets_.find(at->get())) at = &let->second;
     return *at;
+  }
+
+  /// What an item of a tuple is, where the tuple is written out; else what gives the tuple.
+  const Expr& item(const Expr& expr) const {
+    std::vector<int> path;
+    const Expr* at = &behind(expr);
+    for (;;) {
+      if (const auto* item = as<TupleGetItemNode>(*at)) {
+        path.push_back(item->index());
+        at = &behind(item->tuple());
+      } else if (const auto* tuple = as<TupleNode>(*at); tuple && !path.empty()) {
+        at = &behind(tuple->fields()[static_cast<size_t>(path.back())]);
+        path.pop_back();
+      } else {
+        return *at;
+      }
+    }
   }
 
   const FunctionNode* called(const CallNode& call) const {
@@ -92,9 +115,8 @@ class Reader {
   }
 
   void step(const Expr& at, std::vector<Expr>& todo) const {
-    if (const auto* item = as<TupleGetItemNode>(at)) {
-      const auto* tuple = as<TupleNode>(behind(item->tuple()));
-      todo.push_back(tuple ? tuple->fields()[static_cast<size_t>(item->index())] : item->tuple());
+    if (at->kind() == ExprKind::kTupleGetItem) {
+      todo.push_back(item(at));
     } else if (const auto* let = as<LetNode>(at)) {
       todo.push_back(let->body());
     } else if (const auto* branch = as<IfNode>(at)) {

@@ -74,6 +74,34 @@ TEST_F(FuseOps, LevelZeroIsAReason) {
   EXPECT_THAT(reasons(parse("%x: Tensor[(3), float32]) { exp(%x) }")), ElementsAre("exp: fusion is off at level 0"));
 }
 
+TEST_F(FuseOps, WhatIsFusedSaysWithWhat) {
+  const FusionLog log;
+  fuse(parse("%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32], %b: Tensor[(4), float32]) {\n"
+             "%0 = nn.relu(%x);\n"
+             "%1 = nn.conv2d(%0, %w, padding=[1, 1, 1, 1], channels=4, kernel_size=[3, 3]);\n"
+             "%2 = nn.bias_add(%1, %b);\n"
+             "%3 = nn.conv2d(%0, %w, padding=[1, 1, 1, 1], channels=4, kernel_size=[3, 3]);\n"
+             "add(%2, %3) }"));
+  std::vector<std::string> lines;
+  for (const FusionLog::Entry& entry : log.entries())
+    lines.push_back(entry.origins.origins()[0]->op() + (entry.fused ? " is fused: " : " is not: ") + entry.text);
+  EXPECT_THAT(lines, ElementsAre("nn.conv2d is fused: only elementwise operators follow, up to `nn.bias_add`",
+                                 "nn.bias_add is fused: its elements are made one by one, as `add` reads them",
+                                 "nn.relu is not: `nn.conv2d` takes its inputs from memory",
+                                 "nn.conv2d is not: `add` ends the kernel of another convolution or matrix product",
+                                 std::string("add is not: ") + kResult));
+}
+
+TEST_F(FuseOps, OnlyTheInnermostLogIsWrittenTo) {
+  const FusionLog outer;
+  {
+    const FusionLog inner;
+    fuse(parse("%x: Tensor[(3), float32]) { exp(%x) }"));
+    EXPECT_EQ(inner.entries().size(), 1u);
+  }
+  EXPECT_TRUE(outer.entries().empty());
+}
+
 TEST_F(FuseOps, FunctionAndCallStandForTheOperatorsInside) {
   const IRModule module = parse("%x: Tensor[(3), float32]) { exp(log(%x)) }");
   const Function main = fuse(module)->find("main");

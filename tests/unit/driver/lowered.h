@@ -1,0 +1,48 @@
+#pragma once
+// A model on its way to kernels, without the kernels: what the map is made from.
+#include <memory>
+#include <string>
+
+#include "baton/driver/build.h"
+#include "baton/driver/initialize.h"
+#include "baton/driver/load_model.h"
+#include "baton/driver/operator_map.h"
+#include "baton/driver/origin_report.h"
+#include "baton/pass/pass.h"
+#include "baton/text/parser.h"
+#include "baton/transform/infer_type.h"
+
+namespace baton::test {
+
+struct Lowered {
+  IRModule source, optimized;
+  GraphPlan plan;
+  std::string origins;
+  OperatorMap map;
+};
+
+inline Lowered lowered(const IRModule& typed, const NamedArrays& params, int opt_level) {
+  Lowered result;
+  result.source = typed;
+  const FusionLog fusion;
+  const auto context = std::make_shared<PassContext>();
+  context->opt_level = opt_level;
+  const PassContextScope scope(context);
+  result.optimized = optimize_to_build(typed, params);
+  result.plan = make_plan(result.optimized);
+  result.origins = origins_json(result.optimized->origins(), result.plan, source_graph(*typed), fusion);
+  result.map = OperatorMap::read(result.plan.graph_json, result.origins, &result.optimized->origins());
+  return result;
+}
+
+inline Lowered lowered(const char* workload, int opt_level) {
+  const LoadedModel model = load_model(workload);
+  return lowered(model.module, load_params(model, ""), opt_level);
+}
+
+inline Lowered lowered_text(const std::string& text, int opt_level = 3) {
+  initialize();
+  return lowered(infer_types(parse_module(text, "net.relay")), {}, opt_level);
+}
+
+}  // namespace baton::test
