@@ -65,6 +65,9 @@ class CutMaker {
 
   Cut run() {
     for (const Var& param : graph_.main()->params()) names_.make(param->name());
+    for (const CutNode& node : graph_.nodes())
+      if (as<TupleGetItemNode>(node.expr))
+        if (const CutValue part = CutGraph::resolve(node.expr); is_direct(node.expr, part)) items_.emplace(part, node.expr);
     for (uint32_t i = 0; i < graph_.nodes().size(); ++i)
       if (choice_.chosen[i])
         for (const uint32_t read : graph_[i].reads) enter(graph_[read].expr);
@@ -125,7 +128,7 @@ class CutMaker {
     if (const auto known = params_.find(part); known != params_.end()) return known->second;
     const CutNode& node = graph_[number];
     const Type type = type_at(part.base->checked_type(), part.path);
-    CutParam param{CutParam::Kind::kValue, {}, item_at(part.base, part.path), node.step ? item_label(step_label(node), part.path) : ""};
+    CutParam param{CutParam::Kind::kValue, {}, item(part), node.step ? item_label(step_label(node), part.path) : ""};
     tensors_in(type, "the cut would take " + (node.step ? param.label : "a value") + " as input, which");
     std::string name = "const";
     if (const auto* var = as<VarNode>(part.base)) {
@@ -171,7 +174,13 @@ class CutMaker {
       for (const uint32_t each : node.reads) want(graph_[each].expr);
     }
     for (const auto& [number, path] : outputs)
-      cut_.outputs.push_back({item_at(graph_[number].expr, path), item_label(step_label(graph_[number]), path)});
+      cut_.outputs.push_back({item({graph_[number].expr, path}), item_label(step_label(graph_[number]), path)});
+  }
+
+  /// The program's own item of a tuple, where it has one.
+  Expr item(const CutValue& part) const {
+    const auto own = items_.find(part);
+    return own != items_.end() ? own->second : item_at(part.base, part.path);
   }
 
   static std::string item_label(std::string label, const std::vector<int>& path) {
@@ -210,6 +219,7 @@ class CutMaker {
   Cut cut_;
   UniqueNames names_;
   PointerSet entered_;
+  std::map<CutValue, Expr> items_;
   std::map<CutValue, Var> params_;
 };
 

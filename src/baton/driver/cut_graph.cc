@@ -91,14 +91,33 @@ uint32_t CutGraph::number_of(const ExprNode* expr) const {
   return *number;
 }
 
+// What is computed around the branches and functions of main, and what several of them share: that is computed before them.
 void CutGraph::find_outer() {
   for (const Var& param : main_->params()) outer_.insert(param.get());
-  std::vector<Expr> todo{main_->body()};
+  std::vector<Expr> todo{main_->body()}, inner;
+  PointerMap<const ExprNode*> first_seen_in;
   while (!todo.empty()) {
-    const Expr expr = std::move(todo.back());
-    todo.pop_back();
-    if (!outer_.insert(expr.get())) continue;
-    for (Expr& child : value_children(expr)) todo.push_back(std::move(child));
+    for (; !todo.empty();) {
+      const Expr expr = std::move(todo.back());
+      todo.pop_back();
+      if (!outer_.insert(expr.get())) continue;
+      for (Expr& child : value_children(expr)) todo.push_back(std::move(child));
+      for (Expr& part : inner_parts(expr)) inner.push_back(std::move(part));
+    }
+    while (!inner.empty()) {
+      const Expr part = std::move(inner.back());
+      inner.pop_back();
+      std::vector<Expr> below{part};
+      while (!below.empty()) {
+        const Expr expr = std::move(below.back());
+        below.pop_back();
+        const auto [seen_in, fresh] = first_seen_in.insert(expr.get(), part.get());
+        const bool computes = expr->kind() == ExprKind::kCall || expr->kind() == ExprKind::kIf || expr->kind() == ExprKind::kMatch ||
+                              expr->kind() == ExprKind::kTuple || expr->kind() == ExprKind::kTupleGetItem;
+        if (!fresh && *seen_in != part.get() && computes) todo.push_back(expr);
+        if (fresh) for_each_child(*expr, [&](const Expr& child) { below.push_back(child); });
+      }
+    }
   }
 }
 
