@@ -7,7 +7,6 @@
 
 #include "baton/driver/kernel_names.h"
 #include "baton/ir/functions.h"
-#include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/error.h"
 #include "baton/text/origin_label.h"
@@ -47,12 +46,7 @@ class Inside final : public Rewriter {
  private:
   // A function that uses nothing around it stays as it is.
   bool enter(const Expr& node) override {
-    return node->kind() != ExprKind::kFunction || (!is_closed(static_cast<const FunctionNode&>(*node)) && captures(node));
-  }
-  bool captures(const Expr& function) const {
-    bool found = false;
-    post_order(function, [&](const Expr& node) { found |= node->kind() != ExprKind::kFunction && graph_.holds(node.get()); });
-    return found;
+    return node->kind() != ExprKind::kFunction || (!is_closed(static_cast<const FunctionNode&>(*node)) && graph_.captures(node));
   }
   Type type_of_rebuilt(const ExprNode& node) const override { return node.checked_type(); }
 

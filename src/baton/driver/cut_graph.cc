@@ -230,6 +230,12 @@ std::vector<const Origin*> CutGraph::operators_of(const std::vector<Expr>& parts
   return {found.begin(), found.end()};
 }
 
+bool CutGraph::captures(const Expr& part) const {
+  bool found = false;
+  post_order(part, [&](const Expr& node) { found |= node->kind() != ExprKind::kFunction && outer_.contains(node.get()); });
+  return found;
+}
+
 CutValue CutGraph::resolve(Expr expr) {
   std::vector<int> path;  // the innermost item last
   while (true) {

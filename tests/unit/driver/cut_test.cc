@@ -457,6 +457,20 @@ TEST_F(MarkTest, WhatReadsNothingStaysOutside) {
   EXPECT_EQ(message_of([&] { marked(text, "zeros"); }), "nothing is left to mark for `mine`: what was chosen reads no value");
 }
 
+TEST_F(MarkTest, FunctionsThatUseWhatIsAroundThemAreRefused) {
+  EXPECT_EQ(message_of([] {
+              marked(R"(
+def @main(%x: Tensor[(4), float32]) {
+  %0 = tanh(%x);
+  %1 = fn (%a: Tensor[(4), float32]) { add(%a, %0) };
+  %2 = exp(%0);
+  %1(%2)
+}
+)", "add");
+            }),
+            "a region for `mine` cannot hold the function that is called at 7:3: it uses values that are not its arguments");
+}
+
 TEST_F(MarkTest, BranchesAreRefused) {
   EXPECT_EQ(message_of([] { marked(kBranch, "exp,sqrt"); }), "a region for `mine` cannot hold the `if` at 5:8: choose what is before or behind it");
 }

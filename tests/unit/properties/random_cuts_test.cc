@@ -13,6 +13,7 @@
 
 #include "baton/driver/cut.h"
 #include "baton/driver/cut_program.h"
+#include "baton/driver/cut_text.h"
 #include "baton/driver/cut_values.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/mark_region.h"
@@ -78,9 +79,10 @@ class RandomCuts : public ::testing::Test {
     return found;
   }
 
-  void check_cut(CutProgram& program, const CutChoice& choice) {
+  void check_cut(CutProgram& program, const CutChoice& choice, bool show) {
     const CutGraph& graph = program.graph();
     const Cut cut = cut_out(graph, choice);
+    if (show) std::cout << cut_text(cut, "The part") << "\n";
     EXPECT_TRUE(well_formed(*cut.module));
     EXPECT_TRUE(types_are_right(*cut.module));
     std::set<const Origin*> told;
@@ -139,7 +141,7 @@ class RandomCuts : public ::testing::Test {
         if (show) std::cout << "nodes " << selection.nodes << ", operators " << selection.operators << "\n";
         try {
           const CutChoice choice = program.choose(selection);
-          check_cut(program, choice);
+          check_cut(program, choice, show);
           check_mark(program, choice);
         } catch (const NotSupported& error) {
           if (show) std::cout << error.what() << "\n";
