@@ -33,6 +33,10 @@ bool is_cell(ExprKind kind) {
   return kind == ExprKind::kRefCreate || kind == ExprKind::kRefRead || kind == ExprKind::kRefWrite;
 }
 
+bool is_value(ExprKind kind) {
+  return kind == ExprKind::kCall || kind == ExprKind::kIf || kind == ExprKind::kMatch || kind == ExprKind::kTuple || kind == ExprKind::kTupleGetItem;
+}
+
 /// What a node runs on its own account: branches, the functions it calls or is. The rest of its children are values.
 std::vector<Expr> inner_parts(const Expr& expr) {
   switch (expr->kind()) {
@@ -94,31 +98,35 @@ uint32_t CutGraph::number_of(const ExprNode* expr) const {
 // What is computed around the branches and functions of main, and what several of them share: that is computed before them.
 void CutGraph::find_outer() {
   for (const Var& param : main_->params()) outer_.insert(param.get());
-  std::vector<Expr> todo{main_->body()}, inner;
-  PointerMap<const ExprNode*> first_seen_in;
+  std::vector<Expr> todo{main_->body()}, parts;
   while (!todo.empty()) {
-    for (; !todo.empty();) {
+    while (!todo.empty()) {
       const Expr expr = std::move(todo.back());
       todo.pop_back();
       if (!outer_.insert(expr.get())) continue;
       for (Expr& child : value_children(expr)) todo.push_back(std::move(child));
-      for (Expr& part : inner_parts(expr)) inner.push_back(std::move(part));
+      for (Expr& part : inner_parts(expr)) parts.push_back(std::move(part));
     }
-    while (!inner.empty()) {
-      const Expr part = std::move(inner.back());
-      inner.pop_back();
-      std::vector<Expr> below{part};
-      while (!below.empty()) {
-        const Expr expr = std::move(below.back());
-        below.pop_back();
-        const auto [seen_in, fresh] = first_seen_in.insert(expr.get(), part.get());
-        const bool computes = expr->kind() == ExprKind::kCall || expr->kind() == ExprKind::kIf || expr->kind() == ExprKind::kMatch ||
-                              expr->kind() == ExprKind::kTuple || expr->kind() == ExprKind::kTupleGetItem;
-        if (!fresh && *seen_in != part.get() && computes) todo.push_back(expr);
-        if (fresh) for_each_child(*expr, [&](const Expr& child) { below.push_back(child); });
-      }
+    todo = shared_by(parts);
+  }
+}
+
+/// Values in several of the parts, as far as they are not outer yet: where each part meets another.
+std::vector<Expr> CutGraph::shared_by(const std::vector<Expr>& parts) const {
+  std::vector<Expr> shared;
+  PointerMap<const ExprNode*> met_in;
+  for (const Expr& part : parts) {
+    std::vector<Expr> below{part};
+    while (!below.empty()) {
+      const Expr expr = std::move(below.back());
+      below.pop_back();
+      if (outer_.contains(expr.get())) continue;
+      const auto [in, fresh] = met_in.insert(expr.get(), part.get());
+      if (fresh) for_each_child(*expr, [&](const Expr& child) { below.push_back(child); });
+      else if (*in != part.get() && is_value(expr->kind())) shared.push_back(expr);
     }
   }
+  return shared;
 }
 
 // Depth first, children before whom they are read by.

@@ -60,6 +60,7 @@ class CutGraph {
 
  private:
   void find_outer();
+  std::vector<Expr> shared_by(const std::vector<Expr>& parts) const;
   void order();
   CutNode node_of(const Expr& expr) const;
   std::vector<const Origin*> operators_of(const std::vector<Expr>& parts) const;
