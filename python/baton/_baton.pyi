@@ -1398,6 +1398,48 @@ def substitute(expr: RelayExpr, values: Sequence[tuple[Var, RelayExpr]]) -> Rela
 
 def optimize(mod: IRModule) -> IRModule: ...
 
+class Extracted:
+    """What was cut out of a program."""
+
+    @property
+    def module(self): ...
+
+    @property
+    def params(self): ...
+
+    @property
+    def inputs(self): ...
+
+    @property
+    def outputs(self): ...
+
+    @property
+    def operators_json(self): ...
+
+class Marked:
+    """A program with a part marked."""
+
+    @property
+    def module(self): ...
+
+    @property
+    def operators_json(self): ...
+
+@overload
+def extract(program: BuildResult, kernel: str, nodes: str, operators: str, params: dict, inputs: dict) -> Extracted: ...
+
+@overload
+def extract(program: IRModule, kernel: str, nodes: str, operators: str, params: dict, inputs: dict) -> Extracted: ...
+
+def extract_kernel(built: BuildResult, kernel: str, inputs: dict) -> Extracted:
+    """The fused function as it was compiled."""
+
+@overload
+def mark(program: BuildResult, kernel: str, nodes: str, operators: str, compiler: str, params: dict) -> Marked: ...
+
+@overload
+def mark(program: IRModule, kernel: str, nodes: str, operators: str, compiler: str, params: dict) -> Marked: ...
+
 class Executor:
     """A model with memory of its own; threads that share it take turns."""
 

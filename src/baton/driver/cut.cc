@@ -7,7 +7,6 @@
 
 #include "baton/driver/kernel_names.h"
 #include "baton/ir/functions.h"
-#include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/error.h"
 #include "baton/text/origin_label.h"
@@ -47,12 +46,7 @@ class Inside final : public Rewriter {
  private:
   // A function that uses nothing around it stays as it is.
   bool enter(const Expr& node) override {
-    return node->kind() != ExprKind::kFunction || (!is_closed(static_cast<const FunctionNode&>(*node)) && captures(node));
-  }
-  bool captures(const Expr& function) const {
-    bool found = false;
-    post_order(function, [&](const Expr& node) { found |= node->kind() != ExprKind::kFunction && graph_.holds(node.get()); });
-    return found;
+    return node->kind() != ExprKind::kFunction || (!is_closed(static_cast<const FunctionNode&>(*node)) && graph_.captures(node));
   }
   Type type_of_rebuilt(const ExprNode& node) const override { return node.checked_type(); }
 
@@ -65,6 +59,9 @@ class CutMaker {
 
   Cut run() {
     for (const Var& param : graph_.main()->params()) names_.make(param->name());
+    for (const CutNode& node : graph_.nodes())
+      if (as<TupleGetItemNode>(node.expr))
+        if (const CutValue part = CutGraph::resolve(node.expr); is_direct(node.expr, part)) items_.emplace(part, node.expr);
     for (uint32_t i = 0; i < graph_.nodes().size(); ++i)
       if (choice_.chosen[i])
         for (const uint32_t read : graph_[i].reads) enter(graph_[read].expr);
@@ -125,7 +122,7 @@ class CutMaker {
     if (const auto known = params_.find(part); known != params_.end()) return known->second;
     const CutNode& node = graph_[number];
     const Type type = type_at(part.base->checked_type(), part.path);
-    CutParam param{CutParam::Kind::kValue, {}, item_at(part.base, part.path), node.step ? item_label(step_label(node), part.path) : ""};
+    CutParam param{CutParam::Kind::kValue, {}, item(part), node.step ? item_label(step_label(node), part.path) : ""};
     tensors_in(type, "the cut would take " + (node.step ? param.label : "a value") + " as input, which");
     std::string name = "const";
     if (const auto* var = as<VarNode>(part.base)) {
@@ -171,7 +168,13 @@ class CutMaker {
       for (const uint32_t each : node.reads) want(graph_[each].expr);
     }
     for (const auto& [number, path] : outputs)
-      cut_.outputs.push_back({item_at(graph_[number].expr, path), item_label(step_label(graph_[number]), path)});
+      cut_.outputs.push_back({item({graph_[number].expr, path}), item_label(step_label(graph_[number]), path)});
+  }
+
+  /// The program's own item of a tuple, where it has one.
+  Expr item(const CutValue& part) const {
+    const auto own = items_.find(part);
+    return own != items_.end() ? own->second : item_at(part.base, part.path);
   }
 
   static std::string item_label(std::string label, const std::vector<int>& path) {
@@ -210,6 +213,7 @@ class CutMaker {
   Cut cut_;
   UniqueNames names_;
   PointerSet entered_;
+  std::map<CutValue, Expr> items_;
   std::map<CutValue, Var> params_;
 };
 

@@ -126,16 +126,13 @@ class Chooser {
     return plan_;
   }
 
-  // One by one: each may open the way to others.
+  // Steps that no kernel computes are taken when that is all that is missing.
   void close_holes() {
-    for (std::vector<NodeNumber> open = hole(); !open.empty(); open = hole()) {
-      bool closed = false;
-      for (const NodeNumber step : open) {
-        if (!has_no_node(graph_[step])) continue;
-        chosen_[step] = closed = true;
-        for (const Origin* origin : graph_[step].operators) why_.emplace(origin, "lies between; " + fate(*origin));
-      }
-      if (!closed) refuse(open);
+    const std::vector<NodeNumber> open = hole();
+    if (!std::all_of(open.begin(), open.end(), [&](NodeNumber step) { return has_no_node(graph_[step]); })) refuse(open);
+    for (const NodeNumber step : open) {
+      chosen_[step] = true;
+      for (const Origin* origin : graph_[step].operators) why_.emplace(origin, "lies between; " + fate(*origin));
     }
   }
 

@@ -33,6 +33,10 @@ bool is_cell(ExprKind kind) {
   return kind == ExprKind::kRefCreate || kind == ExprKind::kRefRead || kind == ExprKind::kRefWrite;
 }
 
+bool is_value(ExprKind kind) {
+  return kind == ExprKind::kCall || kind == ExprKind::kIf || kind == ExprKind::kMatch || kind == ExprKind::kTuple || kind == ExprKind::kTupleGetItem;
+}
+
 /// What a node runs on its own account: branches, the functions it calls or is. The rest of its children are values.
 std::vector<Expr> inner_parts(const Expr& expr) {
   switch (expr->kind()) {
@@ -91,15 +95,38 @@ uint32_t CutGraph::number_of(const ExprNode* expr) const {
   return *number;
 }
 
+// What is computed around the branches and functions of main, and what several of them share: that is computed before them.
 void CutGraph::find_outer() {
   for (const Var& param : main_->params()) outer_.insert(param.get());
-  std::vector<Expr> todo{main_->body()};
+  std::vector<Expr> todo{main_->body()}, parts;
   while (!todo.empty()) {
-    const Expr expr = std::move(todo.back());
-    todo.pop_back();
-    if (!outer_.insert(expr.get())) continue;
-    for (Expr& child : value_children(expr)) todo.push_back(std::move(child));
+    while (!todo.empty()) {
+      const Expr expr = std::move(todo.back());
+      todo.pop_back();
+      if (!outer_.insert(expr.get())) continue;
+      for (Expr& child : value_children(expr)) todo.push_back(std::move(child));
+      for (Expr& part : inner_parts(expr)) parts.push_back(std::move(part));
+    }
+    todo = shared_by(parts);
   }
+}
+
+/// Values in several of the parts, as far as they are not outer yet: where each part meets another.
+std::vector<Expr> CutGraph::shared_by(const std::vector<Expr>& parts) const {
+  std::vector<Expr> shared;
+  PointerMap<const ExprNode*> met_in;
+  for (const Expr& part : parts) {
+    std::vector<Expr> below{part};
+    while (!below.empty()) {
+      const Expr expr = std::move(below.back());
+      below.pop_back();
+      if (outer_.contains(expr.get())) continue;
+      const auto [in, fresh] = met_in.insert(expr.get(), part.get());
+      if (fresh) for_each_child(*expr, [&](const Expr& child) { below.push_back(child); });
+      else if (*in != part.get() && is_value(expr->kind())) shared.push_back(expr);
+    }
+  }
+  return shared;
 }
 
 // Depth first, children before whom they are read by.
@@ -209,6 +236,12 @@ std::vector<const Origin*> CutGraph::operators_of(const std::vector<Expr>& parts
     for_each_child(*expr, [&](const Expr& child) { todo.push_back(child); });
   }
   return {found.begin(), found.end()};
+}
+
+bool CutGraph::captures(const Expr& part) const {
+  bool found = false;
+  post_order(part, [&](const Expr& node) { found |= node->kind() != ExprKind::kFunction && outer_.contains(node.get()); });
+  return found;
 }
 
 CutValue CutGraph::resolve(Expr expr) {

@@ -53,11 +53,14 @@ class CutGraph {
   }
   /// Whether main's own body computes or reads it.
   bool holds(const ExprNode* expr) const { return outer_.contains(expr); }
+  /// Whether a function or branch uses values of main's body that it is not given as arguments.
+  bool captures(const Expr& part) const;
   /// `expr`, looked at through items of tuples that are written out.
   static CutValue resolve(Expr expr);
 
  private:
   void find_outer();
+  std::vector<Expr> shared_by(const std::vector<Expr>& parts) const;
   void order();
   CutNode node_of(const Expr& expr) const;
   std::vector<const Origin*> operators_of(const std::vector<Expr>& parts) const;

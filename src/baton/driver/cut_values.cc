@@ -39,9 +39,10 @@ bool needs_program(const CutGraph& graph, const std::vector<Expr>& values) {
       const CutNode* node = graph.find(expr.get());
       if (!node || !node->step) return;
       const auto* call = as<CallNode>(expr);
-      const auto* global = call ? as<GlobalVarNode>(call->callee()) : nullptr;
-      const Function callee = global ? graph.module()->find(global->name()) : Function();
-      found |= !node->control.empty() || (callee && !callee->attr("Inline") && !callee->attr("Compiler") && !callee->is_primitive());
+      Function callee = call ? as_ref<FunctionNode>(call->callee()) : Function();
+      if (const auto* global = call ? as<GlobalVarNode>(call->callee()) : nullptr) callee = graph.module()->find(global->name());
+      const bool goes = !callee || callee->is_primitive() || callee->attr("Inline") || callee->attr("Compiler") || callee->attr("Composite");
+      found |= !node->control.empty() || !goes;
     });
   return found;
 }

@@ -1,12 +1,13 @@
 #include "baton/driver/mark_region.h"
 
+#include <map>
+
 #include "baton/byoc/annotation.h"
 #include "baton/driver/cut.h"
 #include "baton/pass/causes.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/error.h"
-#include "baton/text/origin_label.h"
 
 namespace baton {
 
@@ -55,7 +56,7 @@ class Marker {
   /// `value` as a chosen step reads it: computed in the region, or begun.
   Expr within(const Expr& value, const OriginSet& origins) {
     const CutValue part = CutGraph::resolve(value);
-    if (const Expr* computed = inside_.find(part.base.get())) return item_at(*computed, part.path);
+    if (const Expr* computed = inside_.find(part.base.get())) return inside_item(*computed, part);
     if (const auto* tuple = as<TupleNode>(part.base)) {
       std::vector<Expr> fields;
       for (const Expr& field : tuple->fields()) fields.push_back(within(field, origins));
@@ -77,15 +78,34 @@ class Marker {
     const Expr& expr = graph_[number].expr;
     const CutValue part = CutGraph::resolve(expr);
     const Expr* computed = inside_.find(part.base.get());
-    if (computed) outside_.map(expr, ended(item_at(*computed, part.path), made_for(graph_.number_of(part.base.get()))));
+    if (computed) outside_.map(expr, ended(*computed, part, made_for(graph_.number_of(part.base.get()))));
   }
 
-  Expr ended(const Expr& value, const OriginSet& origins) {
+  /// Each tensor leaves once.
+  Expr ended(const Expr& computed, const CutValue& part, const OriginSet& origins) {
+    if (const auto known = ended_.find(part); known != ended_.end()) return known->second;
+    const Expr value = inside_item(computed, part);
     const auto* tuple = as_type<TupleTypeNode>(value->checked_type());
-    if (!tuple) return marks_.end(value, origins);
-    std::vector<Expr> fields;
-    for (size_t i = 0; i < tuple->fields().size(); ++i) fields.push_back(ended(item_at(value, {static_cast<int>(i)}), origins));
-    return make_tuple(std::move(fields), structure(value->checked_type()));
+    Expr end;
+    if (!tuple) {
+      end = marks_.end(value, origins);
+    } else {
+      std::vector<Expr> fields;
+      for (size_t i = 0; i < tuple->fields().size(); ++i) {
+        CutValue field = part;
+        field.path.push_back(static_cast<int>(i));
+        fields.push_back(ended(computed, field, origins));
+      }
+      end = make_tuple(std::move(fields), structure(value->checked_type()));
+    }
+    ended_.emplace(part, end);
+    return end;
+  }
+
+  Expr inside_item(const Expr& computed, const CutValue& part) {
+    Expr& item = items_[part];
+    if (!item) item = item_at(computed, part.path);
+    return item;
   }
 
   const CutGraph& graph_;
@@ -94,6 +114,7 @@ class Marker {
   Causes causes_;
   Outside outside_;
   PointerMap<Expr> inside_;  // by the step it is
+  std::map<CutValue, Expr> items_, ended_;
 };
 
 bool enters_nothing(const CutNode& step) {
@@ -113,6 +134,8 @@ MarkedModule mark_region(const CutGraph& graph, const CutChoice& choice, const s
   for (uint32_t i = 0; i < chosen.size(); ++i) {
     if (!chosen[i]) continue;
     if (!graph[i].control.empty()) throw NotSupported("a region for `" + compiler + "` cannot hold " + graph[i].control + ": choose what is before or behind it");
+    if (const auto* call = as<CallNode>(graph[i].expr); call && call->callee()->kind() == ExprKind::kFunction && graph.captures(call->callee()))
+      throw NotSupported("a region for `" + compiler + "` cannot hold " + graph[i].inside + ": it uses values that are not its arguments");
     if (enters_nothing(graph[i])) {
       chosen[i] = false;
       for (const Origin* origin : graph[i].operators) {

@@ -68,6 +68,12 @@ class KernelMarker final : public Rewriter {
   std::string compiler_, region_;
 };
 
+std::set<const Origin*> origins_in(const Expr& body) {
+  std::set<const Origin*> found;
+  post_order(body, [&](const Expr& node) { found.insert(node->origins().origins().begin(), node->origins().origins().end()); });
+  return found;
+}
+
 /// What takes the place of a region's calls: a body over parameters.
 struct Built {
   Function main;
@@ -133,6 +139,10 @@ class RegionBuilder final : public Rewriter {
     const OriginTable& table = result->optimized->origins();
     for (const auto& [id, why] : table.all_retired())
       built.retired.emplace_back(OriginSet::of(Ref<const Origin>(&table.at(OriginId(id)))), why.pass + ": " + why.reason);
+    // What the code generator builds in Python stands for the whole region, so that its own passes saw nothing go.
+    const std::set<const Origin*> kept = origins_in(built.main->body());
+    for (const Origin* origin : origins_in(region->body()))
+      if (!kept.count(origin)) built.retired.emplace_back(OriginSet::of(Ref<const Origin>(origin)), "dropped by relay.ext." + compiler);
     return built;
   }
 

@@ -6,6 +6,7 @@
 
 #include "baton/driver/cut_program.h"
 #include "baton/driver/cut_text.h"
+#include "baton/driver/initialize.h"
 #include "baton/driver/mark_region.h"
 #include "baton/driver/node_selection.h"
 #include "baton/pass/origin_verifier.h"
@@ -25,6 +26,7 @@ using ::testing::HasSubstr;
 
 /// Parameters but %x and %y are weights.
 std::unique_ptr<CutProgram> program_of(const std::string& body) {
+  initialize();
   const IRModule module = infer_types(parse_module("#[version = \"0.0.5\"]\n" + body, "test.relay"));
   BuildOptions options;
   options.opt_level = 3;
@@ -108,8 +110,8 @@ def @main(%x: Tensor[(1, 8), float32], %w: Tensor[(8, 4), float32]) {
   tanh(%2)
 }
 )");
-  const CutChoice choice = program->choose({"fused_nn_contrib_dense_pack", "", ""});
-  EXPECT_THAT(labels(choice.operators), ElementsAre("%1 transpose", "%2 nn.dense"));
+  const CutChoice choice = program->choose({"fused_nn_contrib_dense_pack_tanh", "", ""});
+  EXPECT_THAT(labels(choice.operators), ElementsAre("%1 transpose", "%2 nn.dense", "7:3 tanh"));
   EXPECT_THAT(choice.operators[0].why, HasSubstr("folded into the constant p0 of node "));
   EXPECT_THAT(choice.operators[1].why, HasSubstr("computed by node "));
 }
@@ -135,14 +137,15 @@ TEST(CutTest, WhatTheMessageNamesClosesTheHole) {
 }
 
 TEST(CutTest, ConstantsThatAreSharedBecomeOneParameter) {
+  initialize();
   const Constant weight = make_constant(parameter_value("c", {4}, DType::float_(32)), NodeInfo(OriginSet::none()));
   const Constant one = scalar(1, DType::float_(32));
-  const Var x = var("x", tensor_type({4}, DType::float_(32)));
+  const Var x = var("x", tensor_type(Shape{4}, DType::float_(32)));
   const Expr sum = call("add", {Expr(x), Expr(weight)}), product = call("multiply", {sum, Expr(weight)});
   const Expr shifted = call("add", {product, Expr(one)});
   CutProgram program(module_from_expr(shifted), {});
-  EXPECT_EQ(text_of(program, by_operators(program, "id:1,id:2")), R"(def @main(%add_0: Tensor[(4), float32], %const: Tensor[(4), float32]) -> Tensor[(4), float32] {
-  %0 = multiply(%add_0, %const);
+  EXPECT_EQ(text_of(program, by_operators(program, "id:1,id:2")), R"(def @main(%add: Tensor[(4), float32], %const: Tensor[(4), float32]) -> Tensor[(4), float32] {
+  %0 = multiply(%add, %const);
   add(%0, 1f)
 }
 )");
@@ -164,22 +167,21 @@ TEST(CutTest, SeveralResultsBecomeATuple) {
   EXPECT_EQ(text_of(*program, by_operators(*program, "%0,%1")), R"(def @main(%x: Tensor[(4, 6), float32]) -> (Tensor[(4, 2), float32], Tensor[(4, 2), float32], Tensor[(4, 2), float32], Tensor[(4, 2), float32]) {
   %0 = split(%x, indices_or_sections=3, axis=1);
   %1 = %0.0;
-  %2 = %0.0;
-  %3 = %0.1;
-  %4 = %0.2;
-  %5 = tanh(%2);
-  (%1, %3, %4, %5)
+  %2 = %0.1;
+  %3 = %0.2;
+  %4 = tanh(%1);
+  (%1, %2, %3, %4)
 }
 )");
 }
 
 TEST(CutTest, ATupleThatEntersIsTakenApart) {
   const auto program = program_of(kSplit);
-  EXPECT_EQ(text_of(*program, by_operators(*program, "%4,%3")), R"(def @main(%split_0_0: Tensor[(4, 2), float32], %split_0_1: Tensor[(4, 2), float32], %split_0_2: Tensor[(4, 2), float32], %tanh_1: Tensor[(4, 2), float32], %y: Tensor[(4, 2), float32]) -> (Tensor[(12, 2), float32], Tensor[(4, 6), float32]) {
-  %0 = (%split_0_0, %split_0_1, %split_0_2);
-  %1 = (%tanh_1, %split_0_1, %y);
-  %2 = concatenate(%0);
-  %3 = concatenate(%1, axis=1);
+  EXPECT_EQ(text_of(*program, by_operators(*program, "%4,%3")), R"(def @main(%split_0_1: Tensor[(4, 2), float32], %tanh_1: Tensor[(4, 2), float32], %split_0_0: Tensor[(4, 2), float32], %split_0_2: Tensor[(4, 2), float32], %y: Tensor[(4, 2), float32]) -> (Tensor[(4, 6), float32], Tensor[(12, 2), float32]) {
+  %0 = (%tanh_1, %split_0_1, %y);
+  %1 = (%split_0_0, %split_0_1, %split_0_2);
+  %2 = concatenate(%0, axis=1);
+  %3 = concatenate(%1);
   (%2, %3)
 }
 )");
@@ -254,20 +256,20 @@ def @main(%x: Tensor[(4), float32], %y: bool) {
 TEST(CutTest, APartOfABranchIsRefused) {
   const auto program = program_of(kBranch);
   EXPECT_EQ(message_of([&] { by_operators(*program, "exp"); }),
-            "what was chosen cuts the `if` at 4:8: %2 exp is inside, and so is 6:5 sqrt, which was not chosen\n  choose all of it, or what is before or "
+            "what was chosen cuts the `if` at 5:8: %2 exp is inside, and so is 7:5 sqrt, which was not chosen\n  choose all of it, or what is before or "
             "behind it");
 }
 
 TEST(CutTest, AWholeBranchCanBeTaken) {
   const auto program = program_of(kBranch);
   EXPECT_EQ(text_of(*program, by_operators(*program, "exp,sqrt,log")), R"(def @main(%tanh_0: Tensor[(4), float32], %y: bool) -> Tensor[(4), float32] {
-  %0 = if (%y) {
-    %1 = exp(%tanh_0);
-    sqrt(%1)
+  %1 = if (%y) {
+    %0 = exp(%tanh_0);
+    sqrt(%0)
   } else {
     %tanh_0
   };
-  log(%0)
+  log(%1)
 }
 )");
 }
@@ -275,7 +277,7 @@ TEST(CutTest, AWholeBranchCanBeTaken) {
 TEST(CutTest, ABranchBetweenIsAHole) {
   const auto program = program_of(kBranch);
   EXPECT_EQ(message_of([&] { by_operators(*program, "tanh,log"); }),
-            "what was chosen leaves a hole: from %0 tanh, through the `if` at 4:8, back to 10:3 log\n  to close it add the `if` at 4:8");
+            "what was chosen leaves a hole: from %0 tanh, through the `if` at 5:8, back to 11:3 log\n  to close it add the `if` at 5:8");
 }
 
 TEST(CutTest, APartOfARecursionIsRefused) {
@@ -290,7 +292,7 @@ def @main(%x: Tensor[(4), float32]) {
 }
 )");
   EXPECT_THAT(message_of([&] { by_operators(*program, "exp,tanh"); }),
-              HasSubstr("what was chosen cuts the recursion of `@loop`: 4:58 tanh is inside, and so is 4:7 less, 4:40 subtract, which"));
+              HasSubstr("what was chosen cuts the recursion of `@loop`: 4:57 tanh is inside, and so is 4:7 less, 4:40 subtract, which"));
 }
 
 TEST(CutTest, ALoopThatIsALetIsRefusedInParts) {
@@ -411,6 +413,7 @@ class MarkTest : public ::testing::Test {
     if (partitioned) module = partition_marked(module);
     PrintOptions options;
     options.version = options.types = options.spans = false;
+    options.metadata = PrintOptions::Metadata::kNone;
     return print(*module, options);
   }
 };
@@ -454,8 +457,22 @@ TEST_F(MarkTest, WhatReadsNothingStaysOutside) {
   EXPECT_EQ(message_of([&] { marked(text, "zeros"); }), "nothing is left to mark for `mine`: what was chosen reads no value");
 }
 
+TEST_F(MarkTest, FunctionsThatUseWhatIsAroundThemAreRefused) {
+  EXPECT_EQ(message_of([] {
+              marked(R"(
+def @main(%x: Tensor[(4), float32]) {
+  %0 = tanh(%x);
+  %1 = fn (%a: Tensor[(4), float32]) { add(%a, %0) };
+  %2 = exp(%0);
+  %1(%2)
+}
+)", "add");
+            }),
+            "a region for `mine` cannot hold the function that is called at 7:3: it uses values that are not its arguments");
+}
+
 TEST_F(MarkTest, BranchesAreRefused) {
-  EXPECT_EQ(message_of([] { marked(kBranch, "exp,sqrt"); }), "a region for `mine` cannot hold the `if` at 4:8: choose what is before or behind it");
+  EXPECT_EQ(message_of([] { marked(kBranch, "exp,sqrt"); }), "a region for `mine` cannot hold the `if` at 5:8: choose what is before or behind it");
 }
 
 }  // namespace
