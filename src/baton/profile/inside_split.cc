@@ -181,7 +181,7 @@ InsideTimes split_sampled(InsideSubject subject, const std::vector<InsideRound>&
       continue;
     }
     const int id = static_cast<int>(subject.marks.size()) + 1;
-    subject.marks.push_back({id, share.block, share.stage, block_name(subject.blocks, share.block) + "__" + share.stage, {}});
+    subject.marks.push_back({id, share.block, share.stage, block_name(subject.blocks, share.block) + "__" + share.stage, share.holds});
     of_site.push_back(share.share);
   }
   if (subject.marks.empty()) {

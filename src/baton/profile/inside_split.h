@@ -76,6 +76,7 @@ struct SampledShare {
   std::string stage;  ///< empty: entry, exit and what else is no stage's; billed to where the results are stored
   int block = -1;
   double share = 0;
+  std::vector<HeldStage> holds;  ///< what cannot be told from it
 };
 
 /// The same with stages from samples of the plain kernel; ablation as ever. `shares`: of 1; stages in the order of operators.
