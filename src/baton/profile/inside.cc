@@ -69,9 +69,11 @@ class Bench {
     std::string why;
     const auto shares = sampled_shares(kernel_.variants[kPlain], args_, options_.ms_per_kernel, options_.compile, why);
     if (!shares) {
-      if (!times.trusted()) times.fallback = "no sampling to fall back to: " + why;
+      times.fallback = (times.trusted() ? "some stages are too short for marks, and there is no sampling: " : "no sampling to fall back to: ") + why;
       return;
     }
+    const auto told = std::count_if(shares->begin(), shares->end(), [](const SampledShare& share) { return !share.stage.empty(); });
+    if (told < 2 && times.trusted()) return;  // nor does sampling tell them apart
     char reason[80] = "they are too short for marks";
     if (!times.trusted()) std::snprintf(reason, sizeof reason, "under marks they sum to %.1f %%", times.stage_sum * 100);
     InsideTimes sampled = split_sampled(kernel_, last_, *shares);

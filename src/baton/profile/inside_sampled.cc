@@ -1,5 +1,7 @@
 #include "baton/profile/inside_sampled.h"
 
+#include <algorithm>
+
 #include "baton/profile/sampling.h"
 
 namespace baton {
@@ -8,7 +10,9 @@ namespace {
 
 // A signal costs some 20 us: shares hold nevertheless, since it interrupts all stages alike.
 constexpr int kHz = 4000;
-// Fewer samples tell no shares.
+// So that there are some thousand samples, however little time is given to markers.
+constexpr double kLeastMs = 500;
+// Fewer tell no shares.
 constexpr uint64_t kEnoughSamples = 200;
 
 }  // namespace
@@ -17,7 +21,7 @@ std::optional<std::vector<SampledShare>> sampled_shares(const Variant& plain, st
                                                         const CompileOptions& options, std::string& why) {
   SampleOptions sample;
   sample.hz = kHz;
-  sample.seconds = ms / 1e3;
+  sample.seconds = std::max(ms, kLeastMs) / 1e3;
   sample.interrupt = options.interrupt;
   sample.compile = options;
   sample.compile.progress = nullptr;

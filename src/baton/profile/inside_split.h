@@ -46,6 +46,7 @@ struct InsideTimes {
   double noise = 0;      ///< of ablation: how far two equal builds differ, of the plain kernel
   double marker_ns = 0;  ///< the empty interval between two marks
   double overhead = 0;   ///< the marked kernel's time over the plain one's, less 1
+  double visit_us = 0;   ///< of all marked stages but the result's, the shortest visit; 0: there is none
   /// The stages sum up to 97-103 % of the plain kernel; else the shares are an estimate and shown as such.
   bool trusted() const { return stage_sum >= 0.97 && stage_sum <= 1.03; }
   RoundTally tally, threads_tally;
