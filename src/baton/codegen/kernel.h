@@ -19,6 +19,7 @@ struct KernelVariant {
       merged;  ///< stages (MarkSite::name) that are not marked: their time goes to what encloses them
   std::set<int> ablated;  ///< blocks replaced by their first data input (method B)
   int twin = 0;           ///< n > 0: the n-th equal build of its own, for the noise between equal builds
+  std::string debug_lines;  ///< the absolute folder of the Relay text that its debug information leads to; empty: none
 
   bool plain() const { return !marked && ablated.empty() && twin == 0; }
   friend bool operator==(const KernelVariant&, const KernelVariant&) = default;
