@@ -42,6 +42,19 @@ double largest_difference(const Times& a, const Times& b) {
   return most;
 }
 
+/// Markers against sampling, where there are stages to compare.
+void against_sampling(const Case& one, Built& built, const Times& measured) {
+  for (const auto& [kernel, times] : measured) {
+    const Stages marked = stages_of(times);
+    if (marked.size() < 2 || is_sampled(times)) continue;
+    const Stages sampled = sampled_stages(built, kernel, 10 * ms / 1e3);
+    if (sampled.empty()) continue;
+    for (const auto& [stage, share] : sampled) std::printf("      sampled %-20s %6.2f %%\n", stage.c_str(), share * 100);
+    const bool coarse = times.plain_us >= 200 && times.visit_us >= 1;
+    report((std::string(one.name) + ": markers against sampling").c_str(), coarse ? 2 : 5, difference(marked, sampled) * 100, "points");
+  }
+}
+
 /// What another process measures: one line per kernel and stage, written by `inside --shares NAME`.
 Times in_fresh_process(const Case& which) {
   const std::string command = "/proc/self/exe";
@@ -77,28 +90,35 @@ int write_shares(const char* name) {
 void measure(const Case& one) {
   Built built(module_of(one.text), one.opt_level);
   const std::string what = std::string(one.name) + ": ";
-  Times first = built.inside(ms, 2);
-  double sum = 1, busy = 1;
+  Times first = built.inside(ms);
+  double sum = 1;
   bool sampled = false;
   for (auto& [kernel, times] : first) {
     print(kernel, times);
     if (std::abs(times.stage_sum - 1) > std::abs(sum - 1)) sum = times.stage_sum;
     sampled |= is_sampled(times);
-    if (kernel.find("layout_transform") == std::string::npos) busy = times.utilisation();
     for (InsidePart& part : times.parts)
       if (part.stage.empty()) part.stage = "-";
   }
   report((what + "sum of the stages" + (sampled ? " (sampled)" : "")).c_str(), 97, 103, sum * 100, "%");
   double again = 0;
+  Times next_times;
   for (int i = 1; i < kRepeats; ++i) {
-    Times next = built.inside(ms);
+    Times& next = next_times = built.inside(ms);
     for (auto& [kernel, times] : next)
       for (InsidePart& part : times.parts)
         if (part.stage.empty()) part.stage = "-";
     again = std::max(again, largest_difference(first, next));
   }
   report((what + "measured again").c_str(), 1.5, again * 100, "points");
+  against_sampling(one, built, next_times);
   report((what + "in a fresh process").c_str(), 3, largest_difference(first, in_fresh_process(one)) * 100, "points");
+  double busy = 0;
+  for (const auto& [kernel, times] : built.inside(ms, 2)) {
+    if (kernel.find("layout_transform") != std::string::npos) continue;
+    busy = times.utilisation();
+    for (const StageLoad& load : times.loads) std::printf("      2 threads: %-20s %6.2f %% of them\n", load.stage.c_str(), load.busy_us / times.busy_us() * 100);
+  }
   if (one.balanced) report((what + "threads' sum / (2 x wall)").c_str(), 95, 105, busy * 100, "%");
   else std::printf("  %sthreads' sum / (2 x wall) %.1f %%\n", what.c_str(), busy * 100);
 }

@@ -1,6 +1,8 @@
 #pragma once
 // The kernels that bars of inside times are measured on, and how two measurements of one are compared.
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <string>
@@ -9,6 +11,8 @@
 #include "baton/driver/build.h"
 #include "baton/pass/rewriter.h"
 #include "baton/profile/inside.h"
+#include "baton/profile/sampling.h"
+#include "baton/runtime/thread_pool.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
@@ -112,6 +116,36 @@ inline Stages stages_of(const InsideTimes& times) {
     stages.emplace_back(part.stage, fused);
     fused = 0;
   }
+  return stages;
+}
+
+/// The same by sampling the kernel that ships, for so many seconds; none where it cannot be done.
+inline Stages sampled_stages(Built& built, const std::string& func_name, double seconds) {
+  const auto& nodes = built.executor->plan().nodes;
+  const auto node = std::find_if(nodes.begin(), nodes.end(), [&](const PlanNode& n) { return n.func_name == func_name; });
+  const auto kernel = std::find_if(built.build.kernels.begin(), built.build.kernels.end(),
+                                   [&](const BuiltKernel& k) { return k.func_name == func_name; });
+  require(built.executor->run());
+  SampleOptions options;
+  options.hz = 2000;
+  options.seconds = seconds;
+  const ThreadScope one(1);
+  const auto counts = sample_kernel(kernel->request, *kernel->kernel, *built.build.library,
+                                    built.executor->node_args(static_cast<uint32_t>(node - nodes.begin())), options);
+  if (!counts.ok()) {
+    std::printf("      no sampling: %s\n", counts.status().message.c_str());
+    return {};
+  }
+  Stages stages;
+  double elsewhere = 0;
+  for (const SampledStage& stage : counts->stages) {
+    if (stage.stage.empty()) elsewhere += counts->share(stage);
+    if (stage.stage.empty() || stage.samples == 0) continue;
+    std::string text;
+    for (const HeldStage& held : stage.holds) text += held.stage + ", ";
+    stages.emplace_back(text + stage.stage, counts->share(stage));
+  }
+  if (!stages.empty()) stages.back().second += elsewhere;
   return stages;
 }
 

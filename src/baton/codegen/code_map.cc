@@ -95,14 +95,11 @@ Result<LabelledCode> label_code(const Assembly& assembly, const std::string& obj
   return code;
 }
 
-Result<CodeMap> map_listing(const KernelListing& listing, const std::string& object) {
-  const Assembly assembly = parse_assembly(listing.assembly);
-  const Result<LabelledCode> code = label_code(assembly, object);
-  if (!code.ok()) return code.status();
+CodeMap map_of(const Assembly& assembly, const LabelledCode& code, const KernelListing& listing) {
   CodeMap map;
   for (size_t f = 0; f < assembly.functions.size(); ++f) {
     const AssemblyFunction& function = assembly.functions[f];
-    const LabelledFunction& labelled_function = code->functions[f];
+    const LabelledFunction& labelled_function = code.functions[f];
     CodeFunction out{function.symbol, labelled_function.bytes, {}};
     const std::vector<CodePlace> places = places_of(function, listing.shape);
     for (size_t b = 0; b < function.blocks.size(); ++b) {
@@ -117,6 +114,13 @@ Result<CodeMap> map_listing(const KernelListing& listing, const std::string& obj
     map.functions.push_back(std::move(out));
   }
   return map;
+}
+
+Result<CodeMap> map_listing(const KernelListing& listing, const std::string& object) {
+  const Assembly assembly = parse_assembly(listing.assembly);
+  const Result<LabelledCode> code = label_code(assembly, object);
+  if (!code.ok()) return code.status();
+  return map_of(assembly, *code, listing);
 }
 
 Result<CodeMap> code_map(const KernelRequest& request, const Kernel& kernel, const Machine& machine, KernelCache* cache) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "baton/codegen/cost_facts.h"
+#include "baton/codegen/debug_lines.h"
 #include "baton/codegen/lower.h"
 #include "baton/codegen/marks.h"
 #include "baton/codegen/shape_of.h"
@@ -210,6 +211,7 @@ uint64_t kernel_key(const KernelRequest& request, const Machine& machine) {
   for (int block : variant.ablated) hash.add(static_cast<uint64_t>(block));
   hash.add(static_cast<uint64_t>(variant.twin));
   hash.add(variant.within);
+  if (!variant.debug_lines.empty()) hash.add_text(variant.debug_lines);
   hash.add(HALIDE_VERSION_MAJOR * 10000 + HALIDE_VERSION_MINOR * 100 + HALIDE_VERSION_PATCH);
   return hash.value();
 }
@@ -226,9 +228,11 @@ std::string kernel_symbol(uint64_t key) {
   return text;
 }
 
-Kernel compile_kernel(const KernelRequest& request, const Machine& machine) {
+namespace {
+
+/// `listing`: filled too when not null; its object is the kernel's.
+Kernel compile(const KernelRequest& request, const Machine& machine, KernelListing* listing) {
   quiet();
-  const auto start = std::chrono::steady_clock::now();
   Kernel kernel;
   kernel.key = kernel_key(request, machine);
   kernel.symbol = kernel_symbol(kernel.key);
@@ -238,8 +242,17 @@ Kernel compile_kernel(const KernelRequest& request, const Machine& machine) {
     const Halide::Target target = target_of(machine).with_feature(Halide::Target::NoRuntime);
     const Halide::Module module =
         make_module(scheduled, request.variant.marked ? &marks : nullptr, kernel.symbol, target);
-    const Halide::Buffer<uint8_t> object = module.compile_to_buffer();
-    kernel.object.assign(reinterpret_cast<const char*>(object.data()), object.size_in_bytes());
+    if (listing) {
+      const MemoryFile object, assembly;
+      module.compile({{Halide::OutputFileType::object, object.path()}, {Halide::OutputFileType::assembly, assembly.path()}});
+      std::vector<Halide::Func> outputs;
+      for (const Tensor& output : scheduled.kernel.outputs) outputs.push_back(output.func());
+      *listing = {kernel.symbol, object.text(), assembly.text(), shape_of(module, outputs, kernel.symbol)};
+      kernel.object = listing->object;
+    } else {
+      const Halide::Buffer<uint8_t> object = module.compile_to_buffer();
+      kernel.object.assign(reinterpret_cast<const char*>(object.data()), object.size_in_bytes());
+    }
     kernel.template_name = scheduled.chosen->name;
     kernel.params = scheduled.params;
     kernel.skipped = scheduled.skipped;
@@ -249,9 +262,26 @@ Kernel compile_kernel(const KernelRequest& request, const Machine& machine) {
       for (const Stage& stage : block.stages) kernel.stages.back().push_back(stage.name);
     }
   });
+  return kernel;
+}
+
+}  // namespace
+
+Kernel compile_kernel(const KernelRequest& request, const Machine& machine) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string& folder = request.variant.debug_lines;
+  KernelListing listing;
+  Kernel kernel = compile(request, machine, folder.empty() ? nullptr : &listing);
+  if (!folder.empty()) kernel.object = object_with_lines(listing, *request.function, folder);
   add_facts(kernel, *request.function);
   kernel.compile_s = seconds_since(start);
   return kernel;
+}
+
+KernelListing kernel_listing(const KernelRequest& request, const Machine& machine) {
+  KernelListing listing;
+  compile(request, machine, &listing);
+  return listing;
 }
 
 JitKernel jit_kernel(const KernelRequest& request, const Machine& machine) {
@@ -295,27 +325,6 @@ std::vector<KernelParams> template_candidates(const FunctionNode& function, cons
         template_name.empty() ? find_template(kernel, machine) : template_named(template_name);
     return chosen.candidates(kernel, machine);
   });
-}
-
-KernelListing kernel_listing(const KernelRequest& request, const Machine& machine) {
-  quiet();
-  KernelListing listing;
-  listing.symbol = kernel_symbol(kernel_key(request, machine));
-  guarded(*request.function, request.template_name, [&] {
-    Scheduled scheduled = schedule(request, listing.symbol, machine);
-    MarkPass marks(listing.symbol, request.variant);
-    const Halide::Target target = target_of(machine).with_feature(Halide::Target::NoRuntime);
-    const Halide::Module module =
-        make_module(scheduled, request.variant.marked ? &marks : nullptr, listing.symbol, target);
-    const MemoryFile object, assembly;
-    module.compile({{Halide::OutputFileType::object, object.path()}, {Halide::OutputFileType::assembly, assembly.path()}});
-    listing.object = object.text();
-    listing.assembly = assembly.text();
-    std::vector<Halide::Func> outputs;
-    for (const Tensor& output : scheduled.kernel.outputs) outputs.push_back(output.func());
-    listing.shape = shape_of(module, outputs, listing.symbol);
-  });
-  return listing;
 }
 
 std::string kernel_assembly(const KernelRequest& request, const Machine& machine) {

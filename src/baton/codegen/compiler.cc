@@ -15,6 +15,7 @@
 
 #include "baton/codegen/background.h"
 #include "baton/codegen/compile.h"
+#include "baton/codegen/debug_lines.h"
 #include "baton/codegen/link.h"
 #include "baton/codegen/subprocess.h"
 
@@ -165,11 +166,14 @@ class Memo {
 KernelRef obtain(const KernelRequest& request, uint64_t key, const Machine& machine, KernelCache& cache,
                  bool& stored) {
   Memo& memo = Memo::instance();
-  if (KernelRef known = memo.find(key)) {
+  // Lines lead into a file: where it is gone, only compiling brings it back.
+  const std::string& folder = request.variant.debug_lines;
+  const bool complete = folder.empty() || access(source_path(folder, kernel_symbol(key)).c_str(), R_OK) == 0;
+  if (KernelRef known = complete ? memo.find(key) : nullptr) {
     if (access(cache.path(key).c_str(), F_OK) != 0) cache.store(*known);
     return known;
   }
-  if (std::optional<Kernel> kernel = cache.load(key)) {
+  if (std::optional<Kernel> kernel = complete ? cache.load(key) : std::nullopt) {
     add_facts(*kernel, *request.function);
     return memo.keep(std::move(*kernel));
   }

@@ -20,6 +20,7 @@ struct KernelVariant {
   std::set<int> ablated;  ///< blocks replaced by their first data input (method B)
   int twin = 0;           ///< n > 0: the n-th equal build of its own, for the noise between equal builds
   bool within = false;    ///< marks also stages that stand directly in the result's loops and are of its operator
+  std::string debug_lines;  ///< the absolute folder of the Relay text that its debug information leads to; empty: none
 
   bool plain() const { return !marked && ablated.empty() && twin == 0; }
   friend bool operator==(const KernelVariant&, const KernelVariant&) = default;

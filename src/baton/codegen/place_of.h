@@ -23,6 +23,9 @@ struct LabelledCode {
 /// Assembles the text with labels. kUnavailable unless the instructions are those of `object`, byte by byte.
 Result<LabelledCode> label_code(const Assembly& assembly, const std::string& object);
 
+/// The map that a labelled listing gives.
+CodeMap map_of(const Assembly& assembly, const LabelledCode& code, const KernelListing& listing);
+
 /// What each block of a function computes.
 std::vector<CodePlace> places_of(const AssemblyFunction& function, const KernelShape& shape);
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include <sys/resource.h>
 
+#include "baton/profile/inside_sampled.h"
 #include "baton/profile/inside_screen.h"
 #include "baton/profile/inside_variants.h"
 #include "baton/profile/measure.h"
@@ -32,11 +34,12 @@ constexpr double kSameSum = 0.01;
 /// Measures one kernel in the memory of its model.
 class Bench {
  public:
-  Bench(MeasuredKernel& kernel, std::span<void*> args, const InsideOptions& options, Libraries& loaded)
-      : kernel_(kernel), args_(args), options_(options), loaded_(loaded) {}
+  Bench(MeasuredKernel& kernel, std::span<void*> args, const InsideOptions& options)
+      : kernel_(kernel), args_(args), options_(options) {}
 
   InsideTimes run() {
     InsideTimes times = kernel_.whole() ? split(rounds(options_.ms_per_kernel / 10)) : split_stages();
+    if (options_.sampling && (!times.trusted() || (lost_ && kernel_.marks.size() < 2))) sample(times);
     if (options_.threads > 1) {
       const ThreadScope scope(options_.threads);
       add_loads(times, kernel_, rounds(options_.ms_per_kernel / 3, options_.threads), options_.threads);
@@ -49,20 +52,40 @@ class Bench {
  private:
   InsideTimes split_stages() {
     const bool inner = has_inner();
-    InsideTimes fine = with_marks(inner ? 1 : kAttempts);
+    InsideTimes fine = with_marks(inner ? 2 : kAttempts);
     if (fine.trusted() || !inner) return fine;
     // Marks within the result's own stages disturb them too much: its operator as one, then.
     kernel_.within = false;
+    lost_ = true;
     kernel_.merged.clear();
-    mark_again(kernel_, options_.compile, loaded_);
+    mark_again(kernel_, options_.compile);
     if (kernel_.whole()) return split(rounds(options_.ms_per_kernel / 10));
     InsideTimes coarse = with_marks(kAttempts);
     return std::abs(coarse.stage_sum - 1) < std::abs(fine.stage_sum - 1) ? coarse : fine;
   }
 
+  /// Takes the stages' shares from samples of the plain kernel.
+  void sample(InsideTimes& times) {
+    std::string why;
+    const auto shares = sampled_shares(kernel_.variants[kPlain], args_, options_.ms_per_kernel, options_.compile, why);
+    if (!shares) {
+      times.fallback = (times.trusted() ? "some stages are too short for marks, and there is no sampling: " : "no sampling to fall back to: ") + why;
+      return;
+    }
+    const auto told = std::count_if(shares->begin(), shares->end(), [](const SampledShare& share) { return !share.stage.empty(); });
+    if (told < 2 && times.trusted()) return;  // nor does sampling tell them apart
+    char reason[80] = "they are too short for marks";
+    if (!times.trusted()) std::snprintf(reason, sizeof reason, "under marks they sum to %.1f %%", times.stage_sum * 100);
+    InsideTimes sampled = split_sampled(kernel_, last_, *shares);
+    sampled.tally = times.tally;
+    sampled.fallback = std::string("stages by sampling: ") + reason;
+    times = std::move(sampled);
+  }
+
   InsideTimes with_marks(int attempts) {
     kernel_.merged = too_short(rounds(options_.ms_per_kernel / 4));
-    if (!kernel_.merged.empty()) mark_again(kernel_, options_.compile, loaded_);
+    lost_ |= !kernel_.merged.empty();
+    if (!kernel_.merged.empty()) mark_again(kernel_, options_.compile);
     auto measured = rounds(options_.ms_per_kernel);
     InsideTimes best = split(measured);
     double sum = best.stage_sum, before = 0;
@@ -73,7 +96,8 @@ class Bench {
       const std::string drop = same || attempt > 1 ? shortest(measured) : "";
       if (!drop.empty()) {
         kernel_.merged.insert(drop);
-        mark_again(kernel_, options_.compile, loaded_);
+        lost_ = true;
+        mark_again(kernel_, options_.compile);
       }
       measured = rounds(options_.ms_per_kernel);
       InsideTimes again = split(measured);
@@ -177,6 +201,7 @@ class Bench {
     if (all.empty())
       throw Error("the clock of this machine steps: no measurement of " + kernel_.built->func_name +
                   " was left; BATON_CLOCK=system measures with the system's clock");
+    if (threads == 1) last_ = all;
     return all;
   }
 
@@ -213,15 +238,15 @@ class Bench {
   MeasuredKernel& kernel_;
   std::span<void*> args_;
   const InsideOptions& options_;
-  Libraries& loaded_;
-  RoundTally tally_;  // of the last rounds()
+  RoundTally tally_;               // of the last rounds()
+  std::vector<InsideRound> last_;  // on one thread
+  bool lost_ = false;              // stages that are not marked, since marks disturb them
 };
 
 }  // namespace
 
 std::map<std::string, InsideTimes> measure_inside(const BuildResult& built, Executor& executor, const InsideOptions& options) {
-  Libraries loaded;
-  const auto kernels = make_variants(built, executor.plan(), options.threads > 1, options.compile, loaded);
+  const auto kernels = make_variants(built, executor.plan(), options.threads > 1, options.compile);
   std::map<std::string, InsideTimes> result;
   const ThreadScope one_thread(1);
   int done = 0;
@@ -230,7 +255,7 @@ std::map<std::string, InsideTimes> measure_inside(const BuildResult& built, Exec
     // Earlier kernels give this one real inputs: their memory may have been used for something else since.
     const Status status = executor.run_range(0, kernel->node + 1);
     if (!status.ok()) throw Error(status.message);
-    result[kernel->built->func_name] = Bench(*kernel, executor.node_args(kernel->node), options, loaded).run();
+    result[kernel->built->func_name] = Bench(*kernel, executor.node_args(kernel->node), options).run();
   }
   if (options.progress) options.progress(done, static_cast<int>(kernels.size()));
   return result;

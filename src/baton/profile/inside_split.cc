@@ -164,7 +164,12 @@ InsideTimes split_inside(const InsideSubject& subject, const std::vector<InsideR
   std::vector<double> shares(subject.marks.size(), 1.0);
   if (shares.size() > 1) {
     times.stage_sum = 0;
-    for (size_t i = 0; i < shares.size(); ++i) times.stage_sum += shares[i] = stage_share(rounds, i);
+    for (size_t i = 0; i < shares.size(); ++i) {
+      times.stage_sum += shares[i] = stage_share(rounds, i);
+      if (is_root(subject, subject.marks[i])) continue;
+      const double visit = us_per_visit(rounds, i);
+      times.visit_us = times.visit_us == 0 ? visit : std::min(times.visit_us, visit);
+    }
   }
   add_parts(times, subject, rounds, shares, shares.size() == 1 ? InsideMethod::kWhole : InsideMethod::kMarkers);
   return times;
@@ -181,7 +186,7 @@ InsideTimes split_sampled(InsideSubject subject, const std::vector<InsideRound>&
       continue;
     }
     const int id = static_cast<int>(subject.marks.size()) + 1;
-    subject.marks.push_back({id, share.block, share.stage, block_name(subject.blocks, share.block) + "__" + share.stage, {}});
+    subject.marks.push_back({id, share.block, share.stage, block_name(subject.blocks, share.block) + "__" + share.stage, share.holds});
     of_site.push_back(share.share);
   }
   if (subject.marks.empty()) {

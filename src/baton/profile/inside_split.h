@@ -46,6 +46,7 @@ struct InsideTimes {
   double noise = 0;      ///< of ablation: how far two equal builds differ, of the plain kernel
   double marker_ns = 0;  ///< the empty interval between two marks
   double overhead = 0;   ///< the marked kernel's time over the plain one's, less 1
+  double visit_us = 0;   ///< of all marked stages but the result's, the shortest visit; 0: there is none
   /// The stages sum up to 97-103 % of the plain kernel; else the shares are an estimate and shown as such.
   bool trusted() const { return stage_sum >= 0.97 && stage_sum <= 1.03; }
   RoundTally tally, threads_tally;
@@ -76,6 +77,7 @@ struct SampledShare {
   std::string stage;  ///< empty: entry, exit and what else is no stage's; billed to where the results are stored
   int block = -1;
   double share = 0;
+  std::vector<HeldStage> holds;  ///< what cannot be told from it
 };
 
 /// The same with stages from samples of the plain kernel; ablation as ever. `shares`: of 1; stages in the order of operators.

@@ -16,12 +16,12 @@ KernelRequest request_of(const BuiltKernel& built) {
 
 template <class Change>
 void add_variant(MeasuredKernel& kernel, Change change) {
-  kernel.variants.push_back({request_of(*kernel.built), nullptr, nullptr});
+  kernel.variants.push_back({request_of(*kernel.built), nullptr, nullptr, nullptr});
   change(kernel.variants.back().request.variant);
 }
 
 // Compiles and loads what is not loaded yet, all kernels' variants at once.
-void compile_variants(const std::vector<MeasuredKernel*>& kernels, const CompileOptions& options, Libraries& loaded) {
+void compile_variants(const std::vector<MeasuredKernel*>& kernels, const CompileOptions& options) {
   std::vector<KernelRequest> requests;
   std::vector<Variant*> targets;
   for (MeasuredKernel* kernel : kernels) {
@@ -38,9 +38,10 @@ void compile_variants(const std::vector<MeasuredKernel*>& kernels, const Compile
     targets[i]->kernel = made[i];
     named.emplace_back("v" + std::to_string(i), made[i]);
   }
-  loaded.push_back(load_library(named, requests, options));
+  const auto library = load_library(named, requests, options);
   for (size_t i = 0; i < made.size(); ++i) {
-    targets[i]->function = loaded.back()->find(named[i].first);
+    targets[i]->library = library;
+    targets[i]->function = library->find(named[i].first);
     BATON_CHECK(targets[i]->function, "no function " + named[i].first);
   }
 }
@@ -63,7 +64,7 @@ std::unique_ptr<MeasuredKernel> measured(const BuiltKernel& built, uint32_t node
 }  // namespace
 
 std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& built, const Plan& plan, bool watch_threads,
-                                                           const CompileOptions& options, Libraries& loaded) {
+                                                           const CompileOptions& options) {
   std::vector<std::unique_ptr<MeasuredKernel>> kernels;
   std::vector<MeasuredKernel*> all;
   for (const BuiltKernel& kernel : built.kernels) {
@@ -73,7 +74,7 @@ std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& bu
     kernels.push_back(measured(kernel, static_cast<uint32_t>(at - plan.nodes.begin()), watch_threads));
     all.push_back(kernels.back().get());
   }
-  compile_variants(all, options, loaded);
+  compile_variants(all, options);
   // What is in registers shows in the marked build: it has no site of its own there.
   for (MeasuredKernel* kernel : all) {
     if (kernel->variants.size() == 1) continue;
@@ -83,17 +84,17 @@ std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& bu
     for (const std::vector<int>& blocks : kernel->ablated)
       add_variant(*kernel, [&](KernelVariant& v) { v.ablated.insert(blocks.begin(), blocks.end()); });
   }
-  compile_variants(all, options, loaded);
+  compile_variants(all, options);
   return kernels;
 }
 
-void mark_again(MeasuredKernel& kernel, const CompileOptions& options, Libraries& loaded) {
+void mark_again(MeasuredKernel& kernel, const CompileOptions& options) {
   for (size_t variant : {kMarked, kDoubled}) {
     kernel.variants[variant].request.variant.merged = kernel.merged;
     kernel.variants[variant].request.variant.within = kernel.within;
     kernel.variants[variant].function = nullptr;
   }
-  compile_variants({&kernel}, options, loaded);
+  compile_variants({&kernel}, options);
   kernel.marks = kernel.variants[kMarked].kernel->marks;
 }
 

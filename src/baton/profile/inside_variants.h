@@ -10,13 +10,12 @@
 
 namespace baton {
 
-using Libraries = std::vector<std::shared_ptr<const KernelLibrary>>;
-
 /// One build of a kernel, loaded.
 struct Variant {
   KernelRequest request;
   KernelRef kernel;
   KernelFunction function = nullptr;
+  std::shared_ptr<const KernelLibrary> library;  ///< that holds it
 };
 
 /// All variants of one kernel: plain, twin, marked, doubled, then one per group of `ablated`. A kernel of one operator and
@@ -33,11 +32,11 @@ struct MeasuredKernel : InsideSubject {
 };
 enum : size_t { kPlain, kTwin, kMarked, kDoubled, kFirstAblated };
 
-/// The kernels of `built` that `plan` calls, each with all its variants compiled and loaded. `loaded` keeps their code.
+/// The kernels of `built` that `plan` calls, each with all its variants compiled and loaded.
 std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& built, const Plan& plan, bool watch_threads,
-                                                           const CompileOptions& options, Libraries& loaded);
+                                                           const CompileOptions& options);
 
 /// Builds the marked variants anew, as `within` and `merged` say now.
-void mark_again(MeasuredKernel& kernel, const CompileOptions& options, Libraries& loaded);
+void mark_again(MeasuredKernel& kernel, const CompileOptions& options);
 
 }  // namespace baton

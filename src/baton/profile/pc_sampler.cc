@@ -140,10 +140,10 @@ Result<std::unique_ptr<PcSampler>> PcSampler::create(uintptr_t begin, uintptr_t 
   return std::unique_ptr<PcSampler>(new PcSampler(std::move(state)));
 }
 
-Status PcSampler::start() {
+Status PcSampler::start(bool pool) {
   active.store(&state_->table, std::memory_order_seq_cst);
   Status status = state_->add_timer(static_cast<int>(syscall(SYS_gettid)), false);
-  for (const int thread : pool_thread_ids()) {
+  for (const int thread : pool ? pool_thread_ids() : std::vector<int>()) {
     if (!status.ok()) break;
     status = state_->add_timer(thread, true);
   }
@@ -181,7 +181,7 @@ PcSampler::PcSampler(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Result<std::unique_ptr<PcSampler>> PcSampler::create(uintptr_t, uintptr_t, int) {
   return Status::unavailable("sampling works on Linux on x86-64 only");
 }
-Status PcSampler::start() { return Status::unavailable("sampling works on Linux on x86-64 only"); }
+Status PcSampler::start(bool) { return Status::unavailable("sampling works on Linux on x86-64 only"); }
 void PcSampler::stop() {}
 PcCounts PcSampler::counts() const { return {}; }
 PcSampler::~PcSampler() = default;

@@ -17,7 +17,7 @@ struct PcCounts {
   uint64_t idle = 0;             ///< elsewhere, on the thread pool's
 };
 
-/// Samples the thread that creates it and the thread pool's threads, while started. One at a time in a process: the next
+/// Samples the thread that starts it, and the thread pool's threads if asked to. One at a time in a process: the next
 /// one waits. What it changes of the process (one signal's handler) is put back when it goes. Calls that signals
 /// interrupt are continued (SA_RESTART).
 class PcSampler {
@@ -28,7 +28,8 @@ class PcSampler {
   PcSampler(const PcSampler&) = delete;
   PcSampler& operator=(const PcSampler&) = delete;
 
-  Status start();
+  /// `pool`: the thread pool's threads too, those that there are. Ones that sleep are woken for each sample.
+  Status start(bool pool);
   void stop();
   /// What was counted so far. Stopped only.
   PcCounts counts() const;

@@ -101,29 +101,40 @@ void require(const Status& status) {
   if (!status.ok()) throw Error(status.message);
 }
 
-/// Runs in turns without and with sampling.
+/// Runs for kTurnNs, at least once; microseconds of each.
+std::vector<double> turn(Executor& executor, const SampleOptions& options) {
+  std::vector<double> times;
+  const int64_t start = monotonic_ns();
+  do {
+    check_interrupt(options);
+    const int64_t before = monotonic_ns();
+    require(executor.run());
+    times.push_back(static_cast<double>(monotonic_ns() - before) / 1e3);
+  } while (monotonic_ns() - start < kTurnNs);
+  return times;
+}
+
+/// Turns without and with sampling, until the latter add up to the time asked for.
 Status run_in_turns(Executor& executor, PcSampler& sampler, const SampleOptions& options, ModelSamples& samples) {
-  std::vector<double> plain, sampled;
+  std::vector<double> plain, sampled, quotients;
   double seconds = 0;
-  require(executor.run());
-  for (bool on = false; seconds < options.seconds || plain.size() < 3 || sampled.size() < 3; on = !on) {
-    if (on)
-      if (Status status = sampler.start(); !status.ok()) return status;
+  turn(executor, options);  // caches, and clocks that rise under load
+  const bool pool = executor.threads() > 1;
+  while (seconds < options.seconds || quotients.size() < 3) {
+    const std::vector<double> without = turn(executor, options);
+    if (Status status = sampler.start(pool); !status.ok()) return status;
     const int64_t start = monotonic_ns();
-    do {
-      check_interrupt(options);
-      const int64_t before = monotonic_ns();
-      require(executor.run());
-      (on ? sampled : plain).push_back(static_cast<double>(monotonic_ns() - before) / 1e3);
-    } while (monotonic_ns() - start < kTurnNs);
-    if (on) {
-      sampler.stop();
-      seconds += static_cast<double>(monotonic_ns() - start) / 1e9;
-    }
+    const std::vector<double> with = turn(executor, options);
+    sampler.stop();
+    seconds += static_cast<double>(monotonic_ns() - start) / 1e9;
+    quotients.push_back(median(with) / median(without));
+    plain.insert(plain.end(), without.begin(), without.end());
+    sampled.insert(sampled.end(), with.begin(), with.end());
   }
   samples.runs = sampled.size();
   samples.plain_us = median(plain);
   samples.sampled_us = median(sampled);
+  samples.overhead = median(quotients) - 1;
   return Status::success();
 }
 
@@ -144,7 +155,7 @@ Result<SampleCounts> sample_kernel(const KernelRequest& request, const Kernel& k
   call();  // the threads it runs on exist from now on
   Result<std::unique_ptr<PcSampler>> sampler = PcSampler::create(bounds.begin, bounds.end, options.hz);
   if (!sampler.ok()) return sampler.status();
-  if (Status status = (*sampler)->start(); !status.ok()) return status;
+  if (Status status = (*sampler)->start(current_threads() > 1); !status.ok()) return status;
   uint64_t runs = 0;
   const int64_t start = monotonic_ns();
   do {
@@ -187,7 +198,6 @@ Result<ModelSamples> sample_model(const BuildResult& built, Executor& executor, 
     bounds.add(*code);
     codes.push_back(std::move(*code));
   }
-  require(executor.run());
   Result<std::unique_ptr<PcSampler>> sampler = PcSampler::create(bounds.begin, bounds.end, options.hz);
   if (!sampler.ok()) return sampler.status();
   if (Status status = run_in_turns(executor, **sampler, options, samples); !status.ok()) return status;

@@ -70,7 +70,7 @@ struct ModelSamples {
   std::vector<SampledKernel> kernels;  ///< in the order of the plan
   uint64_t in_kernels = 0, outside = 0, idle = 0, runs = 0;
   double plain_us = 0, sampled_us = 0;  ///< medians of a run without and with sampling; both took turns
-  double overhead() const { return plain_us > 0 ? sampled_us / plain_us - 1 : 0; }
+  double overhead = 0;  ///< median over pairs of neighbouring turns of what sampling adds, of a plain run
 };
 
 /// Runs the model as it ships and samples it; half of the time without sampling, to say what it costs. `executor`: made

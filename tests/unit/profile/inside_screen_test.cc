@@ -68,7 +68,7 @@ TEST(Screen, AnInterruptInAnyVariantCostsItsRound) {
   rounds[2].plain_us *= 1.5;
   rounds[4].ablated_us[0] *= 3;
   rounds[6].doubled_us += 40;
-  rounds[8].marked_us *= 0.5;  // too short can be wrong too
+  rounds[8].twin_us *= 0.5;  // too short can be wrong too
   const RoundTally tally = screen_rounds(rounds);
   EXPECT_EQ(tally.disturbed, 4u);
   for (const InsideRound& round : rounds) EXPECT_LT(round.plain_us, 101);

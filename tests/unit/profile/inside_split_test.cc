@@ -170,7 +170,7 @@ TEST(InsideSplit, SampledStagesTakeThePlaceOfMarkedOnes) {
   std::vector<InsideRound> rounds = rounds_of({1, 1, 1});
   for (InsideRound& round : rounds) round.site_us[2] += 30;  // the marks disturb: not trusted
   ASSERT_FALSE(split_inside(staged(), rounds).trusted());
-  const InsideTimes times = split_sampled(staged(), rounds, {{"pad", 0, 0.1}, {"conv", 0, 0.68}, {"relu", 2, 0.2}, {"", -1, 0.02}});
+  const InsideTimes times = split_sampled(staged(), rounds, {{"pad", 0, 0.1, {}}, {"conv", 0, 0.68, {}}, {"relu", 2, 0.2, {}}, {"", -1, 0.02, {}}});
   EXPECT_TRUE(times.trusted());
   ASSERT_EQ(times.parts.size(), 5u);
   EXPECT_EQ(times.parts[1].stage, "conv");
