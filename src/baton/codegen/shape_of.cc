@@ -23,9 +23,14 @@ struct StageOrder {
 };
 using StageSets = std::map<HeldStage, std::set<int>, StageOrder>;
 
-std::string label_of(const std::string& kind, std::string name) {
+/// How many loops and how many producers and consumers came before: Halide numbers the blocks of a module by these.
+struct Counts {
+  int loops = 0, others = 0;
+};
+
+std::string label_of(int number, const std::string& kind, std::string name) {
   std::replace(name.begin(), name.end(), ' ', '_');
-  return kind + name;
+  return std::to_string(number) + kind + name;
 }
 
 /// Which stages have code of their own.
@@ -47,8 +52,8 @@ class Realized final : public hi::IRVisitor {
 /// The segments of one function. A stage inside one of the same operator counts as that one, as for marks.
 class Walk final : public hi::IRVisitor {
  public:
-  Walk(const std::string& prefix, HeldStage base, std::map<HeldStage, HeldStage, StageOrder>& joined)
-      : prefix_(prefix), joined_(joined), stack_{std::move(base)} {
+  Walk(const std::string& prefix, HeldStage base, Counts& counts, std::map<HeldStage, HeldStage, StageOrder>& joined)
+      : prefix_(prefix), counts_(counts), joined_(joined), stack_{std::move(base)} {
     begin("entry");
   }
   std::vector<CodeSegment> segments;
@@ -63,8 +68,9 @@ class Walk final : public hi::IRVisitor {
   }
 
   void visit(const hi::ProducerConsumer* node) override {
+    const int number = ++counts_.others;
     if (!node->is_producer) {
-      begin(label_of("consume_", node->name));
+      begin(label_of(number, "_consume_", node->name));
       node->body.accept(this);
       return;
     }
@@ -72,16 +78,17 @@ class Walk final : public hi::IRVisitor {
     const bool own = made.block < 0 || made.block == stack_.back().block;
     if (own && made.block >= 0) joined_[made] = stack_.back();
     stack_.push_back(own ? stack_.back() : made);
-    begin(label_of("produce_", node->name));
+    begin(label_of(number, "_produce_", node->name));
     node->body.accept(this);
     stack_.pop_back();
   }
 
   void visit(const hi::For* node) override {
     if (node->for_type == hi::ForType::Parallel) return IRVisitor::visit(node);
-    begin(label_of("for_", node->name));
+    const int number = ++counts_.loops;
+    begin(label_of(number, "_for_", node->name));
     node->body.accept(this);
-    begin(label_of("end_for_", node->name));
+    begin(label_of(number, "_end_for_", node->name));
   }
 
   void visit(const hi::Store* node) override {
@@ -90,6 +97,7 @@ class Walk final : public hi::IRVisitor {
   }
 
   const std::string& prefix_;
+  Counts& counts_;
   std::map<HeldStage, HeldStage, StageOrder>& joined_;
   std::vector<HeldStage> stack_;
 };
@@ -125,9 +133,10 @@ KernelShape shape_of(const Halide::Module& module, const std::vector<Halide::Fun
   for (const hi::LoweredFunc& function : module.functions()) function.body.accept(&realized);
 
   KernelShape shape;
+  Counts counts;
   std::map<HeldStage, HeldStage, StageOrder> joined;
   for (const hi::LoweredFunc& function : module.functions()) {
-    Walk walk(prefix, base_of(function.name, prefix, realized.sites), joined);
+    Walk walk(prefix, base_of(function.name, prefix, realized.sites), counts, joined);
     function.body.accept(&walk);
     shape.functions.push_back({function.name, std::move(walk.segments)});
   }
