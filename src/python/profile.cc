@@ -1,7 +1,7 @@
 // Measuring a build, and what is shown in notebooks.
 #include <sstream>
 
-#include "baton/profile/report.h"
+#include "baton/profile/report_json.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
 #include "baton/text/html.h"

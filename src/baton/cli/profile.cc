@@ -1,5 +1,5 @@
 #include "baton/cli/common.h"
-#include "baton/profile/report.h"
+#include "baton/profile/report_json.h"
 
 namespace baton::cli {
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "baton/profile/measure.h"
+#include "baton/support/error.h"
 
 namespace baton {
 
@@ -85,6 +86,12 @@ const char* method_name(InsideMethod method) {
     case InsideMethod::kAblation: return "ablation";
   }
   return "";
+}
+
+InsideMethod method_named(const std::string& name) {
+  for (const InsideMethod method : {InsideMethod::kWhole, InsideMethod::kMarkers, InsideMethod::kAblation})
+    if (name == method_name(method)) return method;
+  throw Error("no method is called `" + name + "`");
 }
 
 bool is_root(const InsideSubject& subject, const MarkSite& site) {

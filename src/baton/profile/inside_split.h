@@ -9,6 +9,7 @@ namespace baton {
 
 enum class InsideMethod { kWhole, kMarkers, kAblation };
 const char* method_name(InsideMethod method);  ///< "whole", "markers", "ablation"
+InsideMethod method_named(const std::string& name);  ///< Error for another name
 
 /// One part of a kernel's time.
 struct InsidePart {

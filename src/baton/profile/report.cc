@@ -6,6 +6,7 @@
 #include "baton/driver/regions.h"
 #include "baton/ir/op.h"
 #include "baton/support/version.h"
+#include "baton/text/printer.h"
 
 namespace baton {
 
@@ -25,6 +26,9 @@ std::vector<OperatorRow> read_operators(const std::string& origins_json) {
     row.attrs = entry["attrs"];
     row.nodes = entry["nodes"].get<std::vector<uint32_t>>();
     row.folded_into = entry["folded_into"].get<std::vector<uint32_t>>();
+    row.inputs = entry.value("inputs", row.inputs);
+    row.fused_with = entry.value("fused_with", row.fused_with);
+    row.not_fused = entry.value("not_fused", row.not_fused);
     if (!entry["retired"].is_null()) {
       row.retired_by = entry["retired"]["pass"];
       row.retired_why = entry["retired"]["reason"];
@@ -68,6 +72,34 @@ std::vector<InsideRow> inside_rows(const FunctionNode& function, const InsideTim
   return rows;
 }
 
+// The nodes that were called and whose values `node` reads, also through nodes that only see them in another shape.
+std::vector<uint32_t> read_by(const PlanNode& node, const Plan& plan, const std::vector<uint32_t>& node_of_entry) {
+  std::set<uint32_t> found;
+  std::vector<EntryId> waiting(node.inputs.begin(), node.inputs.end());
+  while (!waiting.empty()) {
+    const uint32_t source = node_of_entry[waiting.back()];
+    waiting.pop_back();
+    const PlanNode& from = plan.nodes[source];
+    if (from.kind == PlanNode::Kind::kNop) waiting.insert(waiting.end(), from.inputs.begin(), from.inputs.end());
+    else if (from.kind != PlanNode::Kind::kInput) found.insert(source);
+  }
+  return {found.begin(), found.end()};
+}
+
+std::vector<uint32_t> nodes_of_entries(const Plan& plan) {
+  std::vector<uint32_t> nodes(plan.entries.size());
+  for (uint32_t n = 0; n < plan.nodes.size(); ++n)
+    for (uint32_t i = 0; i < plan.nodes[n].num_outputs; ++i) nodes[plan.nodes[n].first_entry + i] = n;
+  return nodes;
+}
+
+std::string function_text(const BuiltKernel& kernel) {
+  PrintOptions options;
+  options.version = options.spans = false;
+  options.metadata = PrintOptions::Metadata::kNone;
+  return print(Expr(kernel.function), options);
+}
+
 const PlannedNode* planned(const GraphPlan& plan, const std::string& name) {
   for (const PlannedNode& node : plan.nodes)
     if (node.name == name) return &node;
@@ -89,6 +121,7 @@ ProfileReport make_report(const BuildResult& built, const Plan& plan, const Fuse
   report.operators = read_operators(built.origins_json);
   std::map<std::string, const BuiltKernel*> kernels;
   for (const BuiltKernel& kernel : built.kernels) kernels[kernel.func_name] = &kernel;
+  const std::vector<uint32_t> node_of_entry = nodes_of_entries(plan);
   for (size_t i = 0; i < fused.nodes.size(); ++i) {
     const PlanNode& node = plan.nodes[fused.nodes[i]];
     KernelRow row;
@@ -98,12 +131,15 @@ ProfileReport make_report(const BuildResult& built, const Plan& plan, const Fuse
     row.origins = node.origins;
     row.made_for = node.made_for;
     row.reason = node.reason;
+    row.inputs = read_by(node, plan, node_of_entry);
     row.samples_us = fused.node_us[i];
     row.median_us = median(fused.node_us[i]);
     report.sum_us += row.median_us;
     if (const auto kernel = kernels.find(node.func_name); kernel != kernels.end()) {
       row.flops = kernel->second->kernel->facts.flops;
       row.bytes = kernel->second->kernel->facts.bytes;
+      report.functions[node.func_name] = {function_text(*kernel->second), kernel->second->kernel->template_name,
+                                          kernel->second->kernel->params};
     }
     const PlannedNode* source = planned(built.plan, node.name);
     if (source && source->function) {
@@ -129,75 +165,6 @@ ProfileReport make_report(const BuildResult& built, const Plan& plan, const Fuse
     }
   }
   return report;
-}
-
-nlohmann::ordered_json to_json(const ProfileReport& report) {
-  using Json = nlohmann::ordered_json;
-  Json json{{"schema", 1},
-            {"model", report.model},
-            {"target", report.target},
-            {"threads", report.threads},
-            {"version", report.version},
-            {"opt_level", report.opt_level},
-            {"end_to_end_us",
-             {{"median", report.end_to_end_us},
-              {"min", report.plain_us.empty() ? 0 : *std::min_element(report.plain_us.begin(), report.plain_us.end())},
-              {"samples", report.plain_us}}},
-            {"profiled_us", {{"median", median(report.profiled_us)}, {"samples", report.profiled_us}}},
-            {"sum_us", report.sum_us},
-            {"residual_us", report.residual_us()},
-            {"overhead", report.overhead()},
-            {"cv", report.cv},
-            {"load", report.load},
-            {"operators", Json::array()},
-            {"kernels", Json::array()}};
-  for (const OperatorRow& row : report.operators) {
-    json["operators"].push_back(
-        {{"id", row.id},
-         {"op", row.op},
-         {"line", row.line},
-         {"column", row.column},
-         {"source", row.source.empty() ? Json(nullptr) : Json(row.source)},
-         {"attrs", row.attrs},
-         {"type", row.type},
-         {"nodes", row.nodes},
-         {"folded_into", row.folded_into},
-         {"inside_us", row.inside_us ? Json(*row.inside_us) : Json(nullptr)},
-         {"unfused_us", nullptr},
-         {"retired", row.retired_by.empty() ? Json(nullptr) : Json{{"pass", row.retired_by}, {"reason", row.retired_why}}}});
-  }
-  for (const KernelRow& row : report.kernels) {
-    Json inside = Json::array();
-    for (const InsideRow& part : row.inside) {
-      inside.push_back({{"id", part.ids.empty() ? Json(nullptr) : Json(part.ids.front())},
-                        {"ids", part.ids},
-                        {"label", part.label.empty() ? "load, store, loop" : part.label},
-                        {"rest", part.rest},
-                        {"stage", part.stage},
-                        {"share", part.share},
-                        {"us", part.us},
-                        {"method", method_name(part.method)},
-                        {"below_noise", part.below_noise}});
-    }
-    json["kernels"].push_back({{"node", row.node},
-                               {"name", row.name},
-                               {"func_name", row.func_name},
-                               {"target", report.target},
-                               {"median_us", row.median_us},
-                               {"share", row.share},
-                               {"samples", row.samples_us},
-                               {"origins", row.origins},
-                               {"made_for", row.made_for},
-                               {"reason", row.reason.empty() ? Json(nullptr) : Json(row.reason)},
-                               {"inside", std::move(inside)},
-                               {"stage_sum", row.stage_sum},
-                               {"noise", row.noise},
-                               {"trusted", row.trusted},
-                               {"flops", row.flops},
-                               {"bytes", row.bytes}});
-    if (!row.region.empty()) json["kernels"].back().update({{"compiler", row.compiler}, {"region", row.region}});
-  }
-  return json;
 }
 
 }  // namespace baton

@@ -26,6 +26,10 @@ struct OperatorRow {
   std::vector<uint32_t> folded_into;  ///< nodes that read a constant it was computed into
   std::string retired_by, retired_why;  ///< the pass and its reason; empty when it is carried
   std::optional<double> inside_us;    ///< its time in all its nodes; none when no node was split
+  std::vector<uint32_t> inputs;       ///< the operators whose values it reads: the edges of the source
+  std::vector<uint32_t> fused_with;   ///< the other operators in its nodes
+  std::string not_fused;              ///< why it is not in one kernel with what uses it; empty when it is
+  std::optional<double> unfused_us;   ///< in a build of its own, without fusion
 };
 
 /// A part of a kernel's time.
@@ -51,6 +55,29 @@ struct KernelRow {
   double flops = 0, bytes = 0;
   double stage_sum = 1, noise = 0;
   bool trusted = true;  ///< the stages sum up to 97-103 % of the kernel
+  std::vector<uint32_t> inputs;  ///< the nodes that were called whose values it reads: the edges of the plan
+};
+
+/// What is compiled: several nodes may call one function.
+struct FunctionRow {
+  std::string relay;          ///< the fused function as text
+  std::string template_name;  ///< of its schedule
+  KernelParams params;
+};
+
+/// A kernel of the build without fusion.
+struct UnfusedRow {
+  std::string name;
+  std::vector<uint32_t> origins, made_for;
+  double median_us = 0, flops = 0, bytes = 0;
+};
+
+/// What this machine can do at most, measured with as many threads as the profile.
+struct MachinePeaks {
+  std::string name;
+  double gflops = 0;          ///< multiply-adds of float32 in registers, two operations each
+  double gbytes_per_s = 0;    ///< reading from memory
+  double cache_gbytes_per_s = 0;  ///< reading what lies in the last cache of its own
 };
 
 struct ProfileReport {
@@ -62,13 +89,17 @@ struct ProfileReport {
   double overhead() const { return median(profiled_us) / end_to_end_us; }
   std::vector<OperatorRow> operators;
   std::vector<KernelRow> kernels;
+  std::map<std::string, FunctionRow> functions;  ///< by func_name
+  std::vector<UnfusedRow> unfused;               ///< empty: not measured
+  double unfused_us = 0;                         ///< the whole build without fusion, median; 0: not measured
+  std::optional<MachinePeaks> peaks;
+  std::vector<std::string> notes;  ///< what a reader must know: a loaded machine, a clock that stepped
 };
 
 /// `inside` may be empty: then rows have no split.
 ProfileReport make_report(const BuildResult& built, const Plan& plan, const FusedTimes& fused,
                           const std::map<std::string, InsideTimes>& inside);
 
-nlohmann::ordered_json to_json(const ProfileReport& report);
 /// For people: kernels in the order of execution, their operators below them, totals, then what has no time of its own.
 /// At most 120 columns.
 void write_table(std::ostream& out, const ProfileReport& report);

@@ -1,5 +1,5 @@
 // Reports from made-up times over models that are really built: what a user reads, and what a program reads.
-#include "baton/profile/report.h"
+#include "baton/profile/report_json.h"
 
 #include <sstream>
 
@@ -148,6 +148,46 @@ TEST(ProfileReport, EveryOperatorIsInTheJsonWithTheNodesThatComputeIt) {
   EXPECT_TRUE(kernel["inside"][3]["id"].is_null());
   EXPECT_EQ(kernel["inside"][3]["label"], "load, store, loop");
   EXPECT_DOUBLE_EQ(json["operators"][0]["inside_us"], 8);
+}
+
+TEST(ProfileReport, ReadsWhatItWrote) {
+  const Built built;
+  ProfileReport report = report_of(built);
+  report.operators[1].unfused_us = 2.5;
+  report.operators[1].not_fused = "its users meet in no common operator";
+  report.unfused = {{"fused_exp", {4}, {}, 3, 16, 128}};
+  report.unfused_us = 55;
+  report.peaks = MachinePeaks{"a machine", 100, 20, 60};
+  report.notes = {"the clock stepped"};
+  const std::string json = to_json(report).dump();
+  EXPECT_EQ(to_json(read_report(json, "p.json")).dump(), json);
+  EXPECT_THAT(report.kernels[1].inputs, ElementsAre(report.kernels[0].node));
+  EXPECT_THAT(report.functions.at(report.kernels[1].func_name).relay, HasSubstr("nn.softmax"));
+}
+
+std::string refusal(const std::string& json) {
+  try {
+    read_report(json, "p.json");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(ProfileReport, SaysWhatIsWrongWithAFileThatIsNoProfile) {
+  const Built built;
+  auto json = to_json(report_of(built));
+  EXPECT_THAT(refusal("{"), HasSubstr("p.json is no profile"));
+  EXPECT_THAT(refusal("{\"schema\": 1}"), HasSubstr("p.json is no profile"));
+  auto other = json;
+  other["schema"] = 99;
+  EXPECT_THAT(refusal(other.dump()), HasSubstr("p.json has schema 99, this Baton reads schema 1"));
+  other = json;
+  other["kernels"][0].erase("median_us");
+  EXPECT_THAT(refusal(other.dump()), HasSubstr("median_us"));
+  other = json;
+  other["kernels"][0]["origins"].push_back(77);
+  EXPECT_THAT(refusal(other.dump()), HasSubstr("operator 77 is named, but there are 7"));
 }
 
 TEST(ProfileReport, WithoutInsideTimesRowsNameTheirOperators) {
