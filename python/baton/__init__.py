@@ -34,7 +34,7 @@ def tvm_wrap_excepthook(exception_hook):
 
 def __getattr__(name):
     if name in ("origins", "profile"):
-        from . import _profile
+        from . import _origins, _profile
 
-        return getattr(_profile, name)
+        return getattr(_origins if name == "origins" else _profile, name)
     _not_provided(__name__, name)

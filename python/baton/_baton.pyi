@@ -1482,6 +1482,34 @@ def num_threads() -> int:
 def time_bursts(once: Callable, number: int, repeat: int, min_repeat_ms: float, limit_zero_time_iterations: int, cooldown_interval_ms: int, repeats_to_cooldown: int) -> list[float]:
     """seconds per call of a Python function, one number per burst"""
 
+class OperatorMap:
+    """Which operators the nodes of graph.json compute, and back."""
+
+    def json(self) -> str:
+        """All operators by id, as a JSON list: docs/design/0009-explain-json.md."""
+
+    def of_kernel(self, name: str) -> list[int]:
+        """
+        Ids of the operators that the kernel of that func_name, or the node of that name, computes.
+        """
+
+    def of_node(self, node: str) -> list[int]:
+        """Ids of the operators that the node of that number or name computes."""
+
+    def nodes_of(self, id: int) -> list[int]: ...
+
+    def kernels_of(self, id: int) -> list[str]: ...
+
+def operator_map(built: BuildResult) -> OperatorMap: ...
+
+def operator_ids(built: BuildResult, expr: RelayExpr) -> list[int]:
+    """Ids of the operators of the source that `expr` stands for."""
+
+def fused_mod(built: BuildResult) -> IRModule:
+    """
+    The module as it was lowered, its functions named as the kernels of graph.json.
+    """
+
 class ProfileReport:
     """Times of a model's kernels and operators, in microseconds."""
 

@@ -21,19 +21,6 @@ ProfileReport.kernels = _rows("kernels", "dicts in the order of execution: name,
 ProfileReport.operators = _rows("operators", "dicts by id: op, line, type, nodes, folded_into, inside_us, retired, ...")
 
 
-def _built(lib, wanted_by):
-    built = built_of(lib)
-    if built is None:
-        raise TypeError(f"{wanted_by}: what relay.build returned is expected, not a {type(lib).__name__}")
-    return built
-
-
-def origins(lib):
-    """Every operator of the program that relay.build was given, a dict each: id, op, line, column, attrs, type, `nodes` (of
-    graph.json, that compute it), `folded_into` (nodes that read a constant it went into), `retired` (pass and reason)."""
-    return json.loads(_built(lib, "origins").origins_json)["operators"]
-
-
 def profile(lib, inputs=None, threads=1, repeat=30, seconds=3.0, inside=True, inside_ms=300.0, name=None):
     """Measures what relay.build returned.
 
@@ -45,6 +32,8 @@ def profile(lib, inputs=None, threads=1, repeat=30, seconds=3.0, inside=True, in
 
     Returns a ProfileReport: print it, or see its `kernels` and `operators`. Ctrl-C ends it.
     """
-    built = _built(lib, "profile")
+    built = built_of(lib)
+    if built is None:
+        raise TypeError(f"profile: what relay.build returned is expected, not a {type(lib).__name__}")
     native = {each: ndarray.to_native(value) for each, value in (inputs or {}).items()}
     return core.profile(built, native, threads, repeat, seconds, inside, inside_ms, name or built.mod_name)

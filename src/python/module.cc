@@ -35,6 +35,7 @@ NB_MODULE(_baton, m) {
   bind_gradient(m);
   bind_driver(m);
   bind_runtime(m);
+  bind_operator_map(m);
   bind_profile(m);
   bind_values(m);
   bind_workloads(m);

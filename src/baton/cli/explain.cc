@@ -1,136 +1,76 @@
-// Follows operators of the source through every pass of a build, to the kernel that computes them.
-#include <map>
-#include <set>
+// From any operator of the source to its kernels and back: the map, the passes between, why fused, what code.
+#include <algorithm>
+#include <optional>
 
-#include "baton/cli/common.h"
-#include "baton/driver/pipeline.h"
-#include "baton/driver/plan.h"
-#include "baton/pass/pass.h"
-#include "baton/pass/trace.h"
-#include "baton/support/diagnostic.h"
+#include "baton/cli/explain_json.h"
+#include "baton/cli/explain_text.h"
 #include "baton/support/error.h"
-#include "baton/text/origin_label.h"
 
 namespace baton::cli {
 
 namespace {
 
-/// Which nodes of the plan compute an operator, and which read a constant that it was folded into.
-struct Places {
-  std::vector<const PlannedNode*> computed, folded;
-};
-
-std::map<const Origin*, Places> places_of(const GraphPlan& plan) {
-  std::map<const Origin*, Places> places;
-  for (const PlannedNode& node : plan.nodes) {
-    if (!node.function) continue;
-    for (const Origin* origin : node.origins.origins()) places[origin].computed.push_back(&node);
-    for (const int input : node.inputs) {
-      const PlannedNode& source = plan.nodes[static_cast<size_t>(input)];
-      if (source.function) continue;
-      for (const Origin* origin : source.origins.origins()) places[origin].folded.push_back(&node);
-    }
-  }
-  return places;
-}
-
 class ExplainVerb final : public Verb {
  public:
-  ExplainVerb() : Verb("explain", "Follow an operator through the passes of a build, to the kernel that computes it.") {}
+  ExplainVerb() : Verb("explain", "Follow an operator through the passes of a build to its kernels, or a kernel back to its operators.") {}
 
   void flags(CLI::App& app) override {
     flags_.add(app);
-    app.add_option("--operator", wanted_,
-                   "%12 (as `baton print` numbers it), a line, line:column, a source name or an operator's name; without it "
-                   "one line for each operator");
+    app.get_option("MODEL")->description("workload name, .relay file, or a .baton artifact");
+    auto* one = app.add_option_group("what", "one of these; without any, one line for each operator");
+    one->add_option("--operator", operator_,
+                    "%12 (as `baton print` numbers it), a line, line:column, a source name or an operator's name");
+    one->add_option("--kernel", kernel_, "a func_name of graph.json, or the name of a node");
+    one->add_option("--node", node_, "a node of graph.json: its number or name");
+    one->require_option(0, 1);
+    app.add_flag("--json", json_, "the result as JSON on standard output (docs/design/0009-explain-json.md)");
   }
 
   int run(Io& io) override {
-    const LoadedModel model = load_model(flags_.model);
-    const auto trace = std::make_shared<PassTrace>();
-    auto context = std::make_shared<PassContext>();
-    context->opt_level = flags_.opt_level;
-    context->instruments = {trace};
-    IRModule module = bind_params(model.module, load_params(model, flags_.params, flags_.inputs));
-    const std::vector<const Origin*> origins = find(model);
-    {
-      const PassContextScope scope(context);
-      module = optimize(module);
-    }
-    const GraphPlan plan = make_plan(module);
-    const std::map<const Origin*, Places> places = places_of(plan);
-    for (const Origin* origin : origins) {
-      const auto at = places.find(origin);
-      const Places none;
-      const std::string end = end_of(*origin, at == places.end() ? none : at->second, module->origins());
-      if (wanted_.empty()) {
-        io.out << origin_label(*origin) << ": " << end << "\n";
-        continue;
-      }
-      const Span& span = origin->span();
-      io.out << origin_label(*origin) << ", line " << span.line << "\n";
-      if (span.source) io.out << "  " << trimmed(span.source->line(span.line)) << "\n";
-      for (const PassStep& step : trace->steps()) {
-        for (const OriginChange& change : step.changes)
-          if (concerns(change, origin)) io.out << "  " << step.pass << "\n    " << change_text(change) << "\n";
-      }
-      io.out << "  in the end " << end << "\n";
-    }
+    const Subject subject = load_subject(flags_);
+    std::vector<uint32_t> nodes, operators;
+    if (kernel_) nodes = subject.map.nodes_of_kernel(*kernel_);
+    if (node_) nodes = {subject.map.node(*node_)};
+    for (const uint32_t node : nodes) subject.map.kernel_node(node);  // or says that it is none
+    if (operator_) operators = subject.map.operators_called(*operator_);
+    // Nodes that share a kernel are called after it, and may take the name of another one.
+    const std::optional<uint32_t> namesake = kernel_ ? subject.map.namesake(*kernel_) : std::nullopt;
+    if (json_ && namesake) nodes.push_back(*namesake);
+    if (json_) return write_json(io, subject, nodes, operators);
+    for (const uint32_t id : operators) io.out << operator_section(subject, id);
+    if (!nodes.empty()) io.out << kernel_section(subject, nodes);
+    if (namesake) io.out << "\n`" << *kernel_ << "` is also the name of node " << *namesake << ", which calls another kernel:\n\n" << kernel_section(subject, {*namesake});
+    if (nodes.empty() && operators.empty())
+      for (const OperatorEntry& entry : subject.map.operators()) io.out << summary_line(subject, entry.id);
     return 0;
   }
 
  private:
-  std::vector<const Origin*> find(const LoadedModel& model) const {
-    std::vector<const Origin*> found;
-    const OriginTable& table = model.module->origins();
-    std::vector<std::string> names;
-    for (uint32_t i = 0; i < table.size(); ++i) {
-      const Origin& origin = table.at(OriginId(i));
-      if (wanted_.empty() || means_origin(wanted_, origin)) found.push_back(&origin);
-      names.push_back(origin_name(origin));
-      names.push_back(origin.op());
+  int write_json(Io& io, const Subject& subject, std::vector<uint32_t> nodes, std::vector<uint32_t> operators) const {
+    const bool code = !nodes.empty(), all = nodes.empty() && operators.empty();
+    if (all) {
+      for (const OperatorEntry& entry : subject.map.operators()) operators.push_back(entry.id);
+      for (uint32_t node = 0; node < subject.map.plan().nodes.size(); ++node)
+        if (subject.map.plan().nodes[node].kind != PlanNode::Kind::kInput) nodes.push_back(node);
+    } else if (code) {
+      operators = subject.map.operators_of(nodes);
+    } else {
+      for (const uint32_t id : operators)
+        for (const uint32_t node : subject.map.at(id).nodes)
+          if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
     }
-    if (found.empty() && !wanted_.empty()) {
-      const std::string near = did_you_mean(wanted_, names);
-      throw UsageError("no operator of " + model.name + " is called `" + wanted_ + "`" +
-                       (near.empty() ? "" : "; did you mean `" + near + "`?") +
-                       "\n  `baton print` shows the names (%12), `baton explain` without --operator lists all");
-    }
-    return found;
-  }
-
-  static bool concerns(const OriginChange& change, const Origin* origin) {
-    for (const auto& each : change.origins)
-      if (each.get() == origin) return true;
-    return false;
-  }
-
-  static std::string trimmed(std::string_view line) {
-    constexpr size_t kShown = 160;
-    while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
-    return std::string(line.substr(0, kShown)) + (line.size() > kShown ? " ..." : "");
-  }
-
-  static std::string names_of(const std::vector<const PlannedNode*>& nodes) {
-    std::string text;
-    std::set<std::string> seen;
-    for (const PlannedNode* node : nodes)
-      if (seen.insert(node->name).second) text += (text.empty() ? "" : ", ") + node->name;
-    return text;
-  }
-
-  static std::string end_of(const Origin& origin, const Places& places, const OriginTable& table) {
-    std::string text;
-    const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
-    if (!places.computed.empty()) add("computed by " + names_of(places.computed));
-    if (!places.folded.empty()) add("folded into a constant of " + names_of(places.folded));
-    const auto id = table.find(&origin);
-    if (const Retired* retired = id ? table.retired(*id) : nullptr) add("retired by " + retired->pass + ": " + retired->reason);
-    return text.empty() ? "part of the result only" : text;
+    nlohmann::ordered_json json = explain_head(subject);
+    json["operators"] = nlohmann::ordered_json::array();
+    json["kernels"] = nlohmann::ordered_json::array();
+    for (const uint32_t id : operators) json["operators"].push_back(operator_json(subject, id));
+    for (const uint32_t node : nodes) json["kernels"].push_back(kernel_json(subject, node, code));
+    io.out << json.dump() << '\n';
+    return 0;
   }
 
   ModelFlags flags_;
-  std::string wanted_;
+  std::optional<std::string> operator_, kernel_, node_;
+  bool json_ = false;
 };
 
 }  // namespace

@@ -1,5 +1,9 @@
-#include "baton/cli/verb.h"
-#include "baton/driver/load_model.h"
+#include <nlohmann/json.hpp>
+
+#include "baton/cli/common.h"
+#include "baton/driver/fused_module.h"
+#include "baton/pass/pass.h"
+#include "baton/text/printer.h"
 
 namespace baton::cli {
 
@@ -10,18 +14,47 @@ class PrintVerb final : public Verb {
   PrintVerb() : Verb("print", "Show a model as Relay text, with types.") {}
 
   void flags(CLI::App& app) override {
-    app.add_option("MODEL", model_, "workload name or .relay file")->required();
+    flags_.add(app);
+    app.add_option("--stage", stage_,
+                   "imported: as it was read; optimized: after all passes of a build, with weights bound; fused: as it is "
+                   "lowered, its functions named as the kernels of graph.json")
+        ->check(CLI::IsMember({"imported", "optimized", "fused"}))
+        ->capture_default_str();
     app.add_flag("--origins", origins_, "after each call: line and column of the operators it stands for");
+    app.add_flag("--constants", constants_, "with the values of constants, so that the text can be read back (it may be large)");
+    app.add_flag("--json", json_, "the text as JSON: schema, model, stage, text");
   }
 
   int run(Io& io) override {
-    io.out << model_text(*load_model(model_).module, origins_);
+    const LoadedModel model = load_model(flags_.model);
+    const std::string text = text_of(*(stage_ == "imported" ? model.module : lowered(model)));
+    if (json_)
+      io.out << nlohmann::ordered_json{{"schema", 1}, {"model", model.name}, {"stage", stage_}, {"text", text}}.dump() << '\n';
+    else
+      io.out << text;
     return 0;
   }
 
  private:
-  std::string model_;
-  bool origins_ = false;
+  std::string text_of(const IRModuleNode& module) const {
+    if (!constants_) return model_text(module, origins_);
+    PrintOptions options;
+    options.spans = false;
+    options.origins = origins_;
+    return print(module, options);
+  }
+
+  IRModule lowered(const LoadedModel& model) const {
+    auto context = std::make_shared<PassContext>();
+    context->opt_level = flags_.opt_level;
+    const PassContextScope scope(context);
+    const IRModule optimized = optimize_to_build(model.module, load_params(model, flags_.params, flags_.inputs));
+    return stage_ == "fused" ? fused_module(optimized, make_plan(optimized)) : optimized;
+  }
+
+  ModelFlags flags_;
+  std::string stage_ = "imported";
+  bool origins_ = false, constants_ = false, json_ = false;
 };
 
 }  // namespace

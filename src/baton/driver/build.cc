@@ -10,6 +10,8 @@
 #include "baton/codegen/debug_lines.h"
 #include "baton/codegen/link.h"
 #include "baton/driver/initialize.h"
+#include "baton/driver/origin_pack.h"
+#include "baton/driver/origin_report.h"
 #include "baton/driver/pipeline.h"
 #include "baton/driver/regions.h"
 #include "baton/ir/functions.h"
@@ -29,19 +31,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// The types of the operators as the user wrote them.
-std::vector<std::pair<const Origin*, Type>> origin_types(const IRModuleNode& typed) {
-  std::vector<std::pair<const Origin*, Type>> types;
-  for (const auto& [name, function] : typed.functions()) {
-    post_order(Expr(function), [&](const Expr& node) {
-      const auto* call = as<CallNode>(node);
-      if (call && call->op() && call->origins().origins().size() == 1 && call->checked_type())
-        types.emplace_back(call->origins().origins()[0], call->checked_type());
-    });
-  }
-  return types;
 }
 
 /// While it lives, the current context has the level that was asked for.
@@ -183,6 +172,10 @@ IRModule bind_params(const IRModule& module, const NamedArrays& params) {
   return bound;
 }
 
+IRModule optimize_to_build(const IRModule& typed, const NamedArrays& params, const Machine& machine) {
+  return build_regions(optimize(inline_composites(bind_params(typed, params)), machine));
+}
+
 BuildResult build(const IRModule& module, const BuildOptions& options) {
   initialize();
   const Clock::time_point start = Clock::now();
@@ -192,10 +185,10 @@ BuildResult build(const IRModule& module, const BuildOptions& options) {
   if (options.progress) options.progress("optimize", 0, 1);
   const InterruptibleScope interruptible(options.interrupt);
   IRModule typed = infer_types(module->copy());
-  const auto types = origin_types(*typed);
+  const auto source = source_graph(*typed);
+  const FusionLog fusion;
   const LevelScope level(options);
-  result.optimized = build_regions(optimize(inline_composites(bind_params(typed, options.params)),
-                                            options.machine ? *options.machine : Machine::host()));
+  result.optimized = optimize_to_build(typed, options.params, options.machine ? *options.machine : Machine::host());
   result.times.optimize_s = seconds_since(start);
   if (options.progress) options.progress("optimize", 1, 1);
   check_interrupt(options);
@@ -205,7 +198,7 @@ BuildResult build(const IRModule& module, const BuildOptions& options) {
     const Clock::time_point planning = Clock::now();
     refuse_huge(*optimized);
     result.plan = make_plan(optimized, options.mod_name);
-    result.origins_json = origins_json(optimized->origins(), result.plan, types);
+    result.origins_json = origins_json(optimized->origins(), result.plan, source, fusion);
     for (const PlannedKernel& kernel : result.plan.kernels)
       result.function_metadata.emplace_back(kernel.func_name, kernel.function);
     result.function_metadata.emplace_back("__tvm_main__", optimized->find("main"));
@@ -233,7 +226,7 @@ void write_artifact(const BuildResult& result, const std::string& path) {
   ArtifactWriter writer;
   writer.add(section::kPlan, result.graph_json());
   writer.add(section::kKernels, result.kernels_so);
-  writer.add(section::kOrigins, result.origins_json);
+  writer.add(section::kOrigins, packed_origins(result.origins_json));
   writer.add(section::kMeta, meta_json(result));
   writer.set_params(result.params());
   if (const Status status = writer.write(path); !status.ok()) throw Error(status.message);

@@ -52,7 +52,7 @@ struct BuildResult {
   std::vector<BuiltKernel> kernels;              ///< those that the plan calls, in order
   std::string kernels_so;                        ///< the shared library; empty where there is no linker
   std::shared_ptr<const KernelLibrary> library;  ///< the same, loaded
-  std::string origins_json;                      ///< every operator of the source: see origins_json()
+  std::string origins_json;                      ///< every operator of the source: see origin_report.h
   std::vector<std::pair<std::string, Function>>
       function_metadata;  ///< kernel -> fused function, then "__tvm_main__"
   BuildTimes times;
@@ -71,14 +71,11 @@ std::unique_ptr<Executor> make_executor(const BuildResult& result);
 /// kernels_so.
 void write_artifact(const BuildResult& result, const std::string& path);
 
+/// What build() makes kernels of: `typed` with its parameters bound, after all passes, with the regions of other compilers
+/// built. Under the current PassContext.
+IRModule optimize_to_build(const IRModule& typed, const NamedArrays& params, const Machine& machine = Machine::host());
+
 /// `main` with the parameters of those names replaced by constants. Throws Error when a type does not fit.
 IRModule bind_params(const IRModule& module, const NamedArrays& params);
-
-/// {"schema": 1, "operators": [{"id", "op", "line", "column", "source", "attrs", "type", "nodes",
-/// "folded_into", "retired"}]}: every operator of the source, the plan's nodes that carry it, the nodes that
-/// read a constant it was folded into, and why it is gone when it is. `types` names the type of an operator's
-/// value.
-std::string origins_json(const OriginTable& origins, const GraphPlan& plan,
-                         const std::vector<std::pair<const Origin*, Type>>& types);
 
 }  // namespace baton

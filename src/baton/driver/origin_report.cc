@@ -6,7 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "baton/driver/build.h"
+#include "baton/driver/origin_pack.h"
+#include "baton/driver/origin_report.h"
+#include "baton/text/origin_label.h"
 
 namespace baton {
 namespace {
@@ -24,6 +26,7 @@ Json json_of(const AttrValue& value) {
     for (const AttrValue& item : *list) items.push_back(json_of(item));
     return items;
   }
+  if (const AttrObjectRef* object = value.as<AttrObjectRef>()) return object->object->text();
   return nullptr;
 }
 
@@ -61,30 +64,69 @@ std::map<uint32_t, Places> places_of(const OriginTable& origins, const GraphPlan
   return places;
 }
 
+/// Each text once, in the order met.
+struct Texts {
+  std::vector<std::string> each;
+  void add(const std::string& text) {
+    if (std::find(each.begin(), each.end(), text) == each.end()) each.push_back(text);
+  }
+  std::string joined() const {
+    std::string all;
+    for (const std::string& text : each) all += (all.empty() ? "" : "; ") + text;
+    return all;
+  }
+};
+
+struct Reasons {
+  Texts fused, not_fused;
+};
+
+std::unordered_map<const Origin*, Reasons> reasons_of(const FusionLog& fusion) {
+  std::unordered_map<const Origin*, Reasons> reasons;
+  for (const FusionLog::Entry& entry : fusion.entries())
+    for (const Origin* origin : entry.origins.origins()) (entry.fused ? reasons[origin].fused : reasons[origin].not_fused).add(entry.text);
+  return reasons;
+}
+
+Json type_json(const Type& type) { return type ? Json(type_text(type)) : Json(nullptr); }
+
 }  // namespace
 
 std::string origins_json(const OriginTable& origins, const GraphPlan& plan,
-                         const std::vector<std::pair<const Origin*, Type>>& types) {
-  std::unordered_map<const Origin*, Type> type_of(types.begin(), types.end());
+                         const std::unordered_map<const Origin*, SourceOperator>& source, const FusionLog& fusion) {
   std::map<uint32_t, Places> places = places_of(origins, plan);
+  std::unordered_map<const Origin*, Reasons> reasons = reasons_of(fusion);
   Json operators = Json::array();
   for (uint32_t i = 0; i < origins.size(); ++i) {
     const Origin& origin = origins.at(OriginId(i));
     const Retired* retired = origins.retired(OriginId(i));
+    const auto known = source.find(&origin);
+    const SourceOperator facts = known == source.end() ? SourceOperator() : known->second;
+    std::vector<uint32_t> inputs;
+    for (const Origin* input : facts.inputs)
+      if (const auto id = origins.find(input)) inputs.push_back(index(*id));
+    Json input_types = Json::array();
+    for (const Type& type : facts.input_types) input_types.push_back(type_json(type));
     Json entry;
     entry["id"] = i;
     entry["op"] = origin.op();
+    entry["name"] = origin_name(origin);
     entry["line"] = origin.span().line;
     entry["column"] = origin.span().column;
     entry["source"] = origin.source_name().empty() ? Json(nullptr) : Json(origin.source_name());
     entry["attrs"] = json_of(origin.attrs());
-    const auto type = type_of.find(&origin);
-    entry["type"] = type == type_of.end() ? Json(nullptr) : Json(type_text(type->second));
+    entry["type"] = type_json(facts.type);
+    entry["inputs"] = inputs;
+    entry["input_types"] = std::move(input_types);
     entry["nodes"] = places[i].nodes;
     entry["folded_into"] = places[i].folded_into;
+    entry["fused_with"] = Json::array();
+    entry["fused"] = reasons[&origin].fused.joined();
+    entry["not_fused"] = reasons[&origin].not_fused.joined();
     entry["retired"] = retired ? Json{{"pass", retired->pass}, {"reason", retired->reason}} : Json(nullptr);
     operators.push_back(std::move(entry));
   }
+  add_fused_with(operators);
   return Json{{"schema", 1}, {"operators", std::move(operators)}}.dump();
 }
 

@@ -36,7 +36,7 @@ struct Kernel {
 
 class Fuser final : public Rewriter {
  public:
-  Fuser(const Function& function, const FusionOptions& options) : options_(options), groups_(function, options) {}
+  Fuser(const Function& function, const FusionOptions& options) : options_(options), groups_(function, options) { FusionLog::add(groups_); }
 
  private:
   bool is_root(const Expr& node) const { return groups_.root_of(node.get()) == node; }

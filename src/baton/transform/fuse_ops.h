@@ -18,4 +18,28 @@ struct FusionReason {
 };
 std::vector<FusionReason> fusion_reasons(const Function& function, const PassContext& context);
 
+class FusionGroups;
+
+/// While one lives, FuseOps notes for each operator call why it shares a kernel with what uses its result, or why not; the
+/// innermost of this thread gets the notes.
+class FusionLog {
+ public:
+  struct Entry {
+    OriginSet origins;  ///< of the call
+    bool fused;         ///< with what uses its result
+    std::string text;   ///< "only elementwise operators follow, up to `nn.relu`"; "nothing may follow a reduction ..."
+  };
+  FusionLog();
+  ~FusionLog();
+  FusionLog(const FusionLog&) = delete;
+  FusionLog& operator=(const FusionLog&) = delete;
+  const std::vector<Entry>& entries() const { return entries_; }
+  /// For FuseOps: notes what `groups` decided. Does nothing when no log lives.
+  static void add(const FusionGroups& groups);
+
+ private:
+  std::vector<Entry> entries_;
+  FusionLog* outer_;
+};
+
 }  // namespace baton

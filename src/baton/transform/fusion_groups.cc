@@ -39,22 +39,6 @@ const Type& type_for_fusion(const Expr& expr) {
   return expr->checked_type();
 }
 
-const char* not_fused_text(NotFused why) {
-  switch (why) {
-    case NotFused::kFused: return "it is fused";
-    case NotFused::kLevel: return "fusion is off at level 0";
-    case NotFused::kOpaque: return "this operator is always a kernel of its own";
-    case NotFused::kEscapes: return "its value is needed by itself: as a result, in a let or branch, or by a function";
-    case NotFused::kNoCommonUser: return "its users meet in no common operator";
-    case NotFused::kDepth: return "the kernel would hold more operators than relay.FuseOps.max_depth";
-    case NotFused::kTupleUser: return "its users meet in a tuple, which is no operator";
-    case NotFused::kNotElementwise: return "only elementwise operators of the same shape may follow it in its kernel";
-    case NotFused::kReduction: return "nothing may follow a reduction in its kernel";
-    case NotFused::kBlocked: return "an operator on the way to its users' common user does not allow it";
-  }
-  return "";
-}
-
 FusionGroups::FusionGroups(const Function& function, const FusionOptions& options) : options_(options) {
   add_nodes(function);
   for (uint32_t node = 0; node < nodes_.size(); ++node) add_edges(node);
@@ -284,6 +268,7 @@ void FusionGroups::merge(uint32_t node, uint32_t sink) {
     todo_.pop_back();
     const uint32_t from = root(at), to = root(sink);
     if (from != to) {
+      if (nodes_[at].joined == kNone) nodes_[at].joined = sink;
       nodes_[to].size += nodes_[from].size;
       nodes_[from].leader = to;
       if (nodes_[from].has_anchor) {
@@ -334,7 +319,11 @@ NotFused FusionGroups::try_fuse(uint32_t at, int phase) {
     return fuse_if(path_allows(at, sink, [](Fuse pattern, bool) { return pattern <= Fuse::kBroadcast; }));
   }
   if (kind <= Fuse::kBroadcast) {
-    if (link > Fuse::kCommReduce) return NotFused::kBlocked;
+    if (link > Fuse::kCommReduce) {
+      for (uint32_t edge = node.first_edge; edge != kNone; edge = edges_[edge].next)
+        if (edges_[edge].pattern > Fuse::kCommReduce) nodes_[at].blocker = edges_[edge].user;
+      return NotFused::kBlocked;
+    }
     return fuse_if(path_allows(at, sink, [](Fuse pattern, bool is_sink) {
       return is_sink ? pattern <= Fuse::kOutFusable : pattern <= Fuse::kInjective;
     }));
@@ -344,21 +333,6 @@ NotFused FusionGroups::try_fuse(uint32_t at, int phase) {
     return fuse_if(path_allows(at, sink, at_most_injective));
   }
   return NotFused::kReduction;
-}
-
-std::vector<FusionGroups::Refusal> FusionGroups::refusals() const {
-  std::vector<Refusal> refusals;
-  for (uint32_t at = 0; at < nodes_.size(); ++at) {
-    const Node& node = nodes_[at];
-    const auto* call = as<CallNode>(node.expr);
-    if (!call || !call->op() || root(at) != at) continue;
-    const NotFused why = options_.level == 0 ? NotFused::kLevel : node.why;
-    std::string text = not_fused_text(why);
-    const auto* blocker = node.blocker == kNone ? nullptr : as<CallNode>(nodes_[node.blocker].expr);
-    if (why == NotFused::kBlocked && blocker && blocker->op()) text = "`" + blocker->op()->name + "` does not allow it";
-    refusals.push_back({node.expr, why, std::move(text)});
-  }
-  return refusals;
 }
 
 }  // namespace baton

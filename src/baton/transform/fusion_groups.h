@@ -55,6 +55,13 @@ class FusionGroups {
   };
   std::vector<Refusal> refusals() const;
 
+  /// One line for each call of an operator that is fused with its users, in post-order: up to which one, by which rule.
+  struct Joint {
+    Expr call;
+    std::string text;
+  };
+  std::vector<Joint> joints() const;
+
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
 
@@ -75,6 +82,7 @@ class FusionGroups {
     // For refusals.
     NotFused why = NotFused::kFused;
     uint32_t blocker = kNone;
+    uint32_t joined = kNone;  // the common user it was first put into one group with
   };
   struct Edge {
     uint32_t user;
@@ -97,6 +105,8 @@ class FusionGroups {
   bool path_allows(uint32_t node, uint32_t sink, Allowed allowed);
   void merge(uint32_t node, uint32_t sink);
   bool mark(uint32_t node);
+  std::string name_of(uint32_t node) const;
+  std::string blocked_text(uint32_t at) const;
 
   FusionOptions options_;
   PointerMap<uint32_t> index_;

@@ -9,6 +9,7 @@
 
 #include "baton/codegen/evaluator.h"
 #include "baton/driver/build.h"
+#include "baton/driver/origin_report.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/load_model.h"
 #include "baton/driver/pipeline.h"
@@ -50,7 +51,7 @@ std::string table_of(const char* model_name, int opt_level) {
     if (!node.origins.causes().empty()) table << " made for" << list_text(node.origins.causes());
     table << "\n";
   }
-  const auto origins = nlohmann::json::parse(origins_json(optimized->origins(), plan, {}));
+  const auto origins = nlohmann::json::parse(origins_json(optimized->origins(), plan, {}, FusionLog()));
   table << "# folded into constants that these nodes read, or retired\n";
   for (const auto& row : origins["operators"]) {
     const std::string name = row["op"].get<std::string>() + "@" + std::to_string(row["line"].get<int>());

@@ -2,6 +2,8 @@
 import math
 import warnings
 
+from ..._load import core
+from ..._origins import Origins
 from ...registry import get_global_func
 from ...runtime.module import BuiltSource, FactoryModule
 from ...runtime.types import DataType
@@ -38,12 +40,25 @@ class ExecutorFactoryModule:
         self.ir_mod, self.target, self.executor = ir_mod, target, executor
         self.module, self.lib = libmod, FactoryModule(libmod._source, libmod_name, "llvm")  # pylint: disable=protected-access
         self.libmod_name, self.params, self.function_metadata = libmod_name, params, function_metadata
-        self.iter_cnt = 0
+        self.iter_cnt, self._origins = 0, None
 
     @property
     def result(self):
         """What core.build returned."""
         return self.module.result
+
+    @property
+    def origins(self):
+        """Every operator of `ir_mod`, a list of dicts with lookups both ways: `of_kernel(name)`, `of_node(id)`, `of(call)`,
+        `nodes_of(operator)`, `kernels_of(operator)`."""
+        if self._origins is None:
+            self._origins = Origins(self.result)
+        return self._origins
+
+    @property
+    def fused_mod(self):
+        """The module as it was lowered, an IRModule: `main` calls kernels, functions named as in graph.json."""
+        return core.fused_mod(self.result)
 
     def get_executor_config(self):
         """What the executor is made from: graph.json, or None."""
@@ -129,6 +144,9 @@ class _Metadata(dict):
     def __init__(self, functions, target):
         super().__init__(functions)
         self._target = target
+
+    def __iter__(self):  # else dict(self) would copy the functions as they are
+        return super().__iter__()
 
     def __getitem__(self, name):
         found = super().__getitem__(name)

@@ -1,0 +1,62 @@
+"""Which operators of the program, as it was given, a kernel computes, and which kernels an operator went into."""
+import json
+
+from ._built import built_of
+from ._load import core
+
+
+class Origins(list):
+    """Every operator of the program that relay.build was given, in its order, a dict each.
+
+    `id` (the index here), `op`, `name` ("%12"), `line`, `column`, `text` (the line), `source`, `attrs` (those not at their
+    default), `type`, `inputs` (ids of the operators whose results it reads), `input_types`, `nodes` (of graph.json, that
+    compute it), `folded_into` (nodes that read a constant it went into), `fused_with` (ids of the other operators of its
+    nodes), `fused` and `not_fused` (why it shares a kernel with what uses its result, or why not), `retired` (pass and
+    reason, or None).
+    """
+
+    def __init__(self, built):
+        self._built, self._map = built, core.operator_map(built)
+        super().__init__(json.loads(self._map.json()))
+
+    def _id(self, operator):
+        if isinstance(operator, dict):
+            return operator["id"]
+        if isinstance(operator, int):
+            return operator
+        ids = core.operator_ids(self._built, operator)
+        if len(ids) > 1:
+            raise ValueError(f"it stands for the operators {ids}: ask for one of them")
+        return ids[0]
+
+    def of(self, expr):
+        """The operators that an expression stands for: one for a call of the program as it was given.
+
+        Raises TVMError for what is no operator, or none of this program.
+        """
+        return [self[each] for each in core.operator_ids(self._built, expr)]
+
+    def of_kernel(self, name):
+        """The operators that the kernel of that func_name computes, over all nodes that call it; without such a kernel, those
+        of the node of that name. Raises UsageError, a ValueError, for an unknown name."""
+        return [self[each] for each in self._map.of_kernel(name)]
+
+    def of_node(self, node):
+        """The operators that a node of graph.json computes, by its number or name. Raises UsageError, a ValueError."""
+        return [self[each] for each in self._map.of_node(str(node))]
+
+    def nodes_of(self, operator):
+        """Numbers of the nodes of graph.json that compute `operator`: an id, a dict of this list, or a call."""
+        return self._map.nodes_of(self._id(operator))
+
+    def kernels_of(self, operator):
+        """Names of the nodes of graph.json that compute `operator`: an id, a dict of this list, or a call."""
+        return self._map.kernels_of(self._id(operator))
+
+
+def origins(lib):
+    """The operators of the program that relay.build was given for `lib`, an Origins list: see `lib.origins`."""
+    built = built_of(lib)
+    if built is None:
+        raise TypeError(f"origins: what relay.build returned is expected, not a {type(lib).__name__}")
+    return Origins(built)

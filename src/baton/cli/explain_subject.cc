@@ -1,0 +1,127 @@
+#include "baton/cli/explain_subject.h"
+
+#include <nlohmann/json.hpp>
+
+#include "baton/codegen/compile.h"
+#include "baton/driver/initialize.h"
+#include "baton/driver/origin_report.h"
+#include "baton/driver/regions.h"
+#include "baton/pass/pass.h"
+#include "baton/pass/trace.h"
+#include "baton/support/version.h"
+#include "baton/text/origin_label.h"
+#include "baton/text/printer.h"
+
+namespace baton::cli {
+
+namespace {
+
+Subject from_artifact(const std::string& path) {
+  Subject subject;
+  subject.name = path;
+  subject.artifact = require(Artifact::open(path));
+  try {
+    subject.map = OperatorMap::read(subject.artifact->text(section::kPlan), subject.artifact->text(section::kOrigins));
+    const auto meta = nlohmann::json::parse(subject.artifact->text(section::kMeta));
+    subject.version = meta.at("version");
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(path + ": its meta.json cannot be read, so it was built by another version or changed; build it again (" + error.what() + ")");
+  } catch (const Error& error) {
+    throw Error(path + ": " + error.what());
+  }
+  return subject;
+}
+
+std::vector<std::vector<Step>> steps_of(const PassTrace& trace, const OriginTable& origins) {
+  std::vector<std::vector<Step>> steps(origins.size());
+  for (const PassStep& step : trace.steps())
+    for (const OriginChange& change : step.changes) {
+      const std::string text = change_text(change);
+      for (const auto& origin : change.origins)
+        if (const auto id = origins.find(origin.get())) steps[index(*id)].push_back({step.pass, text});
+    }
+  return steps;
+}
+
+Subject from_model(const ModelFlags& flags) {
+  Subject subject;
+  const LoadedModel model = load_model(flags.model);
+  subject.name = model.name;
+  subject.version = version();
+  const auto source = source_graph(*model.module);
+  const auto trace = std::make_shared<PassTrace>();
+  const auto context = std::make_shared<PassContext>();
+  context->opt_level = flags.opt_level;
+  context->instruments = {trace};
+  const FusionLog fusion;
+  {
+    const PassContextScope scope(context);
+    subject.optimized = optimize_to_build(model.module, load_params(model, flags.params, flags.inputs));
+  }
+  subject.plan = make_plan(subject.optimized);
+  subject.map = OperatorMap::read(subject.plan.graph_json, origins_json(subject.optimized->origins(), subject.plan, source, fusion),
+                                  &subject.optimized->origins());
+  subject.steps = steps_of(*trace, subject.optimized->origins());
+  return subject;
+}
+
+std::string relay_text(const Function& function) {
+  PrintOptions options;
+  options.version = false;
+  options.types = false;
+  options.spans = false;
+  options.origins = true;
+  options.origin_name = [](const Origin& origin) {
+    const std::string name = origin_name(origin);
+    return name.empty() ? origin.op() : name;
+  };
+  options.metadata = PrintOptions::Metadata::kNone;
+  // What passes note in the attributes is for programs.
+  const Function bare = make_function(function->params(), function->body(), function->ret_type(), {{"Primitive", 1}},
+                                      NodeInfo(OriginSet::none()));
+  std::string text = print(Expr(bare), options);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+std::optional<KernelRequest> Subject::request(uint32_t node) const {
+  std::optional<KernelRequest> request;
+  if (artifact || map.kernel_node(node).kind != PlanNode::Kind::kKernel) return request;
+  request.emplace().function = without_region(plan.nodes[node].function);
+  return request;
+}
+
+KernelFacts Subject::facts(uint32_t node) const {
+  KernelFacts facts;
+  if (!artifact && plan.nodes[node].function) facts.relay = relay_text(plan.nodes[node].function);
+  if (const auto wanted = request(node)) {
+    const InterruptScope interrupt;
+    CompileOptions options;
+    options.interrupt = interrupt.flag();
+    const KernelRef kernel = compile_kernels({&*wanted, 1}, options)[0];
+    facts.template_name = kernel->template_name;
+    facts.params.assign(kernel->params.begin(), kernel->params.end());
+    facts.skipped = kernel->skipped;
+    facts.flops = kernel->facts.flops;
+    facts.bytes = kernel->facts.bytes;
+  } else if (artifact) {
+    const auto meta = nlohmann::ordered_json::parse(artifact->text(section::kMeta));
+    for (const auto& kernel : meta.at("kernels")) {
+      if (kernel.at("func_name") != map.kernel_node(node).func_name) continue;
+      facts.template_name = kernel.at("template");
+      for (const auto& [name, value] : kernel.at("params").items()) facts.params.emplace_back(name, value);
+      facts.flops = kernel.at("flops");
+      facts.bytes = kernel.at("bytes");
+    }
+  }
+  return facts;
+}
+
+Subject load_subject(const ModelFlags& flags) {
+  initialize();
+  return flags.model.ends_with(".baton") ? from_artifact(flags.model) : from_model(flags);
+}
+
+}  // namespace baton::cli

@@ -1,0 +1,262 @@
+#include "baton/cli/explain_text.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+
+namespace baton::cli {
+
+namespace {
+
+constexpr size_t kShown = 160;
+
+std::string trimmed(std::string_view line) {
+  while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
+  return std::string(line.substr(0, kShown)) + (line.size() > kShown ? " ..." : "");
+}
+
+std::string joined(const std::vector<std::string>& parts, const char* between = ", ") {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : between) + part;
+  return text;
+}
+
+std::string indented(const std::string& text, const std::string& indent) {
+  std::string result = indent;
+  for (const char c : text) {
+    result += c;
+    if (c == '\n') result += indent;
+  }
+  return result;
+}
+
+/// The fewest digits that mean the same: attributes are written as 32-bit floats.
+std::string number_text(double value) {
+  char text[40];
+  for (int digits = 1; digits <= 17; ++digits) {
+    std::snprintf(text, sizeof text, "%.*g", digits, value);
+    const double read = std::strtod(text, nullptr);
+    if (read == value || (digits < 10 && static_cast<double>(static_cast<float>(read)) == value)) break;
+  }
+  return text;
+}
+
+/// As Relay writes it.
+std::string value_text(const nlohmann::ordered_json& value) {
+  if (value.is_number_float()) return number_text(value.get<double>());
+  if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
+  if (value.is_null()) return "None";
+  if (!value.is_array()) return value.dump();
+  std::vector<std::string> items;
+  for (const auto& item : value) items.push_back(value_text(item));
+  return "[" + joined(items) + "]";
+}
+
+std::string attrs_text(const OperatorEntry& entry) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : entry.attrs.items()) parts.push_back(name + "=" + value_text(value));
+  return joined(parts);
+}
+
+std::string labels(const OperatorMap& map, const std::vector<uint32_t>& ids) {
+  constexpr size_t kMost = 12;
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < std::min(kMost, ids.size()); ++i) parts.push_back(map.at(ids[i]).label());
+  return joined(parts) + (ids.size() > kMost ? " and " + std::to_string(ids.size() - kMost) + " more" : "");
+}
+
+std::string names_of(const OperatorMap& map, const std::vector<uint32_t>& nodes) {
+  std::vector<std::string> names;
+  for (const uint32_t node : nodes) {
+    const std::string& name = map.plan().nodes[node].name;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return joined(names);
+}
+
+/// "Tensor[(1, 8), float32]" as "(1, 8)" with its element type in `dtypes`; other types as they are.
+std::string short_type(const std::string& type, std::set<std::string>& dtypes) {
+  constexpr std::string_view kTensor = "Tensor[(";
+  std::string text;
+  for (size_t at = 0; at < type.size();) {
+    const size_t close = type.find("), ", at), end = type.find(']', at);
+    if (type.compare(at, kTensor.size(), kTensor) != 0 || close == std::string::npos || end == std::string::npos || end < close) {
+      text += type[at++];
+      continue;
+    }
+    text += type.substr(at + kTensor.size() - 1, close + 1 - (at + kTensor.size() - 1));
+    dtypes.insert(type.substr(close + 3, end - close - 3));
+    at = end + 1;
+  }
+  if (text == type) dtypes.insert(type);  // nothing that is shown shorter
+  return text;
+}
+
+/// "(1, 64), (10, 64) -> (1, 10) float32" where all are tensors of one element type.
+std::string types_text(const OperatorEntry& entry) {
+  std::set<std::string> dtypes;
+  std::vector<std::string> inputs;
+  for (const std::string& type : entry.input_types) inputs.push_back(short_type(type, dtypes));
+  const std::string result = short_type(entry.type.empty() ? "?" : entry.type, dtypes);
+  if (dtypes.size() == 1) return joined(inputs) + (inputs.empty() ? "-> " : " -> ") + result + " " + *dtypes.begin();
+  return joined(entry.input_types) + (inputs.empty() ? "-> " : " -> ") + (entry.type.empty() ? "?" : entry.type);
+}
+
+/// "nodes 3, 5".
+std::string node_list(const std::vector<uint32_t>& nodes) {
+  std::string text = nodes.size() == 1 ? "node " : "nodes ";
+  for (size_t i = 0; i < nodes.size(); ++i) text += (i ? ", " : "") + std::to_string(nodes[i]);
+  return text;
+}
+
+std::string end_of(const Subject& subject, const OperatorEntry& entry) {
+  std::vector<std::string> parts;
+  if (!entry.nodes.empty()) parts.push_back("computed by " + names_of(subject.map, entry.nodes));
+  if (!entry.folded_into.empty()) parts.push_back("folded into a constant of " + names_of(subject.map, entry.folded_into));
+  if (!entry.retired_by.empty()) parts.push_back("retired by " + entry.retired_by + ": " + entry.retired_why);
+  return parts.empty() ? "part of the result only" : joined(parts, "; ");
+}
+
+std::string steps_text(const Subject& subject, uint32_t id) {
+  if (subject.artifact) return "  (an artifact does not know which passes led to it: explain the model it was built from)\n";
+  std::string text;
+  for (const Step& step : subject.steps[id]) text += "  " + step.pass + "\n    " + step.change + "\n";
+  return text;
+}
+
+// ---- A kernel.
+
+std::string amount(double value, const char* unit) {
+  const char* scale[] = {"", "k", "M", "G", "T"};
+  size_t at = 0;
+  for (; value >= 1000 && at < 4; ++at) value /= 1000;
+  char text[64];
+  std::snprintf(text, sizeof text, value >= 100 || at == 0 ? "%.0f %s%s" : "%.3g %s%s", value, scale[at], unit);
+  return text;
+}
+
+std::string rows_text(const Subject& subject, uint32_t node) {
+  const std::vector<uint32_t>& ids = subject.map.kernel_node(node).origins;
+  size_t width = 0;
+  for (const uint32_t id : ids) width = std::max(width, subject.map.at(id).label().size());
+  std::string text;
+  for (const uint32_t id : ids) {
+    const OperatorEntry& entry = subject.map.at(id);
+    std::string label = entry.label();
+    label.resize(width, ' ');
+    text += "    " + label;
+    if (entry.line > 0) text += "  line " + std::to_string(entry.line);
+    if (!entry.source.empty()) text += "  " + entry.source;
+    if (const std::string attrs = attrs_text(entry); !attrs.empty()) text += "  " + attrs;
+    text += "\n      " + types_text(entry) + "\n";
+    std::vector<uint32_t> others;
+    for (const uint32_t other : entry.nodes)
+      if (other != node) others.push_back(other);
+    if (!entry.folded_into.empty()) text += "      partly computed at compile time, into constants of " + node_list(entry.folded_into) + "\n";
+    if (!others.empty()) text += "      partly computed by " + node_list(others) + "\n";
+  }
+  return text;
+}
+
+std::string node_text(const Subject& subject, uint32_t id) {
+  const PlanNode& node = subject.map.kernel_node(id);
+  std::vector<uint32_t> made;
+  std::vector<std::string> reads;
+  for (const uint32_t input : subject.map.inputs_of(id)) {
+    const PlanNode& source = subject.map.plan().nodes[input];
+    if (source.kind == PlanNode::Kind::kInput) reads.push_back(source.name);
+    else made.push_back(input);
+  }
+  if (!made.empty()) reads.insert(reads.begin(), node_list(made));
+  const std::vector<uint32_t> readers = subject.map.readers_of(id);
+  std::string text = "  node " + std::to_string(id) + (node.name == node.func_name ? "" : " " + node.name) + "\n    reads ";
+  text += (reads.empty() ? "nothing" : joined(reads)) + "; " + (readers.empty() ? "its result is the model's" : "read by " + node_list(readers)) + "\n";
+  text += rows_text(subject, id);
+  if (!node.made_for.empty()) text += "    made for " + labels(subject.map, node.made_for) + ": " + node.reason + "\n";
+  return text;
+}
+
+/// Of all nodes at once: equal kernels were fused for equal reasons, mostly.
+std::string fusion_text(const Subject& subject, const std::vector<uint32_t>& nodes) {
+  std::vector<std::pair<std::string, std::vector<uint32_t>>> together, ends;
+  const auto add = [](auto& list, const std::string& why, uint32_t id) {
+    auto at = std::find_if(list.begin(), list.end(), [&](const auto& each) { return each.first == why; });
+    if (at == list.end()) at = list.insert(list.end(), {why, {}});
+    at->second.push_back(id);
+  };
+  for (const uint32_t id : subject.map.operators_of(nodes)) {
+    const OperatorEntry& entry = subject.map.at(id);
+    if (!entry.fused.empty()) add(together, entry.fused, id);
+    if (!entry.not_fused.empty()) add(ends, entry.not_fused, id);
+  }
+  std::string text;
+  for (const auto& [why, ids] : together) text += "    " + labels(subject.map, ids) + ": " + why + "\n";
+  for (const auto& [why, ids] : ends) text += "    ends with " + labels(subject.map, ids) + ": " + why + "\n";
+  return text.empty() ? "" : "  fused\n" + text;
+}
+
+/// One line per reason.
+std::string skipped_text(const std::vector<std::string>& skipped) {
+  std::vector<std::pair<std::string, std::string>> reasons;
+  for (const std::string& each : skipped) {
+    const size_t colon = std::min(each.find(": "), each.size());
+    const std::string name = each.substr(0, colon), why = each.substr(colon);
+    const auto at = std::find_if(reasons.begin(), reasons.end(), [&](const auto& reason) { return reason.first == why; });
+    if (at == reasons.end()) reasons.emplace_back(why, name);
+    else at->second += ", " + name;
+  }
+  std::string text;
+  for (const auto& [why, names] : reasons) text += "    not " + names + why + "\n";
+  return text;
+}
+
+std::string code_text(const Subject& subject, const KernelFacts& facts) {
+  if (facts.template_name.empty()) return "  code\n    none: the result is its input under another shape\n";
+  std::vector<std::string> params;
+  for (const auto& [name, value] : facts.params) params.push_back(name + "=" + std::to_string(value));
+  std::string text = "  code\n    template " + facts.template_name + (params.empty() ? "" : ": " + joined(params)) + "\n";
+  text += skipped_text(facts.skipped.value_or(std::vector<std::string>()));
+  if (subject.artifact) text += "    (an artifact does not keep why other templates were not taken, nor the Relay of its kernels)\n";
+  if (!facts.flops || !facts.bytes) return text;
+  text += "    " + amount(*facts.flops, "FLOP") + ", " + amount(*facts.bytes, "B") + " moved at least";
+  char intensity[64] = "";
+  if (*facts.bytes > 0) std::snprintf(intensity, sizeof intensity, ": %.3g FLOP/B", *facts.flops / *facts.bytes);
+  return text + intensity + "\n";
+}
+
+}  // namespace
+
+std::string summary_line(const Subject& subject, uint32_t id) {
+  const OperatorEntry& entry = subject.map.at(id);
+  return entry.label() + ": " + end_of(subject, entry) + "\n";
+}
+
+std::string operator_section(const Subject& subject, uint32_t id) {
+  const OperatorEntry& entry = subject.map.at(id);
+  std::string text = entry.label();
+  if (entry.line > 0) text += ", line " + std::to_string(entry.line);
+  if (!entry.source.empty()) text += ", " + entry.source;
+  text += "\n";
+  const std::string attrs = attrs_text(entry);
+  if (!entry.text.empty()) text += "  " + trimmed(entry.text) + "\n";
+  else if (!attrs.empty()) text += "  " + attrs + "\n";
+  text += "  types: " + types_text(entry) + "\n";
+  if (!entry.inputs.empty()) text += "  reads " + labels(subject.map, entry.inputs) + "\n";
+  text += steps_text(subject, id);
+  if (!entry.fused_with.empty()) text += "  fused with " + labels(subject.map, entry.fused_with) + (entry.fused.empty() ? "" : ": " + entry.fused) + "\n";
+  if (!entry.not_fused.empty()) text += "  not fused with what uses its result: " + entry.not_fused + "\n";
+  return text + "  in the end " + end_of(subject, entry) + "\n";
+}
+
+std::string kernel_section(const Subject& subject, const std::vector<uint32_t>& nodes) {
+  const PlanNode& first = subject.map.kernel_node(nodes.front());
+  std::string text = (first.kind == PlanNode::Kind::kNop ? first.name : first.func_name) + "\n";
+  for (const uint32_t node : nodes) text += node_text(subject, node);
+  const KernelFacts facts = subject.facts(nodes.front());
+  text += fusion_text(subject, nodes) + code_text(subject, facts);
+  if (!facts.relay.empty()) text += "  Relay\n" + indented(facts.relay, "    ") + "\n";
+  return text;
+}
+
+}  // namespace baton::cli

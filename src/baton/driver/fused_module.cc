@@ -1,0 +1,39 @@
+#include "baton/driver/fused_module.h"
+
+#include <map>
+#include <unordered_set>
+
+#include "baton/ir/op.h"
+#include "baton/pass/rewriter.h"
+#include "baton/transform/infer_type.h"
+#include "baton/transform/merge_origins.h"
+
+namespace baton {
+
+IRModule fused_module(const IRModule& optimized, const GraphPlan& plan) {
+  const Function main = optimized->find("main");
+  IRModule fused = optimized->copy();
+  for (const auto& [name, function] : optimized->functions())
+    if (name != "main") fused->remove(name);
+  // The functions that calls in main write out; those that they call by name come the same way.
+  std::map<int, std::vector<Expr>> calls;
+  std::unordered_set<const ExprNode*> seen;
+  std::unordered_map<const ExprNode*, Expr> names;
+  const auto call = [&](const ExprNode* callee, const PlannedNode& node) {
+    names.emplace(callee, Expr(fused->global_var(plan.kernels[static_cast<size_t>(node.kernel)].func_name)));
+    if (seen.insert(node.function.get()).second) calls[node.kernel].push_back(Expr(node.function));
+  };
+  for (const PlannedNode& node : plan.nodes)
+    if (node.function) call(node.function.get(), node);
+  for (const auto& [name, function] : optimized->functions())
+    for (const PlannedNode& node : plan.nodes)
+      if (node.function == function) call(optimized->global_var(name).get(), node);
+  for (const auto& [kernel, functions] : calls) {
+    const Expr merged = functions.size() == 1 ? functions[0] : merge_origins(functions[0], functions);
+    fused->set(plan.kernels[static_cast<size_t>(kernel)].func_name, as_ref<FunctionNode>(merged));
+  }
+  fused->replace("main", as_ref<FunctionNode>(substitute(Expr(main), names)));
+  return infer_types(fused);
+}
+
+}  // namespace baton
