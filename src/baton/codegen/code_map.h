@@ -5,13 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "baton/codegen/code_shape.h"
 #include "baton/codegen/kernel.h"
 #include "baton/codegen/kernel_cache.h"
 #include "baton/support/base/status.h"
 #include "baton/target/machine.h"
 
 namespace baton {
+
+struct KernelListing;
 
 /// What a stretch of a kernel's code computes. Blocks are indices into kernel_blocks(function).
 struct CodePlace {

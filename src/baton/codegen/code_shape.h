@@ -12,7 +12,7 @@ namespace baton {
 
 /// Where Halide begins a basic block.
 struct CodeSegment {
-  std::string name;  ///< "entry", or as in a label: "for_baton_k..._b0_nn_conv2d__pad$1.s0.y", "end_for_...", "consume_..."
+  std::string name;  ///< "entry", or as in a label: "3_for_baton_k..._b0_nn_conv2d__pad$1.s0.y", "3_end_for_..."
   HeldStage own;     ///< the stage it stands in
   std::vector<HeldStage> stores;  ///< the stages that values are stored to here, in order
 };

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "baton/codegen/background.h"
+#include "baton/codegen/code_maps.h"
 #include "baton/codegen/compile.h"
 #include "baton/codegen/debug_lines.h"
 #include "baton/codegen/link.h"

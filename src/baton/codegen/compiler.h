@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "baton/codegen/code_map.h"
 #include "baton/codegen/kernel.h"
 #include "baton/codegen/kernel_cache.h"
 #include "baton/pass/interrupt.h"
@@ -32,10 +31,6 @@ struct CompileOptions {
 /// One kernel per request, in order; requests with the same key share one. The first request that fails
 /// decides what is thrown.
 std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests,
-                                       const CompileOptions& options = {});
-
-/// The maps of kernels that were compiled from these requests, in order: many at once. The first failure.
-Result<std::vector<CodeMap>> code_maps(std::span<const KernelRequest> requests, std::span<const KernelRef> kernels,
                                        const CompileOptions& options = {});
 
 /// Kernels under the names that a plan calls them by.

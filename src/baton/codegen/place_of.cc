@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
 #include <set>
 
 namespace baton {
@@ -18,8 +17,7 @@ std::string uncounted(const std::string& name) {
 }
 
 /// The segment that a block is named after, or -1. LLVM appends words: ".preheader", ".loopexit".
-int segment_of(const std::string& block, const std::vector<CodeSegment>& segments) {
-  const std::string name = uncounted(block);
+int segment_of(const std::string& name, const std::vector<CodeSegment>& segments) {
   int best = -1;
   for (size_t i = 0; i < segments.size(); ++i) {
     const std::string& candidate = segments[i].name;
@@ -33,54 +31,44 @@ int segment_of(const std::string& block, const std::vector<CodeSegment>& segment
 struct Content {
   HeldStage main;
   std::vector<HeldStage> others;
-  bool stores = false;
 };
-
-void add_other(Content& content, const HeldStage& stage) {
-  if (stage == content.main || stage.block < 0) return;
-  if (std::find(content.others.begin(), content.others.end(), stage) == content.others.end()) content.others.push_back(stage);
-}
 
 class Places {
  public:
-  Places(const FunctionShape& shape, const AssemblyFunction& function) : segments_(shape.segments) {
+  Places(const FunctionShape& shape, const AssemblyFunction& function) : segments_(shape.segments), present_(segments_.size()) {
     for (const AssemblyBlock& block : function.blocks)
-      if (const int at = segment_of(block.name, segments_); at >= 0) present_.insert(segments_[at].name);
+      if (const int at = segment_of(block.name, segments_); at >= 0) present_[at] = true;
     // A loop that is there has an end, even where the block behind it lost its name.
-    for (const std::string& name : std::set<std::string>(present_))
-      if (name.starts_with("for_")) present_.insert("end_" + name);
     for (size_t i = 0; i < segments_.size(); ++i)
-      if (present_.count(segments_[i].name)) merge(contents_[segments_[i].name], content(i));
+      if (const int end = end_of(i); present_[i] && end >= 0) present_[end] = true;
   }
 
-  const Content* at(const std::string& segment) const {
-    const auto found = contents_.find(segment);
-    return found == contents_.end() ? nullptr : &found->second;
+  /// The segment behind a loop's; -1 when it is no loop's.
+  int end_of(size_t segment) const {
+    const std::string& name = segments_[segment].name;
+    const size_t at = name.find("_for_");
+    if (at == std::string::npos || !is_digit(name[at - 1])) return -1;
+    const std::string end = name.substr(0, at) + "_end" + name.substr(at);
+    for (size_t i = segment + 1; i < segments_.size(); ++i)
+      if (segments_[i].name == end) return static_cast<int>(i);
+    return -1;
   }
 
- private:
   Content content(size_t first) const {
     std::vector<HeldStage> stores = segments_[first].stores;
-    const bool own = !stores.empty();
-    for (size_t i = first + 1; i < segments_.size() && !present_.count(segments_[i].name); ++i)
+    for (size_t i = first + 1; i < segments_.size() && !present_[i]; ++i)
       stores.insert(stores.end(), segments_[i].stores.begin(), segments_[i].stores.end());
-    // Where the segment itself stores nothing (the end of a loop, say), its code is what follows.
-    Content out{stores.empty() || own ? segments_[first].own : stores.back(), {}, !stores.empty()};
-    for (const HeldStage& stage : stores) add_other(out, stage);
+    // Results are stored last, by the stage around the others. A block that stores nothing counts or branches.
+    Content out{stores.empty() ? segments_[first].own : stores.back(), {}};
+    for (const HeldStage& stage : stores)
+      if (!(stage == out.main) && stage.block >= 0 && std::find(out.others.begin(), out.others.end(), stage) == out.others.end())
+        out.others.push_back(stage);
     return out;
   }
 
-  // The same loop may stand in a function several times: Halide splits off first and last rounds.
-  static void merge(Content& into, Content next) {
-    if (into.main.block < 0 || (!into.stores && next.stores)) std::swap(into, next);
-    if (next.main.block < 0 && next.others.empty()) return;
-    add_other(into, next.main);
-    for (const HeldStage& stage : next.others) add_other(into, stage);
-  }
-
+ private:
   const std::vector<CodeSegment>& segments_;
-  std::set<std::string> present_;
-  std::map<std::string, Content> contents_;
+  std::vector<bool> present_;
 };
 
 CodePlace place_of(const Content& content, const KernelShape& shape) {
@@ -104,25 +92,17 @@ std::vector<CodePlace> places_of(const AssemblyFunction& function, const KernelS
                                   [&](const FunctionShape& each) { return each.symbol == function.symbol; });
   if (known == shape.functions.end()) return std::vector<CodePlace>(function.blocks.size());
   const Places places(*known, function);
-  const Content* entry = places.at("entry");
-  const Content outside;
   std::vector<CodePlace> result;
-  const Content* last = entry ? entry : &outside;
-  std::string last_segment = "entry";
+  size_t last = 0;  // the segment "entry"
   int depth = 0;
   for (const AssemblyBlock& block : function.blocks) {
     const int segment = segment_of(block.name, known->segments);
-    if (segment >= 0) {
-      last_segment = known->segments[segment].name;
-      if (const Content* here = places.at(last_segment)) last = here;
-    } else if (block.depth < depth && last_segment.starts_with("for_")) {
-      last_segment = "end_" + last_segment;
-      if (const Content* behind = places.at(last_segment)) last = behind;
-    } else if (block.depth == 0 && !block.name.empty()) {
-      last = entry ? entry : &outside;  // "destructor_block", "call_destructor.exit"
-    }
+    const int end = places.end_of(last);
+    if (segment >= 0) last = static_cast<size_t>(segment);
+    else if (block.depth == 0 && !block.name.empty()) last = 0;  // "destructor_block", "call_destructor.exit"
+    else if (block.depth < depth && end >= 0) last = static_cast<size_t>(end);
     depth = block.depth;
-    result.push_back(place_of(*last, shape));
+    result.push_back(place_of(places.content(last), shape));
   }
   return result;
 }

@@ -23,9 +23,14 @@ struct StageOrder {
 };
 using StageSets = std::map<HeldStage, std::set<int>, StageOrder>;
 
-std::string label_of(const std::string& kind, std::string name) {
+/// How many loops and how many producers and consumers came before: Halide numbers the blocks of a module by these.
+struct Counts {
+  int loops = 0, others = 0;
+};
+
+std::string label_of(int number, const std::string& kind, std::string name) {
   std::replace(name.begin(), name.end(), ' ', '_');
-  return kind + name;
+  return std::to_string(number) + kind + name;
 }
 
 /// Which stages have code of their own.
@@ -48,8 +53,8 @@ class Realized final : public hi::IRVisitor {
 /// as for marks with KernelVariant::within (the maximum and the sum of a softmax are stages).
 class Walk final : public hi::IRVisitor {
  public:
-  Walk(const std::string& prefix, HeldStage base, std::map<HeldStage, HeldStage, StageOrder>& joined)
-      : prefix_(prefix), joined_(joined), stack_{std::move(base)} {
+  Walk(const std::string& prefix, HeldStage base, Counts& counts, std::map<HeldStage, HeldStage, StageOrder>& joined)
+      : prefix_(prefix), counts_(counts), joined_(joined), stack_{std::move(base)} {
     begin("entry");
   }
   std::vector<CodeSegment> segments;
@@ -64,8 +69,9 @@ class Walk final : public hi::IRVisitor {
   }
 
   void visit(const hi::ProducerConsumer* node) override {
+    const int number = ++counts_.others;
     if (!node->is_producer) {
-      begin(label_of("consume_", node->name));
+      begin(label_of(number, "_consume_", node->name));
       node->body.accept(this);
       return;
     }
@@ -74,16 +80,17 @@ class Walk final : public hi::IRVisitor {
     const bool own = made.block < 0 || (made.block == stack_.back().block && (made == stack_.back() || around > 1));
     if (own && made.block >= 0) joined_[made] = stack_.back();
     stack_.push_back(own ? stack_.back() : made);
-    begin(label_of("produce_", node->name));
+    begin(label_of(number, "_produce_", node->name));
     node->body.accept(this);
     stack_.pop_back();
   }
 
   void visit(const hi::For* node) override {
     if (node->for_type == hi::ForType::Parallel) return IRVisitor::visit(node);
-    begin(label_of("for_", node->name));
+    const int number = ++counts_.loops;
+    begin(label_of(number, "_for_", node->name));
     node->body.accept(this);
-    begin(label_of("end_for_", node->name));
+    begin(label_of(number, "_end_for_", node->name));
   }
 
   void visit(const hi::Store* node) override {
@@ -92,6 +99,7 @@ class Walk final : public hi::IRVisitor {
   }
 
   const std::string& prefix_;
+  Counts& counts_;
   std::map<HeldStage, HeldStage, StageOrder>& joined_;
   std::vector<HeldStage> stack_;
 };
@@ -127,9 +135,10 @@ KernelShape shape_of(const Halide::Module& module, const std::vector<Halide::Fun
   for (const hi::LoweredFunc& function : module.functions()) function.body.accept(&realized);
 
   KernelShape shape;
+  Counts counts;
   std::map<HeldStage, HeldStage, StageOrder> joined;
   for (const hi::LoweredFunc& function : module.functions()) {
-    Walk walk(prefix, base_of(function.name, prefix, realized.sites), joined);
+    Walk walk(prefix, base_of(function.name, prefix, realized.sites), counts, joined);
     function.body.accept(&walk);
     shape.functions.push_back({function.name, std::move(walk.segments)});
   }

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <unordered_map>
 
 #include <nlohmann/json.hpp>
 
+#include "baton/codegen/debug_lines.h"
 #include "baton/codegen/link.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/origin_pack.h"
@@ -17,6 +19,7 @@
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
+#include "baton/runtime/kernel_files.h"
 #include "baton/runtime/plan.h"
 #include "baton/support/version.h"
 #include "baton/transform/infer_type.h"
@@ -49,6 +52,14 @@ void check_interrupt(const BuildOptions& options) {
   if (options.interrupt && *options.interrupt) throw Interrupted("interrupted");
 }
 
+/// The folder that PassContext's config asks lines of Relay in; empty: none are asked for.
+std::string debug_folder() {
+  const PassConfig& config = PassContext::current()->config;
+  const std::string chosen = config.text("baton.debug_dir", "");
+  if (!config.flag("baton.debug_lines", !chosen.empty())) return "";
+  return chosen.empty() ? default_debug_folder() : std::filesystem::absolute(chosen).lexically_normal().string();
+}
+
 void compile(BuildResult& result, const BuildOptions& options) {
   CompileOptions compile_options;
   compile_options.machine = options.machine;
@@ -58,10 +69,14 @@ void compile(BuildResult& result, const BuildOptions& options) {
   if (options.progress)
     compile_options.progress = [&](int done, int total) { options.progress("kernels", done, total); };
   std::vector<KernelRequest> requests;
+  const std::string lines = debug_folder();
+  if (!lines.empty() && find_linker().empty())
+    throw Error("kernels with lines of Relay need an assembler and a linker: install binutils");
   for (const PlannedKernel& planned : result.plan.kernels) {
     if (!planned.called) continue;
     const Function function = without_region(planned.function);
     requests.push_back({function, {}, "", {}});
+    requests.back().variant.debug_lines = lines;
     result.kernels.push_back({planned.func_name, function, requests.back(), nullptr});
   }
   Clock::time_point start = Clock::now();
@@ -84,6 +99,7 @@ void compile(BuildResult& result, const BuildOptions& options) {
       check_interrupt(options);  // Ctrl-C reaches the linker too
       throw;
     }
+    const KernelFilesScope files(lines);
     auto library = KernelLibrary::from_memory(
         {reinterpret_cast<const uint8_t*>(result.kernels_so.data()), result.kernels_so.size()});
     if (!library.ok()) throw Error(library.status().message);

@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "baton/codegen/compile.h"
+#include "baton/codegen/code_maps.h"
 #include "baton/profile/measure.h"
 #include "baton/profile/pc_sampler.h"
 #include "baton/runtime/thread_pool.h"

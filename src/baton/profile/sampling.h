@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "baton/codegen/code_map.h"
 #include "baton/codegen/kernel.h"
 #include "baton/driver/build.h"
 #include "baton/runtime/executor.h"

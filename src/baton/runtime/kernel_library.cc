@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,8 +15,10 @@
 #include <unistd.h>
 
 #include "baton/runtime/allocator.h"
+#include "baton/runtime/kernel_files.h"
 #include "baton/runtime/marks.h"
 #include "baton/runtime/thread_pool.h"
+#include "baton/support/base/checksum.h"
 
 namespace baton {
 namespace {
@@ -35,6 +38,29 @@ Status write_all(int descriptor, std::span<const uint8_t> bytes) {
     bytes = bytes.subspan(static_cast<size_t>(written));
   }
   return Status::success();
+}
+
+/// The bytes as a file of `folder` that is named after them: there already, or written beside and renamed, since a
+/// library may be mapped from it.
+Status keep_file(const std::string& folder, std::span<const uint8_t> bytes, std::string& path) {
+  char name[48];
+  std::snprintf(name, sizeof name, "/kernels-%016llx.so", static_cast<unsigned long long>(checksum64(bytes.data(), bytes.size())));
+  char real[PATH_MAX];
+  if (!realpath(folder.c_str(), real))
+    return Status::io("kernels cannot be kept as files in `" + folder + "`: " + std::strerror(errno));
+  path = std::string(real) + name;
+  struct stat there;
+  if (stat(path.c_str(), &there) == 0 && there.st_size == static_cast<off_t>(bytes.size())) return Status::success();
+  std::string partial = path + "-XXXXXX";
+  const int descriptor = mkostemp(partial.data(), O_CLOEXEC);
+  if (descriptor < 0) return Status::io("kernels cannot be kept as files in `" + folder + "`: " + std::strerror(errno));
+  Status status = write_all(descriptor, bytes);
+  fchmod(descriptor, 0755);
+  close(descriptor);
+  if (status.ok() && rename(partial.c_str(), path.c_str()) != 0)
+    status = Status::io("kernels cannot be kept as `" + path + "`: " + std::strerror(errno));
+  if (!status.ok()) unlink(partial.c_str());
+  return status;
 }
 
 /// The system's loader maps a library as its header says and dies of a bus error where the file is shorter:
@@ -127,6 +153,12 @@ Result<std::shared_ptr<const KernelLibrary>> KernelLibrary::from_bytes(std::span
                                                                        std::string_view shown) {
   std::string path;
   bool remove = false;
+  if (const std::string folder = kernel_files_folder(); !folder.empty()) {
+    if (Status status = keep_file(folder, bytes, path); !status.ok()) return status;
+    const int kept = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (kept < 0) return Status::io("cannot open the kernels `" + path + "`: " + std::strerror(errno));
+    return load(path, shown, kept);
+  }
   int descriptor = memfd_create("baton-kernels", MFD_CLOEXEC);
   if (descriptor >= 0) {
     // The descriptor stays open while the library is loaded: dlopen knows libraries by path, and a second one

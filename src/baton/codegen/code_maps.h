@@ -1,0 +1,15 @@
+#pragma once
+// Code maps of many kernels at once.
+#include <span>
+#include <vector>
+
+#include "baton/codegen/code_map.h"
+#include "baton/codegen/compiler.h"
+
+namespace baton {
+
+/// The maps of kernels that were compiled from these requests, in order. The first failure.
+Result<std::vector<CodeMap>> code_maps(std::span<const KernelRequest> requests, std::span<const KernelRef> kernels,
+                                       const CompileOptions& options = {});
+
+}  // namespace baton
