@@ -145,9 +145,9 @@ class Page:
         self.settle()
 
     def click_on(self, selector):
-        """In the middle of the first element, as a user would: it must be in sight."""
+        """In the middle of the first element, as a user would."""
         place = self.eval(f"""(() => {{ const e = document.querySelector({json.dumps(selector)}); if (!e) return null;
-            const b = e.getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]; }})()""")
+            e.scrollIntoView({{block: "nearest"}}); const b = e.getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]; }})()""")
         if place is None:
             raise BrowserError(f"no element {selector}")
         self.click(*place)
