@@ -11,7 +11,7 @@ from baton._load import core
 @pytest.fixture(scope="session")
 def browser():
     if not page_browser.program():
-        pytest.skip("Chromium is not installed: apt-get install chromium-headless-shell (or chromium), or name one in BATON_CHROMIUM")
+        pytest.skip("Chromium is not installed: apt-get install chromium-headless-shell, or name one in BATON_CHROMIUM")
     with page_browser.Browser() as found:
         yield found
 

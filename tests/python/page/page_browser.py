@@ -3,18 +3,17 @@ import base64
 import fcntl
 import json
 import os
+import pathlib
 import selectors
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tools"))
 
-
-def program():
-    """Where Chromium is, or None."""
-    return os.environ.get("BATON_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+from house.browser import program  # noqa: E402
 
 
 class BrowserError(Exception):
