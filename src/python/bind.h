@@ -27,7 +27,7 @@ void bind_placement(nb::module_& m);    // ir/placement.h, ir/mixed_precision_ru
 void bind_target(nb::module_& m);       // target/current_target.h, transform/layout_config.h
 void bind_gradient(nb::module_& m);    // transform/gradient.h
 void bind_driver(nb::module_& m);      // driver/build.h, driver/pipeline.h
-void bind_profile(nb::module_& m);     // profile/report.h, text/html.h
+void bind_profile(nb::module_& m);     // profile/report.h, profile/files.h, profile/diff.h, text/html.h
 void bind_runtime(nb::module_& m);     // runtime/executor.h, runtime/model.h
 void bind_values(nb::module_& m);      // driver/program.h, driver/values.h
 void bind_workloads(nb::module_& m);   // frontend/workloads

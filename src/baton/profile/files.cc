@@ -81,7 +81,7 @@ ProfileReport load_report(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
-  if (!file || file.bad()) throw Error("`" + path + "` cannot be read: " + std::strerror(errno));
+  if (!file || !text) throw Error("`" + path + "` cannot be read: " + std::strerror(errno));
   return read_report(text.str(), "`" + path + "`");
 }
 
