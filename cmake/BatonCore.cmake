@@ -38,4 +38,16 @@ add_custom_command(
   DEPENDS ${hashed_sources} "${CMAKE_SOURCE_DIR}/cmake/SourceHash.cmake"
   COMMENT "Hashing the sources of the code generator")
 target_sources(baton_core PRIVATE "${source_hash_file}")
+
+# The HTML page of a profile: one text from the files of profile/page/.
+baton_sources(page_sources "*" src/baton/profile/page)
+set(page_file "${CMAKE_BINARY_DIR}/generated/page_template.cc")
+add_custom_command(
+  OUTPUT "${page_file}"
+  COMMAND "${CMAKE_COMMAND}" "-DINPUT=${CMAKE_SOURCE_DIR}/src/baton/profile/page/page.html" "-DOUTPUT=${page_file}" -P
+          "${CMAKE_SOURCE_DIR}/cmake/EmbedPage.cmake"
+  DEPENDS ${page_sources} "${CMAKE_SOURCE_DIR}/cmake/EmbedPage.cmake"
+  COMMENT "Putting the page of a profile together")
+target_sources(baton_core PRIVATE "${page_file}")
+
 install(TARGETS baton_core LIBRARY DESTINATION lib)

@@ -1494,11 +1494,16 @@ class ProfileReport:
     def json(self) -> str:
         """All of it: docs/design/0005-profile-json.md."""
 
+    def page(self) -> str:
+        """One HTML file with everything: graph, tables, roofline, treemap."""
+
     def __str__(self) -> str: ...
 
     def __repr__(self) -> str: ...
 
 def profile(built: BuildResult, inputs: dict, threads: int, repeat: int, seconds: float, inside: bool, inside_ms: float, name: str) -> ProfileReport: ...
+
+def profile_page(report: str, after: str | None = None) -> str: ...
 
 @overload
 def html(node: IRModule) -> str: ...

@@ -33,7 +33,7 @@ def _save(self, path, trace_runs=0):
     Parameters
     ----------
     path : .json (to be read again: ProfileReport.load), .csv and .parquet (three tables: NAME.kernels.csv,
-        NAME.operators.csv, NAME.parts.csv), .trace.json (Perfetto), .explorer.json (Model Explorer), .txt (the table)
+        NAME.operators.csv, NAME.parts.csv), .html (one page), .trace.json (Perfetto), .explorer.json (Model Explorer), .txt (the table)
     trace_runs : measured runs in a .trace.json, beside the one that is laid out from medians
 
     Returns the paths that were written; each appears whole or not at all. Raises TVMError for another ending or a path that

@@ -1,6 +1,7 @@
 // Measuring a build, and what is shown in notebooks.
 #include <sstream>
 
+#include "baton/profile/page.h"
 #include "baton/profile/report_json.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
@@ -68,6 +69,12 @@ std::string table(const Report& self) {
   return out.str();
 }
 
+/// From what `baton profile --json` printed; with two, their difference.
+std::string page_of(const std::string& report, const std::optional<std::string>& after) {
+  const ProfileReport first = read_report(report, "the profile");
+  return after ? page(first, read_report(*after, "the second profile")) : page(first);
+}
+
 }  // namespace
 
 void bind_profile(nb::module_& m) {
@@ -76,11 +83,13 @@ void bind_profile(nb::module_& m) {
   report.def_prop_ro("end_to_end_us", [](const Report& r) { return r.report.end_to_end_us; }, "median of whole runs")
       .def_prop_ro("sum_us", [](const Report& r) { return r.report.sum_us; }, "sum of the kernels' medians")
       .def("json", [](const Report& r) { return to_json(r.report).dump(); }, "All of it: docs/design/0005-profile-json.md.")
+      .def("page", [](const Report& r) { return page(r.report); }, "One HTML file with everything: graph, tables, roofline, treemap.")
       .def("__str__", &table)
       .def("__repr__", &table)
       .def("_repr_html_", [](const Report& r) { return html(r.report); });
   m.def("profile", &profile, nb::arg("built"), nb::arg("inputs"), nb::arg("threads"), nb::arg("repeat"), nb::arg("seconds"),
         nb::arg("inside"), nb::arg("inside_ms"), nb::arg("name"));
+  m.def("profile_page", &page_of, nb::arg("report"), nb::arg("after") = nb::none());
   m.def("html", [](const IRModule& module) { return html(*module); }, nb::arg("node"));
   m.def("html", [](const Expr& expr) { return html(expr); }, nb::arg("node"));
 }

@@ -6,6 +6,7 @@
 #include "baton/cli/common.h"
 #include "baton/cli/outputs.h"
 #include "baton/profile/diff.h"
+#include "baton/profile/page.h"
 #include "baton/support/error.h"
 
 namespace baton::cli {
@@ -94,11 +95,13 @@ class DiffVerb final : public Verb {
 
  private:
   static std::vector<FileKind> kinds() {
-    return {{".json", "the difference (docs/design/0010)", {""}}, {".txt", "the table of the terminal", {""}}};
+    return {{".json", "the difference (docs/design/0010)", {""}}, {".html", "one page: both builds, and what differs", {""}},
+            {".txt", "the table of the terminal", {""}}};
   }
 
   static std::string bytes(const WantedFile& file, const ProfileDiff& difference, const Compare& both) {
     if (file.suffix == ".json") return to_json(difference).dump() + "\n";
+    if (file.suffix == ".html") return page(both.a, both.b);
     std::ostringstream out;
     write_table(out, difference, both.a, both.b);
     return out.str();

@@ -7,6 +7,7 @@
 
 #include "baton/profile/csv.h"
 #include "baton/profile/model_explorer.h"
+#include "baton/profile/page.h"
 #include "baton/profile/report_json.h"
 #include "baton/profile/tables.h"
 #include "baton/profile/trace.h"
@@ -44,6 +45,7 @@ const FileKind& kind_of(const std::string& path, const std::vector<FileKind>& ki
 std::vector<FileKind> with_tables() {
   std::vector<FileKind> kinds = {
       {".json", "the profile, to be read again (docs/design/0005)", {""}},
+      {".html", "one page: graph, times, roofline, treemap, search", {""}},
       {".txt", "the table of the terminal", {""}},
       {".csv", "three tables: kernels, operators, parts (docs/design/0011)", table_names()},
       {".parquet", "the same three tables; needs pyarrow in Python", table_names()},
@@ -96,6 +98,7 @@ std::string report_bytes(const ProfileReport& report, const WantedFile& file, in
   if (file.suffix == ".parquet") return table_json(report_table(report, file.part)).dump();
   if (file.suffix == ".trace.json") return trace_json(report, runs) + "\n";
   if (file.suffix == ".explorer.json") return (file.part.empty() ? explorer_graphs(report) : explorer_data(report, file.part)) + "\n";
+  if (file.suffix == ".html") return page(report);
   BATON_CHECK(file.suffix == ".txt", file.suffix);
   std::ostringstream out;
   write_table(out, report);

@@ -1,0 +1,189 @@
+// Everything about what is selected: an operator with its kernels, a kernel with its operators.
+
+class Details {
+  constructor(state, model, difference) {
+    Object.assign(this, {state, model, difference, element: document.getElementById("details")});
+  }
+
+  selected() {
+    const {selection} = this.state;
+    this.element.replaceChildren(...(!selection ? this.nothing() : selection.kind === "op" ? this.operator(this.model.ops[selection.id])
+                                                                  : this.kernel(this.model.kernelOfNode.get(selection.id))));
+    this.element.scrollTop = 0;
+  }
+
+  nothing() {
+    const {model} = this;
+    const states = {timed: 0, folded: 0, retired: 0, lost: 0};
+    for (const op of model.ops) ++states[stateOf(op)];
+    const longest = model.kernels.toSorted((a, b) => b.us - a.us).slice(0, 8);
+    const kinds = [...model.kinds].filter(([, {us}]) => us > 0).slice(0, kColours);
+    return [
+      el("h2", {}, "Overview"),
+      el("p", {class: "quiet"}, `${plural(model.ops.length, "operator")} in ${plural(model.kernels.length, "kernel")}: ${states.timed} with a kernel` +
+        (states.folded ? `, ${states.folded} folded at compile time` : "") + (states.retired ? `, ${states.retired} retired` : "") + (states.lost ? `, ${states.lost} in neither` : "") +
+        ". Select one in the graph or a table."),
+      el("h3", {}, "Longest kernels"),
+      this.list(longest.map((kernel) => this.kernelLink(kernel))),
+      kinds.length ? el("h3", {}, "Kinds of operators, own time") : null,
+      kinds.length ? this.list(kinds.map(([name, {us, place}]) => this.item(
+        [el("i", {class: "dot", style: `background:var(--kind${place})`}), name], `${usText(us)} µs  ${percent(us / model.sum)}`, () => this.onKind?.(name)))) : null,
+    ].filter(Boolean);
+  }
+
+  heading(kind, title, tip) {
+    return [
+      el("div", {class: "kind"}, kind, el("button", {type: "button", class: "close", title: "Clear the selection (Escape)", "aria-label": "Clear the selection",
+                                                     onclick: () => this.state.clearSelection()}, "✕")),
+      el("h2", {title: tip || null}, title)];
+  }
+
+  facts(rows) {
+    const list = el("dl", {class: "facts"});
+    for (const [name, value, tip] of rows) {
+      if (value === null || value === undefined || value === "") continue;
+      list.append(el("dt", {title: tip || null}, name), el("dd", {}, value));
+    }
+    return list;
+  }
+
+  list(items) {
+    return el("ul", {class: "links"}, items.map((item) => el("li", {}, item)));
+  }
+
+  item(name, value, onclick, title) {
+    return el("button", {type: "button", class: "link", onclick, title}, el("span", {class: "name"}, name), el("span", {class: "num"}, value));
+  }
+
+  kernelLink(kernel, note) {
+    return this.item([kernel.title, note ? el("small", {}, " " + note) : ""].filter(Boolean), `${usText(kernel.us)} µs  ${percent(kernel.share)}`,
+                     () => this.state.select("kernel", kernel.node), kernel.name);
+  }
+
+  operatorLink(id, note = "", value = "") {
+    const op = this.model.ops[id];
+    return this.item([operatorLabel(op), note ? el("small", {}, " " + note) : ""].filter(Boolean), value, () => this.state.select("op", id), op.type);
+  }
+
+  operator(op) {
+    const {model} = this;
+    const entry = this.difference?.ops.get(op.id);
+    const users = model.ops.filter((each) => each.inputs.includes(op.id));
+    const own = op.time !== null && op.kernels.length ? op.belowNoise ? "< noise: too little to be measured" : `${usText(op.time)} µs  ${percent(op.time / model.sum)}` : null;
+    return [
+      ...this.heading("Operator " + op.id, op.op),
+      this.facts([
+        ["source", op.line ? `line ${op.line}, column ${op.column}` + (model.json.source ? " of " + model.json.source : "") : null],
+        ["name", op.source, "As the program was imported from called it"],
+        ["type", op.type],
+        ["state", stateText(op)],
+        ["unfused", op.unfusedUs === null ? null : usText(op.unfusedUs) + " µs", "In a build where every operator is a kernel of its own"],
+        ["fused", op.kernels.length ? `${usText(fusedTime(op))} µs in ${plural(op.kernels.length, "kernel")}` : null, "Time of the kernels it is in, with what it shares them with"],
+        ["inside", own, "Its own time in its kernels"],
+        ["before", entry?.before != null && entry.delta !== null ? `${usText(entry.before)} µs, ${ratioText(entry.before, entry.after)}` : null],
+        ["not fused", op.notFused],
+      ]),
+      ...this.attributes("Attributes", op.attrs),
+      ...this.section("Kernels that compute it", op.kernels.map((kernel) => this.kernelLink(kernel))),
+      ...this.section("Kernels that read a constant it was folded into", op.readers.map((kernel) => this.kernelLink(kernel))),
+      ...this.section("Fused with", op.fusedWith.map((id) => this.operatorLink(id))),
+      ...this.section("Reads", op.inputs.map((id) => this.operatorLink(id))),
+      ...this.section("Is read by", users.slice(0, 40).map((each) => this.operatorLink(each.id))),
+      ...[...new Set([...op.kernels, ...op.readers].map((kernel) => kernel.func))].slice(0, 2).flatMap((name) => this.code(name)),
+    ];
+  }
+
+  kernel(kernel) {
+    const {model} = this;
+    const roof = roofOf(model, kernel), compiled = model.functions[kernel.func];
+    const group = this.difference?.groupOf.get(kernel);
+    return [
+      ...this.heading("Kernel, node " + kernel.node, kernel.title, kernel.name),
+      this.facts([
+        ["name", kernel.name],
+        ["median", `${usText(kernel.us)} µs  ${percent(kernel.share)} of all kernels`],
+        ["before", group ? `${usText(group.old)} µs in ${plural(group.before.length, "kernel")}, now ${usText(group.now)} µs in ${group.after.length}: ${ratioText(group.old, group.now)}` : null],
+        ["made for", kernel.origins.length ? null : kernel.reason],
+        ["compiler", kernel.compiler],
+        ["template", compiled?.template],
+        ["schedule", compiled?.params ? Object.entries(compiled.params).map(([name, value]) => `${name}=${valueText(value)}`).join("  ") : null, "Parameters of the template"],
+        ["work", kernel.flops ? withUnit(kernel.flops, "FLOP") : null, "Operations it must do at least, from types"],
+        ["traffic", kernel.bytes ? withUnit(kernel.bytes, "B") : null, "Bytes it must move at least, from types"],
+        ["intensity", roof ? roof.intensity.toPrecision(3) + " FLOP/B" : null],
+        ["speed", roof ? `${roof.gflops.toPrecision(3)} GFLOP/s` + (roof.part !== null ? `, ${percent(roof.part, 0)} of what ${roof.bound} allows` : "") : null],
+        ["stages", kernel.inside.length ? `sum to ${percent(kernel.stageSum)} of the kernel` + (kernel.trusted ? "" : ": its parts are estimates") : null],
+        ["noise", kernel.noise ? percent(kernel.noise, 2) + " of the kernel" : null, "What two equal builds differ by: less than that cannot be told"],
+      ]),
+      ...this.samples(kernel),
+      ...this.section("Inside", kernel.inside.map((part) => {
+        const value = partTime(kernel, part) + (part.below_noise ? "" : ` µs  ${percent(part.share || 0)}`);
+        const label = partLabel(model, part), id = part.ids?.[0];
+        return id === undefined ? el("span", {class: "link"}, el("span", {class: "name"}, label), el("span", {class: "num"}, value))
+                                : this.item([label, el("small", {}, " " + part.method)], value, () => this.state.select("op", id), model.ops[id].type);
+      })),
+      ...(kernel.inside.length ? [] : this.section("Computes", kernel.origins.map((id) => this.operatorLink(id)))),
+      ...this.section("Made for", kernel.origins.length ? [] : kernel.madeFor.map((id) => this.operatorLink(id))),
+      ...this.section("Folded into its constants", kernel.folded.map((id) => this.operatorLink(id))),
+      ...this.section("Reads from", kernel.from.map((each) => this.kernelLink(each))),
+      ...this.section("Is read by", model.kernels.filter((each) => each.from.includes(kernel)).slice(0, 40).map((each) => this.kernelLink(each))),
+      ...this.code(kernel.func),
+    ];
+  }
+
+  section(title, items) {
+    return items.length ? [el("h3", {}, title), this.list(items)] : [];
+  }
+
+  attributes(title, attrs) {
+    const rows = Object.entries(attrs).map(([name, value]) => [name, valueText(value)]);
+    return rows.length ? [el("h3", {}, title), this.facts(rows)] : [];
+  }
+
+  code(name) {
+    const compiled = this.model.functions[name];
+    if (!compiled?.relay) return [];
+    const copy = el("button", {type: "button", class: "copy", onclick: () => {
+      navigator.clipboard?.writeText(compiled.relay).then(() => { copy.textContent = "copied"; }, () => { copy.textContent = "not allowed"; });
+    }}, "copy");
+    return [el("h3", {}, "Relay of the kernel", copy), el("pre", {class: "relay", tabindex: 0}, ...relayPieces(compiled.relay))];
+  }
+
+  /// Every run as a point, in the order of time, around the median.
+  samples(kernel) {
+    const {samples} = kernel;
+    if (samples.length < 3) return [];
+    const low = Math.min(...samples), high = Math.max(...samples), width = 320, height = 54;
+    const y = (us) => height - 6 - (high > low ? (us - low) / (high - low) : 0.5) * (height - 12);
+    const strip = svg("svg", {class: "strip", viewBox: `0 0 ${width} ${height}`, role: "img", preserveAspectRatio: "none",
+                              "aria-label": `${samples.length} runs from ${usText(low)} to ${usText(high)} microseconds`});
+    strip.append(svg("line", {x1: 0, x2: width, y1: y(kernel.us), y2: y(kernel.us), class: "median"}));
+    samples.forEach((us, i) => strip.append(svg("circle", {cx: 4 + i * (width - 8) / Math.max(1, samples.length - 1), cy: y(us), r: 2})));
+    return [el("h3", {}, "Runs"), strip,
+            el("p", {class: "quiet num"}, `${usText(low)} to ${usText(high)} µs in ${plural(samples.length, "run")}; median ${usText(kernel.us)}`)];
+  }
+}
+
+/// Relay text in pieces: comments quiet, operators, variables and numbers in their colours.
+function relayPieces(text) {
+  const pieces = [];
+  const kinds = [[/\/\*[\s\S]*?\*\//y, "c"], [/"(?:[^"\\]|\\.)*"/y, "s"], [/%[\w.$]+/y, "v"], [/\b[A-Za-z_][\w.]*(?=\()/y, "o"], [/\b\d[\w.]*/y, "n"]];
+  let at = 0, plain = 0;
+  while (at < text.length) {
+    let found = null;
+    for (const [pattern, kind] of kinds) {
+      pattern.lastIndex = at;
+      const match = pattern.exec(text);
+      if (match) { found = [match[0], kind]; break; }
+    }
+    if (!found) {
+      at += /\w/.test(text[at]) ? text.slice(at).match(/^\w+/)[0].length : 1;
+      continue;
+    }
+    if (plain < at) pieces.push(text.slice(plain, at));
+    pieces.push(el("span", {class: "r-" + found[1]}, found[0]));
+    at += found[0].length;
+    plain = at;
+  }
+  if (plain < text.length) pieces.push(text.slice(plain));
+  return pieces;
+}

@@ -1,0 +1,216 @@
+// Puts the page together, and tells every part when something changes.
+
+const reports = JSON.parse(document.getElementById("data").textContent);
+const model = readModel(reports.at(-1));
+const difference = reports.length > 1 ? differenceOf(readModel(reports[0]), model) : null;
+const state = new State(model);
+state.read();
+
+const $ = (id) => document.getElementById(id);
+
+/// A few lines beside the pointer.
+const tip = {
+  element: $("tip"),
+  show(event, lines) {
+    this.element.replaceChildren(...lines.map((line, i) => el(i ? "div" : "b", {}, line)));
+    this.element.hidden = false;
+    const {offsetWidth: width, offsetHeight: height} = this.element;
+    this.element.style.left = Math.max(4, Math.min(event.clientX + 14, innerWidth - width - 6)) + "px";
+    this.element.style.top = (event.clientY + 18 + height > innerHeight ? event.clientY - height - 10 : event.clientY + 18) + "px";
+  },
+  hide() { this.element.hidden = true; },
+};
+
+function fact(name, value, hint, look) {
+  return el("div", {title: hint || null, class: look || null}, el("dt", {}, name), el("dd", {}, value));
+}
+
+function header() {
+  const {json} = model;
+  $("model").textContent = model.name;
+  const other = difference?.before;
+  const against = (now, old) => (other && old ? [timeText(now), el("small", {class: verdict(old, now)}, " " + ratioText(old, now))] : timeText(now));
+  const cv = json.cv ?? 0;
+  const facts = [
+    fact("target", json.target || "?"),
+    fact("threads", String(json.threads ?? 1)),
+    fact("end to end", against(model.endToEnd, other?.endToEnd), "Median of plain runs, without any clock inside"),
+    fact("sum of kernels", against(model.sum, other?.sum), "Medians of all kernels, added up"),
+    fact("between", timeText(model.endToEnd - model.sum).replace("-", "−"), "End to end less the sum: what lies between kernels, and noise"),
+    json.overhead ? fact("profiling costs", signed(json.overhead - 1, (value) => percent(value)), "Runs with a clock around every kernel against plain ones") : null,
+    fact("spread", percent(cv), "Standard deviation over mean of the plain runs; above 3 % the machine was not quiet", cv > 0.03 ? "warn" : ""),
+    json.load !== undefined ? fact("load", Number(json.load).toFixed(1), "The system's load average when measuring began") : null,
+    model.unfusedSum ? fact("unfused", timeText(model.unfusedSum), "The same model built without fusion, end to end") : null,
+    fact("build", `opt ${json.opt_level ?? "?"}, Baton ${json.version || "?"}`),
+  ];
+  $("facts").append(...facts.filter(Boolean));
+  const notes = [...(json.notes || [])];
+  if (cv > 0.03) notes.unshift(`Plain runs spread by ${percent(cv)}: the machine was not quiet. Times may be far from what they are alone.`);
+  if (other) {
+    if (other.name !== model.name) notes.push(`These are two models: ${other.name} and ${model.name}.`);
+    notes.push(...(other.json.notes || []).map((note) => "first profile: " + note));
+  }
+  $("notes").hidden = !notes.length;
+  $("notes").append(...notes.map((note) => el("p", {}, note)));
+}
+
+function theme() {
+  const names = {"": "◐ auto", light: "○ light", dark: "● dark"};
+  let chosen = "";
+  try { chosen = localStorage.getItem("baton-theme") || ""; } catch { /* a page from a file may have no storage */ }
+  const set = (name) => {
+    if (name) document.documentElement.dataset.theme = name;
+    else delete document.documentElement.dataset.theme;
+    $("theme").textContent = names[name];
+    try { localStorage.setItem("baton-theme", name); } catch { /* as above */ }
+    for (const graph of graphs) graph.recolour();
+  };
+  $("theme").addEventListener("click", () => {
+    const next = Object.keys(names)[(Object.keys(names).indexOf(document.documentElement.dataset.theme || "") + 1) % 3];
+    set(next);
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => graphs.forEach((graph) => graph.recolour()));
+  set(names[chosen] === undefined ? "" : chosen);
+}
+
+/// Tabs: [{key, label, tip, make()}]; what is shown is made when it is first asked for.
+function tabs(list, body, key, entries) {
+  const made = new Map();
+  const buttons = entries.map((entry) => el("button", {type: "button", role: "tab", id: `${key}-${entry.key}`, title: entry.tip, "data-tab": entry.key,
+                                                       onclick: () => state.show({[key]: entry.key})}, entry.label));
+  list.append(...buttons);
+  list.addEventListener("keydown", (event) => {
+    const step = {ArrowRight: 1, ArrowLeft: -1}[event.key];
+    if (!step) return;
+    const next = (entries.findIndex((entry) => entry.key === state.view[key]) + step + entries.length) % entries.length;
+    state.show({[key]: entries[next].key});
+    buttons[next].focus();
+  });
+  const update = () => {
+    const entry = entries.find((each) => each.key === state.view[key]) || entries[0];
+    for (const button of buttons) {
+      const on = button.dataset.tab === entry.key;
+      button.setAttribute("aria-selected", String(on));
+      button.tabIndex = on ? 0 : -1;
+    }
+    if (!made.has(entry.key)) made.set(entry.key, entry.make());
+    const part = made.get(entry.key);
+    if (body.firstChild === part.element) return part;
+    body.replaceChildren(part.element);
+    part.selected?.();
+    part.draw?.();
+    return part;
+  };
+  return {update, made};
+}
+
+const graphs = [];
+
+/// One graph, or both side by side.
+function graphPane() {
+  const element = el("div", {class: "graphs"});
+  const byKind = {};
+  const get = (kind) => (byKind[kind] ||= graphs[graphs.push(new Graph(state, kind, difference, tip)) - 1]);
+  const choices = [["kernels", "Kernels", "Kernels with their operators inside"], ["operators", "Operators", "The source; thick: fused into one kernel"], ["both", "Both", "Side by side"]];
+  const buttons = choices.map(([key, label, hint]) => el("button", {type: "button", class: "choice", title: hint, "data-graphs": key, onclick: () => show(key)}, label));
+  const zooms = [["−", "Smaller (-)", (graph) => graph.zoom(0.8)], ["+", "Larger (+)", (graph) => graph.zoom(1.25)], ["fit", "All of it (0)", (graph) => graph.fit()]];
+  let shown = [];
+  const show = (key) => {
+    shown = (key === "both" ? ["kernels", "operators"] : [key]).map(get);
+    element.replaceChildren(...shown.map((graph) => graph.element));
+    for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.graphs === key));
+    for (const graph of shown) graph.selected();
+  };
+  const tools = [el("span", {class: "choices", role: "group", "aria-label": "What the graph shows"}, buttons),
+                 ...zooms.map(([label, hint, act]) => el("button", {type: "button", title: hint, onclick: () => shown.forEach(act)}, label))];
+  show("kernels");
+  return {element, tools, selected: () => shown.forEach((graph) => graph.selected()), paint: () => shown.forEach((graph) => graph.paint()), get};
+}
+
+header();
+const details = new Details(state, model, difference);
+details.onKind = (name) => { $("filter-op").value = name; state.setFilter({op: name}); };
+const search = new Search(state, model);
+const pictures = tabs($("picture-tabs"), $("picture"), "picture", [
+  {key: "graph", label: "Graph", tip: "What reads what", make: graphPane},
+  {key: "roofline", label: "Roofline", tip: "Work per byte against speed", make: () => new Roofline(state, model, tip)},
+  {key: "treemap", label: "Treemap", tip: "Areas by time: kind of operator, kernel, operator", make: () => new Treemap(state, model, tip)},
+]);
+const tables = tabs($("table-tabs"), $("table"), "table", [
+  {key: "kernels", label: `Kernels ${model.kernels.length}`, tip: "What runs, in the order of execution", make: () => (difference ? groupTable(state, difference) : kernelTable(state, model))},
+  {key: "operators", label: `Operators ${model.ops.length}`, tip: "What the user wrote", make: () => operatorTable(state, model, difference)},
+]);
+
+function filters() {
+  $("filter-op").append(...[...model.kinds.keys()].sort().map((name) => el("option", {value: name}, name)));
+  $("filter-op").addEventListener("change", (event) => state.setFilter({op: event.target.value}));
+  $("filter-name").addEventListener("input", (event) => state.setFilter({name: event.target.value.trim()}));
+  $("filter-share").addEventListener("input", (event) => state.setFilter({share: Math.max(0, Number(event.target.value) || 0)}));
+  $("clear").addEventListener("click", () => {
+    $("filter-op").value = $("filter-name").value = "";
+    $("filter-share").value = 0;
+    state.setFilter({op: "", name: "", share: 0});
+  });
+}
+
+function showStatus() {
+  $("clear").hidden = !state.filtered;
+  if (!state.filtered) return void ($("status").textContent = "");
+  const {kernels, ops} = state.passes();
+  $("status").textContent = `${kernels.size} of ${plural(model.kernels.length, "kernel")} (${percent(sum([...kernels], (kernel) => kernel.us) / (model.sum || 1))} of the time), ` +
+                            `${ops.size} of ${plural(model.ops.length, "operator")}`;
+}
+
+/// The line between pictures and tables: with the pointer, or arrows.
+function splitter() {
+  const split = $("split"), panes = $("panes");
+  const set = (part) => panes.style.setProperty("--upper", Math.min(0.85, Math.max(0.12, part)) * 100 + "%");
+  const now = () => $("pictures").offsetHeight / panes.clientHeight;
+  split.addEventListener("pointerdown", (event) => split.setPointerCapture(event.pointerId));
+  split.addEventListener("pointermove", (event) => {
+    if (split.hasPointerCapture(event.pointerId)) set((event.clientY - panes.getBoundingClientRect().top) / panes.clientHeight);
+  });
+  split.addEventListener("keydown", (event) => {
+    const step = {ArrowUp: -0.04, ArrowDown: 0.04}[event.key];
+    if (!step) return;
+    set(now() + step);
+    event.preventDefault();
+  });
+}
+
+function update(what) {
+  if (what === "view") {
+    const part = pictures.update();
+    $("picture-tools").replaceChildren(...(part.tools || []));
+    const table = tables.update();
+    const fold = table.name === "kernels" ? [el("button", {type: "button", title: "Unfold or fold all rows", onclick: () => table.toggleAll()}, "unfold all")] : [];
+    $("table-tools").replaceChildren(...(difference && table.name === "kernels" ? [sumCheck(difference)] : []), ...fold);
+    return;
+  }
+  if (what === "selection") details.selected();
+  if (what === "filter") showStatus();
+  for (const part of [...pictures.made.values(), ...tables.made.values()]) {
+    if (!part.element.isConnected && !(part instanceof Grid)) continue;
+    if (what === "filter") {
+      part.arrange?.();
+      part.draw?.();
+      part.paint?.();
+    } else {
+      part.selected?.();
+    }
+  }
+}
+
+filters();
+splitter();
+state.listen(update);
+theme();
+details.selected();
+update("view");
+addEventListener("hashchange", () => {
+  state.read();
+  update("view");
+});
+
+// After the first frame with everything in it; tests and the bar of two seconds read it.
+requestAnimationFrame(() => setTimeout(() => { document.documentElement.dataset.ready = performance.now().toFixed(0); }));

@@ -1,0 +1,179 @@
+// A report as it is embedded, with what the compact form leaves out, and the ways between operators and kernels.
+
+const kOwn = "load, store, loop";
+
+function readModel(json) {
+  const model = {
+    json,
+    name: json.model || "model",
+    endToEnd: json.end_to_end_us?.median ?? 0,
+    sum: json.sum_us ?? 0,
+    peaks: json.peaks || null,
+    functions: json.functions || {},
+    ops: (json.operators || []).map(readOperator),
+    kernels: (json.kernels || []).map(readKernel),
+    kernelOfNode: new Map(),
+  };
+  for (const kernel of model.kernels) model.kernelOfNode.set(kernel.node, kernel);
+  const kernelsOf = (nodes) => nodes.map((node) => model.kernelOfNode.get(node)).filter(Boolean);
+  for (const op of model.ops) {
+    op.kernels = kernelsOf(op.nodes);
+    op.readers = kernelsOf(op.foldedInto);
+    for (const kernel of op.readers) if (!kernel.origins.includes(op.id)) kernel.folded.push(op.id);
+  }
+  for (const kernel of model.kernels) {
+    kernel.from = kernelsOf(kernel.inputs);
+    kernel.title = kernel.origins.length ? kernel.origins.map((id) => shortOp(model.ops[id].op)).join(" + ")
+                                         : kernel.short.replaceAll("_", " ");
+    kernel.split = splitOf(kernel);
+  }
+  for (const op of model.ops) {
+    op.time = timeOf(op);
+    op.belowNoise = op.time === 0 && op.kernels.some((kernel) => kernel.inside.some((part) => part.below_noise && part.ids?.includes(op.id)));
+  }
+  addUnfused(model);
+  model.kinds = kindsOf(model);
+  model.longest = Math.max(1e-9, ...model.kernels.map((kernel) => kernel.us));
+  model.longestOp = Math.max(1e-9, ...model.ops.map((op) => op.time ?? 0));
+  return model;
+}
+
+function readOperator(row) {
+  return {
+    id: row.id,
+    op: row.op || "?",
+    line: row.line || 0,
+    column: row.column || 0,
+    source: row.source || "",
+    type: row.type || "",
+    attrs: row.attrs || {},
+    nodes: row.nodes || [],
+    foldedInto: row.folded_into || [],
+    fusedWith: row.fused_with || [],
+    notFused: row.not_fused || "",
+    inputs: row.inputs || [],
+    insideUs: row.inside_us ?? null,
+    unfusedUs: row.unfused_us ?? null,
+    retired: row.retired || null,
+  };
+}
+
+function readKernel(row, index) {
+  return {
+    index,
+    node: row.node,
+    name: row.name,
+    short: row.name.replace(/^tvmgen_default_/, "").replace(/^fused_/, ""),
+    func: row.func_name || row.name,
+    us: row.median_us || 0,
+    share: row.share || 0,
+    samples: row.samples || [],
+    inputs: row.inputs || [],
+    origins: row.origins || [],
+    madeFor: row.made_for || [],
+    reason: row.reason || "",
+    inside: row.inside || [],
+    flops: row.flops || 0,
+    bytes: row.bytes || 0,
+    stageSum: row.stage_sum ?? 1,
+    noise: row.noise || 0,
+    trusted: row.trusted !== false,
+    compiler: row.compiler || "",
+    folded: [],
+  };
+}
+
+function shortOp(name) {
+  return name.replace(/^nn\./, "").replace(/^contrib_/, "");
+}
+
+/// The parts of a kernel's time for bars: {ids, label, us, share}, one per set of operators, in the order of the report.
+function splitOf(kernel) {
+  const parts = new Map();
+  for (const part of kernel.inside) {
+    const ids = part.ids || [];
+    const key = ids.join();
+    if (!parts.has(key)) parts.set(key, {ids, us: 0, share: 0});
+    parts.get(key).us += part.us || 0;
+    parts.get(key).share += part.share || 0;
+  }
+  if (!parts.size) return [{ids: kernel.origins, us: kernel.us, share: 1}];
+  return [...parts.values()];
+}
+
+/// What is known of an operator's own time: its parts, or kernels that compute nothing else; null when it shares a
+/// kernel that was not split.
+function timeOf(op) {
+  if (op.insideUs !== null) return op.insideUs;
+  if (op.kernels.length && op.kernels.every((kernel) => kernel.origins.length === 1)) return sum(op.kernels, (kernel) => kernel.us);
+  return null;
+}
+
+/// An operator's own time as text; ablation may have found too little to be measured.
+function ownText(op) {
+  return op.belowNoise ? "< noise" : usText(op.time);
+}
+
+/// The time of the kernels it is in: its own and that of what it is fused with.
+function fusedTime(op) {
+  return op.kernels.length ? sum(op.kernels, (kernel) => kernel.us) : null;
+}
+
+function addUnfused(model) {
+  model.unfused = model.json.unfused?.kernels || [];
+  model.unfusedSum = model.json.unfused?.end_to_end_us || 0;
+  model.hasUnfused = model.ops.some((op) => op.unfusedUs !== null);
+}
+
+/// "timed", "folded" or "retired".
+function stateOf(op) {
+  return op.kernels.length ? "timed" : op.retired ? "retired" : op.readers.length || op.foldedInto.length ? "folded" : "lost";
+}
+
+function stateText(op) {
+  switch (stateOf(op)) {
+    case "timed": return op.readers.length ? "in part folded into a constant" : "";
+    case "folded": return "computed at compile time, read by " + plural(op.foldedInto.length, "kernel");
+    case "retired": return (op.retired.reason || "retired") + (op.retired.pass ? " (" + op.retired.pass + ")" : "");
+    default: return "no kernel and no reason in this report";
+  }
+}
+
+/// Kinds of operators by the time that is theirs, longest first, each with its place among the colours.
+function kindsOf(model) {
+  const times = new Map();
+  for (const op of model.ops) times.set(op.op, (times.get(op.op) || 0) + (op.time ?? 0));
+  const sorted = [...times].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+  return new Map(sorted.map(([name, us], place) => [name, {us, place}]));
+}
+
+const kColours = 10;
+/// The custom property with the colour of a part of a kernel's time.
+function kindColour(model, ids) {
+  if (!ids.length) return "--own";
+  const place = model.kinds.get(model.ops[ids[0]].op).place;
+  return place < kColours ? "--kind" + place : "--kind-other";
+}
+
+/// What is met when going from a selection to the other side: rows and boxes that light up.
+function linkedTo(model, selection) {
+  const none = {ops: new Set(), kernels: new Set(), readers: new Set(), causes: new Set()};
+  if (!selection) return none;
+  if (selection.kind === "op") {
+    const op = model.ops[selection.id];
+    return {...none, kernels: new Set(op.kernels), readers: new Set(op.readers.filter((each) => !op.kernels.includes(each)))};
+  }
+  const kernel = model.kernelOfNode.get(selection.id);
+  return {...none, ops: new Set(kernel.origins), causes: new Set([...kernel.madeFor, ...kernel.folded].filter((id) => !kernel.origins.includes(id)))};
+}
+
+/// Where a kernel stands below the roof of this machine; null without peaks or work.
+function roofOf(model, kernel) {
+  if (!kernel.flops || !kernel.bytes || !kernel.us) return null;
+  const intensity = kernel.flops / kernel.bytes;
+  const gflops = kernel.flops / kernel.us / 1e3;
+  if (!model.peaks) return {intensity, gflops, part: null, bound: ""};
+  const memory = intensity * model.peaks.gbytes_per_s;
+  const limit = Math.min(memory, model.peaks.gflops);
+  return {intensity, gflops, part: limit > 0 ? gflops / limit : null, bound: memory < model.peaks.gflops ? "memory" : "compute"};
+}
