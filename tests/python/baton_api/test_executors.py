@@ -200,6 +200,7 @@ def test_debugger(tmp_path, capsys):
     np.testing.assert_allclose(values[last].numpy(), EXPECTED, **NEAR)
     events = json.loads((folder / debug_result.CHROME_TRACE_FILE_NAME).read_text())["traceEvents"]
     assert [each["ph"] for each in events] == ["B", "E"] * (len(events) // 2)
+    assert [each["args"] for each in events if "args" in each] == [{"origins": [0]}]
     nodes = json.loads((folder / debug_result.GRAPH_DUMP_FILE_NAME).read_text())["nodes"]
     assert nodes[0]["op"] == "param" and nodes[0]["attrs"]["T"] == "type: float32" and nodes[0]["shape"] == [2, 3]
     times = model.run_individual(2, 3)
@@ -228,6 +229,9 @@ def test_report():
     assert report.table().splitlines()[0].startswith("Name ") and "----------" in report.table() and "Executor: Graph" in str(report)
     assert "\nSum " not in report.table(sort=False, aggregate=False, col_sums=False)
     assert report.csv().splitlines()[0].startswith("Argument Shapes,Count,Device,Duration (us),Hash,Name,Percent")
+    # What Baton adds: the operators of the program, for a reader of TVM's reports one attribute of the kernel more.
+    assert call["origins"] == "[0]" and "origins" in report.csv().splitlines()[0] and "origins" in report.table().splitlines()[0]
+    assert report.device_metrics["cpu0"]["Name"] == "Total"
     again = tvm.runtime.Report.from_json(report.json())
     assert again.table() == report.table() and again.calls == report.calls
     with pytest.raises(ValueError, match="no report"):
@@ -248,6 +252,21 @@ def test_calls_alike_are_one_row():
                               "Total                5.00             cpu0      1  \n\n"
                               "Configuration\n-------------\nExecutor: Graph\n")
     assert report.table(aggregate=False).count("a  ") == 2
+
+
+def test_calls_alike_are_one_row_of_all_their_operators():
+    from baton.runtime.profiling import Count, Duration, Percent, Report
+
+    def call(**more):
+        return {"Name": "a", "Duration (us)": Duration(2), "Percent": Percent(40), "Count": Count(1), "Hash": "h", **more}
+
+    def origins(*calls):
+        report = Report(list(calls), {}, {})
+        return [row["origins"] for row in report._table(sort=False, aggregate=True, col_sums=False)[1]]
+
+    assert origins(call(origins="[3]"), call(origins="[1, 2]")) == ["[1, 2, 3]"]
+    assert origins(call(origins="mine"), call(origins="[1]")) == ["mine"], "an attribute of the user's own"
+    assert len(origins(call(origins="[1]"), call(origins="[1]", src_layout="NCHW"))) == 2
 
 
 @pytest.mark.parametrize("kind", ["graph", "debug", "vm", "aot"])
