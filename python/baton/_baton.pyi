@@ -1513,7 +1513,7 @@ class ProfileReport:
 
     def __repr__(self) -> str: ...
 
-def report_files(path: str) -> list["std::tuple<std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >, std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >, std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > >"]:
+def report_files(path: str) -> list[tuple[str, str, str]]:
     """
     (path, suffix, part) of the files a name stands for; kinds: .json, .html, .txt, .csv, .parquet, .trace.json, .explorer.json
     """

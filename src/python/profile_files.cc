@@ -1,6 +1,8 @@
 // Reports as files and tables, and the difference of two.
 #include <sstream>
 
+#include <nanobind/stl/tuple.h>
+
 #include "baton/profile/diff.h"
 #include "baton/profile/files.h"
 #include "baton/profile/report_json.h"

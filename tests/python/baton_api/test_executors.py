@@ -200,7 +200,7 @@ def test_debugger(tmp_path, capsys):
     np.testing.assert_allclose(values[last].numpy(), EXPECTED, **NEAR)
     events = json.loads((folder / debug_result.CHROME_TRACE_FILE_NAME).read_text())["traceEvents"]
     assert [each["ph"] for each in events] == ["B", "E"] * (len(events) // 2)
-    assert [each["args"] for each in events if "args" in each] == [{"origins": [0]}]
+    assert [each["args"] for each in events if "args" in each] == [{"origins": [0, 1, 2]}]
     nodes = json.loads((folder / debug_result.GRAPH_DUMP_FILE_NAME).read_text())["nodes"]
     assert nodes[0]["op"] == "param" and nodes[0]["attrs"]["T"] == "type: float32" and nodes[0]["shape"] == [2, 3]
     times = model.run_individual(2, 3)
@@ -230,7 +230,7 @@ def test_report():
     assert "\nSum " not in report.table(sort=False, aggregate=False, col_sums=False)
     assert report.csv().splitlines()[0].startswith("Argument Shapes,Count,Device,Duration (us),Hash,Name,Percent")
     # What Baton adds: the operators of the program, for a reader of TVM's reports one attribute of the kernel more.
-    assert call["origins"] == "[0]" and "origins" in report.csv().splitlines()[0] and "origins" in report.table().splitlines()[0]
+    assert call["origins"] == "[0, 1, 2]" and "origins" in report.csv().splitlines()[0] and "origins" in report.table().splitlines()[0]
     assert report.device_metrics["cpu0"]["Name"] == "Total"
     again = tvm.runtime.Report.from_json(report.json())
     assert again.table() == report.table() and again.calls == report.calls
