@@ -7,6 +7,7 @@
 #include "baton/cli/outputs.h"
 #include "baton/profile/diff.h"
 #include "baton/profile/page.h"
+#include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
 
 namespace baton::cli {
@@ -23,13 +24,21 @@ struct Side {
   void parse(const char* name) {
     CLI::App app("", std::string("--") + name);
     app.set_help_flag();
+    app.allow_extras();
     app.add_option("--opt-level", opt_level)->check(CLI::Range(0, 4));
     app.add_option("--threads", threads)->check(CLI::Range(1, 256));
+    std::string wrong;
     try {
       app.parse(text);
+      if (const std::vector<std::string> extra = app.remaining(); !extra.empty()) wrong = unknown(extra.front());
     } catch (const CLI::ParseError& error) {
-      throw UsageError("--" + std::string(name) + " \"" + text + "\": " + error.what() + "; a side takes --opt-level and --threads");
+      wrong = error.what();
     }
+    if (!wrong.empty()) throw UsageError("--" + std::string(name) + " \"" + text + "\": " + wrong + "; a side takes --opt-level and --threads");
+  }
+  static std::string unknown(const std::string& word) {
+    const std::string near = did_you_mean(word, {"--opt-level", "--threads"});
+    return "what is `" + word + "`" + (near.empty() ? "?" : "? Did you mean `" + near + "`?");
   }
   std::string label() const { return "--opt-level " + std::to_string(opt_level) + " --threads " + std::to_string(threads); }
 };

@@ -412,7 +412,24 @@ def test_vm(tmp_path):
         with pytest.raises(tvm.TVMError):
             vm_rt.Executable.load_exec(damaged, lib)
     assert profiler_vm.enabled()
-    assert "Executor: VM" in str(profiler_vm.VirtualMachineProfiler(exe, tvm.cpu()).profile(X))
+    profiler = profiler_vm.VirtualMachineProfiler(exe, tvm.cpu())
+    report = profiler.profile(X)
+    assert "Executor: VM" in str(report) and report.calls[0]["origins"] == "[0, 1, 2]" and report.device_metrics["cpu0"]["Name"] == "Total"
+    with pytest.raises(ValueError, match="has no function 'other', only main"):
+        profiler.profile(X, func_name="other")
+    with pytest.raises(ValueError, match="takes 1 arguments"):
+        profiler.profile(X, X)
+
+
+@pytest.mark.parametrize("text, said", [
+    ("def @main(%c: bool, %x: Tensor[(2), float32]) { if (%c) { nn.relu(%x) } else { %x } }", "@main: .*control flow"),
+    ("def @main(%x: Tensor[(?), float32]) { nn.relu(%x) }", "@main: .*constant shapes"),
+    ("def @f(%x: Tensor[(2), float32]) -> Tensor[(2), float32] { if (any(greater(%x, 0f))) { @f(%x) } else { %x } }\n"
+     "def @main(%x: Tensor[(2), float32]) { @f(%x) }", "straight-line functions")])
+def test_what_the_vm_and_its_profiler_refuse(text, said):
+    with pytest.raises(NotImplementedError, match=said) as refused:
+        relay.vm.compile(tvm.parser.fromtext('#[version = "0.0.5"]\n' + text), "llvm")
+    assert 'relay.create_executor("vm")' in str(refused.value)
 
 
 def test_vm_of_several_functions(tmp_path):
