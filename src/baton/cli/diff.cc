@@ -34,7 +34,7 @@ struct Side {
     } catch (const CLI::ParseError& error) {
       wrong = error.what();
     }
-    if (!wrong.empty()) throw UsageError("--" + std::string(name) + " \"" + text + "\": " + wrong + "; a side takes --opt-level and --threads");
+    if (!wrong.empty()) throw UsageError("--" + std::string(name) + " \"" + text + "\": " + wrong + "\n  a side takes --opt-level (0 to 4) and --threads");
   }
   static std::string unknown(const std::string& word) {
     const std::string near = did_you_mean(word, {"--opt-level", "--threads"});

@@ -196,7 +196,7 @@ def test_diff_says_what_it_needs(folder):
     for arguments, said in (([one], "a second one is needed"), ([SMALL], "Give a second profile, or --a and --b"),
                             ([SMALL, "--a", "--opt-level 3"], "Give a second profile, or --a and --b"),
                             ([one, one, "--a", "--opt-level 3"], "are built already"),
-                            ([SMALL, "--a", "--opt-level 9", "--b", "--threads 1"], "a side takes --opt-level and --threads"),
-                            ([SMALL, "--a", "--target cuda", "--b", "--threads 1"], "a side takes --opt-level and --threads")):
+                            ([SMALL, "--a", "--opt-level 9", "--b", "--threads 1"], "a side takes --opt-level (0 to 4) and --threads"),
+                            ([SMALL, "--a", "--target cuda", "--b", "--threads 1"], "a side takes --opt-level (0 to 4) and --threads")):
         done = baton("diff", *arguments)
         assert done.returncode == 2 and said in done.stderr, done.stderr
