@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "baton/profile/diff.h"
+#include "baton/profile/report_json.h"
 #include "baton/support/error.h"
 
 #include "codegen/kernels.h"
@@ -105,6 +107,32 @@ TEST(ReportFiles, SavedProfilesAreRead) {
   EXPECT_THAT(refusal(other), HasSubstr("is damaged, or a profile of another version of Baton"));
   EXPECT_THROW(load_report(folder.path() + "/none.json"), Error);
   EXPECT_THROW(load_report(folder.path()), Error);
+}
+
+// Whatever stands in a file: it is refused with an Error, or everything can be made from it.
+TEST(ReportFiles, DamagedProfilesAreRefusedOrHarmless) {
+  const nlohmann::json whole = nlohmann::json::parse(report_bytes(test::made_up(), {"p.json", ".json", ""}));
+  const ProfileReport sound = test::made_up();
+  const nlohmann::json leaves = whole.flatten();
+  const std::vector<nlohmann::json> others = {nullptr, 4000000000u, "x", nlohmann::json::array()};
+  size_t refused = 0, read = 0;
+  for (const auto& [pointer, value] : leaves.items()) {
+    nlohmann::json damaged = whole;
+    damaged[nlohmann::json::json_pointer(pointer)] = others[(refused + read) % others.size()];
+    try {
+      const ProfileReport report = read_report(damaged.dump(), "p.json");
+      ++read;
+      for (const char* name : {"p.csv", "p.trace.json", "p.explorer.json", "p.txt"})
+        for (const WantedFile& file : wanted_files(name, report_kinds())) report_bytes(report, file, 1);
+      diff(sound, report, "a", "b");
+    } catch (const Error&) {
+      ++refused;
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << pointer << " in " << damaged << ": " << error.what();
+    }
+  }
+  EXPECT_GT(refused, 100u);
+  EXPECT_GT(read, 50u);
 }
 
 }  // namespace
