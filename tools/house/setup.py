@@ -7,7 +7,7 @@ import shutil
 import signal
 import sys
 
-from . import debian, wheels
+from . import browser, debian, wheels
 from .report import Failure, Steps, explain
 from .state import Build, venv_python
 
@@ -22,7 +22,7 @@ def run(build, verb, arguments, peers):
             from . import checks
 
             options = checks.parse(arguments)
-            prepare(build, "all", bench=options.slow)
+            prepare(build, "all", bench=options.slow, with_browser=True)
             if options.slow:
                 prepare(Build(build.root, "asan-ubsan"), "baton_unit_tests", bench=True)
                 prepare(Build(build.root, "fuzz"), "fuzzers", bench=True, packages=debian.FUZZING)
@@ -46,8 +46,9 @@ def run(build, verb, arguments, peers):
     return build.become_program([verb, *arguments] if verb else [])
 
 
-def prepare(build, target, *, bench=False, packages=()):
-    """Makes `target` (a CMake target) current, with wheels and Debian's packages (`packages` beside those of every build)."""
+def prepare(build, target, *, bench=False, packages=(), with_browser=False):
+    """Makes `target` (a CMake target) current, with wheels and Debian's packages (`packages` beside those of every build;
+    with a browser if it can be had)."""
     folder = os.path.dirname(build.folder)
     os.makedirs(folder, exist_ok=True)
     steps = Steps(os.path.join(folder, "setup.log"))
@@ -59,6 +60,8 @@ def prepare(build, target, *, bench=False, packages=()):
             if missing:
                 steps.step(f"installing {len(missing)} Debian packages: {' '.join(missing)}")
                 debian.install(steps, missing)
+            if with_browser:
+                _want_browser(steps)
             _check_space(build)
             keep = (lock.fileno(),)
             wheels.ensure(steps, build.root, bench, keep)
@@ -69,6 +72,17 @@ def prepare(build, target, *, bench=False, packages=()):
             _write(build.stamp, inputs)
         finally:
             steps.close()
+
+
+def _want_browser(steps):
+    """Chromium, for the tests of the HTML page. Who cannot have it skips them; everything else is tested."""
+    if browser.program() or browser.PACKAGE not in debian.missing((browser.PACKAGE,)):
+        return
+    steps.step(f"installing {browser.PACKAGE} for the tests of the HTML page")
+    try:
+        debian.install(steps, [browser.PACKAGE])
+    except Failure as failure:
+        steps.note(f"no {browser.PACKAGE}, so the tests of the HTML page are skipped: {failure.what}")
 
 
 def _configure(build, steps, keep):

@@ -3,18 +3,17 @@ import base64
 import fcntl
 import json
 import os
+import pathlib
 import selectors
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tools"))
 
-
-def program():
-    """Where Chromium is, or None."""
-    return os.environ.get("BATON_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+from house.browser import program  # noqa: E402
 
 
 class BrowserError(Exception):
@@ -145,9 +144,9 @@ class Page:
         self.settle()
 
     def click_on(self, selector):
-        """In the middle of the first element, as a user would: it must be in sight."""
+        """In the middle of the first element, as a user would."""
         place = self.eval(f"""(() => {{ const e = document.querySelector({json.dumps(selector)}); if (!e) return null;
-            const b = e.getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]; }})()""")
+            e.scrollIntoView({{block: "nearest"}}); const b = e.getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]; }})()""")
         if place is None:
             raise BrowserError(f"no element {selector}")
         self.click(*place)

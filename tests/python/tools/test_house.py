@@ -13,7 +13,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tools"))
 
-from house import checks, report, setup, state, wheels  # noqa: E402
+from house import browser, checks, debian, report, setup, state, wheels  # noqa: E402
 
 
 def executable(path, text):
@@ -51,6 +51,9 @@ class Recorder:
 
     def step(self, title):
         pass
+
+    def note(self, text):
+        self.commands.append("note: " + text)
 
     def run(self, command, **_):
         self.commands.append(" ".join(command))
@@ -161,6 +164,45 @@ def test_a_linked_environment_is_checked_and_never_changed(tree, tmp_path_factor
     good = Recorder(output="\n".join(wheels.read_pins(ROOT / wheels.PINS)).replace("scikit-build-core", "scikit_build_core"))
     wheels.ensure(good, tree.root, False, ())
     assert len(good.commands) == 1 and "pip freeze" in good.commands[0]
+
+
+# -- the browser ------------------------------------------------------------------------------------------------------
+
+
+def no_browser(monkeypatch, missing):
+    monkeypatch.delenv("BATON_CHROMIUM", raising=False)
+    monkeypatch.setattr(browser.shutil, "which", lambda name: None)
+    monkeypatch.setattr(debian, "missing", lambda more=(): [*more] if missing else [])
+    monkeypatch.setattr(debian, "_as_root", lambda by_hand: [])
+
+
+def test_a_browser_that_is_there_is_taken(monkeypatch):
+    no_browser(monkeypatch, missing=True)
+    monkeypatch.setenv("BATON_CHROMIUM", "/opt/chromium")
+    steps = Recorder()
+    setup._want_browser(steps)
+    assert steps.commands == [] and browser.program() == "/opt/chromium"
+
+
+def test_a_browser_is_installed_for_the_tests(monkeypatch):
+    no_browser(monkeypatch, missing=True)
+    steps = Recorder()
+    setup._want_browser(steps)
+    assert steps.commands[-1].endswith("install --no-install-recommends --fix-broken " + browser.PACKAGE)
+
+
+def test_without_packages_of_debian_there_is_none(monkeypatch):
+    no_browser(monkeypatch, missing=False)
+    steps = Recorder()
+    setup._want_browser(steps)
+    assert steps.commands == [] and browser.program() is None
+
+
+def test_a_browser_that_cannot_be_had_is_said_and_stops_nothing(monkeypatch):
+    no_browser(monkeypatch, missing=True)
+    steps = Recorder(status=100, output="E: Unable to locate package")
+    setup._want_browser(steps)
+    assert steps.commands[-1].startswith(f"note: no {browser.PACKAGE}, so the tests of the HTML page are skipped: ")
 
 
 # -- messages ---------------------------------------------------------------------------------------------------------

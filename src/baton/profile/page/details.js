@@ -33,8 +33,10 @@ class Details {
 
   heading(kind, title, tip) {
     return [
-      el("div", {class: "kind"}, kind, el("button", {type: "button", class: "close", title: "Clear the selection (Escape)", "aria-label": "Clear the selection",
-                                                     onclick: () => this.state.clearSelection()}, "✕")),
+      el("div", {class: "kind"}, el("span", {}, kind),
+         el("button", {type: "button", class: "near", title: "Show it in the graph, near enough to read", onclick: () => this.onNear?.()}, "in the graph"),
+         el("button", {type: "button", class: "close", title: "Clear the selection (Escape)", "aria-label": "Clear the selection",
+                       onclick: () => this.state.clearSelection()}, "✕")),
       el("h2", {title: tip || null}, title)];
   }
 

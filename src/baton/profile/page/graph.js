@@ -7,13 +7,19 @@ class Graph {
     this.canvas = el("canvas", {tabindex: 0, role: "img", class: "graph", "data-graph": kind});
     this.ctx = this.canvas.getContext("2d");
     this.note = el("p", {class: "graph-note", hidden: true});
-    this.element = el("div", {class: "graph-box"}, this.canvas, this.note);
+    this.element = el("div", {class: "graph-box"}, this.canvas, this.note, this.legend());
     this.view = {x: 0, y: 0, k: 1};
     this.pointers = new Map();
     this.hover = null;
     this.fitting = true;  // until somebody moves it, the whole is shown
     this.listen();
     new ResizeObserver(() => this.resize()).observe(this.element);
+  }
+
+  legend() {
+    const entry = (look, text) => el("span", {}, el("i", {class: look}), text);
+    return el("div", {class: "legend", "aria-hidden": "true"}, this.difference ? entry("change", "faster to slower") : entry("heat", "time"),
+              ...(this.kind === "kernels" ? [entry("dashed", "made by the compiler")] : [entry("dashed", "folded or retired"), entry("thick", "fused")]));
   }
 
   prepare(width, height) {
@@ -36,13 +42,14 @@ class Graph {
     this.size = {width, height, ratio};
     if (this.fitting) this.fit();
     if (this.wanted) this.reveal();
+    if (this.approaching) this.approach();
     this.paintNow();
   }
 
   fit() {
-    const {width, height} = this.size, margin = 18;
-    const k = Math.min((width - 2 * margin) / this.boxes.width, (height - 2 * margin) / this.boxes.height, 1.15);
-    this.view = {k, x: (width - this.boxes.width * k) / 2, y: (height - this.boxes.height * k) / 2};
+    const {width, height} = this.size, margin = 20, foot = 10;  // below stand the legend and notes
+    const k = Math.max(0.005, Math.min((width - 2 * margin) / this.boxes.width, (height - 2 * margin - foot) / this.boxes.height, 1.15));
+    this.view = {k, x: (width - this.boxes.width * k) / 2, y: (height - foot - this.boxes.height * k) / 2};
     this.fitting = true;
     this.paint();
   }
@@ -103,6 +110,14 @@ class Graph {
     this.fitting = false;
     this.view = {k, x: this.size.width / 2 - (item.x + item.w / 2) * k, y: this.size.height / 2 - (item.y + item.h / 2) * k};
     this.paint();
+  }
+
+  /// Near enough to read it.
+  approach() {
+    this.approaching = !this.size;
+    if (this.approaching) return;
+    const item = [...this.lit.chosen, ...this.lit.linked, ...this.lit.weak][0];
+    if (item) this.centre(item, 1);
   }
 
   /// Where a box is on the canvas, in pixels.

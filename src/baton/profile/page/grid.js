@@ -141,6 +141,7 @@ class Grid {
   }
 
   selected() {
+    if (!this.body.firstChild) this.draw();  // before, there is nothing to scroll
     const at = this.place(true);
     if (at >= 0 && this.state.from !== this) this.scrollTo(at, true);
     this.draw();
@@ -171,7 +172,7 @@ class Grid {
 
   step(at, by) {
     const last = this.rows.length - 1;
-    let next = at < 0 ? Math.max(0, this.place(true)) : Math.max(0, Math.min(last, at + by));
+    let next = at < 0 && by === 1 ? Math.max(0, this.place(true)) : Math.max(0, Math.min(last, at + by));
     const onwards = by < 0 ? -1 : 1;
     while (this.rows[next] && !this.rows[next].kind) next += onwards;  // rows that are nobody's
     const row = this.rows[next];

@@ -124,12 +124,17 @@ function graphPane() {
   const tools = [el("span", {class: "choices", role: "group", "aria-label": "What the graph shows"}, buttons),
                  ...zooms.map(([label, hint, act]) => el("button", {type: "button", title: hint, onclick: () => shown.forEach(act)}, label))];
   show("kernels");
-  return {element, tools, selected: () => shown.forEach((graph) => graph.selected()), paint: () => shown.forEach((graph) => graph.paint()), get};
+  return {element, tools, selected: () => shown.forEach((graph) => graph.selected()), paint: () => shown.forEach((graph) => graph.paint()),
+          approach: () => shown.forEach((graph) => graph.approach())};
 }
 
 header();
 const details = new Details(state, model, difference);
 details.onKind = (name) => { $("filter-op").value = name; state.setFilter({op: name}); };
+details.onNear = () => {
+  state.show({picture: "graph"});
+  pictures.made.get("graph").approach();
+};
 const search = new Search(state, model);
 const pictures = tabs($("picture-tabs"), $("picture"), "picture", [
   {key: "graph", label: "Graph", tip: "What reads what", make: graphPane},
@@ -211,6 +216,18 @@ addEventListener("hashchange", () => {
   state.read();
   update("view");
 });
+
+// For tests and curious people at the console: what is known, and where a box of the graph is on the screen.
+window.baton = {
+  model, state, difference, graphs,
+  placeOf(kind, id) {
+    for (const graph of graphs) {
+      const place = graph.element.isConnected && graph.placeOf(kind, id), box = graph.canvas.getBoundingClientRect();
+      if (place) return {x: box.left + place.x, y: box.top + place.y};
+    }
+    return null;
+  },
+};
 
 // After the first frame with everything in it; tests and the bar of two seconds read it.
 requestAnimationFrame(() => setTimeout(() => { document.documentElement.dataset.ready = performance.now().toFixed(0); }));

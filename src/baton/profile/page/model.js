@@ -139,12 +139,18 @@ function stateText(op) {
   }
 }
 
-/// Kinds of operators by the time that is theirs, longest first, each with its place among the colours.
+/// Kinds of operators by the time that is theirs, longest first (then by that of their kernels), each with its place
+/// among the colours.
 function kindsOf(model) {
   const times = new Map();
-  for (const op of model.ops) times.set(op.op, (times.get(op.op) || 0) + (op.time ?? 0));
-  const sorted = [...times].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
-  return new Map(sorted.map(([name, us], place) => [name, {us, place}]));
+  for (const op of model.ops) {
+    const kind = times.get(op.op) || {us: 0, fused: 0};
+    kind.us += op.time ?? 0;
+    kind.fused += fusedTime(op) ?? 0;
+    times.set(op.op, kind);
+  }
+  const sorted = [...times].sort(([a, x], [b, y]) => y.us - x.us || y.fused - x.fused || (a < b ? -1 : 1));
+  return new Map(sorted.map(([name, {us}], place) => [name, {us, place}]));
 }
 
 const kColours = 10;

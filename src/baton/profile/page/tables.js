@@ -51,6 +51,7 @@ function kernelTable(state, model) {
   }});
   const parts = (kernel) => kernel.split.map((each) => ({part: each.us, colour: kindColour(model, each.ids),
     title: (each.ids.length ? each.ids.map((id) => model.ops[id].op).join(", ") : kOwn) + ": " + usText(each.us) + " µs"}));
+  const hasAny = (column) => model.kernels.some((kernel) => ![null, undefined, ""].includes(column.value({level: 0, kernel})));
   const columns = [
     {key: "node", label: "node", tip: "Number of the node in graph.json; rows begin in the order of execution", width: 56, num: true,
      value: (row) => (isKernel(row) ? row.kernel.node : null)},
@@ -80,7 +81,7 @@ function kernelTable(state, model) {
     {key: "how", label: "how", tip: "Template of the kernel's schedule; unfolded, how the part was measured (docs/design/0004-inside-time.md)", width: 118,
      value: (row) => (isKernel(row) ? model.functions[row.kernel.func]?.template ?? "" : ""),
      cell: (row) => (isKernel(row) ? model.functions[row.kernel.func]?.template ?? "" : row.part?.method ?? "")},
-  ].filter((column) => column.key !== "roof" || model.peaks);
+  ].filter((column) => !["gflops", "intensity", "roof", "how"].includes(column.key) || hasAny(column));
   const top = () => {
     const passing = state.passes().kernels;
     return model.kernels.filter((kernel) => passing.has(kernel)).map((kernel) => ({
@@ -101,7 +102,7 @@ function operatorTable(state, model, difference) {
      cell: (row) => nameCell(row.op.op, row.op.source, row.op.type)},
     {key: "nodes", label: "kernels", tip: "Nodes of graph.json that compute it; in brackets those that read a constant it was folded into", width: 104,
      value: (row) => row.op.nodes[0] ?? row.op.foldedInto[0] ?? null, cell: (row) => nodesText(row.op)},
-    ...(model.hasUnfused ? [{key: "unfused", label: "unfused µs", tip: "Its time in a build where every operator is a kernel of its own", width: 92, ...time((op) => op.unfusedUs)}] : []),
+    ...(model.hasUnfused ? [{key: "unfused", label: "unfused µs", tip: "Its time in a build where every operator is a kernel of its own", width: 108, ...time((op) => op.unfusedUs)}] : []),
     ...(difference ? diffColumns(entry) : [
       {key: "fused", label: "fused µs", tip: "Time of the kernels it is in: its own and that of what it is fused with", width: 86, ...time(fusedTime)},
       {key: "inside", label: "inside µs", tip: "Its own time in these kernels: all of it where it is alone, else as measured by markers and ablation", width: 86, num: true,

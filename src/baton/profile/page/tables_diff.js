@@ -50,7 +50,7 @@ function groupTable(state, difference) {
     const passing = state.filtered ? state.passes().kernels : null;
     return difference.groups.filter((group) => !passing || group.after.some((kernel) => passing.has(kernel))).map((group) => ({
       ...group, key: "g" + group.index, level: 0, kernel: group.after[0], kind: group.after.length ? "kernel" : "", id: group.after[0]?.node ?? null,
-      look: verdict(group.old, group.now),
+      look: verdict(group.old, group.now) && "is-" + verdict(group.old, group.now),
       children: () => [...group.before.map((kernel) => groupChild(kernel, "old")), ...group.after.map((kernel) => groupChild(kernel, "new"))],
     }));
   };
