@@ -33,7 +33,7 @@ def tvm_wrap_excepthook(exception_hook):
 
 
 def __getattr__(name):
-    if name in ("origins", "profile"):
+    if name in ("ProfileReport", "diff", "origins", "profile"):
         from . import _origins, _profile
 
         return getattr(_origins if name == "origins" else _profile, name)

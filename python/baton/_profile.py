@@ -1,11 +1,15 @@
 """Times at the level of Relay: which operator of the program, as it was given, took how long, and in which kernel."""
 import json
+import os
 
+from . import _parquet
 from ._built import built_of
 from ._load import core
+from ._wanted import wanted
 from .runtime import ndarray
 
 ProfileReport = core.ProfileReport
+ProfileDiff = core.ProfileDiff
 
 
 def _rows(kind, doc):
@@ -19,6 +23,74 @@ def _rows(kind, doc):
 
 ProfileReport.kernels = _rows("kernels", "dicts in the order of execution: name, median_us, share, origins (ids), inside, ...")
 ProfileReport.operators = _rows("operators", "dicts by id: op, line, type, nodes, folded_into, inside_us, retired, ...")
+ProfileDiff.operators = _rows("operators", "dicts by id: op, line, us (a, b, delta, ratio, interval, differs), a, b, ...")
+ProfileDiff.groups = _rows("groups", "dicts: the least sets of operators that have kernels to themselves in both builds")
+
+
+def _save(self, path, trace_runs=0):
+    """Writes the report, or a part of it: the end of `path` says what.
+
+    Parameters
+    ----------
+    path : .json (to be read again: ProfileReport.load), .csv and .parquet (three tables: NAME.kernels.csv,
+        NAME.operators.csv, NAME.parts.csv), .html (one page), .trace.json (Perfetto), .explorer.json (Model Explorer), .txt (the table)
+    trace_runs : measured runs in a .trace.json, beside the one that is laid out from medians
+
+    Returns the paths that were written; each appears whole or not at all. Raises TVMError for another ending or a path that
+    cannot be written, and ImportError, with what to install, for .parquet without pyarrow.
+    """
+    files = core.report_files(os.fspath(path))
+    for name, suffix, part in files:
+        if suffix == ".parquet":
+            _parquet.write(json.loads(self._table(part)), name)
+        else:
+            core.write_file(name, self._bytes(name, suffix, part, trace_runs))
+    return [name for name, _, _ in files]
+
+
+def _saved_as(suffix, doc):
+    def write(self, path):
+        if not os.fspath(path).endswith(suffix):
+            raise ValueError(f"{os.fspath(path)!r} does not end with {suffix}")
+        return self.save(path)
+
+    write.__doc__ = doc
+    return write
+
+
+def _to_rows(self, table="kernels"):
+    """The rows of a table ("kernels", "operators", "parts") as dicts; unknown values are None, ids are lists. Columns and
+    their units: docs/design/0011-profile-tables.md."""
+    read = json.loads(self._table(table))
+    names = [column["name"] for column in read["columns"]]
+    return [dict(zip(names, row)) for row in zip(*read["values"])]
+
+
+def _to_pandas(self, table="kernels"):
+    """rows(table) as a pandas.DataFrame. Raises ImportError without pandas."""
+    try:
+        import pandas
+    except ImportError as why:
+        raise ImportError("to_pandas needs pandas: pip install 'baton-compiler[profile]', or pip install pandas") from why
+    read = json.loads(self._table(table))
+    kinds = {"flag": "boolean", "integer": "Int64", "number": "Float64", "text": "string", "ids": "object"}
+    return pandas.DataFrame({column["name"]: pandas.Series(values, dtype=kinds[column["kind"]])
+                             for column, values in zip(read["columns"], read["values"])})
+
+
+ProfileReport.save = _save
+ProfileReport.to_csv = _saved_as(".csv", "Writes NAME.kernels.csv, NAME.operators.csv and NAME.parts.csv for NAME.csv; returns their paths.")
+ProfileReport.to_parquet = _saved_as(".parquet", "Writes NAME.kernels.parquet, NAME.operators.parquet and NAME.parts.parquet for "
+                                     "NAME.parquet; returns their paths. Raises ImportError without pyarrow.")
+ProfileReport.rows = _to_rows
+ProfileReport.to_pandas = _to_pandas
+
+
+def diff(a, b, a_label="a", b_label="b"):
+    """Two profiles of one model under two builds, compared operator by operator: a ProfileDiff. Print it, or see its
+    `operators` and `groups`. Raises TVMError, with the first difference, when they are of different models."""
+    return core.profile_diff(wanted("a", a, ProfileReport, "a ProfileReport"), wanted("b", b, ProfileReport, "a ProfileReport"),
+                             a_label, b_label)
 
 
 def profile(lib, inputs=None, threads=1, repeat=30, seconds=3.0, inside=True, inside_ms=300.0, name=None):

@@ -29,7 +29,7 @@ void bind_gradient(nb::module_& m);    // transform/gradient.h
 void bind_driver(nb::module_& m);      // driver/build.h, driver/pipeline.h
 void bind_operator_map(nb::module_& m);  // driver/operator_map.h, driver/fused_module.h
 void bind_cut(nb::module_& m);         // driver/cut_program.h, driver/cut_values.h, driver/mark_region.h
-void bind_profile(nb::module_& m);     // profile/report.h, text/html.h
+void bind_profile(nb::module_& m);     // profile/report.h, profile/files.h, profile/diff.h, text/html.h
 void bind_runtime(nb::module_& m);     // runtime/executor.h, runtime/model.h
 void bind_values(nb::module_& m);      // driver/program.h, driver/values.h
 void bind_workloads(nb::module_& m);   // frontend/workloads

@@ -7,16 +7,12 @@
 #include "baton/support/error.h"
 #include "baton/text/html.h"
 
-#include "bind.h"
 #include "interruptible.h"
+#include "profile_report.h"
 
 namespace baton::python {
 
 namespace {
-
-struct Report {
-  ProfileReport report;
-};
 
 void require(const Status& status) {
   if (!status.ok()) throw Error(status.message);
@@ -83,8 +79,9 @@ std::string page_of(const std::string& report, const std::optional<std::string>&
 }  // namespace
 
 void bind_profile(nb::module_& m) {
-  nb::class_<Report>(m, "ProfileReport", nb::dynamic_attr(), "Times of a model's kernels and operators, in microseconds.")
-      .def_prop_ro("end_to_end_us", [](const Report& r) { return r.report.end_to_end_us; }, "median of whole runs")
+  nb::class_<Report> report(m, "ProfileReport", nb::dynamic_attr(), "Times of a model's kernels and operators, in microseconds.");
+  bind_profile_files(m, report);
+  report.def_prop_ro("end_to_end_us", [](const Report& r) { return r.report.end_to_end_us; }, "median of whole runs")
       .def_prop_ro("sum_us", [](const Report& r) { return r.report.sum_us; }, "sum of the kernels' medians")
       .def("json", [](const Report& r) { return to_json(r.report).dump(); }, "All of it: docs/design/0005-profile-json.md.")
       .def("page", [](const Report& r) { return page(r.report); }, "One HTML file with everything: graph, tables, roofline, treemap.")

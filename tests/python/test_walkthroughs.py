@@ -62,6 +62,17 @@ def test_byoc_vgg11():
     assert rows == list(zip(names, [conv, conv, *["+".join([conv, conv])] * 3, *["nn.dense"] * 3]))
 
 
+def test_profile_outputs(tmp_path):
+    lines = lines_of("profile_outputs.py", "mlp", str(tmp_path))
+    written = [line.split(" ", 1)[1] for line in lines if line.startswith("wrote ")]
+    assert sorted(written) == sorted(str(path) for path in tmp_path.iterdir()) and len(written) == 10
+    slowest = between(lines, "slowest operators", "what optimisation")
+    times = [float(line.split()[0]) for line in slowest]
+    assert len(times) == 5 and times == sorted(times, reverse=True) and "nn.dense Tensor[(1, " in slowest[0]
+    fusion = between(lines, "what optimisation", "kernels sum")
+    assert len(fusion) == 4 and all(re.search(r"-> [0-9.]+ us in \d+ -> \d+ kernels: \w", line) for line in fusion)
+
+
 def test_relay_profile():
     lines = lines_of("relay_profile.py", "mlp")
     rows = between(lines, "operator -> kernel", "operator, as")

@@ -74,6 +74,9 @@ _RULE = "----------"  # a row that only separates
 _STYLE = ("<style>.baton-calls{overflow-x:auto}.baton-calls table{border-collapse:collapse;margin:0;table-layout:auto}"
           ".baton-calls td,.baton-calls th{padding:2px 8px;text-align:right;vertical-align:top;font-variant-numeric:tabular-nums}"
           ".baton-calls td:first-child,.baton-calls th:first-child{text-align:left;overflow-wrap:anywhere;min-width:9em}</style>")
+# Columns of Baton's own: the operators of the program that a call computes, or that a kernel of the compiler's own was
+# made for, by their ids in baton.origins(lib). Readers of TVM's reports take them for attributes of the kernel.
+ORIGINS = ("origins", "made_for")
 _FIRST = ["Name", "Duration (us)", "Percent", "Device", "Count", "Argument Shapes", "Hash"]
 
 
@@ -216,17 +219,34 @@ class Report:
             raise ValueError(f"this is no report: {why}") from why
 
 
+def ids_of(text):
+    """"[1, 2]", as graph.json has it, read. None for a text of another form: an attribute of the user's own."""
+    try:
+        ids = json.loads(text)
+    except ValueError:
+        return None
+    return ids if isinstance(ids, list) and all(isinstance(each, int) for each in ids) else None
+
+
+def _joined(text, more):
+    """Two lists of operators as texts become one. A text of another form stays as it is."""
+    ids, others = ids_of(text), ids_of(more)
+    return text if ids is None or others is None else str(sorted({*ids, *others}))
+
+
 def _aggregated(calls):
-    """Calls alike in all that is text become one: counts, times and shares are added."""
+    """Calls alike in all that is text but the operators they stand for become one: counts, times and shares are added."""
     rows = {}
     for call in calls:
-        key = tuple(sorted((name, value) for name, value in call.items() if isinstance(value, str)))
+        key = tuple(sorted((name, value) for name, value in call.items() if isinstance(value, str) and name not in ORIGINS))
         if key not in rows:
             rows[key] = dict(call)
             continue
         row = rows[key]
         for name, value in call.items():
-            if isinstance(value, (Count, Duration, Percent)):
+            if name in ORIGINS:
+                row[name] = _joined(row[name], value) if name in row else value
+            elif isinstance(value, (Count, Duration, Percent)):
                 row[name] = type(value)(_value(row[name]) + _value(value)) if name in row else value
     return list(rows.values())
 
@@ -256,8 +276,8 @@ def report_of(graph, total_ns, node_ns, threads, executor, rename=lambda name: n
                 "Argument Shapes": ", ".join(described(entry) for entry in entries)}
         if "hash" in attrs:
             call["Hash"] = attrs.pop("hash")
-        for name in ("num_outputs", "num_inputs", "flatten_data", "made_for", "reason"):  # the last two are long texts
+        for name in ("num_outputs", "num_inputs", "flatten_data", "reason"):  # the last is a long text
             attrs.pop(name, None)
         calls.append({**call, **attrs})
-    total = {"Device": "cpu0", "Count": Count(1), "Duration (us)": Duration(total_ns / 1e3)}
+    total = {"Name": "Total", "Device": "cpu0", "Count": Count(1), "Duration (us)": Duration(total_ns / 1e3)}
     return Report(calls, {"cpu0": total}, {"Number of threads": Count(threads), "Executor": executor})

@@ -11,7 +11,7 @@ namespace baton::cli {
 
 void OutputFiles::add(CLI::App& app, const std::vector<FileKind>& kinds) {
   kinds_ = kinds;
-  std::string doc = "a file, and the next ones; what is written depends on how the name ends:";
+  std::string doc = "a file; may be given several times. How the name ends says what is written:";
   for (const FileKind& kind : kinds) doc += "\n" + kind.suffix + ": " + kind.doc;
   // One value each time: a second one would swallow the model's name that follows.
   app.add_option("-o,--output", paths_, doc)->type_name("FILE")->expected(1)->take_all()->allow_extra_args(false);

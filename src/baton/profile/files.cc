@@ -45,7 +45,7 @@ const FileKind& kind_of(const std::string& path, const std::vector<FileKind>& ki
 std::vector<FileKind> with_tables() {
   std::vector<FileKind> kinds = {
       {".json", "the profile, to be read again (docs/design/0005)", {""}},
-      {".html", "one page to look at: graph, tables, roofline, treemap", {""}},
+      {".html", "one page: graph, times, roofline, treemap, search", {""}},
       {".txt", "the table of the terminal", {""}},
       {".csv", "three tables: kernels, operators, parts (docs/design/0011)", table_names()},
       {".parquet", "the same three tables; needs pyarrow in Python", table_names()},
@@ -83,7 +83,7 @@ ProfileReport load_report(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
-  if (!file || file.bad()) throw Error("`" + path + "` cannot be read: " + std::strerror(errno));
+  if (!file || !text) throw Error("`" + path + "` cannot be read: " + std::strerror(errno));
   return read_report(text.str(), "`" + path + "`");
 }
 
@@ -99,6 +99,7 @@ std::string report_bytes(const ProfileReport& report, const WantedFile& file, in
   if (file.suffix == ".parquet") return table_json(report_table(report, file.part)).dump();
   if (file.suffix == ".trace.json") return trace_json(report, runs) + "\n";
   if (file.suffix == ".explorer.json") return (file.part.empty() ? explorer_graphs(report) : explorer_data(report, file.part)) + "\n";
+  if (file.suffix == ".html") return page(report);
   BATON_CHECK(file.suffix == ".txt", file.suffix);
   std::ostringstream out;
   write_table(out, report);

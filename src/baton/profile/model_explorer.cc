@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "baton/profile/portions.h"
 #include "baton/profile/report_text.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
@@ -133,11 +134,10 @@ const std::vector<std::string>& explorer_quantities() {
 std::string explorer_data(const ProfileReport& report, const std::string& quantity) {
   Times operators, kernels;
   if (quantity == "fused_us") {
-    const auto nodes = by_node(report);
     for (const KernelRow& row : report.kernels) kernels[row.node] = row.median_us;
-    for (const OperatorRow& row : report.operators)
-      for (uint32_t node : row.nodes)
-        if (const auto at = nodes.find(node); at != nodes.end()) add(operators, row.id, at->second->median_us);
+    const std::vector<OperatorTime> times = operator_times(report);
+    for (uint32_t id = 0; id < times.size(); ++id)
+      if (times[id].has_kernel) operators[id] = times[id].us;
   } else if (quantity == "inside_us") {
     for (const OperatorRow& row : report.operators) add(operators, row.id, row.inside_us);
     for (const KernelRow& row : report.kernels)

@@ -262,6 +262,8 @@ ProfileReport read_report(const std::string& text, const std::string& shown) {
     throw Error(shown + " has schema " + (schema == json.end() ? "none" : schema->dump()) + ", this Baton reads schema " +
                 std::to_string(kSchema) + ": make the profile anew with this version");
   try {
+    for (const char* key : {"operators", "kernels"})  // null would be read as an empty list
+      if (!json[key].is_array()) throw Error(std::string("its ") + key + " are no list");
     ProfileReport report = report_of(json);
     check_ids(report);
     return report;

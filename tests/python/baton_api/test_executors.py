@@ -200,6 +200,7 @@ def test_debugger(tmp_path, capsys):
     np.testing.assert_allclose(values[last].numpy(), EXPECTED, **NEAR)
     events = json.loads((folder / debug_result.CHROME_TRACE_FILE_NAME).read_text())["traceEvents"]
     assert [each["ph"] for each in events] == ["B", "E"] * (len(events) // 2)
+    assert [each["args"] for each in events if "args" in each] == [{"origins": [0, 1, 2]}]
     nodes = json.loads((folder / debug_result.GRAPH_DUMP_FILE_NAME).read_text())["nodes"]
     assert nodes[0]["op"] == "param" and nodes[0]["attrs"]["T"] == "type: float32" and nodes[0]["shape"] == [2, 3]
     times = model.run_individual(2, 3)
@@ -228,6 +229,9 @@ def test_report():
     assert report.table().splitlines()[0].startswith("Name ") and "----------" in report.table() and "Executor: Graph" in str(report)
     assert "\nSum " not in report.table(sort=False, aggregate=False, col_sums=False)
     assert report.csv().splitlines()[0].startswith("Argument Shapes,Count,Device,Duration (us),Hash,Name,Percent")
+    # What Baton adds: the operators of the program, for a reader of TVM's reports one attribute of the kernel more.
+    assert call["origins"] == "[0, 1, 2]" and "origins" in report.csv().splitlines()[0] and "origins" in report.table().splitlines()[0]
+    assert report.device_metrics["cpu0"]["Name"] == "Total"
     again = tvm.runtime.Report.from_json(report.json())
     assert again.table() == report.table() and again.calls == report.calls
     with pytest.raises(ValueError, match="no report"):
@@ -248,6 +252,21 @@ def test_calls_alike_are_one_row():
                               "Total                5.00             cpu0      1  \n\n"
                               "Configuration\n-------------\nExecutor: Graph\n")
     assert report.table(aggregate=False).count("a  ") == 2
+
+
+def test_calls_alike_are_one_row_of_all_their_operators():
+    from baton.runtime.profiling import Count, Duration, Percent, Report
+
+    def call(**more):
+        return {"Name": "a", "Duration (us)": Duration(2), "Percent": Percent(40), "Count": Count(1), "Hash": "h", **more}
+
+    def origins(*calls):
+        report = Report(list(calls), {}, {})
+        return [row["origins"] for row in report._table(sort=False, aggregate=True, col_sums=False)[1]]
+
+    assert origins(call(origins="[3]"), call(origins="[1, 2]")) == ["[1, 2, 3]"]
+    assert origins(call(origins="mine"), call(origins="[1]")) == ["mine"], "an attribute of the user's own"
+    assert len(origins(call(origins="[1]"), call(origins="[1]", src_layout="NCHW"))) == 2
 
 
 @pytest.mark.parametrize("kind", ["graph", "debug", "vm", "aot"])
@@ -393,7 +412,24 @@ def test_vm(tmp_path):
         with pytest.raises(tvm.TVMError):
             vm_rt.Executable.load_exec(damaged, lib)
     assert profiler_vm.enabled()
-    assert "Executor: VM" in str(profiler_vm.VirtualMachineProfiler(exe, tvm.cpu()).profile(X))
+    profiler = profiler_vm.VirtualMachineProfiler(exe, tvm.cpu())
+    report = profiler.profile(X)
+    assert "Executor: VM" in str(report) and report.calls[0]["origins"] == "[0, 1, 2]" and report.device_metrics["cpu0"]["Name"] == "Total"
+    with pytest.raises(ValueError, match="has no function 'other', only main"):
+        profiler.profile(X, func_name="other")
+    with pytest.raises(ValueError, match="takes 1 arguments"):
+        profiler.profile(X, X)
+
+
+@pytest.mark.parametrize("text, said", [
+    ("def @main(%c: bool, %x: Tensor[(2), float32]) { if (%c) { nn.relu(%x) } else { %x } }", "@main: .*control flow"),
+    ("def @main(%x: Tensor[(?), float32]) { nn.relu(%x) }", "@main: .*constant shapes"),
+    ("def @f(%x: Tensor[(2), float32]) -> Tensor[(2), float32] { if (any(greater(%x, 0f))) { @f(%x) } else { %x } }\n"
+     "def @main(%x: Tensor[(2), float32]) { @f(%x) }", "straight-line functions")])
+def test_what_the_vm_and_its_profiler_refuse(text, said):
+    with pytest.raises(NotImplementedError, match=said) as refused:
+        relay.vm.compile(tvm.parser.fromtext('#[version = "0.0.5"]\n' + text), "llvm")
+    assert 'relay.create_executor("vm")' in str(refused.value)
 
 
 def test_vm_of_several_functions(tmp_path):

@@ -3,6 +3,7 @@ import json
 import os
 
 from ... import runtime
+from ...runtime.profiling import ORIGINS, ids_of
 
 GRAPH_DUMP_FILE_NAME = "_tvmdbg_graph_dump.json"
 CHROME_TRACE_FILE_NAME = "_tvmdbg_execution_trace.json"
@@ -85,15 +86,18 @@ class DebugResult:
             out.write(save_tensors(self.get_output_tensors()))
 
     def dump_chrome_trace(self):
-        """Writes the kernels, one after another, for chrome://tracing."""
+        """Writes the kernels, one after another, for chrome://tracing. Where a kernel begins, args name the operators of the
+        program that it computes (`origins`: ids in baton.origins(lib)); what has no kernel takes no time."""
         events, now = [], 0.0
         for node, times in zip(self._nodes_list, self._time_list):
             mean = sum(times) / len(times) * 1e6 if times else 0.0
-            events.append(ChromeTraceEvent(now, 1, 1, node["name"], "B"))
+            begin = ChromeTraceEvent(now, 1, 1, node["name"], "B")._asdict()
+            args = {name: ids_of(node["attrs"][name]) for name in ORIGINS if ids_of(node["attrs"].get(name, ""))}
+            events.append({**begin, "args": args} if args else begin)
             now += mean
-            events.append(ChromeTraceEvent(now, 1, 1, node["name"], "E"))
+            events.append(ChromeTraceEvent(now, 1, 1, node["name"], "E")._asdict())
         with open(os.path.join(self._dump_path, CHROME_TRACE_FILE_NAME), "w", encoding="utf-8") as out:
-            json.dump({"displayTimeUnit": "ns", "traceEvents": [event._asdict() for event in events]}, out)
+            json.dump({"displayTimeUnit": "ns", "traceEvents": events}, out)
 
     def get_debug_result(self, sort_by_time=True):
         """A table of the kernels and their times."""

@@ -1,5 +1,6 @@
 """The Relay VM's names. Programs without control flow run by their plans; there is no bytecode yet."""
 from ..._load import core
+from ...error import NotSupported
 from ...ir import IRModule
 from ...runtime import vm as vm_rt
 from ...target import Target
@@ -49,7 +50,11 @@ class VMCompiler:
             module = typed.copy()
             module["main"] = typed[name]
             free = [each.name_hint for each in typed[name].params if each.name_hint not in params]
-            results[name] = core.build(module, params if name == "main" else {}, None, "vm_mod")
+            try:
+                results[name] = core.build(module, params if name == "main" else {}, None, "vm_mod")
+            except NotSupported as why:
+                raise NotSupported(f"vm.compile and the VM's profiler take straight-line functions of constant shapes; @{name}: {why}\n"
+                                   '  relay.create_executor("vm") runs such programs too, operator by operator and without a clock') from why
             self._names[name] = free if name == "main" else [each.name_hint for each in typed[name].params]
         self._results = results
 

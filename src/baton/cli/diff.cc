@@ -1,0 +1,189 @@
+// The same model under two builds: two saved profiles, or a model that is built and measured both ways in turn.
+#include <array>
+#include <chrono>
+#include <sstream>
+
+#include "baton/cli/common.h"
+#include "baton/cli/outputs.h"
+#include "baton/profile/diff.h"
+#include "baton/profile/page.h"
+#include "baton/support/diagnostic.h"
+#include "baton/support/error.h"
+
+namespace baton::cli {
+
+namespace {
+
+constexpr int kBurst = 5;  // runs of one side before the other has its turn
+
+/// How one side is built and run.
+struct Side {
+  std::string text;
+  int opt_level = 3, threads = 1;
+
+  void parse(const char* name) {
+    CLI::App app("", std::string("--") + name);
+    app.set_help_flag();
+    app.allow_extras();
+    app.add_option("--opt-level", opt_level)->check(CLI::Range(0, 4));
+    app.add_option("--threads", threads)->check(CLI::Range(1, 256));
+    std::string wrong;
+    try {
+      app.parse(text);
+      if (const std::vector<std::string> extra = app.remaining(); !extra.empty()) wrong = unknown(extra.front());
+    } catch (const CLI::ParseError& error) {
+      wrong = error.what();
+    }
+    if (!wrong.empty()) throw UsageError("--" + std::string(name) + " \"" + text + "\": " + wrong + "\n  a side takes --opt-level (0 to 4) and --threads");
+  }
+  static std::string unknown(const std::string& word) {
+    const std::string near = did_you_mean(word, {"--opt-level", "--threads"});
+    return "what is `" + word + "`" + (near.empty() ? "?" : "? Did you mean `" + near + "`?");
+  }
+  std::string label() const { return "--opt-level " + std::to_string(opt_level) + " --threads " + std::to_string(threads); }
+};
+
+/// A side that is measured now.
+struct Running {
+  BuiltModel built;
+  std::unique_ptr<Executor> executor;
+  FusedTimes times;
+};
+
+void append(std::vector<double>& all, const std::vector<double>& more) { all.insert(all.end(), more.begin(), more.end()); }
+
+void append(FusedTimes& all, const FusedTimes& more) {
+  if (all.nodes.empty()) {
+    all = more;
+    return;
+  }
+  append(all.plain_us, more.plain_us);
+  append(all.profiled_us, more.profiled_us);
+  for (size_t i = 0; i < all.node_us.size(); ++i) append(all.node_us[i], more.node_us[i]);
+}
+
+struct Compare {
+  ProfileReport a, b;
+  std::string a_label, b_label;
+  bool paired = false;
+};
+
+class DiffVerb final : public Verb {
+ public:
+  DiffVerb() : Verb("diff", "Compare a model's times under two builds, operator by operator.") {}
+
+  void flags(CLI::App& app) override {
+    app.add_option("A", first_, "a saved profile (.json), or MODEL with --a and --b")->required();
+    app.add_option("B", second_, "the other saved profile");
+    app.add_option("--a", a_.text, "of MODEL: how A is built and run, \"--opt-level 3 --threads 1\"");
+    app.add_option("--b", b_.text, "of MODEL: how B is built and run");
+    app.add_option("--params", flags_.params, "of MODEL: weights from an .npz; the rest by the tensor rule (docs/guide.md)");
+    app.add_option("--input-name", flags_.inputs, "of MODEL: a parameter of main that is an input (default: data, else the first)");
+    app.add_option("--repeat", repeat_, "of MODEL: runs of each kind and side, at least")->capture_default_str()->check(CLI::Range(6, 1000000));
+    app.add_option("--inside-ms", inside_ms_, "of MODEL: time to measure the inside of one kernel")->capture_default_str()->check(CLI::Range(1.0, 1e6));
+    app.add_flag("--no-inside", no_inside_, "of MODEL: kernels only, operators that share one have equal portions");
+    files_.add(app, kinds());
+    app.add_flag("--json", json_, "one JSON object on standard output (docs/design/0010)");
+  }
+
+  int run(Io& io) override {
+    const bool saved = !second_.empty();
+    if (saved && (!a_.text.empty() || !b_.text.empty())) throw UsageError("--a and --b say how one MODEL is built; two saved profiles are built already");
+    if (!saved && first_.ends_with(".json")) throw UsageError("`" + first_ + "` is one profile; a second one is needed to compare it with");
+    if (!saved && (a_.text.empty() || b_.text.empty()))
+      throw UsageError("what is `" + first_ + "` compared with? Give a second profile, or --a and --b: two ways to build it");
+    files_.check();
+    const Compare both = saved ? Compare{load_report(first_), load_report(second_), first_, second_, false} : measured(io);
+    const ProfileDiff difference = diff(both.a, both.b, both.a_label, both.b_label, both.paired);
+    if (json_) io.out << to_json(difference).dump() << '\n';
+    else write_table(io.out, difference, both.a, both.b);
+    io.out << std::flush;
+    files_.write(io, [&](const WantedFile& file) { return bytes(file, difference, both); });
+    return 0;
+  }
+
+ private:
+  static std::vector<FileKind> kinds() {
+    return {{".json", "the difference (docs/design/0010)", {""}}, {".html", "one page: both builds, and what differs", {""}},
+            {".txt", "the table of the terminal", {""}}};
+  }
+
+  static std::string bytes(const WantedFile& file, const ProfileDiff& difference, const Compare& both) {
+    if (file.suffix == ".json") return to_json(difference).dump() + "\n";
+    if (file.suffix == ".html") return page(both.a, both.b);
+    std::ostringstream out;
+    write_table(out, difference, both.a, both.b);
+    return out.str();
+  }
+
+  Compare measured(Io& io) {
+    a_.parse("a");
+    b_.parse("b");
+    Running a = start(a_, io), b = start(b_, io);
+    const InterruptScope interrupt;
+    Progress progress(io);
+    // Bursts in turn, and the order of the two in turn: the same clock for both.
+    const int bursts = (repeat_ + kBurst - 1) / kBurst;
+    for (int i = 0; i < bursts; ++i) {
+      progress.show("measuring both in turn", i, bursts);
+      for (Running* side : i % 2 ? std::array{&b, &a} : std::array{&a, &b}) append(side->times, burst(*side, interrupt.flag()));
+    }
+    Compare both{report(a, a_, progress), report(b, b_, progress), a_.label(), b_.label(), true};
+    progress.clear();
+    return both;
+  }
+
+  Running start(const Side& side, Io& io) const {
+    ModelFlags flags = flags_;
+    flags.model = first_;
+    flags.opt_level = side.opt_level;
+    Running running{build_model(flags, io), nullptr, {}};
+    running.executor = make_executor(running.built.build);
+    running.executor->set_threads(side.threads);
+    set_inputs(*running.executor, {});
+    return running;
+  }
+
+  static FusedTimes burst(Running& side, const std::atomic<bool>* interrupt) {
+    const auto start = std::chrono::steady_clock::now();
+    require(side.executor->run());
+    const std::chrono::duration<double> one = std::chrono::steady_clock::now() - start;
+    MeasureOptions options;
+    options.min_runs = kBurst;
+    options.min_seconds = 2 * one.count();  // reached after these runs, and a tenth of what would end it before them
+    options.interrupt = interrupt;
+    return measure_fused(*side.executor, options);
+  }
+
+  ProfileReport report(Running& side, const Side& how, Progress& progress) const {
+    std::map<std::string, InsideTimes> inside;
+    if (!no_inside_) {
+      const InterruptScope interrupt;
+      InsideOptions options;
+      options.ms_per_kernel = inside_ms_;
+      options.compile.interrupt = interrupt.flag();
+      options.progress = [&](int done, int total) { progress.show("measuring inside kernels", done, total); };
+      inside = measure_inside(side.built.build, *side.executor, options);
+    }
+    ProfileReport report = make_report(side.built.build, side.executor->plan(), side.times, inside);
+    report.model = side.built.model.name;
+    report.source = side.built.model.source->name() + " (baton print " + side.built.model.name + ")";
+    report.threads = how.threads;
+    report.opt_level = how.opt_level;
+    return report;
+  }
+
+  std::string first_, second_;
+  Side a_, b_;
+  ModelFlags flags_;
+  int repeat_ = 30;
+  double inside_ms_ = 100;
+  bool no_inside_ = false, json_ = false;
+  OutputFiles files_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> diff_verb() { return std::make_unique<DiffVerb>(); }
+
+}  // namespace baton::cli

@@ -1,0 +1,139 @@
+// What a name asks for, and files that appear whole or not at all.
+#include "baton/profile/files.h"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "baton/profile/diff.h"
+#include "baton/profile/report_json.h"
+#include "baton/support/error.h"
+
+#include "codegen/kernels.h"
+#include "profile/made_up.h"
+
+namespace baton {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<std::string> wanted(const std::string& path) {
+  std::vector<std::string> paths;
+  for (const WantedFile& file : wanted_files(path, report_kinds())) paths.push_back(file.path);
+  return paths;
+}
+
+std::string refused(const std::string& path) {
+  try {
+    wanted_files(path, report_kinds());
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+std::string content(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+TEST(ReportFiles, TheSuffixSaysWhat) {
+  EXPECT_THAT(wanted("d/p.json"), ElementsAre("d/p.json"));
+  EXPECT_EQ(wanted_files("p.trace.json", report_kinds())[0].suffix, ".trace.json");
+  EXPECT_THAT(wanted("p.csv"), ElementsAre("p.kernels.csv", "p.operators.csv", "p.parts.csv"));
+  EXPECT_THAT(wanted("p.operators.csv"), ElementsAre("p.operators.csv"));
+  EXPECT_THAT(wanted("kernels.csv"), ElementsAre("kernels.kernels.csv", "kernels.operators.csv", "kernels.parts.csv"));
+  EXPECT_THAT(wanted("p.explorer.json"),
+              ElementsAre("p.explorer.json", "p.fused_us.explorer.json", "p.inside_us.explorer.json", "p.unfused_us.explorer.json"));
+  EXPECT_THAT(refused("p.jsn"), HasSubstr("did you mean `.json`?"));
+  EXPECT_THAT(refused("p"), HasSubstr("the name ends with one of .json, "));
+  EXPECT_THAT(refused("d/.csv"), HasSubstr("no name before `.csv`"));
+}
+
+TEST(ReportFiles, EveryKindIsMade) {
+  const ProfileReport report = test::made_up();
+  for (const FileKind& kind : report_kinds())
+    for (const WantedFile& file : wanted_files("p" + kind.suffix, report_kinds())) {
+      const std::string bytes = report_bytes(report, file);
+      EXPECT_FALSE(bytes.empty()) << file.path;
+      if (file.path.ends_with(".json") || kind.suffix == ".parquet") {
+        EXPECT_TRUE(nlohmann::json::accept(bytes)) << file.path;
+      }
+    }
+}
+
+TEST(ReportFiles, AreWrittenWholeOrNotAtAll) {
+  const test::Folder folder;
+  const std::string path = folder.path() + "/p.json";
+  check_writable(path);
+  EXPECT_FALSE(std::filesystem::exists(path));
+  write_file(path, "one");
+  check_writable(path);
+  EXPECT_EQ(content(path), "one");
+  write_file(path, "two");
+  EXPECT_EQ(content(path), "two");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1) << "something was left behind";
+  EXPECT_THROW(check_writable(folder.path() + "/no/p.json"), Error);
+  EXPECT_THROW(check_writable(folder.path()), Error);
+  EXPECT_THROW(check_writable("/dev/null"), Error);
+}
+
+TEST(ReportFiles, SavedProfilesAreRead) {
+  const test::Folder folder;
+  const ProfileReport report = test::made_up();
+  const std::string path = folder.path() + "/p.json", whole = report_bytes(report, {path, ".json", ""});
+  write_file(path, whole);
+  EXPECT_EQ(report_bytes(load_report(path), {path, ".json", ""}), whole);
+  const auto refusal = [&](const std::string& bytes) -> std::string {
+    write_file(path, bytes);
+    try {
+      load_report(path);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_THAT(refusal(whole.substr(0, whole.size() / 2)), HasSubstr("is no profile"));
+  std::string other = whole;
+  other.replace(other.find("\"schema\":1"), 10, "\"schema\":7");
+  EXPECT_THAT(refusal(other), HasSubstr("has schema 7, this Baton reads schema 1"));
+  other = whole;
+  other.replace(other.find("\"median_us\":"), 12, "\"mean_us\":");
+  EXPECT_THAT(refusal(other), HasSubstr("is damaged, or a profile of another version of Baton"));
+  EXPECT_THROW(load_report(folder.path() + "/none.json"), Error);
+  EXPECT_THROW(load_report(folder.path()), Error);
+}
+
+// Whatever stands in a file: it is refused with an Error, or everything can be made from it.
+TEST(ReportFiles, DamagedProfilesAreRefusedOrHarmless) {
+  const nlohmann::json whole = nlohmann::json::parse(report_bytes(test::made_up(), {"p.json", ".json", ""}));
+  const ProfileReport sound = test::made_up();
+  const nlohmann::json leaves = whole.flatten();
+  const std::vector<nlohmann::json> others = {nullptr, 4000000000u, "x", nlohmann::json::array()};
+  size_t refused = 0, read = 0;
+  for (const auto& [pointer, value] : leaves.items()) {
+    nlohmann::json damaged = whole;
+    damaged[nlohmann::json::json_pointer(pointer)] = others[(refused + read) % others.size()];
+    try {
+      const ProfileReport report = read_report(damaged.dump(), "p.json");
+      ++read;
+      for (const char* name : {"p.csv", "p.trace.json", "p.explorer.json", "p.txt"})
+        for (const WantedFile& file : wanted_files(name, report_kinds())) report_bytes(report, file, 1);
+      diff(sound, report, "a", "b");
+    } catch (const Error&) {
+      ++refused;
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << pointer << " in " << damaged << ": " << error.what();
+    }
+  }
+  EXPECT_GT(refused, 100u);
+  EXPECT_GT(read, 50u);
+}
+
+}  // namespace
+}  // namespace baton
