@@ -50,9 +50,9 @@ void ProfileOutputs::add(CLI::App& app) {
   app.add_flag("--json", json_, "one JSON object on standard output, with raw samples");
 }
 
-void ProfileOutputs::write(const ProfileReport& report, Io& io) {
+void ProfileOutputs::write(const ProfileReport& report, Io& io, bool all) {
   if (json_) io.out << to_json(report).dump() << '\n';
-  else write_table(io.out, report);
+  else write_table(io.out, report, all);
   io.out << std::flush;
   files_.write(io, [&](const WantedFile& file) { return report_bytes(report, file, trace_runs_); });
 }

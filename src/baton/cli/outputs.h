@@ -38,7 +38,8 @@ class ProfileOutputs {
   void add(CLI::App& app);
   /// To be called before what takes long.
   void check() { files_.check(); }
-  void write(const ProfileReport& report, Io& io);
+  /// `all`: the table leaves nothing out.
+  void write(const ProfileReport& report, Io& io, bool all = false);
 
  private:
   OutputFiles files_;
