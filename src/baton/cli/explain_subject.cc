@@ -6,6 +6,7 @@
 #include "baton/driver/initialize.h"
 #include "baton/driver/origin_report.h"
 #include "baton/driver/regions.h"
+#include "baton/ir/op.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/trace.h"
 #include "baton/support/version.h"
@@ -43,6 +44,26 @@ std::vector<std::vector<Step>> steps_of(const PassTrace& trace, const OriginTabl
   return steps;
 }
 
+/// Nodes and notes are both in the order of the program, so equal ones belong to each other in that order.
+std::vector<std::string> ends_of(const GraphPlan& plan, const FusionLog& fusion) {
+  std::vector<std::string> ends(plan.nodes.size());
+  std::vector<bool> taken;
+  for (const FusionLog::Entry& entry : fusion.entries()) taken.push_back(entry.fused);
+  size_t first = 0;  // that is not taken
+  for (size_t node = 0; node < plan.nodes.size(); ++node) {
+    const auto* root = plan.nodes[node].function ? as<CallNode>(plan.nodes[node].function->body()) : nullptr;
+    while (first < taken.size() && taken[first]) ++first;
+    for (size_t i = first; root && i < taken.size(); ++i) {
+      const FusionLog::Entry& entry = fusion.entries()[i];
+      if (taken[i] || !root->op() || entry.op != root->op()->name || !(entry.origins == root->origins())) continue;
+      taken[i] = true;
+      ends[node] = entry.op + ": " + entry.text;
+      break;
+    }
+  }
+  return ends;
+}
+
 Subject from_model(const ModelFlags& flags) {
   Subject subject;
   const LoadedModel model = load_model(flags.model);
@@ -61,6 +82,7 @@ Subject from_model(const ModelFlags& flags) {
   subject.plan = make_plan(subject.optimized);
   subject.map = OperatorMap::read(subject.plan.graph_json, origins_json(subject.optimized->origins(), subject.plan, source, fusion),
                                   &subject.optimized->origins());
+  subject.ends = ends_of(subject.plan, fusion);
   subject.steps = steps_of(*trace, subject.optimized->origins());
   return subject;
 }

@@ -32,6 +32,7 @@ struct Subject {
   IRModule optimized;
   GraphPlan plan;
   std::vector<std::vector<Step>> steps;  ///< by operator
+  std::vector<std::string> ends;         ///< by node: why what uses its result is not in it; may be empty
   // An artifact.
   std::shared_ptr<const Artifact> artifact;
 

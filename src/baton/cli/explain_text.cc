@@ -192,6 +192,8 @@ std::string fusion_text(const Subject& subject, const std::vector<uint32_t>& nod
   }
   std::string text;
   for (const auto& [why, ids] : together) text += "    " + labels(subject.map, ids) + ": " + why + "\n";
+  const std::string own = subject.ends.empty() ? "" : subject.ends[nodes.front()];
+  if (ends.empty() && !own.empty()) text += "    ends with the compiler's own " + own + "\n";
   for (const auto& [why, ids] : ends) text += "    ends with " + labels(subject.map, ids) + ": " + why + "\n";
   return text.empty() ? "" : "  fused\n" + text;
 }

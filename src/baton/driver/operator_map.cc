@@ -7,6 +7,7 @@
 #include "baton/driver/build.h"
 #include "baton/driver/origin_pack.h"
 #include "baton/support/diagnostic.h"
+#include "baton/text/origin_label.h"
 
 namespace baton {
 namespace {
@@ -79,10 +80,7 @@ std::string list_text(const std::vector<std::string>& candidates, const std::str
 }  // namespace
 
 bool OperatorEntry::is_meant_by(std::string_view wanted) const {
-  if (wanted.empty()) return false;
-  if (wanted == op || wanted == source || wanted == name) return true;
-  const std::string text = std::to_string(line);
-  return line > 0 && (wanted == text || wanted == text + ":" + std::to_string(column));
+  return means_operator(wanted, {op, name, source, static_cast<uint32_t>(line), static_cast<uint32_t>(column)});
 }
 
 OperatorMap OperatorMap::read(std::string_view graph_json, std::string_view origins_json, const OriginTable* table) {
@@ -95,6 +93,15 @@ OperatorMap OperatorMap::read(std::string_view graph_json, std::string_view orig
   map.makers_.resize(map.plan_->entries.size());
   for (uint32_t i = 0; i < nodes.size(); ++i)
     for (uint32_t output = 0; output < nodes[i].num_outputs; ++output) map.makers_[nodes[i].first_entry + output] = i;
+  map.inputs_.resize(nodes.size());
+  map.readers_.resize(nodes.size());
+  for (uint32_t i = 0; i < nodes.size(); ++i)
+    for (const EntryId entry : nodes[i].inputs) {
+      const uint32_t maker = map.makers_[entry];
+      if (std::find(map.inputs_[i].begin(), map.inputs_[i].end(), maker) != map.inputs_[i].end()) continue;
+      map.inputs_[i].push_back(maker);
+      map.readers_[maker].push_back(i);
+    }
   for (const PlanNode& node : nodes)
     for (const auto* ids : {&node.origins, &node.made_for})
       for (const uint32_t id : *ids) check(id < map.operators_.size());
@@ -198,21 +205,6 @@ std::vector<std::string> OperatorMap::kernels_of(uint32_t id) const {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   return names;
-}
-
-std::vector<uint32_t> OperatorMap::inputs_of(uint32_t node) const {
-  std::vector<uint32_t> inputs;
-  for (const EntryId entry : plan_->nodes.at(node).inputs)
-    if (std::find(inputs.begin(), inputs.end(), makers_[entry]) == inputs.end()) inputs.push_back(makers_[entry]);
-  return inputs;
-}
-
-std::vector<uint32_t> OperatorMap::readers_of(uint32_t node) const {
-  std::vector<uint32_t> readers;
-  for (uint32_t i = 0; i < plan_->nodes.size(); ++i)
-    for (const EntryId entry : plan_->nodes[i].inputs)
-      if (makers_[entry] == node && (readers.empty() || readers.back() != i)) readers.push_back(i);
-  return readers;
 }
 
 const OperatorEntry& OperatorMap::at(uint32_t id) const {

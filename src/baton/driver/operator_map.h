@@ -63,8 +63,8 @@ class OperatorMap {
   /// Names of the nodes that compute the operator, in the order of execution.
   std::vector<std::string> kernels_of(uint32_t id) const;
   /// Nodes whose results `node` reads, each once; and those that read its.
-  std::vector<uint32_t> readers_of(uint32_t node) const;
-  std::vector<uint32_t> inputs_of(uint32_t node) const;
+  const std::vector<uint32_t>& inputs_of(uint32_t node) const { return inputs_.at(node); }
+  const std::vector<uint32_t>& readers_of(uint32_t node) const { return readers_.at(node); }
   /// Of an entry of the plan: the node it belongs to.
   uint32_t maker_of(EntryId entry) const { return makers_[entry]; }
   /// Throws UsageError when there is no such operator.
@@ -72,7 +72,8 @@ class OperatorMap {
 
  private:
   std::shared_ptr<const Plan> plan_;
-  std::vector<uint32_t> makers_;  // by entry
+  std::vector<uint32_t> makers_;                        // by entry
+  std::vector<std::vector<uint32_t>> inputs_, readers_;  // by node
   std::vector<OperatorEntry> operators_;
 };
 

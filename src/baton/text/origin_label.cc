@@ -42,10 +42,16 @@ std::string origin_label(const Origin& origin) {
 }
 
 bool means_origin(std::string_view wanted, const Origin& origin) {
+  const Span& span = origin.span();
+  const std::string name = origin_name(origin);
+  return means_operator(wanted, {origin.op(), name, origin.source_name(), span ? span.line : 0, span ? span.column : 0});
+}
+
+bool means_operator(std::string_view wanted, const OperatorNames& names) {
   if (wanted.empty()) return false;
-  if (wanted == origin.op() || wanted == origin.source_name() || wanted == origin_name(origin)) return true;
-  const std::string line = std::to_string(origin.span().line);
-  return origin.span() && (wanted == line || wanted == line + ":" + std::to_string(origin.span().column));
+  if (wanted == names.op || wanted == names.name || wanted == names.source) return true;
+  const std::string line = std::to_string(names.line);
+  return names.line > 0 && (wanted == line || wanted == line + ":" + std::to_string(names.column));
 }
 
 }  // namespace baton

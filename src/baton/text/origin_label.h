@@ -17,4 +17,11 @@ std::string origin_label(const Origin& origin);
 /// Whether `wanted` means this operator: its name, "14" for all of a line, "14:7", its source name, or the operator's name.
 bool means_origin(std::string_view wanted, const Origin& origin);
 
+/// The same of an operator that is known by these alone; line 0: it has none.
+struct OperatorNames {
+  std::string_view op, name, source;
+  uint32_t line = 0, column = 0;
+};
+bool means_operator(std::string_view wanted, const OperatorNames& names);
+
 }  // namespace baton

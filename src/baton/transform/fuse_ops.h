@@ -25,6 +25,7 @@ class FusionGroups;
 class FusionLog {
  public:
   struct Entry {
+    std::string op;     ///< that is called
     OriginSet origins;  ///< of the call
     bool fused;         ///< with what uses its result
     std::string text;   ///< "only elementwise operators follow, up to `nn.relu`"; "nothing may follow a reduction ..."

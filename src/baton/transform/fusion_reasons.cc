@@ -75,8 +75,11 @@ FusionLog::~FusionLog() { innermost = outer_; }
 
 void FusionLog::add(const FusionGroups& groups) {
   if (!innermost) return;
-  for (auto& joint : groups.joints()) innermost->entries_.push_back({joint.call->origins(), true, std::move(joint.text)});
-  for (auto& refusal : groups.refusals()) innermost->entries_.push_back({refusal.call->origins(), false, std::move(refusal.text)});
+  const auto note = [](const Expr& call, bool fused, std::string& text) {
+    innermost->entries_.push_back({as<CallNode>(call)->op()->name, call->origins(), fused, std::move(text)});
+  };
+  for (FusionGroups::Joint& joint : groups.joints()) note(joint.call, true, joint.text);
+  for (FusionGroups::Refusal& refusal : groups.refusals()) note(refusal.call, false, refusal.text);
 }
 
 }  // namespace baton

@@ -48,6 +48,7 @@ def test_every_kernel_of_a_file_says_what_it_computes(mlp):
     for row in everything["kernels"]:
         alone = parsed("explain", mlp, "--node", str(row["node"]))
         assert [each["id"] for each in alone["operators"]] == row["origins"]
+        assert alone["kernels"][0]["ends"] is None
         assert {key: alone["kernels"][0][key] for key in row} == row
         assert alone["kernels"][0]["relay"] is None and alone["kernels"][0]["not_taken"] is None
         assert (alone["kernels"][0]["template"] is None) == (row["func_name"] == "__nop")
@@ -59,6 +60,15 @@ def test_code_is_said_to_be_the_same_in_both(mlp):
     assert of_model["relay"].startswith("fn (") and "/* from=" in of_model["relay"]
     assert {key: of_model[key] for key in ("template", "params", "flops", "bytes")} == \
         {key: of_file[key] for key in ("template", "params", "flops", "bytes")}
+
+
+def test_a_kernel_says_why_it_ends_also_with_an_operator_of_the_compiler():
+    rows = parsed("explain", "resnet-18")["kernels"]
+    made = next(row for row in rows if row["made_for"] and row["func_name"].endswith("_layout_transform"))
+    assert made["reason"]
+    found = parsed("explain", "resnet-18", "--node", str(made["node"]))["kernels"][0]
+    assert found["ends"] == "layout_transform: `nn.contrib_conv2d_NCHWc` takes its inputs from memory"
+    assert f"ends with the compiler's own {found['ends']}" in run("explain", "resnet-18", "--node", str(made["node"])).stdout
 
 
 def test_what_a_file_cannot_tell_is_said(tmp_path):

@@ -142,8 +142,9 @@ KernelCache& shared_cache() {
   return cache;
 }
 
-/// `changed`: these parameters have other values than the rule's.
-Outcome outcome_of(const std::string& text, int opt_level, const std::set<std::string>& changed = {}) {
+/// `changed`: these parameters have other values than the rule's: value * scale + shift.
+Outcome outcome_of(const std::string& text, int opt_level, const std::set<std::string>& changed = {}, float scale = 1.25f,
+                   float shift = 0.125f) {
   Outcome result;
   const IRModule module = infer_types(parse_module(text, "net.relay"));
   BuildOptions options;
@@ -158,7 +159,7 @@ Outcome outcome_of(const std::string& text, int opt_level, const std::set<std::s
       continue;
     }
     if (changed.count(param->name()))
-      for (int64_t i = 0; i < value.size(); ++i) value.as<float>()[i] = value.as<float>()[i] * 1.25f + 0.125f;
+      for (int64_t i = 0; i < value.size(); ++i) value.as<float>()[i] = value.as<float>()[i] * scale + shift;
     options.params.emplace_back(param->name(), value);
   }
   result.build = build(module, options);
@@ -228,6 +229,29 @@ TEST_P(Attribution, AnotherOperatorChangesExactlyWhatCarriesIt) {
             change.to + "...) in line " + std::to_string(change.line));
   for (const auto& [line, names] : net.weights)
     compare(base, outcome_of(net.text, GetParam().second, names), line, "other values of %" + *names.begin() + " ...");
+}
+
+/// The operator gives zeros: where its only weights are zero, or an elementwise one keeps nothing of its input.
+TEST_P(Attribution, ZerosInItsPlaceChangeExactlyWhatCarriesIt) {
+  initialize();
+  const Net& net = GetParam().first();
+  const Outcome base = outcome_of(net.text, GetParam().second);
+  int zeroed = 0;
+  for (const auto& [line, names] : net.weights) {
+    if (names.size() > 1) continue;  // weights that are equal become one: another structure
+    compare(base, outcome_of(net.text, GetParam().second, names, 0, 0), line, "zeros for %" + *names.begin() + " ...");
+    ++zeroed;
+  }
+  for (const Change& change : net.changes) {
+    if (change.from != "nn.relu(") continue;
+    std::string text = with_change(net.text, {change.line, "nn.relu(", "clip("});
+    size_t at = 0;
+    for (int line = 1; line < change.line; ++line) at = text.find('\n', at) + 1;
+    text.insert(text.find(')', text.find("clip(", at)), ", a_min=0f, a_max=0f");
+    compare(base, outcome_of(text, GetParam().second), change.line, "zeros in line " + std::to_string(change.line));
+    ++zeroed;
+  }
+  EXPECT_GT(zeroed, 3);
 }
 
 std::string test_name(const testing::TestParamInfo<Attribution::ParamType>& info) {
