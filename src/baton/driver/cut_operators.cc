@@ -26,13 +26,18 @@ namespace {
     text += (text.empty() ? "" : ", ") + plan.nodes[static_cast<size_t>(node)].name;
   }
   text += nodes.size() > 4 ? ", ..." : "";
-  std::vector<int> computing;
-  for (size_t i = 0; i < plan.nodes.size(); ++i)
-    if (plan.nodes[i].function) computing.push_back(static_cast<int>(i));
+  std::string nearest;
+  const auto add = [&](int node) { nearest += (nearest.empty() ? "" : ", ") + node_label(plan, node); };
+  const auto computes = [&](int node) { return plan.nodes[static_cast<size_t>(node)].function != nullptr; };
+  int before = nodes.front() - 1, behind = nodes.back() + 1;
+  const int count = static_cast<int>(plan.nodes.size());
+  while (before >= 0 && !computes(before)) --before;
+  while (behind < count && !computes(behind)) ++behind;
+  if (before >= 0) add(before);
+  if (behind < count) add(behind);
   const std::string what = nodes.size() == 1 ? "node " + node_list(nodes) + " is an input or a constant"
                                              : "nodes " + node_list(nodes) + " are inputs and constants only";
-  throw Error(what + " (" + text + ")" +
-              (computing.empty() ? "; the graph computes nothing" : "\n  nodes that compute: " + node_list(computing)));
+  throw Error(what + " (" + text + ")" + (nearest.empty() ? "; the graph computes nothing" : "\n  the nearest that compute: " + nearest));
 }
 
 }  // namespace
