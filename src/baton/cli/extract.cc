@@ -81,7 +81,9 @@ class ExtractVerb final : public Verb {
         const std::string& name = param.var->name();
         const bool weight = std::any_of(arrays.params.begin(), arrays.params.end(), [&](const auto& each) { return each.first == name; });
         if (weight) weights.push_back(name);
-        else inputs.push_back({{"name", name}, {"type", type_text(param.var->annotation())}, {"value_of", param.label.empty() ? Json(nullptr) : Json(param.label)}});
+        else inputs.push_back({{"name", name},
+                               {"type", type_text(param.var->annotation())},
+                               {"value_of", param.label.empty() ? Json(nullptr) : Json(param.label)}});
       }
       for (size_t i = 0; i < cut.outputs.size(); ++i)
         outputs.push_back({{"name", arrays.outputs[i].first},

@@ -53,7 +53,8 @@ class PartitionVerb final : public Verb {
     // What was marked is told beside the module, not in it.
     std::ostream& told = output_.empty() ? io.err : io.out;
     if (!output_.empty()) told << output_ << ": ";
-    told << marked.operators.size() << " operator" << (marked.operators.size() == 1 ? "" : "s") << " of " << model.model.name << " for `" << compiler_ << "`\n"
+    told << marked.operators.size() << " operator" << (marked.operators.size() == 1 ? "" : "s") << " of " << model.model.name
+         << " for `" << compiler_ << "`\n"
          << operator_lines(marked.operators);
     if (!marked.left_out.empty()) told << "left out\n" << operator_lines(marked.left_out);
     if (output_.empty()) io.out << text;

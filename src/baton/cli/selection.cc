@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "baton/support/error.h"
 #include "baton/text/origin_label.h"
 
 namespace baton::cli {
@@ -21,6 +22,8 @@ std::string SelectionFlags::text() const {
 
 CutModel load_for_cut(const ModelFlags& flags) {
   CutModel cut;
+  if (flags.model.ends_with(".baton"))
+    throw UsageError(flags.model + " is an artifact: it holds kernels and no Relay; give the model that it was built from");
   cut.model = load_model(flags.model);
   BuildOptions options;
   options.params = load_params(cut.model, flags.params, flags.inputs);

@@ -28,7 +28,7 @@ Type type_at(Type type, const std::vector<int>& path) {
 std::string readable_name(const CutNode& step) {
   const Origin* origin = step.operators.empty() ? nullptr : step.operators.back();
   std::string name = origin ? origin_name(*origin) : "";
-  const bool numbered = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return std::isdigit(static_cast<unsigned char>(c)) || c == '%' || c == ':'; });
+  const bool numbered = !name.empty() && name.find_first_not_of("0123456789%:") == std::string::npos;
   if (!origin) name = "value";
   else if (name.empty() || numbered) name = origin->op().substr(origin->op().rfind('.') + 1) + (name.empty() ? "" : "_" + name);
   std::erase(name, '%');
@@ -222,7 +222,8 @@ class CutMaker {
 std::vector<std::vector<int>> tensors_in(const Type& type, const std::string& what) {
   if (as_type<TensorTypeNode>(type)) return {{}};
   const auto* tuple = as_type<TupleTypeNode>(type);
-  if (!tuple) throw NotSupported(what + " is " + (type ? type_text(type) : "not typed") + ": only tensors, and tuples of them, cross the border of a cut");
+  if (!tuple)
+    throw NotSupported(what + " is " + (type ? type_text(type) : "not typed") + ": only tensors, and tuples of them, cross the border of a cut");
   std::vector<std::vector<int>> found;
   for (size_t i = 0; i < tuple->fields().size(); ++i)
     for (std::vector<int>& rest : tensors_in(tuple->fields()[i], what)) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "baton/driver/node_selection.h"
 #include "baton/support/error.h"
 #include "baton/text/origin_label.h"
 
@@ -13,16 +12,6 @@ namespace {
 
 using NodeNumber = uint32_t;
 
-std::string node_name(const GraphPlan& plan, int node) {
-  return "node " + std::to_string(node) + " `" + std::string(short_node_name(plan.nodes[static_cast<size_t>(node)].name)) + "`";
-}
-
-std::string labels_of(std::span<const Origin* const> origins) {
-  std::string text;
-  for (const Origin* origin : origins) text += (text.empty() ? "" : ", ") + origin_label(*origin);
-  return text;
-}
-
 /// The nodes of graph.json that compute each operator.
 std::map<const Origin*, std::vector<int>> computing_nodes(const GraphPlan& plan) {
   std::map<const Origin*, std::vector<int>> nodes;
@@ -30,30 +19,6 @@ std::map<const Origin*, std::vector<int>> computing_nodes(const GraphPlan& plan)
     if (plan.nodes[i].function)
       for (const Origin* origin : plan.nodes[i].origins.origins()) nodes[origin].push_back(static_cast<int>(i));
   return nodes;
-}
-
-[[noreturn]] void nothing_computed(const GraphPlan& plan, const std::vector<int>& nodes) {
-  std::string text;
-  const PlannedNode* added = nullptr;
-  for (const int node : nodes) {
-    const PlannedNode& each = plan.nodes[static_cast<size_t>(node)];
-    if (each.function) added = &each;
-  }
-  if (added)
-    throw Error("node `" + added->name + "` computes no operator of the program: the compiler added it for " +
-                labels_of(added->origins.causes()) + " (" + std::string(added->origins.reason()) + ")\n  choose what it was added for");
-  size_t shown = 0;
-  for (const int node : nodes) {
-    if (++shown > 4) break;
-    text += (text.empty() ? "" : ", ") + plan.nodes[static_cast<size_t>(node)].name;
-  }
-  text += nodes.size() > 4 ? ", ..." : "";
-  std::vector<int> computing;
-  for (size_t i = 0; i < plan.nodes.size(); ++i)
-    if (plan.nodes[i].function) computing.push_back(static_cast<int>(i));
-  const std::string what = nodes.size() == 1 ? "node " + node_list(nodes) + " is an input or a constant" : "nodes " + node_list(nodes) + " are inputs and constants only";
-  throw Error(what + " (" + text + ")" +
-              (computing.empty() ? "; the graph computes nothing" : "\n  nodes that compute: " + node_list(computing)));
 }
 
 /// Grows the set of chosen steps until it can run alone.
@@ -171,7 +136,7 @@ class Chooser {
   std::string described(NodeNumber step) {
     std::string text = step_label(graph_[step]);
     const std::vector<int> nodes = nodes_of(step);
-    if (!nodes.empty()) text += " (" + node_name(*built().plan, nodes.front()) + ")";
+    if (!nodes.empty()) text += " (" + node_label(*built().plan, nodes.front()) + ")";
     return text;
   }
 
@@ -244,7 +209,7 @@ class Chooser {
       if (!chosen_[i] || graph_[i].control.empty()) continue;
       const auto [inside, missing] = parts(graph_[i]);
       if (!missing.empty())
-        throw Error("what was chosen cuts " + graph_[i].control + ": " + labels_of(inside) + " is inside, and so is " + labels_of(missing) +
+        throw Error("what was chosen cuts " + graph_[i].control + ": " + operator_labels(inside) + " is inside, and so is " + operator_labels(missing) +
                     ", which was not chosen\n  choose all of it, or what is before or behind it");
     }
   }
@@ -255,7 +220,7 @@ class Chooser {
       if (!chosen_[i] || graph_[i].inside.empty()) continue;
       const auto [inside, missing] = parts(graph_[i]);
       for (const Origin* origin : missing)
-        why_.emplace(origin, "in " + graph_[i].inside + (inside.empty() ? "" : " with " + labels_of(inside)));
+        why_.emplace(origin, "in " + graph_[i].inside + (inside.empty() ? "" : " with " + operator_labels(inside)));
     }
   }
 
@@ -288,45 +253,8 @@ class Chooser {
 
 }  // namespace
 
-std::vector<ChosenOperator> operators_of_nodes(const CutPlan& built, const std::vector<int>& nodes) {
-  const GraphPlan& plan = *built.plan;
-  std::vector<ChosenOperator> chosen;
-  std::map<const Origin*, size_t> at;
-  const auto add = [&](const Origin* origin, std::string why, bool folded) {
-    const auto [known, fresh] = at.emplace(origin, chosen.size());
-    if (fresh) chosen.push_back({origin, std::move(why), folded});
-    else if (!folded && chosen[known->second].folded) chosen[known->second] = {origin, std::move(why), false};
-  };
-  for (const int number : nodes) {
-    const PlannedNode& node = plan.nodes[static_cast<size_t>(number)];
-    if (!node.function) continue;
-    for (const Origin* origin : node.origins.origins()) add(origin, "computed by " + node_name(plan, number), false);
-    for (const int input : node.inputs) {
-      const PlannedNode& constant = plan.nodes[static_cast<size_t>(input)];
-      if (constant.function) continue;
-      for (const Origin* origin : constant.origins.origins())
-        add(origin, "folded into the constant " + constant.name + " of " + node_name(plan, number), true);
-    }
-  }
-  if (chosen.empty()) nothing_computed(plan, nodes);
-  return chosen;
-}
-
 CutChoice choose_steps(const CutGraph& graph, const std::vector<ChosenOperator>& wanted, const std::function<CutPlan()>& built) {
   return Chooser(graph, wanted, built).run();
-}
-
-std::string node_list(std::vector<int> nodes) {
-  std::sort(nodes.begin(), nodes.end());
-  std::string text;
-  for (size_t i = 0; i < nodes.size();) {
-    size_t last = i;
-    while (last + 1 < nodes.size() && nodes[last + 1] <= nodes[last] + 1) ++last;
-    text += (text.empty() ? "" : ",") + std::to_string(nodes[i]);
-    if (nodes[last] != nodes[i]) text += ":" + std::to_string(nodes[last]);
-    i = last + 1;
-  }
-  return text;
 }
 
 }  // namespace baton

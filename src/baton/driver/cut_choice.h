@@ -2,6 +2,7 @@
 // Which steps of a program a cut takes: those of the operators that were chosen, what was folded into them, and what a pass
 // dropped between them. A set that could not run alone is refused.
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,5 +47,9 @@ CutChoice choose_steps(const CutGraph& graph, const std::vector<ChosenOperator>&
 
 /// "3", "5:7,9": what --nodes takes.
 std::string node_list(std::vector<int> nodes);
+/// "node 12 `fused_nn_relu`".
+std::string node_label(const GraphPlan& plan, int node);
+/// "%3 nn.relu, %5 add".
+std::string operator_labels(std::span<const Origin* const> origins);
 
 }  // namespace baton

@@ -133,7 +133,8 @@ MarkedModule mark_region(const CutGraph& graph, const CutChoice& choice, const s
   bool any = false;
   for (uint32_t i = 0; i < chosen.size(); ++i) {
     if (!chosen[i]) continue;
-    if (!graph[i].control.empty()) throw NotSupported("a region for `" + compiler + "` cannot hold " + graph[i].control + ": choose what is before or behind it");
+    if (!graph[i].control.empty())
+      throw NotSupported("a region for `" + compiler + "` cannot hold " + graph[i].control + ": choose what is before or behind it");
     if (const auto* call = as<CallNode>(graph[i].expr); call && call->callee()->kind() == ExprKind::kFunction && graph.captures(call->callee()))
       throw NotSupported("a region for `" + compiler + "` cannot hold " + graph[i].inside + ": it uses values that are not its arguments");
     if (enters_nothing(graph[i])) {

@@ -224,3 +224,30 @@ def test_other_things_are_no_programs():
         tvm.extract("resnet-18", nodes=3)
     with pytest.raises(TypeError, match="mark: compiler is a name, not a int"):
         tvm.mark(tvm.IRModule(), nodes=3, compiler=4)
+
+
+REGION = """#[version = "0.0.5"]
+def @mine_0(%a: Tensor[(4, 8), float32], %b: Tensor[(6, 8), float32], Primitive=1, Compiler="mine", global_symbol="mine_0", Inline=1)
+    -> Tensor[(4, 6), float32] {
+  %0 = nn.dense(%a, %b, units=None);
+  exp(%0)
+}
+def @main(%x: Tensor[(4, 8), float32], %w: Tensor[(6, 8), float32]) {
+  %0 = tanh(%x);
+  %1 = @mine_0(%0, %w);
+  nn.relu(%1)
+}
+"""
+
+
+def test_regions_of_other_compilers_are_taken_whole():
+    asked = []
+    with compiler_mine(asked):
+        lib = relay.build(tvm.parser.fromtext(REGION), target="llvm")
+        cut = tvm.extract(lib, nodes=next(i for i, node in enumerate(nodes_of(lib)) if node.get("attrs", {}).get("compiler") == MINE))
+        assert [each["op"] for each in cut.operators] == ["nn.dense", "exp"]
+        assert sorted(each.name_hint for each in cut.module.get_global_vars()) == ["main", "mine_0"]
+        check(cut)
+    assert len(asked) == 3  # the whole, as far as the cut, and the cut
+    with pytest.raises(tvm.error.NotSupported if hasattr(tvm.error, "NotSupported") else tvm.TVMError, match="relay.ext.mine"):
+        tvm.extract(lib, operators="nn.relu")
