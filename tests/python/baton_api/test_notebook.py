@@ -116,6 +116,7 @@ def test_reports():
     assert "<mlp> on llvm" in read.text and "nn.softmax" in read.text and "end to end" in read.text
     assert read.text.count("fused_nn") >= 3 and "sum of kernels" in str(report)
     assert [row["op"] for row in report.operators].count("nn.dense") == 3
+    assert report.page().startswith("<!doctype html>") and "<title>&lt;mlp&gt;: Baton profile</title>" in report.page()
     with pytest.raises(TypeError, match="relay.build"):
         tvm.profile(module)
     with pytest.raises(ValueError):
