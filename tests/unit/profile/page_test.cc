@@ -40,7 +40,7 @@ TEST(Page, NamesThatLookLikePlaceholdersStay) {
   EXPECT_THAT(text, HasSubstr("\"model\":\"@data@ @title@\""));
 }
 
-TEST(Page, TimesAreShort) { EXPECT_THAT(page(report_of("m")), HasSubstr("\"sum_us\":1.2346,")); }
+TEST(Page, TimesAreShort) { EXPECT_THAT(page(report_of("m")), HasSubstr("\"sum_us\":1.23457,")); }
 
 }  // namespace
 }  // namespace baton

@@ -153,6 +153,12 @@ function timeLine(item, difference, near) {
 }
 
 function paintRow(ctx, item, row, y, ink, look, state) {
+  if (row.us && item.kernel.us) {  // its part of the kernel lies behind it
+    ctx.fillStyle = ink;
+    ctx.globalAlpha *= 0.13;
+    ctx.fillRect(item.x + 4, y, (item.w - 8) * Math.min(1, row.us / item.kernel.us), kRow - 1.5);
+    ctx.globalAlpha /= 0.13;
+  }
   const chosen = row.op !== null && (state.selection?.kind === "op" ? state.selection.id === row.op : false);
   if (chosen) {
     ctx.fillStyle = css(look.select);
@@ -166,11 +172,6 @@ function paintRow(ctx, item, row, y, ink, look, state) {
   const room = time ? ctx.measureText(time).width + 6 : 0;
   ctx.fillText(fitted(ctx, row, "text", row.text, item.w - 24 - room), item.x + 12, y + kRow / 2);
   if (time) ctx.fillText(time, item.x + item.w - 8 - room + 6, y + kRow / 2);
-  if (row.us && item.kernel.us) {
-    ctx.globalAlpha *= 0.5;
-    ctx.fillRect(item.x + 12, y + kRow - 2.5, (item.w - 24) * Math.min(1, row.us / item.kernel.us), 1.5);
-    ctx.globalAlpha *= 2;
-  }
 }
 
 /// The text, cut to `room`; kept with its owner.
