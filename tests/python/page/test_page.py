@@ -420,6 +420,17 @@ def test_dark_and_light_by_the_system_and_by_the_button(show):
     assert dark.eval("document.documentElement.dataset.theme") is None
 
 
+@pytest.mark.parametrize("width, most", [(1280, 10), (1000, 8), (700, 8), (360, 4)])
+def test_names_keep_their_room_and_columns_give_way(show, width, most):
+    page = show(SMALL, width=width, height=800)
+    for table in ("kernels", "operators"):
+        page.eval(f"baton.state.show({{table: '{table}'}})")
+        page.settle()
+        assert page.eval("document.querySelector('#table td.c-name').offsetWidth") >= (200 if width > 600 else 110)
+        heads = page.eval("[...document.querySelectorAll('#table th')].map(th => th.className.split('c-')[1])")
+        assert len(heads) <= most and {"name", "us" if table == "kernels" else "inside"} <= set(heads)
+
+
 @pytest.mark.parametrize("width", [360, 700, 1000])
 def test_a_narrow_screen_scrolls_one_way_only(show, width):
     page = show(SMALL, width=width, height=800)

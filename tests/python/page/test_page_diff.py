@@ -36,7 +36,7 @@ def test_operators_show_old_new_and_what_lies_between(show):
 def test_the_sums_are_checked(show):
     page = show(BEFORE, AFTER)
     check = page.eval("document.querySelector('.check').className + document.querySelector('.check').innerText")
-    assert check.startswith("checkrows ") and f"{AFTER['sum_us']:.0f}"[:4] in check
+    assert check.startswith("checkrows sum to ") and f"→ {AFTER['sum_us'] / 1000:.4g} ms (" in check and check.endswith("as both profiles say")
     wrong = copy.deepcopy(AFTER)
     wrong["sum_us"] *= 1.1
     page = show(BEFORE, wrong)

@@ -33,9 +33,10 @@ function shortTime(us) {
 
 /// For headings: "83.8 ms".
 function timeText(us) {
-  if (us >= 1e6) return (us / 1e6).toPrecision(4) + " s";
-  if (us >= 1e3) return (us / 1e3).toPrecision(4) + " ms";
-  return us.toPrecision(us < 100 ? 3 : 4) + " µs";
+  const size = Math.abs(us);
+  if (size >= 1e6) return (us / 1e6).toPrecision(4) + " s";
+  if (size >= 1e3) return (us / 1e3).toPrecision(4) + " ms";
+  return (size < 10 ? us.toFixed(2) : us.toFixed(1)) + " µs";
 }
 
 function percent(share, digits = 1) {
