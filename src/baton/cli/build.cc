@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "baton/cli/common.h"
+#include "baton/cli/debug_flags.h"
 
 namespace baton::cli {
 
@@ -13,12 +14,14 @@ class BuildVerb final : public Verb {
 
   void flags(CLI::App& app) override {
     flags_.add(app);
+    debug_.add(app);
     app.add_option("-o,--output", output_, "the artifact (default: MODEL.baton)");
     app.add_flag("--strip-origins", strip_, "leave out which operators of the source its kernels compute");
     app.add_flag("--json", json_, "the result as JSON on standard output");
   }
 
   int run(Io& io) override {
+    const DebugScope debug(debug_);
     const BuiltModel built = build_model(flags_, io);
     const std::string path = output_.empty() ? std::filesystem::path(flags_.model).stem().string() + ".baton" : output_;
     write_artifact(built.build, path, !strip_);
@@ -45,6 +48,7 @@ class BuildVerb final : public Verb {
 
  private:
   ModelFlags flags_;
+  DebugFlags debug_;
   std::string output_;
   bool json_ = false, strip_ = false;
 };

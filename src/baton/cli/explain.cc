@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "baton/cli/debug_flags.h"
+#include "baton/cli/explain_asm.h"
 #include "baton/cli/explain_json.h"
 #include "baton/cli/explain_text.h"
 #include "baton/support/error.h"
@@ -16,6 +18,7 @@ class ExplainVerb final : public Verb {
 
   void flags(CLI::App& app) override {
     flags_.add(app);
+    debug_.add(app);
     app.get_option("MODEL")->description("workload name, .relay file, or a .baton artifact");
     auto* one = app.add_option_group("what", "one of these; without any, one line for each operator");
     one->add_option("--operator", operator_,
@@ -23,15 +26,22 @@ class ExplainVerb final : public Verb {
     one->add_option("--kernel", kernel_, "a func_name of graph.json, or the name of a node");
     one->add_option("--node", node_, "a node of graph.json: its number or name");
     one->require_option(0, 1);
+    asm_.add(app);
     app.add_flag("--json", json_, "the result as JSON on standard output (docs/design/0009-explain-json.md)");
   }
 
   int run(Io& io) override {
+    const DebugScope debug(debug_);
     const Subject subject = load_subject(flags_);
     std::vector<uint32_t> nodes, operators;
     if (kernel_) nodes = subject.map.nodes_of_kernel(*kernel_);
     if (node_) nodes = {subject.map.node(*node_)};
     for (const uint32_t node : nodes) subject.map.kernel_node(node);  // or says that it is none
+    if (asm_.on) {
+      if (nodes.empty()) throw UsageError("--asm shows one kernel: name it with --kernel or --node");
+      write_asm(io, subject, flags_, asm_, nodes.front(), debug_.folder(), json_);
+      return 0;
+    }
     if (operator_) operators = subject.map.operators_called(*operator_);
     // Nodes that share a kernel are called after it, and may take the name of another one.
     const std::optional<uint32_t> namesake = kernel_ ? subject.map.namesake(*kernel_) : std::nullopt;
@@ -69,7 +79,9 @@ class ExplainVerb final : public Verb {
   }
 
   ModelFlags flags_;
+  DebugFlags debug_;
   std::optional<std::string> operator_, kernel_, node_;
+  AsmFlags asm_;
   bool json_ = false;
 };
 

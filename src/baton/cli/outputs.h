@@ -16,6 +16,7 @@ class OutputFiles {
   /// Everything that can be known before a result is there: unknown suffixes, one name twice, folders that cannot be
   /// written, no pyarrow for Parquet. Throws UsageError and Error.
   void check();
+  bool any() const { return !paths_.empty(); }
   /// `bytes`: of one file. Says on `err` what was written.
   template <class Bytes>
   void write(Io& io, const Bytes& bytes) {
@@ -38,6 +39,8 @@ class ProfileOutputs {
   void add(CLI::App& app);
   /// To be called before what takes long.
   void check() { files_.check(); }
+  bool json() const { return json_; }
+  bool any_file() const { return files_.any(); }
   /// `all`: the table leaves nothing out.
   void write(const ProfileReport& report, Io& io, bool all = false);
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "baton/cli/common.h"
+#include "baton/cli/debug_flags.h"
 #include "baton/driver/case_file.h"
 #include "baton/frontend/npz.h"
 #include "baton/runtime/model.h"
@@ -36,6 +37,7 @@ class RunVerb final : public Verb {
 
   void flags(CLI::App& app) override {
     flags_.add(app);
+    debug_.add(app);
     app.get_option("MODEL")->description("workload name, .relay file, or a .baton artifact");
     app.add_option("--inputs", inputs_, "input values from an .npz; the others by the tensor rule");
     app.add_option("-o,--output", output_, "write the outputs to an .npz, as output0, output1, ...");
@@ -43,6 +45,7 @@ class RunVerb final : public Verb {
   }
 
   int run(Io& io) override {
+    const DebugScope debug(debug_);
     const NamedArrays given = inputs_.empty() ? NamedArrays() : read_inputs_file(inputs_);
     if (flags_.model.ends_with(".baton")) {
       const std::unique_ptr<Model> artifact = require(Model::load(flags_.model));
@@ -67,6 +70,7 @@ class RunVerb final : public Verb {
   }
 
   ModelFlags flags_;
+  DebugFlags debug_;
   std::string inputs_, output_;
   int threads_ = 1;
 };

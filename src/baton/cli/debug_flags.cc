@@ -1,0 +1,34 @@
+#include "baton/cli/debug_flags.h"
+
+#include <filesystem>
+#include <memory>
+
+#include "baton/codegen/debug_lines.h"
+#include "baton/support/error.h"
+
+namespace baton::cli {
+
+void DebugFlags::add(CLI::App& app) {
+  app.add_flag("--debug-lines", lines, "kernels lead gdb, perf and objdump to lines of Relay: one per operator (needs `as`)");
+  app.add_option("--debug-dir", dir, "the folder for that Relay text, and for the libraries; turns --debug-lines on");
+}
+
+std::string DebugFlags::folder() const {
+  if (!lines && dir.empty()) return "";
+  return dir.empty() ? default_debug_folder() : std::filesystem::absolute(dir).lexically_normal().string();
+}
+
+DebugScope::DebugScope(const DebugFlags& flags) {
+  const std::string folder = flags.folder();
+  if (folder.empty()) return;
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) throw Error("the folder of --debug-dir, `" + folder + "`, cannot be made: " + failed.message());
+  auto context = std::make_shared<PassContext>(*PassContext::current());
+  context->config.set("baton.debug_lines", AttrValue(int64_t{1}));
+  context->config.set("baton.debug_dir", AttrValue(folder));
+  context_.emplace(std::move(context));
+  files_.emplace(folder);
+}
+
+}  // namespace baton::cli

@@ -1,0 +1,61 @@
+#include "baton/cli/explain_asm.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "baton/profile/asm_listing.h"
+#include "baton/profile/sampling.h"
+#include "baton/runtime/thread_pool.h"
+#include "baton/support/error.h"
+
+namespace baton::cli {
+
+namespace {
+
+/// Samples the kernel in the memory of the model, as it ships, on one thread.
+SampleCounts sampled(Io& io, const ModelFlags& flags, const std::string& func_name, uint32_t node) {
+  const BuiltModel built = build_model(flags, io);
+  const std::unique_ptr<Executor> executor = make_executor(built.build);
+  set_inputs(*executor, {});
+  const auto kernel = std::find_if(built.build.kernels.begin(), built.build.kernels.end(),
+                                   [&](const BuiltKernel& each) { return each.func_name == func_name; });
+  BATON_CHECK(kernel != built.build.kernels.end(), "the build has no kernel " + func_name);
+  require(executor->run_range(0, node + 1));
+  const InterruptScope interrupt;
+  const ThreadScope one_thread(1);
+  SampleOptions options;
+  options.interrupt = interrupt.flag();
+  return require(sample_kernel(kernel->request, *kernel->kernel, *built.build.library, executor->node_args(node), options));
+}
+
+}  // namespace
+
+void AsmFlags::add(CLI::App& app) {
+  auto* listing = app.add_flag("--asm", on, "the kernel's instructions, beside the operators that they compute");
+  app.add_flag("--time", timed, "and the time of each basic block, by sampling the kernel for a second")->needs(listing);
+}
+
+void write_asm(Io& io, const Subject& subject, const ModelFlags& flags, const AsmFlags& wanted, uint32_t node,
+               const std::string& debug_folder, bool json) {
+  if (subject.artifact) throw Error("an artifact does not keep how its kernels were made: explain --asm takes the model it was built from");
+  const std::string& func_name = subject.map.kernel_node(node).func_name;
+  std::optional<KernelRequest> request = subject.request(node);
+  if (!request) throw Error("node " + std::to_string(node) + " runs no code: its result is its input under another shape");
+  request->variant.debug_lines = debug_folder;
+  const std::vector<KernelRequest> requests = {*request};
+  const std::vector<KernelRef> kernels = compile_kernels(requests);
+  std::optional<SampleCounts> counts;
+  if (wanted.timed) counts = sampled(io, flags, func_name, node);
+  const AsmListing listing = require(asm_listing(*request, *kernels[0], Machine::host(), counts ? &*counts : nullptr));
+  if (json) {
+    nlohmann::ordered_json out = {{"schema", 1}, {"kernel", func_name}};
+    out.update(to_json(listing));
+    io.out << out.dump() << '\n';
+    return;
+  }
+  io.out << func_name << "\n";
+  if (!debug_folder.empty()) io.out << "lines lead to " << source_path(debug_folder, listing.symbol) << "\n";
+  write_listing(io.out, listing);
+}
+
+}  // namespace baton::cli

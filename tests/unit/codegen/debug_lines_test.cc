@@ -1,0 +1,126 @@
+#include "baton/codegen/debug_lines.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+
+#include "baton/codegen/compile.h"
+#include "baton/codegen/elf_object.h"
+#include "baton/support/error.h"
+
+#include "codegen/kernels.h"
+#include "codegen/relay_kernels.h"
+
+namespace baton {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string contents(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Symbols with code, under names that do not hold the kernel's key.
+std::map<std::string, std::string> code_by_name(const Kernel& kernel) {
+  const Result<ElfObject> object = ElfObject::parse(kernel.object);
+  EXPECT_TRUE(object.ok());
+  std::map<std::string, std::string> code;
+  for (const ElfSymbol& symbol : object->symbols) {
+    if (symbol.section == 0 || symbol.bytes == 0 || !symbol.name.starts_with(kernel.symbol)) continue;
+    std::string name = symbol.name;
+    for (size_t at; (at = name.find(kernel.symbol)) != std::string::npos;) name.replace(at, kernel.symbol.size(), "K");
+    code[name] = std::string(object->code(symbol));
+  }
+  return code;
+}
+
+TEST(DebugLines, InstructionsAreThoseOfTheKernelThatShips) {
+  const test::Folder folder;
+  for (const auto& [name, program] : test::template_programs()) {
+    for (KernelRequest request : test::kernels_of(program)) {
+      const Kernel plain = compile_kernel(request, Machine::host());
+      request.variant.debug_lines = folder.path();
+      const Kernel lined = compile_kernel(request, Machine::host());
+      EXPECT_NE(plain.key, lined.key);
+      const auto code = code_by_name(plain);
+      EXPECT_GE(code.size(), 2u);
+      EXPECT_EQ(code, code_by_name(lined)) << name;
+      EXPECT_EQ(plain.template_name, lined.template_name);
+    }
+  }
+}
+
+TEST(DebugLines, TheSourceIsOneOperatorPerLineAndSaysWhoSharesInstructions) {
+  const test::Folder folder;
+  KernelRequest request = test::kernel_with("conv_direct", "conv_direct");
+  request.variant.debug_lines = folder.path() + "/made/on demand";
+  const Kernel kernel = compile_kernel(request, Machine::host());
+  const std::string text = contents(source_path(request.variant.debug_lines, kernel.symbol));
+  const KernelSource source = kernel_source(*request.function, "", {});
+  const std::vector<KernelBlock> blocks = kernel_blocks(*request.function);
+  std::vector<std::string> lines = {""};
+  for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) lines.push_back(text.substr(at, text.find('\n', at) - at));
+  EXPECT_THAT(lines[1], HasSubstr(kernel.symbol));
+  EXPECT_THAT(lines[source.header_line], ::testing::StartsWith("fn ("));
+  for (size_t b = 0; b < blocks.size(); ++b) EXPECT_THAT(lines[source.lines[b]], HasSubstr(block_name({blocks[b]}, 0).substr(3, 3)));
+  EXPECT_THAT(lines[source.lines[0]], HasSubstr("stages conv2d, pad"));
+  EXPECT_THAT(lines[source.lines[1]], HasSubstr("computed in the instructions of line " + std::to_string(source.lines[2])));
+  EXPECT_THAT(lines[source.lines[2]], HasSubstr("stage relu, some instructions shared with lines "));
+}
+
+TEST(DebugLines, SurviveTheLinkAndNameTheFile) {
+  const test::Folder folder;
+  KernelRequest request{test::relu_chain({3000}, 2), {}, "", {}};
+  request.variant.debug_lines = folder.path();
+  const auto kernel = std::make_shared<const Kernel>(compile_kernel(request, Machine::host()));
+  const std::string library = link_library({{"one", kernel}});
+  const Result<ElfObject> elf = ElfObject::parse(library);
+  ASSERT_TRUE(elf.ok());
+  std::map<std::string, std::string_view> sections;
+  for (const ElfSection& section : elf->sections) sections[section.name] = section.bytes;
+  for (const char* name : {".debug_line", ".debug_info", ".debug_abbrev", ".debug_ranges", ".debug_aranges"})
+    EXPECT_FALSE(sections[name].empty()) << name;
+  EXPECT_THAT(std::string(sections[".debug_info"]), HasSubstr(kernel->symbol + "_argv"));
+  EXPECT_THAT(std::string(sections[".debug_info"]), HasSubstr(folder.path()));
+}
+
+TEST(DebugLines, AKernelWhoseSourceIsGoneIsMadeAgain) {
+  const test::Folder folder, lines;
+  KernelCache cache(folder.path());
+  CompileOptions options;
+  options.cache = &cache;
+  KernelRequest request{test::relu_chain({3001}, 2), {}, "", {}};
+  request.variant.debug_lines = lines.path();
+  const KernelRef kernel = compile_kernels({&request, 1}, options)[0];
+  const std::string path = source_path(lines.path(), kernel->symbol);
+  ASSERT_TRUE(std::filesystem::remove(path));
+  compile_kernels({&request, 1}, options);
+  EXPECT_TRUE(std::filesystem::exists(path));
+}
+
+TEST(DebugLines, WithoutAnAssemblerSaysWhatToInstall) {
+  KernelRequest request{test::relu_chain({3002}, 2), {}, "", {}};
+  request.variant.debug_lines = "/tmp";
+  const std::string before = std::getenv("PATH");
+  setenv("PATH", "/nowhere", 1);
+  try {
+    compile_kernel(request, Machine::host());
+    ADD_FAILURE() << "compiled";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("--debug-lines: no assembler was found (`as`): install binutils"));
+  }
+  setenv("PATH", before.c_str(), 1);
+  request.variant.debug_lines = "/proc/nowhere";
+  try {
+    compile_kernel(request, Machine::host());
+    ADD_FAILURE() << "compiled";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("cannot write the source of a kernel, `/proc/nowhere/baton_k"));
+  }
+}
+
+}  // namespace
+}  // namespace baton
