@@ -13,6 +13,8 @@ def main():
     # Python ignores these, and what is ignored stays so in the program: `baton print MODEL | head` must end.
     for name in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(name, signal.SIG_DFL)
+    # The Python that has the package is the one that is asked for Parquet.
+    os.environ.setdefault("BATON_PYTHON", sys.executable)
     try:
         os.execv(program(), ["baton", *sys.argv[1:]])
     except OSError as error:

@@ -36,10 +36,19 @@ void OutputFiles::check() {
   checked_ = true;
 }
 
-void OutputFiles::write_one(Io& io, const WantedFile& file, const std::string& bytes) const {
-  if (file.suffix == ".parquet") ParquetWriter().write(bytes, file.path);
-  else write_file(file.path, bytes);
-  io.err << "wrote " << file.path << '\n';
+void OutputFiles::write(Io& io, const std::function<std::string(const WantedFile&)>& bytes) {
+  check();
+  std::string failed;
+  for (const WantedFile& file : files_) {
+    try {
+      if (file.suffix == ".parquet") ParquetWriter().write(bytes(file), file.path);
+      else write_file(file.path, bytes(file));
+      io.err << "wrote " << file.path << '\n';
+    } catch (const Error& error) {
+      failed += (failed.empty() ? "" : "\n") + std::string(error.what());
+    }
+  }
+  if (!failed.empty()) throw Error(failed);
 }
 
 void ProfileOutputs::add(CLI::App& app) {

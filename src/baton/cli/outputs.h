@@ -1,6 +1,7 @@
 #pragma once
 // Where a verb writes its result: on standard output the table, or JSON; and to any number of files, the kind of each
 // by its suffix. The same for every verb that has a profile or a difference of two.
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,15 +18,11 @@ class OutputFiles {
   /// written, no pyarrow for Parquet. Throws UsageError and Error.
   void check();
   bool any() const { return !paths_.empty(); }
-  /// `bytes`: of one file. Says on `err` what was written.
-  template <class Bytes>
-  void write(Io& io, const Bytes& bytes) {
-    check();
-    for (const WantedFile& file : files_) write_one(io, file, bytes(file));
-  }
+  /// `bytes`: of one file. Says on `err` what was written. What cannot be written keeps nothing else from being written:
+  /// it took long to measure. Throws Error at the end.
+  void write(Io& io, const std::function<std::string(const WantedFile&)>& bytes);
 
  private:
-  void write_one(Io& io, const WantedFile& file, const std::string& bytes) const;
   std::vector<FileKind> kinds_;
   std::vector<std::string> paths_;
   std::vector<WantedFile> files_;

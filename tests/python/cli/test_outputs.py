@@ -4,6 +4,8 @@ import json
 import os
 import pathlib
 import re
+import resource
+import signal
 import subprocess
 import sys
 
@@ -98,6 +100,21 @@ def test_interrupted_runs_write_nothing(folder, tmp_path):
     damaged.write_text((folder / "p.json").read_text()[:-200])
     assert baton("report", str(damaged), "-o", "p.json", cwd=tmp_path).returncode == 1
     assert (tmp_path / "p.json").read_text() == "old"
+
+
+def test_what_cannot_be_written_keeps_nothing_else_from_it(folder, tmp_path):
+    # A limit on the size of files stands in for a disk that is full by the time that everything is measured.
+    limit = (folder / "p.html").stat().st_size - 1
+
+    def no_more():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    done = subprocess.run([os.environ["BATON_PROGRAM"], "report", str(folder / "p.json"), "-o", "q.html", "-o", "q.json"], cwd=tmp_path,
+                          capture_output=True, text=True, check=False, timeout=60, preexec_fn=no_more)
+    assert done.returncode == 1 and "cannot write `q.html`" in done.stderr and "wrote q.json" in done.stderr, done.stderr
+    assert done.stdout == (folder / "p.txt").read_text(encoding="utf-8")
+    assert [each.name for each in tmp_path.iterdir()] == ["q.json"]
 
 
 def test_reports_that_are_none(folder, tmp_path):
