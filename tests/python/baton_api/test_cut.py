@@ -101,11 +101,12 @@ def test_operators_keep_their_place_in_the_source(block):
 
 def test_a_module_that_is_not_built(block):
     module, params, lib = block
+    name = next(node["name"] for node in nodes_of(lib) if "max_pool2d" in node["name"])
     with tvm.transform.PassContext(opt_level=3):
-        cut = tvm.extract(module, nodes="fused_nn_max_pool2d", params=params)
-        assert str(cut.module) == str(tvm.extract(lib, nodes="fused_nn_max_pool2d").module)
+        cut = tvm.extract(module, nodes=name, params=params)
+        assert str(cut.module) == str(tvm.extract(lib, nodes=name).module)
         check(cut)
-        for value, expected in zip(cut.outputs, tvm.extract(lib, nodes="fused_nn_max_pool2d").outputs):
+        for value, expected in zip(cut.outputs, tvm.extract(lib, nodes=name).outputs):
             np.testing.assert_array_equal(value.numpy(), expected.numpy())
 
 
@@ -206,7 +207,7 @@ def test_programs_made_in_python():
     ({"nodes": True}, TypeError, "an id or a name is expected, not True"),
     ({"nodes": 3.5}, TypeError, "an id, a name or a list of them is expected, not a float"),
     ({"kernel": 3}, TypeError, "kernel is a name, not a int"),
-    ({"nodes": "fused_nn_max_pol2d"}, tvm.TVMError, "did you mean `fused_nn_max_pool2d`"),
+    ({"nodes": "fused_nn_max_pol2d"}, tvm.TVMError, "there is no node `fused_nn_max_pol2d`; did you mean"),
     ({"nodes": 999}, tvm.TVMError, "there is no node 999: the graph has"),
     ({"nodes": "2:1"}, tvm.TVMError, "runs backwards"),
     ({"nodes": "x"}, tvm.TVMError, r"node 0 is an input or a constant \(x\)"),

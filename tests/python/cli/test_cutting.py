@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 MODELS = pathlib.Path(__file__).parent / "models"
-RESIDUAL = str(MODELS / "residual.relay")
+RESIDUAL, CHAIN = str(MODELS / "residual.relay"), str(MODELS / "chain.relay")
 
 
 def run(*arguments, cwd, limit=None, status=0):
@@ -42,27 +42,28 @@ def check(folder, module="cut.relay"):
     (folder / "out.npz").unlink()
 
 
-@pytest.mark.parametrize("part", [
-    ("--operators", "%1,%2,%3"),
-    ("--operators", "nn.conv2d,nn.batch_norm,nn.relu"),
-    ("--operators", "id:0"),
-    ("--nodes", "fused_nn_max_pool2d"),
-    ("--nodes", "x:fused_nn_max_pool2d"),
-    ("--nodes", "entry:0:3"),
+@pytest.mark.parametrize("model, part", [
+    (RESIDUAL, ("--operators", "%1,%2,%3")),
+    (RESIDUAL, ("--operators", "nn.conv2d,nn.batch_norm,nn.relu")),
+    (RESIDUAL, ("--operators", "id:0")),
+    (RESIDUAL, ("--nodes", "0:3")),
+    (CHAIN, ("--nodes", "fused_nn_softmax")),
+    (CHAIN, ("--nodes", "x:fused_nn_softmax")),
+    (CHAIN, ("--nodes", "entry:2:3")),
+    (CHAIN, ("--kernel", "fused_nn_avg_pool2d")),
 ])
-def test_parts_of_a_residual_block(tmp_path, part):
-    run("extract", RESIDUAL, *part, cwd=tmp_path)
+def test_parts(tmp_path, model, part):
+    run("extract", model, *part, cwd=tmp_path)
     assert files(tmp_path) == ["cut.npz", "cut.relay"]
     check(tmp_path)
 
 
 def test_a_block_of_resnet_18(tmp_path):
-    told = json.loads(run("extract", "resnet-18", "--nodes", "10:16", "-o", tmp_path / "block", "--json", cwd=tmp_path).stdout)
+    told = json.loads(run("extract", "resnet-18", "--operators", "%10,%11,%13,%14,%15,%16,%17,%19", "-o", tmp_path / "block", "--json", cwd=tmp_path).stdout)
     assert [each["op"] for each in told["operators"]] == ["nn.conv2d", "nn.batch_norm", "nn.relu", "nn.conv2d", "nn.conv2d", "add",
                                                           "nn.batch_norm", "nn.relu"]
     assert [each["name"] for each in told["inputs"]] == ["relu_9"]
     assert [each["value_of"] for each in told["outputs"]] == ["%16 add", "%19 nn.relu"]
-    assert told["left_out"][0]["name"] == "%7"
     check(tmp_path / "block")
     # Each verb takes the module with its arrays.
     module, arrays = tmp_path / "block" / "cut.relay", tmp_path / "block" / "cut.npz"
@@ -79,11 +80,11 @@ def test_real_inputs_flow_to_the_cut(tmp_path):
 
 
 def test_a_kernel_as_it_was_built(tmp_path):
-    told = json.loads(run("extract", RESIDUAL, "--kernel", "fused_nn_max_pool2d", "--as-built", "-o", "k/pool.relay", "--json", cwd=tmp_path,
+    told = json.loads(run("extract", CHAIN, "--kernel", "fused_nn_max_pool2d", "--as-built", "-o", "k/pool.relay", "--json", cwd=tmp_path,
                           status=1).stdout or "{}")
     assert told == {}, "there is no folder k"
     (tmp_path / "k").mkdir()
-    told = json.loads(run("extract", RESIDUAL, "--kernel", "fused_nn_max_pool2d", "--as-built", "-o", "k/pool.relay", "--json", cwd=tmp_path).stdout)
+    told = json.loads(run("extract", CHAIN, "--kernel", "fused_nn_max_pool2d", "--as-built", "-o", "k/pool.relay", "--json", cwd=tmp_path).stdout)
     assert told["as_built"] and [each["op"] for each in told["operators"]] == ["nn.max_pool2d"]
     check(tmp_path / "k", "pool.relay")
 
