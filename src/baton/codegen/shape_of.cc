@@ -49,7 +49,8 @@ class Realized final : public hi::IRVisitor {
   const std::string& prefix_;
 };
 
-/// The segments of one function. A stage inside one of the same operator counts as that one, as for marks.
+/// The segments of one function. A stage inside one of the same operator counts as that one, unless that is the outermost:
+/// as for marks with KernelVariant::within (the maximum and the sum of a softmax are stages).
 class Walk final : public hi::IRVisitor {
  public:
   Walk(const std::string& prefix, HeldStage base, Counts& counts, std::map<HeldStage, HeldStage, StageOrder>& joined)
@@ -75,7 +76,8 @@ class Walk final : public hi::IRVisitor {
       return;
     }
     const HeldStage made = stage_of(node->name, prefix_);
-    const bool own = made.block < 0 || made.block == stack_.back().block;
+    const auto around = std::count_if(stack_.begin(), stack_.end(), [](const HeldStage& stage) { return stage.block >= 0; });
+    const bool own = made.block < 0 || (made.block == stack_.back().block && (made == stack_.back() || around > 1));
     if (own && made.block >= 0) joined_[made] = stack_.back();
     stack_.push_back(own ? stack_.back() : made);
     begin(label_of(number, "_produce_", node->name));
