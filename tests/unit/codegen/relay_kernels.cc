@@ -17,7 +17,7 @@ namespace baton::test {
 
 std::vector<KernelRequest> kernels_of(const std::string& text) {
   initialize();
-  IRModule module = parse("#[version = \"0.0.5\"]\ndef @main(" + text + "\n}\n", "test.relay");
+  IRModule module = parse_module("#[version = \"0.0.5\"]\ndef @main(" + text + "\n}\n", "test.relay");
   NamedArrays weights;  // all but the first parameter, so that they are packed at compile time
   const Function main = module->find("main");
   for (size_t i = 1; i < main->params().size(); ++i) {
