@@ -75,7 +75,7 @@ class Bench {
     const auto told = std::count_if(shares->begin(), shares->end(), [](const SampledShare& share) { return !share.stage.empty(); });
     if (told < 2 && times.trusted()) return;  // nor does sampling tell them apart
     char reason[80] = "they are too short for marks";
-    if (!times.trusted()) std::snprintf(reason, sizeof reason, "under marks they sum to %.1f %%", times.stage_sum * 100);
+    if (marked_sum_ > 0) std::snprintf(reason, sizeof reason, "under marks they sum to %.1f %%", marked_sum_ * 100);
     InsideTimes sampled = split_sampled(kernel_, last_, *shares);
     sampled.tally = times.tally;
     sampled.fallback = std::string("stages by sampling: ") + reason;
@@ -88,6 +88,7 @@ class Bench {
     if (!kernel_.merged.empty()) mark_again(kernel_, options_.compile);
     auto measured = rounds(options_.ms_per_kernel);
     InsideTimes best = split(measured);
+    if (!best.trusted()) marked_sum_ = best.stage_sum;
     double sum = best.stage_sum, before = 0;
     // Either the machine was disturbed, or the marks change what they measure: with fewer of them less is told, but what
     // is told is true. So measure again, and when that gives the same, without the shortest stage.
@@ -240,6 +241,7 @@ class Bench {
   const InsideOptions& options_;
   RoundTally tally_;               // of the last rounds()
   std::vector<InsideRound> last_;  // on one thread
+  double marked_sum_ = 0;          // of stages that were not trusted at first; 0: they were
   bool lost_ = false;              // stages that are not marked, since marks disturb them
 };
 
