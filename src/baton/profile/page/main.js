@@ -40,8 +40,9 @@ function header() {
     json.overhead ? fact("profiling costs", signed(json.overhead - 1, (value) => percent(value)), "Runs with a clock around every kernel against plain ones") : null,
     fact("spread", percent(cv), "Standard deviation over mean of the plain runs; above 3 % the machine was not quiet", cv > 0.03 ? "warn" : ""),
     json.load !== undefined ? fact("load", Number(json.load).toFixed(1), "The system's load average when measuring began") : null,
+    json.others_busy >= 0.05 ? fact("others", json.others_busy.toFixed(1) + " processors", "Processors that other programs kept busy meanwhile, on average", "warn") : null,
     model.unfusedSum ? fact("unfused", timeText(model.unfusedSum), "The same model built without fusion, end to end") : null,
-    fact("build", `opt ${json.opt_level ?? "?"}, Baton ${json.version || "?"}`),
+    fact("build", (json.opt_level === undefined ? "artifact" : `opt ${json.opt_level}`) + `, Baton ${json.version || "?"}`),
   ];
   $("facts").append(...facts.filter(Boolean));
   const notes = [...(json.notes || [])];
