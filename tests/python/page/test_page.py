@@ -199,8 +199,11 @@ def test_only_rows_in_sight_exist_and_all_of_them_are_printed(show):
     page = show(profile, fragment="#table=operators")
     drawn = "document.querySelectorAll('#table tr[data-op]').length"
     assert page.eval(drawn) < 100
+    page.call("Emulation.setEmulatedMedia", media="print")
     page.eval("dispatchEvent(new Event('beforeprint'))")
     assert page.eval(drawn) == len(profile["operators"])
+    assert page.eval("document.getElementById('tables').offsetHeight") > 26 * len(profile["operators"])
+    page.call("Emulation.setEmulatedMedia", media="screen")
     page.eval("dispatchEvent(new Event('afterprint'))")
     assert page.eval(drawn) < 100
 
