@@ -23,6 +23,7 @@ class Details {
       el("p", {class: "quiet"}, `${plural(model.ops.length, "operator")} in ${plural(model.kernels.length, "kernel")}: ${states.timed} with a kernel` +
         (states.folded ? `, ${states.folded} folded at compile time` : "") + (states.retired ? `, ${states.retired} retired` : "") + (states.lost ? `, ${states.lost} in neither` : "") +
         ". Select one in the graph or a table."),
+      el("p", {class: "quiet"}, "Keys: / searches, Escape clears, arrows walk and unfold in a table; in the graph they move, + − 0 zoom."),
       el("h3", {}, "Longest kernels"),
       this.list(longest.map((kernel) => this.kernelLink(kernel))),
       kinds.length ? el("h3", {}, "Kinds of operators, own time") : null,

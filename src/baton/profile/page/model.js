@@ -33,8 +33,8 @@ function readModel(json) {
   }
   addUnfused(model);
   model.kinds = kindsOf(model);
-  model.longest = Math.max(1e-9, ...model.kernels.map((kernel) => kernel.us));
-  model.longestOp = Math.max(1e-9, ...model.ops.map((op) => op.time ?? 0));
+  model.longest = largest(model.kernels, (kernel) => kernel.us);
+  model.longestOp = largest(model.ops, (op) => op.time ?? 0);
   return model;
 }
 
