@@ -432,6 +432,24 @@ def test_a_long_chain_is_folded_into_columns(show):
     assert 0.7 < width / height / (990 / 360) < 1.6  # about the shape of its pane
 
 
+def test_a_wide_layer_becomes_several_rows(show):
+    net = page_profiles.Net(1)
+    net.plain("concatenate", [net.conv(0) for _ in range(net.conv(None), 200)], axis=1)
+    page = show(net.report("wide"))
+    width, height = page.eval("(({width, height}) => [width, height])(baton.graphs[0].boxes)")
+    assert width < 8 * height
+
+
+def test_where_everything_reads_everything_the_nodes_are_not_crowded_out(show):
+    net = page_profiles.Net(2)
+    values = [net.conv(None)]
+    for _ in range(60):
+        values.append(net.conv(net.plain("concatenate", values[-40:], axis=1)))
+    page = show(net.report("dense"))
+    covered = page.eval("(({items, width, height}) => items.reduce((sum, each) => sum + each.w * each.h, 0) / (width * height))(baton.graphs[0].boxes)")
+    assert covered > 0.15
+
+
 # -- themes, widths ---------------------------------------------------------------------------------------------------
 
 
