@@ -100,3 +100,10 @@ function sum(list, of) {
   for (const each of list) total += of(each);
   return total;
 }
+
+/// Of a list of any length; never 0, since others are divided by it.
+function largest(list, of) {
+  let most = 1e-9;
+  for (const each of list) most = Math.max(most, of(each));
+  return most;
+}

@@ -94,7 +94,8 @@ function kernelTable(state, model) {
 
 function operatorTable(state, model, difference) {
   const longest = model.longestOp;
-  const entry = (op) => difference?.ops.get(op.id);
+  const entry = (row) => (row.gone ? {before: ownOrFused(row.op), after: null, delta: null} : difference?.ops.get(row.id));
+  const note = (op, gone) => (gone ? "only in the first profile" : stateText(op) || op.notFused);
   const time = (of) => ({num: true, value: (row) => of(row.op), cell: (row) => usText(of(row.op))});
   const columns = [
     {key: "line", label: "line", tip: "Line of the source that the operator begins in", width: 56, num: true, value: (row) => row.op.line || null},
@@ -113,11 +114,13 @@ function operatorTable(state, model, difference) {
        cell: (row) => (row.op.time ? percent(row.op.time / model.sum) : "")},
     ]),
     {key: "why", drop: 2, label: "note", tip: "Why it has no time of its own, or why it is in no kernel with what uses it", width: 230,
-     value: (row) => stateText(row.op) || row.op.notFused, cell: (row) => nameCell(stateText(row.op) || row.op.notFused, "")},
+     value: (row) => note(row.op, row.gone), cell: (row) => nameCell(note(row.op, row.gone), "")},
   ];
   const top = () => {
     const passing = state.passes().ops;
-    return model.ops.filter((op) => passing.has(op.id)).map((op) => ({key: "o" + op.id, kind: "op", id: op.id, level: 0, op, look: stateOf(op)}));
+    const gone = difference && !state.filtered ? difference.onlyBefore : [];
+    return [...model.ops.filter((op) => passing.has(op.id)).map((op) => ({key: "o" + op.id, kind: "op", id: op.id, level: 0, op, look: stateOf(op)})),
+            ...gone.map((op) => ({key: "gone" + op.id, kind: "", id: null, level: 0, op, gone: true, look: "gone"}))];
   };
   return new Grid(state, {name: "operators", columns, top});
 }

@@ -13,9 +13,9 @@ function deltaText(old, now) {
   return el("span", {class: kind}, sign + signed(now - old, usText));
 }
 
-/// For operators: `entry(op)` is {before, after, delta}.
+/// For operators: `entry(row)` is {before, after, delta}.
 function diffColumns(entry) {
-  const of = (row) => entry(row.op) || {before: null, after: null, delta: null};
+  const of = (row) => entry(row) || {before: null, after: null, delta: null};
   return [
     {key: "old", drop: 4, label: "old µs", tip: "Its own time in the first profile; empty where its kernel was not split", width: 86, num: true,
      value: (row) => of(row).before, cell: (row) => usText(of(row).before)},
@@ -24,7 +24,7 @@ function diffColumns(entry) {
      cell: (row) => deltaText(of(row).before, of(row).after)},
     {key: "ratio", drop: 3, label: "change", tip: "Of the old time", width: 84, num: true,
      value: (row) => (of(row).before ? of(row).delta / of(row).before : null),
-     cell: (row) => (of(row).delta === null || stateOf(row.op) === "retired" ? "" : ratioText(of(row).before, of(row).after))},
+     cell: (row) => (row.gone ? "gone" : of(row).delta === null || stateOf(row.op) === "retired" ? "" : ratioText(of(row).before, of(row).after))},
   ];
 }
 
