@@ -16,34 +16,14 @@
 #include "baton/support/base/tensor_rule.h"
 
 #include "bars/bar.h"
+#include "bars/empty_chain.h"
 
 namespace baton {
 namespace {
 
-constexpr int kNodes = 10000;
 constexpr int kBursts = 50;
 
-int do_nothing(void**) { return 0; }
-
-/// A chain of calls over two storages that take turns.
-std::string chain() {
-  std::string nodes = R"({"op": "null", "name": "x", "inputs": []})", types = "\"float32\"", storages = "0",
-              shapes = "[16]", rows = "0, 1";
-  for (int i = 1; i <= kNodes; ++i) {
-    nodes += R"(, {"op": "tvm_op", "name": "n)" + std::to_string(i) +
-             R"(", "attrs": {"num_outputs": "1", "func_name": "nothing"}, "inputs": [[)" +
-             std::to_string(i - 1) + ", 0, 0]]}";
-    types += ", \"float32\"";
-    storages += i % 2 ? ", 1" : ", 2";
-    shapes += ", [16]";
-    rows += ", " + std::to_string(i + 1);
-  }
-  return "{\"nodes\": [" + nodes + "], \"arg_nodes\": [0], \"heads\": [[" + std::to_string(kNodes) +
-         ", 0, 0]], \"attrs\": {\"dltype\": [\"list_str\", [" + types +
-         "]], \"storage_id\": [\"list_int\", [" + storages + "]], \"shape\": [\"list_shape\", [" + shapes +
-         "]]}, \"node_row_ptr\": [" + rows + "]}";
-}
-
+using bars::kNodes;
 using bars::report;
 
 template <typename Work>
@@ -70,11 +50,11 @@ int short_task(void* threads, int index, uint8_t*) {
 }
 
 int measure_executor() {
-  const std::string text = chain();
+  const std::string text = bars::chain();
   const double parse_ms = least_ns(3, [&] { (void)Plan::parse(text); }) * 1e-6;
   const auto plan = Plan::parse(text);
   if (!plan.ok()) return std::fprintf(stderr, "%s\n", plan.status().message.c_str()), 1;
-  const auto kernels = KernelLibrary::from_functions({{"nothing", do_nothing}}, nullptr);
+  const auto kernels = KernelLibrary::from_functions({{"nothing", bars::do_nothing}}, nullptr);
   auto created = Executor::create(*plan, kernels, {});
   if (!created.ok()) return std::fprintf(stderr, "%s\n", created.status().message.c_str()), 1;
   Executor& executor = **created;

@@ -31,7 +31,7 @@ class OutputFiles {
 /// A verb that ends with a profile has one of these.
 class ProfileOutputs {
  public:
-  /// -o, --json, --trace-runs.
+  /// -o, --json, --all, --trace-runs.
   void add(CLI::App& app);
   /// To be called before what takes long.
   void check() { files_.check(); }
@@ -40,7 +40,7 @@ class ProfileOutputs {
  private:
   OutputFiles files_;
   int trace_runs_ = 0;
-  bool json_ = false;
+  bool json_ = false, all_ = false;
 };
 
 }  // namespace baton::cli

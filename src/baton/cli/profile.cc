@@ -1,5 +1,7 @@
 #include "baton/cli/common.h"
 #include "baton/cli/outputs.h"
+#include "baton/profile/profile.h"
+#include "baton/runtime/model.h"
 
 namespace baton::cli {
 
@@ -11,50 +13,66 @@ class ProfileVerb final : public Verb {
 
   void flags(CLI::App& app) override {
     flags_.add(app);
+    app.get_option("MODEL")->description("workload name, .relay file, or a .baton artifact (times of its kernels only)");
     app.add_option("--threads", threads_, "threads of the runs")->capture_default_str()->check(CLI::Range(1, 256));
-    app.add_option("--repeat", repeat_, "runs of each kind, at least")->capture_default_str()->check(CLI::Range(1, 1000000));
-    app.add_option("--inside-ms", inside_ms_, "time to measure the inside of one kernel")->capture_default_str()->check(CLI::Range(1.0, 1e6));
-    app.add_flag("--no-inside", no_inside_, "kernels only: no split over their operators");
+    app.add_option("--repeat", options_.measure.min_runs, "runs of each kind, at least")->capture_default_str()->check(CLI::Range(1, 1000000));
+    app.add_option("--inside-ms", options_.inside_ms, "time to measure the inside of one kernel")->capture_default_str()->check(CLI::Range(1.0, 1e6));
+    app.add_flag("--no-inside", no_inside_, "no split of kernels over their operators");
+    app.add_flag("--no-unfused", no_unfused_, "no second build with every operator in a kernel of its own");
+    app.add_flag("--no-peaks", no_peaks_, "do not measure what this machine can do at most (kept for a day)");
+    app.add_option("--wait", wait_, "wait until other programs leave the machine alone, at most so many seconds (60)")
+        ->expected(0, 1)->default_str("60")->check(CLI::Range(1.0, 1e6));
     outputs_.add(app);
   }
 
   int run(Io& io) override {
     outputs_.check();
-    const BuiltModel built = build_model(flags_, io);
-    const InterruptScope interrupt;
-    const std::unique_ptr<Executor> executor = make_executor(built.build);
-    executor->set_threads(threads_);
-    set_inputs(*executor, {});
-    MeasureOptions options;
-    options.min_runs = repeat_;
-    options.interrupt = interrupt.flag();
-    Progress progress(io);
-    progress.show("measuring the model", 0, 1);
-    const FusedTimes fused = measure_fused(*executor, options);
-    std::map<std::string, InsideTimes> inside;
-    if (!no_inside_) {
-      InsideOptions inside_options;
-      inside_options.ms_per_kernel = inside_ms_;
-      inside_options.compile.interrupt = interrupt.flag();
-      inside_options.compile.progress = [&](int done, int total) { progress.show("building variants of kernels", done, total); };
-      inside_options.progress = [&](int done, int total) { progress.show("measuring inside kernels", done, total); };
-      inside = measure_inside(built.build, *executor, inside_options);
-    }
-    progress.clear();
-    ProfileReport report = make_report(built.build, executor->plan(), fused, inside);
-    report.model = built.model.name;
-    report.source = built.model.source->name() + " (baton print " + built.model.name + ")";
-    report.threads = threads_;
-    report.opt_level = flags_.opt_level;
+    options_.inside = !no_inside_;
+    options_.unfused = !no_unfused_;
+    options_.peaks = !no_peaks_;
+    options_.wait_s = wait_;
+    const ProfileReport report = flags_.model.ends_with(".baton") ? of_artifact(io) : of_model(io);
     outputs_.write(report, io);
     return 0;
   }
 
  private:
+  ProfileReport of_model(Io& io) {
+    const BuiltModel built = build_model(flags_, io);
+    const std::unique_ptr<Executor> executor = make_executor(built.build);
+    ProfileReport report = measured(*executor, io, [&] { return profile(built.build, *executor, options_); });
+    report.model = built.model.name;
+    report.source = built.model.source->name() + " (baton print " + built.model.name + ")";
+    report.opt_level = flags_.opt_level;
+    return report;
+  }
+
+  ProfileReport of_artifact(Io& io) {
+    const std::unique_ptr<Model> model = require(Model::load(flags_.model));
+    // Said before anything is measured.
+    report_source(model->artifact(), flags_.model);
+    ProfileReport report =
+        measured(model->executor(), io, [&] { return profile(model->artifact(), flags_.model, model->executor(), options_); });
+    report.model = flags_.model;
+    return report;
+  }
+
+  template <class Work>
+  ProfileReport measured(Executor& executor, Io& io, Work work) {
+    const InterruptScope interrupt;
+    Progress progress(io);
+    options_.interrupt = interrupt.flag();
+    options_.progress = [&](const std::string& what, int done, int total) { progress.show(what, done, total); };
+    executor.set_threads(threads_);
+    set_inputs(executor, {});
+    return work();
+  }
+
   ModelFlags flags_;
-  int threads_ = 1, repeat_ = 30;
-  double inside_ms_ = 300;
-  bool no_inside_ = false;
+  ProfileOptions options_;
+  int threads_ = 1;
+  double wait_ = 0;
+  bool no_inside_ = false, no_unfused_ = false, no_peaks_ = false;
   ProfileOutputs outputs_;
 };
 

@@ -202,6 +202,19 @@ BuildResult build(const IRModule& module, const BuildOptions& options) {
   return result;
 }
 
+BuildResult build_prepared(const IRModule& optimized, const BuildOptions& options) {
+  initialize();
+  const Clock::time_point start = Clock::now();
+  BuildResult result;
+  result.source = result.optimized = optimized;
+  result.mod_name = options.mod_name;
+  refuse_huge(*optimized);
+  result.plan = make_plan(optimized, options.mod_name);
+  compile(result, options);
+  result.times.total_s = seconds_since(start);
+  return result;
+}
+
 std::unique_ptr<Executor> make_executor(const BuildResult& result) {
   auto plan = Plan::parse(result.graph_json());
   if (!plan.ok())

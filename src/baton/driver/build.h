@@ -64,6 +64,10 @@ struct BuildResult {
 /// Throws DiagnosticError or Error for what is wrong with the program, InternalError for a bug of ours.
 BuildResult build(const IRModule& module, const BuildOptions& options = {});
 
+/// Plan and kernels of a module that the passes have been over: `optimized` as prepare_kernels() leaves it. Its result
+/// has no origins_json; the nodes of the plan have their origins.
+BuildResult build_prepared(const IRModule& optimized, const BuildOptions& options = {});
+
 /// Runs what was built.
 std::unique_ptr<Executor> make_executor(const BuildResult& result);
 

@@ -36,12 +36,12 @@ Pass passes_with(const Pass& alter_op_layout, const Target& target) {
   });
 }
 
+}  // namespace
+
 IRModule prepare_kernels(IRModule module) {
   for (const char* name : {"InferType", "Inline", "InferType", "LabelOps", "AnnotateMemoryScope"}) module = (*make_pass(name))(module);
   return module;
 }
-
-}  // namespace
 
 Pass optimization_passes(const Machine& machine) { return passes_with(alter_op_layout_for(machine), *Target::parse("llvm")); }
 

@@ -11,6 +11,9 @@ namespace baton {
 /// What a build runs over a module whose parameters are bound, as one Sequential: gates and required passes apply.
 Pass optimization_passes(const Machine& machine);
 
+/// What follows them: a module of primitive functions as plans are made from.
+IRModule prepare_kernels(IRModule module);
+
 /// optimization_passes(), then what prepares kernels, under the current PassContext: a typed module of calls to
 /// primitive functions. Throws DiagnosticError or Error for what is wrong with the program.
 IRModule optimize(const IRModule& module, const Machine& machine = Machine::host());

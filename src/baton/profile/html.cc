@@ -69,6 +69,42 @@ std::string total(const char* name, double us, double share, const char* kind) {
          cell(percent(share), "num") + "<td class=\"z\"></td></tr>";
 }
 
+std::string us_cell(const std::optional<double>& us, bool may_be_noise) {
+  return cell(!us ? "" : may_be_noise && *us <= 0 ? "&lt; noise" : us_text(*us), "num");
+}
+
+/// Each operator by itself, in the kernels it was fused into, and its part of those.
+std::string three_times(const ProfileReport& report) {
+  const bool measured = std::any_of(report.operators.begin(), report.operators.end(), [](const OperatorRow& row) { return row.unfused_us.has_value(); });
+  if (!measured) return "";
+  std::string out = "<details class=\"u\"><summary>" + counted(report.operators.size(), "operator") +
+                    " unfused, fused and inside</summary><table class=\"p\"><tr><th class=\"num\">line</th><th>operator</th><th class=\"num\">alone "
+                    "&micro;s</th><th>fused in nodes</th><th class=\"num\">inside &micro;s</th></tr>";
+  constexpr size_t kWidth = 60;
+  for (const OperatorRow& row : report.operators) {
+    if (row.nodes.empty()) continue;
+    std::string nodes;
+    for (uint32_t node : row.nodes) nodes += (nodes.empty() ? "" : ", ") + std::to_string(node);
+    out += "<tr>" + cell(row.line ? std::to_string(row.line) : "", "num") + cell(html_escaped(operator_text(row, kWidth)), "kernel") +
+           us_cell(row.unfused_us, false) + cell(nodes, "") + us_cell(row.inside_us, true) + "</tr>";
+  }
+  return out + "</table></details>";
+}
+
+std::string notes(const ProfileReport& report) {
+  std::string out;
+  for (const std::string& note : report.notes) out += "<div class=\"i q\">" + html_escaped(note) + "</div>";
+  return out;
+}
+
+/// "2.3 GFLOP/s, 21.0 GB/s, 71 % of what memory allows".
+std::string reached(const Roofline& roof) {
+  if (roof.gflops <= 0 && roof.gbytes_per_s <= 0) return "";
+  std::string text = number(roof.gflops, "%.1f GFLOP/s, ") + number(roof.gbytes_per_s, "%.1f GB/s");
+  if (!roof.bound.empty()) text += number(roof.share * 100, ", %.0f %% of what ") + roof.bound + " allows";
+  return text;
+}
+
 std::string lists_without_time(const ProfileReport& report) {
   std::string out;
   for (const WithoutTime& section : without_time(report)) {
@@ -101,7 +137,8 @@ std::string html(const ProfileReport& report) {
     out += "<tr>" + cell(std::to_string(kernel.node), "num") +
            cell("<details><summary title=\"" + html_escaped(kernel.name) + "\">" + name + "</summary>" + inside_text(report, kernel) +
                     "</details>", "kernel") +
-           cell(us_text(kernel.median_us), "num") + cell(percent(kernel.share), "num") +
+           "<td class=\"num\" title=\"" + html_escaped(reached(kernel.roofline)) + "\">" + us_text(kernel.median_us) + "</td>" +
+           cell(percent(kernel.share), "num") +
            cell("<span class=\"bar\" style=\"width:" + number(width, "%.0f") + "px\"></span>", "z") + "</tr>";
   }
   const double end_to_end = report.end_to_end_us;
@@ -109,7 +146,7 @@ std::string html(const ProfileReport& report) {
   out += total("sum of kernels", report.sum_us, share(report.sum_us), "t");
   out += total("end to end", end_to_end, share(end_to_end), "");
   out += total("between kernels", report.residual_us(), share(report.residual_us()), "");
-  return out + "</table>" + lists_without_time(report) + "</div>";
+  return out + "</table>" + notes(report) + three_times(report) + lists_without_time(report) + "</div>";
 }
 
 }  // namespace baton

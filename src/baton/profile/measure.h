@@ -4,8 +4,11 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <string>
 #include <vector>
 
+#include "baton/profile/clock_watch.h"
 #include "baton/runtime/executor.h"
 
 namespace baton {
@@ -14,6 +17,7 @@ struct MeasureOptions {
   int min_runs = 30;         ///< of each kind
   double min_seconds = 3.0;  ///< of both kinds together, or 1000 runs of each; ends at 10x min_seconds in any case
   const std::atomic<bool>* interrupt = nullptr;
+  Clocks clocks = Clocks::of_this_machine();
 };
 
 /// Middle of the sorted values (mean of the two middle ones); 0 for none.
@@ -28,9 +32,16 @@ struct FusedTimes {
   std::vector<std::vector<double>> node_us;  ///< [call][run], from kernel entry to kernel return
   double load_before = 0;  ///< the system's one-minute load average when measuring began
   double ns_per_node = 0;  ///< what reading the clock adds: (median profiled - median plain) / calls, >= 0
+  double others_busy = 0;  ///< processors that other programs kept busy meanwhile, on average
+  std::vector<std::string> notes;  ///< what a reader must know of these times
 };
 
-/// `executor`: inputs set, threads set. Throws Error when a kernel fails, Interrupted when asked to stop.
+/// `executor`: inputs set, threads set. Throws Error when a kernel fails or no run can be timed because the clocks of this
+/// machine disagree, Interrupted when asked to stop.
 FusedTimes measure_fused(Executor& executor, const MeasureOptions& options);
+
+/// Several models, in turns of a fifth of a second, so that their times can be compared although the machine's speed drifts;
+/// `min_seconds` are for each.
+std::vector<FusedTimes> measure_in_turns(std::span<Executor* const> executors, const MeasureOptions& options);
 
 }  // namespace baton

@@ -5,6 +5,7 @@
 
 #include "baton/driver/regions.h"
 #include "baton/ir/op.h"
+#include "baton/support/error.h"
 #include "baton/support/version.h"
 #include "baton/text/printer.h"
 
@@ -12,28 +13,57 @@ namespace baton {
 
 namespace {
 
-std::vector<OperatorRow> read_operators(const std::string& origins_json) {
+OperatorRow operator_of(const nlohmann::ordered_json& entry) {
+  OperatorRow row;
+  row.id = entry.at("id");
+  row.op = entry.at("op");
+  row.line = entry.at("line");
+  row.column = entry.at("column");
+  if (!entry.at("source").is_null()) row.source = entry["source"];
+  if (!entry.at("type").is_null()) row.type = entry["type"];
+  row.attrs = entry.at("attrs");
+  row.nodes = entry.at("nodes").get<std::vector<uint32_t>>();
+  row.folded_into = entry.at("folded_into").get<std::vector<uint32_t>>();
+  row.inputs = entry.value("inputs", row.inputs);
+  row.fused_with = entry.value("fused_with", row.fused_with);
+  if (entry.contains("not_fused") && !entry["not_fused"].is_null()) row.not_fused = entry["not_fused"];
+  if (!entry.at("retired").is_null()) {
+    row.retired_by = entry["retired"].at("pass");
+    row.retired_why = entry["retired"].at("reason");
+  }
+  return row;
+}
+
+constexpr int kOriginsSchema = 1;
+
+std::vector<OperatorRow> read_operators(const std::string& origins_json, const Plan& plan) {
+  const auto json = nlohmann::ordered_json::parse(origins_json, nullptr, false);
+  if (!json.is_object() || !json.contains("operators")) throw Error("the table of origins is damaged: build the model anew");
+  if (json.value("schema", 0) != kOriginsSchema)
+    throw Error("the table of origins has schema " + (json.contains("schema") ? json["schema"].dump() : "none") + ", this Baton (" + std::string(version()) +
+                ") reads schema " + std::to_string(kOriginsSchema) + ": build the model anew with this version");
   std::vector<OperatorRow> rows;
-  const auto json = nlohmann::ordered_json::parse(origins_json);
-  for (const auto& entry : json["operators"]) {
-    OperatorRow row;
-    row.id = entry["id"];
-    row.op = entry["op"];
-    row.line = entry["line"];
-    row.column = entry["column"];
-    if (!entry["source"].is_null()) row.source = entry["source"];
-    if (!entry["type"].is_null()) row.type = entry["type"];
-    row.attrs = entry["attrs"];
-    row.nodes = entry["nodes"].get<std::vector<uint32_t>>();
-    row.folded_into = entry["folded_into"].get<std::vector<uint32_t>>();
-    row.inputs = entry.value("inputs", row.inputs);
-    row.fused_with = entry.value("fused_with", row.fused_with);
-    row.not_fused = entry.value("not_fused", row.not_fused);
-    if (!entry["retired"].is_null()) {
-      row.retired_by = entry["retired"]["pass"];
-      row.retired_why = entry["retired"]["reason"];
-    }
-    rows.push_back(std::move(row));
+  try {
+    for (const auto& entry : json["operators"]) rows.push_back(operator_of(entry));
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(std::string("the table of origins is damaged: ") + error.what() + "; build the model anew");
+  }
+  const auto check = [&](const std::vector<uint32_t>& ids, size_t size, const char* what) {
+    for (uint32_t id : ids)
+      if (id >= size)
+        throw Error(std::string("the table of origins does not belong to the plan: ") + what + " " + std::to_string(id) + " of " +
+                    std::to_string(size) + " is named; build the model anew");
+  };
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].id != i) throw Error("the table of origins is damaged: operator " + std::to_string(rows[i].id) + " stands at place " + std::to_string(i));
+    check(rows[i].nodes, plan.nodes.size(), "node");
+    check(rows[i].folded_into, plan.nodes.size(), "node");
+    check(rows[i].inputs, rows.size(), "operator");
+    check(rows[i].fused_with, rows.size(), "operator");
+  }
+  for (const PlanNode& node : plan.nodes) {
+    check(node.origins, rows.size(), "operator");
+    check(node.made_for, rows.size(), "operator");
   }
   return rows;
 }
@@ -108,8 +138,14 @@ const PlannedNode* planned(const GraphPlan& plan, const std::string& name) {
 
 }  // namespace
 
-ProfileReport make_report(const BuildResult& built, const Plan& plan, const FusedTimes& fused,
-                          const std::map<std::string, InsideTimes>& inside) {
+ReportSource report_source(const BuildResult& built) {
+  ReportSource source{built.origins_json, {}};
+  for (const BuiltKernel& kernel : built.kernels)
+    source.kernels[kernel.func_name] = {{function_text(kernel), kernel.kernel->template_name, kernel.kernel->params}, kernel.kernel->facts};
+  return source;
+}
+
+ProfileReport make_report(const ReportSource& source, const Plan& plan, const FusedTimes& fused) {
   ProfileReport report;
   report.version = version();
   report.target = "llvm";
@@ -117,10 +153,10 @@ ProfileReport make_report(const BuildResult& built, const Plan& plan, const Fuse
   report.profiled_us = fused.profiled_us;
   report.end_to_end_us = median(fused.plain_us);
   report.load = fused.load_before;
+  report.others_busy = fused.others_busy;
+  report.notes = fused.notes;
   report.cv = coefficient_of_variation(fused.plain_us);
-  report.operators = read_operators(built.origins_json);
-  std::map<std::string, const BuiltKernel*> kernels;
-  for (const BuiltKernel& kernel : built.kernels) kernels[kernel.func_name] = &kernel;
+  report.operators = read_operators(source.origins_json, plan);
   const std::vector<uint32_t> node_of_entry = nodes_of_entries(plan);
   for (size_t i = 0; i < fused.nodes.size(); ++i) {
     const PlanNode& node = plan.nodes[fused.nodes[i]];
@@ -134,27 +170,41 @@ ProfileReport make_report(const BuildResult& built, const Plan& plan, const Fuse
     row.inputs = read_by(node, plan, node_of_entry);
     row.samples_us = fused.node_us[i];
     row.median_us = median(fused.node_us[i]);
+    row.cv = coefficient_of_variation(fused.node_us[i]);
+    row.roofline.dtype = plan.entries[node.first_entry].dtype.str();
     report.sum_us += row.median_us;
-    if (const auto kernel = kernels.find(node.func_name); kernel != kernels.end()) {
-      row.flops = kernel->second->kernel->facts.flops;
-      row.bytes = kernel->second->kernel->facts.bytes;
-      report.functions[node.func_name] = {function_text(*kernel->second), kernel->second->kernel->template_name,
-                                          kernel->second->kernel->params};
+    if (const auto known = source.kernels.find(node.func_name); known != source.kernels.end()) {
+      row.flops = known->second.facts.flops;
+      row.bytes = known->second.facts.bytes;
+      row.roofline.nominal = known->second.function.template_name.find("winograd") != std::string::npos;
+      report.functions[node.func_name] = known->second.function;
     }
-    const PlannedNode* source = planned(built.plan, node.name);
-    if (source && source->function) {
-      row.compiler = compiler_of(*source->function);
-      row.region = region_of(*source->function);
-    }
-    if (const auto times = inside.find(node.func_name); times != inside.end() && source && source->function) {
-      row.inside = inside_rows(*source->function, times->second, row.median_us, built.optimized->origins());
-      row.stage_sum = times->second.stage_sum;
-      row.noise = times->second.noise;
-      row.trusted = times->second.trusted();
+    if (row.bytes > 0) row.roofline.intensity = row.flops / row.bytes;
+    if (row.median_us > 0) {
+      row.roofline.gflops = row.flops / row.median_us / 1e3;
+      row.roofline.gbytes_per_s = row.bytes / row.median_us / 1e3;
     }
     report.kernels.push_back(std::move(row));
   }
   for (KernelRow& row : report.kernels) row.share = report.sum_us > 0 ? row.median_us / report.sum_us : 0;
+  return report;
+}
+
+ProfileReport make_report(const BuildResult& built, const Plan& plan, const FusedTimes& fused,
+                          const std::map<std::string, InsideTimes>& inside) {
+  ProfileReport report = make_report(report_source(built), plan, fused);
+  for (KernelRow& row : report.kernels) {
+    const PlannedNode* source = planned(built.plan, row.name);
+    if (!source || !source->function) continue;
+    row.compiler = compiler_of(*source->function);
+    row.region = region_of(*source->function);
+    const auto times = inside.find(row.func_name);
+    if (times == inside.end()) continue;
+    row.inside = inside_rows(*source->function, times->second, row.median_us, built.optimized->origins());
+    row.stage_sum = times->second.stage_sum;
+    row.noise = times->second.noise;
+    row.trusted = times->second.trusted();
+  }
   // A part that several operators share counts for each of them in equal portions, so that nothing is counted twice.
   for (const KernelRow& row : report.kernels) {
     for (const InsideRow& part : row.inside) {

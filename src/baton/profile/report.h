@@ -43,6 +43,16 @@ struct InsideRow {
   bool below_noise = false;
 };
 
+/// What a kernel does in its time, held against what the machine can do.
+struct Roofline {
+  std::string dtype;        ///< of its results: "float32"
+  double intensity = 0;     ///< operations per byte
+  double gflops = 0, gbytes_per_s = 0;  ///< reached
+  double share = 0;         ///< of the roof: the least time for its operations or bytes / its time; 0: no peaks
+  std::string bound;        ///< what the roof is: "compute", "memory" or "cache"; empty: no peaks
+  bool nominal = false;     ///< the algorithm does fewer operations than are counted (Winograd)
+};
+
 /// One node of the plan that was called.
 struct KernelRow {
   uint32_t node = 0;
@@ -56,6 +66,8 @@ struct KernelRow {
   double stage_sum = 1, noise = 0;
   bool trusted = true;  ///< the stages sum up to 97-103 % of the kernel
   std::vector<uint32_t> inputs;  ///< the nodes that were called whose values it reads: the edges of the plan
+  Roofline roofline;
+  double cv = 0;  ///< standard deviation over mean of its samples
 };
 
 /// What is compiled: several nodes may call one function.
@@ -78,6 +90,7 @@ struct MachinePeaks {
   double gflops = 0;          ///< multiply-adds of float32 in registers, two operations each
   double gbytes_per_s = 0;    ///< reading from memory
   double cache_gbytes_per_s = 0;  ///< reading what lies in the last cache of its own
+  double cache_bytes = 0;         ///< these caches, of all threads together
 };
 
 struct ProfileReport {
@@ -94,15 +107,31 @@ struct ProfileReport {
   double unfused_us = 0;                         ///< the whole build without fusion, median; 0: not measured
   std::optional<MachinePeaks> peaks;
   std::vector<std::string> notes;  ///< what a reader must know: a loaded machine, a clock that stepped
+  double others_busy = 0;  ///< processors that other programs kept busy while it was measured, on average
 };
 
-/// `inside` may be empty: then rows have no split.
+/// What is known of a model besides its times.
+struct ReportSource {
+  struct Known {
+    FunctionRow function;
+    CostFacts facts;
+  };
+  std::string origins_json;
+  std::map<std::string, Known> kernels;  ///< by func_name
+};
+ReportSource report_source(const BuildResult& built);
+
+/// Operators and the kernels that compute them. Throws Error when `origins_json` is none that this version writes, or does
+/// not belong to `plan`.
+ProfileReport make_report(const ReportSource& source, const Plan& plan, const FusedTimes& fused);
+
+/// The same with regions of other compilers, and with the split of kernels. `inside` may be empty: then rows have no split.
 ProfileReport make_report(const BuildResult& built, const Plan& plan, const FusedTimes& fused,
                           const std::map<std::string, InsideTimes>& inside);
 
-/// For people: kernels in the order of execution, their operators below them, totals, then what has no time of its own.
-/// At most 120 columns.
-void write_table(std::ostream& out, const ProfileReport& report);
+/// For people: kernels in the order of execution, their operators below them, totals, then every operator's times side by
+/// side, and what has no time of its own. `all`: also what is too short to matter. At most 120 columns.
+void write_table(std::ostream& out, const ProfileReport& report, bool all = false);
 /// The same as a piece of HTML, for notebooks.
 std::string html(const ProfileReport& report);
 

@@ -64,7 +64,15 @@ Json json_of(const KernelRow& row, const std::string& target) {
             {"noise", row.noise},
             {"trusted", row.trusted},
             {"flops", row.flops},
-            {"bytes", row.bytes}};
+            {"bytes", row.bytes},
+            {"dtype", row.roofline.dtype},
+            {"intensity", row.roofline.intensity},
+            {"gflops", row.roofline.gflops},
+            {"gbytes_per_s", row.roofline.gbytes_per_s},
+            {"roofline", row.roofline.bound.empty() ? Json(nullptr) : Json(row.roofline.share)},
+            {"bound", or_null(row.roofline.bound)},
+            {"nominal", row.roofline.nominal},
+            {"cv", row.cv}};
   if (!row.region.empty()) json.update({{"compiler", row.compiler}, {"region", row.region}});
   return json;
 }
@@ -144,6 +152,9 @@ KernelRow kernel_of(const Json& json) {
   row.bytes = json.at("bytes");
   row.compiler = text_of(json, "compiler");
   row.region = text_of(json, "region");
+  row.roofline = {json.at("dtype"), json.at("intensity"), json.at("gflops"), json.at("gbytes_per_s"),
+                  number_of(json, "roofline").value_or(0), text_of(json, "bound"), json.at("nominal")};
+  row.cv = json.at("cv");
   return row;
 }
 
@@ -157,7 +168,7 @@ ProfileReport report_of(const Json& json) {
   report.target = json.at("target");
   report.threads = json.at("threads");
   report.version = json.at("version");
-  report.opt_level = json.at("opt_level");
+  report.opt_level = json.at("opt_level").is_null() ? -1 : json.at("opt_level").get<int>();
   report.source = text_of(json, "source");
   report.plain_us = json.at("end_to_end_us").at("samples").get<std::vector<double>>();
   report.end_to_end_us = json.at("end_to_end_us").at("median");
@@ -165,6 +176,7 @@ ProfileReport report_of(const Json& json) {
   report.sum_us = json.at("sum_us");
   report.cv = json.at("cv");
   report.load = json.at("load");
+  report.others_busy = json.at("others_busy");
   for (const Json& row : json.at("operators")) report.operators.push_back(operator_of(row));
   for (const Json& row : json.at("kernels")) report.kernels.push_back(kernel_of(row));
   for (const auto& [name, row] : json.at("functions").items())
@@ -172,7 +184,7 @@ ProfileReport report_of(const Json& json) {
   for (const Json& row : json.at("unfused").at("kernels")) report.unfused.push_back(unfused_of(row));
   report.unfused_us = json.at("unfused").at("end_to_end_us");
   if (const Json& peaks = json.at("peaks"); !peaks.is_null())
-    report.peaks = {peaks.at("name"), peaks.at("gflops"), peaks.at("gbytes_per_s"), peaks.at("cache_gbytes_per_s")};
+    report.peaks = {peaks.at("name"), peaks.at("gflops"), peaks.at("gbytes_per_s"), peaks.at("cache_gbytes_per_s"), peaks.at("cache_bytes")};
   report.notes = json.at("notes").get<std::vector<std::string>>();
   return report;
 }
@@ -208,7 +220,7 @@ Json to_json(const ProfileReport& report) {
             {"target", report.target},
             {"threads", report.threads},
             {"version", report.version},
-            {"opt_level", report.opt_level},
+            {"opt_level", report.opt_level < 0 ? Json(nullptr) : Json(report.opt_level)},
             {"source", or_null(report.source)},
             {"end_to_end_us",
              {{"median", report.end_to_end_us},
@@ -220,6 +232,7 @@ Json to_json(const ProfileReport& report) {
             {"overhead", report.overhead()},
             {"cv", report.cv},
             {"load", report.load},
+            {"others_busy", report.others_busy},
             {"notes", report.notes},
             {"peaks", nullptr},
             {"operators", Json::array()},
@@ -230,7 +243,8 @@ Json to_json(const ProfileReport& report) {
     json["peaks"] = {{"name", report.peaks->name},
                      {"gflops", report.peaks->gflops},
                      {"gbytes_per_s", report.peaks->gbytes_per_s},
-                     {"cache_gbytes_per_s", report.peaks->cache_gbytes_per_s}};
+                     {"cache_gbytes_per_s", report.peaks->cache_gbytes_per_s},
+                     {"cache_bytes", report.peaks->cache_bytes}};
   for (const OperatorRow& row : report.operators) json["operators"].push_back(json_of(row));
   for (const KernelRow& row : report.kernels) json["kernels"].push_back(json_of(row, report.target));
   for (const auto& [name, row] : report.functions)

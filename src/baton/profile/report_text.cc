@@ -1,5 +1,6 @@
 #include "baton/profile/report_text.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace baton {
@@ -14,6 +15,25 @@ std::string readers(const OperatorRow& row) {
   std::string text = row.folded_into.size() == 1 ? "into a constant of node" : "into constants of nodes";
   for (size_t i = 0; i < row.folded_into.size(); ++i) text += (i ? ", " : " ") + std::to_string(row.folded_into[i]);
   return text;
+}
+
+/// [3, 3] as 3x3.
+std::string compact(const nlohmann::ordered_json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_array()) return value.dump();
+  std::string text;
+  for (const auto& item : value) text += (text.empty() ? "" : "x") + compact(item);
+  return text.empty() ? "[]" : text;
+}
+
+bool is_zero(const nlohmann::ordered_json& value) {
+  return value.is_array() && !value.empty() && std::all_of(value.begin(), value.end(), [](const auto& item) { return item == 0; });
+}
+
+/// What says how large an operator is comes first.
+int rank_of(const std::string& attr) {
+  if (attr == "kernel_size" || attr == "pool_size") return 0;
+  return attr == "channels" || attr == "units" ? 1 : attr == "strides" ? 2 : 3;
 }
 
 }  // namespace
@@ -36,6 +56,21 @@ std::string operators_text(const ProfileReport& report, const std::vector<uint32
     text += (i ? ", " : "") + row.op + " " + place(row);
   }
   return ids.size() > 3 ? text + " and " + std::to_string(ids.size() - 3) + " more" : text;
+}
+
+std::string operator_text(const OperatorRow& row, size_t width) {
+  std::string text = row.op;
+  if (!row.line && !row.source.empty()) text += " " + row.source;
+  std::vector<std::pair<std::string, std::string>> attrs;
+  for (const auto& [name, value] : row.attrs.items())
+    if (!is_zero(value)) attrs.emplace_back(name, compact(value));
+  std::stable_sort(attrs.begin(), attrs.end(), [](const auto& a, const auto& b) { return rank_of(a.first) < rank_of(b.first); });
+  for (const auto& [name, value] : attrs) {
+    const std::string next = " " + name + "=" + value;
+    if (text.size() + next.size() > width) break;
+    text += next;
+  }
+  return text;
 }
 
 std::string part_label(const ProfileReport& report, const InsideRow& part) {

@@ -1,4 +1,5 @@
 // Reports from made-up times over models that are really built: what a user reads, and what a program reads.
+#include "baton/profile/peaks.h"
 #include "baton/profile/report_json.h"
 
 #include <sstream>
@@ -86,35 +87,46 @@ ProfileReport report_of(const Built& built) {
   return report;
 }
 
+std::string table_of(const ProfileReport& report, bool all = false) {
+  std::ostringstream out;
+  write_table(out, report, all);
+  return out.str();
+}
+
 TEST(ProfileReport, TableForPeople) {
   const Built built;
-  std::ostringstream out;
-  write_table(out, report_of(built));
-  EXPECT_EQ(out.str(), R"(net on llvm, 1 thread, opt level 3, baton 0.0.0
-lines are those of net.relay
+  EXPECT_EQ(table_of(report_of(built)), R"(XXX)");
+}
 
-node   kernel, and the operators it computes                                        median us    share  inside by
-   4   fused_nn_contrib_dense_pack_add_nn_relu_add                                       10.0   25.0 %
-       nn.dense line 3  [dense]  as nn.contrib_dense_pack                               ~8.00   80.0 %  markers
-       nn.bias_add line 4  as add                                                       ~0.50    5.0 %  ablation
-       nn.relu line 5                                                                 < noise           ablation
-       load, store, loop  [add]                                                         ~2.50   25.0 %  markers
-       (the stages sum to 110.0 % of the kernel: estimates)
-   5   fused_nn_softmax                                                                  30.0   75.0 %
-       nn.softmax line 9
+/// The same with the other two times and a machine: 20 GFLOP/s, 2 GB/s from memory, 4 GB/s from caches of 1 kB.
+ProfileReport full_report_of(const Built& built) {
+  ProfileReport report = report_of(built);
+  report.notes = {"runs vary by 3.7 % (standard deviation): --wait measures once the machine is quiet"};
+  report.operators[0].unfused_us = 9;
+  report.operators[1].unfused_us = 2.5;
+  report.operators[2].unfused_us = 0.01;
+  report.operators[5].unfused_us = 0.02;
+  report.operators[6].unfused_us = 30;
+  report.unfused = {{"fused_nn_dense", {0}, {}, 9}, {"fused_copy", {}, {0}, 1}};
+  report.unfused_us = 82;
+  MachinePeaks peaks{"a machine", 20, 2, 4};
+  peaks.cache_bytes = 1000;
+  add_peaks(report, peaks);
+  return report;
+}
 
-       sum of kernels                                                                    40.0   97.6 %
-       end to end, profiling off                                                         41.0  100.0 %  median of 3 runs
-       residual: between kernels                                                          1.0    2.4 %
-       end to end, profiling on                                                          41.5  101.2 %  overhead 1.012x
-       runs vary by 3.7 % (standard deviation), load average was 0.2; a quieter machine gives steadier times
+TEST(ProfileReport, TableOfAllThreeTimes) {
+  const Built built;
+  const std::string table = table_of(full_report_of(built));
+  EXPECT_EQ(table.substr(table.find("\n       roofs")), R"(YYY)");
+}
 
-folded at compile time (FoldConstant: all their inputs are constants)
-       exp line 7                               into a constant of node 4
-
-retired
-       nn.dropout line 6                        SimplifyInference: dropout is the identity at inference
-)");
+TEST(ProfileReport, TableOfEverything) {
+  const Built built;
+  const std::string table = table_of(full_report_of(built), /*all=*/true);
+  EXPECT_EQ(table.substr(table.find("\nline")), R"(ZZZ)");
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120u) << line;
 }
 
 TEST(ProfileReport, EveryOperatorIsInTheJsonWithTheNodesThatComputeIt) {
@@ -197,6 +209,42 @@ TEST(ProfileReport, WithoutInsideTimesRowsNameTheirOperators) {
   write_table(out, report);
   EXPECT_THAT(out.str(), HasSubstr("nn.bias_add line 4"));
   EXPECT_TRUE(to_json(report)["operators"][0]["inside_us"].is_null());
+}
+
+/// Clocks of which every third interval is too long by a millisecond.
+Clocks stepping() {
+  const auto readings = std::make_shared<int>(0);
+  const auto clocks = Clocks::of_this_machine();
+  return {[=] {
+            const bool steps = ++*readings % 6 == 0;
+            return clocks.ticks() + (steps ? static_cast<uint64_t>(1e6 / clocks.ns_per_tick) : 0);
+          },
+          clocks.system_ns, clocks.ns_per_tick};
+}
+
+TEST(Measure, RunsDuringWhichTheClockSteppedAreLeftOut) {
+  Built built;
+  MeasureOptions options;
+  options.min_runs = 9;
+  options.min_seconds = 0.001;
+  options.clocks = stepping();
+  const FusedTimes fused = measure_fused(*built.executor, options);
+  EXPECT_THAT(fused.notes, testing::Contains(HasSubstr("runs were left out: the processor's time stamp counter stepped")));
+  for (double us : fused.plain_us) EXPECT_LT(us, 1e6);
+}
+
+TEST(Measure, ClocksThatNeverAgreeAreAnError) {
+  Built built;
+  MeasureOptions options;
+  options.min_runs = 3;
+  options.min_seconds = 0.001;
+  options.clocks.ns_per_tick *= 100;
+  try {
+    measure_fused(*built.executor, options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("could be timed: this machine's time stamp counter and its monotonic clock disagree"));
+  }
 }
 
 TEST(Measure, LeavesTheShippedKernelsAsTheyAre) {

@@ -1,0 +1,75 @@
+// Every operator of every network is in the report: with the time of its kernels, folded into something that is named, or
+// retired with a reason. Nothing is compiled: reports are made from the plan and the table of origins alone.
+#include <gmock/gmock.h>
+
+#include "baton/codegen/evaluator.h"
+#include "baton/driver/initialize.h"
+#include "baton/driver/load_model.h"
+#include "baton/driver/pipeline.h"
+#include "baton/frontend/workloads/networks.h"
+#include "baton/profile/profile.h"
+#include "baton/profile/report_json.h"
+
+#include "codegen/kernels.h"
+
+namespace baton {
+namespace {
+
+/// One microsecond for each call of the plan.
+FusedTimes made_up(const Plan& plan) {
+  FusedTimes times;
+  for (uint32_t i = 0; i < plan.nodes.size(); ++i) {
+    if (plan.nodes[i].kind != PlanNode::Kind::kKernel) continue;
+    times.nodes.push_back(i);
+    times.node_us.push_back({1.0});
+  }
+  times.plain_us = times.profiled_us = {static_cast<double>(times.nodes.size())};
+  return times;
+}
+
+void check(const std::string& name) {
+  initialize();
+  const LoadedModel model = load_model(name);
+  const auto context = std::make_shared<PassContext>();
+  context->opt_level = 3;
+  context->evaluator = make_evaluator();
+  const PassContextScope scope(context);
+  const IRModule optimized = optimize(bind_params(model.module, load_params(model, "")));
+  const GraphPlan plan = make_plan(optimized);
+  const auto parsed = Plan::parse(plan.graph_json);
+  ASSERT_TRUE(parsed.ok()) << parsed.status().message;
+  const ReportSource source{origins_json(optimized->origins(), plan, {}), {}};
+  const auto json = to_json(make_report(source, **parsed, made_up(**parsed)));
+
+  size_t found = 0, calls = 0;
+  for (const auto& [global, function] : model.module->functions())
+    for (const KernelBlock& block : kernel_blocks(*function)) calls += block.call->op() != nullptr;
+  for (const auto& row : json["operators"]) {
+    double us = 0;
+    for (const auto& kernel : json["kernels"])
+      for (const auto& id : kernel["origins"]) us += id == row["id"] ? kernel["median_us"].get<double>() : 0;
+    // What only says a shape has its result where its argument is: it has a node, which is not called.
+    const bool has_place = us > 0 || !row["nodes"].empty();
+    const bool retired = !row["retired"].is_null() && !row["retired"]["reason"].get<std::string>().empty();
+    const bool accounted = has_place || !row["folded_into"].empty() || retired;
+    EXPECT_TRUE(accounted) << name << ": " << row;
+    found += accounted;
+  }
+  EXPECT_EQ(found, calls) << name << ": one row for each call of the source";
+}
+
+class EveryNetwork : public testing::TestWithParam<std::string> {};
+TEST_P(EveryNetwork, HasAllItsOperatorsInTheReport) { check(GetParam()); }
+
+// The larger ones of a family have the same layers; bench/bars/profile_levels.cc has them all.
+INSTANTIATE_TEST_SUITE_P(Profile, EveryNetwork,
+                         testing::Values("densenet-121", "dqn", "inception-v3", "lstm", "mlp", "mobilenet", "resnet-18", "resnet-50",
+                                         "squeezenet-1.1"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::erase_if(name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); });
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace baton
