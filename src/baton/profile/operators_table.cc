@@ -84,7 +84,8 @@ void write_operators(std::ostream& out, const ProfileReport& report, bool all) {
       continue;
     }
     sum.add(times);
-    if (!all && std::max(times.unfused.value_or(0), times.inside.value_or(0)) < kSmall * report.sum_us) {
+    const bool known = times.unfused || times.inside;
+    if (!all && known && std::max(times.unfused.value_or(0), times.inside.value_or(0)) < kSmall * report.sum_us) {
       rest.add(times);
       ++small;
       continue;

@@ -116,12 +116,33 @@ def test_reports():
     assert "<mlp> on llvm" in read.text and "nn.softmax" in read.text and "end to end" in read.text
     assert read.text.count("fused_nn") >= 3 and "sum of kernels" in str(report)
     assert [row["op"] for row in report.operators].count("nn.dense") == 3
+    assert "of roof" in str(report) and "alone" in read.text
     with pytest.raises(TypeError, match="relay.build"):
         tvm.profile(module)
     with pytest.raises(ValueError):
         tvm.profile(lib, threads=0)
     with pytest.raises(tvm.TVMError):
         tvm.profile(lib, inputs={"data": np.zeros((2, 2), "float32")}, repeat=1, seconds=0)
+
+
+def test_three_times_side_by_side():
+    module, params = relay.testing.mlp.get_workload(batch_size=1)
+    lib = relay.build(module, target="llvm", params=params)
+    report = tvm.profile(lib, repeat=2, seconds=0, inside_ms=1)
+    timed = [row for row in report.operators if row["nodes"] and row["op"] != "nn.batch_flatten"]
+    assert timed and all(row["unfused_us"] > 0 for row in timed)
+    assert len(report.unfused) > len(report.kernels) and {"name", "origins", "median_us"} <= set(report.unfused[0])
+    assert report.unfused_us > 0 and report.overhead > 0 and report.cv >= 0 and isinstance(report.notes, list)
+    assert report.peaks["gflops"] > 0
+    for kernel in report.kernels:
+        assert kernel["gflops"] >= 0 and kernel["bound"] in ("compute", "memory", "cache") and kernel["roofline"] > 0
+    assert "nn.batch_flatten" in report.table(all=True)
+
+    without = tvm.profile(lib, repeat=2, seconds=0, inside=False, unfused=False, peaks=False)
+    assert without.peaks is None and without.unfused == [] and without.unfused_us == 0
+    assert all(row["unfused_us"] is None and row["inside_us"] is None for row in without.operators)
+    with pytest.raises(ValueError, match="wait"):
+        tvm.profile(lib, wait=-1.0)
 
 
 def test_ctrl_c_ends_a_measurement():

@@ -109,7 +109,7 @@ def test_ctrl_c_while_building(tmp_path):
 
 def test_ctrl_c_while_measuring(tmp_path):
     assert run("run", "mobilenet", cwd=tmp_path, BATON_CACHE_DIR=str(tmp_path / "cache")).returncode == 0
-    status, output, error, seconds = interrupted(tmp_path, "profile", "mobilenet", "--json", "--repeat", "1000000", after=2.0)
+    status, output, error, seconds = interrupted(tmp_path, "profile", "mobilenet", "--json", "--no-unfused", "--repeat", "1000000", after=2.0)
     assert status == 130, error
     assert output == "", "half a report"
     assert "interrupted while measuring" in error
@@ -122,3 +122,22 @@ def test_json_is_alone_on_standard_output(tmp_path):
     assert report["schema"] == 1
     assert {row["op"] for row in report["operators"]} == {"add", "nn.relu"}
     assert [part["method"] for part in report["kernels"][0]["inside"]][-1] == "whole"
+
+
+def test_an_artifact_can_be_profiled(tmp_path):
+    assert run("build", str(MODELS / "small.relay"), "-o", "a.baton", cwd=tmp_path).returncode == 0
+    done = run("profile", "a.baton", "--json", "--repeat", "3", cwd=tmp_path)
+    report = json.loads(done.stdout)
+    assert report["model"] == "a.baton" and report["opt_level"] is None
+    assert {row["op"] for row in report["operators"]} == {"add", "nn.relu"}
+    assert report["kernels"][0]["origins"] == [0, 1] and report["kernels"][0]["median_us"] > 0
+    assert report["kernels"][0]["inside"] == [] and report["unfused"]["kernels"] == []
+    assert any("an artifact holds no Relay" in note for note in report["notes"])
+
+
+def test_waiting_for_a_quiet_machine_ends(tmp_path):
+    arguments = ("profile", str(MODELS / "small.relay"), "--no-inside", "--no-unfused", "--no-peaks", "--repeat", "2", "--wait=2")
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "sum of kernels" in done.stdout
+    assert run("profile", str(MODELS / "small.relay"), "--wait=0", cwd=tmp_path).returncode == 2
