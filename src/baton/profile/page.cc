@@ -14,10 +14,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostSamples = 64;  // a strip in the details shows no more
 
-/// Five digits: more than any clock gives, and a third of the characters.
+/// Six digits: more than any clock gives, and a third of the characters.
 double rounded(double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.5g", value);
+  std::snprintf(text, sizeof text, "%.6g", value);
   return std::strtod(text, nullptr);
 }
 

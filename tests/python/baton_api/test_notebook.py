@@ -117,6 +117,7 @@ def test_reports():
     assert read.text.count("fused_nn") >= 3 and "sum of kernels" in str(report)
     assert [row["op"] for row in report.operators].count("nn.dense") == 3
     assert "of roof" in str(report) and "alone" in read.text
+    assert report.page().startswith("<!doctype html>") and "<title>&lt;mlp&gt;: Baton profile</title>" in report.page()
     with pytest.raises(TypeError, match="relay.build"):
         tvm.profile(module)
     with pytest.raises(ValueError):

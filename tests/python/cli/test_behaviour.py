@@ -141,3 +141,23 @@ def test_waiting_for_a_quiet_machine_ends(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "sum of kernels" in done.stdout
     assert run("profile", str(MODELS / "small.relay"), "--wait=0", cwd=tmp_path).returncode == 2
+
+
+def test_the_html_page_comes_beside_the_table(tmp_path):
+    done = run("profile", str(MODELS / "small.relay"), "-o", "page.html", "--repeat", "3", "--no-inside", cwd=tmp_path)
+    assert done.returncode == 0 and "sum of kernels" in done.stdout
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>") and page.endswith("</html>\n")
+    assert '"op":"nn.relu"' in page
+    assert files(tmp_path) == ["page.html"], "nothing half-written is left"
+
+
+def test_a_page_for_which_there_is_no_room_leaves_the_old_one(tmp_path):
+    (tmp_path / "page.html").write_text("old")
+    cache = {"BATON_CACHE_DIR": str(tmp_path / "cache")}
+    assert run("run", str(MODELS / "small.relay"), cwd=tmp_path, **cache).returncode == 0
+    done = run("profile", str(MODELS / "small.relay"), "-o", "page.html", "--repeat", "3", "--no-inside", cwd=tmp_path, limit=50_000, **cache)
+    assert done.returncode == 1
+    assert "cannot write `page.html`: File too large" in done.stderr
+    assert (tmp_path / "page.html").read_text() == "old"
+    assert [name for name in files(tmp_path) if name.startswith("page")] == ["page.html"]

@@ -1,6 +1,7 @@
 """One Chromium for all tests of the page; without it they are skipped."""
 import json
 import pathlib
+import re
 
 import pytest
 
@@ -18,12 +19,19 @@ def browser():
 
 @pytest.fixture
 def show(browser, tmp_path):
-    """show(profile[, after], fragment="#op=1", ...): the page of it, open. At the end nothing may have complained."""
+    """show(profile[, after], fragment="#op=1", ...): the page of it, open. At the end nothing may have complained.
+    `change(report)` may alter what the page holds."""
     pages = []
 
-    def opened(profile, after=None, **options):
+    def opened(profile, after=None, change=None, **options):
         path = pathlib.Path(tmp_path) / f"page{len(pages)}.html"
-        path.write_text(core.profile_page(json.dumps(profile), after and json.dumps(after)), encoding="utf-8")
+        text = core.profile_page(json.dumps(profile), after and json.dumps(after))
+        if change:
+            head, data, tail = re.fullmatch(r'(.*id="data">)(.*?)(</script>.*)', text, re.S).groups()
+            held = json.loads(data)
+            change(held[-1])
+            text = head + json.dumps(held) + tail
+        path.write_text(text, encoding="utf-8")
         pages.append(browser.page(path, **options))
         return pages[-1]
 

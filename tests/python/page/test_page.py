@@ -158,6 +158,32 @@ def test_what_is_below_the_noise_is_no_number(show):
     assert "~" in details(page) and "estimates" in details(page)
 
 
+def test_the_roof_is_the_reports_own_where_it_has_one_else_from_its_peaks(show):
+    page = show(SMALL, fragment="#kernel=2")
+    kernel, peaks = SMALL["kernels"][0], SMALL["peaks"]
+    parts = kernel["flops"] / kernel["median_us"] / 1e3 / peaks["gflops"], kernel["bytes"] / kernel["median_us"] / 1e3 / peaks["gbytes_per_s"]
+    bound = "compute" if parts[0] > parts[1] else "memory"
+    assert f"{100 * max(parts):.0f} % of what {bound} allows" in details(page)
+
+
+def test_what_was_measured_beyond_is_told_in_the_details(show):
+    def more(report):
+        report["others_busy"] = 1.25
+        del report["opt_level"]  # of an artifact
+        report["kernels"][0].update(
+            roofline=1.31, bound="cache", nominal=True, cv=0.021, dtype="float32", inside_notes=["two rounds were left out"],
+            on_threads={"threads": 2, "us": 345.6, "utilisation": 0.93, "stages": [{"stage": "gemm", "ids": [0], "busy_us": 600.5}]})
+        report["kernels"][0]["inside"][0]["method"] = "sampling"
+
+    text = details(page := show(SMALL, change=more, fragment="#kernel=2"))
+    assert "131 % of what cache allows (its algorithm does fewer operations than are counted)" in text
+    assert "345.6 µs, threads busy 93.0 % of it" in text and "600.5 µs busy" in text and "two rounds were left out" in text
+    assert "2.1 % of its runs" in text and "float32" in text and "sampling" in text
+    head = page.eval("document.getElementById('head').innerText")
+    assert "1.3 processors" in head or "1.2 processors" in head
+    assert "artifact, Baton" in head
+
+
 def test_operators_show_their_three_times_side_by_side(show):
     page, conv = show(SMALL, fragment="#table=operators"), operator(SMALL, "nn.conv2d")
     kernel = next(each for each in SMALL["kernels"] if each["node"] == conv["nodes"][0])
@@ -173,8 +199,11 @@ def test_only_rows_in_sight_exist_and_all_of_them_are_printed(show):
     page = show(profile, fragment="#table=operators")
     drawn = "document.querySelectorAll('#table tr[data-op]').length"
     assert page.eval(drawn) < 100
+    page.call("Emulation.setEmulatedMedia", media="print")
     page.eval("dispatchEvent(new Event('beforeprint'))")
     assert page.eval(drawn) == len(profile["operators"])
+    assert page.eval("document.getElementById('tables').offsetHeight") > 26 * len(profile["operators"])
+    page.call("Emulation.setEmulatedMedia", media="screen")
     page.eval("dispatchEvent(new Event('afterprint'))")
     assert page.eval(drawn) < 100
 
@@ -418,6 +447,17 @@ def test_dark_and_light_by_the_system_and_by_the_button(show):
     assert dark.eval(background) == system
     dark.click_on("#theme")
     assert dark.eval("document.documentElement.dataset.theme") is None
+
+
+@pytest.mark.parametrize("width, most", [(1280, 10), (1000, 8), (700, 8), (360, 4)])
+def test_names_keep_their_room_and_columns_give_way(show, width, most):
+    page = show(SMALL, width=width, height=800)
+    for table in ("kernels", "operators"):
+        page.eval(f"baton.state.show({{table: '{table}'}})")
+        page.settle()
+        assert page.eval("document.querySelector('#table td.c-name').offsetWidth") >= (200 if width > 600 else 110)
+        heads = page.eval("[...document.querySelectorAll('#table th')].map(th => th.className.split('c-')[1])")
+        assert len(heads) <= most and {"name", "us" if table == "kernels" else "inside"} <= set(heads)
 
 
 @pytest.mark.parametrize("width", [360, 700, 1000])

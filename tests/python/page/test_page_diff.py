@@ -36,7 +36,7 @@ def test_operators_show_old_new_and_what_lies_between(show):
 def test_the_sums_are_checked(show):
     page = show(BEFORE, AFTER)
     check = page.eval("document.querySelector('.check').className + document.querySelector('.check').innerText")
-    assert check.startswith("checkrows ") and f"{AFTER['sum_us']:.0f}"[:4] in check
+    assert check.startswith("checkrows sum to ") and f"→ {AFTER['sum_us'] / 1000:.4g} ms (" in check and check.endswith("as both profiles say")
     wrong = copy.deepcopy(AFTER)
     wrong["sum_us"] *= 1.1
     page = show(BEFORE, wrong)
@@ -67,7 +67,19 @@ def test_what_only_one_side_has_is_said(show):
     page = show(BEFORE, after)
     assert "2 operators on one side only" in page.eval("document.querySelector('.check').innerText")
     assert page.eval("baton.difference.ops.get(4).before") is None
-    assert sum(each[2] for each in groups(page)) - BEFORE["sum_us"] < 5
+    assert abs(sum(each[2] for each in groups(page)) - BEFORE["sum_us"]) < 5
+    page.eval("baton.state.show({table: 'operators'})")
+    page.eval("document.querySelector('#table .scroll').scrollTop = 1e6")
+    page.settle()
+    gone = page.eval("[...document.querySelectorAll('tr.gone')].map(row => [row.querySelector('.c-line').innerText, row.querySelector('.c-ratio').innerText])")
+    assert gone == [[str(BEFORE["operators"][4]["line"]), "gone"]]
+
+
+def test_two_builds_are_told_apart_in_the_heading(show):
+    after = copy.deepcopy(AFTER)
+    after.update(target="cuda", threads=4, opt_level=0)
+    head = show(BEFORE, after).eval("document.getElementById('head').innerText")
+    assert "llvm -mcpu=znver4 → cuda" in head and "2 → 4" in head and "opt 3, Baton 0.1.0 → opt 0, Baton 0.1.0" in head
 
 
 def test_two_models_are_named(show):

@@ -23,6 +23,7 @@ class Details {
       el("p", {class: "quiet"}, `${plural(model.ops.length, "operator")} in ${plural(model.kernels.length, "kernel")}: ${states.timed} with a kernel` +
         (states.folded ? `, ${states.folded} folded at compile time` : "") + (states.retired ? `, ${states.retired} retired` : "") + (states.lost ? `, ${states.lost} in neither` : "") +
         ". Select one in the graph or a table."),
+      el("p", {class: "quiet"}, "Keys: / searches, Escape clears, arrows walk and unfold in a table; in the graph they move, + − 0 zoom."),
       el("h3", {}, "Longest kernels"),
       this.list(longest.map((kernel) => this.kernelLink(kernel))),
       kinds.length ? el("h3", {}, "Kinds of operators, own time") : null,
@@ -111,12 +112,15 @@ class Details {
         ["schedule", compiled?.params ? Object.entries(compiled.params).map(([name, value]) => `${name}=${valueText(value)}`).join("  ") : null, "Parameters of the template"],
         ["work", kernel.flops ? withUnit(kernel.flops, "FLOP") : null, "Operations it must do at least, from types"],
         ["traffic", kernel.bytes ? withUnit(kernel.bytes, "B") : null, "Bytes it must move at least, from types"],
-        ["intensity", roof ? roof.intensity.toPrecision(3) + " FLOP/B" : null],
-        ["speed", roof ? `${roof.gflops.toPrecision(3)} GFLOP/s` + (roof.part !== null ? `, ${percent(roof.part, 0)} of what ${roof.bound} allows` : "") : null],
+        ["intensity", roof?.intensity ? roof.intensity.toPrecision(3) + " FLOP/B" : null],
+        ["speed", roof ? roofText(roof) : null, "Held against the measured peaks of this machine"],
+        ["result", kernel.dtype],
+        ["spread", kernel.cv === null ? null : percent(kernel.cv) + " of its runs", "Standard deviation over mean"],
         ["stages", kernel.inside.length ? `sum to ${percent(kernel.stageSum)} of the kernel` + (kernel.trusted ? "" : ": its parts are estimates") : null],
         ["noise", kernel.noise ? percent(kernel.noise, 2) + " of the kernel" : null, "What two equal builds differ by: less than that cannot be told"],
       ]),
       ...this.samples(kernel),
+      ...this.threads(kernel),
       ...this.section("Inside", kernel.inside.map((part) => {
         const value = partTime(kernel, part) + (part.below_noise ? "" : ` µs  ${percent(part.share || 0)}`);
         const label = partLabel(model, part), id = part.ids?.[0];
@@ -148,6 +152,16 @@ class Details {
       navigator.clipboard?.writeText(compiled.relay).then(() => { copy.textContent = "copied"; }, () => { copy.textContent = "not allowed"; });
     }}, "copy");
     return [el("h3", {}, "Relay of the kernel", copy), el("pre", {class: "relay", tabindex: 0}, ...relayPieces(compiled.relay))];
+  }
+
+  /// What several threads did in each stage, and sentences about the measurement.
+  threads(kernel) {
+    const on = kernel.onThreads;
+    const notes = kernel.notes.map((note) => el("p", {class: "quiet"}, note));
+    if (!on) return notes.length ? [el("h3", {}, "Notes"), ...notes] : [];
+    const rows = (on.stages || []).map((stage) => [stage.stage || (stage.ids || []).map((id) => operatorLabel(this.model.ops[id])).join(", ") || kOwn, usText(stage.busy_us) + " µs busy"]);
+    return [el("h3", {}, `Inside on ${plural(on.threads, "thread")}`),
+            this.facts([["alone", `${usText(on.us)} µs, threads busy ${percent(on.utilisation)} of it`], ...rows]), ...notes];
   }
 
   /// Every run as a point, in the order of time, around the median.

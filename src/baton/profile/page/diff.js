@@ -17,8 +17,8 @@ function differenceOf(before, after) {
     before, after, ops, onlyBefore, groups,
     onlyAfter: after.ops.filter((op) => !ops.get(op.id).other),
     groupOf: new Map(groups.flatMap((group) => group.after.map((kernel) => [kernel, group]))),
-    mostOp: Math.max(1e-9, ...[...ops.values()].map((entry) => Math.abs(entry.delta ?? 0))),
-    most: Math.max(1e-9, ...groups.map((group) => Math.abs(group.delta))),
+    mostOp: largest(ops.values(), (entry) => Math.abs(entry.delta ?? 0)),
+    most: largest(groups, (group) => Math.abs(group.delta)),
   };
 }
 

@@ -33,9 +33,10 @@ function shortTime(us) {
 
 /// For headings: "83.8 ms".
 function timeText(us) {
-  if (us >= 1e6) return (us / 1e6).toPrecision(4) + " s";
-  if (us >= 1e3) return (us / 1e3).toPrecision(4) + " ms";
-  return us.toPrecision(us < 100 ? 3 : 4) + " µs";
+  const size = Math.abs(us);
+  if (size >= 1e6) return (us / 1e6).toPrecision(4) + " s";
+  if (size >= 1e3) return (us / 1e3).toPrecision(4) + " ms";
+  return (size < 10 ? us.toFixed(2) : us.toFixed(1)) + " µs";
 }
 
 function percent(share, digits = 1) {
@@ -98,4 +99,11 @@ function sum(list, of) {
   let total = 0;
   for (const each of list) total += of(each);
   return total;
+}
+
+/// Of a list of any length; never 0, since others are divided by it.
+function largest(list, of) {
+  let most = 1e-9;
+  for (const each of list) most = Math.max(most, of(each));
+  return most;
 }

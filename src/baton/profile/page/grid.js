@@ -1,5 +1,5 @@
 // A table of which only what is in sight exists: 3,000 rows scroll like 30. Rows are of one height; they can be sorted,
-// unfolded, and follow the selection. A row: {key, kind: "op" | "kernel" | "", id, level, children: () => rows or null}.
+// unfolded, and follow the selection. Where there is no room for all columns, those with the lowest `drop` go first. A row: {key, kind: "op" | "kernel" | "", id, level, children: () => rows or null}.
 
 const kRowHeight = 26;
 
@@ -9,25 +9,43 @@ class Grid {
     Object.assign(this, {state, name, columns, top, sort: sort || {key: null, down: false}});
     this.open = new Set();
     this.body = el("tbody");
-    this.heads = new Map();
-    this.table = el("table", {class: "grid", role: "treegrid", "aria-label": name, "data-grid": name},
-                    el("colgroup", {}, columns.map((column) => el("col", {class: "c-" + column.key, style: column.width ? `width:${column.width}px` : null}))),
-                    el("thead", {}, el("tr", {}, columns.map((column) => this.head(column)))), this.body);
+    this.heads = new Map(columns.map((column) => [column.key, this.head(column)]));
+    this.cols = el("colgroup");
+    this.headRow = el("tr");
+    this.table = el("table", {class: "grid", role: "treegrid", "aria-label": name, "data-grid": name}, this.cols, el("thead", {}, this.headRow), this.body);
     this.element = el("div", {class: "scroll", tabindex: 0}, this.table);
     this.element.addEventListener("scroll", () => this.later(), {passive: true});
     this.element.addEventListener("keydown", (event) => this.key(event));
     this.body.addEventListener("click", (event) => this.click(event));
-    new ResizeObserver(() => this.later()).observe(this.element);
+    new ResizeObserver(() => { this.fit(); this.later(); }).observe(this.element);
     addEventListener("beforeprint", () => { this.printing = true; this.draw(); });
     addEventListener("afterprint", () => { this.printing = false; this.draw(); });
+    this.fit();
     this.arrange();
+  }
+
+  /// Which columns there is room for.
+  fit() {
+    const width = this.element.clientWidth || 1e4;
+    const room = width - (width > 600 ? 230 : 120);  // the name needs the rest
+    const shown = [...this.columns];
+    while (sum(shown, (column) => column.width || 0) > room) {
+      const first = shown.reduce((best, column) => ((column.drop ?? Infinity) < (best.drop ?? Infinity) ? column : best));
+      if (first.drop === undefined) break;
+      shown.splice(shown.indexOf(first), 1);
+    }
+    if (this.shown && shown.length === this.shown.length) return;
+    this.shown = shown;
+    this.cols.replaceChildren(...shown.map((column) => el("col", {style: column.width ? `width:${column.width}px` : null})));
+    this.headRow.replaceChildren(...shown.map((column) => this.heads.get(column.key)));
+    const {scrollTop} = this.element;
+    this.draw();
+    this.element.scrollTop = scrollTop;
   }
 
   head(column) {
     const button = el("button", {type: "button", title: column.tip, onclick: () => this.sortBy(column)}, column.label);
-    const th = el("th", {scope: "col", class: column.num ? "num c-" + column.key : "c-" + column.key}, button);
-    this.heads.set(column.key, th);
-    return th;
+    return el("th", {scope: "col", class: column.num ? "num c-" + column.key : "c-" + column.key}, button);
   }
 
   sortBy(column) {
@@ -85,6 +103,7 @@ class Grid {
   }
 
   draw() {
+    if (!this.element.isConnected) return;  // it is drawn when it is shown
     const height = this.element.clientHeight || 400, count = this.rows.length;
     const first = this.printing ? 0 : Math.max(0, Math.floor(this.element.scrollTop / kRowHeight) - 6);
     const end = this.printing ? count : Math.min(count, first + Math.ceil(height / kRowHeight) + 14);
@@ -105,7 +124,7 @@ class Grid {
     const tr = el("tr", {id: this.name + "-row-" + index, class: classes.join(" ").trim(), "aria-level": row.level + 1, "aria-rowindex": index + 2,
                          "aria-selected": chosen ? "true" : "false", "aria-expanded": row.children ? String(this.open.has(row.key)) : null,
                          "data-index": index, [`data-${row.kind || "row"}`]: row.id ?? ""});
-    for (const column of this.columns) {
+    for (const column of this.shown) {
       const cell = el("td", {class: (column.num ? "num " : "") + "c-" + column.key});
       const content = column.cell ? column.cell(row) : column.value(row);
       if (column.fold) cell.append(this.fold(row));
@@ -141,6 +160,7 @@ class Grid {
   }
 
   selected() {
+    this.fit();
     if (!this.body.firstChild) this.draw();  // before, there is nothing to scroll
     const at = this.place(true);
     if (at >= 0 && this.state.from !== this) this.scrollTo(at, true);

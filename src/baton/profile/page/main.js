@@ -27,21 +27,23 @@ function fact(name, value, hint, look) {
 
 function header() {
   const {json} = model;
-  $("model").textContent = model.name;
+  $("model").textContent = difference && difference.before.name !== model.name ? `${difference.before.name} → ${model.name}` : model.name;
   const other = difference?.before;
   const against = (now, old) => (other && old ? [timeText(now), el("small", {class: verdict(old, now)}, " " + ratioText(old, now))] : timeText(now));
+  const both = (text) => (other && text(other.json) !== text(json) ? `${text(other.json)} → ${text(json)}` : text(json));
   const cv = json.cv ?? 0;
   const facts = [
-    fact("target", json.target || "?"),
-    fact("threads", String(json.threads ?? 1)),
+    fact("target", both((each) => each.target || "?")),
+    fact("threads", both((each) => String(each.threads ?? 1))),
     fact("end to end", against(model.endToEnd, other?.endToEnd), "Median of plain runs, without any clock inside"),
     fact("sum of kernels", against(model.sum, other?.sum), "Medians of all kernels, added up"),
-    fact("between", timeText(model.endToEnd - model.sum).replace("-", "−"), "End to end less the sum: what lies between kernels, and noise"),
+    fact("between", timeText(json.residual_us ?? model.endToEnd - model.sum).replace("-", "−"), "End to end less the sum: what lies between kernels, and noise"),
     json.overhead ? fact("profiling costs", signed(json.overhead - 1, (value) => percent(value)), "Runs with a clock around every kernel against plain ones") : null,
     fact("spread", percent(cv), "Standard deviation over mean of the plain runs; above 3 % the machine was not quiet", cv > 0.03 ? "warn" : ""),
     json.load !== undefined ? fact("load", Number(json.load).toFixed(1), "The system's load average when measuring began") : null,
+    json.others_busy >= 0.05 ? fact("others", json.others_busy.toFixed(1) + " processors", "Processors that other programs kept busy meanwhile, on average", "warn") : null,
     model.unfusedSum ? fact("unfused", timeText(model.unfusedSum), "The same model built without fusion, end to end") : null,
-    fact("build", `opt ${json.opt_level ?? "?"}, Baton ${json.version || "?"}`),
+    fact("build", both((each) => (each.opt_level === undefined ? "artifact" : `opt ${each.opt_level}`) + `, Baton ${each.version || "?"}`)),
   ];
   $("facts").append(...facts.filter(Boolean));
   const notes = [...(json.notes || [])];

@@ -33,8 +33,8 @@ function readModel(json) {
   }
   addUnfused(model);
   model.kinds = kindsOf(model);
-  model.longest = Math.max(1e-9, ...model.kernels.map((kernel) => kernel.us));
-  model.longestOp = Math.max(1e-9, ...model.ops.map((op) => op.time ?? 0));
+  model.longest = largest(model.kernels, (kernel) => kernel.us);
+  model.longestOp = largest(model.ops, (op) => op.time ?? 0);
   return model;
 }
 
@@ -79,6 +79,13 @@ function readKernel(row, index) {
     noise: row.noise || 0,
     trusted: row.trusted !== false,
     compiler: row.compiler || "",
+    dtype: row.dtype || "",
+    cv: row.cv ?? null,
+    roofline: row.roofline ?? null,
+    bound: row.bound || "",
+    nominal: row.nominal === true,
+    onThreads: row.on_threads || null,
+    notes: row.inside_notes || [],
     folded: [],
   };
 }
@@ -139,17 +146,17 @@ function stateText(op) {
   }
 }
 
-/// Kinds of operators by the time that is theirs, longest first (then by that of their kernels), each with its place
-/// among the colours.
+/// Kinds of operators, longest first, each with the time that is its own and its place among the colours. Where a
+/// kernel was not split, its operators count alike for the order.
 function kindsOf(model) {
-  const times = new Map();
+  const kinds = new Map();
   for (const op of model.ops) {
-    const kind = times.get(op.op) || {us: 0, fused: 0};
+    const kind = kinds.get(op.op) || {us: 0, rank: 0};
     kind.us += op.time ?? 0;
-    kind.fused += fusedTime(op) ?? 0;
-    times.set(op.op, kind);
+    kind.rank += op.time ?? sum(op.kernels, (kernel) => kernel.us / kernel.origins.length);
+    kinds.set(op.op, kind);
   }
-  const sorted = [...times].sort(([a, x], [b, y]) => y.us - x.us || y.fused - x.fused || (a < b ? -1 : 1));
+  const sorted = [...kinds].sort(([a, x], [b, y]) => y.rank - x.rank || (a < b ? -1 : 1));
   return new Map(sorted.map(([name, {us}], place) => [name, {us, place}]));
 }
 
@@ -173,13 +180,25 @@ function linkedTo(model, selection) {
   return {...none, ops: new Set(kernel.origins), causes: new Set([...kernel.madeFor, ...kernel.folded].filter((id) => !kernel.origins.includes(id)))};
 }
 
-/// Where a kernel stands below the roof of this machine; null without peaks or work.
+/// What a kernel does in its time, and which part of what this machine could do: as the report says, else from its
+/// peaks. What is not known is null; so is everything for a kernel without work or time.
 function roofOf(model, kernel) {
-  if (!kernel.flops || !kernel.bytes || !kernel.us) return null;
-  const intensity = kernel.flops / kernel.bytes;
-  const gflops = kernel.flops / kernel.us / 1e3;
-  if (!model.peaks) return {intensity, gflops, part: null, bound: ""};
-  const memory = intensity * model.peaks.gbytes_per_s;
-  const limit = Math.min(memory, model.peaks.gflops);
-  return {intensity, gflops, part: limit > 0 ? gflops / limit : null, bound: memory < model.peaks.gflops ? "memory" : "compute"};
+  const {flops, bytes, us} = kernel, {peaks} = model;
+  if (!(us > 0) || !(flops > 0 || bytes > 0)) return null;
+  const roof = {intensity: flops && bytes ? flops / bytes : null, gflops: flops ? flops / us / 1e3 : null, gbytes: bytes ? bytes / us / 1e3 : null,
+                part: kernel.roofline, bound: kernel.bound, nominal: kernel.nominal};
+  if (roof.part === null && peaks) {
+    const compute = peaks.gflops > 0 ? (roof.gflops ?? 0) / peaks.gflops : 0;
+    const memory = peaks.gbytes_per_s > 0 ? (roof.gbytes ?? 0) / peaks.gbytes_per_s : 0;
+    roof.part = Math.max(compute, memory);
+    roof.bound = compute >= memory ? "compute" : "memory";
+  }
+  return roof;
+}
+
+/// "62.9 GFLOP/s, 3.1 GB/s: 33 % of what compute allows".
+function roofText(roof) {
+  const speeds = [roof.gflops === null ? "" : roof.gflops.toPrecision(3) + " GFLOP/s", roof.gbytes === null ? "" : roof.gbytes.toPrecision(3) + " GB/s"];
+  const part = roof.part === null ? "" : `: ${percent(roof.part, 0)} of what ${roof.bound} allows`;
+  return speeds.filter(Boolean).join(", ") + part + (roof.nominal ? " (its algorithm does fewer operations than are counted)" : "");
 }

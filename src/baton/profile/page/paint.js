@@ -32,13 +32,27 @@ function paint(ctx, {boxes, view, width, height, look, lit, state, difference, s
   const passing = state.filtered ? state.passes() : null;
   const anyLit = lit.chosen.size + lit.linked.size + lit.weak.size > 0;
   paintEdges(ctx, boxes, view, seen, look, lit, anyLit);
+  const far = view.k < kTitlesFrom, plain = [];
   for (const item of boxes.items) {
     if (item.x > seen.right || item.x + item.w < seen.left || item.y > seen.bottom || item.y + item.h < seen.top) continue;
     const passes = !passing || (item.kind === "kernel" ? passing.kernels.has(item.kernel) : passing.ops.has(item.id));
     const mark = lit.chosen.has(item) ? "select" : lit.linked.has(item) ? "link" : lit.weak.has(item) ? "weak" : hover === item ? "hover" : "";
     ctx.globalAlpha = passes ? (anyLit && !mark ? 0.55 : 1) : 0.12;
-    paintBox(ctx, item, view, look, heatOf(item, state.model, look, difference), mark, state, difference);
+    if (item.look !== look) Object.assign(item, {look, fill: heatOf(item, state.model, look, difference)});
+    if (far && !mark) {
+      ctx.fillStyle = css(item.fill);
+      ctx.fillRect(item.x, item.y, item.w, item.h);
+      plain.push(item);
+    } else {
+      paintBox(ctx, item, view, look, mark, state, difference);
+    }
   }
+  ctx.globalAlpha = anyLit || passing ? 0.4 : 1;
+  ctx.beginPath();
+  for (const item of plain) ctx.rect(item.x, item.y, item.w, item.h);
+  ctx.strokeStyle = css(look.line);
+  ctx.lineWidth = Math.max(1, 0.7 / view.k);
+  ctx.stroke();
   ctx.globalAlpha = 1;
 }
 
@@ -91,11 +105,11 @@ function trace(ctx, path, seen) {
   }
 }
 
-function paintBox(ctx, item, view, look, fill, mark, state, difference) {
+function paintBox(ctx, item, view, look, mark, state, difference) {
   const dashed = item.kind === "op" ? item.state !== "timed" : !item.kernel.origins.length;
   ctx.beginPath();
   ctx.roundRect(item.x, item.y, item.w, item.h, 6);
-  ctx.fillStyle = css(fill);
+  ctx.fillStyle = css(item.fill);
   ctx.fill();
   ctx.strokeStyle = css(mark === "select" ? look.select : mark === "link" || mark === "weak" ? look.link : mark === "hover" ? look.ink : look.line);
   ctx.lineWidth = mark && mark !== "hover" ? Math.max(2.5, 2.5 / view.k) : Math.max(1, 0.7 / view.k);
@@ -103,7 +117,7 @@ function paintBox(ctx, item, view, look, fill, mark, state, difference) {
   ctx.stroke();
   ctx.setLineDash([]);
   if (view.k < kTitlesFrom) return;
-  const ink = inkOn(fill), near = view.k >= kRowsFrom;
+  const ink = inkOn(item.fill), near = view.k >= kRowsFrom;
   const size = near ? 12 : Math.max(12, kSmallest / view.k), line = near ? kTitle : size * 1.25;
   const title = item.kind === "kernel" ? item.kernel.title : shortOp(item.op.op);
   const left = item.x + (near ? 8 : 4 / view.k), room = item.w - 2 * (left - item.x);
@@ -139,6 +153,12 @@ function timeLine(item, difference, near) {
 }
 
 function paintRow(ctx, item, row, y, ink, look, state) {
+  if (row.us && item.kernel.us) {  // its part of the kernel lies behind it
+    ctx.fillStyle = ink;
+    ctx.globalAlpha *= 0.13;
+    ctx.fillRect(item.x + 4, y, (item.w - 8) * Math.min(1, row.us / item.kernel.us), kRow - 1.5);
+    ctx.globalAlpha /= 0.13;
+  }
   const chosen = row.op !== null && (state.selection?.kind === "op" ? state.selection.id === row.op : false);
   if (chosen) {
     ctx.fillStyle = css(look.select);
@@ -152,11 +172,6 @@ function paintRow(ctx, item, row, y, ink, look, state) {
   const room = time ? ctx.measureText(time).width + 6 : 0;
   ctx.fillText(fitted(ctx, row, "text", row.text, item.w - 24 - room), item.x + 12, y + kRow / 2);
   if (time) ctx.fillText(time, item.x + item.w - 8 - room + 6, y + kRow / 2);
-  if (row.us && item.kernel.us) {
-    ctx.globalAlpha *= 0.5;
-    ctx.fillRect(item.x + 12, y + kRow - 2.5, (item.w - 24) * Math.min(1, row.us / item.kernel.us), 1.5);
-    ctx.globalAlpha *= 2;
-  }
 }
 
 /// The text, cut to `room`; kept with its owner.

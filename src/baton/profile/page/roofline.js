@@ -5,7 +5,7 @@ class Roofline {
   constructor(state, model, tip) {
     Object.assign(this, {state, model, tip});
     this.element = el("div", {class: "chart"});
-    this.points = model.kernels.map((kernel) => ({kernel, roof: roofOf(model, kernel)})).filter(({roof}) => roof)
+    this.points = model.kernels.map((kernel) => ({kernel, roof: roofOf(model, kernel)})).filter(({roof}) => roof && roof.intensity !== null)
       .sort((a, b) => b.kernel.us - a.kernel.us);
     new ResizeObserver(() => this.draw()).observe(this.element);
   }
@@ -80,8 +80,7 @@ class Roofline {
                                "aria-label": `${kernel.title}, ${usText(kernel.us)} microseconds`});
     dot.addEventListener("click", () => this.state.select("kernel", kernel.node, this));
     dot.addEventListener("keydown", (event) => { if (event.key === "Enter") this.state.select("kernel", kernel.node, this); });
-    const tip = [...kernelTip(kernel), `${roof.gflops.toPrecision(3)} GFLOP/s at ${roof.intensity.toPrecision(3)} FLOP/B` +
-                 (roof.part !== null ? `: ${percent(roof.part, 0)} of what ${roof.bound} allows` : "")];
+    const tip = [...kernelTip(kernel), `${roof.intensity.toPrecision(3)} FLOP/B, ${roofText(roof)}`];
     dot.addEventListener("pointermove", (event) => this.tip.show(event, tip));
     dot.addEventListener("pointerleave", () => this.tip.hide());
     return dot;

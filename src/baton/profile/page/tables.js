@@ -61,7 +61,7 @@ function kernelTable(state, model) {
        const label = row.part ? partLabel(model, row.part) : operatorLabel(model.ops[row.id]);
        return nameCell(label, row.note, row.id !== null ? model.ops[row.id].type : "");
      }},
-    {key: "bar", label: "time", tip: "The median, in the colours of the operators' kinds where the kernel was split", width: 170,
+    {key: "bar", drop: 6, label: "time", tip: "The median, in the colours of the operators' kinds where the kernel was split", width: 170,
      value: (row) => row.kernel?.us ?? 0, num: true, cell: (row) => {
        if (isKernel(row)) return bar(parts(row.kernel), row.kernel.us, model.longest);
        if (!row.part || row.part.below_noise) return null;
@@ -70,15 +70,15 @@ function kernelTable(state, model) {
     {key: "us", label: "µs", tip: "Median of the runs, microseconds of wall clock; ~: the stages do not sum to the kernel, so its parts are estimates",
      width: 86, num: true, value: (row) => row.kernel?.us ?? null,
      cell: (row) => (isKernel(row) ? usText(row.kernel.us) : row.part ? partTime(row.parent, row.part) : "")},
-    {key: "share", label: "share", tip: "Of the sum of all kernels; unfolded, of the kernel", width: 72, num: true, value: (row) => row.kernel?.share ?? null,
+    {key: "share", drop: 7, label: "share", tip: "Of the sum of all kernels; unfolded, of the kernel", width: 72, num: true, value: (row) => row.kernel?.share ?? null,
      cell: (row) => (isKernel(row) ? percent(row.kernel.share) : row.part && !row.part.below_noise ? percent(row.part.share || 0) : "")},
-    {key: "gflops", label: "GFLOP/s", tip: "Operations it must do at least, over its time", width: 82, num: true,
+    {key: "gflops", drop: 3, label: "GFLOP/s", tip: "Operations it must do at least, over its time", width: 82, num: true,
      ...number((kernel) => roof.get(kernel)?.gflops ?? null, (value) => value.toFixed(value < 10 ? 2 : 1))},
-    {key: "intensity", label: "FLOP/B", tip: "Arithmetic intensity: operations over bytes that must be moved at least", width: 76, num: true,
+    {key: "intensity", drop: 1, label: "FLOP/B", tip: "Arithmetic intensity: operations over bytes that must be moved at least", width: 76, num: true,
      ...number((kernel) => roof.get(kernel)?.intensity ?? null, (value) => value.toPrecision(3))},
-    {key: "roof", label: "of roof", tip: "Of what this machine could do at this intensity: measured peaks of arithmetic and memory", width: 76, num: true,
+    {key: "roof", drop: 4, label: "of roof", tip: "Of what this machine could do at this intensity: measured peaks of arithmetic and memory", width: 76, num: true,
      ...number((kernel) => roof.get(kernel)?.part ?? null, (value) => percent(value, 0))},
-    {key: "how", label: "how", tip: "Template of the kernel's schedule; unfolded, how the part was measured (docs/design/0004-inside-time.md)", width: 118,
+    {key: "how", drop: 2, label: "how", tip: "Template of the kernel's schedule; unfolded, how the part was measured (docs/design/0004-inside-time.md)", width: 118,
      value: (row) => (isKernel(row) ? model.functions[row.kernel.func]?.template ?? "" : ""),
      cell: (row) => (isKernel(row) ? model.functions[row.kernel.func]?.template ?? "" : row.part?.method ?? "")},
   ].filter((column) => !["gflops", "intensity", "roof", "how"].includes(column.key) || hasAny(column));
@@ -94,30 +94,33 @@ function kernelTable(state, model) {
 
 function operatorTable(state, model, difference) {
   const longest = model.longestOp;
-  const entry = (op) => difference?.ops.get(op.id);
+  const entry = (row) => (row.gone ? {before: ownOrFused(row.op), after: null, delta: null} : difference?.ops.get(row.id));
+  const note = (op, gone) => (gone ? "only in the first profile" : stateText(op) || op.notFused);
   const time = (of) => ({num: true, value: (row) => of(row.op), cell: (row) => usText(of(row.op))});
   const columns = [
     {key: "line", label: "line", tip: "Line of the source that the operator begins in", width: 56, num: true, value: (row) => row.op.line || null},
     {key: "name", label: "operator", tip: "The operator as the user gave it", value: (row) => row.op.op,
      cell: (row) => nameCell(row.op.op, row.op.source, row.op.type)},
-    {key: "nodes", label: "kernels", tip: "Nodes of graph.json that compute it; in brackets those that read a constant it was folded into", width: 104,
+    {key: "nodes", drop: 3, label: "kernels", tip: "Nodes of graph.json that compute it; in brackets those that read a constant it was folded into", width: 104,
      value: (row) => row.op.nodes[0] ?? row.op.foldedInto[0] ?? null, cell: (row) => nodesText(row.op)},
-    ...(model.hasUnfused ? [{key: "unfused", label: "unfused µs", tip: "Its time in a build where every operator is a kernel of its own", width: 108, ...time((op) => op.unfusedUs)}] : []),
+    ...(model.hasUnfused ? [{key: "unfused", drop: 5, label: "unfused µs", tip: "Its time in a build where every operator is a kernel of its own", width: 108, ...time((op) => op.unfusedUs)}] : []),
     ...(difference ? diffColumns(entry) : [
-      {key: "fused", label: "fused µs", tip: "Time of the kernels it is in: its own and that of what it is fused with", width: 86, ...time(fusedTime)},
+      {key: "fused", drop: 6, label: "fused µs", tip: "Time of the kernels it is in: its own and that of what it is fused with", width: 86, ...time(fusedTime)},
       {key: "inside", label: "inside µs", tip: "Its own time in these kernels: all of it where it is alone, else as measured by markers and ablation", width: 86, num: true,
        value: (row) => row.op.time, cell: (row) => ownText(row.op)},
-      {key: "bar", label: "own time", tip: "The time inside, beside the longest one", width: 150, num: true, value: (row) => row.op.time,
+      {key: "bar", drop: 4, label: "own time", tip: "The time inside, beside the longest one", width: 150, num: true, value: (row) => row.op.time,
        cell: (row) => (row.op.time ? bar([{part: 1, colour: kindColour(model, [row.id])}], row.op.time, longest) : null)},
-      {key: "share", label: "share", tip: "Of the sum of all kernels", width: 72, num: true, value: (row) => row.op.time,
+      {key: "share", drop: 1, label: "share", tip: "Of the sum of all kernels", width: 72, num: true, value: (row) => row.op.time,
        cell: (row) => (row.op.time ? percent(row.op.time / model.sum) : "")},
     ]),
-    {key: "why", label: "note", tip: "Why it has no time of its own, or why it is in no kernel with what uses it", width: 250,
-     value: (row) => stateText(row.op) || row.op.notFused, cell: (row) => nameCell(stateText(row.op) || row.op.notFused, "")},
+    {key: "why", drop: 2, label: "note", tip: "Why it has no time of its own, or why it is in no kernel with what uses it", width: 230,
+     value: (row) => note(row.op, row.gone), cell: (row) => nameCell(note(row.op, row.gone), "")},
   ];
   const top = () => {
     const passing = state.passes().ops;
-    return model.ops.filter((op) => passing.has(op.id)).map((op) => ({key: "o" + op.id, kind: "op", id: op.id, level: 0, op, look: stateOf(op)}));
+    const gone = difference && !state.filtered ? difference.onlyBefore : [];
+    return [...model.ops.filter((op) => passing.has(op.id)).map((op) => ({key: "o" + op.id, kind: "op", id: op.id, level: 0, op, look: stateOf(op)})),
+            ...gone.map((op) => ({key: "gone" + op.id, kind: "", id: null, level: 0, op, gone: true, look: "gone"}))];
   };
   return new Grid(state, {name: "operators", columns, top});
 }

@@ -13,18 +13,18 @@ function deltaText(old, now) {
   return el("span", {class: kind}, sign + signed(now - old, usText));
 }
 
-/// For operators: `entry(op)` is {before, after, delta}.
+/// For operators: `entry(row)` is {before, after, delta}.
 function diffColumns(entry) {
-  const of = (row) => entry(row.op) || {before: null, after: null, delta: null};
+  const of = (row) => entry(row) || {before: null, after: null, delta: null};
   return [
-    {key: "old", label: "old µs", tip: "Its own time in the first profile; empty where its kernel was not split", width: 86, num: true,
+    {key: "old", drop: 4, label: "old µs", tip: "Its own time in the first profile; empty where its kernel was not split", width: 86, num: true,
      value: (row) => of(row).before, cell: (row) => usText(of(row).before)},
-    {key: "new", label: "new µs", tip: "Its own time in the second profile", width: 86, num: true, value: (row) => of(row).after, cell: (row) => usText(of(row).after)},
+    {key: "new", drop: 5, label: "new µs", tip: "Its own time in the second profile", width: 86, num: true, value: (row) => of(row).after, cell: (row) => usText(of(row).after)},
     {key: "delta", label: "change µs", tip: "New less old; ▼ faster, ▲ slower by more than 1 %", width: 104, num: true, value: (row) => of(row).delta,
      cell: (row) => deltaText(of(row).before, of(row).after)},
-    {key: "ratio", label: "change", tip: "Of the old time", width: 84, num: true,
+    {key: "ratio", drop: 3, label: "change", tip: "Of the old time", width: 84, num: true,
      value: (row) => (of(row).before ? of(row).delta / of(row).before : null),
-     cell: (row) => (of(row).delta === null || stateOf(row.op) === "retired" ? "" : ratioText(of(row).before, of(row).after))},
+     cell: (row) => (row.gone ? "gone" : of(row).delta === null || stateOf(row.op) === "retired" ? "" : ratioText(of(row).before, of(row).after))},
   ];
 }
 
@@ -37,13 +37,13 @@ function groupTable(state, difference) {
      value: (row) => kernelText(row.after.length ? row.after : row.before),
      cell: (row) => row.level ? nameCell(row.kernel.title, row.side, row.kernel.name)
        : nameCell(kernelText(row.after.length ? row.after : row.before), row.before.length === 1 && row.after.length === 1 ? "" : `${row.before.length} → ${row.after.length} kernels`)},
-    {key: "bar", label: "change", tip: "Left: faster; right: slower", width: 150, num: true, value: (row) => row.delta,
+    {key: "bar", drop: 2, label: "change", tip: "Left: faster; right: slower", width: 150, num: true, value: (row) => row.delta,
      cell: (row) => (row.level ? null : deltaBar(row.delta, difference.most, verdict(row.old, row.now)))},
-    {key: "old", label: "old µs", tip: "Sum of their medians in the first profile", width: 90, num: true, value: (row) => row.old, cell: (row) => (row.old === null ? "" : usText(row.old))},
-    {key: "new", label: "new µs", tip: "Sum of their medians in the second profile", width: 90, num: true, value: (row) => row.now, cell: (row) => (row.now === null ? "" : usText(row.now))},
+    {key: "old", drop: 4, label: "old µs", tip: "Sum of their medians in the first profile", width: 90, num: true, value: (row) => row.old, cell: (row) => (row.old === null ? "" : usText(row.old))},
+    {key: "new", drop: 5, label: "new µs", tip: "Sum of their medians in the second profile", width: 90, num: true, value: (row) => row.now, cell: (row) => (row.now === null ? "" : usText(row.now))},
     {key: "delta", label: "change µs", tip: "New less old; ▼ faster, ▲ slower by more than 1 %", width: 110, num: true, value: (row) => row.delta,
      cell: (row) => (row.level ? null : deltaText(row.old, row.now))},
-    {key: "ratio", label: "change", tip: "Of the old time", width: 88, num: true, value: (row) => (row.old ? row.delta / row.old : null),
+    {key: "ratio", drop: 3, label: "change", tip: "Of the old time", width: 88, num: true, value: (row) => (row.old ? row.delta / row.old : null),
      cell: (row) => (row.level ? "" : ratioText(row.old, row.now))},
   ];
   const top = () => {
@@ -69,6 +69,7 @@ function sumCheck(difference) {
   const holds = near(old, difference.before.sum) && near(now, difference.after.sum);
   const lost = difference.onlyBefore.length + difference.onlyAfter.length;
   return el("span", {class: holds ? "check" : "check bad", title: "The rows of this table, added up, against the sums of both profiles"},
-            `rows ${usText(old)} → ${usText(now)} µs (${ratioText(old, now)}); profiles ${usText(difference.before.sum)} → ${usText(difference.after.sum)} µs` +
-            (holds ? "" : ": they differ") + (lost ? `; ${plural(lost, "operator")} on one side only` : ""));
+            `rows sum to ${timeText(old)} → ${timeText(now)} (${ratioText(old, now)})` +
+            (holds ? ", as both profiles say" : `, the profiles to ${timeText(difference.before.sum)} → ${timeText(difference.after.sum)}: they differ`) +
+            (lost ? `; ${plural(lost, "operator")} on one side only` : ""));
 }
