@@ -1555,18 +1555,6 @@ def fused_mod(built: BuildResult) -> IRModule:
 class ProfileReport:
     """Times of a model's kernels and operators, in microseconds."""
 
-    @staticmethod
-    def from_json(text: str) -> ProfileReport:
-        """
-        The inverse of json(). Raises TVMError for another text, a damaged one, or one of another schema.
-        """
-
-    @staticmethod
-    def load(path: str) -> ProfileReport:
-        """
-        A profile that save() or `baton profile -o NAME.json` wrote. Raises TVMError when it is none.
-        """
-
     @property
     def end_to_end_us(self): ...
 
@@ -1624,6 +1612,7 @@ def profile(built: BuildResult, inputs: dict, threads: int, repeat: int, seconds
 def profile(built: BuildResult, inputs: dict, threads: int, repeat: int, seconds: float, inside: bool, inside_ms: float, unfused: bool, peaks: bool, wait: float, name: str) -> ProfileReport: ...
 
 def profile_page(report: str, after: str | None = None) -> str: ...
+def profile(built: BuildResult, inputs: dict, threads: int, repeat: int, seconds: float, inside: bool, inside_ms: float, unfused: bool, peaks: bool, wait: float, name: str) -> ProfileReport: ...
 
 @overload
 def html(node: IRModule) -> str: ...

@@ -85,6 +85,7 @@ void bind_profile(nb::module_& m) {
       .def_prop_ro("notes", [](const Report& r) { return r.report.notes; }, "What a reader must know of these times.")
       .def_prop_ro("sum_us", [](const Report& r) { return r.report.sum_us; }, "sum of the kernels' medians")
       .def("json", [](const Report& r) { return to_json(r.report).dump(); }, "All of it: docs/design/0005-profile-json.md.")
+      .def("page", [](const Report& r) { return page(r.report); }, "One HTML file with everything: graph, tables, roofline, treemap.")
       .def("table", &table, nb::arg("all") = false, "What str() gives; `all`: also operators that take next to nothing.")
       .def("page", [](const Report& r) { return page(r.report); }, "One HTML file with everything: graph, tables, roofline, treemap.")
       .def("__str__", [](const Report& r) { return table(r, false); })

@@ -14,7 +14,15 @@ namespace baton::cli {
 
 namespace {
 
-constexpr int kBurst = 5;  // runs of one side before the other has its turn
+// Runs of one side before the other has its turn. As many for both, one by one: their differences are taken in pairs.
+constexpr int kBurst = 5;
+constexpr double kSteadyCv = 0.03;
+
+std::string percent(double share) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.1f %%", share * 100);
+  return text;
+}
 
 /// How one side is built and run.
 struct Side {
@@ -165,7 +173,9 @@ class DiffVerb final : public Verb {
       options.progress = [&](int done, int total) { progress.show("measuring inside kernels", done, total); };
       inside = measure_inside(side.built.build, *side.executor, options);
     }
+    side.times.notes.clear();  // of the first burst alone
     ProfileReport report = make_report(side.built.build, side.executor->plan(), side.times, inside);
+    if (report.cv > kSteadyCv) report.notes.push_back("whole runs vary by " + percent(report.cv) + ": a quieter machine finds smaller differences");
     report.model = side.built.model.name;
     report.source = side.built.model.source->name() + " (baton print " + side.built.model.name + ")";
     report.threads = how.threads;

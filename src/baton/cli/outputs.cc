@@ -56,12 +56,13 @@ void ProfileOutputs::add(CLI::App& app) {
   app.add_option("--trace-runs", trace_runs_, "measured runs in a .trace.json, beside the one from medians")
       ->capture_default_str()
       ->check(CLI::Range(0, 1000000));
+  app.add_flag("--all", all_, "in the table: also operators that take next to nothing");
   app.add_flag("--json", json_, "one JSON object on standard output, with raw samples");
 }
 
-void ProfileOutputs::write(const ProfileReport& report, Io& io, bool all) {
+void ProfileOutputs::write(const ProfileReport& report, Io& io) {
   if (json_) io.out << to_json(report).dump() << '\n';
-  else write_table(io.out, report, all);
+  else write_table(io.out, report, all_);
   io.out << std::flush;
   files_.write(io, [&](const WantedFile& file) { return report_bytes(report, file, trace_runs_); });
 }

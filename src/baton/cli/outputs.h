@@ -32,19 +32,18 @@ class OutputFiles {
 /// A verb that ends with a profile has one of these.
 class ProfileOutputs {
  public:
-  /// -o, --json, --trace-runs.
+  /// -o, --json, --all, --trace-runs.
   void add(CLI::App& app);
   /// To be called before what takes long.
   void check() { files_.check(); }
   bool json() const { return json_; }
   bool any_file() const { return files_.any(); }
-  /// `all`: the table leaves nothing out.
-  void write(const ProfileReport& report, Io& io, bool all = false);
+  void write(const ProfileReport& report, Io& io);
 
  private:
   OutputFiles files_;
   int trace_runs_ = 0;
-  bool json_ = false;
+  bool json_ = false, all_ = false;
 };
 
 }  // namespace baton::cli

@@ -28,7 +28,6 @@ class ProfileVerb final : public Verb {
     app.add_flag("--sample", sample_, "instead: shares of plain runs by kernel and stage, by sampling; no kernel is changed, none has a clock");
     app.add_option("--hz", hz_, "samples per second and thread, of --sample")->capture_default_str()->check(CLI::Range(1, 20000));
     debug_.add(app);
-    app.add_flag("--all", all_, "in the table: also operators that take next to nothing");
     outputs_.add(app);
   }
 
@@ -41,7 +40,7 @@ class ProfileVerb final : public Verb {
     options_.peaks = !no_peaks_;
     options_.wait_s = wait_;
     const ProfileReport report = flags_.model.ends_with(".baton") ? of_artifact(io) : of_model(io);
-    outputs_.write(report, io, all_);
+    outputs_.write(report, io);
     return 0;
   }
 
@@ -104,7 +103,7 @@ class ProfileVerb final : public Verb {
   ProfileOptions options_;
   int threads_ = 1, hz_ = 1000;
   double wait_ = 0;
-  bool no_inside_ = false, no_unfused_ = false, no_peaks_ = false, all_ = false, sample_ = false;
+  bool no_inside_ = false, no_unfused_ = false, no_peaks_ = false, sample_ = false;
   ProfileOutputs outputs_;
 };
 

@@ -29,8 +29,8 @@ Cell most(const std::vector<double>& samples) {
   return samples.empty() ? Cell() : Cell(*std::max_element(samples.begin(), samples.end()));
 }
 
-// `per`: what one unit of `amount / us` is divided by: 1e3 for giga per second.
-Cell rate(double amount, double us) { return amount > 0 && us > 0 ? Cell(amount / us / 1e3) : Cell(); }
+// A rate of what is known: of nothing there is none.
+Cell rate(double amount, double per_second) { return amount > 0 ? Cell(per_second) : Cell(); }
 
 }  // namespace
 
@@ -51,20 +51,23 @@ ReportTable kernels_table(const ProfileReport& report) {
                     {{"node", kInteger}, {"kernel", kText}, {"func_name", kText}, {"target", kText}, {"compiler", kText},
                      {"template", kText}, {"median_us", kNumber}, {"share", kNumber}, {"min_us", kNumber}, {"max_us", kNumber},
                      {"cv", kNumber}, {"samples", kInteger}, {"origins", kIds}, {"ops", kText}, {"made_for", kIds},
-                     {"reason", kText}, {"inputs", kIds}, {"flops", kNumber}, {"bytes", kNumber}, {"gflops_per_s", kNumber},
-                     {"gbytes_per_s", kNumber}, {"flops_per_byte", kNumber}, {"stage_sum", kNumber}, {"noise", kNumber},
+                     {"reason", kText}, {"inputs", kIds}, {"flops", kNumber}, {"bytes", kNumber}, {"dtype", kText},
+                     {"intensity", kNumber}, {"gflops", kNumber}, {"gbytes_per_s", kNumber}, {"roofline", kNumber}, {"bound", kText},
+                     {"nominal", kFlag}, {"stage_sum", kNumber}, {"noise", kNumber},
                      {"trusted", kFlag}},
                     {}};
   for (const KernelRow& row : report.kernels) {
     const auto function = report.functions.find(row.func_name);
     const bool split = !row.inside.empty();
+    const Roofline& roof = row.roofline;
     table.rows.push_back({integer(row.node), row.name, row.func_name, report.target, text_or_none(row.compiler),
                           function == report.functions.end() ? Cell() : text_or_none(function->second.template_name),
                           row.median_us, row.share, least(row.samples_us), most(row.samples_us),
-                          row.samples_us.size() < 2 ? Cell() : Cell(coefficient_of_variation(row.samples_us)),
-                          integer(row.samples_us.size()), row.origins, ops_of(report, row.origins), row.made_for,
-                          text_or_none(row.reason), row.inputs, row.flops, row.bytes, rate(row.flops, row.median_us),
-                          rate(row.bytes, row.median_us), row.bytes > 0 ? Cell(row.flops / row.bytes) : Cell(),
+                          row.samples_us.size() < 2 ? Cell() : Cell(row.cv), integer(row.samples_us.size()), row.origins,
+                          ops_of(report, row.origins), row.made_for, text_or_none(row.reason), row.inputs, row.flops, row.bytes,
+                          text_or_none(roof.dtype), row.bytes > 0 ? Cell(roof.intensity) : Cell(), rate(row.flops, roof.gflops),
+                          rate(row.bytes, roof.gbytes_per_s), roof.bound.empty() ? Cell() : Cell(roof.share), text_or_none(roof.bound),
+                          roof.nominal,
                           split ? Cell(row.stage_sum) : Cell(), split ? Cell(row.noise) : Cell(),
                           split ? Cell(row.trusted) : Cell()});
   }

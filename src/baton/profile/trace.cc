@@ -57,6 +57,7 @@ Json args_of(const ProfileReport& report, const KernelRow& kernel) {
   Json args{{"node", kernel.node}, {"func_name", kernel.func_name}, {"origins", kernel.origins}, {"operators", described(report, kernel.origins)},
             {"lines", lines_of(report, kernel.origins)}, {"share", kernel.share}, {"median_us", kernel.median_us},
             {"flops", kernel.flops}, {"bytes", kernel.bytes}};
+  if (!kernel.roofline.bound.empty()) args.update({{"roofline", kernel.roofline.share}, {"bound", kernel.roofline.bound}});
   if (!kernel.compiler.empty()) args["compiler"] = kernel.compiler;
   if (!kernel.reason.empty()) args.update({{"made_for", kernel.made_for}, {"reason", kernel.reason}});
   if (!kernel.trusted) args["stage_sum"] = kernel.stage_sum;

@@ -28,6 +28,8 @@ inline KernelRow kernel_row(uint32_t node, std::string name, double us, std::vec
   row.inputs = std::move(inputs);
   row.flops = us * 2000;
   row.bytes = us * 500;
+  row.roofline = {"float32", 4, 2, 0.5, 0.25, "compute", false};
+  row.cv = coefficient_of_variation(row.samples_us);
   return row;
 }
 

@@ -77,7 +77,7 @@ TEST(ReportTables, CsvKeepsWhatIsInTheCells) {
   const auto kernels = read_csv(csv(kernels_table(test::made_up())));
   EXPECT_EQ(kernels[2][column(kernels[0], "trusted")], "false");
   EXPECT_EQ(kernels[1][column(kernels[0], "trusted")], "") << "a kernel that was not split";
-  EXPECT_EQ(kernels[2][column(kernels[0], "gflops_per_s")], "2");
+  EXPECT_EQ(kernels[2][column(kernels[0], "gflops")], "2");
   ReportTable table{"t", {{"a\nb", CellKind::kText}}, {{std::string("x\r\n\"y\"")}, {1.0 / 3}, {}}};
   table.rows[2] = {Cell()};
   EXPECT_EQ(csv(table), "\"a\nb\"\r\n\"x\r\n\"\"y\"\"\"\r\n0.3333333333333333\r\n\r\n");
