@@ -1416,15 +1416,6 @@ class Extracted:
     @property
     def operators_json(self): ...
 
-class Marked:
-    """A program with a part marked."""
-
-    @property
-    def module(self): ...
-
-    @property
-    def operators_json(self): ...
-
 @overload
 def extract(program: BuildResult, kernel: str, nodes: str, operators: str, params: dict, inputs: dict) -> Extracted: ...
 
@@ -1435,10 +1426,10 @@ def extract_kernel(built: BuildResult, kernel: str, inputs: dict) -> Extracted:
     """The fused function as it was compiled."""
 
 @overload
-def mark(program: BuildResult, kernel: str, nodes: str, operators: str, compiler: str, params: dict) -> Marked: ...
+def mark(program: BuildResult, kernel: str, nodes: str, operators: str, compiler: str, params: dict) -> IRModule: ...
 
 @overload
-def mark(program: IRModule, kernel: str, nodes: str, operators: str, compiler: str, params: dict) -> Marked: ...
+def mark(program: IRModule, kernel: str, nodes: str, operators: str, compiler: str, params: dict) -> IRModule: ...
 
 class Executor:
     """A model with memory of its own; threads that share it take turns."""

@@ -102,4 +102,4 @@ def mark(lib_or_mod, nodes=None, *, compiler, kernel=None, operators=None, param
     if not isinstance(compiler, str):
         raise TypeError(f"mark: compiler is a name, not a {type(compiler).__name__}")
     program = _program(lib_or_mod, "mark")
-    return core.mark(program, *_selection("mark", nodes, kernel, operators), compiler, _native(params)).module
+    return core.mark(program, *_selection("mark", nodes, kernel, operators), compiler, _native(params))

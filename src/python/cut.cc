@@ -18,11 +18,6 @@ struct Extracted {
   std::string operators_json;
 };
 
-struct Marked {
-  IRModule module;
-  std::string operators_json;
-};
-
 std::string operators_text(const OriginTable& table, const std::vector<CutOperator>& operators, const std::vector<CutOperator>& left_out) {
   return nlohmann::ordered_json{{"operators", operators_json(table, operators)}, {"left_out", operators_json(table, left_out)}}.dump();
 }
@@ -57,12 +52,11 @@ Extracted extract_part(const BuildResult* built, const IRModule& module, CutSele
   });
 }
 
-Marked mark_part(const BuildResult* built, const IRModule& module, CutSelection selection, const std::string& compiler, const nb::dict& params) {
+IRModule mark_part(const BuildResult* built, const IRModule& module, CutSelection selection, const std::string& compiler, const nb::dict& params) {
   const NamedArrays weights = arrays_from_python(params);
   return interruptible([&](const std::atomic<bool>*) {
     CutProgram program = program_of(built, module, options_of(built, weights));
-    const MarkedModule marked = mark_region(program.graph(), program.choose(selection), compiler);
-    return Marked{marked.module, operators_text(program.graph().module()->origins(), marked.operators, marked.left_out)};
+    return mark_region(program.graph(), program.choose(selection), compiler).module;
   });
 }
 
@@ -75,9 +69,6 @@ void bind_cut(nb::module_& m) {
       .def_prop_ro("inputs", [](const Extracted& e) { return arrays_to_python(e.arrays.inputs); })
       .def_prop_ro("outputs", [](const Extracted& e) { return arrays_to_python(e.arrays.outputs); })
       .def_ro("operators_json", &Extracted::operators_json);
-  nb::class_<Marked>(m, "Marked", "A program with a part marked.")
-      .def_ro("module", &Marked::module)
-      .def_ro("operators_json", &Marked::operators_json);
   // Each for what was built and for a module.
   m.def(
       "extract",

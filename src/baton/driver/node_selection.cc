@@ -166,17 +166,18 @@ std::vector<const Origin*> select_operators(const OriginTable& table, const std:
       continue;
     }
     bool any = false;
+    for (uint32_t i = 0; i < table.size(); ++i) {
+      if (!means_origin(item, table.at(OriginId(i)))) continue;
+      any = true;
+      found.insert(i);
+    }
+    if (any) continue;
     std::vector<std::string> names;
     for (uint32_t i = 0; i < table.size(); ++i) {
-      const Origin& origin = table.at(OriginId(i));
-      if (means_origin(item, origin)) {
-        any = true;
-        found.insert(i);
-      }
-      names.push_back(origin_name(origin));
-      names.push_back(origin.op());
+      names.push_back(origin_name(table.at(OriginId(i))));
+      names.push_back(table.at(OriginId(i)).op());
     }
-    if (!any) unknown("operator", item, std::move(names), "`baton print` shows the names (%12), `baton explain` lists all operators");
+    unknown("operator", item, std::move(names), "`baton print` shows the names (%12), `baton explain` lists all operators");
   }
   std::vector<const Origin*> operators;
   for (const uint32_t id : found) operators.push_back(&table.at(OriginId(id)));

@@ -213,6 +213,22 @@ TEST(CutTest, ABranchBetweenIsAHole) {
             "what was chosen leaves a hole: from %0 tanh, through the `if` at 5:8, back to 11:3 log\n  to close it add the `if` at 5:8");
 }
 
+TEST(CutTest, APartOfAMatchIsRefused) {
+  const auto program = program_of(R"(
+type Choice { Taken(Tensor[(4), float32]), Left }
+def @main(%x: Tensor[(4), float32]) {
+  %0 = Taken(%x);
+  %1 = match (%0) {
+    Taken(%t) => tanh(%t),
+    Left => sqrt(%x),
+  };
+  log(%1)
+}
+)");
+  EXPECT_THAT(message_of([&] { by_operators(*program, "sqrt,log"); }),
+              HasSubstr("what was chosen cuts the `match` at 6:8: 8:13 sqrt is inside, and so is 7:18 tanh, which was not chosen"));
+}
+
 TEST(CutTest, APartOfARecursionIsRefused) {
   const auto program = program_of(R"(
 def @loop(%n: int32, %a: Tensor[(4), float32]) -> Tensor[(4), float32] {
