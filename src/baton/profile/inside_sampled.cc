@@ -11,7 +11,7 @@ namespace {
 // A signal costs some 20 us: shares hold nevertheless, since it interrupts all stages alike.
 constexpr int kHz = 4000;
 // So that there are some thousand samples, however little time is given to markers.
-constexpr double kLeastMs = 500;
+constexpr double kTimes = 4, kLeastMs = 500;
 // Fewer tell no shares.
 constexpr uint64_t kEnoughSamples = 200;
 
@@ -21,7 +21,7 @@ std::optional<std::vector<SampledShare>> sampled_shares(const Variant& plain, st
                                                         const CompileOptions& options, std::string& why) {
   SampleOptions sample;
   sample.hz = kHz;
-  sample.seconds = std::max(ms, kLeastMs) / 1e3;
+  sample.seconds = std::max(kTimes * ms, kLeastMs) / 1e3;
   sample.interrupt = options.interrupt;
   sample.compile = options;
   sample.compile.progress = nullptr;
