@@ -1,6 +1,5 @@
 #include "baton/cli/common.h"
-#include "baton/cli/debug_flags.h"
-#include "baton/profile/sample_report.h"
+#include "baton/cli/profile_sample.h"
 #include "baton/profile/report_json.h"
 
 namespace baton::cli {
@@ -13,24 +12,23 @@ class ProfileVerb final : public Verb {
 
   void flags(CLI::App& app) override {
     flags_.add(app);
-    debug_.add(app);
     app.add_option("--threads", threads_, "threads of the runs")->capture_default_str()->check(CLI::Range(1, 256));
     app.add_option("--repeat", repeat_, "runs of each kind, at least")->capture_default_str()->check(CLI::Range(1, 1000000));
     app.add_option("--inside-ms", inside_ms_, "time to measure the inside of one kernel")->capture_default_str()->check(CLI::Range(1.0, 1e6));
     app.add_flag("--no-inside", no_inside_, "kernels only: no split over their operators");
-    app.add_flag("--sample", sample_, "shares of plain runs by kernel and stage, by sampling: no kernel is changed, none has a clock");
-    app.add_option("--hz", hz_, "samples per second and thread, of --sample")->capture_default_str()->check(CLI::Range(1, 20000));
+    sample_.add(app);
+    debug_.add(app);
     app.add_flag("--json", json_, "one JSON object on standard output, with raw samples");
   }
 
   int run(Io& io) override {
     const DebugScope debug(debug_);
+    if (sample_.on) return profile_by_sampling(io, flags_, sample_, threads_, json_);
     const BuiltModel built = build_model(flags_, io);
     const InterruptScope interrupt;
     const std::unique_ptr<Executor> executor = make_executor(built.build);
     executor->set_threads(threads_);
     set_inputs(*executor, {});
-    if (sample_) return sample(built, *executor, interrupt, io);
     MeasureOptions options;
     options.min_runs = repeat_;
     options.interrupt = interrupt.flag();
@@ -58,27 +56,12 @@ class ProfileVerb final : public Verb {
   }
 
  private:
-  int sample(const BuiltModel& built, Executor& executor, const InterruptScope& interrupt, Io& io) const {
-    Progress progress(io);
-    SampleOptions options;
-    options.hz = hz_;
-    options.seconds = kSampleSeconds;
-    options.interrupt = options.compile.interrupt = interrupt.flag();
-    options.compile.progress = [&](int done, int total) { progress.show("mapping the code of kernels", done, total); };
-    const ModelSamples samples = require(sample_model(built.build, executor, options));
-    progress.clear();
-    if (json_) io.out << to_json(built.build, samples).dump() << '\n';
-    else write_samples(io.out, built.build, samples);
-    return 0;
-  }
-
-  static constexpr double kSampleSeconds = 3;
   ModelFlags flags_;
+  SampleFlags sample_;
   DebugFlags debug_;
   int threads_ = 1, repeat_ = 30;
   double inside_ms_ = 300;
-  int hz_ = 1000;
-  bool sample_ = false, no_inside_ = false, json_ = false;
+  bool no_inside_ = false, json_ = false;
 };
 
 }  // namespace
