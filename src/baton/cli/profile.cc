@@ -1,8 +1,8 @@
 #include "baton/cli/common.h"
 #include "baton/cli/debug_flags.h"
 #include "baton/cli/outputs.h"
+#include "baton/cli/profile_sample.h"
 #include "baton/profile/profile.h"
-#include "baton/profile/sample_report.h"
 #include "baton/runtime/model.h"
 #include "baton/support/error.h"
 
@@ -25,8 +25,7 @@ class ProfileVerb final : public Verb {
     app.add_flag("--no-peaks", no_peaks_, "do not measure what this machine can do at most (kept for a day)");
     app.add_option("--wait", wait_, "wait until other programs leave the machine alone, at most so many seconds (60)")
         ->expected(0, 1)->default_str("60")->check(CLI::Range(1.0, 1e6));
-    app.add_flag("--sample", sample_, "instead: shares of plain runs by kernel and stage, by sampling; no kernel is changed, none has a clock");
-    app.add_option("--hz", hz_, "samples per second and thread, of --sample")->capture_default_str()->check(CLI::Range(1, 20000));
+    sample_.add(app);
     debug_.add(app);
     outputs_.add(app);
   }
@@ -34,7 +33,10 @@ class ProfileVerb final : public Verb {
   int run(Io& io) override {
     outputs_.check();
     const DebugScope debug(debug_);
-    if (sample_) return sample(io);
+    if (sample_.on) {
+      if (outputs_.any_file()) throw UsageError("--sample prints a table, or JSON with --json; it writes no files of a profile");
+      return profile_by_sampling(io, flags_, sample_, threads_, outputs_.json());
+    }
     options_.inside = !no_inside_;
     options_.unfused = !no_unfused_;
     options_.peaks = !no_peaks_;
@@ -45,27 +47,6 @@ class ProfileVerb final : public Verb {
   }
 
  private:
-  int sample(Io& io) const {
-    if (flags_.model.ends_with(".baton")) throw UsageError("--sample needs the code map of kernels, which an artifact does not hold: sample the model itself");
-    if (outputs_.any_file()) throw UsageError("--sample prints a table, or JSON with --json; it does not write files of a profile");
-    const BuiltModel built = build_model(flags_, io);
-    const InterruptScope interrupt;
-    const std::unique_ptr<Executor> executor = make_executor(built.build);
-    executor->set_threads(threads_);
-    set_inputs(*executor, {});
-    Progress progress(io);
-    SampleOptions options;
-    options.hz = hz_;
-    options.seconds = kSampleSeconds;
-    options.interrupt = options.compile.interrupt = interrupt.flag();
-    options.compile.progress = [&](int done, int total) { progress.show("mapping the code of kernels", done, total); };
-    const ModelSamples samples = require(sample_model(built.build, *executor, options));
-    progress.clear();
-    if (outputs_.json()) io.out << to_json(built.build, samples).dump() << '\n';
-    else write_samples(io.out, built.build, samples);
-    return 0;
-  }
-
   ProfileReport of_model(Io& io) {
     const BuiltModel built = build_model(flags_, io);
     const std::unique_ptr<Executor> executor = make_executor(built.build);
@@ -97,13 +78,13 @@ class ProfileVerb final : public Verb {
     return work();
   }
 
-  static constexpr double kSampleSeconds = 3;
   ModelFlags flags_;
   DebugFlags debug_;
+  SampleFlags sample_;
   ProfileOptions options_;
-  int threads_ = 1, hz_ = 1000;
+  int threads_ = 1;
   double wait_ = 0;
-  bool no_inside_ = false, no_unfused_ = false, no_peaks_ = false, sample_ = false;
+  bool no_inside_ = false, no_unfused_ = false, no_peaks_ = false;
   ProfileOutputs outputs_;
 };
 

@@ -4,11 +4,9 @@
 #include <cstdio>
 #include <mutex>
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "baton/codegen/cost_facts.h"
 #include "baton/codegen/debug_lines.h"
+#include "baton/codegen/listing.h"
 #include "baton/codegen/lower.h"
 #include "baton/codegen/marks.h"
 #include "baton/codegen/shape_of.h"
@@ -145,27 +143,6 @@ void set_jit_handlers() {
   });
 }
 
-/// A file for what Halide writes to files only.
-class MemoryFile {
- public:
-  MemoryFile() : descriptor_(memfd_create("baton-listing", MFD_CLOEXEC)) {
-    if (descriptor_ < 0) throw Error("cannot create a file in memory for assembly text");
-  }
-  ~MemoryFile() { close(descriptor_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-  std::string text() const {
-    std::string text(static_cast<size_t>(lseek(descriptor_, 0, SEEK_END)), '\0');
-    const ssize_t got = pread(descriptor_, text.data(), text.size(), 0);
-    BATON_CHECK(got == static_cast<ssize_t>(text.size()), "assembly text cannot be read back");
-    return text;
-  }
-
- private:
-  int descriptor_;
-};
-
 /// Halide prints warnings to standard error, and ends a process without exceptions; we want neither.
 class Reporter final : public Halide::CompileTimeErrorReporter {
  public:
@@ -236,18 +213,20 @@ Kernel compile(const KernelRequest& request, const Machine& machine, KernelListi
   Kernel kernel;
   kernel.key = kernel_key(request, machine);
   kernel.symbol = kernel_symbol(kernel.key);
+  const std::string symbol = listing ? fresh_symbol(kernel.key) : kernel.symbol;
   guarded(*request.function, request.template_name, [&] {
-    Scheduled scheduled = schedule(request, kernel.symbol, machine);
-    MarkPass marks(kernel.symbol, request.variant);
+    Scheduled scheduled = schedule(request, symbol, machine);
+    MarkPass marks(symbol, request.variant);
     const Halide::Target target = target_of(machine).with_feature(Halide::Target::NoRuntime);
-    const Halide::Module module =
-        make_module(scheduled, request.variant.marked ? &marks : nullptr, kernel.symbol, target);
+    const Halide::Module module = make_module(scheduled, request.variant.marked ? &marks : nullptr, symbol, target);
     if (listing) {
       const MemoryFile object, assembly;
       module.compile({{Halide::OutputFileType::object, object.path()}, {Halide::OutputFileType::assembly, assembly.path()}});
       std::vector<Halide::Func> outputs;
       for (const Tensor& output : scheduled.kernel.outputs) outputs.push_back(output.func());
-      *listing = {kernel.symbol, object.text(), assembly.text(), shape_of(module, outputs, kernel.symbol)};
+      *listing = {kernel.symbol, renamed(object.text(), symbol, kernel.symbol), renamed(assembly.text(), symbol, kernel.symbol),
+                  shape_of(module, outputs, symbol)};
+      rename(listing->shape, symbol, kernel.symbol);
       kernel.object = listing->object;
     } else {
       const Halide::Buffer<uint8_t> object = module.compile_to_buffer();

@@ -5,7 +5,6 @@
 #include <map>
 
 #include "baton/codegen/assembly.h"
-#include "baton/codegen/compile.h"
 #include "baton/codegen/place_of.h"
 #include "baton/ir/op.h"
 #include "baton/support/error.h"
@@ -111,8 +110,8 @@ void write_totals(std::ostream& out, const AsmListing& listing) {
 
 Result<AsmListing> asm_listing(const KernelRequest& request, const Kernel& kernel, const Machine& machine, const SampleCounts* counts) {
   if (find_assembler().empty()) return assemble("").status();
-  const KernelListing text = kernel_listing(request, machine);
-  Result<CodeMap> map = map_listing(text, kernel.object);
+  KernelListing text;
+  Result<CodeMap> map = listed_as_shipped(request, kernel, machine, &text);
   if (!map.ok()) return map.status();
   AsmListing listing;
   listing.symbol = kernel.symbol;

@@ -40,7 +40,7 @@ std::set<std::string> operators_at(const AsmListing& listing, const CodePlace& p
 }
 
 AsmListing listing_of(const KernelRequest& request) {
-  const Kernel kernel = compile_kernel(request, Machine::host());
+  const Kernel& kernel = test::compiled(request);
   Result<AsmListing> listing = asm_listing(request, kernel, Machine::host());
   EXPECT_TRUE(listing.ok()) << listing.status().message;
   return listing.ok() ? *listing : AsmListing();
@@ -51,9 +51,9 @@ TEST(CodeMap, EveryByteOfEveryTemplatesKernelHasItsPlace) {
   bool serial = false, parallel = false;
   for (const auto& [name, program] : test::template_programs()) {
     for (const KernelRequest& request : test::kernels_of(program)) {
-      const Kernel kernel = compile_kernel(request, Machine::host());
+      const Kernel& kernel = test::compiled(request);
       // This says, too, that `as` makes the shipped bytes of the text: anything else is an error.
-      const Result<CodeMap> map = map_listing(kernel_listing(request, Machine::host()), kernel.object);
+      const Result<CodeMap> map = listed_as_shipped(request, kernel, Machine::host(), nullptr);
       ASSERT_TRUE(map.ok()) << name << ": " << map.status().message;
       seen.insert(kernel.template_name);
       (map->functions.size() > 2 ? parallel : serial) = true;
@@ -124,7 +124,7 @@ TEST(CodeMap, IsMadeOnceAndKept) {
   const test::Folder folder;
   KernelCache cache(folder.path());
   const KernelRequest request{test::relu_chain({40, 40}, 2), {}, "", {}};
-  const Kernel kernel = compile_kernel(request, Machine::host());
+  const Kernel& kernel = test::compiled(request);
   const Result<CodeMap> map = code_map(request, kernel, Machine::host(), &cache);
   ASSERT_TRUE(map.ok()) << map.status().message;
   const Environment none("BATON_ASSEMBLER", "/nowhere/as");
@@ -138,7 +138,7 @@ TEST(CodeMap, IsMadeOnceAndKept) {
 TEST(CodeMap, SaysWhatIsMissingOrDifferent) {
   KernelCache none("");
   const KernelRequest request{test::relu_chain({40}, 1), {}, "", {}}, other{test::relu_chain({41, 3}, 2), {}, "", {}};
-  const Kernel kernel = compile_kernel(request, Machine::host());
+  const Kernel& kernel = test::compiled(request);
   {
     const Environment without("BATON_ASSEMBLER", "/nowhere/as");
     const Result<CodeMap> map = code_map(request, kernel, Machine::host(), &none);
@@ -164,7 +164,7 @@ TEST(CodeMap, SaysWhatIsMissingOrDifferent) {
 }
 
 TEST(ElfObject, RefusesWhatIsCutOff) {
-  const Kernel kernel = compile_kernel({test::relu_chain({40}, 1), {}, "", {}}, Machine::host());
+  const Kernel& kernel = test::compiled({test::relu_chain({40}, 1), {}, "", {}});
   EXPECT_TRUE(ElfObject::parse(kernel.object).ok());
   for (size_t bytes = 0; bytes < kernel.object.size(); bytes += 7)
     EXPECT_FALSE(ElfObject::parse(std::string_view(kernel.object).substr(0, bytes)).ok()) << bytes;

@@ -54,9 +54,16 @@ const std::map<std::string, std::string>& template_programs() {
   return programs;
 }
 
+const Kernel& compiled(const KernelRequest& request) {
+  static KernelCache none("");
+  CompileOptions options;
+  options.cache = &none;
+  return *compile_kernels({&request, 1}, options)[0];  // kernels are kept for as long as the process lives
+}
+
 KernelRequest kernel_with(const std::string& program, const std::string& template_name) {
   for (KernelRequest& request : kernels_of(template_programs().at(program)))
-    if (compile_kernel(request, Machine::host()).template_name == template_name) return std::move(request);
+    if (compiled(request).template_name == template_name) return std::move(request);
   ADD_FAILURE() << "no kernel of " << program << " is made by " << template_name;
   return {};
 }

@@ -14,6 +14,9 @@ std::vector<KernelRequest> kernels_of(const std::string& text);
 /// Small programs by name; together they take every template but those that only large kernels take.
 const std::map<std::string, std::string>& template_programs();
 
+/// As builds get it: compiled once in this process.
+const Kernel& compiled(const KernelRequest& request);
+
 /// The first kernel that `template_name` makes of a program; fails the test when there is none.
 KernelRequest kernel_with(const std::string& program, const std::string& template_name);
 

@@ -1,0 +1,32 @@
+#pragma once
+// What compiling with a listing needs beside compiling.
+#include <cstdint>
+#include <string>
+
+#include "baton/codegen/code_shape.h"
+
+namespace baton {
+
+/// A file in memory, for what Halide writes to files only.
+class MemoryFile {
+ public:
+  MemoryFile();
+  ~MemoryFile();
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  std::string path() const;
+  std::string text() const;
+
+ private:
+  int descriptor_;
+};
+
+/// As long as a kernel's symbol, and never seen by Halide: it numbers names that it has seen, and code may depend on the
+/// names' order. So a kernel that was compiled before, here or elsewhere, comes out as it did then.
+std::string fresh_symbol(uint64_t key);
+
+/// Every `from` in the text as `to`, which is as long.
+std::string renamed(std::string text, const std::string& from, const std::string& to);
+void rename(KernelShape& shape, const std::string& from, const std::string& to);
+
+}  // namespace baton
