@@ -1485,6 +1485,18 @@ def time_bursts(once: Callable, number: int, repeat: int, min_repeat_ms: float, 
 class ProfileReport:
     """Times of a model's kernels and operators, in microseconds."""
 
+    @staticmethod
+    def from_json(text: str) -> ProfileReport:
+        """
+        The inverse of json(). Raises TVMError for another text, a damaged one, or one of another schema.
+        """
+
+    @staticmethod
+    def load(path: str) -> ProfileReport:
+        """
+        A profile that save() or `baton profile -o NAME.json` wrote. Raises TVMError when it is none.
+        """
+
     @property
     def end_to_end_us(self): ...
 
@@ -1509,6 +1521,9 @@ class ProfileReport:
     def json(self) -> str:
         """All of it: docs/design/0005-profile-json.md."""
 
+    def page(self) -> str:
+        """One HTML file with everything: graph, tables, roofline, treemap."""
+
     def table(self, all: bool = False) -> str:
         """What str() gives; `all`: also operators that take next to nothing."""
 
@@ -1516,7 +1531,29 @@ class ProfileReport:
 
     def __repr__(self) -> str: ...
 
+def report_files(path: str) -> list[tuple[str, str, str]]:
+    """
+    (path, suffix, part) of the files a name stands for; kinds: .json, .html, .txt, .csv, .parquet, .trace.json, .explorer.json
+    """
+
+def write_file(path: str, bytes: bytes) -> None:
+    """Writes a file whole or not at all."""
+
+class ProfileDiff:
+    """Two profiles of one model, compared operator by operator."""
+
+    def json(self) -> str:
+        """All of it: docs/design/0010-diff-json.md."""
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+def profile_diff(a: ProfileReport, b: ProfileReport, a_label: str, b_label: str) -> ProfileDiff: ...
+
 def profile(built: BuildResult, inputs: dict, threads: int, repeat: int, seconds: float, inside: bool, inside_ms: float, unfused: bool, peaks: bool, wait: float, name: str) -> ProfileReport: ...
+
+def profile_page(report: str, after: str | None = None) -> str: ...
 
 @overload
 def html(node: IRModule) -> str: ...
