@@ -69,7 +69,7 @@ void round(Subject& subject) {
   if (!plain_first) plain_run(*subject.executor, subject.watch, subject.times);
 }
 
-void add_notes(FusedTimes& times, const ClockWatch& watch, int runs) {
+void add_notes(FusedTimes& times, const ClockWatch& watch, int runs, bool waited) {
   if (times.plain_us.empty() || times.profiled_us.empty())
     throw Error("no run of " + std::to_string(runs) + " could be timed: this machine's time stamp counter and its monotonic clock disagree by "
                 "more than 0.1 %; /sys/devices/system/clocksource/clocksource0/current_clocksource names what the system trusts");
@@ -77,7 +77,8 @@ void add_notes(FusedTimes& times, const ClockWatch& watch, int runs) {
   char text[160];
   const double cv = coefficient_of_variation(times.plain_us);
   if (cv > kSteadyCv) {
-    std::snprintf(text, sizeof text, "runs vary by %.1f %% (standard deviation): --wait measures once the machine is quiet", cv * 100);
+    std::snprintf(text, sizeof text, "runs vary by %.1f %% (standard deviation)%s", cv * 100,
+                  waited ? "" : ": --wait measures once the machine is quiet");
     times.notes.push_back(text);
   }
 }
@@ -147,7 +148,7 @@ std::vector<FusedTimes> measure_in_turns(std::span<Executor* const> executors, c
   std::vector<FusedTimes> results;
   for (Subject& subject : subjects) {
     FusedTimes& times = subject.times;
-    add_notes(times, subject.watch, 2 * subject.rounds);
+    add_notes(times, subject.watch, 2 * subject.rounds, options.waited);
     note_others(times, before);
     if (!times.nodes.empty())
       times.ns_per_node = std::max(0.0, (median(times.profiled_us) - median(times.plain_us)) * 1e3 / static_cast<double>(times.nodes.size()));

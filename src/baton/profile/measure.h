@@ -18,6 +18,7 @@ struct MeasureOptions {
   double min_seconds = 3.0;  ///< of both kinds together, or 1000 runs of each; ends at 10x min_seconds in any case
   const std::atomic<bool>* interrupt = nullptr;
   Clocks clocks = Clocks::of_this_machine();
+  bool waited = false;  ///< for a quiet machine: a note about unsteady times need not advise it
 };
 
 /// Middle of the sorted values (mean of the two middle ones); 0 for none.

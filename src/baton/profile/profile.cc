@@ -12,6 +12,7 @@ class Profiler {
  public:
   Profiler(Executor& executor, const ProfileOptions& options) : executor_(executor), options_(options) {
     options_.measure.interrupt = options.interrupt;
+    options_.measure.waited = options.wait_s > 0;
   }
 
   /// Times of the executor, and of the model without fusion if there is one.

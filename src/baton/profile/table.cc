@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "baton/profile/operators_table.h"
 #include "baton/profile/report_text.h"
@@ -9,7 +10,7 @@ namespace baton {
 namespace {
 
 constexpr int kName = 53;       // kernels and what is in them
-constexpr int kTotal = 74;      // what sums are called
+constexpr int kTotal = 72;      // what sums are called
 constexpr size_t kListed = 4;   // operators without time, of a kind, unless all are asked for
 constexpr double kOverRoof = 1.02;
 
@@ -55,10 +56,12 @@ void write_kernel(std::ostream& out, const ProfileReport& report, const KernelRo
     out << formatted("       (the stages sum to %.1f %% of the kernel: estimates)\n", kernel.stage_sum * 100);
 }
 
+std::string signed_us(double us) { return (us < 0 ? "-" : "") + us_text(std::abs(us)); }
+
 void write_totals(std::ostream& out, const ProfileReport& report) {
   const double e2e = report.end_to_end_us;
   auto total = [&](const char* name, double us, const std::string& note) {
-    out << table_line(formatted("       %-*s %11.1f %6.1f %%  %s", kTotal, name, us, e2e > 0 ? us / e2e * 100 : 0, note.c_str()));
+    out << table_line(formatted("       %-*s %11s %6.1f %%  %s", kTotal, name, signed_us(us).c_str(), e2e > 0 ? us / e2e * 100 : 0, note.c_str()));
   };
   out << '\n';
   total("sum of kernels", report.sum_us, "");

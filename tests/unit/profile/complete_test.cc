@@ -65,11 +65,13 @@ void check(const std::string& name) {
 class EveryNetwork : public testing::TestWithParam<std::string> {};
 TEST_P(EveryNetwork, HasAllItsOperatorsInTheReport) { check(GetParam()); }
 
-// All but those with 500 MB of weights and more; bench/bars/profile_levels.cc has these too.
+// All but those with 500 MB of weights and more (bench/bars/profile_levels.cc has these too), and the LSTM, whose `main` has a
+// variable that nobody gives: builds refuse it.
 std::vector<std::string> networks() {
   std::vector<std::string> names;
   for (const workloads::Workload& workload : workloads::all_workloads())
-    if (const std::string name = workload.name; name != "vgg-13" && name != "vgg-16" && name != "vgg-19") names.push_back(name);
+    if (const std::string name = workload.name; name != "vgg-13" && name != "vgg-16" && name != "vgg-19" && name != "lstm")
+      names.push_back(name);
   return names;
 }
 

@@ -108,10 +108,10 @@ node   kernel, and the operators it computes                  median us    cv   
    5   fused_nn_softmax                                            30.0   5 %  75.0 %      0.0     0.0
        nn.softmax line 9
 
-       sum of kernels                                                                    40.0   97.6 %
-       end to end, profiling off                                                         41.0  100.0 %  median of 3 runs
-       residual: between kernels                                                          1.0    2.4 %
-       end to end, profiling on                                                          41.5  101.2 %  overhead 1.012x
+       sum of kernels                                                                  40.0   97.6 %
+       end to end, profiling off                                                       41.0  100.0 %  median of 3 runs
+       residual: between kernels                                                       1.00    2.4 %
+       end to end, profiling on                                                        41.5  101.2 %  overhead 1.012x
        runs vary by 3.7 % (standard deviation), load average was 0.2
 
 line   operator: alone, fused, and inside            unfused us  fused in node    node us  inside us   share   gain us
@@ -186,10 +186,10 @@ node   kernel, and the operators it computes                  median us    cv   
    5   fused_nn_softmax                                            30.0   5 %  75.0 %      0.0     0.0     0 %  cache
        nn.softmax line 9
 
-       sum of kernels                                                                    40.0   97.6 %
-       end to end, profiling off                                                         41.0  100.0 %  median of 3 runs
-       residual: between kernels                                                          1.0    2.4 %
-       end to end, profiling on                                                          41.5  101.2 %  overhead 1.012x
+       sum of kernels                                                                  40.0   97.6 %
+       end to end, profiling off                                                       41.0  100.0 %  median of 3 runs
+       residual: between kernels                                                       1.00    2.4 %
+       end to end, profiling on                                                        41.5  101.2 %  overhead 1.012x
        runs vary by 3.7 % (standard deviation), load average was 0.2
        roofs of this machine: compute 20.0 GFLOP/s, memory 2.0 GB/s, cache 4.0 GB/s for up to 0.00 MB (a machine)
        note: runs vary by 3.7 % (standard deviation): --wait measures once the machine is quiet
