@@ -8,13 +8,13 @@
 // nodes and places, but for sorting.
 
 const kGapX = 26, kGapY = 34, kGapColumn = 70, kPassWidth = 10;
-const kSweeps = 6, kMostPlaces = 40000, kFar = 40;
+const kSweeps = 6, kWide = 16;  // a layer of more nodes than that becomes several rows
 
 function layered(sizes, edges, aspect) {
   const count = sizes.length;
   if (!count) return {x: [], y: [], width: 0, height: 0, paths: []};
   const graph = withoutCycles(count, edges);
-  const layer = layersOf(edges, graph);
+  const layer = inRows(layersOf(edges, graph), aspect);
   const places = placesOf(sizes, edges, graph, layer);
   order(places);
   const x = positions(places);
@@ -66,6 +66,36 @@ function layersOf(edges, {topological, forward, out}) {
   return layer;
 }
 
+/// Layers that are too wide, as several rows below each other: nothing leads from one of their nodes to another.
+function inRows(layer, aspect) {
+  const members = [];
+  layer.forEach((each, node) => (members[each] ||= []).push(node));
+  let next = 0;
+  for (const nodes of members) {
+    if (!nodes) continue;
+    const inRow = nodes.length > kWide ? Math.max(kWide, Math.ceil(Math.sqrt(nodes.length * aspect / 2))) : nodes.length;
+    nodes.forEach((node, i) => { layer[node] = next + Math.floor(i / inRow); });
+    next += Math.ceil(nodes.length / inRow);
+  }
+  return layer;
+}
+
+/// The longest edges that still get places: all of them in most graphs; where everything reads everything, places would
+/// crowd out the nodes, and the longest are drawn straight.
+function longestWithPlaces(edges, forward, layer) {
+  const bySpan = [];
+  edges.forEach(([from, to], i) => {
+    const span = layer[to] - layer[from];
+    if (forward[i]) bySpan[span] = (bySpan[span] || 0) + 1;
+  });
+  let left = 3 * layer.length + 300, longest = 1;
+  for (let span = 2; span < bySpan.length && left >= 0; ++span) {
+    left -= (bySpan[span] || 0) * (span - 1);
+    if (left >= 0) longest = span;
+  }
+  return longest;
+}
+
 /// Nodes and the places of long edges, by layer: {width[], up[], down[], layers[][], chains: edge -> places between}.
 function placesOf(sizes, edges, {topological, forward}, layer) {
   const places = {width: sizes.map((size) => size.w), up: [], down: [], layers: [], layer: Array.from(layer), chains: new Map()};
@@ -79,10 +109,9 @@ function placesOf(sizes, edges, {topological, forward}, layer) {
     places.down[above].push(below);
     places.up[below].push(above);
   };
+  const longest = longestWithPlaces(edges, forward, layer);
   edges.forEach(([from, to], i) => {
-    if (!forward[i]) return;
-    const span = layer[to] - layer[from];
-    if (span > kFar || places.width.length + span > kMostPlaces) return;
+    if (!forward[i] || layer[to] - layer[from] > longest) return;
     const chain = [];
     let last = from;
     for (let at = layer[from] + 1; at < layer[to]; ++at) {
