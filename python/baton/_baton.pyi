@@ -1546,6 +1546,18 @@ def fused_mod(built: BuildResult) -> IRModule:
 class ProfileReport:
     """Times of a model's kernels and operators, in microseconds."""
 
+    @staticmethod
+    def from_json(text: str) -> ProfileReport:
+        """
+        The inverse of json(). Raises TVMError for another text, a damaged one, or one of another schema.
+        """
+
+    @staticmethod
+    def load(path: str) -> ProfileReport:
+        """
+        A profile that save() or `baton profile -o NAME.json` wrote. Raises TVMError when it is none.
+        """
+
     @property
     def end_to_end_us(self): ...
 
@@ -1572,6 +1584,7 @@ class ProfileReport:
 
     def page(self) -> str:
         """One HTML file with everything: graph, tables, roofline, treemap."""
+
     def table(self, all: bool = False) -> str:
         """What str() gives; `all`: also operators that take next to nothing."""
 
@@ -1604,6 +1617,8 @@ def profile(built: BuildResult, inputs: dict, threads: int, repeat: int, seconds
 
 def profile_page(report: str, after: str | None = None) -> str: ...
 def profile(built: BuildResult, inputs: dict, threads: int, repeat: int, seconds: float, inside: bool, inside_ms: float, unfused: bool, peaks: bool, wait: float, name: str) -> ProfileReport: ...
+
+def profile_page(report: str, after: str | None = None) -> str: ...
 
 @overload
 def html(node: IRModule) -> str: ...

@@ -12,7 +12,7 @@ namespace baton {
 /// What a side of a difference was.
 struct DiffSide {
   std::string label, model, target, version;  ///< label: how the user calls it
-  int threads = 1, opt_level = 3;
+  int threads = 1, opt_level = 3;  ///< opt_level -1: not known, of an artifact
   double cv = 0, load = 0;
 };
 

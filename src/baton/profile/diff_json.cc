@@ -17,7 +17,7 @@ Json sum_of(const Compared& us) { return {{"a", us.a}, {"b", us.b}, {"delta", us
 
 Json json_of(const DiffSide& side) {
   return {{"label", side.label}, {"model", side.model}, {"target", side.target}, {"threads", side.threads},
-          {"opt_level", side.opt_level}, {"version", side.version}, {"cv", side.cv}, {"load", side.load}};
+          {"opt_level", side.opt_level < 0 ? Json(nullptr) : Json(side.opt_level)}, {"version", side.version}, {"cv", side.cv}, {"load", side.load}};
 }
 
 Json json_of(const DiffPlace& place) {

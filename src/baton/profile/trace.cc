@@ -111,7 +111,7 @@ void add_fused(Trace& trace, const ProfileReport& report) {
   for (const KernelRow& kernel : report.kernels) sum += ns(kernel.median_us);
   const int64_t all = whole(sum, report.end_to_end_us);
   trace.complete(kFused, "model", report.model, 0, all,
-                 {{"target", report.target}, {"threads", report.threads}, {"opt_level", report.opt_level}, {"baton", report.version},
+                 {{"target", report.target}, {"threads", report.threads}, {"opt_level", report.opt_level < 0 ? Json(nullptr) : Json(report.opt_level)}, {"baton", report.version},
                   {"end_to_end_us", report.end_to_end_us}, {"sum_us", report.sum_us}, {"residual_us", report.residual_us()},
                   {"overhead", report.overhead()}, {"cv", report.cv}, {"load", report.load}, {"notes", report.notes}});
   int64_t at = 0;

@@ -134,7 +134,7 @@ def test_a_profile_without_origins(folder, tmp_path):
     whole = json.loads((folder / "p.json").read_text())
     for kernel in whole["kernels"]:
         kernel.update({"origins": [], "made_for": [], "inside": []})
-    (tmp_path / "p.json").write_text(json.dumps({**whole, "operators": []}))
+    (tmp_path / "p.json").write_text(json.dumps({**whole, "operators": [], "unfused": {"end_to_end_us": 0, "kernels": []}}))
     done = baton("report", "p.json", "-o", "q.csv", "-o", "q.trace.json", "-o", "q.explorer.json", "-o", "q.html", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert read(tmp_path / "q.operators.csv") == [] and len(read(tmp_path / "q.kernels.csv")) == 1
