@@ -98,6 +98,8 @@ std::optional<double> number_of(const Json& json, const char* key) {
   return at == json.end() || at->is_null() ? std::nullopt : std::optional(at->get<double>());
 }
 
+double added(const Json& json, const char* key) { return number_of(json, key).value_or(0); }
+
 using Ids = std::vector<uint32_t>;
 Ids ids_of(const Json& json, const char* key) { return json.value(key, Ids{}); }
 
@@ -166,9 +168,10 @@ KernelRow kernel_of(const Json& json) {
     for (const Json& stage : on.at("stages")) row.loads.push_back({stage.at("stage"), ids_of(stage, "ids"), stage.at("busy_us")});
   }
   if (json.contains("inside_notes")) row.inside_notes = json.at("inside_notes").get<std::vector<std::string>>();
-  row.roofline = {json.at("dtype"), json.at("intensity"), json.at("gflops"), json.at("gbytes_per_s"),
-                  number_of(json, "roofline").value_or(0), text_of(json, "bound"), json.at("nominal")};
-  row.cv = json.at("cv");
+  // Fields that came after the first profiles of this schema were written: those are read without them.
+  row.roofline = {text_of(json, "dtype"), added(json, "intensity"), added(json, "gflops"), added(json, "gbytes_per_s"),
+                  added(json, "roofline"), text_of(json, "bound"), json.value("nominal", false)};
+  row.cv = added(json, "cv");
   return row;
 }
 
@@ -190,7 +193,7 @@ ProfileReport report_of(const Json& json) {
   report.sum_us = json.at("sum_us");
   report.cv = json.at("cv");
   report.load = json.at("load");
-  report.others_busy = json.at("others_busy");
+  report.others_busy = added(json, "others_busy");
   for (const Json& row : json.at("operators")) report.operators.push_back(operator_of(row));
   for (const Json& row : json.at("kernels")) report.kernels.push_back(kernel_of(row));
   for (const auto& [name, row] : json.at("functions").items())
@@ -198,7 +201,7 @@ ProfileReport report_of(const Json& json) {
   for (const Json& row : json.at("unfused").at("kernels")) report.unfused.push_back(unfused_of(row));
   report.unfused_us = json.at("unfused").at("end_to_end_us");
   if (const Json& peaks = json.at("peaks"); !peaks.is_null())
-    report.peaks = {peaks.at("name"), peaks.at("gflops"), peaks.at("gbytes_per_s"), peaks.at("cache_gbytes_per_s"), peaks.at("cache_bytes")};
+    report.peaks = {peaks.at("name"), peaks.at("gflops"), peaks.at("gbytes_per_s"), peaks.at("cache_gbytes_per_s"), added(peaks, "cache_bytes")};
   report.notes = json.at("notes").get<std::vector<std::string>>();
   return report;
 }
