@@ -116,6 +116,16 @@ HeldStage base_of(const std::string& function, const std::string& prefix, const 
   return best;
 }
 
+bool has_stage(int block, const std::map<std::string, HeldStage>& sites) {
+  return std::any_of(sites.begin(), sites.end(), [&](const auto& site) { return site.second.block == block; });
+}
+
+/// out(x, y) = conv2d(x, y): what it hands on is computed elsewhere.
+bool hands_on(const hi::Function& func) {
+  return func.has_pure_definition() && !func.has_update_definition() && func.values().size() == 1 &&
+         func.values()[0].as<hi::Call>() && func.values()[0].as<hi::Call>()->call_type == hi::Call::Halide;
+}
+
 /// Adds the operators that are computed where `func` is: what it reads that has no loops of its own.
 void add_inlined(const hi::Function& func, const std::string& prefix, const std::map<std::string, HeldStage>& sites,
                  std::set<std::string>& seen, std::set<int>& blocks) {
@@ -123,7 +133,7 @@ void add_inlined(const hi::Function& func, const std::string& prefix, const std:
     const MarkSite site = MarkPass::site_of(name, prefix);
     if (site.block >= 0 && sites.count(prefix + "_" + site.name)) continue;
     if (!seen.insert(name).second) continue;
-    if (site.block >= 0) blocks.insert(site.block);
+    if (site.block >= 0 && !(hands_on(callee) && has_stage(site.block, sites))) blocks.insert(site.block);
     add_inlined(callee, prefix, sites, seen, blocks);
   }
 }

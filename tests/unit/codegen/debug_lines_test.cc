@@ -69,7 +69,7 @@ TEST(DebugLines, TheSourceIsOneOperatorPerLineAndSaysWhoSharesInstructions) {
   for (size_t b = 0; b < blocks.size(); ++b) EXPECT_THAT(lines[source.lines[b]], HasSubstr(blocks[b].call->op()->name + "("));
   EXPECT_THAT(lines[source.lines[0]], HasSubstr("stages conv2d, pad"));
   EXPECT_THAT(lines[source.lines[1]], HasSubstr("computed in the instructions of line " + std::to_string(source.lines[2])));
-  EXPECT_THAT(lines[source.lines[2]], HasSubstr("stage relu, some instructions shared with lines "));
+  EXPECT_THAT(lines[source.lines[2]], HasSubstr("stage relu, some instructions shared with line "));
 }
 
 TEST(DebugLines, SurviveTheLinkAndNameTheFile) {

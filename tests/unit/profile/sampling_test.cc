@@ -25,8 +25,8 @@ using ::testing::HasSubstr;
 /// A convolution with a big sum, and so little else that nearly all of the time is in its stage.
 constexpr const char* kProgram =
     "#[version = \"0.0.5\"]\n"
-    "def @main(%x: Tensor[(1, 128, 28, 28), float32], %w: Tensor[(64, 128, 3, 3), float32], %b: Tensor[(64, 1, 1), float32]) {\n"
-    "  nn.relu(add(nn.conv2d(%x, %w, strides=[2, 2], padding=[1, 1, 1, 1], channels=64, kernel_size=[3, 3]), %b))\n"
+    "def @main(%x: Tensor[(1, 128, 28, 28), float32], %w: Tensor[(512, 128, 3, 3), float32], %b: Tensor[(512, 1, 1), float32]) {\n"
+    "  nn.relu(add(nn.conv2d(%x, %w, strides=[2, 2], padding=[1, 1, 1, 1], channels=512, kernel_size=[3, 3]), %b))\n"
     "}\n";
 
 struct Model {
@@ -38,7 +38,7 @@ Model model(int threads) {
   initialize();
   BuildOptions options;
   options.opt_level = 3;
-  for (const auto& [name, shape] : std::vector<std::pair<std::string, std::vector<int64_t>>>{{"w", {64, 128, 3, 3}}, {"b", {64, 1, 1}}})
+  for (const auto& [name, shape] : std::vector<std::pair<std::string, std::vector<int64_t>>>{{"w", {512, 128, 3, 3}}, {"b", {512, 1, 1}}})
     options.params.emplace_back(name, NDArray::zeros(shape, DType::float_(32)));
   Model model{build(parse_module(kProgram, "test.relay"), options), nullptr};
   model.executor = make_executor(model.built);
