@@ -42,7 +42,7 @@ def test_context():
     assert tvm.transform.PassContext.current().opt_level == outer.opt_level
     with pytest.raises(AttributeError, match="expect config relay.FuseOps.max_depth to have type IntImm but get FloatImm"):
         tvm.transform.PassContext(config={"relay.FuseOps.max_depth": 1.5})
-    with pytest.raises(AttributeError, match="Invalid config option 'bad.key' candidates are: relay.FuseOps.link_params ,"):
+    with pytest.raises(AttributeError, match="Invalid config option 'bad.key' candidates are: .*relay.FuseOps.link_params ,"):
         tvm.transform.PassContext(config={"bad.key": 1})
     with pytest.raises(TypeError, match="config"):
         tvm.transform.PassContext(config={"relay.FuseOps.max_depth": object()})
