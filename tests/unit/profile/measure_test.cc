@@ -1,0 +1,112 @@
+// Measuring: by clocks that step too, and without a trace in what ships.
+#include <gmock/gmock.h>
+
+#include "baton/profile/inside.h"
+#include "baton/profile/measure.h"
+#include "baton/support/error.h"
+
+#include "profile/small_net.h"
+
+namespace baton {
+namespace {
+
+using test::Built;
+using testing::HasSubstr;
+
+/// Clocks of which every third interval is too long by a millisecond.
+Clocks stepping() {
+  const auto readings = std::make_shared<int>(0);
+  const auto clocks = Clocks::of_this_machine();
+  return {[=] {
+            const bool steps = ++*readings % 6 == 0;
+            return clocks.ticks() + (steps ? static_cast<uint64_t>(1e6 / clocks.ns_per_tick) : 0);
+          },
+          clocks.system_ns, clocks.ns_per_tick};
+}
+
+TEST(Measure, RunsDuringWhichTheClockSteppedAreLeftOut) {
+  Built built;
+  MeasureOptions options;
+  options.min_runs = 9;
+  options.min_seconds = 0.001;
+  options.clocks = stepping();
+  const FusedTimes fused = measure_fused(*built.executor, options);
+  EXPECT_THAT(fused.notes, testing::Contains(HasSubstr("runs were left out: the processor's time stamp counter stepped")));
+  for (double us : fused.plain_us) EXPECT_LT(us, 1e6);
+}
+
+TEST(Measure, ClocksThatNeverAgreeAreAnError) {
+  Built built;
+  MeasureOptions options;
+  options.min_runs = 3;
+  options.min_seconds = 0.001;
+  options.clocks.ns_per_tick *= 100;
+  try {
+    measure_fused(*built.executor, options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("could be timed: this machine's time stamp counter and its monotonic clock disagree"));
+  }
+}
+
+TEST(Measure, LeavesTheShippedKernelsAsTheyAre) {
+  Built built;
+  const std::string library = built.build.kernels_so;
+  std::vector<std::string> objects;
+  for (const BuiltKernel& kernel : built.build.kernels) objects.push_back(kernel.kernel->object);
+  ASSERT_TRUE(built.executor->run().ok());
+  const NDArray before = built.executor->output(0).copy();
+  MeasureOptions options;
+  options.min_runs = 3;
+  options.min_seconds = 0.01;
+  const FusedTimes fused = measure_fused(*built.executor, options);
+  InsideOptions inside_options;
+  inside_options.ms_per_kernel = 5;
+  inside_options.compile.cache = &built.cache;
+  const auto inside = measure_inside(built.build, *built.executor, inside_options);
+  EXPECT_EQ(inside.size(), built.build.kernels.size());
+  for (size_t i = 0; i < objects.size(); ++i) {
+    // Compiled again, from nothing, as if nobody had asked for a profile: byte by byte what was measured.
+    const test::Folder folder;
+    KernelCache fresh(folder.path());
+    CompileOptions compile;
+    compile.cache = &fresh;
+    const KernelRequest& request = built.build.kernels[i].request;
+    EXPECT_EQ(compile_kernels({&request, 1}, compile)[0]->object, objects[i]) << built.build.kernels[i].func_name;
+  }
+  EXPECT_EQ(built.build.kernels_so, library);
+  ASSERT_TRUE(built.executor->run().ok());
+  EXPECT_TRUE(built.executor->output(0).equal_bytes(before));
+
+  const ProfileReport report = make_report(built.build, built.executor->plan(), fused, inside);
+  for (const KernelRow& row : report.kernels) {
+    double sum = 0;
+    std::set<uint32_t> named;
+    for (const InsideRow& part : row.inside) {
+      EXPECT_GE(part.share, 0);
+      sum += part.share;
+      named.insert(part.ids.begin(), part.ids.end());
+    }
+    EXPECT_GT(sum, 0.5) << row.name;
+    for (uint32_t id : row.origins) EXPECT_TRUE(named.count(id)) << row.name << " lacks operator " << id;
+  }
+}
+
+TEST(Measure, StopsWhenAsked) {
+  Built built;
+  const std::atomic<bool> stop{true};
+  MeasureOptions options;
+  options.interrupt = &stop;
+  EXPECT_THROW(measure_fused(*built.executor, options), Interrupted);
+}
+
+TEST(Statistics, MedianAndVariation) {
+  EXPECT_EQ(median({}), 0);
+  EXPECT_EQ(median({3, 1, 2}), 2);
+  EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
+  EXPECT_EQ(coefficient_of_variation({5}), 0);
+  EXPECT_DOUBLE_EQ(coefficient_of_variation({1, 3}), std::sqrt(2.0) / 2);
+}
+
+}  // namespace
+}  // namespace baton
