@@ -77,7 +77,9 @@ Subject from_model(const ModelFlags& flags) {
   const FusionLog fusion;
   {
     const PassContextScope scope(context);
-    subject.optimized = optimized_for_build(model.module, {.params = load_params(model, flags.params, flags.inputs)});
+    BuildOptions options;
+    options.params = load_params(model, flags.params, flags.inputs);
+    subject.optimized = optimized_for_build(model.module, options);
   }
   subject.plan = make_plan(subject.optimized);
   subject.map = OperatorMap::read(subject.plan.graph_json, origins_json(subject.optimized->origins(), subject.plan, source, fusion),

@@ -48,7 +48,9 @@ class PrintVerb final : public Verb {
     auto context = std::make_shared<PassContext>();
     context->opt_level = flags_.opt_level;
     const PassContextScope scope(context);
-    const IRModule optimized = optimized_for_build(model.module, {.params = load_params(model, flags_.params, flags_.inputs)});
+    BuildOptions options;
+    options.params = load_params(model, flags_.params, flags_.inputs);
+    const IRModule optimized = optimized_for_build(model.module, options);
     return stage_ == "fused" ? fused_module(optimized, make_plan(optimized)) : optimized;
   }
 

@@ -23,8 +23,8 @@ class ProfileVerb final : public Verb {
     app.add_flag("--no-inside", no_inside_, "no split of kernels over their operators");
     app.add_flag("--no-unfused", no_unfused_, "no second build with every operator in a kernel of its own");
     app.add_flag("--no-peaks", no_peaks_, "do not measure what this machine can do at most (kept for a day)");
-    app.add_option("--wait", wait_, "wait until other programs leave the machine alone, at most so many seconds (60)")
-        ->expected(0, 1)->default_str("60")->check(CLI::Range(1.0, 1e6));
+    app.add_flag("--wait{60}", wait_, "wait until other programs leave the machine alone, at most a minute; --wait=SECONDS: at most so long")
+        ->check(CLI::Range(1.0, 1e6));
     sample_.add(app);
     debug_.add(app);
     outputs_.add(app);

@@ -213,7 +213,7 @@ Kernel compile(const KernelRequest& request, const Machine& machine, KernelListi
   Kernel kernel;
   kernel.key = kernel_key(request, machine);
   kernel.symbol = kernel_symbol(kernel.key);
-  const std::string symbol = listing ? fresh_symbol(kernel.key) : kernel.symbol;
+  const std::string symbol = unseen_symbol(kernel.key);
   guarded(*request.function, request.template_name, [&] {
     Scheduled scheduled = schedule(request, symbol, machine);
     MarkPass marks(symbol, request.variant);
@@ -230,7 +230,7 @@ Kernel compile(const KernelRequest& request, const Machine& machine, KernelListi
       kernel.object = listing->object;
     } else {
       const Halide::Buffer<uint8_t> object = module.compile_to_buffer();
-      kernel.object.assign(reinterpret_cast<const char*>(object.data()), object.size_in_bytes());
+      kernel.object = renamed({reinterpret_cast<const char*>(object.data()), object.size_in_bytes()}, symbol, kernel.symbol);
     }
     kernel.template_name = scheduled.chosen->name;
     kernel.params = scheduled.params;
@@ -266,7 +266,7 @@ KernelListing kernel_listing(const KernelRequest& request, const Machine& machin
 JitKernel jit_kernel(const KernelRequest& request, const Machine& machine) {
   quiet();
   set_jit_handlers();
-  const std::string symbol = kernel_symbol(kernel_key(request, machine));
+  const std::string symbol = unseen_symbol(kernel_key(request, machine));
   return guarded(*request.function, request.template_name, [&] {
     Scheduled scheduled = schedule(request, symbol, machine);
     MarkPass marks(symbol, request.variant);

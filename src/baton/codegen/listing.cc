@@ -1,6 +1,7 @@
 #include "baton/codegen/listing.h"
 
-#include <atomic>
+#include <mutex>
+#include <unordered_set>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -25,9 +26,16 @@ std::string MemoryFile::text() const {
   return text;
 }
 
-std::string fresh_symbol(uint64_t key) {
-  static std::atomic<uint64_t> count{0};
-  return kernel_symbol(key + 0x9E3779B97F4A7C15u * ++count);
+std::string unseen_symbol(uint64_t key) {
+  static std::mutex mutex;
+  static std::unordered_set<std::string> seen;
+  const std::lock_guard lock(mutex);
+  // The last digits stay: tables of strings in objects are sorted by ends.
+  constexpr uint64_t kKept = 0xFFFF;
+  std::string symbol = kernel_symbol(key);
+  for (uint64_t more = 1; !seen.insert(symbol).second; ++more)
+    symbol = kernel_symbol(((key + 0x9E3779B97F4A7C15u * more) & ~kKept) | (key & kKept));
+  return symbol;
 }
 
 std::string renamed(std::string text, const std::string& from, const std::string& to) {

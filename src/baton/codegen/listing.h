@@ -21,9 +21,9 @@ class MemoryFile {
   int descriptor_;
 };
 
-/// As long as a kernel's symbol, and never seen by Halide: it numbers names that it has seen, and code may depend on the
-/// names' order. So a kernel that was compiled before, here or elsewhere, comes out as it did then.
-std::string fresh_symbol(uint64_t key);
+/// The symbol of the kernel with that key; when it was asked for before in this process, another one, as long. Halide numbers
+/// names that it has seen, and code may depend on the names' order: so every compile of a kernel gives the same code.
+std::string unseen_symbol(uint64_t key);
 
 /// Every `from` in the text as `to`, which is as long.
 std::string renamed(std::string text, const std::string& from, const std::string& to);

@@ -9,6 +9,7 @@
 
 #include "baton/codegen/debug_lines.h"
 #include "baton/codegen/link.h"
+#include "baton/driver/graph_form.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/origin_pack.h"
 #include "baton/driver/origin_report.h"
@@ -174,7 +175,7 @@ IRModule bind_params(const IRModule& module, const NamedArrays& params) {
 
 IRModule optimized_for_build(const IRModule& typed, const BuildOptions& options) {
   const LevelScope level(options);
-  return build_regions(optimize(inline_composites(bind_params(typed, options.params)),
+  return build_regions(optimize(in_graph_form(inline_composites(bind_params(typed, options.params))),
                                 options.machine ? *options.machine : Machine::host()));
 }
 

@@ -60,6 +60,11 @@ Type value_type(const Expr& expr) {
   return var && !expr->checked_type() ? var->annotation() : expr->checked_type();
 }
 
+bool is_on_device(const Expr& expr) {
+  const auto* call = as<CallNode>(expr);
+  return call && call->op() && call->op()->name == "on_device";
+}
+
 std::string id_list(const OriginTable& table, std::span<const Origin* const> origins) {
   std::vector<uint32_t> ids;
   for (const Origin* origin : origins)
@@ -77,6 +82,12 @@ class Planner {
   GraphPlan run() {
     const Function main = module_->find("main");
     if (!main) throw Error("the module has no function `main`");
+    post_order(
+        main->body(),
+        [&](const Expr& node) {
+          if (const auto* let = as<LetNode>(node)) lets_[let->var().get()] = let->value();
+        },
+        [](const Expr& node) { return node->kind() != ExprKind::kFunction; });
     count_reads(main);
     for (const Var& param : main->params()) add_input(param);
     post_order(
@@ -88,20 +99,36 @@ class Planner {
   }
 
  private:
+  /// What a name stands for: a graph has no names, `let` only says where a value is shared, and there is one device.
+  Expr meant(Expr value) const {
+    for (;;) {
+      if (const auto* let = as<LetNode>(value)) {
+        value = let->body();
+      } else if (is_on_device(value)) {
+        value = static_cast<const CallNode&>(*value).args()[0];
+      } else if (const auto named = lets_.find(value.get()); named != lets_.end()) {
+        value = named->second;
+      } else {
+        return value;
+      }
+    }
+  }
+
   /// How often each value is read: storage may be used again after the last time.
   void count_reads(const Function& main) {
-    const auto count = [&](const Expr& reader, auto&& self) -> void {
+    const auto count = [&](const Expr& read, auto&& self) -> void {
+      const Expr reader = meant(read);
       if (const auto* tuple = as<TupleNode>(reader)) {
         for (const Expr& field : tuple->fields()) self(field, self);
       } else if (const auto* item = as<TupleGetItemNode>(reader)) {
-        if (const auto* literal = as<TupleNode>(item->tuple()))
-          return self(literal->fields()[item->index()], self);
+        const Expr whole = meant(item->tuple());
+        if (const auto* literal = as<TupleNode>(whole)) return self(literal->fields()[item->index()], self);
         const auto* type = as_type<TupleTypeNode>(value_type(item->tuple()));
         BATON_CHECK(type, "a projection of a value that is no tuple");
         size_t first = 0;
         for (int i = 0; i < item->index(); ++i) first += tensors_of(type->fields()[i]).size();
         const size_t width = tensors_of(type->fields()[item->index()]).size();
-        std::vector<int>& reads = reads_of(item->tuple());
+        std::vector<int>& reads = reads_of(whole);
         for (size_t i = 0; i < width; ++i) ++reads[first + i];
       } else {
         for (int& reads : reads_of(reader)) ++reads;
@@ -111,7 +138,7 @@ class Planner {
         main->body(),
         [&](const Expr& node) {
           const auto* call = as<CallNode>(node);
-          if (!call) return;
+          if (!call || is_on_device(node)) return;
           for (const Expr& arg : call->args()) count(arg, count);
         },
         [](const Expr& node) { return node->kind() != ExprKind::kFunction; });
@@ -127,7 +154,7 @@ class Planner {
   void visit(const Expr& node) {
     switch (node->kind()) {
       case ExprKind::kVar:
-        if (!values_.count(node.get()))
+        if (!values_.count(node.get()) && !lets_.count(node.get()))
           throw NotSupported("`main` uses a variable that is none of its parameters: " +
                              as<VarNode>(node)->name());
         return;
@@ -150,10 +177,8 @@ class Planner {
         return;
       }
       case ExprKind::kCall:
+        if (is_on_device(node)) return;
         return add_call(*as<CallNode>(node));
-      case ExprKind::kLet:
-        throw NotSupported(
-            "the graph executor needs a graph: run ToGraphNormalForm over a program with `let`");
       case ExprKind::kIf:
         throw NotSupported("the graph executor does not support control flow (found an if)");
       case ExprKind::kMatch:
@@ -162,6 +187,7 @@ class Planner {
       case ExprKind::kRefRead:
       case ExprKind::kRefWrite:
         throw NotSupported("the graph executor does not support references");
+      case ExprKind::kLet:  // its value and its body have been met
       case ExprKind::kFunction:
       case ExprKind::kGlobalVar:
       case ExprKind::kConstructor:
@@ -171,7 +197,7 @@ class Planner {
   }
 
   const Entries& entries_at(const Expr& value) const {
-    const auto at = values_.find(value.get());
+    const auto at = values_.find(meant(value).get());
     if (at == values_.end()) throw NotSupported("the graph executor cannot hold functions as values");
     return at->second;
   }
@@ -410,6 +436,7 @@ class Planner {
   std::vector<int64_t> row_ptr_;
   Entries heads_;
   std::unordered_map<const ExprNode*, Entries> values_;
+  std::unordered_map<const ExprNode*, Expr> lets_;  // what variables are bound to
   std::unordered_map<const ExprNode*, std::vector<int>> reads_;
   std::unordered_map<int, Entries> node_inputs_;
   std::unordered_map<uint64_t, std::vector<int>> kernels_by_hash_;

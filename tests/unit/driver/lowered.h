@@ -28,7 +28,9 @@ inline Lowered lowered(const IRModule& typed, const NamedArrays& params, int opt
   const auto context = std::make_shared<PassContext>();
   context->opt_level = opt_level;
   const PassContextScope scope(context);
-  result.optimized = optimize_to_build(typed, params);
+  BuildOptions options;
+  options.params = params;
+  result.optimized = optimized_for_build(typed, options);
   result.plan = make_plan(result.optimized);
   result.origins = origins_json(result.optimized->origins(), result.plan, source_graph(*typed), fusion);
   result.map = OperatorMap::read(result.plan.graph_json, result.origins, &result.optimized->origins());

@@ -124,7 +124,7 @@ std::string refused_report(const File& file, const std::string& origins) {
 TEST(ArtifactProfile, ATableOfOriginsThatDoesNotFitIsRefused) {
   File file;
   EXPECT_THAT(refused_report(file, "nonsense"), HasSubstr("the table of origins is damaged"));
-  EXPECT_THAT(refused_report(file, R"({"schema": 2, "operators": []})"), HasSubstr("has schema 2, this Baton ("));
+  EXPECT_THAT(refused_report(file, R"({"schema": 9, "operators": []})"), HasSubstr("is of schema 9, and this Baton reads 1 and 2"));
   EXPECT_THAT(refused_report(file, R"({"schema": 1, "operators": []})"), HasSubstr("does not belong to the plan: operator 0 of 0"));
   EXPECT_THAT(refused_report(file, R"({"schema": 1, "operators": [{"id": 0}]})"), HasSubstr("the table of origins is damaged"));
   auto origins = nlohmann::json::parse(file.build.origins_json);

@@ -4,14 +4,12 @@
 
 #include <gmock/gmock.h>
 
-#include "baton/codegen/evaluator.h"
-#include "baton/driver/initialize.h"
-#include "baton/driver/load_model.h"
-#include "baton/driver/pipeline.h"
 #include "baton/frontend/workloads/networks.h"
 #include "baton/ir/visit.h"
 #include "baton/profile/profile.h"
 #include "baton/profile/report_json.h"
+
+#include "driver/lowered.h"
 
 namespace baton {
 namespace {
@@ -29,21 +27,14 @@ FusedTimes made_up(const Plan& plan) {
 }
 
 void check(const std::string& name) {
-  initialize();
-  const LoadedModel model = load_model(name);
-  const auto context = std::make_shared<PassContext>();
-  context->opt_level = 3;
-  context->evaluator = make_evaluator();
-  const PassContextScope scope(context);
-  const IRModule optimized = optimize(bind_params(model.module, load_params(model, "")));
-  const GraphPlan plan = make_plan(optimized);
-  const auto parsed = Plan::parse(plan.graph_json);
+  const test::Lowered model = test::lowered(name.c_str(), 3);
+  const auto parsed = Plan::parse(model.plan.graph_json);
   ASSERT_TRUE(parsed.ok()) << parsed.status().message;
-  const ReportSource source{origins_json(optimized->origins(), plan, {}), {}};
+  const ReportSource source{model.origins, {}};
   const auto json = to_json(make_report(source, **parsed, made_up(**parsed)));
 
   size_t found = 0, calls = 0;
-  for (const auto& [global, function] : model.module->functions())
+  for (const auto& [global, function] : model.source->functions())
     post_order(Expr(function), [&](const Expr& node) {
       const auto* call = as<CallNode>(node);
       calls += call && call->op();
@@ -65,12 +56,11 @@ void check(const std::string& name) {
 class EveryNetwork : public testing::TestWithParam<std::string> {};
 TEST_P(EveryNetwork, HasAllItsOperatorsInTheReport) { check(GetParam()); }
 
-// All but those with 500 MB of weights and more (bench/bars/profile_levels.cc has these too), and the LSTM, whose `main` has a
-// variable that nobody gives: builds refuse it.
+// All but those with 500 MB of weights and more (bench/bars/profile_levels.cc has these too).
 std::vector<std::string> networks() {
   std::vector<std::string> names;
   for (const workloads::Workload& workload : workloads::all_workloads())
-    if (const std::string name = workload.name; name != "vgg-13" && name != "vgg-16" && name != "vgg-19" && name != "lstm")
+    if (const std::string name = workload.name; name != "vgg-13" && name != "vgg-16" && name != "vgg-19")
       names.push_back(name);
   return names;
 }

@@ -1,0 +1,42 @@
+#include "baton/driver/graph_form.h"
+
+#include "baton/ir/expr.h"
+#include "baton/ir/visit.h"
+#include "baton/pass/pass.h"
+
+namespace baton {
+
+namespace {
+
+// A function that is not for a kernel or another compiler.
+bool is_plain_function(const Expr& expr) {
+  const auto* function = as<FunctionNode>(expr);
+  return function && !function->is_primitive() && !function->attr("Compiler") && !function->attr("Composite");
+}
+
+}  // namespace
+
+IRModule in_graph_form(const IRModule& module) {
+  const Function main = module->find("main");
+  if (!main) return module;
+  bool functions = false, control = false;
+  post_order(main->body(), [&](const Expr& node) {
+    functions |= is_plain_function(node);
+    switch (node->kind()) {
+      case ExprKind::kIf:
+      case ExprKind::kMatch:
+      case ExprKind::kRefCreate:
+      case ExprKind::kRefRead:
+      case ExprKind::kRefWrite: control = true; break;
+      case ExprKind::kCall:  // a loop calls itself or another function of the module; constructors have their own matches
+        control |= static_cast<const CallNode&>(*node).callee()->kind() == ExprKind::kGlobalVar;
+        break;
+      default: break;
+    }
+  });
+  if (!functions || control) return module;
+  return (*sequential({make_pass("PartialEvaluate"), make_pass("InferType"), make_pass("DeadCodeElimination"), make_pass("InferType"),
+                       make_pass("ToGraphNormalForm"), make_pass("InferType")}))(module);
+}
+
+}  // namespace baton
