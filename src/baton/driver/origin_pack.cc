@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include <zlib.h>
+
 #include "baton/support/error.h"
 
 namespace baton {
@@ -25,6 +27,36 @@ constexpr Column kColumns[] = {{"op", Store::kShared},          {"name", Store::
                                {"type", Store::kShared},        {"inputs", Store::kDirect},     {"input_types", Store::kListOfShared},
                                {"nodes", Store::kDirect},       {"folded_into", Store::kDirect}, {"fused", Store::kShared},
                                {"not_fused", Store::kShared},   {"retired", Store::kShared}};
+
+// The first byte of every stream that compress2() makes; JSON begins with a brace.
+constexpr char kZlib = 0x78;
+
+std::string deflated(const std::string& text) {
+  std::string out(compressBound(text.size()), '\0');
+  uLongf size = out.size();
+  const int code = compress2(reinterpret_cast<Bytef*>(out.data()), &size, reinterpret_cast<const Bytef*>(text.data()), text.size(), Z_BEST_COMPRESSION);
+  BATON_CHECK(code == Z_OK && out[0] == kZlib, "zlib cannot compress the table of origins");
+  out.resize(size);
+  return out;
+}
+
+std::string inflated(std::string_view bytes) {
+  z_stream stream{};
+  BATON_CHECK(inflateInit(&stream) == Z_OK, "zlib cannot begin");
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  std::string text;
+  int code = Z_OK;
+  for (char block[1 << 15]; code == Z_OK;) {
+    stream.next_out = reinterpret_cast<Bytef*>(block);
+    stream.avail_out = sizeof block;
+    code = inflate(&stream, Z_NO_FLUSH);
+    text.append(block, sizeof block - stream.avail_out);
+  }
+  inflateEnd(&stream);
+  if (code != Z_STREAM_END) throw Error("its origins.json is damaged: the stream of zlib breaks off or does not add up");
+  return text;
+}
 
 class Values {
  public:
@@ -70,11 +102,12 @@ std::string packed_origins(std::string_view origins_json) {
     }
     rows.push_back(std::move(row));
   }
-  return Json{{"schema", 2}, {"values", values.list()}, {"operators", std::move(rows)}}.dump();
+  return deflated(Json{{"schema", 2}, {"values", values.list()}, {"operators", std::move(rows)}}.dump());
 }
 
 nlohmann::ordered_json unpacked_origins(std::string_view origins_json) {
-  Json origins = Json::parse(origins_json);
+  const bool packed = !origins_json.empty() && origins_json[0] == kZlib;
+  Json origins = Json::parse(packed ? inflated(origins_json) : std::string(origins_json));
   const Json schema = origins.at("schema");
   if (schema == 1) return origins;
   if (schema != 2)

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <cstdio>
 
-#include <sys/resource.h>
 
 #include "baton/profile/inside_sampled.h"
 #include "baton/profile/inside_screen.h"
 #include "baton/profile/inside_variants.h"
 #include "baton/profile/measure.h"
+#include "baton/profile/quiet.h"
 #include "baton/runtime/marks.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
@@ -133,22 +133,16 @@ class Bench {
   double timed_call(size_t variant, Reset before_call) {
     for (int attempt = 1;; ++attempt) {
       before_call();
-      const long switches = context_switches();
+      const long switches = times_held_up();
       const uint64_t before = now();
       const int code = kernel_.variants[variant].function(args_.data());
       const double us = us_of(now() - before);
       if (code) throw Error(kernel_.built->func_name + " failed with code " + std::to_string(code) + " while it was measured");
-      if (attempt == kCallAttempts || context_switches() == switches) return us;
+      if (attempt == kCallAttempts || times_held_up() == switches) return us;
     }
   }
   double timed_call(size_t variant) {
     return timed_call(variant, [] {});
-  }
-
-  /// How often this process was made to give up a processor.
-  static long context_switches() {
-    rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
   }
 
   double marked_call(size_t variant, InsideRound& round) {

@@ -17,6 +17,7 @@ namespace {
 constexpr int kWarmUpRuns = 3;
 constexpr double kSteadyCv = 0.03;
 constexpr double kTurnSeconds = 0.2;
+constexpr double kWorthSaying = 0.1;  // of the runs were left out
 constexpr int kEnoughRuns = 1000;  // of a small model: more samples only make the report long
 
 void require(const Status& status) {
@@ -59,14 +60,44 @@ struct Subject {
   ClockWatch watch;
   FusedTimes times;
   int rounds = 0;
+  std::vector<bool> plain_held = {}, profiled_held = {};  // per time: the process had to give up a processor in that round
 };
 
 // A plain and a profiled run, in both orders in turn: what comes second finds other caches and another clock speed.
 void round(Subject& subject) {
+  const long held_before = times_held_up();
   const bool plain_first = subject.rounds++ % 2 == 0;
   if (plain_first) plain_run(*subject.executor, subject.watch, subject.times);
   profiled_run(*subject.executor, subject.watch, subject.times);
   if (!plain_first) plain_run(*subject.executor, subject.watch, subject.times);
+  const bool held = times_held_up() != held_before;
+  subject.plain_held.resize(subject.times.plain_us.size(), held);
+  subject.profiled_held.resize(subject.times.profiled_us.size(), held);
+}
+
+void drop(std::vector<double>& values, const std::vector<bool>& dropped) {
+  size_t kept = 0;
+  for (size_t i = 0; i < values.size(); ++i)
+    if (!dropped[i]) values[kept++] = values[i];
+  values.resize(kept);
+}
+
+// A round in which somebody else had our processor is no measurement of ours. When that is true of most of them, they are what
+// there is.
+void drop_held_up(Subject& subject) {
+  const auto rounds_held = [](const std::vector<bool>& held) { return std::count(held.begin(), held.end(), true); };
+  const auto most = [&](const std::vector<bool>& held) { return 2 * rounds_held(held) > static_cast<long>(held.size()); };
+  if (most(subject.plain_held) || most(subject.profiled_held)) return;
+  FusedTimes& times = subject.times;
+  const long left_out = rounds_held(subject.plain_held) + rounds_held(subject.profiled_held);
+  const size_t all = times.plain_us.size() + times.profiled_us.size();
+  drop(times.plain_us, subject.plain_held);
+  drop(times.profiled_us, subject.profiled_held);
+  for (std::vector<double>& node : times.node_us) drop(node, subject.profiled_held);
+  if (static_cast<double>(left_out) < kWorthSaying * static_cast<double>(all)) return;
+  char text[160];
+  std::snprintf(text, sizeof text, "%ld of %zu runs were left out: another program took the processor meanwhile", left_out, all);
+  times.notes.push_back(text);
 }
 
 void add_notes(FusedTimes& times, const ClockWatch& watch, int runs, bool waited) {
@@ -148,6 +179,7 @@ std::vector<FusedTimes> measure_in_turns(std::span<Executor* const> executors, c
   std::vector<FusedTimes> results;
   for (Subject& subject : subjects) {
     FusedTimes& times = subject.times;
+    drop_held_up(subject);
     add_notes(times, subject.watch, 2 * subject.rounds, options.waited);
     note_others(times, before);
     if (!times.nodes.empty())

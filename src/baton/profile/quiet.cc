@@ -7,6 +7,7 @@
 #include <sstream>
 #include <thread>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "baton/pass/interrupt.h"
@@ -53,6 +54,11 @@ std::optional<CpuUse> cpu_use() {
   use.own_s = static_cast<double>(process_cpu_ns()) / 1e9;
   use.at_s = static_cast<double>(monotonic_ns()) / 1e9;
   return use;
+}
+
+long times_held_up() {
+  rusage usage;
+  return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
 }
 
 double others_busy(const CpuUse& before, const CpuUse& after) {

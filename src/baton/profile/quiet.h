@@ -21,6 +21,9 @@ std::optional<CpuUse> cpu_use();
 /// How many processors were busy with others between two readings.
 double others_busy(const CpuUse& before, const CpuUse& after);
 
+/// How often this process was made to give up a processor: what was measured meanwhile took longer than it takes.
+long times_held_up();
+
 struct WaitOptions {
   double limit_s = 60;
   const std::atomic<bool>* interrupt = nullptr;

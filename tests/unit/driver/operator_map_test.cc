@@ -116,6 +116,7 @@ TEST_P(Networks, PackedOriginsSayTheSame) {
   EXPECT_EQ(unpacked_origins(packed).dump(), model.origins);
   EXPECT_EQ(unpacked_origins(model.origins).dump(), model.origins);
   EXPECT_LT(packed.size(), model.origins.size() / 2);
+  EXPECT_THROW(unpacked_origins(packed.substr(0, packed.size() / 2)), Error);
 }
 
 INSTANTIATE_TEST_SUITE_P(OperatorMap, Networks,
