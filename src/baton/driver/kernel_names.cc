@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <map>
+#include <set>
+#include <sstream>
 
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
+#include "baton/support/diagnostic.h"
 
 namespace baton {
 namespace {
@@ -42,6 +46,40 @@ std::string UniqueNames::make(const std::string& name) {
   std::string unique = name;
   while (!taken_.insert(unique).second) unique = name + "_" + std::to_string(++last_[name]);
   return unique;
+}
+
+std::string similar_kernels(const std::string& wanted, const std::vector<std::string>& names) {
+  constexpr std::string_view kBeginning = "tvmgen_default_";
+  const auto bare = [&](const std::string& name) { return name.starts_with(kBeginning) ? name.substr(kBeginning.size()) : name; };
+  std::map<std::string, std::string> by_bare;  // several nodes may have one name
+  std::vector<std::string> candidates;
+  for (const std::string& name : names)
+    if (by_bare.emplace(bare(name), name).second) candidates.push_back(bare(name));
+  if (const std::string near = did_you_mean(bare(wanted), candidates); !near.empty()) return "; did you mean `" + by_bare[near] + "`?";
+  // "nn_dens": what ends in the middle of a word counts as that word.
+  const auto words_of = [](const std::string& text) {
+    std::set<std::string> words;
+    std::istringstream in(text);
+    for (std::string word; std::getline(in, word, '_');)
+      if (!word.empty() && word != "fused" && word != "nn") words.insert(word);
+    return words;
+  };
+  const std::set<std::string> words = words_of(bare(wanted));
+  std::map<size_t, std::vector<std::string>, std::greater<>> by_count;
+  for (const std::string& candidate : candidates) {
+    const std::set<std::string> has = words_of(candidate);
+    const auto known = [&](const std::string& word) {
+      return std::any_of(has.begin(), has.end(), [&](const std::string& each) { return each.starts_with(word); });
+    };
+    const auto count = static_cast<size_t>(std::count_if(words.begin(), words.end(), known));
+    if (count) by_count[count].push_back(by_bare[candidate]);
+  }
+  if (by_count.empty()) return "";
+  constexpr size_t kMost = 6;
+  const std::vector<std::string>& best = by_count.begin()->second;
+  std::string text = "; nearest are:";
+  for (size_t i = 0; i < best.size() && i < kMost; ++i) text += "\n  " + best[i];
+  return best.size() > kMost ? text + "\n  and " + std::to_string(best.size() - kMost) + " more" : text;
 }
 
 }  // namespace baton

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "baton/driver/kernel_names.h"
 #include "baton/runtime/plan.h"
 #include "baton/support/diagnostic.h"
 #include "baton/text/origin_label.h"
@@ -57,11 +58,8 @@ std::string counted(size_t count, const char* what) {
   return count == 0 ? std::string("no ") + what : std::to_string(count) + " " + what + ", 0 to " + std::to_string(count - 1);
 }
 
-[[noreturn]] void unknown(const std::string& what, const std::string& name, std::vector<std::string> names, const std::string& where) {
-  std::vector<std::string> all = names;
-  for (const std::string& each : names) all.emplace_back(short_node_name(each));
-  const std::string near = did_you_mean(name, all);
-  throw UsageError("there is no " + what + " `" + name + "`" + (near.empty() ? "" : "; did you mean `" + near + "`?") + "\n  " + where);
+[[noreturn]] void unknown(const std::string& what, const std::string& name, const std::vector<std::string>& names, const std::string& where) {
+  throw UsageError("there is no " + what + " `" + name + "`" + similar_kernels(name, names) + "\n  " + where);
 }
 
 class NodeNames {
@@ -95,7 +93,7 @@ class NodeNames {
     if (const std::optional<int> found = by_name(text)) return *found;
     std::vector<std::string> names;
     for (const PlannedNode& each : plan_.nodes) names.push_back(each.name);
-    unknown("node", text, std::move(names), "nodes are named in graph.json and by `baton profile`, counted from 0");
+    unknown("node", text, names, "nodes are named in graph.json and by `baton profile`, counted from 0");
   }
 
   std::optional<int> by_name(const std::string& name) const {
@@ -151,7 +149,7 @@ std::vector<int> select_kernel(const GraphPlan& plan, const std::string& name) {
         return {static_cast<int>(i)};
   for (const PlannedNode& node : plan.nodes)
     if (node.function) names.push_back(node.func_name);
-  unknown("kernel", name, std::move(names), "`baton profile` shows the kernels of a model, `baton explain` those of its operators");
+  unknown("kernel", name, names, "`baton profile` shows the kernels of a model, `baton explain` those of its operators");
 }
 
 std::vector<const Origin*> select_operators(const OriginTable& table, const std::string& text) {
@@ -177,7 +175,7 @@ std::vector<const Origin*> select_operators(const OriginTable& table, const std:
       names.push_back(origin_name(table.at(OriginId(i))));
       names.push_back(table.at(OriginId(i)).op());
     }
-    unknown("operator", item, std::move(names), "`baton print` shows the names (%12), `baton explain` lists all operators");
+    unknown("operator", item, names, "`baton print` shows the names (%12), `baton explain` lists all operators");
   }
   std::vector<const Origin*> operators;
   for (const uint32_t id : found) operators.push_back(&table.at(OriginId(id)));

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "baton/driver/build.h"
+#include "baton/driver/kernel_names.h"
 #include "baton/driver/origin_pack.h"
 #include "baton/support/diagnostic.h"
 #include "baton/text/origin_label.h"
@@ -59,23 +60,6 @@ void check(bool fits) {
 }
 
 /// Those that hold the name, where it is no misspelling of one: "conv2d".
-std::string similar_text(const std::vector<std::string>& candidates, const std::string& wanted) {
-  constexpr size_t kMost = 6;
-  std::set<std::string> found;
-  for (const std::string& each : candidates)
-    if (!wanted.empty() && each.find(wanted) != std::string::npos) found.insert(each);
-  std::string text;
-  size_t shown = 0;
-  for (const std::string& each : found)
-    if (shown++ < kMost) text += "\n  " + each;
-  if (found.size() > kMost) text += "\n  and " + std::to_string(found.size() - kMost) + " more";
-  return text.empty() ? "" : "\n  kernels with that in their name:" + text;
-}
-
-std::string list_text(const std::vector<std::string>& candidates, const std::string& wanted) {
-  const std::string near = did_you_mean(wanted, candidates);
-  return near.empty() ? "" : "; did you mean `" + near + "`?";
-}
 
 }  // namespace
 
@@ -135,7 +119,7 @@ std::vector<uint32_t> OperatorMap::nodes_of_kernel(const std::string& name) cons
     if (!calls.empty()) return calls;
     if (!named.empty()) return named;
   }
-  throw UsageError("there is no kernel `" + name + "`" + list_text(names, name) + similar_text(names, name));
+  throw UsageError("there is no kernel `" + name + "`" + similar_kernels(name, names));
 }
 
 std::optional<uint32_t> OperatorMap::namesake(const std::string& kernel) const {
@@ -160,7 +144,7 @@ uint32_t OperatorMap::node(const std::string& id_or_name) const {
   const char* end = id_or_name.data() + id_or_name.size();
   const auto [stop, error] = std::from_chars(id_or_name.data(), end, id);
   if (stop != end || error == std::errc::invalid_argument)
-    throw UsageError("there is no node `" + id_or_name + "`" + list_text(names, id_or_name));
+    throw UsageError("there is no node `" + id_or_name + "`" + similar_kernels(id_or_name, names));
   if (error != std::errc() || id >= plan_->nodes.size())
     throw UsageError("there is no node " + id_or_name + ": graph.json has nodes 0 to " + std::to_string(plan_->nodes.size() - 1));
   return id;
@@ -186,10 +170,10 @@ std::vector<uint32_t> OperatorMap::operators_called(const std::string& wanted) c
     names.push_back(entry.op);
     names.push_back(entry.source);
   }
-  if (found.empty())
-    throw UsageError("there is no operator `" + wanted + "`" + list_text(names, wanted) +
-                     "\n  `baton print` shows the names (%12), `baton explain` without --operator lists all");
-  return found;
+  if (!found.empty()) return found;
+  const std::string near = did_you_mean(wanted, names);
+  throw UsageError("there is no operator `" + wanted + "`" + (near.empty() ? "" : "; did you mean `" + near + "`?") +
+                   "\n  `baton print` shows the names (%12), `baton explain` without --operator lists all");
 }
 
 std::vector<uint32_t> OperatorMap::operators_of(const std::vector<uint32_t>& nodes) const {
