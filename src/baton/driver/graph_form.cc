@@ -35,8 +35,11 @@ IRModule in_graph_form(const IRModule& module) {
     }
   });
   if (!functions || control) return module;
-  return (*sequential({make_pass("PartialEvaluate"), make_pass("InferType"), make_pass("DeadCodeElimination"), make_pass("InferType"),
-                       make_pass("ToGraphNormalForm"), make_pass("InferType")}))(module);
+  IRModule graph = module;
+  // One by one: at every level, where a sequence leaves out what is above the level of the context.
+  for (const char* pass : {"PartialEvaluate", "InferType", "DeadCodeElimination", "InferType", "ToGraphNormalForm", "InferType"})
+    graph = (*make_pass(pass))(graph);
+  return graph;
 }
 
 }  // namespace baton

@@ -4,6 +4,7 @@ import pytest
 
 import baton as tvm
 from baton import relay
+from baton.contrib import graph_executor
 
 testing = relay.testing
 
@@ -113,3 +114,35 @@ def test_resnet_3d_has_types(layers, layout):
     assert net.ret_type.concrete_shape == (2, 10) and net.params[0].name_hint == "data"
     with pytest.raises(ValueError, match="19 layers"):
         testing.resnet_3d.get_net(1, 10, 19)
+
+
+def test_programs_with_functions_of_their_own_build():
+    module, params = testing.lstm.get_workload(3, 8)
+    module = tvm.parser.fromtext(module.astext())  # where inputs have names of their own
+    data = [np.random.default_rng(i).random((1, 8), dtype="float32") for i in range(3)]
+    executor = graph_executor.GraphModule(relay.build(module, "llvm", params=params)["default"](tvm.cpu()))
+    executor.run(**dict(zip(("data", "data1", "data2"), data)))
+    weight = {name: each.numpy() for name, each in params.items()}
+    hidden = cell = np.zeros((1, 8), dtype="float32")
+    for step, value in enumerate(data):
+        gates = sum(given @ weight[f"{side}_{step}_weight"].T + weight[f"{side}_{step}_bias"]
+                    for side, given in (("i2h", value), ("h2h", hidden)))
+        enter, forget, change, leave = np.split(gates, 4, axis=1)
+        cell = cell / (1 + np.exp(-forget)) + np.tanh(change) / (1 + np.exp(-enter))
+        hidden = np.tanh(cell) / (1 + np.exp(-leave))
+    np.testing.assert_allclose(executor.get_output(0).numpy(), hidden, atol=1e-6)
+
+
+def test_names_say_where_a_value_is_shared():
+    module = tvm.parser.fromtext("""#[version = "0.0.5"]
+        def @main(%x: Tensor[(4), float32]) {
+          let %a = (exp(%x), %x);
+          let %b = add(%a.0, %a.1);
+          (multiply(%b, %b), %a.0)
+        }""")
+    executor = graph_executor.GraphModule(relay.build(module, "llvm")["default"](tvm.cpu()))
+    x = np.arange(4, dtype="float32") / 4
+    executor.set_input(x=x)
+    executor.run()
+    np.testing.assert_allclose(executor.get_output(0).numpy(), (np.exp(x) + x) ** 2, rtol=1e-6)
+    np.testing.assert_allclose(executor.get_output(1).numpy(), np.exp(x), rtol=1e-6)
