@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "baton/driver/initialize.h"
-#include "baton/driver/load_model.h"
 #include "baton/profile/report.h"
 
 #include "bars/bar.h"
@@ -181,27 +180,6 @@ void known_cost() {
   report_least("ablation of a chain of multiply-adds: R^2", 0.98, xy * xy / (xx * yy), "");
 }
 
-void profiling_costs_nothing(const char* name) {
-  const LoadedModel model = load_model(name);
-  BuildOptions options;
-  options.params = load_params(model, "");
-  options.opt_level = 3;
-  const BuildResult built = build(model.module, options);
-  const auto executor = make_executor(built);
-  executor->set_threads(1);
-  for (size_t i = 0; i < executor->num_inputs(); ++i) {
-    const PlanEntry& entry = executor->input_entry(i);
-    require(executor->set_input(i, tensor_value(executor->input_node(i).name, entry.shape, entry.dtype)));
-  }
-  MeasureOptions measure;
-  measure.min_seconds = 6;
-  const FusedTimes fused = measure_fused(*executor, measure);
-  const ProfileReport report = make_report(built, executor->plan(), fused, {});
-  const std::string what = std::string(name) + ": ";
-  bars::report((what + "kernel-level profiling on / off").c_str(), 1.01, report.overhead(), "x");
-  bars::report((what + "sum of rows / plain end to end").c_str(), 98, 102, report.sum_us / report.end_to_end_us * 100, "%");
-}
-
 int run(int argc, char** argv) {
   if (argc == 4 && std::strcmp(argv[1], "--shares") == 0) {
     ms = std::atof(argv[3]);
@@ -215,8 +193,6 @@ int run(int argc, char** argv) {
   for (const Case& one : cases())
     if (std::strstr(one.name, only)) measure(one);
   if (std::strstr("chain", only)) known_cost();
-  for (const char* name : {"resnet-18", "vgg-11", "mobilenet"})
-    if (std::strstr(name, only)) profiling_costs_nothing(name);
   return all_hold ? 0 : 1;
 }
 

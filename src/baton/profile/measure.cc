@@ -59,7 +59,7 @@ struct Subject {
   Executor* executor;
   ClockWatch watch;
   FusedTimes times;
-  int rounds = 0;
+  int rounds = 0, rounds_held = 0;
   std::vector<bool> plain_held = {}, profiled_held = {};  // per time: the process had to give up a processor in that round
 };
 
@@ -71,6 +71,7 @@ void round(Subject& subject) {
   profiled_run(*subject.executor, subject.watch, subject.times);
   if (!plain_first) plain_run(*subject.executor, subject.watch, subject.times);
   const bool held = times_held_up() != held_before;
+  subject.rounds_held += held;
   subject.plain_held.resize(subject.times.plain_us.size(), held);
   subject.profiled_held.resize(subject.times.profiled_us.size(), held);
 }
@@ -159,7 +160,8 @@ std::vector<FusedTimes> measure_in_turns(std::span<Executor* const> executors, c
   const auto seconds = [&](int64_t since) { return static_cast<double>(monotonic_ns() - since) / 1e9; };
   const auto done = [&](const Subject& subject) {
     const double passed = seconds(start) / share;
-    const bool enough = subject.rounds >= options.min_runs && (passed >= options.min_seconds || subject.rounds >= kEnoughRuns);
+    const int counting = 2 * subject.rounds_held > subject.rounds ? subject.rounds : subject.rounds - subject.rounds_held;
+    const bool enough = counting >= options.min_runs && (passed >= options.min_seconds || subject.rounds >= kEnoughRuns);
     return subject.rounds > 0 && (enough || passed >= 10 * options.min_seconds);
   };
   const bool alone = subjects.size() == 1;

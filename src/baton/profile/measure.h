@@ -14,7 +14,7 @@
 namespace baton {
 
 struct MeasureOptions {
-  int min_runs = 30;         ///< of each kind
+  int min_runs = 30;         ///< of each kind, those aside in which another program had the processor
   double min_seconds = 3.0;  ///< of both kinds together, or 1000 runs of each; ends at 10x min_seconds in any case
   const std::atomic<bool>* interrupt = nullptr;
   Clocks clocks = Clocks::of_this_machine();
