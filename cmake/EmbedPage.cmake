@@ -14,7 +14,7 @@ if(NOT closing EQUAL -1)
   message(FATAL_ERROR "${folder}: the text holds )page\" which ends the string literal")
 endif()
 file(WRITE "${OUTPUT}" "// Made by cmake/EmbedPage.cmake.
-#include \"baton/profile/page.h\"
+#include \"baton/profile/write/page.h\"
 
 namespace baton {
 

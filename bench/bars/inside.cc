@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "baton/driver/initialize.h"
-#include "baton/profile/report.h"
+#include "baton/profile/report/report.h"
 
 #include "bars/bar.h"
 #include "bars/inside_cases.h"

@@ -10,14 +10,14 @@
 
 #include "baton/driver/build.h"
 #include "baton/pass/rewriter.h"
-#include "baton/profile/inside.h"
-#include "baton/profile/sampling.h"
+#include "baton/profile/inside/inside.h"
+#include "baton/profile/inside/sampling.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
-#include "baton/transform/build.h"
-#include "baton/transform/infer_type.h"
+#include "baton/ir/build.h"
+#include "baton/types/infer_type.h"
 
 namespace baton::bars {
 

@@ -8,13 +8,13 @@
 
 #include "baton/driver/initialize.h"
 #include "baton/driver/load_model.h"
-#include "baton/profile/inside.h"
-#include "baton/profile/sampling.h"
+#include "baton/profile/inside/inside.h"
+#include "baton/profile/inside/sampling.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 
 #include "bars/bar.h"
 

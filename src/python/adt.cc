@@ -1,7 +1,7 @@
 // Algebraic data types, match, references. One class binds all patterns: python/baton/relay/adt.py tells them apart.
 #include "baton/ir/adt.h"
 
-#include "baton/ir/constructors.h"
+#include "baton/ir/analysis/constructors.h"
 #include "baton/support/error.h"
 
 #include "bind.h"

@@ -1,7 +1,7 @@
-#include "baton/ir/features.h"
-#include "baton/ir/kinds.h"
-#include "baton/ir/match_cases.h"
-#include "baton/ir/well_formed.h"
+#include "baton/ir/analysis/features.h"
+#include "baton/ir/analysis/kinds.h"
+#include "baton/ir/analysis/match_cases.h"
+#include "baton/ir/analysis/well_formed.h"
 #include "baton/support/error.h"
 
 #include "bind.h"

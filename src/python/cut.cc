@@ -1,9 +1,9 @@
 // Parts of programs: cut out, or marked for another compiler.
-#include "baton/driver/cut_kernel.h"
-#include "baton/driver/cut_program.h"
-#include "baton/driver/cut_text.h"
-#include "baton/driver/mark_region.h"
-#include "baton/driver/node_selection.h"
+#include "baton/driver/cut/cut_kernel.h"
+#include "baton/driver/cut/cut_program.h"
+#include "baton/driver/cut/cut_text.h"
+#include "baton/driver/cut/mark_region.h"
+#include "baton/driver/cut/node_selection.h"
 
 #include "bind.h"
 #include "interruptible.h"

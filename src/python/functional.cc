@@ -1,7 +1,7 @@
-#include "baton/transform/cps.h"
-#include "baton/transform/defunctionalization.h"
-#include "baton/transform/eliminate_common_subexpr.h"
-#include "baton/transform/to_a_normal_form_expr.h"
+#include "baton/transform/functional/cps.h"
+#include "baton/transform/functional/defunctionalization.h"
+#include "baton/transform/simplify/eliminate_common_subexpr.h"
+#include "baton/transform/functional/to_a_normal_form_expr.h"
 
 #include "bind.h"
 #include "held.h"

@@ -1,4 +1,4 @@
-#include "baton/transform/gradient.h"
+#include "baton/transform/gradient/gradient.h"
 
 #include "bind.h"
 #include "cast_as.h"

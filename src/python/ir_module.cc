@@ -1,4 +1,4 @@
-#include "baton/ir/constructors.h"
+#include "baton/ir/analysis/constructors.h"
 #include "baton/ir/module.h"
 #include "baton/ir/visit.h"
 #include "baton/text/printer.h"

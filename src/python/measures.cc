@@ -1,10 +1,10 @@
 // What relay.analysis asks of networks: counts, call graphs, annotated regions, parts as programs of their own.
-#include "baton/transform/measures.h"
+#include "baton/ir/analysis/measures.h"
 
 #include "baton/byoc/regions.h"
 #include "baton/ir/visit.h"
 #include "baton/transform/bind.h"
-#include "baton/transform/call_graph.h"
+#include "baton/ir/analysis/call_graph.h"
 #include "baton/transform/constant_value.h"
 #include "baton/transform/extract.h"
 

@@ -1,7 +1,7 @@
 // Where code runs and values live: configurations of targets, and the precision operators compute in.
-#include "baton/ir/mixed_precision_rule.h"
+#include "baton/ir/rules/mixed_precision_rule.h"
 #include "baton/ir/placement.h"
-#include "baton/transform/compilation_config.h"
+#include "baton/transform/devices/compilation_config.h"
 
 #include "bind.h"
 #include "cast_as.h"

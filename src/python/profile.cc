@@ -1,9 +1,9 @@
 // Measuring a build, and what is shown in notebooks.
 #include <sstream>
 
-#include "baton/profile/page.h"
-#include "baton/profile/profile.h"
-#include "baton/profile/report_json.h"
+#include "baton/profile/write/page.h"
+#include "baton/profile/report/profile.h"
+#include "baton/profile/write/report_json.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
 #include "baton/text/html.h"

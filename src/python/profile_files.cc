@@ -3,10 +3,10 @@
 
 #include <nanobind/stl/tuple.h>
 
-#include "baton/profile/diff.h"
-#include "baton/profile/files.h"
-#include "baton/profile/report_json.h"
-#include "baton/profile/tables.h"
+#include "baton/profile/report/diff.h"
+#include "baton/profile/write/files.h"
+#include "baton/profile/write/report_json.h"
+#include "baton/profile/write/tables.h"
 
 #include "profile_report.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 // A report as Python holds it, and what is bound in a file of its own: writing it, comparing two.
-#include "baton/profile/report.h"
+#include "baton/profile/report/report.h"
 
 #include "bind.h"
 

@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-#include "baton/profile/bursts.h"
+#include "baton/profile/measure/bursts.h"
 #include "baton/runtime/model.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"

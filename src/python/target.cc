@@ -1,7 +1,7 @@
 // What `with` makes current for passes: targets, and the convolutions that ConvertLayout is to skip.
 #include "baton/support/error.h"
 #include "baton/target/current_target.h"
-#include "baton/transform/layout_config.h"
+#include "baton/transform/layout/layout_config.h"
 
 #include "bind.h"
 

@@ -1,7 +1,7 @@
 #include "baton/driver/load_json.h"
 #include "baton/text/parser.h"
 #include "baton/text/std_library.h"
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 
 #include "bind.h"
 #include "cast_as.h"

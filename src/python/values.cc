@@ -1,8 +1,8 @@
 // Programs run with values at hand, and what they take and return beside arrays.
-#include "baton/driver/evaluate_call.h"
-#include "baton/driver/machine.h"
-#include "baton/driver/program.h"
-#include "baton/ir/constructors.h"
+#include "baton/interpreter/evaluate_call.h"
+#include "baton/interpreter/machine.h"
+#include "baton/interpreter/program.h"
+#include "baton/ir/analysis/constructors.h"
 
 #include "bind.h"
 #include "held.h"

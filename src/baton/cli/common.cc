@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <csignal>
 
-#include "baton/driver/cut_values.h"
+#include "baton/driver/cut/cut_values.h"
 #include "baton/support/error.h"
 
 namespace baton::cli {

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "baton/codegen/debug_lines.h"
+#include "baton/codegen/debug/debug_lines.h"
 #include "baton/support/error.h"
 
 namespace baton::cli {

@@ -5,8 +5,8 @@
 
 #include "baton/cli/common.h"
 #include "baton/cli/outputs.h"
-#include "baton/profile/diff.h"
-#include "baton/profile/page.h"
+#include "baton/profile/report/diff.h"
+#include "baton/profile/write/page.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "baton/profile/asm_listing.h"
-#include "baton/profile/sampling.h"
+#include "baton/profile/report/asm_listing.h"
+#include "baton/profile/inside/sampling.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/support/error.h"
 

@@ -3,9 +3,9 @@
 
 #include "baton/cli/selection.h"
 #include "baton/driver/case_file.h"
-#include "baton/driver/cut_kernel.h"
-#include "baton/driver/cut_text.h"
-#include "baton/driver/node_selection.h"
+#include "baton/driver/cut/cut_kernel.h"
+#include "baton/driver/cut/cut_text.h"
+#include "baton/driver/cut/node_selection.h"
 
 namespace baton::cli {
 

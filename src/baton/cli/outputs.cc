@@ -4,7 +4,7 @@
 #include <set>
 
 #include "baton/cli/parquet.h"
-#include "baton/profile/report_json.h"
+#include "baton/profile/write/report_json.h"
 #include "baton/support/error.h"
 
 namespace baton::cli {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "baton/cli/verb.h"
-#include "baton/profile/files.h"
+#include "baton/profile/write/files.h"
 
 namespace baton::cli {
 

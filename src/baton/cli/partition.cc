@@ -1,8 +1,8 @@
 // Marks a part of a model for another compiler, before optimisation.
 #include "baton/cli/selection.h"
 #include "baton/driver/case_file.h"
-#include "baton/driver/cut_text.h"
-#include "baton/driver/mark_region.h"
+#include "baton/driver/cut/cut_text.h"
+#include "baton/driver/cut/mark_region.h"
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/pass.h"
 

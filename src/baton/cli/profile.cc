@@ -2,7 +2,7 @@
 #include "baton/cli/debug_flags.h"
 #include "baton/cli/outputs.h"
 #include "baton/cli/profile_sample.h"
-#include "baton/profile/profile.h"
+#include "baton/profile/report/profile.h"
 #include "baton/runtime/model.h"
 #include "baton/support/error.h"
 

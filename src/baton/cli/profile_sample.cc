@@ -1,6 +1,6 @@
 #include "baton/cli/profile_sample.h"
 
-#include "baton/profile/sample_report.h"
+#include "baton/profile/report/sample_report.h"
 #include "baton/support/error.h"
 
 namespace baton::cli {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "baton/cli/common.h"
-#include "baton/driver/cut_program.h"
+#include "baton/driver/cut/cut_program.h"
 
 namespace baton::cli {
 

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "baton/codegen/code_map.h"
+#include "baton/codegen/debug/code_map.h"
 #include "baton/codegen/compiler.h"
 
 namespace baton {

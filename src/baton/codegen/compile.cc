@@ -4,14 +4,14 @@
 #include <cstdio>
 #include <mutex>
 
-#include "baton/codegen/cost_facts.h"
-#include "baton/codegen/debug_lines.h"
+#include "baton/codegen/kernel/cost_facts.h"
+#include "baton/codegen/debug/debug_lines.h"
 #include "baton/codegen/listing.h"
-#include "baton/codegen/lower.h"
-#include "baton/codegen/marks.h"
-#include "baton/codegen/shape_of.h"
+#include "baton/codegen/kernel/lower.h"
+#include "baton/codegen/kernel/marks.h"
+#include "baton/codegen/kernel/shape_of.h"
 #include "baton/codegen/source_hash.h"
-#include "baton/codegen/stable_names.h"
+#include "baton/codegen/kernel/stable_names.h"
 #include "baton/ir/op.h"
 #include "baton/ir/structural.h"
 #include "baton/support/diagnostic.h"

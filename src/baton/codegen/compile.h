@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "baton/codegen/code_shape.h"
-#include "baton/codegen/kernel.h"
+#include "baton/codegen/kernel/code_shape.h"
+#include "baton/codegen/kernel/kernel.h"
 #include "baton/runtime/kernel_library.h"
 #include "baton/target/machine.h"
 

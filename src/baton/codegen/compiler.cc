@@ -16,9 +16,9 @@
 #include "baton/codegen/background.h"
 #include "baton/codegen/code_maps.h"
 #include "baton/codegen/compile.h"
-#include "baton/codegen/debug_lines.h"
-#include "baton/codegen/link.h"
-#include "baton/codegen/subprocess.h"
+#include "baton/codegen/debug/debug_lines.h"
+#include "baton/codegen/kernel/link.h"
+#include "baton/codegen/kernel/subprocess.h"
 
 namespace baton {
 namespace {

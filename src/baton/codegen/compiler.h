@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "baton/codegen/kernel.h"
-#include "baton/codegen/kernel_cache.h"
+#include "baton/codegen/kernel/kernel.h"
+#include "baton/codegen/kernel/kernel_cache.h"
 #include "baton/pass/interrupt.h"
 #include "baton/runtime/kernel_library.h"
 #include "baton/target/machine.h"

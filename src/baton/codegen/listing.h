@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "baton/codegen/code_shape.h"
+#include "baton/codegen/kernel/code_shape.h"
 
 namespace baton {
 

@@ -7,12 +7,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "baton/codegen/debug_lines.h"
-#include "baton/codegen/link.h"
+#include "baton/codegen/debug/debug_lines.h"
+#include "baton/codegen/kernel/link.h"
 #include "baton/driver/graph_form.h"
 #include "baton/driver/initialize.h"
-#include "baton/driver/origin_pack.h"
-#include "baton/driver/origin_report.h"
+#include "baton/driver/origins/origin_pack.h"
+#include "baton/driver/origins/origin_report.h"
 #include "baton/driver/pipeline.h"
 #include "baton/driver/regions.h"
 #include "baton/ir/functions.h"
@@ -23,7 +23,7 @@
 #include "baton/runtime/kernel_files.h"
 #include "baton/runtime/plan.h"
 #include "baton/support/version.h"
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 
 namespace baton {
 namespace {

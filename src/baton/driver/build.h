@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "baton/codegen/compiler.h"
-#include "baton/driver/plan.h"
+#include "baton/driver/plan/plan.h"
 #include "baton/ir/module.h"
 #include "baton/runtime/artifact.h"
 #include "baton/runtime/executor.h"

@@ -5,7 +5,7 @@
 
 #include "baton/ir/op.h"
 #include "baton/pass/rewriter.h"
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 #include "baton/transform/merge_origins.h"
 
 namespace baton {

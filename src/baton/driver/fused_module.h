@@ -1,6 +1,6 @@
 #pragma once
 // The module as it was lowered: what kernels were made of, under the names they have in graph.json.
-#include "baton/driver/plan.h"
+#include "baton/driver/plan/plan.h"
 #include "baton/ir/module.h"
 
 namespace baton {

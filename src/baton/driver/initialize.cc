@@ -1,7 +1,7 @@
 #include "baton/driver/initialize.h"
 
 #include "baton/byoc/register.h"
-#include "baton/codegen/evaluator.h"
+#include "baton/codegen/evaluate/evaluator.h"
 #include "baton/ops/register.h"
 #include "baton/pass/pass.h"
 #include "baton/transform/register.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "baton/support/error.h"
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 
 namespace baton {
 

@@ -2,7 +2,7 @@
 // Reads modules and expressions that were saved as JSON, and makes their types trustworthy.
 #include <string_view>
 
-#include "baton/text/json.h"
+#include "baton/text/json/json.h"
 
 namespace baton {
 

@@ -13,7 +13,7 @@
 #include "baton/support/diagnostic.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 
 namespace baton {
 

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "baton/driver/build.h"
-#include "baton/driver/kernel_names.h"
-#include "baton/driver/origin_pack.h"
+#include "baton/driver/plan/kernel_names.h"
+#include "baton/driver/origins/origin_pack.h"
 #include "baton/support/diagnostic.h"
 #include "baton/text/origin_label.h"
 

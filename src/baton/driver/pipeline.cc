@@ -1,8 +1,8 @@
 #include "baton/driver/pipeline.h"
 
 #include "baton/target/current_target.h"
-#include "baton/transform/alter_op_layout.h"
-#include "baton/transform/legalize.h"
+#include "baton/transform/layout/alter_op_layout.h"
+#include "baton/transform/quantize/legalize.h"
 
 namespace baton {
 

@@ -8,8 +8,8 @@
 
 #include "baton/ir/attr_objects.h"
 #include "baton/support/error.h"
-#include "baton/text/tensor_bytes.h"
-#include "baton/text/tvm_nodes.h"
+#include "baton/text/json/tensor_bytes.h"
+#include "baton/text/json/tvm_nodes.h"
 
 namespace baton::text {
 

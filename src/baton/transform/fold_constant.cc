@@ -14,12 +14,12 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "baton/ir/legalize_rule.h"
+#include "baton/ir/rules/legalize_rule.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
-#include "baton/transform/build.h"
+#include "baton/ir/build.h"
 #include "baton/transform/constant_value.h"
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 
 namespace baton {
 

@@ -2,7 +2,7 @@
 
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
-#include "baton/transform/build.h"
+#include "baton/ir/build.h"
 
 namespace baton {
 

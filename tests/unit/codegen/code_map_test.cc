@@ -1,4 +1,4 @@
-#include "baton/codegen/code_map.h"
+#include "baton/codegen/debug/code_map.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -6,12 +6,12 @@
 
 #include <gmock/gmock.h>
 
-#include "baton/codegen/assembly.h"
-#include "baton/codegen/code_map_json.h"
+#include "baton/codegen/debug/assembly.h"
+#include "baton/codegen/debug/code_map_json.h"
 #include "baton/codegen/compile.h"
-#include "baton/codegen/elf_object.h"
+#include "baton/codegen/debug/elf_object.h"
 #include "baton/ir/op.h"
-#include "baton/profile/asm_listing.h"
+#include "baton/profile/report/asm_listing.h"
 
 #include "codegen/kernels.h"
 #include "codegen/relay_kernels.h"

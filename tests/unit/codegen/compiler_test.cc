@@ -11,7 +11,7 @@
 #include <Halide.h>
 
 #include "baton/codegen/compile.h"
-#include "baton/codegen/link.h"
+#include "baton/codegen/kernel/link.h"
 #include "baton/ops/nn/pool_attrs.h"
 #include "baton/runtime/marks.h"
 

@@ -1,4 +1,4 @@
-#include "baton/codegen/debug_lines.h"
+#include "baton/codegen/debug/debug_lines.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 
 #include "baton/codegen/compile.h"
-#include "baton/codegen/elf_object.h"
+#include "baton/codegen/debug/elf_object.h"
 #include "baton/ir/op.h"
 #include "baton/support/error.h"
 

@@ -1,13 +1,13 @@
 // FoldConstant leaves large values to their readers: values and origins must be those of folding one call at a time.
 #include <gmock/gmock.h>
 
-#include "baton/codegen/evaluator.h"
+#include "baton/codegen/evaluate/evaluator.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
 #include "baton/transform/fold_constant.h"
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 
 #include "codegen/kernels.h"
 

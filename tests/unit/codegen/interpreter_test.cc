@@ -1,13 +1,13 @@
-#include "baton/codegen/interpreter.h"
+#include "baton/codegen/evaluate/interpreter.h"
 
 #include <chrono>
 
 #include <gmock/gmock.h>
 
-#include "baton/codegen/evaluator.h"
+#include "baton/codegen/evaluate/evaluator.h"
 #include "baton/ir/visit.h"
 #include "baton/text/parser.h"
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 
 #include "codegen/kernels.h"
 

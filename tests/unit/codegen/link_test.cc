@@ -1,4 +1,4 @@
-#include "baton/codegen/link.h"
+#include "baton/codegen/kernel/link.h"
 
 #include <cstdlib>
 #include <filesystem>

@@ -8,7 +8,7 @@
 #include "baton/driver/initialize.h"
 #include "baton/driver/pipeline.h"
 #include "baton/driver/build.h"
-#include "baton/driver/plan.h"
+#include "baton/driver/plan/plan.h"
 #include "baton/pass/pass.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/text/parser.h"

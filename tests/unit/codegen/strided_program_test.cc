@@ -1,5 +1,5 @@
 // The interpreter's strides against its slow way, which computes the offset of each element: values must be the same bits.
-#include "baton/codegen/strided_program.h"
+#include "baton/codegen/evaluate/strided_program.h"
 
 #include <algorithm>
 #include <array>
@@ -8,11 +8,11 @@
 
 #include <gmock/gmock.h>
 
-#include "baton/codegen/evaluator.h"
-#include "baton/codegen/index_form.h"
+#include "baton/codegen/evaluate/evaluator.h"
+#include "baton/codegen/evaluate/index_form.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 
 #include "codegen/kernels.h"
 

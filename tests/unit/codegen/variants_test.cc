@@ -5,13 +5,13 @@
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 
-#include "baton/codegen/ablation.h"
+#include "baton/codegen/kernel/ablation.h"
 #include "baton/codegen/compile.h"
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/runtime/marks.h"
 #include "baton/text/parser.h"
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 
 #include "codegen/kernels.h"
 

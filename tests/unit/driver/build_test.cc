@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #include "baton/driver/initialize.h"
-#include "baton/driver/origin_pack.h"
+#include "baton/driver/origins/origin_pack.h"
 #include "baton/pass/origin_verifier.h"
 #include "baton/runtime/model.h"
 #include "baton/support/base/tensor_rule.h"
-#include "baton/text/tensor_bytes.h"
+#include "baton/text/json/tensor_bytes.h"
 #include "baton/text/parser.h"
 
 #include "driver/pass_tree.h"

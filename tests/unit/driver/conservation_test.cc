@@ -9,7 +9,7 @@
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/base/tensor_rule.h"
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 
 namespace baton {
 namespace {

@@ -3,12 +3,12 @@
 #include <memory>
 #include <string>
 
-#include "baton/driver/cut_program.h"
+#include "baton/driver/cut/cut_program.h"
 #include "baton/driver/initialize.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 
 namespace baton::cut_programs {
 

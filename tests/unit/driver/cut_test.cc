@@ -1,6 +1,6 @@
 // What belongs to a cut, what is refused and with which words, and what comes out. That it computes the right thing is the
 // property of tests/unit/properties/random_cuts_test.cc.
-#include "baton/driver/cut.h"
+#include "baton/driver/cut/cut.h"
 
 #include <gmock/gmock.h>
 

@@ -7,10 +7,10 @@
 #include "baton/driver/initialize.h"
 #include "baton/driver/load_model.h"
 #include "baton/driver/operator_map.h"
-#include "baton/driver/origin_report.h"
+#include "baton/driver/origins/origin_report.h"
 #include "baton/pass/pass.h"
 #include "baton/text/parser.h"
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 
 namespace baton::test {
 

@@ -1,6 +1,6 @@
 // Where marks stand, and what cannot be marked. That a marked program computes what it did is the property of
 // tests/unit/properties/random_cuts_test.cc.
-#include "baton/driver/mark_region.h"
+#include "baton/driver/cut/mark_region.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "baton/driver/node_selection.h"
+#include "baton/driver/cut/node_selection.h"
 
 #include <gmock/gmock.h>
 

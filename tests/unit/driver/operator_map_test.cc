@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 
 #include "baton/driver/fused_module.h"
-#include "baton/driver/origin_pack.h"
+#include "baton/driver/origins/origin_pack.h"
 #include "baton/ir/op.h"
 #include "baton/ir/structural.h"
 #include "baton/ir/visit.h"

@@ -7,9 +7,9 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "baton/codegen/evaluator.h"
+#include "baton/codegen/evaluate/evaluator.h"
 #include "baton/driver/build.h"
-#include "baton/driver/origin_report.h"
+#include "baton/driver/origins/origin_report.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/load_model.h"
 #include "baton/driver/pipeline.h"

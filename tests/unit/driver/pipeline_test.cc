@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "baton/codegen/evaluator.h"
-#include "baton/driver/kernel_names.h"
+#include "baton/codegen/evaluate/evaluator.h"
+#include "baton/driver/plan/kernel_names.h"
 #include "baton/frontend/workloads/networks.h"
 #include "baton/ir/op.h"
 #include "baton/ir/structural.h"

@@ -1,13 +1,13 @@
-#include "baton/driver/plan.h"
+#include "baton/driver/plan/plan.h"
 
 #include <map>
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "baton/driver/json_writer.h"
-#include "baton/driver/kernel_names.h"
-#include "baton/driver/storage.h"
+#include "baton/driver/plan/json_writer.h"
+#include "baton/driver/plan/kernel_names.h"
+#include "baton/driver/plan/storage.h"
 #include "baton/ir/op.h"
 #include "baton/ops/register.h"
 #include "baton/runtime/plan.h"

@@ -1,9 +1,9 @@
-#include "baton/driver/program.h"
+#include "baton/interpreter/program.h"
 
 #include <gtest/gtest.h>
 
 #include "baton/driver/initialize.h"
-#include "baton/ir/constructors.h"
+#include "baton/ir/analysis/constructors.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
 

@@ -1,4 +1,4 @@
-#include "baton/ir/kinds.h"
+#include "baton/ir/analysis/kinds.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "baton/ir/well_formed.h"
+#include "baton/ir/analysis/well_formed.h"
 
 #include <gtest/gtest.h>
 
 #include "baton/ir/all_vars.h"
-#include "baton/ir/constructors.h"
-#include "baton/ir/features.h"
+#include "baton/ir/analysis/constructors.h"
+#include "baton/ir/analysis/features.h"
 #include "baton/ir/visit.h"
 #include "baton/ops/register.h"
 #include "baton/support/error.h"

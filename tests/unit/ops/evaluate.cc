@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "baton/codegen/evaluator.h"
-#include "baton/ir/shape_rule.h"
+#include "baton/codegen/evaluate/evaluator.h"
+#include "baton/ir/rules/shape_rule.h"
 #include "baton/ir/visit.h"
 #include "baton/ops/compute.h"
 #include "codegen/kernels.h"

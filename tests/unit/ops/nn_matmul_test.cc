@@ -3,7 +3,7 @@
 
 #include "baton/ops/register.h"
 #include "baton/text/parser.h"
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 #include "ops/evaluate.h"
 
 namespace baton {

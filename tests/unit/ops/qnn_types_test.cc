@@ -5,7 +5,7 @@
 #include "baton/ops/register.h"
 #include "baton/support/diagnostic.h"
 #include "baton/text/parser.h"
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 
 namespace baton {
 namespace {

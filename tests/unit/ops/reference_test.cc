@@ -16,7 +16,7 @@
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/diagnostic.h"
 #include "baton/text/parser.h"
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 #include "ops/evaluate.h"
 #include "text/reference.h"
 

@@ -4,12 +4,12 @@
 #include <gmock/gmock.h>
 
 #include "baton/driver/initialize.h"
-#include "baton/profile/profile.h"
+#include "baton/profile/report/profile.h"
 #include "baton/runtime/model.h"
 #include "baton/support/error.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/text/parser.h"
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 
 #include "codegen/kernels.h"
 

@@ -1,4 +1,4 @@
-#include "baton/profile/bursts.h"
+#include "baton/profile/measure/bursts.h"
 
 #include <chrono>
 #include <stdexcept>

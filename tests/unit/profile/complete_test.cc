@@ -6,8 +6,8 @@
 
 #include "baton/frontend/workloads/networks.h"
 #include "baton/ir/visit.h"
-#include "baton/profile/profile.h"
-#include "baton/profile/report_json.h"
+#include "baton/profile/report/profile.h"
+#include "baton/profile/write/report_json.h"
 
 #include "driver/lowered.h"
 

@@ -1,5 +1,5 @@
 // Two profiles of one model, operator by operator.
-#include "baton/profile/diff.h"
+#include "baton/profile/report/diff.h"
 
 #include <cmath>
 #include <sstream>

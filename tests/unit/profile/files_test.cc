@@ -1,5 +1,5 @@
 // What a name asks for, and files that appear whole or not at all.
-#include "baton/profile/files.h"
+#include "baton/profile/write/files.h"
 
 #include <filesystem>
 #include <fstream>
@@ -8,8 +8,8 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "baton/profile/diff.h"
-#include "baton/profile/report_json.h"
+#include "baton/profile/report/diff.h"
+#include "baton/profile/write/report_json.h"
 #include "baton/support/error.h"
 
 #include "codegen/kernels.h"

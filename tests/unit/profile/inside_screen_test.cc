@@ -1,5 +1,5 @@
 // Rounds that were disturbed, made up: clocks that step, interrupts, drift.
-#include "baton/profile/inside_screen.h"
+#include "baton/profile/inside/inside_screen.h"
 
 #include <cmath>
 

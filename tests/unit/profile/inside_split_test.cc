@@ -1,5 +1,5 @@
 // The arithmetic of inside times on rounds that are made up, so that what must come out is known.
-#include "baton/profile/inside_split.h"
+#include "baton/profile/inside/inside_split.h"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // Measuring real kernels, small ones: what clocks, threads and users may do to it.
-#include "baton/profile/inside.h"
+#include "baton/profile/inside/inside.h"
 
 #include <gmock/gmock.h>
 
@@ -8,7 +8,7 @@
 #include "baton/runtime/timers.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/text/parser.h"
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 
 #include "codegen/kernels.h"
 

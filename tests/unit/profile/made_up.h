@@ -1,7 +1,7 @@
 #pragma once
 // A small report with one of everything: a split kernel, one of one operator, one of the compiler's own, one that was not
 // split, a folded and a retired operator.
-#include "baton/profile/report.h"
+#include "baton/profile/report/report.h"
 
 namespace baton::test {
 

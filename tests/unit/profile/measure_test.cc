@@ -1,8 +1,8 @@
 // Measuring: by clocks that step too, and without a trace in what ships.
 #include <gmock/gmock.h>
 
-#include "baton/profile/inside.h"
-#include "baton/profile/measure.h"
+#include "baton/profile/inside/inside.h"
+#include "baton/profile/measure/measure.h"
 #include "baton/support/error.h"
 
 #include "profile/small_net.h"

@@ -1,4 +1,4 @@
-#include "baton/profile/model_explorer.h"
+#include "baton/profile/write/model_explorer.h"
 
 #include <set>
 

@@ -1,8 +1,8 @@
-#include "baton/profile/peaks.h"
+#include "baton/profile/report/peaks.h"
 
 #include <gmock/gmock.h>
 
-#include "baton/profile/peak_loops.h"
+#include "baton/profile/measure/peak_loops.h"
 
 #include "codegen/kernels.h"
 

@@ -1,6 +1,6 @@
 // Reports from made-up times over models that are really built: what a user reads, and what a program reads.
-#include "baton/profile/peaks.h"
-#include "baton/profile/report_json.h"
+#include "baton/profile/report/peaks.h"
+#include "baton/profile/write/report_json.h"
 
 #include <sstream>
 

@@ -1,4 +1,4 @@
-#include "baton/profile/sampling.h"
+#include "baton/profile/inside/sampling.h"
 
 #include <chrono>
 #include <csignal>
@@ -12,7 +12,7 @@
 
 #include "baton/codegen/compile.h"
 #include "baton/driver/initialize.h"
-#include "baton/profile/pc_sampler.h"
+#include "baton/profile/inside/pc_sampler.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
 #include "baton/text/parser.h"

@@ -1,10 +1,10 @@
 #pragma once
 // A small network, built, and times for it that nobody measured.
 #include "baton/driver/initialize.h"
-#include "baton/profile/report.h"
+#include "baton/profile/report/report.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/text/parser.h"
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 
 #include "codegen/kernels.h"
 

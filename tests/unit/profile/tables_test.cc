@@ -1,10 +1,10 @@
 // A report as flat tables and as CSV.
-#include "baton/profile/tables.h"
+#include "baton/profile/write/tables.h"
 
 #include <gmock/gmock.h>
 
-#include "baton/profile/csv.h"
-#include "baton/profile/portions.h"
+#include "baton/profile/write/csv.h"
+#include "baton/profile/report/portions.h"
 #include "baton/support/error.h"
 
 #include "profile/made_up.h"

@@ -1,5 +1,5 @@
 // Traces: what Perfetto asks of nested complete events, checked without Perfetto.
-#include "baton/profile/trace.h"
+#include "baton/profile/write/trace.h"
 
 #include <cmath>
 #include <set>

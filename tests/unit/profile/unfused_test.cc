@@ -1,5 +1,5 @@
 // The unfused build: every operator a kernel of its own, the same values, and time for every operator.
-#include "baton/profile/unfused.h"
+#include "baton/profile/report/unfused.h"
 
 #include <gmock/gmock.h>
 
@@ -8,7 +8,7 @@
 #include "baton/ir/functions.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/text/parser.h"
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 
 #include "codegen/kernels.h"
 

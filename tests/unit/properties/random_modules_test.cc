@@ -16,7 +16,7 @@
 #include "baton/driver/initialize.h"
 #include "baton/ir/structural.h"
 #include "baton/ir/visit.h"
-#include "baton/ir/well_formed.h"
+#include "baton/ir/analysis/well_formed.h"
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/pass_list.h"

@@ -1,4 +1,4 @@
-#include "baton/text/json.h"
+#include "baton/text/json/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 #include "baton/support/diagnostic.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
-#include "baton/text/tensor_bytes.h"
-#include "baton/transform/infer_type.h"
+#include "baton/text/json/tensor_bytes.h"
+#include "baton/types/infer_type.h"
 
 #include "text/reference.h"
 

@@ -1,5 +1,5 @@
 // Layouts: what AlterOpLayout chooses on a machine of 16 lanes, and how layouts spread.
-#include "baton/transform/alter_op_layout.h"
+#include "baton/transform/layout/alter_op_layout.h"
 
 #include <gtest/gtest.h>
 

@@ -8,10 +8,10 @@
 #include "baton/ir/op.h"
 #include "baton/ir/structural.h"
 #include "baton/ir/visit.h"
-#include "baton/ir/well_formed.h"
+#include "baton/ir/analysis/well_formed.h"
 #include "baton/text/printer.h"
-#include "baton/transform/cps.h"
-#include "baton/transform/infer_type.h"
+#include "baton/transform/functional/cps.h"
+#include "baton/types/infer_type.h"
 
 #include "transform/transform_test.h"
 #include "small_stack.h"

@@ -1,4 +1,4 @@
-#include "baton/transform/fuse_ops.h"
+#include "baton/transform/fuse/fuse_ops.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include "baton/ops/register.h"
 #include "baton/pass/origin_verifier.h"
 #include "baton/text/parser.h"
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 #include "baton/transform/register.h"
 
 namespace baton {

@@ -17,8 +17,8 @@
 #include "baton/target/current_target.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
-#include "baton/transform/gradient.h"
-#include "baton/transform/infer_type.h"
+#include "baton/transform/gradient/gradient.h"
+#include "baton/types/infer_type.h"
 #include "text/reference.h"
 #include "transform/program_interpreter.h"
 

@@ -10,9 +10,9 @@
 #include "baton/ir/op.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/text/parser.h"
-#include "baton/transform/build.h"
-#include "baton/transform/gradient.h"
-#include "baton/transform/infer_type.h"
+#include "baton/ir/build.h"
+#include "baton/transform/gradient/gradient.h"
+#include "baton/types/infer_type.h"
 
 #include "transform/program_interpreter.h"
 

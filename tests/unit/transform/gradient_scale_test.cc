@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "baton/ir/op.h"
-#include "baton/transform/build.h"
-#include "baton/transform/gradient.h"
-#include "baton/transform/infer_type.h"
+#include "baton/ir/build.h"
+#include "baton/transform/gradient/gradient.h"
+#include "baton/types/infer_type.h"
 
 #include "transform/transform_test.h"
 #include "small_stack.h"

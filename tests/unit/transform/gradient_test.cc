@@ -1,6 +1,6 @@
 // Gradients of whole programs: control flow, closures, functions of the module, what stands for what, and
 // what is refused.
-#include "baton/transform/gradient.h"
+#include "baton/transform/gradient/gradient.h"
 
 #include <cmath>
 #include <iostream>
@@ -14,8 +14,8 @@
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
-#include "baton/transform/build.h"
-#include "baton/transform/infer_type.h"
+#include "baton/ir/build.h"
+#include "baton/types/infer_type.h"
 
 #include "transform/golden_case.h"
 #include "transform/program_interpreter.h"

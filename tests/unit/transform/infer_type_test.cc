@@ -1,4 +1,4 @@
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

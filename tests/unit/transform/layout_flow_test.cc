@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "baton/target/current_target.h"
-#include "baton/transform/layout_config.h"
+#include "baton/transform/layout/layout_config.h"
 #include "transform/transform_test.h"
 
 namespace baton {

@@ -8,7 +8,7 @@
 #include "baton/ops/register.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 #include "small_stack.h"
 
 namespace baton {

@@ -1,5 +1,5 @@
 // Counts, parts of programs, variables bound: what relay.analysis asks for, and who stands for what when nobody is a pass.
-#include "baton/transform/measures.h"
+#include "baton/ir/analysis/measures.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "baton/ir/visit.h"
 #include "baton/support/error.h"
 #include "baton/transform/bind.h"
-#include "baton/transform/call_graph.h"
+#include "baton/ir/analysis/call_graph.h"
 #include "baton/transform/constant_value.h"
 #include "baton/transform/extract.h"
 #include "transform/transform_test.h"

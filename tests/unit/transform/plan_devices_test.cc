@@ -1,4 +1,4 @@
-#include "baton/transform/plan_devices.h"
+#include "baton/transform/devices/plan_devices.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "baton/pass/origin_verifier.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 
 namespace baton {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-#include "baton/codegen/evaluator.h"
+#include "baton/codegen/evaluate/evaluator.h"
 #include "baton/ir/op.h"
 #include "baton/support/base/float16.h"
 #include "baton/support/error.h"

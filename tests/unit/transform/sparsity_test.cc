@@ -5,8 +5,8 @@
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/pass.h"
 #include "baton/support/log.h"
-#include "baton/transform/infer_type.h"
-#include "baton/transform/sparse_matrix.h"
+#include "baton/types/infer_type.h"
+#include "baton/transform/sparse/sparse_matrix.h"
 
 namespace baton {
 namespace {

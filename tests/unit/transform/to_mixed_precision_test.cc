@@ -1,13 +1,13 @@
 #include <gtest/gtest.h>
 
 #include "baton/driver/initialize.h"
-#include "baton/ir/mixed_precision_rule.h"
+#include "baton/ir/rules/mixed_precision_rule.h"
 #include "baton/ir/op.h"
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/pass.h"
 #include "baton/support/log.h"
 #include "baton/text/parser.h"
-#include "baton/transform/infer_type.h"
+#include "baton/types/infer_type.h"
 
 namespace baton {
 namespace {

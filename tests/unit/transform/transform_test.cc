@@ -3,7 +3,7 @@
 #include <functional>
 #include <unordered_map>
 
-#include "baton/codegen/evaluator.h"
+#include "baton/codegen/evaluate/evaluator.h"
 #include "baton/ops/register.h"
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/rewriter.h"

@@ -1,7 +1,7 @@
 // Tensor operators whose shape is a value: extents that are known at run time only.
 #include <algorithm>
 
-#include "baton/ir/static_form_rule.h"
+#include "baton/ir/rules/static_form_rule.h"
 #include "baton/ops/dyn/dyn_compute.h"
 #include "baton/ops/dyn/expand_dims_attrs.h"
 #include "baton/ops/op_spec.h"

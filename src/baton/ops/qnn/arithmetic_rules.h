@@ -1,6 +1,6 @@
 #pragma once
 // What quantised arithmetic, conversions and functions are in integer operators.
-#include "baton/ir/legalize_rule.h"
+#include "baton/ir/rules/legalize_rule.h"
 
 namespace baton {
 

@@ -1,8 +1,8 @@
 #pragma once
-// The operators that can compute on quantised numbers; see ir/fake_quantization_rule.h.
+// The operators that can compute on quantised numbers; see ir/rules/fake_quantization_rule.h.
 #include <string>
 
-#include "baton/ir/fake_quantization_rule.h"
+#include "baton/ir/rules/fake_quantization_rule.h"
 #include "baton/ir/op.h"
 
 namespace baton {

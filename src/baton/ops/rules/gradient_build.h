@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "baton/ir/gradient_rule.h"
+#include "baton/ir/rules/gradient_rule.h"
 #include "baton/ir/inspect.h"
 
 namespace baton::gradients {

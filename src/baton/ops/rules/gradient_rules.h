@@ -1,6 +1,6 @@
 #pragma once
-// The gradients of operators; see ir/gradient_rule.h. g is the adjoint of the result, y the result.
-#include "baton/ir/gradient_rule.h"
+// The gradients of operators; see ir/rules/gradient_rule.h. g is the adjoint of the result, y the result.
+#include "baton/ir/rules/gradient_rule.h"
 
 namespace baton {
 

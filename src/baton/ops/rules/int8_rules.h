@@ -2,7 +2,7 @@
 // Products of int8 for processors that multiply uint8 by int8: with x + 128 in uint8,
 //   sum x w  =  sum (x + 128) w  -  128 sum w
 // where the last term is a constant of the program.
-#include "baton/ir/legalize_rule.h"
+#include "baton/ir/rules/legalize_rule.h"
 
 namespace baton {
 

@@ -1,7 +1,7 @@
 #pragma once
-// How layouts move through operators; see ir/layout_flow.h. Which of them an operator has follows from its form where
+// How layouts move through operators; see ir/rules/layout_flow.h. Which of them an operator has follows from its form where
 // that says enough: convolutions, windows over H and W, reductions, elementwise and broadcasting operators.
-#include "baton/ir/layout_flow.h"
+#include "baton/ir/rules/layout_flow.h"
 
 namespace baton {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "baton/ir/expr.h"
-#include "baton/ir/known_layout.h"
+#include "baton/ir/rules/known_layout.h"
 
 namespace baton {
 

@@ -1,7 +1,7 @@
 #pragma once
-// The layouts that operators can compute in; see ir/layout_rule.h. Elementwise and broadcasting operators
+// The layouts that operators can compute in; see ir/rules/layout_rule.h. Elementwise and broadcasting operators
 // without attributes need no rule: they have one by default.
-#include "baton/ir/layout_rule.h"
+#include "baton/ir/rules/layout_rule.h"
 #include "baton/ir/op.h"
 
 namespace baton {

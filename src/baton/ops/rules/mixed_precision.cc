@@ -1,4 +1,4 @@
-#include "baton/ir/mixed_precision_rule.h"
+#include "baton/ir/rules/mixed_precision_rule.h"
 
 #include <map>
 #include <mutex>

@@ -1,6 +1,6 @@
 #pragma once
-// The rules by which factors per channel move through operators; see ir/scale_rule.h.
-#include "baton/ir/scale_rule.h"
+// The rules by which factors per channel move through operators; see ir/rules/scale_rule.h.
+#include "baton/ir/rules/scale_rule.h"
 
 namespace baton {
 

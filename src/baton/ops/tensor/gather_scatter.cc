@@ -1,5 +1,5 @@
 // Elements picked and written by indices.
-#include "baton/ir/shape_rule.h"
+#include "baton/ir/rules/shape_rule.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"

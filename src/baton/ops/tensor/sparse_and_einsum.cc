@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "baton/ir/shape_rule.h"
+#include "baton/ir/rules/shape_rule.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_rules.h"

@@ -1,0 +1,251 @@
+#include "baton/codegen/kernel/kernel_cache.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include <fcntl.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "baton/codegen/compile.h"
+#include "baton/support/base/checksum.h"
+
+namespace baton {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+/// "BATONKE1", payload bytes, checksum of the payload.
+struct EntryHeader {
+  char magic[8];
+  uint64_t bytes;
+  uint64_t checksum;
+};
+constexpr char kMagic[8] = {'B', 'A', 'T', 'O', 'N', 'K', 'E', '1'};
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+std::optional<std::string> read_file(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  struct stat status {};
+  std::string bytes;
+  bool good = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+  if (good) bytes.resize(static_cast<size_t>(status.st_size));
+  size_t have = 0;
+  while (good && have < bytes.size()) {
+    const ssize_t got = read(file, bytes.data() + have, bytes.size() - have);
+    if (got < 0 && errno == EINTR) continue;
+    good = got > 0;
+    have += good ? static_cast<size_t>(got) : 0;
+  }
+  close(file);
+  if (!good) return std::nullopt;
+  return bytes;
+}
+
+/// All of `parts` into a new file; an errno, or 0.
+int write_file(const std::string& path, std::initializer_list<std::pair<const void*, size_t>> parts) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (file < 0) return errno;
+  int error = 0;
+  for (auto [data, size] : parts) {
+    const char* at = static_cast<const char*>(data);
+    while (size > 0 && !error) {
+      const ssize_t put = write(file, at, size);
+      if (put < 0 && errno == EINTR) continue;
+      if (put <= 0)
+        error = put < 0 ? errno : ENOSPC;
+      else
+        at += put, size -= static_cast<size_t>(put);
+    }
+  }
+  if (close(file) != 0 && !error) error = errno;
+  if (error) unlink(path.c_str());
+  return error;
+}
+
+std::string pack(const Kernel& kernel) {
+  Json meta;
+  meta["template"] = kernel.template_name;
+  meta["params"] = kernel.params;
+  meta["stages"] = kernel.stages;
+  meta["skipped"] = kernel.skipped;
+  meta["marks"] = Json::array();
+  for (const MarkSite& site : kernel.marks) {
+    Json holds = Json::array();
+    for (const HeldStage& held : site.holds) holds.push_back({{"block", held.block}, {"stage", held.stage}});
+    meta["marks"].push_back({{"id", site.id},
+                             {"block", site.block},
+                             {"stage", site.stage},
+                             {"name", site.name},
+                             {"holds", std::move(holds)}});
+  }
+  const std::string text = meta.dump();
+  const uint64_t size = text.size();
+  std::string bytes(reinterpret_cast<const char*>(&size), sizeof size);
+  return bytes + text + kernel.object;
+}
+
+std::optional<Kernel> unpack(uint64_t key, const std::string& bytes) {
+  uint64_t size = 0;
+  if (bytes.size() < sizeof size) return std::nullopt;
+  std::memcpy(&size, bytes.data(), sizeof size);
+  if (size > bytes.size() - sizeof size) return std::nullopt;
+  const Json meta = Json::parse(bytes.begin() + sizeof size,
+                                bytes.begin() + sizeof size + static_cast<int64_t>(size), nullptr, false);
+  if (meta.is_discarded()) return std::nullopt;
+  try {
+    Kernel kernel;
+    kernel.key = key;
+    kernel.symbol = kernel_symbol(key);
+    kernel.template_name = meta.at("template").get<std::string>();
+    kernel.params = meta.at("params").get<KernelParams>();
+    kernel.stages = meta.at("stages").get<std::vector<std::vector<std::string>>>();
+    kernel.skipped = meta.at("skipped").get<std::vector<std::string>>();
+    for (const Json& site : meta.at("marks")) {
+      kernel.marks.push_back({site.at("id").get<int>(), site.at("block").get<int>(),
+                              site.at("stage").get<std::string>(), site.at("name").get<std::string>(), {}});
+      for (const Json& held : site.at("holds"))
+        kernel.marks.back().holds.push_back({held.at("block").get<int>(), held.at("stage").get<std::string>()});
+    }
+    kernel.object = bytes.substr(sizeof size + size);
+    kernel.from_cache = true;
+    return kernel;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::string KernelCache::default_directory() {
+  if (const std::string chosen = environment("BATON_CACHE_DIR"); !chosen.empty()) return chosen;
+  if (const std::string base = environment("XDG_CACHE_HOME"); !base.empty()) return base + "/baton";
+  if (const std::string home = environment("HOME"); !home.empty()) return home + "/.cache/baton";
+  return "";
+}
+
+int64_t KernelCache::default_limit_bytes() {
+  const std::string text = environment("BATON_CACHE_MB");
+  char* end = nullptr;
+  const long long megabytes = std::strtoll(text.c_str(), &end, 10);
+  const bool usable = !text.empty() && *end == '\0' && megabytes >= 0 && megabytes < (1 << 30);
+  return (usable ? megabytes : 1024) << 20;
+}
+
+KernelCache& KernelCache::shared() {
+  static KernelCache cache(default_directory());
+  return cache;
+}
+
+KernelCache::KernelCache(std::string directory, int64_t limit_bytes)
+    : directory_(std::move(directory)), limit_bytes_(limit_bytes) {}
+
+std::string KernelCache::path(uint64_t key, const std::string& kind) const {
+  char name[24];
+  std::snprintf(name, sizeof name, "%016llx", static_cast<unsigned long long>(key));
+  return directory_ + "/" + std::string(name, 2) + "/" + name + "." + kind;
+}
+
+void KernelCache::warn_once(const std::string& what) {
+  if (writable_.exchange(false))
+    std::fprintf(stderr,
+                 "baton: warning: the kernel cache `%s` cannot be written to (%s): kernels are compiled each "
+                 "time; set "
+                 "BATON_CACHE_DIR to another folder\n",
+                 directory_.c_str(), what.c_str());
+}
+
+std::optional<std::string> KernelCache::load_bytes(uint64_t key, const std::string& kind) {
+  if (directory_.empty()) return std::nullopt;
+  const std::string file = path(key, kind);
+  std::optional<std::string> bytes = read_file(file);
+  if (!bytes) return std::nullopt;
+  EntryHeader header{};
+  if (bytes->size() >= sizeof header) std::memcpy(&header, bytes->data(), sizeof header);
+  const bool whole = std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 &&
+                     header.bytes == bytes->size() - sizeof header &&
+                     header.checksum == checksum64(bytes->data() + sizeof header, header.bytes, key);
+  if (!whole) {
+    unlink(file.c_str());
+    return std::nullopt;
+  }
+  utimensat(AT_FDCWD, file.c_str(), nullptr, 0);  // used now: trim() removes the oldest; fails harmlessly
+  bytes->erase(0, sizeof header);
+  return bytes;
+}
+
+void KernelCache::store_bytes(uint64_t key, const std::string& kind, const std::string& bytes) {
+  if (directory_.empty() || !writable_) return;
+  const std::string file = path(key, kind);
+  std::error_code failed;
+  fs::create_directories(fs::path(file).parent_path(), failed);
+  if (failed) return warn_once(failed.message());
+  EntryHeader header{};
+  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  header.bytes = bytes.size();
+  header.checksum = checksum64(bytes.data(), bytes.size(), key);
+  static std::atomic<uint32_t> serial{0};
+  const std::string partial =
+      file + "." + std::to_string(getpid()) + "-" + std::to_string(serial++) + ".partial";
+  int error = write_file(partial, {{&header, sizeof header}, {bytes.data(), bytes.size()}});
+  if (!error && rename(partial.c_str(), file.c_str()) != 0) {
+    error = errno;
+    unlink(partial.c_str());
+  }
+  if (error) warn_once(std::strerror(error));
+}
+
+std::optional<Kernel> KernelCache::load(uint64_t key) {
+  const std::optional<std::string> bytes = load_bytes(key, "kernel");
+  if (!bytes) return std::nullopt;
+  std::optional<Kernel> kernel = unpack(key, *bytes);
+  if (!kernel) unlink(path(key).c_str());
+  return kernel;
+}
+
+void KernelCache::store(const Kernel& kernel) { store_bytes(kernel.key, "kernel", pack(kernel)); }
+
+void KernelCache::trim() {
+  if (directory_.empty()) return;
+  struct Entry {
+    fs::file_time_type used;
+    int64_t bytes;
+    fs::path path;
+  };
+  std::vector<Entry> entries;
+  int64_t total = 0;
+  std::error_code ignored;
+  for (fs::recursive_directory_iterator at(directory_, ignored), end; !ignored && at != end;
+       at.increment(ignored)) {
+    std::error_code gone;  // other processes trim, too
+    const bool regular = at->is_regular_file(gone);
+    if (gone || !regular) continue;
+    const auto bytes = static_cast<int64_t>(at->file_size(gone));
+    const auto used = at->last_write_time(gone);
+    if (gone) continue;
+    entries.push_back({used, bytes, at->path()});
+    total += bytes;
+  }
+  if (total <= limit_bytes_) return;
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  for (const Entry& entry : entries) {
+    if (total <= limit_bytes_ / 4 * 3) break;
+    std::error_code gone;
+    fs::remove(entry.path, gone);
+    total -= entry.bytes;
+  }
+}
+
+}  // namespace baton

@@ -1,0 +1,291 @@
+#include "baton/codegen/kernel/lower.h"
+
+#include <cstring>
+#include <set>
+#include <unordered_map>
+
+#include "baton/codegen/kernel/ablation.h"
+#include "baton/ir/op.h"
+#include "baton/ir/visit.h"
+
+namespace baton {
+namespace {
+
+using Halide::Func;
+using Tensors = std::vector<Tensor>;
+
+constexpr int kAlignment = 64;
+
+std::vector<int64_t> extents_of(const TensorTypeNode& type) {
+  if (!type.is_static()) throw NotSupported("a kernel needs constant extents, not " + type_text(Type(&type)));
+  return type.extents();
+}
+
+/// Constant bounds and dense strides for a buffer in Relay order.
+template <class Image>
+void fix_layout(Image image, const std::vector<int64_t>& shape) {
+  const int rank = static_cast<int>(shape.size());
+  int64_t stride = 1;
+  for (int d = 0; d < rank; ++d) {
+    const int64_t extent = shape[rank - 1 - d];
+    image.dim(d).set_bounds(0, static_cast<int>(extent)).set_stride(static_cast<int>(stride));
+    stride *= extent;
+  }
+  image.set_host_alignment(kAlignment);
+}
+
+Func copy_of(const Tensor& from, const std::string& name) {
+  const Axes i(from.rank());
+  Func copy(name);
+  copy(i.reversed()) = from(i.exprs());
+  return copy;
+}
+
+/// A scalar constant as an immediate: Halide folds it into the expressions that read it.
+Halide::Expr immediate(const NDArray& value) {
+  const Halide::Type type = halide_type(value.dtype());
+  if (type.is_float() && type.bits() == 64) return Halide::Expr(*static_cast<const double*>(value.data()));
+  if (type.is_float() && type.bits() == 32) return Halide::Expr(*static_cast<const float*>(value.data()));
+  if (type.is_float() && type.bits() == 16)
+    return Halide::reinterpret(type, Halide::Expr(*static_cast<const uint16_t*>(value.data())));
+  int64_t number = 0;
+  switch (value.dtype().bytes()) {
+    case 1:
+      number = type.is_int() ? *static_cast<const int8_t*>(value.data())
+                             : *static_cast<const uint8_t*>(value.data());
+      break;
+    case 2:
+      number = type.is_int() ? *static_cast<const int16_t*>(value.data())
+                             : *static_cast<const uint16_t*>(value.data());
+      break;
+    case 4:
+      number = type.is_int() ? *static_cast<const int32_t*>(value.data())
+                             : *static_cast<const uint32_t*>(value.data());
+      break;
+    default:
+      number = *static_cast<const int64_t*>(value.data());
+  }
+  if (type.is_bool()) number = number != 0;
+  return Halide::Internal::make_const(type, number);
+}
+
+class Lowering {
+ public:
+  Lowering(const FunctionNode& function, const LowerOptions& options)
+      : function_(function), options_(options) {
+    kernel_.name = options.prefix;
+  }
+
+  LoweredKernel run() {
+    const std::vector<KernelBlock> blocks = kernel_blocks(function_);
+    for (const Var& param : function_.params()) lower_param(param);
+    post_order(function_.body(), [&](const Expr& node) { lower_node(node, blocks); });
+    make_outputs();
+    count_consumers();
+    find_anchor();
+    return std::move(kernel_);
+  }
+
+ private:
+  std::string named(const std::string& rest) const { return options_.prefix + "_" + rest; }
+
+  void lower_param(const Var& param) {
+    Tensors fields;
+    for (const TensorTypeNode* type :
+         flat_types(param->checked_type() ? param->checked_type() : param->annotation())) {
+      const std::vector<int64_t> shape = extents_of(*type);
+      Halide::ImageParam image(halide_type(type->dtype()), type->rank(),
+                               named("p" + std::to_string(kernel_.inputs.size())));
+      fix_layout(image, shape);
+      kernel_.inputs.push_back(image);
+      fields.emplace_back(static_cast<Func>(image), shape, type->dtype());
+    }
+    values_[param.get()] = std::move(fields);
+  }
+
+  void lower_node(const Expr& node, const std::vector<KernelBlock>& blocks) {
+    if (as<CallNode>(node)) {
+      lower_call(blocks);
+    } else if (const auto* constant = as<ConstantNode>(node)) {
+      values_[node.get()] = {lower_constant(*constant)};
+    } else if (const auto* tuple = as<TupleNode>(node)) {
+      Tensors all;
+      for (const Expr& field : tuple->fields()) append(all, values_.at(field.get()));
+      values_[node.get()] = std::move(all);
+    } else if (const auto* item = as<TupleGetItemNode>(node)) {
+      const auto& fields = as_type<TupleTypeNode>(item->tuple()->checked_type())->fields();
+      size_t first = 0;
+      for (int i = 0; i < item->index(); ++i) first += flat_types(fields[i]).size();
+      const Tensors& all = values_.at(item->tuple().get());
+      values_[node.get()] =
+          Tensors(all.begin() + first, all.begin() + first + flat_types(fields[item->index()]).size());
+    } else if (as<VarNode>(node)) {
+      BATON_CHECK(values_.count(node.get()),
+                  "a fused function has a free variable: " + as<VarNode>(node)->name());
+    }
+  }
+
+  Tensor lower_constant(const ConstantNode& constant) {
+    const NDArray& value = constant.value();
+    Func func(named("c" + std::to_string(constants_++)));
+    if (constant.is_scalar()) {
+      func() = immediate(value);
+      return Tensor(func, {}, value.dtype());
+    }
+    std::vector<int> extents(value.shape().rbegin(), value.shape().rend());
+    const Halide::Buffer<> view(halide_type(value.dtype()), const_cast<void*>(value.data()), extents);
+    Halide::Buffer<> held(view.type(), extents, func.name() + "_data");
+    std::memcpy(held.data(), value.data(), value.bytes());
+    const Axes i(value.ndim());
+    const std::vector<Halide::Var> args = i.reversed();
+    func(args) = held(std::vector<Halide::Expr>(args.begin(), args.end()));
+    return Tensor(func, value.shape(), value.dtype());
+  }
+
+  void lower_call(const std::vector<KernelBlock>& blocks) {
+    const int index = static_cast<int>(kernel_.blocks.size());
+    const KernelBlock& from = blocks.at(index);
+    const OpDef& op = *from.call->op();
+    if (!op.compute) throw NotSupported("operator " + op.name + " cannot be run: it has no compute");
+    OpBlock block;
+    block.call = from.call;
+    block.op = &op;
+    block.producers = from.producers;
+    std::vector<Type> input_types;
+    for (const Expr& arg : from.call->args()) {
+      append(block.inputs, values_.at(arg.get()));
+      for (const TensorTypeNode* type : flat_types(type_of(arg))) input_types.push_back(Type(type));
+    }
+    const std::string prefix = named(block_name(blocks, index));
+    const std::vector<const TensorTypeNode*> results = flat_types(from.call->checked_type());
+    for (const TensorTypeNode* type : results) extents_of(*type);
+    if (options_.ablate.count(index)) {
+      ablate(block, from, prefix, results);
+    } else {
+      Compute compute(prefix, block.inputs, std::move(input_types), from.call->checked_type());
+      op.compute(compute, from.call->attrs());
+      block.stages = compute.stages();
+      block.results = compute.results();
+    }
+    BATON_CHECK(block.results.size() == results.size(), op.name + " made " +
+                                                            std::to_string(block.results.size()) +
+                                                            " values of " + std::to_string(results.size()));
+    Tensors made;
+    for (size_t i = 0; i < results.size(); ++i) {
+      const Func& value = block.results[i];
+      BATON_CHECK(value.defined(), op.name + " left a result without definition");
+      BATON_CHECK(value.dimensions() == results[i]->rank(), op.name + " made a value of rank " +
+                                                                std::to_string(value.dimensions()) + " for " +
+                                                                type_text(Type(results[i])));
+      BATON_CHECK(value.types().front() == halide_type(results[i]->dtype()),
+                  op.name + " made a value of another type than " + type_text(Type(results[i])));
+      made.emplace_back(value, results[i]->extents(), results[i]->dtype());
+    }
+    values_[from.call.get()] = std::move(made);
+    kernel_.blocks.push_back(std::move(block));
+  }
+
+  static Type type_of(const Expr& expr) {
+    const auto* var = as<VarNode>(expr);
+    return var && !expr->checked_type() ? var->annotation() : expr->checked_type();
+  }
+
+  void ablate(OpBlock& block, const KernelBlock& from, const std::string& prefix,
+              const std::vector<const TensorTypeNode*>& results) {
+    BATON_CHECK(!block.inputs.empty(), "an operator without inputs cannot be left out: " + block.op->name);
+    for (size_t r = 0; r < results.size(); ++r) {
+      const int chosen = passed_on(from, *results[r]);
+      const Axes i(results[r]->rank());
+      const Halide::Type type = halide_type(results[r]->dtype());
+      Halide::Expr value = Halide::cast(type, at(block.inputs[chosen], i, results[r]->extents()));
+      for (size_t other = 0; other < block.inputs.size(); ++other) {
+        if (static_cast<int>(other) == chosen || block.producers[other] < 0) continue;
+        value = keep_alive(value, at(block.inputs[other], i, results[r]->extents()));
+      }
+      Func func(prefix + "__ablated" + (r ? std::to_string(r) : ""));
+      func(i.reversed()) = value;
+      block.stages.push_back({"ablated", func});
+      block.results.push_back(func);
+    }
+  }
+
+  /// `from` at position `i` of a tensor of shape `extents`: trailing axes match, shorter ones repeat.
+  static Halide::Expr at(const Tensor& from, const Axes& i, const std::vector<int64_t>& extents) {
+    const int rank = static_cast<int>(extents.size());
+    std::vector<Halide::Expr> index(from.rank(), Halide::Expr(0));
+    for (int back = 1; back <= std::min(rank, from.rank()); ++back) {
+      const int64_t have = from.extent(from.rank() - back), want = extents[rank - back];
+      if (have == 1) continue;
+      const Halide::Expr position = i[rank - back];
+      index[from.rank() - back] = have >= want ? position : position % static_cast<int>(have);
+    }
+    return from(index);
+  }
+
+  /// `value`, changed too little to be seen: the compiler must not drop what computes `other`.
+  static Halide::Expr keep_alive(const Halide::Expr& value, const Halide::Expr& other) {
+    if (value.type().is_float())
+      return value + Halide::cast(value.type(), Halide::cast<float>(other) * 1e-30f);
+    const Halide::Expr never = Halide::cast<double>(other) == Halide::Expr(1.2345678e300);
+    return Halide::select(never, Halide::cast(value.type(), 0), value);
+  }
+
+  void make_outputs() {
+    std::set<std::string> taken;
+    const Tensors& values = values_.at(function_.body().get());
+    for (size_t i = 0; i < values.size(); ++i) {
+      Tensor value = values[i];
+      if (!made_by_block(value.func().name()) || !taken.insert(value.func().name()).second)
+        value =
+            Tensor(copy_of(value, named("o" + std::to_string(i) + "__copy")), value.shape(), value.dtype());
+      const std::vector<Halide::Var> args = value.func().args();
+      Func func = value.func();
+      for (int d = 0; d < value.rank(); ++d)
+        func.bound(args[d], 0, static_cast<int>(value.extent(value.rank() - 1 - d)));
+      fix_layout(func.output_buffer(), value.shape());
+      kernel_.outputs.push_back(std::move(value));
+    }
+  }
+
+  bool made_by_block(const std::string& func) const {
+    for (const OpBlock& block : kernel_.blocks)
+      for (const Func& result : block.results)
+        if (result.name() == func) return true;
+    return false;
+  }
+
+  void count_consumers() {
+    for (const OpBlock& block : kernel_.blocks)
+      for (int producer : std::set<int>(block.producers.begin(), block.producers.end()))
+        if (producer >= 0) ++kernel_.blocks[producer].consumers;
+    for (const Tensor& output : values_.at(function_.body().get()))
+      for (OpBlock& block : kernel_.blocks)
+        for (const Func& result : block.results) block.consumers += result.name() == output.func().name();
+  }
+
+  void find_anchor() {
+    for (size_t i = 0; i < kernel_.blocks.size(); ++i) {
+      const Fuse fuse = kernel_.blocks[i].op->fuse;
+      if (fuse < Fuse::kCommReduce || fuse == Fuse::kTuple || options_.ablate.count(static_cast<int>(i)))
+        continue;
+      if (kernel_.anchor < 0 || kernel_.blocks[kernel_.anchor].op->fuse <= fuse)
+        kernel_.anchor = static_cast<int>(i);
+    }
+  }
+
+  static void append(Tensors& to, const Tensors& from) { to.insert(to.end(), from.begin(), from.end()); }
+
+  const FunctionNode& function_;
+  const LowerOptions& options_;
+  LoweredKernel kernel_;
+  std::unordered_map<const ExprNode*, Tensors> values_;
+  int constants_ = 0;
+};
+
+}  // namespace
+
+LoweredKernel lower(const FunctionNode& function, const LowerOptions& options) {
+  return Lowering(function, options).run();
+}
+
+}  // namespace baton

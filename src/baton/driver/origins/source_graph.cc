@@ -1,0 +1,150 @@
+#include "baton/driver/origins/source_graph.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "baton/ir/op.h"
+#include "baton/ir/visit.h"
+
+namespace baton {
+namespace {
+
+class Reader {
+ public:
+  explicit Reader(const IRModuleNode& module) : module_(module) {
+    // Lets first: what a call calls may be bound by one.
+    for (const auto& [name, function] : module.functions()) post_order(Expr(function), [&](const Expr& node) { bind_let(node); });
+    for (const auto& [name, function] : module.functions()) post_order(Expr(function), [&](const Expr& node) { bind(node); });
+  }
+
+  std::unordered_map<const Origin*, SourceOperator> run() {
+    for (const auto& [name, function] : module_.functions()) post_order(Expr(function), [&](const Expr& node) { add(node); });
+    return std::move(operators_);
+  }
+
+ private:
+  void bind_let(const Expr& node) {
+    const auto* let = as<LetNode>(node);
+    if (!let) return;
+    values_[let->var().get()].push_back(let->value());
+    lets_.emplace(let->var().get(), let->value());
+  }
+
+  /// What other variables may be.
+  void bind(const Expr& node) {
+    if (const auto* match = as<MatchNode>(node)) {
+      for (const Clause& clause : match->clauses())
+        for (const Var& var : pattern_vars(clause.pattern)) values_[var.get()].push_back(match->data());
+    } else if (const auto* write = as<RefWriteNode>(node)) {
+      values_[write->ref().get()].push_back(write->value());
+    } else if (const auto* call = as<CallNode>(node)) {
+      const FunctionNode* function = call->op() ? nullptr : called(*call);
+      for (size_t i = 0; function && i < std::min(function->params().size(), call->args().size()); ++i)
+        values_[function->params()[i].get()].push_back(call->args()[i]);
+    }
+  }
+
+  /// Behind variables that a let binds.
+  const Expr& behind(const Expr& expr) const {
+    const Expr* at = &expr;
+    for (auto let = lets_.find(at->get()); let != lets_.end(); let = lets_.find(at->get())) at = &let->second;
+    return *at;
+  }
+
+  /// What an item of a tuple is, where the tuple is written out; else what gives the tuple.
+  const Expr& item(const Expr& expr) const {
+    std::vector<int> path;
+    const Expr* at = &behind(expr);
+    for (;;) {
+      if (const auto* item = as<TupleGetItemNode>(*at)) {
+        path.push_back(item->index());
+        at = &behind(item->tuple());
+      } else if (const auto* tuple = as<TupleNode>(*at); tuple && !path.empty()) {
+        at = &behind(tuple->fields()[static_cast<size_t>(path.back())]);
+        path.pop_back();
+      } else {
+        return *at;
+      }
+    }
+  }
+
+  const FunctionNode* called(const CallNode& call) const {
+    const Expr& callee = behind(call.callee());
+    if (const auto* global = as<GlobalVarNode>(callee)) return module_.find(global->name()).get();
+    return as<FunctionNode>(callee);
+  }
+
+  void add(const Expr& node) {
+    const auto* call = as<CallNode>(node);
+    if (!call || !call->op()) return;
+    for (const Origin* origin : call->origins().origins()) {
+      SourceOperator& entry = operators_[origin];
+      // A call of its own says more than one that stands for others too.
+      if (!entry.type || call->origins().origins().size() == 1) {
+        entry.type = call->checked_type();
+        entry.input_types.clear();
+        for (const Expr& arg : call->args()) entry.input_types.push_back(arg->checked_type());
+      }
+      for (const Expr& arg : call->args()) follow(arg, origin, entry.inputs);
+    }
+  }
+
+  /// The operators whose results `value` may hold, other than `reader`.
+  void follow(const Expr& value, const Origin* reader, std::vector<const Origin*>& found) {
+    std::unordered_set<const ExprNode*> seen;
+    std::vector<Expr> todo = {value};
+    while (!todo.empty()) {
+      const Expr at = todo.back();
+      todo.pop_back();
+      if (!seen.insert(at.get()).second) continue;
+      for (const Origin* origin : at->origins().origins())
+        if (is_source(at) && origin != reader && std::find(found.begin(), found.end(), origin) == found.end()) found.push_back(origin);
+      if (is_source(at)) continue;
+      const size_t first = todo.size();
+      if (const auto known = values_.find(at.get()); known != values_.end())
+        todo.insert(todo.end(), known->second.begin(), known->second.end());
+      step(at, todo);
+      std::reverse(todo.begin() + static_cast<std::ptrdiff_t>(first), todo.end());  // the first is looked at first
+    }
+  }
+
+  /// A call of an operator, or a constant that one was computed into.
+  static bool is_source(const Expr& expr) {
+    const auto* call = as<CallNode>(expr);
+    return !expr->origins().origins().empty() && ((call && call->op()) || expr->kind() == ExprKind::kConstant);
+  }
+
+  void step(const Expr& at, std::vector<Expr>& todo) const {
+    if (at->kind() == ExprKind::kTupleGetItem) {
+      todo.push_back(item(at));
+    } else if (const auto* let = as<LetNode>(at)) {
+      todo.push_back(let->body());
+    } else if (const auto* branch = as<IfNode>(at)) {
+      todo.insert(todo.end(), {branch->then(), branch->otherwise()});
+    } else if (const auto* match = as<MatchNode>(at)) {
+      for (const Clause& clause : match->clauses()) todo.push_back(clause.body);
+    } else if (const auto* call = as<CallNode>(at)) {
+      if (const FunctionNode* function = call->op() ? nullptr : called(*call)) {
+        todo.push_back(function->body());
+        return;
+      }
+      if (!call->op()) todo.push_back(call->callee());
+      todo.insert(todo.end(), call->args().begin(), call->args().end());
+    } else if (const auto* function = as<FunctionNode>(at)) {
+      todo.push_back(function->body());
+    } else {
+      for_each_child(*at, [&](const Expr& child) { todo.push_back(child); });
+    }
+  }
+
+  const IRModuleNode& module_;
+  std::unordered_map<const ExprNode*, std::vector<Expr>> values_;
+  std::unordered_map<const ExprNode*, Expr> lets_;
+  std::unordered_map<const Origin*, SourceOperator> operators_;
+};
+
+}  // namespace
+
+std::unordered_map<const Origin*, SourceOperator> source_graph(const IRModuleNode& typed) { return Reader(typed).run(); }
+
+}  // namespace baton

@@ -1,0 +1,98 @@
+#pragma once
+// What runs a Program. A module is in A-normal form then: operands are variables, globals, operators and constructors. What
+// waits for a value stands in a list on the heap, so recursion takes no stack.
+#include <map>
+#include <memory>
+#include <unordered_map>
+
+#include "baton/interpreter/values.h"
+#include "baton/support/pointer_map.h"
+
+namespace baton::program {
+
+/// A function, and places for the variables that it binds and uses: parameters, captured ones, the rest.
+struct Code {
+  Function function;
+  PointerMap<uint32_t> slots;
+  std::vector<Var> captured;  ///< variables from around it
+};
+
+/// The functions of a prepared module, those inside others too.
+struct Codes {
+  std::map<std::string, const FunctionNode*> globals;
+  std::unordered_map<const FunctionNode*, Code> functions;
+};
+
+/// A function of a program: with code and what it captured; or a constructor that is used as one.
+class OwnFunction final : public FunctionValue {
+ public:
+  /// A null among the captured is the function itself: it may call itself by the variable it is bound to.
+  OwnFunction(std::shared_ptr<const Codes> codes, Expr callee, std::string name, std::vector<Value> captured = {});
+  static Ref<const OwnFunction> of_global(const std::shared_ptr<const Codes>& codes, const std::string& name);
+  std::string name() const override { return name_; }
+  const std::vector<Value>& captured() const override { return captured_; }
+  const std::shared_ptr<const Codes>& codes() const { return codes_; }
+  const Code* code() const { return code_; }  ///< null for a constructor
+  const Expr& callee() const { return callee_; }
+
+ private:
+  std::shared_ptr<const Codes> codes_;
+  const Code* code_ = nullptr;
+  Expr callee_;
+  std::string name_;
+  std::vector<Value> captured_;
+};
+
+/// One run.
+class Machine {
+ public:
+  Value run(const FunctionValue& function, const std::vector<Value>& args);
+
+ private:
+  struct Frame : RefCounted {
+    Ref<const OwnFunction> function;
+    std::vector<Value> slots;
+  };
+  /// A let whose value is being computed.
+  struct Pending {
+    Ref<Frame> frame;
+    const LetNode* let;
+  };
+
+  Value finish();
+  Value step();
+  Value enter_let(const LetNode& let);
+  Value enter_match(const MatchNode& match);
+  Value enter_call(const CallNode& call);
+  Value called(const FunctionValue& function, std::vector<Value> args);
+  Value operand(const Expr& expr);
+  Value function_value(const FunctionNode& function, std::string name);
+  Value item(const TupleGetItemNode& item);
+  Value new_cell(Value value);
+  Ref<const CellValue> cell(const Expr& ref);
+  bool truth(const Expr& condition);
+  bool fits(const Pattern& pattern, const Value& value);
+  void bind(const Var& var, Value value);
+  const Code& code() const { return *frame_->function->code(); }
+  std::vector<Value> operands(const ExprList& exprs);
+
+  // Cells may hold, through a function, themselves: those that nobody can reach after a run are emptied.
+  class Cells {
+   public:
+    ~Cells();
+    void add(const Ref<const CellValue>& cell);
+    void keep(Value root) { roots_.push_back(std::move(root)); }
+
+   private:
+    std::vector<Ref<const CellValue>> made_;
+    std::vector<Value> roots_;
+    size_t sweep_at_ = 1024;
+  };
+
+  Cells cells_;
+  Ref<Frame> frame_;
+  const ExprNode* expr_ = nullptr;
+  std::vector<Pending> pending_;
+};
+
+}  // namespace baton::program

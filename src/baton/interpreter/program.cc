@@ -1,0 +1,114 @@
+#include "baton/interpreter/program.h"
+
+#include "baton/interpreter/machine.h"
+#include "baton/ir/visit.h"
+#include "baton/pass/rewriter.h"
+#include "baton/types/infer_type.h"
+#include "baton/transform/quantize/legalize.h"
+#include "baton/ir/analysis/normal_form.h"
+
+namespace baton::program {
+
+namespace {
+
+/// Kernels and regions of other compilers are functions like any other.
+class Opener final : public Rewriter {
+  bool enter(const Expr&) override { return true; }
+  Expr rewrite(const Expr&, const Expr& rebuilt) override {
+    const auto* function = as<FunctionNode>(rebuilt);
+    if (!function || function->attrs().empty()) return rebuilt;
+    return make_function(function->params(), function->body(), function->ret_type(), {}, function->with_type({}),
+                         function->type_params());
+  }
+};
+
+IRModule prepared(const IRModule& given) {
+  IRModule module = infer_types(given->copy());
+  Opener opener;
+  for (const auto& [name, function] : std::map(module->functions()))
+    if (const Expr open = opener.run(Expr(function)); open != Expr(function)) module->replace(name, as_ref<FunctionNode>(open));
+  module = infer_types(std::move(module));
+  module = (*sequential({make_pass("RemoveUnusedFunctions"), qnn_lowering(), make_pass("SimplifyInference"),
+                         make_pass("FoldConstant")}))(module);
+  return infer_types(to_normal_form(std::move(module), NormalForm::kAll));
+}
+
+/// Places for the variables of a function, and those that it takes from around it.
+Code code_of(const FunctionNode& function) {
+  Code code;
+  code.function = Function(&function);
+  const auto place = [&](const VarNode* var) { code.slots.insert(var, static_cast<uint32_t>(code.slots.size())); };
+  for (const Var& param : function.params()) place(param.get());
+  for (const Var& var : free_vars(Expr(&function))) {
+    place(var.get());
+    code.captured.push_back(var);
+  }
+  std::vector<Expr> open{function.body()};
+  while (!open.empty()) {
+    const Expr node = std::move(open.back());
+    open.pop_back();
+    if (const auto* var = as<VarNode>(node)) place(var);
+    if (node->kind() == ExprKind::kFunction) continue;
+    for_each_child(*node, [&](const Expr& child) { open.push_back(child); });
+  }
+  return code;
+}
+
+std::shared_ptr<const Codes> codes_of(const IRModuleNode& module) {
+  auto codes = std::make_shared<Codes>();
+  for (const auto& [name, function] : module.functions()) {
+    codes->globals.emplace(name, function.get());
+    post_order(Expr(function), [&](const Expr& node) {
+      if (const auto* inner = as<FunctionNode>(node)) codes->functions.emplace(inner, code_of(*inner));
+    });
+  }
+  return codes;
+}
+
+}  // namespace
+
+void check_argument(const std::string& name, const Type& type, const Value& value) {
+  const auto fail = [&] { throw Error("argument " + name + " is " + describe(value) + ", expected " + type_text(type)); };
+  if (const auto* tensor = as_type<TensorTypeNode>(type)) {
+    const auto* given = as_value<TensorValue>(value);
+    if (!given || given->array().dtype() != tensor->dtype() || given->array().ndim() != tensor->rank()) fail();
+    for (int i = 0; i < tensor->rank(); ++i)
+      if (!tensor->shape()[i].is_any() && tensor->shape()[i].value() != given->array().shape()[i]) fail();
+  } else if (const auto* tuple = as_type<TupleTypeNode>(type)) {
+    const auto* given = as_value<TupleValue>(value);
+    if (!given || given->fields().size() != tuple->fields().size()) fail();
+    for (size_t i = 0; i < tuple->fields().size(); ++i)
+      check_argument(name + "." + std::to_string(i), tuple->fields()[i], given->fields()[i]);
+  } else if (const auto* data = as_type<TypeCallNode>(type)) {
+    const auto* given = as_value<DataValue>(value);
+    const auto* header = as_type<GlobalTypeVarNode>(data->callee());
+    if (!given || (given->constructor() && header && given->constructor()->belongs_to()->name() != header->name())) fail();
+  } else if (const auto* ref = as_type<RefTypeNode>(type)) {
+    const auto* given = as_value<CellValue>(value);
+    if (!given) fail();
+    check_argument(name + ".value", ref->value(), given->value());
+  } else if (as_type<FuncTypeNode>(type)) {
+    if (!as_value<FunctionValue>(value)) fail();
+  }
+}
+
+Program::Program(const IRModule& module) {
+  if (!module->find("main")) throw Error("the module has no function main");
+  const IRModule ready = prepared(module);
+  params_ = ready->find("main")->params();
+  codes_ = codes_of(*ready);
+}
+
+Value Program::run(const std::vector<Value>& args) const {
+  if (args.size() != params_.size())
+    throw Error("main takes " + std::to_string(params_.size()) + " arguments, " + std::to_string(args.size()) + " were given");
+  for (size_t i = 0; i < args.size(); ++i) check_argument(params_[i]->name(), params_[i]->checked_type(), args[i]);
+  return Machine().run(*OwnFunction::of_global(codes_, "main"), args);
+}
+
+Value call_function(const FunctionValue& function, const std::vector<Value>& args) {
+  if (const ForeignFunction* foreign = function.foreign()) return foreign->call(args);
+  return Machine().run(function, args);
+}
+
+}  // namespace baton::program

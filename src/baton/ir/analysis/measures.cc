@@ -1,0 +1,137 @@
+#include "baton/ir/analysis/measures.h"
+
+#include <algorithm>
+
+#include "baton/ir/inspect.h"
+#include "baton/ir/layout.h"
+#include "baton/ir/visit.h"
+#include "baton/support/error.h"
+#include "baton/support/pointer_map.h"
+
+namespace baton {
+
+namespace {
+
+std::vector<int64_t> shape_of(const Expr& expr, const CallNode& call) {
+  const TensorTypeNode* type = static_type_of(expr);
+  if (!type) throw Error("get_total_mac_number: " + call.op()->name + " has no static type; run InferType");
+  std::vector<int64_t> shape;
+  for (const Dim& dim : type->shape()) shape.push_back(dim.value());
+  return shape;
+}
+
+int64_t product(const std::vector<int64_t>& values) {
+  int64_t result = 1;
+  for (const int64_t value : values) result *= value;
+  return result;
+}
+
+/// Along the axes of the letter `C`, split or not.
+int64_t channels(const std::vector<int64_t>& shape, const std::string& text) {
+  const std::optional<Layout> layout = Layout::parse(text);
+  int64_t result = 1;
+  bool found = false;
+  for (int i = 0; layout && i < layout->rank() && i < static_cast<int>(shape.size()); ++i) {
+    if (layout->axes()[static_cast<size_t>(i)].letter != 'C') continue;
+    result *= shape[static_cast<size_t>(i)];
+    found = true;
+  }
+  if (!found) throw Error("get_total_mac_number: the layout " + text + " has no channels");
+  return result;
+}
+
+int64_t of_conv(const CallNode& call) {
+  const int64_t inputs = channels(shape_of(call.args()[0], call), text_attr(call, "data_layout"));
+  return product(shape_of(Expr(&call), call)) * product(ints_attr(call, "kernel_size")) * (inputs / int_attr(call, "groups"));
+}
+
+// The output times how many products are summed up for each of its values.
+int64_t of_product(const CallNode& call) {
+  const std::string transposed = call.op()->name == "nn.dense" ? "" : "transpose_a";
+  const std::vector<int64_t> left = shape_of(call.args()[0], call);
+  const bool first = !transposed.empty() && bool_attr(call, transposed);
+  return product(shape_of(Expr(&call), call)) * left[left.size() - (first ? 2 : 1)];
+}
+
+}  // namespace
+
+int64_t multiply_accumulates(const Expr& root) {
+  int64_t sum = 0;
+  post_order(root, [&](const Expr& node) {
+    const auto* call = as<CallNode>(node);
+    if (!call || !call->op()) return;
+    const std::string& name = call->op()->name;
+    if (name == "nn.conv2d" || name == "nn.conv2d_transpose") sum += of_conv(*call);
+    else if (name == "nn.dense" || name == "nn.batch_matmul") sum += of_product(*call);
+  });
+  return sum;
+}
+
+std::map<std::string, int64_t> fake_quantized_frequencies(const IRModuleNode& module) {
+  std::map<std::string, int64_t> counts;
+  // The calls of the region that ends with `last`; nothing when it begins with something else, too, or with constants only.
+  const auto region = [](const Expr& last) -> std::vector<const CallNode*> {
+    std::vector<const CallNode*> calls;
+    bool quantized = false;
+    PointerSet seen;
+    std::vector<const ExprNode*> todo{last.get()};
+    while (!todo.empty()) {
+      const ExprNode* node = todo.back();
+      todo.pop_back();
+      if (!seen.insert(node) || node->kind() == ExprKind::kConstant) continue;
+      if (const auto* call = as<CallNode>(node)) {
+        if (!call->op() || call->op()->name == "qnn.quantize") return {};
+        if (call->op()->name == "qnn.dequantize") {
+          quantized = true;
+          continue;
+        }
+        if (call->args().empty()) return {};
+        calls.push_back(call);
+        for (const Expr& arg : call->args()) todo.push_back(arg.get());
+      } else if (const auto* tuple = as<TupleNode>(node)) {
+        for (const Expr& field : tuple->fields()) todo.push_back(field.get());
+      } else if (const auto* item = as<TupleGetItemNode>(node)) {
+        todo.push_back(item->tuple().get());
+      } else {
+        return {};
+      }
+    }
+    return quantized ? calls : std::vector<const CallNode*>();
+  };
+  PointerSet counted;
+  for (const auto& [name, function] : module.functions()) {
+    post_order(Expr(function), [&](const Expr& node) {
+      const CallNode* quantize = call_of(node, "qnn.quantize");
+      if (!quantize) return;
+      for (const CallNode* call : region(quantize->args()[0]))
+        if (counted.insert(call)) ++counts[call->op()->name];
+    });
+  }
+  return counts;
+}
+
+int64_t count_layers(const Expr& root, const std::set<std::string>& operators) {
+  PointerMap<int64_t> layers;
+  post_order(root, [&](const Expr& node) {
+    int64_t deepest = 0;
+    for_each_child(*node, [&](const Expr& child) {
+      if (const int64_t* below = layers.find(child.get())) deepest = std::max(deepest, *below);
+    });
+    const auto* call = as<CallNode>(node);
+    layers.insert(node.get(), deepest + (call && call->op() && operators.count(call->op()->name) ? 1 : 0));
+  });
+  return *layers.find(root.get());
+}
+
+std::vector<std::string> transposed_dense_weights(const Expr& root) {
+  std::vector<std::string> names;
+  post_order(root, [&](const Expr& node) {
+    const CallNode* dense = call_of(node, "nn.dense");
+    const CallNode* transpose = dense ? call_of(dense->args()[1], "transpose") : nullptr;
+    const auto* weight = transpose ? as<VarNode>(transpose->args()[0]) : nullptr;
+    if (weight && std::find(names.begin(), names.end(), weight->name()) == names.end()) names.push_back(weight->name());
+  });
+  return names;
+}
+
+}  // namespace baton

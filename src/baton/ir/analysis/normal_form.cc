@@ -1,0 +1,301 @@
+#include "baton/ir/analysis/normal_form.h"
+
+#include "baton/ir/functions.h"
+#include "baton/ir/visit.h"
+#include "baton/support/pointer_map.h"
+
+namespace baton {
+
+namespace {
+
+using ScopeId = uint32_t;
+constexpr ScopeId kNoScope = UINT32_MAX;
+
+bool is_closed(const Expr& node) {
+  const auto* function = as<FunctionNode>(node);
+  return function && is_closed(*function);
+}
+
+/// The scope of every value: the innermost that encloses all its users.
+class Scopes {
+ public:
+  explicit Scopes(const Expr& root) {
+    std::vector<Expr> order;
+    post_order(root, [&](const Expr& node) { order.push_back(node); }, [](const Expr& node) { return !is_closed(node); });
+    scopes_.push_back({kNoScope, 0});
+    of_[root.get()] = {0, false};
+    // Users before what they use.
+    for (auto node = order.rbegin(); node != order.rend(); ++node) enter(**node);
+  }
+
+  ScopeId of(const ExprNode* node) const { return of_.find(node)->scope; }
+  /// Whether users of `node` live in scopes further in than its own.
+  bool is_lifted(const ExprNode* node) const { return of_.find(node)->lifted; }
+  /// The scope of the body (0), or of a branch (0, 1).
+  ScopeId inner(const ExprNode* node, int which) const { return *inner_.find(node) + static_cast<ScopeId>(which); }
+  size_t size() const { return scopes_.size(); }
+
+ private:
+  struct Scope {
+    ScopeId parent;
+    uint32_t depth;
+  };
+  struct Place {
+    ScopeId scope = kNoScope;
+    bool lifted = false;
+  };
+
+  void enter(const ExprNode& node) {
+    const ScopeId scope = of(&node);
+    if (const auto* function = as<FunctionNode>(&node)) {
+      if (is_closed(Expr(&node))) return;
+      const ScopeId body = open(node, scope, 1);
+      for (const Var& param : function->params()) use(param.get(), body);  // `let %x = %param` stays inside
+      use(function->body().get(), body);
+    } else if (const auto* branch = as<IfNode>(&node)) {
+      const ScopeId first = open(node, scope, 2);
+      use(branch->condition().get(), scope);
+      use(branch->then().get(), first);
+      use(branch->otherwise().get(), first + 1);
+    } else if (const auto* match = as<MatchNode>(&node)) {
+      ScopeId clause_scope = open(node, scope, static_cast<int>(match->clauses().size()));
+      use(match->data().get(), scope);
+      for (const Clause& clause : match->clauses()) use(clause.body.get(), clause_scope++);
+    } else {
+      for_each_child(node, [&](const Expr& child) { use(child.get(), scope); });
+    }
+  }
+
+  ScopeId open(const ExprNode& node, ScopeId parent, int count) {
+    const auto first = static_cast<ScopeId>(scopes_.size());
+    inner_.insert(&node, first);
+    for (int i = 0; i < count; ++i) scopes_.push_back({parent, scopes_[parent].depth + 1});
+    return first;
+  }
+
+  void use(const ExprNode* value, ScopeId scope) {
+    Place& place = of_[value];
+    if (place.scope == kNoScope) {
+      place.scope = scope;
+      return;
+    }
+    const ScopeId common = common_scope(place.scope, scope);
+    place.lifted |= common != place.scope || common != scope;
+    place.scope = common;
+  }
+
+  ScopeId common_scope(ScopeId a, ScopeId b) const {
+    while (a != b) {
+      if (scopes_[a].depth < scopes_[b].depth) std::swap(a, b);
+      a = scopes_[a].parent;
+    }
+    return a;
+  }
+
+  std::vector<Scope> scopes_;
+  PointerMap<Place> of_;
+  PointerMap<ScopeId> inner_;
+};
+
+/// Walks values in evaluation order and appends bindings to the list of each value's scope.
+class Binder {
+ public:
+  Binder(const Function& function, NormalForm form, uint64_t& next)
+      : form_(form), next_(next), scopes_(Expr(function)), lists_(scopes_.size()) {}
+
+  Function run(const Function& function) {
+    visit(function->body());
+    const Expr body = close(scopes_.inner(function.get(), 0), *done_.find(function->body().get()));
+    if (body == function->body()) return function;
+    return remake_function(*function, function->params(), body);
+  }
+
+ private:
+  struct Binding {
+    Var var;
+    Expr value;
+  };
+  // A value on its way: its operands in evaluation order, and the variable a let gives it (or null).
+  struct Frame {
+    Expr node;
+    Var var;
+    std::vector<Expr> operands;
+  };
+  struct Operand {
+    const Expr* expr = nullptr;  // null: there is none
+    Var var;
+    ScopeId scope = kNoScope;  // the operand is closed over its own bindings
+  };
+
+  void visit(const Expr& root) {
+    std::vector<Frame> stack;
+    stack.push_back({root, {}, {}});
+    while (!stack.empty()) {
+      Frame& frame = stack.back();
+      const Operand operand = next(frame);
+      if (!operand.expr) {
+        Expr value = finish(frame);
+        done_.insert(frame.node.get(), std::move(value));
+        stack.pop_back();
+        continue;
+      }
+      const Expr* done = done_.find(operand.expr->get());
+      if (!done) {
+        stack.push_back({*operand.expr, operand.var, {}});
+        continue;
+      }
+      // A let whose value was needed before: its variable becomes another name of it.
+      const bool named_already = !operand.var || *done == Expr(operand.var);
+      if (!named_already) bind(*operand.expr, operand.var, *done);
+      Expr value = named_already ? *done : Expr(operand.var);
+      if (operand.scope != kNoScope) value = close(operand.scope, value);
+      frame.operands.push_back(std::move(value));
+    }
+  }
+
+  Operand next(const Frame& frame) const {
+    const ExprNode& node = *frame.node;
+    const size_t at = frame.operands.size();
+    if (const auto* tuple = as<TupleNode>(&node)) return at < tuple->fields().size() ? Operand{&tuple->fields()[at], {}} : Operand{};
+    if (const auto* item = as<TupleGetItemNode>(&node)) return at == 0 ? Operand{&item->tuple(), {}} : Operand{};
+    if (const auto* call = as<CallNode>(&node)) {
+      // What is called is evaluated last.
+      if (at == call->args().size()) return {&call->callee(), {}};
+      return at < call->args().size() ? Operand{&call->args()[at], {}} : Operand{};
+    }
+    if (const auto* let = as<LetNode>(&node)) {
+      if (at == 0) return {&let->value(), let->var()};
+      return at == 1 ? Operand{&let->body(), {}} : Operand{};
+    }
+    if (const auto* branch = as<IfNode>(&node)) {
+      if (at == 0) return {&branch->condition(), {}};
+      if (at == 1) return {&branch->then(), {}, scopes_.inner(&node, 0)};
+      return at == 2 ? Operand{&branch->otherwise(), {}, scopes_.inner(&node, 1)} : Operand{};
+    }
+    if (const auto* match = as<MatchNode>(&node)) {
+      if (at == 0) return {&match->data(), {}};
+      const auto which = static_cast<int>(at) - 1;
+      return at <= match->clauses().size() ? Operand{&match->clauses()[at - 1].body, {}, scopes_.inner(&node, which)} : Operand{};
+    }
+    if (const auto* create = as<RefCreateNode>(&node)) return at == 0 ? Operand{&create->value(), {}} : Operand{};
+    if (const auto* read = as<RefReadNode>(&node)) return at == 0 ? Operand{&read->ref(), {}} : Operand{};
+    if (const auto* write = as<RefWriteNode>(&node)) {
+      if (at == 0) return {&write->ref(), {}};
+      return at == 1 ? Operand{&write->value(), {}} : Operand{};
+    }
+    if (const auto* function = as<FunctionNode>(&node)) {
+      return at == 0 && !is_closed(frame.node) ? Operand{&function->body(), {}, scopes_.inner(&node, 0)} : Operand{};
+    }
+    return {};
+  }
+
+  // All operands are there: the value, or the variable it is bound to.
+  Expr finish(const Frame& frame) {
+    const Expr& node = frame.node;
+    const auto& operands = frame.operands;
+    switch (node->kind()) {
+      case ExprKind::kVar:
+      case ExprKind::kGlobalVar:
+      case ExprKind::kConstructor:
+      case ExprKind::kOp: return frame.var ? bind(node, frame.var, node) : node;
+      case ExprKind::kConstant: return named(frame, node);
+      case ExprKind::kTuple:
+        return named(frame, same(static_cast<const TupleNode&>(*node).fields(), operands) ? node
+                                                                                           : make_tuple(operands, node->with_type({})));
+      case ExprKind::kTupleGetItem: {
+        const auto& item = static_cast<const TupleGetItemNode&>(*node);
+        return named(frame, item.tuple() == operands[0] ? node : make_tuple_get_item(operands[0], item.index(), node->with_type({})));
+      }
+      case ExprKind::kCall: {
+        const auto& call = static_cast<const CallNode&>(*node);
+        std::vector<Expr> args(operands.begin(), operands.end() - 1);
+        if (call.callee() == operands.back() && same(call.args(), args)) return named(frame, node);
+        return named(frame, make_call(operands.back(), std::move(args), call.attrs(), node->with_type({})));
+      }
+      case ExprKind::kFunction: {
+        const auto& function = static_cast<const FunctionNode&>(*node);
+        if (operands.empty() || operands[0] == function.body()) return named(frame, node);
+        return named(frame, Expr(remake_function(function, function.params(), operands[0])));
+      }
+      // The value of a let is bound by now; what is left is its body.
+      case ExprKind::kLet: return named(frame, operands[1]);
+      case ExprKind::kIf: {
+        const auto& branch = static_cast<const IfNode&>(*node);
+        if (same({branch.condition(), branch.then(), branch.otherwise()}, operands)) return named(frame, node);
+        return named(frame, make_if(operands[0], operands[1], operands[2], node->with_type({})));
+      }
+      case ExprKind::kMatch: {
+        const auto& match = static_cast<const MatchNode&>(*node);
+        bool changed = operands[0] != match.data();
+        std::vector<Clause> clauses;
+        for (size_t i = 0; i < match.clauses().size(); ++i) {
+          clauses.push_back({match.clauses()[i].pattern, operands[i + 1]});
+          changed |= operands[i + 1] != match.clauses()[i].body;
+        }
+        if (!changed) return named(frame, node);
+        return named(frame, make_match(operands[0], std::move(clauses), match.complete(), node->with_type({})));
+      }
+      case ExprKind::kRefCreate:
+        if (operands[0] == static_cast<const RefCreateNode&>(*node).value()) return named(frame, node);
+        return named(frame, make_ref_create(operands[0], node->with_type({})));
+      case ExprKind::kRefRead:
+        if (operands[0] == static_cast<const RefReadNode&>(*node).ref()) return named(frame, node);
+        return named(frame, make_ref_read(operands[0], node->with_type({})));
+      case ExprKind::kRefWrite: {
+        const auto& write = static_cast<const RefWriteNode&>(*node);
+        if (same({write.ref(), write.value()}, operands)) return named(frame, node);
+        return named(frame, make_ref_write(operands[0], operands[1], node->with_type({})));
+      }
+    }
+    return node;
+  }
+
+  static bool same(const std::vector<Expr>& a, const std::vector<Expr>& b) { return a == b; }
+
+  Expr named(const Frame& frame, const Expr& value) {
+    if (frame.var) return bind(frame.node, frame.var, value);
+    if (form_ == NormalForm::kShared && !scopes_.is_lifted(frame.node.get())) return value;
+    return bind(frame.node, fresh_var(), value);
+  }
+
+  Expr bind(const Expr& node, const Var& var, const Expr& value) {
+    lists_[scopes_.of(node.get())].push_back({var, value});
+    return Expr(var);
+  }
+
+  // The bindings of `scope` around `value`.
+  Expr close(ScopeId scope, Expr value) {
+    auto& list = lists_[scope];
+    for (auto binding = list.rbegin(); binding != list.rend(); ++binding)
+      value = make_let(binding->var, binding->value, value, NodeInfo(OriginSet::none()));
+    list.clear();
+    return value;
+  }
+
+  Var fresh_var() { return make_var("x_" + std::to_string(next_++), {}, NodeInfo(OriginSet::none())); }
+
+  NormalForm form_;
+  uint64_t& next_;
+  Scopes scopes_;
+  std::vector<std::vector<Binding>> lists_;
+  PointerMap<Expr> done_;
+};
+
+}  // namespace
+
+Function to_normal_form(const Function& function, NormalForm form, uint64_t& next) {
+  return Binder(function, form, next).run(function);
+}
+
+IRModule to_normal_form(IRModule module, NormalForm form) {
+  uint64_t next = 0;
+  const auto functions = module->functions();
+  for (const auto& [name, function] : functions) {
+    if (is_closed(Expr(function))) continue;
+    const Function result = to_normal_form(function, form, next);
+    if (result != function) module->replace(name, result);
+  }
+  return module;
+}
+
+}  // namespace baton

@@ -1,0 +1,18 @@
+#include "baton/ir/rules/known_layout.h"
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+namespace baton {
+
+KnownLayout known_layout(std::string_view text) {
+  // There are as many as programs have layouts: few. Null stands for what is none.
+  thread_local std::unordered_map<std::string, std::unique_ptr<const Layout>> known;
+  const auto [at, fresh] = known.try_emplace(std::string(text));
+  if (fresh)
+    if (auto layout = Layout::parse(text)) at->second = std::make_unique<const Layout>(std::move(*layout));
+  return at->second.get();
+}
+
+}  // namespace baton

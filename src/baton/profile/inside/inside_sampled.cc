@@ -1,0 +1,43 @@
+#include "baton/profile/inside/inside_sampled.h"
+
+#include <algorithm>
+
+#include "baton/profile/inside/sampling.h"
+
+namespace baton {
+
+namespace {
+
+// A signal costs some 20 us: shares hold nevertheless, since it interrupts all stages alike.
+constexpr int kHz = 4000;
+// So that there are some thousand samples, however little time is given to markers.
+constexpr double kTimes = 4, kLeastMs = 500;
+// Fewer tell no shares.
+constexpr uint64_t kEnoughSamples = 200;
+
+}  // namespace
+
+std::optional<std::vector<SampledShare>> sampled_shares(const Variant& plain, std::span<void*> args, double ms,
+                                                        const CompileOptions& options, std::string& why) {
+  SampleOptions sample;
+  sample.hz = kHz;
+  sample.seconds = std::max(kTimes * ms, kLeastMs) / 1e3;
+  sample.interrupt = options.interrupt;
+  sample.compile = options;
+  sample.compile.progress = nullptr;
+  const Result<SampleCounts> counts = sample_kernel(plain.request, *plain.kernel, *plain.library, args, sample);
+  if (!counts.ok()) {
+    why = counts.status().message;
+    return {};
+  }
+  if (counts->in_kernel < kEnoughSamples) {
+    why = "only " + std::to_string(counts->in_kernel) + " samples fell into the kernel";
+    return {};
+  }
+  std::vector<SampledShare> shares;
+  for (const SampledStage& stage : counts->stages)
+    if (stage.samples > 0) shares.push_back({stage.stage, stage.block, counts->share(stage), stage.holds});
+  return shares;
+}
+
+}  // namespace baton

@@ -1,0 +1,17 @@
+#pragma once
+// Where markers do not tell the truth: stages by sampling the kernel itself (design D4, method C).
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "baton/profile/inside/inside.h"
+#include "baton/profile/inside/inside_variants.h"
+
+namespace baton {
+
+/// The shares of the stages of `plain`, called again and again for `ms`. Nothing where it cannot be done; then `why` says why.
+std::optional<std::vector<SampledShare>> sampled_shares(const Variant& plain, std::span<void*> args, double ms,
+                                                        const CompileOptions& options, std::string& why);
+
+}  // namespace baton

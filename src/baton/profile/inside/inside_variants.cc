@@ -1,0 +1,101 @@
+#include "baton/profile/inside/inside_variants.h"
+
+#include <algorithm>
+
+namespace baton {
+
+namespace {
+
+// The shipped kernel's own template and parameters: every variant differs from it in one thing only.
+KernelRequest request_of(const BuiltKernel& built) {
+  KernelRequest request = built.request;
+  request.template_name = built.kernel->template_name;
+  request.params = built.kernel->params;
+  return request;
+}
+
+template <class Change>
+void add_variant(MeasuredKernel& kernel, Change change) {
+  kernel.variants.push_back({request_of(*kernel.built), nullptr, nullptr, nullptr});
+  change(kernel.variants.back().request.variant);
+}
+
+// Compiles and loads what is not loaded yet, all kernels' variants at once.
+void compile_variants(const std::vector<MeasuredKernel*>& kernels, const CompileOptions& options) {
+  std::vector<KernelRequest> requests;
+  std::vector<Variant*> targets;
+  for (MeasuredKernel* kernel : kernels) {
+    for (Variant& variant : kernel->variants) {
+      if (variant.function) continue;
+      requests.push_back(variant.request);
+      targets.push_back(&variant);
+    }
+  }
+  if (requests.empty()) return;
+  const std::vector<KernelRef> made = compile_kernels(requests, options);
+  NamedKernels named;
+  for (size_t i = 0; i < made.size(); ++i) {
+    targets[i]->kernel = made[i];
+    named.emplace_back("v" + std::to_string(i), made[i]);
+  }
+  const auto library = load_library(named, requests, options);
+  for (size_t i = 0; i < made.size(); ++i) {
+    targets[i]->library = library;
+    targets[i]->function = library->find(named[i].first);
+    BATON_CHECK(targets[i]->function, "no function " + named[i].first);
+  }
+}
+
+std::unique_ptr<MeasuredKernel> measured(const BuiltKernel& built, uint32_t node, bool watch_threads) {
+  auto kernel = std::make_unique<MeasuredKernel>();
+  kernel->built = &built;
+  kernel->node = node;
+  kernel->blocks = kernel_blocks(*built.function);
+  add_variant(*kernel, [](KernelVariant&) {});
+  kernel->stages = built.kernel->stages;
+  if (kernel->blocks.size() > 1 || (!kernel->stages.empty() && kernel->stages.front().size() > 1) || watch_threads) {
+    add_variant(*kernel, [](KernelVariant& v) { v.twin = 1; });
+    add_variant(*kernel, [](KernelVariant& v) { v.marked = v.within = true; });
+    add_variant(*kernel, [](KernelVariant& v) { v.marked = v.within = v.doubled = true; });
+  }
+  return kernel;
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& built, const Plan& plan, bool watch_threads,
+                                                           const CompileOptions& options) {
+  std::vector<std::unique_ptr<MeasuredKernel>> kernels;
+  std::vector<MeasuredKernel*> all;
+  for (const BuiltKernel& kernel : built.kernels) {
+    const auto at =
+        std::find_if(plan.nodes.begin(), plan.nodes.end(), [&](const PlanNode& n) { return n.func_name == kernel.func_name; });
+    if (at == plan.nodes.end()) continue;
+    kernels.push_back(measured(kernel, static_cast<uint32_t>(at - plan.nodes.begin()), watch_threads));
+    all.push_back(kernels.back().get());
+  }
+  compile_variants(all, options);
+  // What is in registers shows in the marked build: it has no site of its own there.
+  for (MeasuredKernel* kernel : all) {
+    if (kernel->variants.size() == 1) continue;
+    kernel->marks = kernel->variants[kMarked].kernel->marks;
+    if (kernel->whole() && !watch_threads) kernel->variants.resize(1);  // its stages were inlined, or are of no use
+    kernel->ablated = ablatable(*kernel);
+    for (const std::vector<int>& blocks : kernel->ablated)
+      add_variant(*kernel, [&](KernelVariant& v) { v.ablated.insert(blocks.begin(), blocks.end()); });
+  }
+  compile_variants(all, options);
+  return kernels;
+}
+
+void mark_again(MeasuredKernel& kernel, const CompileOptions& options) {
+  for (size_t variant : {kMarked, kDoubled}) {
+    kernel.variants[variant].request.variant.merged = kernel.merged;
+    kernel.variants[variant].request.variant.within = kernel.within;
+    kernel.variants[variant].function = nullptr;
+  }
+  compile_variants({&kernel}, options);
+  kernel.marks = kernel.variants[kMarked].kernel->marks;
+}
+
+}  // namespace baton

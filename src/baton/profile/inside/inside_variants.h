@@ -1,0 +1,42 @@
+#pragma once
+// The builds of one kernel that are measured against each other: for .cc files of profile only.
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "baton/driver/build.h"
+#include "baton/profile/inside/inside_split.h"
+
+namespace baton {
+
+/// One build of a kernel, loaded.
+struct Variant {
+  KernelRequest request;
+  KernelRef kernel;
+  KernelFunction function = nullptr;
+  std::shared_ptr<const KernelLibrary> library;  ///< that holds it
+};
+
+/// All variants of one kernel: plain, twin, marked, doubled, then one per group of `ablated`. A kernel of one operator and
+/// one stage has only the first, unless threads are to be watched.
+struct MeasuredKernel : InsideSubject {
+  const BuiltKernel* built = nullptr;
+  uint32_t node = 0;  ///< the first of the plan that calls it
+  std::vector<Variant> variants;
+  bool within = true;            ///< marks also in the result's own stages (KernelVariant::within)
+  std::set<std::string> merged;  ///< stages that are not marked
+
+  /// Nothing to be told apart.
+  bool whole() const { return blocks.size() < 2 && marks.size() < 2; }
+};
+enum : size_t { kPlain, kTwin, kMarked, kDoubled, kFirstAblated };
+
+/// The kernels of `built` that `plan` calls, each with all its variants compiled and loaded.
+std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& built, const Plan& plan, bool watch_threads,
+                                                           const CompileOptions& options);
+
+/// Builds the marked variants anew, as `within` and `merged` say now.
+void mark_again(MeasuredKernel& kernel, const CompileOptions& options);
+
+}  // namespace baton

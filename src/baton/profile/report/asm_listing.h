@@ -1,0 +1,51 @@
+#pragma once
+// The assembly of a kernel beside its operators: for `baton explain --asm`.
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "baton/codegen/debug/code_map.h"
+#include "baton/codegen/kernel/code_shape.h"
+#include "baton/codegen/debug/debug_lines.h"
+#include "baton/profile/inside/sampling.h"
+
+namespace baton {
+
+/// A basic block and its instructions.
+struct ListedBlock {
+  std::string label;                      ///< "for b0_nn_conv2d__pad.s0.p2"; may be empty
+  std::string target;                     ///< ".LBB0_3": what jumps call it; empty when it is only fallen into
+  int depth = 0;                          ///< loops around it
+  CodePlace place;
+  int line = 0;                           ///< of the source
+  std::vector<std::string> instructions;
+  uint64_t samples = 0;
+};
+
+struct ListedFunction {
+  std::string symbol;
+  std::vector<ListedBlock> blocks;
+};
+
+struct AsmListing {
+  std::string symbol;
+  KernelSource source;
+  std::vector<std::string> operators;  ///< per block of kernel_blocks(): its name
+  std::vector<ListedFunction> functions;
+  std::vector<CodePlace> places;
+  bool sampled = false;
+  uint64_t samples = 0;  ///< in all blocks
+};
+
+/// Of `kernel`, which was compiled from `request`. `counts`: of sample_kernel() for it, or null. kUnavailable as code_map().
+Result<AsmListing> asm_listing(const KernelRequest& request, const Kernel& kernel, const Machine& machine,
+                               const SampleCounts* counts = nullptr);
+
+/// The source with numbered lines, instructions (and time) by operator, then every block: line, stage, loops, instruction.
+void write_listing(std::ostream& out, const AsmListing& listing);
+nlohmann::ordered_json to_json(const AsmListing& listing);
+
+}  // namespace baton

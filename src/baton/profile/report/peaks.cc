@@ -1,0 +1,183 @@
+#include "baton/profile/report/peaks.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <memory>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "baton/profile/measure/peak_loops.h"
+#include "baton/profile/measure/quiet.h"
+#include "baton/runtime/thread_pool.h"
+#include "baton/runtime/timers.h"
+#include "baton/support/error.h"
+#include "baton/support/hash.h"
+#include "baton/support/version.h"
+#include "baton/target/machine.h"
+
+namespace baton {
+
+namespace {
+
+constexpr int64_t kKeptSeconds = 24 * 3600;
+constexpr size_t kPage = size_t{2} << 20;
+
+int call_task(void* user, int index, uint8_t*) {
+  (*static_cast<const std::function<void(int)>*>(user))(index);
+  return 0;
+}
+
+/// Seconds until `work(thread)` is done on all threads; the least of several, within about `ms` milliseconds.
+double least_seconds(int threads, double ms, const std::function<void(int)>& work) {
+  auto* user = const_cast<std::function<void(int)>*>(&work);
+  double least = 1e300;
+  const int64_t start = monotonic_ns();
+  do {
+    const int64_t begin = monotonic_ns();
+    parallel_for(call_task, user, 0, threads, nullptr);
+    least = std::min(least, static_cast<double>(monotonic_ns() - begin) * 1e-9);
+  } while (static_cast<double>(monotonic_ns() - start) < ms * 1e6);
+  return least;
+}
+
+/// Memory that was written to: pages never touched are all the same page of zeros.
+class Field {
+ public:
+  explicit Field(size_t bytes) : bytes_((bytes + kPage - 1) / kPage * kPage) {
+    void* at = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) throw Error("no memory to measure this machine's bandwidth: " + std::to_string(bytes_ >> 20) + " MB; see --no-peaks");
+    madvise(at, bytes_, MADV_HUGEPAGE);
+    data_ = static_cast<float*>(at);
+    for (size_t i = 0; i < count(); i += 1024) data_[i] = 1;
+  }
+  ~Field() { munmap(data_, bytes_); }
+  Field(const Field&) = delete;
+  Field& operator=(const Field&) = delete;
+  const float* data() const { return data_; }
+  size_t count() const { return bytes_ / sizeof(float); }
+
+ private:
+  size_t bytes_;
+  float* data_ = nullptr;
+};
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return Machine::host().cpu;
+}
+
+uint64_t entry_key(int threads) {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  const std::string who = std::string("peaks 1/") + std::string(version()) + '/' + host + '/' + processor_name() + '/' + Machine::host().cpu + '/' + std::to_string(threads);
+  Hasher hasher;
+  hasher.add_text(who);
+  return hasher.value();
+}
+
+int64_t seconds_of_calendar() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+/// Precision decides how much arithmetic there can be: none is known for what is neither float32 nor float64.
+double flops_roof(const MachinePeaks& peaks, const std::string& dtype) {
+  if (dtype == "float32") return peaks.gflops;
+  return dtype == "float64" ? peaks.gflops / 2 : 0;
+}
+
+Roofline roofline_of(const KernelRow& row, const MachinePeaks& peaks) {
+  Roofline roof = row.roofline;
+  if (row.median_us <= 0) return roof;
+  const bool near = row.bytes <= peaks.cache_bytes;
+  const double bandwidth = near ? peaks.cache_gbytes_per_s : peaks.gbytes_per_s, peak = flops_roof(peaks, roof.dtype);
+  const double compute_us = peak > 0 ? row.flops / peak / 1e3 : 0, move_us = bandwidth > 0 ? row.bytes / bandwidth / 1e3 : 0;
+  if (compute_us <= 0 && move_us <= 0) return roof;
+  roof.share = std::max(compute_us, move_us) / row.median_us;
+  roof.bound = compute_us >= move_us ? "compute" : near ? "cache" : "memory";
+  return roof;
+}
+
+}  // namespace
+
+MachinePeaks measure_peaks(int threads) {
+  const ThreadScope scope(threads);
+  const PeakLoops loops = peak_loops();
+  const Machine& machine = Machine::host();
+  MachinePeaks peaks;
+  peaks.name = processor_name();
+  peaks.cache_bytes = static_cast<double>(machine.l2_bytes) * threads;
+  std::vector<float> results(static_cast<size_t>(threads) * 16);  // a line of cache each
+  const auto keep = [&](int thread, float value) { results[static_cast<size_t>(thread) * 16] = value; };
+
+  constexpr int64_t kRounds = 100'000;  // half a millisecond
+  const double multiply = least_seconds(threads, 25, [&](int thread) { keep(thread, loops.multiply_add(kRounds)); });
+  peaks.gflops = static_cast<double>(loops.flops_per_round) * kRounds * threads / multiply * 1e-9;
+
+  // Twice what the shared cache holds, so that hardly anything is found there again.
+  const size_t bytes = static_cast<size_t>(std::clamp<int64_t>(2 * machine.l3_bytes, 64 << 20, 256 << 20));
+  const Field field(bytes);
+  const auto part = static_cast<int64_t>(field.count() / static_cast<size_t>(threads)) & ~int64_t{255};
+  const double read = least_seconds(threads, 30, [&](int thread) { keep(thread, loops.read(field.data() + thread * part, part)); });
+  peaks.gbytes_per_s = static_cast<double>(part) * sizeof(float) * threads / read * 1e-9;
+
+  const int64_t near = std::min<int64_t>(machine.l2_bytes / 2 / static_cast<int64_t>(sizeof(float)) & ~int64_t{255}, part);
+  constexpr int kTimes = 40;
+  const double again = least_seconds(threads, 20, [&](int thread) {
+    float sum = 0;
+    for (int i = 0; i < kTimes; ++i) sum += loops.read(field.data() + thread * part, near);
+    keep(thread, sum);
+  });
+  peaks.cache_gbytes_per_s = static_cast<double>(near) * sizeof(float) * kTimes * threads / again * 1e-9;
+  return peaks;
+}
+
+std::string peaks_entry(const MachinePeaks& peaks, int64_t now) {
+  return nlohmann::json{{"at", now}, {"name", peaks.name}, {"gflops", peaks.gflops}, {"gbytes_per_s", peaks.gbytes_per_s},
+                        {"cache_gbytes_per_s", peaks.cache_gbytes_per_s}, {"cache_bytes", peaks.cache_bytes}}.dump();
+}
+
+std::optional<MachinePeaks> peaks_of_entry(const std::string& entry, int64_t now) {
+  try {
+    const auto json = nlohmann::json::parse(entry);
+    const int64_t age = now - json.at("at").get<int64_t>();
+    if (age < 0 || age > kKeptSeconds) return std::nullopt;
+    MachinePeaks peaks;
+    peaks.name = json.at("name");
+    peaks.gflops = json.at("gflops");
+    peaks.gbytes_per_s = json.at("gbytes_per_s");
+    peaks.cache_gbytes_per_s = json.at("cache_gbytes_per_s");
+    peaks.cache_bytes = json.at("cache_bytes");
+    return peaks;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
+MachinePeaks machine_peaks(int threads, KernelCache& cache) {
+  const uint64_t key = entry_key(threads);
+  const int64_t now = seconds_of_calendar();
+  if (const auto entry = cache.load_bytes(key, "peaks"))
+    if (const auto peaks = peaks_of_entry(*entry, now)) return *peaks;
+  const std::optional<CpuUse> before = cpu_use();
+  const MachinePeaks peaks = measure_peaks(threads);
+  const std::optional<CpuUse> after = cpu_use();
+  const bool quiet = before && after && others_busy(*before, *after) < 0.1 * after->processors;
+  if (quiet) cache.store_bytes(key, "peaks", peaks_entry(peaks, now));
+  return peaks;
+}
+
+void add_peaks(ProfileReport& report, const MachinePeaks& peaks) {
+  report.peaks = peaks;
+  for (KernelRow& row : report.kernels) row.roofline = roofline_of(row, peaks);
+}
+
+}  // namespace baton

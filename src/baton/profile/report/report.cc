@@ -1,0 +1,229 @@
+#include "baton/profile/report/report.h"
+
+#include <algorithm>
+#include <set>
+
+#include "baton/driver/origins/origin_pack.h"
+#include "baton/driver/regions.h"
+#include "baton/ir/op.h"
+#include "baton/support/error.h"
+#include "baton/support/version.h"
+#include "baton/text/printer.h"
+
+namespace baton {
+
+namespace {
+
+OperatorRow operator_of(const nlohmann::ordered_json& entry) {
+  OperatorRow row;
+  row.id = entry.at("id");
+  row.op = entry.at("op");
+  row.line = entry.at("line");
+  row.column = entry.at("column");
+  if (!entry.at("source").is_null()) row.source = entry["source"];
+  if (!entry.at("type").is_null()) row.type = entry["type"];
+  row.attrs = entry.at("attrs");
+  row.nodes = entry.at("nodes").get<std::vector<uint32_t>>();
+  row.folded_into = entry.at("folded_into").get<std::vector<uint32_t>>();
+  row.inputs = entry.value("inputs", row.inputs);
+  row.fused_with = entry.value("fused_with", row.fused_with);
+  if (entry.contains("not_fused") && !entry["not_fused"].is_null()) row.not_fused = entry["not_fused"];
+  if (!entry.at("retired").is_null()) {
+    row.retired_by = entry["retired"].at("pass");
+    row.retired_why = entry["retired"].at("reason");
+  }
+  return row;
+}
+
+
+std::vector<OperatorRow> read_operators(const std::string& origins_json, const Plan& plan) {
+  std::vector<OperatorRow> rows;
+  try {
+    const auto json = unpacked_origins(origins_json);
+    for (const auto& entry : json["operators"]) rows.push_back(operator_of(entry));
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(std::string("the table of origins is damaged: ") + error.what() + "; build the model anew");
+  }
+  const auto check = [&](const std::vector<uint32_t>& ids, size_t size, const char* what) {
+    for (uint32_t id : ids)
+      if (id >= size)
+        throw Error(std::string("the table of origins does not belong to the plan: ") + what + " " + std::to_string(id) + " of " +
+                    std::to_string(size) + " is named; build the model anew");
+  };
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].id != i) throw Error("the table of origins is damaged: operator " + std::to_string(rows[i].id) + " stands at place " + std::to_string(i));
+    check(rows[i].nodes, plan.nodes.size(), "node");
+    check(rows[i].folded_into, plan.nodes.size(), "node");
+    check(rows[i].inputs, rows.size(), "operator");
+    check(rows[i].fused_with, rows.size(), "operator");
+  }
+  for (const PlanNode& node : plan.nodes) {
+    check(node.origins, rows.size(), "operator");
+    check(node.made_for, rows.size(), "operator");
+  }
+  return rows;
+}
+
+std::vector<uint32_t> ids_of(std::span<const Origin* const> origins, const OriginTable& table) {
+  std::vector<uint32_t> ids;
+  for (const Origin* origin : origins)
+    if (const auto id = table.find(origin)) ids.push_back(index(*id));
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+std::vector<uint32_t> ids_of(const std::vector<int>& of, const std::vector<KernelBlock>& blocks, const OriginTable& table) {
+  std::set<uint32_t> ids;
+  for (int block : of)
+    for (uint32_t id : ids_of(blocks[block].call->origins().origins(), table)) ids.insert(id);
+  return {ids.begin(), ids.end()};
+}
+
+// Origins belong to the node, not to the shared kernel: blocks are matched by position, since equal functions have
+// equal blocks in equal order.
+std::vector<InsideRow> inside_rows(const FunctionNode& function, const InsideTimes& times, double median_us,
+                                   const OriginTable& table) {
+  const std::vector<KernelBlock> blocks = kernel_blocks(function);
+  std::vector<InsideRow> rows;
+  for (const InsidePart& part : times.parts) {
+    InsideRow row;
+    row.stage = part.stage;
+    row.share = part.share;
+    row.us = part.share * median_us;
+    row.method = part.method;
+    row.below_noise = part.below_noise;
+    row.rest = part.rest;
+    row.ids = ids_of(part.blocks, blocks, table);
+    for (int block : part.blocks) row.label += (row.label.empty() ? "" : ", ") + blocks[block].call->op()->name;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+// The nodes that were called and whose values `node` reads, also through nodes that only see them in another shape.
+std::vector<uint32_t> read_by(const PlanNode& node, const Plan& plan, const std::vector<uint32_t>& node_of_entry) {
+  std::set<uint32_t> found;
+  std::vector<EntryId> waiting(node.inputs.begin(), node.inputs.end());
+  while (!waiting.empty()) {
+    const uint32_t source = node_of_entry[waiting.back()];
+    waiting.pop_back();
+    const PlanNode& from = plan.nodes[source];
+    if (from.kind == PlanNode::Kind::kNop) waiting.insert(waiting.end(), from.inputs.begin(), from.inputs.end());
+    else if (from.kind != PlanNode::Kind::kInput) found.insert(source);
+  }
+  return {found.begin(), found.end()};
+}
+
+std::vector<uint32_t> nodes_of_entries(const Plan& plan) {
+  std::vector<uint32_t> nodes(plan.entries.size());
+  for (uint32_t n = 0; n < plan.nodes.size(); ++n)
+    for (uint32_t i = 0; i < plan.nodes[n].num_outputs; ++i) nodes[plan.nodes[n].first_entry + i] = n;
+  return nodes;
+}
+
+std::string function_text(const BuiltKernel& kernel) {
+  PrintOptions options;
+  options.version = options.spans = false;
+  options.metadata = PrintOptions::Metadata::kNone;
+  return print(Expr(kernel.function), options);
+}
+
+void add_loads(KernelRow& row, const FunctionNode& function, const InsideTimes& times, const OriginTable& table) {
+  if (times.threads < 2) return;
+  const std::vector<KernelBlock> blocks = kernel_blocks(function);
+  row.load_threads = times.threads;
+  row.threads_us = times.threads_us;
+  row.utilisation = times.utilisation();
+  for (const StageLoad& load : times.loads) row.loads.push_back({load.stage, ids_of(load.blocks, blocks, table), load.busy_us});
+}
+
+const PlannedNode* planned(const GraphPlan& plan, const std::string& name) {
+  for (const PlannedNode& node : plan.nodes)
+    if (node.name == name) return &node;
+  return nullptr;
+}
+
+}  // namespace
+
+ReportSource report_source(const BuildResult& built) {
+  ReportSource source{built.origins_json, {}};
+  for (const BuiltKernel& kernel : built.kernels)
+    source.kernels[kernel.func_name] = {{function_text(kernel), kernel.kernel->template_name, kernel.kernel->params}, kernel.kernel->facts};
+  return source;
+}
+
+ProfileReport make_report(const ReportSource& source, const Plan& plan, const FusedTimes& fused) {
+  ProfileReport report;
+  report.version = version();
+  report.target = "llvm";
+  report.plain_us = fused.plain_us;
+  report.profiled_us = fused.profiled_us;
+  report.end_to_end_us = median(fused.plain_us);
+  report.load = fused.load_before;
+  report.others_busy = fused.others_busy;
+  report.notes = fused.notes;
+  report.cv = coefficient_of_variation(fused.plain_us);
+  report.operators = read_operators(source.origins_json, plan);
+  const std::vector<uint32_t> node_of_entry = nodes_of_entries(plan);
+  for (size_t i = 0; i < fused.nodes.size(); ++i) {
+    const PlanNode& node = plan.nodes[fused.nodes[i]];
+    KernelRow row;
+    row.node = fused.nodes[i];
+    row.name = node.name;
+    row.func_name = node.func_name;
+    row.origins = node.origins;
+    row.made_for = node.made_for;
+    row.reason = node.reason;
+    row.inputs = read_by(node, plan, node_of_entry);
+    row.samples_us = fused.node_us[i];
+    row.median_us = median(fused.node_us[i]);
+    row.cv = coefficient_of_variation(fused.node_us[i]);
+    row.roofline.dtype = plan.entries[node.first_entry].dtype.str();
+    report.sum_us += row.median_us;
+    if (const auto known = source.kernels.find(node.func_name); known != source.kernels.end()) {
+      row.flops = known->second.facts.flops;
+      row.bytes = known->second.facts.bytes;
+      row.roofline.nominal = known->second.function.template_name.find("winograd") != std::string::npos;
+      report.functions[node.func_name] = known->second.function;
+    }
+    if (row.bytes > 0) row.roofline.intensity = row.flops / row.bytes;
+    if (row.median_us > 0) {
+      row.roofline.gflops = row.flops / row.median_us / 1e3;
+      row.roofline.gbytes_per_s = row.bytes / row.median_us / 1e3;
+    }
+    report.kernels.push_back(std::move(row));
+  }
+  for (KernelRow& row : report.kernels) row.share = report.sum_us > 0 ? row.median_us / report.sum_us : 0;
+  return report;
+}
+
+ProfileReport make_report(const BuildResult& built, const Plan& plan, const FusedTimes& fused,
+                          const std::map<std::string, InsideTimes>& inside) {
+  ProfileReport report = make_report(report_source(built), plan, fused);
+  for (KernelRow& row : report.kernels) {
+    const PlannedNode* source = planned(built.plan, row.name);
+    if (!source || !source->function) continue;
+    row.compiler = compiler_of(*source->function);
+    row.region = region_of(*source->function);
+    const auto times = inside.find(row.func_name);
+    if (times == inside.end()) continue;
+    row.inside = inside_rows(*source->function, times->second, row.median_us, built.optimized->origins());
+    row.stage_sum = times->second.stage_sum;
+    row.noise = times->second.noise;
+    row.trusted = times->second.trusted();
+    add_loads(row, *source->function, times->second, built.optimized->origins());
+    row.inside_notes = notes_of(times->second);
+  }
+  // A part that several operators share counts for each of them in equal portions, so that nothing is counted twice.
+  for (const KernelRow& row : report.kernels) {
+    for (const InsideRow& part : row.inside) {
+      for (uint32_t id : part.ids) {
+        auto& us = report.operators.at(id).inside_us;
+        us = us.value_or(0) + part.us / static_cast<double>(part.ids.size());
+      }
+    }
+  }
+  return report;
+}
+
+}  // namespace baton

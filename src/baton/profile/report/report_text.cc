@@ -1,0 +1,106 @@
+#include "baton/profile/report/report_text.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace baton {
+namespace {
+
+std::string place(const OperatorRow& row) {
+  if (row.line) return "line " + std::to_string(row.line);
+  return row.source.empty() ? "operator " + std::to_string(row.id) : row.source;
+}
+
+std::string readers(const OperatorRow& row) {
+  std::string text = row.folded_into.size() == 1 ? "into a constant of node" : "into constants of nodes";
+  for (size_t i = 0; i < row.folded_into.size(); ++i) text += (i ? ", " : " ") + std::to_string(row.folded_into[i]);
+  return text;
+}
+
+/// [3, 3] as 3x3.
+std::string compact(const nlohmann::ordered_json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_array()) return value.dump();
+  std::string text;
+  for (const auto& item : value) text += (text.empty() ? "" : "x") + compact(item);
+  return text.empty() ? "[]" : text;
+}
+
+bool is_zero(const nlohmann::ordered_json& value) {
+  return value.is_array() && !value.empty() && std::all_of(value.begin(), value.end(), [](const auto& item) { return item == 0; });
+}
+
+/// What says how large an operator is comes first.
+int rank_of(const std::string& attr) {
+  if (attr == "kernel_size" || attr == "pool_size") return 0;
+  return attr == "channels" || attr == "units" ? 1 : attr == "strides" ? 2 : 3;
+}
+
+}  // namespace
+
+std::string short_name(const std::string& name) {
+  const std::string prefix = "tvmgen_default_";
+  return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+}
+
+std::string us_text(double us) {
+  char text[40];
+  std::snprintf(text, sizeof text, us < 9.995 ? "%.2f" : "%.1f", us);
+  return text;
+}
+
+std::string operators_text(const ProfileReport& report, const std::vector<uint32_t>& ids) {
+  std::string text;
+  for (size_t i = 0; i < ids.size() && i < 3; ++i) {
+    const OperatorRow& row = report.operators.at(ids[i]);
+    text += (i ? ", " : "") + row.op + " " + place(row);
+  }
+  return ids.size() > 3 ? text + " and " + std::to_string(ids.size() - 3) + " more" : text;
+}
+
+std::string operator_text(const OperatorRow& row, size_t width) {
+  std::string text = row.op;
+  if (!row.line && !row.source.empty()) text += " " + row.source;
+  std::vector<std::pair<std::string, std::string>> attrs;
+  for (const auto& [name, value] : row.attrs.items())
+    if (!is_zero(value)) attrs.emplace_back(name, compact(value));
+  std::stable_sort(attrs.begin(), attrs.end(), [](const auto& a, const auto& b) { return rank_of(a.first) < rank_of(b.first); });
+  for (const auto& [name, value] : attrs) {
+    const std::string next = " " + name + "=" + value;
+    if (text.size() + next.size() > width) break;
+    text += next;
+  }
+  return text;
+}
+
+std::string part_label(const ProfileReport& report, const InsideRow& part) {
+  const std::string source = operators_text(report, part.ids);
+  std::string label = source.empty() ? part.label : source;
+  if (part.rest) label += (label.empty() ? "" : ", ") + std::string("load, store, loop");
+  if (!part.stage.empty() && part.method != InsideMethod::kAblation) label += "  [" + part.stage + "]";
+  // What the operator is called inside the kernel, where that is another word: the add that a batch_norm became.
+  if (!source.empty() && report.operators.at(part.ids.front()).op != part.label) label += "  as " + part.label;
+  return label;
+}
+
+std::string part_time(const KernelRow& kernel, const InsideRow& part) {
+  return part.below_noise ? "< noise" : (kernel.trusted ? "" : "~") + us_text(part.us);
+}
+
+std::vector<WithoutTime> without_time(const ProfileReport& report) {
+  WithoutTime folded{"folded at compile time (FoldConstant: all their inputs are constants)", {}};
+  WithoutTime partly{"partly folded (FoldConstant computed what depends on weights alone)", {}};
+  WithoutTime retired{"retired", {}};
+  for (const OperatorRow& row : report.operators) {
+    const std::string name = row.op + " " + place(row);
+    if (!row.retired_by.empty()) retired.operators.emplace_back(name, row.retired_by + ": " + row.retired_why);
+    else if (row.nodes.empty()) folded.operators.emplace_back(name, readers(row));
+    else if (!row.folded_into.empty()) partly.operators.emplace_back(name, readers(row));
+  }
+  std::vector<WithoutTime> sections;
+  for (WithoutTime* section : {&folded, &partly, &retired})
+    if (!section->operators.empty()) sections.push_back(std::move(*section));
+  return sections;
+}
+
+}  // namespace baton

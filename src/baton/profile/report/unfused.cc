@@ -1,0 +1,92 @@
+// A kernel with several operators goes back into its caller, and each operator becomes a kernel:
+//   fn(p0, p1, Primitive=1) { relu(conv(p0, p1)) }(x, w)
+//   -> %0 = fn(p0, p1, Primitive=1) { conv(p0, p1) }(x, w);  fn(p0, Primitive=1) { relu(p0) }(%0)
+
+#include "baton/profile/report/unfused.h"
+
+#include <map>
+
+#include "baton/driver/pipeline.h"
+#include "baton/driver/regions.h"
+#include "baton/ir/visit.h"
+#include "baton/pass/pass.h"
+#include "baton/pass/rewriter.h"
+#include "baton/support/error.h"
+#include "baton/transform/fuse/fuse_ops.h"
+
+namespace baton {
+
+namespace {
+
+int operator_calls(const FunctionNode& function) {
+  int count = 0;
+  post_order(function.body(), [&](const Expr& node) {
+    const auto* call = as<CallNode>(node);
+    count += call && call->op();
+  });
+  return count;
+}
+
+class Splitter final : public Rewriter {
+  Expr rewrite(const Expr&, const Expr& rebuilt) override {
+    const auto* call = as<CallNode>(rebuilt);
+    const auto* function = call ? as<FunctionNode>(call->callee()) : nullptr;
+    if (!function || !function->is_primitive() || !region_of(*function).empty() || operator_calls(*function) < 2) return rebuilt;
+    std::unordered_map<const ExprNode*, Expr> values;
+    for (size_t i = 0; i < call->args().size(); ++i) values.emplace(function->params()[i].get(), call->args()[i]);
+    return substitute(function->body(), values);
+  }
+};
+
+void require(const Status& status) {
+  if (!status.ok()) throw Error(status.message);
+}
+
+}  // namespace
+
+IRModule take_apart(const IRModule& optimized) {
+  // A context of its own: what the user switched off or on was for the build that is taken apart.
+  const PassContextScope scope(std::make_shared<PassContext>());
+  const Pass split = function_pass({0, "TakeApart", {"InferType"}}, [](const Function& function, const IRModule&, const PassContext&) {
+    return as_ref<FunctionNode>(Splitter().run(Expr(function)));
+  });
+  return prepare_kernels((*sequential({split, make_pass("InferType"), fuse_ops_at(0)}))(optimized->copy()));
+}
+
+UnfusedModel build_unfused(const BuildResult& built, const Executor& fused, const BuildOptions& how) {
+  const InterruptibleScope interruptible(how.interrupt);
+  BuildOptions options = how;
+  options.mod_name = built.mod_name;
+  UnfusedModel model;
+  model.built = build_prepared(take_apart(built.optimized), options);
+  model.executor = make_executor(model.built);
+  model.executor->set_threads(fused.threads());
+  for (size_t i = 0; i < fused.num_inputs(); ++i) {
+    const int node = model.executor->find_input_node(fused.input_node(i).name);
+    if (node >= 0) require(model.executor->set_input(fused.input_node(i).name, fused.input(i)));
+  }
+  return model;
+}
+
+void add_unfused(ProfileReport& report, const UnfusedModel& model, const FusedTimes& times) {
+  report.unfused.clear();
+  report.unfused_us = median(times.plain_us);
+  std::map<std::string, const BuiltKernel*> kernels;
+  for (const BuiltKernel& kernel : model.built.kernels) kernels[kernel.func_name] = &kernel;
+  for (OperatorRow& row : report.operators) row.unfused_us.reset();
+  for (size_t i = 0; i < times.nodes.size(); ++i) {
+    const PlanNode& node = model.executor->plan().nodes[times.nodes[i]];
+    UnfusedRow row{node.name, node.origins, node.made_for, median(times.node_us[i])};
+    if (const auto at = kernels.find(node.func_name); at != kernels.end()) {
+      row.flops = at->second->kernel->facts.flops;
+      row.bytes = at->second->kernel->facts.bytes;
+    }
+    for (uint32_t id : row.origins) {
+      auto& us = report.operators.at(id).unfused_us;
+      us = us.value_or(0) + row.median_us / static_cast<double>(row.origins.size());
+    }
+    report.unfused.push_back(std::move(row));
+  }
+}
+
+}  // namespace baton

@@ -1,0 +1,109 @@
+#include "baton/profile/write/files.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "baton/profile/write/csv.h"
+#include "baton/profile/write/model_explorer.h"
+#include "baton/profile/write/page.h"
+#include "baton/profile/write/report_json.h"
+#include "baton/profile/write/tables.h"
+#include "baton/profile/write/trace.h"
+#include "baton/support/base/temporary_file.h"
+#include "baton/support/diagnostic.h"
+#include "baton/support/error.h"
+
+namespace baton {
+namespace {
+
+void require(const Status& status) {
+  if (!status.ok()) throw Error(status.message);
+}
+
+std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
+
+const FileKind& kind_of(const std::string& path, const std::vector<FileKind>& kinds) {
+  const FileKind* found = nullptr;
+  std::string known;
+  std::vector<std::string> suffixes;
+  for (const FileKind& kind : kinds) {
+    suffixes.push_back(kind.suffix);
+    known += (known.empty() ? "" : ", ") + kind.suffix;
+    if (path.ends_with(kind.suffix) && (!found || kind.suffix.size() > found->suffix.size())) found = &kind;
+  }
+  const std::string name = file_name(path);
+  if (found && name != found->suffix) return *found;
+  if (found) throw UsageError("`" + path + "` has no name before `" + found->suffix + "`");
+  const size_t dot = name.rfind('.');
+  const std::string near = dot == std::string::npos ? "" : did_you_mean(name.substr(dot), suffixes);
+  throw UsageError("`" + path + "` does not say what to write" + (near.empty() ? "" : "; did you mean `" + near + "`?") +
+                   "\n  the name ends with one of " + known);
+}
+
+std::vector<FileKind> with_tables() {
+  std::vector<FileKind> kinds = {
+      {".json", "the profile, to be read again (docs/design/0005)", {""}},
+      {".html", "one page: graph, times, roofline, treemap, search", {""}},
+      {".txt", "the table of the terminal", {""}},
+      {".csv", "three tables: kernels, operators, parts (docs/design/0011)", table_names()},
+      {".parquet", "the same three tables; needs pyarrow in Python", table_names()},
+      {".trace.json", "a trace for Perfetto: model > kernel > operator", {""}},
+      {".explorer.json", "graphs for Model Explorer, and times for their nodes", {""}}};
+  for (const std::string& quantity : explorer_quantities()) kinds.back().parts.push_back(quantity);
+  return kinds;
+}
+
+}  // namespace
+
+std::vector<WantedFile> wanted_files(const std::string& path, const std::vector<FileKind>& kinds) {
+  const FileKind& kind = kind_of(path, kinds);
+  const std::string stem = path.substr(0, path.size() - kind.suffix.size());
+  for (const std::string& part : kind.parts)
+    if (!part.empty() && file_name(stem).size() > part.size() + 1 && stem.ends_with("." + part)) return {{path, kind.suffix, part}};
+  std::vector<WantedFile> files;
+  for (const std::string& part : kind.parts) files.push_back({part.empty() ? path : stem + "." + part + kind.suffix, kind.suffix, part});
+  return files;
+}
+
+void check_writable(const std::string& path) {
+  TemporaryFile file;
+  require(file.create(path));
+}
+
+void write_file(const std::string& path, const std::string& bytes) {
+  TemporaryFile file;
+  require(file.create(path));
+  require(file.append(bytes.data(), bytes.size()));
+  require(file.keep());
+}
+
+ProfileReport load_report(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file || !text) throw Error("`" + path + "` cannot be read: " + std::strerror(errno));
+  return read_report(text.str(), "`" + path + "`");
+}
+
+const std::vector<FileKind>& report_kinds() {
+  static const std::vector<FileKind> kinds = with_tables();
+  return kinds;
+}
+
+std::string report_bytes(const ProfileReport& report, const WantedFile& file, int runs) {
+  if (file.suffix == ".json") return to_json(report).dump() + "\n";
+  if (file.suffix == ".html") return page(report);
+  if (file.suffix == ".csv") return csv(report_table(report, file.part));
+  if (file.suffix == ".parquet") return table_json(report_table(report, file.part)).dump();
+  if (file.suffix == ".trace.json") return trace_json(report, runs) + "\n";
+  if (file.suffix == ".explorer.json") return (file.part.empty() ? explorer_graphs(report) : explorer_data(report, file.part)) + "\n";
+  if (file.suffix == ".html") return page(report);
+  BATON_CHECK(file.suffix == ".txt", file.suffix);
+  std::ostringstream out;
+  write_table(out, report);
+  return out.str();
+}
+
+}  // namespace baton

@@ -1,0 +1,83 @@
+#pragma once
+// The graph of nodes by number that TVM 0.11.1 saves: `save_json` (tvm_json.cc) and the `#[metadata]` of texts (metadata.cc).
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "baton/ir/attrs.h"
+#include "baton/support/base/ndarray.h"
+#include "baton/text/json/json_tape.h"
+
+namespace baton::text {
+
+/// The nodes as they stand in the text. Whatever is asked for and not there, or of another form, throws Error.
+class TvmNodes {
+ public:
+  using At = JsonTape::At;
+  using Index = uint32_t;
+
+  /// `values`: how many members all lists may have together, and values all attributes: lists may be shared.
+  TvmNodes(const JsonTape& tape, size_t values);
+  virtual ~TvmNodes() = default;
+
+  const JsonTape& tape() const { return tape_; }
+  size_t size() const { return nodes_.size(); }
+  At at(Index node) const { return nodes_[node]; }
+  Index root() const { return index(member(JsonTape::kRoot, "root")); }
+
+  // ---- Members of objects
+
+  std::optional<At> find(At object, std::string_view name) const;
+  At member(At object, std::string_view name) const;
+  /// Numbers are numbers or strings, depending on where they stand.
+  int64_t integer(At at) const;
+  int small(At at) const;  ///< one that is an int
+  Index index(At at) const;
+  /// A string is a node of its own, or stands in the field.
+  std::string text(At at) const;
+
+  // ---- Nodes
+
+  std::string type_key(Index node) const;
+  std::string repr(Index node) const;  ///< of a runtime.String
+  std::optional<At> find_attr(Index node, std::string_view name) const;
+  At attr(Index node, std::string_view name) const;
+  std::string text(Index node, std::string_view name) const { return text(attr(node, name)); }
+  /// The node that a field names; nothing for null, which is node 0, and for a field that is not there.
+  std::optional<Index> ref(Index node, std::string_view name) const;
+  Index need(Index node, std::string_view name) const;
+
+  // ---- Lists
+
+  void spend(size_t values);
+  std::vector<Index> items(Index node);  ///< of an Array or Map
+  std::vector<Index> list(Index node);   ///< of an Array
+  std::vector<Index> list(Index node, std::string_view name);
+  /// Keys are texts in `keys`, or nodes that stand before their values in `data`.
+  std::vector<std::pair<std::string, Index>> map(Index node);
+
+  // ---- Values
+
+  /// The tensor of a relay.Constant.
+  const NDArray& tensor(Index constant);
+  AttrValue value(Index node) { return value(node, 0); }
+  Attrs attrs(Index node, const AttrSchema& schema);
+
+ protected:
+  /// The value of a node that is no number, string, list or device; nothing when there is no such value.
+  virtual std::optional<AttrValue> object(Index node) = 0;
+
+ private:
+  AttrValue value(Index node, int depth);
+  AttrValue plain_value(At at, const AttrValue& form) const;
+
+  const JsonTape& tape_;
+  size_t values_left_;
+  std::vector<At> nodes_, blobs_;
+  std::unordered_map<size_t, NDArray> tensors_;  // by blob
+};
+
+}  // namespace baton::text

@@ -1,0 +1,179 @@
+// Lets whose variable is not used and whose value has no effect go:
+//   let a = exp(x); let b = log(x); a  ->  let a = exp(x); a
+// With inline_once, values used once take the place of their variable. An effect has: a stateful operator, a call of a
+// function that is not known here (a parameter, another compiler's), and of one that has an effect or calls itself, and
+// whatever makes, reads or writes a reference.
+
+#include "baton/ir/op.h"
+#include "baton/ir/visit.h"
+#include "baton/pass/pass.h"
+#include "baton/pass/rewriter.h"
+#include "baton/ir/analysis/call_graph.h"
+
+namespace baton {
+
+namespace {
+
+using FunctionEffects = std::map<std::string, bool>;
+
+/// Whether evaluating an expression, or calling its value, may have an effect.
+class Effects {
+ public:
+  Effects(const Expr& root, const FunctionEffects& functions) : functions_(functions) {
+    post_order(root, [&](const Expr& node) {
+      if (const auto* let = as<LetNode>(node)) values_.insert(let->var().get(), let->value().get());
+    });
+    post_order(root, [&](const Expr& node) { effects_.insert(node.get(), effects_of(*node)); });
+  }
+  bool in_evaluating(const Expr& expr) const { return effects_.find(expr.get())->evaluating; }
+
+ private:
+  struct Effect {
+    bool evaluating = false, calling = true;
+  };
+
+  Effect known(const Expr& expr) const {
+    const ExprNode* node = expr.get();
+    const ExprNode* const* value = values_.find(node);
+    if (!value) return effects_.contains(node) ? *effects_.find(node) : Effect{};
+    // Inside its own value a function is not known yet: it calls itself.
+    const Effect* effect = effects_.find(*value);
+    return {false, !effect || effect->calling};
+  }
+
+  Effect effects_of(const ExprNode& node) const {
+    Effect effect;
+    if (const auto* function = as<FunctionNode>(&node)) {
+      effect.calling = function->attr("Compiler") || known(function->body()).evaluating;
+      return effect;
+    }
+    if (const auto* global = as<GlobalVarNode>(&node)) {
+      const auto at = functions_.find(global->name());
+      effect.calling = at == functions_.end() || at->second;
+      return effect;
+    }
+    if (const auto* op = as<OpNode>(&node)) return {false, op->def().stateful};
+    if (node.kind() == ExprKind::kConstructor) return {false, false};
+    // A cell is an object of its own, and what is read from it depends on when.
+    effect.evaluating = node.kind() == ExprKind::kRefCreate || node.kind() == ExprKind::kRefRead || node.kind() == ExprKind::kRefWrite;
+    for_each_child(node, [&](const Expr& child) { effect.evaluating |= known(child).evaluating; });
+    if (const auto* call = as<CallNode>(&node)) effect.evaluating |= known(call->callee()).calling;
+    if (const auto* let = as<LetNode>(&node)) effect.calling = known(let->body()).calling;
+    if (const auto* branch = as<IfNode>(&node))
+      effect.calling = known(branch->then()).calling || known(branch->otherwise()).calling;
+    if (const auto* match = as<MatchNode>(&node)) {
+      effect.calling = false;
+      for (const Clause& clause : match->clauses()) effect.calling |= known(clause.body).calling;
+    }
+    return effect;
+  }
+
+  const FunctionEffects& functions_;
+  PointerMap<const ExprNode*> values_;  // by let variable
+  PointerMap<Effect> effects_;
+};
+
+/// How often each let variable is used by code that is needed.
+class Uses {
+ public:
+  template <class MustKeep>
+  Uses(const Expr& root, MustKeep must_keep) {
+    PointerSet seen;
+    std::vector<const ExprNode*> todo{root.get()};
+    PointerMap<const ExprNode*> waiting;  // values of lets, by variable, until the variable is used
+    while (!todo.empty()) {
+      const ExprNode* node = todo.back();
+      todo.pop_back();
+      if (node->kind() == ExprKind::kVar) {
+        if (++counts_[node] == 1)
+          if (const ExprNode** value = waiting.find(node)) todo.push_back(*value);
+        continue;
+      }
+      if (!seen.insert(node)) continue;
+      if (const auto* let = as<LetNode>(node)) {
+        const bool used = counts_[let->var().get()] > 0;
+        if (used || must_keep(let->value())) todo.push_back(let->value().get());
+        else waiting.insert(let->var().get(), let->value().get());
+        todo.push_back(let->body().get());
+      } else if (const auto* function = as<FunctionNode>(node)) {
+        todo.push_back(function->body().get());
+      } else {
+        for_each_child(*node, [&](const Expr& child) { todo.push_back(child.get()); });
+      }
+    }
+  }
+  int of(const ExprNode* var) const {
+    const int* count = counts_.find(var);
+    return count ? *count : 0;
+  }
+
+ private:
+  PointerMap<int> counts_;
+};
+
+class Eliminator final : public Rewriter {
+ public:
+  Eliminator(const Expr& root, const Effects* effects, bool inline_once)
+      : effects_(effects), inline_once_(inline_once), uses_(root, [&](const Expr& value) { return has_effect(value); }) {}
+
+ private:
+  bool has_effect(const Expr& value) const { return effects_ && effects_->in_evaluating(value); }
+  bool is_dead(const LetNode& let) const { return uses_.of(let.var().get()) == 0 && !has_effect(let.value()); }
+  bool is_inlined(const LetNode& let) const {
+    return inline_once_ && uses_.of(let.var().get()) == 1 && !has_effect(let.value());
+  }
+
+  void let_value(const LetNode& let, const Expr& value) override {
+    if (is_inlined(let)) map(Expr(let.var()), value);
+    if (!is_dead(let)) return;
+    post_order(let.value(), [](const Expr& node) { retire(node->origins(), "the value is not used"); });
+  }
+
+  Expr rewrite(const Expr& original, const Expr& rebuilt) override {
+    const auto* let = as<LetNode>(original);
+    return let && (is_dead(*let) || is_inlined(*let)) ? as<LetNode>(rebuilt)->body() : rebuilt;
+  }
+
+  const Effects* effects_;  // null: nothing has an effect
+  bool inline_once_;
+  Uses uses_;
+};
+
+// What calling each function of the module may do.
+FunctionEffects effects_of(const IRModuleNode& module) {
+  const CallGraph graph(module);
+  FunctionEffects effects;
+  for (const std::string& name : graph.order()) {
+    const Function function = module.find(name);
+    effects[name] = graph.calls_itself(name) || function->attr("Compiler") ||
+                    Effects(function->body(), effects).in_evaluating(function->body());
+  }
+  return effects;
+}
+
+}  // namespace
+
+Pass dead_code_elimination(const PassArgs& args) {
+  PassArgReader reader("DeadCodeElimination", args);
+  const bool inline_once = reader.flag("inline_once", false);
+  const bool ignore_impurity = reader.flag("ignore_impurity", false);
+  reader.finish();
+  return module_pass(
+      {1, "DeadCodeElimination", {"InferType"}},
+      [=](IRModule module, const PassContext&) {
+        const FunctionEffects functions = ignore_impurity ? FunctionEffects() : effects_of(*module);
+        const auto all = module->functions();
+        for (const auto& [name, function] : all) {
+          if (function->attr("Compiler")) continue;
+          const Expr root(function);
+          std::optional<Effects> effects;
+          if (!ignore_impurity) effects.emplace(root, functions);
+          const Function result = as_ref<FunctionNode>(Eliminator(root, effects ? &*effects : nullptr, inline_once).run(root));
+          if (result != function) module->set(name, result);
+        }
+        return module;
+      },
+      /*may_retire=*/true);
+}
+
+}  // namespace baton

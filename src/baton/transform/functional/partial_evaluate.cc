@@ -1,0 +1,56 @@
+// Runs the program as far as it is known: functions are put in the place of their calls, operators of constants
+// are computed, items are taken out of tuples, cells are read, and ifs and matches of known values become the
+// branch taken. What is not known is written down, one let for each value:
+//   let f = fn (y) { add(y, 1) }; f(f(x))
+//   ->  let f = ..; let x_0 = 1; let x_1 = add(x, x_0); let x_2 = 1; let x_3 = add(x_1, x_2); x_3
+// Values that nobody needs are left to DeadCodeElimination. A recursion is followed while an argument gets smaller.
+
+#include <algorithm>
+
+#include "baton/ir/analysis/features.h"
+#include "baton/ir/functions.h"
+#include "baton/pass/pass.h"
+#include "baton/types/infer_type.h"
+#include "baton/ir/analysis/normal_form.h"
+#include "baton/transform/functional/partial_machine.h"
+
+namespace baton {
+
+namespace {
+
+bool is_dataflow(const std::set<Feature>& features) {
+  return std::ranges::all_of(features, [](Feature feature) {
+    return feature == Feature::kVar || feature == Feature::kGlobalVar || feature == Feature::kConstant ||
+           feature == Feature::kOp || feature == Feature::kTuple || feature == Feature::kTupleGetItem ||
+           feature == Feature::kCall || feature == Feature::kGraph;
+  });
+}
+
+}  // namespace
+
+Pass partial_evaluate() {
+  return module_pass(
+      {1, "PartialEval", {}},
+      [](IRModule module, const PassContext& context) {
+        // What is used twice is to be computed once: every value has a name then. In dataflow there is nothing but what
+        // is evaluated anyhow, in the same order.
+        bool shared = false, dataflow = true;
+        for (const auto& [name, function] : module->functions()) {
+          const auto found = features(function->body());
+          shared |= found.contains(Feature::kGraph);
+          dataflow &= is_closed(*function) || is_dataflow(found);
+        }
+        if (shared && !dataflow) module = to_normal_form(std::move(module), NormalForm::kAll);
+        module = infer_types(std::move(module));
+        const IRModule before = module->copy();
+        uint64_t names = 0;
+        partial::Machine machine(*before, evaluator_of(context), names, shared && dataflow);
+        for (const auto& [name, function] : before->functions()) machine.know(name, module->global_var(name));
+        for (const auto& [name, function] : before->functions())
+          if (!is_closed(*function)) module->set(name, machine.run(name, function));
+        return module;
+      },
+      /*may_retire=*/true);
+}
+
+}  // namespace baton

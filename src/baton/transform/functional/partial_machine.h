@@ -1,0 +1,133 @@
+#pragma once
+// The evaluation behind PartialEvaluate. It keeps its own stack: programs may be as deep as they like.
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "baton/ir/module.h"
+#include "baton/pass/pass.h"
+#include "baton/support/pointer_map.h"
+#include "baton/transform/functional/partial_values.h"
+
+namespace baton::partial {
+
+/// Evaluates functions of a module one after another, and writes down what is left of each.
+class Machine {
+ public:
+  /// `graphs`: the functions are dataflow, of which what is used twice is evaluated once.
+  Machine(const IRModuleNode& module, baton::Evaluator& evaluator, uint64_t& names, bool graphs)
+      : module_(module), evaluator_(evaluator), names_(names), graphs_(graphs) {}
+
+  Function run(const std::string& name, const Function& function);
+  void know(const std::string& name, const GlobalVar& var) { globals_.emplace(name, var); }
+
+ private:
+  using Kind = Value::Kind;
+  struct Binding {
+    Var var;
+    Expr value;
+  };
+  struct Env {
+    PointerMap<ValueRef> values;
+    std::vector<TypeVar> type_vars;
+    std::vector<Type> types;
+  };
+  enum class Step : uint8_t { kNode, kReturn, kEmit, kKeep };
+  struct More {  // what few frames need
+    size_t store = 0;
+    Expr then;
+    std::vector<Clause> clauses;
+    ValueRef self;
+    Var name;
+    std::vector<Var> params;
+    size_t type_scope = 0;
+  };
+  struct Frame {
+    Step step;
+    Expr node;
+    std::vector<ValueRef> values;
+    std::unique_ptr<More> more;
+  };
+
+  static NodeInfo bare() { return NodeInfo(OriginSet::none()); }
+
+  // ---- values
+
+  Ref<Value> value(Kind kind, Expr atom);
+  ValueRef unknown(Expr atom) { return value(Kind::kUnknown, std::move(atom)); }
+
+  Var fresh() { return make_var("x_" + std::to_string(names_++), {}, bare()); }
+  Expr bind(Expr value);
+  Expr close_list(Expr result);
+  ValueRef tensor(const Constant& constant);
+
+  // A type as it is here, or null when it names a type that is not to be seen here.
+  Type here(const Type& type) const;
+  Var copy(const Var& var) const;
+
+  // ---- evaluation: `next_` is to be looked at, or `value_` goes to the innermost frame
+
+  void evaluate();
+
+  // Whether a node of a graph may have several users: besides its first one, the evaluation itself holds it.
+  static bool is_shared(const ExprNode& node);
+  ValueRef callee(const Expr& atom, const Expr& callee);
+  ValueRef global(const Expr& name);
+
+  // Asks for the next operand of the innermost node, or finishes it.
+  void advance();
+  void ask(const Expr& node) { next_ = node; }
+
+  void receive();
+  void set(const ExprNode* var, ValueRef value);
+  void finish(const ExprNode& node, const std::vector<ValueRef>& values);
+  static std::vector<Expr> atoms(const std::vector<ValueRef>& values, size_t first);
+
+  // ---- calls
+
+  void call(const CallNode& call, const std::vector<ValueRef>& values);
+  Expr written(const CallNode& call, const std::vector<ValueRef>& values);
+  void enter(const ValueRef& closure, const std::vector<ValueRef>& args, const CallNode* call);
+
+  // The value of an operator's call when all arguments are known, else null.
+  ValueRef computed(const CallNode& call, const OpNode& op, const std::vector<ValueRef>& values);
+  static Expr reified(const Value& value, OriginSet& origins);
+
+  // ---- functions
+
+  // A function is written down as it is for unknown arguments, and known for calls that know more.
+  void open_function(const Function& function, const VarNode* self);
+  const std::vector<Var>& captured_by(const Function& function);
+  void emit(const ValueRef& closure, const Var& name);
+
+  // `function` with what is known of its variables.
+  Expr renamed(const FunctionNode& function);
+  void emitted(const ValueRef& result);
+
+  // ---- branches
+
+  void open_branch(More& more, const Expr& body);
+  Expr close_branch(More& more, const ValueRef& result);
+  void branch(ValueRef given);
+  void clause(ValueRef given);
+
+  const IRModuleNode& module_;
+  baton::Evaluator& evaluator_;
+  uint64_t& names_;
+  bool graphs_;
+  std::map<std::string, GlobalVar> globals_;
+  uint64_t time_ = 0, cells_ = 0;
+  std::vector<Frame> frames_;
+  std::vector<Env> envs_;
+  std::vector<std::vector<Binding>> lists_;
+  Store store_;
+  Fuel fuel_;
+  std::vector<TypeVar> type_scope_;  // declared by the functions that are being written
+  PointerMap<std::vector<Var>> free_vars_;
+  Expr next_;
+  ValueRef value_;
+  Function emitted_;
+};
+
+}  // namespace baton::partial

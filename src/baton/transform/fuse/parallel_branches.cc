@@ -1,0 +1,220 @@
+#include "baton/transform/fuse/parallel_branches.h"
+
+#include <algorithm>
+
+#include "baton/ir/visit.h"
+#include "baton/pass/rewriter.h"
+#include "baton/support/pointer_map.h"
+#include "baton/ir/build.h"
+
+namespace baton {
+
+namespace {
+
+using Group = std::vector<Branch>;
+
+/// Who reads what, how far from the leaves every node is, and from which let on it can be computed.
+class Uses {
+ public:
+  explicit Uses(const Expr& root) {
+    std::vector<const ExprNode*> bound;  // inner ones first
+    post_order(root, [&](const Expr& node) {
+      if (const auto* let = as<LetNode>(node)) bound.push_back(let->var().get());
+    });
+    for (size_t i = 0; i < bound.size(); ++i) since_.insert(bound[i], static_cast<int>(bound.size() - i));
+    post_order(root, [&](const Expr& node) {
+      int level = 0, since = 0;
+      for_each_child(*node, [&](const Expr& child) {
+        if (auto call = as_ref<CallNode>(node)) {
+          ++count_[child.get()];
+          reader_.insert(child.get(), call);
+        }
+        const int* below = levels_.find(child.get());
+        level = std::max(level, (below ? *below : 0) + 1);
+        if (!bound.empty()) since = std::max(since, this->since(child));
+      });
+      levels_.insert(node.get(), level);
+      if (since > 0 && node->kind() != ExprKind::kVar) since_.insert(node.get(), since);
+      order_.push_back(node);
+    });
+  }
+
+  const std::vector<Expr>& order() const { return order_; }
+  int level(const Expr& node) const { return *levels_.find(node.get()); }
+  /// The innermost let that `node` reads, counted from outside; 0: it reads none.
+  int since(const Expr& node) const {
+    const int* let = since_.find(node.get());
+    return let ? *let : 0;
+  }
+  /// The call that reads `node`, when there is only one. Others that read it, tuples for instance, keep it as it is.
+  Ref<const CallNode> only_reader(const ExprNode& node) const {
+    const int* count = count_.find(&node);
+    const auto* reader = reader_.find(&node);
+    return count && *count == 1 && reader ? *reader : Ref<const CallNode>();
+  }
+
+ private:
+  PointerMap<int> count_, levels_, since_;
+  PointerMap<Ref<const CallNode>> reader_;
+  std::vector<Expr> order_;
+};
+
+Branch branch_from(const Ref<const CallNode>& head, const Uses& uses) {
+  Branch branch{head};
+  for (;;) {
+    const auto next = uses.only_reader(*branch.back());
+    if (!next || !next->op() || next->op()->fuse > Fuse::kBroadcast) return branch;
+    branch.push_back(next);
+  }
+}
+
+/// Where in `call` the call before it in its branch stands.
+size_t position_of(const CallNode& call, const CallNode& before) {
+  size_t at = 0;
+  while (call.args()[at].get() != &before) ++at;
+  return at;
+}
+
+class ParallelJoiner final : public Rewriter {
+ public:
+  ParallelJoiner(const Expr& root, const ParallelKind& kind, size_t least) : kind_(kind), uses_(root) {
+    find_groups(least);
+  }
+
+ private:
+  // ---- Finding
+
+  void find_groups(size_t least) {
+    PointerMap<std::vector<Ref<const CallNode>>> heads;  // by the tensor they read
+    for (const Expr& node : uses_.order()) {
+      auto call = as_ref<CallNode>(node);
+      if (!call || !is_call(node, kind_.op) || !node->checked_type() || !kind_.supports(*call)) continue;
+      heads[call->args()[0].get()].push_back(call);
+    }
+    for (const auto& entry : heads.entries())
+      for (Group& group : groups_of(entry.value))
+        if (group.size() >= least && is_independent(group)) add(std::move(group));
+  }
+
+  std::vector<Group> groups_of(const std::vector<Ref<const CallNode>>& heads) {
+    std::vector<Group> groups;
+    for (const auto& head : heads) {
+      const auto group = std::ranges::find_if(groups, [&](const Group& g) { return kind_.fit(*g[0][0], *head); });
+      if (group == groups.end()) groups.push_back({branch_from(head, uses_)});
+      else group->push_back(branch_from(head, uses_));
+    }
+    return groups;
+  }
+
+  // The joined operator reads what all branches read, so none of that may depend on a branch, and all must be there where
+  // their data is: the first branch may stand in front of the let that binds what another one reads.
+  bool is_independent(const Group& group) const {
+    int lowest = uses_.level(Expr(group[0][0]));
+    for (const Branch& branch : group) lowest = std::min(lowest, uses_.level(Expr(branch[0])));
+    return std::ranges::all_of(group, [&](const Branch& branch) { return uses_.level(branch[0]->args()[1]) < lowest && is_there(group, branch[0]->args()[1]); });
+  }
+
+  bool is_there(const Group& group, const Expr& arg) const { return uses_.since(arg) <= uses_.since(group[0][0]->args()[0]); }
+
+  void add(Group group) {
+    const size_t depth = common_depth(group);
+    for (Branch& branch : group) branch.resize(depth);
+    for (const Branch& branch : group) group_of_.insert(branch.back().get(), groups_.size());
+    groups_.push_back(std::move(group));
+  }
+
+  size_t common_depth(const Group& group) const {
+    size_t depth = 1;
+    while (std::ranges::all_of(group, [&](const Branch& branch) {
+      return branch.size() > depth && level_fits(group, branch, depth, uses_.level(Expr(group[0][0])));
+    }))
+      ++depth;
+    return depth;
+  }
+
+  bool level_fits(const Group& group, const Branch& branch, size_t depth, int head_level) const {
+    const Branch& first = group[0];
+    const CallNode &a = *first[depth], &b = *branch[depth];
+    if (a.op() != b.op() || !same_attrs(a.attrs(), b.attrs()) || a.args().size() != b.args().size()) return false;
+    const size_t chained = position_of(a, *first[depth - 1]);
+    if (position_of(b, *branch[depth - 1]) != chained) return false;
+    for (size_t i = 0; i < a.args().size(); ++i) {
+      if (i == chained) continue;
+      if (uses_.level(a.args()[i]) >= head_level || uses_.level(b.args()[i]) >= head_level) return false;
+      if (!is_there(group, a.args()[i]) || !is_there(group, b.args()[i])) return false;
+      if (!kind_.arguments_fit(a, b, i, kind_.axis(*first[0]))) return false;
+    }
+    return true;
+  }
+
+  // ---- Rewriting
+
+  Expr rewrite(const Expr& original, const Expr& rebuilt) override {
+    const size_t* group = group_of_.find(original.get());
+    if (!group) return rebuilt;
+    const Group& branches = groups_[*group];
+    std::vector<Expr>& parts = parts_[&branches];
+    if (parts.empty()) parts = join(branches);
+    const auto at = std::ranges::find_if(branches, [&](const Branch& b) { return b.back().get() == original.get(); });
+    return parts[static_cast<size_t>(at - branches.begin())];
+  }
+
+  std::vector<Expr> join(const Group& branches) {
+    OriginSet all = OriginSet::none();
+    for (const Branch& branch : branches)
+      for (const auto& call : branch) all = all.merge(call->origins());
+    const OriginSet made = all.empty() ? all : OriginSet::made_for(all, "parallel " + kind_.op + " become one");
+    std::vector<Expr> weights;
+    for (const Branch& branch : branches) weights.push_back(run(branch[0]->args()[1]));
+    Expr joined;
+    {
+      const OriginScope scope(made);
+      joined = kind_.join_heads(branches, run(branches[0][0]->args()[0]), weights);
+    }
+    joined = with_origins(joined, origins_at(branches, 0));
+    for (size_t level = 1; level < branches[0].size(); ++level) joined = join_level(branches, level, joined, made);
+    const OriginScope scope(made);
+    return kind_.parts(branches, joined);
+  }
+
+  Expr join_level(const Group& branches, size_t level, const Expr& joined, const OriginSet& made) {
+    const CallNode& first = *branches[0][level];
+    const size_t chained = position_of(first, *branches[0][level - 1]);
+    std::vector<Expr> args;
+    for (size_t i = 0; i < first.args().size(); ++i) {
+      if (i == chained) {
+        args.push_back(joined);
+        continue;
+      }
+      Branch calls;
+      std::vector<Expr> each;
+      for (const Branch& branch : branches) {
+        calls.push_back(branch[level]);
+        each.push_back(run(branch[level]->args()[i]));
+      }
+      const OriginScope scope(made);
+      args.push_back(kind_.join_arguments(calls, i, each, kind_.axis(*branches[0][0])));
+    }
+    return make_call(first.callee(), std::move(args), first.attrs(), NodeInfo(origins_at(branches, level), first.span()));
+  }
+
+  static OriginSet origins_at(const Group& branches, size_t level) {
+    OriginSet origins = OriginSet::none();
+    for (const Branch& branch : branches) origins = origins.merge(branch[level]->origins());
+    return origins;
+  }
+
+  const ParallelKind& kind_;
+  Uses uses_;
+  std::vector<Group> groups_;
+  PointerMap<size_t> group_of_;  // by a branch's last call
+  PointerMap<std::vector<Expr>> parts_;
+};
+
+}  // namespace
+
+Function join_parallel(const Function& function, const ParallelKind& kind, size_t least) {
+  return as_ref<FunctionNode>(ParallelJoiner(function, kind, least).run(function));
+}
+
+}  // namespace baton

@@ -1,0 +1,197 @@
+// Layouts that Baton's kernels are fast in (decision D9: what a kernel wants packed, Relay shows packed). This is what
+// builds use; AlterOpLayout called by name is in alter_op_layout_by_name.cc.
+//   nn.conv2d NCHW           ->  nn.contrib_conv2d_NCHWc, channels in blocks of at most one vector register
+//   depthwise nn.conv2d      ->  nn.contrib_depthwise_conv2d_NCHWc
+//   3x3, where it is faster  ->  nn.contrib_conv2d_winograd_without_weight_transform
+//   nn.dense                 ->  nn.contrib_dense_pack, rows of the weight in blocks
+// Weights are packed by layout_transforms, which FoldConstant computes.
+#include "baton/transform/layout/alter_op_layout.h"
+
+#include <algorithm>
+
+#include "baton/ops/rules/layout_rules.h"
+#include "baton/schedule/conv_algorithm.h"
+#include "baton/ir/build.h"
+#include "baton/types/infer_type.h"
+#include "baton/transform/layout/layout_flow.h"
+#include "baton/transform/layout/layout_spreader.h"
+
+namespace baton {
+
+namespace {
+
+LayoutState packed(const std::string& was, const std::string& now) {
+  const LayoutState state{known_layout(was), known_layout(now)};
+  BATON_CHECK(state.was && state.now, "layouts " + was + " and " + now);
+  return state;
+}
+
+std::string block(const char* axes, int64_t size, char axis) { return axes + std::to_string(size) + axis; }
+
+/// A convolution in NCHW and OIHW with all extents known.
+struct Conv {
+  ConvShape shape;
+  bool depthwise = false;
+};
+
+std::optional<Conv> plain_conv(const CallNode& call) {
+  const TensorTypeNode *data = static_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
+  const auto* result = as_type<TensorTypeNode>(call.checked_type());
+  const std::string out_layout = text_attr(call, "out_layout");
+  if (!data || !weight || !result || !result->is_static() || text_attr(call, "data_layout") != "NCHW" ||
+      text_attr(call, "kernel_layout") != "OIHW" || !(out_layout.empty() || out_layout == "NCHW") ||
+      data->dtype() != DType::float_(32) || weight->dtype() != DType::float_(32) ||
+      result->dtype() != DType::float_(32))
+    return std::nullopt;
+  const auto in = data->extents(), kernel = weight->extents(), out = result->extents();
+  const auto strides = ints_attr(call, "strides"), dilation = ints_attr(call, "dilation");
+  Conv conv;
+  conv.shape = {.batch = in[0],
+                .in_channels = in[1],
+                .out_channels = out[1],
+                .out_height = out[2],
+                .out_width = out[3],
+                .kernel_height = kernel[2],
+                .kernel_width = kernel[3],
+                .stride_height = strides.at(0),
+                .stride_width = strides.back(),
+                .dilation_height = dilation.at(0),
+                .dilation_width = dilation.back(),
+                .groups = int_attr(call, "groups")};
+  conv.depthwise = conv.shape.groups > 1 && conv.shape.groups == in[1] && out[1] == in[1];
+  return conv;
+}
+
+std::optional<PlannedCall> alter_winograd(const CallNode& call, const ConvShape& shape, int64_t in_block,
+                                          int64_t out_block, int tile_size) {
+  const OpDef* op = find_op("nn.contrib_conv2d_winograd_without_weight_transform");
+  const OpDef* weights = find_op("nn.contrib_conv2d_winograd_weight_transform");
+  if (!op || !weights) return std::nullopt;
+  const std::string data = block("NCHW", in_block, 'c'), out = block("NCHW", out_block, 'c');
+  const std::string kernel = block("HWOI", in_block, 'i') + std::to_string(out_block) + "o";
+  const auto transformed = [kernel, tile_size](const Expr& weight) -> Expr {
+    const Expr transform = call_op("nn.contrib_conv2d_winograd_weight_transform", {weight}, {{"tile_size", tile_size}});
+    return call_op("layout_transform", {transform}, {{"src_layout", "HWOI"}, {"dst_layout", kernel}});
+  };
+  return PlannedCall{.op = op,
+                     .attrs = carry_attrs(*op, call,
+                                          {{"tile_size", tile_size},
+                                           {"data_layout", data},
+                                           {"kernel_layout", kernel},
+                                           {"out_layout", out},
+                                           {"channels", shape.out_channels},
+                                           {"kernel_size", std::vector<int64_t>{shape.kernel_height, shape.kernel_width}}}),
+                     .wants = "computes by Winograd's algorithm in " + data,
+                     .prepare = {{}, transformed},
+                     .inputs = {packed("NCHW", data), {}},
+                     .outputs = {packed("NCHW", out)}};
+}
+
+std::optional<PlannedCall> alter_conv2d(const CallNode& call, const Machine& machine) {
+  const auto conv = plain_conv(call);
+  if (!conv || (conv->shape.groups != 1 && !conv->depthwise)) return std::nullopt;
+  const int64_t in_block = channel_block(conv->shape.in_channels, machine);
+  const int64_t out_block = channel_block(conv->shape.out_channels, machine);
+  if (out_block == 1) return std::nullopt;  // blocks of one channel gain nothing
+  if (!conv->depthwise) {
+    const ConvAlgorithm algorithm = choose_conv_algorithm(conv->shape, machine);
+    if (algorithm.kind == ConvAlgorithm::Kind::kWinograd)
+      if (auto altered = alter_winograd(call, conv->shape, in_block, out_block, algorithm.tile_size))
+        return altered;
+  }
+  const OpDef* op =
+      find_op(conv->depthwise ? "nn.contrib_depthwise_conv2d_NCHWc" : "nn.contrib_conv2d_NCHWc");
+  if (!op) return std::nullopt;
+  const std::string data = block("NCHW", in_block, 'c'), out = block("NCHW", out_block, 'c');
+  const std::string kernel =
+      block("OIHW", conv->depthwise ? 1 : in_block, 'i') + std::to_string(out_block) + "o";
+  return PlannedCall{
+      .op = op,
+      .attrs = carry_attrs(*op, call,
+                           {{"data_layout", data},
+                            {"kernel_layout", kernel},
+                            {"out_layout", out},
+                            {"channels", conv->shape.out_channels},
+                            {"kernel_size", std::vector<int64_t>{conv->shape.kernel_height, conv->shape.kernel_width}}}),
+      .wants = "computes in " + data,
+      .inputs = {packed("NCHW", data), packed("OIHW", kernel)},
+      .outputs = {packed("NCHW", out)}};
+}
+
+std::optional<PlannedCall> alter_dense(const CallNode& call, const Machine& machine) {
+  const OpDef* op = find_op("nn.contrib_dense_pack");
+  const TensorTypeNode *data = static_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
+  const auto* result = as_type<TensorTypeNode>(call.checked_type());
+  if (!op || !data || !weight || !result || data->rank() != 2 || data->dtype() != DType::float_(32) ||
+      weight->dtype() != DType::float_(32) || result->dtype() != DType::float_(32))
+    return std::nullopt;
+  const int64_t size = dense_block(weight->extents()[0], machine);
+  if (size == 1) return std::nullopt;
+  const std::string kernel = block("NK", size, 'n');
+  return PlannedCall{.op = op,
+                     .attrs = carry_attrs(*op, call, {{"weight_layout", kernel}, {"out_dtype", result->dtype()}}),
+                     .wants = "reads its weight in " + kernel,
+                     .inputs = {{}, packed("NK", kernel)},
+                     .outputs = {{}}};
+}
+
+/// What is altered, and what follows by the rules of the operators where inputs come in other layouts.
+class FastLayouts final : public LayoutPlanner {
+ public:
+  /// `skips_users`: calls that a rule of the user's was asked for already stay.
+  FastLayouts(const Machine& machine, bool skips_users) : machine_(machine), skips_users_(skips_users) {}
+
+  bool plans(const OpDef&) const override { return true; }
+
+  std::optional<PlannedCall> plan(const CallNode& call, const std::vector<Expr>&, const LayoutStates& inputs) override {
+    auto planned = altered(call);
+    if (!planned) planned = followed(call, inputs);
+    for (size_t i = 0; planned && i < inputs.size(); ++i)
+      if (inputs[i].now && planned->inputs[i].now) planned->inputs[i].was = inputs[i].now;
+    return planned;
+  }
+
+ private:
+  std::optional<PlannedCall> altered(const CallNode& call) const {
+    if (skips_users_ && op_hook(*call.op(), OpQuestion::kAlterOpLayout)) return std::nullopt;
+    if (call.op()->name == "nn.conv2d") return alter_conv2d(call, machine_);
+    if (call.op()->name == "nn.dense") return alter_dense(call, machine_);
+    return std::nullopt;
+  }
+
+  static std::optional<PlannedCall> followed(const CallNode& call, const LayoutStates& inputs) {
+    const LayoutRule* rule = layout_rule_of(*call.op());
+    if (!rule || std::ranges::none_of(inputs, &LayoutState::changed)) return std::nullopt;
+    auto plan = rule->plan(call, inputs);
+    if (!plan) return std::nullopt;
+    const KnownLayout result = plan->outputs[0].now;
+    return PlannedCall{.op = call.op(),
+                       .attrs = plan->attrs ? plan->attrs : call.attrs(),
+                       .wants = result ? "computes in " + result->str() : "computes as it is",
+                       .inputs = std::move(plan->inputs),
+                       .outputs = std::move(plan->outputs)};
+  }
+
+  const Machine& machine_;
+  const bool skips_users_;
+};
+
+// Calls of operators that the user has a rule for, by that rule.
+Function altered_by_user(const Function& function, const IRModule& module) {
+  const Function altered = let_layouts_flow(function, [](const CallNode& call, const std::vector<Expr>& args) {
+    return wish_of_user(OpQuestion::kAlterOpLayout, call, args, {}, [] { return std::optional<WantedCall>(); });
+  });
+  return as_ref<FunctionNode>(infer_type(altered, module.get()));
+}
+
+}  // namespace
+
+Pass alter_op_layout_for(const Machine& machine) {
+  return function_pass({3, "AlterOpLayout", {"InferType"}}, [machine](const Function& function, const IRModule& module, const PassContext&) {
+    const bool asks = has_op_hooks(OpQuestion::kAlterOpLayout);
+    FastLayouts planner(machine, asks);
+    return spread_layouts(asks ? altered_by_user(function, module) : function, planner);
+  });
+}
+
+}  // namespace baton

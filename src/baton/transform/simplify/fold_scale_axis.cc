@@ -1,0 +1,305 @@
+// A factor per channel (what batch_norm leaves) moves into the weights of a convolution or dense layer, where
+// FoldConstant makes it vanish. How factors pass operators is the operators' knowledge (ir/rules/scale_rule.h).
+//   backward:  conv(x, w) * s                ->  conv(x, w * s)         through add, relu, ... in between
+//   forward:   conv(relu(x * s + b), w)      ->  conv(relu(x + b / s), w * s)
+// The multiply's origins go where its factor goes: the nodes made here stand for the multiply, the others
+// keep theirs.
+#include <cmath>
+
+#include "baton/ir/rules/scale_rule.h"
+#include "baton/ir/visit.h"
+#include "baton/pass/rewriter.h"
+#include "baton/support/pointer_map.h"
+#include "baton/ir/build.h"
+#include "baton/transform/fold_constant.h"
+
+namespace baton {
+
+namespace {
+
+/// A multiply that goes away: multiply(args[kept], args[1 - kept]) where the other argument is a vector along
+/// `axis`.
+struct Factor {
+  Expr multiply;  ///< as it was
+  int kept = 0;
+  int axis = 0;  ///< of the multiply's result
+};
+
+bool all_values(const NDArray& value, bool (*holds)(double)) {
+  if (!value.dtype().is_float() || (value.dtype().bits != 32 && value.dtype().bits != 64)) return false;
+  for (int64_t i = 0; i < value.size(); ++i)
+    if (!holds(value.dtype().bits == 32 ? value.as<float>()[i] : value.as<double>()[i])) return false;
+  return true;
+}
+
+/// Whether `expr` is known to be positive everywhere: a constant, perhaps under operators that move no data.
+bool is_positive(const Expr& expr) {
+  const Expr* at = &expr;
+  while (const auto* call = as<CallNode>(*at)) {
+    if (!call->op() || call->args().size() != 1 ||
+        !(call->op()->reshape_only || call->op()->name == "transpose"))
+      return false;
+    at = &call->args()[0];
+  }
+  const auto* constant = as<ConstantNode>(*at);
+  return constant && all_values(constant->value(), [](double value) { return value > 0; });
+}
+
+/// Whether `expr` is known at compile time and nowhere zero.
+bool is_nonzero(const Expr& expr, const PassContext& context) {
+  if (!free_vars(expr).empty()) return false;
+  try {
+    const RetireLog ignored;  // nothing goes away: this is only a look at the value
+    const Expr folded = fold_constants(expr, evaluator_of(context));
+    const auto* constant = as<ConstantNode>(folded);
+    return constant &&
+           all_values(constant->value(), [](double value) { return value != 0 && std::isfinite(value); });
+  } catch (const NotSupported&) {
+    return false;
+  }
+}
+
+const ScaleRule* rule_of(const ExprNode& node) {
+  const auto* call = as<CallNode>(&node);
+  return call && call->op() ? call->op()->rules.get<ScaleRule>() : nullptr;
+}
+
+/// Which argument of `multiply` is a vector along `takes.axis`, or a scalar, and may move away from the other.
+std::optional<Factor> factor_of(const Expr& expr, int kept, const ScaleAxis& takes,
+                                const PassContext& context) {
+  const auto* multiply = as<CallNode>(expr);
+  const Expr& factor = multiply->args()[1 - kept];
+  const TensorTypeNode *full = tensor_type_of(expr), *data = tensor_type_of(multiply->args()[kept]);
+  const TensorTypeNode* vector = tensor_type_of(factor);
+  if (!full || !data || !vector || data->shape() != full->shape()) return std::nullopt;
+  // One factor for all channels is a vector of equal ones, where it is known how many.
+  const bool fits = vector->rank() == 0 ? !full->shape().at(static_cast<size_t>(takes.axis)).is_any()
+                                        : vector_axis(*vector, *full, takes.axis).has_value();
+  if (!fits) return std::nullopt;
+  if (takes.need_positive && !is_positive(factor)) return std::nullopt;
+  if (takes.need_nonzero && !takes.need_positive && !is_nonzero(factor, context)) return std::nullopt;
+  return Factor{expr, kept, takes.axis};
+}
+
+/// What both directions share: vectors made of factors, inputs multiplied or divided by them.
+class ScaleRewriter : public Rewriter {
+ protected:
+  /// The factor as a vector; made once for each multiply, and stands for it. `value`: the factor as
+  /// rewritten.
+  Expr vector(const Factor& factor, const Expr& value) {
+    Expr& made = vectors_[factor.multiply.get()];
+    if (made) return made;
+    const TensorTypeNode& type = *tensor_type_of(as<CallNode>(factor.multiply)->args()[1 - factor.kept]);
+    if (type.rank() == 0) {
+      const int64_t channels = tensor_type_of(factor.multiply)->shape().at(static_cast<size_t>(factor.axis)).value();
+      return made = call_op("repeat", {call_op("expand_dims", {value}, {{"axis", 0}})}, {{"repeats", channels}, {"axis", 0}});
+    }
+    const int axis = factor.axis - (tensor_type_of(factor.multiply)->rank() - type.rank());
+    std::vector<int64_t> others;
+    for (int i = 0; i < type.rank(); ++i)
+      if (i != axis) others.push_back(i);
+    return made = others.empty() ? value : call_op("squeeze", {value}, {{"axis", others}});
+  }
+
+  /// `call` with its arguments changed as the plan says; it keeps its own origins.
+  Expr apply(const ScalePlan& plan, const CallNode& original, const CallNode& call, const Factor& factor,
+             const Expr& value) {
+    std::vector<Expr> args = call.args();
+    const OriginScope scope(factor.multiply->origins());
+    for (size_t i = 0; i < args.size(); ++i) {
+      const ScaleStep& step = plan.inputs[i];
+      if (step.what != ScaleStep::What::kMultiply && step.what != ScaleStep::What::kDivide) continue;
+      const int rank = tensor_type_of(original.args()[i])->rank();
+      const Expr factor_here = expand_to_axis(vector(factor, value), rank, step.axis);
+      args[i] =
+          call_op(step.what == ScaleStep::What::kMultiply ? "multiply" : "divide", {args[i], factor_here});
+    }
+    return make_call(call.callee(), std::move(args), call.attrs(), call.with_type(original.checked_type()));
+  }
+
+ private:
+  PointerMap<Expr> vectors_;
+};
+
+class BackwardFolder final : public ScaleRewriter {
+ public:
+  Expr fold(const Expr& root, const PassContext& context) {
+    find(root);
+    decide(context);
+    // Factors first, so that they are there when the nodes that take them are rewritten. In post-order: no
+    // factor needs one that comes later.
+    for (const Expr& node : order_)
+      if (const Factor* factor = gone_.find(node.get())) run(as<CallNode>(node)->args()[1 - factor->kept]);
+    return run(root);
+  }
+
+ private:
+  // What each node can take. Only a node with a single user: others would see the factor too.
+  void find(const Expr& root) {
+    PointerMap<int> uses;
+    post_order(
+        root,
+        [&](const Expr& node) {
+          order_.push_back(node);
+          for_each_child(*node, [&](const Expr& child) { ++uses[child.get()]; });
+        },
+        [this](const Expr& node) { return enter(node); });
+    for (const Expr& node : order_) {
+      const ScaleRule* rule = uses[node.get()] == 1 ? rule_of(*node) : nullptr;
+      if (!rule || !rule->backward || !node->checked_type()) continue;
+      std::vector<ScaleRule::Takes> inputs;
+      for (const Expr& arg : as<CallNode>(node)->args()) inputs.push_back(takes(arg));
+      if (auto plan = rule->backward(*as<CallNode>(node), inputs))
+        plans_.insert(node.get(), std::move(*plan));
+    }
+  }
+
+  ScaleRule::Takes takes(const Expr& node) {
+    const ScalePlan* plan = plans_.find(node.get());
+    return plan ? ScaleRule::Takes(plan->takes) : std::nullopt;
+  }
+
+  // Users before what they use: which multiplies go, and which nodes their factors pass.
+  void decide(const PassContext& context) {
+    for (auto at = order_.rbegin(); at != order_.rend(); ++at) {
+      const auto* call = as<CallNode>(*at);
+      if (!call) continue;
+      if (const Factor* factor = passing_.find(call)) {
+        const Factor through = *factor;
+        const ScalePlan& plan = *plans_.find(call);
+        for (size_t i = 0; i < call->args().size(); ++i)
+          if (plan.inputs[i].what == ScaleStep::What::kPass) passing_.insert(call->args()[i].get(), through);
+        continue;
+      }
+      if (!is_call(*at, "multiply")) continue;
+      for (int kept : {0, 1}) {
+        const ScaleRule::Takes taken = takes(call->args()[kept]);
+        const auto factor = taken ? factor_of(*at, kept, *taken, context) : std::nullopt;
+        if (!factor) continue;
+        gone_.insert(call, *factor);
+        passing_.insert(call->args()[kept].get(), *factor);
+        break;
+      }
+    }
+  }
+
+  Expr rewrite(const Expr& original, const Expr& rebuilt) override {
+    const auto* call = as<CallNode>(rebuilt);
+    if (!call) return rebuilt;
+    if (const Factor* factor = gone_.find(original.get())) return call->args()[factor->kept];
+    const Factor* factor = passing_.find(original.get());
+    if (!factor) return rebuilt;
+    const Expr value = mapped(as<CallNode>(factor->multiply)->args()[1 - factor->kept]);
+    return apply(*plans_.find(original.get()), *as<CallNode>(original), *call, *factor, value);
+  }
+
+  std::vector<Expr> order_;
+  PointerMap<ScalePlan> plans_;
+  PointerMap<Factor> gone_;     // by multiply
+  PointerMap<Factor> passing_;  // by the node whose result the factor is on
+};
+
+class ForwardFolder final : public ScaleRewriter {
+ public:
+  explicit ForwardFolder(const PassContext& context) : context_(context) {}
+
+  Expr fold(const Expr& root) {
+    std::vector<Expr> order;
+    post_order(
+        root, [&](const Expr& node) { order.push_back(node); },
+        [this](const Expr& node) { return enter(node); });
+    refuse(root);
+    for (auto at = order.rbegin(); at != order.rend(); ++at) offer(**at);
+    return run(root);
+  }
+
+ private:
+  struct Offer {
+    bool refused = false;
+    ScaleRule::Takes takes;
+  };
+
+  void refuse(const Expr& node) { offers_[node.get()] = {true, std::nullopt}; }
+
+  // Tells the arguments of `node` what it can take of them. All users of an argument must agree.
+  void offer(const ExprNode& node) {
+    const ScaleRule* rule = rule_of(node);
+    if (!rule || !rule->forward || !node.checked_type()) {
+      for_each_child(node, [&](const Expr& child) { refuse(child); });
+      return;
+    }
+    const auto& call = static_cast<const CallNode&>(node);
+    const ScaleRule::Takes result = takes(call);
+    for (size_t i = 0; i < call.args().size(); ++i) {
+      const auto plan = rule->forward(call, static_cast<int>(i), result);
+      Offer& offer = offers_[call.args()[i].get()];
+      if (!plan || (offer.takes && offer.takes->axis != plan->takes.axis)) {
+        offer = {true, std::nullopt};
+      } else if (!offer.refused) {
+        const ScaleAxis before = offer.takes.value_or(plan->takes);
+        offer.takes = ScaleAxis{before.axis, before.need_positive || plan->takes.need_positive,
+                                before.need_nonzero || plan->takes.need_nonzero};
+      }
+    }
+  }
+
+  ScaleRule::Takes takes(const ExprNode& node) const {
+    const Offer* offer = offers_.find(&node);
+    return offer && !offer->refused ? offer->takes : std::nullopt;
+  }
+
+  Expr rewrite(const Expr& original, const Expr& rebuilt) override {
+    const auto *call = as<CallNode>(rebuilt), *before = as<CallNode>(original);
+    if (!call) return rebuilt;
+    for (size_t i = 0; i < before->args().size(); ++i) {
+      const Pending* pending = pending_.find(before->args()[i].get());
+      if (!pending) continue;
+      const Pending carried = *pending;
+      const ScaleRule::Takes result = takes(*before);
+      const auto plan = rule_of(*before)->forward(*before, static_cast<int>(i), result);
+      BATON_CHECK(plan, before->op()->name + " took a factor and does not any more");
+      if (plan->passes_on) pending_.insert(before, carried);
+      return apply(*plan, *before, *call, carried.factor, carried.value);
+    }
+    const ScaleRule::Takes taken = is_call(original, "multiply") ? takes(*original) : std::nullopt;
+    if (!taken) return rebuilt;
+    for (int kept : {0, 1}) {
+      const auto factor = factor_of(original, kept, *taken, context_);
+      if (!factor) continue;
+      pending_.insert(before, {*factor, call->args()[1 - kept]});
+      return call->args()[kept];
+    }
+    return rebuilt;
+  }
+
+  struct Pending {
+    Factor factor;
+    Expr value;  ///< the factor, rewritten
+  };
+  const PassContext& context_;
+  PointerMap<Offer> offers_;
+  PointerMap<Pending> pending_;  // by the node whose value lacks a factor
+};
+
+}  // namespace
+
+Pass backward_fold_scale_axis() {
+  return function_pass({3, "BackwardFoldScaleAxis", {"InferType"}},
+                       [](const Function& function, const IRModule&, const PassContext& context) {
+                         return as_ref<FunctionNode>(BackwardFolder().fold(function, context));
+                       });
+}
+
+Pass forward_fold_scale_axis() {
+  return function_pass({3, "ForwardFoldScaleAxis", {"InferType"}},
+                       [](const Function& function, const IRModule&, const PassContext& context) {
+                         return as_ref<FunctionNode>(ForwardFolder(context).fold(function));
+                       });
+}
+
+Pass fold_scale_axis() {
+  return sequential({backward_fold_scale_axis(), forward_fold_scale_axis(), fold_constant_with(false)},
+                    "FoldScaleAxis");
+}
+
+}  // namespace baton

@@ -1,0 +1,129 @@
+#include "baton/types/infer_type.h"
+
+#include <vector>
+
+#include "baton/types/type_inference.h"
+
+namespace baton {
+
+namespace {
+
+// Whether a typed function calls another one by a type that this no longer has: then it is typed anew.
+bool calls_stale(const FunctionNode& function, const IRModuleNode& module) {
+  std::vector<const ExprNode*> todo{&function};
+  PointerSet seen;
+  while (!todo.empty()) {
+    const ExprNode* node = todo.back();
+    todo.pop_back();
+    if (!seen.insert(node)) continue;
+    if (const auto* call = as<CallNode>(node)) {
+      if (const auto* global = as<GlobalVarNode>(call->callee())) {
+        const Function callee = module.find(global->name());
+        if (!callee || !callee->checked_type()) return true;
+        const auto* type = as_type<FuncTypeNode>(callee->checked_type());
+        if (!type) return true;
+        // Of a polymorphic function each call has types of its own.
+        bool fits = !type->type_params().empty();
+        if (!fits && type->params().size() == call->args().size()) {
+          fits = same_type(type->result(), call->checked_type());
+          for (size_t i = 0; i < call->args().size(); ++i) fits = fits && same_type(type->params()[i], call->args()[i]->checked_type());
+        }
+        if (!fits) return true;
+      }
+    }
+    switch (node->kind()) {  // children by address: nothing is counted up and down
+      case ExprKind::kFunction: todo.push_back(static_cast<const FunctionNode*>(node)->body().get()); break;
+      case ExprKind::kLet:
+        todo.push_back(static_cast<const LetNode*>(node)->body().get());
+        todo.push_back(static_cast<const LetNode*>(node)->value().get());
+        break;
+      case ExprKind::kCall:
+        todo.push_back(static_cast<const CallNode*>(node)->callee().get());
+        for (const Expr& arg : static_cast<const CallNode*>(node)->args()) todo.push_back(arg.get());
+        break;
+      case ExprKind::kTuple:
+        for (const Expr& field : static_cast<const TupleNode*>(node)->fields()) todo.push_back(field.get());
+        break;
+      case ExprKind::kTupleGetItem: todo.push_back(static_cast<const TupleGetItemNode*>(node)->tuple().get()); break;
+      case ExprKind::kIf:
+        todo.push_back(static_cast<const IfNode*>(node)->condition().get());
+        todo.push_back(static_cast<const IfNode*>(node)->then().get());
+        todo.push_back(static_cast<const IfNode*>(node)->otherwise().get());
+        break;
+      case ExprKind::kMatch:
+        todo.push_back(static_cast<const MatchNode*>(node)->data().get());
+        for (const Clause& clause : static_cast<const MatchNode*>(node)->clauses()) todo.push_back(clause.body.get());
+        break;
+      case ExprKind::kRefCreate: todo.push_back(static_cast<const RefCreateNode*>(node)->value().get()); break;
+      case ExprKind::kRefRead: todo.push_back(static_cast<const RefReadNode*>(node)->ref().get()); break;
+      case ExprKind::kRefWrite:
+        todo.push_back(static_cast<const RefWriteNode*>(node)->ref().get());
+        todo.push_back(static_cast<const RefWriteNode*>(node)->value().get());
+        break;
+      case ExprKind::kVar:
+      case ExprKind::kGlobalVar:
+      case ExprKind::kConstant:
+      case ExprKind::kConstructor:
+      case ExprKind::kOp: break;
+    }
+  }
+  return false;
+}
+
+// All functions typed, `trust` or not; entered when they changed.
+void infer_all(IRModuleNode& module, bool trust) {
+  TypeInference inference(trust);
+  inference.set_module(module);
+  std::vector<std::pair<std::string, Function>> added;
+  for (const auto& [name, function] : module.functions()) {
+    if (trust && function->checked_type()) continue;
+    inference.add_function(name, function);
+    added.emplace_back(name, function);
+  }
+  inference.solve();
+  for (const auto& [name, function] : added) {
+    Function typed = as_ref<FunctionNode>(inference.typed(Expr(function)));
+    if (typed != function) module.replace(name, std::move(typed));
+  }
+}
+
+}  // namespace
+
+Expr infer_type(const Expr& expr, const IRModuleNode* module) {
+  if (expr->checked_type()) return expr;
+  TypeInference inference(true);
+  if (module) inference.set_module(*module);
+  inference.add_expr(expr);
+  inference.solve();
+  return inference.typed(expr);
+}
+
+IRModule infer_types(IRModule module) {
+  bool all_typed = true;
+  for (const auto& [name, function] : module->functions()) all_typed = all_typed && function->checked_type();
+  if (!all_typed) infer_all(*module, true);
+  // Types may have changed under the callers of a function that was replaced.
+  if (module->functions().size() > 1) {
+    bool stale = false;
+    for (const auto& [name, function] : module->functions()) stale = stale || calls_stale(*function, *module);
+    if (stale) infer_all(*module, false);
+  }
+  return module;
+}
+
+bool types_are_right(const IRModuleNode& module) {
+  TypeInference inference(false);
+  inference.set_module(module);
+  for (const auto& [name, function] : module.functions()) inference.add_function(name, function);
+  inference.solve();
+  for (const auto& [name, function] : module.functions())
+    if (inference.typed(Expr(function)) != Expr(function)) return false;
+  return true;
+}
+
+Pass infer_type() {
+  return module_pass({.opt_level = 0, .name = "InferType", .required = {}},
+                     [](IRModule module, const PassContext&) { return infer_types(std::move(module)); });
+}
+
+}  // namespace baton
