@@ -5,7 +5,7 @@
 #include "baton/codegen/compile.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/origins/origin_report.h"
-#include "baton/driver/regions.h"
+#include "baton/driver/plan/region_attrs.h"
 #include "baton/ir/op.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/trace.h"

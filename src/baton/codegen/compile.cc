@@ -1,7 +1,6 @@
 #include "baton/codegen/compile.h"
 
 #include <chrono>
-#include <cstdio>
 #include <mutex>
 
 #include "baton/codegen/kernel/cost_facts.h"
@@ -9,13 +8,11 @@
 #include "baton/codegen/listing.h"
 #include "baton/codegen/kernel/lower.h"
 #include "baton/codegen/kernel/marks.h"
+#include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/kernel/shape_of.h"
-#include "baton/codegen/source_hash.h"
 #include "baton/codegen/kernel/stable_names.h"
 #include "baton/ir/op.h"
-#include "baton/ir/structural.h"
 #include "baton/support/diagnostic.h"
-#include "baton/support/hash.h"
 
 namespace baton {
 namespace {
@@ -160,49 +157,10 @@ void quiet() {
 
 }  // namespace
 
-uint64_t kernel_key(const KernelRequest& request, const Machine& machine) {
-  Hasher hash(kSourceHash);
-  hash.add(structural_hash(Expr(request.function)));
-  for (const Var& param : request.function->params()) {
-    const Type& type = param->checked_type() ? param->checked_type() : param->annotation();
-    BATON_CHECK(type, "a kernel's parameter has no type: " + param->name());
-    hash.add(type_hash(type));
-  }
-  BATON_CHECK(request.function->body()->checked_type(), "a kernel's function is not typed");
-  hash.add(type_hash(request.function->body()->checked_type()));
-  hash.add_text(machine.cpu);
-  for (int64_t fact : {int64_t(machine.float_lanes), int64_t(machine.vector_registers),
-                       int64_t(machine.cores), machine.l1_bytes, machine.l2_bytes, machine.l3_bytes})
-    hash.add(static_cast<uint64_t>(fact));
-  hash.add_text(request.template_name);
-  for (const auto& [name, value] : request.params) {
-    hash.add_text(name);
-    hash.add(static_cast<uint64_t>(value));
-  }
-  const KernelVariant& variant = request.variant;
-  hash.add(variant.marked);
-  hash.add(variant.doubled);
-  hash.add(variant.merged.size());
-  for (const std::string& name : variant.merged) hash.add_text(name);
-  hash.add(variant.ablated.size());
-  for (int block : variant.ablated) hash.add(static_cast<uint64_t>(block));
-  hash.add(static_cast<uint64_t>(variant.twin));
-  hash.add(variant.within);
-  if (!variant.debug_lines.empty()) hash.add_text(variant.debug_lines);
-  hash.add(HALIDE_VERSION_MAJOR * 10000 + HALIDE_VERSION_MINOR * 100 + HALIDE_VERSION_PATCH);
-  return hash.value();
-}
-
 void add_facts(Kernel& kernel, const FunctionNode& function) {
   for (const KernelBlock& block : kernel_blocks(function))
     kernel.block_facts.push_back(cost_of_call(*block.call));
   kernel.facts = cost_of_function(function, kernel.block_facts);
-}
-
-std::string kernel_symbol(uint64_t key) {
-  char text[32];
-  std::snprintf(text, sizeof text, "baton_k%016llx", static_cast<unsigned long long>(key));
-  return text;
 }
 
 namespace {

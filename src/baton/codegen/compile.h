@@ -10,13 +10,6 @@
 
 namespace baton {
 
-/// Names everything that decides what code comes out, beside the function: processor, template, parameters,
-/// variant, Halide's version, and a hash of the sources of ops, schedule and codegen.
-uint64_t kernel_key(const KernelRequest& request, const Machine& machine);
-/// "baton_k" and the key in hexadecimal: the symbol of the kernel and the first part of the names of its
-/// Funcs.
-std::string kernel_symbol(uint64_t key);
-
 /// Fills in what is counted from the function's types.
 void add_facts(Kernel& kernel, const FunctionNode& function);
 

@@ -16,6 +16,7 @@
 #include "baton/codegen/background.h"
 #include "baton/codegen/code_maps.h"
 #include "baton/codegen/compile.h"
+#include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/debug/debug_lines.h"
 #include "baton/codegen/kernel/link.h"
 #include "baton/codegen/kernel/subprocess.h"

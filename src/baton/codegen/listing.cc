@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "baton/codegen/compile.h"
+#include "baton/codegen/kernel/kernel_key.h"
 #include "baton/support/error.h"
 
 namespace baton {

@@ -14,6 +14,7 @@
 #include "baton/driver/origins/origin_pack.h"
 #include "baton/driver/origins/origin_report.h"
 #include "baton/driver/pipeline.h"
+#include "baton/driver/plan/region_attrs.h"
 #include "baton/driver/regions.h"
 #include "baton/ir/functions.h"
 #include "baton/ir/op.h"

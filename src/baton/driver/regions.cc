@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "baton/driver/build.h"
+#include "baton/driver/plan/region_attrs.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
@@ -13,9 +14,6 @@
 
 namespace baton {
 namespace {
-
-constexpr const char* kRegion = "region";
-constexpr const char* kCompiler = "compiler";
 
 struct Codegens {
   std::mutex mutex;
@@ -34,21 +32,6 @@ RegionCodegen find_codegen(const std::string& compiler) {
   return at == all.by_compiler.end() ? RegionCodegen() : at->second;
 }
 
-std::string text_of(const FunctionNode& function, const char* name) {
-  const AttrValue* value = function.attr(name);
-  const std::string* text = value ? value->as<std::string>() : nullptr;
-  return text ? *text : "";
-}
-
-Function without(const Function& function, const std::set<std::string>& names) {
-  FunctionAttrs attrs;
-  for (const auto& [name, value] : function->attrs())
-    if (!names.count(name)) attrs.emplace_back(name, value);
-  if (attrs.size() == function->attrs().size()) return function;
-  return make_function(function->params(), function->body(), function->ret_type(), std::move(attrs),
-                       NodeInfo(function->origins(), function->span(), function->checked_type()), function->type_params());
-}
-
 /// Says of which region the kernels of a body are. Not looked into: they are primitive.
 class KernelMarker final : public Rewriter {
  public:
@@ -60,7 +43,7 @@ class KernelMarker final : public Rewriter {
     // A region may have been cut out of another: the inner one built it.
     if (!function || !function->is_primitive() || !region_of(*function).empty()) return rebuilt;
     return Expr(make_function(function->params(), function->body(), function->ret_type(),
-                              with_attr(with_attr(function, kCompiler, compiler_), kRegion, region_)->attrs(),
+                              of_region(function, compiler_, region_)->attrs(),
                               NodeInfo(original->origins(), original->span(), original->checked_type()),
                               function->type_params()));
   }
@@ -104,7 +87,7 @@ class RegionBuilder final : public Rewriter {
   }
 
   const Built& built(const Function& region) {
-    const std::string symbol = text_of(*region, "global_symbol");
+    const std::string symbol = text_attr(*region, "global_symbol");
     // Regions without a name of their own are told apart by their address.
     const std::string key = symbol.empty() ? std::to_string(reinterpret_cast<uintptr_t>(region.get())) : symbol;
     const auto at = built_.find(key);
@@ -112,13 +95,13 @@ class RegionBuilder final : public Rewriter {
   }
 
   static Built build_one(const Function& region, const std::string& symbol) {
-    const std::string compiler = text_of(*region, "Compiler");
+    const std::string compiler = text_attr(*region, "Compiler");
     const RegionCodegen codegen = find_codegen(compiler);
     if (!codegen)
       throw NotSupported("Failed to find the external codegen tool for relay.ext." + compiler +
                          ": register a function of that name (tvm.register_func) that builds `" + symbol +
                          "`, or leave the program unpartitioned");
-    const std::shared_ptr<const BuildResult> result = codegen(without(region, {"Compiler"}));
+    const std::shared_ptr<const BuildResult> result = codegen(without_attrs(region, {"Compiler"}));
     const Function main = result->optimized->find("main");
     const auto refuse = [&](const std::string& what) {
       throw Error("what relay.ext." + compiler + " built does not fit region `" + symbol + "`: " + what);
@@ -204,9 +187,5 @@ IRModule build_regions(const IRModule& module) {
   }, /*may_retire=*/true);
   return (*make_pass("InferType"))((*splice)(module->copy()));
 }
-
-std::string region_of(const FunctionNode& kernel) { return text_of(kernel, kRegion); }
-std::string compiler_of(const FunctionNode& kernel) { return text_of(kernel, kCompiler); }
-Function without_region(const Function& kernel) { return without(kernel, {kRegion, kCompiler}); }
 
 }  // namespace baton

@@ -25,12 +25,4 @@ IRModule inline_composites(const IRModule& module);
 /// Throws NotSupported when a compiler has no code generator, Error when what it built does not fit the region.
 IRModule build_regions(const IRModule& module);
 
-/// "tvmgen_default_cuda_main_0" for a kernel of that region, else "".
-std::string region_of(const FunctionNode& kernel);
-/// "cuda" for a kernel of a region of that compiler, else "".
-std::string compiler_of(const FunctionNode& kernel);
-
-/// A kernel without these attributes: equal kernels are compiled once, wherever they stand.
-Function without_region(const Function& kernel);
-
 }  // namespace baton

@@ -1,4 +1,5 @@
 #include "baton/codegen/compiler.h"
+#include "baton/codegen/kernel/kernel_key.h"
 
 #include <fstream>
 

@@ -5,7 +5,7 @@
 
 #include "baton/codegen/debug/assembly.h"
 #include "baton/codegen/debug/code_map_json.h"
-#include "baton/codegen/compile.h"
+#include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/debug/elf_object.h"
 #include "baton/codegen/debug/place_of.h"
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "baton/codegen/compile.h"
+#include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/compiler.h"
 #include "baton/codegen/evaluate/interpreter.h"
 #include "baton/codegen/kernel/link.h"

@@ -6,7 +6,7 @@
 
 #include "baton/driver/plan/json_writer.h"
 #include "baton/driver/plan/kernel_names.h"
-#include "baton/driver/regions.h"
+#include "baton/driver/plan/region_attrs.h"
 #include "baton/driver/plan/storage.h"
 #include "baton/ir/op.h"
 #include "baton/ir/structural.h"

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "baton/driver/origins/origin_pack.h"
-#include "baton/driver/regions.h"
+#include "baton/driver/plan/region_attrs.h"
 #include "baton/ir/op.h"
 #include "baton/support/error.h"
 #include "baton/support/version.h"

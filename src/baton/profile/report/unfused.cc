@@ -7,6 +7,7 @@
 #include <map>
 
 #include "baton/driver/pipeline.h"
+#include "baton/driver/plan/region_attrs.h"
 #include "baton/driver/regions.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
