@@ -1,4 +1,5 @@
-// InferType runs after nearly every pass: what is new must cost little, what is typed nothing. The bar: 1 M nodes/s.
+// InferType runs after nearly every pass: what is new must cost little, what is typed nothing. The bar: 1 M
+// nodes/s.
 #include "baton/types/infer_type.h"
 
 #include <benchmark/benchmark.h>

@@ -1,20 +1,23 @@
-// Times the schedule templates with their default parameters on the layers of ResNet-18, VGG-11, MobileNet and
-// ResNet-50: GFLOP/s and the share of the multiply-add peak that a register-only loop reaches in the same run.
+// Times the schedule templates with their default parameters on the layers of ResNet-18, VGG-11, MobileNet
+// and ResNet-50: GFLOP/s and the share of the multiply-add peak that a register-only loop reaches in the same
+// run.
 //   kernel_bench [part of a layer's name | all] [seconds per layer] [tune]
-// One thread. "cold": the weights were evicted (copies of them take turns), as in a network larger than the caches.
-#include <time.h>
-
+// One thread. "cold": the weights were evicted (copies of them take turns), as in a network larger than the
+// caches.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <mutex>
 
+#include <time.h>
+
 #include "baton/ops/nn/conv_attrs.h"
 #include "baton/ops/nn/dense_attrs.h"
 #include "baton/ops/nn/pool_attrs.h"
 #include "baton/ops/nn/softmax_attrs.h"
 #include "baton/schedule/conv_algorithm.h"
+
 #include "schedule/kernel_builder.h"
 
 namespace baton {
@@ -67,7 +70,8 @@ class Scratch {
   std::map<void*, size_t> size_;
 };
 
-int serial(Halide::JITUserContext* context, int (*body)(Halide::JITUserContext*, int, uint8_t*), int min, int extent, uint8_t* closure) {
+int serial(Halide::JITUserContext* context, int (*body)(Halide::JITUserContext*, int, uint8_t*), int min,
+           int extent, uint8_t* closure) {
   for (int i = min; i < min + extent; ++i)
     if (const int code = body(context, i, closure)) return code;
   return 0;
@@ -84,21 +88,31 @@ double fma_peak() {
     if (Machine::host().float_lanes == 16) {
       asm volatile(
           "1:\n\t"
-          "vfmadd231ps %%zmm30,%%zmm31,%%zmm0\n\tvfmadd231ps %%zmm30,%%zmm31,%%zmm1\n\tvfmadd231ps %%zmm30,%%zmm31,%%zmm2\n\t"
-          "vfmadd231ps %%zmm30,%%zmm31,%%zmm3\n\tvfmadd231ps %%zmm30,%%zmm31,%%zmm4\n\tvfmadd231ps %%zmm30,%%zmm31,%%zmm5\n\t"
-          "vfmadd231ps %%zmm30,%%zmm31,%%zmm6\n\tvfmadd231ps %%zmm30,%%zmm31,%%zmm7\n\tvfmadd231ps %%zmm30,%%zmm31,%%zmm8\n\t"
-          "vfmadd231ps %%zmm30,%%zmm31,%%zmm9\n\tvfmadd231ps %%zmm30,%%zmm31,%%zmm10\n\tvfmadd231ps %%zmm30,%%zmm31,%%zmm11\n\t"
+          "vfmadd231ps %%zmm30,%%zmm31,%%zmm0\n\tvfmadd231ps %%zmm30,%%zmm31,%%zmm1\n\tvfmadd231ps "
+          "%%zmm30,%%zmm31,%%zmm2\n\t"
+          "vfmadd231ps %%zmm30,%%zmm31,%%zmm3\n\tvfmadd231ps %%zmm30,%%zmm31,%%zmm4\n\tvfmadd231ps "
+          "%%zmm30,%%zmm31,%%zmm5\n\t"
+          "vfmadd231ps %%zmm30,%%zmm31,%%zmm6\n\tvfmadd231ps %%zmm30,%%zmm31,%%zmm7\n\tvfmadd231ps "
+          "%%zmm30,%%zmm31,%%zmm8\n\t"
+          "vfmadd231ps %%zmm30,%%zmm31,%%zmm9\n\tvfmadd231ps %%zmm30,%%zmm31,%%zmm10\n\tvfmadd231ps "
+          "%%zmm30,%%zmm31,%%zmm11\n\t"
           "dec %0\n\tjnz 1b\n\tvzeroupper\n\t"
-          : "+r"(n)::"cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11");
+          : "+r"(n)::"cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",
+            "xmm10", "xmm11");
     } else {
       asm volatile(
           "1:\n\t"
-          "vfmadd231ps %%ymm14,%%ymm15,%%ymm0\n\tvfmadd231ps %%ymm14,%%ymm15,%%ymm1\n\tvfmadd231ps %%ymm14,%%ymm15,%%ymm2\n\t"
-          "vfmadd231ps %%ymm14,%%ymm15,%%ymm3\n\tvfmadd231ps %%ymm14,%%ymm15,%%ymm4\n\tvfmadd231ps %%ymm14,%%ymm15,%%ymm5\n\t"
-          "vfmadd231ps %%ymm14,%%ymm15,%%ymm6\n\tvfmadd231ps %%ymm14,%%ymm15,%%ymm7\n\tvfmadd231ps %%ymm14,%%ymm15,%%ymm8\n\t"
-          "vfmadd231ps %%ymm14,%%ymm15,%%ymm9\n\tvfmadd231ps %%ymm14,%%ymm15,%%ymm10\n\tvfmadd231ps %%ymm14,%%ymm15,%%ymm11\n\t"
+          "vfmadd231ps %%ymm14,%%ymm15,%%ymm0\n\tvfmadd231ps %%ymm14,%%ymm15,%%ymm1\n\tvfmadd231ps "
+          "%%ymm14,%%ymm15,%%ymm2\n\t"
+          "vfmadd231ps %%ymm14,%%ymm15,%%ymm3\n\tvfmadd231ps %%ymm14,%%ymm15,%%ymm4\n\tvfmadd231ps "
+          "%%ymm14,%%ymm15,%%ymm5\n\t"
+          "vfmadd231ps %%ymm14,%%ymm15,%%ymm6\n\tvfmadd231ps %%ymm14,%%ymm15,%%ymm7\n\tvfmadd231ps "
+          "%%ymm14,%%ymm15,%%ymm8\n\t"
+          "vfmadd231ps %%ymm14,%%ymm15,%%ymm9\n\tvfmadd231ps %%ymm14,%%ymm15,%%ymm10\n\tvfmadd231ps "
+          "%%ymm14,%%ymm15,%%ymm11\n\t"
           "dec %0\n\tjnz 1b\n\tvzeroupper\n\t"
-          : "+r"(n)::"cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11");
+          : "+r"(n)::"cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",
+            "xmm10", "xmm11");
     }
     best = std::max(best, 12.0 * 2 * Machine::host().float_lanes * count / (cpu_seconds() - start) / 1e9);
   }
@@ -132,14 +146,19 @@ Timing measure(LoweredKernel& kernel, double seconds) {
     return data;
   };
   int64_t weight_bytes = 0;
-  if (kernel.inputs.size() > kWeight) weight_bytes = test::elements(test::input_shape(kernel.inputs[kWeight])) * 4;
-  const int copies = weight_bytes ? static_cast<int>(std::min<int64_t>(200, std::max<int64_t>(2, kEvicting / weight_bytes + 1))) : 1;
+  if (kernel.inputs.size() > kWeight)
+    weight_bytes = test::elements(test::input_shape(kernel.inputs[kWeight])) * 4;
+  const int copies =
+      weight_bytes
+          ? static_cast<int>(std::min<int64_t>(200, std::max<int64_t>(2, kEvicting / weight_bytes + 1)))
+          : 1;
   std::vector<std::vector<Halide::Runtime::Buffer<float>>> turns(copies);
   for (size_t i = 0; i < kernel.inputs.size(); ++i) {
     const Shape shape = test::input_shape(kernel.inputs[i]);
     float* shared = floats(test::elements(shape));
     for (int turn = 0; turn < copies; ++turn)
-      turns[turn].push_back(test::view(i == kWeight && turn > 0 ? floats(test::elements(shape)) : shared, shape));
+      turns[turn].push_back(
+          test::view(i == kWeight && turn > 0 ? floats(test::elements(shape)) : shared, shape));
   }
   const Shape& shape = kernel.outputs.front().shape();
   float* out = floats(test::elements(shape));
@@ -168,7 +187,8 @@ Timing measure(LoweredKernel& kernel, double seconds) {
 std::string blocked(const char* axes, int64_t in, int64_t out) {
   std::string text = axes;
   for (const auto& [mark, value] : {std::pair{"#", in}, {"@", out}})
-    if (const size_t at = text.find(mark); at != std::string::npos) text.replace(at, 1, std::to_string(value));
+    if (const size_t at = text.find(mark); at != std::string::npos)
+      text.replace(at, 1, std::to_string(value));
   return text;
 }
 
@@ -181,9 +201,11 @@ struct Layer {
 /// A convolution with bias and relu, packed as the layout pass packs it, by the algorithm that it chooses.
 Layer conv(int64_t c, int64_t hw, int64_t o, int64_t k, int64_t stride, int64_t pad, bool depthwise = false) {
   const Machine& machine = Machine::host();
-  const int64_t out = (hw + 2 * pad - k) / stride + 1, ib = channel_block(c, machine), ob = channel_block(o, machine);
+  const int64_t out = (hw + 2 * pad - k) / stride + 1, ib = channel_block(c, machine),
+                ob = channel_block(o, machine);
   char name[80];
-  std::snprintf(name, sizeof name, "%s%ldx%ld s%ld %ld->%ld@%ld", depthwise ? "dw" : "", long(k), long(k), long(stride), long(c), long(o), long(hw));
+  std::snprintf(name, sizeof name, "%s%ldx%ld s%ld %ld->%ld@%ld", depthwise ? "dw" : "", long(k), long(k),
+                long(stride), long(c), long(o), long(hw));
   ConvShape shape{1, c, o, out, out, k, k, stride, stride, 1, 1, depthwise ? c : 1};
   const ConvAlgorithm algorithm = choose_conv_algorithm(shape, machine);
   const double flops = 2.0 * out * out * o * (depthwise ? 1 : c) * k * k;
@@ -195,18 +217,23 @@ Layer conv(int64_t c, int64_t hw, int64_t o, int64_t k, int64_t stride, int64_t 
             if (algorithm.kind == ConvAlgorithm::Kind::kWinograd) {
               const int64_t a = algorithm.tile_size + 2;
               Conv2DWinogradAttrs attrs;
-              attrs.tile_size = algorithm.tile_size, attrs.padding = {pad, pad}, attrs.channels = o, attrs.kernel_size = Shape{k, k};
+              attrs.tile_size = algorithm.tile_size, attrs.padding = {pad, pad}, attrs.channels = o,
+              attrs.kernel_size = Shape{k, k};
               attrs.data_layout = blocked("NCHW#c", ib, 0), attrs.out_layout = blocked("NCHW#c", ob, 0);
               attrs.kernel_layout = blocked("HWOI#i@o", ib, ob);
-              y = b.call("nn.contrib_conv2d_winograd_without_weight_transform", {x, b.input({a, a, o / ob, c / ib, ib, ob})}, make_attrs(attrs), result);
+              y = b.call("nn.contrib_conv2d_winograd_without_weight_transform",
+                         {x, b.input({a, a, o / ob, c / ib, ib, ob})}, make_attrs(attrs), result);
             } else {
               Conv2DAttrs attrs;
-              attrs.strides = {stride, stride}, attrs.padding = {pad, pad}, attrs.channels = o, attrs.kernel_size = Shape{k, k};
+              attrs.strides = {stride, stride}, attrs.padding = {pad, pad}, attrs.channels = o,
+              attrs.kernel_size = Shape{k, k};
               attrs.data_layout = blocked("NCHW#c", ib, 0), attrs.out_layout = blocked("NCHW#c", ob, 0);
               attrs.kernel_layout = depthwise ? blocked("OIHW1i@o", 0, ob) : blocked("OIHW#i@o", ib, ob);
               if (depthwise) attrs.groups = c;
-              const Value weight = depthwise ? b.input({o / ob, 1, k, k, 1, ob}) : b.input({o / ob, c / ib, k, k, ib, ob});
-              y = b.call(depthwise ? "nn.contrib_depthwise_conv2d_NCHWc" : "nn.contrib_conv2d_NCHWc", {x, weight}, make_attrs(attrs), result);
+              const Value weight =
+                  depthwise ? b.input({o / ob, 1, k, k, 1, ob}) : b.input({o / ob, c / ib, k, k, ib, ob});
+              y = b.call(depthwise ? "nn.contrib_depthwise_conv2d_NCHWc" : "nn.contrib_conv2d_NCHWc",
+                         {x, weight}, make_attrs(attrs), result);
             }
             return b.finish(b.call("nn.relu", {b.call("add", {y, b.input(bias)}, {}, result)}, {}, result));
           }};
@@ -214,34 +241,40 @@ Layer conv(int64_t c, int64_t hw, int64_t o, int64_t k, int64_t stride, int64_t 
 
 Layer dense(int64_t m, int64_t k, int64_t n) {
   const int64_t block = dense_block(n, Machine::host());
-  return {"dense " + std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n), 2.0 * m * k * n, [=] {
-            KernelBuilder b("dense");
-            DenseAttrs attrs;
-            attrs.units = n;
-            const Value x = b.input({m, k});
-            const Value y = b.call("nn.contrib_dense_pack", {x, b.input({n / block, k, block})}, make_attrs(attrs), {m, n});
-            return b.finish(b.call("nn.relu", {b.call("add", {y, b.input({1, n})}, {}, {m, n})}, {}, {m, n}));
-          }};
+  return {
+      "dense " + std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n), 2.0 * m * k * n, [=] {
+        KernelBuilder b("dense");
+        DenseAttrs attrs;
+        attrs.units = n;
+        const Value x = b.input({m, k});
+        const Value y =
+            b.call("nn.contrib_dense_pack", {x, b.input({n / block, k, block})}, make_attrs(attrs), {m, n});
+        return b.finish(b.call("nn.relu", {b.call("add", {y, b.input({1, n})}, {}, {m, n})}, {}, {m, n}));
+      }};
 }
 
 Layer pool(const std::string& op, int64_t c, int64_t hw, int64_t size, int64_t stride, int64_t pad) {
   const bool global = op == "nn.global_avg_pool2d";
   const int64_t ib = channel_block(c, Machine::host()), out = global ? 1 : (hw + 2 * pad - size) / stride + 1;
-  return {op + " " + std::to_string(size) + " s" + std::to_string(stride) + " " + std::to_string(c) + "@" + std::to_string(hw),
+  return {op + " " + std::to_string(size) + " s" + std::to_string(stride) + " " + std::to_string(c) + "@" +
+              std::to_string(hw),
           double(c) * out * out * size * size, [=] {
             KernelBuilder b("pool");
             const std::string layout = blocked("NCHW#c", ib, 0);
-            const Attrs attrs = global ? make_attrs(GlobalPool2DAttrs{.layout = layout, .out_layout = ""})
-                                       : make_attrs(MaxPool2DAttrs{{size, size}, {stride, stride}, {1, 1}, {pad, pad}, layout, "", false});
+            const Attrs attrs =
+                global ? make_attrs(GlobalPool2DAttrs{.layout = layout, .out_layout = ""})
+                       : make_attrs(MaxPool2DAttrs{
+                             {size, size}, {stride, stride}, {1, 1}, {pad, pad}, layout, "", false});
             return b.finish(b.call(op, {b.input({1, c / ib, hw, hw, ib})}, attrs, {1, c / ib, out, out, ib}));
           }};
 }
 
 Layer softmax(int64_t rows, int64_t n) {
-  return {"softmax " + std::to_string(rows) + "x" + std::to_string(n), 5.0 * rows * n, [=] {
-            KernelBuilder b("softmax");
-            return b.finish(b.call("nn.softmax", {b.input({rows, n})}, make_attrs(SoftmaxAttrs{}), {rows, n}));
-          }};
+  return {
+      "softmax " + std::to_string(rows) + "x" + std::to_string(n), 5.0 * rows * n, [=] {
+        KernelBuilder b("softmax");
+        return b.finish(b.call("nn.softmax", {b.input({rows, n})}, make_attrs(SoftmaxAttrs{}), {rows, n}));
+      }};
 }
 
 Layer pointwise(const std::string& name, const Shape& shape) {
@@ -257,7 +290,8 @@ std::vector<Layer> layers() {
   // ResNet-18
   all.push_back(conv(3, 224, 64, 7, 2, 3));
   for (int64_t c : {64, 128, 256, 512}) all.push_back(conv(c, 3584 / c, c, 3, 1, 1));
-  for (int64_t c : {64, 128, 256}) all.push_back(conv(c, 3584 / c, 2 * c, 3, 2, 1)), all.push_back(conv(c, 3584 / c, 2 * c, 1, 2, 0));
+  for (int64_t c : {64, 128, 256})
+    all.push_back(conv(c, 3584 / c, 2 * c, 3, 2, 1)), all.push_back(conv(c, 3584 / c, 2 * c, 1, 2, 0));
   // VGG-11
   all.push_back(conv(3, 224, 64, 3, 1, 1));
   all.push_back(conv(64, 112, 128, 3, 1, 1));
@@ -279,7 +313,9 @@ std::vector<Layer> layers() {
     all.push_back(conv(c, hw, c == 32 ? 64 : c, 1, 1, 0));
   }
   for (int64_t c : {64, 128, 256, 512}) all.push_back(conv(c, 7168 / c, c, 3, 2, 1, true));
-  for (auto [k, n] : {std::pair<int64_t, int64_t>{512, 1000}, {25088, 4096}, {4096, 4096}, {4096, 1000}, {784, 128}}) all.push_back(dense(1, k, n));
+  for (auto [k, n] :
+       {std::pair<int64_t, int64_t>{512, 1000}, {25088, 4096}, {4096, 4096}, {4096, 1000}, {784, 128}})
+    all.push_back(dense(1, k, n));
   all.push_back(dense(128, 768, 3072));
   all.push_back(pool("nn.max_pool2d", 64, 112, 3, 2, 1));
   all.push_back(pool("nn.max_pool2d", 64, 224, 2, 2, 0));
@@ -319,14 +355,17 @@ int run(int argc, char** argv) {
       chosen.apply(fresh, params, machine);
       const Timing t = measure(fresh, seconds);
       char line[300];
-      std::snprintf(line, sizeof line, "%-26s %-14s hot %8.3f cold %8.3f ms %7.1f GFLOP/s %4.0f %%  compile %.2f s %s", layer.name.c_str(), chosen.name,
-                    t.hot_ms, t.cold_ms, layer.flops / t.cold_ms / 1e6, 100 * layer.flops / t.cold_ms / 1e6 / peak, t.compile_s, text(params).c_str());
+      std::snprintf(line, sizeof line,
+                    "%-26s %-14s hot %8.3f cold %8.3f ms %7.1f GFLOP/s %4.0f %%  compile %.2f s %s",
+                    layer.name.c_str(), chosen.name, t.hot_ms, t.cold_ms, layer.flops / t.cold_ms / 1e6,
+                    100 * layer.flops / t.cold_ms / 1e6 / peak, t.compile_s, text(params).c_str());
       if (lines.empty()) std::printf("%s\n", line);
       std::fflush(stdout);
       lines.emplace_back(t.cold_ms, line);
     }
     std::sort(lines.begin(), lines.end());
-    for (size_t i = 0; tune && i < std::min<size_t>(5, lines.size()); ++i) std::printf("   %s\n", lines[i].second.c_str());
+    for (size_t i = 0; tune && i < std::min<size_t>(5, lines.size()); ++i)
+      std::printf("   %s\n", lines[i].second.c_str());
   }
   return 0;
 }

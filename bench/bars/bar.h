@@ -22,7 +22,9 @@ inline void report(const char* what, double least, double most, double measured,
 }
 
 /// A measured value that must not be larger than `most`.
-inline void report(const char* what, double most, double measured, const char* unit) { report(what, -1e301, most, measured, unit); }
+inline void report(const char* what, double most, double measured, const char* unit) {
+  report(what, -1e301, most, measured, unit);
+}
 
 /// A measured value that must not be smaller than `least`.
 inline void report_least(const char* what, double least, double measured, const char* unit) {

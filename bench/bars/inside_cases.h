@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "baton/driver/build.h"
+#include "baton/ir/build.h"
 #include "baton/pass/rewriter.h"
 #include "baton/profile/inside/inside.h"
 #include "baton/profile/inside/sampling.h"
@@ -16,7 +17,6 @@
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
-#include "baton/ir/build.h"
 #include "baton/types/infer_type.h"
 
 namespace baton::bars {
@@ -29,11 +29,14 @@ struct Case {
 };
 
 inline std::string packed_conv(const std::string& epilogue) {
-  return "def @main(%data: Tensor[(1, 4, 56, 56, 16), float32], %weight: Tensor[(4, 4, 3, 3, 16, 16), float32], "
+  return "def @main(%data: Tensor[(1, 4, 56, 56, 16), float32], %weight: Tensor[(4, 4, 3, 3, 16, 16), "
+         "float32], "
          "%bias: Tensor[(1, 4, 1, 1, 16), float32]) {\n"
-         "  %0 = nn.contrib_conv2d_NCHWc(%data, %weight, padding=[1, 1, 1, 1], channels=64, kernel_size=[3, 3], "
+         "  %0 = nn.contrib_conv2d_NCHWc(%data, %weight, padding=[1, 1, 1, 1], channels=64, kernel_size=[3, "
+         "3], "
          "data_layout=\"NCHW16c\", kernel_layout=\"OIHW16i16o\", out_layout=\"NCHW16c\");\n"
-         "  %1 = add(%0, %bias);\n  nn.relu(" + epilogue + ")\n}\n";
+         "  %1 = add(%0, %bias);\n  nn.relu(" +
+         epilogue + ")\n}\n";
 }
 
 /// Those of the issue.
@@ -41,24 +44,32 @@ inline const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
       {"conv 3x3 + bias + relu, direct", 1, true, packed_conv("%1")},
       {"conv 1x1 + bias + add + relu", 1, true,
-       "def @main(%data: Tensor[(1, 4, 56, 56, 16), float32], %weight: Tensor[(16, 4, 1, 1, 16, 16), float32], "
+       "def @main(%data: Tensor[(1, 4, 56, 56, 16), float32], %weight: Tensor[(16, 4, 1, 1, 16, 16), "
+       "float32], "
        "%bias: Tensor[(1, 16, 1, 1, 16), float32], %residual: Tensor[(1, 16, 56, 56, 16), float32]) {\n"
        "  %0 = nn.contrib_conv2d_NCHWc(%data, %weight, channels=256, kernel_size=[1, 1], "
        "data_layout=\"NCHW16c\", kernel_layout=\"OIHW16i16o\", out_layout=\"NCHW16c\");\n"
        "  %1 = add(%0, %bias);\n  %2 = add(%1, %residual);\n  nn.relu(%2)\n}\n"},
       {"dense + bias + gelu", 3, true,
-       "def @main(%data: Tensor[(128, 768), float32], %weight: Tensor[(3072, 768), float32], %bias: Tensor[(3072), float32]) {\n"
-       "  %0 = nn.dense(%data, %weight, units=3072);\n  %1 = add(%0, %bias);\n  %2 = multiply(%1, 0.707107f);\n"
+       "def @main(%data: Tensor[(128, 768), float32], %weight: Tensor[(3072, 768), float32], %bias: "
+       "Tensor[(3072), float32]) {\n"
+       "  %0 = nn.dense(%data, %weight, units=3072);\n  %1 = add(%0, %bias);\n  %2 = multiply(%1, "
+       "0.707107f);\n"
        "  %3 = erf(%2);\n  %4 = add(%3, 1f);\n  %5 = multiply(%1, 0.5f);\n  multiply(%5, %4)\n}\n"},
-      {"softmax 256x1024", 3, false, "def @main(%data: Tensor[(256, 1024), float32]) {\n  nn.softmax(%data)\n}\n"},
+      {"softmax 256x1024", 3, false,
+       "def @main(%data: Tensor[(256, 1024), float32]) {\n  nn.softmax(%data)\n}\n"},
       {"layer_norm 256x1024", 3, false,
-       "def @main(%data: Tensor[(256, 1024), float32], %gamma: Tensor[(1024), float32], %beta: Tensor[(1024), float32]) {\n"
+       "def @main(%data: Tensor[(256, 1024), float32], %gamma: Tensor[(1024), float32], %beta: "
+       "Tensor[(1024), float32]) {\n"
        "  nn.layer_norm(%data, %gamma, %beta)\n}\n"},
       {"depthwise 3x3 + bn + relu6", 3, false,
        "def @main(%data: Tensor[(1, 144, 56, 56), float32], %weight: Tensor[(144, 1, 3, 3), float32], "
-       "%gamma: Tensor[(144), float32], %beta: Tensor[(144), float32], %mean: Tensor[(144), float32], %var: Tensor[(144), float32]) {\n"
-       "  %0 = nn.conv2d(%data, %weight, padding=[1, 1, 1, 1], groups=144, channels=144, kernel_size=[3, 3]);\n"
-       "  %1 = nn.batch_norm(%0, %gamma, %beta, %mean, %var);\n  %2 = %1.0;\n  clip(%2, a_min=0f, a_max=6f)\n}\n"},
+       "%gamma: Tensor[(144), float32], %beta: Tensor[(144), float32], %mean: Tensor[(144), float32], %var: "
+       "Tensor[(144), float32]) {\n"
+       "  %0 = nn.conv2d(%data, %weight, padding=[1, 1, 1, 1], groups=144, channels=144, kernel_size=[3, "
+       "3]);\n"
+       "  %1 = nn.batch_norm(%0, %gamma, %beta, %mean, %var);\n  %2 = %1.0;\n  clip(%2, a_min=0f, "
+       "a_max=6f)\n}\n"},
       {"conv 3x3 + bias + relu, Winograd", 3, false,
        "def @main(%data: Tensor[(1, 64, 56, 56), float32], %weight: Tensor[(64, 64, 3, 3), float32], "
        "%bias: Tensor[(64, 1, 1), float32]) {\n"
@@ -68,7 +79,9 @@ inline const std::vector<Case>& cases() {
   return all;
 }
 
-inline IRModule module_of(const std::string& text) { return infer_types(parse_module("#[version = \"0.0.5\"]\n" + text)); }
+inline IRModule module_of(const std::string& text) {
+  return infer_types(parse_module("#[version = \"0.0.5\"]\n" + text));
+}
 
 inline void require(const Status& status) {
   if (!status.ok()) throw Error(status.message);
@@ -122,7 +135,8 @@ inline Stages stages_of(const InsideTimes& times) {
 /// The same by sampling the kernel that ships, for so many seconds; none where it cannot be done.
 inline Stages sampled_stages(Built& built, const std::string& func_name, double seconds) {
   const auto& nodes = built.executor->plan().nodes;
-  const auto node = std::find_if(nodes.begin(), nodes.end(), [&](const PlanNode& n) { return n.func_name == func_name; });
+  const auto node =
+      std::find_if(nodes.begin(), nodes.end(), [&](const PlanNode& n) { return n.func_name == func_name; });
   const auto kernel = std::find_if(built.build.kernels.begin(), built.build.kernels.end(),
                                    [&](const BuiltKernel& k) { return k.func_name == func_name; });
   require(built.executor->run());
@@ -130,8 +144,9 @@ inline Stages sampled_stages(Built& built, const std::string& func_name, double 
   options.hz = 2000;
   options.seconds = seconds;
   const ThreadScope one(1);
-  const auto counts = sample_kernel(kernel->request, *kernel->kernel, *built.build.library,
-                                    built.executor->node_args(static_cast<uint32_t>(node - nodes.begin())), options);
+  const auto counts =
+      sample_kernel(kernel->request, *kernel->kernel, *built.build.library,
+                    built.executor->node_args(static_cast<uint32_t>(node - nodes.begin())), options);
   if (!counts.ok()) {
     std::printf("      no sampling: %s\n", counts.status().message.c_str());
     return {};
@@ -149,7 +164,8 @@ inline Stages sampled_stages(Built& built, const std::string& func_name, double 
   return stages;
 }
 
-/// The largest difference between two measurements of a kernel, of its time: stage by stage. What one of them did not mark
+/// The largest difference between two measurements of a kernel, of its time: stage by stage. What one of them
+/// did not mark
 /// ("in_xf, relu": in_xf was too short) is joined with what it was billed to.
 inline double difference(const Stages& a, const Stages& b) {
   std::map<std::string, std::string> joined;  // stage -> what stands for it
@@ -170,7 +186,8 @@ inline double difference(const Stages& a, const Stages& b) {
   for (const Stages* side : {&a, &b})
     for (const auto& [text, share] : *side) {
       const auto names = names_in(text);
-      for (const std::string& name : names) seen[name] |= side == &a ? 1 : 2, joined[find(name)] = find(names.back());
+      for (const std::string& name : names)
+        seen[name] |= side == &a ? 1 : 2, joined[find(name)] = find(names.back());
     }
   const std::string result = names_in(a.back().first).back();
   for (const auto& [name, sides] : seen)

@@ -1,6 +1,6 @@
-// Bars of the language: how fast text is printed and parsed, how fast types are inferred and how that grows with the
-// program, and how much stack a chain of a million calls needs. Prints `bar, measured, ok` and exits with 1 when one does
-// not hold. CPU time, minimum over bursts.
+// Bars of the language: how fast text is printed and parsed, how fast types are inferred and how that grows
+// with the program, and how much stack a chain of a million calls needs. Prints `bar, measured, ok` and exits
+// with 1 when one does not hold. CPU time, minimum over bursts.
 //
 //   language [BURSTS]                 all bars
 //   language infer GRAPH LENGTH       one inference in a process of its own, for profilers
@@ -38,19 +38,21 @@ constexpr int kShort = 100'000, kLong = 1'000'000;
 
 // ---- Programs
 
-/// A network of `layers` convolutions with everything around them, as relay.testing builds one, with the types printed.
+/// A network of `layers` convolutions with everything around them, as relay.testing builds one, with the
+/// types printed.
 std::string network(int layers) {
   std::string text = "#[version = \"0.0.5\"]\ndef @main(%data: Tensor[(1, 64, 56, 56), float32]";
   for (int i = 0; i < layers; ++i) {
     const std::string n = std::to_string(i);
-    text += ", %conv" + n + "_weight: Tensor[(64, 64, 3, 3), float32], %bn" + n + "_gamma: Tensor[(64), float32]";
+    text +=
+        ", %conv" + n + "_weight: Tensor[(64, 64, 3, 3), float32], %bn" + n + "_gamma: Tensor[(64), float32]";
   }
   text += ") -> Tensor[(1, 64, 56, 56), float32] {\n";
   const std::string type = " /* ty=Tensor[(1, 64, 56, 56), float32] */;\n";
   std::string last = "%data";
   for (int i = 0; i < layers; ++i) {
-    const std::string n = std::to_string(i), a = "%" + std::to_string(3 * i), b = "%" + std::to_string(3 * i + 1),
-                      c = "%" + std::to_string(3 * i + 2);
+    const std::string n = std::to_string(i), a = "%" + std::to_string(3 * i),
+                      b = "%" + std::to_string(3 * i + 1), c = "%" + std::to_string(3 * i + 2);
     text += "  " + a + " = nn.conv2d(" + last + ", %conv" + n +
             "_weight, padding=[1, 1, 1, 1], channels=64, kernel_size=[3, 3])" + type;
     text += "  " + b + " = nn.bias_add(" + a + ", %bn" + n + "_gamma)" + type;
@@ -102,8 +104,10 @@ void measure_text(int bursts) {
       IRModule read;
       parsing = std::min(parsing, cpu_ns([&] { read = parse_module(text); }));
     }
-    report_least((std::string("print ") + name).c_str(), 50, static_cast<double>(printed) / printing * 1e3, "MB/s");
-    report_least((std::string("parse ") + name).c_str(), 30, static_cast<double>(text.size()) / parsing * 1e3, "MB/s");
+    report_least((std::string("print ") + name).c_str(), 50, static_cast<double>(printed) / printing * 1e3,
+                 "MB/s");
+    report_least((std::string("parse ") + name).c_str(), 30, static_cast<double>(text.size()) / parsing * 1e3,
+                 "MB/s");
   }
 }
 
@@ -178,7 +182,8 @@ int run(int argc, char** argv) {
   measure_growth("a chain", chain, bursts);
   measure_growth("diamonds", diamond, bursts);
   measure_text(bursts);
-  report("a chain of 1,000,000 calls, from text to text and freed: stack", 8, stack_bytes(million_calls) / (1 << 20), "MB");
+  report("a chain of 1,000,000 calls, from text to text and freed: stack", 8,
+         stack_bytes(million_calls) / (1 << 20), "MB");
   return bars::all_hold ? 0 : 1;
 }
 

@@ -18,9 +18,9 @@ double cpu_ns(Work work) {
   return static_cast<double>(thread_cpu_ns() - start);
 }
 
-/// What `work` returns, in a process of its own: memory that an earlier burst left behind in the allocator would make some
-/// sizes faster than others. This process's memory must be small, as the child's first write to each page copies it.
-/// 1e300 when the child fails.
+/// What `work` returns, in a process of its own: memory that an earlier burst left behind in the allocator
+/// would make some sizes faster than others. This process's memory must be small, as the child's first write
+/// to each page copies it. 1e300 when the child fails.
 inline double alone(const std::function<double()>& work) {
   int ends[2];
   if (pipe(ends) != 0) return 1e300;

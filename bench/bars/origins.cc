@@ -1,5 +1,5 @@
-// Bars of the map from operators to kernels: how much of an artifact without weights it takes, and that every operator is in
-// it. Prints `bar, measured, ok` and exits with 1 when one does not hold.
+// Bars of the map from operators to kernels: how much of an artifact without weights it takes, and that every
+// operator is in it. Prints `bar, measured, ok` and exits with 1 when one does not hold.
 #include <cstdlib>
 #include <filesystem>
 
@@ -17,7 +17,9 @@ struct Sizes {
 };
 
 Sizes sizes_of(const BuildResult& built) {
-  const std::string path = (std::filesystem::temp_directory_path() / ("baton-origins-" + std::to_string(std::rand()) + ".baton")).string();
+  const std::string path =
+      (std::filesystem::temp_directory_path() / ("baton-origins-" + std::to_string(std::rand()) + ".baton"))
+          .string();
   write_artifact(built, path);
   const auto artifact = Artifact::open(path);
   std::filesystem::remove(path);
@@ -31,7 +33,8 @@ Sizes sizes_of(const BuildResult& built) {
 
 double found_percent(const OperatorMap& map) {
   double found = 0;
-  for (const OperatorEntry& entry : map.operators()) found += !entry.nodes.empty() || !entry.folded_into.empty() || !entry.retired_why.empty();
+  for (const OperatorEntry& entry : map.operators())
+    found += !entry.nodes.empty() || !entry.folded_into.empty() || !entry.retired_why.empty();
   return 100 * found / static_cast<double>(map.operators().size());
 }
 
@@ -47,10 +50,12 @@ int main() {
     options.opt_level = 3;
     const BuildResult built = build(model.module, options);
     const std::string of = std::string(" of ") + name;
-    bars::report_least(("operators found in the map" + of).c_str(), 100, found_percent(operator_map(built)), "%");
+    bars::report_least(("operators found in the map" + of).c_str(), 100, found_percent(operator_map(built)),
+                       "%");
     if (model.name != "resnet-18") continue;
     const Sizes sizes = sizes_of(built);
-    bars::report(("origins in the artifact without weights" + of).c_str(), 5, 100 * sizes.origins / sizes.all, "%");
+    bars::report(("origins in the artifact without weights" + of).c_str(), 5, 100 * sizes.origins / sizes.all,
+                 "%");
   }
   return bars::all_hold ? 0 : 1;
 }

@@ -1,6 +1,7 @@
-// Bars of the passes: how long each takes per node, beside TVM 0.11.1 where a figure stands, how that grows with the program,
-// what folding the constants of ResNet-18 takes, and what origins cost. Prints `bar, measured, ok` and exits with 1 when
-// one does not hold. CPU time, minimum over bursts; each pass and size in a process of its own.
+// Bars of the passes: how long each takes per node, beside TVM 0.11.1 where a figure stands, how that grows
+// with the program, what folding the constants of ResNet-18 takes, and what origins cost. Prints `bar,
+// measured, ok` and exits with 1 when one does not hold. CPU time, minimum over bursts; each pass and size in
+// a process of its own.
 //
 //   passes [BURSTS]                    all bars
 //   passes each|fold|origins [BURSTS]  only those of the single passes, of constant folding, of origins
@@ -44,7 +45,9 @@ using bars::report;
 
 // ---- Programs of `nodes` operators
 
-std::string header(const std::string& params) { return "#[version = \"0.0.5\"]\ndef @main(" + params + ") {\n"; }
+std::string header(const std::string& params) {
+  return "#[version = \"0.0.5\"]\ndef @main(" + params + ") {\n";
+}
 
 /// Convolutions with what stands around them, weights of their own each.
 std::string network(int nodes) {
@@ -52,7 +55,8 @@ std::string network(int nodes) {
   for (int layer = 0; layer < (nodes + 5) / 6; ++layer) {
     const std::string n = std::to_string(layer);
     params += ", %w" + n + ": Tensor[(8, 8, 3, 3), float32]";
-    for (const char* vector : {"g", "b", "m", "v"}) params += std::string(", %") + vector + n + ": Tensor[(8), float32]";
+    for (const char* vector : {"g", "b", "m", "v"})
+      params += std::string(", %") + vector + n + ": Tensor[(8), float32]";
   }
   std::string text = header(params);
   std::string last = "%data";
@@ -64,8 +68,10 @@ std::string network(int nodes) {
   };
   while (line + 6 < nodes) {
     const std::string n = std::to_string(line / 6);
-    const std::string conv = emit("nn.conv2d(" + last + ", %w" + n + ", padding=[1, 1, 1, 1], channels=8, kernel_size=[3, 3])");
-    const std::string norm = emit("nn.batch_norm(" + conv + ", %g" + n + ", %b" + n + ", %m" + n + ", %v" + n + ")");
+    const std::string conv =
+        emit("nn.conv2d(" + last + ", %w" + n + ", padding=[1, 1, 1, 1], channels=8, kernel_size=[3, 3])");
+    const std::string norm =
+        emit("nn.batch_norm(" + conv + ", %g" + n + ", %b" + n + ", %m" + n + ", %v" + n + ")");
     const std::string relu = emit("nn.relu(" + norm + ".0)");
     const std::string bias = emit("nn.bias_add(" + relu + ", %b" + n + ")");
     const std::string drop = emit("nn.dropout(" + bias + ", rate=0.5f)");
@@ -94,7 +100,8 @@ std::string constants(int nodes) {
     std::string value = "1f";
     for (int k = 0; k < 6; ++k) {
       const std::string name = "%" + std::to_string(i + k);
-      text += "  " + name + " = add(" + (k == 5 ? last : value) + ", " + (k == 5 ? value : std::to_string(i) + "f") + ");\n";
+      text += "  " + name + " = add(" + (k == 5 ? last : value) + ", " +
+              (k == 5 ? value : std::to_string(i) + "f") + ");\n";
       value = name;
     }
     last = value;
@@ -108,7 +115,11 @@ std::string smooth(int nodes) {
   std::string last = "%x";
   for (int i = 0; i < nodes; ++i) {
     const std::string name = "%" + std::to_string(i);
-    text += "  " + name + " = " + (i % 3 == 0 ? "tanh(" + last + ")" : i % 3 == 1 ? "multiply(" + last + ", %y)" : "add(" + last + ", %x)") + ";\n";
+    text += "  " + name + " = " +
+            (i % 3 == 0   ? "tanh(" + last + ")"
+             : i % 3 == 1 ? "multiply(" + last + ", %y)"
+                          : "add(" + last + ", %x)") +
+            ";\n";
     last = name;
   }
   return text + "  nn.relu(" + last + ")\n}\n";
@@ -118,10 +129,10 @@ std::string smooth(int nodes) {
 
 /// How a pass is measured.
 struct Subject {
-  std::string call;                          ///< with arguments
+  std::string call;  ///< with arguments
   std::string (*program)(int) = network;
-  std::string before = "InferType";          ///< passes that prepare the program
-  double tvm_s = 0;                          ///< CPU seconds of TVM 0.11.1 on `nodes` nodes; 0: no figure
+  std::string before = "InferType";  ///< passes that prepare the program
+  double tvm_s = 0;                  ///< CPU seconds of TVM 0.11.1 on `nodes` nodes; 0: no figure
   int nodes = 12'000;
 };
 
@@ -132,17 +143,22 @@ std::map<std::string, Subject> subjects() {
   all["InferType"] = {"InferType", network, "", 0.57};
   all["SimplifyInference"].tvm_s = 0.62;
   all["FuseOps"].tvm_s = 1.39;
-  all["ConvertLayout"] = {"ConvertLayout(desired_layouts=[[\"nn.conv2d\", [\"NHWC\", \"default\"]]])", network, "InferType", 1.84};
+  all["ConvertLayout"] = {"ConvertLayout(desired_layouts=[[\"nn.conv2d\", [\"NHWC\", \"default\"]]])",
+                          network, "InferType", 1.84};
   all["FoldConstant"] = {"FoldConstant", constants, "InferType", 5.7, 1'200};
   // Every second operator of the chain goes to another compiler.
-  for (const char* op : {"add", "nn.conv2d"}) register_target_rule(op, "bench", [](const Expr&) { return true; });
-  register_pattern_table("bench", {{"bench.add_relu", is_op("nn.relu")->call({is_op("add")->call({wildcard(), wildcard()})}), {}}});
+  for (const char* op : {"add", "nn.conv2d"})
+    register_target_rule(op, "bench", [](const Expr&) { return true; });
+  register_pattern_table(
+      "bench",
+      {{"bench.add_relu", is_op("nn.relu")->call({is_op("add")->call({wildcard(), wildcard()})}), {}}});
   const std::string annotate = "AnnotateTarget(targets=[\"bench\"])";
   all["AnnotateTarget"] = {annotate, chain, "InferType", 7.4};
   all["MergeCompilerRegions"] = {"MergeCompilerRegions", chain, annotate, 38.9};
   all["PartitionGraph"] = {"PartitionGraph", chain, annotate + ",MergeCompilerRegions", 12.4, 1'200};
   all["MergeComposite"] = {"MergeComposite(pattern_table=\"bench\")", chain};
-  for (const char* name : {"MarkCompilerFunctionsAsExtern", "OutlineCompilerFunctionsWithExistingGlobalSymbols"})
+  for (const char* name :
+       {"MarkCompilerFunctionsAsExtern", "OutlineCompilerFunctionsWithExistingGlobalSymbols"})
     all[name] = {name, chain, annotate + ",MergeCompilerRegions,PartitionGraph", 0, 1'200};
   all.erase("InlineCompilerFunctionsBoundTo");  // works on the functions that it is given the names of
   for (const char* name : {"FirstOrderGradient", "Gradient", "to_cps", "un_cps"}) all[name].program = smooth;
@@ -162,7 +178,8 @@ IRModule prepared(const Subject& subject, int nodes) {
   return module;
 }
 
-/// The least CPU time of `bursts` runs. The first also takes fresh memory from the system, which a session does once.
+/// The least CPU time of `bursts` runs. The first also takes fresh memory from the system, which a session
+/// does once.
 double pass_ns(const Subject& subject, int nodes, int bursts) {
   const auto context = std::make_shared<PassContext>();
   context->opt_level = 4;
@@ -206,7 +223,8 @@ void measure_passes(int bursts) {
       report((name + size + ": per node").c_str(), 2, least / subject.nodes * 1e-3, "us");
     report((name + ", 1,000 to 100,000 nodes: exponent").c_str(), 1.1, growth_exponent(ns), "");
     // Where the program outgrows the caches, for information: the same between the two largest decades only.
-    std::printf("%-62s %35.3f\n", "  from 12,000 on", std::log(ns[100'000] / ns[12'000]) / std::log(100. / 12));
+    std::printf("%-62s %35.3f\n", "  from 12,000 on",
+                std::log(ns[100'000] / ns[12'000]) / std::log(100. / 12));
   }
 }
 
@@ -221,21 +239,22 @@ IRModule bound_resnet() {
 void measure_folding(int bursts) {
   double best = 1e300;
   for (int burst = 0; burst < bursts; ++burst) {
-    const std::string cache = (std::filesystem::temp_directory_path() / ("baton-bar-" + std::to_string(getpid()))).string();
+    const std::string cache =
+        (std::filesystem::temp_directory_path() / ("baton-bar-" + std::to_string(getpid()))).string();
     setenv("BATON_CACHE_DIR", cache.c_str(), 1);
     best = std::min(best, alone([] {
-      const IRModule module = bound_resnet();
-      const auto trace = std::make_shared<PassTrace>();
-      const auto context = std::make_shared<PassContext>();
-      context->opt_level = 3;
-      context->instruments = {trace};
-      const PassContextScope scope(context);
-      optimize(module);
-      double seconds = 0;
-      for (const PassStep& step : trace->steps())
-        if (step.pass == "FoldConstant") seconds += step.seconds;
-      return seconds;
-    }));
+                      const IRModule module = bound_resnet();
+                      const auto trace = std::make_shared<PassTrace>();
+                      const auto context = std::make_shared<PassContext>();
+                      context->opt_level = 3;
+                      context->instruments = {trace};
+                      const PassContextScope scope(context);
+                      optimize(module);
+                      double seconds = 0;
+                      for (const PassStep& step : trace->steps())
+                        if (step.pass == "FoldConstant") seconds += step.seconds;
+                      return seconds;
+                    }));
     std::filesystem::remove_all(cache);
   }
   report("FoldConstant in a build of resnet-18 at opt 3, nothing cached", 0.15, best, "s");
@@ -257,8 +276,11 @@ double pipeline_cost(const IRModule& source, bool origins, bool memory) {
   const PassContextScope scope(context);
   // Passes up to fusion; constants, which origins have nothing to do with, stay out of it.
   const std::vector<Pass> passes = parse_passes(
-      "InferType,SimplifyInference,EliminateCommonSubexpr,SimplifyExpr,CanonicalizeCast,CanonicalizeOps,FuseOps,InferType");
-  const auto used = [] { return static_cast<double>(mallinfo2().uordblks) + static_cast<double>(node_pool::balance()); };
+      "InferType,SimplifyInference,EliminateCommonSubexpr,SimplifyExpr,CanonicalizeCast,CanonicalizeOps,"
+      "FuseOps,InferType");
+  const auto used = [] {
+    return static_cast<double>(mallinfo2().uordblks) + static_cast<double>(node_pool::balance());
+  };
   const double before = used();
   std::vector<IRModule> kept{module};  // as a debugger keeps them: every stage
   const double ns = cpu_ns([&] {
@@ -270,13 +292,17 @@ double pipeline_cost(const IRModule& source, bool origins, bool memory) {
 void measure_origins(int bursts) {
   const std::string text = network(12'000);
   double with = 1e300, without = 1e300;
-  const auto run = [&](bool origins, bool memory) { return alone([&] { return pipeline_cost(parse_module(text), origins, memory); }); };
+  const auto run = [&](bool origins, bool memory) {
+    return alone([&] { return pipeline_cost(parse_module(text), origins, memory); });
+  };
   for (int burst = 0; burst < 4 * bursts; ++burst) {
     with = std::min(with, run(true, false));
     without = std::min(without, run(false, false));
   }
-  report("origins: time of the pipeline, 12,000 nodes, more than without", 3, (with / without - 1) * 100, "%");
-  report("origins: memory of all its stages, more than without", 10, (run(true, true) / run(false, true) - 1) * 100, "%");
+  report("origins: time of the pipeline, 12,000 nodes, more than without", 3, (with / without - 1) * 100,
+         "%");
+  report("origins: memory of all its stages, more than without", 10,
+         (run(true, true) / run(false, true) - 1) * 100, "%");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Algebraic data types, match, references. One class binds all patterns: python/baton/relay/adt.py tells them apart.
+// Algebraic data types, match, references. One class binds all patterns: python/baton/relay/adt.py tells them
+// apart.
 #include "baton/ir/adt.h"
 
 #include "baton/ir/analysis/constructors.h"
@@ -16,10 +17,14 @@ Span span_or_none(const MaybeSpan& span) { return span.value_or(Span()); }
 
 const char* kind_name(const PatternNode& pattern) {
   switch (pattern.kind()) {
-    case PatternKind::kWildcard: return "PatternWildcard";
-    case PatternKind::kVar: return "PatternVar";
-    case PatternKind::kConstructor: return "PatternConstructor";
-    case PatternKind::kTuple: return "PatternTuple";
+    case PatternKind::kWildcard:
+      return "PatternWildcard";
+    case PatternKind::kVar:
+      return "PatternVar";
+    case PatternKind::kConstructor:
+      return "PatternConstructor";
+    case PatternKind::kTuple:
+      return "PatternTuple";
   }
   internal_error(__FILE__, __LINE__, "a pattern of no kind", "");
 }
@@ -39,7 +44,8 @@ const Constructor& constructor_of(const PatternNode& pattern) {
 }
 
 const std::vector<Pattern>& patterns_of(const PatternNode& pattern) {
-  if (pattern.kind() != PatternKind::kConstructor && pattern.kind() != PatternKind::kTuple) no_field(pattern, "patterns");
+  if (pattern.kind() != PatternKind::kConstructor && pattern.kind() != PatternKind::kTuple)
+    no_field(pattern, "patterns");
   return pattern.patterns();
 }
 
@@ -64,14 +70,15 @@ void bind_patterns(nb::module_& m) {
       nb::arg("constructor"), nb::arg("patterns").none() = nb::none());
   m.def(
       "tuple_pattern",
-      [](std::optional<std::vector<Pattern>> patterns) { return tuple_pattern(patterns_or_none(std::move(patterns))); },
+      [](std::optional<std::vector<Pattern>> patterns) {
+        return tuple_pattern(patterns_or_none(std::move(patterns)));
+      },
       nb::arg("patterns").none() = nb::none());
 
   nb::class_<Clause>(m, "Clause", "One case of a match: a pattern, and the value when it fits.")
       .def(
-          "__init__",
-          [](Clause* self, const Pattern& lhs, const Expr& rhs) { new (self) Clause{lhs, rhs}; }, nb::arg("lhs"),
-          nb::arg("rhs"))
+          "__init__", [](Clause* self, const Pattern& lhs, const Expr& rhs) { new (self) Clause{lhs, rhs}; },
+          nb::arg("lhs"), nb::arg("rhs"))
       .def_prop_ro("lhs", [](const Clause& clause) { return clause.pattern; })
       .def_prop_ro("rhs", [](const Clause& clause) { return clause.body; });
 }
@@ -101,7 +108,8 @@ void bind_references(nb::module_& m) {
 }  // namespace
 
 void bind_adt(nb::module_& m) {
-  nb::class_<ConstructorNode, ExprNode>(m, "Constructor", "One way to make a value of a data type; called like a function.")
+  nb::class_<ConstructorNode, ExprNode>(m, "Constructor",
+                                        "One way to make a value of a data type; called like a function.")
       .def(nb::new_([](const std::string& name, std::vector<Type> inputs, const GlobalTypeVar& belong_to) {
              return make_ref<const ConstructorNode>(name, std::move(inputs), belong_to, -1);
            }),
@@ -109,10 +117,12 @@ void bind_adt(nb::module_& m) {
       .def_prop_ro("name_hint", &ConstructorNode::name)
       .def_prop_ro("inputs", &ConstructorNode::inputs, "the types of its fields")
       .def_prop_ro("belong_to", &ConstructorNode::belongs_to, "a GlobalTypeVar")
-      .def_prop_ro("tag", &constructor_tag, "its number, see IRModule.get_constructor; -1 before it is in a TypeData");
+      .def_prop_ro("tag", &constructor_tag,
+                   "its number, see IRModule.get_constructor; -1 before it is in a TypeData");
 
   nb::class_<TypeDataNode>(m, "TypeData", "The definition of a data type.")
-      .def(nb::new_([](const GlobalTypeVar& header, std::vector<TypeVar> type_vars, std::vector<Constructor> constructors) {
+      .def(nb::new_([](const GlobalTypeVar& header, std::vector<TypeVar> type_vars,
+                       std::vector<Constructor> constructors) {
              return define_type(header, std::move(type_vars), std::move(constructors));
            }),
            nb::arg("header"), nb::arg("type_vars"), nb::arg("constructors"),
@@ -121,7 +131,8 @@ void bind_adt(nb::module_& m) {
       .def_prop_ro("type_vars", &TypeDataNode::type_vars)
       .def_prop_ro("constructors", &TypeDataNode::constructors)
       .def(
-          "same_as", [](nb::handle a, nb::handle b) { return a.is(b); }, nb::arg("other").none(), "Identity.");
+          "same_as", [](nb::handle a, nb::handle b) { return a.is(b); }, nb::arg("other").none(),
+          "Identity.");
 
   bind_patterns(m);
   nb::class_<MatchNode, ExprNode>(m, "Match", "The value of the first clause whose pattern fits.")

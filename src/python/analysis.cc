@@ -28,7 +28,8 @@ std::vector<std::string> faults(nb::handle program, bool closed, const MaybeModu
   if (nb::try_cast(program, module, false)) {
     found = form_faults(*module);
   } else {
-    found = form_faults(cast_as<Expr>(program, "the program", "an IRModule or an expression"), {.closed = closed, .module = given ? given->get() : nullptr});
+    found = form_faults(cast_as<Expr>(program, "the program", "an IRModule or an expression"),
+                        {.closed = closed, .module = given ? given->get() : nullptr});
   }
   std::vector<std::string> texts;
   for (FormFault& each : found) texts.push_back(std::move(each.text));
@@ -40,7 +41,8 @@ std::vector<Pattern> unmatched(const Expr& expr, const MaybeModule& given) {
   if (!match) throw nb::type_error("unmatched_cases: a Match is expected");
   const IRModule module = given ? *given : make_module();
   for (const Clause& each : match->clauses())
-    for (const std::string& text : pattern_faults(*each.pattern, module.get())) throw Error("unmatched_cases: " + text);
+    for (const std::string& text : pattern_faults(*each.pattern, module.get()))
+      throw Error("unmatched_cases: " + text);
   std::optional<std::vector<Pattern>> cases = unmatched_cases(*match, *module);
   if (!cases) throw Error("unmatched_cases: there are too many cases to look at");
   return std::move(*cases);
@@ -56,10 +58,13 @@ std::vector<int> numbers(const std::set<Feature>& features) {
 
 void bind_analysis(nb::module_& m) {
   m.def("check_kind", &check_kind, nb::arg("t"), nb::arg("mod").none() = nb::none());
-  m.def("form_faults", &faults, nb::arg("program"), nb::arg("closed") = false, nb::arg("mod").none() = nb::none());
+  m.def("form_faults", &faults, nb::arg("program"), nb::arg("closed") = false,
+        nb::arg("mod").none() = nb::none());
   m.def("unmatched_cases", &unmatched, nb::arg("match"), nb::arg("mod").none() = nb::none());
   m.def("features", [](const Expr& expr) { return numbers(features(expr)); }, nb::arg("expr"));
-  m.def("features_of_module", [](const IRModule& module) { return numbers(features(*module)); }, nb::arg("mod"));
+  m.def(
+      "features_of_module", [](const IRModule& module) { return numbers(features(*module)); },
+      nb::arg("mod"));
   m.def("op_frequencies", [](const IRModule& module) { return op_frequencies(*module); }, nb::arg("mod"));
   m.def(
       "all_dtypes",

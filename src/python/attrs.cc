@@ -1,5 +1,4 @@
 #include "baton/ir/attr_objects.h"
-
 #include "baton/ir/op.h"
 #include "baton/support/error.h"
 
@@ -27,22 +26,32 @@ std::string all_text(const AttrsNode& attrs) {
 }  // namespace
 
 void bind_attrs(nb::module_& m) {
-  nb::class_<VirtualDevice>(m, "VirtualDevice", "Where a value lives: a device by type (as in DLPack) and number, a memory scope and a target; -1 and \"\": open.")
+  nb::class_<VirtualDevice>(m, "VirtualDevice",
+                            "Where a value lives: a device by type (as in DLPack) and number, a memory scope "
+                            "and a target; -1 and \"\": open.")
       .def(
           "__init__",
-          [](VirtualDevice* self, int device_type, int device_id, const std::string& memory_scope, const std::string& target) {
-            new (self) VirtualDevice{device_type, device_id, memory_scope, target.empty() ? TargetRef() : Target::parse(target)};
+          [](VirtualDevice* self, int device_type, int device_id, const std::string& memory_scope,
+             const std::string& target) {
+            new (self) VirtualDevice{device_type, device_id, memory_scope,
+                                     target.empty() ? TargetRef() : Target::parse(target)};
           },
-          nb::arg("device_type") = -1, nb::arg("virtual_device_id") = -1, nb::arg("memory_scope") = "", nb::arg("target") = "")
-      .def_prop_ro("_target", [](const VirtualDevice& d) { return d.target ? d.target->options() : std::string(); })
+          nb::arg("device_type") = -1, nb::arg("virtual_device_id") = -1, nb::arg("memory_scope") = "",
+          nb::arg("target") = "")
+      .def_prop_ro("_target",
+                   [](const VirtualDevice& d) { return d.target ? d.target->options() : std::string(); })
       .def_ro("device_type_int", &VirtualDevice::device_type)
       .def_ro("device_type", &VirtualDevice::device_type)
       .def_ro("virtual_device_id", &VirtualDevice::device_id)
       .def_ro("memory_scope", &VirtualDevice::memory_scope)
-      .def("__eq__", [](const VirtualDevice& a, nb::handle b) {
-        return nb::isinstance<VirtualDevice>(b) && a == nb::cast<const VirtualDevice&>(b);
-      }, nb::arg("other").none())
-      .def("__hash__", [](const VirtualDevice& d) { return static_cast<Py_hash_t>(VirtualDeviceAttr(d).hash() >> 1); })
+      .def(
+          "__eq__",
+          [](const VirtualDevice& a, nb::handle b) {
+            return nb::isinstance<VirtualDevice>(b) && a == nb::cast<const VirtualDevice&>(b);
+          },
+          nb::arg("other").none())
+      .def("__hash__",
+           [](const VirtualDevice& d) { return static_cast<Py_hash_t>(VirtualDeviceAttr(d).hash() >> 1); })
       .def("__str__", &VirtualDevice::text)
       .def("__repr__", &VirtualDevice::text);
 
@@ -115,7 +124,8 @@ void bind_attrs(nb::module_& m) {
           if (op->attrs && op->attrs->type_key == type_key) return make_attrs(*op->attrs, values);
         throw NotSupported("make_node: Baton has no class called " + type_key);
       },
-      nb::arg("type_key"), nb::arg("values"), "Attributes of the class that TVM calls `type_key`: these values, the rest by default.");
+      nb::arg("type_key"), nb::arg("values"),
+      "Attributes of the class that TVM calls `type_key`: these values, the rest by default.");
 }
 
 }  // namespace baton::python

@@ -4,34 +4,39 @@
 
 namespace baton::python {
 
-void bind_errors(nb::module_& m);      // support/error.h, support/diagnostic.h, support/source.h
-void bind_ndarray(nb::module_& m);     // support/base/ndarray.h, support/base/params_blob.h
-void bind_types(nb::module_& m);       // ir/type.h
-void bind_attrs(nb::module_& m);       // ir/attrs.h
-void bind_exprs(nb::module_& m);       // ir/expr.h
-void bind_adt(nb::module_& m);         // ir/adt.h, references of ir/expr.h
-void bind_ops(nb::module_& m);         // ir/op.h
-void bind_ir_module(nb::module_& m);   // ir/module.h
-void bind_visit(nb::module_& m);       // ir/visit.h, ir/all_vars.h
-void bind_visits(nb::module_& m);       // the scopes of ExprFunctor; ir/origin.h
-void bind_rebuild(nb::module_& m);      // nodes with some parts replaced
-void bind_analysis(nb::module_& m);    // ir/analysis/kinds.h, ir/analysis/well_formed.h, ir/analysis/match_cases.h, ir/analysis/features.h
-void bind_measures(nb::module_& m);     // ir/analysis/measures.h, extract.h, bind.h, call_graph.h; byoc/regions.h
-void bind_structural(nb::module_& m);  // ir/structural.h
-void bind_text(nb::module_& m);        // text/parser.h, text/printer.h
-void bind_pass(nb::module_& m);        // pass/pass.h, pass/timing.h
+void bind_errors(nb::module_& m);     // support/error.h, support/diagnostic.h, support/source.h
+void bind_ndarray(nb::module_& m);    // support/base/ndarray.h, support/base/params_blob.h
+void bind_types(nb::module_& m);      // ir/type.h
+void bind_attrs(nb::module_& m);      // ir/attrs.h
+void bind_exprs(nb::module_& m);      // ir/expr.h
+void bind_adt(nb::module_& m);        // ir/adt.h, references of ir/expr.h
+void bind_ops(nb::module_& m);        // ir/op.h
+void bind_ir_module(nb::module_& m);  // ir/module.h
+void bind_visit(nb::module_& m);      // ir/visit.h, ir/all_vars.h
+void bind_visits(nb::module_& m);     // the scopes of ExprFunctor; ir/origin.h
+void bind_rebuild(nb::module_& m);    // nodes with some parts replaced
+void bind_analysis(nb::module_& m);   // ir/analysis/kinds.h, ir/analysis/well_formed.h,
+                                      // ir/analysis/match_cases.h, ir/analysis/features.h
+void bind_measures(
+    nb::module_& m);  // ir/analysis/measures.h, extract.h, bind.h, call_graph.h; byoc/regions.h
+void bind_structural(nb::module_& m);    // ir/structural.h
+void bind_text(nb::module_& m);          // text/parser.h, text/printer.h
+void bind_pass(nb::module_& m);          // pass/pass.h, pass/timing.h
 void bind_quantization(nb::module_& m);  // ops/qnn/requantize.h
-void bind_byoc(nb::module_& m);       // byoc/
-void bind_functional(nb::module_& m);  // transform/functional/cps.h, transform/functional/defunctionalization.h, ..
-void bind_placement(nb::module_& m);    // ir/placement.h, ir/rules/mixed_precision_rule.h, transform/devices/compilation_config.h
-void bind_target(nb::module_& m);       // target/current_target.h, transform/layout/layout_config.h
-void bind_gradient(nb::module_& m);    // transform/gradient/gradient.h
-void bind_driver(nb::module_& m);      // driver/build.h, driver/pipeline.h
+void bind_byoc(nb::module_& m);          // byoc/
+void bind_functional(
+    nb::module_& m);  // transform/functional/cps.h, transform/functional/defunctionalization.h, ..
+void bind_placement(nb::module_& m);     // ir/placement.h, ir/rules/mixed_precision_rule.h,
+                                         // transform/devices/compilation_config.h
+void bind_target(nb::module_& m);        // target/current_target.h, transform/layout/layout_config.h
+void bind_gradient(nb::module_& m);      // transform/gradient/gradient.h
+void bind_driver(nb::module_& m);        // driver/build.h, driver/pipeline.h
 void bind_operator_map(nb::module_& m);  // driver/operator_map.h, driver/fused_module.h
-void bind_cut(nb::module_& m);         // driver/cut/cut_program.h, driver/cut/cut_values.h, driver/cut/mark_region.h
-void bind_profile(nb::module_& m);     // profile/report/report.h, profile/write/files.h, profile/report/diff.h, text/html.h
-void bind_runtime(nb::module_& m);     // runtime/executor.h, runtime/model.h
-void bind_values(nb::module_& m);      // interpreter/program.h, interpreter/values.h
-void bind_workloads(nb::module_& m);   // frontend/workloads
+void bind_cut(nb::module_& m);  // driver/cut/cut_program.h, driver/cut/cut_values.h, driver/cut/mark_region.h
+void bind_profile(
+    nb::module_& m);  // profile/report/report.h, profile/write/files.h, profile/report/diff.h, text/html.h
+void bind_runtime(nb::module_& m);    // runtime/executor.h, runtime/model.h
+void bind_values(nb::module_& m);     // interpreter/program.h, interpreter/values.h
+void bind_workloads(nb::module_& m);  // frontend/workloads
 
 }  // namespace baton::python

@@ -22,29 +22,43 @@ DFCheck check_of(nb::object check) {
 
 const char* kind_name(DFPatternKind kind) {
   switch (kind) {
-    case DFPatternKind::kWildcard: return "WildcardPattern";
-    case DFPatternKind::kVar: return "VarPattern";
-    case DFPatternKind::kConstant: return "ConstantPattern";
-    case DFPatternKind::kExpr: return "ExprPattern";
-    case DFPatternKind::kCall: return "CallPattern";
-    case DFPatternKind::kFunction: return "FunctionPattern";
-    case DFPatternKind::kLet: return "LetPattern";
-    case DFPatternKind::kIf: return "IfPattern";
-    case DFPatternKind::kTuple: return "TuplePattern";
-    case DFPatternKind::kTupleGetItem: return "TupleGetItemPattern";
-    case DFPatternKind::kAlt: return "AltPattern";
-    case DFPatternKind::kType: return "TypePattern";
-    case DFPatternKind::kShape: return "ShapePattern";
-    case DFPatternKind::kDataType: return "DataTypePattern";
-    case DFPatternKind::kAttr: return "AttrPattern";
-    case DFPatternKind::kDominator: return "DominatorPattern";
+    case DFPatternKind::kWildcard:
+      return "WildcardPattern";
+    case DFPatternKind::kVar:
+      return "VarPattern";
+    case DFPatternKind::kConstant:
+      return "ConstantPattern";
+    case DFPatternKind::kExpr:
+      return "ExprPattern";
+    case DFPatternKind::kCall:
+      return "CallPattern";
+    case DFPatternKind::kFunction:
+      return "FunctionPattern";
+    case DFPatternKind::kLet:
+      return "LetPattern";
+    case DFPatternKind::kIf:
+      return "IfPattern";
+    case DFPatternKind::kTuple:
+      return "TuplePattern";
+    case DFPatternKind::kTupleGetItem:
+      return "TupleGetItemPattern";
+    case DFPatternKind::kAlt:
+      return "AltPattern";
+    case DFPatternKind::kType:
+      return "TypePattern";
+    case DFPatternKind::kShape:
+      return "ShapePattern";
+    case DFPatternKind::kDataType:
+      return "DataTypePattern";
+    case DFPatternKind::kAttr:
+      return "AttrPattern";
+    case DFPatternKind::kDominator:
+      return "DominatorPattern";
   }
   return "";
 }
 
-DFPatternNode::NamedValues named_values(const nb::dict& given) {
-  return attrs_from_python(given, "attrs");
-}
+DFPatternNode::NamedValues named_values(const nb::dict& given) { return attrs_from_python(given, "attrs"); }
 
 nb::dict named_values_to_python(const DFPatternNode& pattern) {
   nb::dict values;
@@ -52,7 +66,8 @@ nb::dict named_values_to_python(const DFPatternNode& pattern) {
   return values;
 }
 
-// A callback as Python has it: an object with pattern, require_type, rewrite_once and callback(pre, post, node_map).
+// A callback as Python has it: an object with pattern, require_type, rewrite_once and callback(pre, post,
+// node_map).
 DFCallback callback_of(nb::handle object) {
   DFCallback callback;
   callback.pattern = cast_as<DFPattern>(object.attr("pattern"), "the pattern of a callback", "a DFPattern");
@@ -66,9 +81,9 @@ DFCallback callback_of(nb::handle object) {
     const nb::object made = nb::handle(held.get()).attr("callback")(before, after, node_map);
     Expr result;
     if (nb::try_cast(made, result, false)) return result;
-    throw nb::type_error(
-        ("callback() returned a " + nb::cast<std::string>(made.type().attr("__name__")) + " instead of an expression")
-            .c_str());
+    throw nb::type_error(("callback() returned a " + nb::cast<std::string>(made.type().attr("__name__")) +
+                          " instead of an expression")
+                             .c_str());
   };
   return callback;
 }
@@ -79,7 +94,8 @@ PatternTable table_of(const nb::sequence& entries) {
     const size_t size = nb::len(entry);
     if (size != 2 && size != 3)
       throw nb::type_error("an entry of a pattern table is (name, pattern) or (name, pattern, check)");
-    table.push_back({cast_as<std::string>(entry[0], "the name in a pattern table", "a str"), cast_as<DFPattern>(entry[1], "the pattern in a pattern table", "a DFPattern"),
+    table.push_back({cast_as<std::string>(entry[0], "the name in a pattern table", "a str"),
+                     cast_as<DFPattern>(entry[1], "the pattern in a pattern table", "a DFPattern"),
                      size == 3 ? check_of(nb::object(entry[2])) : DFCheck()});
   }
   return table;
@@ -99,7 +115,8 @@ void bind_patterns(nb::module_& m) {
       .def_prop_ro("_shape",
                    [](const DFPatternNode& p) {
                      nb::list shape;
-                     for (const Dim& dim : p.shape()) shape.append(dim.is_any() ? nb::none() : nb::cast(dim.value()));
+                     for (const Dim& dim : p.shape())
+                       shape.append(dim.is_any() ? nb::none() : nb::cast(dim.value()));
                      return shape;
                    })
       .def("__str__", [](const DFPatternNode& p) { return dataflow_pattern_text(DFPattern(&p)); })
@@ -136,10 +153,13 @@ void bind_patterns(nb::module_& m) {
       nb::arg("pattern"), nb::arg("shape"));
   m.def(
       "df_dtype",
-      [](const DFPattern& pattern, const std::string& dtype) { return pattern->has_dtype(dtype_from_text(dtype)); },
+      [](const DFPattern& pattern, const std::string& dtype) {
+        return pattern->has_dtype(dtype_from_text(dtype));
+      },
       nb::arg("pattern"), nb::arg("dtype"));
   m.def(
-      "df_attr", [](const DFPattern& pattern, const nb::dict& attrs) { return pattern->has_attr(named_values(attrs)); },
+      "df_attr",
+      [](const DFPattern& pattern, const nb::dict& attrs) { return pattern->has_attr(named_values(attrs)); },
       nb::arg("pattern"), nb::arg("attrs"));
   m.def("df_dominates", &dominates, nb::arg("parent"), nb::arg("path"), nb::arg("child"));
 }
@@ -165,11 +185,13 @@ void bind_byoc(nb::module_& m) {
       },
       nb::arg("callbacks"), nb::arg("expr"), nb::arg("mod").none());
   m.def(
-      "merge_composite", [](const nb::sequence& table) { return merge_composite(table_of(table)); }, nb::arg("table"),
-      "The pass MergeComposite with this pattern table.");
+      "merge_composite", [](const nb::sequence& table) { return merge_composite(table_of(table)); },
+      nb::arg("table"), "The pass MergeComposite with this pattern table.");
   m.def(
       "register_pattern_table",
-      [](const std::string& compiler, const nb::sequence& table) { register_pattern_table(compiler, table_of(table)); },
+      [](const std::string& compiler, const nb::sequence& table) {
+        register_pattern_table(compiler, table_of(table));
+      },
       nb::arg("compiler"), nb::arg("table"), "For MergeComposite by name.");
   m.def(
       "register_target_rule",
@@ -188,7 +210,8 @@ void bind_byoc(nb::module_& m) {
           return nb::cast<IRModule>(nb::handle(held.get())(module));
         });
       },
-      nb::arg("compiler"), nb::arg("optimize").none(), "What PartitionGraph calls for each region of `compiler`.");
+      nb::arg("compiler"), nb::arg("optimize").none(),
+      "What PartitionGraph calls for each region of `compiler`.");
 }
 
 }  // namespace baton::python

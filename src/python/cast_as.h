@@ -22,11 +22,13 @@ T cast_as(nb::handle value, const std::string& what, const char* expected) {
 }
 
 /// A dict of attributes by name; TypeError that says which is none. `what`: how messages call the dict.
-inline std::vector<std::pair<std::string, AttrValue>> attrs_from_python(const nb::dict& given, const std::string& what) {
+inline std::vector<std::pair<std::string, AttrValue>> attrs_from_python(const nb::dict& given,
+                                                                        const std::string& what) {
   std::vector<std::pair<std::string, AttrValue>> values;
   for (const auto& [key, value] : given) {
     std::string name = cast_as<std::string>(key, "a key of " + what, "a str");
-    AttrValue read = cast_as<AttrValue>(value, what + "[\"" + name + "\"]", "a bool, a number, a str, a list or a dict");
+    AttrValue read =
+        cast_as<AttrValue>(value, what + "[\"" + name + "\"]", "a bool, a number, a str, a list or a dict");
     values.emplace_back(std::move(name), std::move(read));
   }
   return values;

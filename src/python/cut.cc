@@ -18,8 +18,11 @@ struct Extracted {
   std::string operators_json;
 };
 
-std::string operators_text(const OriginTable& table, const std::vector<CutOperator>& operators, const std::vector<CutOperator>& left_out) {
-  return nlohmann::ordered_json{{"operators", operators_json(table, operators)}, {"left_out", operators_json(table, left_out)}}.dump();
+std::string operators_text(const OriginTable& table, const std::vector<CutOperator>& operators,
+                           const std::vector<CutOperator>& left_out) {
+  return nlohmann::ordered_json{{"operators", operators_json(table, operators)},
+                                {"left_out", operators_json(table, left_out)}}
+      .dump();
 }
 
 /// Of what was built: its own weights, but for those that are given.
@@ -39,7 +42,8 @@ CutProgram program_of(const BuildResult* built, const IRModule& module, BuildOpt
   return built ? CutProgram(*built, std::move(options)) : CutProgram(module, std::move(options));
 }
 
-Extracted extract_part(const BuildResult* built, const IRModule& module, CutSelection selection, const nb::dict& params, const nb::dict& inputs) {
+Extracted extract_part(const BuildResult* built, const IRModule& module, CutSelection selection,
+                       const nb::dict& params, const nb::dict& inputs) {
   const NamedArrays weights = arrays_from_python(params), values = arrays_from_python(inputs);
   return interruptible([&](const std::atomic<bool>* stop) {
     CutProgram program = program_of(built, module, options_of(built, weights));
@@ -52,7 +56,8 @@ Extracted extract_part(const BuildResult* built, const IRModule& module, CutSele
   });
 }
 
-IRModule mark_part(const BuildResult* built, const IRModule& module, CutSelection selection, const std::string& compiler, const nb::dict& params) {
+IRModule mark_part(const BuildResult* built, const IRModule& module, CutSelection selection,
+                   const std::string& compiler, const nb::dict& params) {
   const NamedArrays weights = arrays_from_python(params);
   return interruptible([&](const std::atomic<bool>*) {
     CutProgram program = program_of(built, module, options_of(built, weights));
@@ -72,38 +77,51 @@ void bind_cut(nb::module_& m) {
   // Each for what was built and for a module.
   m.def(
       "extract",
-      [](const BuildResult& built, std::string kernel, std::string nodes, std::string operators, const nb::dict& params, const nb::dict& inputs) {
-        return extract_part(&built, {}, {std::move(kernel), std::move(nodes), std::move(operators)}, params, inputs);
+      [](const BuildResult& built, std::string kernel, std::string nodes, std::string operators,
+         const nb::dict& params, const nb::dict& inputs) {
+        return extract_part(&built, {}, {std::move(kernel), std::move(nodes), std::move(operators)}, params,
+                            inputs);
       },
-      nb::arg("program"), nb::arg("kernel"), nb::arg("nodes"), nb::arg("operators"), nb::arg("params"), nb::arg("inputs"));
+      nb::arg("program"), nb::arg("kernel"), nb::arg("nodes"), nb::arg("operators"), nb::arg("params"),
+      nb::arg("inputs"));
   m.def(
       "extract",
-      [](const IRModule& module, std::string kernel, std::string nodes, std::string operators, const nb::dict& params, const nb::dict& inputs) {
-        return extract_part(nullptr, module, {std::move(kernel), std::move(nodes), std::move(operators)}, params, inputs);
+      [](const IRModule& module, std::string kernel, std::string nodes, std::string operators,
+         const nb::dict& params, const nb::dict& inputs) {
+        return extract_part(nullptr, module, {std::move(kernel), std::move(nodes), std::move(operators)},
+                            params, inputs);
       },
-      nb::arg("program"), nb::arg("kernel"), nb::arg("nodes"), nb::arg("operators"), nb::arg("params"), nb::arg("inputs"));
+      nb::arg("program"), nb::arg("kernel"), nb::arg("nodes"), nb::arg("operators"), nb::arg("params"),
+      nb::arg("inputs"));
   m.def(
       "extract_kernel",
       [](const BuildResult& built, const std::string& kernel, const nb::dict& inputs) {
         const NamedArrays values = arrays_from_python(inputs);
         return interruptible([&](const std::atomic<bool>*) {
           const CutKernel cut = cut_kernel(built, select_kernel(built.plan, kernel).front(), values);
-          return Extracted{cut.cut.module, cut.arrays, operators_text(built.optimized->origins(), cut.cut.operators, {})};
+          return Extracted{cut.cut.module, cut.arrays,
+                           operators_text(built.optimized->origins(), cut.cut.operators, {})};
         });
       },
       nb::arg("built"), nb::arg("kernel"), nb::arg("inputs"), "The fused function as it was compiled.");
   m.def(
       "mark",
-      [](const BuildResult& built, std::string kernel, std::string nodes, std::string operators, const std::string& compiler, const nb::dict& params) {
-        return mark_part(&built, {}, {std::move(kernel), std::move(nodes), std::move(operators)}, compiler, params);
+      [](const BuildResult& built, std::string kernel, std::string nodes, std::string operators,
+         const std::string& compiler, const nb::dict& params) {
+        return mark_part(&built, {}, {std::move(kernel), std::move(nodes), std::move(operators)}, compiler,
+                         params);
       },
-      nb::arg("program"), nb::arg("kernel"), nb::arg("nodes"), nb::arg("operators"), nb::arg("compiler"), nb::arg("params"));
+      nb::arg("program"), nb::arg("kernel"), nb::arg("nodes"), nb::arg("operators"), nb::arg("compiler"),
+      nb::arg("params"));
   m.def(
       "mark",
-      [](const IRModule& module, std::string kernel, std::string nodes, std::string operators, const std::string& compiler, const nb::dict& params) {
-        return mark_part(nullptr, module, {std::move(kernel), std::move(nodes), std::move(operators)}, compiler, params);
+      [](const IRModule& module, std::string kernel, std::string nodes, std::string operators,
+         const std::string& compiler, const nb::dict& params) {
+        return mark_part(nullptr, module, {std::move(kernel), std::move(nodes), std::move(operators)},
+                         compiler, params);
       },
-      nb::arg("program"), nb::arg("kernel"), nb::arg("nodes"), nb::arg("operators"), nb::arg("compiler"), nb::arg("params"));
+      nb::arg("program"), nb::arg("kernel"), nb::arg("nodes"), nb::arg("operators"), nb::arg("compiler"),
+      nb::arg("params"));
 }
 
 }  // namespace baton::python

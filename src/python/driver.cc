@@ -1,8 +1,7 @@
-#include "baton/driver/build.h"
-
 #include <unordered_map>
 
 #include "baton/codegen/background.h"
+#include "baton/driver/build.h"
 #include "baton/driver/pipeline.h"
 #include "baton/driver/regions.h"
 #include "baton/pass/rewriter.h"
@@ -49,8 +48,10 @@ void bind_driver(nb::module_& m) {
       .def_ro("optimized", &BuildResult::optimized)
       .def_ro("mod_name", &BuildResult::mod_name)
       .def_ro("origins_json", &BuildResult::origins_json)
-      .def_prop_ro("kernels_so", [](const BuildResult& b) { return nb::bytes(b.kernels_so.data(), b.kernels_so.size()); },
-                   "the kernels as a shared library; empty where there is no linker")
+      .def_prop_ro(
+          "kernels_so",
+          [](const BuildResult& b) { return nb::bytes(b.kernels_so.data(), b.kernels_so.size()); },
+          "the kernels as a shared library; empty where there is no linker")
       .def_prop_ro("library",
                    [](const BuildResult& b) { return std::const_pointer_cast<KernelLibrary>(b.library); })
       .def_prop_ro("function_metadata",
@@ -79,10 +80,9 @@ void bind_driver(nb::module_& m) {
           "write_artifact", [](const BuildResult& b, const std::string& path) { write_artifact(b, path); },
           nb::arg("path"), nb::call_guard<nb::gil_scoped_release>());
 
-  m.def(
-      "build", &build_module, nb::arg("mod"), nb::arg("params"), nb::arg("opt_level").none() = nb::none(),
-      nb::arg("mod_name") = "default", nb::arg("progress").none() = nb::none(),
-      "`progress`(phase, done, total) is called now and then, from any thread.");
+  m.def("build", &build_module, nb::arg("mod"), nb::arg("params"), nb::arg("opt_level").none() = nb::none(),
+        nb::arg("mod_name") = "default", nb::arg("progress").none() = nb::none(),
+        "`progress`(phase, done, total) is called now and then, from any thread.");
   m.def(
       "bind_params",
       [](const IRModule& module, const nb::dict& params) {
@@ -95,8 +95,8 @@ void bind_driver(nb::module_& m) {
         if (codegen.is_none()) return set_region_codegen(compiler, {});
         set_region_codegen(compiler, [held = hold(std::move(codegen))](const Function& region) {
           const nb::gil_scoped_acquire gil;
-          return std::shared_ptr<const BuildResult>(
-              cast_as<std::shared_ptr<BuildResult>>(nb::handle(held.get())(region), "what a region's compiler returns", "a build"));
+          return std::shared_ptr<const BuildResult>(cast_as<std::shared_ptr<BuildResult>>(
+              nb::handle(held.get())(region), "what a region's compiler returns", "a build"));
         });
       },
       nb::arg("compiler"), nb::arg("codegen").none(),

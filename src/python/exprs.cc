@@ -26,7 +26,9 @@ std::string text_of(const ExprNode& expr, bool show_meta_data, std::optional<nb:
   if (!annotate) return astext(self, show_meta_data);
   PrintOptions options;
   options.metadata = show_meta_data ? PrintOptions::Metadata::kFull : PrintOptions::Metadata::kComment;
-  options.annotate = [&](const Expr& each) { return cast_as<std::string>((*annotate)(each), "what annotate() returns", "a str"); };
+  options.annotate = [&](const Expr& each) {
+    return cast_as<std::string>((*annotate)(each), "what annotate() returns", "a str");
+  };
   return print(self, options);
 }
 
@@ -98,11 +100,18 @@ void bind_exprs(nb::module_& m) {
           },
           "The names of its inputs.")
       .def_prop_ro(
-          "attrs_type_key", [](const OpNode& o) { return o.def().attrs ? o.def().attrs->type_key : std::string(); },
+          "attrs_type_key",
+          [](const OpNode& o) { return o.def().attrs ? o.def().attrs->type_key : std::string(); },
           "Such as relay.attrs.Conv2DAttrs; empty when it has no attributes.")
-      .def_prop_ro("declares_attrs", [](const OpNode& o) { return o.def().declares_attrs; }, "False: Relay registers it without its attributes' type.")
-      .def_prop_ro("can_run", [](const OpNode& o) { return static_cast<bool>(o.def().compute); }, "False: it is typed and printed only.")
-      .def_prop_ro("pattern", [](const OpNode& o) { return static_cast<int>(o.def().fuse); }, "How it may be fused, as TVM's TOpPattern.");
+      .def_prop_ro(
+          "declares_attrs", [](const OpNode& o) { return o.def().declares_attrs; },
+          "False: Relay registers it without its attributes' type.")
+      .def_prop_ro(
+          "can_run", [](const OpNode& o) { return static_cast<bool>(o.def().compute); },
+          "False: it is typed and printed only.")
+      .def_prop_ro(
+          "pattern", [](const OpNode& o) { return static_cast<int>(o.def().fuse); },
+          "How it may be fused, as TVM's TOpPattern.");
 
   nb::class_<TupleNode, ExprNode>(m, "Tuple", "Several values as one.")
       .def(nb::new_([](std::vector<Expr> fields, const MaybeSpan& span) {

@@ -1,7 +1,7 @@
 #include "baton/transform/functional/cps.h"
 #include "baton/transform/functional/defunctionalization.h"
-#include "baton/transform/simplify/eliminate_common_subexpr.h"
 #include "baton/transform/functional/to_a_normal_form_expr.h"
+#include "baton/transform/simplify/eliminate_common_subexpr.h"
 
 #include "bind.h"
 #include "held.h"
@@ -29,7 +29,8 @@ void bind_functional(nb::module_& m) {
       "The function with data in the place of functions; `mod` gets what that needs.");
   m.def(
       "eliminate_common_subexpr",
-      [](nb::object skip) { return eliminate_common_subexpr_but(predicate_of(std::move(skip))); }, nb::arg("fskip"),
+      [](nb::object skip) { return eliminate_common_subexpr_but(predicate_of(std::move(skip))); },
+      nb::arg("fskip"),
       "The pass EliminateCommonSubexpr; expressions for which fskip(expr) is true stay as they are.");
   m.def("to_a_normal_form_expr", &to_a_normal_form_expr, nb::arg("expr"), "The expression in A-normal form.");
 }

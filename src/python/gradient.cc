@@ -21,8 +21,8 @@ Function gradient_of(const Expr& expr, const std::optional<IRModule>& module, co
 void register_python_gradient(const std::string& op, nb::callable adjoints) {
   register_gradient(op, {[held = hold(std::move(adjoints))](const Call& orig, const Expr& grad) {
                       const nb::gil_scoped_acquire gil;
-                      return cast_as<std::vector<Expr>>(nb::handle(held.get())(Expr(orig), grad), "what a gradient returns",
-                                                       "a list of expressions");
+                      return cast_as<std::vector<Expr>>(nb::handle(held.get())(Expr(orig), grad),
+                                                        "what a gradient returns", "a list of expressions");
                     }});
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "baton/ir/expr.h"
+
 #include "casters.h"
 
 namespace baton::python {

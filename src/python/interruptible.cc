@@ -31,9 +31,10 @@ SigintFlag::SigintFlag() {
   counted_ = true;
   if (depth++ > 0) return;
   asked = false;
-  struct sigaction action {};
+  struct sigaction action{};
   if (sigaction(SIGINT, nullptr, &before) != 0) return;
-  if (!(before.sa_flags & SA_SIGINFO) && (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN)) return;
+  if (!(before.sa_flags & SA_SIGINFO) && (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN))
+    return;
   action.sa_sigaction = on_sigint;
   action.sa_flags = SA_SIGINFO | (before.sa_flags & SA_ONSTACK);
   action.sa_mask = before.sa_mask;
@@ -44,7 +45,7 @@ SigintFlag::~SigintFlag() {
   if (!counted_) return;
   --depth;
   if (!armed_) return;
-  struct sigaction now {};
+  struct sigaction now{};
   // Code that ran in between may have set a handler of its own: that stays.
   if (sigaction(SIGINT, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_sigint)
     sigaction(SIGINT, &before, nullptr);

@@ -1,6 +1,6 @@
 #pragma once
-// Ctrl-C while C++ works. Python's own handler only makes a note that the interpreter reads between two of its
-// instructions; so SIGINT also sets a flag that long work looks at.
+// Ctrl-C while C++ works. Python's own handler only makes a note that the interpreter reads between two of
+// its instructions; so SIGINT also sets a flag that long work looks at.
 #include <atomic>
 
 #include "baton/pass/interrupt.h"
@@ -9,8 +9,8 @@
 
 namespace baton::python {
 
-/// While the outermost one lives, SIGINT sets flag() too. Armed on the main thread only, where Python handles signals,
-/// and not where the program ignores SIGINT or lets it kill.
+/// While the outermost one lives, SIGINT sets flag() too. Armed on the main thread only, where Python handles
+/// signals, and not where the program ignores SIGINT or lets it kill.
 class SigintFlag {
  public:
   SigintFlag();

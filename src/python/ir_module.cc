@@ -32,7 +32,8 @@ void set(IRModuleNode& module, nb::handle name, nb::handle value) {
       throw nb::value_error(("type " + type->header()->name() + " cannot be defined as " + given).c_str());
     return module.set_type(std::move(type));
   }
-  module.set(name_of(name), function_of(cast_as<Expr>(value, "what a module holds", "a function, an expression or a TypeData")));
+  module.set(name_of(name), function_of(cast_as<Expr>(value, "what a module holds",
+                                                      "a function, an expression or a TypeData")));
 }
 
 nb::object get(const IRModuleNode& module, nb::handle name) {
@@ -59,7 +60,9 @@ void update(IRModuleNode& module, nb::handle definitions) {
     for (const auto& [name, function] : other->functions()) module.set(name, function);
     return;
   }
-  for (const auto& [name, value] : cast_as<nb::dict>(definitions, "what a module is made or updated from", "an IRModule or a dict")) set(module, name, value);
+  for (const auto& [name, value] :
+       cast_as<nb::dict>(definitions, "what a module is made or updated from", "an IRModule or a dict"))
+    set(module, name, value);
 }
 
 IRModule make(const IRModule& module, const nb::object& functions, const nb::object& type_definitions) {
@@ -77,7 +80,8 @@ nb::dict functions(IRModuleNode& module) {
 
 nb::dict type_definitions(IRModuleNode& module) {
   nb::dict result;
-  for (const auto& [name, type] : module.type_defs()) result[nb::cast(module.global_type_var(name))] = nb::cast(type);
+  for (const auto& [name, type] : module.type_defs())
+    result[nb::cast(module.global_type_var(name))] = nb::cast(type);
   return result;
 }
 
@@ -93,7 +97,8 @@ std::vector<GlobalVar> global_vars(IRModuleNode& module) {
 }
 
 GlobalTypeVar global_type_var(IRModuleNode& module, const std::string& name) {
-  if (!module.find_type(name)) throw nb::value_error(("the module has no data type \"" + name + "\"").c_str());
+  if (!module.find_type(name))
+    throw nb::value_error(("the module has no data type \"" + name + "\"").c_str());
   return module.global_type_var(name);
 }
 
@@ -120,7 +125,9 @@ std::string text_of(const IRModule& module, bool show_meta_data, std::optional<n
   if (!annotate) return astext(module, show_meta_data);
   PrintOptions options;
   options.metadata = show_meta_data ? PrintOptions::Metadata::kFull : PrintOptions::Metadata::kComment;
-  options.annotate = [&](const Expr& each) { return cast_as<std::string>((*annotate)(each), "what annotate() returns", "a str"); };
+  options.annotate = [&](const Expr& each) {
+    return cast_as<std::string>((*annotate)(each), "what annotate() returns", "a str");
+  };
   return print(*module, options);
 }
 
@@ -129,7 +136,9 @@ std::string text_of(const IRModule& module, bool show_meta_data, std::optional<n
 void bind_ir_module(nb::module_& m) {
   nb::class_<IRModuleNode>(m, "IRModule", nb::dynamic_attr(),
                            "Functions by name. Passes return a new module.")
-      .def(nb::new_([](const nb::object& functions, const nb::object& types) { return make(make_module(), functions, types); }),
+      .def(nb::new_([](const nb::object& functions, const nb::object& types) {
+             return make(make_module(), functions, types);
+           }),
            nb::arg("functions").none() = nb::none(), nb::arg("type_definitions").none() = nb::none(),
            "Functions by GlobalVar or str, TypeData by GlobalTypeVar or str.")
       .def_static(
@@ -140,7 +149,8 @@ void bind_ir_module(nb::module_& m) {
           nb::arg("expr"), nb::arg("functions").none() = nb::none(), nb::arg("type_defs").none() = nb::none(),
           "A module whose main is `expr`, over its free variables when it is no function.")
       .def_prop_ro("functions", &functions, "a dict of Function by GlobalVar, sorted by name")
-      .def_prop_ro("type_definitions", &type_definitions, "a dict of TypeData by GlobalTypeVar, sorted by name")
+      .def_prop_ro("type_definitions", &type_definitions,
+                   "a dict of TypeData by GlobalTypeVar, sorted by name")
       .def_prop_ro("attrs", [](const IRModuleNode&) { return nb::none(); })
       .def("__getitem__", &get, nb::arg("name"), "ValueError when there is none.")
       .def("__setitem__", &set)

@@ -1,10 +1,11 @@
-// What relay.analysis asks of networks: counts, call graphs, annotated regions, parts as programs of their own.
+// What relay.analysis asks of networks: counts, call graphs, annotated regions, parts as programs of their
+// own.
 #include "baton/ir/analysis/measures.h"
 
 #include "baton/byoc/regions.h"
+#include "baton/ir/analysis/call_graph.h"
 #include "baton/ir/visit.h"
 #include "baton/transform/bind.h"
-#include "baton/ir/analysis/call_graph.h"
 #include "baton/transform/constant_value.h"
 #include "baton/transform/extract.h"
 
@@ -54,7 +55,8 @@ nb::list regions_of(const Expr& root) {
 nb::tuple calibration(const IRModule& module) {
   const Calibration made = calibration_of(*module);
   nb::list values;
-  for (const Calibration::Values& each : made.values) values.append(nb::make_tuple(each.function, each.first, each.inputs, each.outputs));
+  for (const Calibration::Values& each : made.values)
+    values.append(nb::make_tuple(each.function, each.first, each.inputs, each.outputs));
   return nb::make_tuple(made.module, values);
 }
 
@@ -70,11 +72,13 @@ std::vector<Call> calls_without_span(const IRModule& module) {
 }  // namespace
 
 void bind_measures(nb::module_& m) {
-  m.def("calls_without_span", &calls_without_span, nb::arg("mod"), "Calls of a module whose position is not known.");
+  m.def("calls_without_span", &calls_without_span, nb::arg("mod"),
+        "Calls of a module whose position is not known.");
   m.def("bind", &bind_variables, nb::arg("expr"), nb::arg("binds"));
   m.def("multiply_accumulates", &multiply_accumulates, nb::arg("expr"));
   m.def(
-      "fake_quantized_frequencies", [](const IRModule& module) { return fake_quantized_frequencies(*module); }, nb::arg("mod"));
+      "fake_quantized_frequencies",
+      [](const IRModule& module) { return fake_quantized_frequencies(*module); }, nb::arg("mod"));
   m.def(
       "count_layers",
       [](const Expr& expr, const std::vector<std::string>& operators) {
@@ -84,14 +88,17 @@ void bind_measures(nb::module_& m) {
   m.def("transposed_dense_weights", &transposed_dense_weights, nb::arg("expr"));
   m.def("is_constant_value", &is_constant_value, nb::arg("expr"));
   m.def(
-      "extract_value", [](const IRModule& module, int64_t index) { return extract_value(*module, index); }, nb::arg("mod"),
-      nb::arg("index"));
+      "extract_value", [](const IRModule& module, int64_t index) { return extract_value(*module, index); },
+      nb::arg("mod"), nb::arg("index"));
   m.def(
-      "primitive_functions", [](const IRModule& module) { return primitive_functions(*module); }, nb::arg("mod"));
+      "primitive_functions", [](const IRModule& module) { return primitive_functions(*module); },
+      nb::arg("mod"));
   m.def("calibration", &calibration, nb::arg("mod"));
   m.def("annotated_regions", &regions_of, nb::arg("expr"));
   nb::class_<CallGraph>(m, "FunctionCalls", "Which functions of a module name which.")
-      .def("__init__", [](CallGraph* self, const IRModule& module) { new (self) CallGraph(*module); }, nb::arg("module"))
+      .def(
+          "__init__", [](CallGraph* self, const IRModule& module) { new (self) CallGraph(*module); },
+          nb::arg("module"))
       .def_prop_ro("order", &CallGraph::order, nb::rv_policy::copy)
       .def(
           "callees",

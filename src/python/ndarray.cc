@@ -76,10 +76,11 @@ NDArray borrow(const HostInput& input) {
   int64_t stride = 1;
   for (size_t i = shape.size(); i-- > 0;) {
     if (shape[i] != 1 && input.stride(i) != stride && input.size() > 0)
-      throw nb::value_error(("the tensor of shape " + numbers_text(shape.size(), [&](size_t k) { return shape[k]; }) +
-                             " has strides " + numbers_text(shape.size(), [&](size_t k) { return input.stride(k); }) +
-                             " (in elements): only row-major tensors without gaps are shared; give nd.array a copy")
-                                .c_str());
+      throw nb::value_error(
+          ("the tensor of shape " + numbers_text(shape.size(), [&](size_t k) { return shape[k]; }) +
+           " has strides " + numbers_text(shape.size(), [&](size_t k) { return input.stride(k); }) +
+           " (in elements): only row-major tensors without gaps are shared; give nd.array a copy")
+              .c_str());
     stride *= shape[i];
   }
   auto* owner = new HostInput(input);
@@ -145,7 +146,8 @@ void bind_ndarray(nb::module_& m) {
       .def_static("from_dense", &copy_in, nb::arg("array"),
                   "A copy of a contiguous array of the host (numpy, DLPack).")
       .def_static("from_dlpack", &borrow, nb::arg("tensor"),
-                  "The memory of a tensor of the host: a DLPack capsule, or what has __dlpack__. Raises ValueError for "
+                  "The memory of a tensor of the host: a DLPack capsule, or what has __dlpack__. Raises "
+                  "ValueError for "
                   "one that is not row-major.")
       .def_static(
           "empty",

@@ -5,6 +5,7 @@
 #include "baton/support/error.h"
 #include "baton/target/current_target.h"
 #include "baton/transform/op_hooks.h"
+
 #include "held.h"
 
 namespace baton::python {
@@ -15,7 +16,8 @@ Expr expr_of(nb::object answer) {
   if (answer.is_none()) return {};
   if (nb::hasattr(answer, "astuple")) answer = answer.attr("astuple")();  // a TupleWrapper
   Expr expr;
-  if (!nb::try_cast(answer, expr, false)) throw nb::type_error("a rule of an operator returns an expression or None");
+  if (!nb::try_cast(answer, expr, false))
+    throw nb::type_error("a rule of an operator returns an expression or None");
   return expr;
 }
 
@@ -37,11 +39,14 @@ OpHook hook_of(OpQuestion question, nb::object function) {
     const nb::object inputs = nb::cast(query.args);
     const nb::handle call(held.get());
     switch (question) {
-      case OpQuestion::kAlterOpLayout: return expr_of(call(attrs, inputs, to_list(types), query.call.checked_type()));
-      case OpQuestion::kConvertOpLayout: return expr_of(call(attrs, inputs, to_list(types), nb::cast(query.desired)));
+      case OpQuestion::kAlterOpLayout:
+        return expr_of(call(attrs, inputs, to_list(types), query.call.checked_type()));
+      case OpQuestion::kConvertOpLayout:
+        return expr_of(call(attrs, inputs, to_list(types), nb::cast(query.desired)));
       case OpQuestion::kLegalize:
       case OpQuestion::kQnnLegalize:
-      case OpQuestion::kQnnCanonicalize: break;
+      case OpQuestion::kQnnCanonicalize:
+        break;
     }
     types.push_back(query.call.checked_type());
     return expr_of(call(attrs, inputs, to_list(types)));
@@ -52,7 +57,9 @@ OpHook hook_of(OpQuestion question, nb::object function) {
 OpDef& own_op(const std::string& name) {
   const OpDef* op = find_op(name);
   if (!op) throw nb::attribute_error(("there is no operator \"" + name + "\"").c_str());
-  if (!is_made_in_python(*op)) throw NotSupported("operator " + name + " is Baton's own: only those that relay.op.op.register has made can be changed");
+  if (!is_made_in_python(*op))
+    throw NotSupported("operator " + name +
+                       " is Baton's own: only those that relay.op.op.register has made can be changed");
   return const_cast<OpDef&>(*op);
 }
 
@@ -76,7 +83,9 @@ void set_type_relation(const std::string& name, const std::string& relation, nb:
     return;
   }
   const char* like = relation == "Identity" ? "nn.relu" : relation == "Broadcast" ? "add" : nullptr;
-  if (!like) throw NotSupported("type relation " + relation + ": \"Identity\" and \"Broadcast\" are known by name; give a function for others");
+  if (!like)
+    throw NotSupported("type relation " + relation +
+                       ": \"Identity\" and \"Broadcast\" are known by name; give a function for others");
   op.relation = find_op(like)->relation;
 }
 
@@ -113,14 +122,17 @@ void bind_op_hooks(nb::module_& m) {
         set_op_hook(op, question, hook_of(question, std::move(function)));
       },
       nb::arg("op"), nb::arg("key"), nb::arg("function").none(),
-      "From now on passes ask `function` what they would have asked the operator's rule; None: calls stay as they are.");
+      "From now on passes ask `function` what they would have asked the operator's rule; None: calls stay as "
+      "they are.");
   m.def(
-      "reset_op_hook", [](const std::string& op, const std::string& key) { reset_op_hook(op, op_question(key)); },
+      "reset_op_hook",
+      [](const std::string& op, const std::string& key) { reset_op_hook(op, op_question(key)); },
       nb::arg("op"), nb::arg("key"), "The operator's own rule is asked again.");
   m.def(
-      "target_has_sse41", [](const std::string& target) { return has_sse42(*Target::parse(target)); }, nb::arg("target"),
-      "Every processor that is known here with SSE 4.1 has 4.2 too.");
-  m.def("define_op", &define_op, nb::arg("name"), nb::arg("doc"), "Makes an operator that can be typed, not run.");
+      "target_has_sse41", [](const std::string& target) { return has_sse42(*Target::parse(target)); },
+      nb::arg("target"), "Every processor that is known here with SSE 4.1 has 4.2 too.");
+  m.def("define_op", &define_op, nb::arg("name"), nb::arg("doc"),
+        "Makes an operator that can be typed, not run.");
   m.def("set_type_relation", &set_type_relation, nb::arg("op"), nb::arg("name"), nb::arg("function").none());
   m.def("change_op", &change_op, nb::arg("op"), nb::arg("fact"), nb::arg("value"),
         "Sets TOpPattern, TOpIsStateful or num_inputs of an operator that define_op has made.");
@@ -137,7 +149,8 @@ void bind_op_hooks(nb::module_& m) {
       [](const std::string& name, std::string argument, std::string doc) {
         own_op(name).inputs.push_back({std::move(argument), std::move(doc)});
       },
-      nb::arg("op"), nb::arg("argument"), nb::arg("doc"), "Names the next argument of an operator that define_op has made.");
+      nb::arg("op"), nb::arg("argument"), nb::arg("doc"),
+      "Names the next argument of an operator that define_op has made.");
 }
 
 }  // namespace baton::python

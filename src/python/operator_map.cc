@@ -21,7 +21,8 @@ std::string rows(const OperatorMap& map) {
 
 std::vector<uint32_t> ids_of(const BuildResult& built, const Expr& expr) {
   std::vector<uint32_t> ids;
-  if (expr->origins().origins().empty()) throw Error("no operator: a call of one was expected, or what a pass made of it");
+  if (expr->origins().origins().empty())
+    throw Error("no operator: a call of one was expected, or what a pass made of it");
   for (const Origin* origin : expr->origins().origins()) {
     const auto id = built.optimized->origins().find(origin);
     if (!id) throw Error("`" + origin->op() + "` is no operator of the program that was built");
@@ -37,8 +38,12 @@ void bind_operator_map(nb::module_& m) {
   nb::class_<OperatorMap>(m, "OperatorMap", "Which operators the nodes of graph.json compute, and back.")
       .def("json", &rows, "All operators by id, as a JSON list: docs/design/0009-explain-json.md.")
       .def(
-          "of_kernel", [](const OperatorMap& map, const std::string& name) { return map.operators_of(map.nodes_of_kernel(name)); },
-          nb::arg("name"), "Ids of the operators that the kernel of that func_name, or the node of that name, computes.")
+          "of_kernel",
+          [](const OperatorMap& map, const std::string& name) {
+            return map.operators_of(map.nodes_of_kernel(name));
+          },
+          nb::arg("name"),
+          "Ids of the operators that the kernel of that func_name, or the node of that name, computes.")
       .def(
           "of_node",
           [](const OperatorMap& map, const std::string& node) {
@@ -51,10 +56,11 @@ void bind_operator_map(nb::module_& m) {
           "nodes_of", [](const OperatorMap& map, uint32_t id) { return map.at(id).nodes; }, nb::arg("id"))
       .def("kernels_of", &OperatorMap::kernels_of, nb::arg("id"));
   m.def("operator_map", nb::overload_cast<const BuildResult&>(&operator_map), nb::arg("built"));
-  m.def("operator_ids", &ids_of, nb::arg("built"), nb::arg("expr"), "Ids of the operators of the source that `expr` stands for.");
+  m.def("operator_ids", &ids_of, nb::arg("built"), nb::arg("expr"),
+        "Ids of the operators of the source that `expr` stands for.");
   m.def(
-      "fused_mod", [](const BuildResult& built) { return fused_module(built.optimized, built.plan); }, nb::arg("built"),
-      "The module as it was lowered, its functions named as the kernels of graph.json.");
+      "fused_mod", [](const BuildResult& built) { return fused_module(built.optimized, built.plan); },
+      nb::arg("built"), "The module as it was lowered, its functions named as the kernels of graph.json.");
 }
 
 }  // namespace baton::python

@@ -29,19 +29,23 @@ void bind_ops(nb::module_& m) {
         if (!def) throw nb::attribute_error(("there is no operator \"" + name + "\"").c_str());
         nb::list inputs, attrs;
         for (const OpInput& input : def->inputs) {
-          if (def->num_inputs >= 0 && nb::len(inputs) == static_cast<size_t>(def->num_inputs)) break;  // the rest are attributes
+          if (def->num_inputs >= 0 && nb::len(inputs) == static_cast<size_t>(def->num_inputs))
+            break;  // the rest are attributes
           inputs.append(nb::make_tuple(input.name, input.doc));
         }
         if (def->attrs) {
           for (const AttrField& field : def->attrs->fields) {
-            attrs.append(nb::make_tuple(
-                field.name, field.default_value.has_value(),
-                field.default_value ? attr_to_python(*field.default_value) : nb::none(), field.doc, field.expects));
+            attrs.append(
+                nb::make_tuple(field.name, field.default_value.has_value(),
+                               field.default_value ? attr_to_python(*field.default_value) : nb::none(),
+                               field.doc, field.expects));
           }
         }
         return nb::make_tuple(inputs, attrs);
       },
-      nb::arg("name"), "([(input of a call, doc)], [(attribute, has a default, default, doc, what it expects: \"a list, ..\")])");
+      nb::arg("name"),
+      "([(input of a call, doc)], [(attribute, has a default, default, doc, what it expects: \"a list, "
+      "..\")])");
 }
 
 }  // namespace baton::python

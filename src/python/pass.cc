@@ -154,9 +154,11 @@ Result checked(const nb::object& returned, const std::string& pass, const char* 
       ("pass " + pass + " returned a " + python_type(returned) + " instead of " + expected).c_str());
 }
 
-// The body of a pass in Python, given a program with these origins. What it leaves out is retired, on its word.
+// The body of a pass in Python, given a program with these origins. What it leaves out is retired, on its
+// word.
 template <class Result, class Body, class OriginsOf>
-Result run_body(const std::string& pass, const OriginSet& given, const Body& body, const OriginsOf& origins_of) {
+Result run_body(const std::string& pass, const OriginSet& given, const Body& body,
+                const OriginsOf& origins_of) {
   const PythonPassScope in_pass;
   Result result;
   {
@@ -175,9 +177,11 @@ Pass python_module_pass(PassInfo info, nb::callable body) {
       [name, body = hold(std::move(body))](IRModule module, const PassContext&) {
         const nb::gil_scoped_acquire gil;
         const auto run = [&] {
-          return checked<IRModule>(nb::handle(body.get())(module, PassContext::current()), name, "an IRModule");
+          return checked<IRModule>(nb::handle(body.get())(module, PassContext::current()), name,
+                                   "an IRModule");
         };
-        return run_body<IRModule>(name, origins_in(*module), run, [](const IRModule& made) { return origins_in(*made); });
+        return run_body<IRModule>(name, origins_in(*module), run,
+                                  [](const IRModule& made) { return origins_in(*made); });
       },
       true);
 }
@@ -190,9 +194,11 @@ Pass python_function_pass(PassInfo info, nb::callable body) {
                                            const PassContext&) {
         const nb::gil_scoped_acquire gil;
         const auto run = [&] {
-          return checked<Function>(nb::handle(body.get())(function, module, PassContext::current()), name, "a Function");
+          return checked<Function>(nb::handle(body.get())(function, module, PassContext::current()), name,
+                                   "a Function");
         };
-        return run_body<Function>(name, origins_in(Expr(function)), run, [](const Function& made) { return origins_in(Expr(made)); });
+        return run_body<Function>(name, origins_in(Expr(function)), run,
+                                  [](const Function& made) { return origins_in(Expr(made)); });
       },
       true);
 }
@@ -207,17 +213,19 @@ void bind_context(nb::module_& m) {
           "render", &PassTimingInstrument::render,
           "One line per pass, in microseconds, children one tab deeper. Call it before the context is left.");
 
-  nb::class_<OriginVerifier, PassInstrument>(
-      m, "OriginVerifier",
-      "Checks after each pass of its context that no operator of the program is lost: an InternalError names the pass.")
+  nb::class_<OriginVerifier, PassInstrument>(m, "OriginVerifier",
+                                             "Checks after each pass of its context that no operator of the "
+                                             "program is lost: an InternalError names the pass.")
       .def(nb::init<>());
 
-  nb::class_<PassTrace, PassInstrument>(m, "PassTrace",
-                                        "Notes what each pass makes, merges, splits, adds and retires, operator by operator.")
+  nb::class_<PassTrace, PassInstrument>(
+      m, "PassTrace", "Notes what each pass makes, merges, splits, adds and retires, operator by operator.")
       .def(nb::init<>())
       .def(
-          "render", [](const PassTrace& trace, bool all) { return trace_text(trace.steps(), all); }, nb::arg("all") = false,
-          "A line per pass that changed something (`all`: every pass), and one per change. Also after the context is left.");
+          "render", [](const PassTrace& trace, bool all) { return trace_text(trace.steps(), all); },
+          nb::arg("all") = false,
+          "A line per pass that changed something (`all`: every pass), and one per change. Also after the "
+          "context is left.");
 
   nb::class_<PassContext>(m, "PassContext", nb::is_weak_referenceable(),
                           "What passes run under; used with `with`.")

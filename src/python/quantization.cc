@@ -12,7 +12,8 @@ void bind_quantization(nb::module_& m) {
         qnn::enter_requantize_config({std::move(rounding), std::move(compute_dtype)});
       },
       nb::arg("rounding"), nb::arg("compute_dtype"),
-      "What qnn.requantize means by None from now on, on this thread. UsageError for a value that is not known.");
+      "What qnn.requantize means by None from now on, on this thread. UsageError for a value that is not "
+      "known.");
   m.def("exit_requantize_config", &qnn::exit_requantize_config, "Takes the last configuration away.");
   m.def(
       "current_requantize_config",

@@ -6,7 +6,9 @@ namespace baton::python {
 
 namespace {
 
-[[noreturn]] void neither() { throw nb::type_error("an IRModule, an expression, a type or a TypeData is expected"); }
+[[noreturn]] void neither() {
+  throw nb::type_error("an IRModule, an expression, a type or a TypeData is expected");
+}
 
 bool equal(nb::handle lhs, nb::handle rhs, bool map_free_vars) {
   IRModule module_a, module_b;
@@ -19,7 +21,8 @@ bool equal(nb::handle lhs, nb::handle rhs, bool map_free_vars) {
   Type type_a, type_b;
   if (nb::try_cast(lhs, type_a, false)) return nb::try_cast(rhs, type_b, false) && same_type(type_a, type_b);
   TypeData data_a, data_b;
-  if (nb::try_cast(lhs, data_a, false)) return nb::try_cast(rhs, data_b, false) && structural_equal(*data_a, *data_b);
+  if (nb::try_cast(lhs, data_a, false))
+    return nb::try_cast(rhs, data_b, false) && structural_equal(*data_a, *data_b);
   Attrs attrs_a, attrs_b;
   if (nb::try_cast(lhs, attrs_a, false))
     return nb::try_cast(rhs, attrs_b, false) && same_attrs(attrs_a, attrs_b);

@@ -45,7 +45,8 @@ void bind_text(nb::module_& m) {
         return infer_types(module);
       },
       nb::arg("source"), nb::arg("source_name") = "from_string", nb::arg("init_module") = nb::none(),
-      nb::arg("init_meta_table") = nb::none(), "Reads a module and infers its types. Raises DiagnosticError.");
+      nb::arg("init_meta_table") = nb::none(),
+      "Reads a module and infers its types. Raises DiagnosticError.");
   m.def("parse_untyped", &read, nb::arg("source"), nb::arg("source_name") = "from_string",
         nb::arg("init_module") = nb::none(), nb::arg("init_meta_table") = nb::none(),
         "Reads a module; infers nothing. Raises DiagnosticError.");
@@ -60,16 +61,24 @@ void bind_text(nb::module_& m) {
         infer_types(module);
       },
       nb::arg("module"), nb::arg("name"),
-      "Adds a part of the standard library, prelude.rly for one, and infers the module's types. Raises BatonError when there is none of that name.");
-  m.def("import_tensor_array", [](const IRModule& module, const std::string& dtype, int number) { import_tensor_array(*module, dtype, number); },
-        nb::arg("module"), nb::arg("dtype"), nb::arg("number"), "Adds lists of tensors of an element type; infers nothing.");
+      "Adds a part of the standard library, prelude.rly for one, and infers the module's types. Raises "
+      "BatonError when there is none of that name.");
+  m.def(
+      "import_tensor_array",
+      [](const IRModule& module, const std::string& dtype, int number) {
+        import_tensor_array(*module, dtype, number);
+      },
+      nb::arg("module"), nb::arg("dtype"), nb::arg("number"),
+      "Adds lists of tensors of an element type; infers nothing.");
 
   m.def(
-      "save_json", [](const IRModule& module, bool source_text) { return to_json(*module, {source_text}); }, nb::arg("node"),
-      nb::arg("source_text") = true, nb::call_guard<nb::gil_scoped_release>(), "A module as Baton's JSON.");
+      "save_json", [](const IRModule& module, bool source_text) { return to_json(*module, {source_text}); },
+      nb::arg("node"), nb::arg("source_text") = true, nb::call_guard<nb::gil_scoped_release>(),
+      "A module as Baton's JSON.");
   m.def(
-      "save_json", [](const Expr& expr, bool source_text) { return to_json(expr, {source_text}); }, nb::arg("node"),
-      nb::arg("source_text") = true, nb::call_guard<nb::gil_scoped_release>(), "An expression as Baton's JSON.");
+      "save_json", [](const Expr& expr, bool source_text) { return to_json(expr, {source_text}); },
+      nb::arg("node"), nb::arg("source_text") = true, nb::call_guard<nb::gil_scoped_release>(),
+      "An expression as Baton's JSON.");
   m.def(
       "load_json",
       [](const std::string& text) {

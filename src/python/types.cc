@@ -50,10 +50,12 @@ Ref<const T> as_type_ref(const Type& type) {
   return Ref<const T>(as_type<T>(type));
 }
 
-Type make_func_type(std::vector<Type> params, const Type& result, std::optional<std::vector<TypeVar>> type_params,
+Type make_func_type(std::vector<Type> params, const Type& result,
+                    std::optional<std::vector<TypeVar>> type_params,
                     const std::optional<nb::sequence>& constraints) {
   if (constraints && nb::len(*constraints))
-    throw NotSupported("FuncType: type_constraints are not provided (operators carry their relations themselves)");
+    throw NotSupported(
+        "FuncType: type_constraints are not provided (operators carry their relations themselves)");
   return func_type(std::move(params), result, std::move(type_params).value_or(std::vector<TypeVar>()));
 }
 
@@ -113,13 +115,14 @@ void bind_types(nb::module_& m) {
     return as_type_ref<TypeCallNode>(type_call(Type(&callee), std::move(types)));
   };
   nb::class_<TypeVarNode, TypeNode>(m, "TypeVar", "A type parameter. Each is another, whatever its name.")
-      .def(nb::new_([](const std::string& name, Kind kind) { return type_var(name, kind); }), nb::arg("name_hint"),
-           nb::arg("kind") = Kind::kType)
+      .def(nb::new_([](const std::string& name, Kind kind) { return type_var(name, kind); }),
+           nb::arg("name_hint"), nb::arg("kind") = Kind::kType)
       .def_prop_ro("name_hint", &TypeVarNode::name)
       .def_prop_ro("kind", &TypeVarNode::var_kind, "a TypeKind")
       .def("__call__", call, call_doc);
 
-  nb::class_<GlobalTypeVarNode, TypeNode>(m, "GlobalTypeVar", "The name of a data type. Two of one name are equal.")
+  nb::class_<GlobalTypeVarNode, TypeNode>(m, "GlobalTypeVar",
+                                          "The name of a data type. Two of one name are equal.")
       .def(nb::new_([](const std::string& name, Kind kind) { return global_type_var(name, kind); }),
            nb::arg("name_hint"), nb::arg("kind") = Kind::kAdtHandle)
       .def_prop_ro("name_hint", &GlobalTypeVarNode::name)
@@ -135,10 +138,12 @@ void bind_types(nb::module_& m) {
       .def_prop_ro("args", &TypeCallNode::args);
 
   nb::class_<RefTypeNode, TypeNode>(m, "RelayRefType", "A cell that can be written: ref(T).")
-      .def(nb::new_([](const Type& value) { return as_type_ref<RefTypeNode>(ref_type(value)); }), nb::arg("value"))
+      .def(nb::new_([](const Type& value) { return as_type_ref<RefTypeNode>(ref_type(value)); }),
+           nb::arg("value"))
       .def_prop_ro("value", &RefTypeNode::value);
 
-  nb::class_<FuncTypeNode, TypeNode>(m, "FuncType", "The type of a function, polymorphic when it has type_params.")
+  nb::class_<FuncTypeNode, TypeNode>(m, "FuncType",
+                                     "The type of a function, polymorphic when it has type_params.")
       .def(nb::new_(&make_func_type), nb::arg("arg_types"), nb::arg("ret_type"),
            nb::arg("type_params").none() = nb::none(), nb::arg("type_constraints").none() = nb::none(),
            "type_constraints: TVM's relations between types; NotSupported unless there are none.")
@@ -150,7 +155,8 @@ void bind_types(nb::module_& m) {
   nb::class_<IncompleteTypeNode, TypeNode>(m, "IncompleteType",
                                            "A type that inference finds; each is another unknown.")
       .def(nb::new_([](Kind kind) {
-             if (kind != Kind::kType) throw NotSupported("IncompleteType: only types of kind Type can be left open");
+             if (kind != Kind::kType)
+               throw NotSupported("IncompleteType: only types of kind Type can be left open");
              return incomplete_type();
            }),
            nb::arg("kind") = Kind::kType)

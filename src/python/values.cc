@@ -58,7 +58,8 @@ std::vector<Value> values_from_python(nb::handle sequence) {
 
 /// An expression that is a value already.
 Value value_of_expr(const Expr& expr) {
-  if (const auto* constant = as<ConstantNode>(expr)) return make_ref<const TensorValue>(constant->value(), /*lent=*/true);
+  if (const auto* constant = as<ConstantNode>(expr))
+    return make_ref<const TensorValue>(constant->value(), /*lent=*/true);
   const auto* tuple = as<TupleNode>(expr);
   if (!tuple) throw nb::type_error("a value is expected, not an expression that is still to be computed");
   const NestedScope nested;
@@ -68,12 +69,14 @@ Value value_of_expr(const Expr& expr) {
 }
 
 Value value_from_python(nb::handle object) {
-  if (nb::isinstance<NDArray>(object)) return make_ref<const TensorValue>(nb::cast<NDArray&>(object), /*lent=*/true);
+  if (nb::isinstance<NDArray>(object))
+    return make_ref<const TensorValue>(nb::cast<NDArray&>(object), /*lent=*/true);
   if (nb::isinstance<DataValue>(object)) return Value(&nb::cast<const DataValue&>(object));
   if (nb::isinstance<CellValue>(object)) return Value(&nb::cast<const CellValue&>(object));
   if (nb::isinstance<OwnFunction>(object)) return Value(&nb::cast<const OwnFunction&>(object));
   if (nb::isinstance<ExprNode>(object)) return value_of_expr(nb::cast<Expr>(object));
-  if (nb::isinstance<nb::tuple>(object) || nb::isinstance<nb::list>(object)) return program::tuple_value(values_from_python(object));
+  if (nb::isinstance<nb::tuple>(object) || nb::isinstance<nb::list>(object))
+    return program::tuple_value(values_from_python(object));
   if (PyCallable_Check(object.ptr()) && !PyType_Check(object.ptr()))
     return make_ref<const PythonFunction>(hold(nb::borrow(object)));
   const nb::object array = nb::module_::import_("baton.runtime.ndarray").attr("array")(object);
@@ -94,10 +97,14 @@ nb::object value_to_python(const Value& value) {
       const auto* tensor = as_value<TensorValue>(value);
       return nb::cast(tensor->lent() ? tensor->array().copy() : tensor->array());
     }
-    case program::ValueKind::kTuple: return tuple_to_python(as_value<TupleValue>(value)->fields());
-    case program::ValueKind::kData: return nb::cast(Ref<const DataValue>(as_value<DataValue>(value)));
-    case program::ValueKind::kCell: return nb::cast(Ref<const CellValue>(as_value<CellValue>(value)));
-    case program::ValueKind::kFunction: break;
+    case program::ValueKind::kTuple:
+      return tuple_to_python(as_value<TupleValue>(value)->fields());
+    case program::ValueKind::kData:
+      return nb::cast(Ref<const DataValue>(as_value<DataValue>(value)));
+    case program::ValueKind::kCell:
+      return nb::cast(Ref<const CellValue>(as_value<CellValue>(value)));
+    case program::ValueKind::kFunction:
+      break;
   }
   const auto* function = as_value<program::FunctionValue>(value);
   if (function->foreign()) return static_cast<const PythonFunction*>(function->foreign())->object();
@@ -127,23 +134,29 @@ std::string data_text(const DataValue& data) {
 void bind_data(nb::module_& m) {
   nb::class_<DataValue>(m, "ConstructorValue", "A value of an algebraic type.")
       .def(nb::new_([](int32_t tag, const nb::object& fields, const std::optional<Constructor>& constructor) {
-             return make_ref<const DataValue>(tag, values_from_python(fields), constructor.value_or(Constructor()));
+             return make_ref<const DataValue>(tag, values_from_python(fields),
+                                              constructor.value_or(Constructor()));
            }),
            nb::arg("tag"), nb::arg("fields"), nb::arg("constructor").none(),
            "`tag`: the constructor's; `fields`: a sequence of values; `constructor`: a Constructor, or None.")
       .def_prop_ro("tag", &DataValue::tag, "the number of its constructor, see IRModule.get_constructor")
-      .def_prop_ro("fields", &fields_of, "a list of values: NDArray, ADT, ConstructorValue, RefValue, functions")
+      .def_prop_ro("fields", &fields_of,
+                   "a list of values: NDArray, ADT, ConstructorValue, RefValue, functions")
       .def_prop_ro("constructor", &DataValue::constructor, "a Constructor, or None")
       .def("__repr__", [](const DataValue& data) {
-        return nb::str("ConstructorValue({}, {} fields)").attr("format")(data_text(data), data.fields().size());
+        return nb::str("ConstructorValue({}, {} fields)")
+            .attr("format")(data_text(data), data.fields().size());
       });
   nb::class_<CellValue>(m, "RefValue", "A reference: what a cell holds, for everyone who has it.")
-      .def(nb::new_([](const nb::object& value) { return make_ref<const CellValue>(value_from_python(value)); }),
+      .def(nb::new_(
+               [](const nb::object& value) { return make_ref<const CellValue>(value_from_python(value)); }),
            nb::arg("value").none())
       .def_prop_rw(
           "value", [](const CellValue& cell) { return value_to_python(cell.value()); },
-          [](const CellValue& cell, const nb::object& value) { cell.write(value_from_python(value)); }, "its value now")
-      .def("__repr__", [](const CellValue& cell) { return "RefValue(" + program::describe(cell.value()) + ")"; });
+          [](const CellValue& cell, const nb::object& value) { cell.write(value_from_python(value)); },
+          "its value now")
+      .def("__repr__",
+           [](const CellValue& cell) { return "RefValue(" + program::describe(cell.value()) + ")"; });
 }
 
 void bind_closures(nb::module_& m) {
@@ -161,8 +174,9 @@ void bind_closures(nb::module_& m) {
 void bind_values(nb::module_& m) {
   bind_data(m);
   bind_closures(m);
-  nb::class_<program::Program>(m, "Program", "`main` of a module, run operator by operator: for control flow, recursion, "
-                                         "algebraic types, references, shapes that are not static.")
+  nb::class_<program::Program>(m, "Program",
+                               "`main` of a module, run operator by operator: for control flow, recursion, "
+                               "algebraic types, references, shapes that are not static.")
       .def(
           "__init__",
           [](program::Program* self, const IRModule& module) {
@@ -178,18 +192,21 @@ void bind_values(nb::module_& m) {
             const std::vector<Value> values = values_from_python(args);
             return run_interruptibly([&] { return program.run(values); });
           },
-          nb::arg("args"), "`args`: a value for each parameter. Raises TVMError, which names the argument, for others.");
+          nb::arg("args"),
+          "`args`: a value for each parameter. Raises TVMError, which names the argument, for others.");
   m.def(
       "evaluate_call",
       [](const Call& call, const nb::list& args) {
         if (!call->op()) throw nb::type_error("evaluate_call: a call of an operator is expected");
         const std::vector<Value> values = values_from_python(args);
-        if (values.size() != call->args().size()) throw nb::value_error("evaluate_call: a value for each argument is expected");
+        if (values.size() != call->args().size())
+          throw nb::value_error("evaluate_call: a value for each argument is expected");
         return run_interruptibly([&] { return program::evaluate_call(*call, values); });
       },
       nb::arg("call"), nb::arg("args"), "The value of one call of an operator on values of its arguments.");
   m.def(
-      "expr_of", [](const nb::object& value) { return program::expr_of(value_from_python(value)); }, nb::arg("value").none(),
+      "expr_of", [](const nb::object& value) { return program::expr_of(value_from_python(value)); },
+      nb::arg("value").none(),
       "The expression of a value: constants, tuples, calls of constructors, new references.");
 }
 

@@ -54,7 +54,8 @@ void bind_visit(nb::module_& m) {
       nb::arg("expr"), nb::arg("fvisit"), "Calls fvisit(node) once for each node, children first.");
   m.def("free_vars", &free_vars, nb::arg("expr"),
         "Variables used but not bound inside, in the order of their first use.");
-  m.def("bound_vars", &bound_vars, nb::arg("expr"), "Variables bound inside, by functions, lets and patterns.");
+  m.def("bound_vars", &bound_vars, nb::arg("expr"),
+        "Variables bound inside, by functions, lets and patterns.");
   m.def("all_vars", &all_vars, nb::arg("expr"), "All variables, once each, in the order of the text.");
   def_type_vars(m, "free_type_vars", &free_type_vars, &free_type_vars);
   def_type_vars(m, "bound_type_vars", &bound_type_vars, &bound_type_vars);

@@ -1,13 +1,14 @@
-// ExprFunctor's machinery: every visit of a node opens a scope with the origins of that node, so that what the user's
-// code builds meanwhile stands for it, in and out of passes; and the stack is watched.
+// ExprFunctor's machinery: every visit of a node opens a scope with the origins of that node, so that what
+// the user's code builds meanwhile stands for it, in and out of passes; and the stack is watched.
 #include "visits.h"
-
-#include <pthread.h>
 
 #include <deque>
 
+#include <pthread.h>
+
 #include "baton/ir/visit.h"
 #include "baton/support/pointer_map.h"
+
 #include "bind.h"
 #include "held.h"
 
@@ -32,7 +33,8 @@ void check_stack() {
   static thread_local const char* const end = stack_end();
   const char here = 0;
   if (!end || static_cast<size_t>(&here - end) > kStackReserve) return;
-  PyErr_SetString(PyExc_RecursionError, "the program is nested too deeply for a recursive visit on this thread's stack");
+  PyErr_SetString(PyExc_RecursionError,
+                  "the program is nested too deeply for a recursive visit on this thread's stack");
   throw nb::python_error();
 }
 
@@ -105,7 +107,8 @@ void retire_left_out(const OriginSet& before, const OriginSet& after, const std:
 
 void bind_visits(nb::module_& m) {
   m.def("enter_visit", &enter_visit, nb::arg("node"),
-        "What is built until leave_visit stands for the origins of `node`. How many visits are open on this thread. "
+        "What is built until leave_visit stands for the origins of `node`. How many visits are open on this "
+        "thread. "
         "RecursionError when its stack is nearly used up.");
   m.def("leave_visit", &leave_visit);
   m.def("expr_depth", &depth, nb::arg("expr"), "How many nodes the longest way from `expr` to a leaf has.");

@@ -32,16 +32,17 @@ void bind_workloads(nb::module_& m) {
   m.def("lstm", [](int64_t iterations, int64_t num_hidden, int64_t batch, const std::string& dtype) {
     return workloads::lstm({iterations, num_hidden, batch, dtype_from_text(dtype)});
   });
-  m.def("dqn",
-        [](int64_t batch, int64_t actions, Image image, std::string layout, const std::string& dtype) {
-          return workloads::dqn(options_of(batch, actions, std::move(image), std::move(layout), dtype));
-        });
-  m.def("squeezenet", [](const std::string& version, int64_t batch, int64_t classes, Image image, const std::string& dtype) {
+  m.def("dqn", [](int64_t batch, int64_t actions, Image image, std::string layout, const std::string& dtype) {
+    return workloads::dqn(options_of(batch, actions, std::move(image), std::move(layout), dtype));
+  });
+  m.def("squeezenet", [](const std::string& version, int64_t batch, int64_t classes, Image image,
+                         const std::string& dtype) {
     return workloads::squeezenet(version, options_of(batch, classes, std::move(image), "NCHW", dtype));
   });
-  m.def("densenet", [](int num_layers, int64_t batch, int64_t classes, Image image, const std::string& dtype) {
-    return workloads::densenet(num_layers, options_of(batch, classes, std::move(image), "NCHW", dtype));
-  });
+  m.def("densenet",
+        [](int num_layers, int64_t batch, int64_t classes, Image image, const std::string& dtype) {
+          return workloads::densenet(num_layers, options_of(batch, classes, std::move(image), "NCHW", dtype));
+        });
   m.def("inception_v3", [](int64_t batch, int64_t classes, Image image, const std::string& dtype) {
     return workloads::inception_v3(options_of(batch, classes, std::move(image), "NCHW", dtype));
   });

@@ -1,9 +1,11 @@
-// Any bytes give an artifact or an error; checksums are made right first, or nothing behind them would ever be reached.
+// Any bytes give an artifact or an error; checksums are made right first, or nothing behind them would ever
+// be reached.
+#include "baton/runtime/artifact.h"
+
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
-#include "baton/runtime/artifact.h"
 #include "baton/support/base/checksum.h"
 
 namespace {

@@ -1,5 +1,5 @@
-// Any bytes give a module, an expression or an error; the corpus has both forms, ours and TVM 0.11.1's. What was read is
-// written as JSON that gives the same again.
+// Any bytes give a module, an expression or an error; the corpus has both forms, ours and TVM 0.11.1's. What
+// was read is written as JSON that gives the same again.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -13,7 +13,9 @@ using namespace baton;
 
 namespace {
 
-std::string json_of(const Saved& saved) { return saved.module ? to_json(*saved.module) : to_json(saved.expr); }
+std::string json_of(const Saved& saved) {
+  return saved.module ? to_json(*saved.module) : to_json(saved.expr);
+}
 
 }  // namespace
 
@@ -39,6 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::abort();
   }
   if (again == text) return 0;
-  std::fprintf(stderr, "what was written and read is written otherwise:\n%s\n---\n%s\n", text.c_str(), again.c_str());
+  std::fprintf(stderr, "what was written and read is written otherwise:\n%s\n---\n%s\n", text.c_str(),
+               again.c_str());
   std::abort();
 }

@@ -1,11 +1,12 @@
 // Any bytes in a file give arrays or an error.
+#include "baton/frontend/npz.h"
+
 #include <cstdint>
 #include <string>
 
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "baton/frontend/npz.h"
 #include "baton/support/error.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,8 +1,8 @@
 // Any bytes give arrays or an error, and arrays are written as bytes that give the same arrays.
+#include "baton/support/base/params_blob.h"
+
 #include <cstdint>
 #include <cstdlib>
-
-#include "baton/support/base/params_blob.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace baton;
@@ -12,6 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto again = read_params_blob({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
   if (!again.ok() || again->size() != arrays->size()) std::abort();
   for (size_t i = 0; i < again->size(); ++i)
-    if ((*again)[i].first != (*arrays)[i].first || !(*again)[i].second.equal_bytes((*arrays)[i].second)) std::abort();
+    if ((*again)[i].first != (*arrays)[i].first || !(*again)[i].second.equal_bytes((*arrays)[i].second))
+      std::abort();
   return 0;
 }

@@ -1,5 +1,6 @@
-// Any bytes give a module or diagnostics. A module prints as text that can be read back and prints the same again (it need
-// not be the same module: numbers are printed with six digits, as TVM prints them), and it types, or there are diagnostics.
+// Any bytes give a module or diagnostics. A module prints as text that can be read back and prints the same
+// again (it need not be the same module: numbers are printed with six digits, as TVM prints them), and it
+// types, or there are diagnostics.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -31,7 +32,8 @@ void round_trip(const IRModule& module) {
     std::abort();
   }
   if (again == text) return;
-  std::fprintf(stderr, "what was printed and read prints otherwise:\n%s\n---\n%s\n", text.c_str(), again.c_str());
+  std::fprintf(stderr, "what was printed and read prints otherwise:\n%s\n---\n%s\n", text.c_str(),
+               again.c_str());
   std::abort();
 }
 

@@ -9,10 +9,10 @@
 namespace baton::golden {
 
 struct Case {
-  std::string path;                ///< as shown, relative to where the program runs
-  std::string passes;              ///< run one after another: `Name, Name(key=value)`; may be empty
-  std::string target;              ///< `target llvm -mcpu=skylake`: what passes choose for; empty: none is entered
-  int opt_level = 3;               ///< `level 4`: of the context that passes run under
+  std::string path;    ///< as shown, relative to where the program runs
+  std::string passes;  ///< run one after another: `Name, Name(key=value)`; may be empty
+  std::string target;  ///< `target llvm -mcpu=skylake`: what passes choose for; empty: none is entered
+  int opt_level = 3;   ///< `level 4`: of the context that passes run under
   std::vector<std::string> flags;  ///< of the print at the end: "--types", "--meta", ...
   std::string form;                ///< "print", "str", "astext", "parse"
   std::string text;  ///< the file up to `// EXPECT`: what is parsed, so that lines are the file's own
@@ -32,12 +32,13 @@ struct Outcome {
 using RunPass = std::function<IRModule(const Pass&, const IRModule&)>;
 Outcome run(const Case& which, const RunPass& run_last = {});
 
-/// A case run with the handling of origins broken: as if a pass forgot, mixed up or overstated what one of its nodes
-/// stands for (each node in turn, then all), or did not say what it drops.
+/// A case run with the handling of origins broken: as if a pass forgot, mixed up or overstated what one of
+/// its nodes stands for (each node in turn, then all), or did not say what it drops.
 struct Mutants {
   std::string pass;  ///< the last one
-  int made = 0;  ///< those that change what a node of the result stands for, or what is retired
-  std::vector<std::string> survivors;  ///< neither the verifier nor the expected text noticed: "swap at node 3"
+  int made = 0;      ///< those that change what a node of the result stands for, or what is retired
+  std::vector<std::string>
+      survivors;  ///< neither the verifier nor the expected text noticed: "swap at node 3"
 };
 /// `which` must pass as it is, and run passes.
 Mutants mutate(const Case& which);

@@ -1,5 +1,5 @@
-// baton-golden [--update | --mutate [--every-pass]] PATH...: compares golden files with what comes out now, or tries whether they
-// notice broken origins. A folder means all files below it.
+// baton-golden [--update | --mutate [--every-pass]] PATH...: compares golden files with what comes out now,
+// or tries whether they notice broken origins. A folder means all files below it.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -23,7 +23,8 @@ constexpr const char* kUsage =
     "usage: baton-golden [--update | --mutate [--every-pass]] PATH...\n"
     "  PATH          a golden file, or a folder: all *.relay files below it\n"
     "  --update      rewrite what stands below `// EXPECT`\n"
-    "  --mutate      break the handling of origins in the last pass of each file; every mutant must be noticed\n"
+    "  --mutate      break the handling of origins in the last pass of each file; every mutant must be "
+    "noticed\n"
     "  --every-pass  and every pass that there is must have mutants\n";
 
 std::vector<std::string> files_of(const std::vector<std::string>& paths) {
@@ -64,12 +65,14 @@ bool check(const std::string& path, bool updating) {
 // True when every mutant of the file's last pass is noticed.
 bool try_mutants(const std::string& path, std::map<std::string, int>& made) {
   const Case which = read_case(path);
-  const bool shows_origins = which.form == "print" && std::ranges::find(which.flags, "--no-origins") == which.flags.end();
+  const bool shows_origins =
+      which.form == "print" && std::ranges::find(which.flags, "--no-origins") == which.flags.end();
   if (which.passes.empty() || which.must_fail || !shows_origins) return true;
   const Mutants mutants = mutate(which);
   made[mutants.pass] += mutants.made;
   if (mutants.made == 0) std::printf("note: %s makes no mutants\n", path.c_str());
-  for (const std::string& survivor : mutants.survivors) std::printf("SURVIVED %s: %s\n", path.c_str(), survivor.c_str());
+  for (const std::string& survivor : mutants.survivors)
+    std::printf("SURVIVED %s: %s\n", path.c_str(), survivor.c_str());
   return mutants.survivors.empty();
 }
 

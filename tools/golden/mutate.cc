@@ -52,7 +52,8 @@ std::vector<Kind> kinds(const OriginTable& table) {
     const Ref<const Origin> other = other_origin(table, set);
     return other ? set.merge(OriginSet::of(other)) : set;
   };
-  return {{"drop", [](const OriginSet&) { return OriginSet::none(); }}, {"swap", swap}, {"overstate", overstate}};
+  return {
+      {"drop", [](const OriginSet&) { return OriginSet::none(); }}, {"swap", swap}, {"overstate", overstate}};
 }
 
 // As it is registered: what a pass calls itself may be another name.
@@ -76,17 +77,20 @@ class Mutator {
     result_.pass = name_of_last(which_.passes);
     int nodes = 0;
     std::vector<Kind> all;
-    clean_ = origins_after([&](const IRModuleNode& input) -> Replace {
-      all = kinds(input.origins());
-      return [&nodes](const OriginSet& set) {
-        nodes += !set.origins().empty();
-        return set;
-      };
-    }, false);
+    clean_ = origins_after(
+        [&](const IRModuleNode& input) -> Replace {
+          all = kinds(input.origins());
+          return [&nodes](const OriginSet& set) {
+            nodes += !set.origins().empty();
+            return set;
+          };
+        },
+        false);
     const int stride = std::max(1, nodes / kMaxNodes);
     for (size_t kind = 0; kind < all.size(); ++kind) {
-      try_mutant(std::string(all[kind].name) + " everywhere",
-                 [kind](const IRModuleNode& input) { return kinds(input.origins())[kind].replace; }, false);
+      try_mutant(
+          std::string(all[kind].name) + " everywhere",
+          [kind](const IRModuleNode& input) { return kinds(input.origins())[kind].replace; }, false);
       for (int at = 0; at < nodes; at += stride)
         try_mutant(std::string(all[kind].name) + " at node " + std::to_string(at), at_node(kind, at), false);
     }

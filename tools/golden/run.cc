@@ -1,4 +1,6 @@
 // Runs what a RUN line asks for.
+#include <optional>
+
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/pass_list.h"
@@ -6,8 +8,6 @@
 #include "baton/target/current_target.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
-
-#include <optional>
 
 #include "case.h"
 

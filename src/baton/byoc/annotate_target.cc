@@ -1,13 +1,14 @@
-// Marks which compiler builds what. Each call goes to the first of the compilers asked for that takes it: an operator
-// by its rule (byoc/target_rules.h), a composite function by the name before the dot; what nobody takes goes to
-// "default":
-//   add(exp(x), y)  ->  end(add(begin(end(exp(begin(x, d)), d), a), begin(y, a)), a)      a takes add, d = "default"
-// Every value enters through a compiler_begin of its own and leaves through a compiler_end of its own. Tuples, items
-// and cells go with their inputs when these agree, else to "default"; without include_non_call_ops they are left
-// outside.
+// Marks which compiler builds what. Each call goes to the first of the compilers asked for that takes it: an
+// operator by its rule (byoc/target_rules.h), a composite function by the name before the dot; what nobody
+// takes goes to "default":
+//   add(exp(x), y)  ->  end(add(begin(end(exp(begin(x, d)), d), a), begin(y, a)), a)      a takes add, d =
+//   "default"
+// Every value enters through a compiler_begin of its own and leaves through a compiler_end of its own.
+// Tuples, items and cells go with their inputs when these agree, else to "default"; without
+// include_non_call_ops they are left outside.
 //
-// A program that is marked already keeps its marks but for those of "default", so compilers may be asked one after the
-// other.
+// A program that is marked already keeps its marks but for those of "default", so compilers may be asked one
+// after the other.
 
 #include <map>
 
@@ -29,7 +30,8 @@ constexpr std::string_view kMarkedAnew = "the region was marked anew for another
 class Annotator final : public Rewriter {
  public:
   Annotator(const std::vector<std::string>& compilers, bool include_non_call_ops, Causes causes)
-      : include_non_call_ops_(include_non_call_ops), causes_(std::move(causes)),
+      : include_non_call_ops_(include_non_call_ops),
+        causes_(std::move(causes)),
         default_(named(std::string(kDefaultCompiler))) {
     for (const std::string& compiler : compilers) compilers_.push_back(named(compiler));
   }
@@ -46,7 +48,8 @@ class Annotator final : public Rewriter {
   // One object for each name.
   Compiler named(const std::string& compiler) {
     const auto at = marks_.find(compiler);
-    return at != marks_.end() ? &at->second : &marks_.emplace(compiler, CompilerMarks(compiler)).first->second;
+    return at != marks_.end() ? &at->second
+                              : &marks_.emplace(compiler, CompilerMarks(compiler)).first->second;
   }
 
   bool enter(const Expr& node) override {
@@ -58,21 +61,27 @@ class Annotator final : public Rewriter {
 
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
     switch (original->kind()) {
-      case ExprKind::kCall: return call(original, rebuilt);
+      case ExprKind::kCall:
+        return call(original, rebuilt);
       case ExprKind::kTuple:
       case ExprKind::kTupleGetItem:
       case ExprKind::kRefCreate:
       case ExprKind::kRefRead:
-      case ExprKind::kRefWrite: return structure(original, rebuilt);
-      case ExprKind::kFunction: return function(original, rebuilt);
-      case ExprKind::kLet: return let(rebuilt);
-      case ExprKind::kIf: return branch(rebuilt);
+      case ExprKind::kRefWrite:
+        return structure(original, rebuilt);
+      case ExprKind::kFunction:
+        return function(original, rebuilt);
+      case ExprKind::kLet:
+        return let(rebuilt);
+      case ExprKind::kIf:
+        return branch(rebuilt);
       case ExprKind::kMatch:
       case ExprKind::kVar:
       case ExprKind::kGlobalVar:
       case ExprKind::kConstant:
       case ExprKind::kOp:
-      case ExprKind::kConstructor: return rebuilt;
+      case ExprKind::kConstructor:
+        return rebuilt;
     }
     return rebuilt;
   }
@@ -130,7 +139,8 @@ class Annotator final : public Rewriter {
     return common ? common : default_;
   }
 
-  // `values` as arguments of what `compiler` builds: each leaves the region it comes from and enters a new one.
+  // `values` as arguments of what `compiler` builds: each leaves the region it comes from and enters a new
+  // one.
   std::vector<Expr> begun(const std::vector<Expr>& values, Compiler compiler, const OriginSet& origins) {
     std::vector<Expr> begins;
     begins.reserve(values.size());
@@ -161,7 +171,8 @@ class Annotator final : public Rewriter {
     Compiler compiler = common(children);
     OriginSet origins = causes_.made_for(original, compiler->reason());
     children = begun(children, compiler, origins);
-    return chosen(with_children(rebuilt, std::move(children), original->info()), {compiler, std::move(origins)});
+    return chosen(with_children(rebuilt, std::move(children), original->info()),
+                  {compiler, std::move(origins)});
   }
 
   Expr function(const Expr& original, const Expr& rebuilt) {
@@ -183,7 +194,8 @@ class Annotator final : public Rewriter {
 
   Expr branch(const Expr& rebuilt) {
     const auto& after = static_cast<const IfNode&>(*rebuilt);
-    return make_if(ended(after.condition()), ended(after.then()), ended(after.otherwise()), after.with_type({}));
+    return make_if(ended(after.condition()), ended(after.then()), ended(after.otherwise()),
+                   after.with_type({}));
   }
 
   static std::vector<Expr> children_of(const Expr& expr) {
@@ -237,7 +249,8 @@ Pass annotate_target(const PassArgs& args) {
         Causes causes(Expr(function), module.get());
         // Without any operator there is nothing to hand to a compiler, and no mark could say what it is for.
         if (causes.of(Expr(function)).empty()) return function;
-        return as_ref<FunctionNode>(Annotator(compilers, include_non_call_ops, std::move(causes)).run(Expr(function)));
+        return as_ref<FunctionNode>(
+            Annotator(compilers, include_non_call_ops, std::move(causes)).run(Expr(function)));
       },
       true);
   return sequential({annotate, make_pass("InferType")}, "AnnotateTarget");

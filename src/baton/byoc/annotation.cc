@@ -31,10 +31,13 @@ Expr marked(const OpDef& op, const Expr& value, const Attrs& attrs, const Origin
 const CallNode* as_compiler_begin(const Expr& expr) { return call_of(expr, begin_op()); }
 const CallNode* as_compiler_end(const Expr& expr) { return call_of(expr, end_op()); }
 
-const std::string& compiler_of(const CallNode& mark) { return attrs_as<CompilerAttrs>(mark.attrs()).compiler; }
+const std::string& compiler_of(const CallNode& mark) {
+  return attrs_as<CompilerAttrs>(mark.attrs()).compiler;
+}
 
 CompilerMarks::CompilerMarks(std::string compiler)
-    : compiler_(std::move(compiler)), reason_("marks a region for " + compiler_),
+    : compiler_(std::move(compiler)),
+      reason_("marks a region for " + compiler_),
       attrs_(make_attrs(CompilerAttrs{compiler_})) {}
 
 Expr CompilerMarks::begin(const Expr& value, const OriginSet& origins) const {

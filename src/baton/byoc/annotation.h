@@ -1,6 +1,6 @@
 #pragma once
-// The marks around what another compiler builds: compiler_begin(x) where a value enters its region, compiler_end(x)
-// where one leaves it.
+// The marks around what another compiler builds: compiler_begin(x) where a value enters its region,
+// compiler_end(x) where one leaves it.
 #include <string>
 #include <string_view>
 

@@ -1,6 +1,7 @@
-// Where the functions of other compilers stand: as literals where they are called, or in the module by their symbol.
-//   OutlineCompilerFunctionsWithExistingGlobalSymbols:  fn(p, Compiler="c", global_symbol="f") { relu(p) }(x)  -> @f(x)
-//   MarkCompilerFunctionsAsExtern:  def @f(p, Compiler="c", ...)  ->  def @f(p, Extern=1)
+// Where the functions of other compilers stand: as literals where they are called, or in the module by their
+// symbol.
+//   OutlineCompilerFunctionsWithExistingGlobalSymbols:  fn(p, Compiler="c", global_symbol="f") { relu(p) }(x)
+//   -> @f(x) MarkCompilerFunctionsAsExtern:  def @f(p, Compiler="c", ...)  ->  def @f(p, Extern=1)
 //   InlineCompilerFunctionsBoundTo:  @f(x)  ->  relu(x), composite functions inside it too
 
 #include <algorithm>
@@ -68,7 +69,8 @@ Function standing_for_all(const std::vector<Function>& equal) {
     const std::vector<Call> others = operator_calls(Expr(equal[i]));
     for (size_t at = 0; at < calls.size(); ++at) {
       OriginSet& set = origins.at(calls[at].get());
-      // Equal functions may share their nodes in different ways: then no pairing is known, and each stands for all.
+      // Equal functions may share their nodes in different ways: then no pairing is known, and each stands
+      // for all.
       if (others.size() == calls.size())
         set = set.merge(others[at]->origins());
       else
@@ -102,7 +104,8 @@ class Outliner final : public Rewriter {
 };
 
 /// All function literals that are to be outlined, by symbol; equal ones together.
-std::map<std::string, std::vector<Function>> literals_by_symbol(const IRModuleNode& module, const std::string& filter) {
+std::map<std::string, std::vector<Function>> literals_by_symbol(const IRModuleNode& module,
+                                                                const std::string& filter) {
   std::map<std::string, std::vector<Function>> found;
   for (const auto& [name, function] : module.functions()) {
     if (is_for(*function, filter)) continue;
@@ -135,7 +138,8 @@ class CompositeInliner final : public Rewriter {
     const auto* function = call ? as<FunctionNode>(call->callee()) : nullptr;
     if (!function || !function->attr("Composite")) return rebuilt;
     std::unordered_map<const ExprNode*, Expr> values;
-    for (size_t i = 0; i < call->args().size(); ++i) values.emplace(function->params()[i].get(), call->args()[i]);
+    for (size_t i = 0; i < call->args().size(); ++i)
+      values.emplace(function->params()[i].get(), call->args()[i]);
     return substitute(function->body(), values);
   }
 };
@@ -155,7 +159,8 @@ class CallInliner final : public Rewriter {
     if (at == functions_.end()) return rebuilt;
     called_.insert(at->first);
     std::unordered_map<const ExprNode*, Expr> values;
-    for (size_t i = 0; i < call->args().size(); ++i) values.emplace(at->second->params()[i].get(), call->args()[i]);
+    for (size_t i = 0; i < call->args().size(); ++i)
+      values.emplace(at->second->params()[i].get(), call->args()[i]);
     return substitute(at->second->body(), values);
   }
   const std::map<std::string, Function>& functions_;
@@ -190,8 +195,8 @@ Pass mark_compiler_functions_as_extern(const PassArgs& args) {
     const auto functions = module->functions();
     for (const auto& [name, function] : functions) {
       if (!is_for(*function, filter)) continue;
-      module->replace(name, make_function(function->params(), function->body(), function->ret_type(), {{"Extern", 1}},
-                                          function->info(), function->type_params()));
+      module->replace(name, make_function(function->params(), function->body(), function->ret_type(),
+                                          {{"Extern", 1}}, function->info(), function->type_params()));
     }
     return module;
   });
@@ -207,7 +212,8 @@ Pass inline_compiler_functions(const PassArgs& args) {
         std::map<std::string, Function> inlined;
         for (const std::string& name : names) {
           const Function function = module->find(name);
-          if (!function) throw UsageError("InlineCompilerFunctionsBoundTo: the module has no function @" + name);
+          if (!function)
+            throw UsageError("InlineCompilerFunctionsBoundTo: the module has no function @" + name);
           inlined.emplace(name, as_ref<FunctionNode>(CompositeInliner().run(Expr(function))));
         }
         // One may call another, in any order; a cycle would never end.

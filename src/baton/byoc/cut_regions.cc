@@ -31,8 +31,8 @@ class Inside final : public Rewriter {
     if (!mark) mark = as_compiler_end(original);
     if (!mark) return rebuilt;
     if (regions_.of(mark) != region_) {
-      throw UsageError("a region for `" + compiler_of(*mark) + "` lies inside one for `" + regions_[region_].compiler +
-                       "`" + (mark->span() ? " at " + mark->span().text() : ""));
+      throw UsageError("a region for `" + compiler_of(*mark) + "` lies inside one for `" +
+                       regions_[region_].compiler + "`" + (mark->span() ? " at " + mark->span().text() : ""));
     }
     return as<CallNode>(rebuilt)->args()[0];  // a value that leaves the region and enters it again
   }
@@ -44,8 +44,12 @@ class Inside final : public Rewriter {
 class Cutter final : public Rewriter {
  public:
   Cutter(IRModuleNode& module, std::string name, const Function& function, bool bind_constants)
-      : module_(module), name_(std::move(name)), function_(function),
-        bind_constants_(bind_constants), regions_{Expr(function)}, state_(regions_.size()) {}
+      : module_(module),
+        name_(std::move(name)),
+        function_(function),
+        bind_constants_(bind_constants),
+        regions_{Expr(function)},
+        state_(regions_.size()) {}
 
   Function cut_all() {
     for (const CallNode* end : regions_.ends()) cut_out_after_what_it_needs(end);
@@ -68,7 +72,8 @@ class Cutter final : public Rewriter {
     return as<CallNode>(rebuilt)->args()[0];
   }
 
-  // Depth first over regions and what is in none, so that run() never meets the end of a region that is still there.
+  // Depth first over regions and what is in none, so that run() never meets the end of a region that is still
+  // there.
   void cut_out_after_what_it_needs(const CallNode* end) {
     std::vector<Todo> stack{{end, Regions::kNone}};
     while (!stack.empty()) {
@@ -91,7 +96,8 @@ class Cutter final : public Rewriter {
         stack.push_back({nullptr, region});
         for (const CallNode* begin : regions_[region].begins) {
           const Expr& value = begin->args()[0];
-          if (!as_compiler_end(value) || regions_.of(value) != region) stack.push_back({value.get(), Regions::kNone});
+          if (!as_compiler_end(value) || regions_.of(value) != region)
+            stack.push_back({value.get(), Regions::kNone});
         }
         std::reverse(stack.begin() + static_cast<ptrdiff_t>(first) + 1, stack.end());
       } else if (outside_.insert(todo.expr)) {
@@ -123,8 +129,8 @@ class Cutter final : public Rewriter {
         if (bind_constants_ && is_constant(value)) {
           within = value;
         } else {
-          params.push_back(make_var(region.compiler + "_" + id + "_i" + std::to_string(at), begin->checked_type(),
-                                    NodeInfo(OriginSet::none())));
+          params.push_back(make_var(region.compiler + "_" + id + "_i" + std::to_string(at),
+                                    begin->checked_type(), NodeInfo(OriginSet::none())));
           args.push_back(value);
           within = Expr(params.back());
         }
@@ -140,8 +146,9 @@ class Cutter final : public Rewriter {
       results.push_back(inside.run(end->args()[0]));
       values.push_back(end->args()[0].get());
     }
-    const Expr body =
-        results.size() == 1 ? results[0] : make_tuple(results, NodeInfo(OriginSet::none(), {}, tuple_type_of(values)));
+    const Expr body = results.size() == 1
+                          ? results[0]
+                          : make_tuple(results, NodeInfo(OriginSet::none(), {}, tuple_type_of(values)));
     const Call call = add_function(region, std::move(params), std::move(args), body);
     std::vector<Expr> items{Expr(call)};
     if (results.size() > 1) {
@@ -152,10 +159,12 @@ class Cutter final : public Rewriter {
     for (const CallNode* end : region.ends) map(Expr(end), items[*result_of.find(end->args()[0].get())]);
   }
 
-  Call add_function(const Regions::Region& region, std::vector<Var> params, std::vector<Expr> args, const Expr& body) {
+  Call add_function(const Regions::Region& region, std::vector<Var> params, std::vector<Expr> args,
+                    const Expr& body) {
     const std::string name = region.compiler + "_" + name_ + "_" + std::to_string(region.id);
     if (module_.find(name))
-      throw UsageError("PartitionGraph would make a function @" + name + ", but the module has one of that name");
+      throw UsageError("PartitionGraph would make a function @" + name +
+                       ", but the module has one of that name");
     OriginSet origins = origins_of_calls(body);
     const OptimizeRegion* optimize = find_region_optimizer(region.compiler);
     Function function = make_function(std::move(params), body, body->checked_type(), {}, NodeInfo(origins));
@@ -170,18 +179,20 @@ class Cutter final : public Rewriter {
       std::erase_if(attrs, [&](const auto& attr) { return attr.first == key; });
       attrs.emplace_back(key, value);
     }
-    module_.set(name, make_function(function->params(), function->body(), function->ret_type(), std::move(attrs),
-                                    NodeInfo(origins), function->type_params()));
+    module_.set(name, make_function(function->params(), function->body(), function->ret_type(),
+                                    std::move(attrs), NodeInfo(origins), function->type_params()));
     return make_call(Expr(module_.global_var(name)), std::move(args), {}, NodeInfo(origins));
   }
 
   // What the user's function makes anew stands for the whole region, and so does what it drops.
-  static Function optimized(const OptimizeRegion& optimize, const Function& function, const std::string& compiler) {
+  static Function optimized(const OptimizeRegion& optimize, const Function& function,
+                            const std::string& compiler) {
     const IRModule module = (*make_pass("InferType"))(module_from_expr(Expr(function)));
     const OriginScope scope(function->origins().empty() ? OriginSet::none() : function->origins());
     const IRModule result = optimize(module);
     const Function main = result ? result->find("main") : Function();
-    if (!main) throw UsageError("relay.ext." + compiler + ".optimize returned no module with a function @main");
+    if (!main)
+      throw UsageError("relay.ext." + compiler + ".optimize returned no module with a function @main");
     retire(function->origins(), "dropped by relay.ext." + compiler + ".optimize");
     return main;
   }
@@ -223,7 +234,8 @@ class Cutter final : public Rewriter {
 
 }  // namespace
 
-Function cut_regions(IRModuleNode& module, const std::string& name, const Function& function, bool bind_constants) {
+Function cut_regions(IRModuleNode& module, const std::string& name, const Function& function,
+                     bool bind_constants) {
   return Cutter(module, name, function, bind_constants).cut_all();
 }
 

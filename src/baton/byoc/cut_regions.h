@@ -6,9 +6,10 @@
 
 namespace baton {
 
-/// `function`, called `name` in `module`, with a call of `@<compiler>_<name>_<region>` for each region; these functions
-/// are added to the module. Constants that enter a region are bound inside when `bind_constants` is set. UsageError for
-/// regions that cannot be cut out.
-Function cut_regions(IRModuleNode& module, const std::string& name, const Function& function, bool bind_constants);
+/// `function`, called `name` in `module`, with a call of `@<compiler>_<name>_<region>` for each region; these
+/// functions are added to the module. Constants that enter a region are bound inside when `bind_constants` is
+/// set. UsageError for regions that cannot be cut out.
+Function cut_regions(IRModuleNode& module, const std::string& name, const Function& function,
+                     bool bind_constants);
 
 }  // namespace baton

@@ -24,7 +24,9 @@ class DFPatternBuilder {
   DFPatternBuilder& type(Type type) { return node_->type_ = std::move(type), *this; }
   DFPatternBuilder& shape(std::vector<Dim> shape) { return node_->shape_ = std::move(shape), *this; }
   DFPatternBuilder& dtype(DType dtype) { return node_->dtype_ = dtype, *this; }
-  DFPatternBuilder& attrs(DFPatternNode::NamedValues attrs) { return node_->attrs_ = std::move(attrs), *this; }
+  DFPatternBuilder& attrs(DFPatternNode::NamedValues attrs) {
+    return node_->attrs_ = std::move(attrs), *this;
+  }
   operator DFPattern() const { return node_; }
 
  private:
@@ -54,7 +56,8 @@ DFPattern is_op(const std::string& name) {
   std::vector<std::string> names;
   for (const OpDef* known : all_ops()) names.push_back(known->name);
   const std::string near = did_you_mean(name, names);
-  throw UsageError("no operator is called `" + name + "`" + (near.empty() ? "" : "; did you mean `" + near + "`?"));
+  throw UsageError("no operator is called `" + name + "`" +
+                   (near.empty() ? "" : "; did you mean `" + near + "`?"));
 }
 
 DFPattern is_tuple(std::optional<std::vector<DFPattern>> fields) {
@@ -76,7 +79,9 @@ DFPattern is_function(std::optional<std::vector<DFPattern>> params, DFPattern bo
   parts.push_back(std::move(body));
   return Builder(Form::kFunction, std::move(parts)).open(open);
 }
-DFPattern operator|(const DFPattern& left, const DFPattern& right) { return Builder(Form::kAlt, {left, right}); }
+DFPattern operator|(const DFPattern& left, const DFPattern& right) {
+  return Builder(Form::kAlt, {left, right});
+}
 DFPattern dominates(DFPattern parent, DFPattern path, DFPattern child) {
   return Builder(Form::kDominator, {std::move(parent), std::move(path), std::move(child)});
 }
@@ -115,7 +120,8 @@ std::vector<DFPattern> parts_in_order(const DFPattern& pattern) {
     }
     if (!seen.insert(at.get())) continue;
     stack.emplace_back(at, true);
-    for (auto part = at->parts().rbegin(); part != at->parts().rend(); ++part) stack.emplace_back(*part, false);
+    for (auto part = at->parts().rbegin(); part != at->parts().rend(); ++part)
+      stack.emplace_back(*part, false);
   }
   return order;
 }
@@ -147,31 +153,44 @@ std::string dataflow_pattern_text(const DFPattern& pattern) {
   const std::vector<DFPattern>& parts = pattern->parts();
   const auto part = [&](size_t i) { return dataflow_pattern_text(parts[i]); };
   switch (pattern->kind()) {
-    case Form::kWildcard: return "*";
-    case Form::kVar: return "VarPattern(" + pattern->name() + ")";
-    case Form::kConstant: return "ConstantPattern()";
-    case Form::kExpr: return expr_text(pattern->expr());
+    case Form::kWildcard:
+      return "*";
+    case Form::kVar:
+      return "VarPattern(" + pattern->name() + ")";
+    case Form::kConstant:
+      return "ConstantPattern()";
+    case Form::kExpr:
+      return expr_text(pattern->expr());
     case Form::kCall:
-      return "CallPatternNode(" + part(0) + ", " + (pattern->open() ? "*" : joined(parts, 1, parts.size())) + ")";
+      return "CallPatternNode(" + part(0) + ", " + (pattern->open() ? "*" : joined(parts, 1, parts.size())) +
+             ")";
     case Form::kFunction:
       return "FunctionPatternNode(" + (pattern->open() ? "*" : joined(parts, 0, parts.size() - 1)) + ", " +
              part(parts.size() - 1) + ")";
-    case Form::kLet: return "LetPatternNode(" + part(0) + ", " + part(1) + ", " + part(2) + ")";
-    case Form::kIf: return "IfPattern(" + part(0) + ", " + part(1) + ", " + part(2) + ")";
-    case Form::kTuple: return "TuplePatternNode(" + (pattern->open() ? "*" : joined(parts, 0, parts.size())) + ")";
+    case Form::kLet:
+      return "LetPatternNode(" + part(0) + ", " + part(1) + ", " + part(2) + ")";
+    case Form::kIf:
+      return "IfPattern(" + part(0) + ", " + part(1) + ", " + part(2) + ")";
+    case Form::kTuple:
+      return "TuplePatternNode(" + (pattern->open() ? "*" : joined(parts, 0, parts.size())) + ")";
     case Form::kTupleGetItem:
       return "TupleGetItemPatternNode(" + part(0) + ", " + std::to_string(pattern->index()) + ")";
-    case Form::kAlt: return "AltPattern(" + part(0) + " | " + part(1) + ")";
-    case Form::kType: return "TypePattern(" + part(0) + " has type " + type_text(pattern->type()) + ")";
+    case Form::kAlt:
+      return "AltPattern(" + part(0) + " | " + part(1) + ")";
+    case Form::kType:
+      return "TypePattern(" + part(0) + " has type " + type_text(pattern->type()) + ")";
     case Form::kShape: {
       std::string shape;
       for (const Dim& dim : pattern->shape())
         shape += (shape.empty() ? "" : ", ") + (dim.is_any() ? "?" : std::to_string(dim.value()));
       return "ShapePattern(" + part(0) + " has shape [" + shape + "])";
     }
-    case Form::kDataType: return "DataTypePattern(" + part(0) + " has dtype " + pattern->dtype().str() + ")";
-    case Form::kAttr: return "AttrPattern(" + part(0) + " has attributes " + attrs_text(pattern->attrs()) + ")";
-    case Form::kDominator: return "DominatorPattern(" + part(0) + ", " + part(1) + ", " + part(2) + ")";
+    case Form::kDataType:
+      return "DataTypePattern(" + part(0) + " has dtype " + pattern->dtype().str() + ")";
+    case Form::kAttr:
+      return "AttrPattern(" + part(0) + " has attributes " + attrs_text(pattern->attrs()) + ")";
+    case Form::kDominator:
+      return "DominatorPattern(" + part(0) + ", " + part(1) + ", " + part(2) + ")";
   }
   return "";
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Patterns over dataflow graphs: descriptions of expressions that match, or not. Names and meaning as in TVM's
-// relay.dataflow_pattern; what differs is said at `DFMatcher` (byoc/matcher.h).
+// Patterns over dataflow graphs: descriptions of expressions that match, or not. Names and meaning as in
+// TVM's relay.dataflow_pattern; what differs is said at `DFMatcher` (byoc/matcher.h).
 //
 //   const DFPattern conv = is_op("nn.conv2d")->call({wildcard(), wildcard()});
 //   const DFPattern relu = is_op("nn.relu")->call({conv});
@@ -43,11 +43,12 @@ class DFPatternNode final : public RefCounted {
 
   explicit DFPatternNode(DFPatternKind kind) : kind_(kind) {}
   DFPatternKind kind() const { return kind_; }
-  /// What it is made of: callee and arguments; parameters and body; variable, value and body; condition and branches;
-  /// fields; the tuple; both alternatives; the pattern that a type or attributes are asked of; parent, path and child.
+  /// What it is made of: callee and arguments; parameters and body; variable, value and body; condition and
+  /// branches; fields; the tuple; both alternatives; the pattern that a type or attributes are asked of;
+  /// parent, path and child.
   const std::vector<DFPattern>& parts() const { return parts_; }
-  /// Of calls, functions and tuples: whether the number and form of arguments, parameters or fields are open; they are
-  /// no parts then.
+  /// Of calls, functions and tuples: whether the number and form of arguments, parameters or fields are open;
+  /// they are no parts then.
   bool open() const { return open_; }
   const std::string& name() const { return name_; }  ///< of a variable; empty: any
   const Expr& expr() const { return expr_; }         ///< what an expression pattern equals
@@ -94,8 +95,8 @@ DFPattern is_let(DFPattern var, DFPattern value, DFPattern body);
 DFPattern is_function(std::optional<std::vector<DFPattern>> params, DFPattern body);
 /// The left one if it matches, else the right one.
 DFPattern operator|(const DFPattern& left, const DFPattern& right);
-/// Everything from `child` back to one `parent`: between them only what `path` matches, and nothing between them is
-/// used outside.
+/// Everything from `child` back to one `parent`: between them only what `path` matches, and nothing between
+/// them is used outside.
 DFPattern dominates(DFPattern parent, DFPattern path, DFPattern child);
 
 /// All patterns in `pattern`, each once, parts before what is made of them.

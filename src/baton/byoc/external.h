@@ -10,8 +10,8 @@ namespace baton {
 /// Rewrites a module whose `main` is one region.
 using OptimizeRegion = std::function<IRModule(const IRModule&)>;
 
-/// `optimize` is applied to each region that PartitionGraph cuts out for `compiler`. Replaces what was registered; null
-/// removes it.
+/// `optimize` is applied to each region that PartitionGraph cuts out for `compiler`. Replaces what was
+/// registered; null removes it.
 void set_region_optimizer(const std::string& compiler, OptimizeRegion optimize);
 /// Null when there is none.
 const OptimizeRegion* find_region_optimizer(const std::string& compiler);

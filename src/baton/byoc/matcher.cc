@@ -34,28 +34,34 @@ bool commutes(const DFPattern& callee) {
 
 // The operators that `callee` may be. False when that is not known.
 bool callee_ops(const DFPattern& callee, std::vector<const OpDef*>& ops) {
-  if (callee->kind() == Form::kAlt) return callee_ops(callee->parts()[0], ops) && callee_ops(callee->parts()[1], ops);
+  if (callee->kind() == Form::kAlt)
+    return callee_ops(callee->parts()[0], ops) && callee_ops(callee->parts()[1], ops);
   if (callee->kind() == Form::kAttr) return callee_ops(callee->parts()[0], ops);
   const OpDef* op = op_of(callee);
   if (op) ops.push_back(op);
   return op != nullptr;
 }
 
-// The operators that an expression calls which matches `pattern`. False when it may be no call, or one of anything.
+// The operators that an expression calls which matches `pattern`. False when it may be no call, or one of
+// anything.
 bool root_ops(const DFPattern& pattern, std::vector<const OpDef*>& ops) {
   const std::vector<DFPattern>& parts = pattern->parts();
   switch (pattern->kind()) {
     case Form::kCall: {
       const std::string_view name = binary_op(*pattern);
-      if (name == "multiply" || name == "divide") ops.push_back(find_op(name == "multiply" ? "divide" : "multiply"));
+      if (name == "multiply" || name == "divide")
+        ops.push_back(find_op(name == "multiply" ? "divide" : "multiply"));
       return callee_ops(parts[0], ops);
     }
-    case Form::kAlt: return root_ops(parts[0], ops) && root_ops(parts[1], ops);
+    case Form::kAlt:
+      return root_ops(parts[0], ops) && root_ops(parts[1], ops);
     case Form::kAttr:
     case Form::kType:
     case Form::kShape:
-    case Form::kDataType: return root_ops(parts[0], ops);
-    case Form::kDominator: return root_ops(parts[2], ops);
+    case Form::kDataType:
+      return root_ops(parts[0], ops);
+    case Form::kDominator:
+      return root_ops(parts[2], ops);
     case Form::kWildcard:
     case Form::kVar:
     case Form::kConstant:
@@ -64,7 +70,8 @@ bool root_ops(const DFPattern& pattern, std::vector<const OpDef*>& ops) {
     case Form::kLet:
     case Form::kIf:
     case Form::kTuple:
-    case Form::kTupleGetItem: return false;
+    case Form::kTupleGetItem:
+      return false;
   }
   return false;
 }
@@ -107,7 +114,8 @@ bool has_attrs(const DFPatternNode& pattern, const Expr& expr) {
       return value && same_value(*value, wanted.second);
     });
   };
-  if (const auto* op = as<OpNode>(expr)) return all([&](const std::string& name) { return op_attr(op->def(), name); });
+  if (const auto* op = as<OpNode>(expr))
+    return all([&](const std::string& name) { return op_attr(op->def(), name); });
   if (const auto* call = as<CallNode>(expr)) {
     return all([&](const std::string& name) -> std::optional<AttrValue> {
       if (!call->attrs() || !call->attrs()->schema().find(name)) return std::nullopt;
@@ -151,7 +159,8 @@ void DFMatches::add(const DFPattern& pattern, const Expr& expr) {
   all_[at].second.push_back(expr);
 }
 
-DFMatcher::DFMatcher(DFPattern pattern, const DataflowGraph* graph) : pattern_(std::move(pattern)), graph_(graph) {
+DFMatcher::DFMatcher(DFPattern pattern, const DataflowGraph* graph)
+    : pattern_(std::move(pattern)), graph_(graph) {
   BATON_CHECK(graph_ || !needs_graph(pattern_), "a dominator is matched without a graph");
   any_root_ = !root_ops(pattern_, root_ops_);
 }
@@ -204,16 +213,19 @@ bool DFMatcher::visit(const DFPattern& pattern, const Expr& expr) {
 bool DFMatcher::visit_anew(const DFPatternNode& pattern, const Expr& expr) {
   const std::vector<DFPattern>& parts = pattern.parts();
   switch (pattern.kind()) {
-    case Form::kWildcard: return true;
+    case Form::kWildcard:
+      return true;
     case Form::kVar: {
       const auto* var = as<VarNode>(expr);
       return var && (pattern.name().empty() || pattern.name() == var->name());
     }
-    case Form::kConstant: return as<ConstantNode>(expr) != nullptr;
+    case Form::kConstant:
+      return as<ConstantNode>(expr) != nullptr;
     case Form::kExpr:
       if (pattern.expr() == expr) return true;
       return pattern.expr()->kind() != ExprKind::kOp && structural_equal(pattern.expr(), expr);
-    case Form::kCall: return visit_call(pattern, expr);
+    case Form::kCall:
+      return visit_call(pattern, expr);
     case Form::kFunction: {
       const auto* function = as<FunctionNode>(expr);
       if (!function) return false;
@@ -223,7 +235,8 @@ bool DFMatcher::visit_anew(const DFPatternNode& pattern, const Expr& expr) {
     }
     case Form::kLet: {
       const auto* let = as<LetNode>(expr);
-      return let && visit(parts[0], Expr(let->var())) && visit(parts[1], let->value()) && visit(parts[2], let->body());
+      return let && visit(parts[0], Expr(let->var())) && visit(parts[1], let->value()) &&
+             visit(parts[2], let->body());
     }
     case Form::kIf: {
       const auto* branch = as<IfNode>(expr);
@@ -236,10 +249,13 @@ bool DFMatcher::visit_anew(const DFPatternNode& pattern, const Expr& expr) {
     }
     case Form::kTupleGetItem: {
       const auto* item = as<TupleGetItemNode>(expr);
-      return item && (pattern.index() < 0 || pattern.index() == item->index()) && visit(parts[0], item->tuple());
+      return item && (pattern.index() < 0 || pattern.index() == item->index()) &&
+             visit(parts[0], item->tuple());
     }
-    case Form::kAlt: return visit(parts[0], expr) || visit(parts[1], expr);
-    case Form::kType: return visit(parts[0], expr) && same_type(pattern.type(), type_of(expr));
+    case Form::kAlt:
+      return visit(parts[0], expr) || visit(parts[1], expr);
+    case Form::kType:
+      return visit(parts[0], expr) && same_type(pattern.type(), type_of(expr));
     case Form::kShape: {
       if (!visit(parts[0], expr)) return false;
       const Type type = type_of(expr);
@@ -252,8 +268,10 @@ bool DFMatcher::visit_anew(const DFPatternNode& pattern, const Expr& expr) {
       const auto* tensor = as_type<TensorTypeNode>(type);
       return tensor && tensor->dtype() == pattern.dtype();
     }
-    case Form::kAttr: return visit(parts[0], expr) && has_attrs(pattern, expr);
-    case Form::kDominator: return visit_dominator(pattern, expr);
+    case Form::kAttr:
+      return visit(parts[0], expr) && has_attrs(pattern, expr);
+    case Form::kDominator:
+      return visit_dominator(pattern, expr);
   }
   return false;
 }
@@ -314,7 +332,8 @@ bool DFMatcher::visit_regrouped(const DFPatternNode& pattern, const CallNode& ca
       const size_t before_args = met_.size();
       if (visit_all(args, call.args())) return true;
       forget_since(before_args);
-      if (commutes(way->parts()[0]) && visit_all(args, std::vector<Expr>(call.args().rbegin(), call.args().rend())))
+      if (commutes(way->parts()[0]) &&
+          visit_all(args, std::vector<Expr>(call.args().rbegin(), call.args().rend())))
         return true;
     }
     forget_since(mark);
@@ -326,8 +345,8 @@ bool DFMatcher::visit_dominator(const DFPatternNode& pattern, const Expr& expr) 
   return visit(pattern.parts()[2], expr) && dominates_region(pattern, expr);
 }
 
-// Backwards from the child: each input is the parent, or matches the path and is followed, or is a leaf beside the way.
-// Each node on the way has an input that leads on.
+// Backwards from the child: each input is the parent, or matches the path and is followed, or is a leaf
+// beside the way. Each node on the way has an input that leads on.
 bool DFMatcher::dominates_region(const DFPatternNode& pattern, const Expr& child) {
   const DFPattern &parent = pattern.parts()[0], &path = pattern.parts()[1];
   PointerSet region;

@@ -3,14 +3,15 @@
 #include <span>
 #include <vector>
 
-#include "baton/pass/dataflow_graph.h"
 #include "baton/byoc/dataflow_pattern.h"
+#include "baton/pass/dataflow_graph.h"
 #include "baton/support/pointer_index.h"
 #include "baton/support/pointer_map.h"
 
 namespace baton {
 
-/// What matched, by pattern: one expression each, several for those that are repeated along the path of a dominator.
+/// What matched, by pattern: one expression each, several for those that are repeated along the path of a
+/// dominator.
 class DFMatches {
  public:
   /// Empty when `pattern` took no part.
@@ -25,9 +26,9 @@ class DFMatches {
   PointerMap<size_t> at_;  // when there are more than a few
 };
 
-/// Matches one pattern with expressions of one graph. As TVM does: the arguments of add and multiply may come in both
-/// orders, and (a * b) / c meets (a / c) * b and the like. Unlike TVM 0.11.1, variables and constants may enter the
-/// path of a dominator from the side, and each way from the child must lead to the parent.
+/// Matches one pattern with expressions of one graph. As TVM does: the arguments of add and multiply may come
+/// in both orders, and (a * b) / c meets (a / c) * b and the like. Unlike TVM 0.11.1, variables and constants
+/// may enter the path of a dominator from the side, and each way from the child must lead to the parent.
 class DFMatcher {
  public:
   /// `graph` may be null when the pattern has no dominator.

@@ -1,12 +1,12 @@
 // Neighbouring regions of one compiler become one:
 //   end(relu(begin(end(conv(begin(x), begin(w))))))  ->  end(relu(conv(begin(x), begin(w))))
-// A region takes in each region of the same compiler that it depends on, unless that would close a cycle: there is another
-// way to it, over a region that stays outside.
+// A region takes in each region of the same compiler that it depends on, unless that would close a cycle:
+// there is another way to it, over a region that stays outside.
 //
-// Whether there is one is asked of the graph of regions as merged so far. It is kept in a topological order, so that only
-// regions between the two are looked at (as in Pearce and Kelly, "A dynamic topological sort algorithm for directed acyclic
-// graphs", 2006). TVM 0.11.1 propagates what a region must not merge only from what is before it, and can make cycles
-// (apache/tvm#15211); here it cannot happen.
+// Whether there is one is asked of the graph of regions as merged so far. It is kept in a topological order,
+// so that only regions between the two are looked at (as in Pearce and Kelly, "A dynamic topological sort
+// algorithm for directed acyclic graphs", 2006). TVM 0.11.1 propagates what a region must not merge only from
+// what is before it, and can make cycles (apache/tvm#15211); here it cannot happen.
 
 #include <algorithm>
 #include <map>
@@ -35,7 +35,8 @@ class Merger {
 
  private:
   struct Node {
-    uint64_t place = 0;          ///< in the topological order: what it depends on has smaller ones; 0 before it has one
+    uint64_t place =
+        0;  ///< in the topological order: what it depends on has smaller ones; 0 before it has one
     std::vector<Index> parents;  ///< what it depends on, by any index
     bool open = false;           ///< on the stack of visit()
     uint32_t seen = 0;           ///< the last search that met it
@@ -87,9 +88,12 @@ class Merger {
     std::vector<Index> candidates;  // sorted
     for (Index parent : parents)
       if (regions_[parent].compiler == regions_[region].compiler) candidates.push_back(parent);
-    const auto is_candidate = [&](Index at) { return std::binary_search(candidates.begin(), candidates.end(), at); };
+    const auto is_candidate = [&](Index at) {
+      return std::binary_search(candidates.begin(), candidates.end(), at);
+    };
 
-    // Backwards from the parents, the latest first: when a candidate's turn has come and no other has led to it, none will.
+    // Backwards from the parents, the latest first: when a candidate's turn has come and no other has led to
+    // it, none will.
     ++search_;
     size_t undecided = candidates.size();
     std::vector<Index> merging, passed;
@@ -117,8 +121,8 @@ class Merger {
     if (!merging.empty()) merge(region, merging, passed);
   }
 
-  // `region` takes in `merging` and the place of the last of these, the earliest. What the region depends on and was between,
-  // `passed`, moves before it; both are sorted, the latest first.
+  // `region` takes in `merging` and the place of the last of these, the earliest. What the region depends on
+  // and was between, `passed`, moves before it; both are sorted, the latest first.
   void merge(Index region, const std::vector<Index>& merging, std::vector<Index> passed) {
     const uint64_t place = nodes_[merging.back()].place;
     std::erase_if(passed, [&](Index at) { return nodes_[at].place < place; });

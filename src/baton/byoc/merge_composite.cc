@@ -1,5 +1,7 @@
-// What a compiler builds as one becomes a function of its own, one entry of the pattern table after the other:
-//   relu(conv2d(x, w))  ->  fn(a, b, PartitionedFromPattern="nn.conv2d_nn.relu_", Composite="dnnl.conv2d_relu")
+// What a compiler builds as one becomes a function of its own, one entry of the pattern table after the
+// other:
+//   relu(conv2d(x, w))  ->  fn(a, b, PartitionedFromPattern="nn.conv2d_nn.relu_",
+//   Composite="dnnl.conv2d_relu")
 //                             { relu(conv2d(a, b)) }(x, w)
 
 #include <map>
@@ -41,7 +43,9 @@ Function composed(Function function, const IRModuleNode& module, const PatternTa
 
 }  // namespace
 
-void register_pattern_table(const std::string& compiler, PatternTable table) { tables()[compiler] = std::move(table); }
+void register_pattern_table(const std::string& compiler, PatternTable table) {
+  tables()[compiler] = std::move(table);
+}
 
 const PatternTable* find_pattern_table(const std::string& compiler) {
   const auto at = tables().find(compiler);
@@ -49,9 +53,11 @@ const PatternTable* find_pattern_table(const std::string& compiler) {
 }
 
 Pass merge_composite(PatternTable table) {
-  return function_pass({0, "MergeComposite", {}},
-                       [table = std::move(table)](const Function& function, const IRModule& module,
-                                                  const PassContext&) { return composed(function, *module, table); });
+  return function_pass(
+      {0, "MergeComposite", {}},
+      [table = std::move(table)](const Function& function, const IRModule& module, const PassContext&) {
+        return composed(function, *module, table);
+      });
 }
 
 /// By the name of a registered table.

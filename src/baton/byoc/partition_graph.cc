@@ -1,9 +1,11 @@
 // Each region becomes a function of the module, for its compiler:
 //   end(relu(begin(x, c)), c)  ->  @tvmgen_default_c_main_0(x),
-//   def @tvmgen_default_c_main_0(%c_0_i0, Inline=1, Compiler="c", global_symbol="tvmgen_default_c_main_0", Primitive=1)
+//   def @tvmgen_default_c_main_0(%c_0_i0, Inline=1, Compiler="c", global_symbol="tvmgen_default_c_main_0",
+//   Primitive=1)
 //     { relu(%c_0_i0) }
-// In steps, each a pass: tuples that leave a region are taken apart, so that only tensors leave; marks of "default"
-// vanish; regions are cut out; the functions get the names by which they will be linked; types are inferred.
+// In steps, each a pass: tuples that leave a region are taken apart, so that only tensors leave; marks of
+// "default" vanish; regions are cut out; the functions get the names by which they will be linked; types are
+// inferred.
 
 #include <cctype>
 #include <map>
@@ -125,7 +127,8 @@ Pass name_external_functions(const std::string& mod_name) {
       for (char& c : linked)
         if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
       if (functions.count(linked))
-        throw UsageError("the module already has a function @" + linked + "; give PartitionGraph another mod_name");
+        throw UsageError("the module already has a function @" + linked +
+                         "; give PartitionGraph another mod_name");
       names.emplace(name, module->global_var(linked));
     }
     if (names.empty()) return module;
@@ -156,10 +159,11 @@ Pass partition_graph(const PassArgs& args) {
       return as_ref<FunctionNode>(fresh.run(Expr(function)));
     };
   };
-  return sequential({over_functions("FlattenNestedTuples", rewritten_by(TupleFlattener())),
-                     over_functions("RemoveDefaultAnnotations", rewritten_by(DefaultRemover())),
-                     partition_regions(bind_constants), name_external_functions(mod_name), make_pass("InferType")},
-                    "PartitionGraph");
+  return sequential(
+      {over_functions("FlattenNestedTuples", rewritten_by(TupleFlattener())),
+       over_functions("RemoveDefaultAnnotations", rewritten_by(DefaultRemover())),
+       partition_regions(bind_constants), name_external_functions(mod_name), make_pass("InferType")},
+      "PartitionGraph");
 }
 
 }  // namespace baton

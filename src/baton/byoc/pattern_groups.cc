@@ -13,7 +13,9 @@ namespace {
 using Form = DFPatternKind;
 
 // Operators and functions are the same everywhere: they enter no match, they are named in it.
-bool is_global(const Expr& expr) { return expr->kind() == ExprKind::kOp || expr->kind() == ExprKind::kFunction; }
+bool is_global(const Expr& expr) {
+  return expr->kind() == ExprKind::kOp || expr->kind() == ExprKind::kFunction;
+}
 
 // A constant that the pattern asks for belongs to the match; one that a wildcard met enters it.
 bool asks_for_constant(const DFPattern& pattern) {
@@ -29,14 +31,24 @@ void append_name(const Expr& expr, std::string& name) {
       name += '_';
       return;
     }
-    case ExprKind::kTuple: name += "Tuple_"; return;
+    case ExprKind::kTuple:
+      name += "Tuple_";
+      return;
     case ExprKind::kTupleGetItem:
       name += "TupleGetItem" + std::to_string(static_cast<const TupleGetItemNode&>(*expr).index()) + "_";
       return;
-    case ExprKind::kLet: name += "Let_"; return;
-    case ExprKind::kIf: name += "If_"; return;
-    case ExprKind::kMatch: name += "Match_"; return;
-    case ExprKind::kFunction: name += "Function"; return;
+    case ExprKind::kLet:
+      name += "Let_";
+      return;
+    case ExprKind::kIf:
+      name += "If_";
+      return;
+    case ExprKind::kMatch:
+      name += "Match_";
+      return;
+    case ExprKind::kFunction:
+      name += "Function";
+      return;
     case ExprKind::kVar:
     case ExprKind::kGlobalVar:
     case ExprKind::kConstant:
@@ -44,7 +56,8 @@ void append_name(const Expr& expr, std::string& name) {
     case ExprKind::kConstructor:
     case ExprKind::kRefCreate:
     case ExprKind::kRefRead:
-    case ExprKind::kRefWrite: return;
+    case ExprKind::kRefWrite:
+      return;
   }
 }
 
@@ -69,7 +82,11 @@ class Extractor final : public Rewriter {
 }  // namespace
 
 PatternGroups::PatternGroups(const DFPattern& pattern, const Expr& root, bool typed)
-    : parts_(parts_in_order(pattern)), graph_(root), taken_(graph_.size()), within_(graph_.size()), typed_(typed) {
+    : parts_(parts_in_order(pattern)),
+      graph_(root),
+      taken_(graph_.size()),
+      within_(graph_.size()),
+      typed_(typed) {
   for (uint32_t i = 0; i < graph_.size(); ++i) {
     const auto* function = as<FunctionNode>(graph_[i]);
     if (function && function->attr("PartitionedFromPattern"))
@@ -81,8 +98,8 @@ PatternGroups::PatternGroups(const DFPattern& pattern, const Expr& root, bool ty
 }
 
 void PatternGroups::find_inputs(PatternGroup& group) {
-  // What lies between parent and child of a dominator was matched by the leaves of its path; so was the inside of
-  // functions.
+  // What lies between parent and child of a dominator was matched by the leaves of its path; so was the
+  // inside of functions.
   is_input_.clear();
   PointerSet inner;
   for (const DFPattern& part : parts_) {
@@ -97,8 +114,9 @@ void PatternGroups::find_inputs(PatternGroup& group) {
     if (inner.contains(expr.get()) || is_global(expr)) return;
     if (as<ConstantNode>(expr) && asks_for_constant(part)) return;
     if (!is_input_.insert(expr.get(), true).second) return;
-    group.params.push_back(make_var("FunctionVar_" + std::to_string(matched_) + "_" + std::to_string(group.params.size()),
-                                    typed_ ? expr->checked_type() : Type(), NodeInfo(OriginSet::none())));
+    group.params.push_back(
+        make_var("FunctionVar_" + std::to_string(matched_) + "_" + std::to_string(group.params.size()),
+                 typed_ ? expr->checked_type() : Type(), NodeInfo(OriginSet::none())));
     group.inputs.push_back(expr);
   };
   for (const DFPattern& part : parts_) {

@@ -20,7 +20,9 @@ class Partitioner final : public Rewriter {
 
  private:
   bool enter(const Expr&) override { return true; }
-  Type type_of_rebuilt(const ExprNode& node) const override { return types_ == CutTypes::kGiven ? node.checked_type() : Type(); }
+  Type type_of_rebuilt(const ExprNode& node) const override {
+    return types_ == CutTypes::kGiven ? node.checked_type() : Type();
+  }
 
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
     const PatternGroup* group = groups_.at(original.get());
@@ -28,7 +30,8 @@ class Partitioner final : public Rewriter {
     std::vector<Expr> args;
     args.reserve(group->inputs.size());
     for (const Expr& input : group->inputs) args.push_back(mapped(input));
-    return make_call(Expr(cut_out(*group)), std::move(args), {}, NodeInfo(group->origins, {}, type_of_rebuilt(*original)));
+    return make_call(Expr(cut_out(*group)), std::move(args), {},
+                     NodeInfo(group->origins, {}, type_of_rebuilt(*original)));
   }
 
   Function cut_out(const PatternGroup& group) const {
@@ -37,15 +40,19 @@ class Partitioner final : public Rewriter {
     attrs.emplace_back("PartitionedFromPattern", group.name);
     for (const auto& [name, value] : attrs_) {
       const auto at = std::ranges::find(attrs, name, &FunctionAttrs::value_type::first);
-      if (at == attrs.end()) attrs.emplace_back(name, value);
-      else at->second = value;
+      if (at == attrs.end())
+        attrs.emplace_back(name, value);
+      else
+        at->second = value;
     }
-    if (types_ != CutTypes::kGiven) return make_function(group.params, group.body, {}, std::move(attrs), NodeInfo(group.origins));
+    if (types_ != CutTypes::kGiven)
+      return make_function(group.params, group.body, {}, std::move(attrs), NodeInfo(group.origins));
     std::vector<Type> params;
     params.reserve(group.params.size());
     for (const Var& param : group.params) params.push_back(param->checked_type());
     const Type result = group.body->checked_type();
-    return make_function(group.params, group.body, result, std::move(attrs), NodeInfo(group.origins, {}, func_type(std::move(params), result)));
+    return make_function(group.params, group.body, result, std::move(attrs),
+                         NodeInfo(group.origins, {}, func_type(std::move(params), result)));
   }
 
   const PatternGroups& groups_;
@@ -72,13 +79,15 @@ class CallbackRewriter final : public Rewriter {
     if (!result)
       throw UsageError("the callback of a dataflow pattern returned nothing for " +
                        dataflow_pattern_text(callback_.pattern));
-    if (replaced_ == Replaced::kRetired) retire(group->origins, "replaced by the callback of a dataflow pattern");
+    if (replaced_ == Replaced::kRetired)
+      retire(group->origins, "replaced by the callback of a dataflow pattern");
     return result;
   }
 
-  // Where no operator matched there is nothing to stand for: what the callback makes stands for what was open before, such
-  // as the pass it runs in. Outside of any pass it is the user's own.
-  Expr in_scope(const OriginSet& origins, const Expr& before, const Expr& after, const DFMatches& matches) const {
+  // Where no operator matched there is nothing to stand for: what the callback makes stands for what was open
+  // before, such as the pass it runs in. Outside of any pass it is the user's own.
+  Expr in_scope(const OriginSet& origins, const Expr& before, const Expr& after,
+                const DFMatches& matches) const {
     if (origins.empty() && !outer_) {
       const OriginPause pause;
       return callback_.rewrite(before, after, matches);
@@ -95,8 +104,10 @@ class CallbackRewriter final : public Rewriter {
 
 }  // namespace
 
-Expr dataflow_partition(const DFPattern& pattern, const Expr& expr, const FunctionAttrs& attrs, const DFCheck& check, CutTypes types) {
-  BATON_CHECK(types == CutTypes::kLeftOpen || expr->checked_type(), "the types of an expression that has none");
+Expr dataflow_partition(const DFPattern& pattern, const Expr& expr, const FunctionAttrs& attrs,
+                        const DFCheck& check, CutTypes types) {
+  BATON_CHECK(types == CutTypes::kLeftOpen || expr->checked_type(),
+              "the types of an expression that has none");
   const PatternGroups groups(pattern, expr, types == CutTypes::kGiven);
   return groups.empty() ? expr : Partitioner(groups, attrs, check, types).run(expr);
 }

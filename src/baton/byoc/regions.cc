@@ -50,7 +50,8 @@ void Regions::visit(const Expr& expr) {
   }
 }
 
-// `expr` computes from `values`: those that did not leave their region through an end are in one region with it.
+// `expr` computes from `values`: those that did not leave their region through an end are in one region with
+// it.
 void Regions::join(const Expr& expr, const std::vector<Expr>& values) {
   Index region = kNone;
   const Expr* outside = nullptr;
@@ -69,15 +70,17 @@ void Regions::join(const Expr& expr, const std::vector<Expr>& values) {
   if (region == kNone) return;
   if (outside) {
     const auto* call = as<CallNode>(expr);
-    throw UsageError(
-        "an argument of " + (call && call->op() ? "`" + call->op()->name + "`" : std::string("a call or tuple")) +
-        (expr->span() ? " at " + expr->span().text() : "") + " is in no region, but another is in one for `" +
-        regions_[region].compiler + "`: put an annotation.compiler_begin before each");
+    throw UsageError("an argument of " +
+                     (call && call->op() ? "`" + call->op()->name + "`" : std::string("a call or tuple")) +
+                     (expr->span() ? " at " + expr->span().text() : "") +
+                     " is in no region, but another is in one for `" + regions_[region].compiler +
+                     "`: put an annotation.compiler_begin before each");
   }
   index_.insert(expr.get(), region);
 }
 
-// By size, so that `find` stays short; what a region is (id, compiler, order of its marks) goes by `into` all the same.
+// By size, so that `find` stays short; what a region is (id, compiler, order of its marks) goes by `into` all
+// the same.
 void Regions::merge(Index from, Index into) {
   Region &a = regions_[into], &b = regions_[from];
   a.begins.splice(a.begins.end(), b.begins);

@@ -1,6 +1,6 @@
 #pragma once
-// Regions of an annotated function: what lies between compiler_begin and compiler_end, connected by values that cross
-// no mark.
+// Regions of an annotated function: what lies between compiler_begin and compiler_end, connected by values
+// that cross no mark.
 #include <cstdint>
 #include <list>
 #include <string>
@@ -11,21 +11,23 @@
 
 namespace baton {
 
-/// All regions of one expression. A region is named by any index that ever was one; `find` gives the one it belongs to
-/// now.
+/// All regions of one expression. A region is named by any index that ever was one; `find` gives the one it
+/// belongs to now.
 class Regions {
  public:
   using Index = uint32_t;
   static constexpr Index kNone = UINT32_MAX;
 
   struct Region {
-    /// Counts the compiler_begins of the expression, in post-order: that of the first one of the region's first value.
+    /// Counts the compiler_begins of the expression, in post-order: that of the first one of the region's
+    /// first value.
     uint32_t id = 0;
     std::string compiler;
     std::list<const CallNode*> begins, ends;  ///< in the order in which they came to belong to the region
   };
 
-  /// UsageError for a call some of whose values come through a compiler_begin and some from outside any region.
+  /// UsageError for a call some of whose values come through a compiler_begin and some from outside any
+  /// region.
   explicit Regions(const Expr& root);
 
   /// The region of `expr`: one that begins or ends with it, or that computes it. kNone outside all.

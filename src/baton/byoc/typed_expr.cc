@@ -8,7 +8,8 @@ namespace baton {
 Expr typed_expr(const Expr& expr, const IRModuleNode* module) {
   if (expr->checked_type()) return expr;
   const PassContextScope quiet(std::make_shared<PassContext>());
-  const std::string name = "typed_expr";  // what it is called matters to nobody, unless the module has one of that name
+  const std::string name =
+      "typed_expr";  // what it is called matters to nobody, unless the module has one of that name
   std::string free_name = name;
   while (module && module->find(free_name)) free_name += "_";
   const IRModule whole = module ? module->copy() : make_module();

@@ -4,8 +4,8 @@
 
 namespace baton {
 
-/// `expr` with types; free variables are allowed. `module`: for calls of its functions; may be null. The user's
-/// instruments see nothing of it. Throws DiagnosticError.
+/// `expr` with types; free variables are allowed. `module`: for calls of its functions; may be null. The
+/// user's instruments see nothing of it. Throws DiagnosticError.
 Expr typed_expr(const Expr& expr, const IRModuleNode* module);
 
 }  // namespace baton

@@ -3,8 +3,9 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <sstream>
+
+#include <nlohmann/json.hpp>
 
 #include "baton/cli/common.h"
 #include "baton/cli/peer.h"
@@ -43,7 +44,7 @@ Burst burst_of(Executor& executor, double min_ms, std::vector<double>& latencies
   return burst;
 }
 
-double lowest(const std::vector<Burst>& bursts, double Burst::*what) {
+double lowest(const std::vector<Burst>& bursts, double Burst::* what) {
   double best = 1e300;
   for (const Burst& burst : bursts) best = std::min(best, burst.*what / burst.runs);
   return best;
@@ -74,7 +75,8 @@ class BenchVerb final : public Verb {
   void flags(CLI::App& app) override {
     flags_.add(app);
     app.add_option("--threads", threads_, "threads of every engine")->capture_default_str();
-    app.add_option("--min-ms", min_ms_, "length of a burst of runs; there are 10 of each engine, in turn")->capture_default_str();
+    app.add_option("--min-ms", min_ms_, "length of a burst of runs; there are 10 of each engine, in turn")
+        ->capture_default_str();
     app.add_option("--input", input_, "folder with <input name>.npy; the others by the tensor rule");
     app.add_option("--output", output_, "folder for output0.npy, output1.npy, ...");
     app.add_option("--peers", peers_, "engines to time beside Baton: ort")->check(CLI::IsMember({"ort"}));
@@ -106,8 +108,11 @@ class BenchVerb final : public Verb {
     }
     progress.clear();
 
-    Json report{{"version", version()}, {"compile_s", built.build.times.total_s}, {"load_s", load_s},
-                {"kernels", built.build.kernels.size()}, {"lat", latencies}};
+    Json report{{"version", version()},
+                {"compile_s", built.build.times.total_s},
+                {"load_s", load_s},
+                {"kernels", built.build.kernels.size()},
+                {"lat", latencies}};
     double cpu = 0, wall = 0;
     for (const Burst& burst : ours) cpu += burst.cpu, wall += burst.wall;
     report["cpu"] = cpu;
@@ -115,8 +120,10 @@ class BenchVerb final : public Verb {
     report["best_cpu_s"] = lowest(ours, &Burst::cpu);
     report["best_wall_s"] = lowest(ours, &Burst::wall);
     if (peer) report["peers"][peers_] = compare(*peer, *executor, folder, theirs, report);
-    if (json_) io.out << report.dump() << '\n';
-    else print(io, report);
+    if (json_)
+      io.out << report.dump() << '\n';
+    else
+      print(io, report);
     return 0;
   }
 
@@ -128,7 +135,8 @@ class BenchVerb final : public Verb {
       const fs::path path = fs::path(input_) / (name + ".npy");
       if (fs::exists(path)) arrays.emplace_back(name, read_npy(path.string()));
     }
-    if (!input_.empty() && arrays.empty()) throw Error(input_ + ": holds no <input name>.npy for an input of the model");
+    if (!input_.empty() && arrays.empty())
+      throw Error(input_ + ": holds no <input name>.npy for an input of the model");
     return arrays;
   }
 
@@ -138,27 +146,32 @@ class BenchVerb final : public Verb {
       write_npy((fs::path(output_) / ("output" + std::to_string(i) + ".npy")).string(), executor.output(i));
   }
 
-  std::unique_ptr<Peer> start_peer(const BuiltModel& built, Executor& executor, const TemporaryFolder& folder) const {
+  std::unique_ptr<Peer> start_peer(const BuiltModel& built, Executor& executor,
+                                   const TemporaryFolder& folder) const {
     const char* root = std::getenv("BATON_ROOT");
     const char* python = std::getenv("BATON_PYTHON");
-    if (!root || !python) throw Error("--peers needs a clone: use ./baton bench there, which installs the peers");
-    const std::string relay = folder / "model.relay", params = folder / "params.npz", inputs = folder / "inputs.npz";
+    if (!root || !python)
+      throw Error("--peers needs a clone: use ./baton bench there, which installs the peers");
+    const std::string relay = folder / "model.relay", params = folder / "params.npz",
+                      inputs = folder / "inputs.npz";
     std::ofstream(relay) << model_text(*built.model.module);
     write_npz(params, built.params);
     NamedArrays values;
-    for (size_t i = 0; i < executor.num_inputs(); ++i) values.emplace_back(executor.input_node(i).name, executor.input(i));
+    for (size_t i = 0; i < executor.num_inputs(); ++i)
+      values.emplace_back(executor.input_node(i).name, executor.input(i));
     write_npz(inputs, values);
     auto peer = std::make_unique<Peer>(
-        peers_, std::vector<std::string>{python, std::string(root) + "/bench/peers/" + peers_ + ".py", relay, params, inputs,
-                                         std::to_string(threads_)},
+        peers_,
+        std::vector<std::string>{python, std::string(root) + "/bench/peers/" + peers_ + ".py", relay, params,
+                                 inputs, std::to_string(threads_)},
         "In a clone, ./baton bench --peers installs what it needs");
     fs::remove(params);  // half a gigabyte for VGG; the peer has read it
     return peer;
   }
 
   // Times of the peer, our share of them, and how far the outputs are apart.
-  Json compare(Peer& peer, const Executor& executor, const TemporaryFolder& folder, const std::vector<Burst>& bursts,
-               const Json& ours) const {
+  Json compare(Peer& peer, const Executor& executor, const TemporaryFolder& folder,
+               const std::vector<Burst>& bursts, const Json& ours) const {
     const std::string path = folder / "peer.npy";
     peer.ask("output " + path);
     const NDArray theirs = read_npy(path), mine = executor.output(0);
@@ -167,7 +180,8 @@ class BenchVerb final : public Verb {
     double largest = 0, difference = 0;
     for (int64_t i = 0; mine.dtype() == DType::float_(32) && i < mine.size(); ++i) {
       largest = std::max(largest, std::abs(static_cast<double>(theirs.as<float>()[i])));
-      difference = std::max(difference, std::abs(static_cast<double>(theirs.as<float>()[i]) - mine.as<float>()[i]));
+      difference =
+          std::max(difference, std::abs(static_cast<double>(theirs.as<float>()[i]) - mine.as<float>()[i]));
     }
     const double cpu = lowest(bursts, &Burst::cpu), wall = lowest(bursts, &Burst::wall);
     return {{"version", peer.greeting()["version"]},
@@ -180,20 +194,22 @@ class BenchVerb final : public Verb {
 
   void print(Io& io, const Json& report) const {
     char line[200];
-    std::snprintf(line, sizeof line, "%-28s %10s %10s   (%d thread%s, lowest of %d bursts of %.0f ms)\n", "", "cpu ms", "wall ms",
-                  threads_, threads_ == 1 ? "" : "s", kBursts, min_ms_);
+    std::snprintf(line, sizeof line, "%-28s %10s %10s   (%d thread%s, lowest of %d bursts of %.0f ms)\n", "",
+                  "cpu ms", "wall ms", threads_, threads_ == 1 ? "" : "s", kBursts, min_ms_);
     io.out << line;
     auto row = [&](const std::string& name, const Json& times) {
-      std::snprintf(line, sizeof line, "%-28s %10.3f %10.3f\n", name.c_str(), times["best_cpu_s"].get<double>() * 1e3,
-                    times["best_wall_s"].get<double>() * 1e3);
+      std::snprintf(line, sizeof line, "%-28s %10.3f %10.3f\n", name.c_str(),
+                    times["best_cpu_s"].get<double>() * 1e3, times["best_wall_s"].get<double>() * 1e3);
       io.out << line;
     };
     row("baton " + report["version"].get<std::string>(), report);
     if (!report.contains("peers")) return;
     const Json& peer = report["peers"][peers_];
     row(peer["version"], peer);
-    std::snprintf(line, sizeof line, "%-28s %9.3fx %9.3fx   largest difference of outputs %.1e of the largest\n", "baton / peer",
-                  peer["ratio_cpu"].get<double>(), peer["ratio_wall"].get<double>(), peer["max_difference"].get<double>());
+    std::snprintf(line, sizeof line,
+                  "%-28s %9.3fx %9.3fx   largest difference of outputs %.1e of the largest\n", "baton / peer",
+                  peer["ratio_cpu"].get<double>(), peer["ratio_wall"].get<double>(),
+                  peer["max_difference"].get<double>());
     io.out << line;
   }
 

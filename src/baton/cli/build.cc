@@ -1,4 +1,5 @@
 #include <filesystem>
+
 #include <nlohmann/json.hpp>
 
 #include "baton/cli/common.h"
@@ -23,7 +24,8 @@ class BuildVerb final : public Verb {
   int run(Io& io) override {
     const DebugScope debug(debug_);
     const BuiltModel built = build_model(flags_, io);
-    const std::string path = output_.empty() ? std::filesystem::path(flags_.model).stem().string() + ".baton" : output_;
+    const std::string path =
+        output_.empty() ? std::filesystem::path(flags_.model).stem().string() + ".baton" : output_;
     write_artifact(built.build, path, !strip_);
     const BuildTimes& times = built.build.times;
     if (json_) {
@@ -39,8 +41,9 @@ class BuildVerb final : public Verb {
              << '\n';
     } else {
       char line[200];
-      std::snprintf(line, sizeof line, "%zu kernels in %.2f s (passes %.2f, kernels %.2f, link %.2f)", built.build.kernels.size(),
-                    times.total_s, times.optimize_s, times.kernels_s, times.link_s);
+      std::snprintf(line, sizeof line, "%zu kernels in %.2f s (passes %.2f, kernels %.2f, link %.2f)",
+                    built.build.kernels.size(), times.total_s, times.optimize_s, times.kernels_s,
+                    times.link_s);
       io.out << path << ": " << line << '\n';
     }
     return 0;

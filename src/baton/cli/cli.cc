@@ -15,7 +15,8 @@ namespace baton::cli {
 
 namespace {
 
-constexpr int kUserError = 1, kUsageError = 2, kOurBug = 3, kInterrupted = 130;  // 130: as shells say it of SIGINT
+constexpr int kUserError = 1, kUsageError = 2, kOurBug = 3,
+              kInterrupted = 130;  // 130: as shells say it of SIGINT
 
 int guarded(Verb& verb, Io& io) {
   try {
@@ -24,7 +25,8 @@ int guarded(Verb& verb, Io& io) {
     io.err << error.what();
     return kUserError;
   } catch (const UsageError& error) {
-    io.err << "baton " << verb.name() << ": " << error.what() << "\n  see: baton " << verb.name() << " --help\n";
+    io.err << "baton " << verb.name() << ": " << error.what() << "\n  see: baton " << verb.name()
+           << " --help\n";
     return kUsageError;
   } catch (const Interrupted& error) {
     io.err << "baton " << verb.name() << ": " << error.what() << std::endl;
@@ -47,7 +49,8 @@ std::string unknown_verb(const std::string& given, const std::vector<std::unique
   std::vector<std::string> names;
   for (const auto& verb : verbs) names.push_back(verb->name());
   const std::string near = did_you_mean(given, names);
-  std::string text = "baton: there is no verb `" + given + "`" + (near.empty() ? "" : "; did you mean `" + near + "`?");
+  std::string text =
+      "baton: there is no verb `" + given + "`" + (near.empty() ? "" : "; did you mean `" + near + "`?");
   text += "\n  verbs:";
   for (const std::string& name : names) text += " " + name;
   return text + "\n  see: baton --help\n";
@@ -63,8 +66,10 @@ int run(int argc, const char* const* argv, Io& io) {
   CLI::App app("Compiles Relay and says what every operator costs.", "baton");
   app.set_version_flag("--version", "baton " + std::string(version()));
   app.require_subcommand(1);
-  app.footer("MODEL is the name of a workload (resnet-18, vgg-11, mobilenet, ...) or a .relay file.\n"
-             "In a clone, ./baton test runs all tests, ./baton python ARGS is Python with the package, and ./baton setup installs and builds.");
+  app.footer(
+      "MODEL is the name of a workload (resnet-18, vgg-11, mobilenet, ...) or a .relay file.\n"
+      "In a clone, ./baton test runs all tests, ./baton python ARGS is Python with the package, and ./baton "
+      "setup installs and builds.");
   std::vector<CLI::App*> apps;
   for (auto& verb : verbs) {
     apps.push_back(app.add_subcommand(verb->name(), verb->doc()));
@@ -74,7 +79,9 @@ int run(int argc, const char* const* argv, Io& io) {
     io.err << app.help();
     return kUsageError;
   }
-  if (const std::string first = argv[1]; first[0] != '-' && std::ranges::none_of(verbs, [&](const auto& verb) { return verb->name() == first; })) {
+  if (const std::string first = argv[1];
+      first[0] != '-' &&
+      std::ranges::none_of(verbs, [&](const auto& verb) { return verb->name() == first; })) {
     io.err << unknown_verb(first, verbs);
     return kUsageError;
   }

@@ -22,7 +22,8 @@ void on_interrupt(int) {
 void ModelFlags::add(CLI::App& app) {
   app.add_option("MODEL", model, "workload name or .relay file")->required();
   app.add_option("--params", params, "weights from an .npz; the rest by the tensor rule (docs/guide.md)");
-  app.add_option("--input-name", inputs, "a parameter of main that is an input (default: data, else the first)");
+  app.add_option("--input-name", inputs,
+                 "a parameter of main that is an input (default: data, else the first)");
   app.add_option("--opt-level", opt_level, "0 to 4")->check(CLI::Range(0, 4))->capture_default_str();
 }
 
@@ -57,7 +58,9 @@ BuiltModel build_model(const ModelFlags& flags, Io& io) {
   options.params = built.params;
   options.opt_level = flags.opt_level;
   options.interrupt = interrupt.flag();
-  options.progress = [&](const std::string& phase, int done, int total) { progress.show(phase, done, total); };
+  options.progress = [&](const std::string& phase, int done, int total) {
+    progress.show(phase, done, total);
+  };
   built.build = build(built.model.module, options);
   return built;
 }

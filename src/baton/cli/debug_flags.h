@@ -19,7 +19,8 @@ struct DebugFlags {
   std::string folder() const;
 };
 
-/// While one lives, builds have lines if the flags ask for them, and libraries that are loaded stand as files.
+/// While one lives, builds have lines if the flags ask for them, and libraries that are loaded stand as
+/// files.
 class DebugScope {
  public:
   explicit DebugScope(const DebugFlags& flags);

@@ -1,11 +1,13 @@
-// The same model under two builds: two saved profiles, or a model that is built and measured both ways in turn.
+// The same model under two builds: two saved profiles, or a model that is built and measured both ways in
+// turn.
+#include "baton/profile/report/diff.h"
+
 #include <array>
 #include <chrono>
 #include <sstream>
 
 #include "baton/cli/common.h"
 #include "baton/cli/outputs.h"
-#include "baton/profile/report/diff.h"
 #include "baton/profile/write/page.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
@@ -14,7 +16,8 @@ namespace baton::cli {
 
 namespace {
 
-// Runs of one side before the other has its turn. As many for both, one by one: their differences are taken in pairs.
+// Runs of one side before the other has its turn. As many for both, one by one: their differences are taken
+// in pairs.
 constexpr int kBurst = 5;
 constexpr double kSteadyCv = 0.03;
 
@@ -38,17 +41,22 @@ struct Side {
     std::string wrong;
     try {
       app.parse(text);
-      if (const std::vector<std::string> extra = app.remaining(); !extra.empty()) wrong = unknown(extra.front());
+      if (const std::vector<std::string> extra = app.remaining(); !extra.empty())
+        wrong = unknown(extra.front());
     } catch (const CLI::ParseError& error) {
       wrong = error.what();
     }
-    if (!wrong.empty()) throw UsageError("--" + std::string(name) + " \"" + text + "\": " + wrong + "\n  a side takes --opt-level (0 to 4) and --threads");
+    if (!wrong.empty())
+      throw UsageError("--" + std::string(name) + " \"" + text + "\": " + wrong +
+                       "\n  a side takes --opt-level (0 to 4) and --threads");
   }
   static std::string unknown(const std::string& word) {
     const std::string near = did_you_mean(word, {"--opt-level", "--threads"});
     return "what is `" + word + "`" + (near.empty() ? "?" : "? Did you mean `" + near + "`?");
   }
-  std::string label() const { return "--opt-level " + std::to_string(opt_level) + " --threads " + std::to_string(threads); }
+  std::string label() const {
+    return "--opt-level " + std::to_string(opt_level) + " --threads " + std::to_string(threads);
+  }
 };
 
 /// A side that is measured now.
@@ -58,7 +66,9 @@ struct Running {
   FusedTimes times;
 };
 
-void append(std::vector<double>& all, const std::vector<double>& more) { all.insert(all.end(), more.begin(), more.end()); }
+void append(std::vector<double>& all, const std::vector<double>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
 
 void append(FusedTimes& all, const FusedTimes& more) {
   if (all.nodes.empty()) {
@@ -85,26 +95,39 @@ class DiffVerb final : public Verb {
     app.add_option("B", second_, "the other saved profile");
     app.add_option("--a", a_.text, "of MODEL: how A is built and run, \"--opt-level 3 --threads 1\"");
     app.add_option("--b", b_.text, "of MODEL: how B is built and run");
-    app.add_option("--params", flags_.params, "of MODEL: weights from an .npz; the rest by the tensor rule (docs/guide.md)");
-    app.add_option("--input-name", flags_.inputs, "of MODEL: a parameter of main that is an input (default: data, else the first)");
-    app.add_option("--repeat", repeat_, "of MODEL: runs of each kind and side, at least")->capture_default_str()->check(CLI::Range(6, 1000000));
-    app.add_option("--inside-ms", inside_ms_, "of MODEL: time to measure the inside of one kernel")->capture_default_str()->check(CLI::Range(1.0, 1e6));
-    app.add_flag("--no-inside", no_inside_, "of MODEL: kernels only, operators that share one have equal portions");
+    app.add_option("--params", flags_.params,
+                   "of MODEL: weights from an .npz; the rest by the tensor rule (docs/guide.md)");
+    app.add_option("--input-name", flags_.inputs,
+                   "of MODEL: a parameter of main that is an input (default: data, else the first)");
+    app.add_option("--repeat", repeat_, "of MODEL: runs of each kind and side, at least")
+        ->capture_default_str()
+        ->check(CLI::Range(6, 1000000));
+    app.add_option("--inside-ms", inside_ms_, "of MODEL: time to measure the inside of one kernel")
+        ->capture_default_str()
+        ->check(CLI::Range(1.0, 1e6));
+    app.add_flag("--no-inside", no_inside_,
+                 "of MODEL: kernels only, operators that share one have equal portions");
     files_.add(app, kinds());
     app.add_flag("--json", json_, "one JSON object on standard output (docs/design/0010)");
   }
 
   int run(Io& io) override {
     const bool saved = !second_.empty();
-    if (saved && (!a_.text.empty() || !b_.text.empty())) throw UsageError("--a and --b say how one MODEL is built; two saved profiles are built already");
-    if (!saved && first_.ends_with(".json")) throw UsageError("`" + first_ + "` is one profile; a second one is needed to compare it with");
+    if (saved && (!a_.text.empty() || !b_.text.empty()))
+      throw UsageError("--a and --b say how one MODEL is built; two saved profiles are built already");
+    if (!saved && first_.ends_with(".json"))
+      throw UsageError("`" + first_ + "` is one profile; a second one is needed to compare it with");
     if (!saved && (a_.text.empty() || b_.text.empty()))
-      throw UsageError("what is `" + first_ + "` compared with? Give a second profile, or --a and --b: two ways to build it");
+      throw UsageError("what is `" + first_ +
+                       "` compared with? Give a second profile, or --a and --b: two ways to build it");
     files_.check();
-    const Compare both = saved ? Compare{load_report(first_), load_report(second_), first_, second_, false} : measured(io);
+    const Compare both =
+        saved ? Compare{load_report(first_), load_report(second_), first_, second_, false} : measured(io);
     const ProfileDiff difference = diff(both.a, both.b, both.a_label, both.b_label, both.paired);
-    if (json_) io.out << to_json(difference).dump() << '\n';
-    else write_table(io.out, difference, both.a, both.b);
+    if (json_)
+      io.out << to_json(difference).dump() << '\n';
+    else
+      write_table(io.out, difference, both.a, both.b);
     io.out << std::flush;
     files_.write(io, [&](const WantedFile& file) { return bytes(file, difference, both); });
     return 0;
@@ -112,7 +135,8 @@ class DiffVerb final : public Verb {
 
  private:
   static std::vector<FileKind> kinds() {
-    return {{".json", "the difference (docs/design/0010)", {""}}, {".html", "one page: both builds, and what differs", {""}},
+    return {{".json", "the difference (docs/design/0010)", {""}},
+            {".html", "one page: both builds, and what differs", {""}},
             {".txt", "the table of the terminal", {""}}};
   }
 
@@ -134,7 +158,8 @@ class DiffVerb final : public Verb {
     const int bursts = (repeat_ + kBurst - 1) / kBurst;
     for (int i = 0; i < bursts; ++i) {
       progress.show("measuring both in turn", i, bursts);
-      for (Running* side : i % 2 ? std::array{&b, &a} : std::array{&a, &b}) append(side->times, burst(*side, interrupt.flag()));
+      for (Running* side : i % 2 ? std::array{&b, &a} : std::array{&a, &b})
+        append(side->times, burst(*side, interrupt.flag()));
     }
     Compare both{report(a, a_, progress), report(b, b_, progress), a_.label(), b_.label(), true};
     progress.clear();
@@ -158,7 +183,8 @@ class DiffVerb final : public Verb {
     const std::chrono::duration<double> one = std::chrono::steady_clock::now() - start;
     MeasureOptions options;
     options.min_runs = kBurst;
-    options.min_seconds = 2 * one.count();  // reached after these runs, and a tenth of what would end it before them
+    options.min_seconds =
+        2 * one.count();  // reached after these runs, and a tenth of what would end it before them
     options.interrupt = interrupt;
     return measure_fused(*side.executor, options);
   }
@@ -176,7 +202,9 @@ class DiffVerb final : public Verb {
     }
     side.times.notes.clear();  // of the first burst alone
     ProfileReport report = make_report(side.built.build, side.executor->plan(), side.times, inside);
-    if (report.cv > kSteadyCv) report.notes.push_back("whole runs vary by " + percent(report.cv) + ": a quieter machine finds smaller differences");
+    if (report.cv > kSteadyCv)
+      report.notes.push_back("whole runs vary by " + percent(report.cv) +
+                             ": a quieter machine finds smaller differences");
     report.model = side.built.model.name;
     report.source = side.built.model.source->name() + " (baton print " + side.built.model.name + ")";
     report.threads = how.threads;

@@ -14,15 +14,19 @@ namespace {
 
 class ExplainVerb final : public Verb {
  public:
-  ExplainVerb() : Verb("explain", "Follow an operator through the passes of a build to its kernels, or a kernel back to its operators.") {}
+  ExplainVerb()
+      : Verb("explain",
+             "Follow an operator through the passes of a build to its kernels, or a kernel back to its "
+             "operators.") {}
 
   void flags(CLI::App& app) override {
     flags_.add(app);
     debug_.add(app);
     app.get_option("MODEL")->description("workload name, .relay file, or a .baton artifact");
     auto* one = app.add_option_group("what", "one of these; without any, one line for each operator");
-    one->add_option("--operator", operator_,
-                    "%12 (as `baton print` numbers it), a line, line:column, a source name or an operator's name");
+    one->add_option(
+        "--operator", operator_,
+        "%12 (as `baton print` numbers it), a line, line:column, a source name or an operator's name");
     one->add_option("--kernel", kernel_, "a func_name of graph.json, or the name of a node");
     one->add_option("--node", node_, "a node of graph.json: its number or name");
     one->require_option(0, 1);
@@ -49,14 +53,18 @@ class ExplainVerb final : public Verb {
     if (json_) return write_json(io, subject, nodes, operators);
     for (const uint32_t id : operators) io.out << operator_section(subject, id);
     if (!nodes.empty()) io.out << kernel_section(subject, nodes);
-    if (namesake) io.out << "\n`" << *kernel_ << "` is also the name of node " << *namesake << ", which calls another kernel:\n\n" << kernel_section(subject, {*namesake});
+    if (namesake)
+      io.out << "\n`" << *kernel_ << "` is also the name of node " << *namesake
+             << ", which calls another kernel:\n\n"
+             << kernel_section(subject, {*namesake});
     if (nodes.empty() && operators.empty())
       for (const OperatorEntry& entry : subject.map.operators()) io.out << summary_line(subject, entry.id);
     return 0;
   }
 
  private:
-  int write_json(Io& io, const Subject& subject, std::vector<uint32_t> nodes, std::vector<uint32_t> operators) const {
+  int write_json(Io& io, const Subject& subject, std::vector<uint32_t> nodes,
+                 std::vector<uint32_t> operators) const {
     const bool code = !nodes.empty(), all = nodes.empty() && operators.empty();
     if (all) {
       for (const OperatorEntry& entry : subject.map.operators()) operators.push_back(entry.id);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "baton/profile/report/asm_listing.h"
 #include "baton/profile/inside/sampling.h"
+#include "baton/profile/report/asm_listing.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/support/error.h"
 
@@ -25,28 +25,37 @@ SampleCounts sampled(Io& io, const ModelFlags& flags, const std::string& func_na
   const ThreadScope one_thread(1);
   SampleOptions options;
   options.interrupt = interrupt.flag();
-  return require(sample_kernel(kernel->request, *kernel->kernel, *built.build.library, executor->node_args(node), options));
+  return require(sample_kernel(kernel->request, *kernel->kernel, *built.build.library,
+                               executor->node_args(node), options));
 }
 
 }  // namespace
 
 void AsmFlags::add(CLI::App& app) {
-  auto* listing = app.add_flag("--asm", on, "the kernel's instructions, beside the operators that they compute");
-  app.add_flag("--time", timed, "and the time of each basic block, by sampling the kernel for a second")->needs(listing);
+  auto* listing =
+      app.add_flag("--asm", on, "the kernel's instructions, beside the operators that they compute");
+  app.add_flag("--time", timed, "and the time of each basic block, by sampling the kernel for a second")
+      ->needs(listing);
 }
 
 void write_asm(Io& io, const Subject& subject, const ModelFlags& flags, const AsmFlags& wanted, uint32_t node,
                const std::string& debug_folder, bool json) {
-  if (subject.artifact) throw Error("an artifact does not keep how its kernels were made: explain --asm takes the model it was built from");
+  if (subject.artifact)
+    throw Error(
+        "an artifact does not keep how its kernels were made: explain --asm takes the model it was built "
+        "from");
   const std::string& func_name = subject.map.kernel_node(node).func_name;
   std::optional<KernelRequest> request = subject.request(node);
-  if (!request) throw Error("node " + std::to_string(node) + " runs no code: its result is its input under another shape");
+  if (!request)
+    throw Error("node " + std::to_string(node) +
+                " runs no code: its result is its input under another shape");
   request->variant.debug_lines = debug_folder;
   const std::vector<KernelRequest> requests = {*request};
   const std::vector<KernelRef> kernels = compile_kernels(requests);
   std::optional<SampleCounts> counts;
   if (wanted.timed) counts = sampled(io, flags, func_name, node);
-  const AsmListing listing = require(asm_listing(*request, *kernels[0], Machine::host(), counts ? &*counts : nullptr));
+  const AsmListing listing =
+      require(asm_listing(*request, *kernels[0], Machine::host(), counts ? &*counts : nullptr));
   if (json) {
     nlohmann::ordered_json out = {{"schema", 1}, {"kernel", func_name}};
     out.update(to_json(listing));

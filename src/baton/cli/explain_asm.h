@@ -13,7 +13,8 @@ struct AsmFlags {
   void add(CLI::App& app);
 };
 
-/// Of the kernel that `node` calls; with lines of Relay in `debug_folder` unless that is empty. Throws Error for an artifact, a node without code, a machine without assembler.
+/// Of the kernel that `node` calls; with lines of Relay in `debug_folder` unless that is empty. Throws Error
+/// for an artifact, a node without code, a machine without assembler.
 void write_asm(Io& io, const Subject& subject, const ModelFlags& flags, const AsmFlags& wanted, uint32_t node,
                const std::string& debug_folder, bool json);
 

@@ -13,7 +13,8 @@ Json skipped_json(const std::vector<std::string>& skipped) {
   Json list = Json::array();
   for (const std::string& each : skipped) {
     const size_t colon = each.find(": ");
-    list.push_back({{"template", each.substr(0, colon)}, {"why", colon == std::string::npos ? "" : each.substr(colon + 2)}});
+    list.push_back({{"template", each.substr(0, colon)},
+                    {"why", colon == std::string::npos ? "" : each.substr(colon + 2)}});
   }
   return list;
 }
@@ -32,14 +33,18 @@ Json code_json(const KernelFacts& facts) {
 }  // namespace
 
 Json explain_head(const Subject& subject) {
-  return {{"schema", 1}, {"model", subject.name}, {"artifact", subject.artifact != nullptr}, {"version", subject.version}};
+  return {{"schema", 1},
+          {"model", subject.name},
+          {"artifact", subject.artifact != nullptr},
+          {"version", subject.version}};
 }
 
 Json operator_json(const Subject& subject, uint32_t id) {
   Json row = to_json(subject.map.at(id));
   row["steps"] = subject.artifact ? Json(nullptr) : Json::array();
   if (subject.artifact) return row;
-  for (const Step& step : subject.steps[id]) row["steps"].push_back({{"pass", step.pass}, {"change", step.change}});
+  for (const Step& step : subject.steps[id])
+    row["steps"].push_back({{"pass", step.pass}, {"change", step.change}});
   return row;
 }
 

@@ -22,11 +22,15 @@ Subject from_artifact(const std::string& path) {
   subject.name = path;
   subject.artifact = require(Artifact::open(path));
   try {
-    subject.map = OperatorMap::read(subject.artifact->text(section::kPlan), subject.artifact->text(section::kOrigins));
+    subject.map =
+        OperatorMap::read(subject.artifact->text(section::kPlan), subject.artifact->text(section::kOrigins));
     const auto meta = nlohmann::json::parse(subject.artifact->text(section::kMeta));
     subject.version = meta.at("version");
   } catch (const nlohmann::json::exception& error) {
-    throw Error(path + ": its meta.json cannot be read, so it was built by another version or changed; build it again (" + error.what() + ")");
+    throw Error(
+        path +
+        ": its meta.json cannot be read, so it was built by another version or changed; build it again (" +
+        error.what() + ")");
   } catch (const Error& error) {
     throw Error(path + ": " + error.what());
   }
@@ -55,7 +59,8 @@ std::vector<std::string> ends_of(const GraphPlan& plan, const FusionLog& fusion)
     while (first < taken.size() && taken[first]) ++first;
     for (size_t i = first; root && i < taken.size(); ++i) {
       const FusionLog::Entry& entry = fusion.entries()[i];
-      if (taken[i] || !root->op() || entry.op != root->op()->name || !(entry.origins == root->origins())) continue;
+      if (taken[i] || !root->op() || entry.op != root->op()->name || !(entry.origins == root->origins()))
+        continue;
       taken[i] = true;
       ends[node] = entry.op + ": " + entry.text;
       break;
@@ -82,7 +87,8 @@ Subject from_model(const ModelFlags& flags) {
     subject.optimized = optimized_for_build(model.module, options);
   }
   subject.plan = make_plan(subject.optimized);
-  subject.map = OperatorMap::read(subject.plan.graph_json, origins_json(subject.optimized->origins(), subject.plan, source, fusion),
+  subject.map = OperatorMap::read(subject.plan.graph_json,
+                                  origins_json(subject.optimized->origins(), subject.plan, source, fusion),
                                   &subject.optimized->origins());
   subject.ends = ends_of(subject.plan, fusion);
   subject.steps = steps_of(*trace, subject.optimized->origins());
@@ -101,8 +107,8 @@ std::string relay_text(const Function& function) {
   };
   options.metadata = PrintOptions::Metadata::kNone;
   // What passes note in the attributes is for programs.
-  const Function bare = make_function(function->params(), function->body(), function->ret_type(), {{"Primitive", 1}},
-                                      NodeInfo(OriginSet::none()));
+  const Function bare = make_function(function->params(), function->body(), function->ret_type(),
+                                      {{"Primitive", 1}}, NodeInfo(OriginSet::none()));
   std::string text = print(Expr(bare), options);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text;

@@ -12,8 +12,8 @@ namespace baton::cli {
 
 /// What is known of a compiled kernel. An artifact knows less: what is empty there.
 struct KernelFacts {
-  std::string relay;          ///< the fused function, each call with the operators it comes from; empty: artifact
-  std::string template_name;  ///< empty: it is no code (a reshape in place)
+  std::string relay;  ///< the fused function, each call with the operators it comes from; empty: artifact
+  std::string template_name;                        ///< empty: it is no code (a reshape in place)
   std::vector<std::pair<std::string, int>> params;  ///< of the template
   std::optional<std::vector<std::string>> skipped;  ///< "template: why it was not taken"; none: artifact
   std::optional<double> flops, bytes;
@@ -42,7 +42,8 @@ struct Subject {
   KernelFacts facts(uint32_t node) const;
 };
 
-/// Throws Error for what cannot be loaded: a file that is no artifact, one of another version or without origins.
+/// Throws Error for what cannot be loaded: a file that is no artifact, one of another version or without
+/// origins.
 Subject load_subject(const ModelFlags& flags);
 
 }  // namespace baton::cli

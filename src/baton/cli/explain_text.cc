@@ -81,7 +81,8 @@ std::string short_type(const std::string& type, std::set<std::string>& dtypes) {
   std::string text;
   for (size_t at = 0; at < type.size();) {
     const size_t close = type.find("), ", at), end = type.find(']', at);
-    if (type.compare(at, kTensor.size(), kTensor) != 0 || close == std::string::npos || end == std::string::npos || end < close) {
+    if (type.compare(at, kTensor.size(), kTensor) != 0 || close == std::string::npos ||
+        end == std::string::npos || end < close) {
       text += type[at++];
       continue;
     }
@@ -99,8 +100,10 @@ std::string types_text(const OperatorEntry& entry) {
   std::vector<std::string> inputs;
   for (const std::string& type : entry.input_types) inputs.push_back(short_type(type, dtypes));
   const std::string result = short_type(entry.type.empty() ? "?" : entry.type, dtypes);
-  if (dtypes.size() == 1) return joined(inputs) + (inputs.empty() ? "-> " : " -> ") + result + " " + *dtypes.begin();
-  return joined(entry.input_types) + (inputs.empty() ? "-> " : " -> ") + (entry.type.empty() ? "?" : entry.type);
+  if (dtypes.size() == 1)
+    return joined(inputs) + (inputs.empty() ? "-> " : " -> ") + result + " " + *dtypes.begin();
+  return joined(entry.input_types) + (inputs.empty() ? "-> " : " -> ") +
+         (entry.type.empty() ? "?" : entry.type);
 }
 
 /// "nodes 3, 5".
@@ -113,13 +116,15 @@ std::string node_list(const std::vector<uint32_t>& nodes) {
 std::string end_of(const Subject& subject, const OperatorEntry& entry) {
   std::vector<std::string> parts;
   if (!entry.nodes.empty()) parts.push_back("computed by " + names_of(subject.map, entry.nodes));
-  if (!entry.folded_into.empty()) parts.push_back("folded into a constant of " + names_of(subject.map, entry.folded_into));
+  if (!entry.folded_into.empty())
+    parts.push_back("folded into a constant of " + names_of(subject.map, entry.folded_into));
   if (!entry.retired_by.empty()) parts.push_back("retired by " + entry.retired_by + ": " + entry.retired_why);
   return parts.empty() ? "part of the result only" : joined(parts, "; ");
 }
 
 std::string steps_text(const Subject& subject, uint32_t id) {
-  if (subject.artifact) return "  (an artifact does not know which passes led to it: explain the model it was built from)\n";
+  if (subject.artifact)
+    return "  (an artifact does not know which passes led to it: explain the model it was built from)\n";
   std::string text;
   for (const Step& step : subject.steps[id]) text += "  " + step.pass + "\n    " + step.change + "\n";
   return text;
@@ -132,7 +137,8 @@ std::string amount(double value, const char* unit) {
   size_t at = 0;
   for (; value >= 1000 && at < 4; ++at) value /= 1000;
   char text[64];
-  std::snprintf(text, sizeof text, value >= 100 || at == 0 ? "%.0f %s%s" : "%.3g %s%s", value, scale[at], unit);
+  std::snprintf(text, sizeof text, value >= 100 || at == 0 ? "%.0f %s%s" : "%.3g %s%s", value, scale[at],
+                unit);
   return text;
 }
 
@@ -153,7 +159,9 @@ std::string rows_text(const Subject& subject, uint32_t node) {
     std::vector<uint32_t> others;
     for (const uint32_t other : entry.nodes)
       if (other != node) others.push_back(other);
-    if (!entry.folded_into.empty()) text += "      partly computed at compile time, into constants of " + node_list(entry.folded_into) + "\n";
+    if (!entry.folded_into.empty())
+      text +=
+          "      partly computed at compile time, into constants of " + node_list(entry.folded_into) + "\n";
     if (!others.empty()) text += "      partly computed by " + node_list(others) + "\n";
   }
   return text;
@@ -165,15 +173,20 @@ std::string node_text(const Subject& subject, uint32_t id) {
   std::vector<std::string> reads;
   for (const uint32_t input : subject.map.inputs_of(id)) {
     const PlanNode& source = subject.map.plan().nodes[input];
-    if (source.kind == PlanNode::Kind::kInput) reads.push_back(source.name);
-    else made.push_back(input);
+    if (source.kind == PlanNode::Kind::kInput)
+      reads.push_back(source.name);
+    else
+      made.push_back(input);
   }
   if (!made.empty()) reads.insert(reads.begin(), node_list(made));
   const std::vector<uint32_t> readers = subject.map.readers_of(id);
-  std::string text = "  node " + std::to_string(id) + (node.name == node.func_name ? "" : " " + node.name) + "\n    reads ";
-  text += (reads.empty() ? "nothing" : joined(reads)) + "; " + (readers.empty() ? "its result is the model's" : "read by " + node_list(readers)) + "\n";
+  std::string text =
+      "  node " + std::to_string(id) + (node.name == node.func_name ? "" : " " + node.name) + "\n    reads ";
+  text += (reads.empty() ? "nothing" : joined(reads)) + "; " +
+          (readers.empty() ? "its result is the model's" : "read by " + node_list(readers)) + "\n";
   text += rows_text(subject, id);
-  if (!node.made_for.empty()) text += "    made for " + labels(subject.map, node.made_for) + ": " + node.reason + "\n";
+  if (!node.made_for.empty())
+    text += "    made for " + labels(subject.map, node.made_for) + ": " + node.reason + "\n";
   return text;
 }
 
@@ -204,9 +217,12 @@ std::string skipped_text(const std::vector<std::string>& skipped) {
   for (const std::string& each : skipped) {
     const size_t colon = std::min(each.find(": "), each.size());
     const std::string name = each.substr(0, colon), why = each.substr(colon);
-    const auto at = std::find_if(reasons.begin(), reasons.end(), [&](const auto& reason) { return reason.first == why; });
-    if (at == reasons.end()) reasons.emplace_back(why, name);
-    else at->second += ", " + name;
+    const auto at =
+        std::find_if(reasons.begin(), reasons.end(), [&](const auto& reason) { return reason.first == why; });
+    if (at == reasons.end())
+      reasons.emplace_back(why, name);
+    else
+      at->second += ", " + name;
   }
   std::string text;
   for (const auto& [why, names] : reasons) text += "    not " + names + why + "\n";
@@ -217,13 +233,17 @@ std::string code_text(const Subject& subject, const KernelFacts& facts) {
   if (facts.template_name.empty()) return "  code\n    none: the result is its input under another shape\n";
   std::vector<std::string> params;
   for (const auto& [name, value] : facts.params) params.push_back(name + "=" + std::to_string(value));
-  std::string text = "  code\n    template " + facts.template_name + (params.empty() ? "" : ": " + joined(params)) + "\n";
+  std::string text =
+      "  code\n    template " + facts.template_name + (params.empty() ? "" : ": " + joined(params)) + "\n";
   text += skipped_text(facts.skipped.value_or(std::vector<std::string>()));
-  if (subject.artifact) text += "    (an artifact does not keep why other templates were not taken, nor the Relay of its kernels)\n";
+  if (subject.artifact)
+    text +=
+        "    (an artifact does not keep why other templates were not taken, nor the Relay of its kernels)\n";
   if (!facts.flops || !facts.bytes) return text;
   text += "    " + amount(*facts.flops, "FLOP") + ", " + amount(*facts.bytes, "B") + " moved at least";
   char intensity[64] = "";
-  if (*facts.bytes > 0) std::snprintf(intensity, sizeof intensity, ": %.3g FLOP/B", *facts.flops / *facts.bytes);
+  if (*facts.bytes > 0)
+    std::snprintf(intensity, sizeof intensity, ": %.3g FLOP/B", *facts.flops / *facts.bytes);
   return text + intensity + "\n";
 }
 
@@ -241,12 +261,16 @@ std::string operator_section(const Subject& subject, uint32_t id) {
   if (!entry.source.empty()) text += ", " + entry.source;
   text += "\n";
   const std::string attrs = attrs_text(entry);
-  if (!entry.text.empty()) text += "  " + trimmed(entry.text) + "\n";
-  else if (!attrs.empty()) text += "  " + attrs + "\n";
+  if (!entry.text.empty())
+    text += "  " + trimmed(entry.text) + "\n";
+  else if (!attrs.empty())
+    text += "  " + attrs + "\n";
   text += "  types: " + types_text(entry) + "\n";
   if (!entry.inputs.empty()) text += "  reads " + labels(subject.map, entry.inputs) + "\n";
   text += steps_text(subject, id);
-  if (!entry.fused_with.empty()) text += "  fused with " + labels(subject.map, entry.fused_with) + (entry.fused.empty() ? "" : ": " + entry.fused) + "\n";
+  if (!entry.fused_with.empty())
+    text += "  fused with " + labels(subject.map, entry.fused_with) +
+            (entry.fused.empty() ? "" : ": " + entry.fused) + "\n";
   if (!entry.not_fused.empty()) text += "  not fused with what uses its result: " + entry.not_fused + "\n";
   return text + "  in the end " + end_of(subject, entry) + "\n";
 }

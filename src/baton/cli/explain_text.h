@@ -10,7 +10,8 @@ namespace baton::cli {
 /// One line: the operator and where it ended.
 std::string summary_line(const Subject& subject, uint32_t id);
 
-/// The operator's line, types, inputs, what every pass did to it, what it was fused with and why, where it ended.
+/// The operator's line, types, inputs, what every pass did to it, what it was fused with and why, where it
+/// ended.
 std::string operator_section(const Subject& subject, uint32_t id);
 
 /// A kernel and the nodes that call it (not empty): operators of each, fusion, code, Relay.

@@ -1,6 +1,6 @@
-#include <unistd.h>
-
 #include <iostream>
+
+#include <unistd.h>
 
 #include "baton/cli/verb.h"
 

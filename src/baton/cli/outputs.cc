@@ -14,7 +14,11 @@ void OutputFiles::add(CLI::App& app, const std::vector<FileKind>& kinds) {
   std::string doc = "a file; may be given several times. How the name ends says what is written:";
   for (const FileKind& kind : kinds) doc += "\n" + kind.suffix + ": " + kind.doc;
   // One value each time: a second one would swallow the model's name that follows.
-  app.add_option("-o,--output", paths_, doc)->type_name("FILE")->expected(1)->take_all()->allow_extra_args(false);
+  app.add_option("-o,--output", paths_, doc)
+      ->type_name("FILE")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
 }
 
 void OutputFiles::check() {
@@ -41,8 +45,10 @@ void OutputFiles::write(Io& io, const std::function<std::string(const WantedFile
   std::string failed;
   for (const WantedFile& file : files_) {
     try {
-      if (file.suffix == ".parquet") ParquetWriter().write(bytes(file), file.path);
-      else write_file(file.path, bytes(file));
+      if (file.suffix == ".parquet")
+        ParquetWriter().write(bytes(file), file.path);
+      else
+        write_file(file.path, bytes(file));
       io.err << "wrote " << file.path << '\n';
     } catch (const Error& error) {
       failed += (failed.empty() ? "" : "\n") + std::string(error.what());
@@ -61,8 +67,10 @@ void ProfileOutputs::add(CLI::App& app) {
 }
 
 void ProfileOutputs::write(const ProfileReport& report, Io& io) {
-  if (json_) io.out << to_json(report).dump() << '\n';
-  else write_table(io.out, report, all_);
+  if (json_)
+    io.out << to_json(report).dump() << '\n';
+  else
+    write_table(io.out, report, all_);
   io.out << std::flush;
   files_.write(io, [&](const WantedFile& file) { return report_bytes(report, file, trace_runs_); });
 }

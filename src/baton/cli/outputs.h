@@ -1,6 +1,6 @@
 #pragma once
-// Where a verb writes its result: on standard output the table, or JSON; and to any number of files, the kind of each
-// by its suffix. The same for every verb that has a profile or a difference of two.
+// Where a verb writes its result: on standard output the table, or JSON; and to any number of files, the kind
+// of each by its suffix. The same for every verb that has a profile or a difference of two.
 #include <functional>
 #include <string>
 #include <vector>
@@ -14,12 +14,12 @@ namespace baton::cli {
 class OutputFiles {
  public:
   void add(CLI::App& app, const std::vector<FileKind>& kinds);
-  /// Everything that can be known before a result is there: unknown suffixes, one name twice, folders that cannot be
-  /// written, no pyarrow for Parquet. Throws UsageError and Error.
+  /// Everything that can be known before a result is there: unknown suffixes, one name twice, folders that
+  /// cannot be written, no pyarrow for Parquet. Throws UsageError and Error.
   void check();
   bool any() const { return !paths_.empty(); }
-  /// `bytes`: of one file. Says on `err` what was written. What cannot be written keeps nothing else from being written:
-  /// it took long to measure. Throws Error at the end.
+  /// `bytes`: of one file. Says on `err` what was written. What cannot be written keeps nothing else from
+  /// being written: it took long to measure. Throws Error at the end.
   void write(Io& io, const std::function<std::string(const WantedFile&)>& bytes);
 
  private:

@@ -17,11 +17,14 @@ std::string script() {
   std::error_code ignored;
   const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
   std::vector<fs::path> places = {program.parent_path().parent_path() / "_parquet.py"};
-  if (const char* root = std::getenv("BATON_ROOT")) places.push_back(fs::path(root) / "python/baton/_parquet.py");
+  if (const char* root = std::getenv("BATON_ROOT"))
+    places.push_back(fs::path(root) / "python/baton/_parquet.py");
   places.push_back(program.parent_path().parent_path().parent_path() / "python/baton/_parquet.py");
   for (const fs::path& place : places)
     if (fs::exists(place, ignored)) return place.string();
-  throw Error("Parquet is written by the Python package, which is not there: install it (pip install .), or write .csv");
+  throw Error(
+      "Parquet is written by the Python package, which is not there: install it (pip install .), or write "
+      ".csv");
 }
 
 std::string python() {
@@ -31,7 +34,8 @@ std::string python() {
 
 Peer start() {
   const std::vector<std::string> command = {python(), script()};
-  return Peer(command[0], command, "Parquet needs a Python with pyarrow: name one with BATON_PYTHON, or write .csv");
+  return Peer(command[0], command,
+              "Parquet needs a Python with pyarrow: name one with BATON_PYTHON, or write .csv");
 }
 
 void require(const nlohmann::json& answer) {

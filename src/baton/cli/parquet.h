@@ -5,7 +5,8 @@
 
 namespace baton::cli {
 
-/// Parquet files, written by a Python that has pyarrow: $BATON_PYTHON, else the Python of a clone, else python3.
+/// Parquet files, written by a Python that has pyarrow: $BATON_PYTHON, else the Python of a clone, else
+/// python3.
 class ParquetWriter {
  public:
   /// Throws Error when there is no such Python, or it lacks pyarrow: with what to install.

@@ -12,15 +12,18 @@ namespace {
 
 class PartitionVerb final : public Verb {
  public:
-  PartitionVerb() : Verb("partition", "Mark operators of a model for another compiler (BYOC), before optimisation.") {}
+  PartitionVerb()
+      : Verb("partition", "Mark operators of a model for another compiler (BYOC), before optimisation.") {}
 
   void flags(CLI::App& app) override {
     flags_.add(app);
     selection_.add(app);
     app.add_option("--compiler", compiler_, "who builds the region: relay.ext.NAME")->required();
-    app.add_flag("--partitioned", partitioned_, "cut the region out as a function: MergeCompilerRegions, PartitionGraph");
+    app.add_flag("--partitioned", partitioned_,
+                 "cut the region out as a function: MergeCompilerRegions, PartitionGraph");
     app.add_option("-o,--output", output_, "write the module to this .relay file instead of standard output");
-    app.add_flag("--json", json_, "what was marked, as JSON on standard output; the module is in it unless it goes to a file");
+    app.add_flag("--json", json_,
+                 "what was marked, as JSON on standard output; the module is in it unless it goes to a file");
   }
 
   int run(Io& io) override {
@@ -40,9 +43,12 @@ class PartitionVerb final : public Verb {
     const std::string text = readable_text(*marked.module);
     if (!output_.empty()) write_text_file(output_, text);
     if (json_) {
-      nlohmann::ordered_json summary{{"schema", 1}, {"model", model.model.name}, {"compiler", compiler_}, {"partitioned", partitioned_}};
-      if (output_.empty()) summary["text"] = text;
-      else summary["module"] = output_;
+      nlohmann::ordered_json summary{
+          {"schema", 1}, {"model", model.model.name}, {"compiler", compiler_}, {"partitioned", partitioned_}};
+      if (output_.empty())
+        summary["text"] = text;
+      else
+        summary["module"] = output_;
       const OriginTable& table = model.model.module->origins();
       summary["nodes"] = nodes;
       summary["operators"] = operators_json(table, marked.operators);
@@ -53,8 +59,8 @@ class PartitionVerb final : public Verb {
     // What was marked is told beside the module, not in it.
     std::ostream& told = output_.empty() ? io.err : io.out;
     if (!output_.empty()) told << output_ << ": ";
-    told << marked.operators.size() << " operator" << (marked.operators.size() == 1 ? "" : "s") << " of " << model.model.name
-         << " for `" << compiler_ << "`\n"
+    told << marked.operators.size() << " operator" << (marked.operators.size() == 1 ? "" : "s") << " of "
+         << model.model.name << " for `" << compiler_ << "`\n"
          << operator_lines(marked.operators);
     if (!marked.left_out.empty()) told << "left out\n" << operator_lines(marked.left_out);
     if (output_.empty()) io.out << text;

@@ -1,11 +1,11 @@
 #include "baton/cli/peer.h"
 
+#include <cstdlib>
+#include <cstring>
+
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cstdlib>
-#include <cstring>
 
 #include "baton/support/error.h"
 
@@ -14,7 +14,8 @@ namespace baton::cli {
 Peer::Peer(std::string name, const std::vector<std::string>& command, std::string hint)
     : name_(std::move(name)), hint_(std::move(hint)) {
   int in[2], out[2];
-  if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) throw Error("no pipe for " + name_ + ": " + std::strerror(errno));
+  if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0)
+    throw Error("no pipe for " + name_ + ": " + std::strerror(errno));
   process_ = fork();
   if (process_ == 0) {
     dup2(in[0], STDIN_FILENO);

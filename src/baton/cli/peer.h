@@ -1,17 +1,17 @@
 #pragma once
 // Another engine that `baton bench` times beside Baton: a child process that answers requests line by line.
-#include <sys/types.h>
-
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include <nlohmann/json.hpp>
+#include <sys/types.h>
 
 namespace baton::cli {
 
 class Peer {
  public:
-  /// Starts `command`; `name` is for messages, `hint` says what to do when it ends early. Waits for its first answer.
-  /// Throws Error when it cannot be started.
+  /// Starts `command`; `name` is for messages, `hint` says what to do when it ends early. Waits for its first
+  /// answer. Throws Error when it cannot be started.
   Peer(std::string name, const std::vector<std::string>& command, std::string hint);
   ~Peer();
   Peer(const Peer&) = delete;

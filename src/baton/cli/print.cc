@@ -16,12 +16,14 @@ class PrintVerb final : public Verb {
   void flags(CLI::App& app) override {
     flags_.add(app);
     app.add_option("--stage", stage_,
-                   "imported: as it was read; optimized: after all passes of a build, with weights bound; fused: as it is "
+                   "imported: as it was read; optimized: after all passes of a build, with weights bound; "
+                   "fused: as it is "
                    "lowered, its functions named as the kernels of graph.json")
         ->check(CLI::IsMember({"imported", "optimized", "fused"}))
         ->capture_default_str();
     app.add_flag("--origins", origins_, "after each call: line and column of the operators it stands for");
-    app.add_flag("--constants", constants_, "with the values of constants, so that the text can be read back (it may be large)");
+    app.add_flag("--constants", constants_,
+                 "with the values of constants, so that the text can be read back (it may be large)");
     app.add_flag("--json", json_, "the text as JSON: schema, model, stage, text");
   }
 
@@ -29,7 +31,12 @@ class PrintVerb final : public Verb {
     const LoadedModel model = load_model(flags_.model);
     const std::string text = text_of(*(stage_ == "imported" ? model.module : lowered(model)));
     if (json_)
-      io.out << nlohmann::ordered_json{{"schema", 1}, {"model", model.name}, {"stage", stage_}, {"text", text}}.dump() << '\n';
+      io.out << nlohmann::ordered_json{{"schema", 1},
+                                       {"model", model.name},
+                                       {"stage", stage_},
+                                       {"text", text}}
+                    .dump()
+             << '\n';
     else
       io.out << text;
     return 0;

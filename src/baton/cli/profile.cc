@@ -1,8 +1,9 @@
+#include "baton/profile/report/profile.h"
+
 #include "baton/cli/common.h"
 #include "baton/cli/debug_flags.h"
 #include "baton/cli/outputs.h"
 #include "baton/cli/profile_sample.h"
-#include "baton/profile/report/profile.h"
 #include "baton/runtime/model.h"
 #include "baton/support/error.h"
 
@@ -12,18 +13,28 @@ namespace {
 
 class ProfileVerb final : public Verb {
  public:
-  ProfileVerb() : Verb("profile", "Time every kernel of a model and split it over the operators it came from.") {}
+  ProfileVerb()
+      : Verb("profile", "Time every kernel of a model and split it over the operators it came from.") {}
 
   void flags(CLI::App& app) override {
     flags_.add(app);
-    app.get_option("MODEL")->description("workload name, .relay file, or a .baton artifact (times of its kernels only)");
-    app.add_option("--threads", threads_, "threads of the runs")->capture_default_str()->check(CLI::Range(1, 256));
-    app.add_option("--repeat", options_.measure.min_runs, "runs of each kind, at least")->capture_default_str()->check(CLI::Range(1, 1000000));
-    app.add_option("--inside-ms", options_.inside_ms, "time to measure the inside of one kernel")->capture_default_str()->check(CLI::Range(1.0, 1e6));
+    app.get_option("MODEL")->description(
+        "workload name, .relay file, or a .baton artifact (times of its kernels only)");
+    app.add_option("--threads", threads_, "threads of the runs")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 256));
+    app.add_option("--repeat", options_.measure.min_runs, "runs of each kind, at least")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1000000));
+    app.add_option("--inside-ms", options_.inside_ms, "time to measure the inside of one kernel")
+        ->capture_default_str()
+        ->check(CLI::Range(1.0, 1e6));
     app.add_flag("--no-inside", no_inside_, "no split of kernels over their operators");
     app.add_flag("--no-unfused", no_unfused_, "no second build with every operator in a kernel of its own");
     app.add_flag("--no-peaks", no_peaks_, "do not measure what this machine can do at most (kept for a day)");
-    app.add_flag("--wait{60}", wait_, "wait until other programs leave the machine alone, at most a minute; --wait=SECONDS: at most so long")
+    app.add_flag("--wait{60}", wait_,
+                 "wait until other programs leave the machine alone, at most a minute; --wait=SECONDS: at "
+                 "most so long")
         ->check(CLI::Range(1.0, 1e6));
     sample_.add(app);
     debug_.add(app);
@@ -34,7 +45,8 @@ class ProfileVerb final : public Verb {
     outputs_.check();
     const DebugScope debug(debug_);
     if (sample_.on) {
-      if (outputs_.any_file()) throw UsageError("--sample prints a table, or JSON with --json; it writes no files of a profile");
+      if (outputs_.any_file())
+        throw UsageError("--sample prints a table, or JSON with --json; it writes no files of a profile");
       return profile_by_sampling(io, flags_, sample_, threads_, outputs_.json());
     }
     options_.inside = !no_inside_;
@@ -61,8 +73,9 @@ class ProfileVerb final : public Verb {
     const std::unique_ptr<Model> model = require(Model::load(flags_.model));
     // Said before anything is measured.
     report_source(model->artifact(), flags_.model);
-    ProfileReport report =
-        measured(model->executor(), io, [&] { return profile(model->artifact(), flags_.model, model->executor(), options_); });
+    ProfileReport report = measured(model->executor(), io, [&] {
+      return profile(model->artifact(), flags_.model, model->executor(), options_);
+    });
     report.model = flags_.model;
     return report;
   }
@@ -72,7 +85,9 @@ class ProfileVerb final : public Verb {
     const InterruptScope interrupt;
     Progress progress(io);
     options_.interrupt = interrupt.flag();
-    options_.progress = [&](const std::string& what, int done, int total) { progress.show(what, done, total); };
+    options_.progress = [&](const std::string& what, int done, int total) {
+      progress.show(what, done, total);
+    };
     executor.set_threads(threads_);
     set_inputs(executor, {});
     return work();

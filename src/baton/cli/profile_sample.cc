@@ -12,13 +12,19 @@ constexpr double kSeconds = 3;
 }  // namespace
 
 void SampleFlags::add(CLI::App& app) {
-  app.add_flag("--sample", on, "shares of plain runs by kernel and stage, by sampling: no kernel is changed, none has a clock");
-  app.add_option("--hz", hz, "samples per second and thread, of --sample")->capture_default_str()->check(CLI::Range(1, 20000));
+  app.add_flag(
+      "--sample", on,
+      "shares of plain runs by kernel and stage, by sampling: no kernel is changed, none has a clock");
+  app.add_option("--hz", hz, "samples per second and thread, of --sample")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 20000));
 }
 
 int profile_by_sampling(Io& io, const ModelFlags& model, const SampleFlags& flags, int threads, bool json) {
   if (model.model.ends_with(".baton"))
-    throw Error("an artifact does not keep how its kernels were made: profile --sample takes the model it was built from");
+    throw Error(
+        "an artifact does not keep how its kernels were made: profile --sample takes the model it was built "
+        "from");
   const BuiltModel built = build_model(model, io);
   const InterruptScope interrupt;
   const std::unique_ptr<Executor> executor = make_executor(built.build);
@@ -29,11 +35,15 @@ int profile_by_sampling(Io& io, const ModelFlags& model, const SampleFlags& flag
   options.hz = flags.hz;
   options.seconds = kSeconds;
   options.interrupt = options.compile.interrupt = interrupt.flag();
-  options.compile.progress = [&](int done, int total) { progress.show("mapping the code of kernels", done, total); };
+  options.compile.progress = [&](int done, int total) {
+    progress.show("mapping the code of kernels", done, total);
+  };
   const ModelSamples samples = require(sample_model(built.build, *executor, options));
   progress.clear();
-  if (json) io.out << to_json(built.build, samples).dump() << '\n';
-  else write_samples(io.out, built.build, samples);
+  if (json)
+    io.out << to_json(built.build, samples).dump() << '\n';
+  else
+    write_samples(io.out, built.build, samples);
   return 0;
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+
 #include <nlohmann/json.hpp>
 
 #include "baton/cli/common.h"
@@ -20,12 +21,18 @@ std::string head_of(const NDArray& array) {
   for (int64_t i = 0; i < shown; ++i) {
     char number[32] = "?";
     const DType type = array.dtype();
-    if (type == DType::float_(32)) std::snprintf(number, sizeof number, "%.6g", array.as<float>()[i]);
-    else if (type == DType::float_(64)) std::snprintf(number, sizeof number, "%.6g", array.as<double>()[i]);
-    else if (type == DType::float_(16)) std::snprintf(number, sizeof number, "%.4g", half_to_float(array.as<uint16_t>()[i]));
-    else if (type == DType::int_(32)) std::snprintf(number, sizeof number, "%d", array.as<int32_t>()[i]);
-    else if (type == DType::int_(64)) std::snprintf(number, sizeof number, "%lld", static_cast<long long>(array.as<int64_t>()[i]));
-    else if (type.bytes() == 1) std::snprintf(number, sizeof number, "%d", array.as<int8_t>()[i]);
+    if (type == DType::float_(32))
+      std::snprintf(number, sizeof number, "%.6g", array.as<float>()[i]);
+    else if (type == DType::float_(64))
+      std::snprintf(number, sizeof number, "%.6g", array.as<double>()[i]);
+    else if (type == DType::float_(16))
+      std::snprintf(number, sizeof number, "%.4g", half_to_float(array.as<uint16_t>()[i]));
+    else if (type == DType::int_(32))
+      std::snprintf(number, sizeof number, "%d", array.as<int32_t>()[i]);
+    else if (type == DType::int_(64))
+      std::snprintf(number, sizeof number, "%lld", static_cast<long long>(array.as<int64_t>()[i]));
+    else if (type.bytes() == 1)
+      std::snprintf(number, sizeof number, "%d", array.as<int8_t>()[i]);
     text += (i ? ", " : "") + std::string(number);
   }
   return "[" + text + (shown < array.size() ? ", ...]" : "]");
@@ -63,7 +70,8 @@ class RunVerb final : public Verb {
     for (size_t i = 0; i < executor.num_outputs(); ++i) {
       outputs.emplace_back("output" + std::to_string(i), executor.output(i));
       const NDArray& value = outputs.back().second;
-      io.out << outputs.back().first << ": " << describe(value.shape(), value.dtype()) << " = " << head_of(value) << '\n';
+      io.out << outputs.back().first << ": " << describe(value.shape(), value.dtype()) << " = "
+             << head_of(value) << '\n';
     }
     if (!output_.empty()) write_npz(output_, outputs);
     return 0;

@@ -9,10 +9,12 @@ namespace baton::cli {
 
 void SelectionFlags::add(CLI::App& app) {
   app.add_option("--nodes", selection.nodes,
-                 "nodes of graph.json: ids (12), names, entry:17 (the node with that tensor, as node_row_ptr counts), ranges with both "
+                 "nodes of graph.json: ids (12), names, entry:17 (the node with that tensor, as node_row_ptr "
+                 "counts), ranges with both "
                  "ends (5:9, entry:5:9), lists (3,5,9:12)");
   app.add_option("--kernel", selection.kernel, "a kernel, as `baton profile` names it");
-  app.add_option("--operators", selection.operators, "operators as `baton explain --operator` takes them: %3,%5; or id:3");
+  app.add_option("--operators", selection.operators,
+                 "operators as `baton explain --operator` takes them: %3,%5; or id:3");
 }
 
 std::string SelectionFlags::text() const {
@@ -23,7 +25,8 @@ std::string SelectionFlags::text() const {
 CutModel load_for_cut(const ModelFlags& flags) {
   CutModel cut;
   if (flags.model.ends_with(".baton"))
-    throw UsageError(flags.model + " is an artifact: it holds kernels and no Relay; give the model that it was built from");
+    throw UsageError(flags.model +
+                     " is an artifact: it holds kernels and no Relay; give the model that it was built from");
   cut.model = load_model(flags.model);
   BuildOptions options;
   options.params = load_params(cut.model, flags.params, flags.inputs);

@@ -1,9 +1,10 @@
 #pragma once
 // A verb of the command line: one class, one file, one line in verbs.def.
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <ostream>
 #include <string>
+
+#include <CLI/CLI.hpp>
 
 namespace baton::cli {
 

@@ -3,14 +3,14 @@
 #include <chrono>
 #include <mutex>
 
-#include "baton/codegen/kernel/cost_facts.h"
 #include "baton/codegen/debug/debug_lines.h"
-#include "baton/codegen/listing.h"
+#include "baton/codegen/kernel/cost_facts.h"
+#include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/kernel/lower.h"
 #include "baton/codegen/kernel/marks.h"
-#include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/kernel/shape_of.h"
 #include "baton/codegen/kernel/stable_names.h"
+#include "baton/codegen/listing.h"
 #include "baton/ir/op.h"
 #include "baton/support/diagnostic.h"
 
@@ -117,7 +117,8 @@ Halide::Module make_module(Scheduled& scheduled, MarkPass* marks, const std::str
   StableLoopNames stable;
   if (marks) pipeline.add_custom_lowering_pass(marks, [] {});
   pipeline.add_custom_lowering_pass(&stable, [] {});
-  return with_stable_names(pipeline.compile_to_module(inputs, symbol, target, Halide::LinkageType::ExternalPlusArgv));
+  return with_stable_names(
+      pipeline.compile_to_module(inputs, symbol, target, Halide::LinkageType::ExternalPlusArgv));
 }
 
 void* jit_allocate(Halide::JITUserContext*, size_t bytes) { return kernel_services().allocate(bytes); }
@@ -176,19 +177,22 @@ Kernel compile(const KernelRequest& request, const Machine& machine, KernelListi
     Scheduled scheduled = schedule(request, symbol, machine);
     MarkPass marks(symbol, request.variant);
     const Halide::Target target = target_of(machine).with_feature(Halide::Target::NoRuntime);
-    const Halide::Module module = make_module(scheduled, request.variant.marked ? &marks : nullptr, symbol, target);
+    const Halide::Module module =
+        make_module(scheduled, request.variant.marked ? &marks : nullptr, symbol, target);
     if (listing) {
       const MemoryFile object, assembly;
-      module.compile({{Halide::OutputFileType::object, object.path()}, {Halide::OutputFileType::assembly, assembly.path()}});
+      module.compile({{Halide::OutputFileType::object, object.path()},
+                      {Halide::OutputFileType::assembly, assembly.path()}});
       std::vector<Halide::Func> outputs;
       for (const Tensor& output : scheduled.kernel.outputs) outputs.push_back(output.func());
-      *listing = {kernel.symbol, renamed(object.text(), symbol, kernel.symbol), renamed(assembly.text(), symbol, kernel.symbol),
-                  shape_of(module, outputs, symbol)};
+      *listing = {kernel.symbol, renamed(object.text(), symbol, kernel.symbol),
+                  renamed(assembly.text(), symbol, kernel.symbol), shape_of(module, outputs, symbol)};
       rename(listing->shape, symbol, kernel.symbol);
       kernel.object = listing->object;
     } else {
       const Halide::Buffer<uint8_t> object = module.compile_to_buffer();
-      kernel.object = renamed({reinterpret_cast<const char*>(object.data()), object.size_in_bytes()}, symbol, kernel.symbol);
+      kernel.object = renamed({reinterpret_cast<const char*>(object.data()), object.size_in_bytes()}, symbol,
+                              kernel.symbol);
     }
     kernel.template_name = scheduled.chosen->name;
     kernel.params = scheduled.params;

@@ -16,8 +16,8 @@
 #include "baton/codegen/background.h"
 #include "baton/codegen/code_maps.h"
 #include "baton/codegen/compile.h"
-#include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/debug/debug_lines.h"
+#include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/kernel/link.h"
 #include "baton/codegen/kernel/subprocess.h"
 
@@ -89,7 +89,8 @@ class Background {
   int threads_ = 0;
 };
 
-/// Leaves `work` to threads that can be left alone. True when all have ended, false when `interrupt` came first.
+/// Leaves `work` to threads that can be left alone. True when all have ended, false when `interrupt` came
+/// first.
 bool run_in_background(const std::shared_ptr<Work>& work, int threads, const std::atomic<bool>& interrupt) {
   if (interrupt) return false;
   work->running = threads;
@@ -124,8 +125,8 @@ void run_here(Work& work, int threads, const std::atomic<bool>* interrupt) {
 }
 
 /// Runs task(0) .. task(count - 1) on several threads; the failure of the lowest index is thrown again. After
-/// a failure or an interrupt no further task starts. `may_abandon`: `task` owns all that it uses, so that an interrupt
-/// need not wait for the tasks that have started.
+/// a failure or an interrupt no further task starts. `may_abandon`: `task` owns all that it uses, so that an
+/// interrupt need not wait for the tasks that have started.
 void run_parallel(int count, const CompileOptions& options, bool may_abandon, std::function<void(int)> task) {
   const int wanted = options.threads > 0 ? options.threads : machine_of(options).cores;
   const int threads = std::clamp(wanted, 1, std::max(1, count));
@@ -194,7 +195,7 @@ std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests,
   const Machine& machine = machine_of(options);
   KernelCache& cache = options.cache ? *options.cache : KernelCache::shared();
   std::unordered_map<uint64_t, int> index_of;  // key -> distinct kernel
-  struct Shared {  // what threads use that an interrupt left behind
+  struct Shared {                              // what threads use that an interrupt left behind
     Machine machine;
     KernelCache& cache;
     std::vector<KernelRequest> distinct;
@@ -225,12 +226,13 @@ std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests,
   return kernels;
 }
 
-Result<std::vector<CodeMap>> code_maps(std::span<const KernelRequest> requests, std::span<const KernelRef> kernels,
-                                       const CompileOptions& options) {
+Result<std::vector<CodeMap>> code_maps(std::span<const KernelRequest> requests,
+                                       std::span<const KernelRef> kernels, const CompileOptions& options) {
   BATON_CHECK(requests.size() == kernels.size());
   std::vector<std::optional<Result<CodeMap>>> made(requests.size());
-  run_parallel(static_cast<int>(requests.size()), options, false,
-               [&](int i) { made[i] = code_map(requests[i], *kernels[i], machine_of(options), options.cache); });
+  run_parallel(static_cast<int>(requests.size()), options, false, [&](int i) {
+    made[i] = code_map(requests[i], *kernels[i], machine_of(options), options.cache);
+  });
   std::vector<CodeMap> maps;
   for (std::optional<Result<CodeMap>>& map : made) {
     if (!map->ok()) return map->status();

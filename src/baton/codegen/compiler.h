@@ -23,8 +23,8 @@ struct CompileOptions {
   int threads = 0;                   ///< 0: one per processor
   std::function<void(int done, int total)>
       progress;  ///< called from the calling thread's or a worker's, one at a time
-  /// When it becomes true, Interrupted is thrown at once: kernels that are being compiled then are finished in the
-  /// background, for the cache, and the process waits for them before it ends.
+  /// When it becomes true, Interrupted is thrown at once: kernels that are being compiled then are finished
+  /// in the background, for the cache, and the process waits for them before it ends.
   const std::atomic<bool>* interrupt = nullptr;
 };
 

@@ -21,8 +21,9 @@ class MemoryFile {
   int descriptor_;
 };
 
-/// The symbol of the kernel with that key; when it was asked for before in this process, another one, as long. Halide numbers
-/// names that it has seen, and code may depend on the names' order: so every compile of a kernel gives the same code.
+/// The symbol of the kernel with that key; when it was asked for before in this process, another one, as
+/// long. Halide numbers names that it has seen, and code may depend on the names' order: so every compile of
+/// a kernel gives the same code.
 std::string unseen_symbol(uint64_t key);
 
 /// Every `from` in the text as `to`, which is as long.

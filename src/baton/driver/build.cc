@@ -59,7 +59,8 @@ std::string debug_folder() {
   const PassConfig& config = PassContext::current()->config;
   const std::string chosen = config.text("baton.debug_dir", "");
   if (!config.flag("baton.debug_lines", !chosen.empty())) return "";
-  return chosen.empty() ? default_debug_folder() : std::filesystem::absolute(chosen).lexically_normal().string();
+  return chosen.empty() ? default_debug_folder()
+                        : std::filesystem::absolute(chosen).lexically_normal().string();
 }
 
 void compile(BuildResult& result, const BuildOptions& options) {
@@ -121,9 +122,11 @@ void refuse_huge(const IRModuleNode& module) {
         const auto* tensor = as_type<TensorTypeNode>(type);
         if (!tensor || !tensor->is_static()) return;
         const std::vector<int64_t> extents = tensor->extents();
-        const bool fits = std::all_of(extents.begin(), extents.end(), [](int64_t extent) { return extent <= INT32_MAX; });
+        const bool fits =
+            std::all_of(extents.begin(), extents.end(), [](int64_t extent) { return extent <= INT32_MAX; });
         if (!fits || !byte_count(extents, tensor->dtype()))
-          throw Error("`" + call->op()->name + "` would give " + type_text(type) + ": axes of up to 2147483647 elements can be built");
+          throw Error("`" + call->op()->name + "` would give " + type_text(type) +
+                      ": axes of up to 2147483647 elements can be built");
       });
     });
 }
@@ -168,8 +171,9 @@ IRModule bind_params(const IRModule& module, const NamedArrays& params) {
   }
   if (values.empty()) return module;
   IRModule bound = module->copy();
-  const Function function = make_function(std::move(left), substitute(main->body(), values), main->ret_type(),
-                                          main->attrs(), NodeInfo(main->origins(), main->span()), main->type_params());
+  const Function function =
+      make_function(std::move(left), substitute(main->body(), values), main->ret_type(), main->attrs(),
+                    NodeInfo(main->origins(), main->span()), main->type_params());
   bound->set("main", function);
   return bound;
 }
@@ -198,7 +202,8 @@ BuildResult build(const IRModule& module, const BuildOptions& options) {
   if (options.progress) options.progress("optimize", 1, 1);
   check_interrupt(options);
 
-  // A pass like TVM's LowerTE, so that who watches passes sees what kernels take. It leaves the module as it is.
+  // A pass like TVM's LowerTE, so that who watches passes sees what kernels take. It leaves the module as it
+  // is.
   const Pass lower = module_pass({0, "LowerTE", {"InferType"}}, [&](IRModule optimized, const PassContext&) {
     const Clock::time_point planning = Clock::now();
     refuse_huge(*optimized);

@@ -65,8 +65,8 @@ struct BuildResult {
 /// Throws DiagnosticError or Error for what is wrong with the program, InternalError for a bug of ours.
 BuildResult build(const IRModule& module, const BuildOptions& options = {});
 
-/// Plan and kernels of a module that the passes have been over: `optimized` as prepare_kernels() leaves it. Its result
-/// has no origins_json; the nodes of the plan have their origins.
+/// Plan and kernels of a module that the passes have been over: `optimized` as prepare_kernels() leaves it.
+/// Its result has no origins_json; the nodes of the plan have their origins.
 BuildResult build_prepared(const IRModule& optimized, const BuildOptions& options = {});
 
 /// Runs what was built.
@@ -76,8 +76,8 @@ std::unique_ptr<Executor> make_executor(const BuildResult& result);
 /// kernels_so. Without `origins` it says no more which operators its kernels compute.
 void write_artifact(const BuildResult& result, const std::string& path, bool origins = true);
 
-/// What build() makes its plan from: `typed` with parameters bound, optimized and fused, regions built by their compilers. Under
-/// the current PassContext, but for the level that `options` asks for.
+/// What build() makes its plan from: `typed` with parameters bound, optimized and fused, regions built by
+/// their compilers. Under the current PassContext, but for the level that `options` asks for.
 IRModule optimized_for_build(const IRModule& typed, const BuildOptions& options);
 
 /// `main` with the parameters of those names replaced by constants. Throws Error when a type does not fit.

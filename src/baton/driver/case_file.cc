@@ -21,7 +21,8 @@ CaseFile sections_of(const std::string& path, bool& has_sections) {
   NamedArrays plain;
   for (auto& [name, array] : read_npz(path)) {
     bool known = false;
-    for (const auto& [section, arrays] : {std::pair(kParams, &file.params), std::pair(kInputs, &file.inputs), std::pair(kOutputs, &file.outputs)}) {
+    for (const auto& [section, arrays] : {std::pair(kParams, &file.params), std::pair(kInputs, &file.inputs),
+                                          std::pair(kOutputs, &file.outputs)}) {
       if (!name.starts_with(section)) continue;
       arrays->emplace_back(name.substr(section.size()), std::move(array));
       known = true;
@@ -31,7 +32,8 @@ CaseFile sections_of(const std::string& path, bool& has_sections) {
   }
   has_sections = !file.params.empty() || !file.inputs.empty() || !file.outputs.empty();
   if (has_sections && !plain.empty())
-    throw Error(path + ": array \"" + plain.front().first + "\" is in no section, others are (params/, inputs/, outputs/)");
+    throw Error(path + ": array \"" + plain.front().first +
+                "\" is in no section, others are (params/, inputs/, outputs/)");
   if (!has_sections) file.params = std::move(plain);
   return file;
 }
@@ -40,7 +42,8 @@ CaseFile sections_of(const std::string& path, bool& has_sections) {
 std::string write_part(const std::string& path, const std::string& text) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) throw Error(path + ": is there and is no regular file");
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    throw Error(path + ": is there and is no regular file");
   const std::string temporary = path + ".part";
   std::ofstream file(temporary, std::ios::binary);
   file.write(text.data(), static_cast<std::streamsize>(text.size()));
@@ -74,9 +77,11 @@ NamedArrays read_inputs_file(const std::string& path) {
   return has_sections ? std::move(file.inputs) : std::move(file.params);
 }
 
-void write_case(const std::string& module_path, const std::string& text, const std::string& arrays_path, const CaseFile& arrays) {
+void write_case(const std::string& module_path, const std::string& text, const std::string& arrays_path,
+                const CaseFile& arrays) {
   NamedArrays all;
-  for (const auto& [section, of] : {std::pair(kParams, &arrays.params), std::pair(kInputs, &arrays.inputs), std::pair(kOutputs, &arrays.outputs)})
+  for (const auto& [section, of] : {std::pair(kParams, &arrays.params), std::pair(kInputs, &arrays.inputs),
+                                    std::pair(kOutputs, &arrays.outputs)})
     for (const auto& [name, array] : *of) all.emplace_back(std::string(section) + name, array);
   const std::string module_part = write_part(module_path, text);
   try {
@@ -88,6 +93,8 @@ void write_case(const std::string& module_path, const std::string& text, const s
   finish(module_part, module_path);
 }
 
-void write_text_file(const std::string& path, const std::string& text) { finish(write_part(path, text), path); }
+void write_text_file(const std::string& path, const std::string& text) {
+  finish(write_part(path, text), path);
+}
 
 }  // namespace baton

@@ -5,8 +5,8 @@
 
 #include "baton/ir/op.h"
 #include "baton/pass/rewriter.h"
-#include "baton/types/infer_type.h"
 #include "baton/transform/merge_origins.h"
+#include "baton/types/infer_type.h"
 
 namespace baton {
 

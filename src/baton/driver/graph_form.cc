@@ -27,17 +27,22 @@ IRModule in_graph_form(const IRModule& module) {
       case ExprKind::kMatch:
       case ExprKind::kRefCreate:
       case ExprKind::kRefRead:
-      case ExprKind::kRefWrite: control = true; break;
-      case ExprKind::kCall:  // a loop calls itself or another function of the module; constructors have their own matches
+      case ExprKind::kRefWrite:
+        control = true;
+        break;
+      case ExprKind::kCall:  // a loop calls itself or another function of the module; constructors have their
+                             // own matches
         control |= static_cast<const CallNode&>(*node).callee()->kind() == ExprKind::kGlobalVar;
         break;
-      default: break;
+      default:
+        break;
     }
   });
   if (!functions || control) return module;
   IRModule graph = module;
   // One by one: at every level, where a sequence leaves out what is above the level of the context.
-  for (const char* pass : {"PartialEvaluate", "InferType", "DeadCodeElimination", "InferType", "ToGraphNormalForm", "InferType"})
+  for (const char* pass :
+       {"PartialEvaluate", "InferType", "DeadCodeElimination", "InferType", "ToGraphNormalForm", "InferType"})
     graph = (*make_pass(pass))(graph);
   return graph;
 }

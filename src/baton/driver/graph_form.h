@@ -4,8 +4,8 @@
 
 namespace baton {
 
-/// `module`, typed, as it is; but when its `main` calls functions that stand in it, without branches, loops and references,
-/// these are evaluated away (PartialEvaluate) and what is left is a graph.
+/// `module`, typed, as it is; but when its `main` calls functions that stand in it, without branches, loops
+/// and references, these are evaluated away (PartialEvaluate) and what is left is a graph.
 IRModule in_graph_form(const IRModule& module);
 
 }  // namespace baton

@@ -30,8 +30,10 @@ Saved load_json(std::string_view text) {
   saved = {};
   saved = from_json(text, false);
   try {
-    if (saved.module) infer_types(saved.module);
-    else saved.expr = infer_type(saved.expr);
+    if (saved.module)
+      infer_types(saved.module);
+    else
+      saved.expr = infer_type(saved.expr);
   } catch (const Error&) {
     // What does not type can be looked at, printed, and saved again.
   }

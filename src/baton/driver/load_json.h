@@ -6,8 +6,9 @@
 
 namespace baton {
 
-/// Reads Baton's JSON or TVM 0.11.1's. Inferred types that the text holds are kept when inference gives the same ones. Otherwise
-/// they are dropped and inferred; where that fails, the nodes stay without. Throws Error with what is wrong with the text.
+/// Reads Baton's JSON or TVM 0.11.1's. Inferred types that the text holds are kept when inference gives the
+/// same ones. Otherwise they are dropped and inferred; where that fails, the nodes stay without. Throws Error
+/// with what is wrong with the text.
 Saved load_json(std::string_view text);
 
 }  // namespace baton

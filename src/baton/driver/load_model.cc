@@ -35,15 +35,17 @@ std::string read_file(const std::string& path) {
     list += (list.empty() ? "" : ", ") + names.back();
   }
   const std::string near = did_you_mean(name, names);
-  throw Error("there is no model \"" + name + "\"" + (near.empty() ? "" : "; did you mean \"" + near + "\"?") +
-              "\n  known workloads: " + list + "\n  or give the path of a .relay file");
+  throw Error("there is no model \"" + name + "\"" +
+              (near.empty() ? "" : "; did you mean \"" + near + "\"?") + "\n  known workloads: " + list +
+              "\n  or give the path of a .relay file");
 }
 
 LoadedModel from_text(std::string name, std::string text, const std::string& source_name) {
   LoadedModel model;
   model.name = std::move(name);
   model.module = infer_types(parse_module(text, source_name));
-  if (!model.module->find("main")) throw Error(source_name + ": there is no function @main; a model starts at @main");
+  if (!model.module->find("main"))
+    throw Error(source_name + ": there is no function @main; a model starts at @main");
   model.source = make_ref<const Source>(source_name, std::move(text));
   return model;
 }
@@ -56,10 +58,11 @@ const TensorTypeNode& tensor_of(const Var& param) {
   return *type;
 }
 
-void check_array(const std::string& path, const std::string& name, const NDArray& array, const TensorTypeNode& type) {
+void check_array(const std::string& path, const std::string& name, const NDArray& array,
+                 const TensorTypeNode& type) {
   if (array.dtype() != type.dtype() || array.shape() != type.extents())
-    throw Error(path + ": array \"" + name + "\" is " + describe(array.shape(), array.dtype()) + ", parameter %" + name +
-                " of main is " + describe(type.extents(), type.dtype()));
+    throw Error(path + ": array \"" + name + "\" is " + describe(array.shape(), array.dtype()) +
+                ", parameter %" + name + " of main is " + describe(type.extents(), type.dtype()));
 }
 
 }  // namespace
@@ -79,11 +82,13 @@ LoadedModel load_model(const std::string& name) {
     return from_text(workload->name, model_text(*module), std::string(workload->name) + ".relay");
   }
   if (name.ends_with(".relay")) return from_text(name, read_file(name), name);
-  if (name.ends_with(".onnx")) throw NotSupported(name + ": ONNX files are not read yet; give a .relay file or a workload name");
+  if (name.ends_with(".onnx"))
+    throw NotSupported(name + ": ONNX files are not read yet; give a .relay file or a workload name");
   unknown_model(name);
 }
 
-NamedArrays load_params(const LoadedModel& model, const std::string& path, const std::vector<std::string>& inputs) {
+NamedArrays load_params(const LoadedModel& model, const std::string& path,
+                        const std::vector<std::string>& inputs) {
   const auto& params = model.module->find("main")->params();
   std::map<std::string, NDArray> given;  // every parameter that is no input; undefined until it has a value
   for (const Var& param : params) given[param->name()] = NDArray();
@@ -96,7 +101,8 @@ NamedArrays load_params(const LoadedModel& model, const std::string& path, const
     if (!given.erase(input)) throw UsageError("main has no parameter \"" + input + "\" to be an input");
   for (const auto& [name, array] : file.params) {
     const auto at = given.find(name);
-    if (at == given.end()) throw Error(path + ": array \"" + name + "\" is no parameter of main that takes a weight");
+    if (at == given.end())
+      throw Error(path + ": array \"" + name + "\" is no parameter of main that takes a weight");
     at->second = array;
   }
   NamedArrays values;
@@ -104,9 +110,13 @@ NamedArrays load_params(const LoadedModel& model, const std::string& path, const
     const auto at = given.find(param->name());
     if (at == given.end()) continue;
     const TensorTypeNode& type = tensor_of(param);
-    if (at->second) check_array(path, param->name(), at->second, type);
-    else at->second = parameter_value(param->name(), type.extents(), type.dtype());
-    if (!at->second) throw Error("no memory for parameter %" + param->name() + " of type " + type_text(param->checked_type()));
+    if (at->second)
+      check_array(path, param->name(), at->second, type);
+    else
+      at->second = parameter_value(param->name(), type.extents(), type.dtype());
+    if (!at->second)
+      throw Error("no memory for parameter %" + param->name() + " of type " +
+                  type_text(param->checked_type()));
     values.emplace_back(param->name(), at->second);
   }
   return values;
@@ -115,7 +125,8 @@ NamedArrays load_params(const LoadedModel& model, const std::string& path, const
 std::vector<Var> model_inputs(const LoadedModel& model, const NamedArrays& params) {
   std::vector<Var> inputs;
   for (const Var& param : model.module->find("main")->params()) {
-    const bool bound = std::any_of(params.begin(), params.end(), [&](const auto& p) { return p.first == param->name(); });
+    const bool bound =
+        std::any_of(params.begin(), params.end(), [&](const auto& p) { return p.first == param->name(); });
     if (!bound) inputs.push_back(param);
   }
   return inputs;

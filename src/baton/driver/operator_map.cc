@@ -5,8 +5,8 @@
 #include <set>
 
 #include "baton/driver/build.h"
-#include "baton/driver/plan/kernel_names.h"
 #include "baton/driver/origins/origin_pack.h"
+#include "baton/driver/plan/kernel_names.h"
 #include "baton/support/diagnostic.h"
 #include "baton/text/origin_label.h"
 
@@ -15,7 +15,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string text_or_none(const Json& value) { return value.is_null() ? std::string() : value.get<std::string>(); }
+std::string text_or_none(const Json& value) {
+  return value.is_null() ? std::string() : value.get<std::string>();
+}
 
 OperatorEntry entry_of(const Json& row) {
   OperatorEntry entry;
@@ -43,13 +45,16 @@ OperatorEntry entry_of(const Json& row) {
 
 std::vector<OperatorEntry> entries_of(std::string_view origins_json) {
   if (origins_json.empty())
-    throw Error("its origins were stripped: nothing says which operators its kernels compute; build it again with `baton build`");
+    throw Error(
+        "its origins were stripped: nothing says which operators its kernels compute; build it again with "
+        "`baton build`");
   std::vector<OperatorEntry> entries;
   try {
     const Json json = unpacked_origins(origins_json);
     for (const Json& row : json.at("operators")) entries.push_back(entry_of(row));
   } catch (const nlohmann::json::exception& error) {
-    throw Error(std::string("its origins.json cannot be read, so it was built by another version or changed; build it again (") +
+    throw Error(std::string("its origins.json cannot be read, so it was built by another version or changed; "
+                            "build it again (") +
                 error.what() + ")");
   }
   return entries;
@@ -64,10 +69,12 @@ void check(bool fits) {
 }  // namespace
 
 bool OperatorEntry::is_meant_by(std::string_view wanted) const {
-  return means_operator(wanted, {op, name, source, static_cast<uint32_t>(line), static_cast<uint32_t>(column)});
+  return means_operator(wanted,
+                        {op, name, source, static_cast<uint32_t>(line), static_cast<uint32_t>(column)});
 }
 
-OperatorMap OperatorMap::read(std::string_view graph_json, std::string_view origins_json, const OriginTable* table) {
+OperatorMap OperatorMap::read(std::string_view graph_json, std::string_view origins_json,
+                              const OriginTable* table) {
   OperatorMap map;
   auto plan = Plan::parse(graph_json);
   if (!plan.ok()) throw Error(plan.status().message);
@@ -76,7 +83,8 @@ OperatorMap OperatorMap::read(std::string_view graph_json, std::string_view orig
   const std::vector<PlanNode>& nodes = map.plan_->nodes;
   map.makers_.resize(map.plan_->entries.size());
   for (uint32_t i = 0; i < nodes.size(); ++i)
-    for (uint32_t output = 0; output < nodes[i].num_outputs; ++output) map.makers_[nodes[i].first_entry + output] = i;
+    for (uint32_t output = 0; output < nodes[i].num_outputs; ++output)
+      map.makers_[nodes[i].first_entry + output] = i;
   map.inputs_.resize(nodes.size());
   map.readers_.resize(nodes.size());
   for (uint32_t i = 0; i < nodes.size(); ++i)
@@ -96,7 +104,8 @@ OperatorMap OperatorMap::read(std::string_view graph_json, std::string_view orig
     for (const uint32_t node : entry.folded_into) check(node < nodes.size());
     for (const uint32_t id : entry.fused_with) check(id < map.operators_.size());
     for (const uint32_t node : entry.nodes)
-      check(node < nodes.size() && std::binary_search(nodes[node].origins.begin(), nodes[node].origins.end(), entry.id));
+      check(node < nodes.size() &&
+            std::binary_search(nodes[node].origins.begin(), nodes[node].origins.end(), entry.id));
     if (!table) continue;
     const Span& span = table->at(OriginId(entry.id)).span();
     if (span.source) entry.text = span.source->line(span.line);
@@ -146,18 +155,22 @@ uint32_t OperatorMap::node(const std::string& id_or_name) const {
   if (stop != end || error == std::errc::invalid_argument)
     throw UsageError("there is no node `" + id_or_name + "`" + similar_kernels(id_or_name, names));
   if (error != std::errc() || id >= plan_->nodes.size())
-    throw UsageError("there is no node " + id_or_name + ": graph.json has nodes 0 to " + std::to_string(plan_->nodes.size() - 1));
+    throw UsageError("there is no node " + id_or_name + ": graph.json has nodes 0 to " +
+                     std::to_string(plan_->nodes.size() - 1));
   return id;
 }
 
 const PlanNode& OperatorMap::kernel_node(uint32_t node) const {
   if (node >= plan_->nodes.size())
-    throw UsageError("there is no node " + std::to_string(node) + ": graph.json has nodes 0 to " + std::to_string(plan_->nodes.size() - 1));
+    throw UsageError("there is no node " + std::to_string(node) + ": graph.json has nodes 0 to " +
+                     std::to_string(plan_->nodes.size() - 1));
   const PlanNode& found = plan_->nodes[node];
   if (found.kind != PlanNode::Kind::kInput) return found;
   std::string readers;
-  for (const uint32_t reader : readers_of(node)) readers += (readers.empty() ? "" : ", ") + std::to_string(reader);
-  throw UsageError("node " + std::to_string(node) + " is `" + found.name + "`, an input or a constant: no kernel computes it" +
+  for (const uint32_t reader : readers_of(node))
+    readers += (readers.empty() ? "" : ", ") + std::to_string(reader);
+  throw UsageError("node " + std::to_string(node) + " is `" + found.name +
+                   "`, an input or a constant: no kernel computes it" +
                    (readers.empty() ? "" : "; nodes that read it: " + readers));
 }
 
@@ -172,13 +185,15 @@ std::vector<uint32_t> OperatorMap::operators_called(const std::string& wanted) c
   }
   if (!found.empty()) return found;
   const std::string near = did_you_mean(wanted, names);
-  throw UsageError("there is no operator `" + wanted + "`" + (near.empty() ? "" : "; did you mean `" + near + "`?") +
+  throw UsageError("there is no operator `" + wanted + "`" +
+                   (near.empty() ? "" : "; did you mean `" + near + "`?") +
                    "\n  `baton print` shows the names (%12), `baton explain` without --operator lists all");
 }
 
 std::vector<uint32_t> OperatorMap::operators_of(const std::vector<uint32_t>& nodes) const {
   std::set<uint32_t> ids;
-  for (const uint32_t node : nodes) ids.insert(plan_->nodes.at(node).origins.begin(), plan_->nodes.at(node).origins.end());
+  for (const uint32_t node : nodes)
+    ids.insert(plan_->nodes.at(node).origins.begin(), plan_->nodes.at(node).origins.end());
   return {ids.begin(), ids.end()};
 }
 
@@ -194,7 +209,8 @@ std::vector<std::string> OperatorMap::kernels_of(uint32_t id) const {
 const OperatorEntry& OperatorMap::at(uint32_t id) const {
   if (id < operators_.size()) return operators_[id];
   throw UsageError("there is no operator " + std::to_string(id) +
-                   (operators_.empty() ? ": the program has none" : ": the last one is " + std::to_string(operators_.size() - 1)));
+                   (operators_.empty() ? ": the program has none"
+                                       : ": the last one is " + std::to_string(operators_.size() - 1)));
 }
 
 OperatorMap operator_map(const BuildResult& built) {
@@ -219,7 +235,9 @@ nlohmann::ordered_json to_json(const OperatorEntry& entry) {
             {"fused_with", entry.fused_with},
             {"fused", or_null(entry.fused)},
             {"not_fused", or_null(entry.not_fused)}};
-  json["retired"] = entry.retired_by.empty() ? Json(nullptr) : Json{{"pass", entry.retired_by}, {"reason", entry.retired_why}};
+  json["retired"] = entry.retired_by.empty()
+                        ? Json(nullptr)
+                        : Json{{"pass", entry.retired_by}, {"reason", entry.retired_why}};
   return json;
 }
 

@@ -39,11 +39,14 @@ Pass passes_with(const Pass& alter_op_layout, const Target& target) {
 }  // namespace
 
 IRModule prepare_kernels(IRModule module) {
-  for (const char* name : {"InferType", "Inline", "InferType", "LabelOps", "AnnotateMemoryScope"}) module = (*make_pass(name))(module);
+  for (const char* name : {"InferType", "Inline", "InferType", "LabelOps", "AnnotateMemoryScope"})
+    module = (*make_pass(name))(module);
   return module;
 }
 
-Pass optimization_passes(const Machine& machine) { return passes_with(alter_op_layout_for(machine), *Target::parse("llvm")); }
+Pass optimization_passes(const Machine& machine) {
+  return passes_with(alter_op_layout_for(machine), *Target::parse("llvm"));
+}
 
 IRModule optimize(const IRModule& module, const Machine& machine) {
   return prepare_kernels((*optimization_passes(machine))(module));

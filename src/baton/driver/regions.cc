@@ -35,7 +35,8 @@ RegionCodegen find_codegen(const std::string& compiler) {
 /// Says of which region the kernels of a body are. Not looked into: they are primitive.
 class KernelMarker final : public Rewriter {
  public:
-  KernelMarker(std::string compiler, std::string region) : compiler_(std::move(compiler)), region_(std::move(region)) {}
+  KernelMarker(std::string compiler, std::string region)
+      : compiler_(std::move(compiler)), region_(std::move(region)) {}
 
  private:
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
@@ -53,7 +54,9 @@ class KernelMarker final : public Rewriter {
 
 std::set<const Origin*> origins_in(const Expr& body) {
   std::set<const Origin*> found;
-  post_order(body, [&](const Expr& node) { found.insert(node->origins().origins().begin(), node->origins().origins().end()); });
+  post_order(body, [&](const Expr& node) {
+    found.insert(node->origins().origins().begin(), node->origins().origins().end());
+  });
   return found;
 }
 
@@ -89,7 +92,8 @@ class RegionBuilder final : public Rewriter {
   const Built& built(const Function& region) {
     const std::string symbol = text_attr(*region, "global_symbol");
     // Regions without a name of their own are told apart by their address.
-    const std::string key = symbol.empty() ? std::to_string(reinterpret_cast<uintptr_t>(region.get())) : symbol;
+    const std::string key =
+        symbol.empty() ? std::to_string(reinterpret_cast<uintptr_t>(region.get())) : symbol;
     const auto at = built_.find(key);
     return at != built_.end() ? at->second : built_.emplace(key, build_one(region, symbol)).first->second;
   }
@@ -121,11 +125,15 @@ class RegionBuilder final : public Rewriter {
     built.main = remake_function(*main, main->params(), KernelMarker(compiler, symbol).run(main->body()));
     const OriginTable& table = result->optimized->origins();
     for (const auto& [id, why] : table.all_retired())
-      built.retired.emplace_back(OriginSet::of(Ref<const Origin>(&table.at(OriginId(id)))), why.pass + ": " + why.reason);
-    // What the code generator builds in Python stands for the whole region, so that its own passes saw nothing go.
+      built.retired.emplace_back(OriginSet::of(Ref<const Origin>(&table.at(OriginId(id)))),
+                                 why.pass + ": " + why.reason);
+    // What the code generator builds in Python stands for the whole region, so that its own passes saw
+    // nothing go.
     const std::set<const Origin*> kept = origins_in(built.main->body());
     for (const Origin* origin : origins_in(region->body()))
-      if (!kept.count(origin)) built.retired.emplace_back(OriginSet::of(Ref<const Origin>(origin)), "dropped by relay.ext." + compiler);
+      if (!kept.count(origin))
+        built.retired.emplace_back(OriginSet::of(Ref<const Origin>(origin)),
+                                   "dropped by relay.ext." + compiler);
     return built;
   }
 
@@ -144,9 +152,11 @@ class CompositeInliner final : public Rewriter {
   Expr rewrite(const Expr&, const Expr& rebuilt) override {
     const auto* call = as<CallNode>(rebuilt);
     const auto* function = call ? as<FunctionNode>(call->callee()) : nullptr;
-    if (!function || !function->attr("Composite") || function->attr("Compiler") || function->is_primitive()) return rebuilt;
+    if (!function || !function->attr("Composite") || function->attr("Compiler") || function->is_primitive())
+      return rebuilt;
     std::unordered_map<const ExprNode*, Expr> values;
-    for (size_t i = 0; i < call->args().size(); ++i) values.emplace(function->params()[i].get(), call->args()[i]);
+    for (size_t i = 0; i < call->args().size(); ++i)
+      values.emplace(function->params()[i].get(), call->args()[i]);
     return substitute(function->body(), values);
   }
 };
@@ -178,13 +188,16 @@ IRModule build_regions(const IRModule& module) {
   RegionBuilder builder(*module);
   const Function whole = as_ref<FunctionNode>(builder.run(Expr(main)));
   if (!builder.any()) return module;
-  const Pass splice = module_pass({0, "BuildRegions", {}}, [&](IRModule spliced, const PassContext&) {
-    spliced->set("main", whole);
-    for (const auto& [name, function] : module->functions())
-      if (function->attr("Compiler")) spliced->remove(name);
-    builder.retire_all();
-    return spliced;
-  }, /*may_retire=*/true);
+  const Pass splice = module_pass(
+      {0, "BuildRegions", {}},
+      [&](IRModule spliced, const PassContext&) {
+        spliced->set("main", whole);
+        for (const auto& [name, function] : module->functions())
+          if (function->attr("Compiler")) spliced->remove(name);
+        builder.retire_all();
+        return spliced;
+      },
+      /*may_retire=*/true);
   return (*make_pass("InferType"))((*splice)(module->copy()));
 }
 

@@ -1,13 +1,13 @@
 #include "baton/frontend/npz.h"
 
-#include <zip.h>
-
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <sstream>
+
+#include <zip.h>
 
 #include "baton/support/error.h"
 
@@ -18,7 +18,9 @@ namespace {
 constexpr char kMagic[] = "\x93NUMPY";
 constexpr size_t kMagicBytes = 6;
 
-[[noreturn]] void refuse(const std::string& where, const std::string& what) { throw Error(where + ": " + what); }
+[[noreturn]] void refuse(const std::string& where, const std::string& what) {
+  throw Error(where + ": " + what);
+}
 
 // numpy's type text is byte order, kind, bytes: "<f4", "|b1". bfloat16 has none.
 std::optional<DType> dtype_of(const std::string& descr) {
@@ -26,11 +28,16 @@ std::optional<DType> dtype_of(const std::string& descr) {
   const int bytes = descr[2] - '0';
   if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) return std::nullopt;
   switch (descr[1]) {
-    case 'b': return bytes == 1 ? std::optional(DType::bool_()) : std::nullopt;
-    case 'i': return DType::int_(8 * bytes);
-    case 'u': return DType::uint_(8 * bytes);
-    case 'f': return bytes > 1 ? std::optional(DType::float_(8 * bytes)) : std::nullopt;
-    default: return std::nullopt;
+    case 'b':
+      return bytes == 1 ? std::optional(DType::bool_()) : std::nullopt;
+    case 'i':
+      return DType::int_(8 * bytes);
+    case 'u':
+      return DType::uint_(8 * bytes);
+    case 'f':
+      return bytes > 1 ? std::optional(DType::float_(8 * bytes)) : std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -51,7 +58,8 @@ std::string header_value(const std::string& header, const std::string& key, cons
 
 Shape parse_shape(const std::string& text, const std::string& where) {
   const size_t close = text.find(')');
-  if (text.empty() || text[0] != '(' || close == std::string::npos) refuse(where, "no shape in the .npy header: " + text);
+  if (text.empty() || text[0] != '(' || close == std::string::npos)
+    refuse(where, "no shape in the .npy header: " + text);
   Shape shape;
   std::istringstream numbers(text.substr(1, close - 1));
   for (std::string item; std::getline(numbers, item, ',');) {
@@ -69,7 +77,8 @@ NDArray from_fortran(const NDArray& columns) {
   for (int64_t to = 0; to < rows.size(); ++to) {
     int64_t from = 0;
     for (size_t axis = shape.size(); axis-- > 0;) from = from * shape[axis] + index[axis];
-    std::memcpy(static_cast<char*>(rows.data()) + to * width, static_cast<const char*>(columns.data()) + from * width, width);
+    std::memcpy(static_cast<char*>(rows.data()) + to * width,
+                static_cast<const char*>(columns.data()) + from * width, width);
     for (size_t axis = shape.size(); axis-- > 0;) {
       if (++index[axis] < shape[axis]) break;
       index[axis] = 0;
@@ -79,13 +88,15 @@ NDArray from_fortran(const NDArray& columns) {
 }
 
 NDArray parse_npy(const std::string& bytes, const std::string& where) {
-  if (bytes.size() < 10 || bytes.compare(0, kMagicBytes, kMagic, kMagicBytes) != 0) refuse(where, "is not a .npy file");
+  if (bytes.size() < 10 || bytes.compare(0, kMagicBytes, kMagic, kMagicBytes) != 0)
+    refuse(where, "is not a .npy file");
   const bool wide = bytes[6] >= 2;  // version 1 has two bytes of header length, later ones four
   const size_t start = wide ? 12 : 10;
   if (bytes.size() < start) refuse(where, "is truncated");
   uint32_t length = 0;
   std::memcpy(&length, bytes.data() + 8, wide ? 4 : 2);
-  if (length > bytes.size() - start) refuse(where, "is truncated: the header says " + std::to_string(length) + " bytes");
+  if (length > bytes.size() - start)
+    refuse(where, "is truncated: the header says " + std::to_string(length) + " bytes");
   const std::string header = bytes.substr(start, length);
   const std::string quoted = header_value(header, "descr", where);
   const std::string descr = quoted.size() > 1 ? quoted.substr(1, quoted.find('\'', 1) - 1) : "";
@@ -94,8 +105,9 @@ NDArray parse_npy(const std::string& bytes, const std::string& where) {
   const Shape shape = parse_shape(header_value(header, "shape", where), where);
   const auto size = byte_count(shape, *dtype);
   if (!size || static_cast<uint64_t>(*size) != bytes.size() - start - length)
-    refuse(where, "has " + std::to_string(bytes.size() - start - length) + " bytes of data, " + describe(shape, *dtype) +
-                      " needs " + (size ? std::to_string(*size) : "more than fits"));
+    refuse(where, "has " + std::to_string(bytes.size() - start - length) + " bytes of data, " +
+                      describe(shape, *dtype) + " needs " +
+                      (size ? std::to_string(*size) : "more than fits"));
   NDArray array = NDArray::from_bytes(shape, *dtype, bytes.data() + start + length);
   if (!array) refuse(where, "does not fit into memory");
   return header_value(header, "fortran_order", where).rfind("True", 0) == 0 ? from_fortran(array) : array;
@@ -105,18 +117,21 @@ std::string npy_header(const NDArray& array) {
   std::string shape;
   for (int64_t extent : array.shape()) shape += std::to_string(extent) + (array.ndim() == 1 ? "," : ", ");
   if (array.ndim() > 1) shape.resize(shape.size() - 2);
-  std::string text = "{'descr': '" + descr_of(array.dtype()) + "', 'fortran_order': False, 'shape': (" + shape + "), }";
+  std::string text =
+      "{'descr': '" + descr_of(array.dtype()) + "', 'fortran_order': False, 'shape': (" + shape + "), }";
   text.append(63 - (10 + text.size()) % 64, ' ');
   text += '\n';
   const uint16_t length = static_cast<uint16_t>(text.size());
-  return std::string(kMagic, kMagicBytes) + '\x01' + '\0' + std::string(reinterpret_cast<const char*>(&length), 2) + text;
+  return std::string(kMagic, kMagicBytes) + '\x01' + '\0' +
+         std::string(reinterpret_cast<const char*>(&length), 2) + text;
 }
 
 // Before anything is written: a rename would put a file in the place of a device or a pipe.
 void check_target(const std::string& path) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) refuse(path, "is there and is no regular file");
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    refuse(path, "is there and is no regular file");
 }
 
 void replace_file(const std::string& temporary, const std::string& path) {
@@ -141,19 +156,20 @@ Zip open_zip(const std::string& path, int flags) {
   refuse(path, "cannot be opened as .npz: " + text);
 }
 
-// The uncompressed content of one entry. What an archive says of its sizes is not believed: memory is taken only for
-// what its compressed bytes can hold.
+// The uncompressed content of one entry. What an archive says of its sizes is not believed: memory is taken
+// only for what its compressed bytes can hold.
 std::string read_entry(zip_t* archive, const zip_stat_t& entry, const std::string& path) {
   constexpr zip_uint64_t kMostDeflated = 1032;  // deflate's highest ratio
   const std::string where = path + ": " + entry.name;
   if (entry.comp_method != ZIP_CM_STORE && entry.comp_method != ZIP_CM_DEFLATE)
-    refuse(where, "is compressed in a way that numpy does not write (method " + std::to_string(entry.comp_method) + ")");
+    refuse(where, "is compressed in a way that numpy does not write (method " +
+                      std::to_string(entry.comp_method) + ")");
   std::error_code unknown;
   const uint64_t there = std::filesystem::file_size(path, unknown);
   if (entry.comp_size > there || entry.size / kMostDeflated > entry.comp_size ||
       (entry.comp_method == ZIP_CM_STORE && entry.size != entry.comp_size))
-    refuse(where, "is damaged: " + std::to_string(entry.size) + " bytes cannot come from " + std::to_string(entry.comp_size) +
-                      " in a file of " + std::to_string(there));
+    refuse(where, "is damaged: " + std::to_string(entry.size) + " bytes cannot come from " +
+                      std::to_string(entry.comp_size) + " in a file of " + std::to_string(there));
   zip_file_t* file = zip_fopen_index(archive, entry.index, 0);
   if (!file) refuse(where, zip_strerror(archive));
   std::string bytes(entry.size, '\0');
@@ -211,8 +227,10 @@ void write_npz(const std::string& path, const NamedArrays& arrays) {
   std::vector<std::string> contents;  // libzip reads them at close
   contents.reserve(arrays.size());
   for (const auto& [name, array] : arrays) {
-    contents.push_back(npy_header(array) + std::string(static_cast<const char*>(array.data()), array.bytes()));
-    zip_source_t* source = zip_source_buffer(archive.get(), contents.back().data(), contents.back().size(), 0);
+    contents.push_back(npy_header(array) +
+                       std::string(static_cast<const char*>(array.data()), array.bytes()));
+    zip_source_t* source =
+        zip_source_buffer(archive.get(), contents.back().data(), contents.back().size(), 0);
     const zip_int64_t index = zip_file_add(archive.get(), (name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
     if (index < 0) refuse(path, zip_strerror(archive.get()));
     zip_set_file_compression(archive.get(), static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0);

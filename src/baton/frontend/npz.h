@@ -7,8 +7,8 @@
 
 namespace baton {
 
-/// Throws Error (path, what was seen) for files that are missing, truncated, or hold arrays we have no type for
-/// (objects, strings, big endian). Fortran order is turned into row-major.
+/// Throws Error (path, what was seen) for files that are missing, truncated, or hold arrays we have no type
+/// for (objects, strings, big endian). Fortran order is turned into row-major.
 NDArray read_npy(const std::string& path);
 /// In the archive's order, names without ".npy".
 NamedArrays read_npz(const std::string& path);

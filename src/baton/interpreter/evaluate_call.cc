@@ -11,7 +11,8 @@ namespace baton::program {
 namespace {
 
 Expr constant_of(const Value& value, const CallNode& call) {
-  if (const auto* tensor = as_value<TensorValue>(value)) return make_constant(tensor->array(), NodeInfo(OriginSet::none()));
+  if (const auto* tensor = as_value<TensorValue>(value))
+    return make_constant(tensor->array(), NodeInfo(OriginSet::none()));
   const auto* tuple = as_value<TupleValue>(value);
   if (!tuple) throw Error("operator " + call.op()->name + " takes tensors, and is given " + describe(value));
   std::vector<Expr> fields;
@@ -37,9 +38,10 @@ Call closed(const CallNode& call, const std::vector<Value>& args) {
   for (const Value& arg : args) values.push_back(constant_of(arg, call));
   const bool typed = is_typed_for(call, values);
   const OriginScope scope(call.origins());
-  const Call made = call.attrs() || !call.op()->attrs
-                        ? make_call(call.callee(), std::move(values), call.attrs(), NodeInfo(call.origins(), call.span()))
-                        : baton::call(call.op()->name, std::move(values), {}, call.span());  // by defaults
+  const Call made =
+      call.attrs() || !call.op()->attrs
+          ? make_call(call.callee(), std::move(values), call.attrs(), NodeInfo(call.origins(), call.span()))
+          : baton::call(call.op()->name, std::move(values), {}, call.span());  // by defaults
   if (!typed) return as_ref<CallNode>(infer_type(Expr(made)));
   return make_call(made->callee(), made->args(), made->attrs(), made->with_type(call.checked_type()));
 }
@@ -58,9 +60,11 @@ Value lowered(const Call& call, const PassContext& around) {
   context->evaluator = around.evaluator;
   const PassContextScope scope(context);
   const IRModule module = make_module();
-  module->set("main", make_function({}, Expr(call), call->checked_type(), {}, NodeInfo(OriginSet::none(), {})));
+  module->set("main",
+              make_function({}, Expr(call), call->checked_type(), {}, NodeInfo(OriginSet::none(), {})));
   const Expr body = optimize(infer_types(module))->find("main")->body();
-  if (!is_value(body)) throw NotSupported("operator " + call->op()->name + " cannot be run: it has no compute");
+  if (!is_value(body))
+    throw NotSupported("operator " + call->op()->name + " cannot be run: it has no compute");
   return value_of(body);
 }
 

@@ -9,13 +9,18 @@
 
 namespace baton::program {
 
-OwnFunction::OwnFunction(std::shared_ptr<const Codes> codes, Expr callee, std::string name, std::vector<Value> captured)
-    : codes_(std::move(codes)), callee_(std::move(callee)), name_(std::move(name)), captured_(std::move(captured)) {
+OwnFunction::OwnFunction(std::shared_ptr<const Codes> codes, Expr callee, std::string name,
+                         std::vector<Value> captured)
+    : codes_(std::move(codes)),
+      callee_(std::move(callee)),
+      name_(std::move(name)),
+      captured_(std::move(captured)) {
   const auto at = codes_->functions.find(as<FunctionNode>(callee_));
   if (at != codes_->functions.end()) code_ = &at->second;
 }
 
-Ref<const OwnFunction> OwnFunction::of_global(const std::shared_ptr<const Codes>& codes, const std::string& name) {
+Ref<const OwnFunction> OwnFunction::of_global(const std::shared_ptr<const Codes>& codes,
+                                              const std::string& name) {
   const auto at = codes->globals.find(name);
   if (at == codes->globals.end()) throw Error("the module has no function " + name);
   return make_ref<const OwnFunction>(codes, Expr(at->second), name);
@@ -69,18 +74,25 @@ Value Machine::finish() {
 /// The value of expr_; null when it is that of another expression, which expr_ is now.
 Value Machine::step() {
   switch (expr_->kind()) {
-    case ExprKind::kLet: return enter_let(static_cast<const LetNode&>(*expr_));
-    case ExprKind::kMatch: return enter_match(static_cast<const MatchNode&>(*expr_));
-    case ExprKind::kCall: return enter_call(static_cast<const CallNode&>(*expr_));
+    case ExprKind::kLet:
+      return enter_let(static_cast<const LetNode&>(*expr_));
+    case ExprKind::kMatch:
+      return enter_match(static_cast<const MatchNode&>(*expr_));
+    case ExprKind::kCall:
+      return enter_call(static_cast<const CallNode&>(*expr_));
     case ExprKind::kIf: {
       const auto& branch = static_cast<const IfNode&>(*expr_);
       expr_ = (truth(branch.condition()) ? branch.then() : branch.otherwise()).get();
       return {};
     }
-    case ExprKind::kTuple: return tuple_value(operands(static_cast<const TupleNode&>(*expr_).fields()));
-    case ExprKind::kTupleGetItem: return item(static_cast<const TupleGetItemNode&>(*expr_));
-    case ExprKind::kRefCreate: return new_cell(operand(static_cast<const RefCreateNode&>(*expr_).value()));
-    case ExprKind::kRefRead: return cell(static_cast<const RefReadNode&>(*expr_).ref())->value();
+    case ExprKind::kTuple:
+      return tuple_value(operands(static_cast<const TupleNode&>(*expr_).fields()));
+    case ExprKind::kTupleGetItem:
+      return item(static_cast<const TupleGetItemNode&>(*expr_));
+    case ExprKind::kRefCreate:
+      return new_cell(operand(static_cast<const RefCreateNode&>(*expr_).value()));
+    case ExprKind::kRefRead:
+      return cell(static_cast<const RefReadNode&>(*expr_).ref())->value();
     case ExprKind::kRefWrite: {
       const auto& write = static_cast<const RefWriteNode&>(*expr_);
       cell(write.ref())->write(operand(write.value()));
@@ -91,7 +103,8 @@ Value Machine::step() {
     case ExprKind::kConstant:
     case ExprKind::kOp:
     case ExprKind::kConstructor:
-    case ExprKind::kFunction: return operand(Expr(expr_));
+    case ExprKind::kFunction:
+      return operand(Expr(expr_));
   }
   internal_error(__FILE__, __LINE__, "an expression of no kind", "");
 }
@@ -105,7 +118,8 @@ Value Machine::enter_let(const LetNode& let) {
   // let %x = value; %x  ->  value: a call that comes last leaves nothing behind.
   if (let.body() != Expr(let.var())) {
     if (pending_.size() >= Program::kMostPending)
-      throw Error("calls are nested more than " + std::to_string(Program::kMostPending) + " deep: does the recursion end?");
+      throw Error("calls are nested more than " + std::to_string(Program::kMostPending) +
+                  " deep: does the recursion end?");
     pending_.push_back({frame_, &let});
   }
   expr_ = let.value().get();
@@ -125,8 +139,11 @@ Value Machine::enter_match(const MatchNode& match) {
 bool Machine::fits(const Pattern& pattern, const Value& value) {
   const std::vector<Value>* fields = nullptr;
   switch (pattern->kind()) {
-    case PatternKind::kWildcard: return true;
-    case PatternKind::kVar: bind(pattern->var(), value); return true;
+    case PatternKind::kWildcard:
+      return true;
+    case PatternKind::kVar:
+      bind(pattern->var(), value);
+      return true;
     case PatternKind::kConstructor: {
       const auto* data = as_value<DataValue>(value);
       if (!data) throw Error("match: " + describe(value) + " is no value of a data type");
@@ -140,8 +157,9 @@ bool Machine::fits(const Pattern& pattern, const Value& value) {
       break;
   }
   if (fields->size() != pattern->patterns().size())
-    throw Error("match: " + describe(value) + " has " + std::to_string(fields->size()) + " fields, the pattern " +
-                pattern_text(pattern) + " has " + std::to_string(pattern->patterns().size()));
+    throw Error("match: " + describe(value) + " has " + std::to_string(fields->size()) +
+                " fields, the pattern " + pattern_text(pattern) + " has " +
+                std::to_string(pattern->patterns().size()));
   for (size_t i = 0; i < fields->size(); ++i)
     if (!fits(pattern->patterns()[i], (*fields)[i])) return false;
   return true;
@@ -151,7 +169,8 @@ Value Machine::enter_call(const CallNode& call) {
   std::vector<Value> args = operands(call.args());
   if (call.op()) return evaluate_call(call, args);
   if (const auto* constructor = as<ConstructorNode>(call.callee()))
-    return make_ref<const DataValue>(constructor_tag(*constructor), std::move(args), Constructor(constructor));
+    return make_ref<const DataValue>(constructor_tag(*constructor), std::move(args),
+                                     Constructor(constructor));
   const Value callee = operand(call.callee());
   if (as_value<DataValue>(callee) && args.empty()) return callee;  // a constructor without fields
   const auto* function = as_value<FunctionValue>(callee);
@@ -164,17 +183,20 @@ Value Machine::called(const FunctionValue& function, std::vector<Value> args) {
   if (const ForeignFunction* foreign = function.foreign()) return foreign->call(args);
   const auto& own = static_cast<const OwnFunction&>(function);
   if (const auto* constructor = as<ConstructorNode>(own.callee()))
-    return make_ref<const DataValue>(constructor_tag(*constructor), std::move(args), Constructor(constructor));
+    return make_ref<const DataValue>(constructor_tag(*constructor), std::move(args),
+                                     Constructor(constructor));
   const Code* code = own.code();
   BATON_CHECK(code, "a function without code");
   const size_t params = code->function->params().size();
   if (args.size() != params)
-    throw Error(own.name() + " takes " + std::to_string(params) + " arguments, " + std::to_string(args.size()) + " were given");
+    throw Error(own.name() + " takes " + std::to_string(params) + " arguments, " +
+                std::to_string(args.size()) + " were given");
   auto frame = make_ref<Frame>();
   frame->function = Ref<const OwnFunction>(&own);
   frame->slots = std::move(args);
   frame->slots.resize(code->slots.size());
-  for (size_t i = 0; i < own.captured().size(); ++i) frame->slots[params + i] = own.captured()[i] ? own.captured()[i] : Value(&own);
+  for (size_t i = 0; i < own.captured().size(); ++i)
+    frame->slots[params + i] = own.captured()[i] ? own.captured()[i] : Value(&own);
   frame_ = std::move(frame);
   expr_ = code->function->body().get();
   return {};
@@ -184,19 +206,25 @@ Value Machine::operand(const Expr& expr) {
   switch (expr->kind()) {
     case ExprKind::kVar: {
       const uint32_t* slot = code().slots.find(expr.get());
-      if (!slot || !frame_->slots[*slot]) throw Error("the variable %" + as<VarNode>(expr)->name() + " has no value");
+      if (!slot || !frame_->slots[*slot])
+        throw Error("the variable %" + as<VarNode>(expr)->name() + " has no value");
       return frame_->slots[*slot];
     }
-    case ExprKind::kConstant: return make_ref<const TensorValue>(as<ConstantNode>(expr)->value(), /*lent=*/true);
-    case ExprKind::kGlobalVar: return OwnFunction::of_global(frame_->function->codes(), as<GlobalVarNode>(expr)->name());
-    case ExprKind::kFunction: return function_value(*as<FunctionNode>(expr), "fn");
+    case ExprKind::kConstant:
+      return make_ref<const TensorValue>(as<ConstantNode>(expr)->value(), /*lent=*/true);
+    case ExprKind::kGlobalVar:
+      return OwnFunction::of_global(frame_->function->codes(), as<GlobalVarNode>(expr)->name());
+    case ExprKind::kFunction:
+      return function_value(*as<FunctionNode>(expr), "fn");
     case ExprKind::kConstructor: {
       const auto* constructor = as<ConstructorNode>(expr);
       if (constructor->inputs().empty())
-        return make_ref<const DataValue>(constructor_tag(*constructor), std::vector<Value>(), Constructor(constructor));
+        return make_ref<const DataValue>(constructor_tag(*constructor), std::vector<Value>(),
+                                         Constructor(constructor));
       return make_ref<const OwnFunction>(frame_->function->codes(), expr, constructor->name());
     }
-    default: internal_error(__FILE__, __LINE__, "an operand that is not in A-normal form", "");
+    default:
+      internal_error(__FILE__, __LINE__, "an operand that is not in A-normal form", "");
   }
 }
 
@@ -208,8 +236,10 @@ std::vector<Value> Machine::operands(const ExprList& exprs) {
 
 Value Machine::function_value(const FunctionNode& function, std::string name) {
   std::vector<Value> captured;
-  for (const Var& var : frame_->function->codes()->functions.at(&function).captured) captured.push_back(frame_->slots[*code().slots.find(var.get())]);
-  return make_ref<const OwnFunction>(frame_->function->codes(), Expr(&function), std::move(name), std::move(captured));
+  for (const Var& var : frame_->function->codes()->functions.at(&function).captured)
+    captured.push_back(frame_->slots[*code().slots.find(var.get())]);
+  return make_ref<const OwnFunction>(frame_->function->codes(), Expr(&function), std::move(name),
+                                     std::move(captured));
 }
 
 Value Machine::item(const TupleGetItemNode& item) {
@@ -239,6 +269,8 @@ bool Machine::truth(const Expr& condition) {
   return integers_of(tensor->array())[0] != 0;
 }
 
-void Machine::bind(const Var& var, Value value) { frame_->slots[*code().slots.find(var.get())] = std::move(value); }
+void Machine::bind(const Var& var, Value value) {
+  frame_->slots[*code().slots.find(var.get())] = std::move(value);
+}
 
 }  // namespace baton::program

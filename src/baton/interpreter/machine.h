@@ -1,6 +1,6 @@
 #pragma once
-// What runs a Program. A module is in A-normal form then: operands are variables, globals, operators and constructors. What
-// waits for a value stands in a list on the heap, so recursion takes no stack.
+// What runs a Program. A module is in A-normal form then: operands are variables, globals, operators and
+// constructors. What waits for a value stands in a list on the heap, so recursion takes no stack.
 #include <map>
 #include <memory>
 #include <unordered_map>
@@ -27,7 +27,8 @@ struct Codes {
 class OwnFunction final : public FunctionValue {
  public:
   /// A null among the captured is the function itself: it may call itself by the variable it is bound to.
-  OwnFunction(std::shared_ptr<const Codes> codes, Expr callee, std::string name, std::vector<Value> captured = {});
+  OwnFunction(std::shared_ptr<const Codes> codes, Expr callee, std::string name,
+              std::vector<Value> captured = {});
   static Ref<const OwnFunction> of_global(const std::shared_ptr<const Codes>& codes, const std::string& name);
   std::string name() const override { return name_; }
   const std::vector<Value>& captured() const override { return captured_; }

@@ -1,11 +1,11 @@
 #include "baton/interpreter/program.h"
 
 #include "baton/interpreter/machine.h"
+#include "baton/ir/analysis/normal_form.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
-#include "baton/types/infer_type.h"
 #include "baton/transform/quantize/legalize.h"
-#include "baton/ir/analysis/normal_form.h"
+#include "baton/types/infer_type.h"
 
 namespace baton::program {
 
@@ -17,8 +17,8 @@ class Opener final : public Rewriter {
   Expr rewrite(const Expr&, const Expr& rebuilt) override {
     const auto* function = as<FunctionNode>(rebuilt);
     if (!function || function->attrs().empty()) return rebuilt;
-    return make_function(function->params(), function->body(), function->ret_type(), {}, function->with_type({}),
-                         function->type_params());
+    return make_function(function->params(), function->body(), function->ret_type(), {},
+                         function->with_type({}), function->type_params());
   }
 };
 
@@ -26,7 +26,8 @@ IRModule prepared(const IRModule& given) {
   IRModule module = infer_types(given->copy());
   Opener opener;
   for (const auto& [name, function] : std::map(module->functions()))
-    if (const Expr open = opener.run(Expr(function)); open != Expr(function)) module->replace(name, as_ref<FunctionNode>(open));
+    if (const Expr open = opener.run(Expr(function)); open != Expr(function))
+      module->replace(name, as_ref<FunctionNode>(open));
   module = infer_types(std::move(module));
   module = (*sequential({make_pass("RemoveUnusedFunctions"), qnn_lowering(), make_pass("SimplifyInference"),
                          make_pass("FoldConstant")}))(module);
@@ -37,7 +38,9 @@ IRModule prepared(const IRModule& given) {
 Code code_of(const FunctionNode& function) {
   Code code;
   code.function = Function(&function);
-  const auto place = [&](const VarNode* var) { code.slots.insert(var, static_cast<uint32_t>(code.slots.size())); };
+  const auto place = [&](const VarNode* var) {
+    code.slots.insert(var, static_cast<uint32_t>(code.slots.size()));
+  };
   for (const Var& param : function.params()) place(param.get());
   for (const Var& var : free_vars(Expr(&function))) {
     place(var.get());
@@ -68,10 +71,13 @@ std::shared_ptr<const Codes> codes_of(const IRModuleNode& module) {
 }  // namespace
 
 void check_argument(const std::string& name, const Type& type, const Value& value) {
-  const auto fail = [&] { throw Error("argument " + name + " is " + describe(value) + ", expected " + type_text(type)); };
+  const auto fail = [&] {
+    throw Error("argument " + name + " is " + describe(value) + ", expected " + type_text(type));
+  };
   if (const auto* tensor = as_type<TensorTypeNode>(type)) {
     const auto* given = as_value<TensorValue>(value);
-    if (!given || given->array().dtype() != tensor->dtype() || given->array().ndim() != tensor->rank()) fail();
+    if (!given || given->array().dtype() != tensor->dtype() || given->array().ndim() != tensor->rank())
+      fail();
     for (int i = 0; i < tensor->rank(); ++i)
       if (!tensor->shape()[i].is_any() && tensor->shape()[i].value() != given->array().shape()[i]) fail();
   } else if (const auto* tuple = as_type<TupleTypeNode>(type)) {
@@ -82,7 +88,9 @@ void check_argument(const std::string& name, const Type& type, const Value& valu
   } else if (const auto* data = as_type<TypeCallNode>(type)) {
     const auto* given = as_value<DataValue>(value);
     const auto* header = as_type<GlobalTypeVarNode>(data->callee());
-    if (!given || (given->constructor() && header && given->constructor()->belongs_to()->name() != header->name())) fail();
+    if (!given ||
+        (given->constructor() && header && given->constructor()->belongs_to()->name() != header->name()))
+      fail();
   } else if (const auto* ref = as_type<RefTypeNode>(type)) {
     const auto* given = as_value<CellValue>(value);
     if (!given) fail();
@@ -101,8 +109,10 @@ Program::Program(const IRModule& module) {
 
 Value Program::run(const std::vector<Value>& args) const {
   if (args.size() != params_.size())
-    throw Error("main takes " + std::to_string(params_.size()) + " arguments, " + std::to_string(args.size()) + " were given");
-  for (size_t i = 0; i < args.size(); ++i) check_argument(params_[i]->name(), params_[i]->checked_type(), args[i]);
+    throw Error("main takes " + std::to_string(params_.size()) + " arguments, " +
+                std::to_string(args.size()) + " were given");
+  for (size_t i = 0; i < args.size(); ++i)
+    check_argument(params_[i]->name(), params_[i]->checked_type(), args[i]);
   return Machine().run(*OwnFunction::of_global(codes_, "main"), args);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
-// Programs run with values at hand, operator by operator: control flow, recursion, data types, references, functions as
-// values, shapes that are not static. Slow beside a build, which does none of these; exact, as constant folding is.
+// Programs run with values at hand, operator by operator: control flow, recursion, data types, references,
+// functions as values, shapes that are not static. Slow beside a build, which does none of these; exact, as
+// constant folding is.
 #include <memory>
 
 #include "baton/interpreter/values.h"
@@ -12,13 +13,13 @@ struct Codes;
 
 class Program {
  public:
-  /// Prepares `main` of `module` and what it calls, under the current PassContext. Throws DiagnosticError for a program
-  /// that does not type-check, Error without main.
+  /// Prepares `main` of `module` and what it calls, under the current PassContext. Throws DiagnosticError for
+  /// a program that does not type-check, Error without main.
   explicit Program(const IRModule& module);
   const std::vector<Var>& params() const { return params_; }
-  /// What main returns. Thread safe. Throws Error for arguments that do not fit, NotSupported for an operator that cannot
-  /// be computed, Interrupted when asked to stop. Calls nest as deep as kMostPending; a call that comes last in its
-  /// function does not count.
+  /// What main returns. Thread safe. Throws Error for arguments that do not fit, NotSupported for an operator
+  /// that cannot be computed, Interrupted when asked to stop. Calls nest as deep as kMostPending; a call that
+  /// comes last in its function does not count.
   Value run(const std::vector<Value>& args) const;
 
   static constexpr size_t kMostPending = 1 << 18;

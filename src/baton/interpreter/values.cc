@@ -18,12 +18,17 @@ const std::vector<Value> kNone;
 
 Expr made_of(const Value& value, std::vector<Expr> parts) {
   switch (value->kind()) {
-    case ValueKind::kTensor: return constant(as_value<TensorValue>(value)->array());
-    case ValueKind::kTuple: return tuple(std::move(parts));
-    case ValueKind::kCell: return ref_create(std::move(parts.at(0)));
-    case ValueKind::kFunction: break;
+    case ValueKind::kTensor:
+      return constant(as_value<TensorValue>(value)->array());
+    case ValueKind::kTuple:
+      return tuple(std::move(parts));
+    case ValueKind::kCell:
+      return ref_create(std::move(parts.at(0)));
+    case ValueKind::kFunction:
+      break;
     case ValueKind::kData:
-      if (const Constructor& made = as_value<DataValue>(value)->constructor()) return call_expr(Expr(made), std::move(parts));
+      if (const Constructor& made = as_value<DataValue>(value)->constructor())
+        return call_expr(Expr(made), std::move(parts));
       throw Error("a value of a data type without its constructor cannot be given to a program");
   }
   throw Error(describe(value) + " is no value that an expression can be made of");
@@ -53,13 +58,17 @@ std::string describe(const Value& value) {
       const NDArray& array = as_value<TensorValue>(value)->array();
       return "a tensor " + baton::describe(array.shape(), array.dtype());
     }
-    case ValueKind::kTuple: return "a tuple of " + std::to_string(as_value<TupleValue>(value)->fields().size());
+    case ValueKind::kTuple:
+      return "a tuple of " + std::to_string(as_value<TupleValue>(value)->fields().size());
     case ValueKind::kData: {
       const auto* data = as_value<DataValue>(value);
-      return data->constructor() ? "a value made by " + data->constructor()->name() : "a value of tag " + std::to_string(data->tag());
+      return data->constructor() ? "a value made by " + data->constructor()->name()
+                                 : "a value of tag " + std::to_string(data->tag());
     }
-    case ValueKind::kCell: return "a reference";
-    case ValueKind::kFunction: return "the function " + as_value<FunctionValue>(value)->name();
+    case ValueKind::kCell:
+      return "a reference";
+    case ValueKind::kFunction:
+      return "the function " + as_value<FunctionValue>(value)->name();
   }
   internal_error(__FILE__, __LINE__, "a value of no kind", "");
 }
@@ -93,7 +102,8 @@ Expr expr_of(const Value& root) {
         open.made.push_back(*known);
         continue;
       }
-      if (part->kind() == ValueKind::kCell && is_open(part)) throw Error("a reference that holds itself is no expression");
+      if (part->kind() == ValueKind::kCell && is_open(part))
+        throw Error("a reference that holds itself is no expression");
       stack.push_back({part, parts_of(part), {}});
       continue;
     }

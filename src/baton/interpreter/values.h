@@ -1,6 +1,7 @@
 #pragma once
-// What a program computes with when it runs with values at hand (interpreter/program.h): arrays, tuples, values of data types,
-// cells, functions. Immutable but for cells; shared and counted; long lists are freed without recursion (support/ref.h).
+// What a program computes with when it runs with values at hand (interpreter/program.h): arrays, tuples,
+// values of data types, cells, functions. Immutable but for cells; shared and counted; long lists are freed
+// without recursion (support/ref.h).
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -36,7 +37,8 @@ class TensorValue final : public ValueNode {
  public:
   static constexpr ValueKind kKind = ValueKind::kTensor;
   /// `lent`: its memory is a constant's or an argument's, so who wants to write takes a copy.
-  explicit TensorValue(NDArray array, bool lent = false) : ValueNode(kKind), array_(std::move(array)), lent_(lent) {}
+  explicit TensorValue(NDArray array, bool lent = false)
+      : ValueNode(kKind), array_(std::move(array)), lent_(lent) {}
   const NDArray& array() const { return array_; }
   bool lent() const { return lent_; }
 
@@ -116,8 +118,8 @@ std::string describe(const Value& value);
 /// The values that one is made of: fields, what a cell holds, what a function captured.
 std::vector<Value> parts_of(const Value& value);
 
-/// The expression of a value: constants, tuples, calls of constructors, new cells. Throws Error for a function, and for a
-/// value of a data type whose constructor is not known.
+/// The expression of a value: constants, tuples, calls of constructors, new cells. Throws Error for a
+/// function, and for a value of a data type whose constructor is not known.
 Expr expr_of(const Value& value);
 
 }  // namespace baton::program

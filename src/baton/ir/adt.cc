@@ -19,32 +19,38 @@ TypeData type_data(GlobalTypeVar header, std::vector<TypeVar> type_vars,
   std::vector<Constructor> made;
   for (const auto& [name, inputs] : constructors)
     made.push_back(make_ref<const ConstructorNode>(name, inputs, header, static_cast<int>(made.size())));
-  return make_ref<const TypeDataNode>(std::move(header), std::move(type_vars), std::move(made), std::move(span));
+  return make_ref<const TypeDataNode>(std::move(header), std::move(type_vars), std::move(made),
+                                      std::move(span));
 }
 
-TypeData define_type(GlobalTypeVar header, std::vector<TypeVar> type_vars, std::vector<Constructor> constructors, Span span) {
+TypeData define_type(GlobalTypeVar header, std::vector<TypeVar> type_vars,
+                     std::vector<Constructor> constructors, Span span) {
   std::set<std::string> names;
   for (size_t i = 0; i < constructors.size(); ++i) {
     const ConstructorNode& each = *constructors[i];
     const std::string what = "constructor " + each.name() + " of type " + header->name();
-    if (each.belongs_to()->name() != header->name()) throw Error(what + " belongs to type " + each.belongs_to()->name());
+    if (each.belongs_to()->name() != header->name())
+      throw Error(what + " belongs to type " + each.belongs_to()->name());
     if (!names.insert(each.name()).second) throw Error(what + " is given twice");
     if (each.tag() >= 0 && each.tag() != static_cast<int>(i))
-      throw Error(what + " is number " + std::to_string(each.tag()) + " of another definition, and cannot be number " +
-                  std::to_string(i) + " here");
+      throw Error(what + " is number " + std::to_string(each.tag()) +
+                  " of another definition, and cannot be number " + std::to_string(i) + " here");
   }
   for (size_t i = 0; i < constructors.size(); ++i) constructors[i]->place(static_cast<int>(i));
-  return make_ref<const TypeDataNode>(std::move(header), std::move(type_vars), std::move(constructors), std::move(span));
+  return make_ref<const TypeDataNode>(std::move(header), std::move(type_vars), std::move(constructors),
+                                      std::move(span));
 }
 
 Pattern wildcard_pattern() {
   return make_ref<const PatternNode>(PatternKind::kWildcard, Var(), Constructor(), std::vector<Pattern>());
 }
 Pattern var_pattern(Var var) {
-  return make_ref<const PatternNode>(PatternKind::kVar, std::move(var), Constructor(), std::vector<Pattern>());
+  return make_ref<const PatternNode>(PatternKind::kVar, std::move(var), Constructor(),
+                                     std::vector<Pattern>());
 }
 Pattern constructor_pattern(Constructor constructor, std::vector<Pattern> patterns) {
-  return make_ref<const PatternNode>(PatternKind::kConstructor, Var(), std::move(constructor), std::move(patterns));
+  return make_ref<const PatternNode>(PatternKind::kConstructor, Var(), std::move(constructor),
+                                     std::move(patterns));
 }
 Pattern tuple_pattern(std::vector<Pattern> patterns) {
   return make_ref<const PatternNode>(PatternKind::kTuple, Var(), Constructor(), std::move(patterns));
@@ -82,7 +88,8 @@ std::string pattern_text(const Pattern& pattern) {
   if (pattern->kind() == PatternKind::kVar) return "%" + pattern->var()->name();
   std::string parts;
   for (const Pattern& each : pattern->patterns()) parts += (parts.empty() ? "" : ", ") + pattern_text(each);
-  if (pattern->kind() == PatternKind::kTuple) return "(" + parts + (pattern->patterns().size() == 1 ? ",)" : ")");
+  if (pattern->kind() == PatternKind::kTuple)
+    return "(" + parts + (pattern->patterns().size() == 1 ? ",)" : ")");
   return pattern->constructor()->name() + (parts.empty() ? "" : "(" + parts + ")");
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// All variables and type variables of programs and types. Those that are free or bound in expressions: ir/visit.h.
+// All variables and type variables of programs and types. Those that are free or bound in expressions:
+// ir/visit.h.
 #include <vector>
 
 #include "baton/ir/expr.h"
@@ -9,8 +10,8 @@ namespace baton {
 /// Every variable of `root`, bound or used, once each, in the order of the text.
 std::vector<Var> all_vars(const Expr& root);
 
-/// Every type variable of `root`, declared by a function or in an annotation, once each; a function's own come before those
-/// in its annotations, and both before those of its body.
+/// Every type variable of `root`, declared by a function or in an annotation, once each; a function's own
+/// come before those in its annotations, and both before those of its body.
 std::vector<TypeVar> all_type_vars(const Expr& root);
 
 /// The same in a type. Declared by its function types, in any of its parts: bound; the rest: free.

@@ -7,21 +7,36 @@ namespace baton {
 
 std::string ExprAttr::type_key() const {
   switch (expr_->kind()) {
-    case ExprKind::kVar: return "relay.Var";
-    case ExprKind::kGlobalVar: return "GlobalVar";
-    case ExprKind::kConstant: return "relay.Constant";
-    case ExprKind::kOp: return "Op";
-    case ExprKind::kConstructor: return "relay.Constructor";
-    case ExprKind::kTuple: return "relay.Tuple";
-    case ExprKind::kTupleGetItem: return "relay.TupleGetItem";
-    case ExprKind::kCall: return "relay.Call";
-    case ExprKind::kFunction: return "relay.Function";
-    case ExprKind::kLet: return "relay.Let";
-    case ExprKind::kIf: return "relay.If";
-    case ExprKind::kMatch: return "relay.Match";
-    case ExprKind::kRefCreate: return "relay.RefCreate";
-    case ExprKind::kRefRead: return "relay.RefRead";
-    case ExprKind::kRefWrite: return "relay.RefWrite";
+    case ExprKind::kVar:
+      return "relay.Var";
+    case ExprKind::kGlobalVar:
+      return "GlobalVar";
+    case ExprKind::kConstant:
+      return "relay.Constant";
+    case ExprKind::kOp:
+      return "Op";
+    case ExprKind::kConstructor:
+      return "relay.Constructor";
+    case ExprKind::kTuple:
+      return "relay.Tuple";
+    case ExprKind::kTupleGetItem:
+      return "relay.TupleGetItem";
+    case ExprKind::kCall:
+      return "relay.Call";
+    case ExprKind::kFunction:
+      return "relay.Function";
+    case ExprKind::kLet:
+      return "relay.Let";
+    case ExprKind::kIf:
+      return "relay.If";
+    case ExprKind::kMatch:
+      return "relay.Match";
+    case ExprKind::kRefCreate:
+      return "relay.RefCreate";
+    case ExprKind::kRefRead:
+      return "relay.RefRead";
+    case ExprKind::kRefWrite:
+      return "relay.RefWrite";
   }
   return "relay.Expr";
 }
@@ -46,11 +61,13 @@ uint64_t ExprAttr::hash() const {
 }
 
 bool VirtualDevice::operator==(const VirtualDevice& other) const {
-  return device_type == other.device_type && device_id == other.device_id && memory_scope == other.memory_scope &&
-         same_target(target, other.target);
+  return device_type == other.device_type && device_id == other.device_id &&
+         memory_scope == other.memory_scope && same_target(target, other.target);
 }
 
-bool VirtualDevice::is_open() const { return device_type < 0 && device_id < 0 && memory_scope.empty() && !target; }
+bool VirtualDevice::is_open() const {
+  return device_type < 0 && device_id < 0 && memory_scope.empty() && !target;
+}
 
 std::string VirtualDevice::text() const {
   std::string fields;
@@ -75,7 +92,9 @@ uint64_t VirtualDeviceAttr::hash() const {
   return hash.value();
 }
 
-AttrValue expr_attr(Expr expr) { return AttrValue(Ref<const AttrObject>(make_ref<const ExprAttr>(std::move(expr)))); }
+AttrValue expr_attr(Expr expr) {
+  return AttrValue(Ref<const AttrObject>(make_ref<const ExprAttr>(std::move(expr))));
+}
 AttrValue virtual_device_attr(VirtualDevice device) {
   return AttrValue(Ref<const AttrObject>(make_ref<const VirtualDeviceAttr>(std::move(device))));
 }

@@ -7,7 +7,8 @@
 
 namespace baton {
 
-/// An expression as an attribute: `arange` keeps its bounds so. Constants are equal by value, others by identity.
+/// An expression as an attribute: `arange` keeps its bounds so. Constants are equal by value, others by
+/// identity.
 class ExprAttr final : public AttrObject {
  public:
   explicit ExprAttr(Expr expr) : expr_(std::move(expr)) {}
@@ -21,8 +22,8 @@ class ExprAttr final : public AttrObject {
   Expr expr_;
 };
 
-/// Where a value lives: a device by type and number, the target that makes code for it, and a memory scope of it. What is
-/// -1, null or empty is left open.
+/// Where a value lives: a device by type and number, the target that makes code for it, and a memory scope of
+/// it. What is -1, null or empty is left open.
 struct VirtualDevice {
   int device_type = -1;  ///< as in DLPack: cpu 1, cuda 2, opencl 4, ...
   int device_id = -1;

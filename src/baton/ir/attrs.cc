@@ -14,8 +14,10 @@ std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\') out += '\\';
-    if (c == '\n') out += "\\n";
-    else out += c;
+    if (c == '\n')
+      out += "\\n";
+    else
+      out += c;
   }
   return out + "\"";
 }
@@ -104,7 +106,8 @@ Attrs make_attrs(const AttrSchema& schema, const std::vector<std::pair<std::stri
                   (near.empty() ? "" : "; did you mean `" + near + "`?") + " (it has: " + list + ")");
     }
     if (!field->set(attrs->data(), value))
-      throw Error("attribute `" + name + "` of " + schema.type_key + " expects " + field->expects + ", got " + attr_text(value));
+      throw Error("attribute `" + name + "` of " + schema.type_key + " expects " + field->expects + ", got " +
+                  attr_text(value));
   }
   return attrs;
 }

@@ -14,7 +14,8 @@
 
 namespace baton {
 
-/// A value that has no literal: an expression, a virtual device, ... (ir/attr_objects.h). Text names it `meta[key][n]`.
+/// A value that has no literal: an expression, a virtual device, ... (ir/attr_objects.h). Text names it
+/// `meta[key][n]`.
 class AttrObject : public RefCounted {
  public:
   virtual std::string type_key() const = 0;  ///< "VirtualDevice", "relay.Constant", ...
@@ -33,8 +34,10 @@ struct AttrObjectRef {
 /// The value of one attribute, as text and Python know it. std::monostate is `None`.
 struct AttrValue;
 using AttrList = std::vector<AttrValue>;
-struct AttrValue : std::variant<std::monostate, bool, int64_t, double, std::string, DType, AttrList, AttrObjectRef> {
-  using Base = std::variant<std::monostate, bool, int64_t, double, std::string, DType, AttrList, AttrObjectRef>;
+struct AttrValue
+    : std::variant<std::monostate, bool, int64_t, double, std::string, DType, AttrList, AttrObjectRef> {
+  using Base =
+      std::variant<std::monostate, bool, int64_t, double, std::string, DType, AttrList, AttrObjectRef>;
   using Base::Base;
   AttrValue(int value) : Base(static_cast<int64_t>(value)) {}
   AttrValue(const char* value) : Base(std::string(value)) {}
@@ -63,9 +66,10 @@ using Attrs = Ref<const AttrsNode>;
 /// One field. `get` and `set` work on the struct behind an AttrsNode.
 struct AttrField {
   std::string name, doc;
-  std::string expects;  ///< for errors: "an integer", "a list of integers", ...
+  std::string expects;                     ///< for errors: "an integer", "a list of integers", ...
   std::optional<AttrValue> default_value;  ///< none: always printed
-  bool boxed = false;  ///< whether TVM's JSON keeps the value as a node of its own, not inside the attributes' node
+  bool boxed =
+      false;  ///< whether TVM's JSON keeps the value as a node of its own, not inside the attributes' node
   std::function<AttrValue(const void*)> get;
   std::function<bool(void*, const AttrValue&)> set;  ///< false when the value has the wrong form
 };
@@ -179,56 +183,67 @@ template <class T>
 constexpr bool boxed() {
   return !std::is_arithmetic_v<T> && !std::is_same_v<T, std::string> && !std::is_same_v<T, DType>;
 }
-std::string concat(std::string_view a, std::string_view b);  // out of line: g++ 12 warns wrongly about an inlined +
+std::string concat(std::string_view a,
+                   std::string_view b);  // out of line: g++ 12 warns wrongly about an inlined +
 template <class T>
 std::string expects() {
-  if constexpr (std::is_same_v<T, bool>) return "True or False";
-  else if constexpr (std::is_integral_v<T>) return "an integer";
-  else if constexpr (std::is_floating_point_v<T>) return "a number";
-  else if constexpr (std::is_same_v<T, std::string>) return "a string";
-  else if constexpr (std::is_same_v<T, DType>) return "a dtype such as \"float32\"";
-  else if constexpr (std::is_same_v<T, AttrValue>) return "a value";
-  else if constexpr (requires(T t) { t.push_back(typename T::value_type{}); }) return concat("a list, each ", expects<typename T::value_type>());
-  else return concat(expects<typename T::value_type>(), " or None");
+  if constexpr (std::is_same_v<T, bool>)
+    return "True or False";
+  else if constexpr (std::is_integral_v<T>)
+    return "an integer";
+  else if constexpr (std::is_floating_point_v<T>)
+    return "a number";
+  else if constexpr (std::is_same_v<T, std::string>)
+    return "a string";
+  else if constexpr (std::is_same_v<T, DType>)
+    return "a dtype such as \"float32\"";
+  else if constexpr (std::is_same_v<T, AttrValue>)
+    return "a value";
+  else if constexpr (requires(T t) { t.push_back(typename T::value_type{}); })
+    return concat("a list, each ", expects<typename T::value_type>());
+  else
+    return concat(expects<typename T::value_type>(), " or None");
 }
 }  // namespace attr
 
 /// Marks a field without a default: it is always printed.
 struct NoDefault {};
 inline constexpr NoDefault kNoDefault{};
-/// Marks a number that TVM keeps as an object (Integer, Bool): matters to its JSON only. Lists and optional values are
-/// objects anyway.
+/// Marks a number that TVM keeps as an object (Integer, Bool): matters to its JSON only. Lists and optional
+/// values are objects anyway.
 struct Boxed {};
 inline constexpr Boxed kBoxed{};
 
-/// One field's declaration, inside an AttrStruct: {"axis", &SoftmaxAttrs::axis, "negative counts from the back"}.
-/// The default is the member's initialiser, unless kNoDefault follows.
+/// One field's declaration, inside an AttrStruct: {"axis", &SoftmaxAttrs::axis, "negative counts from the
+/// back"}. The default is the member's initialiser, unless kNoDefault follows.
 template <class A>
 struct AttrSpec {
   AttrField field;
   template <class M>
-  AttrSpec(const char* name, M A::*member, const char* doc) : AttrSpec(name, member, doc, kNoDefault) {
+  AttrSpec(const char* name, M A::* member, const char* doc) : AttrSpec(name, member, doc, kNoDefault) {
     field.default_value = attr::get(A{}.*member);
   }
   template <class M>
-  AttrSpec(const char* name, M A::*member, const char* doc, Boxed) : AttrSpec(name, member, doc) {
+  AttrSpec(const char* name, M A::* member, const char* doc, Boxed) : AttrSpec(name, member, doc) {
     field.boxed = true;
   }
   template <class M>
-  AttrSpec(const char* name, M A::*member, const char* doc, NoDefault) {
+  AttrSpec(const char* name, M A::* member, const char* doc, NoDefault) {
     field.boxed = attr::boxed<M>();
     field.name = name;
     field.doc = doc;
     field.expects = attr::expects<M>();
     field.get = [member](const void* data) { return attr::get(static_cast<const A*>(data)->*member); };
-    field.set = [member](void* data, const AttrValue& value) { return attr::set(static_cast<A*>(data)->*member, value); };
+    field.set = [member](void* data, const AttrValue& value) {
+      return attr::set(static_cast<A*>(data)->*member, value);
+    };
   }
 };
 
 /// The schema of attribute struct A, declared once:
 ///   template <> const AttrSchema& attr_schema<SoftmaxAttrs>() {
-///     static const AttrSchema schema = make_schema<SoftmaxAttrs>("relay.attrs.SoftmaxAttrs", {{"axis", ...}});
-///     return schema;
+///     static const AttrSchema schema = make_schema<SoftmaxAttrs>("relay.attrs.SoftmaxAttrs", {{"axis",
+///     ...}}); return schema;
 ///   }
 template <class A>
 const AttrSchema& attr_schema();

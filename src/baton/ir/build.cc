@@ -65,7 +65,8 @@ std::string place_of(const CallNode& call) {
   for (const Origin* origin : call.origins().origins()) {
     const Span& span = origin->span();
     if (!span) continue;
-    text = origin->op() + " at " + (span.source ? span.source->name() + ":" : "line ") + std::to_string(span.line);
+    text = origin->op() + " at " + (span.source ? span.source->name() + ":" : "line ") +
+           std::to_string(span.line);
     break;
   }
   return text;

@@ -21,14 +21,15 @@ NodeInfo with_annotation(NodeInfo info, const Type& annotation) {
   return info;
 }
 
-// A typed node has typed children, so that whoever trusts a node's type need not look below it. A type given to a node
-// over children that have none is dropped here; inference gives it again.
+// A typed node has typed children, so that whoever trusts a node's type need not look below it. A type given
+// to a node over children that have none is dropped here; inference gives it again.
 bool is_typed(const ExprNode* child) {
   return child->checked_type() || child->kind() == ExprKind::kOp || child->kind() == ExprKind::kGlobalVar ||
          child->kind() == ExprKind::kConstructor;
 }
 bool are_typed(const std::vector<Expr>& children) {
-  return std::all_of(children.begin(), children.end(), [](const Expr& child) { return is_typed(child.get()); });
+  return std::all_of(children.begin(), children.end(),
+                     [](const Expr& child) { return is_typed(child.get()); });
 }
 void keep_type_if(bool typed, NodeInfo& info) {
   if (!typed) info.type = {};
@@ -91,17 +92,20 @@ Expr make_tuple_get_item(Expr tuple, int index, NodeInfo info) {
 }
 Call make_call(Expr callee, ExprList args, Attrs attrs, NodeInfo info) {
   keep_type_if(!info.type || (is_typed(callee.get()) && are_typed(args)), info);
-  return make_ref<const CallNode>(std::move(callee), std::move(args), std::move(attrs), given(std::move(info)));
+  return make_ref<const CallNode>(std::move(callee), std::move(args), std::move(attrs),
+                                  given(std::move(info)));
 }
 Function make_function(std::vector<Var> params, Expr body, Type ret_type, FunctionAttrs attrs, NodeInfo info,
                        std::vector<TypeVar> type_params) {
-  const bool params_typed = std::all_of(params.begin(), params.end(), [](const Var& param) { return is_typed(param.get()); });
+  const bool params_typed =
+      std::all_of(params.begin(), params.end(), [](const Var& param) { return is_typed(param.get()); });
   keep_type_if(params_typed && is_typed(body.get()), info);
-  return make_ref<const FunctionNode>(std::move(params), std::move(body), std::move(ret_type), std::move(type_params),
-                                      std::move(attrs), given(std::move(info)));
+  return make_ref<const FunctionNode>(std::move(params), std::move(body), std::move(ret_type),
+                                      std::move(type_params), std::move(attrs), given(std::move(info)));
 }
 Function remake_function(const FunctionNode& old, std::vector<Var> params, Expr body) {
-  return make_function(std::move(params), std::move(body), old.ret_type(), old.attrs(), old.with_type({}), old.type_params());
+  return make_function(std::move(params), std::move(body), old.ret_type(), old.attrs(), old.with_type({}),
+                       old.type_params());
 }
 Expr make_let(Var var, Expr value, Expr body, NodeInfo info) {
   keep_type_if(is_typed(var.get()) && is_typed(value.get()) && is_typed(body.get()), info);
@@ -109,12 +113,15 @@ Expr make_let(Var var, Expr value, Expr body, NodeInfo info) {
 }
 Expr make_if(Expr condition, Expr then, Expr otherwise, NodeInfo info) {
   keep_type_if(is_typed(condition.get()) && is_typed(then.get()) && is_typed(otherwise.get()), info);
-  return make_ref<const IfNode>(std::move(condition), std::move(then), std::move(otherwise), given(std::move(info)));
+  return make_ref<const IfNode>(std::move(condition), std::move(then), std::move(otherwise),
+                                given(std::move(info)));
 }
 
 Expr make_match(Expr data, std::vector<Clause> clauses, bool complete, NodeInfo info) {
-  keep_type_if(is_typed(data.get()) && std::all_of(clauses.begin(), clauses.end(), [](const Clause& each) { return is_typed(each.body.get()); }),
-               info);
+  keep_type_if(
+      is_typed(data.get()) && std::all_of(clauses.begin(), clauses.end(),
+                                          [](const Clause& each) { return is_typed(each.body.get()); }),
+      info);
   return make_ref<const MatchNode>(std::move(data), std::move(clauses), complete, given(std::move(info)));
 }
 Expr make_ref_create(Expr value, NodeInfo info) {
@@ -142,14 +149,22 @@ Constant scalar(double value, DType dtype) {
   void* to = array.data();
   auto store = [&](auto typed) { std::memcpy(to, &typed, sizeof typed); };
   const int bits = dtype.bits;
-  if (dtype.is_float() && bits == 64) store(value);
-  else if (dtype.is_float() && bits == 32) store(static_cast<float>(value));
-  else if (dtype.is_float() && bits == 16) store(half_from_double(value));
-  else if (bits == 64) store(static_cast<int64_t>(value));
-  else if (bits == 32) store(static_cast<int32_t>(static_cast<int64_t>(value)));
-  else if (bits == 16) store(static_cast<int16_t>(static_cast<int64_t>(value)));
-  else if (bits == 8 || bits == 1) store(static_cast<int8_t>(static_cast<int64_t>(value)));
-  else throw InternalError(__FILE__, __LINE__, "a scalar of type " + dtype.str());
+  if (dtype.is_float() && bits == 64)
+    store(value);
+  else if (dtype.is_float() && bits == 32)
+    store(static_cast<float>(value));
+  else if (dtype.is_float() && bits == 16)
+    store(half_from_double(value));
+  else if (bits == 64)
+    store(static_cast<int64_t>(value));
+  else if (bits == 32)
+    store(static_cast<int32_t>(static_cast<int64_t>(value)));
+  else if (bits == 16)
+    store(static_cast<int16_t>(static_cast<int64_t>(value)));
+  else if (bits == 8 || bits == 1)
+    store(static_cast<int8_t>(static_cast<int64_t>(value)));
+  else
+    throw InternalError(__FILE__, __LINE__, "a scalar of type " + dtype.str());
   return constant(std::move(array));
 }
 
@@ -165,7 +180,8 @@ Call call_expr(Expr callee, std::vector<Expr> args, Attrs attrs, Span span) {
   OriginSet origins = scope_origins();
   if (op && !attrs && op->def().attrs) attrs = op->def().attrs->make();
   if (op && !OriginScope::current()) origins = OriginSet::of(Origin::create(op->name(), attrs, span));
-  return make_call(std::move(callee), std::move(args), std::move(attrs), NodeInfo(std::move(origins), std::move(span)));
+  return make_call(std::move(callee), std::move(args), std::move(attrs),
+                   NodeInfo(std::move(origins), std::move(span)));
 }
 
 Call call(std::string_view op, std::vector<Expr> args, Attrs attrs, Span span) {
@@ -180,19 +196,24 @@ Function function(std::vector<Var> params, Expr body, Type ret_type, FunctionAtt
                        NodeInfo(scope_origins(), std::move(span)), std::move(type_params));
 }
 Expr let(Var var, Expr value, Expr body, Span span) {
-  return make_let(std::move(var), std::move(value), std::move(body), NodeInfo(scope_origins(), std::move(span)));
+  return make_let(std::move(var), std::move(value), std::move(body),
+                  NodeInfo(scope_origins(), std::move(span)));
 }
 Expr if_else(Expr condition, Expr then, Expr otherwise, Span span) {
-  return make_if(std::move(condition), std::move(then), std::move(otherwise), NodeInfo(scope_origins(), std::move(span)));
+  return make_if(std::move(condition), std::move(then), std::move(otherwise),
+                 NodeInfo(scope_origins(), std::move(span)));
 }
 
 Expr match(Expr data, std::vector<Clause> clauses, bool complete, Span span) {
-  return make_match(std::move(data), std::move(clauses), complete, NodeInfo(scope_origins(), std::move(span)));
+  return make_match(std::move(data), std::move(clauses), complete,
+                    NodeInfo(scope_origins(), std::move(span)));
 }
 Expr ref_create(Expr value, Span span) {
   return make_ref_create(std::move(value), NodeInfo(scope_origins(), std::move(span)));
 }
-Expr ref_read(Expr ref, Span span) { return make_ref_read(std::move(ref), NodeInfo(scope_origins(), std::move(span))); }
+Expr ref_read(Expr ref, Span span) {
+  return make_ref_read(std::move(ref), NodeInfo(scope_origins(), std::move(span)));
+}
 Expr ref_write(Expr ref, Expr value, Span span) {
   return make_ref_write(std::move(ref), std::move(value), NodeInfo(scope_origins(), std::move(span)));
 }
@@ -226,10 +247,12 @@ std::optional<double> scalar_value(const Expr& expr) {
 Function with_attr(const Function& function, std::string name, AttrValue value) {
   FunctionAttrs attrs = function->attrs();
   auto at = std::find_if(attrs.begin(), attrs.end(), [&](const auto& attr) { return attr.first == name; });
-  if (at == attrs.end()) attrs.emplace_back(std::move(name), std::move(value));
-  else at->second = std::move(value);
-  return make_function(function->params(), function->body(), function->ret_type(), std::move(attrs), function->info(),
-                       function->type_params());
+  if (at == attrs.end())
+    attrs.emplace_back(std::move(name), std::move(value));
+  else
+    at->second = std::move(value);
+  return make_function(function->params(), function->body(), function->ret_type(), std::move(attrs),
+                       function->info(), function->type_params());
 }
 
 }  // namespace baton

@@ -22,8 +22,21 @@ namespace baton {
 struct OpDef;
 
 enum class ExprKind : uint8_t {
-  kVar, kGlobalVar, kConstant, kOp, kConstructor, kTuple, kTupleGetItem, kCall, kFunction, kLet, kIf, kMatch,
-  kRefCreate, kRefRead, kRefWrite
+  kVar,
+  kGlobalVar,
+  kConstant,
+  kOp,
+  kConstructor,
+  kTuple,
+  kTupleGetItem,
+  kCall,
+  kFunction,
+  kLet,
+  kIf,
+  kMatch,
+  kRefCreate,
+  kRefRead,
+  kRefWrite
 };
 
 /// What every node carries. Origins have no default on purpose.
@@ -148,10 +161,15 @@ class CallNode final : public ExprNode {
  public:
   static constexpr ExprKind kKind = ExprKind::kCall;
   CallNode(Expr callee, ExprList args, Attrs attrs, NodeInfo info)
-      : ExprNode(kKind, std::move(info)), callee_(std::move(callee)), args_(std::move(args)), attrs_(std::move(attrs)) {}
+      : ExprNode(kKind, std::move(info)),
+        callee_(std::move(callee)),
+        args_(std::move(args)),
+        attrs_(std::move(attrs)) {}
   const Expr& callee() const { return callee_; }
   const ExprList& args() const { return args_; }
-  const Attrs& attrs() const { return attrs_; }  ///< null for calls of functions, and of operators without attributes
+  const Attrs& attrs() const {
+    return attrs_;
+  }  ///< null for calls of functions, and of operators without attributes
   /// The operator called, or null when a function is called.
   const OpDef* op() const;
 
@@ -168,17 +186,21 @@ using FunctionAttrs = std::vector<std::pair<std::string, AttrValue>>;
 class FunctionNode final : public ExprNode {
  public:
   static constexpr ExprKind kKind = ExprKind::kFunction;
-  FunctionNode(std::vector<Var> params, Expr body, Type ret_type, std::vector<TypeVar> type_params, FunctionAttrs attrs,
-               NodeInfo info)
-      : ExprNode(kKind, std::move(info)), params_(std::move(params)), body_(std::move(body)),
-        ret_type_(std::move(ret_type)), type_params_(std::move(type_params)), attrs_(std::move(attrs)) {}
+  FunctionNode(std::vector<Var> params, Expr body, Type ret_type, std::vector<TypeVar> type_params,
+               FunctionAttrs attrs, NodeInfo info)
+      : ExprNode(kKind, std::move(info)),
+        params_(std::move(params)),
+        body_(std::move(body)),
+        ret_type_(std::move(ret_type)),
+        type_params_(std::move(type_params)),
+        attrs_(std::move(attrs)) {}
   const std::vector<Var>& params() const { return params_; }
   const std::vector<TypeVar>& type_params() const { return type_params_; }  ///< `fn [A](...)`
   const Expr& body() const { return body_; }
   const Type& ret_type() const { return ret_type_; }  ///< null when not annotated and not inferred
   const FunctionAttrs& attrs() const { return attrs_; }
   const AttrValue* attr(std::string_view name) const;  ///< null when not set
-  bool is_primitive() const;                           ///< Primitive=1: one kernel, not entered by most passes
+  bool is_primitive() const;  ///< Primitive=1: one kernel, not entered by most passes
 
  private:
   std::vector<Var> params_;
@@ -193,7 +215,10 @@ class LetNode final : public ExprNode {
  public:
   static constexpr ExprKind kKind = ExprKind::kLet;
   LetNode(Var var, Expr value, Expr body, NodeInfo info)
-      : ExprNode(kKind, std::move(info)), var_(std::move(var)), value_(std::move(value)), body_(std::move(body)) {}
+      : ExprNode(kKind, std::move(info)),
+        var_(std::move(var)),
+        value_(std::move(value)),
+        body_(std::move(body)) {}
   const Var& var() const { return var_; }
   const Expr& value() const { return value_; }
   const Expr& body() const { return body_; }
@@ -207,7 +232,9 @@ class IfNode final : public ExprNode {
  public:
   static constexpr ExprKind kKind = ExprKind::kIf;
   IfNode(Expr condition, Expr then, Expr otherwise, NodeInfo info)
-      : ExprNode(kKind, std::move(info)), condition_(std::move(condition)), then_(std::move(then)),
+      : ExprNode(kKind, std::move(info)),
+        condition_(std::move(condition)),
+        then_(std::move(then)),
         otherwise_(std::move(otherwise)) {}
   const Expr& condition() const { return condition_; }
   const Expr& then() const { return then_; }
@@ -252,8 +279,8 @@ class RefWriteNode final : public ExprNode {
   Expr ref_, value_;
 };
 
-// ---- Constructors with everything given. A type is kept only when all children are typed: a typed node is typed all the
-// way down.
+// ---- Constructors with everything given. A type is kept only when all children are typed: a typed node is
+// typed all the way down.
 Var make_var(std::string name, Type annotation, NodeInfo info);
 GlobalVar make_global_var(std::string name);
 Constant make_constant(NDArray value, NodeInfo info);
@@ -270,19 +297,20 @@ Expr make_ref_create(Expr value, NodeInfo info);
 Expr make_ref_read(Expr ref, NodeInfo info);
 Expr make_ref_write(Expr ref, Expr value, NodeInfo info);
 
-// ---- Builders: origins from the open OriginScope; outside any scope a call of an operator gets a fresh Origin
-// (and everything else none). Types are null.
+// ---- Builders: origins from the open OriginScope; outside any scope a call of an operator gets a fresh
+// Origin (and everything else none). Types are null.
 Var var(std::string name, Type annotation = {}, Span span = {});
 Constant constant(NDArray value, Span span = {});
 Constant scalar(double value, DType dtype);  ///< rank 0
 Expr tuple(std::vector<Expr> fields, Span span = {});
 Expr get_item(Expr tuple, int index, Span span = {});
-/// A call of the operator `op` (InternalError when it is not registered) with `attrs`, or its defaults when null.
+/// A call of the operator `op` (InternalError when it is not registered) with `attrs`, or its defaults when
+/// null.
 Call call(std::string_view op, std::vector<Expr> args, Attrs attrs = {}, Span span = {});
 /// A call of anything; `callee` may be an operator.
 Call call_expr(Expr callee, std::vector<Expr> args, Attrs attrs = {}, Span span = {});
-Function function(std::vector<Var> params, Expr body, Type ret_type = {}, FunctionAttrs attrs = {}, Span span = {},
-                  std::vector<TypeVar> type_params = {});
+Function function(std::vector<Var> params, Expr body, Type ret_type = {}, FunctionAttrs attrs = {},
+                  Span span = {}, std::vector<TypeVar> type_params = {});
 Expr let(Var var, Expr value, Expr body, Span span = {});
 Expr if_else(Expr condition, Expr then, Expr otherwise, Span span = {});
 Expr ref_create(Expr value, Span span = {});

@@ -34,8 +34,11 @@ std::optional<Layout> Layout::parse(std::string_view text) {
 std::string Layout::str() const {
   std::string text;
   for (const LayoutAxis& axis : axes_) {
-    if (axis.is_primal()) text += axis.letter;
-    else text += std::to_string(axis.factor) + static_cast<char>(std::tolower(static_cast<unsigned char>(axis.letter)));
+    if (axis.is_primal())
+      text += axis.letter;
+    else
+      text += std::to_string(axis.factor) +
+              static_cast<char>(std::tolower(static_cast<unsigned char>(axis.letter)));
   }
   return text;
 }
@@ -82,7 +85,8 @@ bool Layout::convertible(const Layout& other) const {
 }
 
 std::vector<Dim> convert_shape(const std::vector<Dim>& shape, const Layout& from, const Layout& to) {
-  BATON_CHECK(static_cast<int>(shape.size()) == from.rank(), "a shape of another rank than layout " + from.str());
+  BATON_CHECK(static_cast<int>(shape.size()) == from.rank(),
+              "a shape of another rank than layout " + from.str());
   BATON_CHECK(from.convertible(to), from.str() + " to " + to.str());
   if (from == to) return shape;
   std::vector<Dim> result;
@@ -104,7 +108,8 @@ std::vector<Dim> convert_shape(const std::vector<Dim>& shape, const Layout& from
 
 std::vector<int64_t> convert_shape(const std::vector<int64_t>& shape, const Layout& from, const Layout& to) {
   std::vector<int64_t> result;
-  for (const Dim& dim : convert_shape(std::vector<Dim>(shape.begin(), shape.end()), from, to)) result.push_back(dim.value());
+  for (const Dim& dim : convert_shape(std::vector<Dim>(shape.begin(), shape.end()), from, to))
+    result.push_back(dim.value());
   return result;
 }
 

@@ -1,7 +1,8 @@
 #pragma once
-// Layouts: how the axes of a tensor lie in memory. An upper-case letter is a primal axis; a lower-case letter with a
-// factor is a part split off it: in NCHW16c channel x stands at C = x / 16, c = x % 16. Splits of one letter nest from
-// left to right: in OIHW4i16o4i input channel x stands at I = x / 16, i = x / 4 % 4, i = x % 4.
+// Layouts: how the axes of a tensor lie in memory. An upper-case letter is a primal axis; a lower-case letter
+// with a factor is a part split off it: in NCHW16c channel x stands at C = x / 16, c = x % 16. Splits of one
+// letter nest from left to right: in OIHW4i16o4i input channel x stands at I = x / 16, i = x / 4 % 4, i = x
+// % 4.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,8 +22,8 @@ struct LayoutAxis {
 
 class Layout {
  public:
-  /// Reads `NCHW`, `NCHW16c`, `OIHW16i16o`. Nothing when the text is no layout: a primal axis twice, a split without
-  /// its primal axis or without a factor, other characters, or no axis at all.
+  /// Reads `NCHW`, `NCHW16c`, `OIHW16i16o`. Nothing when the text is no layout: a primal axis twice, a split
+  /// without its primal axis or without a factor, other characters, or no axis at all.
   static std::optional<Layout> parse(std::string_view text);
 
   const std::vector<LayoutAxis>& axes() const { return axes_; }
@@ -48,14 +49,14 @@ class Layout {
   std::vector<LayoutAxis> axes_;
 };
 
-/// The shape of a tensor of shape `shape` in `from`, moved to `to`. An extent that a split does not divide is rounded
-/// up (layout_transform fills with zeros). A primal axis whose letter has a `?` in `from` is `?`. Needs convertible
-/// layouts and a shape of from's rank.
+/// The shape of a tensor of shape `shape` in `from`, moved to `to`. An extent that a split does not divide is
+/// rounded up (layout_transform fills with zeros). A primal axis whose letter has a `?` in `from` is `?`.
+/// Needs convertible layouts and a shape of from's rank.
 std::vector<Dim> convert_shape(const std::vector<Dim>& shape, const Layout& from, const Layout& to);
 std::vector<int64_t> convert_shape(const std::vector<int64_t>& shape, const Layout& from, const Layout& to);
 
-/// Where the element at `index` of a tensor in layout `to` lies in the same tensor in layout `from`. T has + * / % (the
-/// division rounds down) and can be made from an int.
+/// Where the element at `index` of a tensor in layout `to` lies in the same tensor in layout `from`. T has +
+/// * / % (the division rounds down) and can be made from an int.
 template <class T>
 std::vector<T> convert_index(const std::vector<T>& index, const Layout& to, const Layout& from) {
   std::vector<T> result;

@@ -36,7 +36,8 @@ class LetList {
   Expr close(Expr body) {
     for (auto binding = bindings_.rbegin(); binding != bindings_.rend(); ++binding) {
       NodeInfo info(OriginSet::none(), {}, body->checked_type());
-      body = make_let(std::move(binding->first), std::move(binding->second), std::move(body), std::move(info));
+      body =
+          make_let(std::move(binding->first), std::move(binding->second), std::move(body), std::move(info));
     }
     bindings_.clear();
     return body;

@@ -89,8 +89,10 @@ IRModule make_module() { return make_ref<IRModuleNode>(); }
 
 IRModule module_from_expr(const Expr& body) {
   IRModule module = make_module();
-  if (Function whole = as_ref<FunctionNode>(body)) module->set("main", whole);
-  else module->set("main", make_function(free_vars(body), body, {}, {}, NodeInfo(OriginSet::none())));
+  if (Function whole = as_ref<FunctionNode>(body))
+    module->set("main", whole);
+  else
+    module->set("main", make_function(free_vars(body), body, {}, {}, NodeInfo(OriginSet::none())));
   return module;
 }
 

@@ -23,8 +23,8 @@ struct Retired {
   std::string pass, reason;
 };
 
-/// The origins of a module, in the order they entered (post-order of the functions by name). Copies share them until
-/// one of them adds another.
+/// The origins of a module, in the order they entered (post-order of the functions by name). Copies share
+/// them until one of them adds another.
 class OriginTable {
  public:
   size_t size() const { return known_->origins.size(); }
@@ -60,7 +60,8 @@ class IRModuleNode final : public RefCounted {
   Function find(const std::string& name) const;
   /// Adds or replaces; origins of its calls enter the table.
   void set(const std::string& name, Function function);
-  /// Replaces by a function with the same operators (one that was only typed, or printed): the table stays as it is.
+  /// Replaces by a function with the same operators (one that was only typed, or printed): the table stays as
+  /// it is.
   void replace(const std::string& name, Function function);
   void remove(const std::string& name);
   /// The variable for `name`: always the same object in a module and its copies.
@@ -88,7 +89,8 @@ class IRModuleNode final : public RefCounted {
 };
 
 IRModule make_module();
-/// A module whose `main` is `body`: a function as it is, anything else as the body of a function over its free variables.
+/// A module whose `main` is `body`: a function as it is, anything else as the body of a function over its
+/// free variables.
 IRModule module_from_expr(const Expr& body);
 
 }  // namespace baton

@@ -25,7 +25,8 @@ void register_ops(const std::vector<const OpDef*>& ops) {
     BATON_CHECK(fresh, "operator " + op->name + " is registered twice");
     table().sorted.push_back(op);
   }
-  std::sort(table().sorted.begin(), table().sorted.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
+  std::sort(table().sorted.begin(), table().sorted.end(),
+            [](const auto* a, const auto* b) { return a->name < b->name; });
 }
 
 const OpDef* find_op(std::string_view name) {

@@ -36,7 +36,8 @@ class RelationContext {
   virtual size_t num_inputs() const = 0;
   /// The type of input `index` as known now; it may be a hole.
   virtual Type input(size_t index) const = 0;
-  /// Unifies the type of an input, or of the result, with `type`. kFailed (and a diagnostic) when they differ.
+  /// Unifies the type of an input, or of the result, with `type`. kFailed (and a diagnostic) when they
+  /// differ.
   virtual Status assign(size_t index, const Type& type) = 0;
   virtual Status assign_result(const Type& type) = 0;
   /// The expression of input `index`, for relations that look at constants.
@@ -44,8 +45,8 @@ class RelationContext {
   /// Reports a mistake at the call (or at argument `arg` when >= 0) and returns kFailed.
   virtual Status fail(const DiagnosticDef& def, const std::vector<std::string>& values, int arg = -1) = 0;
 
-  /// Input `index` as a tensor type, or null while it is a hole (defer then). Null for a tuple or function too: defer,
-  /// and the solver reports that a tensor is needed.
+  /// Input `index` as a tensor type, or null while it is a hole (defer then). Null for a tuple or function
+  /// too: defer, and the solver reports that a tensor is needed.
   const TensorTypeNode* tensor(size_t index) const { return as_type<TensorTypeNode>(input(index)); }
 };
 using Relation = std::function<RelationContext::Status(RelationContext&, const Attrs&)>;
@@ -61,8 +62,8 @@ class Compute;  // ops/compute.h
 /// Builds the operator's meaning as Halide Funcs; see ops/compute.h.
 using ComputeFn = std::function<void(Compute&, const Attrs&)>;
 
-/// Rules that single passes read from operators (layouts, scale folding, gradients, ...): one struct per kind,
-/// declared by the pass that reads it, attached by the operator. Looked up by type.
+/// Rules that single passes read from operators (layouts, scale folding, gradients, ...): one struct per
+/// kind, declared by the pass that reads it, attached by the operator. Looked up by type.
 class OpRules {
  public:
   template <class T>
@@ -93,19 +94,20 @@ OpRules op_rules(R... each) {
 struct OpDef {
   static constexpr int kVariadic = -1;
 
-  std::string name;                     ///< "nn.softmax"
+  std::string name;  ///< "nn.softmax"
   std::string doc;
-  int num_inputs = 0;                   ///< kVariadic: any number
+  int num_inputs = 0;  ///< kVariadic: any number
   std::vector<OpInput> inputs;
-  const AttrSchema* attrs = nullptr;    ///< null: the operator has no attributes
+  const AttrSchema* attrs = nullptr;  ///< null: the operator has no attributes
   Fuse fuse = Fuse::kOpaque;
   Relation relation;
-  ComputeFn compute;                    ///< null: cannot be run, only typed
-  bool non_computational = false;       ///< left outside fused functions (annotations)
-  bool stateful = false;                ///< never merged, folded or dropped
-  bool reshape_only = false;            ///< moves no data: a kernel of such operators only is a `__nop`
-  bool data_dependent = false;          ///< the output's shape depends on the inputs' values
-  bool declares_attrs = true;           ///< false: Relay's text gives the attributes as one `meta[...]`, or with attrs_type_key
+  ComputeFn compute;               ///< null: cannot be run, only typed
+  bool non_computational = false;  ///< left outside fused functions (annotations)
+  bool stateful = false;           ///< never merged, folded or dropped
+  bool reshape_only = false;       ///< moves no data: a kernel of such operators only is a `__nop`
+  bool data_dependent = false;     ///< the output's shape depends on the inputs' values
+  bool declares_attrs =
+      true;  ///< false: Relay's text gives the attributes as one `meta[...]`, or with attrs_type_key
   OpRules rules;
 };
 

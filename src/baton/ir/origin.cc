@@ -22,7 +22,8 @@ thread_local const OriginFault* fault = nullptr;
 using Origins = std::vector<Ref<const Origin>>;
 
 void sort_unique(Origins& origins) {
-  std::sort(origins.begin(), origins.end(), [](const auto& a, const auto& b) { return a->serial() < b->serial(); });
+  std::sort(origins.begin(), origins.end(),
+            [](const auto& a, const auto& b) { return a->serial() < b->serial(); });
   origins.erase(std::unique(origins.begin(), origins.end()), origins.end());
 }
 
@@ -45,7 +46,8 @@ const std::string* kept_name(const std::string& name) {
 Origin::Origin(const std::string& op, Attrs attrs, Span span, std::string source_name)
     : OriginRep(false),
       op_(kept_name(op)),
-      source_name_(source_name.empty() ? nullptr : std::make_unique<const std::string>(std::move(source_name))),
+      source_name_(source_name.empty() ? nullptr
+                                       : std::make_unique<const std::string>(std::move(source_name))),
       attrs_(std::move(attrs)),
       span_(std::move(span)),
       serial_(next_serial++) {}
@@ -83,7 +85,9 @@ struct OriginSet::Many final : OriginRep {
   std::unique_ptr<const Reasons> reasons;
 };
 
-const OriginSet::Many* OriginSet::many() const { return rep_ && rep_->many_ ? static_cast<const Many*>(rep_.get()) : nullptr; }
+const OriginSet::Many* OriginSet::many() const {
+  return rep_ && rep_->many_ ? static_cast<const Many*>(rep_.get()) : nullptr;
+}
 
 OriginSet OriginSet::of(const Ref<const Origin>& origin) {
   BATON_CHECK(origin, "an origin set of no origin");
@@ -135,7 +139,8 @@ OriginSet OriginSet::merge_all(std::span<const OriginSet> sets) {
     append(all, set.origins());
     append(because, set.causes());
     const Many* many = set.many();
-    if (many && many->reasons) reasons.insert(reasons.end(), many->reasons->each.begin(), many->reasons->each.end());
+    if (many && many->reasons)
+      reasons.insert(reasons.end(), many->reasons->each.begin(), many->reasons->each.end());
   }
   return build(std::move(all), std::move(because), std::move(reasons));
 }
@@ -157,11 +162,13 @@ std::string_view OriginSet::reason() const {
 }
 
 bool operator==(const OriginSet& a, const OriginSet& b) {
-  return a.rep_ == b.rep_ || (std::ranges::equal(a.origins(), b.origins()) && std::ranges::equal(a.causes(), b.causes()) &&
-                              a.reason() == b.reason());
+  return a.rep_ == b.rep_ || (std::ranges::equal(a.origins(), b.origins()) &&
+                              std::ranges::equal(a.causes(), b.causes()) && a.reason() == b.reason());
 }
 
-OriginScope::OriginScope(OriginSet origins) : origins_(std::move(origins)), outer_(innermost) { innermost = this; }
+OriginScope::OriginScope(OriginSet origins) : origins_(std::move(origins)), outer_(innermost) {
+  innermost = this;
+}
 OriginScope::~OriginScope() { innermost = outer_; }
 const OriginSet* OriginScope::current() { return innermost ? &innermost->origins_ : nullptr; }
 

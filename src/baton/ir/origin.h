@@ -35,10 +35,10 @@ class Origin final : public OriginRep {
  public:
   static Ref<const Origin> create(std::string op, Attrs attrs, Span span, std::string source_name = {});
 
-  const std::string& op() const { return *op_; }                   ///< "nn.conv2d"
-  const Attrs& attrs() const { return attrs_; }                    ///< as the user gave them; may be null
-  const Span& span() const { return span_; }                       ///< where it stands in the text it was read from
-  const std::string& source_name() const;                          ///< e.g. the ONNX node; may be empty
+  const std::string& op() const { return *op_; }  ///< "nn.conv2d"
+  const Attrs& attrs() const { return attrs_; }   ///< as the user gave them; may be null
+  const Span& span() const { return span_; }      ///< where it stands in the text it was read from
+  const std::string& source_name() const;         ///< e.g. the ONNX node; may be empty
   uint64_t serial() const { return serial_; }
 
  private:
@@ -124,8 +124,8 @@ class RetireLog {
   RetireLog* outer_;
 };
 
-/// Says that the nodes of `origins` go away and why: "dropout is the identity at inference". Origins that other
-/// nodes still carry stay alive. An InternalError outside a pass that declares `may_retire`.
+/// Says that the nodes of `origins` go away and why: "dropout is the identity at inference". Origins that
+/// other nodes still carry stay alive. An InternalError outside a pass that declares `may_retire`.
 void retire(const OriginSet& origins, std::string_view reason);
 
 }  // namespace baton

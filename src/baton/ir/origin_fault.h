@@ -6,8 +6,8 @@
 
 namespace baton {
 
-/// While it lives, nodes that this thread makes get `replace(origins)` for their origins, and retire() does nothing when
-/// it is to be silenced. One at a time.
+/// While it lives, nodes that this thread makes get `replace(origins)` for their origins, and retire() does
+/// nothing when it is to be silenced. One at a time.
 class OriginFault {
  public:
   using Replace = std::function<OriginSet(const OriginSet&)>;

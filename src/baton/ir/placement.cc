@@ -18,27 +18,32 @@ void put(FunctionAttrs& attrs, std::string_view name, AttrValue value) {
 
 }  // namespace
 
-const VirtualDevice* result_device(const FunctionNode& function) { return device_in(function.attr(kResultDevice)); }
+const VirtualDevice* result_device(const FunctionNode& function) {
+  return device_in(function.attr(kResultDevice));
+}
 
 const VirtualDevice* param_device(const FunctionNode& function, size_t index) {
   const AttrValue* value = function.attr(kParamDevices);
   const AttrList* list = value ? value->as<AttrList>() : nullptr;
-  return list && list->size() == function.params().size() && index < list->size() ? device_in(&(*list)[index]) : nullptr;
+  return list && list->size() == function.params().size() && index < list->size() ? device_in(&(*list)[index])
+                                                                                  : nullptr;
 }
 
 FunctionAttrs with_param_devices(FunctionAttrs attrs, const std::vector<VirtualDevice>& params) {
   const bool open = std::ranges::all_of(params, [](const VirtualDevice& device) { return device.is_open(); });
   AttrList list;
-  for (const VirtualDevice& device : params) list.push_back(device.is_open() ? AttrValue() : virtual_device_attr(device));
+  for (const VirtualDevice& device : params)
+    list.push_back(device.is_open() ? AttrValue() : virtual_device_attr(device));
   put(attrs, kParamDevices, open ? AttrValue() : AttrValue(std::move(list)));
   return attrs;
 }
 
-Function with_devices(const Function& function, const std::vector<VirtualDevice>& params, const VirtualDevice& result) {
+Function with_devices(const Function& function, const std::vector<VirtualDevice>& params,
+                      const VirtualDevice& result) {
   FunctionAttrs attrs = with_param_devices(function->attrs(), params);
   put(attrs, kResultDevice, result.is_open() ? AttrValue() : virtual_device_attr(result));
-  return make_function(function->params(), function->body(), function->ret_type(), std::move(attrs), function->info(),
-                       function->type_params());
+  return make_function(function->params(), function->body(), function->ret_type(), std::move(attrs),
+                       function->info(), function->type_params());
 }
 
 }  // namespace baton

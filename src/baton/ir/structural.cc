@@ -49,8 +49,8 @@ bool same_array(const NDArray& a, const NDArray& b) {
          (a.data() == b.data() || a.bytes() == 0 || std::memcmp(a.data(), b.data(), a.bytes()) == 0);
 }
 
-// Compares pairs of nodes from a work list. Nodes with a place in the graph (calls, tuples, functions, lets, ifs)
-// and variables correspond one to one: a shared node equals only a node shared in the same way.
+// Compares pairs of nodes from a work list. Nodes with a place in the graph (calls, tuples, functions, lets,
+// ifs) and variables correspond one to one: a shared node equals only a node shared in the same way.
 class Comparison {
  public:
   explicit Comparison(bool map_free_vars) : map_free_vars_(map_free_vars) {}
@@ -93,12 +93,15 @@ class Comparison {
     if (!a || !b) return a == b;
     if (a->kind() != b->kind()) return false;
     switch (a->kind()) {
-      case ExprKind::kVar: return compare_vars(static_cast<const VarNode&>(*a), static_cast<const VarNode&>(*b));
+      case ExprKind::kVar:
+        return compare_vars(static_cast<const VarNode&>(*a), static_cast<const VarNode&>(*b));
       case ExprKind::kGlobalVar:
         return static_cast<const GlobalVarNode*>(a)->name() == static_cast<const GlobalVarNode*>(b)->name();
-      case ExprKind::kOp: return &static_cast<const OpNode*>(a)->def() == &static_cast<const OpNode*>(b)->def();
+      case ExprKind::kOp:
+        return &static_cast<const OpNode*>(a)->def() == &static_cast<const OpNode*>(b)->def();
       case ExprKind::kConstant:
-        return a == b || same_array(static_cast<const ConstantNode*>(a)->value(), static_cast<const ConstantNode*>(b)->value());
+        return a == b || same_array(static_cast<const ConstantNode*>(a)->value(),
+                                    static_cast<const ConstantNode*>(b)->value());
       case ExprKind::kTupleGetItem: {
         const auto& left = static_cast<const TupleGetItemNode&>(*a);
         const auto& right = static_cast<const TupleGetItemNode&>(*b);
@@ -118,7 +121,8 @@ class Comparison {
       case ExprKind::kMatch:
       case ExprKind::kRefCreate:
       case ExprKind::kRefRead:
-      case ExprKind::kRefWrite: break;
+      case ExprKind::kRefWrite:
+        break;
     }
     const Pairing pairing = pair(a, b);
     if (pairing != Pairing::kNew) return pairing == Pairing::kOld;
@@ -140,8 +144,8 @@ class Comparison {
     if (a->kind() == ExprKind::kFunction) {
       const auto& left = static_cast<const FunctionNode&>(*a);
       const auto& right = static_cast<const FunctionNode&>(*b);
-      if (left.params().size() != right.params().size() || left.type_params().size() != right.type_params().size() ||
-          !same_function_attrs(left, right))
+      if (left.params().size() != right.params().size() ||
+          left.type_params().size() != right.type_params().size() || !same_function_attrs(left, right))
         return false;
       for (size_t i = 0; i < left.type_params().size(); ++i)
         type_vars_.emplace_back(left.type_params()[i].get(), right.type_params()[i].get());
@@ -159,9 +163,11 @@ class Comparison {
       push(left.value().get(), right.value().get());
       return true;
     }
-    if (a->kind() == ExprKind::kMatch) return open_match(static_cast<const MatchNode&>(*a), static_cast<const MatchNode&>(*b));
+    if (a->kind() == ExprKind::kMatch)
+      return open_match(static_cast<const MatchNode&>(*a), static_cast<const MatchNode&>(*b));
     if (a->kind() == ExprKind::kRefCreate) {
-      push(static_cast<const RefCreateNode*>(a)->value().get(), static_cast<const RefCreateNode*>(b)->value().get());
+      push(static_cast<const RefCreateNode*>(a)->value().get(),
+           static_cast<const RefCreateNode*>(b)->value().get());
       return true;
     }
     if (a->kind() == ExprKind::kRefRead) {
@@ -197,7 +203,8 @@ class Comparison {
   bool same_pattern(const PatternNode& a, const PatternNode& b) {
     if (a.kind() != b.kind() || a.patterns().size() != b.patterns().size()) return false;
     if (a.kind() == PatternKind::kVar && !bind(a.var(), b.var())) return false;
-    if (a.kind() == PatternKind::kConstructor && !compare(a.constructor().get(), b.constructor().get())) return false;
+    if (a.kind() == PatternKind::kConstructor && !compare(a.constructor().get(), b.constructor().get()))
+      return false;
     for (size_t i = 0; i < a.patterns().size(); ++i)
       if (!same_pattern(*a.patterns()[i], *b.patterns()[i])) return false;
     return true;
@@ -232,8 +239,12 @@ class Hashing {
         hasher.add(next_var_++);
         hasher.add(type_or_zero(static_cast<const VarNode&>(node).annotation()));
         break;
-      case ExprKind::kGlobalVar: hasher.add_text(static_cast<const GlobalVarNode&>(node).name()); break;
-      case ExprKind::kOp: hasher.add_text(static_cast<const OpNode&>(node).name()); break;
+      case ExprKind::kGlobalVar:
+        hasher.add_text(static_cast<const GlobalVarNode&>(node).name());
+        break;
+      case ExprKind::kOp:
+        hasher.add_text(static_cast<const OpNode&>(node).name());
+        break;
       case ExprKind::kConstant: {
         const NDArray& value = static_cast<const ConstantNode&>(node).value();
         hasher.add(type_hash(node.checked_type()));
@@ -258,17 +269,21 @@ class Hashing {
         }
         break;
       }
-      case ExprKind::kConstructor: hasher.add_text(static_cast<const ConstructorNode&>(node).name()); break;
+      case ExprKind::kConstructor:
+        hasher.add_text(static_cast<const ConstructorNode&>(node).name());
+        break;
       case ExprKind::kMatch:
         hasher.add(static_cast<const MatchNode&>(node).complete());
-        for (const Clause& clause : static_cast<const MatchNode&>(node).clauses()) hash_pattern(*clause.pattern, hasher);
+        for (const Clause& clause : static_cast<const MatchNode&>(node).clauses())
+          hash_pattern(*clause.pattern, hasher);
         break;
       case ExprKind::kTuple:
       case ExprKind::kLet:
       case ExprKind::kIf:
       case ExprKind::kRefCreate:
       case ExprKind::kRefRead:
-      case ExprKind::kRefWrite: break;
+      case ExprKind::kRefWrite:
+        break;
     }
     for_each_child(node, [&](const Expr& child) { hasher.add(child ? *values_.find(child.get()) : 0); });
     return hasher.value();
@@ -305,12 +320,16 @@ bool structural_equal(const TypeDataNode& a, const TypeDataNode& b) {
 }
 
 bool structural_equal(const IRModuleNode& a, const IRModuleNode& b, bool map_free_vars) {
-  if (a.functions().size() != b.functions().size() || a.type_defs().size() != b.type_defs().size()) return false;
-  for (auto left = a.type_defs().begin(), right = b.type_defs().begin(); left != a.type_defs().end(); ++left, ++right)
+  if (a.functions().size() != b.functions().size() || a.type_defs().size() != b.type_defs().size())
+    return false;
+  for (auto left = a.type_defs().begin(), right = b.type_defs().begin(); left != a.type_defs().end();
+       ++left, ++right)
     if (!structural_equal(*left->second, *right->second)) return false;
   Comparison comparison(map_free_vars);
-  for (auto left = a.functions().begin(), right = b.functions().begin(); left != a.functions().end(); ++left, ++right)
-    if (left->first != right->first || !comparison.equal(left->second.get(), right->second.get())) return false;
+  for (auto left = a.functions().begin(), right = b.functions().begin(); left != a.functions().end();
+       ++left, ++right)
+    if (left->first != right->first || !comparison.equal(left->second.get(), right->second.get()))
+      return false;
   return true;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
-// Structural equality and hash. Origins, spans, inferred types and variable names take no part; free variables are
-// equal only to themselves, unless `map_free_vars`. The hash is the same on every machine and in every run.
+// Structural equality and hash. Origins, spans, inferred types and variable names take no part; free
+// variables are equal only to themselves, unless `map_free_vars`. The hash is the same on every machine and
+// in every run.
 #include <cstdint>
 
 #include "baton/ir/module.h"

@@ -21,7 +21,9 @@ std::vector<int64_t> TensorTypeNode::extents() const {
   return extents;
 }
 
-Type tensor_type(std::vector<Dim> shape, DType dtype) { return make_ref<const TensorTypeNode>(std::move(shape), dtype); }
+Type tensor_type(std::vector<Dim> shape, DType dtype) {
+  return make_ref<const TensorTypeNode>(std::move(shape), dtype);
+}
 Type tensor_type(const std::vector<int64_t>& extents, DType dtype) {
   return tensor_type(std::vector<Dim>(extents.begin(), extents.end()), dtype);
 }
@@ -101,16 +103,20 @@ bool same_type(const Type& a, const Type& b, TypeVarPairs& pairs) {
     }
     case TypeKind::kTuple:
       return same_types(as_type<TupleTypeNode>(a)->fields(), as_type<TupleTypeNode>(b)->fields(), pairs);
-    case TypeKind::kFunc: return same_functions(*as_type<FuncTypeNode>(a), *as_type<FuncTypeNode>(b), pairs);
-    case TypeKind::kIncomplete: return a == b;
-    case TypeKind::kTypeVar: return same_type_vars(as_type<TypeVarNode>(a), as_type<TypeVarNode>(b), pairs);
+    case TypeKind::kFunc:
+      return same_functions(*as_type<FuncTypeNode>(a), *as_type<FuncTypeNode>(b), pairs);
+    case TypeKind::kIncomplete:
+      return a == b;
+    case TypeKind::kTypeVar:
+      return same_type_vars(as_type<TypeVarNode>(a), as_type<TypeVarNode>(b), pairs);
     case TypeKind::kGlobalTypeVar:
       return as_type<GlobalTypeVarNode>(a)->name() == as_type<GlobalTypeVarNode>(b)->name();
     case TypeKind::kTypeCall: {
       const auto *x = as_type<TypeCallNode>(a), *y = as_type<TypeCallNode>(b);
       return same_type(x->callee(), y->callee(), pairs) && same_types(x->args(), y->args(), pairs);
     }
-    case TypeKind::kRef: return same_type(as_type<RefTypeNode>(a)->value(), as_type<RefTypeNode>(b)->value(), pairs);
+    case TypeKind::kRef:
+      return same_type(as_type<RefTypeNode>(a)->value(), as_type<RefTypeNode>(b)->value(), pairs);
   }
   return false;
 }
@@ -120,28 +126,34 @@ bool is_complete(const Type& type) {
   switch (type->kind()) {
     case TypeKind::kTensor:
     case TypeKind::kTypeVar:
-    case TypeKind::kGlobalTypeVar: return true;
+    case TypeKind::kGlobalTypeVar:
+      return true;
     case TypeKind::kTuple: {
       const auto& fields = as_type<TupleTypeNode>(type)->fields();
       return std::all_of(fields.begin(), fields.end(), is_complete);
     }
     case TypeKind::kFunc: {
       const auto* func = as_type<FuncTypeNode>(type);
-      return std::all_of(func->params().begin(), func->params().end(), is_complete) && is_complete(func->result());
+      return std::all_of(func->params().begin(), func->params().end(), is_complete) &&
+             is_complete(func->result());
     }
     case TypeKind::kTypeCall: {
       const auto* call = as_type<TypeCallNode>(type);
-      return is_complete(call->callee()) && std::all_of(call->args().begin(), call->args().end(), is_complete);
+      return is_complete(call->callee()) &&
+             std::all_of(call->args().begin(), call->args().end(), is_complete);
     }
-    case TypeKind::kRef: return is_complete(as_type<RefTypeNode>(type)->value());
-    case TypeKind::kIncomplete: return false;
+    case TypeKind::kRef:
+      return is_complete(as_type<RefTypeNode>(type)->value());
+    case TypeKind::kIncomplete:
+      return false;
   }
   return false;
 }
 
 namespace {
 
-std::vector<Type> rewrite_all(const std::vector<Type>& types, const std::function<Type(const Type&)>& change) {
+std::vector<Type> rewrite_all(const std::vector<Type>& types,
+                              const std::function<Type(const Type&)>& change) {
   std::vector<Type> rewritten;
   rewritten.reserve(types.size());
   for (const Type& type : types) rewritten.push_back(rewrite_type(type, change));
@@ -157,7 +169,8 @@ Type rewrite_type(const Type& type, const std::function<Type(const Type&)>& chan
     case TypeKind::kTensor:
     case TypeKind::kIncomplete:
     case TypeKind::kTypeVar:
-    case TypeKind::kGlobalTypeVar: break;
+    case TypeKind::kGlobalTypeVar:
+      break;
     case TypeKind::kTuple: {
       const auto& fields = as_type<TupleTypeNode>(type)->fields();
       std::vector<Type> rewritten = rewrite_all(fields, change);
@@ -205,7 +218,8 @@ void visit_types(const Type& type, const std::function<void(const Type&)>& visit
 std::string type_text(const Type& type) {
   if (!type) return "_";
   switch (type->kind()) {
-    case TypeKind::kTensor: return tensor_text(*as_type<TensorTypeNode>(type));
+    case TypeKind::kTensor:
+      return tensor_text(*as_type<TensorTypeNode>(type));
     case TypeKind::kTuple: {
       const auto& fields = as_type<TupleTypeNode>(type)->fields();
       return "(" + list_text(fields) + (fields.size() == 1 ? ",)" : ")");
@@ -213,18 +227,23 @@ std::string type_text(const Type& type) {
     case TypeKind::kFunc: {
       const auto* func = as_type<FuncTypeNode>(type);
       std::string generics;
-      for (const TypeVar& var : func->type_params()) generics += (generics.empty() ? "[" : ", ") + var->name();
+      for (const TypeVar& var : func->type_params())
+        generics += (generics.empty() ? "[" : ", ") + var->name();
       if (!generics.empty()) generics += "]";
       return "fn " + generics + "(" + list_text(func->params()) + ") -> " + type_text(func->result());
     }
-    case TypeKind::kTypeVar: return as_type<TypeVarNode>(type)->name();
-    case TypeKind::kGlobalTypeVar: return as_type<GlobalTypeVarNode>(type)->name();
+    case TypeKind::kTypeVar:
+      return as_type<TypeVarNode>(type)->name();
+    case TypeKind::kGlobalTypeVar:
+      return as_type<GlobalTypeVarNode>(type)->name();
     case TypeKind::kTypeCall: {
       const auto* call = as_type<TypeCallNode>(type);
       return type_text(call->callee()) + "[" + list_text(call->args()) + "]";
     }
-    case TypeKind::kRef: return "ref(" + type_text(as_type<RefTypeNode>(type)->value()) + ")";
-    case TypeKind::kIncomplete: return "_";
+    case TypeKind::kRef:
+      return "ref(" + type_text(as_type<RefTypeNode>(type)->value()) + ")";
+    case TypeKind::kIncomplete:
+      return "_";
   }
   return "_";
 }
@@ -237,7 +256,8 @@ uint64_t type_hash(const Type& type) {
       const auto* tensor = as_type<TensorTypeNode>(type);
       hash.add(std::hash<DType>()(tensor->dtype()));
       hash.add(tensor->shape().size());
-      for (const Dim& dim : tensor->shape()) hash.add(dim.is_any() ? ~0ull : static_cast<uint64_t>(dim.value()));
+      for (const Dim& dim : tensor->shape())
+        hash.add(dim.is_any() ? ~0ull : static_cast<uint64_t>(dim.value()));
       break;
     }
     case TypeKind::kTuple:
@@ -248,14 +268,19 @@ uint64_t type_hash(const Type& type) {
       hash.add(type_hash(as_type<FuncTypeNode>(type)->result()));
       hash.add(as_type<FuncTypeNode>(type)->type_params().size());
       break;
-    case TypeKind::kGlobalTypeVar: hash.add_text(as_type<GlobalTypeVarNode>(type)->name()); break;
+    case TypeKind::kGlobalTypeVar:
+      hash.add_text(as_type<GlobalTypeVarNode>(type)->name());
+      break;
     case TypeKind::kTypeCall:
       hash.add(type_hash(as_type<TypeCallNode>(type)->callee()));
       for (const Type& arg : as_type<TypeCallNode>(type)->args()) hash.add(type_hash(arg));
       break;
-    case TypeKind::kRef: hash.add(type_hash(as_type<RefTypeNode>(type)->value())); break;
+    case TypeKind::kRef:
+      hash.add(type_hash(as_type<RefTypeNode>(type)->value()));
+      break;
     case TypeKind::kTypeVar:  // equal programs may name theirs differently
-    case TypeKind::kIncomplete: break;
+    case TypeKind::kIncomplete:
+      break;
   }
   return hash.value();
 }

@@ -11,7 +11,16 @@
 
 namespace baton {
 
-enum class TypeKind : uint8_t { kTensor, kTuple, kFunc, kIncomplete, kTypeVar, kGlobalTypeVar, kTypeCall, kRef };
+enum class TypeKind : uint8_t {
+  kTensor,
+  kTuple,
+  kFunc,
+  kIncomplete,
+  kTypeVar,
+  kGlobalTypeVar,
+  kTypeCall,
+  kRef
+};
 
 class TypeNode : public RefCounted {
  public:
@@ -68,7 +77,14 @@ class TupleTypeNode final : public TypeNode {
 };
 
 /// What a type variable stands for; numbers as in TVM's TypeKind.
-enum class Kind : uint8_t { kType = 0, kShapeVar = 1, kBaseType = 2, kConstraint = 4, kAdtHandle = 5, kTypeData = 6 };
+enum class Kind : uint8_t {
+  kType = 0,
+  kShapeVar = 1,
+  kBaseType = 2,
+  kConstraint = 4,
+  kAdtHandle = 5,
+  kTypeData = 6
+};
 
 /// A type parameter. Identity is the object; the name is for printing.
 class TypeVarNode final : public TypeNode {
@@ -129,7 +145,10 @@ class FuncTypeNode final : public TypeNode {
  public:
   static constexpr TypeKind kKind = TypeKind::kFunc;
   FuncTypeNode(std::vector<Type> params, Type result, std::vector<TypeVar> type_params)
-      : TypeNode(kKind), params_(std::move(params)), result_(std::move(result)), type_params_(std::move(type_params)) {}
+      : TypeNode(kKind),
+        params_(std::move(params)),
+        result_(std::move(result)),
+        type_params_(std::move(type_params)) {}
   const std::vector<Type>& params() const { return params_; }
   const Type& result() const { return result_; }
   const std::vector<TypeVar>& type_params() const { return type_params_; }  ///< of a polymorphic function
@@ -167,17 +186,19 @@ Type ref_type(Type value);
 /// Which type variables of one side stand for which of the other, while two programs are compared.
 using TypeVarPairs = std::vector<std::pair<const TypeVarNode*, const TypeVarNode*>>;
 
-/// Structural equality; `?` equals only `?`, a hole only itself, a type variable itself or its partner in `pairs`; the
-/// parameters of function types are paired by position. Two nulls are equal.
+/// Structural equality; `?` equals only `?`, a hole only itself, a type variable itself or its partner in
+/// `pairs`; the parameters of function types are paired by position. Two nulls are equal.
 bool same_type(const Type& a, const Type& b);
 bool same_type(const Type& a, const Type& b, TypeVarPairs& pairs);
 /// Without holes anywhere.
 bool is_complete(const Type& type);
-/// Relay text: `Tensor[(1, 64), float32]`, `float32`, `(T1, T2)`, `fn (T1) -> R`, `Tensor[(?), int64]`; a hole is `_`.
+/// Relay text: `Tensor[(1, 64), float32]`, `float32`, `(T1, T2)`, `fn (T1) -> R`, `Tensor[(?), int64]`; a
+/// hole is `_`.
 std::string type_text(const Type& type);
 
-/// `type` with its parts replaced: `change` is asked for each type from the outside in, and what it returns (when not
-/// null) takes that type's place; else its parts are asked. The very same object when nothing changed.
+/// `type` with its parts replaced: `change` is asked for each type from the outside in, and what it returns
+/// (when not null) takes that type's place; else its parts are asked. The very same object when nothing
+/// changed.
 Type rewrite_type(const Type& type, const std::function<Type(const Type&)>& change);
 /// `type` with type variables replaced by types.
 Type substitute_types(const Type& type, const std::vector<TypeVar>& vars, const std::vector<Type>& values);

@@ -34,8 +34,10 @@ void post_order(const Expr& root, const std::function<void(const Expr&)>& visit,
     switch (node.kind()) {
       case ExprKind::kFunction:
       case ExprKind::kLet:
-      case ExprKind::kMatch: break;
-      default: for_each_child(node, [&](const Expr& child) { children.push_back(&child); });
+      case ExprKind::kMatch:
+        break;
+      default:
+        for_each_child(node, [&](const Expr& child) { children.push_back(&child); });
     }
     if (const auto* function = as<FunctionNode>(node.kind() == ExprKind::kFunction ? &node : nullptr)) {
       for (const Var& param : function->params())
@@ -97,7 +99,8 @@ std::vector<T> those(std::vector<T> all, const PointerIndex& set, bool inside) {
 
 std::vector<Var> bound_vars(const Expr& root) {
   PointerIndex bound;
-  post_order(root, [&](const Expr& node) { for_each_bound(node, [&](const Var& var) { bound.add(var.get()); }); });
+  post_order(root,
+             [&](const Expr& node) { for_each_bound(node, [&](const Var& var) { bound.add(var.get()); }); });
   return those(all_vars(root), bound, true);
 }
 

@@ -9,8 +9,8 @@
 
 namespace baton {
 
-/// Calls `visit(child)` for each direct child in evaluation order: callee before arguments, parameters before the
-/// body, a let's variable, value, body, a clause's variables before its body.
+/// Calls `visit(child)` for each direct child in evaluation order: callee before arguments, parameters before
+/// the body, a let's variable, value, body, a clause's variables before its body.
 template <class Visit>
 void for_each_child(const ExprNode& node, Visit&& visit) {
   switch (node.kind()) {
@@ -18,11 +18,14 @@ void for_each_child(const ExprNode& node, Visit&& visit) {
     case ExprKind::kGlobalVar:
     case ExprKind::kConstant:
     case ExprKind::kOp:
-    case ExprKind::kConstructor: return;
+    case ExprKind::kConstructor:
+      return;
     case ExprKind::kTuple:
       for (const Expr& field : static_cast<const TupleNode&>(node).fields()) visit(field);
       return;
-    case ExprKind::kTupleGetItem: visit(static_cast<const TupleGetItemNode&>(node).tuple()); return;
+    case ExprKind::kTupleGetItem:
+      visit(static_cast<const TupleGetItemNode&>(node).tuple());
+      return;
     case ExprKind::kCall: {
       const auto& call = static_cast<const CallNode&>(node);
       visit(call.callee());
@@ -58,8 +61,12 @@ void for_each_child(const ExprNode& node, Visit&& visit) {
       }
       return;
     }
-    case ExprKind::kRefCreate: visit(static_cast<const RefCreateNode&>(node).value()); return;
-    case ExprKind::kRefRead: visit(static_cast<const RefReadNode&>(node).ref()); return;
+    case ExprKind::kRefCreate:
+      visit(static_cast<const RefCreateNode&>(node).value());
+      return;
+    case ExprKind::kRefRead:
+      visit(static_cast<const RefReadNode&>(node).ref());
+      return;
     case ExprKind::kRefWrite: {
       const auto& write = static_cast<const RefWriteNode&>(node);
       visit(write.ref());
@@ -69,8 +76,8 @@ void for_each_child(const ExprNode& node, Visit&& visit) {
   }
 }
 
-/// Visits every node reachable from `root` once, children first. `enter(node)` false: the node is visited, its
-/// children are not (unless reached otherwise).
+/// Visits every node reachable from `root` once, children first. `enter(node)` false: the node is visited,
+/// its children are not (unless reached otherwise).
 void post_order(const Expr& root, const std::function<void(const Expr&)>& visit,
                 const std::function<bool(const Expr&)>& enter = {});
 

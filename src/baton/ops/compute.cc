@@ -4,11 +4,16 @@ namespace baton {
 
 Halide::Type halide_type(DType dtype) {
   switch (dtype.code) {
-    case DType::Code::kInt: return Halide::Int(dtype.bits, dtype.lanes);
-    case DType::Code::kUInt: return Halide::UInt(dtype.bits, dtype.lanes);
-    case DType::Code::kFloat: return Halide::Float(dtype.bits, dtype.lanes);
-    case DType::Code::kBFloat: return Halide::BFloat(dtype.bits, dtype.lanes);
-    case DType::Code::kHandle: break;
+    case DType::Code::kInt:
+      return Halide::Int(dtype.bits, dtype.lanes);
+    case DType::Code::kUInt:
+      return Halide::UInt(dtype.bits, dtype.lanes);
+    case DType::Code::kFloat:
+      return Halide::Float(dtype.bits, dtype.lanes);
+    case DType::Code::kBFloat:
+      return Halide::BFloat(dtype.bits, dtype.lanes);
+    case DType::Code::kHandle:
+      break;
   }
   throw NotSupported("element type \"" + dtype.str() + "\" has no kernel type");
 }
@@ -17,7 +22,8 @@ Axes::Axes(int rank, const std::string& prefix) {
   for (int axis = 0; axis < rank; ++axis) vars_.emplace_back(prefix + std::to_string(axis));
 }
 
-Compute::Compute(std::string prefix, std::vector<Tensor> inputs, std::vector<Type> input_types, Type result_type)
+Compute::Compute(std::string prefix, std::vector<Tensor> inputs, std::vector<Type> input_types,
+                 Type result_type)
     : prefix_(std::move(prefix)),
       inputs_(std::move(inputs)),
       input_types_(std::move(input_types)),

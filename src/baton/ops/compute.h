@@ -1,17 +1,18 @@
 #pragma once
-// How an operator says what it means: as Halide Funcs. Included by .cc files of ops, schedule and codegen only.
-#include <Halide.h>
-
+// How an operator says what it means: as Halide Funcs. Included by .cc files of ops, schedule and codegen
+// only.
 #include <initializer_list>
 #include <string>
 #include <vector>
+
+#include <Halide.h>
 
 #include "baton/ir/op.h"
 
 namespace baton {
 
-/// A tensor in a kernel, indexed in Relay order: outermost axis first. The Func behind it has Halide's order (its
-/// dimension 0 is the last Relay axis, the contiguous one).
+/// A tensor in a kernel, indexed in Relay order: outermost axis first. The Func behind it has Halide's order
+/// (its dimension 0 is the last Relay axis, the contiguous one).
 class Tensor {
  public:
   Tensor() = default;

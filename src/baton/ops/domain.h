@@ -6,12 +6,15 @@
 
 namespace baton {
 
-/// A domain over `extents`, outermost axis first: the last one is the innermost loop. Without extents it is one point.
+/// A domain over `extents`, outermost axis first: the last one is the innermost loop. Without extents it is
+/// one point.
 class Domain {
  public:
-  explicit Domain(const std::vector<int64_t>& extents, const std::string& name = "r") : rank_(static_cast<int>(extents.size())) {
+  explicit Domain(const std::vector<int64_t>& extents, const std::string& name = "r")
+      : rank_(static_cast<int>(extents.size())) {
     std::vector<Halide::Range> ranges;
-    for (auto extent = extents.rbegin(); extent != extents.rend(); ++extent) ranges.emplace_back(0, as_int(*extent));
+    for (auto extent = extents.rbegin(); extent != extents.rend(); ++extent)
+      ranges.emplace_back(0, as_int(*extent));
     if (ranges.empty()) ranges.emplace_back(0, 1);
     rdom_ = Halide::RDom(ranges, name);
   }

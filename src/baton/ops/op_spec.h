@@ -35,8 +35,11 @@ struct OpSpec {
     def.num_inputs = variadic ? OpDef::kVariadic : static_cast<int>(inputs.size());
     def.fuse = fuse;
     if constexpr (!std::is_same_v<A, NoAttrs>) def.attrs = &attr_schema<A>();
-    def.relation = [relation = relation](RelationContext& ctx, const Attrs& attrs) { return relation(ctx, get(attrs)); };
-    if (compute) def.compute = [compute = compute](Compute& c, const Attrs& attrs) { compute(c, get(attrs)); };
+    def.relation = [relation = relation](RelationContext& ctx, const Attrs& attrs) {
+      return relation(ctx, get(attrs));
+    };
+    if (compute)
+      def.compute = [compute = compute](Compute& c, const Attrs& attrs) { compute(c, get(attrs)); };
     def.non_computational = non_computational;
     def.stateful = stateful;
     def.reshape_only = reshape_only;

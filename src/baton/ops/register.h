@@ -2,7 +2,8 @@
 
 namespace baton {
 
-/// Enters every operator of ops.def into the table; once, further calls do nothing. Called by driver/initialize.
+/// Enters every operator of ops.def into the table; once, further calls do nothing. Called by
+/// driver/initialize.
 void register_all_ops();
 
 }  // namespace baton

@@ -6,7 +6,8 @@ namespace baton {
 
 namespace {
 
-constexpr DiagnosticDef kDtypesDiffer{"E0213", "the element types of `{0}` differ: {1} and {2}", "convert one side with `cast`"};
+constexpr DiagnosticDef kDtypesDiffer{"E0213", "the element types of `{0}` differ: {1} and {2}",
+                                      "convert one side with `cast`"};
 constexpr DiagnosticDef kCannotBroadcast{"E0214", "cannot broadcast {0} with {1}",
                                          "axis {2} must be equal on both sides, or 1 on one of them"};
 constexpr DiagnosticDef kAxisRange{"E0203", "axis {0} is out of range for {1}", "it must lie in {2}..{3}"};
@@ -15,7 +16,8 @@ constexpr DiagnosticDef kAttrCount{"E0216", "attribute `{0}` needs {1} values, g
 constexpr DiagnosticDef kAttrValue{"E0217", "attribute `{0}` is {1}: {2}"};
 constexpr DiagnosticDef kArgument{"E0218", "{0}"};
 constexpr DiagnosticDef kNeedsTuple{"E0220", "`{0}` needs a tuple of one or more tensors, got {1}"};
-constexpr DiagnosticDef kLayout{"E0219", "attribute `{0}` is \"{1}\": a layout with the axes of {2} is needed"};
+constexpr DiagnosticDef kLayout{"E0219",
+                                "attribute `{0}` is \"{1}\": a layout with the axes of {2} is needed"};
 
 }  // namespace
 
@@ -27,11 +29,13 @@ RelationStatus broadcast_relation(RelationContext& ctx, DType result_dtype) {
   if (!a || !b) return kDefer;
   if (a->dtype() != b->dtype())
     return ctx.fail(kDtypesDiffer, {ctx.op_name(), a->dtype().str(), b->dtype().str()});
-  if (a->shape() == b->shape() && (result_dtype.is_void() || result_dtype == a->dtype())) return ctx.assign_result(ctx.input(0));
+  if (a->shape() == b->shape() && (result_dtype.is_void() || result_dtype == a->dtype()))
+    return ctx.assign_result(ctx.input(0));
   int axis = 0;
   const auto shape = broadcast_shapes(a->shape(), b->shape(), &axis);
   if (!shape)
-    return ctx.fail(kCannotBroadcast, {type_text(ctx.input(0)), type_text(ctx.input(1)), std::to_string(axis)});
+    return ctx.fail(kCannotBroadcast,
+                    {type_text(ctx.input(0)), type_text(ctx.input(1)), std::to_string(axis)});
   return ctx.assign_result(tensor_type(*shape, result_dtype.is_void() ? a->dtype() : result_dtype));
 }
 
@@ -41,7 +45,8 @@ RelationStatus same_shape_relation(RelationContext& ctx, DType result_dtype) {
   return ctx.assign_result(tensor_type(data->shape(), result_dtype));
 }
 
-std::optional<std::vector<Dim>> broadcast_shapes(const std::vector<Dim>& a, const std::vector<Dim>& b, int* axis) {
+std::optional<std::vector<Dim>> broadcast_shapes(const std::vector<Dim>& a, const std::vector<Dim>& b,
+                                                 int* axis) {
   const std::vector<Dim>& longer = a.size() >= b.size() ? a : b;
   const std::vector<Dim>& shorter = a.size() >= b.size() ? b : a;
   std::vector<Dim> result = longer;
@@ -62,7 +67,9 @@ std::optional<std::vector<Dim>> broadcast_shapes(const std::vector<Dim>& a, cons
 
 std::optional<int> checked_axis(RelationContext& ctx, int64_t axis, int rank, int arg) {
   if (axis >= -rank && axis < rank) return static_cast<int>(axis < 0 ? axis + rank : axis);
-  ctx.fail(kAxisRange, {std::to_string(axis), type_text(ctx.input(arg)), std::to_string(-rank), std::to_string(rank - 1)}, arg);
+  ctx.fail(kAxisRange,
+           {std::to_string(axis), type_text(ctx.input(arg)), std::to_string(-rank), std::to_string(rank - 1)},
+           arg);
   return std::nullopt;
 }
 
@@ -87,10 +94,13 @@ bool check_least(RelationContext& ctx, const char* name, std::span<const int64_t
   return true;
 }
 
-RelationStatus fail_attr(RelationContext& ctx, const char* name, const std::string& value, const std::string& why) {
+RelationStatus fail_attr(RelationContext& ctx, const char* name, const std::string& value,
+                         const std::string& why) {
   return ctx.fail(kAttrValue, {name, value, why});
 }
-RelationStatus fail_arg(RelationContext& ctx, int arg, const std::string& why) { return ctx.fail(kArgument, {why}, arg); }
+RelationStatus fail_arg(RelationContext& ctx, int arg, const std::string& why) {
+  return ctx.fail(kArgument, {why}, arg);
+}
 
 std::vector<const TensorTypeNode*> tensor_fields(RelationContext& ctx, int arg, bool* failed) {
   const Type input = ctx.input(arg);
@@ -109,7 +119,8 @@ std::vector<const TensorTypeNode*> tensor_fields(RelationContext& ctx, int arg, 
   return {};
 }
 
-std::optional<Layout> checked_layout(RelationContext& ctx, const char* name, const std::string& text, const char* canonical) {
+std::optional<Layout> checked_layout(RelationContext& ctx, const char* name, const std::string& text,
+                                     const char* canonical) {
   std::optional<Layout> layout = Layout::parse(text);
   if (layout && layout->convertible(*Layout::parse(canonical))) return layout;
   ctx.fail(kLayout, {name, text, canonical});

@@ -13,11 +13,14 @@ OriginSet Causes::own(const Expr& expr) const {
     const ExprNode* node = todo.back();
     todo.pop_back();
     if (!seen.insert(node)) continue;
-    if (!node->origins().empty()) sets.push_back(node->origins());
-    else if (const auto* item = as<TupleGetItemNode>(node)) todo.push_back(item->tuple().get());
+    if (!node->origins().empty())
+      sets.push_back(node->origins());
+    else if (const auto* item = as<TupleGetItemNode>(node))
+      todo.push_back(item->tuple().get());
     else if (const auto* tuple = as<TupleNode>(node))
       for (const Expr& field : tuple->fields()) todo.push_back(field.get());
-    else if (const Expr* value = bound_.find(node)) todo.push_back(value->get());
+    else if (const Expr* value = bound_.find(node))
+      todo.push_back(value->get());
   }
   return sets.empty() ? OriginSet::none() : OriginSet::merge_all(sets);
 }

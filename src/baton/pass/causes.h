@@ -12,8 +12,10 @@ namespace baton {
 
 class Causes {
  public:
-  /// `root`: asked when a value is computed by no operator, such as a parameter; then the functions of `module`.
-  explicit Causes(Expr root, const IRModuleNode* module = nullptr) : root_(std::move(root)), module_(module) {}
+  /// `root`: asked when a value is computed by no operator, such as a parameter; then the functions of
+  /// `module`.
+  explicit Causes(Expr root, const IRModuleNode* module = nullptr)
+      : root_(std::move(root)), module_(module) {}
   /// Where `var` is bound by a let: its value is asked in its place.
   void bind(const Var& var, const Expr& value) { bound_.insert(var.get(), value); }
   /// Looks through tuples and variables. Nothing when there is no operator anywhere.
@@ -30,7 +32,8 @@ class Causes {
   const IRModuleNode* module_;
   PointerMap<Expr> bound_;
   OriginSet everything_ = OriginSet::none();
-  std::map<std::string, OriginSet, std::less<>> for_everything_;  // by reason: such a set names the whole program
+  std::map<std::string, OriginSet, std::less<>>
+      for_everything_;  // by reason: such a set names the whole program
   bool walked_ = false;
 };
 

@@ -21,9 +21,9 @@ std::string type_of(const AttrValue& value) {
 bool is_dict(const AttrValue& value) {
   const AttrList* items = value.as<AttrList>();
   return items && std::all_of(items->begin(), items->end(), [](const AttrValue& item) {
-    const AttrList* pair = item.as<AttrList>();
-    return pair && pair->size() == 2 && (*pair)[0].as<std::string>();
-  });
+           const AttrList* pair = item.as<AttrList>();
+           return pair && pair->size() == 2 && (*pair)[0].as<std::string>();
+         });
 }
 
 }  // namespace
@@ -53,8 +53,8 @@ void PassConfig::set(const std::string& key, AttrValue value) {
       all += (all.empty() ? "" : " ,") + each.key;
     }
     const std::string near = did_you_mean(key, keys);
-    throw UsageError("Invalid config option '" + key + "'" + (near.empty() ? "" : ", did you mean '" + near + "'?") +
-                     " candidates are: " + all);
+    throw UsageError("Invalid config option '" + key + "'" +
+                     (near.empty() ? "" : ", did you mean '" + near + "'?") + " candidates are: " + all);
   }
   const bool fits = option->is_dict() ? is_dict(value) : type_of(value) == option->type;
   if (!fits)

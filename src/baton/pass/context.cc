@@ -1,4 +1,5 @@
-// PassContext: the stack of contexts of a thread, and what happens when an instrument throws on the way in or out.
+// PassContext: the stack of contexts of a thread, and what happens when an instrument throws on the way in or
+// out.
 #include <algorithm>
 
 #include "baton/pass/pass.h"
@@ -23,7 +24,8 @@ std::shared_ptr<Evaluator>& the_default_evaluator() {
   return evaluator;
 }
 
-// enter_pass_ctx in order. When one throws, those before it are exited again and all are taken off the context.
+// enter_pass_ctx in order. When one throws, those before it are exited again and all are taken off the
+// context.
 void enter_instruments(PassContext& context) {
   const auto instruments = context.instruments;
   size_t entered = 0;
@@ -98,7 +100,9 @@ PassContextScope::~PassContextScope() noexcept(false) {
   }
 }
 
-void set_default_evaluator(std::shared_ptr<Evaluator> evaluator) { the_default_evaluator() = std::move(evaluator); }
+void set_default_evaluator(std::shared_ptr<Evaluator> evaluator) {
+  the_default_evaluator() = std::move(evaluator);
+}
 
 Evaluator& evaluator_of(const PassContext& context) {
   if (context.evaluator) return *context.evaluator;

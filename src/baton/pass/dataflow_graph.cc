@@ -23,7 +23,8 @@ std::span<const uint32_t> DataflowGraph::users(uint32_t number) const {
     std::vector<std::pair<uint32_t, uint32_t>> edges;  // used, user
     edges.reserve(2 * nodes_.size());
     for (uint32_t user = 0; user < nodes_.size(); ++user)
-      for_each_child(*nodes_[user], [&](const Expr& child) { edges.emplace_back(*numbers_.find(child.get()), user); });
+      for_each_child(*nodes_[user],
+                     [&](const Expr& child) { edges.emplace_back(*numbers_.find(child.get()), user); });
     first_user_.resize(nodes_.size() + 1);
     for (const auto& [used, user] : edges) ++first_user_[used + 1];
     for (size_t i = 1; i < first_user_.size(); ++i) first_user_[i] += first_user_[i - 1];

@@ -19,7 +19,8 @@ OriginIds::OriginIds(const OriginTable& table) : table_(table) {
   if (last - first >= 4 * table.size() + 1024) return;
   first_ = first;
   ids_.assign(last - first + 1, kNone);
-  for (size_t id = 0; id < table.size(); ++id) ids_[table.at(OriginId(id)).serial() - first] = static_cast<uint32_t>(id);
+  for (size_t id = 0; id < table.size(); ++id)
+    ids_[table.at(OriginId(id)).serial() - first] = static_cast<uint32_t>(id);
 }
 
 std::optional<uint32_t> OriginIds::find_slowly(const Origin* origin) const {
@@ -70,7 +71,8 @@ std::vector<bool> carried_origins(const IRModuleNode& module, const OriginIds& i
 
 }  // namespace
 
-void enter_in_ledger(const IRModuleNode& before, IRModuleNode& result, const RetireLog& log, const std::string& pass) {
+void enter_in_ledger(const IRModuleNode& before, IRModuleNode& result, const RetireLog& log,
+                     const std::string& pass) {
   if (&before != &result && !extends(result.origins(), before.origins()))
     result.origins() = joined(before.origins(), result.origins());
   if (log.entries().empty()) return;

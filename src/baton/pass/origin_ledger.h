@@ -1,5 +1,6 @@
 #pragma once
-// Keeping a module's origin table right over a pass: ids stay, retired origins are entered with pass and reason.
+// Keeping a module's origin table right over a pass: ids stay, retired origins are entered with pass and
+// reason.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,8 +30,10 @@ class OriginIds {
   std::vector<uint32_t> ids_;
 };
 
-/// After pass `pass` turned `before` into `result`: the result's table begins with that of `before` (a pass may have
-/// built its module anew), and origins that `log` names and that no node carries any more are retired.
-void enter_in_ledger(const IRModuleNode& before, IRModuleNode& result, const RetireLog& log, const std::string& pass);
+/// After pass `pass` turned `before` into `result`: the result's table begins with that of `before` (a pass
+/// may have built its module anew), and origins that `log` names and that no node carries any more are
+/// retired.
+void enter_in_ledger(const IRModuleNode& before, IRModuleNode& result, const RetireLog& log,
+                     const std::string& pass);
 
 }  // namespace baton

@@ -12,13 +12,14 @@ namespace baton {
 // What the rules need to know of a module before a pass.
 struct OriginVerifier::ModuleFacts {
   PointerMap<const ConstantNode*> constants;  // by the address of their elements
-  bool bare_primitives = false;  // a primitive function that stands for nothing
+  bool bare_primitives = false;               // a primitive function that stands for nothing
 
   void add(const ConstantNode& constant) { constants.insert(constant.value().data(), &constant); }
   /// Whether a constant is one of these, or another node of the very same array: at another position, say.
   bool has(const ConstantNode& constant) const {
     const ConstantNode* const* known = constants.find(constant.value().data());
-    return known && (*known)->value().shape() == constant.value().shape() && (*known)->value().dtype() == constant.value().dtype();
+    return known && (*known)->value().shape() == constant.value().shape() &&
+           (*known)->value().dtype() == constant.value().dtype();
   }
 };
 
@@ -30,9 +31,12 @@ using Origins = std::vector<const Origin*>;
 
 std::string described(const Origin& origin) {
   std::string text = "`" + origin.op() + "`";
-  if (origin.span()) text += " (" + origin.span().text() + ")";
-  else if (!origin.source_name().empty()) text += " (" + origin.source_name() + ")";
-  else text += " (operator number " + std::to_string(origin.serial()) + " of this process)";
+  if (origin.span())
+    text += " (" + origin.span().text() + ")";
+  else if (!origin.source_name().empty())
+    text += " (" + origin.source_name() + ")";
+  else
+    text += " (operator number " + std::to_string(origin.serial()) + " of this process)";
   return text;
 }
 
@@ -43,24 +47,28 @@ std::string described(const Origins& origins) {
   return text.empty() ? "nothing" : text;
 }
 
-// Where a node without origins is to be found: its own line, or the nearest argument that stands for something.
+// Where a node without origins is to be found: its own line, or the nearest argument that stands for
+// something.
 std::string place_of(const ExprNode& node) {
   if (node.span()) return " at " + node.span().text();
   const ExprNode* at = &node;
   for (int steps = 0; steps < 100; ++steps) {
     const ExprNode* next = nullptr;
     for_each_child(*at, [&](const Expr& child) {
-      if (!next && child && child->kind() != ExprKind::kOp && child->kind() != ExprKind::kVar) next = child.get();
+      if (!next && child && child->kind() != ExprKind::kOp && child->kind() != ExprKind::kVar)
+        next = child.get();
     });
     if (!next) break;
-    if (!next->origins().origins().empty()) return ", computed from " + described(*next->origins().origins()[0]);
+    if (!next->origins().origins().empty())
+      return ", computed from " + described(*next->origins().origins()[0]);
     at = next;
   }
   return "";
 }
 
 void sort_unique(Origins& origins) {
-  std::sort(origins.begin(), origins.end(), [](const auto* a, const auto* b) { return a->serial() < b->serial(); });
+  std::sort(origins.begin(), origins.end(),
+            [](const auto* a, const auto* b) { return a->serial() < b->serial(); });
   origins.erase(std::unique(origins.begin(), origins.end()), origins.end());
 }
 
@@ -68,7 +76,11 @@ class Verification {
  public:
   /// `before`: what the module was before the pass, or null when that is not known.
   Verification(const IRModuleNode& module, const std::string& pass, size_t known, const ModuleFacts* before)
-      : module_(module), pass_(pass), known_(known), before_(before), ids_(module.origins()),
+      : module_(module),
+        pass_(pass),
+        known_(known),
+        before_(before),
+        ids_(module.origins()),
         carried_(module.origins().size()) {}
 
   // One walk over everything reachable; then the table.
@@ -88,7 +100,8 @@ class Verification {
     for (size_t id = 0; id < carried_.size(); ++id) {
       if (carried_[id] || module_.origins().retired(OriginId(id))) continue;
       fail("the operator " + described(module_.origins().at(OriginId(id))) + " is lost",
-           "what replaces it must be built inside a Rewriter (or in an OriginScope of its origins); when it really goes "
+           "what replaces it must be built inside a Rewriter (or in an OriginScope of its origins); when it "
+           "really goes "
            "away, call retire() with the reason and declare may_retire");
     }
   }
@@ -129,7 +142,8 @@ class Verification {
     if (const OpDef* op = call.op()) {
       if (call.origins().origins().empty() && call.origins().causes().empty()) {
         fail("a call of `" + op->name + "`" + place_of(call) + " stands for no operator of the program",
-             "build it inside a Rewriter or in an OriginScope, or give it OriginSet::made_for(causes, reason)");
+             "build it inside a Rewriter or in an OriginScope, or give it OriginSet::made_for(causes, "
+             "reason)");
       }
       return;
     }
@@ -168,9 +182,11 @@ class Verification {
     sort_unique(origins);
     sort_unique(causes);
     Origins only;
-    std::set_difference(causes.begin(), causes.end(), origins.begin(), origins.end(), std::back_inserter(only),
+    std::set_difference(causes.begin(), causes.end(), origins.begin(), origins.end(),
+                        std::back_inserter(only),
                         [](const auto* a, const auto* b) { return a->serial() < b->serial(); });
-    if (std::ranges::equal(origins, function.origins().origins()) && std::ranges::equal(only, function.origins().causes()))
+    if (std::ranges::equal(origins, function.origins().origins()) &&
+        std::ranges::equal(only, function.origins().causes()))
       return;
     fail("a primitive function stands for " + described(list(function.origins().origins())) +
              ", but the operators in its body are " + described(origins),
@@ -220,7 +236,8 @@ bool OriginVerifier::Snapshot::describes(const IRModuleNode& module) const {
                     [](const Function& held, const auto& entry) { return held == entry.second; });
 }
 
-OriginVerifier::Snapshot OriginVerifier::snapshot(const IRModuleNode& module, std::shared_ptr<ModuleFacts> facts) {
+OriginVerifier::Snapshot OriginVerifier::snapshot(const IRModuleNode& module,
+                                                  std::shared_ptr<ModuleFacts> facts) {
   Snapshot snapshot;
   for (const auto& [name, function] : module.functions()) snapshot.functions.push_back(function);
   snapshot.origins = module.origins().size();

@@ -8,14 +8,14 @@
 
 namespace baton {
 
-/// Every origin in the module's table is carried by a reachable node or retired with pass and reason; every operator
-/// call has origins, or causes and a reason; a primitive function and its calls stand for the union over the calls of
-/// operators in its body (or all for nothing, as in text that was fused already; a pass makes none such). Throws InternalError that names
-/// pass, operator and line.
+/// Every origin in the module's table is carried by a reachable node or retired with pass and reason; every
+/// operator call has origins, or causes and a reason; a primitive function and its calls stand for the union
+/// over the calls of operators in its body (or all for nothing, as in text that was fused already; a pass
+/// makes none such). Throws InternalError that names pass, operator and line.
 void verify_origins(const IRModuleNode& module, const std::string& after_pass);
 
-/// verify_origins after every pass, and two rules that need the module before it: a pass makes no Origin, and the
-/// constants it makes stand for something.
+/// verify_origins after every pass, and two rules that need the module before it: a pass makes no Origin, and
+/// the constants it makes stand for something.
 class OriginVerifier final : public PassInstrument {
  public:
   std::string name() const override { return "OriginVerifier"; }

@@ -44,7 +44,9 @@ class ModulePassNode final : public PassNode {
   Kind kind() const override { return Kind::kModule; }
 
  private:
-  IRModule run(const IRModule& module, const PassContext& context) const override { return body_(module, context); }
+  IRModule run(const IRModule& module, const PassContext& context) const override {
+    return body_(module, context);
+  }
   std::function<IRModule(IRModule, const PassContext&)> body_;
 };
 
@@ -75,7 +77,8 @@ class FunctionPassNode final : public PassNode {
 
 class SequentialNode final : public PassNode {
  public:
-  SequentialNode(PassInfo info, std::vector<Pass> passes) : PassNode(std::move(info), false), passes_(std::move(passes)) {}
+  SequentialNode(PassInfo info, std::vector<Pass> passes)
+      : PassNode(std::move(info), false), passes_(std::move(passes)) {}
   Kind kind() const override { return Kind::kSequential; }
   const std::vector<Pass>& passes() const { return passes_; }
 
@@ -138,13 +141,16 @@ Pass module_pass(PassInfo info, std::function<IRModule(IRModule, const PassConte
   return std::make_shared<ModulePassNode>(std::move(info), std::move(body), may_retire);
 }
 
-Pass function_pass(PassInfo info, std::function<Function(const Function&, const IRModule&, const PassContext&)> body,
+Pass function_pass(PassInfo info,
+                   std::function<Function(const Function&, const IRModule&, const PassContext&)> body,
                    bool may_retire) {
   return std::make_shared<FunctionPassNode>(std::move(info), std::move(body), may_retire);
 }
 
-Pass sequential(std::vector<Pass> passes, std::string name, int opt_level, std::vector<std::string> required) {
-  return std::make_shared<SequentialNode>(PassInfo{opt_level, std::move(name), std::move(required)}, std::move(passes));
+Pass sequential(std::vector<Pass> passes, std::string name, int opt_level,
+                std::vector<std::string> required) {
+  return std::make_shared<SequentialNode>(PassInfo{opt_level, std::move(name), std::move(required)},
+                                          std::move(passes));
 }
 
 const std::vector<Pass>& passes_of(const PassNode& sequential) {

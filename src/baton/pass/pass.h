@@ -32,12 +32,14 @@ class PassInstrument {
   virtual void run_after_pass(const IRModule&, const PassInfo&) {}
 };
 
-/// Evaluates calls of constants at compile time. Implemented above (codegen), handed in by the driver or Python.
+/// Evaluates calls of constants at compile time. Implemented above (codegen), handed in by the driver or
+/// Python.
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
-  /// The value of `call` (an operator call whose arguments are constants, tuples of them, or such calls); one array per
-  /// output. Throws NotSupported when an operator has no compute; calls in arguments may then be tried one at a time.
+  /// The value of `call` (an operator call whose arguments are constants, tuples of them, or such calls); one
+  /// array per output. Throws NotSupported when an operator has no compute; calls in arguments may then be
+  /// tried one at a time.
   virtual std::vector<NDArray> evaluate(const CallNode& call) = 0;
 };
 
@@ -55,10 +57,11 @@ class PassContext {
 
   /// The innermost entered context of this thread, else the thread's default (opt_level 2).
   static PassContextRef current();
-  /// Pushes `context` and calls enter_pass_ctx of its instruments. When one throws, those entered before are exited,
-  /// instruments are cleared, nothing is pushed, and the exception goes on.
+  /// Pushes `context` and calls enter_pass_ctx of its instruments. When one throws, those entered before are
+  /// exited, instruments are cleared, nothing is pushed, and the exception goes on.
   static void enter(const PassContextRef& context);
-  /// Pops and calls exit_pass_ctx in order; when one throws, the rest are not exited and instruments are cleared.
+  /// Pops and calls exit_pass_ctx in order; when one throws, the rest are not exited and instruments are
+  /// cleared.
   static void exit(const PassContextRef& context);
   /// exit_pass_ctx of the old instruments, then enter_pass_ctx of the new.
   void override_instruments(std::vector<std::shared_ptr<PassInstrument>> instruments);
@@ -70,7 +73,9 @@ class PassContext {
 /// Enters a context for a C++ scope.
 class PassContextScope {
  public:
-  explicit PassContextScope(PassContextRef context) : context_(std::move(context)) { PassContext::enter(context_); }
+  explicit PassContextScope(PassContextRef context) : context_(std::move(context)) {
+    PassContext::enter(context_);
+  }
   /// Throws what exit_pass_ctx throws, unless another exception is on its way.
   ~PassContextScope() noexcept(false);
 
@@ -95,10 +100,9 @@ class PassNode {
   bool may_retire() const { return may_retire_; }
   virtual Kind kind() const = 0;
   /// Instruments, then the body on a copy of `module`, then instruments. A direct call ignores every gate.
-  /// The origins of `module` that no node of the result carries must have been retired; that is entered in the
-  /// result's origin table (the check itself is OriginVerifier's, an instrument).
-  /// What is thrown in the body, or in an instrument, arrives with the names of the passes it came through; `module` is
-  /// as it was.
+  /// The origins of `module` that no node of the result carries must have been retired; that is entered in
+  /// the result's origin table (the check itself is OriginVerifier's, an instrument). What is thrown in the
+  /// body, or in an instrument, arrives with the names of the passes it came through; `module` is as it was.
   IRModule operator()(const IRModule& module) const;
 
  protected:
@@ -112,10 +116,14 @@ class PassNode {
   bool may_retire_;
 };
 
-/// A pass over the whole module: gets a copy of its own. A body that runs other passes must not retire before them.
-Pass module_pass(PassInfo info, std::function<IRModule(IRModule, const PassContext&)> body, bool may_retire = false);
-/// A pass over each function without Compiler / SkipOptimization / Extern; InferType runs over the module after it.
-Pass function_pass(PassInfo info, std::function<Function(const Function&, const IRModule&, const PassContext&)> body,
+/// A pass over the whole module: gets a copy of its own. A body that runs other passes must not retire before
+/// them.
+Pass module_pass(PassInfo info, std::function<IRModule(IRModule, const PassContext&)> body,
+                 bool may_retire = false);
+/// A pass over each function without Compiler / SkipOptimization / Extern; InferType runs over the module
+/// after it.
+Pass function_pass(PassInfo info,
+                   std::function<Function(const Function&, const IRModule&, const PassContext&)> body,
                    bool may_retire = false);
 /// Applies gates (pass_enabled) and required passes to each. Required ones are made by name (make_pass).
 Pass sequential(std::vector<Pass> passes, std::string name = "sequential", int opt_level = 0,
@@ -129,7 +137,8 @@ void register_pass(const std::string& name, PassFactory factory);  ///< called f
 Pass make_pass(const std::string& name, const PassArgs& args = {});
 std::vector<std::string> pass_names();  ///< sorted
 
-/// "Run Function pass: FuseOps at the optimization level 0", as Python's str() shows a pass, its info, a context.
+/// "Run Function pass: FuseOps at the optimization level 0", as Python's str() shows a pass, its info, a
+/// context.
 std::string pass_text(const PassNode& pass);
 std::string pass_info_text(const PassInfo& info);
 std::string pass_context_text(const PassContext& context);

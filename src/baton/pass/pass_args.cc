@@ -31,7 +31,8 @@ bool PassArgReader::flag(const std::string& name, bool fallback) {
   const AttrValue* given = value(name);
   if (!given) return fallback;
   if (const bool* flag = given->as<bool>()) return *flag;
-  if (const int64_t* number = given->as<int64_t>(); number && (*number == 0 || *number == 1)) return *number == 1;
+  if (const int64_t* number = given->as<int64_t>(); number && (*number == 0 || *number == 1))
+    return *number == 1;
   wrong(name, "True or False", *given);
 }
 

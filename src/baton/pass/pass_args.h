@@ -14,7 +14,8 @@ using PassArgs = std::vector<std::pair<std::string, AttrValue>>;
 /// Reads the arguments of one pass, then finish() refuses those that nobody asked for. All throw UsageError.
 class PassArgReader {
  public:
-  PassArgReader(std::string pass, const PassArgs& args) : pass_(std::move(pass)), args_(args), read_(args.size()) {}
+  PassArgReader(std::string pass, const PassArgs& args)
+      : pass_(std::move(pass)), args_(args), read_(args.size()) {}
   int64_t integer(const std::string& name, int64_t fallback);
   bool flag(const std::string& name, bool fallback);
   std::string text(const std::string& name, const std::string& fallback);

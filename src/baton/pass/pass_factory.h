@@ -1,5 +1,6 @@
 #pragma once
-// What a line of passes.def registers: BATON_PASS names a function without arguments, BATON_PASS_WITH one that reads them.
+// What a line of passes.def registers: BATON_PASS names a function without arguments, BATON_PASS_WITH one
+// that reads them.
 #include "baton/pass/pass.h"
 
 namespace baton {

@@ -40,7 +40,9 @@ std::vector<std::string_view> split(std::string_view text) {
 std::vector<Pass> parse_passes(const std::string& list) {
   std::vector<Pass> passes;
   for (const std::string_view item : split(list)) {
-    if (item.empty()) throw UsageError("a name is missing in the list of passes `" + list + "`; write it like InferType,FuseOps(fuse_opt_level=0)");
+    if (item.empty())
+      throw UsageError("a name is missing in the list of passes `" + list +
+                       "`; write it like InferType,FuseOps(fuse_opt_level=0)");
     const size_t open = item.find('(');
     if (open == std::string_view::npos) {
       passes.push_back(make_pass(std::string(item)));
@@ -48,7 +50,8 @@ std::vector<Pass> parse_passes(const std::string& list) {
     }
     if (item.back() != ')') throw UsageError("pass `" + std::string(item) + "` has no closing parenthesis");
     const std::string_view args = item.substr(open + 1, item.size() - open - 2);
-    passes.push_back(make_pass(std::string(trim(item.substr(0, open))), parse_attributes(std::string(args), "--passes")));
+    passes.push_back(
+        make_pass(std::string(trim(item.substr(0, open))), parse_attributes(std::string(args), "--passes")));
   }
   return passes;
 }

@@ -31,8 +31,10 @@ Expr Rewriter::mapped(const Expr& original) const {
 
 void Rewriter::map(const Expr& original, Expr result) {
   const auto [at, fresh] = memo_.insert(original.get(), result);
-  if (fresh) kept_.push_back(original);
-  else *at = std::move(result);
+  if (fresh)
+    kept_.push_back(original);
+  else
+    *at = std::move(result);
 }
 
 // A variable where it is bound: what it became, if that is a variable.
@@ -105,7 +107,8 @@ Expr Rewriter::run(const Expr& root) {
   return mapped(root);
 }
 
-// What the children became, into `became_`; false when all are the same. Children that were not entered stay as they are.
+// What the children became, into `became_`; false when all are the same. Children that were not entered stay
+// as they are.
 bool Rewriter::children_changed(const ExprNode& node) const {
   bool changed = false;
   became_.clear();
@@ -130,7 +133,8 @@ Expr Rewriter::rebuild(const ExprNode& node) const {
       changed |= params.back() != param;
     }
     if (!changed) return same;
-    return make_function(std::move(params), *body, function->ret_type(), function->attrs(), info(), function->type_params());
+    return make_function(std::move(params), *body, function->ret_type(), function->attrs(), info(),
+                         function->type_params());
   }
   if (const auto* let = as<LetNode>(&node)) {
     const Var var = binder(let->var());
@@ -143,7 +147,8 @@ Expr Rewriter::rebuild(const ExprNode& node) const {
     bool changed = data != match->data();
     std::vector<Clause> clauses;
     for (const Clause& clause : match->clauses()) {
-      clauses.push_back({rewrite_pattern(clause.pattern, [&](const Var& var) { return binder(var); }), mapped(clause.body)});
+      clauses.push_back({rewrite_pattern(clause.pattern, [&](const Var& var) { return binder(var); }),
+                         mapped(clause.body)});
       changed |= clauses.back().pattern != clause.pattern || clauses.back().body != clause.body;
     }
     return changed ? make_match(data, std::move(clauses), match->complete(), info()) : same;
@@ -157,15 +162,20 @@ Expr Rewriter::rebuild(const ExprNode& node) const {
     return list;
   };
   switch (node.kind()) {
-    case ExprKind::kTuple: return make_tuple(all_from(0), info());
+    case ExprKind::kTuple:
+      return make_tuple(all_from(0), info());
     case ExprKind::kTupleGetItem:
       return make_tuple_get_item(became(0), static_cast<const TupleGetItemNode&>(node).index(), info());
     case ExprKind::kCall:
       return make_call(became(0), all_from(1), static_cast<const CallNode&>(node).attrs(), info());
-    case ExprKind::kIf: return make_if(became(0), became(1), became(2), info());
-    case ExprKind::kRefCreate: return make_ref_create(became(0), info());
-    case ExprKind::kRefRead: return make_ref_read(became(0), info());
-    case ExprKind::kRefWrite: return make_ref_write(became(0), became(1), info());
+    case ExprKind::kIf:
+      return make_if(became(0), became(1), became(2), info());
+    case ExprKind::kRefCreate:
+      return make_ref_create(became(0), info());
+    case ExprKind::kRefRead:
+      return make_ref_read(became(0), info());
+    case ExprKind::kRefWrite:
+      return make_ref_write(became(0), became(1), info());
     case ExprKind::kVar:
     case ExprKind::kGlobalVar:
     case ExprKind::kConstant:
@@ -173,7 +183,8 @@ Expr Rewriter::rebuild(const ExprNode& node) const {
     case ExprKind::kConstructor:
     case ExprKind::kFunction:
     case ExprKind::kMatch:
-    case ExprKind::kLet: break;
+    case ExprKind::kLet:
+      break;
   }
   return same;
 }

@@ -32,11 +32,15 @@ std::string value_text(const AttrValue& value, bool dict = false) {
 }  // namespace
 
 std::string pass_text(const PassNode& pass) {
-  const std::string level = pass.info().name + " at the optimization level " + std::to_string(pass.info().opt_level);
+  const std::string level =
+      pass.info().name + " at the optimization level " + std::to_string(pass.info().opt_level);
   switch (pass.kind()) {
-    case PassNode::Kind::kModule: return "Run Module pass: " + level;
-    case PassNode::Kind::kFunction: return "Run Function pass: " + level;
-    case PassNode::Kind::kSequential: break;
+    case PassNode::Kind::kModule:
+      return "Run Module pass: " + level;
+    case PassNode::Kind::kFunction:
+      return "Run Function pass: " + level;
+    case PassNode::Kind::kSequential:
+      break;
   }
   std::string text = "Run Sequential pass: " + level + ". The passes will be executed are: [";
   for (const Pass& inner : passes_of(pass)) text += inner->info().name + " ";
@@ -56,10 +60,12 @@ std::string pass_context_text(const PassContext& context) {
   for (const auto& instrument : context.instruments) instruments.push_back(instrument->name());
   std::string config = "{";
   for (const auto& [key, value] : context.config.values())
-    config += (config.size() > 1 ? ", \"" : "\"") + key + "\": " + value_text(value, find_config_option(key)->is_dict());
+    config += (config.size() > 1 ? ", \"" : "\"") + key +
+              "\": " + value_text(value, find_config_option(key)->is_dict());
   return "Pass context information: \n\topt_level: " + std::to_string(context.opt_level) +
-         "\n\trequired passes: " + quoted(context.required_pass) + "\n\tdisabled passes: " + quoted(context.disabled_pass) +
-         "\n\tinstruments: " + quoted(instruments) + "\n\tconfig: " + config + "}";
+         "\n\trequired passes: " + quoted(context.required_pass) +
+         "\n\tdisabled passes: " + quoted(context.disabled_pass) + "\n\tinstruments: " + quoted(instruments) +
+         "\n\tconfig: " + config + "}";
 }
 
 }  // namespace baton

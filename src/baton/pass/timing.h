@@ -12,8 +12,8 @@ class PassTimingInstrument final : public PassInstrument {
   void run_before_pass(const IRModule& module, const PassInfo& info) override;
   void run_after_pass(const IRModule& module, const PassInfo& info) override;
 
-  /// One line per pass, children one tab deeper: `name: total us [self us] (% of all; % of the parent)`. Empty, with
-  /// a warning, when nothing was timed; Error inside a pass.
+  /// One line per pass, children one tab deeper: `name: total us [self us] (% of all; % of the parent)`.
+  /// Empty, with a warning, when nothing was timed; Error inside a pass.
   static std::string render();
 };
 

@@ -68,7 +68,8 @@ std::string text_of(const ExprNode& node) {
 std::string text_against(const CallNode& before, const CallNode& after) {
   std::string text;
   for (const AttrField& field : after.attrs()->schema().fields) {
-    const std::string old = attr_text(before.attrs()->get(field.name)), now = attr_text(after.attrs()->get(field.name));
+    const std::string old = attr_text(before.attrs()->get(field.name)),
+                      now = attr_text(after.attrs()->get(field.name));
     if (old != now) text += (text.empty() ? "" : ", ") + field.name + " " + old + " -> " + now;
   }
   return after.op()->name + "(" + text + ")";
@@ -143,7 +144,8 @@ void add_own_changes(const std::vector<Expr>& nodes, ChangeKind kind, std::vecto
   }
 }
 
-void add_changes(const std::vector<Expr>& gone, const std::vector<Expr>& fresh, std::vector<OriginChange>& changes) {
+void add_changes(const std::vector<Expr>& gone, const std::vector<Expr>& fresh,
+                 std::vector<OriginChange>& changes) {
   Components components;
   std::vector<Expr> own_gone, own_fresh;
   const auto split = [&](const std::vector<Expr>& nodes, std::vector<Expr>& own) {
@@ -157,7 +159,7 @@ void add_changes(const std::vector<Expr>& gone, const std::vector<Expr>& fresh, 
   split(gone, own_gone);
   split(fresh, own_fresh);
   std::map<size_t, Group> groups;
-  const auto fill = [&](const std::vector<Expr>& nodes, std::vector<Expr> Group::*side) {
+  const auto fill = [&](const std::vector<Expr>& nodes, std::vector<Expr> Group::* side) {
     for (const Expr& node : nodes) {
       const auto origins = node->origins().origins();
       if (origins.empty()) continue;
@@ -181,12 +183,18 @@ void add_changes(const std::vector<Expr>& gone, const std::vector<Expr>& fresh, 
 
 const char* kind_text(ChangeKind kind) {
   switch (kind) {
-    case ChangeKind::kMade: return "made";
-    case ChangeKind::kMerged: return "merged";
-    case ChangeKind::kSplit: return "split";
-    case ChangeKind::kAdded: return "added";
-    case ChangeKind::kRemoved: return "removed";
-    case ChangeKind::kRetired: return "retired";
+    case ChangeKind::kMade:
+      return "made";
+    case ChangeKind::kMerged:
+      return "merged";
+    case ChangeKind::kSplit:
+      return "split";
+    case ChangeKind::kAdded:
+      return "added";
+    case ChangeKind::kRemoved:
+      return "removed";
+    case ChangeKind::kRetired:
+      return "retired";
   }
   return "";
 }
@@ -216,8 +224,9 @@ struct PassTrace::View {
 
   bool shows(const IRModuleNode& module) const {
     return module.origins().all_retired().size() == retired.size() &&
-           std::equal(functions.begin(), functions.end(), module.functions().begin(), module.functions().end(),
-                      [](const auto& a, const auto& b) { return a.first == b.first && a.second == b.second; });
+           std::equal(
+               functions.begin(), functions.end(), module.functions().begin(), module.functions().end(),
+               [](const auto& a, const auto& b) { return a.first == b.first && a.second == b.second; });
   }
   void read(const IRModuleNode& module) {
     functions.assign(module.functions().begin(), module.functions().end());
@@ -258,14 +267,19 @@ void PassTrace::look(const IRModule& module) {
       for (const Item& item : last_->items) {
         const auto at = old.find(item.key);
         if (at == old.end() || now->nodes.contains(item.node.get())) continue;
-        if (const auto left = std::find(at->second.begin(), at->second.end(), item.node); left != at->second.end())
+        if (const auto left = std::find(at->second.begin(), at->second.end(), item.node);
+            left != at->second.end())
           gone.push_back(item.node);
       }
       std::vector<OriginChange>& changes = steps_[open_.back()].changes;
       add_changes(gone, fresh, changes);
       for (const auto& [id, why] : module->origins().all_retired())
         if (!last_->retired.contains(id))
-          changes.push_back({ChangeKind::kRetired, {Ref<const Origin>(&module->origins().at(OriginId(id)))}, {}, {}, why.reason});
+          changes.push_back({ChangeKind::kRetired,
+                             {Ref<const Origin>(&module->origins().at(OriginId(id)))},
+                             {},
+                             {},
+                             why.reason});
     }
     now->overhead_s = last_ ? last_->overhead_s : 0;
     last_ = std::move(now);
@@ -307,11 +321,13 @@ std::string change_text(const OriginChange& change) {
   constexpr size_t kShown = 8;
   std::string text = kind_text(change.kind);
   text.resize(9, ' ');
-  const bool own = change.kind == ChangeKind::kAdded || (change.kind == ChangeKind::kRemoved && !change.reason.empty());
+  const bool own =
+      change.kind == ChangeKind::kAdded || (change.kind == ChangeKind::kRemoved && !change.reason.empty());
   if (own) text += list_text(change.kind == ChangeKind::kAdded ? change.after : change.before) + " for ";
   for (size_t i = 0; i < std::min(change.origins.size(), kShown); ++i)
     text += (i ? ", " : "") + origin_label(*change.origins[i]);
-  if (change.origins.size() > kShown) text += ", and " + std::to_string(change.origins.size() - kShown) + " more";
+  if (change.origins.size() > kShown)
+    text += ", and " + std::to_string(change.origins.size() - kShown) + " more";
   if (!change.reason.empty()) return text + ": " + change.reason;
   text += ": ";
   if (!change.before.empty()) text += list_text(change.before) + " -> ";
@@ -324,13 +340,15 @@ std::string trace_text(const std::vector<PassStep>& steps, bool all) {
   std::vector<bool> shown(steps.size());
   for (size_t i = steps.size(); i-- > 0;) {
     shown[i] = all || !steps[i].changes.empty();
-    for (size_t j = i + 1; !shown[i] && j < steps.size() && steps[j].depth > steps[i].depth; ++j) shown[i] = shown[j];
+    for (size_t j = i + 1; !shown[i] && j < steps.size() && steps[j].depth > steps[i].depth; ++j)
+      shown[i] = shown[j];
   }
   for (size_t i = 0; i < steps.size(); ++i) {
     if (!shown[i]) continue;
     const PassStep& step = steps[i];
     char line[160];
-    std::snprintf(line, sizeof line, "  %.3f ms, %d -> %d calls", step.seconds * 1e3, step.calls_before, step.calls_after);
+    std::snprintf(line, sizeof line, "  %.3f ms, %d -> %d calls", step.seconds * 1e3, step.calls_before,
+                  step.calls_after);
     const std::string indent(static_cast<size_t>(step.depth) * 2, ' ');
     text += indent + step.pass + line + "\n";
     for (const OriginChange& change : step.changes) text += indent + "  " + change_text(change) + "\n";

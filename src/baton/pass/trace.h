@@ -9,16 +9,16 @@
 
 namespace baton {
 
-/// One change of a pass: the nodes `before` gave way to the nodes `after`. Nodes are calls of operators, fused
-/// functions, and constants that stand for operators.
+/// One change of a pass: the nodes `before` gave way to the nodes `after`. Nodes are calls of operators,
+/// fused functions, and constants that stand for operators.
 struct OriginChange {
   enum class Kind {
-    kMade,      ///< other nodes compute the same operator
-    kMerged,    ///< one node stands for several operators now
-    kSplit,     ///< several nodes stand for one operator now
-    kAdded,     ///< the compiler's own, made for these operators
-    kRemoved,   ///< what the compiler had added is gone again, or one of several nodes of an operator
-    kRetired,   ///< no node stands for the operator any more
+    kMade,     ///< other nodes compute the same operator
+    kMerged,   ///< one node stands for several operators now
+    kSplit,    ///< several nodes stand for one operator now
+    kAdded,    ///< the compiler's own, made for these operators
+    kRemoved,  ///< what the compiler had added is gone again, or one of several nodes of an operator
+    kRetired,  ///< no node stands for the operator any more
   };
   Kind kind;
   std::vector<Ref<const Origin>> origins;  ///< ascending; for kAdded those it was made for
@@ -29,8 +29,8 @@ struct OriginChange {
 /// One pass that ran.
 struct PassStep {
   std::string pass;
-  int depth = 0;         ///< 0: run by the user; 1: by such a pass; ...
-  double seconds = 0;    ///< with the passes inside, without the tracing
+  int depth = 0;                          ///< 0: run by the user; 1: by such a pass; ...
+  double seconds = 0;                     ///< with the passes inside, without the tracing
   int calls_before = 0, calls_after = 0;  ///< calls of operators in the module
   std::vector<OriginChange> changes;      ///< of its own; those of the passes inside are theirs
 };
@@ -57,10 +57,12 @@ class PassTrace final : public PassInstrument {
   std::unique_ptr<View> last_;
 };
 
-/// One line per change: `merged   %3 nn.conv2d, %4 nn.bias_add: nn.conv2d, nn.bias_add -> fn[nn.conv2d, nn.bias_add]`.
+/// One line per change: `merged   %3 nn.conv2d, %4 nn.bias_add: nn.conv2d, nn.bias_add -> fn[nn.conv2d,
+/// nn.bias_add]`.
 std::string change_text(const OriginChange& change);
 
-/// The steps that changed something (all with `all`), each with its changes; a line per pass, two blanks per depth.
+/// The steps that changed something (all with `all`), each with its changes; a line per pass, two blanks per
+/// depth.
 std::string trace_text(const std::vector<PassStep>& steps, bool all = false);
 
 }  // namespace baton

@@ -40,20 +40,23 @@ Status write_all(int descriptor, std::span<const uint8_t> bytes) {
   return Status::success();
 }
 
-/// The bytes as a file of `folder` that is named after them: there already, or written beside and renamed, since a
-/// library may be mapped from it.
+/// The bytes as a file of `folder` that is named after them: there already, or written beside and renamed,
+/// since a library may be mapped from it.
 Status keep_file(const std::string& folder, std::span<const uint8_t> bytes, std::string& path) {
   char name[48];
-  std::snprintf(name, sizeof name, "/kernels-%016llx.so", static_cast<unsigned long long>(checksum64(bytes.data(), bytes.size())));
+  std::snprintf(name, sizeof name, "/kernels-%016llx.so",
+                static_cast<unsigned long long>(checksum64(bytes.data(), bytes.size())));
   char real[PATH_MAX];
   if (!realpath(folder.c_str(), real))
     return Status::io("kernels cannot be kept as files in `" + folder + "`: " + std::strerror(errno));
   path = std::string(real) + name;
   struct stat there;
-  if (stat(path.c_str(), &there) == 0 && there.st_size == static_cast<off_t>(bytes.size())) return Status::success();
+  if (stat(path.c_str(), &there) == 0 && there.st_size == static_cast<off_t>(bytes.size()))
+    return Status::success();
   std::string partial = path + "-XXXXXX";
   const int descriptor = mkostemp(partial.data(), O_CLOEXEC);
-  if (descriptor < 0) return Status::io("kernels cannot be kept as files in `" + folder + "`: " + std::strerror(errno));
+  if (descriptor < 0)
+    return Status::io("kernels cannot be kept as files in `" + folder + "`: " + std::strerror(errno));
   Status status = write_all(descriptor, bytes);
   fchmod(descriptor, 0755);
   close(descriptor);

@@ -36,8 +36,8 @@ void reset_marks();
 /// running.
 MarkTable collect_marks();
 
-/// How often since reset_marks() a mark found the clock before the mark that preceded it on its thread: such intervals
-/// count as nothing, and what was measured is of no use. Normally 0.
+/// How often since reset_marks() a mark found the clock before the mark that preceded it on its thread: such
+/// intervals count as nothing, and what was measured is of no use. Normally 0.
 uint64_t clock_steps();
 
 }  // namespace baton

@@ -165,7 +165,8 @@ void* worker_main(void* argument) {
   const int index = static_cast<int>(reinterpret_cast<intptr_t>(argument));
   Pool& all = pool();
   own.inside = true;
-  if (index < kMaxThreads) all.ids[index].store(static_cast<int>(syscall(SYS_gettid)), std::memory_order_release);
+  if (index < kMaxThreads)
+    all.ids[index].store(static_cast<int>(syscall(SYS_gettid)), std::memory_order_release);
   for (;;) {
     const uint32_t seen = all.generation.load(std::memory_order_acquire);
     if (join_any_loop(all, index)) continue;

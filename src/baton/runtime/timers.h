@@ -17,8 +17,8 @@ int64_t monotonic_ns();
 int64_t thread_cpu_ns();
 int64_t process_cpu_ns();
 
-/// Whether a processor with these flags (/proc/cpuinfo) has a time stamp counter that counts at one rate, in sleep and at
-/// every frequency. Where it has not, the counter's numbers are no times.
+/// Whether a processor with these flags (/proc/cpuinfo) has a time stamp counter that counts at one rate, in
+/// sleep and at every frequency. Where it has not, the counter's numbers are no times.
 bool counter_is_steady(const char* cpu_flags);
 
 #if defined(__x86_64__)

@@ -21,7 +21,9 @@ std::vector<int> divisors(int extent) {
   return all;
 }
 
-int lanes_of(Halide::Type type, const Machine& machine) { return std::max(1, machine.float_lanes * 32 / std::max(8, type.bits())); }
+int lanes_of(Halide::Type type, const Machine& machine) {
+  return std::max(1, machine.float_lanes * 32 / std::max(8, type.bits()));
+}
 
 int result_extent(const LoweredKernel& kernel, int axis) {
   const auto* type = as_type<TensorTypeNode>(anchor_of(kernel).call->checked_type());
@@ -54,25 +56,30 @@ bool is_pure(const OpBlock& block) {
 
 }  // namespace
 
-std::string refuses_anchor(const LoweredKernel& kernel, std::initializer_list<std::string_view> ops, const std::string& stage) {
+std::string refuses_anchor(const LoweredKernel& kernel, std::initializer_list<std::string_view> ops,
+                           const std::string& stage) {
   if (kernel.anchor < 0) return "no heavy operator in the kernel";
   const OpBlock& anchor = anchor_of(kernel);
-  if (std::find(ops.begin(), ops.end(), anchor.op->name) == ops.end()) return anchor.op->name + " is another template's";
+  if (std::find(ops.begin(), ops.end(), anchor.op->name) == ops.end())
+    return anchor.op->name + " is another template's";
   if (!anchor.stage(stage)) return anchor.op->name + " has no stage \"" + stage + "\" in these layouts";
   if (anchor.results.size() != 1 || kernel.outputs.size() != 1) return "more than one output";
   const auto* type = as_type<TensorTypeNode>(anchor.call->checked_type());
   if (!type || halide_type(type->dtype()) != Halide::Float(32)) return "the result is not float32";
   for (const Tensor& input : anchor.inputs)
     if (halide_type(input.dtype()) != Halide::Float(32)) return "an input is not float32";
-  if (kernel.outputs.front().shape() != type->extents()) return "the output has another shape than " + anchor.op->name;
+  if (kernel.outputs.front().shape() != type->extents())
+    return "the output has another shape than " + anchor.op->name;
   const std::set<int> after = downstream_of(kernel, kernel.anchor);
   for (int i = 0; i < static_cast<int>(kernel.blocks.size()); ++i) {
     if (i == kernel.anchor) continue;
     const OpBlock& block = kernel.blocks[i];
     if (!is_pure(block)) return block.op->name + " has a reduction of its own";
-    if (block.op->fuse > (after.count(i) ? Fuse::kBroadcast : Fuse::kInjective)) return block.op->name + " is not element by element";
+    if (block.op->fuse > (after.count(i) ? Fuse::kBroadcast : Fuse::kInjective))
+      return block.op->name + " is not element by element";
     const auto* result = as_type<TensorTypeNode>(block.call->checked_type());
-    if (after.count(i) && (!result || result->extents() != type->extents())) return block.op->name + " changes the shape";
+    if (after.count(i) && (!result || result->extents() != type->extents()))
+      return block.op->name + " changes the shape";
   }
   return "";
 }
@@ -98,32 +105,37 @@ void schedule_feeders(LoweredKernel& kernel, const Machine& machine) {
   for (size_t input = 0; input < anchor.producers.size(); ++input) {
     const int producer = anchor.producers[input];
     if (producer < 0 || !done.insert(producer).second) continue;
-    const bool only_pad = input == 0 && anchor.stage("pad") && std::count(anchor.producers.begin(), anchor.producers.end(), producer) == 1;
+    const bool only_pad = input == 0 && anchor.stage("pad") &&
+                          std::count(anchor.producers.begin(), anchor.producers.end(), producer) == 1;
     if (only_pad) continue;
     for (const Func& value : kernel.blocks[producer].results) schedule_flat(value, machine);
   }
 }
 
 double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Machine& machine) {
-  // Cycles for one step of the reduction over a tile: the multiply-adds, at one a cycle; the loads, a vector a cycle or
-  // two scalars; the latency of an accumulator (4 cycles, at two a cycle on wide cores); and the loop itself.
+  // Cycles for one step of the reduction over a tile: the multiply-adds, at one a cycle; the loads, a vector
+  // a cycle or two scalars; the latency of an accumulator (4 cycles, at two a cycle on wide cores); and the
+  // loop itself.
   constexpr double kLatency = 8, kLoop = 1;
   // Cycles in which memory delivers one weight vector of 64 bytes, and what each further pass over them adds.
   constexpr double kStream = 7, kPass = 0.004;
   // What rows cost that do not stay in the first-level cache: each is a stream of its own.
   constexpr double kSpilled = 1.1;
   const double sums = tile.rows * tile.columns * p.vectors, weights = tile.columns * p.vectors;
-  // AVX-512 broadcasts a scalar as an operand of the multiply-add, but LLVM does so only for a scalar that is used once:
-  // for more than one column it takes a register. One short, and every sum moves to another register at each step.
+  // AVX-512 broadcasts a scalar as an operand of the multiply-add, but LLVM does so only for a scalar that is
+  // used once: for more than one column it takes a register. One short, and every sum moves to another
+  // register at each step.
   const int broadcast = machine.float_lanes >= 16 && weights == 1 ? 0 : 1;
   if (sums + weights + broadcast > machine.vector_registers && tile.rows * tile.columns > 1) return 1e30;
   double step = std::max({sums, weights + tile.rows * 0.5, kLatency}) + kLoop;
   if (int64_t(tile.rows) * p.depth * 4 > machine.l1_bytes / 2) step *= kSpilled;
   const double passes = tiles_of(p.rows, tile.rows);
   const double first = p.streamed ? std::max(step, kStream * weights * machine.float_lanes / 16) : step;
-  double cycles = (first + (passes - 1) * step) * tiles_of(p.columns, tile.columns) / (double(p.rows) * p.columns * p.vectors);
+  double cycles = (first + (passes - 1) * step) * tiles_of(p.columns, tile.columns) /
+                  (double(p.rows) * p.columns * p.vectors);
   if (p.streamed) cycles += kPass * (passes - 1);
-  return cycles * (1 + 0.0005 * (tile.rows + 2 * tile.columns));  // among equals the square one: it has the fewest loads
+  return cycles * (1 + 0.0005 * (tile.rows +
+                                 2 * tile.columns));  // among equals the square one: it has the fewest loads
 }
 
 RegisterTile choose_register_tile(const TiledProduct& p, const Machine& machine) {

@@ -17,8 +17,8 @@ std::vector<int> divisors(int extent);
 /// float32 lanes' worth of elements of `type`: what one vector register holds.
 int lanes_of(Halide::Type type, const Machine& machine);
 
-/// For loops of the output, which must not leave it: the last tile steps back onto its neighbour. The extent must not
-/// be below the factor.
+/// For loops of the output, which must not leave it: the last tile steps back onto its neighbour. The extent
+/// must not be below the factor.
 inline Halide::TailStrategy inside(int extent, int factor) {
   return extent % factor == 0 ? Halide::TailStrategy::RoundUp : Halide::TailStrategy::ShiftInwards;
 }
@@ -37,31 +37,35 @@ int result_extent(const LoweredKernel& kernel, int axis);
 /// The stage of that name of the anchor; an InternalError when it has none.
 Halide::Func anchor_stage(const LoweredKernel& kernel, const std::string& name);
 
-/// What all templates with an anchor need: the anchor is one of `ops` and has stage `stage`, works on float32, there
-/// is one output, of the anchor's shape, and what lies between them works element by element. Empty, or why not.
-std::string refuses_anchor(const LoweredKernel& kernel, std::initializer_list<std::string_view> ops, const std::string& stage);
+/// What all templates with an anchor need: the anchor is one of `ops` and has stage `stage`, works on
+/// float32, there is one output, of the anchor's shape, and what lies between them works element by element.
+/// Empty, or why not.
+std::string refuses_anchor(const LoweredKernel& kernel, std::initializer_list<std::string_view> ops,
+                           const std::string& stage);
 
-/// Schedules the blocks whose values the anchor reads. Those that only its stage "pad" reads are left to be computed
-/// there, element by element; others get loops of their own before everything else.
+/// Schedules the blocks whose values the anchor reads. Those that only its stage "pad" reads are left to be
+/// computed there, element by element; others get loops of their own before everything else.
 void schedule_feeders(LoweredKernel& kernel, const Machine& machine);
 
-/// Fetches what `reader` reads of input `from` ahead of time, `distance` steps of loop `loop`, one cache line a step: in
-/// address order, also beyond the end of the loop, where the next turn begins (a prefetch never faults). Nothing when
-/// `from` is computed in the kernel. A step must read one line: Halide 21 splits larger regions wrongly (every 4th line).
+/// Fetches what `reader` reads of input `from` ahead of time, `distance` steps of loop `loop`, one cache line
+/// a step: in address order, also beyond the end of the loop, where the next turn begins (a prefetch never
+/// faults). Nothing when `from` is computed in the kernel. A step must read one line: Halide 21 splits larger
+/// regions wrongly (every 4th line).
 void prefetch_ahead(Halide::Stage reader, const Tensor& from, const Halide::RVar& loop, int distance);
 
 /// Loops of its own for `func`: vectors along the innermost dimension, threads along the outermost.
 void schedule_flat(Halide::Func func, const Machine& machine, bool parallel = true);
 
-/// Tile sizes for sums held in registers: rows x columns of vectors, where a column is a weight vector that all rows
-/// share and a row is a scalar that all columns share.
+/// Tile sizes for sums held in registers: rows x columns of vectors, where a column is a weight vector that
+/// all rows share and a row is a scalar that all columns share.
 struct RegisterTile {
   int rows = 1, columns = 1;
 };
 /// The product that is tiled: `rows` x `columns` results of `vectors` registers each, sums of `depth` terms.
 struct TiledProduct {
   int rows = 1, columns = 1, vectors = 1, depth = 1;
-  bool streamed = false;  ///< the weights come from memory; each further pass over the rows reads them from cache
+  bool streamed =
+      false;  ///< the weights come from memory; each further pass over the rows reads them from cache
 };
 /// Expected cycles per result with such a tile; what choose_register_tile minimises.
 double register_tile_cost(const TiledProduct& product, RegisterTile tile, const Machine& machine);

@@ -6,7 +6,8 @@
 namespace baton {
 namespace {
 
-/// Bytes that one core reads from memory while it makes one vector multiply-add (26 GB/s at 3.7 GHz on a Zen 4).
+/// Bytes that one core reads from memory while it makes one vector multiply-add (26 GB/s at 3.7 GHz on a Zen
+/// 4).
 constexpr double kBytesPerFma = 7;
 /// What the shorter of computing and loading still costs when both run at the same time.
 constexpr double kNotOverlapped = 0.3;
@@ -24,7 +25,8 @@ double overlapped(double fmas, double weight_bytes) {
 double direct_cost(const ConvShape& s, double lanes) {
   const double taps = static_cast<double>(s.kernel_height * s.kernel_width);
   const double per_pixel = taps * s.in_channels / s.groups * s.out_channels / lanes;
-  return overlapped(s.batch * s.out_height * s.out_width * per_pixel, taps * s.in_channels / s.groups * s.out_channels * 4);
+  return overlapped(s.batch * s.out_height * s.out_width * per_pixel,
+                    taps * s.in_channels / s.groups * s.out_channels * 4);
 }
 
 double winograd_cost(const ConvShape& s, int tile, double lanes) {
@@ -35,7 +37,8 @@ double winograd_cost(const ConvShape& s, int tile, double lanes) {
   const double passes = tile == 2 ? 2.0 : 3.5;
   const double transform_in = count * s.in_channels / lanes * a * a * (passes + 2);
   const double transform_out = count * s.out_channels / lanes * a * (a + tile) / 2.0 * (passes + 2);
-  return overlapped(gemm, static_cast<double>(a * a) * s.in_channels * s.out_channels * 4) + transform_in + transform_out;
+  return overlapped(gemm, static_cast<double>(a * a) * s.in_channels * s.out_channels * 4) + transform_in +
+         transform_out;
 }
 
 std::string megas(double fmas) {
@@ -44,7 +47,9 @@ std::string megas(double fmas) {
   return text;
 }
 
-ConvAlgorithm direct(std::string reason) { return {ConvAlgorithm::Kind::kDirect, 0, "direct: " + std::move(reason)}; }
+ConvAlgorithm direct(std::string reason) {
+  return {ConvAlgorithm::Kind::kDirect, 0, "direct: " + std::move(reason)};
+}
 
 int64_t largest_divisor(int64_t extent, int64_t limit) {
   for (int64_t divisor = std::min(extent, limit); divisor > 1; --divisor)
@@ -63,15 +68,21 @@ ConvAlgorithm choose_conv_algorithm(const ConvShape& s, const Machine& machine) 
   if (s.in_channels < kWinogradChannels || s.out_channels < kWinogradChannels)
     return direct("fewer than " + std::to_string(kWinogradChannels) + " channels");
   const double lanes = machine.float_lanes;
-  const double plain = direct_cost(s, lanes), two = winograd_cost(s, 2, lanes), four = winograd_cost(s, 4, lanes);
-  const std::string costs = "expected cost in vector multiply-adds: direct " + megas(plain) + ", F(2,3) " + megas(two) + ", F(4,3) " + megas(four);
+  const double plain = direct_cost(s, lanes), two = winograd_cost(s, 2, lanes),
+               four = winograd_cost(s, 4, lanes);
+  const std::string costs = "expected cost in vector multiply-adds: direct " + megas(plain) + ", F(2,3) " +
+                            megas(two) + ", F(4,3) " + megas(four);
   if (plain <= std::min(two, four)) return direct(costs);
   const int tile = two < four ? 2 : 4;
   return {ConvAlgorithm::Kind::kWinograd, tile, "Winograd F(" + std::to_string(tile) + ",3): " + costs};
 }
 
-int64_t channel_block(int64_t channels, const Machine& machine) { return largest_divisor(channels, machine.float_lanes); }
+int64_t channel_block(int64_t channels, const Machine& machine) {
+  return largest_divisor(channels, machine.float_lanes);
+}
 
-int64_t dense_block(int64_t units, const Machine& machine) { return largest_divisor(units, machine.float_lanes); }
+int64_t dense_block(int64_t units, const Machine& machine) {
+  return largest_divisor(units, machine.float_lanes);
+}
 
 }  // namespace baton

@@ -1,5 +1,6 @@
 #pragma once
-// Which algorithm a 2-D convolution runs best with. The layout pass asks before it packs the weight; no Halide needed.
+// Which algorithm a 2-D convolution runs best with. The layout pass asks before it packs the weight; no
+// Halide needed.
 #include <cstdint>
 #include <string>
 
@@ -25,13 +26,14 @@ struct ConvAlgorithm {
   std::string reason;  ///< one line for `explain`
 };
 
-/// The algorithm with the least expected time. Winograd F(2,3) has an error like the direct sum's, F(4,3) one of
-/// 5e-6 of the largest output (see docs of the winograd template). Weights are taken to come from memory, as they do
-/// in a network that is larger than the caches.
+/// The algorithm with the least expected time. Winograd F(2,3) has an error like the direct sum's, F(4,3) one
+/// of 5e-6 of the largest output (see docs of the winograd template). Weights are taken to come from memory,
+/// as they do in a network that is larger than the caches.
 ConvAlgorithm choose_conv_algorithm(const ConvShape& shape, const Machine& machine);
 
-/// Channels per block of a packed layout for `channels` channels: the largest divisor that one vector register holds
-/// (16 with AVX-512), so that no block is partly empty. 1 for a prime number of channels that is larger.
+/// Channels per block of a packed layout for `channels` channels: the largest divisor that one vector
+/// register holds (16 with AVX-512), so that no block is partly empty. 1 for a prime number of channels that
+/// is larger.
 int64_t channel_block(int64_t channels, const Machine& machine);
 
 /// Output features per block of a packed dense weight (`NK16n`), by the same rule.

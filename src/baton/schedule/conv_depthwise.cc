@@ -1,5 +1,5 @@
-// Depthwise convolution on packed channels: a row of pixels is summed in registers over all taps. A block of channels
-// is padded into the first-level cache just before it is read.
+// Depthwise convolution on packed channels: a row of pixels is summed in registers over all taps. A block of
+// channels is padded into the first-level cache just before it is read.
 #include <algorithm>
 
 #include "baton/schedule/common.h"
@@ -18,7 +18,9 @@ std::string refuses(const LoweredKernel& kernel, const Machine&) {
   return refuses_anchor(kernel, {"nn.contrib_depthwise_conv2d_NCHWc"}, "dwconv2d");
 }
 
-int vectors_of(const LoweredKernel& kernel, const Machine& machine) { return tiles_of(result_extent(kernel, 4), machine.float_lanes); }
+int vectors_of(const LoweredKernel& kernel, const Machine& machine) {
+  return tiles_of(result_extent(kernel, 4), machine.float_lanes);
+}
 
 ScheduleParams default_params(const LoweredKernel& kernel, const Machine& machine) {
   const int width = result_extent(kernel, 3), height = result_extent(kernel, 2);
@@ -39,7 +41,9 @@ std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Machin
   std::vector<ScheduleParams> all{default_params(kernel, machine)};
   for (int y : {1, 2, 4})
     for (int x : {4, 7, 8, 14}) {
-      if (x > result_extent(kernel, 3) || y > result_extent(kernel, 2) || x * y * vectors_of(kernel, machine) > machine.vector_registers) continue;
+      if (x > result_extent(kernel, 3) || y > result_extent(kernel, 2) ||
+          x * y * vectors_of(kernel, machine) > machine.vector_registers)
+        continue;
       ScheduleParams params = {{"tile_x", x}, {"tile_y", y}};
       if (params != all.front()) all.push_back(std::move(params));
     }
@@ -47,7 +51,8 @@ std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Machin
 }
 
 void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& machine) {
-  const int height = result_extent(kernel, 2), width = result_extent(kernel, 3), block = result_extent(kernel, 4);
+  const int height = result_extent(kernel, 2), width = result_extent(kernel, 3),
+            block = result_extent(kernel, 4);
   const int tile_x = std::min(params.at("tile_x"), width), tile_y = std::min(params.at("tile_y"), height);
   const Tensor& weight = anchor_of(kernel).inputs[1];
   const int taps_x = static_cast<int>(weight.extent(3)), taps = taps_x * static_cast<int>(weight.extent(2));
@@ -56,8 +61,14 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& m
   const Var ch = i[0], x = i[1], y = i[2], cb = i[3], n = i[4];
   const Var xo("xo"), xi("xi"), yo("yo"), yi("yi"), task("task");
 
-  out.split(x, xo, xi, tile_x, inside(width, tile_x)).split(y, yo, yi, tile_y, inside(height, tile_y))
-      .reorder(ch, xi, yi, xo, yo, cb, n).vectorize(ch).unroll(xi).unroll(yi).fuse(cb, n, task).parallel(task);
+  out.split(x, xo, xi, tile_x, inside(width, tile_x))
+      .split(y, yo, yi, tile_y, inside(height, tile_y))
+      .reorder(ch, xi, yi, xo, yo, cb, n)
+      .vectorize(ch)
+      .unroll(xi)
+      .unroll(yi)
+      .fuse(cb, n, task)
+      .parallel(task);
 
   const std::vector<Var> c = conv.args();
   const RVar rx(conv.rvars()[0].name()), ry(conv.rvars()[1].name());

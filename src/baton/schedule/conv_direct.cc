@@ -1,6 +1,6 @@
-// Direct convolution on packed channels (NCHW16c): a tile of pixels x output channels is summed in registers over all
-// taps and input channels; operators that follow work on the finished tile. Channels must be the innermost unrolled
-// loop: with pixels inside, LLVM keeps a broadcast per pixel alive and spills.
+// Direct convolution on packed channels (NCHW16c): a tile of pixels x output channels is summed in registers
+// over all taps and input channels; operators that follow work on the finished tile. Channels must be the
+// innermost unrolled loop: with pixels inside, LLVM keeps a broadcast per pixel alive and spills.
 #include <algorithm>
 
 #include "baton/schedule/common.h"
@@ -21,7 +21,8 @@ ConvExtents extents_of(const LoweredKernel& kernel) {
   const Tensor &data = anchor_of(kernel).inputs[0], &weight = anchor_of(kernel).inputs[1];
   ConvExtents e;
   e.batch = result_extent(kernel, 0), e.out_blocks = result_extent(kernel, 1);
-  e.height = result_extent(kernel, 2), e.width = result_extent(kernel, 3), e.out_block = result_extent(kernel, 4);
+  e.height = result_extent(kernel, 2), e.width = result_extent(kernel, 3),
+  e.out_block = result_extent(kernel, 4);
   e.in_blocks = static_cast<int>(data.extent(1)), e.in_block = static_cast<int>(data.extent(4));
   e.taps = static_cast<int>(weight.extent(2) * weight.extent(3));
   e.weight_bytes = 4, e.data_bytes = 4;
@@ -41,8 +42,8 @@ ScheduleParams default_params(const LoweredKernel& kernel, const Machine& machin
   const int vectors = vectors_of(e.out_block, machine);
   int tile_x = 1, tile_y = 1, tile_c = 1;
   double least = 1e300;
-  // A short reduction over few channels is unrolled: a loop of three steps costs more than it does. LLVM then wants a
-  // register more, or it spills.
+  // A short reduction over few channels is unrolled: a loop of three steps costs more than it does. LLVM then
+  // wants a register more, or it spills.
   const int unroll = e.in_block < 8 ? e.in_block : 1;
   for (int c : divisors(e.out_blocks)) {
     if (c * vectors > machine.vector_registers / 2) break;
@@ -50,18 +51,25 @@ ScheduleParams default_params(const LoweredKernel& kernel, const Machine& machin
       for (int x = 1; x <= std::min(e.width, machine.vector_registers); ++x) {
         if (unroll > 1 && (x * y + 1) * c * vectors + 1 > machine.vector_registers) break;
         // The last tile of a row or column overlaps its neighbour: that work is lost.
-        const double lost = double(tiles_of(e.width, x) * x) / e.width * (tiles_of(e.height, y) * y) / e.height;
+        const double lost =
+            double(tiles_of(e.width, x) * x) / e.width * (tiles_of(e.height, y) * y) / e.height;
         const TiledProduct product{x * y, c, vectors, e.in_block};
         // LLVM unrolls a loop of two tiles and then runs out of registers.
-        const double cost = register_tile_cost(product, {x * y, c}, machine) * lost * (y > 1 ? 1.002 : 1) * (tiles_of(e.width, x) == 2 ? 1.01 : 1);
+        const double cost = register_tile_cost(product, {x * y, c}, machine) * lost * (y > 1 ? 1.002 : 1) *
+                            (tiles_of(e.width, x) == 2 ? 1.01 : 1);
         if (cost < least) least = cost, tile_x = x, tile_y = y, tile_c = c;
       }
   }
-  // Rows outside, channels inside: the weights are read once per row of tiles, the data once. The other way round the
-  // data are read once per block of channels, and the weights once.
+  // Rows outside, channels inside: the weights are read once per row of tiles, the data once. The other way
+  // round the data are read once per block of channels, and the weights once.
   const double rows = tiles_of(e.height, tile_y), blocks = tiles_of(e.out_blocks, tile_c);
-  const bool rows_outer = e.weight_bytes <= machine.l2_bytes / 2 && e.weight_bytes * rows < e.data_bytes * blocks;
-  return {{"tile_x", tile_x}, {"tile_y", tile_y}, {"tile_c", tile_c}, {"rows_outer", rows_outer}, {"unroll", unroll}};
+  const bool rows_outer =
+      e.weight_bytes <= machine.l2_bytes / 2 && e.weight_bytes * rows < e.data_bytes * blocks;
+  return {{"tile_x", tile_x},
+          {"tile_y", tile_y},
+          {"tile_c", tile_c},
+          {"rows_outer", rows_outer},
+          {"unroll", unroll}};
 }
 
 std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Machine& machine) {
@@ -75,7 +83,11 @@ std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Machin
           if (e.out_blocks % c || x > e.width || y > e.height) continue;
           const int sums = x * y * c * vectors;
           if (sums + c * vectors + 1 > machine.vector_registers || sums < 7) continue;
-          ScheduleParams params = {{"tile_x", x}, {"tile_y", y}, {"tile_c", c}, {"rows_outer", rows_outer}, {"unroll", e.in_block < 8 ? e.in_block : 1}};
+          ScheduleParams params = {{"tile_x", x},
+                                   {"tile_y", y},
+                                   {"tile_c", c},
+                                   {"rows_outer", rows_outer},
+                                   {"unroll", e.in_block < 8 ? e.in_block : 1}};
           if (params != all.front()) all.push_back(std::move(params));
         }
   return all;
@@ -90,15 +102,33 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& m
   const Var o = i[0], x = i[1], y = i[2], ob = i[3], n = i[4];
   const Var xo("xo"), xi("xi"), yo("yo"), yi("yi"), obo("obo"), obi("obi"), task("task");
 
-  out.split(x, xo, xi, tile_x, inside(e.width, tile_x)).split(y, yo, yi, tile_y, inside(e.height, tile_y))
-      .split(ob, obo, obi, tile_c, inside(e.out_blocks, tile_c)).vectorize(o).unroll(xi).unroll(yi).unroll(obi);
-  if (params.at("rows_outer")) out.reorder(o, obi, xi, yi, xo, obo, yo, n).fuse(yo, n, task).parallel(task);
-  else out.reorder(o, obi, xi, yi, xo, yo, obo, n).fuse(yo, obo, task).parallel(task);
+  out.split(x, xo, xi, tile_x, inside(e.width, tile_x))
+      .split(y, yo, yi, tile_y, inside(e.height, tile_y))
+      .split(ob, obo, obi, tile_c, inside(e.out_blocks, tile_c))
+      .vectorize(o)
+      .unroll(xi)
+      .unroll(yi)
+      .unroll(obi);
+  if (params.at("rows_outer"))
+    out.reorder(o, obi, xi, yi, xo, obo, yo, n).fuse(yo, n, task).parallel(task);
+  else
+    out.reorder(o, obi, xi, yi, xo, yo, obo, n).fuse(yo, obo, task).parallel(task);
 
   const std::vector<Var> c = conv.args();
-  const std::vector<RVar> r = {RVar(conv.rvars()[0].name()), RVar(conv.rvars()[1].name()), RVar(conv.rvars()[2].name()), RVar(conv.rvars()[3].name())};
-  conv.compute_at(out, xo).bound_extent(c[0], e.out_block).vectorize(c[0]).unroll(c[1]).unroll(c[2]).unroll(c[3]);
-  conv.update().reorder({c[0], c[3], c[1], c[2], c[4], r[0], r[1], r[2], r[3]}).vectorize(c[0]).unroll(c[1]).unroll(c[2]).unroll(c[3]);
+  const std::vector<RVar> r = {RVar(conv.rvars()[0].name()), RVar(conv.rvars()[1].name()),
+                               RVar(conv.rvars()[2].name()), RVar(conv.rvars()[3].name())};
+  conv.compute_at(out, xo)
+      .bound_extent(c[0], e.out_block)
+      .vectorize(c[0])
+      .unroll(c[1])
+      .unroll(c[2])
+      .unroll(c[3]);
+  conv.update()
+      .reorder({c[0], c[3], c[1], c[2], c[4], r[0], r[1], r[2], r[3]})
+      .vectorize(c[0])
+      .unroll(c[1])
+      .unroll(c[2])
+      .unroll(c[3]);
   const int unroll = std::min(params.at("unroll"), e.in_block);
   if (unroll > 1 && e.in_block % unroll == 0) conv.update().unroll(r[0], unroll);
 
@@ -106,8 +136,10 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& m
     Func pad = *found;
     const std::vector<Var> p = pad.args();
     pad.compute_root().vectorize(p[0]);
-    if (e.in_blocks > 1) pad.parallel(p[3]);
-    else pad.parallel(p[2], std::min(16, e.height));
+    if (e.in_blocks > 1)
+      pad.parallel(p[3]);
+    else
+      pad.parallel(p[2], std::min(16, e.height));
   }
   schedule_feeders(kernel, machine);
 }

@@ -1,5 +1,6 @@
-// nn.conv2d on plain layouts (NCHW), as it runs before the layout pass: vectors along a row of pixels, sums of some
-// output channels in registers. Half as fast as the packed form at best; most of all it is not memory bound.
+// nn.conv2d on plain layouts (NCHW), as it runs before the layout pass: vectors along a row of pixels, sums
+// of some output channels in registers. Half as fast as the packed form at best; most of all it is not memory
+// bound.
 #include <algorithm>
 
 #include "baton/ops/nn/conv_attrs.h"
@@ -25,7 +26,8 @@ int groups_of(const LoweredKernel& kernel) {
 }
 
 ScheduleParams default_params(const LoweredKernel& kernel, const Machine& machine) {
-  const int channels = result_extent(kernel, 1), height = result_extent(kernel, 2), width = result_extent(kernel, 3);
+  const int channels = result_extent(kernel, 1), height = result_extent(kernel, 2),
+            width = result_extent(kernel, 3);
   // Channels of one group share the data that they read.
   const int tile_c = divisor_below(std::max(1, channels / groups_of(kernel)), 8);
   const int tile_y = std::clamp(machine.vector_registers * 3 / 4 / tile_c, 1, std::min(4, height));
@@ -43,18 +45,28 @@ std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Machin
 }
 
 void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& machine) {
-  const int channels = result_extent(kernel, 1), height = result_extent(kernel, 2), width = result_extent(kernel, 3);
+  const int channels = result_extent(kernel, 1), height = result_extent(kernel, 2),
+            width = result_extent(kernel, 3);
   const int tile_x = std::min(params.at("tile_x"), width), tile_y = std::min(params.at("tile_y"), height);
   const int tile_c = divisor_below(channels, params.at("tile_c"));
   Func out = output_of(kernel), conv = anchor_stage(kernel, "conv2d");
   const std::vector<Var> i = out.args();
   const Var xo("xo"), xi("xi"), yo("yo"), yi("yi"), co("co"), ci("ci"), task("task");
-  out.split(i[0], xo, xi, tile_x, inside(width, tile_x)).split(i[1], yo, yi, tile_y, inside(height, tile_y)).split(i[2], co, ci, tile_c)
-      .reorder(xi, yi, ci, xo, yo, co, i[3]).vectorize(xi).unroll(yi).unroll(ci).fuse(yo, co, task).parallel(task);
+  out.split(i[0], xo, xi, tile_x, inside(width, tile_x))
+      .split(i[1], yo, yi, tile_y, inside(height, tile_y))
+      .split(i[2], co, ci, tile_c)
+      .reorder(xi, yi, ci, xo, yo, co, i[3])
+      .vectorize(xi)
+      .unroll(yi)
+      .unroll(ci)
+      .fuse(yo, co, task)
+      .parallel(task);
 
   const std::vector<Var> c = conv.args();
   std::vector<Halide::VarOrRVar> order{c[0], c[1], c[2]};
-  for (const RVar& r : {RVar(conv.rvars()[0].name()), RVar(conv.rvars()[1].name()), RVar(conv.rvars()[2].name())}) order.push_back(r);
+  for (const RVar& r :
+       {RVar(conv.rvars()[0].name()), RVar(conv.rvars()[1].name()), RVar(conv.rvars()[2].name())})
+    order.push_back(r);
   order.push_back(c[3]);
   conv.compute_at(out, xo).bound_extent(c[0], tile_x).vectorize(c[0]).unroll(c[1]).unroll(c[2]);
   conv.update().reorder(order).vectorize(c[0]).unroll(c[1]).unroll(c[2]);

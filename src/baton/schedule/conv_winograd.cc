@@ -1,9 +1,12 @@
-// Winograd convolution on packed channels. The stages are: pad, input transform, a * a matrix products, output
-// transform; operators that follow work on the finished tile. Two orders of them:
-//   by rows:     some rows of tiles at a time go through all stages, so that V (transformed inputs) and M (products)
+// Winograd convolution on packed channels. The stages are: pad, input transform, a * a matrix products,
+// output transform; operators that follow work on the finished tile. Two orders of them:
+//   by rows:     some rows of tiles at a time go through all stages, so that V (transformed inputs) and M
+//   (products)
 //                stay in the second-level cache; the weights are read once per turn. For large maps.
-//   by channels: all inputs are transformed first; then some output channels at a time go through products and output
-//                transform, so that the weights are read exactly once. For small maps, whose weights are larger.
+//   by channels: all inputs are transformed first; then some output channels at a time go through products
+//   and output
+//                transform, so that the weights are read exactly once. For small maps, whose weights are
+//                larger.
 #include <algorithm>
 
 #include "baton/schedule/common.h"
@@ -28,7 +31,8 @@ WinogradExtents extents_of(const LoweredKernel& kernel) {
   WinogradExtents e;
   e.a = static_cast<int>(weight.extent(0)), e.tile = e.a - 2;
   e.batch = result_extent(kernel, 0), e.out_blocks = result_extent(kernel, 1);
-  e.height = result_extent(kernel, 2), e.width = result_extent(kernel, 3), e.out_block = result_extent(kernel, 4);
+  e.height = result_extent(kernel, 2), e.width = result_extent(kernel, 3),
+  e.out_block = result_extent(kernel, 4);
   e.in_blocks = static_cast<int>(data.extent(1)), e.in_block = static_cast<int>(data.extent(4));
   e.across = tiles_of(e.width, e.tile), e.down = tiles_of(e.height, e.tile);
   e.weight_bytes = 4;
@@ -37,12 +41,14 @@ WinogradExtents extents_of(const LoweredKernel& kernel) {
 }
 
 std::string refuses(const LoweredKernel& kernel, const Machine&) {
-  const std::string reason = refuses_anchor(kernel, {"nn.contrib_conv2d_winograd_without_weight_transform"}, "gemm_acc");
+  const std::string reason =
+      refuses_anchor(kernel, {"nn.contrib_conv2d_winograd_without_weight_transform"}, "gemm_acc");
   if (!reason.empty()) return reason;
   return anchor_of(kernel).inputs[0].rank() == 5 ? "" : "the data are not packed";
 }
 
-/// Whether M of all tiles and at least two blocks of channels fits, and V is not too large for the last cache.
+/// Whether M of all tiles and at least two blocks of channels fits, and V is not too large for the last
+/// cache.
 bool fits_by_channels(const WinogradExtents& e, const Machine& machine) {
   return e.transformed(e.tiles(), 2 * e.out_block) <= machine.l2_bytes / 2 &&
          e.transformed(e.tiles() * e.batch, int64_t(e.in_blocks) * e.in_block) <= machine.l3_bytes / 4;
@@ -54,20 +60,24 @@ ScheduleParams params_of(const WinogradExtents& e, const Machine& machine, bool 
   int rows = e.down;
   if (!by_channels) {
     const int64_t one_row = e.transformed(e.across, int64_t(e.in_blocks) * e.in_block);
-    rows = static_cast<int>(std::clamp<int64_t>(machine.l2_bytes / 4 / std::max<int64_t>(1, one_row), 1, e.down));
+    rows = static_cast<int>(
+        std::clamp<int64_t>(machine.l2_bytes / 4 / std::max<int64_t>(1, one_row), 1, e.down));
     // Even turns, and enough tiles for a register tile.
     rows = tiles_of(e.down, tiles_of(e.down, rows));
     while (rows < e.down && rows * e.across < 12) ++rows;
   }
   const int count = rows * e.across;
-  const RegisterTile tile = choose_register_tile({count, e.out_blocks, vectors, e.in_blocks * e.in_block, streamed}, machine);
-  // Channels at a time: as many as keep M in a quarter of the cache, but four turns at least, for several threads.
+  const RegisterTile tile =
+      choose_register_tile({count, e.out_blocks, vectors, e.in_blocks * e.in_block, streamed}, machine);
+  // Channels at a time: as many as keep M in a quarter of the cache, but four turns at least, for several
+  // threads.
   int group = tile.columns;
   for (int c : divisors(e.out_blocks))
     if (c % tile.columns == 0 && c <= 4 && (!by_channels || e.out_blocks / c >= 4) &&
         e.transformed(count, int64_t(c) * e.out_block) <= machine.l2_bytes / 2)
       group = std::max(group, c);
-  return {{"by_channels", by_channels}, {"rows", rows}, {"tile_t", tile.rows}, {"tile_c", tile.columns}, {"group_c", group}, {"prefetch", streamed ? 64 : 0}};
+  return {{"by_channels", by_channels}, {"rows", rows},     {"tile_t", tile.rows},
+          {"tile_c", tile.columns},     {"group_c", group}, {"prefetch", streamed ? 64 : 0}};
 }
 
 ScheduleParams default_params(const LoweredKernel& kernel, const Machine& machine) {
@@ -89,9 +99,12 @@ std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Machin
           for (int group : {c, 4})
             for (int prefetch : {0, 64}) {
               const int sums = t * c * tiles_of(e.out_block, machine.float_lanes);
-              if (rows > e.down || t > rows * e.across || e.out_blocks % c || e.out_blocks % group || group % c || sums < 4 || sums > 28) continue;
+              if (rows > e.down || t > rows * e.across || e.out_blocks % c || e.out_blocks % group ||
+                  group % c || sums < 4 || sums > 28)
+                continue;
               ScheduleParams params = base;
-              params["rows"] = rows, params["tile_t"] = t, params["tile_c"] = c, params["group_c"] = group, params["prefetch"] = prefetch;
+              params["rows"] = rows, params["tile_t"] = t, params["tile_c"] = c, params["group_c"] = group,
+              params["prefetch"] = prefetch;
               add(params);
             }
   }
@@ -102,55 +115,102 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& m
   const WinogradExtents e = extents_of(kernel);
   const bool by_channels = params.at("by_channels");
   const int rows = by_channels ? e.down : std::min(params.at("rows"), e.down), count = rows * e.across;
-  const int tile_t = std::min(params.at("tile_t"), count), tile_c = divisor_below(e.out_blocks, params.at("tile_c"));
+  const int tile_t = std::min(params.at("tile_t"), count),
+            tile_c = divisor_below(e.out_blocks, params.at("tile_c"));
   int group = divisor_below(e.out_blocks, params.at("group_c"));
   if (group % tile_c) group = tile_c;
   const int m = e.tile, a = e.a;
 
-  Func out = output_of(kernel), out_xf = anchor_stage(kernel, "out_xf"), out_rows = anchor_stage(kernel, "out_xf1");
+  Func out = output_of(kernel), out_xf = anchor_stage(kernel, "out_xf"),
+       out_rows = anchor_stage(kernel, "out_xf1");
   Func gemm = anchor_stage(kernel, "gemm"), acc = anchor_stage(kernel, "gemm_acc");
   Func in_xf = anchor_stage(kernel, "in_xf"), in_rows = anchor_stage(kernel, "in_xf1");
   const std::vector<Var> i = out.args();
   const Var o = i[0], x = i[1], y = i[2], ob = i[3], n = i[4];
-  const Var xo("xo"), xi("xi"), yo("yo"), yi("yi"), turn("turn"), obo("obo"), obi("obi"), to("to"), ti("ti"), task("task");
+  const Var xo("xo"), xi("xi"), yo("yo"), yi("yi"), turn("turn"), obo("obo"), obi("obi"), to("to"), ti("ti"),
+      task("task");
 
-  out.split(x, xo, xi, m, guarded(e.width, m)).split(y, yo, yi, m, guarded(e.height, m)).split(ob, obo, obi, group)
-      .vectorize(o).unroll(xi).unroll(yi);
-  if (by_channels) out.reorder(o, xi, yi, xo, yo, obi, obo, n).fuse(obo, n, task).parallel(task);
-  else out.split(yo, turn, yo, rows, guarded(e.down, rows)).reorder(o, xi, yi, xo, yo, obi, obo, turn, n).fuse(turn, n, task).parallel(task);
+  out.split(x, xo, xi, m, guarded(e.width, m))
+      .split(y, yo, yi, m, guarded(e.height, m))
+      .split(ob, obo, obi, group)
+      .vectorize(o)
+      .unroll(xi)
+      .unroll(yi);
+  if (by_channels)
+    out.reorder(o, xi, yi, xo, yo, obi, obo, n).fuse(obo, n, task).parallel(task);
+  else
+    out.split(yo, turn, yo, rows, guarded(e.down, rows))
+        .reorder(o, xi, yi, xo, yo, obi, obo, turn, n)
+        .fuse(turn, n, task)
+        .parallel(task);
   const Var per_group = by_channels ? task : obo;
 
   std::vector<Var> v = out_xf.args();  // o, p, q, t, ob, n
-  out_xf.compute_at(out, xo).bound_extent(v[0], e.out_block).bound_extent(v[1], m).bound_extent(v[2], m)
-      .vectorize(v[0]).unroll(v[1]).unroll(v[2]);
+  out_xf.compute_at(out, xo)
+      .bound_extent(v[0], e.out_block)
+      .bound_extent(v[1], m)
+      .bound_extent(v[2], m)
+      .vectorize(v[0])
+      .unroll(v[1])
+      .unroll(v[2]);
   v = out_rows.args();  // o, ex, q, t, ob, n
-  out_rows.compute_at(out, xo).bound_extent(v[0], e.out_block).reorder(v[0], v[2], v[1]).vectorize(v[0]).unroll(v[1]).unroll(v[2]);
+  out_rows.compute_at(out, xo)
+      .bound_extent(v[0], e.out_block)
+      .reorder(v[0], v[2], v[1])
+      .vectorize(v[0])
+      .unroll(v[1])
+      .unroll(v[2]);
 
   v = gemm.args();  // o, t, ob, ex, ey, n
-  gemm.compute_at(out, per_group).bound_extent(v[0], e.out_block).bound_extent(v[3], a).bound_extent(v[4], a)
-      .split(v[1], to, ti, tile_t, inside(count, tile_t)).split(v[2], obo, obi, tile_c)
-      .reorder(v[0], obi, ti, to, obo, v[3], v[4], v[5]).vectorize(v[0]).unroll(ti).unroll(obi);
+  gemm.compute_at(out, per_group)
+      .bound_extent(v[0], e.out_block)
+      .bound_extent(v[3], a)
+      .bound_extent(v[4], a)
+      .split(v[1], to, ti, tile_t, inside(count, tile_t))
+      .split(v[2], obo, obi, tile_c)
+      .reorder(v[0], obi, ti, to, obo, v[3], v[4], v[5])
+      .vectorize(v[0])
+      .unroll(ti)
+      .unroll(obi);
   v = acc.args();
   const RVar r0(acc.rvars()[0].name()), r1(acc.rvars()[1].name());
   acc.compute_at(gemm, to).vectorize(v[0]).unroll(v[1]).unroll(v[2]);
-  acc.update().reorder({v[0], v[2], v[1], v[3], v[4], v[5], r0, r1}).vectorize(v[0]).unroll(v[1]).unroll(v[2]);
+  acc.update()
+      .reorder({v[0], v[2], v[1], v[3], v[4], v[5], r0, r1})
+      .vectorize(v[0])
+      .unroll(v[1])
+      .unroll(v[2]);
   // The hardware's prefetchers alone leave half of the time in which the weights come from memory uncovered.
   prefetch_ahead(acc.update(), anchor_of(kernel).inputs[1], r0, params.at("prefetch"));
 
   v = in_xf.args();  // i, t, cb, ex, ey, n
-  in_xf.bound_extent(v[0], e.in_block).bound_extent(v[3], a).bound_extent(v[4], a).reorder(v[0], v[3], v[4], v[1], v[2], v[5])
-      .vectorize(v[0]).unroll(v[3]).unroll(v[4]);
-  if (by_channels) in_xf.compute_root().parallel(v[2]);
-  else in_xf.compute_at(out, task);
+  in_xf.bound_extent(v[0], e.in_block)
+      .bound_extent(v[3], a)
+      .bound_extent(v[4], a)
+      .reorder(v[0], v[3], v[4], v[1], v[2], v[5])
+      .vectorize(v[0])
+      .unroll(v[3])
+      .unroll(v[4]);
+  if (by_channels)
+    in_xf.compute_root().parallel(v[2]);
+  else
+    in_xf.compute_at(out, task);
   const Var transform_tile = v[1];
   v = in_rows.args();  // i, p, ey, t, cb, n
-  in_rows.compute_at(in_xf, transform_tile).bound_extent(v[0], e.in_block).reorder(v[0], v[2], v[1]).vectorize(v[0]).unroll(v[1]).unroll(v[2]);
+  in_rows.compute_at(in_xf, transform_tile)
+      .bound_extent(v[0], e.in_block)
+      .reorder(v[0], v[2], v[1])
+      .vectorize(v[0])
+      .unroll(v[1])
+      .unroll(v[2]);
 
   if (const Func* found = anchor_of(kernel).stage("pad")) {
     Func pad = *found;
     const std::vector<Var> p = pad.args();
-    if (by_channels) pad.compute_root().parallel(p[3]);
-    else pad.compute_at(out, task);
+    if (by_channels)
+      pad.compute_root().parallel(p[3]);
+    else
+      pad.compute_at(out, task);
     pad.bound_extent(p[0], e.in_block).vectorize(p[0]);
   }
   schedule_feeders(kernel, machine);
@@ -161,7 +221,9 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& m
 const ScheduleTemplate& template_conv_winograd() {
   static const ScheduleTemplate def = {
       .name = "conv_winograd",
-      .doc = "Winograd convolution on packed channels: transforms and matrix products, by rows of tiles or by output channels",
+      .doc =
+          "Winograd convolution on packed channels: transforms and matrix products, by rows of tiles or by "
+          "output channels",
       .refuses = refuses,
       .default_params = default_params,
       .candidates = candidates,

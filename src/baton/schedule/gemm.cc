@@ -1,5 +1,6 @@
-// Matrix products with packed weights (nn.contrib_dense_pack): a tile of rows x output features is summed in registers.
-// With a single row the product is as fast as the weights come from memory: they are read once, in long streams.
+// Matrix products with packed weights (nn.contrib_dense_pack): a tile of rows x output features is summed in
+// registers. With a single row the product is as fast as the weights come from memory: they are read once, in
+// long streams.
 #include <algorithm>
 
 #include "baton/schedule/common.h"
@@ -17,7 +18,8 @@ struct GemmExtents {
 
 GemmExtents extents_of(const LoweredKernel& kernel) {
   const Tensor& weight = anchor_of(kernel).inputs[1];
-  return {result_extent(kernel, 0), static_cast<int>(weight.extent(0)), static_cast<int>(weight.extent(2)), static_cast<int>(weight.extent(1))};
+  return {result_extent(kernel, 0), static_cast<int>(weight.extent(0)), static_cast<int>(weight.extent(2)),
+          static_cast<int>(weight.extent(1))};
 }
 
 std::string refuses(const LoweredKernel& kernel, const Machine&) {
@@ -43,7 +45,8 @@ std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Machin
   for (int m : {1, 2, 4, 6, 8, 12, 14})
     for (int n : {1, 2, 3, 4, 8, 16})
       for (int unroll : {1, 4}) {
-        if (m > e.rows || e.blocks % n || e.depth % unroll || m * n * vectors > machine.vector_registers - 3) continue;
+        if (m > e.rows || e.blocks % n || e.depth % unroll || m * n * vectors > machine.vector_registers - 3)
+          continue;
         ScheduleParams params = {{"tile_m", m}, {"tile_n", n}, {"unroll", unroll}};
         if (params != all.front()) all.push_back(std::move(params));
       }
@@ -52,13 +55,20 @@ std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Machin
 
 void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& machine) {
   const GemmExtents e = extents_of(kernel);
-  const int tile_m = std::min(params.at("tile_m"), e.rows), tile_n = divisor_below(e.blocks, params.at("tile_n"));
+  const int tile_m = std::min(params.at("tile_m"), e.rows),
+            tile_n = divisor_below(e.blocks, params.at("tile_n"));
   Func out = output_of(kernel), dense = anchor_stage(kernel, "dense");
   const Var x = out.args()[0], y = out.args()[1];
   const Var block("block"), lane("lane"), xo("xo"), xi("xi"), yo("yo"), yi("yi");
 
-  out.split(x, block, lane, e.block).split(block, xo, xi, tile_n).split(y, yo, yi, tile_m, inside(e.rows, tile_m))
-      .reorder(lane, xi, yi, yo, xo).vectorize(lane).unroll(xi).unroll(yi).parallel(xo);
+  out.split(x, block, lane, e.block)
+      .split(block, xo, xi, tile_n)
+      .split(y, yo, yi, tile_m, inside(e.rows, tile_m))
+      .reorder(lane, xi, yi, yo, xo)
+      .vectorize(lane)
+      .unroll(xi)
+      .unroll(yi)
+      .parallel(xo);
 
   const std::vector<Var> d = dense.args();  // o, ob, y
   const RVar r(dense.rvars()[0].name());

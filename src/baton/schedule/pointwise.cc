@@ -18,11 +18,13 @@ std::string refuses(const LoweredKernel& kernel, const Machine&) {
   if (kernel.anchor >= 0) return anchor_of(kernel).op->name + " is another template's";
   if (kernel.outputs.size() != 1) return "more than one output";
   for (const OpBlock& block : kernel.blocks) {
-    if (block.op->fuse > Fuse::kInjective && block.op->fuse != Fuse::kTuple) return block.op->name + " is not element by element";
+    if (block.op->fuse > Fuse::kInjective && block.op->fuse != Fuse::kTuple)
+      return block.op->name + " is not element by element";
     for (const Stage& stage : block.stages)
       if (stage.func.has_update_definition()) return block.op->name + " has a reduction";
   }
-  // Inlining a value into several readers repeats its work for each; through a chain of such values it doubles every time.
+  // Inlining a value into several readers repeats its work for each; through a chain of such values it
+  // doubles every time.
   int shared = 0;
   for (const OpBlock& block : kernel.blocks) shared += block.consumers > 1;
   return shared > 3 ? "more than 3 values have several readers" : "";
@@ -46,13 +48,17 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& m
   int used = 1;  // dimensions that the inner loops take
   if (rank > 1 && extent(0) < kShortAxis && extent(1) > extent(0)) {
     const int width = std::min(lanes, extent(1));
-    out.split(i[1], i[1], vector, width, guarded(extent(1), width)).reorder(i[0], vector).vectorize(vector).unroll(i[0]);
+    out.split(i[1], i[1], vector, width, guarded(extent(1), width))
+        .reorder(i[0], vector)
+        .vectorize(vector)
+        .unroll(i[0]);
     used = 2;
   } else {
     const int width = std::min(lanes, extent(0)), count = tiles_of(extent(0), width);
     const int unroll = divisor_below(extent(0) % width == 0 ? count : 1, params.at("unroll"));
     out.split(i[0], i[0], vector, width, guarded(extent(0), width)).vectorize(vector);
-    if (unroll > 1) out.split(i[0], i[0], more, unroll).unroll(more);
+    if (unroll > 1)
+      out.split(i[0], i[0], more, unroll).unroll(more);
     else if (rank > 1 && count == 1) {
       const int next = divisor_below(extent(1), params.at("unroll"));
       if (next > 1) out.split(i[1], i[1], more, next).reorder(vector, more).unroll(more);

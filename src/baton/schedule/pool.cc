@@ -1,5 +1,5 @@
-// Pools, windows and whole planes: a tile of results is reduced in registers, vectors along the innermost axis (the
-// channels of a packed layout, the columns of a plain one).
+// Pools, windows and whole planes: a tile of results is reduced in registers, vectors along the innermost
+// axis (the channels of a packed layout, the columns of a plain one).
 #include <algorithm>
 
 #include "baton/schedule/common.h"
@@ -74,8 +74,10 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& m
   int64_t taps = 1;
   for (const Halide::Internal::ReductionVariable& r : sum.update().get_schedule().rvars()) {
     order.push_back(RVar(r.var));
-    if (const auto* extent = r.extent.as<Halide::Internal::IntImm>()) taps *= extent->value;
-    else taps = kUnrolledTaps + 1;
+    if (const auto* extent = r.extent.as<Halide::Internal::IntImm>())
+      taps *= extent->value;
+    else
+      taps = kUnrolledTaps + 1;
   }
   for (size_t d = packed(kernel) ? 2 : 1; d < s.size(); ++d) order.push_back(s[d]);
   // The operator's own last stage is inlined into the output (or is it); reductions belong to a tile of it.
@@ -83,7 +85,10 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& m
   update.reorder(order);
   if (packed(kernel)) {
     const int width = result_extent(kernel, 3), tile = std::min(params.at("tile_x"), width);
-    out.split(i[1], xo, xi, tile, inside(width, tile)).reorder(i[0], xi, xo, i[2], i[3], i[4]).vectorize(i[0]).unroll(xi);
+    out.split(i[1], xo, xi, tile, inside(width, tile))
+        .reorder(i[0], xi, xo, i[2], i[3], i[4])
+        .vectorize(i[0])
+        .unroll(xi);
     sum.compute_at(out, xo).bound_extent(s[0], result_extent(kernel, 4)).vectorize(s[0]).unroll(s[1]);
     update.vectorize(s[0]).unroll(s[1]);
   } else {
@@ -93,7 +98,8 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& m
     update.vectorize(s[0]);
   }
   if (taps <= kUnrolledTaps)
-    for (const Halide::Internal::ReductionVariable& r : sum.update().get_schedule().rvars()) update.unroll(RVar(r.var));
+    for (const Halide::Internal::ReductionVariable& r : sum.update().get_schedule().rvars())
+      update.unroll(RVar(r.var));
   const Var task("task");
   out.fuse(i[outer], i[outer + 1], task).parallel(task);
   schedule_feeders(kernel, machine);

@@ -1,5 +1,6 @@
-// Reductions along the innermost axis (softmax, a dense layer whose weight is not packed): partial results of some
-// vectors per row, which are combined at the end of the row. Without them a row would be a chain of scalar steps.
+// Reductions along the innermost axis (softmax, a dense layer whose weight is not packed): partial results of
+// some vectors per row, which are combined at the end of the row. Without them a row would be a chain of
+// scalar steps.
 #include <algorithm>
 
 #include "baton/schedule/common.h"
@@ -28,25 +29,33 @@ int reduction_extent(Func func) {
 std::string refuses(const LoweredKernel& kernel, const Machine&) {
   if (kernel.anchor < 0) return "no heavy operator in the kernel";
   const OpBlock& anchor = anchor_of(kernel);
-  const std::string reason = refuses_anchor(kernel, {"nn.softmax", "nn.fast_softmax", "nn.log_softmax", "nn.dense"}, first_reduction(anchor));
+  const std::string reason = refuses_anchor(
+      kernel, {"nn.softmax", "nn.fast_softmax", "nn.log_softmax", "nn.dense"}, first_reduction(anchor));
   if (!reason.empty()) return reason;
   const Func& result = anchor.results.front();
   for (const Stage& stage : anchor.stages) {
     if (!stage.func.has_update_definition()) continue;
-    if (stage.func.num_update_definitions() != 1 || reduction_extent(stage.func) == 0) return "no reduction along one axis of known extent";
+    if (stage.func.num_update_definitions() != 1 || reduction_extent(stage.func) == 0)
+      return "no reduction along one axis of known extent";
     if (stage.func.name() == result.name()) return "the reduction is the result itself";
     // Softmax along the innermost axis: its rows have one axis less, and it is the first in Halide's order.
     const bool dense = anchor.op->name == "nn.dense";
-    if (!dense && (result.dimensions() < 2 || (stage.func.dimensions() > 0 && stage.func.args()[0].name() != result.args()[1].name())))
+    if (!dense && (result.dimensions() < 2 ||
+                   (stage.func.dimensions() > 0 && stage.func.args()[0].name() != result.args()[1].name())))
       return "the reduction does not run along the innermost axis of a tensor of rank 2 or more";
   }
   return "";
 }
 
-ScheduleParams default_params(const LoweredKernel&, const Machine& machine) { return {{"lanes", 4 * machine.float_lanes}}; }
+ScheduleParams default_params(const LoweredKernel&, const Machine& machine) {
+  return {{"lanes", 4 * machine.float_lanes}};
+}
 
 std::vector<ScheduleParams> candidates(const LoweredKernel&, const Machine& machine) {
-  return {{{"lanes", 4 * machine.float_lanes}}, {{"lanes", machine.float_lanes}}, {{"lanes", 2 * machine.float_lanes}}, {{"lanes", 8 * machine.float_lanes}}};
+  return {{{"lanes", 4 * machine.float_lanes}},
+          {{"lanes", machine.float_lanes}},
+          {{"lanes", 2 * machine.float_lanes}},
+          {{"lanes", 8 * machine.float_lanes}}};
 }
 
 /// Splits the reduction of `func` into `lanes` partial ones, kept where `func` is computed.
@@ -59,7 +68,12 @@ void reduce_in_lanes(Func func, const Var& row, int lanes, const Machine& machin
   const int vector = std::min(lanes, machine.float_lanes);
   func.update().split(r, ro, ri, lanes, TailStrategy::GuardWithIf);
   Func partial = func.update().rfactor(ri, lane);
-  partial.compute_at(func, row).vectorize(lane, vector).unroll(lane).update().vectorize(lane, vector).unroll(lane);
+  partial.compute_at(func, row)
+      .vectorize(lane, vector)
+      .unroll(lane)
+      .update()
+      .vectorize(lane, vector)
+      .unroll(lane);
 }
 
 void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& machine) {
@@ -82,8 +96,11 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& m
   }
   if (!dense) out.vectorize(i[0], machine.float_lanes, TailStrategy::GuardWithIf);
   if (i.size() > 1 || !dense) {
-    if (dense && i.size() == 2 && result_extent(kernel, 0) == 1) out.reorder(i[1], i[0]).parallel(i[0], std::min(16, result_extent(kernel, 1)), TailStrategy::GuardWithIf);
-    else out.parallel(i.back());
+    if (dense && i.size() == 2 && result_extent(kernel, 0) == 1)
+      out.reorder(i[1], i[0])
+          .parallel(i[0], std::min(16, result_extent(kernel, 1)), TailStrategy::GuardWithIf);
+    else
+      out.parallel(i.back());
   }
   schedule_feeders(kernel, machine);
 }

@@ -42,8 +42,8 @@ void schedule_definition(Halide::Stage stage, int lanes, bool parallel) {
   stage.vectorize(loops.front(), lanes, TailStrategy::GuardWithIf);
 }
 
-/// `innermost`: the extent of the innermost loop, 0 where it is not known. Vectors are no longer than that: Halide cannot
-/// guard vectors that are read backwards.
+/// `innermost`: the extent of the innermost loop, 0 where it is not known. Vectors are no longer than that:
+/// Halide cannot guard vectors that are read backwards.
 void schedule_func(Func func, const Machine& machine, bool parallel, int64_t innermost = 0) {
   func.compute_root();
   int lanes = std::max(1, machine.float_lanes * 32 / std::max(8, func.types().front().bits()));
@@ -85,10 +85,12 @@ void apply(LoweredKernel& kernel, const ScheduleParams&, const Machine& machine)
         schedule_func(stage.func, machine, parallel, result ? last_extent(block.call->checked_type()) : 0);
     }
     for (const Func& value : block.results)
-      if (done.insert(value.name()).second) schedule_func(value, machine, parallel, last_extent(block.call->checked_type()));
+      if (done.insert(value.name()).second)
+        schedule_func(value, machine, parallel, last_extent(block.call->checked_type()));
   }
   for (const Tensor& output : kernel.outputs)
-    if (done.insert(output.func().name()).second) schedule_func(output.func(), machine, true, output.rank() > 0 ? output.extent(-1) : 0);
+    if (done.insert(output.func().name()).second)
+      schedule_func(output.func(), machine, true, output.rank() > 0 ? output.extent(-1) : 0);
 }
 
 }  // namespace

@@ -61,7 +61,8 @@ class DiagnosticError : public Error {
   std::vector<Diagnostic> diagnostics_;
 };
 
-/// The text form with source line, carets and labels (style as in docs/errors/README.md); ends with a newline.
+/// The text form with source line, carets and labels (style as in docs/errors/README.md); ends with a
+/// newline.
 std::string render(const Diagnostic& diagnostic);
 std::string render(const std::vector<Diagnostic>& diagnostics);
 

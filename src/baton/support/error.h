@@ -37,7 +37,9 @@ class PassTrail {
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
-  const char* what() const noexcept override { return trail_.text() ? trail_.text() : std::runtime_error::what(); }
+  const char* what() const noexcept override {
+    return trail_.text() ? trail_.text() : std::runtime_error::what();
+  }
   void came_through(const std::string& pass) { trail_.add(pass, std::runtime_error::what()); }
   const std::vector<std::string>& passes() const { return trail_.passes(); }
 
@@ -62,14 +64,17 @@ class InternalError : public std::logic_error {
  public:
   InternalError(const char* file, int line, const std::string& what)
       : std::logic_error(std::string(file) + ":" + std::to_string(line) + ": " + what) {}
-  const char* what() const noexcept override { return trail_.text() ? trail_.text() : std::logic_error::what(); }
+  const char* what() const noexcept override {
+    return trail_.text() ? trail_.text() : std::logic_error::what();
+  }
   void came_through(const std::string& pass) { trail_.add(pass, std::logic_error::what()); }
 
  private:
   PassTrail trail_;
 };
 
-[[noreturn]] inline void internal_error(const char* file, int line, const char* condition, const std::string& what) {
+[[noreturn]] inline void internal_error(const char* file, int line, const char* condition,
+                                        const std::string& what) {
   throw InternalError(file, line, what.empty() ? condition : std::string(condition) + ": " + what);
 }
 
@@ -77,4 +82,5 @@ class InternalError : public std::logic_error {
 
 /// BATON_CHECK(condition[, "what was seen"]): throws InternalError when `condition` does not hold.
 #define BATON_CHECK(condition, ...) \
-  ((condition) ? void(0) : ::baton::internal_error(__FILE__, __LINE__, #condition, ::std::string{__VA_ARGS__}))
+  ((condition) ? void(0)            \
+               : ::baton::internal_error(__FILE__, __LINE__, #condition, ::std::string{__VA_ARGS__}))

@@ -22,8 +22,10 @@ void log_line(const std::string& line) {
     const std::lock_guard lock(mutex);
     sink = current();
   }
-  if (sink) sink(line);
-  else std::fprintf(stderr, "%s\n", line.c_str());
+  if (sink)
+    sink(line);
+  else
+    std::fprintf(stderr, "%s\n", line.c_str());
 }
 
 LogSink set_log_sink(LogSink sink) {

@@ -1,6 +1,6 @@
 #pragma once
-// The list of children of a node: as a constant std::vector, which it converts from and to, but in the memory of nodes
-// (node_pool.h) and without room to grow.
+// The list of children of a node: as a constant std::vector, which it converts from and to, but in the memory
+// of nodes (node_pool.h) and without room to grow.
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
@@ -22,10 +22,17 @@ class NodeList {
   using iterator = const_iterator;
 
   NodeList() = default;
-  NodeList(std::vector<T> from) : NodeList(from.size()) { std::uninitialized_move(from.begin(), from.end(), items_); }
-  NodeList(std::initializer_list<T> from) : NodeList(from.size()) { std::uninitialized_copy(from.begin(), from.end(), items_); }
-  NodeList(const NodeList& other) : NodeList(other.size()) { std::uninitialized_copy(other.begin(), other.end(), items_); }
-  NodeList(NodeList&& other) noexcept : items_(std::exchange(other.items_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  NodeList(std::vector<T> from) : NodeList(from.size()) {
+    std::uninitialized_move(from.begin(), from.end(), items_);
+  }
+  NodeList(std::initializer_list<T> from) : NodeList(from.size()) {
+    std::uninitialized_copy(from.begin(), from.end(), items_);
+  }
+  NodeList(const NodeList& other) : NodeList(other.size()) {
+    std::uninitialized_copy(other.begin(), other.end(), items_);
+  }
+  NodeList(NodeList&& other) noexcept
+      : items_(std::exchange(other.items_, nullptr)), size_(std::exchange(other.size_, 0)) {}
   NodeList& operator=(NodeList other) noexcept {
     std::swap(items_, other.items_);
     std::swap(size_, other.size_);
@@ -54,14 +61,17 @@ class NodeList {
   const T& front() const { return items_[0]; }
   const T& back() const { return items_[size_ - 1]; }
 
-  friend bool operator==(const NodeList& a, const NodeList& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+  friend bool operator==(const NodeList& a, const NodeList& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
   friend bool operator==(const NodeList& a, const std::vector<T>& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end());
   }
 
  private:
   explicit NodeList(size_t size)
-      : items_(size ? static_cast<T*>(node_pool::take(size * sizeof(T))) : nullptr), size_(static_cast<uint32_t>(size)) {}
+      : items_(size ? static_cast<T*>(node_pool::take(size * sizeof(T))) : nullptr),
+        size_(static_cast<uint32_t>(size)) {}
 
   T* items_ = nullptr;
   uint32_t size_ = 0;

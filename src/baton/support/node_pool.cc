@@ -17,8 +17,8 @@ constexpr bool kPooled = !kSanitized;  // a sanitizer must see every node by its
 
 constexpr size_t kGrain = 16, kLargest = 512;  // larger nodes are rare: the process's allocator has them
 constexpr size_t kClasses = kLargest / kGrain + 1;
-constexpr size_t kRun = size_t{32} << 10;     // one size's share of a region
-constexpr size_t kRegion = size_t{2} << 20;   // what the system is asked for: one huge page
+constexpr size_t kRun = size_t{32} << 10;    // one size's share of a region
+constexpr size_t kRegion = size_t{2} << 20;  // what the system is asked for: one huge page
 
 // A free block; the first of a list that an ended thread left also leads to the next such list.
 struct Block {
@@ -42,9 +42,11 @@ struct Common {
       // One half too much, to begin at a multiple of its size: only then can it be one huge page.
       void* memory = mmap(nullptr, 2 * kRegion, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       if (memory == MAP_FAILED) throw std::bad_alloc();
-      const auto begin = reinterpret_cast<uintptr_t>(memory), aligned = (begin + kRegion - 1) / kRegion * kRegion;
+      const auto begin = reinterpret_cast<uintptr_t>(memory),
+                 aligned = (begin + kRegion - 1) / kRegion * kRegion;
       if (aligned > begin) munmap(memory, aligned - begin);
-      if (begin + kRegion > aligned) munmap(reinterpret_cast<void*>(aligned + kRegion), begin + kRegion - aligned);
+      if (begin + kRegion > aligned)
+        munmap(reinterpret_cast<void*>(aligned + kRegion), begin + kRegion - aligned);
       next = reinterpret_cast<char*>(aligned);
       end = next + kRegion;
       madvise(next, kRegion, MADV_HUGEPAGE);  // advice: where it is not taken, all works as well
@@ -60,7 +62,8 @@ Common& common() {
 
 // A child of fork() has only the thread that forked: nobody would unlock for it what another thread held.
 Common::Common() {
-  pthread_atfork([] { common().mutex.lock(); }, [] { common().mutex.unlock(); }, [] { common().mutex.unlock(); });
+  pthread_atfork([] { common().mutex.lock(); }, [] { common().mutex.unlock(); },
+                 [] { common().mutex.unlock(); });
 }
 
 // What one thread takes from and gives to without asking others.
@@ -113,7 +116,8 @@ struct Cache {
   }
 };
 
-// Null before a thread's first node, and again once it has ended: nodes that static objects hold die after that.
+// Null before a thread's first node, and again once it has ended: nodes that static objects hold die after
+// that.
 thread_local Cache* cache [[gnu::tls_model("initial-exec")]] = nullptr;
 thread_local bool ended = false;
 

@@ -1,7 +1,7 @@
 #pragma once
-// Memory of reference-counted nodes. Nodes of one size lie side by side in the order they were made in, apart from all other
-// memory of the process: walks over graphs of megabytes wait for little else than memory, and most graphs are walked in the
-// order they were made in. See docs/design/0008-node-memory.md.
+// Memory of reference-counted nodes. Nodes of one size lie side by side in the order they were made in, apart
+// from all other memory of the process: walks over graphs of megabytes wait for little else than memory, and
+// most graphs are walked in the order they were made in. See docs/design/0008-node-memory.md.
 #include <cstddef>
 #include <cstdint>
 

@@ -1,6 +1,7 @@
 #pragma once
-// A hash map keyed by addresses, for walks over large graphs: open addressing over a dense array, several times as
-// fast as std::unordered_map. Entries keep the order of insertion, so iterating is deterministic. No erasing.
+// A hash map keyed by addresses, for walks over large graphs: open addressing over a dense array, several
+// times as fast as std::unordered_map. Entries keep the order of insertion, so iterating is deterministic. No
+// erasing.
 #include <cstddef>
 #include <cstdint>
 #include <utility>

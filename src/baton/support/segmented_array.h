@@ -1,6 +1,7 @@
 #pragma once
-// An array that grows without moving what it holds: segments of 64, 128, 256, ... elements. For walks over large graphs:
-// each byte is written once, and a reference to an element stays valid until the element is taken away.
+// An array that grows without moving what it holds: segments of 64, 128, 256, ... elements. For walks over
+// large graphs: each byte is written once, and a reference to an element stays valid until the element is
+// taken away.
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -19,7 +20,8 @@ class SegmentedArray {
   ~SegmentedArray() {
     if constexpr (!std::is_trivially_destructible_v<T>)
       while (size_ > 0) pop_back();
-    for (size_t i = 0; i < segments_.size() && segments_[i]; ++i) std::allocator<T>().deallocate(segments_[i], kFirst << i);
+    for (size_t i = 0; i < segments_.size() && segments_[i]; ++i)
+      std::allocator<T>().deallocate(segments_[i], kFirst << i);
   }
 
   size_t size() const { return size_; }
@@ -48,7 +50,9 @@ class SegmentedArray {
   static constexpr int kFirstWidth = std::bit_width(kFirst);
 
   // Shifted by the length of the first segment, an index has its segment in the position of its highest bit.
-  static size_t segment_of(size_t index) { return static_cast<size_t>(std::bit_width(index + kFirst) - kFirstWidth); }
+  static size_t segment_of(size_t index) {
+    return static_cast<size_t>(std::bit_width(index + kFirst) - kFirstWidth);
+  }
   T* slot(size_t index) const {
     const size_t segment = segment_of(index);
     return segments_[segment] + (index + kFirst - (kFirst << segment));

@@ -31,7 +31,8 @@ Span Span::merge(const Span& other) const {
 }
 
 std::string Span::text() const {
-  return (source ? source->name() : std::string("?")) + ":" + std::to_string(line) + ":" + std::to_string(column);
+  return (source ? source->name() : std::string("?")) + ":" + std::to_string(line) + ":" +
+         std::to_string(column);
 }
 
 std::string Span::shown_text() const {

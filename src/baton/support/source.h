@@ -25,8 +25,9 @@ class Source : public RefCounted {
 struct Span {
   Ref<const Source> source;
   uint32_t line = 0, column = 0, end_line = 0, end_column = 0;
-  /// Where TVM 0.11.1 says that it is, which printed text repeats (`span=`; text/tvm_position.h); line 0: as above. The parser moves it
-  /// after the node was made: to the last reference of a variable, for one. Nothing else may.
+  /// Where TVM 0.11.1 says that it is, which printed text repeats (`span=`; text/tvm_position.h); line 0: as
+  /// above. The parser moves it after the node was made: to the last reference of a variable, for one.
+  /// Nothing else may.
   mutable uint32_t shown_line = 0, shown_column = 0;
 
   static constexpr uint32_t kNowhere = UINT32_MAX;  ///< as shown_line: printed text says nothing

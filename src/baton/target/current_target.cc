@@ -11,18 +11,22 @@ namespace {
 
 // Processors by LLVM's names.
 constexpr std::array<std::string_view, 16> kAvx512{
-    "skylake-avx512", "skx",       "knl",        "knm",          "cannonlake",     "cascadelake",    "cooperlake",     "icelake-client",
-    "icelake-server", "tigerlake", "rocketlake", "sapphirerapids", "emeraldrapids", "graniterapids", "znver4", "znver5"};
-constexpr std::array<std::string_view, 16> kAvx2{
-    "haswell", "core-avx2", "broadwell", "skylake", "znver1", "znver2", "znver3", "bdver4",
-    "alderlake", "raptorlake", "meteorlake", "arrowlake", "lunarlake", "sierraforest", "grandridge", "x86-64-v3"};
+    "skylake-avx512", "skx",           "knl",        "knm",
+    "cannonlake",     "cascadelake",   "cooperlake", "icelake-client",
+    "icelake-server", "tigerlake",     "rocketlake", "sapphirerapids",
+    "emeraldrapids",  "graniterapids", "znver4",     "znver5"};
+constexpr std::array<std::string_view, 16> kAvx2{"haswell",   "core-avx2",    "broadwell",  "skylake",
+                                                 "znver1",    "znver2",       "znver3",     "bdver4",
+                                                 "alderlake", "raptorlake",   "meteorlake", "arrowlake",
+                                                 "lunarlake", "sierraforest", "grandridge", "x86-64-v3"};
 constexpr std::array<std::string_view, 11> kVnni{
-    "cascadelake", "cooperlake", "icelake-client", "icelake-server", "tigerlake", "rocketlake", "sapphirerapids", "emeraldrapids",
-    "graniterapids", "znver4", "znver5"};
+    "cascadelake",    "cooperlake",    "icelake-client", "icelake-server", "tigerlake", "rocketlake",
+    "sapphirerapids", "emeraldrapids", "graniterapids",  "znver4",         "znver5"};
 
-constexpr std::array<std::string_view, 16> kSse42{
-    "nehalem", "westmere", "corei7", "sandybridge", "corei7-avx", "ivybridge", "core-avx-i", "silvermont",
-    "slm", "goldmont", "goldmont-plus", "tremont", "btver2", "bdver1", "bdver2", "x86-64-v2"};
+constexpr std::array<std::string_view, 16> kSse42{"nehalem",    "westmere",  "corei7",        "sandybridge",
+                                                  "corei7-avx", "ivybridge", "core-avx-i",    "silvermont",
+                                                  "slm",        "goldmont",  "goldmont-plus", "tremont",
+                                                  "btver2",     "bdver1",    "bdver2",        "x86-64-v2"};
 
 template <size_t N>
 bool among(const std::array<std::string_view, N>& names, const std::string& name) {

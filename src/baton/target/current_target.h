@@ -18,7 +18,8 @@ class TargetScope {
   TargetScope& operator=(const TargetScope&) = delete;
 };
 
-/// float32 values in a vector register of the x86 processor that -mcpu or -mattr name; 4 when they say nothing.
+/// float32 values in a vector register of the x86 processor that -mcpu or -mattr name; 4 when they say
+/// nothing.
 int float_lanes(const Target& target);
 /// Whether that processor has SSE 4.2, with what came before; nothing said: no.
 bool has_sse42(const Target& target);

@@ -28,8 +28,12 @@ const std::vector<KindInfo>& kinds() {
       {"stackvm", 1, {"cpu"}},
       {"hybrid", 1, {"hybrid", "cpu"}},
       {"ccompiler", 1, {}},
-      {"cuda", 2, {"cuda", "gpu"},
-       {{"thread_warp_size", int64_t{32}}, {"max_num_threads", int64_t{1024}}, {"arch", std::string("sm_20")}}},
+      {"cuda",
+       2,
+       {"cuda", "gpu"},
+       {{"thread_warp_size", int64_t{32}},
+        {"max_num_threads", int64_t{1024}},
+        {"arch", std::string("sm_20")}}},
       {"nvptx", 2, {"cuda", "gpu"}},
       {"opencl", 4, {"opencl", "gpu"}},
       {"vulkan", 7, {"vulkan", "gpu"}},
@@ -94,8 +98,10 @@ class Reader {
     while (!accept(")")) {
       const std::string field = until("=");
       if (!accept("=")) return {};
-      if (field == "id") until(",)");
-      else if (field == "kind") made->kind = quoted();
+      if (field == "id")
+        until(",)");
+      else if (field == "kind")
+        made->kind = quoted();
       else if (field == "keys" && accept("{")) {
         while (!accept("}")) {
           made->keys.push_back(quoted());
@@ -179,21 +185,25 @@ TargetRef Target::parse(std::string_view options) {
     std::vector<std::string> known;
     for (const KindInfo& each : kinds()) known.emplace_back(each.name);
     const std::string near = did_you_mean(word, known);
-    throw UsageError("there is no target \"" + word + "\"" + (near.empty() ? "" : "; did you mean \"" + near + "\"?"));
+    throw UsageError("there is no target \"" + word + "\"" +
+                     (near.empty() ? "" : "; did you mean \"" + near + "\"?"));
   }
   auto target = std::make_shared<Target>(Target{word, kind->keys, kind->defaults, {}});
   while (words >> word) {
     const size_t equal = word.find('=');
     if (word[0] != '-' || word.size() < 2)
-      throw UsageError("target \"" + std::string(options) + "\": \"" + word + "\" is no option; write -name=value");
+      throw UsageError("target \"" + std::string(options) + "\": \"" + word +
+                       "\" is no option; write -name=value");
     const std::string name = word.substr(1, equal == std::string::npos ? equal : equal - 1);
     const std::string value = equal == std::string::npos ? "1" : word.substr(equal + 1);
     if (name == "keys") {
       target->keys = split(value, ',');
       continue;
     }
-    if (const auto number = integer(value)) set(*target, name, *number);
-    else set(*target, name, value);
+    if (const auto number = integer(value))
+      set(*target, name, *number);
+    else
+      set(*target, name, value);
   }
   return target;
 }
@@ -226,8 +236,10 @@ std::string Target::text() const {
   std::string fields;
   for (const auto& [name, value] : attrs) {
     std::ostringstream out;
-    if (const auto* number = std::get_if<int64_t>(&value)) out << std::hex << *number;
-    else out << '"' << std::get<std::string>(value) << '"';
+    if (const auto* number = std::get_if<int64_t>(&value))
+      out << std::hex << *number;
+    else
+      out << '"' << std::get<std::string>(value) << '"';
     fields += (fields.empty() ? "'" : ", '") + name + "': " + out.str();
   }
   if (!fields.empty()) text += ", attrs={" + fields + "}";

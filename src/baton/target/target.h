@@ -1,5 +1,6 @@
 #pragma once
-// What code is made for: a kind of code generator with its options, and the target of the host that drives it.
+// What code is made for: a kind of code generator with its options, and the target of the host that drives
+// it.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,10 +16,10 @@ using TargetRef = std::shared_ptr<const Target>;
 
 struct Target {
   using Value = std::variant<int64_t, std::string>;
-  std::string kind;                                   ///< "llvm", "cuda", ...
-  std::vector<std::string> keys;                      ///< what schedules are chosen by: "cuda", "gpu"
+  std::string kind;                                  ///< "llvm", "cuda", ...
+  std::vector<std::string> keys;                     ///< what schedules are chosen by: "cuda", "gpu"
   std::vector<std::pair<std::string, Value>> attrs;  ///< options and their defaults
-  TargetRef host;                                     ///< null: none
+  TargetRef host;                                    ///< null: none
 
   /// "llvm", "llvm -mcpu=skylake", "cuda -arch=sm_80". UsageError for an unknown kind or what is no option.
   static TargetRef parse(std::string_view options);
@@ -29,8 +30,8 @@ struct Target {
   int device_type() const;
   /// "cuda -keys=cuda,gpu -arch=sm_20", options sorted.
   std::string options() const;
-  /// As inside a virtual device: `Target(id=?, kind='llvm', keys={'cpu'})`. Where TVM writes the address of an object
-  /// stands `?`; numbers are hexadecimal, as TVM writes them after that address.
+  /// As inside a virtual device: `Target(id=?, kind='llvm', keys={'cpu'})`. Where TVM writes the address of
+  /// an object stands `?`; numbers are hexadecimal, as TVM writes them after that address.
   std::string text() const;
   bool operator==(const Target& other) const;
 };

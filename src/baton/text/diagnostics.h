@@ -49,7 +49,8 @@ inline constexpr DiagnosticDef kFreeVariable{"E0129", "a function cannot have th
 
 inline constexpr DiagnosticDef kTypeArity{"E0135", "type `{0}` takes {1} type arguments, got {2}"};
 inline constexpr DiagnosticDef kUnknownConstructor{"E0136", "there is no constructor `{0}`", "{1}"};
-inline constexpr DiagnosticDef kPatternArity{"E0137", "constructor `{0}` has {1} fields, the pattern gives {2}",
+inline constexpr DiagnosticDef kPatternArity{"E0137",
+                                             "constructor `{0}` has {1} fields, the pattern gives {2}",
                                              "write _ for a field that is not needed"};
 
 // ---- attributes

@@ -22,7 +22,9 @@ constexpr size_t kLongParameters = 300;  // in characters: a longer list is fold
 // Between these in the text stands the index of a constant. No printed text has control characters.
 constexpr char kOpen = '\x01', kClose = '\x02';
 
-bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '$'; }
+bool is_name(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '$';
+}
 
 std::string span_of(const char* kind, std::string_view text) {
   return std::string("<span class=\"") + kind + "\">" + html_escaped(text) + "</span>";
@@ -73,8 +75,8 @@ std::string values_text(const NDArray& value) {
 
 /// Compilers in the order of the module, and what each was given.
 struct Regions {
-  std::map<std::string, size_t> colour_of;                 // of a compiler
-  std::map<std::string, std::string> compiler_of;          // of a function by name
+  std::map<std::string, size_t> colour_of;         // of a compiler
+  std::map<std::string, std::string> compiler_of;  // of a function by name
 };
 
 Regions regions_of(const IRModuleNode& module) {
@@ -144,9 +146,7 @@ class Highlighter {
     }
   }
 
-  void string() {
-    out_ += span_of("s", take(string_end(text_, at_) + 1 - at_));
-  }
+  void string() { out_ += span_of("s", take(string_end(text_, at_) + 1 - at_)); }
 
   void global() {
     const std::string_view whole = name(1);
@@ -155,25 +155,31 @@ class Highlighter {
       out_ += span_of("g", whole);
       return;
     }
-    out_ += "<span class=\"b\" title=\"" + html_escaped(region->second) + "\" style=\"background:" +
-            html_colour(regions_.colour_of.at(region->second)) + "\">" + html_escaped(whole) + "</span>";
+    out_ += "<span class=\"b\" title=\"" + html_escaped(region->second) +
+            "\" style=\"background:" + html_colour(regions_.colour_of.at(region->second)) + "\">" +
+            html_escaped(whole) + "</span>";
   }
 
   std::string_view number() {
     size_t end = at_;
-    while (end < text_.size() && (is_name(text_[end]) ||
-                                  ((text_[end] == '-' || text_[end] == '+') && text_[end - 1] == 'e')))
+    while (end < text_.size() &&
+           (is_name(text_[end]) || ((text_[end] == '-' || text_[end] == '+') && text_[end - 1] == 'e')))
       ++end;
     return take(end - at_);
   }
 
   void word() {
-    static const std::set<std::string_view> keywords = {"def", "fn", "if", "else", "let", "match", "type", "extern", "free_var"};
+    static const std::set<std::string_view> keywords = {"def",   "fn",   "if",     "else",    "let",
+                                                        "match", "type", "extern", "free_var"};
     const std::string_view found = name(0);
-    if (keywords.count(found)) out_ += span_of("k", found);
-    else if (peek() == '(') out_ += span_of("o", found);
-    else if (peek() == '=') out_ += span_of("a", found);
-    else out_ += html_escaped(found);
+    if (keywords.count(found))
+      out_ += span_of("k", found);
+    else if (peek() == '(')
+      out_ += span_of("o", found);
+    else if (peek() == '=')
+      out_ += span_of("a", found);
+    else
+      out_ += html_escaped(found);
   }
 
   // Put right behind its name: that is folded with it.
@@ -182,8 +188,9 @@ class Highlighter {
     const size_t index = std::stoul(std::string(text_.substr(at_ + 1, end - at_ - 1)));
     at_ = end + 1;
     const NDArray& value = constants_[index]->value();
-    out_ += "<details class=\"w\"><summary>" + html_escaped(type_text(tensor_type(value.shape(), value.dtype()))) +
-            "</summary> " + html_escaped(values_text(value)) + "</details>";
+    out_ += "<details class=\"w\"><summary>" +
+            html_escaped(type_text(tensor_type(value.shape(), value.dtype()))) + "</summary> " +
+            html_escaped(values_text(value)) + "</details>";
   }
 
   std::string_view text_;
@@ -232,7 +239,8 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// Lines as blocks, which lets the style indent where a long one goes on. The line ends stay: not every reader has styles.
+/// Lines as blocks, which lets the style indent where a long one goes on. The line ends stay: not every
+/// reader has styles.
 std::string lines_of(std::string_view highlighted) {
   std::string out;
   while (!highlighted.empty()) {
@@ -279,33 +287,41 @@ std::string listed(std::string_view parameters) {
 }
 
 /// A function's text, its parameters folded when they are long.
-std::string program(std::string_view text, size_t parameters, const std::vector<Constant>& constants, const Regions& regions) {
+std::string program(std::string_view text, size_t parameters, const std::vector<Constant>& constants,
+                    const Regions& regions) {
   const auto highlighted = [&](std::string_view part) { return Highlighter(part, constants, regions).run(); };
   size_t open = text.find_first_of("([");
-  if (open != std::string_view::npos && text[open] == '[') open = text.find('(', std::min(closing(text, open), text.size()));
+  if (open != std::string_view::npos && text[open] == '[')
+    open = text.find('(', std::min(closing(text, open), text.size()));
   const size_t close = open == std::string_view::npos ? open : closing(text, open);
   if (close == std::string_view::npos || close - open < kLongParameters || parameters < 2)
     return "<pre>" + lines_of(highlighted(text)) + "</pre>";
   const size_t line_end = std::min(text.find('\n', close), text.size());
-  return "<pre><span class=\"h\">" + highlighted(text.substr(0, open + 1)) + "<details class=\"p\"><summary>" +
-         counted(parameters, "parameter") + "</summary>" + highlighted(listed(text.substr(open + 1, close - open - 1))) +
-         "</details>" + highlighted(text.substr(close, line_end - close)) + "\n</span>" +
+  return "<pre><span class=\"h\">" + highlighted(text.substr(0, open + 1)) +
+         "<details class=\"p\"><summary>" + counted(parameters, "parameter") + "</summary>" +
+         highlighted(listed(text.substr(open + 1, close - open - 1))) + "</details>" +
+         highlighted(text.substr(close, line_end - close)) + "\n</span>" +
          lines_of(highlighted(text.substr(std::min(line_end + 1, text.size())))) + "</pre>";
 }
 
-std::string block(std::string_view text, const IRModuleNode& module, const std::vector<Constant>& constants, const Regions& regions) {
-  const std::string name = text.starts_with("def @") ? std::string(text.substr(5, text.find_first_of("([ ", 5) - 5)) : "";
+std::string block(std::string_view text, const IRModuleNode& module, const std::vector<Constant>& constants,
+                  const Regions& regions) {
+  const std::string name =
+      text.starts_with("def @") ? std::string(text.substr(5, text.find_first_of("([ ", 5) - 5)) : "";
   const Function function = name.empty() ? nullptr : module.find(name);
-  const std::string body = program(trimmed(text), function ? function->params().size() : 0, constants, regions);
+  const std::string body =
+      program(trimmed(text), function ? function->params().size() : 0, constants, regions);
   if (!function) return body;
   const auto region = regions.compiler_of.find(name);
   std::string open = "<details open>", badge;
   if (region != regions.compiler_of.end()) {
     const std::string colour = html_colour(regions.colour_of.at(region->second));
     open = "<details open class=\"r\" style=\"border-color:" + colour + "\">";
-    badge = " <span class=\"b\" style=\"background:" + colour + "\">" + html_escaped(region->second) + "</span>";
+    badge =
+        " <span class=\"b\" style=\"background:" + colour + "\">" + html_escaped(region->second) + "</span>";
   }
-  return open + "<summary>" + span_of("g", "@" + name) + ": " + counted(function->params().size(), "parameter") + ", " +
+  return open + "<summary>" + span_of("g", "@" + name) + ": " +
+         counted(function->params().size(), "parameter") + ", " +
          counted(calls_in(function->body()), "operator") + badge + "</summary>" + body + "</details>";
 }
 
@@ -321,7 +337,8 @@ std::string html(const IRModuleNode& module) {
   for (size_t begin = 0; begin < text.size();) {
     size_t end = std::min(text.find("\ndef @", begin), text.size());
     if (end != text.size()) ++end;
-    if (!trimmed(text.substr(begin, end - begin)).empty()) out += block(text.substr(begin, end - begin), module, constants, regions);
+    if (!trimmed(text.substr(begin, end - begin)).empty())
+      out += block(text.substr(begin, end - begin), module, constants, regions);
     begin = end;
   }
   if (more) out += "<p>" + counted(more, "more line") + ": print() shows all</p>";

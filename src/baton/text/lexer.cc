@@ -351,7 +351,8 @@ Token Lexer::next() {
   return is_known() ? known() : unknown();
 }
 
-// 'llvm': words inside virtual devices, as these are printed for people. The end of the text when nothing closes it.
+// 'llvm': words inside virtual devices, as these are printed for people. The end of the text when nothing
+// closes it.
 const char* Lexer::closing_quote() const {
   const char* end = at_ + 1;
   while (end < end_ && *end != '\'' && *end != '"' && *end != '\n') ++end;

@@ -11,8 +11,9 @@ namespace {
 constexpr size_t kSmall = 4;
 constexpr size_t kFree = SIZE_MAX;
 
-/// An open hash table: a key lies at its home, or, where that is taken, at the first free place 1, 3, 6, 10, ... behind the
-/// last key of the same home. A key that lies at another's home makes room for it. One place is always kept free.
+/// An open hash table: a key lies at its home, or, where that is taken, at the first free place 1, 3, 6, 10,
+/// ... behind the last key of the same home. A key that lies at another's home makes room for it. One place
+/// is always kept free.
 class Table {
  public:
   explicit Table(int bits) : bits_(bits), keys_(size_t{1} << bits, kFree), homes_(keys_.size(), kFree) {}
@@ -56,11 +57,14 @@ class Table {
     keys_[at] = key;
     homes_[at] = home;
     links_.resize(keys_.size());
-    if (at == home) links_[home] = {at};
-    else links_[home].push_back(at);
+    if (at == home)
+      links_[home] = {at};
+    else
+      links_[home].push_back(at);
     return true;
   }
-  /// The places of the keys of one home, in the order they were put in; those that were taken away are passed over.
+  /// The places of the keys of one home, in the order they were put in; those that were taken away are passed
+  /// over.
   std::vector<size_t> chain(size_t home) const {
     std::vector<size_t> places;
     for (size_t at : links_[home])
@@ -75,8 +79,8 @@ class Table {
   }
 
   int bits_;
-  std::vector<size_t> keys_, homes_;         // by place
-  std::vector<std::vector<size_t>> links_;   // by home
+  std::vector<size_t> keys_, homes_;        // by place
+  std::vector<std::vector<size_t>> links_;  // by home
 };
 
 }  // namespace
@@ -89,7 +93,8 @@ std::vector<size_t> map_order(const std::vector<std::string_view>& keys) {
     Table table(bits);
     // A table that grew holds its keys in the order in which it was walked over before.
     bool fits = true;
-    for (size_t i = 0; i < order.size() && fits; ++i) fits = !table.full(i) && table.put(order[i], table.home(keys[order[i]]));
+    for (size_t i = 0; i < order.size() && fits; ++i)
+      fits = !table.full(i) && table.put(order[i], table.home(keys[order[i]]));
     if (fits) return table.walk();
     std::vector<size_t> grown = table.walk();
     std::vector<bool> seen(keys.size(), false);

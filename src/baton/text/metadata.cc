@@ -24,8 +24,10 @@ class Nodes final : public TvmNodes {
  private:
   std::optional<AttrValue> object(Index node) override {
     const std::string key = type_key(node);
-    if (key == "relay.Constant") return expr_attr(Expr(make_constant(tensor(node), NodeInfo(OriginSet::none()))));
-    if (key == "relay.Var") return expr_attr(Expr(make_var(text(need(node, "vid"), "name_hint"), {}, NodeInfo(OriginSet::none()))));
+    if (key == "relay.Constant")
+      return expr_attr(Expr(make_constant(tensor(node), NodeInfo(OriginSet::none()))));
+    if (key == "relay.Var")
+      return expr_attr(Expr(make_var(text(need(node, "vid"), "name_hint"), {}, NodeInfo(OriginSet::none()))));
     return std::nullopt;
   }
 };
@@ -72,8 +74,9 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
-// The nodes of the JSON, numbered in the order of a depth-first walk from the root: the map, then for each key its
-// array and the objects in it. All constants share one VirtualDevice ("none") and its empty scope name.
+// The nodes of the JSON, numbered in the order of a depth-first walk from the root: the map, then for each
+// key its array and the objects in it. All constants share one VirtualDevice ("none") and its empty scope
+// name.
 class MetadataNodes {
  public:
   explicit MetadataNodes(const std::vector<MetadataWriter::Objects>& all) {
@@ -88,7 +91,8 @@ class MetadataNodes {
       for (const auto& object : objects.objects) members.push_back(add(object));
       nodes_[list] = array(members);
     }
-    nodes_[1] = "      \"type_key\": \"Map\", \n      \"keys\": [\n" + keys + "\n      ], \n      \"data\": " + indices(lists) + "\n";
+    nodes_[1] = "      \"type_key\": \"Map\", \n      \"keys\": [\n" + keys +
+                "\n      ], \n      \"data\": " + indices(lists) + "\n";
   }
 
   std::string json() const {
@@ -112,7 +116,8 @@ class MetadataNodes {
     return text + "]";
   }
   static std::string array(const std::vector<size_t>& members) {
-    return "      \"type_key\": \"Array\"" + (members.empty() ? "\n" : ", \n      \"data\": " + indices(members) + "\n");
+    return "      \"type_key\": \"Array\"" +
+           (members.empty() ? "\n" : ", \n      \"data\": " + indices(members) + "\n");
   }
   static std::string object(const std::string& type_key, const Fields& fields) {
     std::string text = "      \"type_key\": \"" + type_key + "\"";
@@ -172,7 +177,8 @@ class MetadataNodes {
     if (expr && as<ConstantNode>(expr->expr())) return add_constant(as<ConstantNode>(expr->expr())->value());
     if (expr && as<VarNode>(expr->expr())) {
       const size_t at = reserve(), id = reserve();
-      nodes_[id] = object("relay.Id", {{"name_hint", std::to_string(add_string(as<VarNode>(expr->expr())->name()))}});
+      nodes_[id] =
+          object("relay.Id", {{"name_hint", std::to_string(add_string(as<VarNode>(expr->expr())->name()))}});
       nodes_[at] = object("relay.Var", {{"_checked_type_", "0"},
                                         {"span", "0"},
                                         {"type_annotation", "0"},
@@ -180,7 +186,8 @@ class MetadataNodes {
                                         {"virtual_device_", std::to_string(no_device())}});
       return at;
     }
-    throw Error("an attribute holds a " + of.type_key() + ", which has no form in a text's metadata: print without it");
+    throw Error("an attribute holds a " + of.type_key() +
+                ", which has no form in a text's metadata: print without it");
   }
 
   // A value as a node of its own.
@@ -196,7 +203,8 @@ class MetadataNodes {
     } else if (value.as<double>()) {
       nodes_[at] = object("FloatImm", {{"dtype", "float32"}, {"span", "0"}, {"value", plain(value)}});
     } else {
-      nodes_[at] = object("IntImm", {{"dtype", value.as<bool>() ? "bool" : "int32"}, {"span", "0"}, {"value", plain(value)}});
+      nodes_[at] = object(
+          "IntImm", {{"dtype", value.as<bool>() ? "bool" : "int32"}, {"span", "0"}, {"value", plain(value)}});
     }
     return at;
   }

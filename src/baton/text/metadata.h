@@ -23,9 +23,11 @@ class MetadataReader {
   size_t count(const std::string& type_key) const;
   /// The value of `meta[relay.Constant][index]`. Throws Error when the blob is damaged.
   NDArray constant(size_t index) const;
-  /// The value of `meta[type_key][index]` as an attribute. Throws Error when objects of that type are not known.
+  /// The value of `meta[type_key][index]` as an attribute. Throws Error when objects of that type are not
+  /// known.
   AttrValue value(const std::string& type_key, size_t index) const;
-  /// The attributes of a call that stand in the section, as `schema` says. Throws Error when they are of another form.
+  /// The attributes of a call that stand in the section, as `schema` says. Throws Error when they are of
+  /// another form.
   Attrs attrs(const AttrSchema& schema, size_t index) const;
 
  private:
@@ -33,13 +35,16 @@ class MetadataReader {
   std::unique_ptr<Graph> graph_;
 };
 
-/// Collects what a printed text refers to by `meta[...]`. Each `add` returns the index among the objects of its type.
+/// Collects what a printed text refers to by `meta[...]`. Each `add` returns the index among the objects of
+/// its type.
 class MetadataWriter {
  public:
   size_t add_constant(const NDArray& value) { return add("relay.Constant", {.value = value}); }
   size_t add_incomplete_type() { return add("IncompleteType", {}); }
   size_t add_attrs(const Attrs& attrs) { return add(attrs->schema().type_key, {.attrs = attrs}); }
-  size_t add_object(const Ref<const AttrObject>& object) { return add(object->type_key(), {.object = object}); }
+  size_t add_object(const Ref<const AttrObject>& object) {
+    return add(object->type_key(), {.object = object});
+  }
   bool empty() const { return objects_.empty(); }
   /// The JSON text, without `#[metadata]`.
   std::string json() const;

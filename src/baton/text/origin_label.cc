@@ -13,7 +13,8 @@ std::string_view assigned_name(std::string_view line, uint32_t column) {
   if (column < 2 || column > line.size() + 1) return {};
   std::string_view before = line.substr(0, column - 1);
   const auto trim_back = [&] {
-    while (!before.empty() && std::isspace(static_cast<unsigned char>(before.back()))) before.remove_suffix(1);
+    while (!before.empty() && std::isspace(static_cast<unsigned char>(before.back())))
+      before.remove_suffix(1);
   };
   trim_back();
   if (before.empty() || before.back() != '=') return {};
@@ -44,7 +45,8 @@ std::string origin_label(const Origin& origin) {
 bool means_origin(std::string_view wanted, const Origin& origin) {
   const Span& span = origin.span();
   const std::string name = origin_name(origin);
-  return means_operator(wanted, {origin.op(), name, origin.source_name(), span ? span.line : 0, span ? span.column : 0});
+  return means_operator(
+      wanted, {origin.op(), name, origin.source_name(), span ? span.line : 0, span ? span.column : 0});
 }
 
 bool means_operator(std::string_view wanted, const OperatorNames& names) {

@@ -7,14 +7,15 @@
 
 namespace baton {
 
-/// "%12" where the text says `%12 = nn.conv2d(...)`, or lets %12 be it; "14:7" (line, column) for an operator inside
-/// another, its source's own name (an ONNX node) where there is no text; else "".
+/// "%12" where the text says `%12 = nn.conv2d(...)`, or lets %12 be it; "14:7" (line, column) for an operator
+/// inside another, its source's own name (an ONNX node) where there is no text; else "".
 std::string origin_name(const Origin& origin);
 
 /// The name and the operator: "%12 nn.conv2d".
 std::string origin_label(const Origin& origin);
 
-/// Whether `wanted` means this operator: its name, "14" for all of a line, "14:7", its source name, or the operator's name.
+/// Whether `wanted` means this operator: its name, "14" for all of a line, "14:7", its source name, or the
+/// operator's name.
 bool means_origin(std::string_view wanted, const Origin& origin);
 
 /// The same of an operator that is known by these alone; line 0: it has none.

@@ -29,8 +29,10 @@ std::string quoted(std::string_view text) {
 // The end of the string that begins at `at` with its quote, behind the closing one; npos when it is open.
 size_t string_end(std::string_view text, size_t at) {
   for (size_t i = at + 1; i < text.size(); ++i) {
-    if (text[i] == '\\') ++i;
-    else if (text[i] == '"') return i + 1;
+    if (text[i] == '\\')
+      ++i;
+    else if (text[i] == '"')
+      return i + 1;
   }
   return std::string_view::npos;
 }
@@ -76,7 +78,8 @@ size_t closing(std::string_view text) {
 }
 
 // name:1:2-3:4
-std::optional<Span> take_span(std::string_view& text, std::map<std::string, Ref<const Source>, std::less<>>& sources) {
+std::optional<Span> take_span(std::string_view& text,
+                              std::map<std::string, Ref<const Source>, std::less<>>& sources) {
   auto name = take_string(text);
   if (!name || !take(text, ":")) return std::nullopt;
   Span span;
@@ -123,8 +126,10 @@ const std::string& OriginWriter::name(const Origin& origin) {
   std::string& known = names_[&origin];
   if (!known.empty()) return known;
   std::string name = origin.op();
-  if (origin.span()) name = std::to_string(origin.span().line) + ":" + std::to_string(origin.span().column);
-  else if (!origin.source_name().empty()) name = quoted(origin.source_name());
+  if (origin.span())
+    name = std::to_string(origin.span().line) + ":" + std::to_string(origin.span().column);
+  else if (!origin.source_name().empty())
+    name = quoted(origin.source_name());
   const int count = ++taken_[name];
   known = count == 1 ? name : name + "#" + std::to_string(count);
   return known;
@@ -163,10 +168,12 @@ void OriginWriter::append_table(const OriginTable& table, std::string& out) {
     const Origin& origin = table.at(OriginId(id));
     out += " * " + name(origin) + " = " + origin.op() + "(" + harmless(attrs_text(origin.attrs())) + ")";
     if (const Span& span = origin.span())
-      out += " at " + quoted(span.source ? span.source->name() : "") + ":" + std::to_string(span.line) + ":" + std::to_string(span.column) +
-             "-" + std::to_string(span.end_line) + ":" + std::to_string(span.end_column);
+      out += " at " + quoted(span.source ? span.source->name() : "") + ":" + std::to_string(span.line) + ":" +
+             std::to_string(span.column) + "-" + std::to_string(span.end_line) + ":" +
+             std::to_string(span.end_column);
     if (!origin.source_name().empty()) out += " name " + quoted(origin.source_name());
-    if (const Retired* retired = table.retired(OriginId(id))) out += " retired by " + quoted(retired->pass) + " " + quoted(retired->reason);
+    if (const Retired* retired = table.retired(OriginId(id)))
+      out += " retired by " + quoted(retired->pass) + " " + quoted(retired->reason);
     out += '\n';
   }
   out += " */\n";
@@ -189,7 +196,8 @@ OriginReader::OriginReader(std::string_view text) {
     if (equals == std::string_view::npos) continue;
     const std::string_view name = line.substr(0, equals);
     line.remove_prefix(equals + 3);
-    const size_t open = line.find('('), close = open == std::string_view::npos ? open : closing(line.substr(open));
+    const size_t open = line.find('('),
+                 close = open == std::string_view::npos ? open : closing(line.substr(open));
     if (close == std::string_view::npos) continue;
     std::string op(line.substr(0, open));
     Attrs attrs = read_attrs(op, line.substr(open + 1, close - 1));
@@ -203,7 +211,8 @@ OriginReader::OriginReader(std::string_view text) {
       if (take(line, " ")) retired.reason = take_string(line).value_or("");
       retired_.emplace_back(origins_.size(), std::move(retired));
     }
-    origins_.push_back(Origin::create(std::move(op), std::move(attrs), std::move(span), std::move(source_name)));
+    origins_.push_back(
+        Origin::create(std::move(op), std::move(attrs), std::move(span), std::move(source_name)));
     by_name_.emplace(name, origins_.back());
   }
 }
@@ -225,8 +234,10 @@ std::optional<OriginSet> OriginReader::read(std::string_view comment) const {
   const auto take_list = [&] {
     size_t end = 0;
     while (end < comment.size() && comment[end] != ' ') {
-      if (comment[end] == '"') end = std::min(string_end(comment, end), comment.size());
-      else ++end;
+      if (comment[end] == '"')
+        end = std::min(string_end(comment, end), comment.size());
+      else
+        ++end;
     }
     const std::string_view list = comment.substr(0, end);
     comment.remove_prefix(end);
@@ -240,7 +251,8 @@ std::optional<OriginSet> OriginReader::read(std::string_view comment) const {
     for (const auto& origin : take_list()) causes.push_back(OriginSet::of(origin));
     std::optional<std::string> reason;
     if (take(comment, " ")) reason = take_string(comment);
-    if (!causes.empty() && reason && !reason->empty()) sets.push_back(OriginSet::made_for(OriginSet::merge_all(causes), *reason));
+    if (!causes.empty() && reason && !reason->empty())
+      sets.push_back(OriginSet::made_for(OriginSet::merge_all(causes), *reason));
   }
   if (sets.empty()) return std::nullopt;
   return OriginSet::merge_all(sets);

@@ -1,10 +1,11 @@
 #pragma once
-// Origins in text. Behind what carries them stands `/* from=4:8,5:8 made_for=6:8 "reason" */`, and behind a module's
-// functions a table that says what these names are:
+// Origins in text. Behind what carries them stands `/* from=4:8,5:8 made_for=6:8 "reason" */`, and behind a
+// module's functions a table that says what these names are:
 //
 //   /* origins
 //    * 4:8 = nn.dense(units=128) at "mlp.relay":4:8-4:16 name "fc1"
-//    * 7:3 = nn.dropout(rate=0.5) at "mlp.relay":7:3-7:13 retired by "SimplifyInference" "dropout is the identity"
+//    * 7:3 = nn.dropout(rate=0.5) at "mlp.relay":7:3-7:13 retired by "SimplifyInference" "dropout is the
+//    identity"
 //    */
 //
 // Comments to everybody else. A text with the table has, read again, the same origins in the same order.
@@ -55,6 +56,8 @@ class OriginReader {
 };
 
 /// Whether a comment's text, behind `/*`, is one of these.
-inline bool is_origin_comment(std::string_view text) { return text.starts_with(" from=") || text.starts_with(" made_for="); }
+inline bool is_origin_comment(std::string_view text) {
+  return text.starts_with(" from=") || text.starts_with(" made_for=");
+}
 
 }  // namespace baton::text

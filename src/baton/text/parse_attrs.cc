@@ -184,15 +184,20 @@ AttrValue Parser::virtual_device() {
       }
       const bool quoted = at(TokenKind::kString) && start.text[0] == '\'';
       if (quoted) advance();
-      const AttrValue value = quoted ? AttrValue(std::string(start.text.substr(1, start.text.size() - 2))) : attr_value();
+      const AttrValue value =
+          quoted ? AttrValue(std::string(start.text.substr(1, start.text.size() - 2))) : attr_value();
       bool good = name.text == "memory_scope" && value.as<std::string>();
       if (good) device.memory_scope = *value.as<std::string>();
       const int64_t* number = value.as<int64_t>();
-      if (number && *number >= -1 && *number < 1 << 20 && (name.text == "device_type" || name.text == "virtual_device_id")) {
+      if (number && *number >= -1 && *number < 1 << 20 &&
+          (name.text == "device_type" || name.text == "virtual_device_id")) {
         (name.text == "device_type" ? device.device_type : device.device_id) = static_cast<int>(*number);
         good = true;
       }
-      if (!good) fail(kBadAttr, lexer_.span(start), {std::string(name.text), "VirtualDevice", "a small number, or a string as memory_scope", attr_text(value)});
+      if (!good)
+        fail(kBadAttr, lexer_.span(start),
+             {std::string(name.text), "VirtualDevice", "a small number, or a string as memory_scope",
+              attr_text(value)});
       if (!accept(TokenKind::kComma)) break;
     }
   }
@@ -213,7 +218,10 @@ TargetRef Parser::device_target() {
   } while (open > 0);
   const std::string text(start.text.data(), last.text.data() + last.text.size());
   TargetRef target = Target::from_text(text);
-  if (!target) fail(kBadAttr, lexer_.span(start), {"target", "VirtualDevice", "a target such as Target(id=?, kind='llvm', keys={'cpu'})", "`" + text + "`"});
+  if (!target)
+    fail(kBadAttr, lexer_.span(start),
+         {"target", "VirtualDevice", "a target such as Target(id=?, kind='llvm', keys={'cpu'})",
+          "`" + text + "`"});
   return target;
 }
 
@@ -224,9 +232,11 @@ VirtualDevice Parser::param_device() {
   const FunctionAttrs attrs = function_attrs();
   expect(TokenKind::kRightBrace);
   for (const auto& [name, value] : attrs)
-    if (const auto* device = value.object<VirtualDeviceAttr>(); device && name == kResultDevice && attrs.size() == 1)
+    if (const auto* device = value.object<VirtualDeviceAttr>();
+        device && name == kResultDevice && attrs.size() == 1)
       return device->device();
-  fail(kExpected, lexer_.span(start), {"`virtual_device=` and a virtual device", "`" + std::string(start.text) + "`"});
+  fail(kExpected, lexer_.span(start),
+       {"`virtual_device=` and a virtual device", "`" + std::string(start.text) + "`"});
 }
 
 void Parser::check_duplicates(const std::vector<Argument>& arguments) {

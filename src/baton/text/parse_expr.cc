@@ -101,8 +101,10 @@ Expr Parser::sequence(Place place) {
       result = stand_in();
       more = accept(TokenKind::kSemicolon) && !at(TokenKind::kRightBrace);
     }
-    if (lets_.size() > lets) first_binding.reset();
-    else if (more && !first_binding) first_binding = start;
+    if (lets_.size() > lets)
+      first_binding.reset();
+    else if (more && !first_binding)
+      first_binding = start;
   }
   if (first_binding) show_at(result, *first_binding);  // `%0 = a; e` is where `%0` stands
   while (lets_.size() > first_let) {
@@ -222,7 +224,9 @@ void Parser::reduce(std::vector<Operand>& operands, const PendingInfix& infix) {
   operands.pop_back();
   Operand& left = operands.back();
   Span span = left.span.merge(right.span);
-  const auto shown = [](const Expr& expr) { return std::pair(expr->span().shown_line, expr->span().shown_column); };
+  const auto shown = [](const Expr& expr) {
+    return std::pair(expr->span().shown_line, expr->span().shown_column);
+  };
   const auto [line, column] = std::min(shown(left.expr), shown(right.expr));
   span.show_at(line, column);
   const OpEntry& op = op_entry(infix.op, infix.symbol);
@@ -234,8 +238,8 @@ void Parser::reduce(std::vector<Operand>& operands, const PendingInfix& infix) {
   left.span = std::move(span);
 }
 
-// A stack of operands and one of operators. An operator is applied once the operand behind the next one of no higher
-// precedence is read: as in TVM, where that decides which position the result shows.
+// A stack of operands and one of operators. An operator is applied once the operand behind the next one of no
+// higher precedence is read: as in TVM, where that decides which position the result shows.
 Expr Parser::infix_chain() {
   const Token start = token_;
   Expr first = call();
@@ -249,7 +253,8 @@ Expr Parser::infix_chain() {
     const Token operand_start = token_;
     Expr operand = call();
     Span span = span_since(operand_start);
-    for (; !pending.empty() && pending.back().precedence >= read.precedence; pending.pop_back()) reduce(operands, pending.back());
+    for (; !pending.empty() && pending.back().precedence >= read.precedence; pending.pop_back())
+      reduce(operands, pending.back());
     pending.push_back(read);
     operands.push_back({std::move(operand), std::move(span)});
   }
@@ -274,7 +279,9 @@ const Parser::OpEntry& Parser::op_entry(std::string_view name, const Token& wher
     for (const OpDef* op : all_ops()) names.push_back(op->name);
     const std::string near = suggestion(name, names);
     report(kUnknownOp, lexer_.span(where),
-           {std::string(name), near.empty() ? "docs/compatibility.md lists the operators of Relay that are not supported yet" : near});
+           {std::string(name),
+            near.empty() ? "docs/compatibility.md lists the operators of Relay that are not supported yet"
+                         : near});
   }
   return entry;
 }
@@ -284,9 +291,10 @@ Expr Parser::operator_call(const OpEntry& op, const Token& name, std::vector<Exp
   if (!op.def) return stand_in();
   std::optional<OriginSet> known;
   if (!token_.note.empty() && origins_.has_table()) known = origins_.read(token_.note);
-  OriginSet origins = known                    ? *known
-                      : OriginScope::current() ? *OriginScope::current()
-                                               : OriginSet::of(Origin::create(op.def->name, attrs, lexer_.span(name)));
+  OriginSet origins = known ? *known
+                      : OriginScope::current()
+                          ? *OriginScope::current()
+                          : OriginSet::of(Origin::create(op.def->name, attrs, lexer_.span(name)));
   return make_call(op.expr, std::move(args), std::move(attrs), NodeInfo(std::move(origins), std::move(span)));
 }
 
@@ -312,8 +320,7 @@ Expr Parser::call() {
     if (op) {
       callee = operator_call(*op, start, std::move(args), std::move(attrs), span_since(start));
     } else {
-      callee =
-          make_call(std::move(callee), std::move(args), {}, NodeInfo(noted(token_), span_since(start)));
+      callee = make_call(std::move(callee), std::move(args), {}, NodeInfo(noted(token_), span_since(start)));
     }
     op = nullptr;
   }
@@ -598,7 +605,8 @@ Pattern Parser::constructor_pattern_rest(const Token& name) {
   }
   if (patterns.size() != known->second->inputs().size()) {
     report(kPatternArity, lexer_.span(name),
-           {std::string(name.text), std::to_string(known->second->inputs().size()), std::to_string(patterns.size())});
+           {std::string(name.text), std::to_string(known->second->inputs().size()),
+            std::to_string(patterns.size())});
     return wildcard_pattern();
   }
   return constructor_pattern(known->second, std::move(patterns));
@@ -612,7 +620,10 @@ namespace {
 size_t name_tail(std::string_view text) {
   size_t end = 0;
   while (end + 1 < text.size()) {
-    const auto inside = [](char c) { return c == '_' || c == '/' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    const auto inside = [](char c) {
+      return c == '_' || c == '/' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+             (c >= 'A' && c <= 'Z');
+    };
     const bool colon = text[end] == ':' && text[end + 1] >= '0' && text[end + 1] <= '9';
     if (!colon && (text[end] != '.' || !inside(text[end + 1]))) break;
     for (++end; end < text.size() && inside(text[end]); ++end) continue;
@@ -638,7 +649,8 @@ Token Parser::binder_name() {
   return name;
 }
 
-// Where a local name is used, the longest one that is bound counts: `%x.1` is variable `x.1`, or field 1 of `x`.
+// Where a local name is used, the longest one that is bound counts: `%x.1` is variable `x.1`, or field 1 of
+// `x`.
 void Parser::extend_name() {
   if (!next_.is(TokenKind::kDot) && !next_.is(TokenKind::kColon)) return;
   const char* end = token_.text.data() + token_.text.size();

@@ -333,7 +333,8 @@ void Parser::type_definition(bool is_extern) {
   const Token name = expect(TokenKind::kIdent, "the name of a type");
   const auto [known, fresh] = defined_types_.try_emplace(name.text, name);
   if (!fresh)
-    report(kDuplicateDef, lexer_.span(name), {std::string(name.text)}).label(lexer_.span(known->second), "the first definition");
+    report(kDuplicateDef, lexer_.span(name), {std::string(name.text)})
+        .label(lexer_.span(known->second), "the first definition");
   else if (init_ && init_->find_type(std::string(name.text)))
     report(kDuplicateDef, lexer_.span(name), {std::string(name.text)});
   const size_t outer = type_vars_.size();
@@ -342,7 +343,8 @@ void Parser::type_definition(bool is_extern) {
   std::vector<TypeVar> vars;
   try {
     vars = generics();
-    if (is_extern && at(TokenKind::kLeftBrace)) fail_expected("the end of the text: an extern type has no constructors");
+    if (is_extern && at(TokenKind::kLeftBrace))
+      fail_expected("the end of the text: an extern type has no constructors");
     if (accept(TokenKind::kLeftBrace)) {
       while (!at(TokenKind::kRightBrace)) {
         constructor_definition(constructors, names);
@@ -357,15 +359,16 @@ void Parser::type_definition(bool is_extern) {
   }
   type_vars_.resize(outer);
   if (!fresh) return;
-  const TypeData type =
-      type_data(module_->global_type_var(std::string(name.text)), std::move(vars), constructors, lexer_.span(name));
+  const TypeData type = type_data(module_->global_type_var(std::string(name.text)), std::move(vars),
+                                  constructors, lexer_.span(name));
   for (size_t i = 0; i < names.size(); ++i)
     if (!constructors_.emplace(names[i].text, type->constructors()[i]).second)
       report(kDuplicateDef, lexer_.span(names[i]), {std::string(names[i].text)});
   module_->set_type(type);
 }
 
-void Parser::constructor_definition(std::vector<std::pair<std::string, std::vector<Type>>>& into, std::vector<Token>& names) {
+void Parser::constructor_definition(std::vector<std::pair<std::string, std::vector<Type>>>& into,
+                                    std::vector<Token>& names) {
   names.push_back(expect(TokenKind::kIdent, "the name of a constructor"));
   std::vector<Type> inputs;
   if (accept(TokenKind::kLeftParen)) inputs = types_until(TokenKind::kRightParen, nullptr);
@@ -379,10 +382,12 @@ void Parser::finish_types() {
     if (!type) {
       std::vector<std::string> names = type_names();
       for (const auto& [name, def] : module_->type_defs()) names.push_back(name);
-      report(kUnknownType, lexer_.span(use.name), {std::string(use.name.text), suggestion(use.name.text, names)});
+      report(kUnknownType, lexer_.span(use.name),
+             {std::string(use.name.text), suggestion(use.name.text, names)});
     } else if (type->type_vars().size() != use.args) {
-      report(kTypeArity, lexer_.span(use.name),
-             {std::string(use.name.text), std::to_string(type->type_vars().size()), std::to_string(use.args)});
+      report(
+          kTypeArity, lexer_.span(use.name),
+          {std::string(use.name.text), std::to_string(type->type_vars().size()), std::to_string(use.args)});
     }
   }
 }
@@ -390,7 +395,8 @@ void Parser::finish_types() {
 void Parser::finish_globals() {
   std::vector<const GlobalUse*> unknown;
   for (const auto& [name, use] : globals_)
-    if (!defined_.contains(name) && !(init_ && init_->find(std::string(name.substr(1))))) unknown.push_back(&use);
+    if (!defined_.contains(name) && !(init_ && init_->find(std::string(name.substr(1)))))
+      unknown.push_back(&use);
   std::sort(unknown.begin(), unknown.end(), [](const GlobalUse* a, const GlobalUse* b) {
     return std::pair(a->first.line, a->first.column) < std::pair(b->first.line, b->first.column);
   });
@@ -428,7 +434,8 @@ struct FunctionScope {
 };
 
 struct TypeVarScope {
-  explicit TypeVarScope(std::vector<std::pair<std::string_view, TypeVar>>& vars) : vars(vars), outer(vars.size()) {}
+  explicit TypeVarScope(std::vector<std::pair<std::string_view, TypeVar>>& vars)
+      : vars(vars), outer(vars.size()) {}
   ~TypeVarScope() { vars.resize(outer); }
   std::vector<std::pair<std::string_view, TypeVar>>& vars;
   size_t outer;

@@ -8,18 +8,19 @@
 
 namespace baton {
 
-/// What a text means by `meta[type_key][index]`: attributes of a call, or any other value (ir/attr_objects.h for expressions).
+/// What a text means by `meta[type_key][index]`: attributes of a call, or any other value (ir/attr_objects.h
+/// for expressions).
 struct MetaObject {
   AttrValue value;
   Attrs attrs = {};
 };
 using MetaTable = std::map<std::string, std::vector<MetaObject>>;
 
-/// Reads a module: the version line, `def`s, `type`s and the metadata section if there is one. Types are those
-/// written; nothing is inferred. Each call of an operator gets a new Origin, whose span is the operator's
-/// name in the text.
-/// `init`: its functions and data types are known in the text, and are in the result (`init` itself stays as it is).
-/// `metadata`: objects that the text may refer to, counted behind those of its own metadata section.
+/// Reads a module: the version line, `def`s, `type`s and the metadata section if there is one. Types are
+/// those written; nothing is inferred. Each call of an operator gets a new Origin, whose span is the
+/// operator's name in the text. `init`: its functions and data types are known in the text, and are in the
+/// result (`init` itself stays as it is). `metadata`: objects that the text may refer to, counted behind
+/// those of its own metadata section.
 IRModule parse_module(std::string text, std::string source_name = "from_string", const IRModule& init = {},
                       MetaTable metadata = {});
 

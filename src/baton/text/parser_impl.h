@@ -25,8 +25,8 @@
 
 namespace baton::text {
 
-/// Expressions and types may be nested so deep; a limit keeps the parser's recursion within a small stack (2 MB; frames of
-/// sanitized code are several times as large).
+/// Expressions and types may be nested so deep; a limit keeps the parser's recursion within a small stack (2
+/// MB; frames of sanitized code are several times as large).
 inline constexpr int kMaxDepth = kSanitized ? 500 : 1000;
 
 class Parser {
@@ -86,9 +86,7 @@ class Parser {
   void skip_to_definition();
   void close_brackets(size_t left);
   /// From the first byte of `from` to the end of the token consumed last.
-  Span span_since(const Token& from) const {
-    return lexer_.span(from, last_line_, last_column_);
-  }
+  Span span_since(const Token& from) const { return lexer_.span(from, last_line_, last_column_); }
 
   // ---- modules and functions (parser.cc)
   void version(bool required);
@@ -96,7 +94,8 @@ class Parser {
   void function_definition();
   void type_definition(bool is_extern);
   std::vector<TypeVar> generics();
-  void constructor_definition(std::vector<std::pair<std::string, std::vector<Type>>>& into, std::vector<Token>& names);
+  void constructor_definition(std::vector<std::pair<std::string, std::vector<Type>>>& into,
+                              std::vector<Token>& names);
   void finish_globals();
   void finish_types();
   Function function_rest(const Token& start);

@@ -137,8 +137,12 @@ void Printer::append_type(std::string& out, const Type& type) {
       append_type(out, func->result());
       return;
     }
-    case TypeKind::kTypeVar: out += as_type<TypeVarNode>(type)->name(); return;
-    case TypeKind::kGlobalTypeVar: out += as_type<GlobalTypeVarNode>(type)->name(); return;
+    case TypeKind::kTypeVar:
+      out += as_type<TypeVarNode>(type)->name();
+      return;
+    case TypeKind::kGlobalTypeVar:
+      out += as_type<GlobalTypeVarNode>(type)->name();
+      return;
     case TypeKind::kTypeCall: {
       const auto* call = as_type<TypeCallNode>(type);
       append_type(out, call->callee());
@@ -197,7 +201,8 @@ void Printer::append_meta(std::string& out, const std::string& type_key, size_t 
   out += ']';
 }
 
-// Expressions have no text inside attributes; of the others it is for people, and given where nothing is read back.
+// Expressions have no text inside attributes; of the others it is for people, and given where nothing is read
+// back.
 void Printer::append_object(std::string& out, const Ref<const AttrObject>& object) {
   const auto* expr = dynamic_cast<const ExprAttr*>(object.get());
   const auto* device = dynamic_cast<const VirtualDeviceAttr*>(object.get());
@@ -250,8 +255,10 @@ void Printer::comment(const ExprNode* node, bool typed, std::string& out) {
     case ExprKind::kVar:
     case ExprKind::kFunction:
     case ExprKind::kTuple:
-    case ExprKind::kTupleGetItem: break;
-    default: return;  // the others have none
+    case ExprKind::kTupleGetItem:
+      break;
+    default:
+      return;  // the others have none
   }
   const bool show_type = options_.types && node->checked_type() &&
                          (typed || (kind != ExprKind::kConstant && kind != ExprKind::kVar));

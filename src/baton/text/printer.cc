@@ -2,9 +2,9 @@
 // of a let; used once) are written in place; everything else gets the next number and a line of its own.
 //
 // A node's right-hand side (its Piece) is made when a depth-first walk from the tail leaves it: callee first,
-// then the arguments; constants are numbered on that walk. Its number is given, and its line written, when its first user's piece is made:
-// arguments in order, then the callee. So numbers grow in the order in which lines are needed, and lines
-// stand before their users.
+// then the arguments; constants are numbered on that walk. Its number is given, and its line written, when
+// its first user's piece is made: arguments in order, then the callee. So numbers grow in the order in which
+// lines are needed, and lines stand before their users.
 #include "baton/text/printer.h"
 
 #include <algorithm>
@@ -31,14 +31,17 @@ bool is_dataflow(const ExprNode* node) {
     case ExprKind::kTupleGetItem:
     case ExprKind::kRefCreate:
     case ExprKind::kRefRead:
-    case ExprKind::kRefWrite: return true;
-    default: return false;
+    case ExprKind::kRefWrite:
+      return true;
+    default:
+      return false;
   }
 }
 
 // Operands of these are numbered one by one, each before the next is looked at.
 bool is_reference(const ExprNode* node) {
-  return node->kind() == ExprKind::kRefCreate || node->kind() == ExprKind::kRefRead || node->kind() == ExprKind::kRefWrite;
+  return node->kind() == ExprKind::kRefCreate || node->kind() == ExprKind::kRefRead ||
+         node->kind() == ExprKind::kRefWrite;
 }
 
 bool is_atom(const ExprNode* node) {
@@ -146,7 +149,8 @@ void Printer::emit_line(const ExprNode* node, NodeState& state, bool typed) {
 void Printer::count_uses(const Expr& root) {
   std::vector<const ExprNode*> pending;
   auto use = [&](const Expr& child) {
-    if (child->kind() == ExprKind::kOp || child->kind() == ExprKind::kGlobalVar || child->kind() == ExprKind::kConstructor)
+    if (child->kind() == ExprKind::kOp || child->kind() == ExprKind::kGlobalVar ||
+        child->kind() == ExprKind::kConstructor)
       return;
     const auto [state, fresh] = nodes_.add(child.get());
     ++state->uses;
@@ -176,12 +180,15 @@ void Printer::visit(const ExprNode* root) {
     if (is_reference(node) && next > 0) {
       const ExprNode* operand = dataflow_child(node, next - 1);
       NodeState* state = is_atom(operand) ? nullptr : &nodes_[operand];
-      if (state && state->number == NodeState::kNone && state->piece != NodeState::kNone) emit_line(operand, *state, true);
+      if (state && state->number == NodeState::kNone && state->piece != NodeState::kNone)
+        emit_line(operand, *state, true);
     }
     if (child) {
       ++next;
-      if (child->kind() == ExprKind::kConstant) meet(static_cast<const ConstantNode*>(child));
-      else if (!done(child)) stack_.emplace_back(child, 0);
+      if (child->kind() == ExprKind::kConstant)
+        meet(static_cast<const ConstantNode*>(child));
+      else if (!done(child))
+        stack_.emplace_back(child, 0);
       continue;
     }
     const ExprNode* finished = node;
@@ -404,8 +411,8 @@ void Printer::function(const FunctionNode* function, std::string_view head, Piec
   out += '(';
   bool first = true;
   size_t index = 0;
-  // Parameters stay typed when the body is replaced, as by an ExprMutator. That inference once went over a definition shows
-  // in the type of its result.
+  // Parameters stay typed when the body is replaced, as by an ExprMutator. That inference once went over a
+  // definition shows in the type of its result.
   const bool typed_params = typed || (function->ret_type() && head.starts_with("def"));
   for (const Var& param : function->params()) {
     if (!std::exchange(first, false)) out += ", ";
@@ -421,7 +428,8 @@ void Printer::function(const FunctionNode* function, std::string_view head, Piec
   std::vector<const FunctionAttrs::value_type*> attrs;
   std::vector<std::string_view> names;
   for (const auto& attr : function->attrs())
-    if (attr.first != kResultDevice && attr.first != kParamDevices) attrs.push_back(&attr), names.push_back(attr.first);
+    if (attr.first != kResultDevice && attr.first != kParamDevices)
+      attrs.push_back(&attr), names.push_back(attr.first);
   for (const size_t at : map_order(names)) attribute(*attrs[at]);
   for (const auto& attr : function->attrs())
     if (attr.first == kResultDevice) attribute(attr);
@@ -481,10 +489,17 @@ void Printer::match(const MatchNode* match, Piece& into) {
 
 void Printer::pattern(const PatternNode& pattern, Piece& into, bool typed) {
   switch (pattern.kind()) {
-    case PatternKind::kWildcard: into.text += '_'; return;
-    case PatternKind::kVar: binding(pattern.var().get(), into, typed); return;
-    case PatternKind::kConstructor: into.text += pattern.constructor()->name(); break;
-    case PatternKind::kTuple: break;
+    case PatternKind::kWildcard:
+      into.text += '_';
+      return;
+    case PatternKind::kVar:
+      binding(pattern.var().get(), into, typed);
+      return;
+    case PatternKind::kConstructor:
+      into.text += pattern.constructor()->name();
+      break;
+    case PatternKind::kTuple:
+      break;
   }
   if (pattern.kind() == PatternKind::kConstructor && pattern.patterns().empty()) return;
   into.text += '(';
@@ -515,7 +530,8 @@ std::string Printer::module(const IRModuleNode& module) {
     if (options_.origins) origin_comment(body->origins(), whole.text);
     whole.text += '\n';
   }
-  if (options_.origins && options_.origin_table && !options_.origin_name) origins_.append_table(module.origins(), whole.text);
+  if (options_.origins && options_.origin_table && !options_.origin_name)
+    origins_.append_table(module.origins(), whole.text);
   return finish(whole);
 }
 

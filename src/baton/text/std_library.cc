@@ -40,15 +40,17 @@ void import_std(IRModuleNode& module, const std::string& name) {
   const std::string near = did_you_mean(name, std_library_names());
   std::string known;
   for (const std::string& each : std_library_names()) known += (known.empty() ? "" : ", ") + each;
-  throw Error("there is no standard library file \"" + name + "\"" + (near.empty() ? "" : "; did you mean \"" + near + "\"?") +
-              " (there are " + known + ")");
+  throw Error("there is no standard library file \"" + name + "\"" +
+              (near.empty() ? "" : "; did you mean \"" + near + "\"?") + " (there are " + known + ")");
 }
 
 void import_tensor_array(IRModuleNode& module, const std::string& dtype, int number) {
-  if (!DType::parse(dtype) || DType::parse(dtype)->is_void()) throw Error("\"" + dtype + "\" is no element type");
+  if (!DType::parse(dtype) || DType::parse(dtype)->is_void())
+    throw Error("\"" + dtype + "\" is no element type");
   std::string text = text::kTensorArray;
   const std::string mark = "DTYPE";
-  for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + dtype.size())) text.replace(at, mark.size(), dtype);
+  for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + dtype.size()))
+    text.replace(at, mark.size(), dtype);
   // The variables %x_0 to %x_3 are fresh ones of a counter.
   for (int i = 3; i >= 0; --i) {
     const std::string from = "%x_" + std::to_string(i), to = "%x_" + std::to_string(number * 4 + i);

@@ -63,8 +63,8 @@ struct Token {
   TokenKind kind = TokenKind::kEnd;
   uint32_t line = 1, column = 1;  ///< of its first byte, from 1
   std::string_view text;
-  uint32_t shown = 1;  ///< its column as TVM counts it, see tvm_position.h
-  uint32_t drift = 0;  ///< behind it
+  uint32_t shown = 1;          ///< its column as TVM counts it, see tvm_position.h
+  uint32_t drift = 0;          ///< behind it
   std::string_view note = {};  ///< the comment before it that names origins: origin_text.h
 
   bool is(TokenKind other) const { return kind == other; }

@@ -1,7 +1,8 @@
 #pragma once
-// Positions as TVM 0.11.1 counts them. Printed text shows them (`span=from_string:3:12`), so that it equals TVM's; errors
-// and origins have true positions. TVM's columns drift along a line: at the beginning of each word it looks for `meta[`
-// and `inff`, and what it has read of them before they turn out not to be there is counted twice.
+// Positions as TVM 0.11.1 counts them. Printed text shows them (`span=from_string:3:12`), so that it equals
+// TVM's; errors and origins have true positions. TVM's columns drift along a line: at the beginning of each
+// word it looks for `meta[` and `inff`, and what it has read of them before they turn out not to be there is
+// counted twice.
 #include <cstdint>
 #include <string_view>
 
@@ -27,13 +28,22 @@ inline void count_like_tvm(Token& token, uint32_t& drift) {
       drift += counted_twice(token.text.substr(1));
       return;
     case TokenKind::kNumber:  // located behind
-    case TokenKind::kString: token.shown = token.column + drift + length; return;
-    case TokenKind::kMeta: token.shown = token.column + drift + 5; return;
-    case TokenKind::kMinus: token.shown = token.column + drift + 1; return;
-    default: break;
+    case TokenKind::kString:
+      token.shown = token.column + drift + length;
+      return;
+    case TokenKind::kMeta:
+      token.shown = token.column + drift + 5;
+      return;
+    case TokenKind::kMinus:
+      token.shown = token.column + drift + 1;
+      return;
+    default:
+      break;
   }
   token.shown = token.column + drift;
-  if (token.text.empty() || !((token.text[0] >= 'a' && token.text[0] <= 'z') || token.text[0] == 'T' || token.text[0] == 'F')) return;
+  if (token.text.empty() ||
+      !((token.text[0] >= 'a' && token.text[0] <= 'z') || token.text[0] == 'T' || token.text[0] == 'F'))
+    return;
   // A word; of a dotted name each part, the first of them before the place is taken.
   token.shown += counted_twice(token.text);
   for (std::string_view rest = token.text;;) {

@@ -1,7 +1,7 @@
 // Spans that say where a node stands in its function: source "index", the line is the node's number in
-// depth-first order, children first, and the column the number of its dominator: the nearest node that every way
-// from it to the function's result goes through; -1 where there is none. The value of a let goes to its variable,
-// and from there to its uses.
+// depth-first order, children first, and the column the number of its dominator: the nearest node that every
+// way from it to the function's result goes through; -1 where there is none. The value of a let goes to its
+// variable, and from there to its uses.
 
 #include <algorithm>
 

@@ -16,7 +16,8 @@ Function main_of(const IRModuleNode& module, const char* who) {
 }
 
 bool counts(const ExprNode& node) {
-  return node.kind() == ExprKind::kCall || node.kind() == ExprKind::kTuple || node.kind() == ExprKind::kTupleGetItem;
+  return node.kind() == ExprKind::kCall || node.kind() == ExprKind::kTuple ||
+         node.kind() == ExprKind::kTupleGetItem;
 }
 
 }  // namespace
@@ -28,8 +29,8 @@ IRModule extract_value(const IRModuleNode& module, int64_t index) {
     if (counts(*node) && count++ == index) found = node;
   });
   if (!found) {
-    throw UsageError("extract_intermdeiate_expr: main has " + std::to_string(count) + " values, numbered from 0; there is no " +
-                     std::to_string(index));
+    throw UsageError("extract_intermdeiate_expr: main has " + std::to_string(count) +
+                     " values, numbered from 0; there is no " + std::to_string(index));
   }
   return module_from_expr(found);
 }
@@ -54,7 +55,8 @@ Calibration calibration_of(const IRModuleNode& module) {
     const auto* name = call ? as<GlobalVarNode>(call->callee()) : nullptr;
     const Function callee = name ? module.find(name->name()) : Function();
     if (!callee || !callee->attr("Compiler")) return;
-    Calibration::Values values{name->name(), static_cast<int64_t>(fields.size()), static_cast<int64_t>(call->args().size()), 1};
+    Calibration::Values values{name->name(), static_cast<int64_t>(fields.size()),
+                               static_cast<int64_t>(call->args().size()), 1};
     fields.insert(fields.end(), call->args().begin(), call->args().end());
     if (const auto* tuple = as<TupleNode>(callee->body())) {
       values.outputs = static_cast<int64_t>(tuple->fields().size());
@@ -70,13 +72,15 @@ Calibration calibration_of(const IRModuleNode& module) {
   for (const auto& [name, function] : module.functions()) {
     FunctionAttrs attrs;  // callable and inlined like any other: no Compiler, nothing that belongs to it
     for (const auto& [key, value] : function->attrs())
-      if (key != "Compiler" && key != "global_symbol" && key != "Primitive" && key != "Inline") attrs.emplace_back(key, value);
-    const Function plain = make_function(function->params(), function->body(), function->ret_type(), std::move(attrs),
-                                         function->with_type({}), function->type_params());
+      if (key != "Compiler" && key != "global_symbol" && key != "Primitive" && key != "Inline")
+        attrs.emplace_back(key, value);
+    const Function plain = make_function(function->params(), function->body(), function->ret_type(),
+                                         std::move(attrs), function->with_type({}), function->type_params());
     result.module->set(name, function->attr("Compiler") ? with_attr(plain, "Inline", int64_t{1}) : plain);
   }
-  result.module->set("main", make_function(main->params(), make_tuple(std::move(fields), NodeInfo(OriginSet::none())), {}, main->attrs(),
-                                           main->with_type({}), main->type_params()));
+  result.module->set(
+      "main", make_function(main->params(), make_tuple(std::move(fields), NodeInfo(OriginSet::none())), {},
+                            main->attrs(), main->with_type({}), main->type_params()));
   return result;
 }
 

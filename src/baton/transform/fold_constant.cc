@@ -4,9 +4,9 @@
 // if (constant) {a} else {b}     ->  the branch taken
 // (a, b).0                       ->  a
 // With fold_qnn, quantised operators too, as what they are in integers.
-// A large value that only one operator reads is not computed by itself: it stays a call until that operator is folded, and the
-// evaluator may then compute both at once and never hold the value in between.
-// Left alone: operators without inputs (a full tensor is smaller as an operator than as data), stateful ones,
+// A large value that only one operator reads is not computed by itself: it stays a call until that operator
+// is folded, and the evaluator may then compute both at once and never hold the value in between. Left alone:
+// operators without inputs (a full tensor is smaller as an operator than as data), stateful ones,
 // annotations, and what has no compute.
 #include "baton/transform/fold_constant.h"
 
@@ -14,10 +14,10 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "baton/ir/build.h"
 #include "baton/ir/rules/legalize_rule.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
-#include "baton/ir/build.h"
 #include "baton/transform/constant_value.h"
 #include "baton/types/infer_type.h"
 
@@ -67,7 +67,9 @@ Readers readers_in(const Expr& root) {
 /// Whether each element of the reader is made of at most one of `value`, and both are large tensors.
 bool could_be_one_walk(const CallNode& value, const CallNode& reader) {
   const OpDef* op = reader.op();
-  if (!op || !op->compute || op->name == "shape_of" || op->name == "ndarray_size" || op->stateful || op->non_computational || op->fuse > Fuse::kInjective) return false;
+  if (!op || !op->compute || op->name == "shape_of" || op->name == "ndarray_size" || op->stateful ||
+      op->non_computational || op->fuse > Fuse::kInjective)
+    return false;
   const TensorTypeNode *type = static_type_of(Expr(&value)), *result = static_type_of(Expr(&reader));
   if (!type || !result) return false;
   const auto elements = element_count(type->extents()), results = element_count(result->extents());
@@ -123,7 +125,8 @@ class ConstantFolder final : public Rewriter {
     if (op->non_computational && !(fold_qnn_ && op->name.starts_with("qnn."))) return rebuilt;
     if (op->name == "shape_of" || op->name == "ndarray_size")
       return fold_shape(*as<CallNode>(original), call, rebuilt);
-    const bool known = std::all_of(call.args().begin(), call.args().end(), [&](const Expr& arg) { return is_value(arg) || is_pending(arg); });
+    const bool known = std::all_of(call.args().begin(), call.args().end(),
+                                   [&](const Expr& arg) { return is_value(arg) || is_pending(arg); });
     if (!known) return compute_pending(call, rebuilt);
     OriginSet origins = call.origins();
     for (const Expr& arg : call.args()) origins = origins.merge(origins_of_value(arg));
@@ -134,7 +137,8 @@ class ConstantFolder final : public Rewriter {
       return typed;
     }
     if (const Expr folded = evaluate(*typed, original, origins)) return folded;
-    const Expr alone = compute_pending(call, rebuilt);  // perhaps it was only together that they could not be computed
+    const Expr alone =
+        compute_pending(call, rebuilt);  // perhaps it was only together that they could not be computed
     return alone == rebuilt ? rebuilt : fold_call(original, *as<CallNode>(alone), alone);
   }
 
@@ -161,13 +165,15 @@ class ConstantFolder final : public Rewriter {
   int depth(const CallNode& call) const {
     int most = 0;
     for (const Expr& arg : call.args())
-      if (const auto at = pending_.find(arg.get()); at != pending_.end()) most = std::max(most, at->second.depth);
+      if (const auto at = pending_.find(arg.get()); at != pending_.end())
+        most = std::max(most, at->second.depth);
     return most + 1;
   }
 
   bool may_wait(const CallNode& original, const CallNode& typed) {
     const TensorTypeNode* type = static_type_of(Expr(&original));
-    if (!type || byte_count(type->extents(), type->dtype()).value_or(0) < static_cast<int64_t>(kLargeBytes)) return false;
+    if (!type || byte_count(type->extents(), type->dtype()).value_or(0) < static_cast<int64_t>(kLargeBytes))
+      return false;
     if (!readers_) readers_ = readers_in(root_);
     const auto reader = readers_->find(&original);
     return reader != readers_->end() && reader->second && could_be_one_walk(original, *reader->second) &&
@@ -186,17 +192,21 @@ class ConstantFolder final : public Rewriter {
   }
 
   Expr computed(const Pending& pending) {
-    const auto value_of = [&](const CallNode& typed) { return evaluate(typed, pending.typed, origins_of_value(Expr(&typed))); };
+    const auto value_of = [&](const CallNode& typed) {
+      return evaluate(typed, pending.typed, origins_of_value(Expr(&typed)));
+    };
     if (const Expr value = value_of(*pending.typed)) return value;
     const Expr alone = compute_pending(*as<CallNode>(pending.rebuilt), pending.rebuilt);
     const auto* call = as<CallNode>(alone);
-    if (alone == pending.rebuilt || !std::all_of(call->args().begin(), call->args().end(), is_value)) return alone;
+    if (alone == pending.rebuilt || !std::all_of(call->args().begin(), call->args().end(), is_value))
+      return alone;
     const Expr value = value_of(*with_args_typed(*call, pending.typed->checked_type()));
     return value ? value : alone;
   }
 
   // A quantised operator is computed as what it is in integers.
-  Expr fold_quantized(const CallNode& original, const CallNode& call, const Expr& rebuilt, const OriginSet& origins) {
+  Expr fold_quantized(const CallNode& original, const CallNode& call, const Expr& rebuilt,
+                      const OriginSet& origins) {
     const auto* rule = call.op()->rules.get<LegalizeRule>();
     if (!rule || !rule->qnn_canonicalize) return rebuilt;
     std::vector<Type> types;

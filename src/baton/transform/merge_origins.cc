@@ -1,8 +1,8 @@
 #include "baton/transform/merge_origins.h"
 
+#include "baton/ir/build.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
-#include "baton/ir/build.h"
 
 namespace baton {
 

@@ -1,6 +1,6 @@
 #pragma once
-// What users answer, in Python, where passes ask operators something: TVM's attributes FTVMLegalize, FTVMAlterOpLayout, ..
-// An answer takes the place of the rule that the operator's own block has.
+// What users answer, in Python, where passes ask operators something: TVM's attributes FTVMLegalize,
+// FTVMAlterOpLayout, .. An answer takes the place of the rule that the operator's own block has.
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,10 +11,16 @@
 
 namespace baton {
 
-enum class OpQuestion : uint8_t { kLegalize, kQnnLegalize, kQnnCanonicalize, kAlterOpLayout, kConvertOpLayout };
+enum class OpQuestion : uint8_t {
+  kLegalize,
+  kQnnLegalize,
+  kQnnCanonicalize,
+  kAlterOpLayout,
+  kConvertOpLayout
+};
 
-/// What the user is asked with: the call as it is in the program (typed), its arguments as they are now, and for
-/// kConvertOpLayout the layouts asked for.
+/// What the user is asked with: the call as it is in the program (typed), its arguments as they are now, and
+/// for kConvertOpLayout the layouts asked for.
 struct OpQuery {
   const CallNode& call;
   const std::vector<Expr>& args;
@@ -24,8 +30,8 @@ struct OpQuery {
 /// What takes the call's place; null: it stays. An empty function: it always stays.
 using OpHook = std::function<Expr(const OpQuery&)>;
 
-/// The question that TVM calls "FTVMLegalize", "FTVMQnnLegalize", "FTVMQnnCanonicalize", "FTVMAlterOpLayout" or
-/// "FTVMConvertOpLayout"; UsageError for other names.
+/// The question that TVM calls "FTVMLegalize", "FTVMQnnLegalize", "FTVMQnnCanonicalize", "FTVMAlterOpLayout"
+/// or "FTVMConvertOpLayout"; UsageError for other names.
 OpQuestion op_question(const std::string& name);
 
 /// From now on `hook` is asked. UsageError when there is no operator of that name.

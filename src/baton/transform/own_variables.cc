@@ -14,7 +14,8 @@ class Copier final : public Rewriter {
  public:
   Copier(const Expr& expr, const std::unordered_map<const ExprNode*, Expr>& values) {
     for (const auto& [node, value] : values) map(Expr(node), value);
-    for (const Var& var : bound_vars(expr)) own_.insert(var.get(), make_var(var->name(), var->annotation(), var->info()));
+    for (const Var& var : bound_vars(expr))
+      own_.insert(var.get(), make_var(var->name(), var->annotation(), var->info()));
   }
 
  private:
@@ -41,7 +42,8 @@ void separate_variables(IRModuleNode& module, const std::map<std::string, Functi
   for (const auto& [name, function] : functions) {
     if (kept.count(name)) continue;
     const std::vector<Var> vars = bound_vars(Expr(function));
-    const bool shared = std::any_of(vars.begin(), vars.end(), [&](const Var& var) { return bound.contains(var.get()); });
+    const bool shared =
+        std::any_of(vars.begin(), vars.end(), [&](const Var& var) { return bound.contains(var.get()); });
     for (const Var& var : vars) bound.insert(var.get());
     if (shared) module.replace(name, as_ref<FunctionNode>(with_own_variables(Expr(function))));
   }

@@ -6,7 +6,8 @@
 
 namespace baton {
 
-/// Rebuilds expressions so that nodes have the spans of a table; others keep theirs. Goes into every function.
+/// Rebuilds expressions so that nodes have the spans of a table; others keep theirs. Goes into every
+/// function.
 class SpanWriter final : public Rewriter {
  public:
   /// `spans` must live as long as this.

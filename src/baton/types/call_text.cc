@@ -40,7 +40,9 @@ class Reader {
   uint32_t line_, column_;
 };
 
-bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '%' || c == '@'; }
+bool is_name(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '%' || c == '@';
+}
 
 // One argument, up to the comma or bracket that ends it.
 Span read_argument(Reader& reader) {
@@ -72,7 +74,8 @@ std::optional<CallText> call_text(const CallNode& call) {
   while (!reader.done() && is_name(reader.peek())) reader.next();
   CallText text;
   text.callee = reader.since(start);
-  if (text.callee.end_column == text.callee.column || reader.done() || reader.peek() != '(') return std::nullopt;
+  if (text.callee.end_column == text.callee.column || reader.done() || reader.peek() != '(')
+    return std::nullopt;
   for (size_t i = 0; i < call.args().size(); ++i) {
     reader.next();
     text.arguments.push_back(read_argument(reader));

@@ -13,7 +13,8 @@ struct CallText {
   std::vector<Span> arguments;  ///< `%x`, `%w`
 };
 
-/// Found in the text at the call's span; nothing when the call was not read from text, or is written in another form.
+/// Found in the text at the call's span; nothing when the call was not read from text, or is written in
+/// another form.
 std::optional<CallText> call_text(const CallNode& call);
 
 }  // namespace baton

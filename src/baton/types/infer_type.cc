@@ -26,13 +26,16 @@ bool calls_stale(const FunctionNode& function, const IRModuleNode& module) {
         bool fits = !type->type_params().empty();
         if (!fits && type->params().size() == call->args().size()) {
           fits = same_type(type->result(), call->checked_type());
-          for (size_t i = 0; i < call->args().size(); ++i) fits = fits && same_type(type->params()[i], call->args()[i]->checked_type());
+          for (size_t i = 0; i < call->args().size(); ++i)
+            fits = fits && same_type(type->params()[i], call->args()[i]->checked_type());
         }
         if (!fits) return true;
       }
     }
     switch (node->kind()) {  // children by address: nothing is counted up and down
-      case ExprKind::kFunction: todo.push_back(static_cast<const FunctionNode*>(node)->body().get()); break;
+      case ExprKind::kFunction:
+        todo.push_back(static_cast<const FunctionNode*>(node)->body().get());
+        break;
       case ExprKind::kLet:
         todo.push_back(static_cast<const LetNode*>(node)->body().get());
         todo.push_back(static_cast<const LetNode*>(node)->value().get());
@@ -44,7 +47,9 @@ bool calls_stale(const FunctionNode& function, const IRModuleNode& module) {
       case ExprKind::kTuple:
         for (const Expr& field : static_cast<const TupleNode*>(node)->fields()) todo.push_back(field.get());
         break;
-      case ExprKind::kTupleGetItem: todo.push_back(static_cast<const TupleGetItemNode*>(node)->tuple().get()); break;
+      case ExprKind::kTupleGetItem:
+        todo.push_back(static_cast<const TupleGetItemNode*>(node)->tuple().get());
+        break;
       case ExprKind::kIf:
         todo.push_back(static_cast<const IfNode*>(node)->condition().get());
         todo.push_back(static_cast<const IfNode*>(node)->then().get());
@@ -52,10 +57,15 @@ bool calls_stale(const FunctionNode& function, const IRModuleNode& module) {
         break;
       case ExprKind::kMatch:
         todo.push_back(static_cast<const MatchNode*>(node)->data().get());
-        for (const Clause& clause : static_cast<const MatchNode*>(node)->clauses()) todo.push_back(clause.body.get());
+        for (const Clause& clause : static_cast<const MatchNode*>(node)->clauses())
+          todo.push_back(clause.body.get());
         break;
-      case ExprKind::kRefCreate: todo.push_back(static_cast<const RefCreateNode*>(node)->value().get()); break;
-      case ExprKind::kRefRead: todo.push_back(static_cast<const RefReadNode*>(node)->ref().get()); break;
+      case ExprKind::kRefCreate:
+        todo.push_back(static_cast<const RefCreateNode*>(node)->value().get());
+        break;
+      case ExprKind::kRefRead:
+        todo.push_back(static_cast<const RefReadNode*>(node)->ref().get());
+        break;
       case ExprKind::kRefWrite:
         todo.push_back(static_cast<const RefWriteNode*>(node)->ref().get());
         todo.push_back(static_cast<const RefWriteNode*>(node)->value().get());
@@ -64,7 +74,8 @@ bool calls_stale(const FunctionNode& function, const IRModuleNode& module) {
       case ExprKind::kGlobalVar:
       case ExprKind::kConstant:
       case ExprKind::kConstructor:
-      case ExprKind::kOp: break;
+      case ExprKind::kOp:
+        break;
     }
   }
   return false;

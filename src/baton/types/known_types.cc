@@ -10,7 +10,8 @@ namespace baton {
 
 namespace {
 
-/// All inputs are known, and nothing is reported: where a relation does not simply give the result, inference runs.
+/// All inputs are known, and nothing is reported: where a relation does not simply give the result, inference
+/// runs.
 class KnownInputs final : public RelationContext {
  public:
   explicit KnownInputs(const CallNode& call) : call_(call) {}
@@ -45,8 +46,11 @@ bool is_known(const Type& type) {
 /// The result of an operator of tensors and tuples of them; null when that takes inference.
 Type result_of(const CallNode& call) {
   const OpDef* op = call.op();
-  if (!op || !op->relation || (op->num_inputs >= 0 && call.args().size() != static_cast<size_t>(op->num_inputs))) return {};
-  if (!std::ranges::all_of(call.args(), [](const Expr& arg) { return is_known(arg->checked_type()); })) return {};
+  if (!op || !op->relation ||
+      (op->num_inputs >= 0 && call.args().size() != static_cast<size_t>(op->num_inputs)))
+    return {};
+  if (!std::ranges::all_of(call.args(), [](const Expr& arg) { return is_known(arg->checked_type()); }))
+    return {};
   KnownInputs inputs(call);
   const bool done = op->relation(inputs, call.attrs()) == kDone;
   return done && is_known(inputs.result()) ? inputs.result() : Type();
@@ -76,7 +80,8 @@ Expr typed_node(const Expr& expr, const IRModuleNode& module) {
   } else if (const auto* tuple = as<TupleNode>(expr)) {
     std::vector<Type> types;
     for (const Expr& field : tuple->fields()) types.push_back(field->checked_type());
-    if (std::ranges::all_of(types, is_known)) return make_tuple(tuple->fields(), tuple->with_type(tuple_type(std::move(types))));
+    if (std::ranges::all_of(types, is_known))
+      return make_tuple(tuple->fields(), tuple->with_type(tuple_type(std::move(types))));
   } else if (const auto* let = as<LetNode>(expr)) {
     const Type &var = let->var()->checked_type(), &value = let->value()->checked_type();
     if (var && value && let->body()->checked_type() && same_type(var, value))

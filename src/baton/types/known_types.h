@@ -1,6 +1,6 @@
 #pragma once
-// Types of single nodes over typed children, for passes that ask for the type of each node they make: no inference has
-// to be set up when an operator's relation gives the answer at once.
+// Types of single nodes over typed children, for passes that ask for the type of each node they make: no
+// inference has to be set up when an operator's relation gives the answer at once.
 #include "baton/ir/module.h"
 
 namespace baton {

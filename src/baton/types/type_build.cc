@@ -6,7 +6,8 @@ namespace baton {
 namespace {
 
 bool is_name(const ExprNode& node) {
-  return node.kind() == ExprKind::kVar || node.kind() == ExprKind::kGlobalVar || node.kind() == ExprKind::kConstructor;
+  return node.kind() == ExprKind::kVar || node.kind() == ExprKind::kGlobalVar ||
+         node.kind() == ExprKind::kConstructor;
 }
 
 }  // namespace
@@ -31,8 +32,8 @@ bool TypeInference::build_early(NodeId id) {
   return true;
 }
 
-// All have been tried when they were left. But names never are, and a variable's type may have come later than it, with the
-// value that it is bound to.
+// All have been tried when they were left. But names never are, and a variable's type may have come later
+// than it, with the value that it is bound to.
 bool TypeInference::build_children_early(NodeId id) {
   const auto ready = [&](NodeId at) { return built_[at] || (is_name(*nodes_[at]) && build_early(at)); };
   for (uint32_t at = first_edge_[id]; at < edges_.size(); ++at)
@@ -62,7 +63,8 @@ Expr TypeInference::rebuild(const ExprNode& old, NodeId id) {
     case ExprKind::kVar: {
       const auto& var = static_cast<const VarNode&>(old);
       if (typed) return keep();
-      return make_var(var.name(), is_complete(var.annotation()) ? var.annotation() : type, old.with_type(type));
+      return make_var(var.name(), is_complete(var.annotation()) ? var.annotation() : type,
+                      old.with_type(type));
     }
     case ExprKind::kCall: {
       const auto& call = static_cast<const CallNode&>(old);
@@ -119,7 +121,9 @@ Expr TypeInference::rebuild(const ExprNode& old, NodeId id) {
       const auto& branch = static_cast<const IfNode&>(old);
       Expr condition = built(id, 0, branch.condition());
       Expr then = built(id, 1, branch.then()), otherwise = built(id, 2, branch.otherwise());
-      if (typed && condition == branch.condition() && then == branch.then() && otherwise == branch.otherwise()) return keep();
+      if (typed && condition == branch.condition() && then == branch.then() &&
+          otherwise == branch.otherwise())
+        return keep();
       return make_if(std::move(condition), std::move(then), std::move(otherwise), old.with_type(type));
     }
     case ExprKind::kMatch: {
@@ -129,11 +133,14 @@ Expr TypeInference::rebuild(const ExprNode& old, NodeId id) {
       std::vector<Clause> clauses;
       for (uint32_t i = 0; i < match.clauses().size(); ++i) {
         const Clause& clause = match.clauses()[i];
-        clauses.push_back({rewrite_pattern(clause.pattern, [&](const Var& var) { return as_ref<VarNode>(built_[*ids_.find(var.get())]); }),
-                           built(id, i + 1, clause.body)});
+        clauses.push_back(
+            {rewrite_pattern(clause.pattern,
+                             [&](const Var& var) { return as_ref<VarNode>(built_[*ids_.find(var.get())]); }),
+             built(id, i + 1, clause.body)});
         same = same && clauses.back().pattern == clause.pattern && clauses.back().body == clause.body;
       }
-      return same ? keep() : make_match(std::move(data), std::move(clauses), match.complete(), old.with_type(type));
+      return same ? keep()
+                  : make_match(std::move(data), std::move(clauses), match.complete(), old.with_type(type));
     }
     case ExprKind::kRefCreate: {
       Expr value = built(id, 0, static_cast<const RefCreateNode&>(old).value());
@@ -154,7 +161,8 @@ Expr TypeInference::rebuild(const ExprNode& old, NodeId id) {
     case ExprKind::kGlobalVar:
     case ExprKind::kConstant:
     case ExprKind::kConstructor:
-    case ExprKind::kOp: return keep();
+    case ExprKind::kOp:
+      return keep();
   }
   return keep();
 }

@@ -73,8 +73,9 @@ void TypeInference::set_module(const IRModuleNode& module) {
     std::vector<Type> params;
     for (const Var& param : function->params())
       params.push_back(param->annotation() ? param->annotation() : solver_.fresh());
-    globals_[name] = func_type(std::move(params), function->ret_type() ? function->ret_type() : solver_.fresh(),
-                               function->type_params());
+    globals_[name] =
+        func_type(std::move(params), function->ret_type() ? function->ret_type() : solver_.fresh(),
+                  function->type_params());
   }
 }
 
@@ -116,10 +117,12 @@ Expr TypeInference::typed(const Expr& root) {
 bool TypeInference::is_leaf(const ExprNode& node) const {
   switch (node.kind()) {
     case ExprKind::kConstant:
-    case ExprKind::kOp: return true;
+    case ExprKind::kOp:
+      return true;
     case ExprKind::kVar:
     case ExprKind::kGlobalVar:
-    case ExprKind::kConstructor: return false;
+    case ExprKind::kConstructor:
+      return false;
     case ExprKind::kTuple:
     case ExprKind::kTupleGetItem:
     case ExprKind::kCall:
@@ -129,7 +132,8 @@ bool TypeInference::is_leaf(const ExprNode& node) const {
     case ExprKind::kMatch:
     case ExprKind::kRefCreate:
     case ExprKind::kRefRead:
-    case ExprKind::kRefWrite: break;
+    case ExprKind::kRefWrite:
+      break;
   }
   return trust_ && node.checked_type();
 }
@@ -158,8 +162,8 @@ TypeInference::NodeId TypeInference::number_var(const VarNode& var) {
 void TypeInference::walk(const ExprNode* root) {
   if (is_leaf(*root)) return;
   SegmentedArray<Frame> stack;
-  // The number of a node that is done: one without children is done as soon as it is met, others are when they have been
-  // left. Else kEntered, and the node is the top of the stack now.
+  // The number of a node that is done: one without children is done as soon as it is met, others are when
+  // they have been left. Else kEntered, and the node is the top of the stack now.
   auto enter = [&](const ExprNode* node) -> NodeId {
     const auto* var = as<VarNode>(node);
     if (var) return number_var(*var);
@@ -173,7 +177,8 @@ void TypeInference::walk(const ExprNode* root) {
         const NodeId next = *id = number(node);
         const ExprNode& user = stack.empty() ? *node : *stack.back().node;
         const auto* global = as<GlobalVarNode>(node);
-        types_[next] = global ? global_type(*global) : constructor_type(static_cast<const ConstructorNode&>(*node), user);
+        types_[next] = global ? global_type(*global)
+                              : constructor_type(static_cast<const ConstructorNode&>(*node), user);
         return next;
       }
       open_entries_.push_back(static_cast<uint32_t>(ids_.size() - 1));
@@ -195,7 +200,8 @@ void TypeInference::walk(const ExprNode* root) {
     Frame& frame = stack.back();
     ++frame.step;
     if (is_leaf(*next)) {
-      if (const auto* op = as<OpNode>(next); op && !(frame.node->kind() == ExprKind::kCall && frame.step == 1))
+      if (const auto* op = as<OpNode>(next);
+          op && !(frame.node->kind() == ExprKind::kCall && frame.step == 1))
         report_op_value(*op, *frame.node);
       edge_stack_.push_back(kTyped);
       continue;
@@ -206,7 +212,8 @@ void TypeInference::walk(const ExprNode* root) {
     // Binding happens where the variable is met as a parameter: uses come later in the walk.
     const auto* function = as<FunctionNode>(frame.node);
     if (function && frame.step <= function->params().size()) bind_var(static_cast<const VarNode&>(*next), id);
-    if (frame.node->kind() == ExprKind::kLet && frame.step == 1) bind_var(static_cast<const VarNode&>(*next), id);
+    if (frame.node->kind() == ExprKind::kLet && frame.step == 1)
+      bind_var(static_cast<const VarNode&>(*next), id);
   }
 }
 
@@ -271,7 +278,8 @@ const ExprNode* TypeInference::child(const Frame& frame, bool& done) {
     case ExprKind::kGlobalVar:
     case ExprKind::kConstant:
     case ExprKind::kConstructor:
-    case ExprKind::kOp: break;
+    case ExprKind::kOp:
+      break;
   }
   done = true;
   return nullptr;
@@ -295,9 +303,12 @@ TypeInference::NodeId TypeInference::leave(const Frame& frame) {
 
 void TypeInference::visit_var(const VarNode& var, NodeId id) {
   // A complete annotation is the variable's type from the beginning: that does not make it a right one.
-  if (var.annotation() && !check_kinds(var.annotation(), var)) types_[id] = solver_.error();
-  else if (trust_ && var.checked_type()) types_[id] = var.checked_type();
-  else if (var.annotation()) types_[id] = var.annotation();
+  if (var.annotation() && !check_kinds(var.annotation(), var))
+    types_[id] = solver_.error();
+  else if (trust_ && var.checked_type())
+    types_[id] = var.checked_type();
+  else if (var.annotation())
+    types_[id] = var.annotation();
 }
 
 void TypeInference::bind_var(const VarNode& var, NodeId id) {
@@ -323,7 +334,8 @@ const Type& TypeInference::type_of(NodeId id) {
 const Type& TypeInference::child_type(NodeId id, uint32_t index, const ExprNode& child) {
   const NodeId at = edge(id, index);
   if (at != kTyped) return type_of(at);
-  return child.checked_type() ? child.checked_type() : solver_.error();  // an operator as a value: reported in the walk
+  return child.checked_type() ? child.checked_type()
+                              : solver_.error();  // an operator as a value: reported in the walk
 }
 
 bool TypeInference::set_type(NodeId id, const Type& type, TypeSolver::Mismatch* mismatch) {
@@ -359,18 +371,25 @@ void TypeInference::infer(const ExprNode& node, NodeId id) {
     case ExprKind::kTupleGetItem:
       if (!infer_get_item(static_cast<const TupleGetItemNode&>(node), id)) defer(id);
       return;
-    case ExprKind::kFunction: return infer_function(static_cast<const FunctionNode&>(node), id);
-    case ExprKind::kLet: types_[id] = child_type(id, 2, *static_cast<const LetNode&>(node).body()); return;
-    case ExprKind::kIf: return infer_if(static_cast<const IfNode&>(node), id);
-    case ExprKind::kMatch: return infer_match(static_cast<const MatchNode&>(node), id);
+    case ExprKind::kFunction:
+      return infer_function(static_cast<const FunctionNode&>(node), id);
+    case ExprKind::kLet:
+      types_[id] = child_type(id, 2, *static_cast<const LetNode&>(node).body());
+      return;
+    case ExprKind::kIf:
+      return infer_if(static_cast<const IfNode&>(node), id);
+    case ExprKind::kMatch:
+      return infer_match(static_cast<const MatchNode&>(node), id);
     case ExprKind::kRefCreate:
     case ExprKind::kRefRead:
-    case ExprKind::kRefWrite: return infer_reference(node, id);
+    case ExprKind::kRefWrite:
+      return infer_reference(node, id);
     case ExprKind::kVar:
     case ExprKind::kGlobalVar:
     case ExprKind::kConstructor:
     case ExprKind::kConstant:
-    case ExprKind::kOp: return;
+    case ExprKind::kOp:
+      return;
   }
 }
 
@@ -406,7 +425,8 @@ void TypeInference::infer_function(const FunctionNode& function, NodeId id) {
   if (function.ret_type() && check_kinds(function.ret_type(), function)) {
     TypeSolver::Mismatch mismatch;
     const auto both = solver_.unify(result, function.ret_type(), &mismatch);
-    if (!both) report_mismatch(*function.body(), "the function's body", result, function.ret_type(), mismatch.why);
+    if (!both)
+      report_mismatch(*function.body(), "the function's body", result, function.ret_type(), mismatch.why);
     result = both ? *both : function.ret_type();
   }
   types_[id] = func_type(std::move(params), std::move(result), function.type_params());
@@ -422,7 +442,8 @@ void TypeInference::infer_call(const CallNode& call, NodeId id) {
   }
   if (!func && callee->kind() == TypeKind::kIncomplete) {
     std::vector<Type> params;
-    for (uint32_t i = 0; i < call.args().size(); ++i) params.push_back(child_type(id, i + 1, *call.args()[i]));
+    for (uint32_t i = 0; i < call.args().size(); ++i)
+      params.push_back(child_type(id, i + 1, *call.args()[i]));
     solver_.unify(callee, func_type(std::move(params), type_of(id)), nullptr);
     return;
   }
@@ -487,9 +508,12 @@ bool TypeInference::run_relation(const CallNode& call, NodeId id) {
       if (has_error(child_type(id, i + 1, *call.args()[i]))) return set_error(id), true;
   CallRelation context(*this, call, id);
   switch (call.op()->relation(context, call.attrs())) {
-    case RelationContext::Status::kDone: return true;
-    case RelationContext::Status::kDefer: return false;
-    case RelationContext::Status::kFailed: break;
+    case RelationContext::Status::kDone:
+      return true;
+    case RelationContext::Status::kDefer:
+      return false;
+    case RelationContext::Status::kFailed:
+      break;
   }
   BATON_CHECK(engine_.has_errors(), "the relation of " + call.op()->name + " failed and did not say why");
   set_error(id);
@@ -510,7 +534,8 @@ void TypeInference::wait_for_children(NodeId id, TypeSolver::Waiter waiter) {
     solver_.holes(child_type(id, 0, *item->tuple()), open);
   } else {
     const auto& call = static_cast<const CallNode&>(waiting);
-    for (uint32_t i = 0; i < call.args().size(); ++i) solver_.holes(child_type(id, i + 1, *call.args()[i]), open);
+    for (uint32_t i = 0; i < call.args().size(); ++i)
+      solver_.holes(child_type(id, i + 1, *call.args()[i]), open);
   }
   for (const Type& hole : open) solver_.wait(hole, waiter);
 }
@@ -522,7 +547,8 @@ void TypeInference::run_woken() {
       const NodeId id = pending_[waiter];
       const ExprNode& woken = node(id);
       const auto* item = as<TupleGetItemNode>(&woken);
-      satisfied_[waiter] = item ? infer_get_item(*item, id) : run_relation(static_cast<const CallNode&>(woken), id);
+      satisfied_[waiter] =
+          item ? infer_get_item(*item, id) : run_relation(static_cast<const CallNode&>(woken), id);
       if (!satisfied_[waiter]) wait_for_children(id, waiter);
     }
   }

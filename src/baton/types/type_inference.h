@@ -1,10 +1,11 @@
 #pragma once
 // The work of InferType; internal to transform/.
 //
-// One walk over all functions, children first, numbers the nodes and types each from its children: an operator's
-// relation runs at once when its inputs are known, and is kept with the holes it waits for otherwise. A node whose type is
-// complete is built anew right there, while it and its children are in the caches. Then what was woken runs until nothing
-// changes, what is still open is reported, and the typed nodes that are missing are built in the order of the walk.
+// One walk over all functions, children first, numbers the nodes and types each from its children: an
+// operator's relation runs at once when its inputs are known, and is kept with the holes it waits for
+// otherwise. A node whose type is complete is built anew right there, while it and its children are in the
+// caches. Then what was woken runs until nothing changes, what is still open is reported, and the typed nodes
+// that are missing are built in the order of the walk.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -37,9 +38,11 @@ class TypeInference {
  private:
   friend class CallRelation;
   using NodeId = uint32_t;
-  static constexpr NodeId kTyped = UINT32_MAX;  // a child that is not numbered: it has its type and stays as it is
+  static constexpr NodeId kTyped =
+      UINT32_MAX;  // a child that is not numbered: it has its type and stays as it is
 
-  static constexpr NodeId kEntered = UINT32_MAX - 1;  // in ids_: the walk is below the node, which has no number yet
+  static constexpr NodeId kEntered =
+      UINT32_MAX - 1;  // in ids_: the walk is below the node, which has no number yet
 
   struct Frame {
     const ExprNode* node;
@@ -95,10 +98,12 @@ class TypeInference {
   // ---- what is wrong (type_report.cc)
   Diagnostic& report(const DiagnosticDef& def, const ExprNode& at, const std::vector<std::string>& values);
   /// The same at a call: narrowed to the callee's name, with the arguments' types as labels (all, or one).
-  Diagnostic& report_call(const DiagnosticDef& def, const CallNode& call, NodeId id, const std::vector<std::string>& values,
-                          int only = -1);
-  void report_mismatch(const ExprNode& at, const std::string& what, const Type& seen, const Type& wanted, const std::string& why);
-  void report_argument(const CallNode& call, NodeId id, size_t index, const Type& seen, const Type& wanted, const std::string& why);
+  Diagnostic& report_call(const DiagnosticDef& def, const CallNode& call, NodeId id,
+                          const std::vector<std::string>& values, int only = -1);
+  void report_mismatch(const ExprNode& at, const std::string& what, const Type& seen, const Type& wanted,
+                       const std::string& why);
+  void report_argument(const CallNode& call, NodeId id, size_t index, const Type& seen, const Type& wanted,
+                       const std::string& why);
   void report_count(const CallNode& call, NodeId id, size_t wanted);
   void report_not_callable(const CallNode& call, NodeId id, const Type& type);
   void report_get_item(const TupleGetItemNode& item, const Type& type);
@@ -124,28 +129,31 @@ class TypeInference {
   bool trust_;
   const IRModuleNode* module_ = nullptr;
   std::map<std::string, Type> globals_;
-  bool open_ = false;          // an expression: free variables are allowed
-  uint32_t function_ = 0;      // number of the function being walked; 0 for an open expression
+  bool open_ = false;      // an expression: free variables are allowed
+  uint32_t function_ = 0;  // number of the function being walked; 0 for an open expression
 
   // Per node, in the order of the walk.
   SegmentedArray<const ExprNode*> nodes_;  // null: built, and handed on
   SegmentedArray<Type> types_;             // null: nothing known, and nobody asked yet
   SegmentedArray<Expr> built_;             // null: not built yet, or handed on to its only user
-  SegmentedArray<uint32_t> first_edge_;    // in edges_; of a variable: the number of the function that binds it
-  std::vector<NodeId> edges_;  // children of each node, in the order of the walk; gone when it was built early
+  SegmentedArray<uint32_t> first_edge_;  // in edges_; of a variable: the number of the function that binds it
+  std::vector<NodeId>
+      edges_;  // children of each node, in the order of the walk; gone when it was built early
   std::vector<NodeId> edge_stack_;
 
-  PointerMap<NodeId> ids_;  // of the nodes that may be met again: variables and names, and what has several users
+  PointerMap<NodeId>
+      ids_;  // of the nodes that may be met again: variables and names, and what has several users
   std::vector<uint32_t> open_entries_;
   std::vector<NodeId> variables_;
-  size_t unbuilt_ = 0;  // how many nodes are not built yet
-  std::vector<Expr> kept_;     // the roots
+  size_t unbuilt_ = 0;      // how many nodes are not built yet
+  std::vector<Expr> kept_;  // the roots
 
   TypeSolver solver_;
-  std::vector<NodeId> pending_;   // calls and get-items whose relation has not been satisfied, in the order of the walk
+  std::vector<NodeId>
+      pending_;  // calls and get-items whose relation has not been satisfied, in the order of the walk
   std::vector<uint8_t> satisfied_;
   DiagnosticEngine engine_;
-  std::vector<Type> settled_;     // keeps types alive that relations look at
+  std::vector<Type> settled_;  // keeps types alive that relations look at
 };
 
 }  // namespace baton

@@ -8,7 +8,9 @@ TypeData TypeInference::data_type(const ConstructorNode& constructor, const Expr
   const std::string& name = constructor.belongs_to()->name();
   TypeData type = module_ ? module_->find_type(name) : TypeData();
   const auto index = static_cast<size_t>(constructor.tag());
-  if (type && index < type->constructors().size() && type->constructors()[index]->name() == constructor.name()) return type;
+  if (type && index < type->constructors().size() &&
+      type->constructors()[index]->name() == constructor.name())
+    return type;
   report_kind(at, type_call(Type(constructor.belongs_to()), {}),
               "its constructor " + constructor.name() + " is not defined in the module");
   return {};
@@ -50,11 +52,13 @@ void TypeInference::enter_clause(const MatchNode& match, const Clause& clause, c
 void TypeInference::infer_pattern(const Pattern& pattern, const Type& type, const MatchNode& match) {
   TypeSolver::Mismatch mismatch;
   switch (pattern->kind()) {
-    case PatternKind::kWildcard: return;
+    case PatternKind::kWildcard:
+      return;
     case PatternKind::kVar: {
       const NodeId id = *ids_.find(pattern->var().get());
       if (!set_type(id, type, &mismatch))
-        report_mismatch(*pattern->var(), "what %" + pattern->var()->name() + " stands for", type, types_[id], mismatch.why);
+        report_mismatch(*pattern->var(), "what %" + pattern->var()->name() + " stands for", type, types_[id],
+                        mismatch.why);
       return;
     }
     case PatternKind::kTuple: {
@@ -62,13 +66,15 @@ void TypeInference::infer_pattern(const Pattern& pattern, const Type& type, cons
       for (size_t i = 0; i < pattern->patterns().size(); ++i) fields.push_back(solver_.fresh());
       const Type tuple = tuple_type(fields);
       if (!solver_.unify(type, tuple, &mismatch)) {
-        report_mismatch(match, "the value that pattern " + pattern_text(pattern) + " takes apart", type, tuple, mismatch.why);
+        report_mismatch(match, "the value that pattern " + pattern_text(pattern) + " takes apart", type,
+                        tuple, mismatch.why);
         fields.assign(fields.size(), solver_.error());
       }
       for (size_t i = 0; i < fields.size(); ++i) infer_pattern(pattern->patterns()[i], fields[i], match);
       return;
     }
-    case PatternKind::kConstructor: break;
+    case PatternKind::kConstructor:
+      break;
   }
   const ConstructorNode& constructor = *pattern->constructor();
   const TypeData data = data_type(constructor, match);
@@ -77,11 +83,13 @@ void TypeInference::infer_pattern(const Pattern& pattern, const Type& type, cons
     const Type made = solver_.instantiate(*as_type<FuncTypeNode>(data->constructor_type(constructor)));
     const auto* function = as_type<FuncTypeNode>(made);
     if (!solver_.unify(type, function->result(), &mismatch))
-      report_mismatch(match, "the value that pattern " + pattern_text(pattern) + " takes apart", type, function->result(), mismatch.why);
+      report_mismatch(match, "the value that pattern " + pattern_text(pattern) + " takes apart", type,
+                      function->result(), mismatch.why);
     else if (function->params().size() == fields.size())
       fields = function->params();
     else
-      report_kind(match, data->constructor_type(constructor), "pattern " + pattern_text(pattern) + " gives another number of fields");
+      report_kind(match, data->constructor_type(constructor),
+                  "pattern " + pattern_text(pattern) + " gives another number of fields");
   }
   for (size_t i = 0; i < fields.size(); ++i) infer_pattern(pattern->patterns()[i], fields[i], match);
 }
@@ -96,7 +104,8 @@ void TypeInference::infer_match(const MatchNode& match, NodeId id) {
       all = *both;
       continue;
     }
-    report_mismatch(*clause.body, "the clause of pattern " + pattern_text(clause.pattern), body, all, mismatch.why);
+    report_mismatch(*clause.body, "the clause of pattern " + pattern_text(clause.pattern), body, all,
+                    mismatch.why);
     set_error(id);
   }
   if (match.complete() && module_) report_unmatched(match);
@@ -114,7 +123,8 @@ void TypeInference::infer_reference(const ExprNode& node, NodeId id) {
   const Type seen = child_type(id, 0, *cell);
   const Type value = write ? child_type(id, 1, *write->value()) : type_of(id);
   if (!solver_.unify(seen, ref_type(value), &mismatch)) {
-    report_mismatch(*cell, read ? "what `ref_read` reads" : "what `ref_write` writes", seen, ref_type(value), mismatch.why);
+    report_mismatch(*cell, read ? "what `ref_read` reads" : "what `ref_write` writes", seen, ref_type(value),
+                    mismatch.why);
     if (read) set_error(id);
   }
   if (write) types_[id] = tuple_type({});

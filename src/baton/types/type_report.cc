@@ -7,7 +7,8 @@ namespace baton {
 
 namespace {
 
-constexpr DiagnosticDef kOpenCall{"E0201", "cannot infer the type of `{0}`: {1}", "give the variable's type where it is declared"};
+constexpr DiagnosticDef kOpenCall{"E0201", "cannot infer the type of `{0}`: {1}",
+                                  "give the variable's type where it is declared"};
 constexpr DiagnosticDef kOpen{"E0201", "cannot infer the type of {0}", "give its type where it is declared"};
 constexpr DiagnosticDef kMismatch{"E0202", "{0} has type {1}, but {2} is needed", "{3}"};
 constexpr DiagnosticDef kCount{"E0204", "`{0}` takes {1}, got {2}"};
@@ -18,10 +19,13 @@ constexpr DiagnosticDef kFree{"E0208", "variable %{0} is used, but bound nowhere
 constexpr DiagnosticDef kBoundTwice{"E0209", "variable %{0} is bound twice"};
 constexpr DiagnosticDef kNoFunction{"E0210", "there is no function @{0} in the module", "{1}"};
 constexpr DiagnosticDef kNeedsTensor{"E0211", "`{0}` needs a tensor as `{1}`, got {2}"};
-constexpr DiagnosticDef kOpValue{"E0212", "operator `{0}` is used as a value", "wrap the call in a function: fn (%x) { {0}(%x) }"};
+constexpr DiagnosticDef kOpValue{"E0212", "operator `{0}` is used as a value",
+                                 "wrap the call in a function: fn (%x) { {0}(%x) }"};
 
-constexpr DiagnosticDef kUnmatched{"E0221", "this match does not handle {0}", "add a clause for it, or write match?"};
-constexpr DiagnosticDef kManyCases{"E0222", "this match has too many cases to tell whether it handles all", "write match?"};
+constexpr DiagnosticDef kUnmatched{"E0221", "this match does not handle {0}",
+                                   "add a clause for it, or write match?"};
+constexpr DiagnosticDef kManyCases{"E0222", "this match has too many cases to tell whether it handles all",
+                                   "write match?"};
 constexpr DiagnosticDef kKind{"E0223", "{0} is no type: {1}"};
 
 std::string name_of(const CallNode& call) {
@@ -39,7 +43,9 @@ std::string argument_name(const CallNode& call, size_t index) {
   return std::to_string(index);
 }
 
-std::string counted(size_t count) { return std::to_string(count) + (count == 1 ? " argument" : " arguments"); }
+std::string counted(size_t count) {
+  return std::to_string(count) + (count == 1 ? " argument" : " arguments");
+}
 
 std::string expr_text(const ExprNode& node) {
   if (const auto* var = as<VarNode>(&node)) return "%" + var->name();
@@ -50,7 +56,8 @@ std::string expr_text(const ExprNode& node) {
 
 }  // namespace
 
-Diagnostic& TypeInference::report(const DiagnosticDef& def, const ExprNode& at, const std::vector<std::string>& values) {
+Diagnostic& TypeInference::report(const DiagnosticDef& def, const ExprNode& at,
+                                  const std::vector<std::string>& values) {
   Diagnostic& diagnostic = engine_.report(def, at.span(), values);
   const auto origins = at.origins().origins();
   if (!origins.empty()) diagnostic.from = origins[0]->source_name();
@@ -66,22 +73,24 @@ Diagnostic& TypeInference::report_call(const DiagnosticDef& def, const CallNode&
   for (size_t i = 0; i < text->arguments.size(); ++i) {
     if (only >= 0 && static_cast<size_t>(only) != i) continue;
     const Type type = solver_.settle(child_type(id, static_cast<uint32_t>(i) + 1, *call.args()[i]));
-    if (is_complete(type)) diagnostic.label(text->arguments[i], type_text(type));
-    else diagnostic.label(text->arguments[i], "its type is not known");
+    if (is_complete(type))
+      diagnostic.label(text->arguments[i], type_text(type));
+    else
+      diagnostic.label(text->arguments[i], "its type is not known");
   }
   return diagnostic;
 }
 
-void TypeInference::report_mismatch(const ExprNode& at, const std::string& what, const Type& seen, const Type& wanted,
-                                    const std::string& why) {
+void TypeInference::report_mismatch(const ExprNode& at, const std::string& what, const Type& seen,
+                                    const Type& wanted, const std::string& why) {
   report(kMismatch, at, {what, type_text(solver_.settle(seen)), type_text(solver_.settle(wanted)), why});
 }
 
-void TypeInference::report_argument(const CallNode& call, NodeId id, size_t index, const Type& seen, const Type& wanted,
-                                    const std::string& why) {
+void TypeInference::report_argument(const CallNode& call, NodeId id, size_t index, const Type& seen,
+                                    const Type& wanted, const std::string& why) {
   report_call(kMismatch, call, id,
-              {"argument `" + argument_name(call, index) + "` of `" + name_of(call) + "`", type_text(solver_.settle(seen)),
-               type_text(solver_.settle(wanted)), why},
+              {"argument `" + argument_name(call, index) + "` of `" + name_of(call) + "`",
+               type_text(solver_.settle(seen)), type_text(solver_.settle(wanted)), why},
               static_cast<int>(index));
 }
 
@@ -107,7 +116,9 @@ void TypeInference::report_no_function(const GlobalVarNode& var) {
   report(kNoFunction, var, {var.name(), near.empty() ? "" : "did you mean @" + near + "?"});
 }
 
-void TypeInference::report_op_value(const OpNode& op, const ExprNode& user) { report(kOpValue, user, {op.name()}); }
+void TypeInference::report_op_value(const OpNode& op, const ExprNode& user) {
+  report(kOpValue, user, {op.name()});
+}
 
 void TypeInference::report_unmatched(const MatchNode& match) {
   const auto cases = unmatched_cases(match, *module_);
@@ -118,7 +129,8 @@ void TypeInference::report_unmatched(const MatchNode& match) {
   if (cases->empty()) return;
   constexpr size_t kShown = 5;
   std::string text;
-  for (size_t i = 0; i < cases->size() && i < kShown; ++i) text += (i ? ", " : "") + pattern_text((*cases)[i]);
+  for (size_t i = 0; i < cases->size() && i < kShown; ++i)
+    text += (i ? ", " : "") + pattern_text((*cases)[i]);
   if (cases->size() > kShown) text += " and " + std::to_string(cases->size() - kShown) + " more";
   report(kUnmatched, match, {text});
 }
@@ -141,7 +153,8 @@ void TypeInference::report_open_call(const CallNode& call, NodeId id) {
   for (size_t i = 0; i < call.args().size(); ++i) {
     const Type type = solver_.settle(child_type(id, static_cast<uint32_t>(i) + 1, *call.args()[i]));
     if (!is_complete(type)) {
-      report_call(kOpenCall, call, id, {name_of(call), "the type of its argument `" + argument_name(call, i) + "` is not known"},
+      report_call(kOpenCall, call, id,
+                  {name_of(call), "the type of its argument `" + argument_name(call, i) + "` is not known"},
                   static_cast<int>(i));
       return;
     }
@@ -149,7 +162,8 @@ void TypeInference::report_open_call(const CallNode& call, NodeId id) {
   for (size_t i = 0; i < call.args().size(); ++i) {
     const Type type = solver_.settle(child_type(id, static_cast<uint32_t>(i) + 1, *call.args()[i]));
     if (type->kind() == TypeKind::kTensor) continue;
-    report_call(kNeedsTensor, call, id, {name_of(call), argument_name(call, i), type_text(type)}, static_cast<int>(i));
+    report_call(kNeedsTensor, call, id, {name_of(call), argument_name(call, i), type_text(type)},
+                static_cast<int>(i));
     return;
   }
   report_call(kOpenCall, call, id, {name_of(call), "its arguments do not say enough"});
@@ -177,8 +191,10 @@ void TypeInference::report_open() {
   for (NodeId id = 0; id < nodes_.size(); ++id) {
     if (types_[id] && types_[id]->kind() == TypeKind::kTensor) continue;
     std::vector<Type> open;
-    if (!types_[id]) open.push_back(type_of(id));
-    else solver_.holes(types_[id], open);
+    if (!types_[id])
+      open.push_back(type_of(id));
+    else
+      solver_.holes(types_[id], open);
     if (open.empty()) continue;
     report(kOpen, node(id), {expr_text(node(id))});
     set_error(id);

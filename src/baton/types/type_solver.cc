@@ -10,14 +10,21 @@ bool is_hole(const Type& type) { return type->kind() == TypeKind::kIncomplete; }
 
 std::string kind_text(const Type& type) {
   switch (type->kind()) {
-    case TypeKind::kTensor: return "a tensor";
-    case TypeKind::kTuple: return "a tuple";
-    case TypeKind::kFunc: return "a function";
-    case TypeKind::kTypeVar: return "a type variable";
+    case TypeKind::kTensor:
+      return "a tensor";
+    case TypeKind::kTuple:
+      return "a tuple";
+    case TypeKind::kFunc:
+      return "a function";
+    case TypeKind::kTypeVar:
+      return "a type variable";
     case TypeKind::kGlobalTypeVar:
-    case TypeKind::kTypeCall: return "a data type";
-    case TypeKind::kRef: return "a reference";
-    case TypeKind::kIncomplete: break;
+    case TypeKind::kTypeCall:
+      return "a data type";
+    case TypeKind::kRef:
+      return "a reference";
+    case TypeKind::kIncomplete:
+      break;
   }
   return "unknown";
 }
@@ -70,7 +77,8 @@ Type TypeSolver::instantiate(const FuncTypeNode& function) {
   std::vector<Type> values;
   for (size_t i = 0; i < function.type_params().size(); ++i) values.push_back(fresh());
   std::vector<Type> params;
-  for (const Type& param : function.params()) params.push_back(substitute_types(param, function.type_params(), values));
+  for (const Type& param : function.params())
+    params.push_back(substitute_types(param, function.type_params(), values));
   return func_type(std::move(params), substitute_types(function.result(), function.type_params(), values));
 }
 
@@ -112,16 +120,19 @@ void TypeSolver::holes(const Type& type, std::vector<Type>& into) {
     case TypeKind::kTypeCall:
       for (const Type& arg : as_type<TypeCallNode>(known)->args()) holes(arg, into);
       return;
-    case TypeKind::kRef: return holes(as_type<RefTypeNode>(known)->value(), into);
+    case TypeKind::kRef:
+      return holes(as_type<RefTypeNode>(known)->value(), into);
     case TypeKind::kTensor:
     case TypeKind::kTypeVar:
-    case TypeKind::kGlobalTypeVar: return;
+    case TypeKind::kGlobalTypeVar:
+      return;
   }
 }
 
 std::optional<Type> TypeSolver::unify(const Type& left, const Type& right, Mismatch* mismatch) {
   if (left == right) return left;
-  const Type a = is_hole(left) ? representative(left) : left, b = is_hole(right) ? representative(right) : right;
+  const Type a = is_hole(left) ? representative(left) : left,
+             b = is_hole(right) ? representative(right) : right;
   if (a == b) return a;
   const Type known_a = resolve(a), known_b = resolve(b);
   if (is_error(known_a) || is_error(known_b)) {
@@ -131,7 +142,8 @@ std::optional<Type> TypeSolver::unify(const Type& left, const Type& right, Misma
   }
   if (is_hole(known_a) || is_hole(known_b)) {
     const Type& hole = is_hole(known_a) ? known_a : known_b;
-    const Type& other = is_hole(known_a) ? b : a;  // a hole that is bound stays the link, so that it may be refined
+    const Type& other =
+        is_hole(known_a) ? b : a;  // a hole that is bound stays the link, so that it may be refined
     if (!is_hole(resolve(other)) && occurs(hole, other)) {
       if (mismatch) mismatch->why = "one would have to contain itself";
       return std::nullopt;
@@ -145,7 +157,8 @@ std::optional<Type> TypeSolver::unify(const Type& left, const Type& right, Misma
   } else if (const auto* tensor = as_type<TensorTypeNode>(known_a)) {
     both = unify_tensors(*tensor, *as_type<TensorTypeNode>(known_b), known_a, mismatch);
   } else if (const auto* tuple = as_type<TupleTypeNode>(known_a)) {
-    const auto fields = unify_lists(tuple->fields(), as_type<TupleTypeNode>(known_b)->fields(), "fields", mismatch);
+    const auto fields =
+        unify_lists(tuple->fields(), as_type<TupleTypeNode>(known_b)->fields(), "fields", mismatch);
     if (fields) both = *fields == tuple->fields() ? known_a : tuple_type(*fields);
   } else if (known_a->kind() == TypeKind::kFunc) {
     both = unify_functions(known_a, known_b, mismatch);
@@ -171,8 +184,8 @@ std::optional<Type> TypeSolver::unify(const Type& left, const Type& right, Misma
   return both;
 }
 
-// Two polymorphic functions have equally many type parameters, one for one. Where one side is polymorphic only, the
-// other says what for.
+// Two polymorphic functions have equally many type parameters, one for one. Where one side is polymorphic
+// only, the other says what for.
 std::optional<Type> TypeSolver::unify_functions(const Type& a, const Type& b, Mismatch* mismatch) {
   const auto *left = as_type<FuncTypeNode>(a), *right = as_type<FuncTypeNode>(b);
   if (left->type_params().empty() != right->type_params().empty())
@@ -180,26 +193,30 @@ std::optional<Type> TypeSolver::unify_functions(const Type& a, const Type& b, Mi
                                        : unify_functions(instantiate(*left), b, mismatch);
   if (left->type_params().size() != right->type_params().size()) {
     if (mismatch)
-      mismatch->why = "one has " + std::to_string(left->type_params().size()) + " type parameters, the other " +
-                      std::to_string(right->type_params().size());
+      mismatch->why = "one has " + std::to_string(left->type_params().size()) +
+                      " type parameters, the other " + std::to_string(right->type_params().size());
     return std::nullopt;
   }
   Type renamed = b;
   if (!left->type_params().empty() && left->type_params() != right->type_params()) {
     const std::vector<Type> names(left->type_params().begin(), left->type_params().end());
     std::vector<Type> params;
-    for (const Type& param : right->params()) params.push_back(substitute_types(param, right->type_params(), names));
-    renamed = func_type(std::move(params), substitute_types(right->result(), right->type_params(), names), left->type_params());
+    for (const Type& param : right->params())
+      params.push_back(substitute_types(param, right->type_params(), names));
+    renamed = func_type(std::move(params), substitute_types(right->result(), right->type_params(), names),
+                        left->type_params());
     right = as_type<FuncTypeNode>(renamed);
   }
   const auto params = unify_lists(left->params(), right->params(), "parameters", mismatch);
   const auto result = params ? unify(left->result(), right->result(), mismatch) : std::nullopt;
   if (!result) return std::nullopt;
-  return *params == left->params() && *result == left->result() ? a : func_type(*params, *result, left->type_params());
+  return *params == left->params() && *result == left->result()
+             ? a
+             : func_type(*params, *result, left->type_params());
 }
 
-std::optional<Type> TypeSolver::unify_tensors(const TensorTypeNode& a, const TensorTypeNode& b, const Type& same,
-                                              Mismatch* mismatch) {
+std::optional<Type> TypeSolver::unify_tensors(const TensorTypeNode& a, const TensorTypeNode& b,
+                                              const Type& same, Mismatch* mismatch) {
   auto differ = [&](std::string why) {
     if (mismatch) mismatch->why = std::move(why);
     return std::nullopt;
@@ -214,15 +231,18 @@ std::optional<Type> TypeSolver::unify_tensors(const TensorTypeNode& a, const Ten
                     " on one side and " + std::to_string(b.shape()[axis].value()) + " on the other");
     shape[axis] = Dim::any();
   }
-  if (a.dtype() != b.dtype()) return differ("the element types are " + a.dtype().str() + " and " + b.dtype().str());
+  if (a.dtype() != b.dtype())
+    return differ("the element types are " + a.dtype().str() + " and " + b.dtype().str());
   return shape == a.shape() ? same : tensor_type(std::move(shape), a.dtype());
 }
 
-std::optional<std::vector<Type>> TypeSolver::unify_lists(const std::vector<Type>& a, const std::vector<Type>& b,
-                                                         const char* what, Mismatch* mismatch) {
+std::optional<std::vector<Type>> TypeSolver::unify_lists(const std::vector<Type>& a,
+                                                         const std::vector<Type>& b, const char* what,
+                                                         Mismatch* mismatch) {
   if (a.size() != b.size()) {
     if (mismatch)
-      mismatch->why = "one has " + std::to_string(a.size()) + " " + what + ", the other " + std::to_string(b.size());
+      mismatch->why =
+          "one has " + std::to_string(a.size()) + " " + what + ", the other " + std::to_string(b.size());
     return std::nullopt;
   }
   std::vector<Type> both;

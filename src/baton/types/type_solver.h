@@ -21,7 +21,8 @@ class TypeSolver {
   const Type& error() const { return error_; }
   bool is_error(const Type& type) const { return type == error_; }
 
-  /// `type`, or what the hole `type` is bound to; a hole's representative while it is unbound. The inside is not looked at.
+  /// `type`, or what the hole `type` is bound to; a hole's representative while it is unbound. The inside is
+  /// not looked at.
   Type resolve(const Type& type);
   /// `type` with all bound holes inside replaced; the same object when there are none.
   Type settle(const Type& type);
@@ -29,7 +30,8 @@ class TypeSolver {
   struct Mismatch {
     std::string why;  ///< "axis 1 is 63 on one side and 64 on the other"; may be empty
   };
-  /// Makes both equal as far as they are known and returns what they are; nothing when they differ. `?` with anything is `?`.
+  /// Makes both equal as far as they are known and returns what they are; nothing when they differ. `?` with
+  /// anything is `?`.
   std::optional<Type> unify(const Type& a, const Type& b, Mismatch* mismatch);
 
   /// A polymorphic function type with a fresh hole for each of its type parameters.
@@ -54,9 +56,10 @@ class TypeSolver {
   void bind(const Type& hole, const Type& type);
   bool occurs(const Type& hole, const Type& type);
   std::optional<Type> unify_functions(const Type& a, const Type& b, Mismatch* mismatch);
-  std::optional<Type> unify_tensors(const TensorTypeNode& a, const TensorTypeNode& b, const Type& same, Mismatch* mismatch);
-  std::optional<std::vector<Type>> unify_lists(const std::vector<Type>& a, const std::vector<Type>& b, const char* what,
-                                               Mismatch* mismatch);
+  std::optional<Type> unify_tensors(const TensorTypeNode& a, const TensorTypeNode& b, const Type& same,
+                                    Mismatch* mismatch);
+  std::optional<std::vector<Type>> unify_lists(const std::vector<Type>& a, const std::vector<Type>& b,
+                                               const char* what, Mismatch* mismatch);
 
   Type error_;
   PointerMap<uint32_t> ids_;

@@ -7,6 +7,7 @@
 #include "baton/byoc/target_rules.h"
 #include "baton/driver/initialize.h"
 #include "baton/pass/pass.h"
+
 #include "small_stack.h"
 
 namespace baton {
@@ -17,8 +18,8 @@ class ByocScale : public ::testing::Test {
   void SetUp() override {
     initialize();
     for (const char* op : {"tanh", "add"}) register_target_rule(op, "long", [](const Expr&) { return true; });
-    register_pattern_table("long",
-                           {{"long.add_exp", is_op("exp")->call({is_op("add")->call({wildcard(), wildcard()})}), {}}});
+    register_pattern_table(
+        "long", {{"long.add_exp", is_op("exp")->call({is_op("add")->call({wildcard(), wildcard()})}), {}}});
   }
   void TearDown() override {
     for (const char* op : {"tanh", "add"}) reset_target_rule(op, "long");
@@ -49,7 +50,9 @@ class ByocScale : public ::testing::Test {
 Expr chain(Expr at, const Expr&, int) { return call("tanh", {at}); }
 Expr taking_turns(Expr at, const Expr&, int i) { return call(i % 2 ? "tanh" : "abs", {at}); }
 Expr residual(Expr at, const Expr&, int) { return call("add", {at, call("abs", {call("tanh", {at})})}); }
-Expr tied_to_the_start(Expr at, const Expr& x, int i) { return call("add", {x, call(i % 3 ? "abs" : "tanh", {at})}); }
+Expr tied_to_the_start(Expr at, const Expr& x, int i) {
+  return call("add", {x, call(i % 3 ? "abs" : "tanh", {at})});
+}
 Expr composites(Expr at, const Expr& x, int) { return call("exp", {call("add", {at, x})}); }
 
 TEST_F(ByocScale, LongProgramsOfAllShapes) {

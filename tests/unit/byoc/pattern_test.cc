@@ -52,10 +52,11 @@ TEST_F(Patterns, LeavesAndStructure) {
   const Var p = var("p", tensor_type(std::vector<int64_t>{2}, DType::float_(32)));
   EXPECT_TRUE(dataflow_match(is_function({{wildcard()}}, called("exp", {wildcard()})),
                              Expr(function({p}, on("exp", {Expr(p)})))));
-  EXPECT_FALSE(dataflow_match(is_function({{wildcard(), wildcard()}}, wildcard()), Expr(function({p}, Expr(p)))));
+  EXPECT_FALSE(
+      dataflow_match(is_function({{wildcard(), wildcard()}}, wildcard()), Expr(function({p}, Expr(p)))));
   EXPECT_TRUE(dataflow_match(is_function(std::nullopt, any), Expr(function({p}, Expr(p)))));
-  EXPECT_TRUE(
-      dataflow_match(is_let(is_var("p"), wildcard(), called("exp", {wildcard()})), let(p, x, on("exp", {Expr(p)}))));
+  EXPECT_TRUE(dataflow_match(is_let(is_var("p"), wildcard(), called("exp", {wildcard()})),
+                             let(p, x, on("exp", {Expr(p)}))));
   EXPECT_TRUE(dataflow_match(is_if(is_var("c"), wildcard(), called("exp", {wildcard()})),
                              if_else(Expr(var("c", scalar_type(DType::bool_()))), x, on("exp", {x}))));
 }
@@ -73,8 +74,8 @@ TEST_F(Patterns, ArgumentsOfAddAndMultiplyCommute) {
   const DFPattern pattern = called("add", {called("exp", {any}), is_var("y")});
   EXPECT_TRUE(dataflow_match(pattern, on("add", {on("exp", {x}), y})));
   EXPECT_TRUE(dataflow_match(pattern, on("add", {y, on("exp", {x})})));
-  EXPECT_FALSE(
-      dataflow_match(called("subtract", {called("exp", {any}), is_var("y")}), on("subtract", {y, on("exp", {x})})));
+  EXPECT_FALSE(dataflow_match(called("subtract", {called("exp", {any}), is_var("y")}),
+                              on("subtract", {y, on("exp", {x})})));
 }
 
 TEST_F(Patterns, QuotientsAndProductsRegroup) {
@@ -102,7 +103,8 @@ TEST_F(Patterns, TypesAndAttributes) {
   EXPECT_FALSE(dataflow_match(softmax->has_attr({{"axis", 0}}), soft));
   EXPECT_FALSE(dataflow_match(softmax->has_attr({{"no_such", 1}}), soft));
   EXPECT_TRUE(dataflow_match(wildcard()->has_attr({{"TOpPattern", 0}})->call({wildcard()}), on("exp", {x})));
-  EXPECT_FALSE(dataflow_match(wildcard()->has_attr({{"TOpPattern", 0}})->call({wildcard(), wildcard()}), sum));
+  EXPECT_FALSE(
+      dataflow_match(wildcard()->has_attr({{"TOpPattern", 0}})->call({wildcard(), wildcard()}), sum));
   const Function marked = with_attr(function({}, x), "Composite", "a.b");
   EXPECT_TRUE(dataflow_match(any->has_attr({{"Composite", "a.b"}}), Expr(marked)));
 }
@@ -138,7 +140,8 @@ TEST_F(Dominators, AllWaysLeadToTheParent) {
 }
 
 TEST_F(Dominators, NothingInsideIsUsedOutside) {
-  const Expr top = on("nn.relu", {x}), left = on("exp", {top}), product = on("multiply", {left, on("log", {top})});
+  const Expr top = on("nn.relu", {x}), left = on("exp", {top}),
+             product = on("multiply", {left, on("log", {top})});
   const Expr escaping = tuple({product, left}), closed = tuple({product, y});
   const auto cut = [&](const Expr& whole) { return dataflow_partition(pattern, whole) != whole; };
   EXPECT_TRUE(cut(closed));
@@ -148,11 +151,11 @@ TEST_F(Dominators, NothingInsideIsUsedOutside) {
 TEST_F(Patterns, PartitionNamesItsFunctions) {
   const DFPattern pattern = called("nn.relu", {called("add", {wildcard(), wildcard()})});
   const Expr whole = on("tanh", {on("nn.relu", {on("add", {x, y})})});
-  EXPECT_EQ(
-      shown(dataflow_partition(pattern, whole, {{"Composite", "a.b"}})),
-      "free_var %x: Tensor[(2, 3), float32];\nfree_var %y: Tensor[(2, 3), float32];\n"
-      "%1 = fn (%FunctionVar_0_0, %FunctionVar_0_1, PartitionedFromPattern=\"add_nn.relu_\", Composite=\"a.b\") {\n"
-      "  %0 = add(%FunctionVar_0_0, %FunctionVar_0_1);\n  nn.relu(%0)\n};\n%2 = %1(%x, %y);\ntanh(%2)");
+  EXPECT_EQ(shown(dataflow_partition(pattern, whole, {{"Composite", "a.b"}})),
+            "free_var %x: Tensor[(2, 3), float32];\nfree_var %y: Tensor[(2, 3), float32];\n"
+            "%1 = fn (%FunctionVar_0_0, %FunctionVar_0_1, PartitionedFromPattern=\"add_nn.relu_\", "
+            "Composite=\"a.b\") {\n"
+            "  %0 = add(%FunctionVar_0_0, %FunctionVar_0_1);\n  nn.relu(%0)\n};\n%2 = %1(%x, %y);\ntanh(%2)");
   EXPECT_EQ(dataflow_partition(pattern, whole, {}, [](const Expr&) { return false; }), whole);
 }
 
@@ -174,16 +177,17 @@ TEST_F(Patterns, WhatIsUsedOutsideIsNotCutOut) {
 
 TEST_F(Patterns, RewritesUntilNothingChanges) {
   const DFPattern inner = wildcard(), pattern = called("exp", {called("log", {inner})});
-  const DFCallback rule{pattern,
-                        [&](const Expr&, const Expr&, const DFMatches& matches) { return matches.of(inner)[0]; }};
+  const DFCallback rule{
+      pattern, [&](const Expr&, const Expr&, const DFMatches& matches) { return matches.of(inner)[0]; }};
   Expr deep = x;
   for (int i = 0; i < 5; ++i) deep = on("log", {deep});
   for (int i = 0; i < 5; ++i) deep = on("exp", {deep});
   EXPECT_EQ(dataflow_rewrite({rule}, deep), x);
   DFCallback once = rule;
   once.rewrite_once = true;
-  EXPECT_TRUE(structural_equal(dataflow_rewrite({once}, on("exp", {on("exp", {on("log", {on("log", {x})})})})),
-                               on("exp", {on("log", {x})})));
+  EXPECT_TRUE(
+      structural_equal(dataflow_rewrite({once}, on("exp", {on("exp", {on("log", {on("log", {x})})})})),
+                       on("exp", {on("log", {x})})));
   const DFCallback forever{is_op("exp")->call_any() | is_op("log")->call_any(),
                            [&](const Expr& before, const Expr& after, const DFMatches&) {
                              return on(is_call(before, "exp") ? "log" : "exp", as<CallNode>(after)->args());
@@ -204,9 +208,10 @@ TEST_F(Patterns, WhatACallbackMakesStandsForTheMatch) {
 
 TEST_F(Patterns, WhatACallbackDropsIsRetiredInAPass) {
   const DFPattern inner = wildcard(), pattern = called("exp", {called("log", {inner})});
-  const DFCallback rule{pattern,
-                        [&](const Expr&, const Expr&, const DFMatches& matches) { return matches.of(inner)[0]; }};
-  const IRModule module = (*make_pass("InferType"))(module_from_expr(on("tanh", {on("exp", {on("log", {x})})})));
+  const DFCallback rule{
+      pattern, [&](const Expr&, const Expr&, const DFMatches& matches) { return matches.of(inner)[0]; }};
+  const IRModule module =
+      (*make_pass("InferType"))(module_from_expr(on("tanh", {on("exp", {on("log", {x})})})));
   const auto run = [&](Replaced replaced) {
     const auto context = std::make_shared<PassContext>();
     context->instruments.push_back(std::make_shared<OriginVerifier>());

@@ -1,5 +1,5 @@
-// Regions of random programs: merging never closes a cycle and leaves nothing that could be merged; what is cut out and
-// put back is the program again.
+// Regions of random programs: merging never closes a cycle and leaves nothing that could be merged; what is
+// cut out and put back is the program again.
 #include "baton/byoc/regions.h"
 
 #include <map>
@@ -24,7 +24,8 @@
 namespace baton {
 namespace {
 
-const std::map<std::string, std::vector<const char*>> kRules = {{"a", {"tanh", "add"}}, {"b", {"exp", "multiply"}}};
+const std::map<std::string, std::vector<const char*>> kRules = {{"a", {"tanh", "add"}},
+                                                                {"b", {"exp", "multiply"}}};
 
 class ByocRegions : public ::testing::Test {
  protected:
@@ -59,7 +60,8 @@ class ByocRegions : public ::testing::Test {
     std::vector<Expr> values{Expr(x)};
     std::set<size_t> unused;
     const auto any = [&] {
-      const size_t back = std::uniform_int_distribution<size_t>(0, std::min<size_t>(values.size() - 1, 6))(random);
+      const size_t back =
+          std::uniform_int_distribution<size_t>(0, std::min<size_t>(values.size() - 1, 6))(random);
       unused.erase(values.size() - 1 - back);
       return values[values.size() - 1 - back];
     };
@@ -87,7 +89,8 @@ class ByocRegions : public ::testing::Test {
     return run(module, "InferType");
   }
   static Attrs parse_attributes_of(const char* op) {
-    return make_attrs(*find_op(op)->attrs, {{"begin", AttrList{0}}, {"end", AttrList{2}}, {"strides", AttrList{1}}});
+    return make_attrs(*find_op(op)->attrs,
+                      {{"begin", AttrList{0}}, {"end", AttrList{2}}, {"strides", AttrList{1}}});
   }
 
   std::shared_ptr<PassContext> context = std::make_shared<PassContext>();
@@ -146,7 +149,8 @@ TEST_F(ByocRegions, RandomProgramsMergeAsFarAsTheyCan) {
     for (const auto& [region, parents] : graph.before) {
       ASSERT_FALSE(graph.reaches(region, region, false)) << "a cycle\n" << shown(module);
       for (uint32_t parent : parents) {
-        ASSERT_TRUE(graph.compiler.at(parent) != graph.compiler.at(region) || graph.reaches(region, parent, true))
+        ASSERT_TRUE(graph.compiler.at(parent) != graph.compiler.at(region) ||
+                    graph.reaches(region, parent, true))
             << "two regions could be one\n"
             << shown(module) << shown(merged);
       }
@@ -157,7 +161,8 @@ TEST_F(ByocRegions, RandomProgramsMergeAsFarAsTheyCan) {
       for (const auto& [name, function] : cut->functions())
         if (function->attr("Compiler")) names.push_back(name);
       const IRModule whole = run(cut, "InlineCompilerFunctionsBoundTo", {{"global_vars", names}});
-      const Expr was = ItemFolder().run(Expr(module->find("main"))), is = ItemFolder().run(Expr(whole->find("main")));
+      const Expr was = ItemFolder().run(Expr(module->find("main"))),
+                 is = ItemFolder().run(Expr(whole->find("main")));
       ASSERT_TRUE(structural_equal(was, is)) << shown(module) << shown(cut) << shown(whole);
     }
   }
@@ -165,39 +170,42 @@ TEST_F(ByocRegions, RandomProgramsMergeAsFarAsTheyCan) {
 
 // Seen in TVM 0.11.1 (apache/tvm#15211): merging both pairs makes two regions that wait for each other.
 TEST_F(ByocRegions, TwoPairsThatWouldWaitForEachOther) {
-  IRModule module =
-      run(parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2), float32], %y: Tensor[(2), float32]) {\n"
-                       "  %0 = tanh(%x);\n  %1 = tanh(%y);\n"
-                       "  (add(%0, abs(%1)), add(%1, abs(%0)))\n}"),
-          "InferType");
+  IRModule module = run(
+      parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2), float32], %y: Tensor[(2), float32]) {\n"
+                   "  %0 = tanh(%x);\n  %1 = tanh(%y);\n"
+                   "  (add(%0, abs(%1)), add(%1, abs(%0)))\n}"),
+      "InferType");
   module = run(run(annotated(module), "MergeCompilerRegions"), "PartitionGraph");
   // One pair became one, the other did not; the tuple at the end passes through one more.
   EXPECT_EQ(module->functions().size(), 5u) << shown(module);
 }
 
 TEST_F(ByocRegions, MarksOfEarlierRunsStay) {
-  IRModule module = run(
-      parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2), float32]) { exp(tanh(abs(%x))) }"), "InferType");
+  IRModule module =
+      run(parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2), float32]) { exp(tanh(abs(%x))) }"),
+          "InferType");
   const std::string together = shown(annotated(module));
   module = run(run(module, "AnnotateTarget", {{"targets", "a"}}), "AnnotateTarget", {{"targets", "b"}});
   EXPECT_EQ(shown(module), together);
 }
 
 TEST_F(ByocRegions, ArgumentsPartlyInARegionAreRefused) {
-  const IRModule module = run(parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2), float32]) {\n"
-                                           "  %0 = annotation.compiler_begin(%x, compiler=\"a\");\n"
-                                           "  %1 = add(%0, %x);\n  annotation.compiler_end(%1, compiler=\"a\")\n}"),
-                              "InferType");
+  const IRModule module =
+      run(parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2), float32]) {\n"
+                       "  %0 = annotation.compiler_begin(%x, compiler=\"a\");\n"
+                       "  %1 = add(%0, %x);\n  annotation.compiler_end(%1, compiler=\"a\")\n}"),
+          "InferType");
   EXPECT_THROW(run(module, "PartitionGraph"), UsageError);
 }
 
 TEST_F(ByocRegions, RegionsThatNeedEachOtherAreRefused) {
-  const IRModule module = run(parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2), float32]) {\n"
-                                           "  %0 = annotation.compiler_begin(%x, compiler=\"a\");\n"
-                                           "  %1 = tanh(%0);\n  %2 = annotation.compiler_end(%1, compiler=\"a\");\n"
-                                           "  %3 = exp(%2);\n  %4 = annotation.compiler_begin(%3, compiler=\"a\");\n"
-                                           "  %5 = add(%1, %4);\n  annotation.compiler_end(%5, compiler=\"a\")\n}"),
-                              "InferType");
+  const IRModule module =
+      run(parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2), float32]) {\n"
+                       "  %0 = annotation.compiler_begin(%x, compiler=\"a\");\n"
+                       "  %1 = tanh(%0);\n  %2 = annotation.compiler_end(%1, compiler=\"a\");\n"
+                       "  %3 = exp(%2);\n  %4 = annotation.compiler_begin(%3, compiler=\"a\");\n"
+                       "  %5 = add(%1, %4);\n  annotation.compiler_end(%5, compiler=\"a\")\n}"),
+          "InferType");
   EXPECT_THROW(run(module, "PartitionGraph"), UsageError);
 }
 
@@ -210,8 +218,9 @@ TEST_F(ByocRegions, ACompilersOwnPassSeesEachRegion) {
     changed->set("main", function(main->params(), Expr(call("sigmoid", {Expr(main->params()[0])}))));
     return changed;
   });
-  const IRModule module = run(
-      parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2), float32]) { exp(tanh(abs(%x))) }"), "InferType");
+  const IRModule module =
+      run(parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2), float32]) { exp(tanh(abs(%x))) }"),
+          "InferType");
   const std::string text = shown(run(annotated(module), "PartitionGraph"));
   set_region_optimizer("a", {});
   EXPECT_EQ(seen, 1);
@@ -221,10 +230,8 @@ TEST_F(ByocRegions, ACompilersOwnPassSeesEachRegion) {
 
 TEST_F(ByocRegions, RulesOfOneLevelAreRefused) {
   EXPECT_THROW(register_target_rule("tanh", "a", [](const Expr&) { return false; }), UsageError);
-  register_target_rule(
-      "tanh", "a", [](const Expr&) { return false; }, 11);
-  register_target_rule(
-      "tanh", "a", [](const Expr&) { return true; }, 9);  // of no effect
+  register_target_rule("tanh", "a", [](const Expr&) { return false; }, 11);
+  register_target_rule("tanh", "a", [](const Expr&) { return true; }, 9);  // of no effect
   const OpDef& op = *find_op("tanh");
   EXPECT_FALSE((*find_target_rule(op, "a"))(Expr()));
   EXPECT_THROW(register_target_rule("no.such", "a", [](const Expr&) { return true; }), UsageError);

@@ -1,5 +1,5 @@
-// The walk-through of the project's documents: VGG-11 goes to "cuda", one step after the other, and every text comes
-// out as TVM 0.11.1 printed it.
+// The walk-through of the project's documents: VGG-11 goes to "cuda", one step after the other, and every
+// text comes out as TVM 0.11.1 printed it.
 #include <gtest/gtest.h>
 
 #include "baton/byoc/pattern_table.h"

@@ -6,9 +6,9 @@
 
 #include <gmock/gmock.h>
 
+#include "baton/codegen/compile.h"
 #include "baton/codegen/debug/assembly.h"
 #include "baton/codegen/debug/code_map_json.h"
-#include "baton/codegen/compile.h"
 #include "baton/codegen/debug/elf_object.h"
 #include "baton/ir/op.h"
 #include "baton/profile/report/asm_listing.h"
@@ -79,7 +79,8 @@ TEST(CodeMap, EveryByteOfEveryTemplatesKernelHasItsPlace) {
       EXPECT_EQ(parse_code_map(code_map_text(*map)), *map);
     }
   }
-  EXPECT_THAT(seen, ::testing::IsSupersetOf({"conv_direct", "conv_winograd", "conv_depthwise", "gemm", "pool", "rows", "pointwise"}));
+  EXPECT_THAT(seen, ::testing::IsSupersetOf({"conv_direct", "conv_winograd", "conv_depthwise", "gemm", "pool",
+                                             "rows", "pointwise"}));
   EXPECT_TRUE(serial && parallel);
 }
 
@@ -91,7 +92,8 @@ TEST(CodeMap, TheMultiplyAddsAreTheConvolutionsAndTheMaximaAreRelus) {
       for (const std::string& instruction : block.instructions) {
         if (instruction.starts_with("vfmadd")) {
           ++products;
-          EXPECT_THAT(operators_at(listing, block.place), ElementsAre("nn.contrib_conv2d_NCHWc")) << block.label;
+          EXPECT_THAT(operators_at(listing, block.place), ElementsAre("nn.contrib_conv2d_NCHWc"))
+              << block.label;
           EXPECT_EQ(block.place.stage, "conv2d");
         } else if (instruction.starts_with("vmaxps")) {
           ++maxima;
@@ -137,7 +139,8 @@ TEST(CodeMap, IsMadeOnceAndKept) {
 
 TEST(CodeMap, SaysWhatIsMissingOrDifferent) {
   KernelCache none("");
-  const KernelRequest request{test::relu_chain({40}, 1), {}, "", {}}, other{test::relu_chain({41, 3}, 2), {}, "", {}};
+  const KernelRequest request{test::relu_chain({40}, 1), {}, "", {}},
+      other{test::relu_chain({41, 3}, 2), {}, "", {}};
   const Kernel& kernel = test::compiled(request);
   {
     const Environment without("BATON_ASSEMBLER", "/nowhere/as");
@@ -148,7 +151,8 @@ TEST(CodeMap, SaysWhatIsMissingOrDifferent) {
   {
     const std::string before = std::getenv("PATH");
     setenv("PATH", "/nowhere", 1);
-    EXPECT_THAT(code_map(request, kernel, Machine::host(), &none).status().message, HasSubstr("install binutils"));
+    EXPECT_THAT(code_map(request, kernel, Machine::host(), &none).status().message,
+                HasSubstr("install binutils"));
     setenv("PATH", before.c_str(), 1);
   }
   std::string object = kernel.object;
@@ -158,9 +162,12 @@ TEST(CodeMap, SaysWhatIsMissingOrDifferent) {
   object[static_cast<size_t>(code.data() - object.data())] ^= 1;
   const Result<CodeMap> changed = map_listing(kernel_listing(request, Machine::host()), object);
   EXPECT_EQ(changed.status().code, StatusCode::kUnavailable);
-  EXPECT_THAT(changed.status().message, HasSubstr("makes other code than Halide of " + kernel.symbol + " (at byte 0)"));
-  EXPECT_THAT(map_listing(kernel_listing(other, Machine::host()), kernel.object).status().message, HasSubstr("a function is missing"));
-  EXPECT_EQ(map_listing(kernel_listing(request, Machine::host()), object.substr(0, 100)).status().code, StatusCode::kBadData);
+  EXPECT_THAT(changed.status().message,
+              HasSubstr("makes other code than Halide of " + kernel.symbol + " (at byte 0)"));
+  EXPECT_THAT(map_listing(kernel_listing(other, Machine::host()), kernel.object).status().message,
+              HasSubstr("a function is missing"));
+  EXPECT_EQ(map_listing(kernel_listing(request, Machine::host()), object.substr(0, 100)).status().code,
+            StatusCode::kBadData);
 }
 
 TEST(ElfObject, RefusesWhatIsCutOff) {

@@ -1,17 +1,16 @@
 #include "baton/codegen/compiler.h"
-#include "baton/codegen/kernel/kernel_key.h"
 
 #include <fstream>
 
+#include <Halide.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <Halide.h>
-
 #include "baton/codegen/compile.h"
+#include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/kernel/link.h"
 #include "baton/ops/nn/pool_attrs.h"
 #include "baton/runtime/marks.h"
@@ -269,9 +268,12 @@ TEST(Compiler, ObjectsDoNotTellWhatElseAProcessCompiled) {
   const Type image = test::f32({1, 16, 12, 12}), pooled = test::f32({1, 16, 6, 6});
   const Var x = test::param("x", image);
   const Function pool = test::primitive(
-      {x}, test::op_call("nn.relu", {test::op_call("nn.max_pool2d", {x}, pooled,
-                                                   make_attrs(MaxPool2DAttrs{{2, 2}, {2, 2}}))}, pooled));
-  const std::vector<KernelRequest> requests = {request_for(pool), request_for(test::relu_chain({5, 8, 16, 16}, 2))};
+      {x},
+      test::op_call("nn.relu",
+                    {test::op_call("nn.max_pool2d", {x}, pooled, make_attrs(MaxPool2DAttrs{{2, 2}, {2, 2}}))},
+                    pooled));
+  const std::vector<KernelRequest> requests = {request_for(pool),
+                                               request_for(test::relu_chain({5, 8, 16, 16}, 2))};
   for (const Folder* folder : {&first, &second})
     in_child([&] {
       if (folder == &second) use_up_names();
@@ -297,8 +299,10 @@ TEST(Compiler, MarksStandAroundOperatorsNotWithinThem) {
   const Type image = test::f32({1, 16, 12, 12}), pooled = test::f32({1, 16, 6, 6});
   const Var x = test::param("x", image);
   const Function pool = test::primitive(
-      {x}, test::op_call("nn.relu", {test::op_call("nn.avg_pool2d", {x}, pooled,
-                                                   make_attrs(AvgPool2DAttrs{{2, 2}, {2, 2}}))}, pooled));
+      {x},
+      test::op_call("nn.relu",
+                    {test::op_call("nn.avg_pool2d", {x}, pooled, make_attrs(AvgPool2DAttrs{{2, 2}, {2, 2}}))},
+                    pooled));
   std::vector<KernelRequest> requests(2, request_for(pool));
   requests[0].variant.marked = requests[1].variant.marked = true;
   const auto kernels = compile_kernels({&requests[0], 1}, options);

@@ -32,7 +32,8 @@ std::map<std::string, std::string> code_by_name(const Kernel& kernel) {
   for (const ElfSymbol& symbol : object->symbols) {
     if (symbol.section == 0 || symbol.bytes == 0 || !symbol.name.starts_with(kernel.symbol)) continue;
     std::string name = symbol.name;
-    for (size_t at; (at = name.find(kernel.symbol)) != std::string::npos;) name.replace(at, kernel.symbol.size(), "K");
+    for (size_t at; (at = name.find(kernel.symbol)) != std::string::npos;)
+      name.replace(at, kernel.symbol.size(), "K");
     code[name] = std::string(object->code(symbol));
   }
   return code;
@@ -63,12 +64,15 @@ TEST(DebugLines, TheSourceIsOneOperatorPerLineAndSaysWhoSharesInstructions) {
   const KernelSource source = kernel_source(*request.function, "", {});
   const std::vector<KernelBlock> blocks = kernel_blocks(*request.function);
   std::vector<std::string> lines = {""};
-  for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) lines.push_back(text.substr(at, text.find('\n', at) - at));
+  for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
+    lines.push_back(text.substr(at, text.find('\n', at) - at));
   EXPECT_THAT(lines[1], HasSubstr(kernel.symbol));
   EXPECT_THAT(lines[source.header_line], ::testing::StartsWith("fn ("));
-  for (size_t b = 0; b < blocks.size(); ++b) EXPECT_THAT(lines[source.lines[b]], HasSubstr(blocks[b].call->op()->name + "("));
+  for (size_t b = 0; b < blocks.size(); ++b)
+    EXPECT_THAT(lines[source.lines[b]], HasSubstr(blocks[b].call->op()->name + "("));
   EXPECT_THAT(lines[source.lines[0]], HasSubstr("stages conv2d, pad"));
-  EXPECT_THAT(lines[source.lines[1]], HasSubstr("computed in the instructions of line " + std::to_string(source.lines[2])));
+  EXPECT_THAT(lines[source.lines[1]],
+              HasSubstr("computed in the instructions of line " + std::to_string(source.lines[2])));
   EXPECT_THAT(lines[source.lines[2]], HasSubstr("stage relu, some instructions shared with line "));
 }
 

@@ -1,4 +1,5 @@
-// FoldConstant leaves large values to their readers: values and origins must be those of folding one call at a time.
+// FoldConstant leaves large values to their readers: values and origins must be those of folding one call at
+// a time.
 #include <gmock/gmock.h>
 
 #include "baton/codegen/evaluate/evaluator.h"
@@ -39,7 +40,9 @@ Expr bound(const std::string& text) {
   for (const Var& param : main->params()) {
     if (param->name() == "d") continue;
     const auto* type = as_type<TensorTypeNode>(param->checked_type());
-    values[param.get()] = make_constant(tensor_value(param->name(), type->extents(), type->dtype(), ValueRange{-1, 1}), test::typed(param->checked_type()));
+    values[param.get()] =
+        make_constant(tensor_value(param->name(), type->extents(), type->dtype(), ValueRange{-1, 1}),
+                      test::typed(param->checked_type()));
   }
   return infer_type(substitute(main->body(), values));
 }
@@ -90,11 +93,17 @@ INSTANTIATE_TEST_SUITE_P(
              "  %1 = nn.contrib_conv2d_winograd_weight_transform(%0, tile_size=2);\n"
              "  layout_transform(%1, src_layout=\"HWOI\", dst_layout=\"HWOI16i16o\")\n}",
              2, 0},  // a transform reads its data more than once; packing does not
-        Case{"def @main(%w: Tensor[(256, 256), float32]) {\n  %0 = sqrt(%w);\n  %1 = transpose(%0);\n  (%1, %0)\n}", 2, 0},
-        Case{"def @main(%w: Tensor[(256, 256), float32]) {\n  %0 = exp(%w);\n  broadcast_to(%0, shape=[3, 256, 256])\n}", 2, 0},
+        Case{"def @main(%w: Tensor[(256, 256), float32]) {\n  %0 = sqrt(%w);\n  %1 = transpose(%0);\n  (%1, "
+             "%0)\n}",
+             2, 0},
+        Case{"def @main(%w: Tensor[(256, 256), float32]) {\n  %0 = exp(%w);\n  broadcast_to(%0, shape=[3, "
+             "256, 256])\n}",
+             2, 0},
         Case{"def @main(%w: Tensor[(8, 8), float32]) {\n  %0 = exp(%w);\n  transpose(%0)\n}", 2, 0},
         // The reader has an argument that is not known.
-        Case{"def @main(%w: Tensor[(256, 256), float32], %d: Tensor[(256, 256), float32]) {\n  %0 = transpose(%w);\n  add(%d, %0)\n}", 1, 1},
+        Case{"def @main(%w: Tensor[(256, 256), float32], %d: Tensor[(256, 256), float32]) {\n  %0 = "
+             "transpose(%w);\n  add(%d, %0)\n}",
+             1, 1},
         Case{"def @main(%w: Tensor[(256, 256), float32], %d: Tensor[(256, 256), float32]) {\n"
              "  %0 = transpose(%w);\n  %1 = negative(%0);\n  add(%1, %d)\n}",
              1, 1}));

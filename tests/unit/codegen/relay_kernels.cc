@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "baton/codegen/compile.h"
+#include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/pipeline.h"
-#include "baton/driver/build.h"
 #include "baton/driver/plan/plan.h"
 #include "baton/pass/pass.h"
 #include "baton/support/base/tensor_rule.h"
@@ -22,7 +22,8 @@ std::vector<KernelRequest> kernels_of(const std::string& text) {
   const Function main = module->find("main");
   for (size_t i = 1; i < main->params().size(); ++i) {
     const auto* type = as_type<TensorTypeNode>(main->params()[i]->annotation());
-    weights.emplace_back(main->params()[i]->name(), tensor_value(main->params()[i]->name(), type->extents(), type->dtype()));
+    weights.emplace_back(main->params()[i]->name(),
+                         tensor_value(main->params()[i]->name(), type->extents(), type->dtype()));
   }
   auto context = std::make_shared<PassContext>();
   context->opt_level = 3;
@@ -36,18 +37,30 @@ std::vector<KernelRequest> kernels_of(const std::string& text) {
 
 const std::map<std::string, std::string>& template_programs() {
   static const std::map<std::string, std::string> programs = {
-      {"conv_direct", "%x: Tensor[(1, 32, 28, 28), float32], %w: Tensor[(64, 32, 3, 3), float32], %b: Tensor[(64, 1, 1), float32]) {\n"
-                      "  nn.relu(add(nn.conv2d(%x, %w, strides=[2, 2], padding=[1, 1, 1, 1], channels=64, kernel_size=[3, 3]), %b))"},
-      {"conv_winograd", "%x: Tensor[(1, 64, 28, 28), float32], %w: Tensor[(64, 64, 3, 3), float32], %b: Tensor[(64, 1, 1), float32]) {\n"
-                        "  nn.relu(add(nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=64, kernel_size=[3, 3]), %b))"},
-      {"conv_depthwise", "%x: Tensor[(1, 32, 14, 14), float32], %w: Tensor[(32, 1, 3, 3), float32], %b: Tensor[(32, 1, 1), float32]) {\n"
-                         "  nn.relu(add(nn.conv2d(%x, %w, padding=[1, 1, 1, 1], groups=32, channels=32, kernel_size=[3, 3]), %b))"},
-      {"gemm", "%x: Tensor[(16, 128), float32], %w: Tensor[(256, 128), float32], %b: Tensor[(256), float32]) {\n"
-               "  nn.relu(add(nn.dense(%x, %w, units=256), %b))"},
-      {"pool", "%x: Tensor[(1, 32, 28, 28), float32]) {\n  nn.relu(nn.max_pool2d(%x, pool_size=[3, 3], strides=[2, 2], padding=[1, 1, 1, 1]))"},
+      {"conv_direct",
+       "%x: Tensor[(1, 32, 28, 28), float32], %w: Tensor[(64, 32, 3, 3), float32], %b: Tensor[(64, 1, 1), "
+       "float32]) {\n"
+       "  nn.relu(add(nn.conv2d(%x, %w, strides=[2, 2], padding=[1, 1, 1, 1], channels=64, kernel_size=[3, "
+       "3]), %b))"},
+      {"conv_winograd",
+       "%x: Tensor[(1, 64, 28, 28), float32], %w: Tensor[(64, 64, 3, 3), float32], %b: Tensor[(64, 1, 1), "
+       "float32]) {\n"
+       "  nn.relu(add(nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=64, kernel_size=[3, 3]), %b))"},
+      {"conv_depthwise",
+       "%x: Tensor[(1, 32, 14, 14), float32], %w: Tensor[(32, 1, 3, 3), float32], %b: Tensor[(32, 1, 1), "
+       "float32]) {\n"
+       "  nn.relu(add(nn.conv2d(%x, %w, padding=[1, 1, 1, 1], groups=32, channels=32, kernel_size=[3, 3]), "
+       "%b))"},
+      {"gemm",
+       "%x: Tensor[(16, 128), float32], %w: Tensor[(256, 128), float32], %b: Tensor[(256), float32]) {\n"
+       "  nn.relu(add(nn.dense(%x, %w, units=256), %b))"},
+      {"pool",
+       "%x: Tensor[(1, 32, 28, 28), float32]) {\n  nn.relu(nn.max_pool2d(%x, pool_size=[3, 3], strides=[2, "
+       "2], padding=[1, 1, 1, 1]))"},
       {"rows", "%x: Tensor[(64, 256), float32]) {\n  nn.softmax(%x)"},
-      {"rows of layer_norm", "%x: Tensor[(64, 256), float32], %g: Tensor[(256), float32], %b: Tensor[(256), float32]) {\n"
-                             "  nn.layer_norm(%x, %g, %b)"},
+      {"rows of layer_norm",
+       "%x: Tensor[(64, 256), float32], %g: Tensor[(256), float32], %b: Tensor[(256), float32]) {\n"
+       "  nn.layer_norm(%x, %g, %b)"},
       {"pointwise", "%x: Tensor[(64, 4096), float32]) {\n  tanh(nn.relu(%x))"},
       {"a few numbers", "%x: Tensor[(5), float32]) {\n  nn.relu(exp(%x))"},
   };

@@ -1,4 +1,5 @@
-// The interpreter's strides against its slow way, which computes the offset of each element: values must be the same bits.
+// The interpreter's strides against its slow way, which computes the offset of each element: values must be
+// the same bits.
 #include "baton/codegen/evaluate/strided_program.h"
 
 #include <algorithm>
@@ -25,7 +26,8 @@ using Positions = std::vector<int64_t>;
 
 int64_t at(const IndexForm& form, const Positions& positions) {
   int64_t value = form.constant;
-  for (const IndexForm::Term& term : form.terms) value += term.coef * (positions[term.var] / term.div % term.mod);
+  for (const IndexForm::Term& term : form.terms)
+    value += term.coef * (positions[term.var] / term.div % term.mod);
   return value;
 }
 
@@ -101,7 +103,8 @@ Expr with_constants(const Expr& expr) {
   if (const auto* var = as<VarNode>(expr)) {
     const auto* type = as_type<TensorTypeNode>(expr->checked_type());
     const ValueRange range = type->dtype().is_float() ? ValueRange{-1, 1} : ValueRange{0, 100};
-    return make_constant(tensor_value(var->name(), type->extents(), type->dtype(), range), test::typed(expr->checked_type()));
+    return make_constant(tensor_value(var->name(), type->extents(), type->dtype(), range),
+                         test::typed(expr->checked_type()));
   }
   std::vector<Expr> args;
   if (const auto* tuple = as<TupleNode>(expr)) {
@@ -142,17 +145,22 @@ TEST_P(Strided, IsWhatElementByElementIs) { EXPECT_TRUE(agrees_strided(GetParam(
 INSTANTIATE_TEST_SUITE_P(
     Programs, Strided,
     testing::Values(
-        "def @main(%x: Tensor[(64, 48, 3, 3), float32]) { layout_transform(%x, src_layout=\"OIHW\", dst_layout=\"OIHW16i16o\") }",
-        "def @main(%x: Tensor[(4, 3, 3, 3, 16, 16), float32]) { layout_transform(%x, src_layout=\"OIHW16i16o\", dst_layout=\"OIHW\") }",
-        "def @main(%x: Tensor[(1, 8, 7, 5, 8), float32]) { layout_transform(%x, src_layout=\"NCHW8c\", dst_layout=\"NCHW16c\") }",
-        "def @main(%x: Tensor[(1, 64, 7, 5), int8]) { layout_transform(%x, src_layout=\"NCHW\", dst_layout=\"NCHW4c\") }",
+        "def @main(%x: Tensor[(64, 48, 3, 3), float32]) { layout_transform(%x, src_layout=\"OIHW\", "
+        "dst_layout=\"OIHW16i16o\") }",
+        "def @main(%x: Tensor[(4, 3, 3, 3, 16, 16), float32]) { layout_transform(%x, "
+        "src_layout=\"OIHW16i16o\", dst_layout=\"OIHW\") }",
+        "def @main(%x: Tensor[(1, 8, 7, 5, 8), float32]) { layout_transform(%x, src_layout=\"NCHW8c\", "
+        "dst_layout=\"NCHW16c\") }",
+        "def @main(%x: Tensor[(1, 64, 7, 5), int8]) { layout_transform(%x, src_layout=\"NCHW\", "
+        "dst_layout=\"NCHW4c\") }",
         "def @main(%x: Tensor[(130, 70), float64]) { transpose(%x, axes=[1, 0]) }",
         "def @main(%x: Tensor[(5, 6, 7, 9), int64]) { transpose(%x, axes=[2, 0, 3, 1]) }",
         "def @main(%x: Tensor[(4, 6, 8), uint8]) { reshape(%x, newshape=[24, 8]) }",
         "def @main(%x: Tensor[(1, 300, 1), int16]) { squeeze(%x) }",
         "def @main(%x: Tensor[(300), float32]) { expand_dims(%x, axis=1, num_newaxis=2) }",
         "def @main(%x: Tensor[(5, 1, 3), float32]) { broadcast_to(%x, shape=[5, 70, 3]) }",
-        "def @main(%x: Tensor[(40, 33), float32]) { strided_slice(%x, begin=[3, 1], end=[30, 33], strides=[2, 3]) }",
+        "def @main(%x: Tensor[(40, 33), float32]) { strided_slice(%x, begin=[3, 1], end=[30, 33], "
+        "strides=[2, 3]) }",
         "def @main(%x: Tensor[(40, 33), float32]) { reverse(%x, axis=1) }",
         "def @main(%x: Tensor[(9, 130), bool]) { logical_not(%x) }",
         "def @main(%x: Tensor[(), float32]) { sqrt(%x) }",
@@ -161,32 +169,43 @@ INSTANTIATE_TEST_SUITE_P(
         "def @main(%x: Tensor[(70, 30), float32]) { cast(%x, dtype=\"int32\") }",
         "def @main(%x: Tensor[(70, 30), int32]) { cast(%x, dtype=\"float64\") }",
         "def @main(%x: Tensor[(70, 30), float32], %y: Tensor[(70, 30), float32]) { less(%x, %y) }",
-        "def @main(%c: Tensor[(70, 30), bool], %x: Tensor[(70, 30), float32], %y: Tensor[(70, 30), float32]) { where(%c, %x, %y) }",
-        "def @main(%w: Tensor[(40, 24, 3, 3), float32]) { nn.contrib_conv2d_winograd_weight_transform(%w, tile_size=4) }",
-        "def @main(%w: Tensor[(32, 48, 3, 3), float32]) { layout_transform(nn.contrib_conv2d_winograd_weight_transform(%w, "
+        "def @main(%c: Tensor[(70, 30), bool], %x: Tensor[(70, 30), float32], %y: Tensor[(70, 30), float32]) "
+        "{ where(%c, %x, %y) }",
+        "def @main(%w: Tensor[(40, 24, 3, 3), float32]) { nn.contrib_conv2d_winograd_weight_transform(%w, "
+        "tile_size=4) }",
+        "def @main(%w: Tensor[(32, 48, 3, 3), float32]) { "
+        "layout_transform(nn.contrib_conv2d_winograd_weight_transform(%w, "
         "tile_size=4), src_layout=\"HWOI\", dst_layout=\"HWOI16i16o\") }",
-        "def @main(%w: Tensor[(37, 5, 3, 3), float32]) { nn.contrib_conv2d_winograd_weight_transform(%w, tile_size=2) }"));
+        "def @main(%w: Tensor[(37, 5, 3, 3), float32]) { nn.contrib_conv2d_winograd_weight_transform(%w, "
+        "tile_size=2) }"));
 
 TEST(StridedPrograms, LeaveAloneWhatHasNoStrides) {
   EXPECT_FALSE(agrees_strided("def @main(%x: Tensor[(9, 130), float32]) { sum(%x, axis=[1]) }"));
-  EXPECT_FALSE(agrees_strided("def @main(%x: Tensor[(90), float32], %i: Tensor[(70), int32]) { take(%x, %i, axis=0) }"));
-  EXPECT_FALSE(agrees_strided("def @main(%x: Tensor[(1, 30, 70, 9), float32]) { nn.pad(%x, 0f, pad_width=[[0, 0], [1, 1], [1, 1], [0, 0]]) }"));
+  EXPECT_FALSE(agrees_strided(
+      "def @main(%x: Tensor[(90), float32], %i: Tensor[(70), int32]) { take(%x, %i, axis=0) }"));
+  EXPECT_FALSE(
+      agrees_strided("def @main(%x: Tensor[(1, 30, 70, 9), float32]) { nn.pad(%x, 0f, pad_width=[[0, 0], [1, "
+                     "1], [1, 1], [0, 0]]) }"));
 }
 
 TEST(Evaluator, ComputesCallsInArgumentsOneByOneWhereTheyHaveNoStridesInCommon) {
-  const Call nested = call_of("def @main(%x: Tensor[(9, 130), float32]) { transpose(nn.softmax(sqrt(%x)), axes=[1, 0]) }");
+  const Call nested =
+      call_of("def @main(%x: Tensor[(9, 130), float32]) { transpose(nn.softmax(sqrt(%x)), axes=[1, 0]) }");
   const Call inner = call_of("def @main(%x: Tensor[(9, 130), float32]) { nn.softmax(sqrt(%x)) }");
   EXPECT_THROW(make_evaluator(EvaluateBy::kStrided)->evaluate(*nested), NotSupported);
-  const NDArray value = make_evaluator()->evaluate(*nested)[0], expected = make_evaluator()->evaluate(*inner)[0];
+  const NDArray value = make_evaluator()->evaluate(*nested)[0],
+                expected = make_evaluator()->evaluate(*inner)[0];
   for (int64_t i = 0; i < 9; ++i)
     for (int64_t k = 0; k < 130; ++k) {
-      const float got = value.as<float>()[static_cast<size_t>(k * 9 + i)], want = expected.as<float>()[static_cast<size_t>(i * 130 + k)];
+      const float got = value.as<float>()[static_cast<size_t>(k * 9 + i)],
+                  want = expected.as<float>()[static_cast<size_t>(i * 130 + k)];
       EXPECT_TRUE(got == want || (std::isnan(got) && std::isnan(want)));
     }
 }
 
 /// One random operator over a tensor of `shape`, which becomes that of its result.
-std::string random_operator(std::mt19937& random, std::vector<int64_t>& shape, std::string& dtype, const std::string& x) {
+std::string random_operator(std::mt19937& random, std::vector<int64_t>& shape, std::string& dtype,
+                            const std::string& x) {
   const auto below = [&](size_t n) { return static_cast<size_t>(random() % n); };
   const auto list = [](const auto& values) {
     std::string text;
@@ -240,7 +259,8 @@ std::string random_operator(std::mt19937& random, std::vector<int64_t>& shape, s
       begin[axis] = static_cast<int64_t>(below(static_cast<size_t>(shape[axis])));
       strides[axis] = 1 + static_cast<int64_t>(below(2));
       shape[axis] = (end[axis] - begin[axis] + strides[axis] - 1) / strides[axis];
-      return "strided_slice(" + x + ", begin=" + list(begin) + ", end=" + list(end) + ", strides=" + list(strides) + ")";
+      return "strided_slice(" + x + ", begin=" + list(begin) + ", end=" + list(end) +
+             ", strides=" + list(strides) + ")";
     }
   }
 }
@@ -252,7 +272,8 @@ TEST(StridedPrograms, RandomChainsAreWhatElementByElementIs) {
   constexpr int kRounds = 300;
   for (int round = 0; round < kRounds; ++round) {
     std::vector<int64_t> shape;
-    for (size_t rank = 1 + below(4); rank > 0; --rank) shape.push_back(std::array<int64_t, 8>{1, 3, 5, 12, 16, 24, 32, 7}[below(8)]);
+    for (size_t rank = 1 + below(4); rank > 0; --rank)
+      shape.push_back(std::array<int64_t, 8>{1, 3, 5, 12, 16, 24, 32, 7}[below(8)]);
     std::string dtype = std::array<const char*, 5>{"float32", "int32", "int8", "float64", "bool"}[below(5)];
     const std::string type = "Tensor[(" + [&] {
       std::string text;
@@ -260,7 +281,8 @@ TEST(StridedPrograms, RandomChainsAreWhatElementByElementIs) {
       return text;
     }() + "), " + dtype + "]";
     std::string value = "%x";
-    for (size_t length = 1 + below(4); length > 0; --length) value = random_operator(random, shape, dtype, value);
+    for (size_t length = 1 + below(4); length > 0; --length)
+      value = random_operator(random, shape, dtype, value);
     SCOPED_TRACE(value + " of " + type);
     strided += agrees_strided("def @main(%x: " + type + ") { " + value + " }");
     ASSERT_FALSE(HasFailure());

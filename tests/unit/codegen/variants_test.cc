@@ -1,12 +1,13 @@
-// Variants of kernels that are measured against the one that ships: it never changes, and they compute all that it does.
+// Variants of kernels that are measured against the one that ships: it never changes, and they compute all
+// that it does.
 #include <algorithm>
 #include <cmath>
 
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 
-#include "baton/codegen/kernel/ablation.h"
 #include "baton/codegen/compile.h"
+#include "baton/codegen/kernel/ablation.h"
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/runtime/marks.h"
@@ -18,9 +19,9 @@
 namespace baton {
 namespace {
 
+using test::Folder;
 using testing::HasSubstr;
 using testing::Not;
-using test::Folder;
 
 /// `text`, all of it as one kernel.
 Function kernel_of(const std::string& text) {
@@ -30,7 +31,8 @@ Function kernel_of(const std::string& text) {
 
 Function layer_norm() {
   return kernel_of(
-      "def @main(%x: Tensor[(64, 256), float32], %gamma: Tensor[(256), float32], %beta: Tensor[(256), float32]) {\n"
+      "def @main(%x: Tensor[(64, 256), float32], %gamma: Tensor[(256), float32], %beta: Tensor[(256), "
+      "float32]) {\n"
       "  %0 = mean(%x, axis=[-1], keepdims=True);\n  %1 = variance(%x, %0, axis=[-1], keepdims=True);\n"
       "  %2 = add(%1, 1e-05f);\n  %3 = subtract(%x, %0);\n  %4 = sqrt(%2);\n  %5 = divide(%3, %4);\n"
       "  %6 = multiply(%5, %gamma);\n  add(%6, %beta)\n}\n");
@@ -39,10 +41,12 @@ Function layer_norm() {
 /// The Winograd kernel that `build` makes of a convolution with bias and relu.
 KernelRequest winograd() {
   initialize();
-  const IRModule module = infer_types(parse_module(
-      "#[version = \"0.0.5\"]\ndef @main(%data: Tensor[(1, 64, 28, 28), float32], %weight: Tensor[(64, 64, 3, 3), float32], "
-      "%bias: Tensor[(64, 1, 1), float32]) {\n  %0 = nn.conv2d(%data, %weight, padding=[1, 1, 1, 1], channels=64, "
-      "kernel_size=[3, 3]);\n  %1 = add(%0, %bias);\n  nn.relu(%1)\n}\n"));
+  const IRModule module =
+      infer_types(parse_module("#[version = \"0.0.5\"]\ndef @main(%data: Tensor[(1, 64, 28, 28), float32], "
+                               "%weight: Tensor[(64, 64, 3, 3), float32], "
+                               "%bias: Tensor[(64, 1, 1), float32]) {\n  %0 = nn.conv2d(%data, %weight, "
+                               "padding=[1, 1, 1, 1], channels=64, "
+                               "kernel_size=[3, 3]);\n  %1 = add(%0, %bias);\n  nn.relu(%1)\n}\n"));
   BuildOptions options;
   options.opt_level = 3;
   options.params = {{"weight", parameter_value("weight", {64, 64, 3, 3}, DType::float_(32))},
@@ -72,7 +76,8 @@ Outcome run(const KernelRequest& request) {
   const auto library = load_library({{"k", kernel}}, {&request, 1}, options);
   Outcome outcome;
   reset_marks();
-  outcome.output = test::call_kernel(library->find("k"), request.function, test::rule_inputs(request.function))[0];
+  outcome.output =
+      test::call_kernel(library->find("k"), request.function, test::rule_inputs(request.function))[0];
   const MarkTable marks = collect_marks();
   for (const MarkSite& site : kernel->marks) outcome.visits[site.name] = marks[site.id].visits;
   return outcome;
@@ -114,12 +119,16 @@ void compile_elsewhere(const std::vector<KernelRequest>& requests, const Folder&
 }
 
 TEST(Variants, TheKernelThatShipsIsTheSameByteByByteWhateverElseIsMade) {
-  const KernelRequest plain{kernel_of("def @main(%x: Tensor[(1, 4, 12, 12, 16), float32], %w: Tensor[(4, 4, 3, 3, 16, 16), float32], "
-                                      "%b: Tensor[(1, 4, 1, 1, 16), float32]) {\n  %0 = nn.contrib_conv2d_NCHWc(%x, %w, "
-                                      "padding=[1, 1, 1, 1], channels=64, kernel_size=[3, 3], data_layout=\"NCHW16c\", "
-                                      "kernel_layout=\"OIHW16i16o\", out_layout=\"NCHW16c\");\n  %1 = add(%0, %b);\n"
-                                      "  nn.relu(%1)\n}\n"),
-                            {}, {}, {}};
+  const KernelRequest plain{
+      kernel_of(
+          "def @main(%x: Tensor[(1, 4, 12, 12, 16), float32], %w: Tensor[(4, 4, 3, 3, 16, 16), float32], "
+          "%b: Tensor[(1, 4, 1, 1, 16), float32]) {\n  %0 = nn.contrib_conv2d_NCHWc(%x, %w, "
+          "padding=[1, 1, 1, 1], channels=64, kernel_size=[3, 3], data_layout=\"NCHW16c\", "
+          "kernel_layout=\"OIHW16i16o\", out_layout=\"NCHW16c\");\n  %1 = add(%0, %b);\n"
+          "  nn.relu(%1)\n}\n"),
+      {},
+      {},
+      {}};
   std::vector<KernelRequest> requests(6, plain);
   requests[1].variant.marked = true;
   requests[2].variant.marked = requests[2].variant.doubled = true;
@@ -156,7 +165,8 @@ TEST(Variants, WithoutItsEpilogueAWinogradKernelStillMakesAllItsTransforms) {
     // The last block's stage has another name when it is left out: what it encloses is what counts.
     for (const auto& [name, visits] : whole.visits) {
       if (!name.starts_with("b0_")) continue;
-      EXPECT_EQ(without.visits.count(name) ? without.visits.at(name) : 0, visits) << name << " without " << block;
+      EXPECT_EQ(without.visits.count(name) ? without.visits.at(name) : 0, visits)
+          << name << " without " << block;
     }
   }
   const Outcome no_relu = run(variant_of(plain, {block_named(plain, "nn.relu")}, false));
@@ -182,9 +192,12 @@ TEST(Variants, WithoutAPartALayerNormStillMakesMeanAndVariance) {
     const Outcome without = run(variant_of(plain, {block}));
     int reductions = 0;
     for (const auto& [name, visits] : whole.visits) {
-      if (!name.starts_with("b" + std::to_string(mean) + "_") && !name.starts_with("b" + std::to_string(variance) + "_")) continue;
+      if (!name.starts_with("b" + std::to_string(mean) + "_") &&
+          !name.starts_with("b" + std::to_string(variance) + "_"))
+        continue;
       ++reductions;
-      EXPECT_EQ(without.visits.count(name) ? without.visits.at(name) : 0, visits) << name << " without " << op;
+      EXPECT_EQ(without.visits.count(name) ? without.visits.at(name) : 0, visits)
+          << name << " without " << op;
     }
     EXPECT_GE(reductions, 2) << "the kernel has no stage for its reductions";
     EXPECT_GT(test::largest_difference(without.output, whole.output), 1e-3) << op << " was not left out";
@@ -200,18 +213,21 @@ TEST(Variants, WhatCanBeLeftOutKeepsItsTypeAndReadsAllOfItsOtherInputs) {
   const std::string x = "def @main(%x: Tensor[(8, 16), float32], %row: Tensor[(16), float32]) {\n";
   EXPECT_EQ(answer(x + "  nn.relu(%x)\n}\n"), "");
   EXPECT_EQ(answer(x + "  add(%row, %x)\n}\n"), "") << "the second input is of the result's type";
-  EXPECT_EQ(answer(x + "  %0 = exp(%row);\n  multiply(%0, %x)\n}\n"), "") << "a row is read wholly, again and again";
+  EXPECT_EQ(answer(x + "  %0 = exp(%row);\n  multiply(%0, %x)\n}\n"), "")
+      << "a row is read wholly, again and again";
   EXPECT_THAT(answer(x + "  cast(%x, dtype=\"float16\")\n}\n"), HasSubstr("type"));
   EXPECT_THAT(answer(x + "  greater(%x, %row)\n}\n"), HasSubstr("type"));
   EXPECT_THAT(answer(x + "  broadcast_to(%row, shape=[8, 16])\n}\n"), HasSubstr("type"));
   EXPECT_THAT(answer(x + "  split(%x, indices_or_sections=2)\n}\n"), HasSubstr("several results"));
   EXPECT_THAT(answer(x + "  sum(%x, axis=[1], keepdims=True)\n}\n"), HasSubstr("schedule"));
-  EXPECT_THAT(answer(x + "  %0 = exp(%x);\n  %1 = cast(%row, dtype=\"int32\");\n  take(%row, %1, axis=0)\n}\n"), "")
+  EXPECT_THAT(
+      answer(x + "  %0 = exp(%x);\n  %1 = cast(%row, dtype=\"int32\");\n  take(%row, %1, axis=0)\n}\n"), "")
       << "indices of the result's shape";
 }
 
 TEST(Variants, AMarkWithinTellsTheStagesOfTheOnlyOperator) {
-  KernelRequest request{kernel_of("def @main(%x: Tensor[(64, 256), float32]) {\n  nn.softmax(%x)\n}\n"), {}, {}, {}};
+  KernelRequest request{
+      kernel_of("def @main(%x: Tensor[(64, 256), float32]) {\n  nn.softmax(%x)\n}\n"), {}, {}, {}};
   request.variant.marked = true;
   EXPECT_EQ(run(request).visits.size(), 1u);
   request.variant.within = true;

@@ -1,7 +1,7 @@
-// Attribution is exact: what a kernel is said to compute is what it computes. One operator of the source at a time is
-// made to give other values, by other weights or another operator of the same kind; the model is built and run again.
-// Exactly the kernels that carry the operator, or read a constant it was folded into, and what lies behind them, may
-// give other values, and all of the former must.
+// Attribution is exact: what a kernel is said to compute is what it computes. One operator of the source at a
+// time is made to give other values, by other weights or another operator of the same kind; the model is
+// built and run again. Exactly the kernels that carry the operator, or read a constant it was folded into,
+// and what lies behind them, may give other values, and all of the former must.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -35,7 +35,8 @@ struct Net {
 };
 
 const Net& residual() {
-  static const Net net = {"residual", R"(#[version = "0.0.5"]
+  static const Net net = {"residual",
+                          R"(#[version = "0.0.5"]
 def @main(%data: Tensor[(1, 3, 32, 32), float32], %w0: Tensor[(16, 3, 7, 7), float32], %g0: Tensor[(16), float32], %b0: Tensor[(16), float32], %m0: Tensor[(16), float32], %v0: Tensor[(16), float32], %w1: Tensor[(16, 16, 3, 3), float32], %g1: Tensor[(16), float32], %b1: Tensor[(16), float32], %m1: Tensor[(16), float32], %v1: Tensor[(16), float32], %w2: Tensor[(16, 16, 3, 3), float32], %g2: Tensor[(16), float32], %b2: Tensor[(16), float32], %m2: Tensor[(16), float32], %v2: Tensor[(16), float32], %wd: Tensor[(10, 16), float32], %bd: Tensor[(10), float32]) {
   %0 = nn.conv2d(%data, %w0, strides=[2, 2], padding=[3, 3, 3, 3], channels=16, kernel_size=[7, 7]);
   %1 = nn.batch_norm(%0, %g0, %b0, %m0, %v0);
@@ -74,7 +75,9 @@ def @main(%data: Tensor[(1, 3, 32, 32), float32], %w0: Tensor[(16, 3, 7, 7), flo
 }
 
 const Net& separable() {
-  static const Net net = {"separable", R"(#[version = "0.0.5"]
+  static const Net net = {
+      "separable",
+      R"(#[version = "0.0.5"]
 def @main(%data: Tensor[(1, 16, 16, 16), float32], %w0: Tensor[(16, 1, 3, 3), float32], %g0: Tensor[(16), float32], %b0: Tensor[(16), float32], %m0: Tensor[(16), float32], %v0: Tensor[(16), float32], %w1: Tensor[(32, 16, 1, 1), float32], %g1: Tensor[(32), float32], %b1: Tensor[(32), float32], %m1: Tensor[(32), float32], %v1: Tensor[(32), float32], %wd: Tensor[(10, 32), float32]) {
   %0 = nn.conv2d(%data, %w0, padding=[1, 1, 1, 1], groups=16, channels=16, kernel_size=[3, 3]);
   %1 = nn.batch_norm(%0, %g0, %b0, %m0, %v0);
@@ -87,13 +90,16 @@ def @main(%data: Tensor[(1, 16, 16, 16), float32], %w0: Tensor[(16, 1, 3, 3), fl
   nn.dense(%7, %wd, units=10)
 }
 )",
-                          {{5, "nn.relu(", "nn.leaky_relu("}, {8, "nn.relu(", "nn.leaky_relu("}, {9, "nn.global_avg_pool2d(", "nn.global_max_pool2d("}},
-                          {{3, {"w0"}}, {4, {"g0", "b0", "m0", "v0"}}, {6, {"w1"}}, {7, {"g1", "b1", "m1", "v1"}}, {11, {"wd"}}}};
+      {{5, "nn.relu(", "nn.leaky_relu("},
+       {8, "nn.relu(", "nn.leaky_relu("},
+       {9, "nn.global_avg_pool2d(", "nn.global_max_pool2d("}},
+      {{3, {"w0"}}, {4, {"g0", "b0", "m0", "v0"}}, {6, {"w1"}}, {7, {"g1", "b1", "m1", "v1"}}, {11, {"wd"}}}};
   return net;
 }
 
 const Net& plain() {
-  static const Net net = {"plain", R"(#[version = "0.0.5"]
+  static const Net net = {"plain",
+                          R"(#[version = "0.0.5"]
 def @main(%data: Tensor[(1, 3, 16, 16), float32], %w0: Tensor[(16, 3, 3, 3), float32], %b0: Tensor[(16), float32], %w1: Tensor[(32, 16, 3, 3), float32], %b1: Tensor[(32), float32], %wd: Tensor[(24, 512), float32], %bd: Tensor[(24), float32]) {
   %0 = nn.conv2d(%data, %w0, padding=[1, 1, 1, 1], channels=16, kernel_size=[3, 3]);
   %1 = nn.bias_add(%0, %b0);
@@ -131,7 +137,7 @@ std::string with_change(const std::string& text, const Change& change) {
 /// A build, run once: what every node gave.
 struct Outcome {
   BuildResult build;
-  std::vector<NDArray> values;  ///< per node; empty for inputs
+  std::vector<NDArray> values;            ///< per node; empty for inputs
   std::map<int, std::set<uint32_t>> ids;  ///< line -> operators of the source
   std::map<uint32_t, std::set<int>> folded_into;
 };
@@ -143,8 +149,8 @@ KernelCache& shared_cache() {
 }
 
 /// `changed`: these parameters have other values than the rule's: value * scale + shift.
-Outcome outcome_of(const std::string& text, int opt_level, const std::set<std::string>& changed = {}, float scale = 1.25f,
-                   float shift = 0.125f) {
+Outcome outcome_of(const std::string& text, int opt_level, const std::set<std::string>& changed = {},
+                   float scale = 1.25f, float shift = 0.125f) {
   Outcome result;
   const IRModule module = infer_types(parse_module(text, "net.relay"));
   BuildOptions options;
@@ -186,7 +192,8 @@ std::shared_ptr<const Plan> plan_of(const Outcome& run) { return *Plan::parse(ru
 /// Which nodes give other values, and which are allowed and which required to.
 void compare(const Outcome& base, const Outcome& other, int line, const std::string& what) {
   const auto plan = plan_of(base), changed_plan = plan_of(other);
-  ASSERT_EQ(plan->nodes.size(), changed_plan->nodes.size()) << what << ": another structure; perturb in another way";
+  ASSERT_EQ(plan->nodes.size(), changed_plan->nodes.size())
+      << what << ": another structure; perturb in another way";
   ASSERT_EQ(base.ids.at(line).size(), 1u);
   const uint32_t id = *base.ids.at(line).begin();
   std::set<int> carriers, allowed;
@@ -199,7 +206,8 @@ void compare(const Outcome& base, const Outcome& other, int line, const std::str
     carriers.insert(folded->second.begin(), folded->second.end());
   EXPECT_FALSE(carriers.empty()) << what;
   std::map<EntryId, int> maker;
-  for (size_t node = 0; node < plan->nodes.size(); ++node) maker[plan->nodes[node].first_entry] = static_cast<int>(node);
+  for (size_t node = 0; node < plan->nodes.size(); ++node)
+    maker[plan->nodes[node].first_entry] = static_cast<int>(node);
   for (size_t node = 0; node < plan->nodes.size(); ++node) {
     bool behind = carriers.count(static_cast<int>(node)) > 0;
     for (EntryId input : plan->nodes[node].inputs) behind |= allowed.count(maker.at(input)) > 0;
@@ -211,7 +219,8 @@ void compare(const Outcome& base, const Outcome& other, int line, const std::str
     const bool differs = !base.values[node].equal_bytes(other.values[node]);
     const std::string where = what + ", node " + std::to_string(node) + " (" + plan->nodes[node].name + ")";
     if (carriers.count(static_cast<int>(node))) {
-      EXPECT_TRUE(differs) << where << " is said to compute the operator of line " << line << ", but does not";
+      EXPECT_TRUE(differs) << where << " is said to compute the operator of line " << line
+                           << ", but does not";
     } else if (!allowed.count(static_cast<int>(node))) {
       EXPECT_FALSE(differs) << where << " computes the operator of line " << line << " and is not said to";
     }
@@ -228,10 +237,12 @@ TEST_P(Attribution, AnotherOperatorChangesExactlyWhatCarriesIt) {
     compare(base, outcome_of(with_change(net.text, change), GetParam().second), change.line,
             change.to + "...) in line " + std::to_string(change.line));
   for (const auto& [line, names] : net.weights)
-    compare(base, outcome_of(net.text, GetParam().second, names), line, "other values of %" + *names.begin() + " ...");
+    compare(base, outcome_of(net.text, GetParam().second, names), line,
+            "other values of %" + *names.begin() + " ...");
 }
 
-/// The operator gives zeros: where its only weights are zero, or an elementwise one keeps nothing of its input.
+/// The operator gives zeros: where its only weights are zero, or an elementwise one keeps nothing of its
+/// input.
 TEST_P(Attribution, ZerosInItsPlaceChangeExactlyWhatCarriesIt) {
   initialize();
   const Net& net = GetParam().first();
@@ -239,7 +250,8 @@ TEST_P(Attribution, ZerosInItsPlaceChangeExactlyWhatCarriesIt) {
   int zeroed = 0;
   for (const auto& [line, names] : net.weights) {
     if (names.size() > 1) continue;  // weights that are equal become one: another structure
-    compare(base, outcome_of(net.text, GetParam().second, names, 0, 0), line, "zeros for %" + *names.begin() + " ...");
+    compare(base, outcome_of(net.text, GetParam().second, names, 0, 0), line,
+            "zeros for %" + *names.begin() + " ...");
     ++zeroed;
   }
   for (const Change& change : net.changes) {
@@ -248,7 +260,8 @@ TEST_P(Attribution, ZerosInItsPlaceChangeExactlyWhatCarriesIt) {
     size_t at = 0;
     for (int line = 1; line < change.line; ++line) at = text.find('\n', at) + 1;
     text.insert(text.find(')', text.find("clip(", at)), ", a_min=0f, a_max=0f");
-    compare(base, outcome_of(text, GetParam().second), change.line, "zeros in line " + std::to_string(change.line));
+    compare(base, outcome_of(text, GetParam().second), change.line,
+            "zeros in line " + std::to_string(change.line));
     ++zeroed;
   }
   EXPECT_GT(zeroed, 3);
@@ -261,8 +274,9 @@ std::string test_name(const testing::TestParamInfo<Attribution::ParamType>& info
 using Case = std::pair<const Net& (*)(), int>;
 
 INSTANTIATE_TEST_SUITE_P(Nets, Attribution,
-                         testing::Values(Case{residual, 0}, Case{residual, 1}, Case{residual, 3}, Case{separable, 0},
-                                         Case{separable, 3}, Case{plain, 0}, Case{plain, 2}, Case{plain, 3}),
+                         testing::Values(Case{residual, 0}, Case{residual, 1}, Case{residual, 3},
+                                         Case{separable, 0}, Case{separable, 3}, Case{plain, 0},
+                                         Case{plain, 2}, Case{plain, 3}),
                          test_name);
 
 }  // namespace

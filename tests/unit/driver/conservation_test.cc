@@ -1,5 +1,5 @@
-// The whole pipeline over networks of relay.testing, with the origin verifier after every pass: no operator is lost, and
-// attribution is exact.
+// The whole pipeline over networks of relay.testing, with the origin verifier after every pass: no operator
+// is lost, and attribution is exact.
 #include <gtest/gtest.h>
 
 #include "baton/driver/initialize.h"
@@ -20,7 +20,9 @@ struct Network {
   int opt_level;
 };
 
-void PrintTo(const Network& network, std::ostream* out) { *out << network.name << " at level " << network.opt_level; }
+void PrintTo(const Network& network, std::ostream* out) {
+  *out << network.name << " at level " << network.opt_level;
+}
 
 // Every parameter but `data` becomes a constant by the tensor rule.
 IRModule with_weights(const IRModule& module) {
@@ -29,8 +31,11 @@ IRModule with_weights(const IRModule& module) {
   std::vector<Var> left;
   for (const Var& param : main->params()) {
     const auto* type = as_type<TensorTypeNode>(param->checked_type());
-    if (param->name() == "data") left.push_back(param);
-    else values.emplace(param.get(), Expr(constant(parameter_value(param->name(), type->extents(), type->dtype()))));
+    if (param->name() == "data")
+      left.push_back(param);
+    else
+      values.emplace(param.get(),
+                     Expr(constant(parameter_value(param->name(), type->extents(), type->dtype()))));
   }
   const IRModule bound = module->copy();
   bound->set("main", make_function(left, substitute(main->body(), values), main->ret_type(), main->attrs(),
@@ -69,7 +74,8 @@ IRModule mobilenet() { return workloads::mobilenet({}); }
 std::vector<Network> at_every_level() {
   std::vector<Network> networks;
   for (int level = 0; level <= 4; ++level)
-    for (const Network& each : {Network{"resnet-18", resnet18, level}, {"vgg-11", vgg11, level}, {"mobilenet", mobilenet, level}})
+    for (const Network& each :
+         {Network{"resnet-18", resnet18, level}, {"vgg-11", vgg11, level}, {"mobilenet", mobilenet, level}})
       networks.push_back(each);
   return networks;
 }

@@ -21,13 +21,18 @@ inline std::unique_ptr<CutProgram> program_of(const std::string& body) {
   for (const Var& param : module->find("main")->params()) {
     const auto* type = as_type<TensorTypeNode>(param->annotation());
     if (type && param->name() != "x" && param->name() != "y")
-      options.params.emplace_back(param->name(), parameter_value(param->name(), type->extents(), type->dtype()));
+      options.params.emplace_back(param->name(),
+                                  parameter_value(param->name(), type->extents(), type->dtype()));
   }
   return std::make_unique<CutProgram>(module, options);
 }
 
-inline CutChoice by_operators(CutProgram& program, const std::string& text) { return program.choose({"", "", text}); }
-inline CutChoice by_nodes(CutProgram& program, const std::string& text) { return program.choose({"", text, ""}); }
+inline CutChoice by_operators(CutProgram& program, const std::string& text) {
+  return program.choose({"", "", text});
+}
+inline CutChoice by_nodes(CutProgram& program, const std::string& text) {
+  return program.choose({"", text, ""});
+}
 
 template <class Act>
 std::string message_of(Act act) {
@@ -52,7 +57,6 @@ def @main(%x: Tensor[(1, 8, 10, 10), float32], %w1: Tensor[(8, 8, 3, 3), float32
 }
 )";
 
-
 inline const char* const kSplit = R"(
 def @main(%x: Tensor[(4, 6), float32], %y: Tensor[(4, 2), float32]) {
   %0 = split(%x, indices_or_sections=3, axis=1);
@@ -63,7 +67,6 @@ def @main(%x: Tensor[(4, 6), float32], %y: Tensor[(4, 2), float32]) {
   (%3, %4, %0.2)
 }
 )";
-
 
 inline const char* const kBranch = R"(
 def @main(%x: Tensor[(4), float32], %y: bool) {
@@ -77,6 +80,5 @@ def @main(%x: Tensor[(4), float32], %y: bool) {
   log(%1)
 }
 )";
-
 
 }  // namespace baton::cut_programs

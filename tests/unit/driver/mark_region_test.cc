@@ -7,6 +7,7 @@
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/pass.h"
 #include "baton/text/printer.h"
+
 #include "driver/cut_programs.h"
 
 namespace baton {
@@ -39,7 +40,9 @@ def @main(%x: Tensor[(4), float32], %w: Tensor[(4), float32]) {
   %2 = exp(%1);
   subtract(%2, %1)
 }
-)", "add,exp"), R"(def @main(%x: Tensor[(4), float32], %w: Tensor[(4), float32]) -> Tensor[(4), float32] {
+)",
+                   "add,exp"),
+            R"(def @main(%x: Tensor[(4), float32], %w: Tensor[(4), float32]) -> Tensor[(4), float32] {
   %0 = tanh(%x);
   %1 = annotation.compiler_begin(%0, compiler="mine");
   %2 = annotation.compiler_begin(%w, compiler="mine");
@@ -54,7 +57,8 @@ def @main(%x: Tensor[(4), float32], %w: Tensor[(4), float32]) {
 
 TEST_F(MarkTest, TuplesAreTakenApart) {
   const std::string text = marked(kSplit, "%0,%1");
-  EXPECT_THAT(text, HasSubstr("%0 = annotation.compiler_begin(%x, compiler=\"mine\");\n  %1 = split(%0, indices_or_sections=3, axis=1);"));
+  EXPECT_THAT(text, HasSubstr("%0 = annotation.compiler_begin(%x, compiler=\"mine\");\n  %1 = split(%0, "
+                              "indices_or_sections=3, axis=1);"));
   EXPECT_THAT(text, ::testing::Not(HasSubstr("compiler_end(%1,")));
 }
 
@@ -65,9 +69,12 @@ TEST_F(MarkTest, RegionsBecomeFunctions) {
 }
 
 TEST_F(MarkTest, WhatReadsNothingStaysOutside) {
-  const char* const text = "def @main(%x: Tensor[(4), float32]) {\n  %0 = zeros(shape=[4], dtype=\"float32\");\n  add(%x, %0)\n}\n";
+  const char* const text =
+      "def @main(%x: Tensor[(4), float32]) {\n  %0 = zeros(shape=[4], dtype=\"float32\");\n  add(%x, "
+      "%0)\n}\n";
   EXPECT_THAT(marked(text, "zeros,add"), HasSubstr("%0 = zeros(shape=[4], dtype=\"float32\");\n"));
-  EXPECT_EQ(message_of([&] { marked(text, "zeros"); }), "nothing is left to mark for `mine`: what was chosen reads no value");
+  EXPECT_EQ(message_of([&] { marked(text, "zeros"); }),
+            "nothing is left to mark for `mine`: what was chosen reads no value");
 }
 
 TEST_F(MarkTest, FunctionsThatUseWhatIsAroundThemAreRefused) {
@@ -79,13 +86,16 @@ def @main(%x: Tensor[(4), float32]) {
   %2 = exp(%0);
   %1(%2)
 }
-)", "add");
+)",
+                     "add");
             }),
-            "a region for `mine` cannot hold the function that is called at 7:3: it uses values that are not its arguments");
+            "a region for `mine` cannot hold the function that is called at 7:3: it uses values that are not "
+            "its arguments");
 }
 
 TEST_F(MarkTest, BranchesAreRefused) {
-  EXPECT_EQ(message_of([] { marked(kBranch, "exp,sqrt"); }), "a region for `mine` cannot hold the `if` at 5:8: choose what is before or behind it");
+  EXPECT_EQ(message_of([] { marked(kBranch, "exp,sqrt"); }),
+            "a region for `mine` cannot hold the `if` at 5:8: choose what is before or behind it");
 }
 
 }  // namespace

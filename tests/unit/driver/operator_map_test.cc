@@ -49,14 +49,17 @@ TEST_P(Networks, EveryOperatorHasANodeOrWasFoldedOrIsRetired) {
     EXPECT_EQ(entry.type, type_text(call->checked_type()));
     EXPECT_THAT(entry.text, HasSubstr(entry.op + "("));
     ASSERT_EQ(entry.input_types.size(), call->args().size());
-    for (size_t i = 0; i < call->args().size(); ++i) EXPECT_EQ(entry.input_types[i], type_text(call->args()[i]->checked_type()));
+    for (size_t i = 0; i < call->args().size(); ++i)
+      EXPECT_EQ(entry.input_types[i], type_text(call->args()[i]->checked_type()));
   });
   EXPECT_EQ(map.operators().size(), calls);
   for (const OperatorEntry& entry : map.operators()) {
-    EXPECT_TRUE(!entry.nodes.empty() || !entry.folded_into.empty() || !entry.retired_by.empty()) << entry.label() << " is lost";
+    EXPECT_TRUE(!entry.nodes.empty() || !entry.folded_into.empty() || !entry.retired_by.empty())
+        << entry.label() << " is lost";
     EXPECT_EQ(entry.retired_by.empty(), entry.retired_why.empty());
     EXPECT_TRUE(entry.retired_by.empty() || entry.nodes.empty());
-    EXPECT_EQ(!entry.nodes.empty(), !entry.fused.empty() || !entry.not_fused.empty()) << entry.label() << ": no reason";
+    EXPECT_EQ(!entry.nodes.empty(), !entry.fused.empty() || !entry.not_fused.empty())
+        << entry.label() << ": no reason";
   }
 }
 
@@ -80,12 +83,14 @@ TEST_P(Networks, NodesStandForTheUnionOverTheirBodiesAndBothWaysAgree) {
   for (const OperatorEntry& entry : map.operators()) {
     EXPECT_EQ(std::set<uint32_t>(entry.nodes.begin(), entry.nodes.end()), nodes_of[entry.id]);
     std::set<uint32_t> others;
-    for (const uint32_t node : entry.nodes) others.insert(map.plan().nodes[node].origins.begin(), map.plan().nodes[node].origins.end());
+    for (const uint32_t node : entry.nodes)
+      others.insert(map.plan().nodes[node].origins.begin(), map.plan().nodes[node].origins.end());
     others.erase(entry.id);
     EXPECT_EQ(std::set<uint32_t>(entry.fused_with.begin(), entry.fused_with.end()), others);
     for (const std::string& name : map.kernels_of(entry.id)) {
       const auto computed = map.operators_of({map.node(name)});
-      EXPECT_TRUE(name == "reshape_nop" || std::binary_search(computed.begin(), computed.end(), entry.id)) << name;
+      EXPECT_TRUE(name == "reshape_nop" || std::binary_search(computed.begin(), computed.end(), entry.id))
+          << name;
     }
   }
   for (const auto& [name, operators] : of_kernel) {
@@ -101,7 +106,8 @@ TEST_P(Networks, InputsAreTheEdgesOfTheSource) {
     std::set<uint32_t> wanted;  // these networks have no lets, branches or functions
     for (const Expr& arg : call->args())
       post_order(
-          arg, [&](const Expr& inner) {
+          arg,
+          [&](const Expr& inner) {
             if (as<CallNode>(inner)) wanted.merge(ids(inner->origins().origins()));
           },
           [](const Expr& inner) { return inner->kind() != ExprKind::kCall; });
@@ -120,10 +126,11 @@ TEST_P(Networks, PackedOriginsSayTheSame) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OperatorMap, Networks,
-                         testing::Values(std::pair{"mlp", 0}, std::pair{"mlp", 3}, std::pair{"dqn", 0}, std::pair{"dqn", 3},
-                                         std::pair{"resnet-18", 0}, std::pair{"resnet-18", 3}, std::pair{"mobilenet", 0},
-                                         std::pair{"mobilenet", 3}, std::pair{"squeezenet-1.1", 0}, std::pair{"squeezenet-1.1", 2},
-                                         std::pair{"densenet-121", 3}));
+                         testing::Values(std::pair{"mlp", 0}, std::pair{"mlp", 3}, std::pair{"dqn", 0},
+                                         std::pair{"dqn", 3}, std::pair{"resnet-18", 0},
+                                         std::pair{"resnet-18", 3}, std::pair{"mobilenet", 0},
+                                         std::pair{"mobilenet", 3}, std::pair{"squeezenet-1.1", 0},
+                                         std::pair{"squeezenet-1.1", 2}, std::pair{"densenet-121", 3}));
 
 /// Two equal kernels, a kernel of the compiler's own, an operator that is folded and one that is retired.
 const char* kSmall = R"(#[version = "0.0.5"]
@@ -185,8 +192,10 @@ TEST(OperatorMap, UnknownNamesOfferWhatIsNear) {
     return "no error";
   };
   const OperatorMap& map = model.map;
-  EXPECT_THAT(message([&] { map.nodes_of_kernel("tvmgen_default_fused_cumsun"); }), HasSubstr("did you mean `tvmgen_default_fused_cumsum`?"));
-  EXPECT_THAT(message([&] { map.nodes_of_kernel("cumsu"); }), HasSubstr("; nearest are:\n  fused_cumsum\n  fused_cumsum_1"));
+  EXPECT_THAT(message([&] { map.nodes_of_kernel("tvmgen_default_fused_cumsun"); }),
+              HasSubstr("did you mean `tvmgen_default_fused_cumsum`?"));
+  EXPECT_THAT(message([&] { map.nodes_of_kernel("cumsu"); }),
+              HasSubstr("; nearest are:\n  fused_cumsum\n  fused_cumsum_1"));
   EXPECT_THAT(message([&] { map.node("tvmgen_default_fused_cumsun"); }), HasSubstr("did you mean"));
   EXPECT_THAT(message([&] { map.node("99"); }), HasSubstr("graph.json has nodes 0 to "));
   EXPECT_THAT(message([&] { map.node("99999999999999999999"); }), HasSubstr("graph.json has nodes 0 to "));
@@ -211,7 +220,8 @@ TEST(OperatorMap, OriginsThatCannotBeReadAreRefused) {
   EXPECT_THAT(message(""), HasSubstr("its origins were stripped"));
   EXPECT_THAT(message("[1"), HasSubstr("cannot be read"));
   EXPECT_THAT(message("{}"), HasSubstr("cannot be read"));
-  EXPECT_THAT(message(R"({"schema": 7, "operators": []})"), HasSubstr("of schema 7, and this Baton reads 1 and 2"));
+  EXPECT_THAT(message(R"({"schema": 7, "operators": []})"),
+              HasSubstr("of schema 7, and this Baton reads 1 and 2"));
   EXPECT_THAT(message(R"({"schema": 2, "values": [], "operators": [[5]]})"), HasSubstr("cannot be read"));
   EXPECT_THAT(message(R"({"schema": 1, "operators": []})"), HasSubstr("does not belong to its graph.json"));
   for (const char* list : {"nodes", "inputs", "folded_into"}) {
@@ -242,29 +252,35 @@ std::vector<std::string> edges(const std::string& body) {
 }
 
 TEST(SourceGraph, ResultsAreFollowedThroughTuplesAndLets) {
-  EXPECT_THAT(edges("def @main(%x: Tensor[(3), float32]) { let %t = (exp(%x), (tanh(%x), sin(%x))); let %u = %t.1; add(%u.0, sqrt(%t.0)) }"),
+  EXPECT_THAT(edges("def @main(%x: Tensor[(3), float32]) { let %t = (exp(%x), (tanh(%x), sin(%x))); let %u = "
+                    "%t.1; add(%u.0, sqrt(%t.0)) }"),
               ElementsAre("add: tanh, sqrt", "exp", "sin", "sqrt: exp", "tanh"));
-  EXPECT_THAT(edges("def @main(%x: Tensor[(4), float32]) { %0 = split(%x, indices_or_sections=2); concatenate((%0.1, %0.0)) }"),
+  EXPECT_THAT(edges("def @main(%x: Tensor[(4), float32]) { %0 = split(%x, indices_or_sections=2); "
+                    "concatenate((%0.1, %0.0)) }"),
               ElementsAre("concatenate: split", "split"));
 }
 
 TEST(SourceGraph, BothBranchesMayBeRead) {
-  EXPECT_THAT(edges("def @main(%c: bool, %x: Tensor[(3), float32]) { sqrt(if (%c) { exp(%x) } else { tanh(%x) }) }"),
-              ElementsAre("exp", "sqrt: exp, tanh", "tanh"));
+  EXPECT_THAT(
+      edges("def @main(%c: bool, %x: Tensor[(3), float32]) { sqrt(if (%c) { exp(%x) } else { tanh(%x) }) }"),
+      ElementsAre("exp", "sqrt: exp, tanh", "tanh"));
 }
 
 TEST(SourceGraph, ParametersAreWhatCallsGive) {
-  EXPECT_THAT(edges("def @main(%x: Tensor[(3), float32]) { let %f = fn (%a: Tensor[(3), float32]) { exp(%a) }; sqrt(%f(tanh(%x))) }"),
+  EXPECT_THAT(edges("def @main(%x: Tensor[(3), float32]) { let %f = fn (%a: Tensor[(3), float32]) { exp(%a) "
+                    "}; sqrt(%f(tanh(%x))) }"),
               ElementsAre("exp: tanh", "sqrt: exp", "tanh"));
   EXPECT_THAT(edges("def @f(%a: Tensor[(3), float32]) -> Tensor[(3), float32] { exp(%a) }\n"
                     "def @main(%x: Tensor[(3), float32]) { add(@f(tanh(%x)), @f(sin(%x))) }"),
               ElementsAre("add: exp", "exp: tanh, sin", "sin", "tanh"));
-  EXPECT_THAT(edges("def @main(%g: fn (Tensor[(3), float32]) -> Tensor[(3), float32], %x: Tensor[(3), float32]) { exp(%g(tanh(%x))) }"),
+  EXPECT_THAT(edges("def @main(%g: fn (Tensor[(3), float32]) -> Tensor[(3), float32], %x: Tensor[(3), "
+                    "float32]) { exp(%g(tanh(%x))) }"),
               ElementsAre("exp: tanh", "tanh"));
 }
 
 TEST(SourceGraph, FunctionsThatCallThemselvesEnd) {
-  EXPECT_THAT(edges("def @f(%c: bool, %a: Tensor[(3), float32]) -> Tensor[(3), float32] { if (%c) { %a } else { @f(%c, exp(%a)) } }\n"
+  EXPECT_THAT(edges("def @f(%c: bool, %a: Tensor[(3), float32]) -> Tensor[(3), float32] { if (%c) { %a } "
+                    "else { @f(%c, exp(%a)) } }\n"
                     "def @main(%c: bool, %x: Tensor[(3), float32]) { tanh(@f(%c, sin(%x))) }"),
               ElementsAre("exp: sin", "sin", "tanh: exp, sin"));
 }

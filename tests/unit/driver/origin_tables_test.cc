@@ -1,5 +1,5 @@
-// Where every operator of three networks ends up, as text that a reviewer reads: one line per kernel, then what was
-// folded or retired. BATON_UPDATE_TABLES=1 rewrites the files; the difference is the review.
+// Where every operator of three networks ends up, as text that a reviewer reads: one line per kernel, then
+// what was folded or retired. BATON_UPDATE_TABLES=1 rewrites the files; the difference is the review.
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -9,9 +9,9 @@
 
 #include "baton/codegen/evaluate/evaluator.h"
 #include "baton/driver/build.h"
-#include "baton/driver/origins/origin_report.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/load_model.h"
+#include "baton/driver/origins/origin_report.h"
 #include "baton/driver/pipeline.h"
 #include "baton/pass/origin_verifier.h"
 
@@ -20,7 +20,9 @@
 namespace baton {
 namespace {
 
-std::string operator_text(const Origin& origin) { return origin.op() + "@" + std::to_string(origin.span().line); }
+std::string operator_text(const Origin& origin) {
+  return origin.op() + "@" + std::to_string(origin.span().line);
+}
 
 std::string list_text(std::span<const Origin* const> origins) {
   std::string text;
@@ -57,8 +59,10 @@ std::string table_of(const char* model_name, int opt_level) {
     const std::string name = row["op"].get<std::string>() + "@" + std::to_string(row["line"].get<int>());
     if (!row["folded_into"].empty()) table << name << ": " << row["folded_into"].dump() << "\n";
     if (!row["retired"].is_null())
-      table << name << ": retired by " << row["retired"]["pass"].get<std::string>() << ": " << row["retired"]["reason"].get<std::string>() << "\n";
-    EXPECT_TRUE(!row["nodes"].empty() || !row["folded_into"].empty() || !row["retired"].is_null()) << name << " is lost";
+      table << name << ": retired by " << row["retired"]["pass"].get<std::string>() << ": "
+            << row["retired"]["reason"].get<std::string>() << "\n";
+    EXPECT_TRUE(!row["nodes"].empty() || !row["folded_into"].empty() || !row["retired"].is_null())
+        << name << " is lost";
   }
   return table.str();
 }
@@ -67,8 +71,8 @@ class OriginTables : public testing::TestWithParam<std::pair<const char*, int>> 
 
 TEST_P(OriginTables, AreThoseThatWereReviewed) {
   const auto [model, opt_level] = GetParam();
-  const std::string path =
-      std::string(source_dir()) + "/tests/unit/driver/origin_tables/" + model + ".O" + std::to_string(opt_level) + ".txt";
+  const std::string path = std::string(source_dir()) + "/tests/unit/driver/origin_tables/" + model + ".O" +
+                           std::to_string(opt_level) + ".txt";
   const std::string table = table_of(model, opt_level);
   if (std::getenv("BATON_UPDATE_TABLES")) std::ofstream(path) << table;
   std::ifstream file(path);
@@ -76,8 +80,9 @@ TEST_P(OriginTables, AreThoseThatWereReviewed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, OriginTables,
-                         testing::Values(std::pair{"resnet-18", 0}, std::pair{"resnet-18", 3}, std::pair{"vgg-11", 0},
-                                         std::pair{"vgg-11", 3}, std::pair{"mobilenet", 0}, std::pair{"mobilenet", 3}));
+                         testing::Values(std::pair{"resnet-18", 0}, std::pair{"resnet-18", 3},
+                                         std::pair{"vgg-11", 0}, std::pair{"vgg-11", 3},
+                                         std::pair{"mobilenet", 0}, std::pair{"mobilenet", 3}));
 
 }  // namespace
 }  // namespace baton

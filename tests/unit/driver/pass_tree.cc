@@ -7,7 +7,8 @@ namespace baton {
 namespace {
 
 bool of_code_generator(const std::string& name) {
-  return name.starts_with("tir.") || name == "LowerTE" || name == "LowerTensorExpr" || name.ends_with("TargetHook");
+  return name.starts_with("tir.") || name == "LowerTE" || name == "LowerTensorExpr" ||
+         name.ends_with("TargetHook");
 }
 
 // Behind the subtree that begins at `at`.
@@ -28,15 +29,18 @@ std::string pass_tree_text(const PassTree& tree) {
       kept.push_back(tree[at++]);
   }
   for (size_t at = kept.size(); at-- > 0;)
-    if (kept[at].second == "sequential" && end_of(kept, at) == at + 1) kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(at));
+    if (kept[at].second == "sequential" && end_of(kept, at) == at + 1)
+      kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(at));
   std::string text;
-  for (const auto& [depth, name] : kept) text += std::string(static_cast<size_t>(depth) * 2, ' ') + name + "\n";
+  for (const auto& [depth, name] : kept)
+    text += std::string(static_cast<size_t>(depth) * 2, ' ') + name + "\n";
   return text;
 }
 
 PassTree reference_pass_tree(const nlohmann::json& golden) {
   PassTree tree;
-  for (const auto& entry : golden["pass_tree"]) tree.emplace_back(entry[0].get<int>(), entry[1].get<std::string>());
+  for (const auto& entry : golden["pass_tree"])
+    tree.emplace_back(entry[0].get<int>(), entry[1].get<std::string>());
   return tree;
 }
 

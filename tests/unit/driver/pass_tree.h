@@ -16,7 +16,9 @@ using PassTree = std::vector<std::pair<int, std::string>>;
 class PassTreeRecorder final : public PassInstrument {
  public:
   std::string name() const override { return "PassTreeRecorder"; }
-  void run_before_pass(const IRModule&, const PassInfo& info) override { tree_.emplace_back(depth_++, info.name); }
+  void run_before_pass(const IRModule&, const PassInfo& info) override {
+    tree_.emplace_back(depth_++, info.name);
+  }
   void run_after_pass(const IRModule&, const PassInfo&) override { --depth_; }
   const PassTree& tree() const { return tree_; }
 
@@ -25,8 +27,9 @@ class PassTreeRecorder final : public PassInstrument {
   PassTree tree_;
 };
 
-/// A line per pass, two blanks per depth, without the passes over TIR and those of the code generator (Baton's kernels come from
-/// Halide; its LowerTE stands for them), and without groups that hold nothing else.
+/// A line per pass, two blanks per depth, without the passes over TIR and those of the code generator
+/// (Baton's kernels come from Halide; its LowerTE stands for them), and without groups that hold nothing
+/// else.
 std::string pass_tree_text(const PassTree& tree);
 /// The same of a case of build.jsonl.gz.
 PassTree reference_pass_tree(const nlohmann::json& golden);

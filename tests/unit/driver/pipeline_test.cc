@@ -49,7 +49,8 @@ std::vector<std::string> kernels(const IRModule& module) {
   return names;
 }
 
-/// Packed weights by their shape alone: which kernels come out does not depend on their values, and VGG has a hundred million.
+/// Packed weights by their shape alone: which kernels come out does not depend on their values, and VGG has a
+/// hundred million.
 class PackingEvaluator final : public Evaluator {
  public:
   std::vector<NDArray> evaluate(const CallNode& call) override {
@@ -64,7 +65,8 @@ class PackingEvaluator final : public Evaluator {
   std::shared_ptr<Evaluator> evaluator_ = make_evaluator();
 };
 
-IRModule optimized(const std::string& model, int opt_level, std::shared_ptr<PassInstrument> watcher = nullptr) {
+IRModule optimized(const std::string& model, int opt_level,
+                   std::shared_ptr<PassInstrument> watcher = nullptr) {
   const auto* workload = workloads::find_workload(model);
   BATON_CHECK(workload, model);
   const PassContextRef context = test_context(opt_level);
@@ -88,7 +90,8 @@ TEST_P(Pipeline, MakesTheKernelsOfTvm) {
   for (const auto& each : text::reference("build.jsonl.gz")) {
     if (each["id"] != id) continue;
     const auto recorder = std::make_shared<PassTreeRecorder>();
-    EXPECT_EQ(kernels(optimized(model, opt_level, recorder)), each["func_names"].get<std::vector<std::string>>());
+    EXPECT_EQ(kernels(optimized(model, opt_level, recorder)),
+              each["func_names"].get<std::vector<std::string>>());
     EXPECT_EQ(pass_tree_text(recorder->tree()), pass_tree_text(before_kernels(reference_pass_tree(each))));
     return;
   }

@@ -17,7 +17,9 @@ Program made(const std::string& text) {
   return Program(parse_module("#[version = \"0.0.5\"]\n" + text));
 }
 
-Value number(int32_t value) { return tensor_value(NDArray::of<int32_t>({}, std::vector<int32_t>{value}, DType::int_(32))); }
+Value number(int32_t value) {
+  return tensor_value(NDArray::of<int32_t>({}, std::vector<int32_t>{value}, DType::int_(32)));
+}
 
 int32_t number_of(const Value& value) { return as_value<TensorValue>(value)->array().as<int32_t>()[0]; }
 
@@ -42,7 +44,9 @@ def @main(%n: int32) -> int32 { @deep(%n) })");
 }
 
 TEST(Program, EndlessRecursionIsAnError) {
-  const Program endless = made("def @f(%n: int32) -> int32 { let %r = @f(%n); add(%r, %r) }\ndef @main(%n: int32) -> int32 { @f(%n) }");
+  const Program endless = made(
+      "def @f(%n: int32) -> int32 { let %r = @f(%n); add(%r, %r) }\ndef @main(%n: int32) -> int32 { @f(%n) "
+      "}");
   EXPECT_THROW(endless.run({number(1)}), Error);
 }
 
@@ -66,7 +70,8 @@ TEST(Program, ValuesAsExpressions) {
   EXPECT_THROW(expr_of(list), Error);
   const auto cons = make_ref<const ConstructorNode>("Cons", std::vector<Type>(), global_type_var("List"), 0);
   list = make_ref<const DataValue>(0, std::vector<Value>(), cons);
-  for (int i = 0; i < 100'000; ++i) list = make_ref<const DataValue>(0, std::vector<Value>{number(i), list}, cons);
+  for (int i = 0; i < 100'000; ++i)
+    list = make_ref<const DataValue>(0, std::vector<Value>{number(i), list}, cons);
   on_8_mb_stack([&] {
     const Expr expr = expr_of(list);
     EXPECT_EQ(as<CallNode>(expr)->args().size(), 2u);

@@ -4,11 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "baton/driver/initialize.h"
-#include "baton/pass/pass_list.h"
 #include "baton/ir/inspect.h"
+#include "baton/pass/pass_list.h"
 #include "baton/support/diagnostic.h"
 #include "baton/text/origin_label.h"
 #include "baton/text/parser.h"
+
 #include "transform/transform_test.h"
 
 namespace baton {
@@ -29,7 +30,8 @@ std::string traced(const std::string& program, const std::string& passes) {
 }
 
 constexpr const char* kNet =
-    "def @main(%x: Tensor[(1, 3, 8, 8), float32], %w: Tensor[(4, 3, 3, 3), float32], %b: Tensor[(4), float32]) {\n"
+    "def @main(%x: Tensor[(1, 3, 8, 8), float32], %w: Tensor[(4, 3, 3, 3), float32], %b: Tensor[(4), "
+    "float32]) {\n"
     "  %0 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=4, kernel_size=[3, 3]);\n"
     "  %1 = nn.bias_add(%0, %b);\n"
     "  %2 = nn.dropout(%1, rate=0.5f);\n"
@@ -46,13 +48,16 @@ TEST(Trace, SaysWhatWasMadeMergedAndRetired) {
 }
 
 TEST(Trace, AttributesThatDifferAreShown) {
-  const std::string text = traced(kNet, "CanonicalizeOps,ConvertLayout(desired_layouts=[[\"nn.conv2d\", [\"NHWC\", \"default\"]]])");
+  const std::string text = traced(
+      kNet, "CanonicalizeOps,ConvertLayout(desired_layouts=[[\"nn.conv2d\", [\"NHWC\", \"default\"]]])");
   EXPECT_THAT(text, HasSubstr("data_layout \"NCHW\" -> \"NHWC\""));
   EXPECT_THAT(text, HasSubstr("  added    layout_transform for %0 nn.conv2d: "));
 }
 
 TEST(Trace, EqualOperatorsBecomeOne) {
-  const std::string text = traced("def @main(%x: Tensor[(3), float32]) { %0 = exp(%x);\n %1 = exp(%x);\n add(%0, %1) }", "EliminateCommonSubexpr");
+  const std::string text =
+      traced("def @main(%x: Tensor[(3), float32]) { %0 = exp(%x);\n %1 = exp(%x);\n add(%0, %1) }",
+             "EliminateCommonSubexpr");
   EXPECT_THAT(text, HasSubstr("merged   "));
   EXPECT_THAT(text, HasSubstr("exp, %1 exp: 2 x exp -> exp\n"));
 }
@@ -60,7 +65,8 @@ TEST(Trace, EqualOperatorsBecomeOne) {
 TEST(Trace, IsReadyAgainAfterAPassThatThrows) {
   IRModule module = typed_module(kNet);
   const auto trace = std::make_shared<PassTrace>();
-  const auto fails = module_pass({0, "Fails", {}}, [](IRModule, const PassContext&) -> IRModule { throw Error("no"); });
+  const auto fails =
+      module_pass({0, "Fails", {}}, [](IRModule, const PassContext&) -> IRModule { throw Error("no"); });
   {
     const auto context = test_context(3);
     context->instruments.push_back(trace);
@@ -81,12 +87,16 @@ TEST(Trace, IsReadyAgainAfterAPassThatThrows) {
 
 TEST(PassList, ReadsNamesAndArguments) {
   initialize();
-  const std::vector<Pass> passes = parse_passes("InferType, FuseOps(fuse_opt_level=0) ,SplitArgs(max_function_args=2)");
+  const std::vector<Pass> passes =
+      parse_passes("InferType, FuseOps(fuse_opt_level=0) ,SplitArgs(max_function_args=2)");
   ASSERT_EQ(passes.size(), 3u);
   EXPECT_EQ(passes[1]->info().name, "FuseOps");
-  EXPECT_THAT([] { parse_passes("InferType,,FuseOps"); }, ThrowsMessage<UsageError>(HasSubstr("a name is missing")));
-  EXPECT_THAT([] { parse_passes("FuseOps(fuse_opt_level=0"); }, ThrowsMessage<UsageError>(HasSubstr("no closing parenthesis")));
-  EXPECT_THAT([] { parse_passes("FuseOp"); }, ThrowsMessage<UsageError>(HasSubstr("did you mean `FuseOps`?")));
+  EXPECT_THAT([] { parse_passes("InferType,,FuseOps"); },
+              ThrowsMessage<UsageError>(HasSubstr("a name is missing")));
+  EXPECT_THAT([] { parse_passes("FuseOps(fuse_opt_level=0"); },
+              ThrowsMessage<UsageError>(HasSubstr("no closing parenthesis")));
+  EXPECT_THAT([] { parse_passes("FuseOp"); },
+              ThrowsMessage<UsageError>(HasSubstr("did you mean `FuseOps`?")));
   EXPECT_THROW(parse_passes("FuseOps(fuse_opt_level=)"), Error);
 }
 
@@ -102,19 +112,27 @@ TEST(PassErrors, NameThePass) {
               ThrowsMessage<Error>("cannot go on\n  in pass Fails, inside Outer"));
   EXPECT_EQ(module->find("main"), before);
   // Wrong types that a pass made are found by InferType, inside it.
-  const auto breaks = function_pass({0, "Breaks", {}}, [](const Function& function, const IRModule&, const PassContext&) {
+  const auto breaks = function_pass({0, "Breaks", {}}, [](const Function& function, const IRModule&,
+                                                          const PassContext&) {
     const OriginScope scope(function->body()->origins());
-    return make_function(function->params(), call("nn.dense", {function->params()[0], function->params()[0]}), {}, {}, NodeInfo(function->origins()));
+    return make_function(function->params(), call("nn.dense", {function->params()[0], function->params()[0]}),
+                         {}, {}, NodeInfo(function->origins()));
   });
-  EXPECT_THAT([&] { (*breaks)(module); }, ThrowsMessage<DiagnosticError>(HasSubstr("\n  in pass InferType, inside Breaks")));
-  EXPECT_THAT([&] { (*make_pass("InferType"))(parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2), float32]) { nn.dense(%x, %x) }")); },
-              ThrowsMessage<DiagnosticError>(Not(HasSubstr("in pass"))));
+  EXPECT_THAT([&] { (*breaks)(module); },
+              ThrowsMessage<DiagnosticError>(HasSubstr("\n  in pass InferType, inside Breaks")));
+  EXPECT_THAT(
+      [&] {
+        (*make_pass("InferType"))(
+            parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2), float32]) { nn.dense(%x, %x) }"));
+      },
+      ThrowsMessage<DiagnosticError>(Not(HasSubstr("in pass"))));
 }
 
 TEST(OriginLabel, IsTheNameInTheText) {
   initialize();
   const IRModule module = parse_module(
-      "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(3), float32]) {\n  let %a: Tensor[(3), float32] = exp(%x);\n  %0 = tanh(abs(%a));\n  negative(%0)\n}");
+      "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(3), float32]) {\n  let %a: Tensor[(3), float32] = "
+      "exp(%x);\n  %0 = tanh(abs(%a));\n  negative(%0)\n}");
   const OriginTable& table = module->origins();
   std::vector<std::string> labels;
   for (uint32_t i = 0; i < table.size(); ++i) labels.push_back(origin_label(table.at(OriginId(i))));

@@ -20,13 +20,16 @@ std::string read_file(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-void write_file(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+void write_file(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
 
 /// A .npy file of version 1 with this header text and data.
 std::string npy(std::string header, const std::string& data) {
   header.resize((10 + header.size() + 63) / 64 * 64 - 10, ' ');
   const auto length = static_cast<uint16_t>(header.size());
-  return std::string("\x93NUMPY\x01\0", 8) + std::string(reinterpret_cast<const char*>(&length), 2) + header + data;
+  return std::string("\x93NUMPY\x01\0", 8) + std::string(reinterpret_cast<const char*>(&length), 2) + header +
+         data;
 }
 
 std::string error_of(const std::function<void()>& body) {
@@ -50,8 +53,9 @@ class Npz : public testing::Test {
 
 TEST_F(Npz, RoundTripOfEveryType) {
   NamedArrays arrays;
-  for (const DType dtype : {DType::bool_(), DType::int_(8), DType::int_(16), DType::int_(32), DType::int_(64), DType::uint_(8),
-                            DType::uint_(16), DType::uint_(32), DType::uint_(64), DType::float_(16), DType::float_(32), DType::float_(64)})
+  for (const DType dtype : {DType::bool_(), DType::int_(8), DType::int_(16), DType::int_(32), DType::int_(64),
+                            DType::uint_(8), DType::uint_(16), DType::uint_(32), DType::uint_(64),
+                            DType::float_(16), DType::float_(32), DType::float_(64)})
     arrays.emplace_back(dtype.str(), NDArray::zeros({2, 3}, dtype));
   arrays.emplace_back("scalar", NDArray::zeros({}, DType::float_(32)));
   arrays.emplace_back("empty", NDArray::zeros({0, 4}, DType::float_(32)));
@@ -75,7 +79,8 @@ TEST_F(Npz, ColumnsBecomeRows) {
 TEST_F(Npz, EveryTruncationIsSeen) {
   write_npy(path("a.npy"), NDArray::zeros({3}, DType::float_(32)));
   const std::string whole = read_file(path("a.npy"));
-  for (size_t length = 0; length < whole.size(); ++length) EXPECT_NE(error_for(whole.substr(0, length)), "no error") << length;
+  for (size_t length = 0; length < whole.size(); ++length)
+    EXPECT_NE(error_for(whole.substr(0, length)), "no error") << length;
   EXPECT_THAT(error_for(whole + "x"), HasSubstr("13 bytes of data"));
   write_npz(path("b.npz"), {{"x", NDArray::zeros({3}, DType::float_(32))}});
   const std::string zip = read_file(path("b.npz"));
@@ -90,9 +95,13 @@ TEST_F(Npz, SaysWhatItSaw) {
   EXPECT_THAT(error_of([&] { read_npz(path("none.npz")); }), HasSubstr("cannot be opened as .npz"));
   EXPECT_THAT(error_for("hello"), HasSubstr("is not a .npy file"));
   for (const char* type : {">f4", "|O", "<U3", "<f1", "<i3", "<f99999999999"})
-    EXPECT_THAT(error_for(npy(std::string("{'descr': '") + type + "', 'fortran_order': False, 'shape': (1,), }\n", "abcd")),
-                HasSubstr("elements of type '" + std::string(type) + "'"));
-  EXPECT_THAT(error_for(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4), }\n", "")), HasSubstr("more than fits"));
+    EXPECT_THAT(
+        error_for(
+            npy(std::string("{'descr': '") + type + "', 'fortran_order': False, 'shape': (1,), }\n", "abcd")),
+        HasSubstr("elements of type '" + std::string(type) + "'"));
+  EXPECT_THAT(
+      error_for(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4), }\n", "")),
+      HasSubstr("more than fits"));
   EXPECT_NE(error_for(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }\n", "")), "no error");
   EXPECT_THAT(error_for(npy("{'fortran_order': False}\n", "")), HasSubstr("no 'descr'"));
 }
@@ -129,8 +138,10 @@ TEST_F(Npz, AFailedWriteLeavesNothing) {
   EXPECT_THROW(write_npy(there, NDArray::zeros({3}, DType::float_(32))), Error);
   EXPECT_THROW(write_npz(there, {{"x", NDArray::zeros({3}, DType::float_(32))}}), Error);
   // A directory, a device: nothing is put in its place.
-  EXPECT_THAT(error_of([&] { write_npy(folder_.path(), NDArray::zeros({3}, DType::float_(32))); }), HasSubstr("no regular file"));
-  EXPECT_THAT(error_of([&] { write_npz("/dev/full", {{"x", NDArray::zeros({3}, DType::float_(32))}}); }), HasSubstr("no regular file"));
+  EXPECT_THAT(error_of([&] { write_npy(folder_.path(), NDArray::zeros({3}, DType::float_(32))); }),
+              HasSubstr("no regular file"));
+  EXPECT_THAT(error_of([&] { write_npz("/dev/full", {{"x", NDArray::zeros({3}, DType::float_(32))}}); }),
+              HasSubstr("no regular file"));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Fixed numbers: the hash names kernels in caches on disk, and must not change from run to run or machine to machine. When
-// it is changed on purpose, caches must be told apart from those of before, too.
+// Fixed numbers: the hash names kernels in caches on disk, and must not change from run to run or machine to
+// machine. When it is changed on purpose, caches must be told apart from those of before, too.
 #include <gtest/gtest.h>
 
 #include "baton/ir/structural.h"
@@ -28,11 +28,13 @@ TEST(StructuralHash, OfADataTypeAndAMatch) {
 }
 
 TEST(StructuralHash, OfClosuresReferencesAndBranches) {
-  EXPECT_EQ(hash_of("def @main(%c: bool, %x: Tensor[(?, 2), int64]) {\n"
-                    "  let %r = ref(%x);\n"
-                    "  let %f = fn (%y: Tensor[(?, 2), int64], Inline=1) { if (%c) { ref_read(%r) } else { %y } };\n"
-                    "  (%f(%x), 2.5f64).0\n}"),
-            14335527289410414844u);
+  EXPECT_EQ(
+      hash_of(
+          "def @main(%c: bool, %x: Tensor[(?, 2), int64]) {\n"
+          "  let %r = ref(%x);\n"
+          "  let %f = fn (%y: Tensor[(?, 2), int64], Inline=1) { if (%c) { ref_read(%r) } else { %y } };\n"
+          "  (%f(%x), 2.5f64).0\n}"),
+      14335527289410414844u);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include "baton/ir/structural.h"
 
-#include <gtest/gtest.h>
-
 #include <chrono>
+
+#include <gtest/gtest.h>
 
 #include "baton/ir/op.h"
 #include "baton/ops/register.h"
@@ -62,7 +62,8 @@ TEST_F(Structural, ABoundVariableIsNotAFreeOne) {
 }
 
 TEST_F(Structural, ConstantsByBytes) {
-  const Expr one = scalar(1, f32), again = scalar(1, f32), two = scalar(2, f32), wide = scalar(1, DType::float_(64));
+  const Expr one = scalar(1, f32), again = scalar(1, f32), two = scalar(2, f32),
+             wide = scalar(1, DType::float_(64));
   EXPECT_TRUE(structural_equal(one, again));
   EXPECT_EQ(structural_hash(one), structural_hash(again));
   EXPECT_FALSE(structural_equal(one, two));
@@ -97,7 +98,9 @@ TEST_F(Structural, IfsAndTuplesAndIndices) {
 }
 
 // The hash names kernels in the on-disk cache: it must not change from run to run or machine to machine.
-TEST_F(Structural, HashIsStable) { EXPECT_EQ(structural_hash(Expr(unary("x"))), structural_hash(Expr(unary("other")))); }
+TEST_F(Structural, HashIsStable) {
+  EXPECT_EQ(structural_hash(Expr(unary("x"))), structural_hash(Expr(unary("other"))));
+}
 
 TEST_F(Structural, AMillionCallsAndSharedLadders) {
   const auto chain = [&] {

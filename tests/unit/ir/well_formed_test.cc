@@ -18,7 +18,8 @@ class WellFormed : public ::testing::Test {
     register_all_ops();
     const GlobalTypeVar header = module->global_type_var("List");
     const TypeVar a = type_var("A");
-    module->set_type(type_data(header, {a}, {{"Cons", {Type(a), type_call(Type(header), {Type(a)})}}, {"Nil", {}}}));
+    module->set_type(
+        type_data(header, {a}, {{"Cons", {Type(a), type_call(Type(header), {Type(a)})}}, {"Nil", {}}}));
   }
   const IRModule module = make_module();
   const Type number = scalar_type(DType::float_(32));
@@ -50,7 +51,8 @@ TEST_F(WellFormed, VariablesAreUsedWhereTheyAreBound) {
   EXPECT_EQ(first(tuple({x, Expr(function({x}, x))})), "variable %x is used before it is bound");
   EXPECT_EQ(first(let(y, let(x, one, x), x)), "variable %x is used outside the scope that binds it");
   EXPECT_TRUE(well_formed(let(y, Expr(function({x}, call_expr(y, {x}))), y)));  // recursion
-  const Clause a{constructor_pattern(cons(), {var_pattern(x), wildcard_pattern()}), x}, b{wildcard_pattern(), x};
+  const Clause a{constructor_pattern(cons(), {var_pattern(x), wildcard_pattern()}), x},
+      b{wildcard_pattern(), x};
   EXPECT_EQ(first(match(nil(), {a, b})), "variable %x is used outside the scope that binds it");
   EXPECT_TRUE(well_formed(match(nil(), {a})));
 }
@@ -77,9 +79,11 @@ TEST_F(WellFormed, Modules) {
   ASSERT_EQ(faults.size(), 2u);
   EXPECT_EQ(faults[0].text, "@main: there is no function @other in the module");
   EXPECT_EQ(faults[1].text, "@main: variable %z is free");
-  const Constructor gone = make_ref<const ConstructorNode>("Gone", std::vector<Type>(), global_type_var("List"), 7);
+  const Constructor gone =
+      make_ref<const ConstructorNode>("Gone", std::vector<Type>(), global_type_var("List"), 7);
   module->set("main", function({}, Expr(gone)));
-  EXPECT_EQ(form_faults(*module)[0].text, "@main: constructor Gone of type List is not among those that the module defines");
+  EXPECT_EQ(form_faults(*module)[0].text,
+            "@main: constructor Gone of type List is not among those that the module defines");
   module->set("main", function({}, one));
   module->set_type(type_data(module->global_type_var("Open"), {}, {{"Of", {Type(type_var("B"))}}}));
   EXPECT_EQ(form_faults(*module)[0].text, "type variable B in constructor Of is not declared by type Open");
@@ -93,7 +97,8 @@ TEST_F(WellFormed, AMillionLets) {
 }
 
 TEST_F(WellFormed, AllVariablesComeInTheOrderOfTheText) {
-  const Clause a{constructor_pattern(nil(), {}), z}, b{constructor_pattern(cons(), {var_pattern(x), var_pattern(y)}), x};
+  const Clause a{constructor_pattern(nil(), {}), z},
+      b{constructor_pattern(cons(), {var_pattern(x), var_pattern(y)}), x};
   const Expr both = match(nil(), {a, b});
   EXPECT_EQ(all_vars(both), (std::vector<Var>{z, x, y}));
   EXPECT_EQ(bound_vars(both), (std::vector<Var>{x, y}));
@@ -119,7 +124,9 @@ TEST_F(WellFormed, ConstructorsByTagAndName) {
 
 TEST_F(WellFormed, TypesMadeFromConstructors) {
   const GlobalTypeVar header = global_type_var("Opt");
-  const auto made = [&](const char* name) { return make_ref<const ConstructorNode>(name, std::vector<Type>(), header, -1); };
+  const auto made = [&](const char* name) {
+    return make_ref<const ConstructorNode>(name, std::vector<Type>(), header, -1);
+  };
   const Constructor some = made("Some"), none = made("None");
   EXPECT_EQ(constructor_tag(*some), -1);
   const TypeData type = define_type(header, {}, {some, none});

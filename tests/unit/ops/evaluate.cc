@@ -7,6 +7,7 @@
 #include "baton/ir/rules/shape_rule.h"
 #include "baton/ir/visit.h"
 #include "baton/ops/compute.h"
+
 #include "codegen/kernels.h"
 
 namespace baton {
@@ -66,7 +67,8 @@ Expr argument(const Type& type, const std::function<Expr()>& next) {
   if (!tuple) return next();
   std::vector<Expr> fields;
   std::vector<Type> types;
-  for (const Type& field : tuple->fields()) fields.push_back(argument(field, next)), types.push_back(fields.back()->checked_type());
+  for (const Type& field : tuple->fields())
+    fields.push_back(argument(field, next)), types.push_back(fields.back()->checked_type());
   return make_tuple(std::move(fields), test::typed(tuple_type(std::move(types))));
 }
 
@@ -77,8 +79,10 @@ RunCall run_folded() {
     size_t used = 0;
     std::vector<Expr> given;
     for (const Expr& arg : call.args())
-      given.push_back(argument(arg->checked_type(), [&] { return make_constant(args.at(used++), test::typed({})); }));
-    return evaluator->evaluate(*make_call(call.callee(), std::move(given), call.attrs(), test::typed(call.checked_type())));
+      given.push_back(
+          argument(arg->checked_type(), [&] { return make_constant(args.at(used++), test::typed({})); }));
+    return evaluator->evaluate(
+        *make_call(call.callee(), std::move(given), call.attrs(), test::typed(call.checked_type())));
   };
 }
 
@@ -89,11 +93,13 @@ RunCall run_kernel_of(const std::string& template_name) {
     for (const Expr& arg : call.args())
       given.push_back(argument(arg->checked_type(), [&]() -> Expr {
         const NDArray& value = args.at(params.size());
-        params.push_back(test::param("p" + std::to_string(params.size()), tensor_type(value.shape(), value.dtype())));
+        params.push_back(
+            test::param("p" + std::to_string(params.size()), tensor_type(value.shape(), value.dtype())));
         return params.back();
       }));
     KernelRequest request;
-    request.function = test::primitive(params, make_call(call.callee(), std::move(given), call.attrs(), test::typed(result)));
+    request.function = test::primitive(
+        params, make_call(call.callee(), std::move(given), call.attrs(), test::typed(result)));
     request.template_name = template_name;
     const std::vector<KernelRequest> requests = {request};
     const test::Folder folder;
@@ -113,7 +119,8 @@ Values evaluate(const Function& function, const Values& inputs, const RunCall& r
   post_order(function->body(), [&](const Expr& node) {
     auto gather = [&](const std::vector<Expr>& from) {
       Values all;
-      for (const Expr& expr : from) all.insert(all.end(), values.at(expr.get()).begin(), values.at(expr.get()).end());
+      for (const Expr& expr : from)
+        all.insert(all.end(), values.at(expr.get()).begin(), values.at(expr.get()).end());
       return all;
     };
     if (const auto* constant = as<ConstantNode>(node)) {

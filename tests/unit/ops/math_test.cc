@@ -1,10 +1,10 @@
 // The polynomials of ops/math.h against the C library in double precision.
 #include "baton/ops/math.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <limits>
+
+#include <gtest/gtest.h>
 
 namespace baton {
 namespace {

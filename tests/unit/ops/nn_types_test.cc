@@ -1,8 +1,9 @@
-// The types of the operators of nn and image that are not in every network: results, `?`, assigned weights, refusals.
-#include <gtest/gtest.h>
-
+// The types of the operators of nn and image that are not in every network: results, `?`, assigned weights,
+// refusals.
 #include <map>
 #include <set>
+
+#include <gtest/gtest.h>
 
 #include "baton/ir/op.h"
 #include "baton/ops/register.h"
@@ -14,19 +15,22 @@ namespace baton {
 namespace {
 
 struct Case {
-  std::string params;  ///< "f(1, 3, 8), ?, i(5)": types of %0, %1, ...; `?` for a type to be found out, i for int32
-  std::string call;    ///< "nn.conv1d(%0, %1)"
-  std::string type;    ///< "(1, 8, 4)" for a float32 tensor, any other type in full, empty for a refusal
+  std::string
+      params;  ///< "f(1, 3, 8), ?, i(5)": types of %0, %1, ...; `?` for a type to be found out, i for int32
+  std::string call;  ///< "nn.conv1d(%0, %1)"
+  std::string type;  ///< "(1, 8, 4)" for a float32 tensor, any other type in full, empty for a refusal
 };
 
 Type short_type(const std::string& text) {
-  if (text[0] == '(' && text.find('T') == std::string::npos) return parse_type("Tensor[" + text + ", float32]");
+  if (text[0] == '(' && text.find('T') == std::string::npos)
+    return parse_type("Tensor[" + text + ", float32]");
   return parse_type(text);
 }
 
 // "f(1, 3)" -> Tensor[(1, 3), float32]; the letters stand for element types.
 std::string param_type(const std::string& text) {
-  static const std::map<char, std::string> dtypes{{'f', "float32"}, {'i', "int32"}, {'u', "uint8"}, {'w', "uint32"}};
+  static const std::map<char, std::string> dtypes{
+      {'f', "float32"}, {'i', "int32"}, {'u', "uint8"}, {'w', "uint32"}};
   return "Tensor[" + text.substr(1) + ", " + dtypes.at(text[0]) + "]";
 }
 
@@ -35,8 +39,10 @@ std::vector<std::string> split_params(const std::string& text) {
   int depth = 0;
   for (const char c : text) {
     depth += c == '(' ? 1 : c == ')' ? -1 : 0;
-    if (c == ',' && depth == 0) all.emplace_back();
-    else if (c != ' ' || !all.back().empty()) all.back() += c;
+    if (c == ',' && depth == 0)
+      all.emplace_back();
+    else if (c != ' ' || !all.back().empty())
+      all.back() += c;
   }
   return all;
 }
@@ -77,8 +83,10 @@ class NnTypes : public testing::Test {
 TEST_F(NnTypes, ResultsAndRefusals) {
   for (const Case& c : cases()) {
     const std::string text = module_text(c), got = result_of(text);
-    if (c.type.empty()) EXPECT_EQ(got.substr(0, 3), "E02") << text;
-    else EXPECT_EQ(got, type_text(short_type(c.type))) << text;
+    if (c.type.empty())
+      EXPECT_EQ(got.substr(0, 3), "E02") << text;
+    else
+      EXPECT_EQ(got, type_text(short_type(c.type))) << text;
   }
 }
 
@@ -90,7 +98,8 @@ TEST_F(NnTypes, EveryOperatorHasAResultAndARefusal) {
 }
 
 // These two are registered without their attributes' type, so text has no literal for them.
-std::string result_with(const std::string& op, const std::vector<Expr>& args, const std::vector<std::pair<std::string, AttrValue>>& values) {
+std::string result_with(const std::string& op, const std::vector<Expr>& args,
+                        const std::vector<std::pair<std::string, AttrValue>>& values) {
   try {
     return type_text(infer_type(call(op, args, make_attrs(*find_op(op)->attrs, values)))->checked_type());
   } catch (const DiagnosticError& error) {
@@ -99,11 +108,15 @@ std::string result_with(const std::string& op, const std::vector<Expr>& args, co
 }
 
 TEST_F(NnTypes, OperatorsWithoutDeclaredAttributes) {
-  const Type image = parse_type("Tensor[(1, 3, ?, 32), float32]"), small = parse_type("Tensor[(1, 3, 16, 16), float32]");
+  const Type image = parse_type("Tensor[(1, 3, ?, 32), float32]"),
+             small = parse_type("Tensor[(1, 3, 16, 16), float32]");
   const std::vector<int64_t> two{2, 2};
-  EXPECT_EQ(result_with("nn.dilate", {var("x", parse_type("Tensor[(2, 3), float32]"))}, {{"strides", two}}), "Tensor[(3, 5), float32]");
-  EXPECT_EQ(result_with("nn.dilate", {var("x", parse_type("Tensor[(2), float32]"))}, {{"strides", two}}), "E0216");
-  EXPECT_EQ(result_with("nn.avg_pool2d_grad", {var("g", small), var("x", image)}, {{"pool_size", two}, {"strides", two}}),
+  EXPECT_EQ(result_with("nn.dilate", {var("x", parse_type("Tensor[(2, 3), float32]"))}, {{"strides", two}}),
+            "Tensor[(3, 5), float32]");
+  EXPECT_EQ(result_with("nn.dilate", {var("x", parse_type("Tensor[(2), float32]"))}, {{"strides", two}}),
+            "E0216");
+  EXPECT_EQ(result_with("nn.avg_pool2d_grad", {var("g", small), var("x", image)},
+                        {{"pool_size", two}, {"strides", two}}),
             "Tensor[(1, 3, ?, 32), float32]");
   EXPECT_FALSE(find_op("nn.dilate")->declares_attrs);
   EXPECT_FALSE(find_op("nn.avg_pool2d_grad")->declares_attrs);

@@ -1,12 +1,14 @@
 // Every case of tests/reference/ops.jsonl.gz (what TVM 0.11.1 said and computed) whose operators are there.
-#include <Halide.h>
-#include <gtest/gtest.h>
+#include "text/reference.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
 #include <map>
+
+#include <Halide.h>
+#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "baton/ir/op.h"
@@ -17,8 +19,8 @@
 #include "baton/support/diagnostic.h"
 #include "baton/text/parser.h"
 #include "baton/types/infer_type.h"
+
 #include "ops/evaluate.h"
-#include "text/reference.h"
 
 namespace baton {
 namespace {
@@ -31,7 +33,11 @@ std::string decoded(const std::string& base64) {
   int count = 0;
   for (const char c : base64) {
     if (c == '=') break;
-    const int value = c >= 'a' ? c - 'a' + 26 : c >= 'A' ? c - 'A' : c >= '0' ? c - '0' + 52 : c == '+' ? 62 : 63;
+    const int value = c >= 'a'   ? c - 'a' + 26
+                      : c >= 'A' ? c - 'A'
+                      : c >= '0' ? c - '0' + 52
+                      : c == '+' ? 62
+                                 : 63;
     bits = bits << 6 | static_cast<uint32_t>(value);
     if ((count += 6) >= 8) bytes += static_cast<char>(bits >> (count -= 8));
   }
@@ -50,35 +56,51 @@ std::vector<double> numbers(const NDArray& array) {
   const DType t = array.dtype();
   if (t.is_float() && t.bits == 16)
     for (const uint16_t half : array.as<uint16_t>()) all.push_back(half_to_float(half));
-  else if (t.is_float() && t.bits == 32) read(float());
-  else if (t.is_float()) read(double());
-  else if (t.bytes() == 8) read(int64_t());
-  else if (t.is_uint() && t.bits == 32) read(uint32_t());
-  else if (t.bytes() == 4) read(int32_t());
-  else if (t.bytes() == 2) read(int16_t());
-  else if (t.is_uint()) read(uint8_t());
-  else read(int8_t());
+  else if (t.is_float() && t.bits == 32)
+    read(float());
+  else if (t.is_float())
+    read(double());
+  else if (t.bytes() == 8)
+    read(int64_t());
+  else if (t.is_uint() && t.bits == 32)
+    read(uint32_t());
+  else if (t.bytes() == 4)
+    read(int32_t());
+  else if (t.bytes() == 2)
+    read(int16_t());
+  else if (t.is_uint())
+    read(uint8_t());
+  else
+    read(int8_t());
   return all;
 }
 
 NDArray from_numbers(const std::vector<double>& values, const Shape& shape, DType t) {
   NDArray array = NDArray::empty(shape, t);
   auto write = [&](auto type) {
-    for (size_t i = 0; i < values.size(); ++i) array.as<decltype(type)>()[i] = static_cast<decltype(type)>(values[i]);
+    for (size_t i = 0; i < values.size(); ++i)
+      array.as<decltype(type)>()[i] = static_cast<decltype(type)>(values[i]);
   };
-  if (t.is_float() && t.bits == 32) write(float());
-  else if (t.is_float()) write(double());
-  else if (t.bytes() == 8) write(int64_t());
-  else if (t.bytes() == 4) write(int32_t());
-  else write(int8_t());
+  if (t.is_float() && t.bits == 32)
+    write(float());
+  else if (t.is_float())
+    write(double());
+  else if (t.bytes() == 8)
+    write(int64_t());
+  else if (t.bytes() == 4)
+    write(int32_t());
+  else
+    write(int8_t());
   return array;
 }
 
 void flatten(const json& data, std::vector<double>& into) {
   if (data.is_array())
     for (const json& item : data) flatten(item, into);
-  else if (data.is_string()) into.push_back(std::stod(data.get<std::string>()));  // nan and infinities
-  else into.push_back(data.is_boolean() ? data.get<bool>() : data.get<double>());
+  else if (data.is_string())
+    into.push_back(std::stod(data.get<std::string>()));  // nan and infinities
+  else
+    into.push_back(data.is_boolean() ? data.get<bool>() : data.get<double>());
 }
 
 NDArray input_of(const json& spec) {
@@ -145,13 +167,16 @@ bool can_run(const Expr& function) {
   return all;
 }
 
-/// Runs all cases (those whose id holds BATON_OPS, if that is set); returns how many there were whose operators can all run.
+/// Runs all cases (those whose id holds BATON_OPS, if that is set); returns how many there were whose
+/// operators can all run.
 int check_values(const RunCall& run) {
   int seen = 0;
   std::string skipped;
   for (const json& each : text::reference("ops.jsonl.gz")) {
     if (each["kind"] != "numeric") continue;
-    if (const char* only = std::getenv("BATON_OPS"); only && each["id"].get<std::string>().find(only) == std::string::npos) continue;
+    if (const char* only = std::getenv("BATON_OPS");
+        only && each["id"].get<std::string>().find(only) == std::string::npos)
+      continue;
     const std::string id = each["id"];
     try {
       const IRModule module = typed_module(each);
@@ -170,13 +195,16 @@ int check_values(const RunCall& run) {
         const NDArray expected = NDArray::from_bytes(shape_of(wanted), dtype_of(wanted), bytes.data());
         EXPECT_EQ(outputs[k].shape(), expected.shape()) << id;
         EXPECT_EQ(outputs[k].dtype().str(), expected.dtype().str()) << id;
-        if (testing::Test::HasFailure() && (outputs[k].shape() != expected.shape() || !(outputs[k].dtype() == expected.dtype()))) break;
+        if (testing::Test::HasFailure() &&
+            (outputs[k].shape() != expected.shape() || !(outputs[k].dtype() == expected.dtype())))
+          break;
         const std::vector<double> a = numbers(outputs[k]), b = numbers(expected);
         const double rtol = each["rtol"], atol = each["atol"];
         for (size_t i = 0; i < a.size(); ++i) {
           if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
           if (std::fabs(a[i] - b[i]) <= atol + rtol * std::fabs(b[i])) continue;
-          ADD_FAILURE() << id << ": element " << i << " of output " << k << " is " << a[i] << ", not " << b[i] << "\n"
+          ADD_FAILURE() << id << ": element " << i << " of output " << k << " is " << a[i] << ", not " << b[i]
+                        << "\n"
                         << each["text"].get<std::string>();
           break;
         }

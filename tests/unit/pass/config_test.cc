@@ -13,7 +13,8 @@ using ::testing::ThrowsMessage;
 
 TEST(Config, KeysAreSortedAndTyped) {
   const std::vector<ConfigOption>& options = config_options();
-  EXPECT_TRUE(std::is_sorted(options.begin(), options.end(), [](const auto& a, const auto& b) { return a.key < b.key; }));
+  EXPECT_TRUE(std::is_sorted(options.begin(), options.end(),
+                             [](const auto& a, const auto& b) { return a.key < b.key; }));
   ASSERT_TRUE(find_config_option("tir.UnrollLoop"));
   EXPECT_TRUE(find_config_option("tir.UnrollLoop")->is_dict());
   EXPECT_EQ(find_config_option("no.such"), nullptr);
@@ -33,11 +34,13 @@ TEST(Config, HoldsWhatWasSet) {
 
 TEST(Config, RefusesUnknownKeysAndOtherTypes) {
   PassConfig config;
-  EXPECT_THAT([&] { config.set("relay.FuseOps.max_dept", int64_t{1}); },
-              ThrowsMessage<UsageError>(HasSubstr("Invalid config option 'relay.FuseOps.max_dept', did you mean "
-                                                  "'relay.FuseOps.max_depth'? candidates are: baton.debug_dir ,")));
+  EXPECT_THAT(
+      [&] { config.set("relay.FuseOps.max_dept", int64_t{1}); },
+      ThrowsMessage<UsageError>(HasSubstr("Invalid config option 'relay.FuseOps.max_dept', did you mean "
+                                          "'relay.FuseOps.max_depth'? candidates are: baton.debug_dir ,")));
   EXPECT_THAT([&] { config.set("relay.FuseOps.max_depth", std::string("x")); },
-              ThrowsMessage<UsageError>("expect config relay.FuseOps.max_depth to have type IntImm but get runtime.String"));
+              ThrowsMessage<UsageError>(
+                  "expect config relay.FuseOps.max_depth to have type IntImm but get runtime.String"));
   EXPECT_THROW(config.set("tir.UnrollLoop", AttrList{int64_t{1}}), UsageError);
   EXPECT_THROW(config.set("tir.noalias", AttrValue()), UsageError);
   EXPECT_TRUE(config.values().empty());

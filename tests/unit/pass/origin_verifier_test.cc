@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "baton/pass/rewriter.h"
+
 #include "pass/programs.h"
 
 namespace baton {
@@ -21,8 +22,9 @@ class Verifier : public ::testing::Test {
     context->instruments = {std::make_shared<OriginVerifier>()};
     const PassContextScope scope(context);
     try {
-      result = (*module_pass({0, "P", {}}, [&](IRModule module, const PassContext&) { return body(module); },
-                             may_retire))(module);
+      result = (*module_pass(
+          {0, "P", {}}, [&](IRModule module, const PassContext&) { return body(module); }, may_retire))(
+          module);
       return "";
     } catch (const InternalError& error) {
       return error.what();
@@ -155,7 +157,8 @@ TEST_F(Verifier, SeesAConstantThatStandsForNothing) {
 
 TEST_F(Verifier, PrimitiveFunctionsAndTheirCallsStandForTheirBody) {
   const auto fuse = [&](const OriginSet& on_function, const OriginSet& on_call) {
-    const Function function = make_function(main->params(), main->body(), {}, {{"Primitive", 1}}, NodeInfo(on_function));
+    const Function function =
+        make_function(main->params(), main->body(), {}, {{"Primitive", 1}}, NodeInfo(on_function));
     const Var x = make_var("y", main->params()[0]->annotation(), NodeInfo(OriginSet::none()));
     const IRModule fused = module->copy();
     fused->set("main", make_function({x}, make_call(Expr(function), {x}, {}, NodeInfo(on_call)), {}, {},
@@ -163,12 +166,15 @@ TEST_F(Verifier, PrimitiveFunctionsAndTheirCallsStandForTheirBody) {
     return fused;
   };
   OriginSet all = OriginSet::none();
-  for (const CallNode* call = last; call; call = as<CallNode>(call->args()[0])) all = all.merge(call->origins());
+  for (const CallNode* call = last; call; call = as<CallNode>(call->args()[0]))
+    all = all.merge(call->origins());
   EXPECT_EQ(verdict([&](IRModule) { return fuse(all, all); }), "");
   EXPECT_THAT(verdict([&](IRModule) { return fuse(last->origins(), last->origins()); }),
               HasSubstr("a primitive function stands for"));
-  EXPECT_THAT(verdict([&](IRModule) { return fuse(all, last->origins()); }), HasSubstr("give both the union"));
-  EXPECT_THAT(verdict([&](IRModule) { return fuse(OriginSet::none(), all); }), HasSubstr("give both the union"));
+  EXPECT_THAT(verdict([&](IRModule) { return fuse(all, last->origins()); }),
+              HasSubstr("give both the union"));
+  EXPECT_THAT(verdict([&](IRModule) { return fuse(OriginSet::none(), all); }),
+              HasSubstr("give both the union"));
 }
 
 }  // namespace

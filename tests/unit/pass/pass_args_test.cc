@@ -1,8 +1,8 @@
 #include "baton/pass/pass_args.h"
 
-#include <gtest/gtest.h>
-
 #include <functional>
+
+#include <gtest/gtest.h>
 
 #include "baton/support/error.h"
 
@@ -30,7 +30,8 @@ TEST(PassArgs, UnknownAndWrongOnesAreRefused) {
   EXPECT_EQ(message([&] { PassArgReader("P", wrong).integer("level", 0); }),
             "P: argument `level` expects an integer, got \"high\"");
   const PassArgs twice{{"level", 1}, {"level", 2}};
-  EXPECT_EQ(message([&] { PassArgReader("P", twice).integer("level", 0); }), "P: argument `level` is given twice");
+  EXPECT_EQ(message([&] { PassArgReader("P", twice).integer("level", 0); }),
+            "P: argument `level` is given twice");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "baton/ops/register.h"
 #include "baton/pass/timing.h"
 #include "baton/support/log.h"
+
 #include "pass/programs.h"
 
 namespace baton {
@@ -46,7 +47,9 @@ class Passes : public ::testing::Test {
   }
   ~Passes() override { set_log_sink(old_sink_); }
 
-  std::shared_ptr<Recorder> recorder(const std::string& name) { return std::make_shared<Recorder>(name, events); }
+  std::shared_ptr<Recorder> recorder(const std::string& name) {
+    return std::make_shared<Recorder>(name, events);
+  }
   PassContextRef context(int opt_level, std::vector<std::shared_ptr<PassInstrument>> instruments) {
     auto context = std::make_shared<PassContext>();
     context->opt_level = opt_level;
@@ -54,11 +57,12 @@ class Passes : public ::testing::Test {
     return context;
   }
   static Pass nothing(const std::string& name, int level = 0, std::vector<std::string> required = {}) {
-    return module_pass({level, name, std::move(required)}, [](IRModule module, const PassContext&) { return module; });
+    return module_pass({level, name, std::move(required)},
+                       [](IRModule module, const PassContext&) { return module; });
   }
   static Pass per_function(const std::string& name, int level = 0, std::vector<std::string> required = {}) {
-    return function_pass({level, name, std::move(required)},
-                         [](const Function& function, const IRModule&, const PassContext&) { return function; });
+    return function_pass({level, name, std::move(required)}, [](const Function& function, const IRModule&,
+                                                                const PassContext&) { return function; });
   }
 
   Events events, logged;
@@ -75,12 +79,13 @@ TEST_F(Passes, SequentialRunsRequiredPassesAndFunctionPassesInferTypes) {
     const PassContextScope scope(context(3, {t}));
     (*sequential({per_function("FoldConstant", 2), per_function("FuseOps", 0, {"InferType"})}))(module);
   }
-  EXPECT_THAT(events, ElementsAre("t enter", "t should sequential", "t before sequential", "t should FoldConstant",
-                                  "t before FoldConstant", "t should InferType", "t before InferType",
-                                  "t after InferType", "t after FoldConstant", "t should InferType",
-                                  "t before InferType", "t after InferType", "t should FuseOps", "t before FuseOps",
-                                  "t should InferType", "t before InferType", "t after InferType", "t after FuseOps",
-                                  "t after sequential", "t exit"));
+  EXPECT_THAT(
+      events,
+      ElementsAre("t enter", "t should sequential", "t before sequential", "t should FoldConstant",
+                  "t before FoldConstant", "t should InferType", "t before InferType", "t after InferType",
+                  "t after FoldConstant", "t should InferType", "t before InferType", "t after InferType",
+                  "t should FuseOps", "t before FuseOps", "t should InferType", "t before InferType",
+                  "t after InferType", "t after FuseOps", "t after sequential", "t exit"));
 }
 
 TEST_F(Passes, ARequiredPassIsNotAskedAbout) {
@@ -92,9 +97,10 @@ TEST_F(Passes, ARequiredPassIsNotAskedAbout) {
     const PassContextScope scope(ctx);
     (*sequential({per_function("FoldConstant", 2)}))(module);
   }
-  EXPECT_THAT(events, ElementsAre("t enter", "t should sequential", "t before sequential", "t before FoldConstant",
-                                  "t should InferType", "t before InferType", "t after InferType",
-                                  "t after FoldConstant", "t after sequential", "t exit"));
+  EXPECT_THAT(events,
+              ElementsAre("t enter", "t should sequential", "t before sequential", "t before FoldConstant",
+                          "t should InferType", "t before InferType", "t after InferType",
+                          "t after FoldConstant", "t after sequential", "t exit"));
 }
 
 TEST_F(Passes, GatesHoldInSequentialOnly) {
@@ -145,8 +151,9 @@ TEST_F(Passes, ThrowingInEnterExitsThoseBeforeAndPushesNothing) {
   const auto ctx = context(3, {a, b, c});
   EXPECT_THROW(PassContext::enter(ctx), Error);
   EXPECT_THAT(events, ElementsAre("a enter", "b enter", "a exit"));
-  EXPECT_THAT(logged, ElementsAre("Pass instrumentation entering pass context failed.", "Disable pass instrumentation.",
-                                  "a exiting PassContext ...", "a exited PassContext."));
+  EXPECT_THAT(logged, ElementsAre("Pass instrumentation entering pass context failed.",
+                                  "Disable pass instrumentation.", "a exiting PassContext ...",
+                                  "a exited PassContext."));
   EXPECT_TRUE(ctx->instruments.empty());
   EXPECT_NE(PassContext::current(), ctx);
 }
@@ -158,7 +165,8 @@ TEST_F(Passes, ThrowingInExitLeavesTheRestAndPopsTheContext) {
   PassContext::enter(ctx);
   EXPECT_THROW(PassContext::exit(ctx), Error);
   EXPECT_THAT(events, ElementsAre("a enter", "b enter", "c enter", "a exit", "b exit"));
-  EXPECT_THAT(logged, ElementsAre("Pass instrumentation exiting pass context failed.", "Disable pass instrumentation."));
+  EXPECT_THAT(logged, ElementsAre("Pass instrumentation exiting pass context failed.",
+                                  "Disable pass instrumentation."));
   EXPECT_TRUE(ctx->instruments.empty());
   EXPECT_NE(PassContext::current(), ctx);
 }
@@ -187,8 +195,8 @@ TEST_F(Passes, OverrideExitsTheOldAndEntersTheNew) {
   ctx->override_instruments({recorder("b"), recorder("c")});
   (*nothing("X"))(module);
   PassContext::exit(ctx);
-  EXPECT_THAT(events, ElementsAre("a enter", "a exit", "b enter", "c enter", "b should X", "c should X", "b before X",
-                                  "c before X", "b after X", "c after X", "b exit", "c exit"));
+  EXPECT_THAT(events, ElementsAre("a enter", "a exit", "b enter", "c enter", "b should X", "c should X",
+                                  "b before X", "c before X", "b after X", "c after X", "b exit", "c exit"));
 }
 
 TEST_F(Passes, FunctionPassesSkipWhatIsNotTheirs) {
@@ -210,10 +218,13 @@ TEST_F(Passes, Texts) {
   EXPECT_EQ(pass_text(*per_function("FuseOps")), "Run Function pass: FuseOps at the optimization level 0");
   EXPECT_EQ(pass_text(*nothing("InferType")), "Run Module pass: InferType at the optimization level 0");
   EXPECT_EQ(pass_text(*sequential({nothing("FuseOps")})),
-            "Run Sequential pass: sequential at the optimization level 0. The passes will be executed are: [FuseOps ]");
-  EXPECT_EQ(pass_info_text({0, "FuseOps", {"InferType"}}),
-            "The meta data of the pass - pass name: FuseOps, opt_level: 0, required passes: [\nInferType, ]\n");
-  EXPECT_EQ(pass_info_text({2, "mp", {}}), "The meta data of the pass - pass name: mp, opt_level: 2, required passes: []\n");
+            "Run Sequential pass: sequential at the optimization level 0. The passes will be executed are: "
+            "[FuseOps ]");
+  EXPECT_EQ(
+      pass_info_text({0, "FuseOps", {"InferType"}}),
+      "The meta data of the pass - pass name: FuseOps, opt_level: 0, required passes: [\nInferType, ]\n");
+  EXPECT_EQ(pass_info_text({2, "mp", {}}),
+            "The meta data of the pass - pass name: mp, opt_level: 2, required passes: []\n");
   PassContext context;
   context.opt_level = 3;
   context.required_pass = {"A"};
@@ -241,10 +252,11 @@ TEST_F(Passes, TimingIsATreeInPreOrder) {
     (*sequential({per_function("Inner")}, "Outer"))(module);
     text = PassTimingInstrument::render();
   }
-  EXPECT_THAT(text, ::testing::MatchesRegex("First: [0-9]+us \\[[0-9]+us\\] \\([0-9.]+%; [0-9.]+%\\)\n"
-                                            "Outer: [0-9]+us \\[[0-9]+us\\] \\([0-9.]+%; [0-9.]+%\\)\n"
-                                            "\tInner: [0-9]+us \\[[0-9]+us\\] \\([0-9.]+%; [0-9.]+%\\)\n"
-                                            "\t\tInferType: [0-9]+us \\[[0-9]+us\\] \\([0-9.]+%; [0-9.]+%\\)\n"));
+  EXPECT_THAT(text,
+              ::testing::MatchesRegex("First: [0-9]+us \\[[0-9]+us\\] \\([0-9.]+%; [0-9.]+%\\)\n"
+                                      "Outer: [0-9]+us \\[[0-9]+us\\] \\([0-9.]+%; [0-9.]+%\\)\n"
+                                      "\tInner: [0-9]+us \\[[0-9]+us\\] \\([0-9.]+%; [0-9.]+%\\)\n"
+                                      "\t\tInferType: [0-9]+us \\[[0-9]+us\\] \\([0-9.]+%; [0-9.]+%\\)\n"));
   EXPECT_EQ(PassTimingInstrument::render(), "");
   EXPECT_THAT(logged, ElementsAre("Warning: no passes have been profiled, did you enable pass profiling?"));
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "baton/ir/structural.h"
+
 #include "pass/programs.h"
 
 namespace baton {
@@ -64,7 +65,8 @@ TEST(Rewriter, LetsCanBeInlinedAMillionDeep) {
   std::vector<Var> vars;
   for (int i = 0; i < kDepth; ++i) vars.push_back(var("t"));
   Expr body = vars.back();
-  for (int i = kDepth - 1; i >= 0; --i) body = let(vars[i], call("nn.relu", {i ? Expr(vars[i - 1]) : Expr(x)}), body);
+  for (int i = kDepth - 1; i >= 0; --i)
+    body = let(vars[i], call("nn.relu", {i ? Expr(vars[i - 1]) : Expr(x)}), body);
   const Expr inlined = InlineLets().run(Expr(function({x}, body)));
   EXPECT_TRUE(structural_equal(inlined, Expr(relu_chain(kDepth)->find("main"))));
 }

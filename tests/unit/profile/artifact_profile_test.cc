@@ -1,4 +1,5 @@
-// Profiles of artifacts: kernels joined with the operators that the file remembers, and what is said of files that don't.
+// Profiles of artifacts: kernels joined with the operators that the file remembers, and what is said of files
+// that don't.
 #include <filesystem>
 
 #include <gmock/gmock.h>
@@ -6,8 +7,8 @@
 #include "baton/driver/initialize.h"
 #include "baton/profile/report/profile.h"
 #include "baton/runtime/model.h"
-#include "baton/support/error.h"
 #include "baton/support/base/tensor_rule.h"
+#include "baton/support/error.h"
 #include "baton/text/parser.h"
 #include "baton/types/infer_type.h"
 
@@ -33,7 +34,8 @@ def @main(%data: Tensor[(2, 32), float32]) {
   %1 = nn.relu(%0);
   nn.softmax(%1)
 }
-)", "net.relay"));
+)",
+                                                     "net.relay"));
     BuildOptions options;
     options.cache = &cache;
     options.opt_level = 3;
@@ -98,14 +100,17 @@ TEST(ArtifactProfile, JoinsKernelsWithTheOperatorsItRemembers) {
 TEST(ArtifactProfile, SaysWhatToDoWhenItWasStrippedOfItsOrigins) {
   File file;
   EXPECT_EQ(file.refusal({{section::kOrigins, ""}}),
-            "net.baton has no section origins.json, it was stripped of its origins: nothing says which operators its kernels compute: "
+            "net.baton has no section origins.json, it was stripped of its origins: nothing says which "
+            "operators its kernels compute: "
             "make the artifact anew with `baton build`, or profile the model itself");
 }
 
 TEST(ArtifactProfile, SaysThatAnotherVersionMadeIt) {
   File file;
-  EXPECT_THAT(file.refusal({{section::kMeta, R"({"schema": 7, "version": "9.9"})"}}), HasSubstr("net.baton was made by Baton 9.9, this is Baton "));
-  EXPECT_THAT(file.refusal({{section::kMeta, R"({"schema": 1, "version": "9.9", "kernels": [{}]})"}}), HasSubstr("meta.json is damaged"));
+  EXPECT_THAT(file.refusal({{section::kMeta, R"({"schema": 7, "version": "9.9"})"}}),
+              HasSubstr("net.baton was made by Baton 9.9, this is Baton "));
+  EXPECT_THAT(file.refusal({{section::kMeta, R"({"schema": 1, "version": "9.9", "kernels": [{}]})"}}),
+              HasSubstr("meta.json is damaged"));
   EXPECT_THAT(file.refusal({{section::kMeta, "x"}}), HasSubstr("does not say what its kernels are"));
 }
 
@@ -124,9 +129,12 @@ std::string refused_report(const File& file, const std::string& origins) {
 TEST(ArtifactProfile, ATableOfOriginsThatDoesNotFitIsRefused) {
   File file;
   EXPECT_THAT(refused_report(file, "nonsense"), HasSubstr("the table of origins is damaged"));
-  EXPECT_THAT(refused_report(file, R"({"schema": 9, "operators": []})"), HasSubstr("is of schema 9, and this Baton reads 1 and 2"));
-  EXPECT_THAT(refused_report(file, R"({"schema": 1, "operators": []})"), HasSubstr("does not belong to the plan: operator 0 of 0"));
-  EXPECT_THAT(refused_report(file, R"({"schema": 1, "operators": [{"id": 0}]})"), HasSubstr("the table of origins is damaged"));
+  EXPECT_THAT(refused_report(file, R"({"schema": 9, "operators": []})"),
+              HasSubstr("is of schema 9, and this Baton reads 1 and 2"));
+  EXPECT_THAT(refused_report(file, R"({"schema": 1, "operators": []})"),
+              HasSubstr("does not belong to the plan: operator 0 of 0"));
+  EXPECT_THAT(refused_report(file, R"({"schema": 1, "operators": [{"id": 0}]})"),
+              HasSubstr("the table of origins is damaged"));
   auto origins = nlohmann::json::parse(file.build.origins_json);
   origins["operators"][1]["nodes"] = {99};
   EXPECT_THAT(refused_report(file, origins.dump()), HasSubstr("node 99 of"));

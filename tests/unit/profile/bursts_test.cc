@@ -43,9 +43,20 @@ TEST(Bursts, GiveUpOnWhatTakesNoTime) {
   options.number = 1;
   options.min_repeat_ms = 1e9;
   options.limit_zero_time_iterations = 5;
-  EXPECT_EQ(time_bursts([&] { if (++calls > 1000) throw std::runtime_error("enough"); }, {}).size(), 1u);
+  EXPECT_EQ(time_bursts(
+                [&] {
+                  if (++calls > 1000) throw std::runtime_error("enough");
+                },
+                {})
+                .size(),
+            1u);
   calls = 0;
-  EXPECT_THROW(time_bursts([&] { if (++calls > 1000) throw std::runtime_error("enough"); }, options), std::runtime_error);
+  EXPECT_THROW(time_bursts(
+                   [&] {
+                     if (++calls > 1000) throw std::runtime_error("enough");
+                   },
+                   options),
+               std::runtime_error);
 }
 
 TEST(Bursts, StopBetweenTwoCalls) {
@@ -62,9 +73,10 @@ TEST(Bursts, StopBetweenTwoCalls) {
 }
 
 TEST(Bursts, RefuseOptionsOutOfRange) {
-  for (auto set : {+[](BurstOptions& o) { o.number = 0; }, +[](BurstOptions& o) { o.repeat = 0; },
-                   +[](BurstOptions& o) { o.min_repeat_ms = -1; }, +[](BurstOptions& o) { o.repeats_to_cooldown = 0; },
-                   +[](BurstOptions& o) { o.cooldown_interval_ms = -1; }}) {
+  for (auto set :
+       {+[](BurstOptions& o) { o.number = 0; }, +[](BurstOptions& o) { o.repeat = 0; },
+        +[](BurstOptions& o) { o.min_repeat_ms = -1; }, +[](BurstOptions& o) { o.repeats_to_cooldown = 0; },
+        +[](BurstOptions& o) { o.cooldown_interval_ms = -1; }}) {
     BurstOptions options;
     set(options);
     EXPECT_THROW(time_bursts([] {}, options), UsageError);

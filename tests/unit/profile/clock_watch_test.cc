@@ -41,7 +41,9 @@ TEST(ClockWatch, RefusesACounterThatStepped) {
   fake.pass(1'000'000);
   EXPECT_EQ(watch.end(), 1000.0);
   EXPECT_EQ(watch.refused(), 1);
-  EXPECT_EQ(watch.note(2), "1 of 2 runs were left out: the processor's time stamp counter stepped against the system's clock");
+  EXPECT_EQ(
+      watch.note(2),
+      "1 of 2 runs were left out: the processor's time stamp counter stepped against the system's clock");
 }
 
 TEST(ClockWatch, RefusesACounterThatWentBackwards) {

@@ -1,5 +1,6 @@
-// Every operator of every network is in the report: with the time of its kernels, folded into something that is named, or
-// retired with a reason. Nothing is compiled: reports are made from the plan and the table of origins alone.
+// Every operator of every network is in the report: with the time of its kernels, folded into something that
+// is named, or retired with a reason. Nothing is compiled: reports are made from the plan and the table of
+// origins alone.
 #include <cctype>
 
 #include <gmock/gmock.h>
@@ -65,12 +66,11 @@ std::vector<std::string> networks() {
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Profile, EveryNetwork, testing::ValuesIn(networks()),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::erase_if(name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); });
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Profile, EveryNetwork, testing::ValuesIn(networks()), [](const auto& info) {
+  std::string name = info.param;
+  std::erase_if(name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); });
+  return name;
+});
 
 }  // namespace
 }  // namespace baton

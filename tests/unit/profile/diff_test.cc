@@ -16,13 +16,15 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// The same model with less fusion: conv alone, bias and relu in one kernel that was not split; softmax twice as slow.
+/// The same model with less fusion: conv alone, bias and relu in one kernel that was not split; softmax twice
+/// as slow.
 ProfileReport less_fused() {
   ProfileReport report = test::made_up();
   report.opt_level = 1;
-  report.kernels = {test::kernel_row(3, "fused_conv2d", 9, {0}, {}), test::kernel_row(4, "fused_bias_relu", 4, {1, 2}, {3}),
-                    test::kernel_row(5, "fused_exp", 1, {4}, {}), test::kernel_row(7, "fused_softmax", 60, {5}, {4, 5}),
-                    test::kernel_row(8, "fused_add_tanh", 4, {6, 7}, {7})};
+  report.kernels = {
+      test::kernel_row(3, "fused_conv2d", 9, {0}, {}), test::kernel_row(4, "fused_bias_relu", 4, {1, 2}, {3}),
+      test::kernel_row(5, "fused_exp", 1, {4}, {}), test::kernel_row(7, "fused_softmax", 60, {5}, {4, 5}),
+      test::kernel_row(8, "fused_add_tanh", 4, {6, 7}, {7})};
   report.operators[0].nodes = {3};
   report.operators[1].nodes = report.operators[2].nodes = {4};
   report.operators[4].nodes = {5};
@@ -95,7 +97,8 @@ TEST(Diff, TellsADifferenceFromNoise) {
   ProfileReport a = test::made_up(), b = less_fused();
   a.cv = b.cv = 0.5;
   EXPECT_FALSE(diff(a, b, "a", "b").groups[1].us.differs());
-  EXPECT_TRUE(diff(a, b, "a", "b", true).groups[1].us.differs()) << "measured in turn, a drifting clock cancels";
+  EXPECT_TRUE(diff(a, b, "a", "b", true).groups[1].us.differs())
+      << "measured in turn, a drifting clock cancels";
   for (KernelRow& row : b.kernels) row.samples_us.resize(3);
   EXPECT_FALSE(diff(a, b, "a", "b").groups[1].us.interval) << "three runs tell nothing";
 }
@@ -113,7 +116,9 @@ TEST(Diff, RefusesOtherModels) {
   const ProfileReport a = test::made_up();
   ProfileReport b = less_fused();
   b.operators[2].op = "sigmoid";
-  EXPECT_EQ(refusal(a, b), "a.json and b.json are of different models: nn.relu line 5 (operator 2) and sigmoid line 5 differ, they are nn.relu and sigmoid");
+  EXPECT_EQ(refusal(a, b),
+            "a.json and b.json are of different models: nn.relu line 5 (operator 2) and sigmoid line 5 "
+            "differ, they are nn.relu and sigmoid");
   b = less_fused();
   b.operators[2].type = "Tensor[(2, 8), float32]";
   EXPECT_THAT(refusal(a, b), HasSubstr("of type Tensor[(1, 8), float32] and Tensor[(2, 8), float32]"));

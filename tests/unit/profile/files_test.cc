@@ -47,9 +47,11 @@ TEST(ReportFiles, TheSuffixSaysWhat) {
   EXPECT_EQ(wanted_files("p.trace.json", report_kinds())[0].suffix, ".trace.json");
   EXPECT_THAT(wanted("p.csv"), ElementsAre("p.kernels.csv", "p.operators.csv", "p.parts.csv"));
   EXPECT_THAT(wanted("p.operators.csv"), ElementsAre("p.operators.csv"));
-  EXPECT_THAT(wanted("kernels.csv"), ElementsAre("kernels.kernels.csv", "kernels.operators.csv", "kernels.parts.csv"));
+  EXPECT_THAT(wanted("kernels.csv"),
+              ElementsAre("kernels.kernels.csv", "kernels.operators.csv", "kernels.parts.csv"));
   EXPECT_THAT(wanted("p.explorer.json"),
-              ElementsAre("p.explorer.json", "p.fused_us.explorer.json", "p.inside_us.explorer.json", "p.unfused_us.explorer.json"));
+              ElementsAre("p.explorer.json", "p.fused_us.explorer.json", "p.inside_us.explorer.json",
+                          "p.unfused_us.explorer.json"));
   EXPECT_THAT(refused("p.jsn"), HasSubstr("did you mean `.json`?"));
   EXPECT_THAT(refused("p"), HasSubstr("the name ends with one of .json, "));
   EXPECT_THAT(refused("d/.csv"), HasSubstr("no name before `.csv`"));
@@ -77,7 +79,8 @@ TEST(ReportFiles, AreWrittenWholeOrNotAtAll) {
   EXPECT_EQ(content(path), "one");
   write_file(path, "two");
   EXPECT_EQ(content(path), "two");
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1) << "something was left behind";
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1)
+      << "something was left behind";
   EXPECT_THROW(check_writable(folder.path() + "/no/p.json"), Error);
   EXPECT_THROW(check_writable(folder.path()), Error);
   EXPECT_THROW(check_writable("/dev/null"), Error);
@@ -109,7 +112,9 @@ TEST(ReportFiles, SavedProfilesAreRead) {
   auto older = nlohmann::ordered_json::parse(whole);
   older.erase("others_busy");
   for (auto& kernel : older["kernels"])
-    for (const char* key : {"cv", "dtype", "intensity", "gflops", "gbytes_per_s", "roofline", "bound", "nominal"}) kernel.erase(key);
+    for (const char* key :
+         {"cv", "dtype", "intensity", "gflops", "gbytes_per_s", "roofline", "bound", "nominal"})
+      kernel.erase(key);
   EXPECT_EQ(refusal(older.dump()), "none");
   EXPECT_THROW(load_report(folder.path() + "/none.json"), Error);
   EXPECT_THROW(load_report(folder.path()), Error);

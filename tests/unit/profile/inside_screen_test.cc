@@ -43,9 +43,9 @@ TEST(Screen, WhatIsAsUsualStays) {
 
 TEST(Screen, ClocksThatStep) {
   auto rounds = usual(40);
-  rounds[3].plain_us = -2e6;                    // back, while the plain kernel ran
-  rounds[7].clock_stepped = true;               // back, between two marks
-  rounds[11].site_us[1] = 5e9;                  // ahead, between two marks: more than the kernel took
+  rounds[3].plain_us = -2e6;       // back, while the plain kernel ran
+  rounds[7].clock_stepped = true;  // back, between two marks
+  rounds[11].site_us[1] = 5e9;     // ahead, between two marks: more than the kernel took
   rounds[13].twin_us = -1;
   rounds[17].empty_us = -0.01;
   rounds[19].ablated_us[0] = std::nan("");
@@ -91,7 +91,8 @@ TEST(Screen, AKernelOfOneVariantIsHeldAgainstItsNeighbours) {
 
 TEST(Screen, WhereMostAreDisturbedNoneIsLeftOutAndItIsSaid) {
   auto rounds = usual(40);
-  for (size_t i = 0; i < 23; ++i) (i % 2 ? rounds[i].twin_us : rounds[i].plain_us) *= 1.3 + 0.02 * static_cast<double>(i);
+  for (size_t i = 0; i < 23; ++i)
+    (i % 2 ? rounds[i].twin_us : rounds[i].plain_us) *= 1.3 + 0.02 * static_cast<double>(i);
   const RoundTally tally = screen_rounds(rounds);
   EXPECT_TRUE(tally.restless);
   EXPECT_EQ(tally.disturbed, 0u);

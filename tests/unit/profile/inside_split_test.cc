@@ -22,12 +22,15 @@ InsideSubject subject_of(int blocks) {
 // Stages of blocks 0 (two of them) and the last one.
 InsideSubject staged() {
   InsideSubject subject = subject_of(3);
-  subject.marks = {{1, 0, "pad", "b0_nn_relu__pad", {}}, {2, 2, "relu", "b2_nn_relu__relu", {}}, {3, 0, "conv", "b0_nn_relu__conv", {}}};
+  subject.marks = {{1, 0, "pad", "b0_nn_relu__pad", {}},
+                   {2, 2, "relu", "b2_nn_relu__relu", {}},
+                   {3, 0, "conv", "b0_nn_relu__conv", {}}};
   subject.ablated = {{1}, {2}};
   return subject;
 }
 
-// 100 us: pad 10, conv 70, the rest 20, of which block 1 costs 6 and block 2 nothing. `drift` scales the clock.
+// 100 us: pad 10, conv 70, the rest 20, of which block 1 costs 6 and block 2 nothing. `drift` scales the
+// clock.
 InsideRound round_of(double drift, double twin = 100) {
   InsideRound round;
   round.plain_us = 100 * drift;
@@ -70,7 +73,8 @@ TEST(InsideSplit, StagesInTheOrderOfOperatorsWithAblationBeforeTheRest) {
 TEST(InsideSplit, ADriftingClockCancels) {
   const InsideTimes steady = split_inside(staged(), rounds_of({1, 1, 1, 1, 1}));
   const InsideTimes drifting = split_inside(staged(), rounds_of({1, 1.05, 1.3, 0.8, 1.2}));
-  for (size_t i = 0; i < steady.parts.size(); ++i) EXPECT_THAT(drifting.parts[i].share, DoubleNear(steady.parts[i].share, 1e-9));
+  for (size_t i = 0; i < steady.parts.size(); ++i)
+    EXPECT_THAT(drifting.parts[i].share, DoubleNear(steady.parts[i].share, 1e-9));
 }
 
 TEST(InsideSplit, WhatIsLessThanTwoEqualBuildsDifferIsNoise) {
@@ -110,7 +114,8 @@ TEST(InsideSplit, ASingleStageIsTheWholeKernelWhateverMarksCost) {
   InsideSubject subject = subject_of(2);
   subject.marks = {{1, 1, "relu", "b1_nn_relu__relu", {}}};
   InsideRound round;
-  round.plain_us = round.twin_us = 2, round.marked_us = 4, round.site_us = {3}, round.visits = {30}, round.empty_us = 0.02;
+  round.plain_us = round.twin_us = 2, round.marked_us = 4, round.site_us = {3}, round.visits = {30},
+  round.empty_us = 0.02;
   const InsideTimes times = split_inside(subject, {round, round, round});
   ASSERT_EQ(times.parts.size(), 1u);
   EXPECT_EQ(times.parts[0].share, 1);
@@ -170,25 +175,30 @@ TEST(InsideSplit, SampledStagesTakeThePlaceOfMarkedOnes) {
   std::vector<InsideRound> rounds = rounds_of({1, 1, 1});
   for (InsideRound& round : rounds) round.site_us[2] += 30;  // the marks disturb: not trusted
   ASSERT_FALSE(split_inside(staged(), rounds).trusted());
-  const InsideTimes times = split_sampled(staged(), rounds, {{"pad", 0, 0.1, {}}, {"conv", 0, 0.68, {}}, {"relu", 2, 0.2, {}}, {"", -1, 0.02, {}}});
+  const InsideTimes times =
+      split_sampled(staged(), rounds,
+                    {{"pad", 0, 0.1, {}}, {"conv", 0, 0.68, {}}, {"relu", 2, 0.2, {}}, {"", -1, 0.02, {}}});
   EXPECT_TRUE(times.trusted());
   ASSERT_EQ(times.parts.size(), 5u);
   EXPECT_EQ(times.parts[1].stage, "conv");
   EXPECT_THAT(times.parts[1].share, DoubleNear(0.68, 1e-9));
   EXPECT_EQ(times.parts[1].method, InsideMethod::kSampling);
   EXPECT_EQ(times.parts[2].method, InsideMethod::kAblation);
-  EXPECT_THAT(times.parts[4].share, DoubleNear(0.22 - 0.06, 1e-9)) << "entry and exit are billed to where results are stored";
+  EXPECT_THAT(times.parts[4].share, DoubleNear(0.22 - 0.06, 1e-9))
+      << "entry and exit are billed to where results are stored";
   EXPECT_EQ(split_sampled(staged(), rounds, {}).parts.size(), 1u);
 }
 
 TEST(InsideSplit, StagesOfAKernelsOnlyOperatorComeInTheOrderTheyWereMade) {
   InsideSubject subject = subject_of(1);
   subject.stages = {{"max", "exp", "sum", "softmax"}};
-  subject.marks = {{1, 0, "softmax", "b0__softmax", {}}, {2, 0, "max", "b0__max", {}}, {3, 0, "exp", "b0__exp", {}}};
+  subject.marks = {
+      {1, 0, "softmax", "b0__softmax", {}}, {2, 0, "max", "b0__max", {}}, {3, 0, "exp", "b0__exp", {}}};
   EXPECT_TRUE(is_root(subject, subject.marks[0]));
   EXPECT_FALSE(is_root(subject, subject.marks[2]));
   InsideRound round;
-  round.plain_us = 100, round.twin_us = 100, round.marked_us = 120, round.site_us = {20, 30, 50}, round.visits = {1, 1, 1};
+  round.plain_us = 100, round.twin_us = 100, round.marked_us = 120, round.site_us = {20, 30, 50},
+  round.visits = {1, 1, 1};
   const InsideTimes times = split_inside(subject, {round, round, round});
   ASSERT_EQ(times.parts.size(), 3u);
   EXPECT_EQ(times.parts[0].stage, "max");
@@ -211,7 +221,8 @@ TEST(InsideSplit, ThreadsAreAddedUp) {
   EXPECT_EQ(times.utilisation(), 1);
   std::vector<InsideRound> two = rounds_of({1, 1.1, 0.9});
   for (InsideRound& round : two)
-    for (size_t i = 0; i < 3; ++i) round.site_us[i] = round.visits[i] * round.empty_us + (round.site_us[i] - round.visits[i] * 0.1);
+    for (size_t i = 0; i < 3; ++i)
+      round.site_us[i] = round.visits[i] * round.empty_us + (round.site_us[i] - round.visits[i] * 0.1);
   for (InsideRound& round : two) round.plain_us /= 1.6;
   add_loads(times, staged(), two, 2);
   EXPECT_EQ(times.threads, 2);
@@ -297,13 +308,15 @@ TEST(Ablatable, BlocksOfOneOperatorGoTogether) {
   subject.marks = {{1, 3, "relu", "b3_nn_relu__relu", {}}};
   EXPECT_THAT(ablatable(subject), ElementsAre(ElementsAre(0, 3), ElementsAre(1, 2)));
   subject.marks = {{1, 3, "relu", "b3_nn_relu__relu", {}}, {2, 1, "norm", "b1_nn_relu__norm", {}}};
-  // Block 0 sits in the stage of block 1, block 2 in that of block 3, which is of block 0's operator: three variants.
+  // Block 0 sits in the stage of block 1, block 2 in that of block 3, which is of block 0's operator: three
+  // variants.
   EXPECT_THAT(ablatable(subject), ElementsAre(ElementsAre(0), ElementsAre(2), ElementsAre(3)));
 }
 
 TEST(Ablatable, OnlyWhatKeepsItsTypes) {
   const Var x = test::param("x", test::f32({4, 8}));
-  const Expr flat = test::op_call("nn.batch_flatten", {test::op_call("nn.relu", {x}, test::f32({4, 8}))}, test::f32({4, 8}));
+  const Expr flat = test::op_call("nn.batch_flatten", {test::op_call("nn.relu", {x}, test::f32({4, 8}))},
+                                  test::f32({4, 8}));
   const Expr sum = test::op_call("nn.global_avg_pool2d", {x}, test::f32({4, 8, 1, 1}));
   InsideSubject subject;
   subject.blocks = kernel_blocks(*test::primitive({x}, flat));

@@ -43,7 +43,8 @@ struct Net {
     executor->set_threads(1);
     for (size_t i = 0; i < executor->num_inputs(); ++i) {
       const PlanEntry& entry = executor->input_entry(i);
-      EXPECT_TRUE(executor->set_input(i, tensor_value(executor->input_node(i).name, entry.shape, entry.dtype)).ok());
+      EXPECT_TRUE(
+          executor->set_input(i, tensor_value(executor->input_node(i).name, entry.shape, entry.dtype)).ok());
     }
     options.ms_per_kernel = 5;
     options.compile.cache = &cache;
@@ -71,7 +72,8 @@ TEST(MeasureInside, AClockThatStepsCostsTheRoundsItStepsInAndNothingElse) {
   int64_t offset = 0;
   int calls = 0;
   net.options.clock = [&] {
-    if (++calls % 211 == 0) offset -= 3'000'000'000;  // about a second back, in between two readings of one call or of two
+    if (++calls % 211 == 0)
+      offset -= 3'000'000'000;  // about a second back, in between two readings of one call or of two
     if (calls % 307 == 0) offset += 7'000'000'000;
     return fenced_ticks() + static_cast<uint64_t>(offset + 1'000'000'000'000);
   };

@@ -1,11 +1,12 @@
 #pragma once
-// A small report with one of everything: a split kernel, one of one operator, one of the compiler's own, one that was not
-// split, a folded and a retired operator.
+// A small report with one of everything: a split kernel, one of one operator, one of the compiler's own, one
+// that was not split, a folded and a retired operator.
 #include "baton/profile/report/report.h"
 
 namespace baton::test {
 
-inline OperatorRow operator_row(uint32_t id, std::string op, std::vector<uint32_t> inputs, std::vector<uint32_t> nodes) {
+inline OperatorRow operator_row(uint32_t id, std::string op, std::vector<uint32_t> inputs,
+                                std::vector<uint32_t> nodes) {
   OperatorRow row;
   row.id = id;
   row.op = std::move(op);
@@ -18,7 +19,8 @@ inline OperatorRow operator_row(uint32_t id, std::string op, std::vector<uint32_
   return row;
 }
 
-inline KernelRow kernel_row(uint32_t node, std::string name, double us, std::vector<uint32_t> origins, std::vector<uint32_t> inputs) {
+inline KernelRow kernel_row(uint32_t node, std::string name, double us, std::vector<uint32_t> origins,
+                            std::vector<uint32_t> inputs) {
   KernelRow row;
   row.node = node;
   row.name = row.func_name = "tvmgen_default_" + name;
@@ -38,9 +40,10 @@ inline ProfileReport made_up() {
   report.model = "net";
   report.target = "llvm";
   report.version = "0.0.0";
-  report.operators = {operator_row(0, "nn.conv2d", {}, {2}), operator_row(1, "nn.bias_add", {0}, {2}), operator_row(2, "nn.relu", {1}, {2}),
-                      operator_row(3, "nn.dropout", {2}, {}), operator_row(4, "exp", {}, {}), operator_row(5, "nn.softmax", {2, 4}, {7}),
-                      operator_row(6, "add", {5}, {8}), operator_row(7, "tanh", {6}, {8})};
+  report.operators = {operator_row(0, "nn.conv2d", {}, {2}), operator_row(1, "nn.bias_add", {0}, {2}),
+                      operator_row(2, "nn.relu", {1}, {2}),  operator_row(3, "nn.dropout", {2}, {}),
+                      operator_row(4, "exp", {}, {}),        operator_row(5, "nn.softmax", {2, 4}, {7}),
+                      operator_row(6, "add", {5}, {8}),      operator_row(7, "tanh", {6}, {8})};
   report.operators[0].attrs = {{"strides", {2, 2}}, {"note", "a \"b\", c"}};
   report.operators[0].inside_us = 8;
   report.operators[1].inside_us = 0.5;
@@ -49,8 +52,10 @@ inline ProfileReport made_up() {
   report.operators[3].retired_by = "SimplifyInference";
   report.operators[3].retired_why = "dropout is the identity at inference";
   report.operators[4].folded_into = {7};
-  report.kernels = {kernel_row(1, "layout_transform", 2, {}, {}), kernel_row(2, "fused_conv2d_add_relu", 10, {0, 1, 2}, {1}),
-                    kernel_row(7, "fused_softmax", 30, {5}, {2}), kernel_row(8, "fused_add_tanh", 4, {6, 7}, {7})};
+  report.kernels = {kernel_row(1, "layout_transform", 2, {}, {}),
+                    kernel_row(2, "fused_conv2d_add_relu", 10, {0, 1, 2}, {1}),
+                    kernel_row(7, "fused_softmax", 30, {5}, {2}),
+                    kernel_row(8, "fused_add_tanh", 4, {6, 7}, {7})};
   report.kernels[0].made_for = {0};
   report.kernels[0].reason = "nn.conv2d computes in NCHW8c";
   report.kernels[1].inside = {{{0}, "nn.conv2d", false, "conv", 0.8, 8, InsideMethod::kMarkers, false},

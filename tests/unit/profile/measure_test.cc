@@ -1,8 +1,9 @@
 // Measuring: by clocks that step too, and without a trace in what ships.
+#include "baton/profile/measure/measure.h"
+
 #include <gmock/gmock.h>
 
 #include "baton/profile/inside/inside.h"
-#include "baton/profile/measure/measure.h"
 #include "baton/support/error.h"
 
 #include "profile/small_net.h"
@@ -31,7 +32,8 @@ TEST(Measure, RunsDuringWhichTheClockSteppedAreLeftOut) {
   options.min_seconds = 0.001;
   options.clocks = stepping();
   const FusedTimes fused = measure_fused(*built.executor, options);
-  EXPECT_THAT(fused.notes, testing::Contains(HasSubstr("runs were left out: the processor's time stamp counter stepped")));
+  EXPECT_THAT(fused.notes,
+              testing::Contains(HasSubstr("runs were left out: the processor's time stamp counter stepped")));
   for (double us : fused.plain_us) EXPECT_LT(us, 1e6);
 }
 
@@ -45,7 +47,9 @@ TEST(Measure, ClocksThatNeverAgreeAreAnError) {
     measure_fused(*built.executor, options);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("could be timed: this machine's time stamp counter and its monotonic clock disagree"));
+    EXPECT_THAT(
+        error.what(),
+        HasSubstr("could be timed: this machine's time stamp counter and its monotonic clock disagree"));
   }
 }
 
@@ -72,7 +76,8 @@ TEST(Measure, LeavesTheShippedKernelsAsTheyAre) {
     CompileOptions compile;
     compile.cache = &fresh;
     const KernelRequest& request = built.build.kernels[i].request;
-    EXPECT_EQ(compile_kernels({&request, 1}, compile)[0]->object, objects[i]) << built.build.kernels[i].func_name;
+    EXPECT_EQ(compile_kernels({&request, 1}, compile)[0]->object, objects[i])
+        << built.build.kernels[i].func_name;
   }
   EXPECT_EQ(built.build.kernels_so, library);
   ASSERT_TRUE(built.executor->run().ok());

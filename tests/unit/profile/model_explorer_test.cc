@@ -17,7 +17,8 @@ using testing::HasSubstr;
 std::map<std::string, std::set<std::string>> ids_of(const Json& collection) {
   std::map<std::string, std::set<std::string>> ids;
   for (const Json& graph : collection.at("graphs"))
-    for (const Json& node : graph.at("nodes")) EXPECT_TRUE(ids[graph.at("id")].insert(node.at("id")).second) << node;
+    for (const Json& node : graph.at("nodes"))
+      EXPECT_TRUE(ids[graph.at("id")].insert(node.at("id")).second) << node;
   return ids;
 }
 
@@ -30,8 +31,10 @@ TEST(ModelExplorer, GraphsAreWhole) {
   for (const Json& graph : collection["graphs"])
     for (const Json& node : graph["nodes"]) {
       EXPECT_TRUE(node.at("label").is_string() && node.at("namespace").is_string());
-      for (const Json& edge : node.at("incomingEdges")) EXPECT_TRUE(ids.at(graph["id"]).count(edge.at("sourceNodeId"))) << node;
-      for (const Json& attr : node.at("attrs")) EXPECT_TRUE(attr.at("key").is_string() && attr.at("value").is_string()) << node;
+      for (const Json& edge : node.at("incomingEdges"))
+        EXPECT_TRUE(ids.at(graph["id"]).count(edge.at("sourceNodeId"))) << node;
+      for (const Json& attr : node.at("attrs"))
+        EXPECT_TRUE(attr.at("key").is_string() && attr.at("value").is_string()) << node;
     }
   const Json& operators = collection["graphs"][0]["nodes"];
   EXPECT_EQ(operators[0]["namespace"], "fused_conv2d_add_relu (node 2)");
@@ -58,7 +61,8 @@ TEST(ModelExplorer, DataIsKeyedByNodesOfTheGraphs) {
       EXPECT_EQ(each.at("gradient").back().at("stop"), 1);
     }
   }
-  const Json fused = Json::parse(explorer_data(report, "fused_us")), inside = Json::parse(explorer_data(report, "inside_us")),
+  const Json fused = Json::parse(explorer_data(report, "fused_us")),
+             inside = Json::parse(explorer_data(report, "inside_us")),
              unfused = Json::parse(explorer_data(report, "unfused_us"));
   EXPECT_EQ(fused["kernels"]["results"]["kernel7"]["value"], 30);
   EXPECT_NEAR(fused["operators"]["results"]["op1"]["value"].get<double>(), 0.5 / 1.1, 1e-12);

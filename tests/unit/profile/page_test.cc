@@ -1,4 +1,5 @@
-// What pytest cannot hand in: names that are no UTF-8. The rest of the page is tested in Chromium (tests/python/page).
+// What pytest cannot hand in: names that are no UTF-8. The rest of the page is tested in Chromium
+// (tests/python/page).
 #include "baton/profile/write/page.h"
 
 #include <gmock/gmock.h>

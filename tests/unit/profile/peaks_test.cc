@@ -93,7 +93,8 @@ TEST(Peaks, AreTakenFromTheCache) {
   EXPECT_GT(second.gflops, 0);
   // Kept only if the machine was quiet, which is not up to this test.
   bool kept = false;
-  for (const auto& file : std::filesystem::recursive_directory_iterator(folder.path())) kept |= file.path().extension() == ".peaks";
+  for (const auto& file : std::filesystem::recursive_directory_iterator(folder.path()))
+    kept |= file.path().extension() == ".peaks";
   if (kept) {
     EXPECT_EQ(first.gflops, second.gflops);
   }

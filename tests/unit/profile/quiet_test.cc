@@ -60,7 +60,8 @@ TEST(Quiet, GivesUpAtTheLimitAndSaysSo) {
   options.limit_s = 3;
   const WaitResult result = wait_until_quiet(options);
   EXPECT_FALSE(result.quiet);
-  EXPECT_EQ(result.note, "--wait: others still kept 1.5 of 2 processors busy after 3 s; measured all the same");
+  EXPECT_EQ(result.note,
+            "--wait: others still kept 1.5 of 2 processors busy after 3 s; measured all the same");
 }
 
 TEST(Quiet, CanBeInterrupted) {

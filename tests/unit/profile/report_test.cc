@@ -1,10 +1,10 @@
 // Reports from made-up times over models that are really built: what a user reads, and what a program reads.
-#include "baton/profile/report/peaks.h"
-#include "baton/profile/write/report_json.h"
-
 #include <sstream>
 
 #include <gmock/gmock.h>
+
+#include "baton/profile/report/peaks.h"
+#include "baton/profile/write/report_json.h"
 
 #include "profile/small_net.h"
 
@@ -26,7 +26,8 @@ ProfileReport report_of(const Built& built) {
                  {{}, true, "add", 0.25, InsideMethod::kMarkers, false}};
   times.stage_sum = 1.1;
   inside[first.func_name] = times;
-  ProfileReport report = make_report(built.build, built.executor->plan(), made_up(built.executor->plan()), inside);
+  ProfileReport report =
+      make_report(built.build, built.executor->plan(), made_up(built.executor->plan()), inside);
   report.model = "net";
   report.source = "net.relay";
   report.version = "0.0.0";
@@ -76,7 +77,8 @@ retired
 )");
 }
 
-/// The same with the other two times and a machine: 20 GFLOP/s, 2 GB/s from memory, 4 GB/s from caches of 1 kB.
+/// The same with the other two times and a machine: 20 GFLOP/s, 2 GB/s from memory, 4 GB/s from caches of 1
+/// kB.
 ProfileReport full_report_of(const Built& built) {
   ProfileReport report = report_of(built);
   report.notes = {"runs vary by 3.7 % (standard deviation): --wait measures once the machine is quiet"};
@@ -186,7 +188,8 @@ TEST(ProfileReport, EveryOperatorIsInTheJsonWithTheNodesThatComputeIt) {
     EXPECT_GT(row["line"].get<int>(), 2) << row;
     EXPECT_GT(row["column"].get<int>(), 0) << row;
   }
-  EXPECT_THAT(ops, ElementsAre("nn.dense", "nn.bias_add", "nn.relu", "nn.dropout", "exp", "add", "nn.softmax"));
+  EXPECT_THAT(ops,
+              ElementsAre("nn.dense", "nn.bias_add", "nn.relu", "nn.dropout", "exp", "add", "nn.softmax"));
   EXPECT_EQ(json["operators"][3]["retired"]["pass"], "SimplifyInference");
   EXPECT_FALSE(json["operators"][4]["folded_into"].empty());
   EXPECT_DOUBLE_EQ(json["end_to_end_us"]["median"], 41);
@@ -256,7 +259,8 @@ TEST(ProfileReport, SaysWhatIsWrongWithAFileThatIsNoProfile) {
 
 TEST(ProfileReport, WithoutInsideTimesRowsNameTheirOperators) {
   const Built built;
-  const ProfileReport report = make_report(built.build, built.executor->plan(), made_up(built.executor->plan()), {});
+  const ProfileReport report =
+      make_report(built.build, built.executor->plan(), made_up(built.executor->plan()), {});
   std::ostringstream out;
   write_table(out, report);
   EXPECT_THAT(out.str(), HasSubstr("nn.bias_add line 4"));

@@ -25,8 +25,10 @@ using ::testing::HasSubstr;
 /// A convolution with a big sum, and so little else that nearly all of the time is in its stage.
 constexpr const char* kProgram =
     "#[version = \"0.0.5\"]\n"
-    "def @main(%x: Tensor[(1, 128, 28, 28), float32], %w: Tensor[(512, 128, 3, 3), float32], %b: Tensor[(512, 1, 1), float32]) {\n"
-    "  nn.relu(add(nn.conv2d(%x, %w, strides=[2, 2], padding=[1, 1, 1, 1], channels=512, kernel_size=[3, 3]), %b))\n"
+    "def @main(%x: Tensor[(1, 128, 28, 28), float32], %w: Tensor[(512, 128, 3, 3), float32], %b: "
+    "Tensor[(512, 1, 1), float32]) {\n"
+    "  nn.relu(add(nn.conv2d(%x, %w, strides=[2, 2], padding=[1, 1, 1, 1], channels=512, kernel_size=[3, "
+    "3]), %b))\n"
     "}\n";
 
 struct Model {
@@ -38,7 +40,8 @@ Model model(int threads) {
   initialize();
   BuildOptions options;
   options.opt_level = 3;
-  for (const auto& [name, shape] : std::vector<std::pair<std::string, std::vector<int64_t>>>{{"w", {512, 128, 3, 3}}, {"b", {512, 1, 1}}})
+  for (const auto& [name, shape] :
+       std::vector<std::pair<std::string, std::vector<int64_t>>>{{"w", {512, 128, 3, 3}}, {"b", {512, 1, 1}}})
     options.params.emplace_back(name, NDArray::zeros(shape, DType::float_(32)));
   Model model{build(parse_module(kProgram, "test.relay"), options), nullptr};
   model.executor = make_executor(model.built);
@@ -99,9 +102,11 @@ TEST(Sampling, OfOneKernelInTheMemoryOfTheModel) {
   const Plan& plan = subject.executor->plan();
   for (uint32_t node = 0; node < plan.nodes.size(); ++node) {
     for (const BuiltKernel& kernel : subject.built.kernels) {
-      if (kernel.func_name != plan.nodes[node].func_name || kernel.func_name.find("conv2d") == std::string::npos) continue;
-      const Result<SampleCounts> counts =
-          sample_kernel(kernel.request, *kernel.kernel, *subject.built.library, subject.executor->node_args(node), quick());
+      if (kernel.func_name != plan.nodes[node].func_name ||
+          kernel.func_name.find("conv2d") == std::string::npos)
+        continue;
+      const Result<SampleCounts> counts = sample_kernel(
+          kernel.request, *kernel.kernel, *subject.built.library, subject.executor->node_args(node), quick());
       ASSERT_TRUE(counts.ok()) << counts.status().message;
       expect_in_the_sum(*counts);
       EXPECT_GT(counts->runs, 10u);
@@ -116,7 +121,8 @@ TEST(Sampling, IsNotToBeHadOfKernelsFromTheJit) {
   unsetenv("BATON_LINKER");
   const Result<ModelSamples> samples = sample_model(subject.built, *subject.executor, quick());
   EXPECT_EQ(samples.status().code, StatusCode::kUnavailable);
-  EXPECT_THAT(samples.status().message, HasSubstr("Halide's JIT, without a linker, cannot be sampled: install binutils"));
+  EXPECT_THAT(samples.status().message,
+              HasSubstr("Halide's JIT, without a linker, cannot be sampled: install binutils"));
 }
 
 TEST(Sampling, StopsWhenAskedTo) {
@@ -133,7 +139,7 @@ uintptr_t code_here() { return reinterpret_cast<uintptr_t>(&code_here); }
 
 bool handles_nothing() {
   for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) {
-    struct sigaction now {};
+    struct sigaction now{};
     sigaction(signal, nullptr, &now);
     if (now.sa_handler != SIG_DFL) return false;
   }
@@ -142,7 +148,8 @@ bool handles_nothing() {
 
 void burn(double seconds) {
   const int64_t start = monotonic_ns();
-  while (static_cast<double>(monotonic_ns() - start) < seconds * 1e9) {}
+  while (static_cast<double>(monotonic_ns() - start) < seconds * 1e9) {
+  }
 }
 
 TEST(PcSampler, CountsWhatIsElsewhereAndPutsBackWhatItChanged) {

@@ -54,7 +54,8 @@ inline FusedTimes made_up(const Plan& plan) {
   FusedTimes times;
   for (uint32_t i = 0; i < plan.nodes.size(); ++i)
     if (!plan.nodes[i].func_name.empty() && plan.nodes[i].func_name != "__nop") times.nodes.push_back(i);
-  for (size_t i = 0; i < times.nodes.size(); ++i) times.node_us.push_back({10.0 + 20 * i, 9.0 + 20 * i, 12.0 + 20 * i});
+  for (size_t i = 0; i < times.nodes.size(); ++i)
+    times.node_us.push_back({10.0 + 20 * i, 9.0 + 20 * i, 12.0 + 20 * i});
   times.plain_us = {41, 40, 43};
   times.profiled_us = {41.5, 41, 44};
   times.load_before = 0.25;

@@ -3,8 +3,8 @@
 
 #include <gmock/gmock.h>
 
-#include "baton/profile/write/csv.h"
 #include "baton/profile/report/portions.h"
+#include "baton/profile/write/csv.h"
 #include "baton/support/error.h"
 
 #include "profile/made_up.h"
@@ -25,9 +25,12 @@ std::vector<std::vector<std::string>> read_csv(const std::string& text) {
     if (text[at] == '"') {
       for (++at;; ++at) {
         if (at >= text.size()) throw Error("a quote is open");
-        if (text[at] != '"') field += text[at];
-        else if (at + 1 < text.size() && text[at + 1] == '"') field += text[++at];
-        else break;
+        if (text[at] != '"')
+          field += text[at];
+        else if (at + 1 < text.size() && text[at + 1] == '"')
+          field += text[++at];
+        else
+          break;
       }
       ++at;
     } else {
@@ -110,7 +113,8 @@ TEST(Portions, AddUpToTheirKernel) {
 
 TEST(Portions, AnOperatorAloneHasItsWholeKernel) {
   KernelRow kernel = test::kernel_row(1, "fused_relu", 4, {3}, {});
-  kernel.inside = {{{3}, "nn.relu", false, "s", 0.4, 1.6, InsideMethod::kAblation, false}, {{}, "", true, "s", 0.6, 2.4, InsideMethod::kMarkers, false}};
+  kernel.inside = {{{3}, "nn.relu", false, "s", 0.4, 1.6, InsideMethod::kAblation, false},
+                   {{}, "", true, "s", 0.6, 2.4, InsideMethod::kMarkers, false}};
   const std::vector<Portion> found = portions(kernel);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].share, 1);

@@ -25,7 +25,8 @@ std::map<int, std::vector<Event>> tracks_of(const Json& trace) {
   std::map<int, std::vector<Event>> tracks;
   std::set<int> named;
   for (const Json& event : trace.at("traceEvents")) {
-    EXPECT_TRUE(event.at("pid").is_number_integer() && event.at("tid").is_number_integer() && event.at("name").is_string());
+    EXPECT_TRUE(event.at("pid").is_number_integer() && event.at("tid").is_number_integer() &&
+                event.at("name").is_string());
     EXPECT_TRUE(event.at("args").is_object());
     if (event.at("ph") == "M") {
       if (event.at("name") == "thread_name") named.insert(event.at("tid").get<int>());
@@ -37,12 +38,14 @@ std::map<int, std::vector<Event>> tracks_of(const Json& trace) {
     EXPECT_NEAR(ts, std::round(ts), 1e-3) << "not a whole nanosecond";
     EXPECT_NEAR(dur, std::round(dur), 1e-3);
     EXPECT_GE(dur, 0);
-    tracks[event.at("tid")].push_back({std::llround(ts), std::llround(ts) + std::llround(dur), event.at("cat"), event.at("name"), event.at("args")});
+    tracks[event.at("tid")].push_back({std::llround(ts), std::llround(ts) + std::llround(dur),
+                                       event.at("cat"), event.at("name"), event.at("args")});
   }
   return tracks;
 }
 
-/// Each event lies in one of the level above, and beside those of its own; kernels and what lies between fill the model.
+/// Each event lies in one of the level above, and beside those of its own; kernels and what lies between fill
+/// the model.
 void check_nesting(const std::vector<Event>& events) {
   const std::map<std::string, int> levels = {{"model", 0}, {"kernel", 1}, {"between", 1}, {"operator", 2}};
   std::vector<const Event*> open;
@@ -55,7 +58,8 @@ void check_nesting(const std::vector<Event>& events) {
     ASSERT_LE(level, open.size()) << event.name;
     open.resize(level);
     if (!open.empty()) {
-      EXPECT_GE(event.from, open.back()->from + filled[open.back()]) << event.name << " overlaps the one before";
+      EXPECT_GE(event.from, open.back()->from + filled[open.back()])
+          << event.name << " overlaps the one before";
       EXPECT_LE(event.to, open.back()->to) << event.name << " leaves " << open.back()->name;
       if (level == 1) {
         EXPECT_EQ(event.from, open.back()->from + filled[open.back()]) << "a gap before " << event.name;
@@ -77,10 +81,12 @@ TEST(Trace, NestsModelKernelOperator) {
   for (const auto& [track, events] : tracks) check_nesting(events);
   std::vector<std::string> names;
   for (const Event& event : tracks[1]) names.push_back(event.category + " " + event.name);
-  EXPECT_THAT(names, testing::ElementsAre("model net", "kernel layout_transform", "kernel fused_conv2d_add_relu",
-                                          "operator nn.conv2d line 3  [conv]", "operator nn.bias_add line 4  as add",
-                                          "operator load, store, loop  [conv]", "kernel fused_softmax", "operator nn.softmax line 8",
-                                          "kernel fused_add_tanh", "operator add line 9, tanh line 10", "between between kernels"));
+  EXPECT_THAT(names,
+              testing::ElementsAre("model net", "kernel layout_transform", "kernel fused_conv2d_add_relu",
+                                   "operator nn.conv2d line 3  [conv]", "operator nn.bias_add line 4  as add",
+                                   "operator load, store, loop  [conv]", "kernel fused_softmax",
+                                   "operator nn.softmax line 8", "kernel fused_add_tanh",
+                                   "operator add line 9, tanh line 10", "between between kernels"));
   EXPECT_EQ(tracks[1][0].to, 50000);
   EXPECT_EQ(tracks[1].back().to - tracks[1].back().from, 4000);
   const Event& conv = tracks[1][3];
@@ -107,7 +113,8 @@ TEST(Trace, MeasuredRunsAreLaidOutOneAfterAnother) {
   ASSERT_EQ(runs.size(), 3u);
   EXPECT_EQ(runs[0]->to, 51000);
   EXPECT_EQ(runs[1]->from, runs[0]->to);
-  EXPECT_EQ(tracks_of(Json::parse(trace_json(test::made_up(), 1000))).at(3).size(), 7 * (1 + 4 + 1u)) << "no more runs than there are";
+  EXPECT_EQ(tracks_of(Json::parse(trace_json(test::made_up(), 1000))).at(3).size(), 7 * (1 + 4 + 1u))
+      << "no more runs than there are";
 }
 
 TEST(Trace, KernelsThatTakeMoreThanThePlainRunLeaveNothingBetween) {
@@ -123,7 +130,8 @@ TEST(Trace, ManyShortPartsStayInTheirKernel) {
   ProfileReport report = test::made_up();
   KernelRow& kernel = report.kernels[1];
   kernel.inside.clear();
-  for (int i = 0; i < 997; ++i) kernel.inside.push_back({{0}, "x", false, "s", 1.0003 / 997, 0.01, InsideMethod::kMarkers, false});
+  for (int i = 0; i < 997; ++i)
+    kernel.inside.push_back({{0}, "x", false, "s", 1.0003 / 997, 0.01, InsideMethod::kMarkers, false});
   for (const auto& [track, events] : tracks_of(Json::parse(trace_json(report)))) check_nesting(events);
 }
 

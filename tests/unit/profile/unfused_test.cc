@@ -32,7 +32,8 @@ struct Model {
     for (const Var& param : module->find("main")->params()) {
       if (param->name() == "data") continue;
       const auto* type = as_type<TensorTypeNode>(param->annotation());
-      options.params.emplace_back(param->name(), parameter_value(param->name(), type->extents(), type->dtype()));
+      options.params.emplace_back(param->name(),
+                                  parameter_value(param->name(), type->extents(), type->dtype()));
     }
     build = baton::build(module, options);
     executor = make_executor(build);
@@ -54,7 +55,9 @@ def @main(%data: Tensor[(1, 8, 14, 14), float32], %w: Tensor[(16, 8, 3, 3), floa
 }
 )";
 
-std::vector<float> values_of(const NDArray& array) { return {array.as<float>().begin(), array.as<float>().end()}; }
+std::vector<float> values_of(const NDArray& array) {
+  return {array.as<float>().begin(), array.as<float>().end()};
+}
 
 TEST(Unfused, EveryKernelHasOneOperatorAndTheValuesStay) {
   Model model(kNet);
@@ -68,8 +71,10 @@ TEST(Unfused, EveryKernelHasOneOperatorAndTheValuesStay) {
   ASSERT_TRUE(model.executor->run().ok());
   ASSERT_TRUE(unfused.executor->run().ok());
   EXPECT_EQ(values_of(model.executor->output(0)).size(), 2u * 16 * 7 * 7);
-  const auto fused_values = values_of(model.executor->output(0)), values = values_of(unfused.executor->output(0));
-  for (size_t i = 0; i < values.size(); ++i) ASSERT_NEAR(values[i], fused_values[i], 1e-4 * (1 + std::abs(values[i]))) << i;
+  const auto fused_values = values_of(model.executor->output(0)),
+             values = values_of(unfused.executor->output(0));
+  for (size_t i = 0; i < values.size(); ++i)
+    ASSERT_NEAR(values[i], fused_values[i], 1e-4 * (1 + std::abs(values[i]))) << i;
 }
 
 TEST(Unfused, EveryOperatorThatIsNotFoldedGetsATime) {

@@ -18,17 +18,19 @@ using Bits = std::bitset<256>;
 
 // What an annotation is put around.
 Expr without_annotations(Expr expr) {
-  for (const auto* call = as<CallNode>(expr); call && call->op() && (call->op()->name.starts_with("annotation.") || call->op()->name == "on_device");
+  for (const auto* call = as<CallNode>(expr);
+       call && call->op() && (call->op()->name.starts_with("annotation.") || call->op()->name == "on_device");
        call = as<CallNode>(expr))
     expr = call->args()[0];
   return expr;
 }
 
-// The data flow of main as a graph. Functions that are called are part of it, once: two calls of one share its nodes, which
-// makes the sets larger, never smaller.
+// The data flow of main as a graph. Functions that are called are part of it, once: two calls of one share
+// its nodes, which makes the sets larger, never smaller.
 class Flow {
  public:
-  /// `all`: with every flow that there may be through calls of who knows what; else with those that are certain.
+  /// `all`: with every flow that there may be through calls of who knows what; else with those that are
+  /// certain.
   Flow(const IRModule& module, bool all) : module_(module), all_(all) {
     const Function main = module->find("main");
     for (size_t i = 0; i < main->params().size(); ++i) {
@@ -48,7 +50,8 @@ class Flow {
       for (const Expr& lambda : lambdas_) {
         const auto& args = as<CallNode>(call)->args();
         const auto& params = as<FunctionNode>(lambda)->params();
-        for (size_t i = 0; args.size() == params.size() && i < args.size(); ++i) edge(Expr(params[i]), args[i]);
+        for (size_t i = 0; args.size() == params.size() && i < args.size(); ++i)
+          edge(Expr(params[i]), args[i]);
       }
     mark_results(main->body());
     for (bool changed = true; changed;) {
@@ -69,12 +72,14 @@ class Flow {
     const auto at = bit_of_.find(param);
     return at == bit_of_.end() ? nullptr : &at->second;
   }
-  /// The parameter of main that `expr` is, also through the parameter of a called function; null for anything else.
+  /// The parameter of main that `expr` is, also through the parameter of a called function; null for anything
+  /// else.
   const std::string* param(const Expr& expr) const {
     const auto at = params_.find(expr.get());
     if (at != params_.end()) return &at->second;
     const auto known = ids_.find(expr.get());
-    if (known == ids_.end() || expr->kind() != ExprKind::kVar || inputs_[known->second].size() != 1) return nullptr;
+    if (known == ids_.end() || expr->kind() != ExprKind::kVar || inputs_[known->second].size() != 1)
+      return nullptr;
     return param(nodes_[inputs_[known->second][0]]);
   }
 
@@ -117,8 +122,9 @@ class Flow {
     return global ? module_->find(global->name()).get() : as<FunctionNode>(call.callee());
   }
 
-  // A function that does one of several things, by the constructor of an argument: what Defunctionalization makes of all
-  // closures of a type. Which one a call means is certain only where the constructor is in sight.
+  // A function that does one of several things, by the constructor of an argument: what Defunctionalization
+  // makes of all closures of a type. Which one a call means is certain only where the constructor is in
+  // sight.
   static const MatchNode* choice_of(const FunctionNode& function) {
     const auto* match = as<MatchNode>(function.body());
     return match && match->clauses().size() > 1 ? match : nullptr;
@@ -131,12 +137,15 @@ class Flow {
       const auto* data = as<CallNode>(made);
       const auto* constructor = as<ConstructorNode>(data ? data->callee() : made);
       for (const Clause& clause : match.clauses())
-        if (clause.pattern->kind() == PatternKind::kConstructor && clause.pattern->constructor().get() == constructor) return &clause;
+        if (clause.pattern->kind() == PatternKind::kConstructor &&
+            clause.pattern->constructor().get() == constructor)
+          return &clause;
     }
     return nullptr;
   }
 
-  // The expression that makes `expr`'s value: behind annotations, lets, variables that lets bind, and calls of functions.
+  // The expression that makes `expr`'s value: behind annotations, lets, variables that lets bind, and calls
+  // of functions.
   Expr maker(Expr expr) const {
     for (int steps = 0; steps < 1000; ++steps) {
       expr = without_annotations(expr);
@@ -182,7 +191,8 @@ class Flow {
         edge(node, clause.body);
         bind(*clause.pattern, match->data());
       }
-    } else if (const auto* write = as<RefWriteNode>(node)) {  // what is written comes out wherever the cell is read
+    } else if (const auto* write =
+                   as<RefWriteNode>(node)) {  // what is written comes out wherever the cell is read
       edge(write->ref(), write->value());
       edge(node, write->value());
     } else {
@@ -244,7 +254,8 @@ std::string misattribution(const IRModule& before, const IRModule& after, bool f
       labels += (labels.empty() ? "" : ", ") + origin_label(*origin);
     }
     const std::string who = call->op()->name + " that stands for " + labels;
-    if ((result.results(node) & ~own.results).any()) return who + " leads to a result that they do not lead to";
+    if ((result.results(node) & ~own.results).any())
+      return who + " leads to a result that they do not lead to";
     if (forward) continue;
     for (const Expr& arg : call->args()) {
       const std::string* param = result.param(arg);

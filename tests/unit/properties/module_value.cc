@@ -21,7 +21,9 @@ NDArray transposed(const NDArray& matrix) {
   const int64_t rows = matrix.shape()[0], columns = matrix.shape()[1];
   NDArray result = NDArray::empty({columns, rows}, matrix.dtype());
   for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < columns; ++j) result.as<float>()[static_cast<size_t>(j * rows + i)] = matrix.as<float>()[static_cast<size_t>(i * columns + j)];
+    for (int64_t j = 0; j < columns; ++j)
+      result.as<float>()[static_cast<size_t>(j * rows + i)] =
+          matrix.as<float>()[static_cast<size_t>(i * columns + j)];
   return result;
 }
 
@@ -35,8 +37,10 @@ NDArray given(const std::string& name, Shape shape, DType dtype) {
 std::vector<NDArray> value_of_main(run::Interpreter& interpreter, const IRModule& module) {
   std::vector<run::Value> args;
   for (const Var& param : module->find("main")->params()) {
-    const auto* type = as_type<TensorTypeNode>(param->checked_type() ? param->checked_type() : param->annotation());
-    if (!type || !type->is_static()) throw NotSupported("parameter %" + param->name() + " is no tensor of known shape");
+    const auto* type =
+        as_type<TensorTypeNode>(param->checked_type() ? param->checked_type() : param->annotation());
+    if (!type || !type->is_static())
+      throw NotSupported("parameter %" + param->name() + " is no tensor of known shape");
     args.push_back(run::tensor(given(param->name(), type->extents(), type->dtype())));
   }
   std::vector<NDArray> arrays;

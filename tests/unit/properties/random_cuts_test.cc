@@ -1,26 +1,27 @@
-// What must hold for every part of every program that can be cut out: it is well-formed and typed, its operators are those
-// that it says, and it computes what the whole program computes there. The same part marked for a compiler and partitioned
-// leaves the program's value as it was.
+// What must hold for every part of every program that can be cut out: it is well-formed and typed, its
+// operators are those that it says, and it computes what the whole program computes there. The same part
+// marked for a compiler and partitioned leaves the program's value as it was.
 //
-// BATON_RANDOM_SEED=S: only the program of that seed, shown. BATON_RANDOM_PROGRAMS=N: the slow test with N programs.
-#include <gtest/gtest.h>
-
+// BATON_RANDOM_SEED=S: only the program of that seed, shown. BATON_RANDOM_PROGRAMS=N: the slow test with N
+// programs.
 #include <cstdlib>
 #include <iostream>
 #include <map>
 #include <random>
 #include <set>
 
+#include <gtest/gtest.h>
+
 #include "baton/driver/cut/cut.h"
 #include "baton/driver/cut/cut_program.h"
 #include "baton/driver/cut/cut_text.h"
 #include "baton/driver/cut/cut_values.h"
-#include "baton/driver/initialize.h"
 #include "baton/driver/cut/mark_region.h"
+#include "baton/driver/initialize.h"
 #include "baton/interpreter/program.h"
+#include "baton/ir/analysis/well_formed.h"
 #include "baton/ir/functions.h"
 #include "baton/ir/visit.h"
-#include "baton/ir/analysis/well_formed.h"
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/pass.h"
 #include "baton/support/base/tensor_rule.h"
@@ -28,6 +29,7 @@
 #include "baton/support/log.h"
 #include "baton/text/parser.h"
 #include "baton/types/infer_type.h"
+
 #include "properties/module_value.h"
 #include "properties/random_module.h"
 
@@ -62,7 +64,8 @@ class RandomCuts : public ::testing::Test {
     }
     const program::Value result = program.run(args);
     std::vector<NDArray> arrays;
-    if (const auto* tensor = program::as_value<program::TensorValue>(result)) arrays.push_back(tensor->array());
+    if (const auto* tensor = program::as_value<program::TensorValue>(result))
+      arrays.push_back(tensor->array());
     else
       for (const program::Value& field : program::as_value<program::TupleValue>(result)->fields())
         arrays.push_back(program::as_value<program::TensorValue>(field)->array());
@@ -74,7 +77,8 @@ class RandomCuts : public ::testing::Test {
     for (const auto& [name, function] : module.functions())
       post_order(Expr(function), [&](const Expr& node) {
         const auto* call = as<CallNode>(node);
-        if (call && call->op()) found.insert(call->origins().origins().begin(), call->origins().origins().end());
+        if (call && call->op())
+          found.insert(call->origins().origins().begin(), call->origins().origins().end());
       });
     return found;
   }
@@ -147,8 +151,11 @@ class RandomCuts : public ::testing::Test {
           if (show) std::cout << error.what() << "\n";
         } catch (const Error& error) {
           const std::string what = error.what();
-          const bool refused = what.find("leaves a hole") != std::string::npos || what.find("inputs and constants only") != std::string::npos || what.find("is an input or a constant") != std::string::npos ||
-                               what.find("the compiler added it") != std::string::npos || what.find("what was chosen cuts") != std::string::npos ||
+          const bool refused = what.find("leaves a hole") != std::string::npos ||
+                               what.find("inputs and constants only") != std::string::npos ||
+                               what.find("is an input or a constant") != std::string::npos ||
+                               what.find("the compiler added it") != std::string::npos ||
+                               what.find("what was chosen cuts") != std::string::npos ||
                                what.find("nothing that main returns needs it") != std::string::npos;
           EXPECT_TRUE(refused) << what;
           ++refused_;
@@ -183,7 +190,8 @@ class RandomCuts : public ::testing::Test {
 };
 
 TEST_F(RandomCuts, ComputeWhatTheWholeComputes) {
-  if (const char* seed = std::getenv("BATON_RANDOM_SEED")) return check(std::strtoull(seed, nullptr, 10), true);
+  if (const char* seed = std::getenv("BATON_RANDOM_SEED"))
+    return check(std::strtoull(seed, nullptr, 10), true);
   for (uint64_t seed = 0; seed < 40; ++seed) check(seed, false);
   EXPECT_GE(cuts_, 60) << refused_ << " were refused";
   EXPECT_GE(marks_, 50);

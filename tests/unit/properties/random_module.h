@@ -5,9 +5,10 @@
 
 namespace baton::properties {
 
-/// A well-typed program as Relay text: 4 to 20 operators over small tensors (convolutions, dense layers, what stands
-/// around them), with shared values, several results, and at times a let, a branch, or a second function. The same seed
-/// gives the same text. Parameters whose name begins with `c` are meant to be bound to constants.
+/// A well-typed program as Relay text: 4 to 20 operators over small tensors (convolutions, dense layers, what
+/// stands around them), with shared values, several results, and at times a let, a branch, or a second
+/// function. The same seed gives the same text. Parameters whose name begins with `c` are meant to be bound
+/// to constants.
 std::string random_module(uint64_t seed);
 
 }  // namespace baton::properties

@@ -1,13 +1,13 @@
 #pragma once
-// Kernels for tests and benchmarks of schedules: operators are called on shapes, then the kernel is scheduled by a
-// template, compiled by Halide's JIT and run on given numbers.
-#include <Halide.h>
-
+// Kernels for tests and benchmarks of schedules: operators are called on shapes, then the kernel is scheduled
+// by a template, compiled by Halide's JIT and run on given numbers.
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
+
+#include <Halide.h>
 
 #include "baton/ops/register.h"
 #include "baton/schedule/template.h"
@@ -28,14 +28,17 @@ class KernelBuilder {
   }
 
   Value input(const std::vector<int64_t>& shape) {
-    Halide::ImageParam image(Halide::Float(32), static_cast<int>(shape.size()), kernel_.name + "_p" + std::to_string(kernel_.inputs.size()));
+    Halide::ImageParam image(Halide::Float(32), static_cast<int>(shape.size()),
+                             kernel_.name + "_p" + std::to_string(kernel_.inputs.size()));
     lay_out(image, shape);
     kernel_.inputs.push_back(image);
     const Type type = tensor_type(shape, DType::float_(32));
-    return {Tensor(static_cast<Halide::Func>(image), shape, DType::float_(32)), -1, make_var("p", type, NodeInfo(OriginSet::none(), {}, type))};
+    return {Tensor(static_cast<Halide::Func>(image), shape, DType::float_(32)), -1,
+            make_var("p", type, NodeInfo(OriginSet::none(), {}, type))};
   }
 
-  Value call(const std::string& name, const std::vector<Value>& inputs, const Attrs& attrs, const std::vector<int64_t>& shape) {
+  Value call(const std::string& name, const std::vector<Value>& inputs, const Attrs& attrs,
+             const std::vector<int64_t>& shape) {
     const OpDef* op = find_op(name);
     BATON_CHECK(op && op->compute, "operator " + name);
     OpBlock block;
@@ -96,7 +99,9 @@ using MakeKernel = std::function<LoweredKernel()>;
 
 /// The target that kernels are compiled for, with JIT added.
 inline Halide::Target jit_target() {
-  return Halide::get_host_target().with_feature(Halide::Target::NoAsserts).with_feature(Halide::Target::NoBoundsQuery);
+  return Halide::get_host_target()
+      .with_feature(Halide::Target::NoAsserts)
+      .with_feature(Halide::Target::NoBoundsQuery);
 }
 
 /// Halide's errors do not derive from std::exception: GoogleTest would not show what they say.
@@ -109,7 +114,8 @@ auto with_halide_errors(F&& f) {
   }
 }
 
-inline Halide::Callable compile(LoweredKernel& kernel, const std::function<void(Halide::Pipeline&)>& prepare = {}) {
+inline Halide::Callable compile(LoweredKernel& kernel,
+                                const std::function<void(Halide::Pipeline&)>& prepare = {}) {
   std::vector<Halide::Argument> args(kernel.inputs.begin(), kernel.inputs.end());
   Halide::Pipeline pipeline(kernel.outputs.front().func());
   if (prepare) prepare(pipeline);
@@ -124,7 +130,8 @@ inline int64_t elements(const std::vector<int64_t>& shape) {
 
 inline std::vector<int64_t> input_shape(const Halide::ImageParam& image) {
   std::vector<int64_t> shape;
-  for (int d = image.dimensions(); d-- > 0;) shape.push_back(Halide::Internal::as_const_int(image.parameter().extent_constraint(d)).value());
+  for (int d = image.dimensions(); d-- > 0;)
+    shape.push_back(Halide::Internal::as_const_int(image.parameter().extent_constraint(d)).value());
   return shape;
 }
 
@@ -137,11 +144,16 @@ inline int call(const Halide::Callable& kernel, std::vector<Halide::Runtime::Buf
   std::vector<halide_buffer_t*> raw;
   for (auto& buffer : buffers) raw.push_back(buffer.raw_buffer());
   switch (raw.size()) {
-    case 2: return kernel(raw[0], raw[1]);
-    case 3: return kernel(raw[0], raw[1], raw[2]);
-    case 4: return kernel(raw[0], raw[1], raw[2], raw[3]);
-    case 5: return kernel(raw[0], raw[1], raw[2], raw[3], raw[4]);
-    default: return kernel(raw[0], raw[1], raw[2], raw[3], raw[4], raw[5]);
+    case 2:
+      return kernel(raw[0], raw[1]);
+    case 3:
+      return kernel(raw[0], raw[1], raw[2]);
+    case 4:
+      return kernel(raw[0], raw[1], raw[2], raw[3]);
+    case 5:
+      return kernel(raw[0], raw[1], raw[2], raw[3], raw[4]);
+    default:
+      return kernel(raw[0], raw[1], raw[2], raw[3], raw[4], raw[5]);
   }
 }
 

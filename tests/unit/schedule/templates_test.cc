@@ -1,10 +1,5 @@
-// Every template against the trivial schedule of the same computes, with the default parameters and with those that
-// the tuner may try. Inputs and output end, or begin, at a page that may not be touched.
-#include <elf.h>
-#include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
+// Every template against the trivial schedule of the same computes, with the default parameters and with
+// those that the tuner may try. Inputs and output end, or begin, at a page that may not be touched.
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -12,10 +7,16 @@
 #include <random>
 #include <set>
 
+#include <elf.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "baton/ops/nn/conv_attrs.h"
 #include "baton/ops/nn/dense_attrs.h"
 #include "baton/ops/nn/pool_attrs.h"
 #include "baton/ops/nn/softmax_attrs.h"
+
 #include "schedule/kernel_builder.h"
 
 namespace baton {
@@ -26,13 +27,15 @@ using test::MakeKernel;
 using test::Value;
 using Shape = std::vector<int64_t>;
 
-/// Memory for `count` floats between two forbidden pages; at its end (as far as alignment to 64 bytes allows) or begin.
+/// Memory for `count` floats between two forbidden pages; at its end (as far as alignment to 64 bytes allows)
+/// or begin.
 class GuardedFloats {
  public:
   GuardedFloats(size_t count, bool at_end) : count_(count) {
     const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE)), bytes = (count * 4 + 63) / 64 * 64;
     size_ = (bytes + page - 1) / page * page + 2 * page;
-    base_ = static_cast<char*>(mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    base_ =
+        static_cast<char*>(mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     mprotect(base_, page, PROT_NONE);
     mprotect(base_ + size_ - page, page, PROT_NONE);
     data_ = reinterpret_cast<float*>(at_end ? base_ + size_ - page - bytes : base_ + page);
@@ -69,7 +72,8 @@ std::vector<float> run(LoweredKernel& kernel, bool at_end) {
   return out.values();
 }
 
-void expect_near(const std::vector<float>& got, const std::vector<float>& want, double tolerance, const std::string& what) {
+void expect_near(const std::vector<float>& got, const std::vector<float>& want, double tolerance,
+                 const std::string& what) {
   double largest = 0, worst = 0;
   for (float x : want) largest = std::max<double>(largest, std::fabs(x));
   for (size_t i = 0; i < want.size(); ++i) {
@@ -93,9 +97,10 @@ const ScheduleTemplate& named(const std::string& name) {
   throw std::runtime_error("no template " + name);
 }
 
-/// Compares the template that takes the kernel, which must be `name`, with the trivial schedule of `reference` (or of
-/// the same kernel).
-void compare(const std::string& name, const MakeKernel& make, double tolerance, size_t tries, const MakeKernel& reference) {
+/// Compares the template that takes the kernel, which must be `name`, with the trivial schedule of
+/// `reference` (or of the same kernel).
+void compare(const std::string& name, const MakeKernel& make, double tolerance, size_t tries,
+             const MakeKernel& reference) {
   LoweredKernel plain = reference ? reference() : make();
   named("trivial").apply(plain, {}, machine());
   const std::vector<float> want = run(plain, true);
@@ -113,7 +118,8 @@ void compare(const std::string& name, const MakeKernel& make, double tolerance, 
   }
 }
 
-void check(const std::string& name, const MakeKernel& make, double tolerance = 3e-6, size_t tries = 1, const MakeKernel& reference = {}) {
+void check(const std::string& name, const MakeKernel& make, double tolerance = 3e-6, size_t tries = 1,
+           const MakeKernel& reference = {}) {
   test::with_halide_errors([&] { compare(name, make, tolerance, tries, reference); });
 }
 
@@ -143,7 +149,8 @@ struct ConvCase {
 std::string block(const char* layout, int64_t in, int64_t out) {
   std::string text = layout;
   for (const auto& [mark, value] : {std::pair{"#", in}, {"@", out}})
-    if (const size_t at = text.find(mark); at != std::string::npos) text.replace(at, 1, std::to_string(value));
+    if (const size_t at = text.find(mark); at != std::string::npos)
+      text.replace(at, 1, std::to_string(value));
   return text;
 }
 
@@ -162,16 +169,18 @@ Conv2DAttrs attrs_of(const ConvCase& t) {
 
 Shape out_shape(const ConvCase& t) {
   const Padding2D p = *padding_2d(t.pad);
-  return {t.n, t.o / t.out_block, out_extent(t.h, p.height(), t.kernel, t.dilation, t.stride), out_extent(t.w, p.width(), t.kernel, t.dilation, t.stride),
-          t.out_block};
+  return {t.n, t.o / t.out_block, out_extent(t.h, p.height(), t.kernel, t.dilation, t.stride),
+          out_extent(t.w, p.width(), t.kernel, t.dilation, t.stride), t.out_block};
 }
 
 LoweredKernel conv(const ConvCase& t) {
   KernelBuilder b("conv");
   Value x = b.input({t.n, t.c / t.in_block, t.h, t.w, t.in_block});
-  const Value weight = b.input({t.o / t.out_block, t.c / t.in_block, t.kernel, t.kernel, t.in_block, t.out_block});
+  const Value weight =
+      b.input({t.o / t.out_block, t.c / t.in_block, t.kernel, t.kernel, t.in_block, t.out_block});
   if (t.relu_before) x = b.call("nn.relu", {x}, {}, x.tensor.shape());
-  return b.finish(epilogue(b, b.call("nn.contrib_conv2d_NCHWc", {x, weight}, make_attrs(attrs_of(t)), out_shape(t)), t.ops));
+  return b.finish(epilogue(
+      b, b.call("nn.contrib_conv2d_NCHWc", {x, weight}, make_attrs(attrs_of(t)), out_shape(t)), t.ops));
 }
 
 LoweredKernel depthwise(const ConvCase& t) {
@@ -181,22 +190,30 @@ LoweredKernel depthwise(const ConvCase& t) {
   Conv2DAttrs a = attrs_of(t);
   a.groups = t.c;
   a.kernel_layout = block("OIHW1i@o", 0, t.in_block);
-  return b.finish(epilogue(b, b.call("nn.contrib_depthwise_conv2d_NCHWc", {x, weight}, make_attrs(a), out_shape(t)), t.ops));
+  return b.finish(epilogue(
+      b, b.call("nn.contrib_depthwise_conv2d_NCHWc", {x, weight}, make_attrs(a), out_shape(t)), t.ops));
 }
 
 TEST(ConvDirect, ShapesPaddingsAndEpilogues) {
   const std::vector<ConvCase> cases = {
-      {1, 3, 23, 23, 32, 7, 2, {3, 3}, 3, 16, "bm"},          {1, 32, 14, 14, 32, 3, 1, {1, 1}, 16, 16, ""},
-      {1, 16, 7, 7, 64, 3, 1, {1, 1, 1, 1}, 16, 16, "srm"},   {2, 16, 9, 5, 48, 3, 2, {0, 1, 2, 0}, 16, 16, "b"},
-      {1, 32, 8, 8, 16, 1, 1, {0, 0}, 16, 16, "rm"},          {1, 24, 1, 3, 8, 1, 2, {0, 0}, 8, 8, "m"},
-      {1, 12, 6, 30, 20, 3, 1, {1, 1}, 12, 10, "sbm"},        {1, 16, 11, 11, 16, 3, 1, {2, 2}, 16, 16, "bg", 2},
-      {1, 16, 10, 10, 16, 3, 1, {1, 1}, 16, 16, "m", 1, true}, {1, 16, 6, 6, 16, 1, 1, {0, 0}, 16, 16, "m", 1, true},
-      {1, 5, 4, 4, 7, 3, 1, {1, 1}, 5, 7, "b"},               {1, 16, 1, 1, 16, 3, 1, {1, 1}, 16, 16, ""},
-      {1, 34, 3, 3, 2, 1, 1, {0, 0}, 2, 2, "m"},              {3, 16, 20, 29, 16, 5, 3, {2, 2}, 16, 16, "r"},
+      {1, 3, 23, 23, 32, 7, 2, {3, 3}, 3, 16, "bm"},
+      {1, 32, 14, 14, 32, 3, 1, {1, 1}, 16, 16, ""},
+      {1, 16, 7, 7, 64, 3, 1, {1, 1, 1, 1}, 16, 16, "srm"},
+      {2, 16, 9, 5, 48, 3, 2, {0, 1, 2, 0}, 16, 16, "b"},
+      {1, 32, 8, 8, 16, 1, 1, {0, 0}, 16, 16, "rm"},
+      {1, 24, 1, 3, 8, 1, 2, {0, 0}, 8, 8, "m"},
+      {1, 12, 6, 30, 20, 3, 1, {1, 1}, 12, 10, "sbm"},
+      {1, 16, 11, 11, 16, 3, 1, {2, 2}, 16, 16, "bg", 2},
+      {1, 16, 10, 10, 16, 3, 1, {1, 1}, 16, 16, "m", 1, true},
+      {1, 16, 6, 6, 16, 1, 1, {0, 0}, 16, 16, "m", 1, true},
+      {1, 5, 4, 4, 7, 3, 1, {1, 1}, 5, 7, "b"},
+      {1, 16, 1, 1, 16, 3, 1, {1, 1}, 16, 16, ""},
+      {1, 34, 3, 3, 2, 1, 1, {0, 0}, 2, 2, "m"},
+      {3, 16, 20, 29, 16, 5, 3, {2, 2}, 16, 16, "r"},
   };
   for (const ConvCase& t : cases) {
-    SCOPED_TRACE(std::to_string(t.c) + "->" + std::to_string(t.o) + " " + std::to_string(t.h) + "x" + std::to_string(t.w) + " kernel " +
-                 std::to_string(t.kernel) + " " + t.ops);
+    SCOPED_TRACE(std::to_string(t.c) + "->" + std::to_string(t.o) + " " + std::to_string(t.h) + "x" +
+                 std::to_string(t.w) + " kernel " + std::to_string(t.kernel) + " " + t.ops);
     check("conv_direct", [&] { return conv(t); });
   }
 }
@@ -213,8 +230,9 @@ TEST(ConvDepthwise, ShapesPaddingsAndEpilogues) {
   }
 }
 
-/// Winograd with weights that are transformed in the test, and the direct convolution with the same ones. `direct` makes
-/// the reference from the same inputs: data, the plain weight OIHW, then those of the epilogue.
+/// Winograd with weights that are transformed in the test, and the direct convolution with the same ones.
+/// `direct` makes the reference from the same inputs: data, the plain weight OIHW, then those of the
+/// epilogue.
 LoweredKernel winograd(const ConvCase& t, int tile) {
   KernelBuilder b("wino");
   const int64_t a = tile + 2;
@@ -222,24 +240,30 @@ LoweredKernel winograd(const ConvCase& t, int tile) {
   const Value weight = b.input({a, a, t.o / t.out_block, t.c / t.in_block, t.in_block, t.out_block});
   if (t.relu_before) x = b.call("nn.relu", {x}, {}, x.tensor.shape());
   Conv2DWinogradAttrs attrs;
-  attrs.tile_size = tile, attrs.padding = t.pad, attrs.channels = t.o, attrs.kernel_size = std::vector<int64_t>{3, 3};
+  attrs.tile_size = tile, attrs.padding = t.pad, attrs.channels = t.o,
+  attrs.kernel_size = std::vector<int64_t>{3, 3};
   attrs.data_layout = block("NCHW#c", t.in_block, 0), attrs.out_layout = block("NCHW#c", t.out_block, 0);
   attrs.kernel_layout = block("HWOI#i@o", t.in_block, t.out_block);
-  const Value y = b.call("nn.contrib_conv2d_winograd_without_weight_transform", {x, weight}, make_attrs(attrs), out_shape(t));
+  const Value y = b.call("nn.contrib_conv2d_winograd_without_weight_transform", {x, weight},
+                         make_attrs(attrs), out_shape(t));
   return b.finish(epilogue(b, y, t.ops));
 }
 
 TEST(ConvWinograd, ShapesPaddingsAndEpilogues) {
   const std::vector<ConvCase> cases = {
-      {1, 16, 14, 14, 16, 3, 1, {1, 1}, 16, 16, "bm"},   {1, 32, 7, 7, 48, 3, 1, {1, 1}, 16, 16, ""},
-      {2, 16, 9, 6, 32, 3, 1, {0, 0}, 16, 16, "srm"},    {1, 16, 28, 57, 16, 3, 1, {1, 1}, 16, 16, "b"},
-      {1, 8, 5, 3, 12, 3, 1, {2, 1, 0, 1}, 8, 12, "rm"}, {1, 16, 6, 6, 16, 3, 1, {1, 1}, 16, 16, "m", 1, true},
-      {1, 16, 1, 1, 16, 3, 1, {1, 1}, 16, 16, "m"},      {1, 16, 8, 8, 16, 3, 1, {0, 0}, 16, 16, "m", 1, true},
+      {1, 16, 14, 14, 16, 3, 1, {1, 1}, 16, 16, "bm"},
+      {1, 32, 7, 7, 48, 3, 1, {1, 1}, 16, 16, ""},
+      {2, 16, 9, 6, 32, 3, 1, {0, 0}, 16, 16, "srm"},
+      {1, 16, 28, 57, 16, 3, 1, {1, 1}, 16, 16, "b"},
+      {1, 8, 5, 3, 12, 3, 1, {2, 1, 0, 1}, 8, 12, "rm"},
+      {1, 16, 6, 6, 16, 3, 1, {1, 1}, 16, 16, "m", 1, true},
+      {1, 16, 1, 1, 16, 3, 1, {1, 1}, 16, 16, "m"},
+      {1, 16, 8, 8, 16, 3, 1, {0, 0}, 16, 16, "m", 1, true},
   };
   for (const ConvCase& t : cases)
     for (int tile : {2, 4}) {
-      SCOPED_TRACE(std::to_string(t.c) + "->" + std::to_string(t.o) + " " + std::to_string(t.h) + "x" + std::to_string(t.w) + " F(" +
-                   std::to_string(tile) + ",3) " + t.ops);
+      SCOPED_TRACE(std::to_string(t.c) + "->" + std::to_string(t.o) + " " + std::to_string(t.h) + "x" +
+                   std::to_string(t.w) + " F(" + std::to_string(tile) + ",3) " + t.ops);
       check("conv_winograd", [&] { return winograd(t, tile); }, 1e-5, 1);
     }
 }
@@ -269,30 +293,36 @@ TEST(ConvWinograd, IsAConvolution) {
       KernelBuilder b("whole");
       const Value x = b.input({1, 20, 13, 11}), weight = b.input({24, 20, 3, 3});
       Conv2DWinogradAttrs attrs;
-      attrs.tile_size = tile, attrs.padding = {1, 1}, attrs.channels = 24, attrs.kernel_size = std::vector<int64_t>{3, 3};
+      attrs.tile_size = tile, attrs.padding = {1, 1}, attrs.channels = 24,
+      attrs.kernel_size = std::vector<int64_t>{3, 3};
       if (!fast) {
         Conv2DAttrs plain;
         plain.padding = {1, 1};
         return b.finish(b.call("nn.conv2d", {x, weight}, make_attrs(plain), {1, 24, 13, 11}));
       }
-      const Value u = b.call("nn.contrib_conv2d_winograd_weight_transform", {weight}, make_attrs(ConvWinogradWeightTransformAttrs{tile}),
-                             {tile + 2, tile + 2, 24, 20});
-      return b.finish(b.call("nn.contrib_conv2d_winograd_without_weight_transform", {x, u}, make_attrs(attrs), {1, 24, 13, 11}));
+      const Value u =
+          b.call("nn.contrib_conv2d_winograd_weight_transform", {weight},
+                 make_attrs(ConvWinogradWeightTransformAttrs{tile}), {tile + 2, tile + 2, 24, 20});
+      return b.finish(b.call("nn.contrib_conv2d_winograd_without_weight_transform", {x, u}, make_attrs(attrs),
+                             {1, 24, 13, 11}));
     };
     LoweredKernel fast = make(true), plain = make(false);
     named("trivial").apply(fast, {}, machine());
     named("trivial").apply(plain, {}, machine());
-    expect_near(run(fast, true), run(plain, true), tile == 2 ? 1e-6 : 1e-5, "F(" + std::to_string(tile) + ",3)");
+    expect_near(run(fast, true), run(plain, true), tile == 2 ? 1e-6 : 1e-5,
+                "F(" + std::to_string(tile) + ",3)");
   }
 }
 
 /// The packed computes mean the same as nn.conv2d does on the same layouts.
 TEST(ConvDirect, PackedComputeIsTheGenericOne) {
-  for (const ConvCase& t : std::vector<ConvCase>{{1, 12, 9, 7, 20, 3, 2, {1, 0, 2, 1}, 4, 10, ""}, {2, 8, 6, 6, 8, 3, 1, {2, 2}, 8, 4, "", 2}}) {
+  for (const ConvCase& t : std::vector<ConvCase>{{1, 12, 9, 7, 20, 3, 2, {1, 0, 2, 1}, 4, 10, ""},
+                                                 {2, 8, 6, 6, 8, 3, 1, {2, 2}, 8, 4, "", 2}}) {
     auto generic = [&] {
       KernelBuilder b("generic");
       const Value x = b.input({t.n, t.c / t.in_block, t.h, t.w, t.in_block});
-      const Value weight = b.input({t.o / t.out_block, t.c / t.in_block, t.kernel, t.kernel, t.in_block, t.out_block});
+      const Value weight =
+          b.input({t.o / t.out_block, t.c / t.in_block, t.kernel, t.kernel, t.in_block, t.out_block});
       return b.finish(b.call("nn.conv2d", {x, weight}, make_attrs(attrs_of(t)), out_shape(t)));
     };
     check("conv_direct", [&] { return conv(t); }, 1e-6, 0, generic);
@@ -312,14 +342,18 @@ TEST(ConvPlain, ShapesPaddingsAndGroups) {
                                                    {1, 8, 5, 40, 8, 3, 1, {1, 1}, 8, true},
                                                    {1, 8, 9, 9, 12, 3, 1, {0, 1, 2, 0}, 4, false},
                                                    {1, 5, 1, 1, 3, 1, 1, {0, 0}, 1, true}}) {
-    SCOPED_TRACE(std::to_string(t.c) + "->" + std::to_string(t.o) + " " + std::to_string(t.h) + "x" + std::to_string(t.w));
+    SCOPED_TRACE(std::to_string(t.c) + "->" + std::to_string(t.o) + " " + std::to_string(t.h) + "x" +
+                 std::to_string(t.w));
     auto make = [&](bool relu) {
       KernelBuilder b("plain");
       Conv2DAttrs attrs;
       attrs.strides = {t.stride, t.stride}, attrs.padding = t.pad, attrs.groups = t.groups;
       const Padding2D p = *padding_2d(t.pad);
-      const Shape out = {t.n, t.o, out_extent(t.h, p.height(), t.kernel, 1, t.stride), out_extent(t.w, p.width(), t.kernel, 1, t.stride)};
-      Value y = b.call("nn.conv2d", {b.input({t.n, t.c, t.h, t.w}), b.input({t.o, t.c / t.groups, t.kernel, t.kernel})}, make_attrs(attrs), out);
+      const Shape out = {t.n, t.o, out_extent(t.h, p.height(), t.kernel, 1, t.stride),
+                         out_extent(t.w, p.width(), t.kernel, 1, t.stride)};
+      Value y = b.call("nn.conv2d",
+                       {b.input({t.n, t.c, t.h, t.w}), b.input({t.o, t.c / t.groups, t.kernel, t.kernel})},
+                       make_attrs(attrs), out);
       if (relu) y = b.call("nn.relu", {b.call("add", {y, b.input({t.o, 1, 1})}, {}, out)}, {}, out);
       return b.finish(y);
     };
@@ -336,7 +370,9 @@ LoweredKernel dense(const DenseCase& t, bool packed) {
   KernelBuilder b("dense");
   const Value x = b.input({t.m, t.k});
   const Value weight = packed ? b.input({t.n / t.block, t.k, t.block}) : b.input({t.n, t.k});
-  const Attrs attrs = packed ? make_attrs(DensePackAttrs{.units = t.n, .out_dtype = {}, .weight_layout = "NC"}) : make_attrs(DenseAttrs{.units = t.n, .out_dtype = {}});
+  const Attrs attrs = packed
+                          ? make_attrs(DensePackAttrs{.units = t.n, .out_dtype = {}, .weight_layout = "NC"})
+                          : make_attrs(DenseAttrs{.units = t.n, .out_dtype = {}});
   Value y = b.call(packed ? "nn.contrib_dense_pack" : "nn.dense", {x, weight}, attrs, {t.m, t.n});
   if (t.epilogue) {
     y = b.call("add", {y, b.input({1, t.n})}, {}, {t.m, t.n});
@@ -346,15 +382,21 @@ LoweredKernel dense(const DenseCase& t, bool packed) {
 }
 
 TEST(Gemm, ShapesAndEpilogues) {
-  for (const DenseCase& t : std::vector<DenseCase>{{1, 100, 64, 16, true}, {1, 33, 1000, 8, false}, {5, 17, 48, 16, true}, {29, 64, 96, 16, false},
-                                                   {3, 1, 7, 7, true}, {64, 40, 10, 10, true}, {1, 7, 3, 1, false}}) {
+  for (const DenseCase& t : std::vector<DenseCase>{{1, 100, 64, 16, true},
+                                                   {1, 33, 1000, 8, false},
+                                                   {5, 17, 48, 16, true},
+                                                   {29, 64, 96, 16, false},
+                                                   {3, 1, 7, 7, true},
+                                                   {64, 40, 10, 10, true},
+                                                   {1, 7, 3, 1, false}}) {
     SCOPED_TRACE(std::to_string(t.m) + "x" + std::to_string(t.k) + "x" + std::to_string(t.n));
     check("gemm", [&] { return dense(t, true); });
   }
 }
 
 TEST(Rows, Dense) {
-  for (const DenseCase& t : std::vector<DenseCase>{{1, 512, 100, 1, true}, {4, 300, 33, 1, false}, {3, 5, 7, 1, true}, {1, 1000, 1, 1, false}}) {
+  for (const DenseCase& t : std::vector<DenseCase>{
+           {1, 512, 100, 1, true}, {4, 300, 33, 1, false}, {3, 5, 7, 1, true}, {1, 1000, 1, 1, false}}) {
     SCOPED_TRACE(std::to_string(t.m) + "x" + std::to_string(t.k) + "x" + std::to_string(t.n));
     check("rows", [&] { return dense(t, false); });
   }
@@ -386,9 +428,14 @@ LoweredKernel pool(const PoolCase& t) {
   Value x = b.input(t.in);
   if (t.relu_before) x = b.call("nn.relu", {x}, {}, t.in);
   Attrs attrs;
-  if (std::string(t.op).find("global") != std::string::npos) attrs = make_attrs(GlobalPool2DAttrs{.layout = layout, .out_layout = ""});
-  else if (std::string(t.op) == "nn.max_pool2d") attrs = make_attrs(MaxPool2DAttrs{{t.size, t.size}, {t.stride, t.stride}, {1, 1}, t.pad, layout, "", t.ceil});
-  else attrs = make_attrs(AvgPool2DAttrs{{t.size, t.size}, {t.stride, t.stride}, {1, 1}, t.pad, layout, "", t.ceil, false});
+  if (std::string(t.op).find("global") != std::string::npos)
+    attrs = make_attrs(GlobalPool2DAttrs{.layout = layout, .out_layout = ""});
+  else if (std::string(t.op) == "nn.max_pool2d")
+    attrs =
+        make_attrs(MaxPool2DAttrs{{t.size, t.size}, {t.stride, t.stride}, {1, 1}, t.pad, layout, "", t.ceil});
+  else
+    attrs = make_attrs(
+        AvgPool2DAttrs{{t.size, t.size}, {t.stride, t.stride}, {1, 1}, t.pad, layout, "", t.ceil, false});
   return b.finish(b.call(t.op, {x}, attrs, t.out));
 }
 
@@ -404,13 +451,15 @@ TEST(Pool, WindowsAndPlanes) {
            {"nn.global_avg_pool2d", {2, 5, 6, 7}, {2, 5, 1, 1}, 0, 0, {}},
            {"nn.global_max_pool2d", {1, 2, 3, 3, 8}, {1, 2, 1, 1, 8}, 0, 0, {}},
            {"nn.max_pool2d", {1, 2, 6, 6, 16}, {1, 2, 3, 3, 16}, 2, 2, {0, 0}, false, true}}) {
-    SCOPED_TRACE(std::string(t.op) + " rank " + std::to_string(t.in.size()) + " width " + std::to_string(t.in[3]));
+    SCOPED_TRACE(std::string(t.op) + " rank " + std::to_string(t.in.size()) + " width " +
+                 std::to_string(t.in[3]));
     check("pool", [&] { return pool(t); });
   }
 }
 
 TEST(Pointwise, Chains) {
-  for (const Shape& shape : std::vector<Shape>{{1, 4, 9, 7, 16}, {1, 1000}, {3}, {2, 3, 5, 3}, {1, 64, 7, 7}, {1, 1, 40, 40, 3}, {5, 130}}) {
+  for (const Shape& shape : std::vector<Shape>{
+           {1, 4, 9, 7, 16}, {1, 1000}, {3}, {2, 3, 5, 3}, {1, 64, 7, 7}, {1, 1, 40, 40, 3}, {5, 130}}) {
     SCOPED_TRACE(std::to_string(shape.size()) + " axes, innermost " + std::to_string(shape.back()));
     check("pointwise", [&] {
       KernelBuilder b("pointwise");
@@ -437,11 +486,16 @@ std::set<std::string> undefined_symbols(const std::string& object) {
 }
 
 TEST(Templates, KernelsNeedOnlyWhatTheRuntimeHas) {
-  const std::set<std::string> allowed = {"halide_malloc", "halide_free", "halide_do_par_for", "memset", "memcpy", "memmove"};
+  const std::set<std::string> allowed = {"halide_malloc", "halide_free", "halide_do_par_for",
+                                         "memset",        "memcpy",      "memmove"};
   const ConvCase large{1, 64, 40, 40, 64, 3, 1, {1, 1}, 16, 16, "bgr"};
-  std::vector<MakeKernel> all = {[&] { return conv(large); }, [&] { return winograd(large, 4); }, [&] { return depthwise(large); },
-                                 [&] { return dense({4, 512, 64, 16, true}, true); }, [&] { return dense({1, 512, 64, 16, true}, false); },
-                                 [&] { return pool({"nn.max_pool2d", {1, 8, 40, 40, 16}, {1, 8, 20, 20, 16}, 3, 2, {1, 1}}); }};
+  std::vector<MakeKernel> all = {
+      [&] { return conv(large); },
+      [&] { return winograd(large, 4); },
+      [&] { return depthwise(large); },
+      [&] { return dense({4, 512, 64, 16, true}, true); },
+      [&] { return dense({1, 512, 64, 16, true}, false); },
+      [&] { return pool({"nn.max_pool2d", {1, 8, 40, 40, 16}, {1, 8, 20, 20, 16}, 3, 2, {1, 1}}); }};
   for (const char* op : {"tanh", "erf", "exp", "sigmoid"})
     all.push_back([op] {
       KernelBuilder b("pointwise");
@@ -460,7 +514,11 @@ TEST(Templates, KernelsNeedOnlyWhatTheRuntimeHas) {
       SCOPED_TRACE(std::string(found.name) + " " + kernel.blocks[0].op->name);
       found.apply(kernel, found.default_params(kernel, machine()), machine());
       const std::vector<Halide::Argument> args(kernel.inputs.begin(), kernel.inputs.end());
-      Halide::Pipeline(kernel.outputs.front().func()).compile_to_object(path, args, "k", test::jit_target().without_feature(Halide::Target::JIT).with_feature(Halide::Target::NoRuntime));
+      Halide::Pipeline(kernel.outputs.front().func())
+          .compile_to_object(path, args, "k",
+                             test::jit_target()
+                                 .without_feature(Halide::Target::JIT)
+                                 .with_feature(Halide::Target::NoRuntime));
       std::ifstream file(path, std::ios::binary);
       const std::string object{std::istreambuf_iterator<char>(file), {}};
       std::remove(path.c_str());
@@ -476,7 +534,8 @@ TEST(Templates, SayWhyNot) {
   const ConvCase t{1, 16, 8, 8, 16, 3, 1, {1, 1}, 16, 16, "bm"};
   const LoweredKernel kernel = conv(t);
   EXPECT_EQ(named("conv_direct").refuses(kernel, machine()), "");
-  for (const char* other : {"conv_winograd", "conv_depthwise", "conv_plain", "gemm", "pool", "rows", "pointwise"})
+  for (const char* other :
+       {"conv_winograd", "conv_depthwise", "conv_plain", "gemm", "pool", "rows", "pointwise"})
     EXPECT_NE(named(other).refuses(kernel, machine()), "") << other;
 }
 

@@ -38,8 +38,10 @@ TEST(NodePool, BlocksAreApart) {
     // Every second one goes back, so that the next round finds holes.
     std::vector<Taken> kept;
     for (size_t i = 0; i < taken.size(); ++i) {
-      if (i % 2) kept.push_back(taken[i]);
-      else node_pool::give(taken[i].at, taken[i].bytes);
+      if (i % 2)
+        kept.push_back(taken[i]);
+      else
+        node_pool::give(taken[i].at, taken[i].bytes);
     }
     taken = std::move(kept);
   }
@@ -60,7 +62,8 @@ TEST(NodePool, ThreadsHandOnWhatTheyLeave) {
     for (void* block : blocks) regions.insert(reinterpret_cast<uintptr_t>(block) >> 21);
     std::thread([&] {  // another thread than the one that took them
       for (void* block : blocks) node_pool::give(block, kBytes);
-    }).join();
+    })
+        .join();
   }
   EXPECT_LE(regions.size(), 4u);
 }
@@ -114,7 +117,8 @@ TEST(NodeList, HoldsCopiesMovesAndCompares) {
 TEST(PointerIndex, TellsNearAddressesApart) {
   std::vector<double> values(100'000);
   PointerIndex index;
-  for (size_t i = 0; i < values.size(); ++i) ASSERT_EQ(index.add(&values[i]), std::make_pair(static_cast<uint32_t>(i), true));
+  for (size_t i = 0; i < values.size(); ++i)
+    ASSERT_EQ(index.add(&values[i]), std::make_pair(static_cast<uint32_t>(i), true));
   for (size_t i = 0; i < values.size(); ++i) ASSERT_EQ(index.find(&values[i]), i);
   EXPECT_FALSE(index.contains(values.data() + values.size()));
 }

@@ -18,7 +18,8 @@ std::vector<const void*> full_pages(size_t count) {
   std::mt19937_64 random(7);
   std::vector<const void*> all;
   for (uint64_t page = 0x7f0000000; all.size() < count; page += 1 + random() % 20)
-    for (uint64_t inside = 0; inside < 4096 && all.size() < count; inside += 32) all.push_back(address((page << 12) + inside));
+    for (uint64_t inside = 0; inside < 4096 && all.size() < count; inside += 32)
+      all.push_back(address((page << 12) + inside));
   return all;
 }
 
@@ -43,8 +44,8 @@ TEST(PointerMap, FindsWhatWasInsertedAndNothingElse) {
   }
 }
 
-// Full pages whose slots are the same once took hundreds of steps per address: inferring the types of 60,000 calls of
-// functions took 5 s where that of 100,000 took 2.
+// Full pages whose slots are the same once took hundreds of steps per address: inferring the types of 60,000
+// calls of functions took 5 s where that of 100,000 took 2.
 TEST(PointerProbe, FullPagesDoNotPushEachOtherAside) {
   for (const size_t count : {5'000u, 12'000u, 32'000u, 60'000u, 130'000u}) {
     size_t slots = 16;
@@ -61,7 +62,8 @@ TEST(PointerProbe, FullPagesDoNotPushEachOtherAside) {
 }
 
 TEST(PointerProbe, TriesEverySlot) {
-  for (const uint64_t value : std::initializer_list<uint64_t>{0x7f0000001000, 0x7f0000001230, 0x10, 0x55550000fff0}) {
+  for (const uint64_t value :
+       std::initializer_list<uint64_t>{0x7f0000001000, 0x7f0000001230, 0x10, 0x55550000fff0}) {
     PointerProbe probe(address(value), 64);
     std::vector<bool> tried(64);
     for (int i = 0; i < 64 + 8; ++i, probe.next()) tried[probe.at()] = true;

@@ -22,7 +22,9 @@ TEST(Machine, HostIsSoundAndAlwaysTheSame) {
 TEST(Machine, WideVectorsComeWithTheirFeature) {
   const Machine& host = Machine::host();
   EXPECT_EQ(host.float_lanes == 16, host.cpu.find("avx512_skylake") != std::string::npos);
-  if (host.float_lanes >= 8) { EXPECT_THAT(host.cpu, testing::HasSubstr("-avx")); }
+  if (host.float_lanes >= 8) {
+    EXPECT_THAT(host.cpu, testing::HasSubstr("-avx"));
+  }
 }
 
 }  // namespace

@@ -10,9 +10,9 @@
 #include "baton/ir/visit.h"
 #include "baton/ops/register.h"
 #include "baton/support/diagnostic.h"
+#include "baton/text/json/tensor_bytes.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
-#include "baton/text/json/tensor_bytes.h"
 #include "baton/types/infer_type.h"
 
 #include "text/reference.h"
@@ -66,7 +66,8 @@ class JsonTest : public testing::Test {
     const std::string json = to_json(*module);
     const IRModule again = from_json(json).module;
     ASSERT_TRUE(again) << id;
-    // Expressions as attributes are equal to themselves only, but for constants: such a program equals no other.
+    // Expressions as attributes are equal to themselves only, but for constants: such a program equals no
+    // other.
     const bool comparable = json.find("{\"expr\":") == std::string::npos;
     EXPECT_TRUE(structural_equal(*module, *again) || !comparable) << id;
     EXPECT_EQ(to_json(*again), json) << id;
@@ -107,23 +108,44 @@ TEST_F(JsonTest, ExpressionsWithEveryKindOfNodeComeBack) {
   const Type f = scalar_type(DType::float_(32));
   const TypeVar a = type_var("A");
   const GlobalTypeVar list = global_type_var("List");
-  const TypeData def = type_data(list, {a}, {{"Cons", {Type(a), type_call(Type(list), {Type(a)})}}, {"Nil", {}}});
-  const Var x = var("x", f), h = var("h"), t = var("t"), free = var("free", func_type({f}, tuple_type({}), {}));
-  const OriginSet two = OriginSet::of(Origin::create("add", {}, {}, "node \"1\"")).merge(OriginSet::of(Origin::create("mul", {}, {})));
-  const OriginSet made = OriginSet::made_for(two, "b").merge(OriginSet::made_for(OriginSet::of(Origin::create("c", {}, {})), "a"));
+  const TypeData def =
+      type_data(list, {a}, {{"Cons", {Type(a), type_call(Type(list), {Type(a)})}}, {"Nil", {}}});
+  const Var x = var("x", f), h = var("h"), t = var("t"),
+            free = var("free", func_type({f}, tuple_type({}), {}));
+  const OriginSet two = OriginSet::of(Origin::create("add", {}, {}, "node \"1\""))
+                            .merge(OriginSet::of(Origin::create("mul", {}, {})));
+  const OriginSet made = OriginSet::made_for(two, "b").merge(
+      OriginSet::made_for(OriginSet::of(Origin::create("c", {}, {})), "a"));
   const Expr call = Expr(make_call(Expr(var("f")), {Expr(x)}, {}, NodeInfo(made)));
-  const NDArray values = NDArray::of<float>({3}, std::vector<float>{-0.f, 1e-40f, std::numeric_limits<float>::quiet_NaN()}, DType::float_(32));
+  const NDArray values = NDArray::of<float>(
+      {3}, std::vector<float>{-0.f, 1e-40f, std::numeric_limits<float>::quiet_NaN()}, DType::float_(32));
   const Expr cell = ref_create(Expr(constant(values)));
-  const Expr matched = match(call, {{constructor_pattern(def->constructors()[0], {var_pattern(h), wildcard_pattern()}), Expr(h)},
-                                    {tuple_pattern({var_pattern(t)}), Expr(t)}}, false);
-  const FunctionAttrs attrs = {{"z", 1}, {"a", 0.1}, {"big", INT64_MIN}, {"whole", 2.0}, {"none", {}}, {"yes", true}, {"s", "\"\n\xc3\xa9"},
-                               {"type", DType::bool_()}, {"list", AttrList{1, AttrList{}, 1.5}}, {"nan", std::numeric_limits<double>::quiet_NaN()},
-                               {"inf", -std::numeric_limits<double>::infinity()}, {"minus", -0.0},
-                               {"device", virtual_device_attr({2, 0, "global"})}, {"expr", expr_attr(Expr(constant(values)))}};
+  const Expr matched =
+      match(call,
+            {{constructor_pattern(def->constructors()[0], {var_pattern(h), wildcard_pattern()}), Expr(h)},
+             {tuple_pattern({var_pattern(t)}), Expr(t)}},
+            false);
+  const FunctionAttrs attrs = {{"z", 1},
+                               {"a", 0.1},
+                               {"big", INT64_MIN},
+                               {"whole", 2.0},
+                               {"none", {}},
+                               {"yes", true},
+                               {"s", "\"\n\xc3\xa9"},
+                               {"type", DType::bool_()},
+                               {"list", AttrList{1, AttrList{}, 1.5}},
+                               {"nan", std::numeric_limits<double>::quiet_NaN()},
+                               {"inf", -std::numeric_limits<double>::infinity()},
+                               {"minus", -0.0},
+                               {"device", virtual_device_attr({2, 0, "global"})},
+                               {"expr", expr_attr(Expr(constant(values)))}};
   const Expr body = let(h, ref_write(cell, ref_read(cell)),
-                        if_else(Expr(x), tuple({matched, matched, get_item(Expr(free), 1), Expr(make_global_var("g")),
-                                                Expr(def->constructors()[1])}), op_expr(*find_op("nn.relu"))));
-  const Expr whole(function({x}, body, incomplete_type(), attrs, Span{make_ref<const Source>("file", "text"), 1, 2, 3, 4, 5, 6}, {a}));
+                        if_else(Expr(x),
+                                tuple({matched, matched, get_item(Expr(free), 1), Expr(make_global_var("g")),
+                                       Expr(def->constructors()[1])}),
+                                op_expr(*find_op("nn.relu"))));
+  const Expr whole(function({x}, body, incomplete_type(), attrs,
+                            Span{make_ref<const Source>("file", "text"), 1, 2, 3, 4, 5, 6}, {a}));
   const std::string json = to_json(whole);
   const Expr again = from_json(json).expr;
   EXPECT_EQ(to_json(again), json);
@@ -141,14 +163,16 @@ TEST_F(JsonTest, ExpressionsWithEveryKindOfNodeComeBack) {
 }
 
 TEST_F(JsonTest, RetiredOriginsStayInTheTable) {
-  const IRModule module = parse_module(std::string(kVersion) + "def @main(%x: float32) { tanh(nn.relu(%x)) }");
+  const IRModule module =
+      parse_module(std::string(kVersion) + "def @main(%x: float32) { tanh(nn.relu(%x)) }");
   module->set("main", function({}, Expr(scalar(1, DType::float_(32)))));
   module->origins().retire(OriginId(1), {"Drop", "a \"reason\""});
   expect_round_trip(module, "retired");
 }
 
 TEST_F(JsonTest, WrongTypesOfAFileAreReplaced) {
-  const IRModule module = infer_types(parse_module(std::string(kVersion) + "def @main(%x: Tensor[(2, 3), float32]) { tanh(nn.relu(%x)) }"));
+  const IRModule module = infer_types(
+      parse_module(std::string(kVersion) + "def @main(%x: Tensor[(2, 3), float32]) { tanh(nn.relu(%x)) }"));
   std::string json = to_json(*module);
   const std::string lie = "{\"tensor\":[2,3],\"dtype\":\"float32\"}";
   // Another type before the variable's, and the calls say that they have it.
@@ -159,11 +183,13 @@ TEST_F(JsonTest, WrongTypesOfAFileAreReplaced) {
   const IRModule untyped = from_json(json, false).module;
   EXPECT_FALSE(untyped->find("main")->body()->checked_type());
   EXPECT_TRUE(structural_equal(*claimed, *untyped));
-  const std::string forged = file(R"({"tensor":[2],"dtype":"float32"},{"tensor":[9],"dtype":"int8"},{"var":"x","of":0},{"op":"nn.relu"},
+  const std::string forged = file(
+      R"({"tensor":[2],"dtype":"float32"},{"tensor":[9],"dtype":"int8"},{"var":"x","of":0},{"op":"nn.relu"},
     {"call":3,"args":[2],"type":1},{"func_type":[0],"ret":1,"type_params":[]},{"function":[2],"body":4,"ret":0,"type":5})",
-                                  R"("module":{"functions":{"main":6}})");
+      R"("module":{"functions":{"main":6}})");
   EXPECT_EQ(type_text(from_json(forged).module->find("main")->body()->checked_type()), "Tensor[(9), int8]");
-  EXPECT_EQ(type_text(load_json(forged).module->find("main")->body()->checked_type()), "Tensor[(2), float32]");
+  EXPECT_EQ(type_text(load_json(forged).module->find("main")->body()->checked_type()),
+            "Tensor[(2), float32]");
 }
 
 void save_and_load_chain(int calls) {
@@ -198,8 +224,10 @@ TEST_F(JsonTest, BadInputIsAnErrorThatSaysWhat) {
   EXPECT_THAT(error_of(file("{\"var\":\"\xff\"}")), HasSubstr("UTF-8"));
   EXPECT_THAT(error_of(file("{\"var\":\"\xed\xa0\x80\"}")), HasSubstr("UTF-8"));
   // Numbers out of range.
-  EXPECT_THAT(error_of(file(R"({"tensor":[18446744073709551615],"dtype":"float32"})")), HasSubstr("does not fit into 64 bits"));
-  EXPECT_THAT(error_of(file(R"({"tensor":[99999999999999999999999],"dtype":"float32"})")), HasSubstr("does not fit into 64 bits"));
+  EXPECT_THAT(error_of(file(R"({"tensor":[18446744073709551615],"dtype":"float32"})")),
+              HasSubstr("does not fit into 64 bits"));
+  EXPECT_THAT(error_of(file(R"({"tensor":[99999999999999999999999],"dtype":"float32"})")),
+              HasSubstr("does not fit into 64 bits"));
   EXPECT_THAT(error_of(file(R"({"tensor":[1e999],"dtype":"float32"})")), HasSubstr("number overflow"));
   EXPECT_THAT(error_of(file(R"({"tensor":[-1],"dtype":"float32"})")), HasSubstr("found -1"));
   EXPECT_THAT(error_of(file(R"({"tensor":[1.0],"dtype":"float32"})")), HasSubstr("expected an integer"));
@@ -208,49 +236,73 @@ TEST_F(JsonTest, BadInputIsAnErrorThatSaysWhat) {
   EXPECT_THAT(error_of(file(R"({"tensor":[1],"dtype":"flat32"})")), HasSubstr("flat32"));
   EXPECT_THAT(error_of(file(R"({"type_var":"a","kind":3})")), HasSubstr("kind 3"));
   // Huge shapes: types may have them, tensors have as many bytes as they say.
-  EXPECT_EQ(error_of(file(R"({"tensor":[4611686018427387904,4611686018427387904],"dtype":"float32"},{"var":"x","of":0})", "\"root\":1")), "no error");
-  EXPECT_THAT(error_of(file(R"({"array":[4611686018427387904],"dtype":"float32","data":""})")), HasSubstr("do not fit"));
-  EXPECT_THAT(error_of(file(R"({"array":[2],"dtype":"float32","data":"AAAA"})")), HasSubstr("3 bytes of data"));
+  EXPECT_EQ(
+      error_of(
+          file(R"({"tensor":[4611686018427387904,4611686018427387904],"dtype":"float32"},{"var":"x","of":0})",
+               "\"root\":1")),
+      "no error");
+  EXPECT_THAT(error_of(file(R"({"array":[4611686018427387904],"dtype":"float32","data":""})")),
+              HasSubstr("do not fit"));
+  EXPECT_THAT(error_of(file(R"({"array":[2],"dtype":"float32","data":"AAAA"})")),
+              HasSubstr("3 bytes of data"));
   EXPECT_THAT(error_of(file(R"({"array":[1],"dtype":"uint8","data":"A?=="})")), HasSubstr("base64"));
   // Cycles: a node names only nodes above it.
   EXPECT_THAT(error_of(file(R"({"tuple":[0]})")), HasSubstr("node 0 is none of the 0 nodes above"));
-  EXPECT_THAT(error_of(file(R"({"tuple":[1]},{"tuple":[0]})")), HasSubstr("node 1 is none of the 0 nodes above"));
+  EXPECT_THAT(error_of(file(R"({"tuple":[1]},{"tuple":[0]})")),
+              HasSubstr("node 1 is none of the 0 nodes above"));
   EXPECT_THAT(error_of(file(R"({"tuple":[-1]})")), HasSubstr("node -1"));
   EXPECT_THAT(error_of(file(zero + R"(,{"tuple":[0]})")), HasSubstr("node 0 is not an expression"));
   EXPECT_THAT(error_of(file(R"({"tuple":[]},{"let":0,"value":0,"body":0})")), HasSubstr("not a variable"));
   // Duplicate definitions and keys.
   const std::string main = R"({"tuple":[]},{"function":[],"body":0})";
-  EXPECT_THAT(error_of(file(main, R"("module":{"functions":{"main":1,"main":1}})")), HasSubstr("\"main\" is given twice"));
+  EXPECT_THAT(error_of(file(main, R"("module":{"functions":{"main":1,"main":1}})")),
+              HasSubstr("\"main\" is given twice"));
   EXPECT_THAT(error_of(file(R"({"tuple":[],"tuple":[]})")), HasSubstr("given twice"));
   EXPECT_THAT(error_of(file(R"({"tuple":[],"op":"add"})")), HasSubstr("a `tuple` and a `op`"));
   EXPECT_THAT(error_of(file(R"({"tuple":[],"index":1})")), HasSubstr("no place here"));
   EXPECT_THAT(error_of(file(R"({"tuple":[],"what":1})")), HasSubstr("\"what\" is not known"));
-  EXPECT_THAT(error_of(file(R"({"global_type_var":"L","kind":5},{"constructor":"A","inputs":[],"of":0,"tag":0},{"constructor":"A","inputs":[],"of":0,"tag":1},
-    {"type_def":0,"type_params":[],"constructors":[1,2]})")), HasSubstr("`A` is defined twice"));
-  EXPECT_THAT(error_of(file(R"({"global_type_var":"L","kind":5},{"constructor":"A","inputs":[],"of":0,"tag":4},
-    {"type_def":0,"type_params":[],"constructors":[1]})")), HasSubstr("tag 4"));
+  EXPECT_THAT(
+      error_of(file(
+          R"({"global_type_var":"L","kind":5},{"constructor":"A","inputs":[],"of":0,"tag":0},{"constructor":"A","inputs":[],"of":0,"tag":1},
+    {"type_def":0,"type_params":[],"constructors":[1,2]})")),
+      HasSubstr("`A` is defined twice"));
+  EXPECT_THAT(
+      error_of(file(R"({"global_type_var":"L","kind":5},{"constructor":"A","inputs":[],"of":0,"tag":4},
+    {"type_def":0,"type_params":[],"constructors":[1]})")),
+      HasSubstr("tag 4"));
   // Operators and attributes.
   EXPECT_THAT(error_of(file(R"({"op":"nn.rellu"})")), HasSubstr("nn.rellu"));
-  EXPECT_THAT(error_of(file(R"({"attrs_of":"relay.attrs.Nothing","values":{}})")), HasSubstr("relay.attrs.Nothing"));
-  EXPECT_THAT(error_of(file(R"({"attrs_of":"relay.attrs.SoftmaxAttrs","values":{"axes":1}})")), HasSubstr("`axes`"));
-  EXPECT_THAT(error_of(file(R"({"attrs_of":"relay.attrs.SoftmaxAttrs","values":{"axis":"one"}})")), HasSubstr("expects an integer"));
-  EXPECT_THAT(error_of(file(R"({"attrs_of":"relay.attrs.SoftmaxAttrs","values":{}},{"op":"nn.conv2d"},{"call":1,"args":[],"attrs":0})")),
-              HasSubstr("relay.attrs.Conv2DAttrs"));
+  EXPECT_THAT(error_of(file(R"({"attrs_of":"relay.attrs.Nothing","values":{}})")),
+              HasSubstr("relay.attrs.Nothing"));
+  EXPECT_THAT(error_of(file(R"({"attrs_of":"relay.attrs.SoftmaxAttrs","values":{"axes":1}})")),
+              HasSubstr("`axes`"));
+  EXPECT_THAT(error_of(file(R"({"attrs_of":"relay.attrs.SoftmaxAttrs","values":{"axis":"one"}})")),
+              HasSubstr("expects an integer"));
+  EXPECT_THAT(
+      error_of(file(
+          R"({"attrs_of":"relay.attrs.SoftmaxAttrs","values":{}},{"op":"nn.conv2d"},{"call":1,"args":[],"attrs":0})")),
+      HasSubstr("relay.attrs.Conv2DAttrs"));
   // Origins.
   EXPECT_THAT(error_of(file(R"({"origins":[],"reason":"r"})")), HasSubstr("needs"));
-  EXPECT_THAT(error_of(file(R"({"origin":"add"},{"origins":[],"causes":[0]})")), HasSubstr("need a `reason`"));
-  EXPECT_THAT(error_of(file(main, R"("module":{"functions":{"main":1},"retired":[{"index":0,"pass":"","reason":""}]})")), HasSubstr("no origin 0"));
+  EXPECT_THAT(error_of(file(R"({"origin":"add"},{"origins":[],"causes":[0]})")),
+              HasSubstr("need a `reason`"));
+  EXPECT_THAT(
+      error_of(
+          file(main, R"("module":{"functions":{"main":1},"retired":[{"index":0,"pass":"","reason":""}]})")),
+      HasSubstr("no origin 0"));
 }
 
 TEST_F(JsonTest, NestingIsBounded) {
   const int deep = 100'000;
   EXPECT_THAT(error_of(std::string(deep, '[')), HasSubstr("no JSON"));
   std::string list = std::string(deep, '[') + std::string(deep, ']');
-  EXPECT_THAT(error_of(file(R"({"tuple":[]},{"function":[],"body":0,"attrs":{"a":)" + list + "}}")), HasSubstr("nested more than"));
+  EXPECT_THAT(error_of(file(R"({"tuple":[]},{"function":[],"body":0,"attrs":{"a":)" + list + "}}")),
+              HasSubstr("nested more than"));
   std::string types = R"({"tuple_type":[]})", doubling = types;
   for (int i = 0; i < 2000; ++i) types += ",{\"ref_type\":" + std::to_string(i) + "}";
   EXPECT_THAT(error_of(file(types)), HasSubstr("nested more than 1000 deep"));
-  for (int i = 0; i < 64; ++i) doubling += ",{\"tuple_type\":[" + std::to_string(i) + "," + std::to_string(i) + "]}";
+  for (int i = 0; i < 64; ++i)
+    doubling += ",{\"tuple_type\":[" + std::to_string(i) + "," + std::to_string(i) + "]}";
   EXPECT_THAT(error_of(file(doubling)), HasSubstr("more than 1000000 parts"));
   std::string ifs = R"({"var":"c"})";
   for (int i = 0; i < deep; ++i) ifs += ",{\"if\":0,\"then\":" + std::to_string(i) + ",\"else\":0}";
@@ -259,20 +311,28 @@ TEST_F(JsonTest, NestingIsBounded) {
 
 // Shared arrays, which were written out as often as they are named: 2^90 values.
 TEST_F(JsonTest, SharedListsOfAMetadataSectionAreBounded) {
-  std::string nodes = R"({"type_key":""},{"type_key":"Map","keys":["relay.attrs.ReshapeAttrs"],"data":[2]},{"type_key":"Array","data":[3]},
+  std::string nodes =
+      R"({"type_key":""},{"type_key":"Map","keys":["relay.attrs.ReshapeAttrs"],"data":[2]},{"type_key":"Array","data":[3]},
     {"type_key":"relay.attrs.ReshapeAttrs","attrs":{"newshape":"4"}})";
-  for (int i = 4; i < 94; ++i) nodes += ",{\"type_key\":\"Array\",\"data\":[" + std::to_string(i + 1) + "," + std::to_string(i + 1) + "]}";
+  for (int i = 4; i < 94; ++i)
+    nodes +=
+        ",{\"type_key\":\"Array\",\"data\":[" + std::to_string(i + 1) + "," + std::to_string(i + 1) + "]}";
   nodes += R"(,{"type_key":"Array"})";
-  const std::string text = std::string(kVersion) + "def @main(%x: float32) { reshape(%x, meta[relay.attrs.ReshapeAttrs][0]) }\n#[metadata]\n{\"root\":1,\"nodes\":[" +
+  const std::string text = std::string(kVersion) +
+                           "def @main(%x: float32) { reshape(%x, meta[relay.attrs.ReshapeAttrs][0]) "
+                           "}\n#[metadata]\n{\"root\":1,\"nodes\":[" +
                            nodes + "],\"b64ndarrays\":[]}\n";
   EXPECT_THROW(parse_module(text), DiagnosticError);
 }
 
 // ---- TVM's form
 
-// By hand, from what is known of the format; fields are as in TVM's own metadata sections and its Python attributes.
+// By hand, from what is known of the format; fields are as in TVM's own metadata sections and its Python
+// attributes.
 std::string tvm_file(const std::string& more = "", const std::string& blob = "") {
-  const std::string tensor = blob.empty() ? base64_encode(array_to_bytes(NDArray::of<float>({2}, std::vector<float>{1, 2}, DType::float_(32)))) : blob;
+  const std::string tensor = blob.empty() ? base64_encode(array_to_bytes(NDArray::of<float>(
+                                                {2}, std::vector<float>{1, 2}, DType::float_(32))))
+                                          : blob;
   return R"({"root": 1, "nodes": [
     {"type_key": ""},
     {"type_key": "IRModule", "attrs": {"functions": "2", "type_definitions": "0", "global_var_map_": "0", "source_map": "0"}},
@@ -304,17 +364,23 @@ std::string tvm_file(const std::string& more = "", const std::string& blob = "")
     {"type_key": "DictAttrs", "attrs": {"__dict__": "28"}},
     {"type_key": "Map", "keys": ["Primitive", "Compiler"], "data": [24, 9]})" +
          more + R"(
-  ], "b64ndarrays": [")" + tensor + R"("], "attrs": {"tvm_version": "0.11.1"}})";
+  ], "b64ndarrays": [")" +
+         tensor + R"("], "attrs": {"tvm_version": "0.11.1"}})";
 }
 
 TEST_F(JsonTest, TvmModuleIsRead) {
   const IRModule module = load_json(tvm_file()).module;
   ASSERT_TRUE(module);
-  const IRModule wanted = infer_types(parse_module(std::string(kVersion) +
-      "def @main(%x: Tensor[(3, 2), float32], Compiler=\"x\", Primitive=2) { nn.softmax(add(%x, meta[relay.Constant][0]), axis=1) }\n"
-      "#[metadata]\n{\"root\": 1, \"nodes\": [{\"type_key\": \"\"}, {\"type_key\": \"Map\", \"keys\": [\"relay.Constant\"], \"data\": [2]},"
-      "{\"type_key\": \"Array\", \"data\": [3]}, {\"type_key\": \"relay.Constant\", \"attrs\": {\"data\": \"0\"}}], \"b64ndarrays\": [\"" +
-      base64_encode(array_to_bytes(NDArray::of<float>({2}, std::vector<float>{1, 2}, DType::float_(32)))) + "\"]}\n"));
+  const IRModule wanted = infer_types(parse_module(
+      std::string(kVersion) +
+      "def @main(%x: Tensor[(3, 2), float32], Compiler=\"x\", Primitive=2) { nn.softmax(add(%x, "
+      "meta[relay.Constant][0]), axis=1) }\n"
+      "#[metadata]\n{\"root\": 1, \"nodes\": [{\"type_key\": \"\"}, {\"type_key\": \"Map\", \"keys\": "
+      "[\"relay.Constant\"], \"data\": [2]},"
+      "{\"type_key\": \"Array\", \"data\": [3]}, {\"type_key\": \"relay.Constant\", \"attrs\": {\"data\": "
+      "\"0\"}}], \"b64ndarrays\": [\"" +
+      base64_encode(array_to_bytes(NDArray::of<float>({2}, std::vector<float>{1, 2}, DType::float_(32)))) +
+      "\"]}\n"));
   EXPECT_TRUE(structural_equal(*module, *wanted)) << astext(module);
   const Function main = module->find("main");
   EXPECT_EQ(type_text(main->body()->checked_type()), "Tensor[(3, 2), float32]");
@@ -330,14 +396,17 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 TEST_F(JsonTest, BadTvmInputIsAnErrorThatSaysWhat) {
-  auto error_with = [](const std::string& from, const std::string& to) { return error_of(replaced(tvm_file(), from, to)); };
+  auto error_with = [](const std::string& from, const std::string& to) {
+    return error_of(replaced(tvm_file(), from, to));
+  };
   EXPECT_THAT(error_with("\"data\": [7, 21]", "\"data\": [7, 14]"), HasSubstr("part of itself"));
   EXPECT_THAT(error_with("\"data\": [7, 21]", "\"data\": [7, 99]"), HasSubstr("no node 99"));
   EXPECT_THAT(error_with("\"data\": [7, 21]", "\"data\": [7, 23]"), HasSubstr("not an expression"));
   EXPECT_THAT(error_with("\"axis\": \"1\"", "\"axis\": \"one\""), HasSubstr("expected an integer"));
   EXPECT_THAT(error_with("\"axis\"", "\"axes\""), HasSubstr("`axes`"));
   EXPECT_THAT(error_with("\"value\": \"3\"", "\"value\": \"-3\""), HasSubstr("negative"));
-  EXPECT_THAT(error_with("\"value\": \"3\"", "\"value\": \"99999999999999999999\""), HasSubstr("expected an integer"));
+  EXPECT_THAT(error_with("\"value\": \"3\"", "\"value\": \"99999999999999999999\""),
+              HasSubstr("expected an integer"));
   EXPECT_THAT(error_with("\"data\": [3, 5]", "\"data\": [3, 5, 3, 5]"), HasSubstr("`main` is defined twice"));
   EXPECT_THAT(error_with("nn.softmax", "nn.relu"), HasSubstr("nn.relu"));
   EXPECT_THAT(error_with("\"root\": 1", "\"root\": 23"), HasSubstr("neither a module nor an expression"));
@@ -350,19 +419,23 @@ TEST_F(JsonTest, TvmGraphsMayBeDeep) {
   std::string more;
   const int calls = 100'000, first = 29;
   for (int i = 0; i < calls; ++i) {
-    const std::string arg = std::to_string(i ? first + 2 * (i - 1) : 7), args = std::to_string(first + 2 * i + 1);
-    more += ",{\"type_key\":\"relay.Call\",\"attrs\":{\"op\":\"" + std::to_string(first + 2 * calls) + "\",\"args\":\"" + args + "\",\"attrs\":\"0\"}}";
+    const std::string arg = std::to_string(i ? first + 2 * (i - 1) : 7),
+                      args = std::to_string(first + 2 * i + 1);
+    more += ",{\"type_key\":\"relay.Call\",\"attrs\":{\"op\":\"" + std::to_string(first + 2 * calls) +
+            "\",\"args\":\"" + args + "\",\"attrs\":\"0\"}}";
     more += ",{\"type_key\":\"Array\",\"data\":[" + arg + "]}";
   }
   more += R"(,{"type_key":"Op","repr_str":"nn.relu"})";
-  const std::string text = replaced(tvm_file(more), "\"root\": 1", "\"root\": " + std::to_string(first + 2 * (calls - 1)));
+  const std::string text =
+      replaced(tvm_file(more), "\"root\": 1", "\"root\": " + std::to_string(first + 2 * (calls - 1)));
   const Expr chain = load_json(text).expr;
   ASSERT_TRUE(chain);
   EXPECT_EQ(type_text(chain->checked_type()), "Tensor[(3, 2), float32]");
 }
 
 TEST_F(JsonTest, TvmDataTypesAndMatch) {
-  const std::string text = R"({"root": 1, "nodes": [{"type_key": ""},
+  const std::string text =
+      R"({"root": 1, "nodes": [{"type_key": ""},
     {"type_key": "IRModule", "attrs": {"functions": "2", "type_definitions": "4"}},
     {"type_key": "Map", "data": [3, 12]}, {"type_key": "GlobalVar", "attrs": {"name_hint": "30"}},
     {"type_key": "Map", "data": [5, 6]}, {"type_key": "GlobalTypeVar", "attrs": {"kind": "5", "name_hint": "31"}},
@@ -385,11 +458,14 @@ TEST_F(JsonTest, TvmDataTypesAndMatch) {
     {"type_key": "runtime.String", "repr_str": "main"}, {"type_key": "runtime.String", "repr_str": "Maybe"},
     {"type_key": "runtime.String", "repr_str": "A"}, {"type_key": "runtime.String", "repr_str": "Just"},
     {"type_key": "runtime.String", "repr_str": "Nothing"}, {"type_key": "Array"}, {"type_key": "runtime.String", "repr_str": "x"}],
-    "b64ndarrays": [")" + base64_encode(array_to_bytes(NDArray::of<int32_t>({}, std::vector<int32_t>{7}, DType::int_(32)))) + "\"]}";
+    "b64ndarrays": [")" +
+      base64_encode(array_to_bytes(NDArray::of<int32_t>({}, std::vector<int32_t>{7}, DType::int_(32)))) +
+      "\"]}";
   const IRModule module = load_json(text).module;
-  const IRModule wanted = infer_types(parse_module(std::string(kVersion) +
-      "type Maybe[A] { Just(A), Nothing, }\n"
-      "def @main(%x: Maybe[int32]) { match (%x) { Just(%y) => %y, _ => 7 } }\n"));
+  const IRModule wanted =
+      infer_types(parse_module(std::string(kVersion) +
+                               "type Maybe[A] { Just(A), Nothing, }\n"
+                               "def @main(%x: Maybe[int32]) { match (%x) { Just(%y) => %y, _ => 7 } }\n"));
   EXPECT_TRUE(structural_equal(*module, *wanted)) << astext(module);
   EXPECT_EQ(type_text(module->find("main")->body()->checked_type()), "int32");
   expect_round_trip(module, "Maybe");

@@ -19,9 +19,11 @@ std::string with_origins(const IRModuleNode& module) {
 }
 
 std::string describe(const Origin& origin) {
-  std::string text = origin.op() + " " + origin.span().text() + " " + std::to_string(origin.span().end_column) + " " + origin.source_name();
+  std::string text = origin.op() + " " + origin.span().text() + " " +
+                     std::to_string(origin.span().end_column) + " " + origin.source_name();
   if (origin.attrs())
-    for (const AttrField& field : origin.attrs()->schema().fields) text += " " + field.name + "=" + attr_text(origin.attrs()->get(field.name));
+    for (const AttrField& field : origin.attrs()->schema().fields)
+      text += " " + field.name + "=" + attr_text(origin.attrs()->get(field.name));
   return text;
 }
 
@@ -62,7 +64,8 @@ TEST_F(OriginText, ParsedAgainTheyAreTheSame) {
   const IRModule module = parse_module(
       "#[version = \"0.0.5\"]\n"
       "def @main(%x: Tensor[(2, 8), float32], %w: Tensor[(4, 8), float32]) {\n"
-      "  %0 = nn.dense(%x, %w, units=4);\n  %1 = (nn.relu(%0), add(%0, 1f));\n  %1.0 + %1.1\n}\n", "model.relay");
+      "  %0 = nn.dense(%x, %w, units=4);\n  %1 = (nn.relu(%0), add(%0, 1f));\n  %1.0 + %1.1\n}\n",
+      "model.relay");
   const IRModule again = parse_module(with_origins(*module), "other.relay");
   EXPECT_TRUE(structural_equal(*module, *again));
   expect_same_origins(*module, *again);
@@ -70,12 +73,14 @@ TEST_F(OriginText, ParsedAgainTheyAreTheSame) {
 }
 
 TEST_F(OriginText, MergedMadeAndRetiredOnes) {
-  const auto a = Origin::create("nn.conv2d", {}, {}, "Conv \"1\" */"), b = Origin::create("nn.relu", {}, {}), c = Origin::create("nn.relu", {}, {});
+  const auto a = Origin::create("nn.conv2d", {}, {}, "Conv \"1\" */"), b = Origin::create("nn.relu", {}, {}),
+             c = Origin::create("nn.relu", {}, {});
   const auto gone = Origin::create("nn.dropout", {}, {}, "drop");
   const Var x = var("x", tensor_type(std::vector<int64_t>{2}, DType::float_(32)));
   const OriginSet both = OriginSet::of(a).merge(OriginSet::of(b));
   const Call first = make_call(op_expr(*find_op("nn.relu")), {Expr(x)}, {}, NodeInfo(both));
-  const Call second = make_call(op_expr(*find_op("copy")), {Expr(first)}, {}, NodeInfo(OriginSet::made_for(OriginSet::of(c), "a copy, \"for\" safety")));
+  const Call second = make_call(op_expr(*find_op("copy")), {Expr(first)}, {},
+                                NodeInfo(OriginSet::made_for(OriginSet::of(c), "a copy, \"for\" safety")));
   const Expr pair = make_tuple({Expr(second), Expr(first)}, NodeInfo(both.merge(OriginSet::of(c))));
   const IRModule module = make_module();
   module->set("main", make_function({x}, pair, {}, {}, NodeInfo(OriginSet::of(b))));
@@ -91,15 +96,19 @@ TEST_F(OriginText, MergedMadeAndRetiredOnes) {
 }
 
 TEST_F(OriginText, WithoutATableCommentsMeanNothing) {
-  const IRModule module = parse_module("#[version = \"0.0.5\"]\ndef @main(%x: float32) { exp(%x) /* from=9:9 */ }");
+  const IRModule module =
+      parse_module("#[version = \"0.0.5\"]\ndef @main(%x: float32) { exp(%x) /* from=9:9 */ }");
   ASSERT_EQ(module->origins().size(), 1u);
   EXPECT_EQ(module->origins().at(OriginId(0)).span().line, 2u);
 }
 
 TEST_F(OriginText, DamagedTablesDoNoHarm) {
-  for (const char* table : {"/* origins\n * 4:8\n */", "/* origins\n * 4:8 = nn.dense(units=\n */", "/* origins\n * \" = x()\n */",
-                            "/* origins\n * 4:8 = nn.dense(units=[[[) at \"a\":1:2\n */", "/* origins\n * 4:8 = nope(a=1) at \"a\":1:2-3:4 name \"\n */"}) {
-    const IRModule module = parse_module(std::string("#[version = \"0.0.5\"]\ndef @main(%x: float32) { exp(%x) /* from=4:8 */ }\n") + table);
+  for (const char* table :
+       {"/* origins\n * 4:8\n */", "/* origins\n * 4:8 = nn.dense(units=\n */",
+        "/* origins\n * \" = x()\n */", "/* origins\n * 4:8 = nn.dense(units=[[[) at \"a\":1:2\n */",
+        "/* origins\n * 4:8 = nope(a=1) at \"a\":1:2-3:4 name \"\n */"}) {
+    const IRModule module = parse_module(
+        std::string("#[version = \"0.0.5\"]\ndef @main(%x: float32) { exp(%x) /* from=4:8 */ }\n") + table);
     EXPECT_GE(module->origins().size(), 1u) << table;
   }
 }

@@ -11,7 +11,8 @@ namespace baton::text {
 
 namespace {
 
-// Python writes NaN, Infinity and -Infinity, which are no JSON: here they become "NaN", "Infinity" and "-Infinity".
+// Python writes NaN, Infinity and -Infinity, which are no JSON: here they become "NaN", "Infinity" and
+// "-Infinity".
 std::string strict_json(const std::string& line) {
   std::string out;
   bool quoted = false;
@@ -43,7 +44,8 @@ std::vector<nlohmann::json> reference(const std::string& file) {
   if (text.empty()) throw std::runtime_error("cannot read " + path);
   std::vector<nlohmann::json> cases;
   std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) cases.push_back(nlohmann::json::parse(strict_json(line)));
+  for (std::string line; std::getline(lines, line);)
+    cases.push_back(nlohmann::json::parse(strict_json(line)));
   return cases;
 }
 

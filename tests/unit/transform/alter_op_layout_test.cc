@@ -15,18 +15,22 @@ Machine wide_machine() {
 }
 
 std::string altered(const std::string& program, bool origins = false) {
-  return body_text(run_passes(typed_module(program), {named_pass("CanonicalizeOps"), alter_op_layout_for(wide_machine())}), origins);
+  return body_text(
+      run_passes(typed_module(program), {named_pass("CanonicalizeOps"), alter_op_layout_for(wide_machine())}),
+      origins);
 }
 
 TEST(AlterOpLayout, FirstConvolutionReadsThreeChannels) {
-  EXPECT_EQ(altered(R"(def @main(%x: Tensor[(1, 3, 32, 32), float32], %c: Tensor[(3, 1, 1), float32], %w: Tensor[(64, 3, 7, 7), float32], %b: Tensor[(64), float32]) {
+  EXPECT_EQ(
+      altered(
+          R"(def @main(%x: Tensor[(1, 3, 32, 32), float32], %c: Tensor[(3, 1, 1), float32], %w: Tensor[(64, 3, 7, 7), float32], %b: Tensor[(64), float32]) {
   %0 = add(%x, %c);
   %1 = nn.conv2d(%0, %w, padding=[3, 3, 3, 3], channels=64, kernel_size=[7, 7]);
   %2 = nn.bias_add(%1, %b);
   %3 = nn.relu(%2);
   nn.max_pool2d(%3, pool_size=[2, 2], strides=[2, 2])
 })"),
-            R"(%0 = add(%x, %c);
+      R"(%0 = add(%x, %c);
 %1 = layout_transform(%0, src_layout="NCHW", dst_layout="NCHW3c");
 %2 = layout_transform(%w, src_layout="OIHW", dst_layout="OIHW3i16o");
 %3 = expand_dims(%b, axis=1, num_newaxis=2);
@@ -41,7 +45,9 @@ layout_transform(%9, src_layout="NCHW16c", dst_layout="NCHW")
 }
 
 TEST(AlterOpLayout, ResidualAddStaysInBlocks) {
-  EXPECT_EQ(altered(R"(def @main(%x: Tensor[(1, 32, 8, 8), float32], %w: Tensor[(32, 32, 1, 1), float32], %v: Tensor[(32, 32, 1, 1), float32], %s: Tensor[(1), float32]) {
+  EXPECT_EQ(
+      altered(
+          R"(def @main(%x: Tensor[(1, 32, 8, 8), float32], %w: Tensor[(32, 32, 1, 1), float32], %v: Tensor[(32, 32, 1, 1), float32], %s: Tensor[(1), float32]) {
   %0 = nn.conv2d(%x, %w, channels=32, kernel_size=[1, 1]);
   %1 = nn.relu(%0);
   %2 = nn.conv2d(%1, %v, channels=32, kernel_size=[1, 1]);
@@ -50,7 +56,7 @@ TEST(AlterOpLayout, ResidualAddStaysInBlocks) {
   %5 = nn.global_avg_pool2d(%4);
   nn.batch_flatten(%5)
 })"),
-            R"(%0 = layout_transform(%x, src_layout="NCHW", dst_layout="NCHW16c");
+      R"(%0 = layout_transform(%x, src_layout="NCHW", dst_layout="NCHW16c");
 %1 = layout_transform(%w, src_layout="OIHW", dst_layout="OIHW16i16o");
 %2 = nn.contrib_conv2d_NCHWc(%0, %1, channels=32, kernel_size=[1, 1], data_layout="NCHW16c", kernel_layout="OIHW16i16o", out_layout="NCHW16c");
 %3 = nn.relu(%2);
@@ -77,12 +83,14 @@ layout_transform(%3, src_layout="NCHW16c", dst_layout="NCHW")
 }
 
 TEST(AlterOpLayout, DepthwiseAndDense) {
-  EXPECT_EQ(altered(R"(def @main(%x: Tensor[(1, 32, 8, 8), float32], %w: Tensor[(32, 1, 3, 3), float32], %d: Tensor[(64, 2048), float32]) {
+  EXPECT_EQ(
+      altered(
+          R"(def @main(%x: Tensor[(1, 32, 8, 8), float32], %w: Tensor[(32, 1, 3, 3), float32], %d: Tensor[(64, 2048), float32]) {
   %0 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1], groups=32, channels=32, kernel_size=[3, 3]);
   %1 = nn.batch_flatten(%0);
   nn.dense(%1, %d, units=64)
 })"),
-            R"(%0 = layout_transform(%x, src_layout="NCHW", dst_layout="NCHW16c");
+      R"(%0 = layout_transform(%x, src_layout="NCHW", dst_layout="NCHW16c");
 %1 = layout_transform(%w, src_layout="OIHW", dst_layout="OIHW1i16o");
 %2 = nn.contrib_depthwise_conv2d_NCHWc(%0, %1, padding=[1, 1, 1, 1], groups=32, channels=32, kernel_size=[3, 3], data_layout="NCHW16c", kernel_layout="OIHW1i16o", out_layout="NCHW16c");
 %3 = layout_transform(%2, src_layout="NCHW16c", dst_layout="NCHW");
@@ -93,11 +101,13 @@ nn.contrib_dense_pack(%4, %5, units=64, out_dtype="float32", weight_layout="NK16
 }
 
 TEST(AlterOpLayout, TransformsNameTheirCause) {
-  EXPECT_EQ(altered(R"(def @main(%x: Tensor[(1, 32, 8, 8), float32], %w: Tensor[(32, 32, 1, 1), float32]) {
+  EXPECT_EQ(
+      altered(R"(def @main(%x: Tensor[(1, 32, 8, 8), float32], %w: Tensor[(32, 32, 1, 1), float32]) {
   %0 = nn.conv2d(%x, %w, channels=32, kernel_size=[1, 1]);
   nn.softmax(%0)
-})", true),
-            R"(%0 = layout_transform(%x, src_layout="NCHW", dst_layout="NCHW16c") /* made_for=3:8 "nn.conv2d at test.relay:3 computes in NCHW16c" */;
+})",
+              true),
+      R"(%0 = layout_transform(%x, src_layout="NCHW", dst_layout="NCHW16c") /* made_for=3:8 "nn.conv2d at test.relay:3 computes in NCHW16c" */;
 %1 = layout_transform(%w, src_layout="OIHW", dst_layout="OIHW16i16o") /* made_for=3:8 "nn.conv2d at test.relay:3 computes in NCHW16c" */;
 %2 = nn.contrib_conv2d_NCHWc(%0, %1, channels=32, kernel_size=[1, 1], data_layout="NCHW16c", kernel_layout="OIHW16i16o", out_layout="NCHW16c") /* from=3:8 */;
 %3 = layout_transform(%2, src_layout="NCHW16c", dst_layout="NCHW") /* made_for=4:3 "nn.softmax at test.relay:4 computes in NCHW" */;
@@ -107,12 +117,14 @@ nn.softmax(%3) /* from=4:3 */
 
 TEST(AlterOpLayout, TuplesAndOddChannels) {
   // Branches of other block sizes meet in a tuple; 17 channels have no block.
-  EXPECT_EQ(altered(R"(def @main(%x: Tensor[(1, 32, 8, 8), float32], %w: Tensor[(24, 32, 1, 1), float32], %v: Tensor[(17, 32, 1, 1), float32]) {
+  EXPECT_EQ(
+      altered(
+          R"(def @main(%x: Tensor[(1, 32, 8, 8), float32], %w: Tensor[(24, 32, 1, 1), float32], %v: Tensor[(17, 32, 1, 1), float32]) {
   %0 = nn.conv2d(%x, %w, channels=24, kernel_size=[1, 1]);
   %1 = nn.conv2d(%x, %v, channels=17, kernel_size=[1, 1]);
   (%0, %1)
 })"),
-            R"(%0 = layout_transform(%x, src_layout="NCHW", dst_layout="NCHW16c");
+      R"(%0 = layout_transform(%x, src_layout="NCHW", dst_layout="NCHW16c");
 %1 = layout_transform(%w, src_layout="OIHW", dst_layout="OIHW16i12o");
 %2 = nn.contrib_conv2d_NCHWc(%0, %1, channels=24, kernel_size=[1, 1], data_layout="NCHW16c", kernel_layout="OIHW16i12o", out_layout="NCHW12c");
 %3 = layout_transform(%2, src_layout="NCHW12c", dst_layout="NCHW");

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "baton/ir/visit.h"
+
 #include "transform/transform_test.h"
 
 namespace baton {
@@ -17,7 +18,8 @@ std::vector<Constant> constants(const IRModule& module) {
 }
 
 TEST(FoldScaleAxis, BatchNormAfterConvGoesIntoTheWeight) {
-  IRModule module = typed_module(R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(6, 4, 3, 3), float32], %g: Tensor[(6), float32], %b: Tensor[(6), float32], %m: Tensor[(6), float32], %v: Tensor[(6), float32]) {
+  IRModule module = typed_module(
+      R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(6, 4, 3, 3), float32], %g: Tensor[(6), float32], %b: Tensor[(6), float32], %m: Tensor[(6), float32], %v: Tensor[(6), float32]) {
   %0 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=6, kernel_size=[3, 3]);
   %1 = nn.batch_norm(%0, %g, %b, %m, %v);
   nn.relu(%1.0)
@@ -26,9 +28,14 @@ TEST(FoldScaleAxis, BatchNormAfterConvGoesIntoTheWeight) {
     const IRModule bound = bind_param(module, "w");
     return constants(bound).at(0)->value();
   }();
-  for (const char* name : {"w", "g", "b", "m", "v"}) module = bind_param(module, name, *name == 'w' || *name == 'b' || *name == 'm' ? -1 : 0.5, 1.5 - 0.5 * (*name == 'w'));
-  module = run_passes(module, {named_pass("InferType"), named_pass("SimplifyInference"), named_pass("FoldConstant"), named_pass("FoldScaleAxis")});
-  EXPECT_EQ(body_text(module, true), R"(%0 = nn.conv2d(%x, meta[relay.Constant][0] /* from=4:8 */, padding=[1, 1, 1, 1], channels=6, kernel_size=[3, 3]) /* from=3:8 */;
+  for (const char* name : {"w", "g", "b", "m", "v"})
+    module = bind_param(module, name, *name == 'w' || *name == 'b' || *name == 'm' ? -1 : 0.5,
+                        1.5 - 0.5 * (*name == 'w'));
+  module = run_passes(module, {named_pass("InferType"), named_pass("SimplifyInference"),
+                               named_pass("FoldConstant"), named_pass("FoldScaleAxis")});
+  EXPECT_EQ(
+      body_text(module, true),
+      R"(%0 = nn.conv2d(%x, meta[relay.Constant][0] /* from=4:8 */, padding=[1, 1, 1, 1], channels=6, kernel_size=[3, 3]) /* from=3:8 */;
 %1 = add(%0, meta[relay.Constant][1] /* from=4:8 */) /* from=4:8 */;
 nn.relu(%1) /* from=5:3 */
 )");
@@ -43,25 +50,31 @@ nn.relu(%1) /* from=5:3 */
 }
 
 TEST(FoldScaleAxis, PositiveFactorCrossesRelu) {
-  IRModule module = typed_module(R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(6, 4, 3, 3), float32], %s: Tensor[(6, 1, 1), float32]) {
+  IRModule module = typed_module(
+      R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(6, 4, 3, 3), float32], %s: Tensor[(6, 1, 1), float32]) {
   %0 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=6, kernel_size=[3, 3]);
   %1 = nn.relu(%0);
   multiply(%1, %s)
 })");
   const std::vector<Pass> passes = {named_pass("InferType"), named_pass("FoldScaleAxis")};
   const IRModule positive = run_passes(bind_param(bind_param(module, "w"), "s", 0.5, 1.5), passes);
-  EXPECT_EQ(body_text(positive), R"(%0 = nn.conv2d(%x, meta[relay.Constant][0], padding=[1, 1, 1, 1], channels=6, kernel_size=[3, 3]);
+  EXPECT_EQ(
+      body_text(positive),
+      R"(%0 = nn.conv2d(%x, meta[relay.Constant][0], padding=[1, 1, 1, 1], channels=6, kernel_size=[3, 3]);
 nn.relu(%0)
 )");
   const IRModule mixed = run_passes(bind_param(bind_param(module, "w"), "s", -1, 1), passes);
-  EXPECT_EQ(body_text(mixed), R"(%0 = nn.conv2d(%x, meta[relay.Constant][0], padding=[1, 1, 1, 1], channels=6, kernel_size=[3, 3]);
+  EXPECT_EQ(
+      body_text(mixed),
+      R"(%0 = nn.conv2d(%x, meta[relay.Constant][0], padding=[1, 1, 1, 1], channels=6, kernel_size=[3, 3]);
 %1 = nn.relu(%0);
 multiply(%1, meta[relay.Constant][1])
 )");
 }
 
 TEST(FoldScaleAxis, ForwardThroughAddAndRelu) {
-  IRModule module = typed_module(R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %s: Tensor[(4, 1, 1), float32], %b: Tensor[(4, 1, 1), float32], %w: Tensor[(6, 4, 3, 3), float32], %v: Tensor[(6, 4, 1, 1), float32]) {
+  IRModule module = typed_module(
+      R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %s: Tensor[(4, 1, 1), float32], %b: Tensor[(4, 1, 1), float32], %w: Tensor[(6, 4, 3, 3), float32], %v: Tensor[(6, 4, 1, 1), float32]) {
   %0 = multiply(%x, %s);
   %1 = add(%0, %b);
   %2 = nn.relu(%1);
@@ -81,7 +94,8 @@ add(%2, %3)
 
 // x * 0 + b cannot become (x + b / 0) * 0.
 TEST(FoldScaleAxis, ZeroFactorIsNotDividedBy) {
-  IRModule module = typed_module(R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %s: Tensor[(4, 1, 1), float32], %b: Tensor[(4, 1, 1), float32], %w: Tensor[(6, 4, 1, 1), float32]) {
+  IRModule module = typed_module(
+      R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %s: Tensor[(4, 1, 1), float32], %b: Tensor[(4, 1, 1), float32], %w: Tensor[(6, 4, 1, 1), float32]) {
   %0 = multiply(%x, %s);
   %1 = add(%0, %b);
   nn.conv2d(%1, %w, channels=6, kernel_size=[1, 1])

@@ -5,16 +5,16 @@
 #include <gtest/gtest.h>
 
 #include "baton/driver/initialize.h"
+#include "baton/ir/analysis/well_formed.h"
 #include "baton/ir/op.h"
 #include "baton/ir/structural.h"
 #include "baton/ir/visit.h"
-#include "baton/ir/analysis/well_formed.h"
 #include "baton/text/printer.h"
 #include "baton/transform/functional/cps.h"
 #include "baton/types/infer_type.h"
 
-#include "transform/transform_test.h"
 #include "small_stack.h"
+#include "transform/transform_test.h"
 
 namespace baton {
 namespace {
@@ -55,7 +55,8 @@ TEST(Spans, WithoutADominator) {
   EXPECT_NE(text.find("%a: int32 /* ty=int32 span=index:4:6 */"), std::string::npos) << text;
 }
 
-// A function that is cut out, and what it leaves behind, have bodies of their own even where they shared a node.
+// A function that is cut out, and what it leaves behind, have bodies of their own even where they shared a
+// node.
 TEST(CutOutFunctions, ShareNoVariables) {
   for (const char* pass : {"LambdaLift", "Defunctionalization"}) {
     const IRModule module = typed_module(R"(def @main(%x: float32) {
@@ -67,7 +68,8 @@ TEST(CutOutFunctions, ShareNoVariables) {
     const IRModule result = run(module, {pass});
     std::set<const VarNode*> seen;
     for (const auto& [name, function] : result->functions())
-      for (const Var& var : bound_vars(Expr(function))) EXPECT_TRUE(seen.insert(var.get()).second) << pass << ": @" << name << " %" << var->name();
+      for (const Var& var : bound_vars(Expr(function)))
+        EXPECT_TRUE(seen.insert(var.get()).second) << pass << ": @" << name << " %" << var->name();
   }
 }
 

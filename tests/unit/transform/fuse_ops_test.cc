@@ -8,8 +8,8 @@
 #include "baton/ops/register.h"
 #include "baton/pass/origin_verifier.h"
 #include "baton/text/parser.h"
-#include "baton/types/infer_type.h"
 #include "baton/transform/register.h"
+#include "baton/types/infer_type.h"
 
 namespace baton {
 namespace {
@@ -45,14 +45,15 @@ class FuseOps : public ::testing::Test {
 const char* kResult = "its value is needed by itself: as a result, in a let or branch, or by a function";
 
 TEST_F(FuseOps, EveryRefusalHasAReason) {
-  EXPECT_THAT(reasons(parse("%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32]) {\n"
-                            "%0 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=4, kernel_size=[3, 3]);\n"
-                            "%1 = nn.relu(%0);\n"
-                            "%2 = nn.conv2d(%1, %w, padding=[1, 1, 1, 1], channels=4, kernel_size=[3, 3]);\n"
-                            "nn.max_pool2d(%2, pool_size=[2, 2], strides=[2, 2], padding=[0, 0, 0, 0]) }")),
-              ElementsAre("nn.relu: only elementwise operators of the same shape may follow it in its kernel",
-                          "nn.conv2d: only elementwise operators of the same shape may follow it in its kernel",
-                          std::string("nn.max_pool2d: ") + kResult));
+  EXPECT_THAT(
+      reasons(parse("%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32]) {\n"
+                    "%0 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=4, kernel_size=[3, 3]);\n"
+                    "%1 = nn.relu(%0);\n"
+                    "%2 = nn.conv2d(%1, %w, padding=[1, 1, 1, 1], channels=4, kernel_size=[3, 3]);\n"
+                    "nn.max_pool2d(%2, pool_size=[2, 2], strides=[2, 2], padding=[0, 0, 0, 0]) }")),
+      ElementsAre("nn.relu: only elementwise operators of the same shape may follow it in its kernel",
+                  "nn.conv2d: only elementwise operators of the same shape may follow it in its kernel",
+                  std::string("nn.max_pool2d: ") + kResult));
 }
 
 TEST_F(FuseOps, UsersThatMeetInTheResultAreAReason) {
@@ -71,25 +72,29 @@ TEST_F(FuseOps, DepthIsAReason) {
 
 TEST_F(FuseOps, LevelZeroIsAReason) {
   context->opt_level = 0;
-  EXPECT_THAT(reasons(parse("%x: Tensor[(3), float32]) { exp(%x) }")), ElementsAre("exp: fusion is off at level 0"));
+  EXPECT_THAT(reasons(parse("%x: Tensor[(3), float32]) { exp(%x) }")),
+              ElementsAre("exp: fusion is off at level 0"));
 }
 
 TEST_F(FuseOps, WhatIsFusedSaysWithWhat) {
   const FusionLog log;
-  fuse(parse("%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32], %b: Tensor[(4), float32]) {\n"
-             "%0 = nn.relu(%x);\n"
-             "%1 = nn.conv2d(%0, %w, padding=[1, 1, 1, 1], channels=4, kernel_size=[3, 3]);\n"
-             "%2 = nn.bias_add(%1, %b);\n"
-             "%3 = nn.conv2d(%0, %w, padding=[1, 1, 1, 1], channels=4, kernel_size=[3, 3]);\n"
-             "add(%2, %3) }"));
+  fuse(parse(
+      "%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32], %b: Tensor[(4), float32]) {\n"
+      "%0 = nn.relu(%x);\n"
+      "%1 = nn.conv2d(%0, %w, padding=[1, 1, 1, 1], channels=4, kernel_size=[3, 3]);\n"
+      "%2 = nn.bias_add(%1, %b);\n"
+      "%3 = nn.conv2d(%0, %w, padding=[1, 1, 1, 1], channels=4, kernel_size=[3, 3]);\n"
+      "add(%2, %3) }"));
   std::vector<std::string> lines;
   for (const FusionLog::Entry& entry : log.entries())
-    lines.push_back(entry.origins.origins()[0]->op() + (entry.fused ? " is fused: " : " is not: ") + entry.text);
-  EXPECT_THAT(lines, ElementsAre("nn.conv2d is fused: only elementwise operators follow, up to `nn.bias_add`",
-                                 "nn.bias_add is fused: its elements are made one by one, as `add` reads them",
-                                 "nn.relu is not: `nn.conv2d` takes its inputs from memory",
-                                 "nn.conv2d is not: `add` ends the kernel of another convolution or matrix product",
-                                 std::string("add is not: ") + kResult));
+    lines.push_back(entry.origins.origins()[0]->op() + (entry.fused ? " is fused: " : " is not: ") +
+                    entry.text);
+  EXPECT_THAT(lines,
+              ElementsAre("nn.conv2d is fused: only elementwise operators follow, up to `nn.bias_add`",
+                          "nn.bias_add is fused: its elements are made one by one, as `add` reads them",
+                          "nn.relu is not: `nn.conv2d` takes its inputs from memory",
+                          "nn.conv2d is not: `add` ends the kernel of another convolution or matrix product",
+                          std::string("add is not: ") + kResult));
 }
 
 TEST_F(FuseOps, OnlyTheInnermostLogIsWrittenTo) {

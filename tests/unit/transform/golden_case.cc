@@ -19,6 +19,7 @@
 #include "baton/text/printer.h"
 #include "baton/transform/gradient/gradient.h"
 #include "baton/types/infer_type.h"
+
 #include "text/reference.h"
 #include "transform/program_interpreter.h"
 
@@ -51,7 +52,8 @@ std::string shown(const IRModule& module) {
 
 IRModule infer(const IRModule& module) { return (*make_pass("InferType"))(module); }
 
-// Whether a parameter of a printed model is its input: variables of one name are told apart by numbers in text.
+// Whether a parameter of a printed model is its input: variables of one name are told apart by numbers in
+// text.
 bool is_model_input(const std::string& name) {
   return name.starts_with("data") && name.find_first_not_of("0123456789", 4) == std::string::npos;
 }
@@ -62,7 +64,8 @@ IRModule bind_params(const IRModule& module, const std::vector<std::string>& nam
   std::unordered_map<const ExprNode*, Expr> values;
   std::vector<Var> left;
   for (const Var& param : main->params()) {
-    const bool bound = all ? !is_model_input(param->name()) : std::count(names.begin(), names.end(), param->name()) > 0;
+    const bool bound =
+        all ? !is_model_input(param->name()) : std::count(names.begin(), names.end(), param->name()) > 0;
     const auto* type = as_type<TensorTypeNode>(param->checked_type());
     if (!bound || !type || !type->is_static()) {
       left.push_back(param);
@@ -111,7 +114,8 @@ bool near(double a, double b) { return std::fabs(a - b) <= 1e-5 + 1e-3 * std::fa
 
 std::string compare_constants(const json& expected, const IRModuleNode& module) {
   std::vector<ConstantFacts> want, got = constants_of(module);
-  for (const json& one : expected) want.push_back({one["shape"].dump(), one["dtype"], one["mean"], one["rms"]});
+  for (const json& one : expected)
+    want.push_back({one["shape"].dump(), one["dtype"], one["mean"], one["rms"]});
   if (want.size() != got.size())
     return std::to_string(got.size()) + " constants instead of " + std::to_string(want.size());
   const auto less = [](const ConstantFacts& a, const ConstantFacts& b) { return a.key() < b.key(); };
@@ -120,7 +124,8 @@ std::string compare_constants(const json& expected, const IRModuleNode& module) 
   for (size_t i = 0; i < want.size(); ++i) {
     if (want[i].shape != got[i].shape || want[i].dtype != got[i].dtype || !near(got[i].mean, want[i].mean) ||
         !near(got[i].rms, want[i].rms))
-      return "constant " + got[i].dtype + got[i].shape + " has other values, or should be " + want[i].dtype + want[i].shape;
+      return "constant " + got[i].dtype + got[i].shape + " has other values, or should be " + want[i].dtype +
+             want[i].shape;
   }
   return "";
 }
@@ -137,7 +142,9 @@ bool exists(const std::string& pass) {
 // The pattern tables of the goldens' README, by name.
 void register_golden_tables() {
   static const bool once = [] {
-    const auto op = [](const char* name, std::vector<DFPattern> args) { return is_op(name)->call(std::move(args)); };
+    const auto op = [](const char* name, std::vector<DFPattern> args) {
+      return is_op(name)->call(std::move(args));
+    };
     const auto conv = [&] { return op("nn.conv2d", {wildcard(), wildcard()}); };
     const auto bias = [&](const DFPattern& data) { return op("nn.bias_add", {data, wildcard()}); };
     const auto relu = [&](const DFPattern& data) { return op("nn.relu", {data}); };
@@ -145,10 +152,12 @@ void register_golden_tables() {
     const auto add = [&] { return op("add", {wildcard(), wildcard()}); };
     register_pattern_table("conv2d_bias_relu", {{"byoc.conv2d_bias_relu", relu(bias(conv())), {}}});
     register_pattern_table("conv2d_relu", {{"byoc.conv2d_relu", relu(conv()), {}}});
-    register_pattern_table("dense_bias", {{"byoc.dense_bias", bias(dense()), {}}, {"byoc.dense", dense(), {}}});
+    register_pattern_table("dense_bias",
+                           {{"byoc.dense_bias", bias(dense()), {}}, {"byoc.dense", dense(), {}}});
     register_pattern_table("add_relu", {{"byoc.add_relu", relu(add()), {}}, {"byoc.add", add(), {}}});
     register_pattern_table("optional_bn", {{"byoc.conv_opt", conv()->optional(bias)->optional(relu), {}}});
-    register_pattern_table("seed_cuda", {{"cuda.conv2d_relu_with_bias", relu(bias(conv())), {}}, {"cuda.conv2d_relu_wo_bias", relu(conv()), {}}});
+    register_pattern_table("seed_cuda", {{"cuda.conv2d_relu_with_bias", relu(bias(conv())), {}},
+                                         {"cuda.conv2d_relu_wo_bias", relu(conv()), {}}});
     return true;
   }();
   static_cast<void>(once);
@@ -159,7 +168,8 @@ IRModule step_done(const json& step, const IRModule& module) {
   if (step[0] == "optimize") return optimize_as_tvm(module, step[1]["target"]);
   if (step[0] != "gradient") return (*make_pass(step[0], pass_args(step[1])))(module);
   const IRModule result = module->copy();
-  result->set("main", gradient(result->find("main"), result, gradient_mode(step[1].value("mode", "higher_order"))));
+  result->set("main",
+              gradient(result->find("main"), result, gradient_mode(step[1].value("mode", "higher_order"))));
   infer_types(result);
   verify_origins(*result, "gradient");
   return result;
@@ -182,7 +192,8 @@ PassCases::PassCases() : cases_(text::reference("passes.jsonl.gz")) {
   for (const json& model : text::reference("text.jsonl.gz")) {
     const std::string id = model["id"];
     const size_t slash = id.rfind('/');
-    if (model.value("kind", "") == "model") texts_["model:" + id.substr(slash + 1)] = {{"text", model["typed"]}};
+    if (model.value("kind", "") == "model")
+      texts_["model:" + id.substr(slash + 1)] = {{"text", model["typed"]}};
   }
 }
 
@@ -213,7 +224,8 @@ IRModule PassCases::untyped_input(const json& which) const {
 
 Result PassCases::run(const json& which) {
   for (const json& step : which["steps"])
-    if (step[0] != "gradient" && !exists(step[0])) return {Verdict::kSkipped, "no pass " + step[0].get<std::string>()};
+    if (step[0] != "gradient" && !exists(step[0]))
+      return {Verdict::kSkipped, "no pass " + step[0].get<std::string>()};
   std::string why;
   IRModule module = input(which, why);
   if (!module) return {Verdict::kSkipped, "module " + which["module"].get<std::string>() + ": " + why};
@@ -222,11 +234,13 @@ Result PassCases::run(const json& which) {
       const TargetRules rules(which);
       const PassContextScope scope(pass_context(which));
       std::optional<TargetScope> target;
-      if (which.contains("target") && which["target"].is_string()) target.emplace(Target::parse(which["target"].get<std::string>()));
+      if (which.contains("target") && which["target"].is_string())
+        target.emplace(Target::parse(which["target"].get<std::string>()));
       for (const json& step : which["steps"]) module = step_done(step, module);
     }
     // There the result is one function.
-    if (which["steps"].back()[0] == "Defunctionalization") module = module_from_expr(Expr(module->find("main")));
+    if (which["steps"].back()[0] == "Defunctionalization")
+      module = module_from_expr(Expr(module->find("main")));
     const std::string got = structure_of(shown(module)), want = structure_of(which["output"]);
     bool same = got == want;
     if (!same && which.contains("output_typed"))
@@ -261,7 +275,8 @@ std::string structure_of(const std::string& given) {
   for (size_t at = 0; (at = plain.find("lifted_name", at)) != std::string::npos;) {
     at += std::string_view("lifted_name").size();
     const size_t end = std::min(plain.find_first_not_of("0123456789_", at), plain.size());
-    const int number = lifted.try_emplace(plain.substr(at, end - at), static_cast<int>(lifted.size())).first->second;
+    const int number =
+        lifted.try_emplace(plain.substr(at, end - at), static_cast<int>(lifted.size())).first->second;
     plain.replace(at, end - at, "_" + std::to_string(number));
   }
   std::map<std::string, int> numbers;
@@ -271,8 +286,9 @@ std::string structure_of(const std::string& given) {
       ++i;
     } else if (plain[i] == '%') {
       size_t end = i + 1;
-      while (end < plain.size() && (std::isalnum(static_cast<unsigned char>(plain[end])) || plain[end] == '_' ||
-                                    (plain[end] == '.' && !std::isdigit(static_cast<unsigned char>(plain[i + 1])))))
+      while (end < plain.size() &&
+             (std::isalnum(static_cast<unsigned char>(plain[end])) || plain[end] == '_' ||
+              (plain[end] == '.' && !std::isdigit(static_cast<unsigned char>(plain[i + 1])))))
         ++end;
       const auto at = numbers.try_emplace(plain.substr(i, end - i), static_cast<int>(numbers.size())).first;
       result += "%v" + std::to_string(at->second) + "_";
@@ -300,7 +316,8 @@ TargetRules::~TargetRules() {
 
 PassArgs pass_args(const json& args) {
   PassArgs result;
-  for (const auto& [name, value] : args.items()) result.emplace_back(name == "table" ? "pattern_table" : name, value_of(value));
+  for (const auto& [name, value] : args.items())
+    result.emplace_back(name == "table" ? "pattern_table" : name, value_of(value));
   return result;
 }
 
@@ -311,8 +328,7 @@ PassContextRef pass_context(const json& which) {
   context->required_pass = ctx.value("required", std::vector<std::string>());
   context->disabled_pass = ctx.value("disabled", std::vector<std::string>());
   const json config = ctx.value("config", json::object());
-  for (const auto& [key, value] : config.items())
-    context->config.set(key, value_of(value));
+  for (const auto& [key, value] : config.items()) context->config.set(key, value_of(value));
   context->instruments = {std::make_shared<OriginVerifier>()};
   return context;
 }

@@ -1,9 +1,11 @@
 #pragma once
-// The cases of tests/reference/passes.jsonl.gz: a module, passes with arguments, and what TVM 0.11.1 printed after them.
+// The cases of tests/reference/passes.jsonl.gz: a module, passes with arguments, and what TVM 0.11.1 printed
+// after them.
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "baton/ir/module.h"
 #include "baton/pass/pass.h"
@@ -43,7 +45,8 @@ class PassCases {
   std::map<std::string, Input> inputs_;          // by module name and binding
 };
 
-/// Text without comments, metadata and white space, local variables renumbered by first appearance, hashes erased.
+/// Text without comments, metadata and white space, local variables renumbered by first appearance, hashes
+/// erased.
 std::string structure_of(const std::string& text);
 
 /// The pass and arguments of a step, as make_pass takes them.

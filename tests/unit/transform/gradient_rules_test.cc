@@ -7,10 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "baton/driver/initialize.h"
+#include "baton/ir/build.h"
 #include "baton/ir/op.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/text/parser.h"
-#include "baton/ir/build.h"
 #include "baton/transform/gradient/gradient.h"
 #include "baton/types/infer_type.h"
 

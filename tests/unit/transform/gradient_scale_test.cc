@@ -5,13 +5,13 @@
 
 #include <gtest/gtest.h>
 
-#include "baton/ir/op.h"
 #include "baton/ir/build.h"
+#include "baton/ir/op.h"
 #include "baton/transform/gradient/gradient.h"
 #include "baton/types/infer_type.h"
 
-#include "transform/transform_test.h"
 #include "small_stack.h"
+#include "transform/transform_test.h"
 
 namespace baton {
 namespace {

@@ -9,12 +9,12 @@
 #include <gtest/gtest.h>
 
 #include "baton/driver/initialize.h"
+#include "baton/ir/build.h"
 #include "baton/ir/op.h"
 #include "baton/pass/origin_verifier.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
-#include "baton/ir/build.h"
 #include "baton/types/infer_type.h"
 
 #include "transform/golden_case.h"

@@ -90,7 +90,8 @@ TEST_F(InferType, FillsHolesFromUses) {
   const Var x = var("x", tensor({1, 64})), w = var("w");
   const Expr dense = call("nn.dense", {x, w}, make_attrs(DenseAttrs{.units = 10, .out_dtype = {}}));
   const Expr typed = infer_type(Expr(function({x, w}, dense)));
-  EXPECT_EQ(type_text(typed->checked_type()), "fn (Tensor[(1, 64), float32], Tensor[(10, 64), float32]) -> Tensor[(1, 10), float32]");
+  EXPECT_EQ(type_text(typed->checked_type()),
+            "fn (Tensor[(1, 64), float32], Tensor[(10, 64), float32]) -> Tensor[(1, 10), float32]");
   const auto* f = as<FunctionNode>(typed);
   EXPECT_EQ(type_text(f->params()[1]->annotation()), "Tensor[(10, 64), float32]");
   EXPECT_EQ(type_text(f->ret_type()), "Tensor[(1, 10), float32]");
@@ -107,10 +108,12 @@ TEST_F(InferType, WaitsForWhatIsKnownLater) {
 
 TEST_F(InferType, LetIfTupleAndClosures) {
   const Var a = var("a"), z = var("z", tensor({2})), c = var("c", scalar_type(DType::bool_()));
-  EXPECT_EQ(inferred(let(a, Expr(scalar(1, DType::int_(32))), tuple({z, scalar(1.5, f32)}))), "(Tensor[(2), float32], float32)");
+  EXPECT_EQ(inferred(let(a, Expr(scalar(1, DType::int_(32))), tuple({z, scalar(1.5, f32)}))),
+            "(Tensor[(2), float32], float32)");
   EXPECT_EQ(inferred(let(a, z, call("nn.relu", {a}))), "Tensor[(2), float32]");
   EXPECT_EQ(inferred(if_else(c, z, call("nn.relu", {z}))), "Tensor[(2), float32]");
-  EXPECT_EQ(inferred(if_else(c, var("d", dynamic({Dim::any()})), var("e", tensor({3})))), "Tensor[(?), float32]");
+  EXPECT_EQ(inferred(if_else(c, var("d", dynamic({Dim::any()})), var("e", tensor({3})))),
+            "Tensor[(?), float32]");
   EXPECT_EQ(inferred(get_item(tuple({z, c}), 1)), "bool");
   EXPECT_EQ(inferred(tuple({})), "()");
 }
@@ -140,15 +143,19 @@ TEST_F(InferType, CallersOfAReplacedFunctionAreTypedAnew) {
   module = infer_types(module);
   module->set("f", function({y}, tuple({y, y})));
   Function stale = module->find("main");
-  module->set("main", with_attr(make_function(stale->params(), stale->body(), {}, {}, stale->info()), "Inline", 1));
+  module->set("main",
+              with_attr(make_function(stale->params(), stale->body(), {}, {}, stale->info()), "Inline", 1));
   module = infer_types(module);
-  EXPECT_EQ(type_text(module->find("main")->checked_type()), "fn (Tensor[(2), float32]) -> (Tensor[(2), float32], Tensor[(2), float32])");
+  EXPECT_EQ(type_text(module->find("main")->checked_type()),
+            "fn (Tensor[(2), float32]) -> (Tensor[(2), float32], Tensor[(2), float32])");
   EXPECT_TRUE(types_are_right(*module));
 }
 
 TEST_F(InferType, Conv2D) {
   const Var d = var("d", tensor({1, 3, 32, 32})), w = var("w", tensor({8, 3, 3, 3}));
-  auto conv = [&](Conv2DAttrs attrs, Expr data, Expr weight) { return inferred(call("nn.conv2d", {data, weight}, make_attrs(attrs))); };
+  auto conv = [&](Conv2DAttrs attrs, Expr data, Expr weight) {
+    return inferred(call("nn.conv2d", {data, weight}, make_attrs(attrs)));
+  };
   EXPECT_EQ(conv({}, d, w), "Tensor[(1, 8, 30, 30), float32]");
   EXPECT_EQ(conv({.padding = {1, 2}}, d, w), "Tensor[(1, 8, 32, 34), float32]");
   EXPECT_EQ(conv({.padding = {1, 2, 3, 4}}, d, w), "Tensor[(1, 8, 34, 36), float32]");
@@ -158,18 +165,26 @@ TEST_F(InferType, Conv2D) {
   EXPECT_EQ(conv({.kernel_size = {{5, 5}}}, d, w), "E0217");
   EXPECT_EQ(conv({.channels = 9}, d, w), "E0217");
   EXPECT_EQ(conv({}, d, var("v", tensor({8, 4, 3, 3}))), "E0218");
-  EXPECT_EQ(conv({.groups = 2}, var("d", tensor({1, 4, 8, 8})), var("v", tensor({8, 2, 3, 3}))), "Tensor[(1, 8, 6, 6), float32]");
-  EXPECT_EQ(conv({.groups = 4, .channels = 8, .kernel_size = {{3, 3}}}, var("d", tensor({1, 4, 8, 8})), var("v", tensor({4, 2, 3, 3}))),
+  EXPECT_EQ(conv({.groups = 2}, var("d", tensor({1, 4, 8, 8})), var("v", tensor({8, 2, 3, 3}))),
             "Tensor[(1, 8, 6, 6), float32]");
-  EXPECT_EQ(conv({.groups = 2, .channels = 8, .kernel_size = {{3, 3}}}, var("d", tensor({1, 4, 8, 8})), var("v")), "E0201");
-  EXPECT_EQ(conv({.data_layout = "NHWC", .kernel_layout = "HWIO", .out_layout = "NCHW"}, var("d", tensor({1, 32, 32, 3})), var("v", tensor({3, 3, 3, 8}))),
+  EXPECT_EQ(conv({.groups = 4, .channels = 8, .kernel_size = {{3, 3}}}, var("d", tensor({1, 4, 8, 8})),
+                 var("v", tensor({4, 2, 3, 3}))),
+            "Tensor[(1, 8, 6, 6), float32]");
+  EXPECT_EQ(
+      conv({.groups = 2, .channels = 8, .kernel_size = {{3, 3}}}, var("d", tensor({1, 4, 8, 8})), var("v")),
+      "E0201");
+  EXPECT_EQ(conv({.data_layout = "NHWC", .kernel_layout = "HWIO", .out_layout = "NCHW"},
+                 var("d", tensor({1, 32, 32, 3})), var("v", tensor({3, 3, 3, 8}))),
             "Tensor[(1, 8, 30, 30), float32]");
-  EXPECT_EQ(conv({.channels = 64, .kernel_size = {{3, 3}}, .data_layout = "NCHW4c", .kernel_layout = "OIHW4i16o"}, var("d", tensor({1, 2, 8, 8, 4})),
-                 var("v", tensor({4, 2, 3, 3, 4, 16}))),
-            "Tensor[(1, 16, 6, 6, 4), float32]");
-  EXPECT_EQ(conv({.out_dtype = DType::int_(32)}, var("d", tensor({1, 3, 32, 32}, DType::int_(8))), var("v", tensor({8, 3, 3, 3}, DType::int_(8)))),
+  EXPECT_EQ(
+      conv({.channels = 64, .kernel_size = {{3, 3}}, .data_layout = "NCHW4c", .kernel_layout = "OIHW4i16o"},
+           var("d", tensor({1, 2, 8, 8, 4})), var("v", tensor({4, 2, 3, 3, 4, 16}))),
+      "Tensor[(1, 16, 6, 6, 4), float32]");
+  EXPECT_EQ(conv({.out_dtype = DType::int_(32)}, var("d", tensor({1, 3, 32, 32}, DType::int_(8))),
+                 var("v", tensor({8, 3, 3, 3}, DType::int_(8)))),
             "Tensor[(1, 8, 30, 30), int32]");
-  EXPECT_EQ(conv({}, var("d", dynamic({Dim::any(), 3, Dim::any(), 32})), w), "Tensor[(?, 8, ?, 30), float32]");
+  EXPECT_EQ(conv({}, var("d", dynamic({Dim::any(), 3, Dim::any(), 32})), w),
+            "Tensor[(?, 8, ?, 30), float32]");
   EXPECT_EQ(conv({}, var("d", tensor({3, 32, 32})), w), "E0215");
   EXPECT_EQ(conv({.data_layout = "NCWQ"}, d, w), "E0219");
 }
@@ -178,18 +193,22 @@ TEST_F(InferType, OneMistakeGivesOneError) {
   const Var x = var("x", tensor({3, 4})), y = var("y", tensor({3, 5}));
   const Expr wrong = call("add", {x, y});
   EXPECT_EQ(inferred(call("nn.relu", {call("multiply", {wrong, wrong})})), "E0214");
-  EXPECT_EQ(inferred(tuple({wrong, call("add", {x, var("z", tensor({3, 4}, DType::int_(32)))})})), "E0214 E0213");
+  EXPECT_EQ(inferred(tuple({wrong, call("add", {x, var("z", tensor({3, 4}, DType::int_(32)))})})),
+            "E0214 E0213");
   EXPECT_EQ(inferred(call("nn.relu", {call("add", {var("a"), x})})), "E0201");
 }
 
 TEST_F(InferType, SaysWhatIsWrong) {
   const Var x = var("x", tensor({3, 4})), y = var("y", tensor({3, 5}));
-  EXPECT_THAT(message(call("add", {x, y})), HasSubstr("cannot broadcast Tensor[(3, 4), float32] with Tensor[(3, 5), float32]"));
+  EXPECT_THAT(message(call("add", {x, y})),
+              HasSubstr("cannot broadcast Tensor[(3, 4), float32] with Tensor[(3, 5), float32]"));
   EXPECT_THAT(message(call("add", {x, y})), HasSubstr("axis 1 must be equal on both sides"));
-  EXPECT_THAT(message(call("nn.dense", {x, y})), HasSubstr("argument `weight` of `nn.dense` has type Tensor[(3, 5), float32], but "
-                                                           "Tensor[(3, 4), float32] is needed"));
+  EXPECT_THAT(message(call("nn.dense", {x, y})),
+              HasSubstr("argument `weight` of `nn.dense` has type Tensor[(3, 5), float32], but "
+                        "Tensor[(3, 4), float32] is needed"));
   EXPECT_THAT(message(call("nn.dense", {x, y})), HasSubstr("axis 1 is 5 on one side and 4 on the other"));
-  EXPECT_THAT(message(call("add", {tuple({x}), y})), HasSubstr("`add` needs a tensor as `lhs`, got (Tensor[(3, 4), float32],)"));
+  EXPECT_THAT(message(call("add", {tuple({x}), y})),
+              HasSubstr("`add` needs a tensor as `lhs`, got (Tensor[(3, 4), float32],)"));
   EXPECT_EQ(inferred(call("add", {x})), "E0204");
   EXPECT_EQ(inferred(call_expr(x, {y})), "E0205");
   EXPECT_EQ(inferred(get_item(tuple({x}), 1)), "E0206");
@@ -246,7 +265,8 @@ TEST_F(InferType, AMillionCallsOnTheDefaultStack) {
 TEST_F(InferType, ALongRowOfHolesIsSolvedInLinearTime) {
   const Var p = var("p");
   Expr at = p;
-  for (int i = 0; i < 100000; ++i) at = call("nn.relu", {at});  // the type of each is the hole of the one before
+  for (int i = 0; i < 100000; ++i)
+    at = call("nn.relu", {at});  // the type of each is the hole of the one before
   const Function f = function({p}, at);
   EXPECT_EQ(inferred(call_expr(Expr(f), {var("x", tensor({7}))})), "Tensor[(7), float32]");
 }

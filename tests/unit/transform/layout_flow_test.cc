@@ -1,9 +1,10 @@
-// Layouts by name: what AlterOpLayout chooses for a target, what ConvertLayout skips, and axes that several operators name
-// by other letters.
+// Layouts by name: what AlterOpLayout chooses for a target, what ConvertLayout skips, and axes that several
+// operators name by other letters.
 #include <gtest/gtest.h>
 
 #include "baton/target/current_target.h"
 #include "baton/transform/layout/layout_config.h"
+
 #include "transform/transform_test.h"
 
 namespace baton {
@@ -24,7 +25,8 @@ std::string altered_for(const char* target) {
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(LayoutsByName, BlocksFitTheProcessor) {
-  const std::string plain = altered_for("llvm"), avx2 = altered_for("llvm -mcpu=haswell"), avx512 = altered_for("llvm -mcpu=skylake-avx512");
+  const std::string plain = altered_for("llvm"), avx2 = altered_for("llvm -mcpu=haswell"),
+                    avx512 = altered_for("llvm -mcpu=skylake-avx512");
   EXPECT_TRUE(has(plain, "OIHW3i4o") && has(plain, "NC5n")) << plain;
   EXPECT_TRUE(has(avx2, "OIHW6i8o") && has(avx2, "NC10n")) << avx2;
   EXPECT_TRUE(has(avx512, "OIHW6i12o") && has(avx512, "NC20n")) << avx512;
@@ -34,11 +36,13 @@ TEST(LayoutsByName, BlocksFitTheProcessor) {
 
 Pass to_nhwc() {
   named_pass("InferType");
-  return make_pass("ConvertLayout", {{"desired_layouts", AttrList{AttrList{"nn.conv2d", AttrList{"NHWC", "default"}}}}});
+  return make_pass("ConvertLayout",
+                   {{"desired_layouts", AttrList{AttrList{"nn.conv2d", AttrList{"NHWC", "default"}}}}});
 }
 
 TEST(LayoutsByName, SkippedConvolutionsStay) {
-  const IRModule module = typed_module(R"(def @main(%x: Tensor[(1, 4, 4, 4), float32], %w: Tensor[(4, 4, 1, 1), float32]) {
+  const IRModule module =
+      typed_module(R"(def @main(%x: Tensor[(1, 4, 4, 4), float32], %w: Tensor[(4, 4, 1, 1), float32]) {
   %0 = nn.conv2d(%x, %w, padding=[0, 0, 0, 0], channels=4, kernel_size=[1, 1]);
   nn.conv2d(%0, %w, padding=[0, 0, 0, 0], channels=4, kernel_size=[1, 1])
 })");
@@ -55,7 +59,8 @@ nn.conv2d(%3, %w, padding=[0, 0, 0, 0], channels=4, kernel_size=[1, 1])
 
 TEST(LayoutsByName, AReaderHasItsOwnLetters) {
   // Behind the transpose H and W are swapped; the pool calls its axes NCHW all the same.
-  const IRModule module = typed_module(R"(def @main(%x: Tensor[(1, 4, 4, 6), float32], %w: Tensor[(4, 4, 1, 1), float32]) {
+  const IRModule module =
+      typed_module(R"(def @main(%x: Tensor[(1, 4, 4, 6), float32], %w: Tensor[(4, 4, 1, 1), float32]) {
   %0 = nn.conv2d(%x, %w, padding=[0, 0, 0, 0], channels=4, kernel_size=[1, 1]);
   %1 = transpose(%0, axes=[0, 1, 3, 2]);
   nn.max_pool2d(%1, pool_size=[2, 1], strides=[2, 1], padding=[0, 0, 0, 0])

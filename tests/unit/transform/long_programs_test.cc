@@ -1,7 +1,7 @@
 // Programs that are long, or have more paths than anybody can walk: everything is linear, on a stack of 8 MB.
-#include <gtest/gtest.h>
-
 #include <functional>
+
+#include <gtest/gtest.h>
 
 #include "baton/ir/op.h"
 #include "baton/ir/structural.h"
@@ -9,6 +9,7 @@
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
 #include "baton/types/infer_type.h"
+
 #include "small_stack.h"
 
 namespace baton {
@@ -91,7 +92,8 @@ TEST(LongPrograms, NodesThatAreHeldFromOutside) {
   EXPECT_EQ(infer_type(typed), typed);
 }
 
-// The type of a variable comes with its value, and that of a parameter with its use: nodes are built when they can be.
+// The type of a variable comes with its value, and that of a parameter with its use: nodes are built when
+// they can be.
 TEST(LongPrograms, TypesThatComeLate) {
   register_all_ops();
   std::string text = "#[version = \"0.0.5\"]\ndef @main(%x: float32) {\n";

@@ -1,31 +1,38 @@
-// Counts, parts of programs, variables bound: what relay.analysis asks for, and who stands for what when nobody is a pass.
+// Counts, parts of programs, variables bound: what relay.analysis asks for, and who stands for what when
+// nobody is a pass.
 #include "baton/ir/analysis/measures.h"
 
 #include <gtest/gtest.h>
 
 #include "baton/driver/initialize.h"
+#include "baton/ir/analysis/call_graph.h"
 #include "baton/ir/origin_pause.h"
 #include "baton/ir/structural.h"
 #include "baton/ir/visit.h"
 #include "baton/support/error.h"
 #include "baton/transform/bind.h"
-#include "baton/ir/analysis/call_graph.h"
 #include "baton/transform/constant_value.h"
 #include "baton/transform/extract.h"
+
 #include "transform/transform_test.h"
 
 namespace baton {
 namespace {
 
-Var input(const std::string& name) { return var(name, tensor_type(std::vector<int64_t>{2, 3}, DType::float_(32))); }
+Var input(const std::string& name) {
+  return var(name, tensor_type(std::vector<int64_t>{2, 3}, DType::float_(32)));
+}
 
 TEST(Measures, MultiplicationsOfSplitLayouts) {
-  const IRModule module = typed_module(R"(def @main(%x: Tensor[(1, 2, 8, 8, 4), float32], %w: Tensor[(2, 2, 3, 3, 4, 4), float32]) {
+  const IRModule module = typed_module(
+      R"(def @main(%x: Tensor[(1, 2, 8, 8, 4), float32], %w: Tensor[(2, 2, 3, 3, 4, 4), float32]) {
   nn.contrib_conv2d_NCHWc(%x, %w, channels=8, kernel_size=[3, 3], data_layout="NCHW4c", kernel_layout="OIHW4i4o", out_layout="NCHW4c")
 }
 )");
-  EXPECT_EQ(multiply_accumulates(Expr(module->find("main"))), 0);  // as in TVM: the convolutions of the language only
-  const IRModule split = typed_module(R"(def @main(%x: Tensor[(1, 2, 8, 8, 4), float32], %w: Tensor[(8, 8, 3, 3), float32]) {
+  EXPECT_EQ(multiply_accumulates(Expr(module->find("main"))),
+            0);  // as in TVM: the convolutions of the language only
+  const IRModule split =
+      typed_module(R"(def @main(%x: Tensor[(1, 2, 8, 8, 4), float32], %w: Tensor[(8, 8, 3, 3), float32]) {
   nn.conv2d(%x, %w, channels=8, kernel_size=[3, 3], data_layout="NCHW4c")
 }
 )");
@@ -42,7 +49,9 @@ TEST(Measures, LayersOfDeepPrograms) {
 }
 
 TEST(ConstantValue, TuplesMayBeSharedAndEmpty) {
-  const auto pair = [](const Expr& field) { return Expr(make_tuple({field, field}, NodeInfo(OriginSet::none()))); };
+  const auto pair = [](const Expr& field) {
+    return Expr(make_tuple({field, field}, NodeInfo(OriginSet::none())));
+  };
   const Expr nothing = make_tuple({}, NodeInfo(OriginSet::none()));
   Expr constants = scalar(1, DType::float_(32)), empty = nothing;
   for (int i = 0; i < 100; ++i) constants = pair(constants), empty = pair(empty);

@@ -1,17 +1,18 @@
-// Breaks the handling of origins while a pass runs, and expects the verifier to notice: nodes made by the pass (i) stand
-// for nothing, (ii) all stand for one operator, or (iii) what the pass drops is not retired. For every registered pass,
-// over the modules of tests/reference that it changes.
-#include <gtest/gtest.h>
-
+// Breaks the handling of origins while a pass runs, and expects the verifier to notice: nodes made by the
+// pass (i) stand for nothing, (ii) all stand for one operator, or (iii) what the pass drops is not retired.
+// For every registered pass, over the modules of tests/reference that it changes.
 #include <iostream>
 #include <set>
 
+#include <gtest/gtest.h>
+
+#include "baton/driver/initialize.h"
 #include "baton/ir/origin_fault.h"
 #include "baton/ir/visit.h"
-#include "baton/driver/initialize.h"
 #include "baton/pass/origin_verifier.h"
 #include "baton/support/pointer_map.h"
 #include "baton/text/parser.h"
+
 #include "transform/golden_case.h"
 
 namespace baton::golden {
@@ -42,7 +43,8 @@ Outcome run(const Pass& pass, const IRModule& module, const PassContextRef& cont
   }
 }
 
-// What the pass made: operators and functions that were not there before and carry an origin, and whether it retired.
+// What the pass made: operators and functions that were not there before and carry an origin, and whether it
+// retired.
 struct Work {
   int nodes = 0;
   bool retired = false;
@@ -71,9 +73,7 @@ struct Tally {
 
 class OriginMutations : public ::testing::Test {
  protected:
-  void SetUp() override {
-    initialize();
-  }
+  void SetUp() override { initialize(); }
 
   // Runs the last step of a case clean and broken.
   static void score(const IRModule& input, const nlohmann::json& which, Tally& tally) {
@@ -108,11 +108,13 @@ class OriginMutations : public ::testing::Test {
   }
 };
 
-// None of the programs here is changed by these: AnnotateMemoryScope has nothing to say about any target that code is made
-// for; AnnotateUsedMemory and MarkCompilerFunctionsAsExtern change functions that are no kernels; BatchingOps runs three
-// passes that are here by name, at level 4 only; Conv2dToSparse2 takes constants; Legalize is for processors that multiply int8.
-const std::set<std::string> kNotReached = {"AnnotateMemoryScope", "AnnotateUsedMemory", "BatchingOps", "Conv2dToSparse2", "Legalize",
-                                           "MarkCompilerFunctionsAsExtern"};
+// None of the programs here is changed by these: AnnotateMemoryScope has nothing to say about any target that
+// code is made for; AnnotateUsedMemory and MarkCompilerFunctionsAsExtern change functions that are no
+// kernels; BatchingOps runs three passes that are here by name, at level 4 only; Conv2dToSparse2 takes
+// constants; Legalize is for processors that multiply int8.
+const std::set<std::string> kNotReached = {
+    "AnnotateMemoryScope", "AnnotateUsedMemory", "BatchingOps",
+    "Conv2dToSparse2",     "Legalize",           "MarkCompilerFunctionsAsExtern"};
 
 // What the reference lacks: programs of which a pass drops something.
 struct Program {
@@ -130,17 +132,22 @@ constexpr Program kPrograms[] = {
      "def @main(%x: Tensor[(1, 16, 8, 8), float32], %w: Tensor[(16, 16, 3, 3), float32]) { "
      "nn.relu(nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=16, kernel_size=[3, 3])) }"},
     {"BackwardFoldScaleAxis",
-     "def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32], %s: Tensor[(4, 1, 1), float32]) { "
+     "def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32], %s: Tensor[(4, 1, 1), "
+     "float32]) { "
      "%0 = nn.conv2d(%x, %w, channels=4, kernel_size=[3, 3], padding=[0, 0, 0, 0]); multiply(%0, %s) }"},
     {"ForwardFoldScaleAxis",
-     "def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32], %s: Tensor[(4, 1, 1), float32]) { "
+     "def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32], %s: Tensor[(4, 1, 1), "
+     "float32]) { "
      "%0 = multiply(%x, %s); nn.conv2d(%0, %w, channels=4, kernel_size=[3, 3], padding=[0, 0, 0, 0]) }"},
     {"CanonicalizeCast",
-     "def @main(%x: Tensor[(2, 8), int8]) { %0 = cast(%x, dtype=\"int32\"); %1 = exp(cast(%0, dtype=\"float32\")); "
+     "def @main(%x: Tensor[(2, 8), int8]) { %0 = cast(%x, dtype=\"int32\"); %1 = exp(cast(%0, "
+     "dtype=\"float32\")); "
      "(%1, abs(%0), negative(%0)) }"},
     {"CombineParallelBatchMatmul",
-     "def @main(%x: Tensor[(1, 2, 4), float32], %a: Tensor[(1, 3, 4), float32], %b: Tensor[(1, 3, 4), float32], "
-     "%c: Tensor[(1, 3, 4), float32]) { (nn.batch_matmul(%x, %a, transpose_b=True), nn.batch_matmul(%x, %b, transpose_b=True), "
+     "def @main(%x: Tensor[(1, 2, 4), float32], %a: Tensor[(1, 3, 4), float32], %b: Tensor[(1, 3, 4), "
+     "float32], "
+     "%c: Tensor[(1, 3, 4), float32]) { (nn.batch_matmul(%x, %a, transpose_b=True), nn.batch_matmul(%x, %b, "
+     "transpose_b=True), "
      "nn.batch_matmul(%x, %c, transpose_b=True)) }"},
     {"PlanDevices",
      "def @main(%x: Tensor[(3), float32]) { "
@@ -150,17 +157,20 @@ constexpr Program kPrograms[] = {
      "def @main(%x: Tensor[(3), float32]) { "
      "tanh(on_device(exp(%x), virtual_device=VirtualDevice(device_type=1, virtual_device_id=0))) }"},
     {"recast",
-     "def @main(%x: Tensor[(2, 8), float32], %w: Tensor[(4, 8), float32]) { tanh(nn.dense(%x, %w, units=4)) }",
+     "def @main(%x: Tensor[(2, 8), float32], %w: Tensor[(4, 8), float32]) { tanh(nn.dense(%x, %w, units=4)) "
+     "}",
      R"({"dtype": "int8", "out_dtype": "int32", "ops": ["nn.dense"]})"},
     {"DenseToSparse",
-     "def @main(%x: Tensor[(2, 8), float32], %w: Tensor[(4, 8), float32]) { tanh(nn.dense(%x, %w, units=4)) }",
+     "def @main(%x: Tensor[(2, 8), float32], %w: Tensor[(4, 8), float32]) { tanh(nn.dense(%x, %w, units=4)) "
+     "}",
      R"({"weight_name": ["w"], "weight_shape": [[[3], [3], [5]]]})"},
     {"Conv2dToSparse",
      "def @main(%x: Tensor[(1, 8, 8, 8), float32], %w: Tensor[(8, 8, 1, 1), float32]) { "
      "tanh(nn.conv2d(%x, %w, channels=8, kernel_size=[1, 1], padding=[0, 0, 0, 0])) }",
      R"({"weight_name": ["w"], "weight_shape": [[[3], [3], [9]]], "layout": "NCHW", "kernel_size": 1})"},
     {"SimplifyFCTranspose",
-     "def @main(%x: Tensor[(2, 8), float32], %w: Tensor[(8, 4), float32]) { tanh(nn.dense(%x, transpose(%w, axes=[1, 0]), units=4)) }",
+     "def @main(%x: Tensor[(2, 8), float32], %w: Tensor[(8, 4), float32]) { tanh(nn.dense(%x, transpose(%w, "
+     "axes=[1, 0]), units=4)) }",
      R"({"target_weight_name": ["w"]})"},
     {"QuantizePartition",
      "def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32]) { "
@@ -173,8 +183,10 @@ constexpr Program kPrograms[] = {
      "def @main(%x: Tensor[(4), float32], %s: float32, %l: float32, %m: float32) { "
      "tanh(relay.op.annotation.simulated_quantize(%x, %s, %l, %m)) }"},
     {"QuantizeRealize",
-     "def @main(%x: Tensor[(4), float32]) { nn.relu(relay.op.annotation.simulated_quantize(%x, 0.5f, -127f, 127f)) }"},
-    {"Gradient", "def @main(%x: Tensor[(3), float32]) { if (less(sum(%x), 0f)) { tanh(exp(%x)) } else { exp(%x) } }"},
+     "def @main(%x: Tensor[(4), float32]) { nn.relu(relay.op.annotation.simulated_quantize(%x, 0.5f, -127f, "
+     "127f)) }"},
+    {"Gradient",
+     "def @main(%x: Tensor[(3), float32]) { if (less(sum(%x), 0f)) { tanh(exp(%x)) } else { exp(%x) } }"},
     {"FirstOrderGradient", "def @main(%x: Tensor[(3), float32]) { tanh(exp(%x)) }"},
     {"LazyGradientInit", "def @main(%x: Tensor[(3), float32]) { add(tanh(%x), %x) }"},
     {"SplitArgs",
@@ -184,31 +196,41 @@ constexpr Program kPrograms[] = {
     {"EtaExpand",
      "def @f(%x: int32) -> int32 { abs(%x) } def @main(%x: int32) -> int32 { add(@f(%x), abs(@f(%x))) }",
      R"({"expand_global_var": true})"},
-    {"ChangeBatch", "def @main(%x: Tensor[(1, 3), float32]) { tanh(exp(%x)) }", R"({"data": [["x", 0]], "batch_size": 4})"},
+    {"ChangeBatch", "def @main(%x: Tensor[(1, 3), float32]) { tanh(exp(%x)) }",
+     R"({"data": [["x", 0]], "batch_size": 4})"},
     {"LambdaLift",
-     "def @main(%x: Tensor[(3), float32]) { let %f = fn (%y: Tensor[(3), float32]) { add(exp(%y), %x) }; tanh(%f(%x)) }"},
-    {"ManifestLifetimes", "def @main(%x: Tensor[(3), float32]) { let %a = exp(%x); let %b = %a; let %c = tanh(%b); %c }"},
+     "def @main(%x: Tensor[(3), float32]) { let %f = fn (%y: Tensor[(3), float32]) { add(exp(%y), %x) }; "
+     "tanh(%f(%x)) }"},
+    {"ManifestLifetimes",
+     "def @main(%x: Tensor[(3), float32]) { let %a = exp(%x); let %b = %a; let %c = tanh(%b); %c }"},
     {"PartialEvaluate",
-     "def @main(%x: Tensor[(3), float32]) { let %f = fn (%y: Tensor[(3), float32]) { if (True) { exp(%y) } else { abs(%y) } }; "
+     "def @main(%x: Tensor[(3), float32]) { let %f = fn (%y: Tensor[(3), float32]) { if (True) { exp(%y) } "
+     "else { abs(%y) } }; "
      "tanh(%f(%x)) }"},
     {"Defunctionalization",
      "def @apply(%f: fn (float32) -> float32, %x: float32) -> float32 { tanh(%f(%x)) } "
-     "def @main(%x: float32) -> float32 { add(@apply(fn (%y: float32) -> float32 { exp(%y) }, %x), fn (%z: float32) -> float32 { %x }(abs(%x))) }"},
+     "def @main(%x: float32) -> float32 { add(@apply(fn (%y: float32) -> float32 { exp(%y) }, %x), fn (%z: "
+     "float32) -> float32 { %x }(abs(%x))) }"},
     {"InlineCompilerFunctionsBoundTo",
      "def @main(%x: Tensor[(3), float32]) { exp(@f(%x)) } "
      "def @f(%y: Tensor[(3), float32], Compiler=\"c\") -> Tensor[(3), float32] { tanh(%y) } "
      "def @g(%y: Tensor[(3), float32], Compiler=\"c\") -> Tensor[(3), float32] { abs(%y) }",
      R"({"global_vars": ["f", "g"]})"},
     {"MergeCompilerRegions",
-     "def @main(%x: Tensor[(3), float32]) { %0 = annotation.compiler_begin(%x, compiler=\"c\"); %1 = tanh(%0); "
-     "%2 = annotation.compiler_end(%1, compiler=\"c\"); %3 = annotation.compiler_begin(%2, compiler=\"c\"); %4 = exp(%3); "
+     "def @main(%x: Tensor[(3), float32]) { %0 = annotation.compiler_begin(%x, compiler=\"c\"); %1 = "
+     "tanh(%0); "
+     "%2 = annotation.compiler_end(%1, compiler=\"c\"); %3 = annotation.compiler_begin(%2, compiler=\"c\"); "
+     "%4 = exp(%3); "
      "annotation.compiler_end(%4, compiler=\"c\") }"},
     {"PartitionGraph",
-     "def @main(%x: Tensor[(3), float32]) { %0 = annotation.compiler_begin(%x, compiler=\"c\"); %1 = tanh(%0); "
+     "def @main(%x: Tensor[(3), float32]) { %0 = annotation.compiler_begin(%x, compiler=\"c\"); %1 = "
+     "tanh(%0); "
      "annotation.compiler_end(%1, compiler=\"c\") }"},
 };
 
-nlohmann::json step(const std::string& pass, const char* args = "{}") { return nlohmann::json::array({pass, nlohmann::json::parse(args)}); }
+nlohmann::json step(const std::string& pass, const char* args = "{}") {
+  return nlohmann::json::array({pass, nlohmann::json::parse(args)});
+}
 
 TEST_F(OriginMutations, EveryPassThatForgetsOriginsIsCaught) {
   constexpr int kEnough = 12;  // changed modules per pass
@@ -222,12 +244,17 @@ TEST_F(OriginMutations, EveryPassThatForgetsOriginsIsCaught) {
     }
   };
   for (const Program& program : kPrograms) {
-    const nlohmann::json which = {{"id", program.text}, {"steps", nlohmann::json::array({step("InferType"), step(program.passes, program.args)})}};
-    try_score(parse_module("#[version = \"0.0.5\"]\n" + std::string(program.text)), which, tallies[program.passes]);
+    const nlohmann::json which = {
+        {"id", program.text},
+        {"steps", nlohmann::json::array({step("InferType"), step(program.passes, program.args)})}};
+    try_score(parse_module("#[version = \"0.0.5\"]\n" + std::string(program.text)), which,
+              tallies[program.passes]);
   }
   for (const auto& one : cases.cases()) {
     const std::string pass = one["steps"].back()[0];
-    if (!tallies.count(pass) || !one["changed"].get<bool>() || one["module"].get<std::string>().starts_with("model:")) continue;
+    if (!tallies.count(pass) || !one["changed"].get<bool>() ||
+        one["module"].get<std::string>().starts_with("model:"))
+      continue;
     std::string why;
     bool ready = true;
     for (const auto& step : one["steps"]) ready = ready && tallies.count(step[0]);
@@ -244,10 +271,11 @@ TEST_F(OriginMutations, EveryPassThatForgetsOriginsIsCaught) {
     }
   }
   for (const auto& [pass, tally] : tallies) {
-    std::cout << pass << ": dropped origins noticed " << tally.drops_caught << " of " << tally.drops << ", swapped ones "
-              << tally.swaps_caught << " of " << tally.drops << ", forgotten retirements " << tally.retires_caught << " of "
-              << tally.retires << "\n";
-    EXPECT_TRUE(tally.drops_caught + tally.retires_caught > 0 || kNotReached.count(pass)) << pass << " changes no module";
+    std::cout << pass << ": dropped origins noticed " << tally.drops_caught << " of " << tally.drops
+              << ", swapped ones " << tally.swaps_caught << " of " << tally.drops
+              << ", forgotten retirements " << tally.retires_caught << " of " << tally.retires << "\n";
+    EXPECT_TRUE(tally.drops_caught + tally.retires_caught > 0 || kNotReached.count(pass))
+        << pass << " changes no module";
     EXPECT_EQ(tally.drops > 0, tally.swaps_caught > 0) << pass;
   }
 }

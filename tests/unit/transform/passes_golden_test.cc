@@ -1,15 +1,16 @@
-// Scores every registered pass against what TVM 0.11.1 printed. known_misses.txt lists the cases that do not come out
-// the same: one that is not listed must pass, one that is listed must not. BATON_GOLDENS=REGEX runs only ids that match
-// and says what differs; BATON_GOLDENS_WRITE=FILE writes the list of misses.
-#include <gtest/gtest.h>
-
+// Scores every registered pass against what TVM 0.11.1 printed. known_misses.txt lists the cases that do not
+// come out the same: one that is not listed must pass, one that is listed must not. BATON_GOLDENS=REGEX runs
+// only ids that match and says what differs; BATON_GOLDENS_WRITE=FILE writes the list of misses.
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <regex>
 #include <set>
 
+#include <gtest/gtest.h>
+
 #include "baton/driver/initialize.h"
+
 #include "test_paths.h"
 #include "transform/golden_case.h"
 
@@ -53,14 +54,17 @@ TEST(PassGoldens, AllButTheKnownMissesComeOut) {
     ++(passed ? score.passed : score.failed), ++(passed ? all.passed : all.failed);
     if (!passed) failed.push_back(id);
     if (pattern && !passed) std::cout << id << ": " << result.why << "\n";
-    EXPECT_NE(passed, misses.count(id) > 0) << id << (passed ? " passes now: take it out of known_misses.txt" : ": " + result.why);
+    EXPECT_NE(passed, misses.count(id) > 0)
+        << id << (passed ? " passes now: take it out of known_misses.txt" : ": " + result.why);
   }
   for (const auto& [pass, score] : scores)
     if (score.passed + score.failed > 0)
-      std::cout << pass << ": " << score.passed << " passed, " << score.failed << " failed, " << score.skipped << " not run\n";
+      std::cout << pass << ": " << score.passed << " passed, " << score.failed << " failed, " << score.skipped
+                << " not run\n";
   if (pattern)
     for (const auto& [why, count] : skips) std::cout << "not run (" << count << "): " << why << "\n";
-  std::cout << "passes: " << all.passed << " passed, " << all.failed << " failed, " << all.skipped << " not run\n";
+  std::cout << "passes: " << all.passed << " passed, " << all.failed << " failed, " << all.skipped
+            << " not run\n";
   if (const char* file = std::getenv("BATON_GOLDENS_WRITE")) {
     std::ofstream out(file);
     for (const std::string& id : failed) out << id << "\n";

@@ -46,7 +46,8 @@ class PlanDevicesTest : public ::testing::Test {
   static std::vector<int> devices(const IRModule& module, const std::string& name = "main") {
     const Function function = module->find(name);
     std::vector<int> types;
-    for (size_t i = 0; i < function->params().size(); ++i) types.push_back(param_device(*function, i)->device_type);
+    for (size_t i = 0; i < function->params().size(); ++i)
+      types.push_back(param_device(*function, i)->device_type);
     types.push_back(result_device(*function)->device_type);
     return types;
   }
@@ -65,42 +66,54 @@ TEST_F(PlanDevicesTest, TheFallbackIsWhereWhatIsOpenGoes) {
 }
 
 TEST_F(PlanDevicesTest, BranchesAreInOnePlace) {
-  const IRModule module = plan("def @main(%c: bool, %a: Tensor[(3), float32], %b: Tensor[(3), float32]) {\n"
-                               "  if (%c) { on_device(add(%a, %b), " + kCuda + ") } else { subtract(%a, %b) }\n}");
+  const IRModule module = plan(
+      "def @main(%c: bool, %a: Tensor[(3), float32], %b: Tensor[(3), float32]) {\n"
+      "  if (%c) { on_device(add(%a, %b), " +
+      kCuda + ") } else { subtract(%a, %b) }\n}");
   EXPECT_EQ(devices(module), (std::vector<int>{2, 2, 2, 2}));
   EXPECT_EQ(count(module, "on_device") + count(module, "device_copy"), 0);
 }
 
 TEST_F(PlanDevicesTest, FunctionsPassPlacesOn) {
-  const IRModule module = plan("def @f(%x: Tensor[(3), float32]) { exp(%x) }\n"
-                               "def @main(%x: Tensor[(3), float32]) { tanh(on_device(@f(%x), " + kCuda + ")) }");
+  const IRModule module = plan(
+      "def @f(%x: Tensor[(3), float32]) { exp(%x) }\n"
+      "def @main(%x: Tensor[(3), float32]) { tanh(on_device(@f(%x), " +
+      kCuda + ")) }");
   EXPECT_EQ(devices(module, "f"), (std::vector<int>{2, 2}));
   EXPECT_EQ(devices(module), (std::vector<int>{2, 1}));
   EXPECT_EQ(count(module, "device_copy"), 1);
 }
 
 TEST_F(PlanDevicesTest, ClosuresAndReferences) {
-  const IRModule module = plan("def @main(%x: Tensor[(3), float32]) {\n"
-                               "  let %f = fn (%y: Tensor[(3), float32]) { add(%y, %x) };\n"
-                               "  let %r = ref(%x);\n"
-                               "  let %u = ref_write(%r, on_device(%f(%x), " + kCuda + "));\n"
-                               "  ref_read(%r)\n}");
+  const IRModule module = plan(
+      "def @main(%x: Tensor[(3), float32]) {\n"
+      "  let %f = fn (%y: Tensor[(3), float32]) { add(%y, %x) };\n"
+      "  let %r = ref(%x);\n"
+      "  let %u = ref_write(%r, on_device(%f(%x), " +
+      kCuda +
+      "));\n"
+      "  ref_read(%r)\n}");
   EXPECT_EQ(devices(module), (std::vector<int>{2, 2}));
   EXPECT_EQ(count(module, "device_copy"), 0);
 }
 
 // The copy is made where the annotation stands, once for all who use it.
 TEST_F(PlanDevicesTest, OneCopyForSeveralUsers) {
-  const IRModule module = plan("def @main(%x: Tensor[(3), float32]) {\n"
-                               "  %0 = on_device(exp(%x), " + kCuda + ");\n"
-                               "  add(tanh(%0), %0)\n}");
+  const IRModule module = plan(
+      "def @main(%x: Tensor[(3), float32]) {\n"
+      "  %0 = on_device(exp(%x), " +
+      kCuda +
+      ");\n"
+      "  add(tanh(%0), %0)\n}");
   EXPECT_EQ(count(module, "device_copy"), 1);
 }
 
 TEST_F(PlanDevicesTest, KernelsAreInOnePlace) {
-  const IRModule module = plan("def @main(%x: Tensor[(3), float32]) {\n"
-                               "  %0 = fn (%p: Tensor[(3), float32], Primitive=1) { exp(%p) };\n"
-                               "  on_device(%0(%x), " + kCuda + ")\n}");
+  const IRModule module = plan(
+      "def @main(%x: Tensor[(3), float32]) {\n"
+      "  %0 = fn (%p: Tensor[(3), float32], Primitive=1) { exp(%p) };\n"
+      "  on_device(%0(%x), " +
+      kCuda + ")\n}");
   EXPECT_EQ(devices(module), (std::vector<int>{2, 2}));
 }
 
@@ -109,16 +122,20 @@ TEST_F(PlanDevicesTest, WhatTheConfigurationSays) {
   EXPECT_EQ(config.text(),
             "Primitive targets:\n"
             "  1 |-> Target(id=?, kind='llvm', keys={'cpu'}, host=Target(id=?, kind='llvm', keys={'cpu'}))\n"
-            "  2 |-> Target(id=?, kind='cuda', keys={'cuda', 'gpu'}, attrs={'thread_warp_size': 20, 'max_num_threads': 400, "
+            "  2 |-> Target(id=?, kind='cuda', keys={'cuda', 'gpu'}, attrs={'thread_warp_size': 20, "
+            "'max_num_threads': 400, "
             "'arch': \"sm_20\"}, host=Target(id=?, kind='llvm', keys={'cpu'}))\n"
-            "Default primitive virtual device: VirtualDevice(device_type=1, virtual_device_id=0, target=Target(id=?, kind='llvm', "
+            "Default primitive virtual device: VirtualDevice(device_type=1, virtual_device_id=0, "
+            "target=Target(id=?, kind='llvm', "
             "keys={'cpu'}, host=Target(id=?, kind='llvm', keys={'cpu'})))\n"
-            "Host virtual device: VirtualDevice(device_type=1, virtual_device_id=0, target=Target(id=?, kind='llvm', keys={'cpu'}))");
+            "Host virtual device: VirtualDevice(device_type=1, virtual_device_id=0, target=Target(id=?, "
+            "kind='llvm', keys={'cpu'}))");
   EXPECT_EQ(config.optional_homogeneous_target(), nullptr);
   EXPECT_THROW(CompilationConfig::make(PassContext(), {"lvm"}), UsageError);
   EXPECT_THROW(CompilationConfig::make(PassContext(), {}), UsageError);
   EXPECT_THROW(CompilationConfig::make(PassContext(), {"llvm mcpu"}), UsageError);
-  EXPECT_EQ(Target::parse("cuda -arch=sm_80")->options(), "cuda -keys=cuda,gpu -arch=sm_80 -max_num_threads=1024 -thread_warp_size=32");
+  EXPECT_EQ(Target::parse("cuda -arch=sm_80")->options(),
+            "cuda -keys=cuda,gpu -arch=sm_80 -max_num_threads=1024 -thread_warp_size=32");
 }
 
 TEST_F(PlanDevicesTest, AHundredThousandCalls) {

@@ -61,7 +61,8 @@ Expr constant_of(const Value& value) {
 
 // What only says something about its argument.
 bool is_marker(const OpDef& op) {
-  return op.non_computational || op.name.starts_with("annotation.") || op.name == "on_device" || op.name == "device_copy";
+  return op.non_computational || op.name.starts_with("annotation.") || op.name == "on_device" ||
+         op.name == "device_copy";
 }
 
 }  // namespace
@@ -214,7 +215,8 @@ Value Interpreter::operation(const CallNode& call, const std::vector<Value>& arg
   if (!fresh) return known->second;
   std::vector<Expr> constants;
   for (const Value& arg : args) constants.push_back(constant_of(arg));
-  const Call run = make_call(call.callee(), constants, call.attrs(), NodeInfo(OriginSet::none(), {}, call.checked_type()));
+  const Call run =
+      make_call(call.callee(), constants, call.attrs(), NodeInfo(OriginSet::none(), {}, call.checked_type()));
   try {
     std::vector<NDArray> results = evaluator_->evaluate(*run);
     if (call.checked_type()->kind() != TypeKind::kTuple) return known->second = tensor(results.at(0));
@@ -244,7 +246,9 @@ Value interpret(const IRModule& module, const std::string& name, const std::vect
 }
 
 double element(const NDArray& array, int64_t at) {
-  const auto load = [&](auto type) { return static_cast<double>(static_cast<const decltype(type)*>(array.data())[at]); };
+  const auto load = [&](auto type) {
+    return static_cast<double>(static_cast<const decltype(type)*>(array.data())[at]);
+  };
   const DType type = array.dtype();
   if (type == DType::float_(64)) return load(double());
   if (type == DType::float_(32)) return load(float());

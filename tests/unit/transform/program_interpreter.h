@@ -1,6 +1,6 @@
 // Runs whole programs for tests of passes: calls, lets, ifs, closures, recursion, references, data types.
-// Operators are run by their own computes, which the tests of ops/ hold against TVM; those of qnn, which passes take apart, by
-// what they mean.
+// Operators are run by their own computes, which the tests of ops/ hold against TVM; those of qnn, which
+// passes take apart, by what they mean.
 #pragma once
 
 #include <map>
@@ -27,8 +27,8 @@ struct Value {
 Value tensor(NDArray array);
 Value tuple_of(std::vector<Value> fields);
 
-/// Runs typed programs one after another. Results of operators are kept, so that two programs with calls in common cost
-/// little more than one. NotSupported for operators without compute and loops.
+/// Runs typed programs one after another. Results of operators are kept, so that two programs with calls in
+/// common cost little more than one. NotSupported for operators without compute and loops.
 class Interpreter {
  public:
   Interpreter();
@@ -48,8 +48,9 @@ class Interpreter {
 /// The same, once.
 Value interpret(const IRModule& module, const std::string& name, const std::vector<Value>& args);
 
-/// The result of a qnn operator by what it means: real numbers, rounded once to the quanta of the result. Integer
-/// arithmetic may be a quantum off at each rounding. Scalar scales and zero points; NotSupported for others.
+/// The result of a qnn operator by what it means: real numbers, rounded once to the quanta of the result.
+/// Integer arithmetic may be a quantum off at each rounding. Scalar scales and zero points; NotSupported for
+/// others.
 NDArray plain_quantized(const CallNode& call, const std::vector<NDArray>& args);
 
 /// An element of any type.

@@ -5,8 +5,8 @@
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/pass.h"
 #include "baton/support/log.h"
-#include "baton/types/infer_type.h"
 #include "baton/transform/sparse/sparse_matrix.h"
+#include "baton/types/infer_type.h"
 
 namespace baton {
 namespace {
@@ -18,10 +18,12 @@ std::vector<T> values_of(const NDArray& array) {
 }
 
 TEST(SparseMatrixTest, BlocksThatAreNotAllZero) {
-  const DenseMatrix matrix{4, 4, {0, 0, 1, 2,  //
-                                  0, 0, 3, 0,  //
-                                  0, 0, 0, 0,  //
-                                  0, 0, 0, 0}};
+  const DenseMatrix matrix{4,
+                           4,
+                           {0, 0, 1, 2,  //
+                            0, 0, 3, 0,  //
+                            0, 0, 0, 0,  //
+                            0, 0, 0, 0}};
   EXPECT_DOUBLE_EQ(share_of_zeros(matrix), 13.0 / 16);
   const SparseMatrix sparse = block_sparse(matrix, 2, 2);
   EXPECT_EQ(values_of<float>(sparse.data), (std::vector<float>{1, 2, 3, 0}));
@@ -51,13 +53,18 @@ class SparsityTest : public ::testing::Test {
     const Var x = var("x", tensor_type(std::vector<int64_t>{1, 4, 3, 3}, DType::float_(32)));
     const Expr weight = constant(NDArray::from_bytes({2, 4, 1, 1}, DType::float_(32), weights.data()));
     const AttrSchema& schema = *find_op("nn.conv2d")->attrs;
-    const Attrs attrs = make_attrs(schema, {{"padding", std::vector<int64_t>{0, 0, 0, 0}}, {"channels", 2}, {"kernel_size", std::vector<int64_t>{1, 1}}});
+    const Attrs attrs = make_attrs(schema, {{"padding", std::vector<int64_t>{0, 0, 0, 0}},
+                                            {"channels", 2},
+                                            {"kernel_size", std::vector<int64_t>{1, 1}}});
     const IRModule module = make_module();
     module->set("main", function({x}, call("nn.conv2d", {x, weight}, attrs)));
     auto context = std::make_shared<PassContext>();
     context->instruments = {std::make_shared<OriginVerifier>()};
     const PassContextScope scope(context);
-    const Pass pass = make_pass("Conv2dToSparse2", {{"layout", "NCHW"}, {"kernel_size", 1}, {"blocksize", AttrList{1, 2}}, {"sparsity_threshold", threshold}});
+    const Pass pass = make_pass("Conv2dToSparse2", {{"layout", "NCHW"},
+                                                    {"kernel_size", 1},
+                                                    {"blocksize", AttrList{1, 2}},
+                                                    {"sparsity_threshold", threshold}});
     return (*pass)(infer_types(module))->find("main")->body();
   }
 
@@ -86,7 +93,8 @@ TEST_F(SparsityTest, ArgumentsAreChecked) {
   EXPECT_THROW(make_pass("Conv2dToSparse2", {{"kernel_size", 3}}), NotSupported);
   EXPECT_THROW(make_pass("Conv2dToSparse2", {{"blocksize", AttrList{0, 1}}}), UsageError);
   EXPECT_THROW(make_pass("recast", {{"dtype", "int8"}}), UsageError);
-  EXPECT_THROW(make_pass("recast", {{"dtype", "int8"}, {"out_dtype", "int32"}, {"ops", AttrList{"nn.conv"}}}), UsageError);
+  EXPECT_THROW(make_pass("recast", {{"dtype", "int8"}, {"out_dtype", "int32"}, {"ops", AttrList{"nn.conv"}}}),
+               UsageError);
 }
 
 }  // namespace

@@ -58,7 +58,8 @@ std::string body_text(const IRModule& module, bool origins) {
 namespace {
 
 /// `main` with the parameters that `value` has something for replaced.
-IRModule bind(const IRModule& module, const std::function<NDArray(const std::string&, const Shape&, DType)>& value) {
+IRModule bind(const IRModule& module,
+              const std::function<NDArray(const std::string&, const Shape&, DType)>& value) {
   const Function main = module->find("main");
   std::vector<Var> rest;
   std::unordered_map<const ExprNode*, Expr> values;
@@ -66,12 +67,14 @@ IRModule bind(const IRModule& module, const std::function<NDArray(const std::str
     const auto* type = as_type<TensorTypeNode>(param->checked_type());
     BATON_CHECK(type, "the type of " + param->name());
     NDArray array = value(param->name(), type->extents(), type->dtype());
-    if (array) values[param.get()] = make_constant(std::move(array), NodeInfo(OriginSet::none()));
-    else rest.push_back(param);
+    if (array)
+      values[param.get()] = make_constant(std::move(array), NodeInfo(OriginSet::none()));
+    else
+      rest.push_back(param);
   }
   const IRModule result = module->copy();
-  result->set("main", make_function(std::move(rest), substitute(main->body(), values), main->ret_type(), main->attrs(),
-                                    NodeInfo(main->origins(), main->span())));
+  result->set("main", make_function(std::move(rest), substitute(main->body(), values), main->ret_type(),
+                                    main->attrs(), NodeInfo(main->origins(), main->span())));
   return result;
 }
 

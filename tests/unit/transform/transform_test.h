@@ -13,14 +13,15 @@ namespace baton {
 IRModule typed_module(const std::string& text);
 /// A pass by name, with operators and passes registered.
 Pass named_pass(const std::string& name);
-/// A context at `opt_level` that verifies origins. Constants are computed as in the compiler: what operators compute is held
-/// against TVM by the tests of ops/.
+/// A context at `opt_level` that verifies origins. Constants are computed as in the compiler: what operators
+/// compute is held against TVM by the tests of ops/.
 PassContextRef test_context(int opt_level);
 /// `module` after the passes, each run directly, under test_context(opt_level): no gates.
 IRModule run_passes(IRModule module, const std::vector<Pass>& passes, int opt_level = 3);
 /// The body of main, line by line; origins as `/* from=LINE:COLUMN */` when asked for.
 std::string body_text(const IRModule& module, bool origins = false);
-/// `main` with parameter `name` replaced by a constant: elements by the tensor rule, between `low` and `high`.
+/// `main` with parameter `name` replaced by a constant: elements by the tensor rule, between `low` and
+/// `high`.
 IRModule bind_param(const IRModule& module, const std::string& name, double low = -1, double high = 1);
 /// All parameters of `main` but `data`, as the reference data has them.
 IRModule bind_model(const IRModule& module);

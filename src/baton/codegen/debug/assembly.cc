@@ -20,7 +20,8 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// ".LBB0_3:   # %name" and "# %bb.3:   # %name": a block that is jumped to, and one that is only fallen into.
+/// ".LBB0_3:   # %name" and "# %bb.3:   # %name": a block that is jumped to, and one that is only fallen
+/// into.
 bool begins_block(const std::string& line) { return line.starts_with(".LBB") || line.starts_with("# %bb."); }
 
 std::string block_name(const std::string& line) {
@@ -54,10 +55,12 @@ Assembly parse_assembly(const std::string& text) {
   bool heading = false;  // in the comments behind a block's label
   for (size_t i = 0; i < assembly.lines.size(); ++i) {
     const std::string& line = assembly.lines[i];
-    if (const size_t at = line.find("# @"); at != std::string::npos && !line.empty() && !std::isspace(static_cast<unsigned char>(line[0]))) {
+    if (const size_t at = line.find("# @");
+        at != std::string::npos && !line.empty() && !std::isspace(static_cast<unsigned char>(line[0]))) {
       assembly.functions.push_back({line.substr(0, line.find(':')), i, {}, {}});
       function = &assembly.functions.back();
-      if (function->symbol.starts_with('"')) function->symbol = function->symbol.substr(1, function->symbol.size() - 2);
+      if (function->symbol.starts_with('"'))
+        function->symbol = function->symbol.substr(1, function->symbol.size() - 2);
       continue;
     }
     if (!function) continue;
@@ -82,7 +85,8 @@ Assembly parse_assembly(const std::string& text) {
 
 std::string instruction_of(const std::string& line) {
   if (line.size() < 2 || line[0] != '\t' || line[1] == '.' || line[1] == '#') return "";
-  std::string text = line.substr(1, line.find('#') == std::string::npos ? std::string::npos : line.find('#') - 1);
+  std::string text =
+      line.substr(1, line.find('#') == std::string::npos ? std::string::npos : line.find('#') - 1);
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.pop_back();
   return text;
 }
@@ -108,11 +112,13 @@ Result<std::string> assemble(const std::string& text) {
   if (assembler.empty()) {
     const char* chosen = std::getenv("BATON_ASSEMBLER");
     if (chosen && *chosen)
-      return Status::unavailable("BATON_ASSEMBLER names `" + std::string(chosen) + "`, which is no program that can be run");
+      return Status::unavailable("BATON_ASSEMBLER names `" + std::string(chosen) +
+                                 "`, which is no program that can be run");
     return Status::unavailable("no assembler was found (`as`): install binutils, or set BATON_ASSEMBLER");
   }
   const TemporaryFolder folder;
-  const std::string source = folder.write("kernel.s", text), object = folder.path("kernel.o"), errors = folder.path("errors");
+  const std::string source = folder.write("kernel.s", text), object = folder.path("kernel.o"),
+                    errors = folder.path("errors");
   const int code = run_program({assembler, "-o", object, source}, errors);
   if (code == 0) return read_all(object);
   const std::string reason = read_start(errors);

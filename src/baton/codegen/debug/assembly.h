@@ -1,6 +1,6 @@
 #pragma once
-// The assembly text that LLVM prints for a kernel on x86-64: functions, their basic blocks with names, and what an
-// assembler makes of it.
+// The assembly text that LLVM prints for a kernel on x86-64: functions, their basic blocks with names, and
+// what an assembler makes of it.
 #include <map>
 #include <string>
 #include <vector>
@@ -10,16 +10,17 @@
 namespace baton {
 
 struct AssemblyBlock {
-  std::string name;  ///< as LLVM calls it, without "%": "entry", "1_for_baton_k...$1.s0.y"; empty when it has none
-  int depth = 0;     ///< loops around it
+  std::string
+      name;  ///< as LLVM calls it, without "%": "entry", "1_for_baton_k...$1.s0.y"; empty when it has none
+  int depth = 0;               ///< loops around it
   size_t first = 0, last = 0;  ///< lines [first, last), the label's own among them
 };
 
 struct AssemblyFunction {
   std::string symbol;
-  size_t line = 0;                     ///< of the label
-  std::vector<AssemblyBlock> blocks;   ///< in the order of the text
-  std::vector<size_t> paddings;        ///< lines inside the function that align what follows
+  size_t line = 0;                    ///< of the label
+  std::vector<AssemblyBlock> blocks;  ///< in the order of the text
+  std::vector<size_t> paddings;       ///< lines inside the function that align what follows
 };
 
 struct Assembly {

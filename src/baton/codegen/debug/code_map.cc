@@ -5,15 +5,17 @@
 
 #include "baton/codegen/debug/assembly.h"
 #include "baton/codegen/debug/code_map_json.h"
-#include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/debug/elf_object.h"
 #include "baton/codegen/debug/place_of.h"
+#include "baton/codegen/kernel/kernel_key.h"
 
 namespace baton {
 namespace {
 
 /// Labels that stay in the symbol table: of basic blocks, and around padding.
-std::string block_label(size_t function, size_t block) { return "baton.b" + std::to_string(function) + "." + std::to_string(block); }
+std::string block_label(size_t function, size_t block) {
+  return "baton.b" + std::to_string(function) + "." + std::to_string(block);
+}
 std::string padding_label(size_t function, size_t padding, bool end) {
   return (end ? "baton.q" : "baton.p") + std::to_string(function) + "." + std::to_string(padding);
 }
@@ -22,7 +24,8 @@ std::string labelled(const Assembly& assembly) {
   std::map<size_t, std::string> before;
   for (size_t f = 0; f < assembly.functions.size(); ++f) {
     const AssemblyFunction& function = assembly.functions[f];
-    for (size_t b = 0; b < function.blocks.size(); ++b) before[function.blocks[b].first] += block_label(f, b) + ":\n";
+    for (size_t b = 0; b < function.blocks.size(); ++b)
+      before[function.blocks[b].first] += block_label(f, b) + ":\n";
     for (size_t p = 0; p < function.paddings.size(); ++p) {
       before[function.paddings[p]] += padding_label(f, p, false) + ":\n";
       std::string& behind = before[function.paddings[p] + 1];
@@ -46,9 +49,11 @@ struct Labels {
 const CodeRange* CodeMap::find(const std::string& symbol, uint32_t offset) const {
   for (const CodeFunction& function : functions) {
     if (function.symbol != symbol) continue;
-    const auto behind = std::upper_bound(function.ranges.begin(), function.ranges.end(), offset,
-                                         [](uint32_t at, const CodeRange& range) { return at < range.begin; });
-    return behind == function.ranges.begin() || offset >= std::prev(behind)->end ? nullptr : &*std::prev(behind);
+    const auto behind =
+        std::upper_bound(function.ranges.begin(), function.ranges.end(), offset,
+                         [](uint32_t at, const CodeRange& range) { return at < range.begin; });
+    return behind == function.ranges.begin() || offset >= std::prev(behind)->end ? nullptr
+                                                                                 : &*std::prev(behind);
   }
   return nullptr;
 }
@@ -67,8 +72,9 @@ Result<LabelledCode> label_code(const Assembly& assembly, const std::string& obj
     const AssemblyFunction& function = assembly.functions[f];
     const ElfSymbol *in_theirs = theirs->symbol(function.symbol), *in_ours = ours->symbol(function.symbol);
     const auto differs = [&](const std::string& how) {
-      return Status::unavailable("the assembler `" + find_assembler() + "` makes other code than Halide of " + function.symbol + " (" +
-                                 how + "): the map from instructions to operators cannot be made with it");
+      return Status::unavailable("the assembler `" + find_assembler() + "` makes other code than Halide of " +
+                                 function.symbol + " (" + how +
+                                 "): the map from instructions to operators cannot be made with it");
     };
     if (!in_theirs || !in_ours) return differs("a function is missing");
     std::string mine(theirs->code(*in_theirs));
@@ -123,8 +129,10 @@ Result<CodeMap> map_listing(const KernelListing& listing, const std::string& obj
   return map_of(assembly, *code, listing);
 }
 
-Result<CodeMap> listed_as_shipped(const KernelRequest& request, const Kernel& kernel, const Machine& machine, KernelListing* listing) {
-  // Halide counts names in a process, and where a count gets another digit the order of names may change, and code with it.
+Result<CodeMap> listed_as_shipped(const KernelRequest& request, const Kernel& kernel, const Machine& machine,
+                                  KernelListing* listing) {
+  // Halide counts names in a process, and where a count gets another digit the order of names may change, and
+  // code with it.
   constexpr int kAttempts = 3;
   Result<CodeMap> map = Status::unavailable("");
   for (int i = 0; i < kAttempts && !map.ok(); ++i) {
@@ -136,7 +144,8 @@ Result<CodeMap> listed_as_shipped(const KernelRequest& request, const Kernel& ke
   return map;
 }
 
-Result<CodeMap> code_map(const KernelRequest& request, const Kernel& kernel, const Machine& machine, KernelCache* cache) {
+Result<CodeMap> code_map(const KernelRequest& request, const Kernel& kernel, const Machine& machine,
+                         KernelCache* cache) {
   constexpr const char* kKind = "map";
   KernelCache& kept = cache ? *cache : KernelCache::shared();
   if (const std::optional<std::string> bytes = kept.load_bytes(kernel.key, kKind))

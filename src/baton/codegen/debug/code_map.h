@@ -1,6 +1,7 @@
 #pragma once
-// From the instructions of a compiled kernel back to operators: Halide names the basic blocks of the assembly it prints
-// after its loops, and those are named after our stages (/docs/design/0013). Needs `as` of binutils.
+// From the instructions of a compiled kernel back to operators: Halide names the basic blocks of the assembly
+// it prints after its loops, and those are named after our stages (/docs/design/0013). Needs `as` of
+// binutils.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,10 +17,10 @@ struct KernelListing;
 
 /// What a stretch of a kernel's code computes. Blocks are indices into kernel_blocks(function).
 struct CodePlace {
-  std::string stage;             ///< "pad", "conv2d", ...; empty: what belongs to no stage (entry, exit, buffers)
-  int block = -1;                ///< whose stage it is; -1: none's
+  std::string stage;  ///< "pad", "conv2d", ...; empty: what belongs to no stage (entry, exit, buffers)
+  int block = -1;     ///< whose stage it is; -1: none's
   std::vector<HeldStage> holds;  ///< other stages whose code stands in between, without a block of its own
-  std::vector<int> blocks;       ///< all operators computed here, those inlined into the stages too; ascending
+  std::vector<int> blocks;  ///< all operators computed here, those inlined into the stages too; ascending
   friend bool operator==(const CodePlace&, const CodePlace&) = default;
 };
 
@@ -49,12 +50,15 @@ struct CodeMap {
   friend bool operator==(const CodeMap&, const CodeMap&) = default;
 };
 
-/// The map of `kernel`, which was compiled from `request`. Kept in `cache` (null: KernelCache::shared()); making it takes
-/// about as long as compiling. kUnavailable where there is no `as`, or one that makes other code than Halide.
-Result<CodeMap> code_map(const KernelRequest& request, const Kernel& kernel, const Machine& machine, KernelCache* cache = nullptr);
+/// The map of `kernel`, which was compiled from `request`. Kept in `cache` (null: KernelCache::shared());
+/// making it takes about as long as compiling. kUnavailable where there is no `as`, or one that makes other
+/// code than Halide.
+Result<CodeMap> code_map(const KernelRequest& request, const Kernel& kernel, const Machine& machine,
+                         KernelCache* cache = nullptr);
 
 /// Made anew, and the listing it is made from, unless that is null.
-Result<CodeMap> listed_as_shipped(const KernelRequest& request, const Kernel& kernel, const Machine& machine, KernelListing* listing);
+Result<CodeMap> listed_as_shipped(const KernelRequest& request, const Kernel& kernel, const Machine& machine,
+                                  KernelListing* listing);
 
 /// The same from a listing, for `object`: compiled from the same request, by this process or another.
 Result<CodeMap> map_listing(const KernelListing& listing, const std::string& object);

@@ -13,8 +13,8 @@
 
 #include "baton/codegen/debug/assembly.h"
 #include "baton/codegen/debug/elf_object.h"
-#include "baton/codegen/kernel/kernel_cache.h"
 #include "baton/codegen/debug/place_of.h"
+#include "baton/codegen/kernel/kernel_cache.h"
 #include "baton/support/error.h"
 #include "baton/text/printer.h"
 
@@ -24,7 +24,8 @@ namespace {
 std::string listed(const std::set<int>& numbers, const char* what) {
   std::string text = std::string(what) + (numbers.size() > 1 ? "s " : " ");
   size_t i = 0;
-  for (const int number : numbers) text += (i == 0 ? "" : i + 1 == numbers.size() ? " and " : ", ") + std::to_string(number), ++i;
+  for (const int number : numbers)
+    text += (i == 0 ? "" : i + 1 == numbers.size() ? " and " : ", ") + std::to_string(number), ++i;
   return text;
 }
 
@@ -46,7 +47,9 @@ std::string sharing(int block, const std::vector<int>& lines, const std::vector<
   for (const std::string& stage : stages) text += (text.empty() ? "stages " : ", ") + stage;
   if (stages.size() == 1) text.erase(5, 1);
   if (!with.empty()) text += ", some instructions shared with " + listed(with, "line");
-  if (!in.empty()) text += (text.empty() ? "" : "; ") + std::string(stages.empty() ? "computed in" : "also in") + " the instructions of " + listed(in, "line");
+  if (!in.empty())
+    text += (text.empty() ? "" : "; ") + std::string(stages.empty() ? "computed in" : "also in") +
+            " the instructions of " + listed(in, "line");
   return text;
 }
 
@@ -66,33 +69,41 @@ std::string debug_sections(const Assembly& assembly, const std::string& file, in
   std::string info, ranges, aranges;
   for (size_t f = 0; f < assembly.functions.size(); ++f) {
     const std::string name = quoted(assembly.functions[f].symbol), end = ".Lbaton_end" + std::to_string(f);
-    info += "\t.uleb128 2\n\t.asciz " + name + "\n\t.byte 1\n\t.uleb128 " + std::to_string(header_line) + "\n\t.quad " + name +
-            "\n\t.long " + end + "-" + name + "\n";
+    info += "\t.uleb128 2\n\t.asciz " + name + "\n\t.byte 1\n\t.uleb128 " + std::to_string(header_line) +
+            "\n\t.quad " + name + "\n\t.long " + end + "-" + name + "\n";
     ranges += "\t.quad " + name + "\n\t.quad " + end + "\n";
     aranges += "\t.quad " + name + "\n\t.quad " + end + "-" + name + "\n";
   }
   return "\t.section .debug_line,\"\",@progbits\n.Lbaton_lines:\n"
          "\t.section .debug_abbrev,\"\",@progbits\n.Lbaton_abbrev:\n"
-         "\t.uleb128 1, 0x11\n\t.byte 1\n\t.uleb128 0x25, 8, 0x13, 5, 3, 8, 0x1b, 8, 0x10, 0x17, 0x11, 1, 0x55, 0x17, 0, 0\n"
-         "\t.uleb128 2, 0x2e\n\t.byte 0\n\t.uleb128 3, 8, 0x3a, 11, 0x3b, 15, 0x11, 1, 0x12, 6, 0, 0\n\t.byte 0\n"
-         "\t.section .debug_info,\"\",@progbits\n.Lbaton_info:\n\t.long .Lbaton_info_end-.Lbaton_unit\n.Lbaton_unit:\n"
-         "\t.value 4\n\t.long .Lbaton_abbrev\n\t.byte 8\n\t.uleb128 1\n\t.asciz \"Baton\"\n\t.value 0xc\n\t.asciz " +
+         "\t.uleb128 1, 0x11\n\t.byte 1\n\t.uleb128 0x25, 8, 0x13, 5, 3, 8, 0x1b, 8, 0x10, 0x17, 0x11, 1, "
+         "0x55, 0x17, 0, 0\n"
+         "\t.uleb128 2, 0x2e\n\t.byte 0\n\t.uleb128 3, 8, 0x3a, 11, 0x3b, 15, 0x11, 1, 0x12, 6, 0, "
+         "0\n\t.byte 0\n"
+         "\t.section .debug_info,\"\",@progbits\n.Lbaton_info:\n\t.long "
+         ".Lbaton_info_end-.Lbaton_unit\n.Lbaton_unit:\n"
+         "\t.value 4\n\t.long .Lbaton_abbrev\n\t.byte 8\n\t.uleb128 1\n\t.asciz \"Baton\"\n\t.value "
+         "0xc\n\t.asciz " +
          quoted(path.filename().string()) + "\n\t.asciz " + quoted(path.parent_path().string()) +
-         "\n\t.long .Lbaton_lines\n\t.quad 0\n\t.long .Lbaton_ranges\n" + info + "\t.byte 0\n.Lbaton_info_end:\n" +
-         "\t.section .debug_ranges,\"\",@progbits\n.Lbaton_ranges:\n" + ranges + "\t.quad 0, 0\n" +
-         "\t.section .debug_aranges,\"\",@progbits\n\t.long .Lbaton_aranges_end-.Lbaton_aranges\n.Lbaton_aranges:\n"
-         "\t.value 2\n\t.long .Lbaton_info\n\t.byte 8, 0\n\t.long 0\n" + aranges + "\t.quad 0, 0\n.Lbaton_aranges_end:\n";
+         "\n\t.long .Lbaton_lines\n\t.quad 0\n\t.long .Lbaton_ranges\n" + info +
+         "\t.byte 0\n.Lbaton_info_end:\n" + "\t.section .debug_ranges,\"\",@progbits\n.Lbaton_ranges:\n" +
+         ranges + "\t.quad 0, 0\n" +
+         "\t.section .debug_aranges,\"\",@progbits\n\t.long "
+         ".Lbaton_aranges_end-.Lbaton_aranges\n.Lbaton_aranges:\n"
+         "\t.value 2\n\t.long .Lbaton_info\n\t.byte 8, 0\n\t.long 0\n" +
+         aranges + "\t.quad 0, 0\n.Lbaton_aranges_end:\n";
 }
 
-std::string with_lines(const Assembly& assembly, const LabelledCode& code, const KernelShape& shape, const KernelSource& source,
-                       const std::string& file) {
+std::string with_lines(const Assembly& assembly, const LabelledCode& code, const KernelShape& shape,
+                       const KernelSource& source, const std::string& file) {
   std::map<size_t, std::string> before, instead;
   before[0] = "\t.file 1 " + quoted(file) + "\n";
   for (size_t f = 0; f < assembly.functions.size(); ++f) {
     const AssemblyFunction& function = assembly.functions[f];
     const std::vector<CodePlace> places = places_of(function, shape);
     for (size_t b = 0; b < function.blocks.size(); ++b)
-      before[function.blocks[b].first + 1] += "\t.loc 1 " + std::to_string(line_of(places[b], source)) + " 0\n";
+      before[function.blocks[b].first + 1] +=
+          "\t.loc 1 " + std::to_string(line_of(places[b], source)) + " 0\n";
     for (size_t p = 0; p < function.paddings.size(); ++p) {
       std::string bytes;
       for (const char c : code.functions[f].paddings[p])
@@ -115,12 +126,14 @@ void write_source(const std::string& path, const std::string& text) {
   if (written && rename(partial.c_str(), path.c_str()) == 0) return;
   const std::string reason = std::strerror(errno);
   unlink(partial.c_str());
-  throw Error("cannot write the source of a kernel, `" + path + "`: " + reason + "; --debug-dir names another folder");
+  throw Error("cannot write the source of a kernel, `" + path + "`: " + reason +
+              "; --debug-dir names another folder");
 }
 
 }  // namespace
 
-KernelSource kernel_source(const FunctionNode& function, const std::string& title, const std::vector<CodePlace>& places) {
+KernelSource kernel_source(const FunctionNode& function, const std::string& title,
+                           const std::vector<CodePlace>& places) {
   KernelSource source;
   const std::vector<KernelBlock> blocks = kernel_blocks(function);
   std::map<const CallNode*, int> index;
@@ -155,15 +168,18 @@ int line_of(const CodePlace& place, const KernelSource& source) {
   return place.block < 0 ? source.header_line : source.lines.at(static_cast<size_t>(place.block));
 }
 
-std::string source_path(const std::string& folder, const std::string& symbol) { return folder + "/" + symbol + ".relay"; }
+std::string source_path(const std::string& folder, const std::string& symbol) {
+  return folder + "/" + symbol + ".relay";
+}
 
-std::string object_with_lines(const KernelListing& listing, const FunctionNode& function, const std::string& folder) {
+std::string object_with_lines(const KernelListing& listing, const FunctionNode& function,
+                              const std::string& folder) {
   const Assembly assembly = parse_assembly(listing.assembly);
   const Result<LabelledCode> code = label_code(assembly, listing.object);
   if (!code.ok()) throw Error("--debug-lines: " + code.status().message);
   const std::string file = source_path(folder, listing.symbol);
-  const KernelSource source =
-      kernel_source(function, listing.symbol + ": line = operator of the kernel", map_of(assembly, *code, listing).places);
+  const KernelSource source = kernel_source(function, listing.symbol + ": line = operator of the kernel",
+                                            map_of(assembly, *code, listing).places);
   const Result<std::string> object = assemble(with_lines(assembly, *code, listing.shape, source, file));
   if (!object.ok()) throw Error("--debug-lines: " + object.status().message);
   const Result<ElfObject> plain = ElfObject::parse(listing.object), lined = ElfObject::parse(*object);

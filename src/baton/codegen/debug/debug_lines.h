@@ -1,6 +1,7 @@
 #pragma once
-// Kernels whose instructions lead gdb, perf and objdump to lines of Relay (/docs/design/0013): the assembly that Halide
-// prints, with `.file` and `.loc` put in. The source file is the fused function's text, a line is an operator.
+// Kernels whose instructions lead gdb, perf and objdump to lines of Relay (/docs/design/0013): the assembly
+// that Halide prints, with `.file` and `.loc` put in. The source file is the fused function's text, a line is
+// an operator.
 #include <string>
 #include <vector>
 
@@ -18,7 +19,8 @@ struct KernelSource {
 };
 
 /// `places`: how operators share code, for the comments; may be empty.
-KernelSource kernel_source(const FunctionNode& function, const std::string& title, const std::vector<CodePlace>& places);
+KernelSource kernel_source(const FunctionNode& function, const std::string& title,
+                           const std::vector<CodePlace>& places);
 
 /// The line that a place's instructions get: that of its stage's own operator, the last one computed in it.
 int line_of(const CodePlace& place, const KernelSource& source);
@@ -26,9 +28,11 @@ int line_of(const CodePlace& place, const KernelSource& source);
 /// Where the source of a kernel stands in a folder.
 std::string source_path(const std::string& folder, const std::string& symbol);
 
-/// Writes the source into `folder` and returns the object with lines that lead there. Its instructions are those of
-/// listing.object, byte by byte. Throws Error where there is no assembler, or the folder cannot be written to.
-std::string object_with_lines(const KernelListing& listing, const FunctionNode& function, const std::string& folder);
+/// Writes the source into `folder` and returns the object with lines that lead there. Its instructions are
+/// those of listing.object, byte by byte. Throws Error where there is no assembler, or the folder cannot be
+/// written to.
+std::string object_with_lines(const KernelListing& listing, const FunctionNode& function,
+                              const std::string& folder);
 
 /// The folder that nobody chose: in the kernel cache, else under $TMPDIR. Absolute.
 std::string default_debug_folder();

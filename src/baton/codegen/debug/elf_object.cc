@@ -23,14 +23,17 @@ std::string name_at(std::string_view names, uint64_t offset) {
 }  // namespace
 
 Result<ElfObject> ElfObject::parse(std::string_view file) {
-  const auto damaged = [](const char* what) { return Status::bad_data(std::string("this is no complete object file: ") + what); };
+  const auto damaged = [](const char* what) {
+    return Status::bad_data(std::string("this is no complete object file: ") + what);
+  };
   Elf64_Ehdr header;
   if (!read_at(file, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
       header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
     return damaged("not ELF of 64 bits, little endian");
   std::vector<Elf64_Shdr> raw(header.e_shnum);
   for (size_t i = 0; i < raw.size(); ++i)
-    if (!read_at(file, header.e_shoff + i * sizeof(Elf64_Shdr), raw[i])) return damaged("its sections are cut off");
+    if (!read_at(file, header.e_shoff + i * sizeof(Elf64_Shdr), raw[i]))
+      return damaged("its sections are cut off");
   ElfObject object;
   for (const Elf64_Shdr& section : raw) {
     std::string_view bytes;
@@ -52,7 +55,8 @@ Result<ElfObject> ElfObject::parse(std::string_view file) {
       Elf64_Sym symbol;
       std::memcpy(&symbol, bytes.data() + at, sizeof symbol);
       const bool defined = symbol.st_shndx != SHN_UNDEF && symbol.st_shndx < raw.size();
-      object.symbols.push_back({name_at(names, symbol.st_name), symbol.st_value, symbol.st_size, defined ? symbol.st_shndx : 0});
+      object.symbols.push_back(
+          {name_at(names, symbol.st_name), symbol.st_value, symbol.st_size, defined ? symbol.st_shndx : 0});
     }
   }
   return object;
@@ -67,7 +71,9 @@ const ElfSymbol* ElfObject::symbol(std::string_view name) const {
 std::string_view ElfObject::code(const ElfSymbol& function) const {
   const ElfSection& section = sections[static_cast<size_t>(function.section)];
   const uint64_t offset = function.value - section.address;
-  if (function.section == 0 || offset > section.bytes.size() || function.bytes > section.bytes.size() - offset) return {};
+  if (function.section == 0 || offset > section.bytes.size() ||
+      function.bytes > section.bytes.size() - offset)
+    return {};
   return section.bytes.substr(offset, function.bytes);
 }
 

@@ -21,7 +21,8 @@ int segment_of(const std::string& name, const std::vector<CodeSegment>& segments
   int best = -1;
   for (size_t i = 0; i < segments.size(); ++i) {
     const std::string& candidate = segments[i].name;
-    const bool fits = name.starts_with(candidate) && (name.size() == candidate.size() || name[candidate.size()] == '.');
+    const bool fits =
+        name.starts_with(candidate) && (name.size() == candidate.size() || name[candidate.size()] == '.');
     if (fits && (best < 0 || candidate.size() > segments[best].name.size())) best = static_cast<int>(i);
   }
   return best;
@@ -35,7 +36,8 @@ struct Content {
 
 class Places {
  public:
-  Places(const FunctionShape& shape, const AssemblyFunction& function) : segments_(shape.segments), present_(segments_.size()) {
+  Places(const FunctionShape& shape, const AssemblyFunction& function)
+      : segments_(shape.segments), present_(segments_.size()) {
     for (const AssemblyBlock& block : function.blocks)
       if (const int at = segment_of(block.name, segments_); at >= 0) present_[at] = true;
     // A loop that is there has an end, even where the block behind it lost its name.
@@ -58,10 +60,12 @@ class Places {
     std::vector<HeldStage> stores = segments_[first].stores;
     for (size_t i = first + 1; i < segments_.size() && !present_[i]; ++i)
       stores.insert(stores.end(), segments_[i].stores.begin(), segments_[i].stores.end());
-    // Results are stored last, by the stage around the others. A block that stores nothing counts or branches.
+    // Results are stored last, by the stage around the others. A block that stores nothing counts or
+    // branches.
     Content out{stores.empty() ? segments_[first].own : stores.back(), {}};
     for (const HeldStage& stage : stores)
-      if (!(stage == out.main) && stage.block >= 0 && std::find(out.others.begin(), out.others.end(), stage) == out.others.end())
+      if (!(stage == out.main) && stage.block >= 0 &&
+          std::find(out.others.begin(), out.others.end(), stage) == out.others.end())
         out.others.push_back(stage);
     return out;
   }
@@ -98,9 +102,12 @@ std::vector<CodePlace> places_of(const AssemblyFunction& function, const KernelS
   for (const AssemblyBlock& block : function.blocks) {
     const int segment = segment_of(block.name, known->segments);
     const int end = places.end_of(last);
-    if (segment >= 0) last = static_cast<size_t>(segment);
-    else if (block.depth == 0 && !block.name.empty()) last = 0;  // "destructor_block", "call_destructor.exit"
-    else if (block.depth < depth && end >= 0) last = static_cast<size_t>(end);
+    if (segment >= 0)
+      last = static_cast<size_t>(segment);
+    else if (block.depth == 0 && !block.name.empty())
+      last = 0;  // "destructor_block", "call_destructor.exit"
+    else if (block.depth < depth && end >= 0)
+      last = static_cast<size_t>(end);
     depth = block.depth;
     result.push_back(place_of(places.content(last), shape));
   }

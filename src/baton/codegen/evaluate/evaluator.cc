@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "baton/codegen/compile.h"
-#include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/compiler.h"
 #include "baton/codegen/evaluate/interpreter.h"
+#include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/kernel/link.h"
 #include "baton/ir/op.h"
 #include "baton/ir/rules/shape_rule.h"
@@ -57,7 +57,8 @@ Expr lift(const Expr& arg, std::vector<Var>& params, std::vector<NDArray>& input
   }
   if (const auto* call = as<CallNode>(arg)) {
     std::vector<Expr> args = lift_args(*call, params, inputs);
-    return make_call(call->callee(), std::move(args), call->attrs(), NodeInfo(OriginSet::none(), {}, call->checked_type()));
+    return make_call(call->callee(), std::move(args), call->attrs(),
+                     NodeInfo(OriginSet::none(), {}, call->checked_type()));
   }
   throw NotSupported("a call is evaluated whose arguments are not all constants");
 }
@@ -67,22 +68,27 @@ Lifted lift(const CallNode& call) {
   std::vector<Var> params;
   std::vector<Expr> args = lift_args(call, params, lifted.inputs);
   const Type result = static_result_type(call, lifted.inputs);  // the arguments are known, so the extents are
-  const Expr body = make_call(call.callee(), std::move(args), call.attrs(), NodeInfo(OriginSet::none(), {}, result));
-  lifted.function = make_function(std::move(params), body, result, {{"Primitive", 1}},
-                                  NodeInfo(OriginSet::none()));
+  const Expr body =
+      make_call(call.callee(), std::move(args), call.attrs(), NodeInfo(OriginSet::none(), {}, result));
+  lifted.function =
+      make_function(std::move(params), body, result, {{"Primitive", 1}}, NodeInfo(OriginSet::none()));
   return lifted;
 }
 
 /// Whether a call stands in the arguments.
 bool is_nested(const Expr& arg) {
-  if (const auto* tuple = as<TupleNode>(arg)) return std::any_of(tuple->fields().begin(), tuple->fields().end(), is_nested);
+  if (const auto* tuple = as<TupleNode>(arg))
+    return std::any_of(tuple->fields().begin(), tuple->fields().end(), is_nested);
   return as<CallNode>(arg) != nullptr;
 }
-bool is_nested(const CallNode& call) { return std::any_of(call.args().begin(), call.args().end(), [](const Expr& arg) { return is_nested(arg); }); }
+bool is_nested(const CallNode& call) {
+  return std::any_of(call.args().begin(), call.args().end(), [](const Expr& arg) { return is_nested(arg); });
+}
 
 /// Whether extents of all calls are known before their values are.
 bool is_static(const Expr& expr) {
-  if (const auto* tuple = as<TupleNode>(expr)) return std::all_of(tuple->fields().begin(), tuple->fields().end(), is_static);
+  if (const auto* tuple = as<TupleNode>(expr))
+    return std::all_of(tuple->fields().begin(), tuple->fields().end(), is_static);
   const auto* call = as<CallNode>(expr);
   if (!call) return true;
   const auto* type = as_type<TensorTypeNode>(call->checked_type());
@@ -128,7 +134,8 @@ class KernelEvaluator final : public Evaluator {
     if (is_nested(call)) return evaluate_nested(call);
     Lifted lifted = lift(call);
     std::vector<NDArray> outputs = empty_outputs(lifted);
-    if (std::all_of(outputs.begin(), outputs.end(), [](const NDArray& output) { return output.size() == 0; })) return outputs;
+    if (std::all_of(outputs.begin(), outputs.end(), [](const NDArray& output) { return output.size() == 0; }))
+      return outputs;
     if (by_ != EvaluateBy::kKernel) {
       InterpretOptions options;
       const uint64_t key = chooses() ? kernel_key(request_for(lifted.function), Machine::host()) : 0;
@@ -141,8 +148,7 @@ class KernelEvaluator final : public Evaluator {
         spend(key, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
         return outputs;
       }
-      if (!chooses())
-        throw NotSupported("operator " + call.op()->name + " cannot be interpreted: " + why);
+      if (!chooses()) throw NotSupported("operator " + call.op()->name + " cannot be interpreted: " + why);
     }
     run_kernel(lifted, outputs);
     return outputs;
@@ -158,7 +164,8 @@ class KernelEvaluator final : public Evaluator {
     std::vector<NDArray> outputs;
     for (const TensorTypeNode* type : flat_types(lifted.function->ret_type())) {
       outputs.push_back(NDArray::empty(type->extents(), type->dtype()));
-      if (!outputs.back()) throw Error("not enough memory for a folded constant of type " + type_text(Type(type)));
+      if (!outputs.back())
+        throw Error("not enough memory for a folded constant of type " + type_text(Type(type)));
     }
     return outputs;
   }
@@ -176,7 +183,8 @@ class KernelEvaluator final : public Evaluator {
     if (by_ == EvaluateBy::kStrided) throw NotSupported("the calls have no strides in common");
     std::vector<Expr> args;
     for (const Expr& arg : call.args()) args.push_back(evaluated(arg));
-    return evaluate(*make_call(call.callee(), std::move(args), call.attrs(), NodeInfo(OriginSet::none(), {}, call.checked_type())));
+    return evaluate(*make_call(call.callee(), std::move(args), call.attrs(),
+                               NodeInfo(OriginSet::none(), {}, call.checked_type())));
   }
 
   /// The value of an argument.
@@ -213,8 +221,8 @@ class KernelEvaluator final : public Evaluator {
     return std::max(on_disk ? 1e-3 : 40e-3, kQuick_s) - spent;
   }
 
-  /// Notes what interpreting took, but not what is so quick that a kernel would gain little. Folding does not count: what it
-  /// computes with does not hang on the clock.
+  /// Notes what interpreting took, but not what is so quick that a kernel would gain little. Folding does not
+  /// count: what it computes with does not hang on the clock.
   void spend(uint64_t key, double seconds) {
     if (by_ != EvaluateBy::kRepeated || seconds < kQuick_s) return;
     const std::lock_guard lock(mutex_);

@@ -8,8 +8,9 @@
 namespace baton {
 
 enum class EvaluateBy {
-  kChoose,       ///< interpret unless compiling (or a kernel that is there already) is expected to be faster
-  kRepeated,     ///< the same, for calls that come again: those of one kind are compiled once interpreting has taken as long
+  kChoose,    ///< interpret unless compiling (or a kernel that is there already) is expected to be faster
+  kRepeated,  ///< the same, for calls that come again: those of one kind are compiled once interpreting has
+              ///< taken as long
   kInterpreter,  ///< the others are for tests; NotSupported when it lacks something
   kStrided,      ///< interpreted in strides or not at all
   kElementwise,  ///< interpreted, but never in strides

@@ -1,6 +1,7 @@
 #pragma once
-// Integers that depend on positions only by sums of digits: constant + sum of coef * (position[var] / div % mod). Offsets into
-// memory of nearly all operators that move data have that form; a loop over digits then walks memory in strides.
+// Integers that depend on positions only by sums of digits: constant + sum of coef * (position[var] / div %
+// mod). Offsets into memory of nearly all operators that move data have that form; a loop over digits then
+// walks memory in strides.
 #include <cstdint>
 #include <optional>
 #include <vector>

@@ -15,8 +15,8 @@
 #include <unordered_map>
 
 #include "baton/codegen/evaluate/interpreter_program.h"
-#include "baton/codegen/kernel/lower.h"
 #include "baton/codegen/evaluate/strided_program.h"
+#include "baton/codegen/kernel/lower.h"
 #include "baton/runtime/thread_pool.h"
 
 namespace baton {
@@ -617,7 +617,8 @@ struct Job {
   }
 };
 
-double expected_seconds(const Program& program, const std::optional<StridedProgram>& strided, int64_t elements) {
+double expected_seconds(const Program& program, const std::optional<StridedProgram>& strided,
+                        int64_t elements) {
   if (strided) return strided->work() * static_cast<double>(strided->positions()) * kSecondsPerStridedStep;
   return program.work() * static_cast<double>(elements) * kSecondsPerStep;
 }

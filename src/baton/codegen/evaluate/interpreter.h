@@ -15,9 +15,9 @@ struct InterpretOptions {
   bool elementwise = true;  ///< may compute the offset of each element
 };
 
-/// Computes a typed, straight-line function of dense inputs (one per tensor parameter) into `outputs`. False, with outputs in
-/// any state, when it meets something it does not know or may not do.
-bool interpret(const FunctionNode& function, const std::vector<NDArray>& inputs, std::vector<NDArray>& outputs,
-               const InterpretOptions& options, std::string* why = nullptr);
+/// Computes a typed, straight-line function of dense inputs (one per tensor parameter) into `outputs`. False,
+/// with outputs in any state, when it meets something it does not know or may not do.
+bool interpret(const FunctionNode& function, const std::vector<NDArray>& inputs,
+               std::vector<NDArray>& outputs, const InterpretOptions& options, std::string* why = nullptr);
 
 }  // namespace baton

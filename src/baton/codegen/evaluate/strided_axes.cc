@@ -26,8 +26,8 @@ void join_axes(StridedProgram& program) {
 
 }  // namespace
 
-void make_axes(const std::vector<int>& extents, const std::vector<int64_t>& fixed, const std::vector<StridedAccess>& accesses,
-               StridedProgram& program) {
+void make_axes(const std::vector<int>& extents, const std::vector<int64_t>& fixed,
+               const std::vector<StridedAccess>& accesses, StridedProgram& program) {
   const size_t variables = extents.size();
   std::vector<std::set<int64_t>> cuts(variables);
   for (const StridedAccess& access : accesses)
@@ -71,7 +71,8 @@ void make_axes(const std::vector<int>& extents, const std::vector<int64_t>& fixe
 void allocate_registers(int num_values, StridedProgram& program) {
   std::vector<size_t> last(static_cast<size_t>(num_values), 0);
   for (size_t s = 0; s < program.steps.size(); ++s)
-    for (int operand : {program.steps[s].instruction.a, program.steps[s].instruction.b, program.steps[s].instruction.c})
+    for (int operand :
+         {program.steps[s].instruction.a, program.steps[s].instruction.b, program.steps[s].instruction.c})
       if (operand >= 0) last[operand] = s;
   std::vector<int> place(static_cast<size_t>(num_values), -1), free;
   for (Instruction& constant : program.constants) {
@@ -84,7 +85,8 @@ void allocate_registers(int num_values, StridedProgram& program) {
     for (int* operand : {&i.a, &i.b, &i.c})
       if (*operand >= 0) *operand = place[*operand];
     if (program.steps[s].kind != StridedProgram::Step::Kind::kStore) {
-      // Never the register of an operand: the result may be wider and would run over what is still to be read.
+      // Never the register of an operand: the result may be wider and would run over what is still to be
+      // read.
       if (free.empty()) free.push_back(program.num_registers++);
       i.dst = place[i.dst] = free.back();
       free.pop_back();

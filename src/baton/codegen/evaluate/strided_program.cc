@@ -1,6 +1,7 @@
-// From a Program to strides. Values are found on demand from the result backwards, so what only computes offsets, and branches
-// that are never taken, leave nothing behind. Where the program chooses by a position (as the rows of a small matrix are
-// chosen), that axis is unrolled: all its results become results of one position, and what they share is computed once.
+// From a Program to strides. Values are found on demand from the result backwards, so what only computes
+// offsets, and branches that are never taken, leave nothing behind. Where the program chooses by a position
+// (as the rows of a small matrix are chosen), that axis is unrolled: all its results become results of one
+// position, and what they share is computed once.
 #include "baton/codegen/evaluate/strided_program.h"
 
 #include <algorithm>
@@ -22,7 +23,8 @@ struct Undecided {
   std::set<int> variables;
 };
 
-/// What a register of the program holds: an integer that positions decide, or values in a register of the result.
+/// What a register of the program holds: an integer that positions decide, or values in a register of the
+/// result.
 struct Value {
   bool is_index = false;
   IndexForm index;
@@ -38,7 +40,8 @@ class Strider {
       if (i.op == Opcode::kLoop) throw NotStrided{"a reduction"};
       definitions_[i.dst] = &i;
     }
-    for (size_t v = 0; v < program.variables.size(); ++v) variables_[program.variables[v]] = static_cast<int>(v);
+    for (size_t v = 0; v < program.variables.size(); ++v)
+      variables_[program.variables[v]] = static_cast<int>(v);
   }
 
   StridedProgram run() {
@@ -70,7 +73,8 @@ class Strider {
     numbers_.clear();
     num_values_ = 0;
     std::vector<int64_t> out_stride(program_.extents.size() + 1, 1);
-    for (size_t v = 0; v < program_.extents.size(); ++v) out_stride[v + 1] = out_stride[v] * program_.extents[v];
+    for (size_t v = 0; v < program_.extents.size(); ++v)
+      out_stride[v + 1] = out_stride[v] * program_.extents[v];
     fixed_.assign(program_.extents.size(), -1);
     for (int v : unrolled_) fixed_[v] = 0;
     for (;;) {
@@ -105,7 +109,8 @@ class Strider {
     const int bits = i.wrap_bits > 0 ? i.wrap_bits : i.kind == RegKind::kI64 ? 62 : 32;
     const bool is_unsigned = i.wrap_bits > 0 && i.wrap_unsigned;
     const int64_t most = (int64_t{1} << (is_unsigned ? bits : bits - 1)) - 1;
-    if (form.min() < (is_unsigned ? 0 : -most - 1) || form.max() > most) throw NotStrided{"an index overflows"};
+    if (form.min() < (is_unsigned ? 0 : -most - 1) || form.max() > most)
+      throw NotStrided{"an index overflows"};
     return {true, std::move(form), -1};
   }
 
@@ -246,7 +251,8 @@ class Strider {
     step.instruction.a = -1;
     step.base = at.index.constant;
     std::vector<int64_t> key = {-1, i.table, step.base};
-    for (const IndexForm::Term& term : at.index.terms) key.insert(key.end(), {term.var, term.div, term.mod, term.coef});
+    for (const IndexForm::Term& term : at.index.terms)
+      key.insert(key.end(), {term.var, term.div, term.mod, term.coef});
     return number(std::move(key), step, &at.index);
   }
 
@@ -255,9 +261,9 @@ class Strider {
     step.instruction = i;
     int64_t real;
     std::memcpy(&real, &i.real, sizeof real);
-    return number({static_cast<int64_t>(i.op), static_cast<int64_t>(i.kind), static_cast<int64_t>(i.from), i.wrap_bits,
-                   i.wrap_unsigned * 2 + i.truth, i.a, i.b, i.c, i.integer, real, reinterpret_cast<int64_t>(i.unary),
-                   reinterpret_cast<int64_t>(i.binary)},
+    return number({static_cast<int64_t>(i.op), static_cast<int64_t>(i.kind), static_cast<int64_t>(i.from),
+                   i.wrap_bits, i.wrap_unsigned * 2 + i.truth, i.a, i.b, i.c, i.integer, real,
+                   reinterpret_cast<int64_t>(i.unary), reinterpret_cast<int64_t>(i.binary)},
                   step, nullptr);
   }
 

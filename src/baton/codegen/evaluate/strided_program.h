@@ -1,6 +1,7 @@
 #pragma once
-// The interpreter's fast form of programs that read and write memory in strides: no instruction computes an offset, positions
-// are split into digits so that each access is base + sum of stride * digit. See docs/design/0007-strided-folding.md.
+// The interpreter's fast form of programs that read and write memory in strides: no instruction computes an
+// offset, positions are split into digits so that each access is base + sum of stride * digit. See
+// docs/design/0007-strided-folding.md.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,7 +22,7 @@ struct StridedProgram {
   std::vector<int64_t> extents;               ///< of the axes, by the output's stride
   std::vector<std::vector<int64_t>> strides;  ///< [group][axis]; group 0 is the output
   std::vector<Instruction> constants;         ///< run once, before any step
-  std::vector<Step> steps;                    ///< run for each position; all results of the position are stored
+  std::vector<Step> steps;  ///< run for each position; all results of the position are stored
   std::vector<LoadTable> tables;
   int num_registers = 0;
   RegKind result_kind = RegKind::kF32;
@@ -33,7 +34,8 @@ struct StridedProgram {
   void run(LoadTable::Element element, void* output) const;
 };
 
-/// Nothing (and why) when `program` has loops, reads where its data says, or depends on positions in another way.
+/// Nothing (and why) when `program` has loops, reads where its data says, or depends on positions in another
+/// way.
 std::optional<StridedProgram> make_strided(const Program& program, std::string* why);
 
 }  // namespace baton

@@ -1,5 +1,5 @@
-// Runs strided programs tile by tile. Within a tile the offsets of an access from its first element are always the same, so
-// they are computed once per program and part-tile.
+// Runs strided programs tile by tile. Within a tile the offsets of an access from its first element are
+// always the same, so they are computed once per program and part-tile.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -15,7 +15,7 @@ namespace {
 
 using Element = LoadTable::Element;
 
-constexpr int kCopied = 1024;             // elements of a tile that is only copied
+constexpr int kCopied = 1024;               // elements of a tile that is only copied
 constexpr double kElementsPerTask = 16384;  // fewer are not worth waking a thread
 
 template <class F>
@@ -56,7 +56,8 @@ struct Pattern {
 /// How the axes are cut into tiles, and the patterns of full tiles and of those at the ends of axes.
 class Tiles {
  public:
-  Tiles(const StridedProgram& program, int lanes) : program_(program), tile_(program.extents.size(), 1), counts_(tile_) {
+  Tiles(const StridedProgram& program, int lanes)
+      : program_(program), tile_(program.extents.size(), 1), counts_(tile_) {
     choose(lanes);
     for (size_t k = 0; k < tile_.size(); ++k) counts_[k] = (program.extents[k] + tile_[k] - 1) / tile_[k];
   }
@@ -85,7 +86,8 @@ class Tiles {
   }
 
  private:
-  /// A stretch along which the output is dense, times one along which what is read is, then whatever comes next.
+  /// A stretch along which the output is dense, times one along which what is read is, then whatever comes
+  /// next.
   void choose(int lanes) {
     const std::vector<int64_t>& extents = program_.extents;
     if (extents.empty()) return;
@@ -120,7 +122,8 @@ class Tiles {
     }
     const int64_t stride = result.offsets.size() > 1 ? result.offsets[1] : 0;
     bool even = stride >= 0;
-    for (size_t i = 0; i < result.offsets.size() && even; ++i) even = result.offsets[i] == stride * static_cast<int64_t>(i);
+    for (size_t i = 0; i < result.offsets.size() && even; ++i)
+      even = result.offsets[i] == stride * static_cast<int64_t>(i);
     if (even) result.stride = stride;
     return result;
   }
@@ -220,9 +223,10 @@ struct Run {
     const StridedProgram::Step& load = program.steps[0];
     with_element(element, [&](auto zero) {
       using T = decltype(zero);
-      copy(static_cast<T*>(output) + program.steps[1].base + offset[0], patterns[0],
-           static_cast<const T*>(program.tables[load.instruction.table].data) + load.base + offset[load.group],
-           patterns[load.group]);
+      copy(
+          static_cast<T*>(output) + program.steps[1].base + offset[0], patterns[0],
+          static_cast<const T*>(program.tables[load.instruction.table].data) + load.base + offset[load.group],
+          patterns[load.group]);
     });
   }
 
@@ -237,7 +241,8 @@ struct Run {
         const LoadTable& table = program.tables[i.table];
         with_element(table.element, [&](auto zero) {
           using T = decltype(zero);
-          gather(values<Held<T>>(registers, i.dst), static_cast<const T*>(table.data) + first, patterns[step.group]);
+          gather(values<Held<T>>(registers, i.dst), static_cast<const T*>(table.data) + first,
+                 patterns[step.group]);
         });
       } else {
         with_element(element, [&](auto zero) {
@@ -255,7 +260,8 @@ double StridedProgram::work() const {
   double work = 0;
   for (const Step& step : steps) {
     const Opcode op = step.instruction.op;
-    const bool slow = op == Opcode::kUnary || op == Opcode::kBinaryMath || op == Opcode::kDiv || op == Opcode::kMod;
+    const bool slow =
+        op == Opcode::kUnary || op == Opcode::kBinaryMath || op == Opcode::kDiv || op == Opcode::kMod;
     if (step.kind == Step::Kind::kCompute) work += slow ? 8 : 1;
   }
   return work;

@@ -1,7 +1,7 @@
 #pragma once
-// What the names of basic blocks mean: which stages stand in which order in the functions of a kernel, read off the
-// lowered pipeline. LLVM melts blocks into the one before them and keeps that one's name, so a name alone does not say
-// what is in a block; name and order do.
+// What the names of basic blocks mean: which stages stand in which order in the functions of a kernel, read
+// off the lowered pipeline. LLVM melts blocks into the one before them and keeps that one's name, so a name
+// alone does not say what is in a block; name and order do.
 #include <set>
 #include <string>
 #include <vector>
@@ -12,8 +12,9 @@ namespace baton {
 
 /// Where Halide begins a basic block.
 struct CodeSegment {
-  std::string name;  ///< "entry", or as in a label: "3_for_baton_k..._b0_nn_conv2d__pad$1.s0.y", "3_end_for_..."
-  HeldStage own;     ///< the stage it stands in
+  std::string
+      name;       ///< "entry", or as in a label: "3_for_baton_k..._b0_nn_conv2d__pad$1.s0.y", "3_end_for_..."
+  HeldStage own;  ///< the stage it stands in
   std::vector<HeldStage> stores;  ///< the stages that values are stored to here, in order
 };
 

@@ -19,8 +19,10 @@ struct KernelVariant {
       merged;  ///< stages (MarkSite::name) that are not marked: their time goes to what encloses them
   std::set<int> ablated;  ///< blocks replaced by their first data input (method B)
   int twin = 0;           ///< n > 0: the n-th equal build of its own, for the noise between equal builds
-  bool within = false;    ///< marks also stages that stand directly in the result's loops and are of its operator
-  std::string debug_lines;  ///< the absolute folder of the Relay text that its debug information leads to; empty: none
+  bool within =
+      false;  ///< marks also stages that stand directly in the result's loops and are of its operator
+  std::string debug_lines;  ///< the absolute folder of the Relay text that its debug information leads to;
+                            ///< empty: none
 
   bool plain() const { return !marked && ablated.empty() && twin == 0; }
   friend bool operator==(const KernelVariant&, const KernelVariant&) = default;
@@ -44,7 +46,7 @@ struct MarkSite {
   int id = 0;
   int block = -1;  ///< -1: no operator's (a copy that the compiler added)
   std::string stage;
-  std::string name;  ///< unique in the kernel: "b0_nn_conv2d__pad"
+  std::string name;              ///< unique in the kernel: "b0_nn_conv2d__pad"
   std::vector<HeldStage> holds;  ///< what was merged into this one, in the order met
   friend bool operator==(const MarkSite&, const MarkSite&) = default;
 };

@@ -38,7 +38,7 @@ std::string environment(const char* name) {
 std::optional<std::string> read_file(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return std::nullopt;
-  struct stat status {};
+  struct stat status{};
   std::string bytes;
   bool good = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
   if (good) bytes.resize(static_cast<size_t>(status.st_size));
@@ -114,10 +114,14 @@ std::optional<Kernel> unpack(uint64_t key, const std::string& bytes) {
     kernel.stages = meta.at("stages").get<std::vector<std::vector<std::string>>>();
     kernel.skipped = meta.at("skipped").get<std::vector<std::string>>();
     for (const Json& site : meta.at("marks")) {
-      kernel.marks.push_back({site.at("id").get<int>(), site.at("block").get<int>(),
-                              site.at("stage").get<std::string>(), site.at("name").get<std::string>(), {}});
+      kernel.marks.push_back({site.at("id").get<int>(),
+                              site.at("block").get<int>(),
+                              site.at("stage").get<std::string>(),
+                              site.at("name").get<std::string>(),
+                              {}});
       for (const Json& held : site.at("holds"))
-        kernel.marks.back().holds.push_back({held.at("block").get<int>(), held.at("stage").get<std::string>()});
+        kernel.marks.back().holds.push_back(
+            {held.at("block").get<int>(), held.at("stage").get<std::string>()});
     }
     kernel.object = bytes.substr(sizeof size + size);
     kernel.from_cache = true;

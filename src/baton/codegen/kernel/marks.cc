@@ -44,7 +44,8 @@ hi::Stmt MarkPass::mark(int id) const {
 void MarkPass::hold(const HeldStage& stage) {
   for (MarkSite& around : sites_) {
     if (around.id != enclosing_.back() || around.block == stage.block) continue;
-    if (std::find(around.holds.begin(), around.holds.end(), stage) == around.holds.end()) around.holds.push_back(stage);
+    if (std::find(around.holds.begin(), around.holds.end(), stage) == around.holds.end())
+      around.holds.push_back(stage);
   }
 }
 

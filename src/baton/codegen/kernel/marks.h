@@ -12,10 +12,11 @@ namespace baton {
 
 /// Stamps `baton_mark_fenced(id)` on entry and exit of every stage, and around and inside parallel loops,
 /// whose iterations may run on any thread. A Func's stage is read off its name,
-/// `<prefix>_b<block>_<op>__<stage>`. Funcs without such a name belong to what encloses them, and so do stages
-/// nested in one of the same operator: it is billed all the same, and a clock among a tile's accumulators would
-/// send them through memory (a Winograd product took twice its time). With `within`, those in the outermost stage are
-/// marked nevertheless: the reductions of a softmax, the transforms of a convolution that has a kernel for itself.
+/// `<prefix>_b<block>_<op>__<stage>`. Funcs without such a name belong to what encloses them, and so do
+/// stages nested in one of the same operator: it is billed all the same, and a clock among a tile's
+/// accumulators would send them through memory (a Winograd product took twice its time). With `within`, those
+/// in the outermost stage are marked nevertheless: the reductions of a softmax, the transforms of a
+/// convolution that has a kernel for itself.
 class MarkPass final : public Halide::Internal::IRMutator {
  public:
   MarkPass(std::string prefix, const KernelVariant& variant)

@@ -23,7 +23,8 @@ struct StageOrder {
 };
 using StageSets = std::map<HeldStage, std::set<int>, StageOrder>;
 
-/// How many loops and how many producers and consumers came before: Halide numbers the blocks of a module by these.
+/// How many loops and how many producers and consumers came before: Halide numbers the blocks of a module by
+/// these.
 struct Counts {
   int loops = 0, others = 0;
 };
@@ -49,11 +50,12 @@ class Realized final : public hi::IRVisitor {
   const std::string& prefix_;
 };
 
-/// The segments of one function. A stage inside one of the same operator counts as that one, unless that is the outermost:
-/// as for marks with KernelVariant::within (the maximum and the sum of a softmax are stages).
+/// The segments of one function. A stage inside one of the same operator counts as that one, unless that is
+/// the outermost: as for marks with KernelVariant::within (the maximum and the sum of a softmax are stages).
 class Walk final : public hi::IRVisitor {
  public:
-  Walk(const std::string& prefix, HeldStage base, Counts& counts, std::map<HeldStage, HeldStage, StageOrder>& joined)
+  Walk(const std::string& prefix, HeldStage base, Counts& counts,
+       std::map<HeldStage, HeldStage, StageOrder>& joined)
       : prefix_(prefix), counts_(counts), joined_(joined), stack_{std::move(base)} {
     begin("entry");
   }
@@ -76,8 +78,10 @@ class Walk final : public hi::IRVisitor {
       return;
     }
     const HeldStage made = stage_of(node->name, prefix_);
-    const auto around = std::count_if(stack_.begin(), stack_.end(), [](const HeldStage& stage) { return stage.block >= 0; });
-    const bool own = made.block < 0 || (made.block == stack_.back().block && (made == stack_.back() || around > 1));
+    const auto around =
+        std::count_if(stack_.begin(), stack_.end(), [](const HeldStage& stage) { return stage.block >= 0; });
+    const bool own =
+        made.block < 0 || (made.block == stack_.back().block && (made == stack_.back() || around > 1));
     if (own && made.block >= 0) joined_[made] = stack_.back();
     stack_.push_back(own ? stack_.back() : made);
     begin(label_of(number, "_produce_", node->name));
@@ -105,7 +109,8 @@ class Walk final : public hi::IRVisitor {
 };
 
 /// "K_par_for_K_b0_nn_conv2d__pad_s0_y": the body of a loop of pad.
-HeldStage base_of(const std::string& function, const std::string& prefix, const std::map<std::string, HeldStage>& sites) {
+HeldStage base_of(const std::string& function, const std::string& prefix,
+                  const std::map<std::string, HeldStage>& sites) {
   const std::string tail = prefix + "_par_for_";
   HeldStage best;
   if (!function.starts_with(tail)) return best;
@@ -117,7 +122,8 @@ HeldStage base_of(const std::string& function, const std::string& prefix, const 
 }
 
 bool has_stage(int block, const std::map<std::string, HeldStage>& sites) {
-  return std::any_of(sites.begin(), sites.end(), [&](const auto& site) { return site.second.block == block; });
+  return std::any_of(sites.begin(), sites.end(),
+                     [&](const auto& site) { return site.second.block == block; });
 }
 
 /// out(x, y) = conv2d(x, y): what it hands on is computed elsewhere.
@@ -127,8 +133,9 @@ bool hands_on(const hi::Function& func) {
 }
 
 /// Adds the operators that are computed where `func` is: what it reads that has no loops of its own.
-void add_inlined(const hi::Function& func, const std::string& prefix, const std::map<std::string, HeldStage>& sites,
-                 std::set<std::string>& seen, std::set<int>& blocks) {
+void add_inlined(const hi::Function& func, const std::string& prefix,
+                 const std::map<std::string, HeldStage>& sites, std::set<std::string>& seen,
+                 std::set<int>& blocks) {
   for (const auto& [name, callee] : hi::find_direct_calls(func)) {
     const MarkSite site = MarkPass::site_of(name, prefix);
     if (site.block >= 0 && sites.count(prefix + "_" + site.name)) continue;
@@ -140,7 +147,8 @@ void add_inlined(const hi::Function& func, const std::string& prefix, const std:
 
 }  // namespace
 
-KernelShape shape_of(const Halide::Module& module, const std::vector<Halide::Func>& outputs, const std::string& prefix) {
+KernelShape shape_of(const Halide::Module& module, const std::vector<Halide::Func>& outputs,
+                     const std::string& prefix) {
   Realized realized(prefix);
   for (const hi::LoweredFunc& function : module.functions()) function.body.accept(&realized);
 
@@ -159,7 +167,8 @@ KernelShape shape_of(const Halide::Module& module, const std::vector<Halide::Fun
     all.emplace(output.name(), output.function());
     for (const auto& [name, function] : all) {
       const HeldStage stage = stage_of(name, prefix);
-      if (stage.block < 0 || !realized.sites.count(prefix + "_" + MarkPass::site_of(name, prefix).name)) continue;
+      if (stage.block < 0 || !realized.sites.count(prefix + "_" + MarkPass::site_of(name, prefix).name))
+        continue;
       const auto at = joined.find(stage);
       std::set<int>& blocks = sets[at == joined.end() ? stage : at->second];
       blocks.insert(stage.block);

@@ -10,6 +10,7 @@
 namespace baton {
 
 /// `outputs`: the scheduled Funcs that `module` was made of; `prefix`: of all their names.
-KernelShape shape_of(const Halide::Module& module, const std::vector<Halide::Func>& outputs, const std::string& prefix);
+KernelShape shape_of(const Halide::Module& module, const std::vector<Halide::Func>& outputs,
+                     const std::string& prefix);
 
 }  // namespace baton

@@ -46,7 +46,8 @@ class Renamer final : public hi::IRMutator {
   Halide::Expr visit(const hi::Variable* node) override {
     const bool global = node->name.rfind("::", 0) == 0;  // how a function's address is named
     const auto at = names_.find(global ? node->name.substr(2) : node->name);
-    return at == names_.end() ? IRMutator::visit(node) : hi::Variable::make(node->type, (global ? "::" : "") + at->second);
+    return at == names_.end() ? IRMutator::visit(node)
+                              : hi::Variable::make(node->type, (global ? "::" : "") + at->second);
   }
   const std::map<std::string, std::string>& names_;
 };
@@ -58,7 +59,8 @@ hi::Stmt StableLoopNames::visit(const hi::For* node) {
   const std::string name = claim(without_counts(node->name), taken_);
   hi::Stmt body = mutate(node->body);
   if (name != node->name) body = hi::substitute(node->name, hi::Variable::make(Halide::Int(32), name), body);
-  return hi::For::make(name, node->min, node->extent, node->for_type, node->partition_policy, node->device_api, body);
+  return hi::For::make(name, node->min, node->extent, node->for_type, node->partition_policy,
+                       node->device_api, body);
 }
 
 Halide::Module with_stable_names(const Halide::Module& module) {

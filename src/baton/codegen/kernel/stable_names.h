@@ -1,5 +1,6 @@
 #pragma once
-// Symbols that do not depend on what a process compiled before. Needs Halide.h: for .cc files of codegen only.
+// Symbols that do not depend on what a process compiled before. Needs Halide.h: for .cc files of codegen
+// only.
 #include <set>
 #include <string>
 
@@ -7,9 +8,10 @@
 
 namespace baton {
 
-/// Halide appends a number to names that it believes to have seen ("pad$3": it counts hashes of names, so any kernel
-/// compiled earlier in the process may be the reason). What gets into an object of it is the names of parallel loops,
-/// which become functions. Without the numbers equal kernels are equal byte by byte, whoever compiled them (design D10).
+/// Halide appends a number to names that it believes to have seen ("pad$3": it counts hashes of names, so any
+/// kernel compiled earlier in the process may be the reason). What gets into an object of it is the names of
+/// parallel loops, which become functions. Without the numbers equal kernels are equal byte by byte, whoever
+/// compiled them (design D10).
 ///
 /// Two steps: this lowering pass takes them from the loops' names ...
 class StableLoopNames final : public Halide::Internal::IRMutator {

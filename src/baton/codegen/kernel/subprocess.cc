@@ -69,7 +69,8 @@ std::string read_all(const std::string& path) {
 TemporaryFolder::TemporaryFolder() {
   const char* base = std::getenv("TMPDIR");
   path_ = std::string(base && *base ? base : "/tmp") + "/baton-kernels-XXXXXX";
-  if (!mkdtemp(path_.data())) throw Error("cannot create a folder for kernels under `" + path_ + "`: is the disk full?");
+  if (!mkdtemp(path_.data()))
+    throw Error("cannot create a folder for kernels under `" + path_ + "`: is the disk full?");
 }
 
 TemporaryFolder::~TemporaryFolder() {

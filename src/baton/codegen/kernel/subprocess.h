@@ -8,7 +8,8 @@ namespace baton {
 /// The file that the shell would run for `name`; empty when there is none.
 std::string find_program(const std::string& name);
 
-/// Runs words[0] with its error output in the file `errors`; its exit status, or -1 when it could not be started.
+/// Runs words[0] with its error output in the file `errors`; its exit status, or -1 when it could not be
+/// started.
 int run_program(const std::vector<std::string>& words, const std::string& errors);
 
 /// The first 2000 bytes of a file; empty when it cannot be read.

@@ -23,14 +23,16 @@ Type type_at(Type type, const std::vector<int>& path) {
   return type;
 }
 
-/// What `value` is called where it becomes an input: "relu_19" for %19 = nn.relu(..), "x" for let %x = .., "relu_12_7" for what
-/// stands at line 12, column 7.
+/// What `value` is called where it becomes an input: "relu_19" for %19 = nn.relu(..), "x" for let %x = ..,
+/// "relu_12_7" for what stands at line 12, column 7.
 std::string readable_name(const CutNode& step) {
   const Origin* origin = step.operators.empty() ? nullptr : step.operators.back();
   std::string name = origin ? origin_name(*origin) : "";
   const bool numbered = !name.empty() && name.find_first_not_of("0123456789%:") == std::string::npos;
-  if (!origin) name = "value";
-  else if (name.empty() || numbered) name = origin->op().substr(origin->op().rfind('.') + 1) + (name.empty() ? "" : "_" + name);
+  if (!origin)
+    name = "value";
+  else if (name.empty() || numbered)
+    name = origin->op().substr(origin->op().rfind('.') + 1) + (name.empty() ? "" : "_" + name);
   std::erase(name, '%');
   for (char& c : name)
     if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
@@ -46,7 +48,8 @@ class Inside final : public Rewriter {
  private:
   // A function that uses nothing around it stays as it is.
   bool enter(const Expr& node) override {
-    return node->kind() != ExprKind::kFunction || (!is_closed(static_cast<const FunctionNode&>(*node)) && graph_.captures(node));
+    return node->kind() != ExprKind::kFunction ||
+           (!is_closed(static_cast<const FunctionNode&>(*node)) && graph_.captures(node));
   }
   Type type_of_rebuilt(const ExprNode& node) const override { return node.checked_type(); }
 
@@ -61,7 +64,8 @@ class CutMaker {
     for (const Var& param : graph_.main()->params()) names_.make(param->name());
     for (const CutNode& node : graph_.nodes())
       if (as<TupleGetItemNode>(node.expr))
-        if (const CutValue part = CutGraph::resolve(node.expr); is_direct(node.expr, part)) items_.emplace(part, node.expr);
+        if (const CutValue part = CutGraph::resolve(node.expr); is_direct(node.expr, part))
+          items_.emplace(part, node.expr);
     for (uint32_t i = 0; i < graph_.nodes().size(); ++i)
       if (choice_.chosen[i])
         for (const uint32_t read : graph_[i].reads) enter(graph_[read].expr);
@@ -69,7 +73,8 @@ class CutMaker {
     std::vector<Expr> results;
     for (const CutOutput& output : cut_.outputs) results.push_back(inside_.run(output.source));
     const Expr body = results.size() == 1 ? results[0] : make_tuple(results, structure());
-    std::stable_sort(cut_.params.begin(), cut_.params.end(), [](const CutParam& a, const CutParam& b) { return rank(a) < rank(b); });
+    std::stable_sort(cut_.params.begin(), cut_.params.end(),
+                     [](const CutParam& a, const CutParam& b) { return rank(a) < rank(b); });
     std::vector<Var> params;
     for (const CutParam& param : cut_.params) params.push_back(param.var);
     cut_.module = module_around(make_function(std::move(params), body, {}, {}, structure()));
@@ -79,9 +84,12 @@ class CutMaker {
   }
 
  private:
-  static int rank(const CutParam& param) { return param.kind == CutParam::Kind::kValue ? 0 : param.kind == CutParam::Kind::kParam ? 1 : 2; }
+  static int rank(const CutParam& param) {
+    return param.kind == CutParam::Kind::kValue ? 0 : param.kind == CutParam::Kind::kParam ? 1 : 2;
+  }
 
-  /// `value` is read by a chosen step: what of it is computed outside becomes parameters. Tuples are made anew inside.
+  /// `value` is read by a chosen step: what of it is computed outside becomes parameters. Tuples are made
+  /// anew inside.
   void enter(const Expr& value) {
     std::vector<std::pair<Expr, CutValue>> aliases;  // items of tuples that are written out
     std::vector<Expr> todo{value};
@@ -94,8 +102,10 @@ class CutMaker {
       if (tuple)
         for (const Expr& field : tuple->fields()) todo.push_back(field);
       const uint32_t number = graph_.number_of(part.base.get());
-      if (!tuple && !choice_.chosen[number]) inside_.map(expr, made_of_params(number, part));
-      else if (!is_direct(expr, part)) aliases.emplace_back(expr, part);
+      if (!tuple && !choice_.chosen[number])
+        inside_.map(expr, made_of_params(number, part));
+      else if (!is_direct(expr, part))
+        aliases.emplace_back(expr, part);
     }
     for (const auto& [item, part] : aliases) inside_.map(item, inside_.run(item_at(part.base, part.path)));
   }
@@ -107,7 +117,8 @@ class CutMaker {
 
   Expr made_of_params(uint32_t number, const CutValue& part) {
     const Type type = type_at(part.base->checked_type(), part.path);
-    if (const auto* constant = as<ConstantNode>(part.base); constant && constant->is_scalar()) return part.base;
+    if (const auto* constant = as<ConstantNode>(part.base); constant && constant->is_scalar())
+      return part.base;
     if (!as_type<TupleTypeNode>(type)) return Expr(param_for(number, part));
     std::vector<Expr> fields;
     for (size_t i = 0; i < as_type<TupleTypeNode>(type)->fields().size(); ++i) {
@@ -122,7 +133,8 @@ class CutMaker {
     if (const auto known = params_.find(part); known != params_.end()) return known->second;
     const CutNode& node = graph_[number];
     const Type type = type_at(part.base->checked_type(), part.path);
-    CutParam param{CutParam::Kind::kValue, {}, item(part), node.step ? item_label(step_label(node), part.path) : ""};
+    CutParam param{
+        CutParam::Kind::kValue, {}, item(part), node.step ? item_label(step_label(node), part.path) : ""};
     tensors_in(type, "the cut would take " + (node.step ? param.label : "a value") + " as input, which");
     std::string name = "const";
     if (const auto* var = as<VarNode>(part.base)) {
@@ -142,7 +154,8 @@ class CutMaker {
     return param.var;
   }
 
-  // What steps that are not chosen read of chosen ones, and what main returns of them; tuples are looked through.
+  // What steps that are not chosen read of chosen ones, and what main returns of them; tuples are looked
+  // through.
   void find_outputs() {
     const size_t count = graph_.nodes().size();
     std::vector<bool> wanted(count);
@@ -155,7 +168,8 @@ class CutMaker {
         return;
       }
       const Type type = type_at(part.base->checked_type(), part.path);
-      for (const std::vector<int>& rest : tensors_in(type, "the cut would return " + step_label(graph_[number]) + ", which")) {
+      for (const std::vector<int>& rest :
+           tensors_in(type, "the cut would return " + step_label(graph_[number]) + ", which")) {
         std::vector<int> path = part.path;
         path.insert(path.end(), rest.begin(), rest.end());
         outputs.emplace(number, std::move(path));
@@ -168,7 +182,8 @@ class CutMaker {
       for (const uint32_t each : node.reads) want(graph_[each].expr);
     }
     for (const auto& [number, path] : outputs)
-      cut_.outputs.push_back({item({graph_[number].expr, path}), item_label(step_label(graph_[number]), path)});
+      cut_.outputs.push_back(
+          {item({graph_[number].expr, path}), item_label(step_label(graph_[number]), path)});
   }
 
   /// The program's own item of a tuple, where it has one.
@@ -223,7 +238,8 @@ std::vector<std::vector<int>> tensors_in(const Type& type, const std::string& wh
   if (as_type<TensorTypeNode>(type)) return {{}};
   const auto* tuple = as_type<TupleTypeNode>(type);
   if (!tuple)
-    throw NotSupported(what + " is " + (type ? type_text(type) : "not typed") + ": only tensors, and tuples of them, cross the border of a cut");
+    throw NotSupported(what + " is " + (type ? type_text(type) : "not typed") +
+                       ": only tensors, and tuples of them, cross the border of a cut");
   std::vector<std::vector<int>> found;
   for (size_t i = 0; i < tuple->fields().size(); ++i)
     for (std::vector<int>& rest : tensors_in(tuple->fields()[i], what)) {

@@ -27,17 +27,18 @@ struct CutOutput {
 };
 
 struct Cut {
-  IRModule module;                ///< typed; main takes `params` and returns `outputs`, a tuple when there are several
-  std::vector<CutParam> params;   ///< tensors: values first, then parameters and constants
+  IRModule module;  ///< typed; main takes `params` and returns `outputs`, a tuple when there are several
+  std::vector<CutParam> params;    ///< tensors: values first, then parameters and constants
   std::vector<CutOutput> outputs;  ///< tensors
   std::vector<CutOperator> operators, left_out;
 };
 
-/// Constants become parameters, but for scalars and those inside functions. Throws NotSupported for a value that crosses the
-/// border of the cut and is no tensor or tuple of tensors.
+/// Constants become parameters, but for scalars and those inside functions. Throws NotSupported for a value
+/// that crosses the border of the cut and is no tensor or tuple of tensors.
 Cut cut_out(const CutGraph& graph, const CutChoice& choice);
 
-/// The tensors that a value of this type is made of, each as items of it. Throws NotSupported for anything else in it.
+/// The tensors that a value of this type is made of, each as items of it. Throws NotSupported for anything
+/// else in it.
 std::vector<std::vector<int>> tensors_in(const Type& type, const std::string& what);
 
 /// Item path[0] of `value`, of that item path[1], ...

@@ -17,14 +17,16 @@ std::map<const Origin*, std::vector<int>> computing_nodes(const GraphPlan& plan)
   std::map<const Origin*, std::vector<int>> nodes;
   for (size_t i = 0; i < plan.nodes.size(); ++i)
     if (plan.nodes[i].function)
-      for (const Origin* origin : plan.nodes[i].origins.origins()) nodes[origin].push_back(static_cast<int>(i));
+      for (const Origin* origin : plan.nodes[i].origins.origins())
+        nodes[origin].push_back(static_cast<int>(i));
   return nodes;
 }
 
 /// Grows the set of chosen steps until it can run alone.
 class Chooser {
  public:
-  Chooser(const CutGraph& graph, const std::vector<ChosenOperator>& wanted, const std::function<CutPlan()>& built)
+  Chooser(const CutGraph& graph, const std::vector<ChosenOperator>& wanted,
+          const std::function<CutPlan()>& built)
       : graph_(graph), wanted_(wanted), built_(built), chosen_(graph.nodes().size()) {}
 
   CutChoice run() {
@@ -36,7 +38,8 @@ class Chooser {
     index_steps();
     for (const ChosenOperator& each : wanted_)
       if (!each.folded) take(*each.origin);
-    if (std::find(chosen_.begin(), chosen_.end(), true) == chosen_.end()) {  // only what is in constants: as if it was computed
+    if (std::find(chosen_.begin(), chosen_.end(), true) ==
+        chosen_.end()) {  // only what is in constants: as if it was computed
       for (const ChosenOperator* each : folded) take(*each->origin);
       folded.clear();
     }
@@ -76,11 +79,13 @@ class Chooser {
     return found;
   }
 
-  /// Whether no kernel computes the step: a pass dropped or folded it. Nothing could be added to close the hole then.
+  /// Whether no kernel computes the step: a pass dropped or folded it. Nothing could be added to close the
+  /// hole then.
   bool has_no_node(const CutNode& step) {
     if (step.operators.empty()) return true;
     if (!built().plan) return false;
-    return std::none_of(step.operators.begin(), step.operators.end(), [&](const Origin* origin) { return nodes_.count(origin) != 0; });
+    return std::none_of(step.operators.begin(), step.operators.end(),
+                        [&](const Origin* origin) { return nodes_.count(origin) != 0; });
   }
 
   const CutPlan& built() {
@@ -94,21 +99,25 @@ class Chooser {
   // Steps that no kernel computes are taken when that is all that is missing.
   void close_holes() {
     const std::vector<NodeNumber> open = hole();
-    if (!std::all_of(open.begin(), open.end(), [&](NodeNumber step) { return has_no_node(graph_[step]); })) refuse(open);
+    if (!std::all_of(open.begin(), open.end(), [&](NodeNumber step) { return has_no_node(graph_[step]); }))
+      refuse(open);
     for (const NodeNumber step : open) {
       chosen_[step] = true;
-      for (const Origin* origin : graph_[step].operators) why_.emplace(origin, "lies between; " + fate(*origin));
+      for (const Origin* origin : graph_[step].operators)
+        why_.emplace(origin, "lies between; " + fate(*origin));
     }
   }
 
   std::string fate(const Origin& origin) {
     const OriginTable* table = built().table;
     const auto id = table ? table->find(&origin) : std::nullopt;
-    if (const Retired* retired = id ? table->retired(*id) : nullptr) return "retired by " + retired->pass + ": " + retired->reason;
+    if (const Retired* retired = id ? table->retired(*id) : nullptr)
+      return "retired by " + retired->pass + ": " + retired->reason;
     return "no kernel computes it";
   }
 
-  // What was folded into weights of the cut goes with it, unless something is between that the cut does not take. Nearest first.
+  // What was folded into weights of the cut goes with it, unless something is between that the cut does not
+  // take. Nearest first.
   void add_folded(const std::vector<const ChosenOperator*>& folded) {
     std::vector<std::pair<NodeNumber, const ChosenOperator*>> nearest;
     for (const ChosenOperator* each : folded) {
@@ -121,13 +130,16 @@ class Chooser {
       const std::vector<bool> before = chosen_;
       take(*each->origin);
       const std::vector<NodeNumber> open = hole();
-      const bool closes = std::all_of(open.begin(), open.end(), [&](NodeNumber step) { return has_no_node(graph_[step]); });
+      const bool closes =
+          std::all_of(open.begin(), open.end(), [&](NodeNumber step) { return has_no_node(graph_[step]); });
       if (closes) {
         close_holes();
         continue;
       }
-      const auto blocking = std::find_if(open.begin(), open.end(), [&](NodeNumber step) { return !has_no_node(graph_[step]); });
-      left_out_.push_back({each->origin, each->why + "; left out: " + described(*blocking) + " lies between"});
+      const auto blocking =
+          std::find_if(open.begin(), open.end(), [&](NodeNumber step) { return !has_no_node(graph_[step]); });
+      left_out_.push_back(
+          {each->origin, each->why + "; left out: " + described(*blocking) + " lies between"});
       why_.erase(each->origin);
       chosen_ = before;
     }
@@ -144,7 +156,8 @@ class Chooser {
     std::vector<int> nodes;
     if (!built().plan) return nodes;
     for (const Origin* origin : graph_[step].operators)
-      if (const auto at = nodes_.find(origin); at != nodes_.end()) nodes.insert(nodes.end(), at->second.begin(), at->second.end());
+      if (const auto at = nodes_.find(origin); at != nodes_.end())
+        nodes.insert(nodes.end(), at->second.begin(), at->second.end());
     std::sort(nodes.begin(), nodes.end());
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     return nodes;
@@ -157,7 +170,9 @@ class Chooser {
     std::vector<bool> carries(graph_.nodes().size());
     for (NodeNumber i = 0; i < first; ++i) {
       const std::vector<NodeNumber>& reads = graph_[i].reads;
-      carries[i] = chosen_[i] || (!graph_[i].step && std::any_of(reads.begin(), reads.end(), [&](NodeNumber read) { return carries[read]; }));
+      carries[i] = chosen_[i] ||
+                   (!graph_[i].step &&
+                    std::any_of(reads.begin(), reads.end(), [&](NodeNumber read) { return carries[read]; }));
     }
     NodeNumber from = first;
     while (!chosen_[from]) {
@@ -177,7 +192,8 @@ class Chooser {
         }
         if (!chosen_[i]) on_way[i] = true;
       }
-    std::string text = "what was chosen leaves a hole: from " + step_label(graph_[from]) + ", through " + described(first);
+    std::string text =
+        "what was chosen leaves a hole: from " + step_label(graph_[from]) + ", through " + described(first);
     if (last != first && graph_[last].step) text += " ... " + described(last);
     text += ", back to " + step_label(graph_[to]);
     std::vector<int> missing;
@@ -192,14 +208,16 @@ class Chooser {
     std::sort(missing.begin(), missing.end());
     missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
     text += "\n  to close it add " + operators;
-    if (!missing.empty()) text += ": " + std::string(missing.size() == 1 ? "node " : "nodes ") + node_list(missing);
+    if (!missing.empty())
+      text += ": " + std::string(missing.size() == 1 ? "node " : "nodes ") + node_list(missing);
     throw Error(text);
   }
 
   /// Of the operators of a step: those that were chosen, and those that were not.
   std::pair<std::vector<const Origin*>, std::vector<const Origin*>> parts(const CutNode& step) const {
     std::pair<std::vector<const Origin*>, std::vector<const Origin*>> parts;
-    for (const Origin* origin : step.operators) (why_.count(origin) ? parts.first : parts.second).push_back(origin);
+    for (const Origin* origin : step.operators)
+      (why_.count(origin) ? parts.first : parts.second).push_back(origin);
     return parts;
   }
 
@@ -209,7 +227,8 @@ class Chooser {
       if (!chosen_[i] || graph_[i].control.empty()) continue;
       const auto [inside, missing] = parts(graph_[i]);
       if (!missing.empty())
-        throw Error("what was chosen cuts " + graph_[i].control + ": " + operator_labels(inside) + " is inside, and so is " + operator_labels(missing) +
+        throw Error("what was chosen cuts " + graph_[i].control + ": " + operator_labels(inside) +
+                    " is inside, and so is " + operator_labels(missing) +
                     ", which was not chosen\n  choose all of it, or what is before or behind it");
     }
   }
@@ -220,7 +239,8 @@ class Chooser {
       if (!chosen_[i] || graph_[i].inside.empty()) continue;
       const auto [inside, missing] = parts(graph_[i]);
       for (const Origin* origin : missing)
-        why_.emplace(origin, "in " + graph_[i].inside + (inside.empty() ? "" : " with " + operator_labels(inside)));
+        why_.emplace(origin,
+                     "in " + graph_[i].inside + (inside.empty() ? "" : " with " + operator_labels(inside)));
     }
   }
 
@@ -231,7 +251,8 @@ class Chooser {
       if (!chosen_[i]) continue;
       for (const Origin* origin : graph_[i].operators) {
         const auto why = why_.find(origin);
-        if (seen.insert(origin)) result.operators.push_back({origin, why == why_.end() ? "in one step with others" : why->second});
+        if (seen.insert(origin))
+          result.operators.push_back({origin, why == why_.end() ? "in one step with others" : why->second});
       }
     }
     result.chosen = chosen_;
@@ -253,7 +274,8 @@ class Chooser {
 
 }  // namespace
 
-CutChoice choose_steps(const CutGraph& graph, const std::vector<ChosenOperator>& wanted, const std::function<CutPlan()>& built) {
+CutChoice choose_steps(const CutGraph& graph, const std::vector<ChosenOperator>& wanted,
+                       const std::function<CutPlan()>& built) {
   return Chooser(graph, wanted, built).run();
 }
 

@@ -34,10 +34,12 @@ bool is_cell(ExprKind kind) {
 }
 
 bool is_value(ExprKind kind) {
-  return kind == ExprKind::kCall || kind == ExprKind::kIf || kind == ExprKind::kMatch || kind == ExprKind::kTuple || kind == ExprKind::kTupleGetItem;
+  return kind == ExprKind::kCall || kind == ExprKind::kIf || kind == ExprKind::kMatch ||
+         kind == ExprKind::kTuple || kind == ExprKind::kTupleGetItem;
 }
 
-/// What a node runs on its own account: branches, the functions it calls or is. The rest of its children are values.
+/// What a node runs on its own account: branches, the functions it calls or is. The rest of its children are
+/// values.
 std::vector<Expr> inner_parts(const Expr& expr) {
   switch (expr->kind()) {
     case ExprKind::kCall: {
@@ -51,15 +53,18 @@ std::vector<Expr> inner_parts(const Expr& expr) {
     }
     case ExprKind::kMatch: {
       std::vector<Expr> bodies;
-      for (const Clause& clause : static_cast<const MatchNode&>(*expr).clauses()) bodies.push_back(clause.body);
+      for (const Clause& clause : static_cast<const MatchNode&>(*expr).clauses())
+        bodies.push_back(clause.body);
       return bodies;
     }
-    case ExprKind::kFunction: return {static_cast<const FunctionNode&>(*expr).body()};
+    case ExprKind::kFunction:
+      return {static_cast<const FunctionNode&>(*expr).body()};
     case ExprKind::kLet: {
       const auto& let = static_cast<const LetNode&>(*expr);
       return {let.value(), let.body()};
     }
-    default: return {};
+    default:
+      return {};
   }
 }
 
@@ -67,15 +72,20 @@ std::vector<Expr> inner_parts(const Expr& expr) {
 std::vector<Expr> value_children(const Expr& expr) {
   switch (expr->kind()) {
     case ExprKind::kFunction:
-    case ExprKind::kLet: return {};
-    case ExprKind::kIf: return {static_cast<const IfNode&>(*expr).condition()};
-    case ExprKind::kMatch: return {static_cast<const MatchNode&>(*expr).data()};
-    default: break;
+    case ExprKind::kLet:
+      return {};
+    case ExprKind::kIf:
+      return {static_cast<const IfNode&>(*expr).condition()};
+    case ExprKind::kMatch:
+      return {static_cast<const MatchNode&>(*expr).data()};
+    default:
+      break;
   }
   const std::vector<Expr> inner = inner_parts(expr);
   std::vector<Expr> children;
   for_each_child(*expr, [&](const Expr& child) {
-    const bool is_name = child->kind() == ExprKind::kOp || child->kind() == ExprKind::kGlobalVar || child->kind() == ExprKind::kConstructor;
+    const bool is_name = child->kind() == ExprKind::kOp || child->kind() == ExprKind::kGlobalVar ||
+                         child->kind() == ExprKind::kConstructor;
     if (!is_name && (inner.empty() || child != inner[0])) children.push_back(child);
   });
   return children;
@@ -83,7 +93,8 @@ std::vector<Expr> value_children(const Expr& expr) {
 
 }  // namespace
 
-CutGraph::CutGraph(IRModule module) : module_(std::move(module)), main_(module_->find("main")), calls_(*module_) {
+CutGraph::CutGraph(IRModule module)
+    : module_(std::move(module)), main_(module_->find("main")), calls_(*module_) {
   if (!main_) throw Error("the module has no function main to cut in");
   find_outer();
   order();
@@ -95,7 +106,8 @@ uint32_t CutGraph::number_of(const ExprNode* expr) const {
   return *number;
 }
 
-// What is computed around the branches and functions of main, and what several of them share: that is computed before them.
+// What is computed around the branches and functions of main, and what several of them share: that is
+// computed before them.
 void CutGraph::find_outer() {
   for (const Var& param : main_->params()) outer_.insert(param.get());
   std::vector<Expr> todo{main_->body()}, parts;
@@ -122,8 +134,10 @@ std::vector<Expr> CutGraph::shared_by(const std::vector<Expr>& parts) const {
       below.pop_back();
       if (outer_.contains(expr.get())) continue;
       const auto [in, fresh] = met_in.insert(expr.get(), part.get());
-      if (fresh) for_each_child(*expr, [&](const Expr& child) { below.push_back(child); });
-      else if (*in != part.get() && is_value(expr->kind())) shared.push_back(expr);
+      if (fresh)
+        for_each_child(*expr, [&](const Expr& child) { below.push_back(child); });
+      else if (*in != part.get() && is_value(expr->kind()))
+        shared.push_back(expr);
     }
   }
   return shared;
@@ -149,7 +163,9 @@ void CutGraph::order() {
         reads.push_back(inner);
         continue;
       }
-      if (is_cell(inner->kind())) throw NotSupported("a program with references cannot be cut: what they hold depends on all that ran before");
+      if (is_cell(inner->kind()))
+        throw NotSupported(
+            "a program with references cannot be cut: what they hold depends on all that ran before");
       for_each_child(*inner, [&](const Expr& child) { todo.push_back(child); });
     }
     return reads;
@@ -158,7 +174,9 @@ void CutGraph::order() {
   PointerSet met;
   const auto open = [&](const Expr& expr) {
     if (!met.insert(expr.get())) return;
-    if (is_cell(expr->kind())) throw NotSupported("a program with references cannot be cut: what they hold depends on all that ran before");
+    if (is_cell(expr->kind()))
+      throw NotSupported(
+          "a program with references cannot be cut: what they hold depends on all that ran before");
     stack.push_back({node_of(expr), reads_of(expr)});
   };
   open(main_->body());
@@ -181,10 +199,16 @@ void CutGraph::order() {
 CutNode CutGraph::node_of(const Expr& expr) const {
   CutNode node{expr, false, {}, {}, "", ""};
   switch (expr->kind()) {
-    case ExprKind::kIf: node.control = "the `if`" + place_of(expr); break;
-    case ExprKind::kMatch: node.control = "the `match`" + place_of(expr); break;
+    case ExprKind::kIf:
+      node.control = "the `if`" + place_of(expr);
+      break;
+    case ExprKind::kMatch:
+      node.control = "the `match`" + place_of(expr);
+      break;
     case ExprKind::kFunction:
-    case ExprKind::kLet: node.control = "the function that is a value" + place_of(expr); break;
+    case ExprKind::kLet:
+      node.control = "the function that is a value" + place_of(expr);
+      break;
     case ExprKind::kCall: {
       const auto& call = static_cast<const CallNode&>(*expr);
       if (call.op()) {
@@ -194,23 +218,28 @@ CutNode CutGraph::node_of(const Expr& expr) const {
         return node;
       }
       if (const auto* global = as<GlobalVarNode>(call.callee())) {
-        if (calls_.calls_itself(global->name())) node.control = "the recursion of `@" + global->name() + "`";
-        else node.inside = "the function `@" + global->name() + "`";
+        if (calls_.calls_itself(global->name()))
+          node.control = "the recursion of `@" + global->name() + "`";
+        else
+          node.inside = "the function `@" + global->name() + "`";
         node.step = true;
         node.operators = operators_of({call.callee()});
         return node;
       }
-      if (const auto* let = as<LetNode>(call.callee())) node.control = "the loop `%" + let->var()->name() + "`" + place_of(expr);
+      if (const auto* let = as<LetNode>(call.callee()))
+        node.control = "the loop `%" + let->var()->name() + "`" + place_of(expr);
       else if (const auto* function = as<FunctionNode>(call.callee())) {
         const AttrValue* composite = function->attr("Composite");
         const std::string* name = composite ? composite->as<std::string>() : nullptr;
-        node.inside = name ? "the composite function `" + *name + "`" : "the function that is called" + place_of(expr);
+        node.inside =
+            name ? "the composite function `" + *name + "`" : "the function that is called" + place_of(expr);
       } else if (call.callee()->kind() != ExprKind::kConstructor) {
         node.control = "the call of a function that is a value" + place_of(expr);
       }
       break;
     }
-    default: return node;
+    default:
+      return node;
   }
   node.step = true;
   node.operators = operators_of(inner_parts(expr));
@@ -240,7 +269,9 @@ std::vector<const Origin*> CutGraph::operators_of(const std::vector<Expr>& parts
 
 bool CutGraph::captures(const Expr& part) const {
   bool found = false;
-  post_order(part, [&](const Expr& node) { found |= node->kind() != ExprKind::kFunction && outer_.contains(node.get()); });
+  post_order(part, [&](const Expr& node) {
+    found |= node->kind() != ExprKind::kFunction && outer_.contains(node.get());
+  });
   return found;
 }
 
@@ -273,7 +304,9 @@ IRModule cut_source(const IRModule& module) {
 std::string step_label(const CutNode& step) {
   if (!step.control.empty()) return step.control;
   if (!step.inside.empty()) return step.inside;
-  if (step.operators.empty()) return as<CallNode>(step.expr) && as<CallNode>(step.expr)->op() ? as<CallNode>(step.expr)->op()->name : "a step";
+  if (step.operators.empty())
+    return as<CallNode>(step.expr) && as<CallNode>(step.expr)->op() ? as<CallNode>(step.expr)->op()->name
+                                                                    : "a step";
   std::string label;
   for (const Origin* origin : step.operators) label += (label.empty() ? "" : ", ") + origin_label(*origin);
   return label;

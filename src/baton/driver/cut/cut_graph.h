@@ -1,22 +1,22 @@
 #pragma once
-// `main` as a cut sees it: what its own body computes, step by step, and what each step reads. What is inside a branch, a
-// loop or a function is part of the step that runs it.
+// `main` as a cut sees it: what its own body computes, step by step, and what each step reads. What is inside
+// a branch, a loop or a function is part of the step that runs it.
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "baton/ir/analysis/call_graph.h"
 #include "baton/ir/module.h"
 #include "baton/support/pointer_map.h"
-#include "baton/ir/analysis/call_graph.h"
 
 namespace baton {
 
 /// A value of main's body.
 struct CutNode {
   Expr expr;
-  bool step = false;                     ///< computes: a call, if, match; else a variable, a constant, a tuple or its item
-  std::vector<uint32_t> reads;           ///< earlier nodes, those that branches and functions use included; ascending
+  bool step = false;  ///< computes: a call, if, match; else a variable, a constant, a tuple or its item
+  std::vector<uint32_t> reads;  ///< earlier nodes, those that branches and functions use included; ascending
   std::vector<const Origin*> operators;  ///< of a step: its own, or all that are inside; ascending by serial
   /// Not empty: it can be taken whole or not at all, e.g. "the `if` at 7:3".
   std::string control;
@@ -35,8 +35,8 @@ struct CutValue {
 
 class CutGraph {
  public:
-  /// `module`: typed, with main in graph normal form (cut_source). Throws Error without main, NotSupported for a program with
-  /// references: what they hold depends on the order of everything.
+  /// `module`: typed, with main in graph normal form (cut_source). Throws Error without main, NotSupported
+  /// for a program with references: what they hold depends on the order of everything.
   explicit CutGraph(IRModule module);
 
   const IRModule& module() const { return module_; }

@@ -2,8 +2,8 @@
 
 #include <cctype>
 
-#include "baton/driver/plan/kernel_names.h"
 #include "baton/driver/cut/node_selection.h"
+#include "baton/driver/plan/kernel_names.h"
 #include "baton/pass/rewriter.h"
 #include "baton/runtime/plan.h"
 #include "baton/support/error.h"
@@ -17,7 +17,9 @@ void require(const Status& status) {
   if (!status.ok()) throw Error(status.message);
 }
 
-NDArray copy_of(const NDArray& array) { return NDArray::from_bytes(array.shape(), array.dtype(), array.data()); }
+NDArray copy_of(const NDArray& array) {
+  return NDArray::from_bytes(array.shape(), array.dtype(), array.data());
+}
 
 std::string variable_name(const std::string& node) {
   std::string name(short_node_name(node));
@@ -29,7 +31,8 @@ std::string variable_name(const std::string& node) {
 /// A parameter of the fused function over tensors that are parameters of main.
 class Params {
  public:
-  Params(const BuildResult& built, const Plan& plan, const PlanNode& node) : built_(built), plan_(plan), node_(node) {}
+  Params(const BuildResult& built, const Plan& plan, const PlanNode& node)
+      : built_(built), plan_(plan), node_(node) {}
 
   Expr make(const Type& type) {
     const NodeInfo info(OriginSet::none(), {}, type);
@@ -45,8 +48,12 @@ class Params {
     const std::string& name = built_.plan.nodes[producer].name;
     const bool constant = is_constant(name);
     const Var var = make_var(names_.make(variable_name(name)), type, info);
-    params.push_back({constant ? CutParam::Kind::kConstant : CutParam::Kind::kValue, var, {},
-                      constant ? "" : "node " + std::to_string(producer) + " `" + std::string(short_node_name(name)) + "`"});
+    params.push_back(
+        {constant ? CutParam::Kind::kConstant : CutParam::Kind::kValue,
+         var,
+         {},
+         constant ? ""
+                  : "node " + std::to_string(producer) + " `" + std::string(short_node_name(name)) + "`"});
     entries.push_back(entry);
     return Expr(var);
   }
@@ -72,7 +79,9 @@ class Params {
 
 CutKernel cut_kernel(const BuildResult& built, int number, const NamedArrays& inputs) {
   const PlannedNode& planned = built.plan.nodes.at(static_cast<size_t>(number));
-  if (!planned.function) throw Error("node " + std::to_string(number) + " `" + planned.name + "` is an input or a constant: it calls no kernel");
+  if (!planned.function)
+    throw Error("node " + std::to_string(number) + " `" + planned.name +
+                "` is an input or a constant: it calls no kernel");
   const std::unique_ptr<Executor> executor = make_executor(built);
   const PlanNode& node = executor->plan().nodes[static_cast<size_t>(number)];
   CutKernel result;
@@ -86,23 +95,29 @@ CutKernel cut_kernel(const BuildResult& built, int number, const NamedArrays& in
   for (const CutParam& param : params.params) vars.push_back(param.var);
   Cut& cut = result.cut;
   cut.module = make_module();
-  cut.module->set("main", make_function(vars, substitute(planned.function->body(), values), {}, {}, NodeInfo(OriginSet::none())));
+  cut.module->set("main", make_function(vars, substitute(planned.function->body(), values), {}, {},
+                                        NodeInfo(OriginSet::none())));
   cut.module = infer_types(cut.module);
-  const std::string label = "node " + std::to_string(number) + " `" + std::string(short_node_name(planned.name)) + "`";
+  const std::string label =
+      "node " + std::to_string(number) + " `" + std::string(short_node_name(planned.name)) + "`";
   if (!planned.origins.origins().empty())
-    for (const ChosenOperator& each : operators_of_nodes({&built.plan, &built.optimized->origins()}, {number}))
+    for (const ChosenOperator& each :
+         operators_of_nodes({&built.plan, &built.optimized->origins()}, {number}))
       cut.operators.push_back({each.origin, each.why});
 
-  // Memory is used again as the model runs on: what the kernel reads is taken right before it runs, its results right after.
+  // Memory is used again as the model runs on: what the kernel reads is taken right before it runs, its
+  // results right after.
   set_model_inputs(*executor, inputs);
   require(executor->run_range(0, static_cast<uint32_t>(number)));
   for (size_t i = 0; i < vars.size(); ++i) {
-    NamedArrays& arrays = params.params[i].kind == CutParam::Kind::kConstant ? result.arrays.params : result.arrays.inputs;
+    NamedArrays& arrays =
+        params.params[i].kind == CutParam::Kind::kConstant ? result.arrays.params : result.arrays.inputs;
     arrays.emplace_back(vars[i]->name(), copy_of(executor->entry(params.entries[i])));
   }
   require(executor->run_range(static_cast<uint32_t>(number), static_cast<uint32_t>(number) + 1));
   for (uint32_t i = 0; i < node.num_outputs; ++i) {
-    result.arrays.outputs.emplace_back("output" + std::to_string(i), copy_of(executor->entry(node.first_entry + i)));
+    result.arrays.outputs.emplace_back("output" + std::to_string(i),
+                                       copy_of(executor->entry(node.first_entry + i)));
     cut.outputs.push_back({{}, label});
   }
   cut.params = std::move(params.params);

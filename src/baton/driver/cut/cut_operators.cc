@@ -19,7 +19,8 @@ namespace {
   }
   if (added)
     throw Error("node `" + added->name + "` computes no operator of the program: the compiler added it for " +
-                operator_labels(added->origins.causes()) + " (" + std::string(added->origins.reason()) + ")\n  choose what it was added for");
+                operator_labels(added->origins.causes()) + " (" + std::string(added->origins.reason()) +
+                ")\n  choose what it was added for");
   size_t shown = 0;
   for (const int node : nodes) {
     if (++shown > 4) break;
@@ -37,13 +38,16 @@ namespace {
   if (behind < count) add(behind);
   const std::string what = nodes.size() == 1 ? "node " + node_list(nodes) + " is an input or a constant"
                                              : "nodes " + node_list(nodes) + " are inputs and constants only";
-  throw Error(what + " (" + text + ")" + (nearest.empty() ? "; the graph computes nothing" : "\n  the nearest that compute: " + nearest));
+  throw Error(
+      what + " (" + text + ")" +
+      (nearest.empty() ? "; the graph computes nothing" : "\n  the nearest that compute: " + nearest));
 }
 
 }  // namespace
 
 std::string node_label(const GraphPlan& plan, int node) {
-  return "node " + std::to_string(node) + " `" + std::string(short_node_name(plan.nodes[static_cast<size_t>(node)].name)) + "`";
+  return "node " + std::to_string(node) + " `" +
+         std::string(short_node_name(plan.nodes[static_cast<size_t>(node)].name)) + "`";
 }
 
 std::string operator_labels(std::span<const Origin* const> origins) {
@@ -58,13 +62,16 @@ std::vector<ChosenOperator> operators_of_nodes(const CutPlan& built, const std::
   std::map<const Origin*, size_t> at;
   const auto add = [&](const Origin* origin, std::string why, bool folded) {
     const auto [known, fresh] = at.emplace(origin, chosen.size());
-    if (fresh) chosen.push_back({origin, std::move(why), folded});
-    else if (!folded && chosen[known->second].folded) chosen[known->second] = {origin, std::move(why), false};
+    if (fresh)
+      chosen.push_back({origin, std::move(why), folded});
+    else if (!folded && chosen[known->second].folded)
+      chosen[known->second] = {origin, std::move(why), false};
   };
   for (const int number : nodes) {
     const PlannedNode& node = plan.nodes[static_cast<size_t>(number)];
     if (!node.function) continue;
-    for (const Origin* origin : node.origins.origins()) add(origin, "computed by " + node_label(plan, number), false);
+    for (const Origin* origin : node.origins.origins())
+      add(origin, "computed by " + node_label(plan, number), false);
     for (const int input : node.inputs) {
       const PlannedNode& constant = plan.nodes[static_cast<size_t>(input)];
       if (constant.function) continue;

@@ -6,7 +6,8 @@
 
 namespace baton {
 
-CutProgram::CutProgram(const IRModule& module, BuildOptions options) : options_(std::move(options)), source_(module), graph_(cut_source(module)) {}
+CutProgram::CutProgram(const IRModule& module, BuildOptions options)
+    : options_(std::move(options)), source_(module), graph_(cut_source(module)) {}
 
 CutProgram::CutProgram(const BuildResult& built, BuildOptions options)
     : options_(std::move(options)), source_(built.source), graph_(cut_source(built.source)), built_(&built) {}
@@ -22,7 +23,8 @@ CutPlan CutProgram::plan() {
 
 std::vector<int> CutProgram::nodes(const CutSelection& selection) {
   const int given = !selection.kernel.empty() + !selection.nodes.empty() + !selection.operators.empty();
-  if (given != 1) throw UsageError("what is to be cut? Give one of --kernel NAME, --nodes A:B and --operators %3,%5");
+  if (given != 1)
+    throw UsageError("what is to be cut? Give one of --kernel NAME, --nodes A:B and --operators %3,%5");
   if (!selection.operators.empty()) return {};
   if (!selection.nodes.empty()) return select_nodes(*plan().plan, selection.nodes);
   return select_kernel(*plan().plan, selection.kernel);

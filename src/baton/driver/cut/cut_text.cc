@@ -40,10 +40,13 @@ std::string cut_text(const Cut& cut, const std::string& title) {
   say(title + ".");
   for (const CutOperator& each : cut.operators) say(origin_label(*each.origin) + ": " + each.why);
   for (const CutParam& param : cut.params)
-    if (param.kind == CutParam::Kind::kValue) say("input %" + param.var->name() + ": the value of " + param.label);
-  for (size_t i = 0; i < cut.outputs.size(); ++i) say("output " + std::to_string(i) + ": the value of " + cut.outputs[i].label);
+    if (param.kind == CutParam::Kind::kValue)
+      say("input %" + param.var->name() + ": the value of " + param.label);
+  for (size_t i = 0; i < cut.outputs.size(); ++i)
+    say("output " + std::to_string(i) + ": the value of " + cut.outputs[i].label);
   const std::string text = readable_text(*cut.module);
-  return text.starts_with(kVersion) ? kVersion + comments + text.substr(std::string_view(kVersion).size()) : comments + text;
+  return text.starts_with(kVersion) ? kVersion + comments + text.substr(std::string_view(kVersion).size())
+                                    : comments + text;
 }
 
 nlohmann::ordered_json operators_json(const OriginTable& table, const std::vector<CutOperator>& operators) {

@@ -1,8 +1,9 @@
 #pragma once
 // What is cut out, as text that can be read back.
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "baton/driver/cut/cut.h"
 

@@ -17,7 +17,8 @@ void require(const Status& status) {
 }
 
 const NDArray* find(const NamedArrays& arrays, const std::string& name) {
-  const auto at = std::find_if(arrays.begin(), arrays.end(), [&](const auto& each) { return each.first == name; });
+  const auto at =
+      std::find_if(arrays.begin(), arrays.end(), [&](const auto& each) { return each.first == name; });
   return at == arrays.end() ? nullptr : &at->second;
 }
 
@@ -25,9 +26,11 @@ NDArray value_of(const Var& param, const NamedArrays& given) {
   if (const NDArray* value = find(given, param->name())) return *value;
   const auto* type = as_type<TensorTypeNode>(param->checked_type());
   if (!type || !type->is_static())
-    throw NotSupported("parameter %" + param->name() + " is " + type_text(param->checked_type()) + ": give its value");
+    throw NotSupported("parameter %" + param->name() + " is " + type_text(param->checked_type()) +
+                       ": give its value");
   const NDArray value = tensor_value(param->name(), type->extents(), type->dtype());
-  if (!value) throw Error("no memory for parameter %" + param->name() + " of type " + type_text(param->checked_type()));
+  if (!value)
+    throw Error("no memory for parameter %" + param->name() + " of type " + type_text(param->checked_type()));
   return value;
 }
 
@@ -40,14 +43,17 @@ bool needs_program(const CutGraph& graph, const std::vector<Expr>& values) {
       if (!node || !node->step) return;
       const auto* call = as<CallNode>(expr);
       Function callee = call ? as_ref<FunctionNode>(call->callee()) : Function();
-      if (const auto* global = call ? as<GlobalVarNode>(call->callee()) : nullptr) callee = graph.module()->find(global->name());
-      const bool goes = !callee || callee->is_primitive() || callee->attr("Inline") || callee->attr("Compiler") || callee->attr("Composite");
+      if (const auto* global = call ? as<GlobalVarNode>(call->callee()) : nullptr)
+        callee = graph.module()->find(global->name());
+      const bool goes = !callee || callee->is_primitive() || callee->attr("Inline") ||
+                        callee->attr("Compiler") || callee->attr("Composite");
       found |= !node->control.empty() || !goes;
     });
   return found;
 }
 
-std::vector<NDArray> run_program(const IRModule& module, const NamedArrays& params, const NamedArrays& inputs) {
+std::vector<NDArray> run_program(const IRModule& module, const NamedArrays& params,
+                                 const NamedArrays& inputs) {
   const program::Program program(bind_params(module, params));
   std::vector<program::Value> args;
   for (const Var& param : program.params()) args.push_back(program::tensor_value(value_of(param, inputs)));
@@ -58,7 +64,8 @@ std::vector<NDArray> run_program(const IRModule& module, const NamedArrays& para
   return arrays;
 }
 
-std::vector<NDArray> run_built(const IRModule& module, const BuildOptions& options, const NamedArrays& inputs) {
+std::vector<NDArray> run_built(const IRModule& module, const BuildOptions& options,
+                               const NamedArrays& inputs) {
   const std::unique_ptr<Executor> executor = make_executor(build(module, options));
   set_model_inputs(*executor, inputs);
   require(executor->run());
@@ -75,8 +82,8 @@ IRModule program_returning(const CutGraph& graph, const std::vector<Expr>& value
   for (const auto& [name, type] : source->type_defs()) module->set_type(type);
   for (const auto& [name, function] : source->functions())
     if (name != "main") module->set(name, function);
-  module->set("main", make_function(graph.main()->params(), make_tuple(values, NodeInfo(OriginSet::none())), {}, graph.main()->attrs(),
-                                    NodeInfo(OriginSet::none())));
+  module->set("main", make_function(graph.main()->params(), make_tuple(values, NodeInfo(OriginSet::none())),
+                                    {}, graph.main()->attrs(), NodeInfo(OriginSet::none())));
   return module;
 }
 
@@ -96,7 +103,8 @@ void set_model_inputs(Executor& executor, const NamedArrays& given) {
   }
 }
 
-CutArrays cut_arrays(const CutGraph& graph, const Cut& cut, const BuildOptions& options, const NamedArrays& inputs) {
+CutArrays cut_arrays(const CutGraph& graph, const Cut& cut, const BuildOptions& options,
+                     const NamedArrays& inputs) {
   for (const auto& [name, value] : inputs) {
     const auto& params = graph.main()->params();
     if (std::none_of(params.begin(), params.end(), [&](const Var& param) { return param->name() == name; }))
@@ -108,8 +116,9 @@ CutArrays cut_arrays(const CutGraph& graph, const Cut& cut, const BuildOptions& 
   const size_t values = wanted.size();
   for (const CutOutput& output : cut.outputs) wanted.push_back(output.source);
   const IRModule module = program_returning(graph, wanted);
-  const std::vector<NDArray> arrays = needs_program(graph, wanted) ? run_program(module, options.params, inputs)
-                                                                      : run_built(module, options, inputs);
+  const std::vector<NDArray> arrays = needs_program(graph, wanted)
+                                          ? run_program(module, options.params, inputs)
+                                          : run_built(module, options, inputs);
   BATON_CHECK(arrays.size() == wanted.size(), "a tensor for each value of a cut");
   CutArrays result;
   size_t next = 0;
@@ -125,7 +134,8 @@ CutArrays cut_arrays(const CutGraph& graph, const Cut& cut, const BuildOptions& 
       result.inputs.emplace_back(name, value_of(param.var, inputs));
     }
   }
-  for (size_t i = values; i < arrays.size(); ++i) result.outputs.emplace_back("output" + std::to_string(i - values), arrays[i]);
+  for (size_t i = values; i < arrays.size(); ++i)
+    result.outputs.emplace_back("output" + std::to_string(i - values), arrays[i]);
   return result;
 }
 

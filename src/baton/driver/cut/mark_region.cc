@@ -41,8 +41,10 @@ class Marker {
   OriginSet made_for(uint32_t step) {
     const Expr& expr = graph_[step].expr;
     std::vector<OriginSet> sets;
-    for (const Origin* origin : graph_[step].operators) sets.push_back(OriginSet::of(Ref<const Origin>(origin)));
-    return sets.empty() ? causes_.made_for(expr, marks_.reason()) : OriginSet::made_for(OriginSet::merge_all(sets), marks_.reason());
+    for (const Origin* origin : graph_[step].operators)
+      sets.push_back(OriginSet::of(Ref<const Origin>(origin)));
+    return sets.empty() ? causes_.made_for(expr, marks_.reason())
+                        : OriginSet::made_for(OriginSet::merge_all(sets), marks_.reason());
   }
 
   void add_inside(uint32_t step) {
@@ -69,7 +71,8 @@ class Marker {
     const auto* tuple = as_type<TupleTypeNode>(value->checked_type());
     if (!tuple) return marks_.begin(value, origins);
     std::vector<Expr> fields;
-    for (size_t i = 0; i < tuple->fields().size(); ++i) fields.push_back(begun(item_at(value, {static_cast<int>(i)}), origins));
+    for (size_t i = 0; i < tuple->fields().size(); ++i)
+      fields.push_back(begun(item_at(value, {static_cast<int>(i)}), origins));
     return make_tuple(std::move(fields), structure(value->checked_type()));
   }
 
@@ -134,9 +137,12 @@ MarkedModule mark_region(const CutGraph& graph, const CutChoice& choice, const s
   for (uint32_t i = 0; i < chosen.size(); ++i) {
     if (!chosen[i]) continue;
     if (!graph[i].control.empty())
-      throw NotSupported("a region for `" + compiler + "` cannot hold " + graph[i].control + ": choose what is before or behind it");
-    if (const auto* call = as<CallNode>(graph[i].expr); call && call->callee()->kind() == ExprKind::kFunction && graph.captures(call->callee()))
-      throw NotSupported("a region for `" + compiler + "` cannot hold " + graph[i].inside + ": it uses values that are not its arguments");
+      throw NotSupported("a region for `" + compiler + "` cannot hold " + graph[i].control +
+                         ": choose what is before or behind it");
+    if (const auto* call = as<CallNode>(graph[i].expr);
+        call && call->callee()->kind() == ExprKind::kFunction && graph.captures(call->callee()))
+      throw NotSupported("a region for `" + compiler + "` cannot hold " + graph[i].inside +
+                         ": it uses values that are not its arguments");
     if (enters_nothing(graph[i])) {
       chosen[i] = false;
       for (const Origin* origin : graph[i].operators) {

@@ -1,6 +1,6 @@
 #pragma once
-// A part of a program given to another compiler, before optimisation: compiler_begin where a value enters it, compiler_end where
-// one leaves it.
+// A part of a program given to another compiler, before optimisation: compiler_begin where a value enters it,
+// compiler_end where one leaves it.
 #include "baton/driver/cut/cut_choice.h"
 
 namespace baton {
@@ -10,8 +10,9 @@ struct MarkedModule {
   std::vector<CutOperator> operators, left_out;
 };
 
-/// Marks the chosen steps of `graph`'s program for `compiler`. Operators without inputs cannot be in a region: they stay outside,
-/// and are in left_out. Throws NotSupported for branches and loops among the chosen, Error when nothing can be marked.
+/// Marks the chosen steps of `graph`'s program for `compiler`. Operators without inputs cannot be in a
+/// region: they stay outside, and are in left_out. Throws NotSupported for branches and loops among the
+/// chosen, Error when nothing can be marked.
 MarkedModule mark_region(const CutGraph& graph, const CutChoice& choice, const std::string& compiler);
 
 /// MergeCompilerRegions, then PartitionGraph: regions as functions of the module.

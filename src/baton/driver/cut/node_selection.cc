@@ -32,7 +32,8 @@ std::vector<std::string> items_of(const std::string& text, const std::string& fl
     const size_t end = std::min(text.find(',', at), text.size());
     items.push_back(trimmed(std::string_view(text).substr(at, end - at)));
     if (items.back().empty())
-      throw UsageError(flag + (trimmed(text).empty() ? " names nothing" : " \"" + text + "\" has an empty item"));
+      throw UsageError(flag +
+                       (trimmed(text).empty() ? " names nothing" : " \"" + text + "\" has an empty item"));
     at = end + 1;
   }
   return items;
@@ -51,14 +52,17 @@ std::optional<int> number_of(std::string_view text) {
 /// Whether a user may mean `name` by `given`: without what names begin with.
 bool is_short_for(std::string_view given, std::string_view name) {
   constexpr std::string_view kPrefix = "tvmgen_default_";
-  return short_node_name(name) == given || (name.starts_with(kPrefix) && name.substr(kPrefix.size()) == given);
+  return short_node_name(name) == given ||
+         (name.starts_with(kPrefix) && name.substr(kPrefix.size()) == given);
 }
 
 std::string counted(size_t count, const char* what) {
-  return count == 0 ? std::string("no ") + what : std::to_string(count) + " " + what + ", 0 to " + std::to_string(count - 1);
+  return count == 0 ? std::string("no ") + what
+                    : std::to_string(count) + " " + what + ", 0 to " + std::to_string(count - 1);
 }
 
-[[noreturn]] void unknown(const std::string& what, const std::string& name, const std::vector<std::string>& names, const std::string& where) {
+[[noreturn]] void unknown(const std::string& what, const std::string& name,
+                          const std::vector<std::string>& names, const std::string& where) {
   throw UsageError("there is no " + what + " `" + name + "`" + similar_kernels(name, names) + "\n  " + where);
 }
 
@@ -72,11 +76,15 @@ class NodeNames {
     const bool entries = item.starts_with(kEntry);
     const std::string rest = entries ? item.substr(kEntry.size()) : item;
     const size_t colon = rest.find(':');
-    const std::string first = trimmed(rest.substr(0, colon)), last = colon == std::string::npos ? first : trimmed(rest.substr(colon + 1));
-    if (first.empty() || last.empty()) throw UsageError("the range `" + item + "` has an open end: both ends belong to a range, as in 5:9");
-    const int from = entries ? node_of_entry(first) : node(first), to = entries ? node_of_entry(last) : node(last);
+    const std::string first = trimmed(rest.substr(0, colon)),
+                      last = colon == std::string::npos ? first : trimmed(rest.substr(colon + 1));
+    if (first.empty() || last.empty())
+      throw UsageError("the range `" + item + "` has an open end: both ends belong to a range, as in 5:9");
+    const int from = entries ? node_of_entry(first) : node(first),
+              to = entries ? node_of_entry(last) : node(last);
     if (from > to)
-      throw UsageError("the range `" + item + "` runs backwards: node " + std::to_string(from) + " comes behind node " + std::to_string(to));
+      throw UsageError("the range `" + item + "` runs backwards: node " + std::to_string(from) +
+                       " comes behind node " + std::to_string(to));
     std::vector<int> nodes;
     for (int each = from; each <= to; ++each) nodes.push_back(each);
     return nodes;
@@ -87,7 +95,8 @@ class NodeNames {
     if (is_number(text)) {
       const std::optional<int> id = number_of(text);
       if (!id || static_cast<size_t>(*id) >= plan_.nodes.size())
-        throw UsageError("there is no node " + text + ": the graph has " + counted(plan_.nodes.size(), "nodes"));
+        throw UsageError("there is no node " + text + ": the graph has " +
+                         counted(plan_.nodes.size(), "nodes"));
       return *id;
     }
     if (const std::optional<int> found = by_name(text)) return *found;
@@ -100,7 +109,8 @@ class NodeNames {
     for (const bool exact : {true, false})
       for (size_t i = 0; i < plan_.nodes.size(); ++i) {
         const std::string& each = plan_.nodes[i].name;
-        if (exact ? each == name && !is_number(name) : plan_.nodes[i].function && is_short_for(name, each)) return static_cast<int>(i);
+        if (exact ? each == name && !is_number(name) : plan_.nodes[i].function && is_short_for(name, each))
+          return static_cast<int>(i);
       }
     return std::nullopt;
   }
@@ -111,9 +121,11 @@ class NodeNames {
     BATON_CHECK(graph.ok(), "our own plan is refused: " + graph.status().message);
     const std::optional<int> entry = is_number(text) ? number_of(text) : std::nullopt;
     if (!entry || static_cast<size_t>(*entry) >= (*graph)->entries.size())
-      throw UsageError("there is no entry:" + text + ": node_row_ptr counts " + counted((*graph)->entries.size(), "tensors"));
-    const auto behind = std::upper_bound((*graph)->nodes.begin(), (*graph)->nodes.end(), static_cast<EntryId>(*entry),
-                                         [](EntryId id, const PlanNode& node) { return id < node.first_entry; });
+      throw UsageError("there is no entry:" + text + ": node_row_ptr counts " +
+                       counted((*graph)->entries.size(), "tensors"));
+    const auto behind =
+        std::upper_bound((*graph)->nodes.begin(), (*graph)->nodes.end(), static_cast<EntryId>(*entry),
+                         [](EntryId id, const PlanNode& node) { return id < node.first_entry; });
     return static_cast<int>(behind - (*graph)->nodes.begin()) - 1;
   }
 
@@ -138,18 +150,21 @@ std::vector<int> select_kernel(const GraphPlan& plan, const std::string& name) {
   for (const bool exact : {true, false}) {
     for (size_t i = 0; i < plan.nodes.size(); ++i) {
       const PlannedNode& node = plan.nodes[i];
-      if (node.function && node.func_name != "__nop" && (exact ? node.func_name == name : is_short_for(name, node.func_name)))
+      if (node.function && node.func_name != "__nop" &&
+          (exact ? node.func_name == name : is_short_for(name, node.func_name)))
         callers.push_back(static_cast<int>(i));
     }
     if (!callers.empty()) return callers;
   }
   for (const bool exact : {true, false})
     for (size_t i = 0; i < plan.nodes.size(); ++i)
-      if (const PlannedNode& node = plan.nodes[i]; node.function && (exact ? node.name == name : is_short_for(name, node.name)))
+      if (const PlannedNode& node = plan.nodes[i];
+          node.function && (exact ? node.name == name : is_short_for(name, node.name)))
         return {static_cast<int>(i)};
   for (const PlannedNode& node : plan.nodes)
     if (node.function) names.push_back(node.func_name);
-  unknown("kernel", name, names, "`baton profile` shows the kernels of a model, `baton explain` those of its operators");
+  unknown("kernel", name, names,
+          "`baton profile` shows the kernels of a model, `baton explain` those of its operators");
 }
 
 std::vector<const Origin*> select_operators(const OriginTable& table, const std::string& text) {
@@ -157,9 +172,11 @@ std::vector<const Origin*> select_operators(const OriginTable& table, const std:
   for (const std::string& item : items_of(text, "--operators")) {
     constexpr std::string_view kId = "id:";
     if (item.starts_with(kId)) {
-      const std::optional<int> id = is_number(item.substr(kId.size())) ? number_of(item.substr(kId.size())) : std::nullopt;
+      const std::optional<int> id =
+          is_number(item.substr(kId.size())) ? number_of(item.substr(kId.size())) : std::nullopt;
       if (!id || static_cast<size_t>(*id) >= table.size())
-        throw UsageError("there is no operator " + item + ": the program has " + counted(table.size(), "operators"));
+        throw UsageError("there is no operator " + item + ": the program has " +
+                         counted(table.size(), "operators"));
       found.insert(static_cast<uint32_t>(*id));
       continue;
     }
@@ -175,7 +192,8 @@ std::vector<const Origin*> select_operators(const OriginTable& table, const std:
       names.push_back(origin_name(table.at(OriginId(i))));
       names.push_back(table.at(OriginId(i)).op());
     }
-    unknown("operator", item, names, "`baton print` shows the names (%12), `baton explain` lists all operators");
+    unknown("operator", item, names,
+            "`baton print` shows the names (%12), `baton explain` lists all operators");
   }
   std::vector<const Origin*> operators;
   for (const uint32_t id : found) operators.push_back(&table.at(OriginId(id)));

@@ -22,11 +22,12 @@ struct Column {
   Store store;
 };
 
-constexpr Column kColumns[] = {{"op", Store::kShared},          {"name", Store::kDirect},       {"line", Store::kDirect},
-                               {"column", Store::kDirect},      {"source", Store::kShared},     {"attrs", Store::kShared},
-                               {"type", Store::kShared},        {"inputs", Store::kDirect},     {"input_types", Store::kListOfShared},
-                               {"nodes", Store::kDirect},       {"folded_into", Store::kDirect}, {"fused", Store::kShared},
-                               {"not_fused", Store::kShared},   {"retired", Store::kShared}};
+constexpr Column kColumns[] = {
+    {"op", Store::kShared},        {"name", Store::kDirect},        {"line", Store::kDirect},
+    {"column", Store::kDirect},    {"source", Store::kShared},      {"attrs", Store::kShared},
+    {"type", Store::kShared},      {"inputs", Store::kDirect},      {"input_types", Store::kListOfShared},
+    {"nodes", Store::kDirect},     {"folded_into", Store::kDirect}, {"fused", Store::kShared},
+    {"not_fused", Store::kShared}, {"retired", Store::kShared}};
 
 // The first byte of every stream that compress2() makes; JSON begins with a brace.
 constexpr char kZlib = 0x78;
@@ -34,7 +35,8 @@ constexpr char kZlib = 0x78;
 std::string deflated(const std::string& text) {
   std::string out(compressBound(text.size()), '\0');
   uLongf size = out.size();
-  const int code = compress2(reinterpret_cast<Bytef*>(out.data()), &size, reinterpret_cast<const Bytef*>(text.data()), text.size(), Z_BEST_COMPRESSION);
+  const int code = compress2(reinterpret_cast<Bytef*>(out.data()), &size,
+                             reinterpret_cast<const Bytef*>(text.data()), text.size(), Z_BEST_COMPRESSION);
   BATON_CHECK(code == Z_OK && out[0] == kZlib, "zlib cannot compress the table of origins");
   out.resize(size);
   return out;
@@ -54,7 +56,8 @@ std::string inflated(std::string_view bytes) {
     text.append(block, sizeof block - stream.avail_out);
   }
   inflateEnd(&stream);
-  if (code != Z_STREAM_END) throw Error("its origins.json is damaged: the stream of zlib breaks off or does not add up");
+  if (code != Z_STREAM_END)
+    throw Error("its origins.json is damaged: the stream of zlib breaks off or does not add up");
   return text;
 }
 
@@ -80,7 +83,8 @@ void add_fused_with(Json& operators) {
     for (const Json& node : operators[id].at("nodes")) of_node[node.get<uint32_t>()].push_back(id);
   for (uint32_t id = 0; id < operators.size(); ++id) {
     std::set<uint32_t> others;
-    for (const Json& node : operators[id].at("nodes")) others.insert(of_node[node.get<uint32_t>()].begin(), of_node[node.get<uint32_t>()].end());
+    for (const Json& node : operators[id].at("nodes"))
+      others.insert(of_node[node.get<uint32_t>()].begin(), of_node[node.get<uint32_t>()].end());
     others.erase(id);
     operators[id]["fused_with"] = others;
   }
@@ -111,7 +115,8 @@ nlohmann::ordered_json unpacked_origins(std::string_view origins_json) {
   const Json schema = origins.at("schema");
   if (schema == 1) return origins;
   if (schema != 2)
-    throw Error("its origins.json is of schema " + schema.dump() + ", and this Baton reads 1 and 2: it was built by another version; build it again");
+    throw Error("its origins.json is of schema " + schema.dump() +
+                ", and this Baton reads 1 and 2: it was built by another version; build it again");
   const Json& values = origins.at("values");
   Json operators = Json::array();
   for (const Json& row : origins.at("operators")) {
@@ -121,7 +126,8 @@ nlohmann::ordered_json unpacked_origins(std::string_view origins_json) {
       const Json& value = row.at(at++);
       if (column.store == Store::kDirect) entry[column.name] = value;
       if (column.store == Store::kShared) entry[column.name] = values.at(value.get<size_t>());
-      if (std::string_view(column.name) == "folded_into") entry["fused_with"] = Json::array();  // its place in the order
+      if (std::string_view(column.name) == "folded_into")
+        entry["fused_with"] = Json::array();  // its place in the order
       if (column.store != Store::kListOfShared) continue;
       entry[column.name] = Json::array();
       for (const Json& item : value) entry[column.name].push_back(values.at(item.get<size_t>()));

@@ -1,4 +1,6 @@
 // origins.json: what became of every operator of the source.
+#include "baton/driver/origins/origin_report.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -7,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "baton/driver/origins/origin_pack.h"
-#include "baton/driver/origins/origin_report.h"
 #include "baton/ir/visit.h"
 #include "baton/text/origin_label.h"
 
@@ -90,7 +91,8 @@ struct Reasons {
 std::unordered_map<const Origin*, Reasons> reasons_of(const FusionLog& fusion) {
   std::unordered_map<const Origin*, Reasons> reasons;
   for (const FusionLog::Entry& entry : fusion.entries())
-    for (const Origin* origin : entry.origins.origins()) (entry.fused ? reasons[origin].fused : reasons[origin].not_fused).add(entry.text);
+    for (const Origin* origin : entry.origins.origins())
+      (entry.fused ? reasons[origin].fused : reasons[origin].not_fused).add(entry.text);
   return reasons;
 }
 
@@ -99,7 +101,8 @@ Json type_json(const Type& type) { return type ? Json(type_text(type)) : Json(nu
 }  // namespace
 
 std::string origins_json(const OriginTable& origins, const GraphPlan& plan,
-                         const std::unordered_map<const Origin*, SourceOperator>& source, const FusionLog& fusion) {
+                         const std::unordered_map<const Origin*, SourceOperator>& source,
+                         const FusionLog& fusion) {
   std::map<uint32_t, Places> places = places_of(origins, plan);
   std::unordered_map<const Origin*, Reasons> reasons = reasons_of(fusion);
   Json operators = Json::array();

@@ -13,12 +13,15 @@ class Reader {
  public:
   explicit Reader(const IRModuleNode& module) : module_(module) {
     // Lets first: what a call calls may be bound by one.
-    for (const auto& [name, function] : module.functions()) post_order(Expr(function), [&](const Expr& node) { bind_let(node); });
-    for (const auto& [name, function] : module.functions()) post_order(Expr(function), [&](const Expr& node) { bind(node); });
+    for (const auto& [name, function] : module.functions())
+      post_order(Expr(function), [&](const Expr& node) { bind_let(node); });
+    for (const auto& [name, function] : module.functions())
+      post_order(Expr(function), [&](const Expr& node) { bind(node); });
   }
 
   std::unordered_map<const Origin*, SourceOperator> run() {
-    for (const auto& [name, function] : module_.functions()) post_order(Expr(function), [&](const Expr& node) { add(node); });
+    for (const auto& [name, function] : module_.functions())
+      post_order(Expr(function), [&](const Expr& node) { add(node); });
     return std::move(operators_);
   }
 
@@ -98,20 +101,23 @@ class Reader {
       todo.pop_back();
       if (!seen.insert(at.get()).second) continue;
       for (const Origin* origin : at->origins().origins())
-        if (is_source(at) && origin != reader && std::find(found.begin(), found.end(), origin) == found.end()) found.push_back(origin);
+        if (is_source(at) && origin != reader && std::find(found.begin(), found.end(), origin) == found.end())
+          found.push_back(origin);
       if (is_source(at)) continue;
       const size_t first = todo.size();
       if (const auto known = values_.find(at.get()); known != values_.end())
         todo.insert(todo.end(), known->second.begin(), known->second.end());
       step(at, todo);
-      std::reverse(todo.begin() + static_cast<std::ptrdiff_t>(first), todo.end());  // the first is looked at first
+      std::reverse(todo.begin() + static_cast<std::ptrdiff_t>(first),
+                   todo.end());  // the first is looked at first
     }
   }
 
   /// A call of an operator, or a constant that one was computed into.
   static bool is_source(const Expr& expr) {
     const auto* call = as<CallNode>(expr);
-    return !expr->origins().origins().empty() && ((call && call->op()) || expr->kind() == ExprKind::kConstant);
+    return !expr->origins().origins().empty() &&
+           ((call && call->op()) || expr->kind() == ExprKind::kConstant);
   }
 
   void step(const Expr& at, std::vector<Expr>& todo) const {
@@ -145,6 +151,8 @@ class Reader {
 
 }  // namespace
 
-std::unordered_map<const Origin*, SourceOperator> source_graph(const IRModuleNode& typed) { return Reader(typed).run(); }
+std::unordered_map<const Origin*, SourceOperator> source_graph(const IRModuleNode& typed) {
+  return Reader(typed).run();
+}
 
 }  // namespace baton

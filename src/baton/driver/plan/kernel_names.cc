@@ -50,7 +50,9 @@ std::string UniqueNames::make(const std::string& name) {
 
 std::string similar_kernels(const std::string& wanted, const std::vector<std::string>& names) {
   constexpr std::string_view kBeginning = "tvmgen_default_";
-  const auto bare = [&](const std::string& name) { return name.starts_with(kBeginning) ? name.substr(kBeginning.size()) : name; };
+  const auto bare = [&](const std::string& name) {
+    return name.starts_with(kBeginning) ? name.substr(kBeginning.size()) : name;
+  };
   const std::set<std::string> distinct = [&] {
     std::set<std::string> all;  // several nodes may have one name
     for (const std::string& name : names) all.insert(bare(name));
@@ -58,8 +60,11 @@ std::string similar_kernels(const std::string& wanted, const std::vector<std::st
   }();
   const std::vector<std::string> candidates(distinct.begin(), distinct.end());
   // As it was asked for: with what all names begin with, or without.
-  const auto shown = [&](const std::string& name) { return wanted == bare(wanted) ? name : std::string(kBeginning) + name; };
-  if (const std::string near = did_you_mean(bare(wanted), candidates); !near.empty()) return "; did you mean `" + shown(near) + "`?";
+  const auto shown = [&](const std::string& name) {
+    return wanted == bare(wanted) ? name : std::string(kBeginning) + name;
+  };
+  if (const std::string near = did_you_mean(bare(wanted), candidates); !near.empty())
+    return "; did you mean `" + shown(near) + "`?";
   // "nn_dens": what ends in the middle of a word counts as that word.
   const auto words_of = [](const std::string& text) {
     std::set<std::string> words;
@@ -73,7 +78,8 @@ std::string similar_kernels(const std::string& wanted, const std::vector<std::st
   for (const std::string& candidate : candidates) {
     const std::set<std::string> has = words_of(candidate);
     const auto known = [&](const std::string& word) {
-      return std::any_of(has.begin(), has.end(), [&](const std::string& each) { return each.starts_with(word); });
+      return std::any_of(has.begin(), has.end(),
+                         [&](const std::string& each) { return each.starts_with(word); });
     };
     const auto count = static_cast<size_t>(std::count_if(words.begin(), words.end(), known));
     if (count) by_count[count].push_back(shown(candidate));

@@ -16,11 +16,13 @@ std::string kernel_base_name(const FunctionNode& function);
 /// The base name with its prefix, dots replaced: "tvmgen_default_fused_nn_conv2d".
 std::string kernel_name(const std::string& mod_name, const FunctionNode& function);
 
-/// The base name behind the symbol of the region it was built for: "tvmgen_default_cuda_main_0_fused_nn_dense".
+/// The base name behind the symbol of the region it was built for:
+/// "tvmgen_default_cuda_main_0_fused_nn_dense".
 std::string region_kernel_name(const std::string& region, const FunctionNode& function);
 
-/// For the error about a kernel or node that does not exist: "; did you mean `X`?", or lines with the names that have most words
-/// in common with `wanted`; "" when none has any. What all kernels' names begin with need not be there.
+/// For the error about a kernel or node that does not exist: "; did you mean `X`?", or lines with the names
+/// that have most words in common with `wanted`; "" when none has any. What all kernels' names begin with
+/// need not be there.
 std::string similar_kernels(const std::string& wanted, const std::vector<std::string>& names);
 
 /// Hands out each name once: "x", then "x_1", "x_2", ..., leaving out those that were taken under their own

@@ -38,8 +38,9 @@ void flatten(const Type& type, std::vector<const TensorTypeNode*>& out) {
     throw NotSupported("the graph executor runs tensors and tuples of them only, not " +
                        (type ? type_text(type) : "untyped values"));
   if (!tensor->is_static())
-    throw NotSupported("the graph executor needs constant shapes, found " + type_text(Type(tensor)) +
-                       "; give every extent a number (models whose shapes are only known at run time cannot be built yet)");
+    throw NotSupported(
+        "the graph executor needs constant shapes, found " + type_text(Type(tensor)) +
+        "; give every extent a number (models whose shapes are only known at run time cannot be built yet)");
   out.push_back(tensor);
 }
 
@@ -99,7 +100,8 @@ class Planner {
   }
 
  private:
-  /// What a name stands for: a graph has no names, `let` only says where a value is shared, and there is one device.
+  /// What a name stands for: a graph has no names, `let` only says where a value is shared, and there is one
+  /// device.
   Expr meant(Expr value) const {
     for (;;) {
       if (const auto* let = as<LetNode>(value)) {
@@ -291,7 +293,8 @@ class Planner {
       if (structural_equal(Expr(plan_.kernels[candidate].function), Expr(function))) return candidate;
     const int fresh = static_cast<int>(plan_.kernels.size());
     const std::string region = region_of(*function);
-    const std::string name = region.empty() ? kernel_name(mod_name_, *function) : region_kernel_name(region, *function);
+    const std::string name =
+        region.empty() ? kernel_name(mod_name_, *function) : region_kernel_name(region, *function);
     plan_.kernels.push_back({kernel_names_.make(name), function, false});
     kernels_by_hash_[hash].push_back(fresh);
     return fresh;

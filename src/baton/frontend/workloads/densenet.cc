@@ -18,8 +18,8 @@ Expr activated_conv(const Expr& data, const std::string& name, const ConvOptions
 
 }  // namespace
 
-// Huang et al., "Densely Connected Convolutional Networks", 2017 (DenseNet-BC): a unit's 1x1 convolution has four times
-// the growth, a transition halves the channels.
+// Huang et al., "Densely Connected Convolutional Networks", 2017 (DenseNet-BC): a unit's 1x1 convolution has
+// four times the growth, a transition halves the channels.
 IRModule densenet(int num_layers, const ImageNetOptions& options) {
   static const std::map<int, Plan> kPlans = {{121, {64, 32, {6, 12, 24, 16}}},
                                              {161, {96, 48, {6, 12, 36, 24}}},
@@ -27,15 +27,18 @@ IRModule densenet(int num_layers, const ImageNetOptions& options) {
                                              {201, {64, 32, {6, 12, 48, 32}}}};
   const auto plan = kPlans.find(num_layers);
   if (plan == kPlans.end())
-    throw Error("there is no DenseNet of " + std::to_string(num_layers) + " layers; use 121, 161, 169 or 201");
+    throw Error("there is no DenseNet of " + std::to_string(num_layers) +
+                " layers; use 121, 161, 169 or 201");
   const auto& [first, growth, units] = plan->second;
   const ImageLayout layout;
   const std::vector<int64_t> two{2, 2};
   Expr x = var("data", image_type(options.batch, options.image_shape, options.dtype));
   x = conv2d(x, "conv0", layout, {.channels = first, .kernel = {7, 7}, .strides = two, .padding = {3, 3}});
   x = relu(batch_norm(x, "bn0", layout));
-  x = layer("nn.max_pool2d", {x}, {{"pool_size", std::vector<int64_t>{3, 3}}, {"strides", two},
-                                   {"padding", std::vector<int64_t>{1, 1, 1, 1}}});
+  x = layer("nn.max_pool2d", {x},
+            {{"pool_size", std::vector<int64_t>{3, 3}},
+             {"strides", two},
+             {"padding", std::vector<int64_t>{1, 1, 1, 1}}});
   int64_t channels = first;
   for (size_t block = 0; block < units.size(); ++block) {
     const std::string prefix = "block" + std::to_string(block + 1);

@@ -2,7 +2,8 @@
 
 namespace baton::workloads {
 
-// Mnih et al., "Human-level control through deep reinforcement learning", 2015: three convolutions, two dense layers.
+// Mnih et al., "Human-level control through deep reinforcement learning", 2015: three convolutions, two dense
+// layers.
 IRModule dqn(const ImageNetOptions& options) {
   const ImageLayout layout{options.layout};
   Expr x = var("data", image_type(options.batch, options.image_shape, options.dtype));

@@ -14,8 +14,11 @@ struct Step {
 Expr conv(const Expr& data, const std::string& name, const Step& step) {
   const ImageLayout layout;
   const std::vector<int64_t> padding{step.padded ? step.height / 2 : 0, step.padded ? step.width / 2 : 0};
-  const Expr x = conv2d(data, name + "_conv", layout, {.channels = step.channels, .kernel = {step.height, step.width},
-                                                       .strides = {step.stride, step.stride}, .padding = padding});
+  const Expr x = conv2d(data, name + "_conv", layout,
+                        {.channels = step.channels,
+                         .kernel = {step.height, step.width},
+                         .strides = {step.stride, step.stride},
+                         .padding = padding});
   return relu(batch_norm(x, name + "_bn", layout, /*epsilon=*/1e-3));
 }
 
@@ -26,11 +29,15 @@ Expr tower(Expr x, const std::string& name, const std::vector<Step>& steps) {
 }
 
 Expr pool(const Expr& x, const char* op, int64_t stride, int64_t pad) {
-  return layer(op, {x}, {{"pool_size", std::vector<int64_t>{3, 3}}, {"strides", std::vector<int64_t>{stride, stride}},
-                         {"padding", std::vector<int64_t>{pad, pad, pad, pad}}});
+  return layer(op, {x},
+               {{"pool_size", std::vector<int64_t>{3, 3}},
+                {"strides", std::vector<int64_t>{stride, stride}},
+                {"padding", std::vector<int64_t>{pad, pad, pad, pad}}});
 }
 
-Expr join(std::vector<Expr> towers) { return layer("concatenate", {tuple(std::move(towers))}, {{"axis", int64_t{1}}}); }
+Expr join(std::vector<Expr> towers) {
+  return layer("concatenate", {tuple(std::move(towers))}, {{"axis", int64_t{1}}});
+}
 
 Expr averaged(const Expr& x, const std::string& name, int64_t channels) {
   return tower(pool(x, "nn.avg_pool2d", 1, 1), name + "_pool", {{channels, 1, 1}});
@@ -44,12 +51,14 @@ Expr block_a(const Expr& x, const std::string& name, int64_t pooled) {
 
 Expr reduction_b(const Expr& x, const std::string& name) {
   return join({tower(x, name + "_3x3", {{384, 3, 3, 2, false}}),
-               tower(x, name + "_double", {{64, 1, 1}, {96, 3, 3}, {96, 3, 3, 2, false}}), pool(x, "nn.max_pool2d", 2, 0)});
+               tower(x, name + "_double", {{64, 1, 1}, {96, 3, 3}, {96, 3, 3, 2, false}}),
+               pool(x, "nn.max_pool2d", 2, 0)});
 }
 
 // Figure 6: 7x7 as 1x7 and 7x1; `n` is the width inside the towers.
 Expr block_c(const Expr& x, const std::string& name, int64_t n) {
-  return join({tower(x, name + "_1x1", {{192, 1, 1}}), tower(x, name + "_7x7", {{n, 1, 1}, {n, 1, 7}, {192, 7, 1}}),
+  return join({tower(x, name + "_1x1", {{192, 1, 1}}),
+               tower(x, name + "_7x7", {{n, 1, 1}, {n, 1, 7}, {192, 7, 1}}),
                tower(x, name + "_double", {{n, 1, 1}, {n, 7, 1}, {n, 1, 7}, {n, 7, 1}, {192, 1, 7}}),
                averaged(x, name, 192)});
 }
@@ -71,18 +80,20 @@ Expr block_e(const Expr& x, const std::string& name) {
 
 }  // namespace
 
-// Szegedy et al., "Rethinking the Inception Architecture for Computer Vision", 2015, without the auxiliary classifier.
+// Szegedy et al., "Rethinking the Inception Architecture for Computer Vision", 2015, without the auxiliary
+// classifier.
 IRModule inception_v3(const ImageNetOptions& options) {
   Expr x = var("data", image_type(options.batch, options.image_shape, options.dtype));
   x = tower(x, "stem", {{32, 3, 3, 2, false}, {32, 3, 3, 1, false}, {64, 3, 3}});
   x = pool(x, "nn.max_pool2d", 2, 0);
   x = tower(x, "stem_late", {{80, 1, 1}, {192, 3, 3, 1, false}});
   x = pool(x, "nn.max_pool2d", 2, 0);
-  for (const auto& [name, pooled] : {std::pair{"mixed1", 32}, std::pair{"mixed2", 64}, std::pair{"mixed3", 64}})
+  for (const auto& [name, pooled] :
+       {std::pair{"mixed1", 32}, std::pair{"mixed2", 64}, std::pair{"mixed3", 64}})
     x = block_a(x, name, pooled);
   x = reduction_b(x, "mixed4");
-  for (const auto& [name, inner] :
-       {std::pair{"mixed5", 128}, std::pair{"mixed6", 160}, std::pair{"mixed7", 160}, std::pair{"mixed8", 192}})
+  for (const auto& [name, inner] : {std::pair{"mixed5", 128}, std::pair{"mixed6", 160},
+                                    std::pair{"mixed7", 160}, std::pair{"mixed8", 192}})
     x = block_c(x, name, inner);
   x = reduction_d(x, "mixed9");
   x = block_e(block_e(x, "mixed10"), "mixed11");

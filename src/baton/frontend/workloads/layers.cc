@@ -8,16 +8,19 @@ namespace baton::workloads {
 std::string ImageLayout::kernel(bool depthwise) const {
   if (data == "NCHW") return "OIHW";
   if (data == "NHWC") return depthwise ? "HWOI" : "HWIO";
-  throw Error("layout \"" + data + "\" is not one that the networks are written for; use \"NCHW\" or \"NHWC\"");
+  throw Error("layout \"" + data +
+              "\" is not one that the networks are written for; use \"NCHW\" or \"NHWC\"");
 }
 
-Expr layer(const std::string& op, std::vector<Expr> args, const std::vector<std::pair<std::string, AttrValue>>& attrs) {
+Expr layer(const std::string& op, std::vector<Expr> args,
+           const std::vector<std::pair<std::string, AttrValue>>& attrs) {
   const OpDef* def = find_op(op);
   BATON_CHECK(def, op);
   return call_expr(op_expr(*def), std::move(args), attrs.empty() ? Attrs() : make_attrs(*def->attrs, attrs));
 }
 
-Expr conv2d(const Expr& data, const std::string& name, const ImageLayout& layout, const ConvOptions& options) {
+Expr conv2d(const Expr& data, const std::string& name, const ImageLayout& layout,
+            const ConvOptions& options) {
   std::vector<int64_t> padding = options.padding;
   if (padding.size() == 2) padding.insert(padding.end(), {padding[0], padding[1]});
   Type weight;
@@ -37,13 +40,17 @@ Expr conv2d(const Expr& data, const std::string& name, const ImageLayout& layout
                 {"kernel_layout", layout.kernel(options.depthwise)}});
 }
 
-Expr conv2d_bias(const Expr& data, const std::string& name, const ImageLayout& layout, const ConvOptions& options) {
-  return layer("nn.bias_add", {conv2d(data, name, layout, options), var(name + "_bias")}, {{"axis", layout.channel_axis()}});
+Expr conv2d_bias(const Expr& data, const std::string& name, const ImageLayout& layout,
+                 const ConvOptions& options) {
+  return layer("nn.bias_add", {conv2d(data, name, layout, options), var(name + "_bias")},
+               {{"axis", layout.channel_axis()}});
 }
 
-Expr batch_norm(const Expr& data, const std::string& name, const ImageLayout& layout, double epsilon, bool scale) {
+Expr batch_norm(const Expr& data, const std::string& name, const ImageLayout& layout, double epsilon,
+                bool scale) {
   return get_item(layer("nn.batch_norm",
-                        {data, var(name + "_gamma"), var(name + "_beta"), var(name + "_moving_mean"), var(name + "_moving_var")},
+                        {data, var(name + "_gamma"), var(name + "_beta"), var(name + "_moving_mean"),
+                         var(name + "_moving_var")},
                         {{"axis", layout.channel_axis()}, {"epsilon", epsilon}, {"scale", scale}}),
                   0);
 }

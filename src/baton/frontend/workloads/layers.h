@@ -25,12 +25,14 @@ struct ConvOptions {
 };
 
 /// A call with the named attributes; the others keep their defaults.
-Expr layer(const std::string& op, std::vector<Expr> args, const std::vector<std::pair<std::string, AttrValue>>& attrs = {});
+Expr layer(const std::string& op, std::vector<Expr> args,
+           const std::vector<std::pair<std::string, AttrValue>>& attrs = {});
 
 /// nn.conv2d of `data` with a parameter `<name>_weight`; inference finds its type, unless it is depthwise.
 Expr conv2d(const Expr& data, const std::string& name, const ImageLayout& layout, const ConvOptions& options);
 /// conv2d with a parameter `<name>_bias` added.
-Expr conv2d_bias(const Expr& data, const std::string& name, const ImageLayout& layout, const ConvOptions& options);
+Expr conv2d_bias(const Expr& data, const std::string& name, const ImageLayout& layout,
+                 const ConvOptions& options);
 /// The first result of nn.batch_norm with parameters `<name>_gamma`, `_beta`, `_moving_mean`, `_moving_var`.
 Expr batch_norm(const Expr& data, const std::string& name, const ImageLayout& layout, double epsilon = 1e-5,
                 bool scale = true);
@@ -38,7 +40,8 @@ Expr batch_norm(const Expr& data, const std::string& name, const ImageLayout& la
 Expr dense_bias(const Expr& data, const std::string& name, int64_t units, int64_t bias_axis = -1);
 Expr relu(const Expr& data);
 
-/// The module whose main takes the free variables of `body` in the order of their use. Types are not inferred.
+/// The module whose main takes the free variables of `body` in the order of their use. Types are not
+/// inferred.
 IRModule network(const Expr& body);
 
 /// `shape` (of channels, height, width, or height, width, channels for NHWC) with the batch in front.

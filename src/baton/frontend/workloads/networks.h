@@ -15,7 +15,8 @@ struct ImageNetOptions {
   DType dtype = DType::float_(32);
 };
 
-/// Pre-activation ResNet with 18, 34, 50, 101, 152, 200 or 269 layers; images of up to 28x28 get the CIFAR form
+/// Pre-activation ResNet with 18, 34, 50, 101, 152, 200 or 269 layers; images of up to 28x28 get the CIFAR
+/// form
 /// ((layers - 2) divisible by 6, or by 9 from 164 on). Error for other numbers.
 IRModule resnet(int num_layers, const ImageNetOptions& options);
 /// VGG with 11, 13, 16 or 19 layers; Error for other numbers.
@@ -38,8 +39,8 @@ struct LstmOptions {
   int64_t iterations = 1, num_hidden = 8, batch = 1;
   DType dtype = DType::float_(32);
 };
-/// An LSTM unrolled over `iterations` steps, each with its own input `data`, its own weights and its own closure. Error
-/// unless iterations, num_hidden and batch are positive.
+/// An LSTM unrolled over `iterations` steps, each with its own input `data`, its own weights and its own
+/// closure. Error unless iterations, num_hidden and batch are positive.
 IRModule lstm(const LstmOptions& options);
 
 /// A network under the name that the command line knows it by.

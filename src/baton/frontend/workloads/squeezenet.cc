@@ -6,7 +6,8 @@ namespace {
 
 Expr pool(const Expr& x) {
   return layer("nn.max_pool2d", {x},
-               {{"pool_size", std::vector<int64_t>{3, 3}}, {"strides", std::vector<int64_t>{2, 2}},
+               {{"pool_size", std::vector<int64_t>{3, 3}},
+                {"strides", std::vector<int64_t>{2, 2}},
                 {"padding", std::vector<int64_t>{0, 0, 0, 0}}});
 }
 
@@ -14,23 +15,28 @@ Expr pool(const Expr& x) {
 Expr fire(const Expr& data, const std::string& name, int64_t squeezed, int64_t expanded) {
   const ImageLayout layout;
   const Expr x = relu(conv2d_bias(data, name + "_squeeze", layout, {.channels = squeezed, .kernel = {1, 1}}));
-  const Expr left = relu(conv2d_bias(x, name + "_expand1x1", layout, {.channels = expanded, .kernel = {1, 1}}));
-  const Expr right =
-      relu(conv2d_bias(x, name + "_expand3x3", layout, {.channels = expanded, .kernel = {3, 3}, .padding = {1, 1}}));
+  const Expr left =
+      relu(conv2d_bias(x, name + "_expand1x1", layout, {.channels = expanded, .kernel = {1, 1}}));
+  const Expr right = relu(conv2d_bias(x, name + "_expand3x3", layout,
+                                      {.channels = expanded, .kernel = {3, 3}, .padding = {1, 1}}));
   return layer("concatenate", {tuple({left, right})}, {{"axis", int64_t{1}}});
 }
 
 }  // namespace
 
-// Iandola et al., "SqueezeNet", 2016; 1.1 is the authors' later release, with smaller kernels and earlier pooling.
+// Iandola et al., "SqueezeNet", 2016; 1.1 is the authors' later release, with smaller kernels and earlier
+// pooling.
 IRModule squeezenet(const std::string& version, const ImageNetOptions& options) {
-  if (version != "1.0" && version != "1.1") throw Error("there is no SqueezeNet \"" + version + "\"; use \"1.0\" or \"1.1\"");
+  if (version != "1.0" && version != "1.1")
+    throw Error("there is no SqueezeNet \"" + version + "\"; use \"1.0\" or \"1.1\"");
   const bool first = version == "1.0";
   const ImageLayout layout;
-  static constexpr int64_t kFires[][2] = {{16, 64}, {16, 64}, {32, 128}, {32, 128}, {48, 192}, {48, 192}, {64, 256}, {64, 256}};
+  static constexpr int64_t kFires[][2] = {{16, 64},  {16, 64},  {32, 128}, {32, 128},
+                                          {48, 192}, {48, 192}, {64, 256}, {64, 256}};
   Expr x = var("data", image_type(options.batch, options.image_shape, options.dtype));
   const int64_t kernel = first ? 7 : 3;
-  x = relu(conv2d_bias(x, "conv1", layout, {.channels = first ? 96 : 64, .kernel = {kernel, kernel}, .strides = {2, 2}}));
+  x = relu(conv2d_bias(x, "conv1", layout,
+                       {.channels = first ? 96 : 64, .kernel = {kernel, kernel}, .strides = {2, 2}}));
   x = pool(x);
   for (int i = 0; i < 8; ++i) {
     const int number = i + 2;  // the paper counts conv1 as the first

@@ -16,13 +16,15 @@ IRModule vgg(int num_layers, bool with_batch_norm, const ImageNetOptions& option
   for (int group = 0; group < 5; ++group) {
     for (int i = 0; i < layers->second[group]; ++i) {
       const std::string number = std::to_string(group + 1) + "_" + std::to_string(i + 1);
-      x = conv2d(x, "conv" + number, layout, {.channels = kFilters[group], .kernel = {3, 3}, .padding = {1, 1}});
+      x = conv2d(x, "conv" + number, layout,
+                 {.channels = kFilters[group], .kernel = {3, 3}, .padding = {1, 1}});
       x = layer("nn.bias_add", {x, var("conv" + number + "_bias")});
       if (with_batch_norm) x = batch_norm(x, "bn" + number, layout);
       x = relu(x);
     }
     x = layer("nn.max_pool2d", {x},
-              {{"pool_size", std::vector<int64_t>{2, 2}}, {"strides", std::vector<int64_t>{2, 2}},
+              {{"pool_size", std::vector<int64_t>{2, 2}},
+               {"strides", std::vector<int64_t>{2, 2}},
                {"padding", std::vector<int64_t>{0, 0, 0, 0}}});
   }
   x = layer("nn.batch_flatten", {x});

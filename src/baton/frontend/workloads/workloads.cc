@@ -19,7 +19,8 @@ const Workload* find_workload(const std::string& name) {
     return text;
   };
   const auto& list = all_workloads();
-  const auto at = std::find_if(list.begin(), list.end(), [&](const Workload& w) { return plain(w.name) == plain(name); });
+  const auto at =
+      std::find_if(list.begin(), list.end(), [&](const Workload& w) { return plain(w.name) == plain(name); });
   return at == list.end() ? nullptr : &*at;
 }
 

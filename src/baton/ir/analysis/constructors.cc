@@ -19,8 +19,8 @@ Constructor find_constructor(const IRModuleNode& module, int32_t tag) {
     for (const Constructor& each : type->constructors()) {
       if (constructor_tag(*each) != tag) continue;
       if (found)
-        throw Error("constructors " + found->belongs_to()->name() + "." + found->name() + " and " + name + "." +
-                    each->name() + " share the tag " + std::to_string(tag) + ": ask by type and name");
+        throw Error("constructors " + found->belongs_to()->name() + "." + found->name() + " and " + name +
+                    "." + each->name() + " share the tag " + std::to_string(tag) + ": ask by type and name");
       found = each;
     }
   }
@@ -36,7 +36,8 @@ Constructor find_constructor(const IRModuleNode& module, const std::string& type
     if (each->name() == name) return each;
     names += (names.empty() ? "" : ", ") + each->name();
   }
-  throw Error("data type " + type + " has no constructor " + name + ": it has " + (names.empty() ? "none" : names));
+  throw Error("data type " + type + " has no constructor " + name + ": it has " +
+              (names.empty() ? "none" : names));
 }
 
 }  // namespace baton

@@ -6,8 +6,8 @@
 
 namespace baton {
 
-/// The number of a constructor among those of all types: its place in the low 24 bits, a byte made of its type's name
-/// above them. -1 when it was never part of a definition. The same on every machine.
+/// The number of a constructor among those of all types: its place in the low 24 bits, a byte made of its
+/// type's name above them. -1 when it was never part of a definition. The same on every machine.
 int32_t constructor_tag(const ConstructorNode& constructor);
 
 /// Throws Error when no type of `module` has it, or two have.

@@ -11,21 +11,36 @@ namespace {
 
 Feature feature_of(ExprKind kind) {
   switch (kind) {
-    case ExprKind::kVar: return Feature::kVar;
-    case ExprKind::kGlobalVar: return Feature::kGlobalVar;
-    case ExprKind::kConstant: return Feature::kConstant;
-    case ExprKind::kOp: return Feature::kOp;
-    case ExprKind::kConstructor: return Feature::kConstructor;
-    case ExprKind::kTuple: return Feature::kTuple;
-    case ExprKind::kTupleGetItem: return Feature::kTupleGetItem;
-    case ExprKind::kCall: return Feature::kCall;
-    case ExprKind::kFunction: return Feature::kFunction;
-    case ExprKind::kLet: return Feature::kLet;
-    case ExprKind::kIf: return Feature::kIf;
-    case ExprKind::kMatch: return Feature::kMatch;
-    case ExprKind::kRefCreate: return Feature::kRefCreate;
-    case ExprKind::kRefRead: return Feature::kRefRead;
-    case ExprKind::kRefWrite: return Feature::kRefWrite;
+    case ExprKind::kVar:
+      return Feature::kVar;
+    case ExprKind::kGlobalVar:
+      return Feature::kGlobalVar;
+    case ExprKind::kConstant:
+      return Feature::kConstant;
+    case ExprKind::kOp:
+      return Feature::kOp;
+    case ExprKind::kConstructor:
+      return Feature::kConstructor;
+    case ExprKind::kTuple:
+      return Feature::kTuple;
+    case ExprKind::kTupleGetItem:
+      return Feature::kTupleGetItem;
+    case ExprKind::kCall:
+      return Feature::kCall;
+    case ExprKind::kFunction:
+      return Feature::kFunction;
+    case ExprKind::kLet:
+      return Feature::kLet;
+    case ExprKind::kIf:
+      return Feature::kIf;
+    case ExprKind::kMatch:
+      return Feature::kMatch;
+    case ExprKind::kRefCreate:
+      return Feature::kRefCreate;
+    case ExprKind::kRefRead:
+      return Feature::kRefRead;
+    case ExprKind::kRefWrite:
+      return Feature::kRefWrite;
   }
   internal_error(__FILE__, __LINE__, "an expression of no kind", "");
 }
@@ -36,7 +51,8 @@ bool is_leaf(const ExprNode& expr) {
     case ExprKind::kGlobalVar:
     case ExprKind::kConstant:
     case ExprKind::kOp:
-    case ExprKind::kConstructor: return true;
+    case ExprKind::kConstructor:
+      return true;
     case ExprKind::kTuple:
     case ExprKind::kTupleGetItem:
     case ExprKind::kCall:
@@ -46,7 +62,8 @@ bool is_leaf(const ExprNode& expr) {
     case ExprKind::kMatch:
     case ExprKind::kRefCreate:
     case ExprKind::kRefRead:
-    case ExprKind::kRefWrite: return false;
+    case ExprKind::kRefWrite:
+      return false;
   }
   internal_error(__FILE__, __LINE__, "an expression of no kind", "");
 }
@@ -61,8 +78,10 @@ class FeatureWalk {
     while (!todo_.empty()) {
       const Step step = todo_.back();
       todo_.pop_back();
-      if (step.what == Step::kLook) look(*step.node);
-      else in_value_[static_cast<const LetNode*>(step.node)->var().get()] = step.what == Step::kOpenValue;
+      if (step.what == Step::kLook)
+        look(*step.node);
+      else
+        in_value_[static_cast<const LetNode*>(step.node)->var().get()] = step.what == Step::kOpenValue;
     }
   }
 
@@ -135,7 +154,8 @@ std::set<std::string> all_dtypes(const Expr& root) {
   post_order(root, [&](const Expr& node) {
     const ExprKind kind = node->kind();
     if (kind == ExprKind::kOp || kind == ExprKind::kGlobalVar || kind == ExprKind::kConstructor) return;
-    if (!node->checked_type()) throw Error("a part of the expression has no type yet: run InferType on its module");
+    if (!node->checked_type())
+      throw Error("a part of the expression has no type yet: run InferType on its module");
     visit_types(node->checked_type(), [&](const Type& part) {
       if (const auto* tensor = as_type<TensorTypeNode>(part)) dtypes.insert(tensor->dtype().str());
     });

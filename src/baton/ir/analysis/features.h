@@ -11,8 +11,21 @@ namespace baton {
 
 /// Numbers as in TVM.
 enum class Feature : uint8_t {
-  kVar, kGlobalVar, kConstant, kTuple, kTupleGetItem, kFunction, kOp, kCall, kLet, kIf, kRefCreate, kRefRead, kRefWrite,
-  kConstructor, kMatch,
+  kVar,
+  kGlobalVar,
+  kConstant,
+  kTuple,
+  kTupleGetItem,
+  kFunction,
+  kOp,
+  kCall,
+  kLet,
+  kIf,
+  kRefCreate,
+  kRefRead,
+  kRefWrite,
+  kConstructor,
+  kMatch,
   kGraph,   ///< a value that is used more than once without a name: calls, tuples, ... but no leaves
   kLetRec,  ///< a let whose value refers to its own variable
 };

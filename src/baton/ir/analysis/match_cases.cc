@@ -1,5 +1,6 @@
-// Cases are held against the clauses one after the other. A case that is too general for a clause to say whether it
-// applies is split where the clause looks deeper: into one case for each constructor, or into the fields of a tuple.
+// Cases are held against the clauses one after the other. A case that is too general for a clause to say
+// whether it applies is split where the clause looks deeper: into one case for each constructor, or into the
+// fields of a tuple.
 #include "baton/ir/analysis/match_cases.h"
 
 namespace baton {
@@ -13,8 +14,10 @@ enum class Fit { kApplies, kDiffers, kTooGeneral };
 Fit fit_of(const Pattern& clause, const Pattern& value) {
   if (clause->kind() == PatternKind::kWildcard || clause->kind() == PatternKind::kVar) return Fit::kApplies;
   if (value->kind() == PatternKind::kWildcard) return Fit::kTooGeneral;
-  if (clause->kind() != value->kind() || clause->patterns().size() != value->patterns().size()) return Fit::kDiffers;
-  if (clause->kind() == PatternKind::kConstructor && clause->constructor()->name() != value->constructor()->name())
+  if (clause->kind() != value->kind() || clause->patterns().size() != value->patterns().size())
+    return Fit::kDiffers;
+  if (clause->kind() == PatternKind::kConstructor &&
+      clause->constructor()->name() != value->constructor()->name())
     return Fit::kDiffers;
   Fit all = Fit::kApplies;
   for (size_t i = 0; i < clause->patterns().size(); ++i) {
@@ -25,7 +28,8 @@ Fit fit_of(const Pattern& clause, const Pattern& value) {
   return all;
 }
 
-// The most general values that `clause` and its siblings tell apart; empty for a data type that is not defined.
+// The most general values that `clause` and its siblings tell apart; empty for a data type that is not
+// defined.
 std::vector<Pattern> most_general(const Pattern& clause, const IRModuleNode& module) {
   std::vector<Pattern> values;
   if (clause->kind() == PatternKind::kTuple) {
@@ -35,7 +39,8 @@ std::vector<Pattern> most_general(const Pattern& clause, const IRModuleNode& mod
   const TypeData type = module.find_type(clause->constructor()->belongs_to()->name());
   if (!type) return values;
   for (const Constructor& each : type->constructors())
-    values.push_back(constructor_pattern(each, std::vector<Pattern>(each->inputs().size(), wildcard_pattern())));
+    values.push_back(
+        constructor_pattern(each, std::vector<Pattern>(each->inputs().size(), wildcard_pattern())));
   return values;
 }
 
@@ -48,8 +53,9 @@ std::vector<Pattern> split(const Pattern& clause, const Pattern& value, const IR
     for (const Pattern& part : split(clause->patterns()[i], value->patterns()[i], module)) {
       std::vector<Pattern> parts = value->patterns();
       parts[i] = part;
-      values.push_back(value->kind() == PatternKind::kTuple ? tuple_pattern(std::move(parts))
-                                                            : constructor_pattern(value->constructor(), std::move(parts)));
+      values.push_back(value->kind() == PatternKind::kTuple
+                           ? tuple_pattern(std::move(parts))
+                           : constructor_pattern(value->constructor(), std::move(parts)));
     }
     return values;
   }
@@ -75,11 +81,15 @@ std::optional<std::vector<Pattern>> unmatched_cases(const MatchNode& match, cons
     }
     const Pattern& clause = match.clauses()[current.clause].pattern;
     switch (fit_of(clause, current.value)) {
-      case Fit::kApplies: break;
-      case Fit::kDiffers: open.push_back({current.value, current.clause + 1}); break;
+      case Fit::kApplies:
+        break;
+      case Fit::kDiffers:
+        open.push_back({current.value, current.clause + 1});
+        break;
       case Fit::kTooGeneral: {
         const std::vector<Pattern> parts = split(clause, current.value, module);
-        for (auto part = parts.rbegin(); part != parts.rend(); ++part) open.push_back({*part, current.clause});
+        for (auto part = parts.rbegin(); part != parts.rend(); ++part)
+          open.push_back({*part, current.clause});
         break;
       }
     }

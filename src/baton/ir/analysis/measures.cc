@@ -42,7 +42,8 @@ int64_t channels(const std::vector<int64_t>& shape, const std::string& text) {
 
 int64_t of_conv(const CallNode& call) {
   const int64_t inputs = channels(shape_of(call.args()[0], call), text_attr(call, "data_layout"));
-  return product(shape_of(Expr(&call), call)) * product(ints_attr(call, "kernel_size")) * (inputs / int_attr(call, "groups"));
+  return product(shape_of(Expr(&call), call)) * product(ints_attr(call, "kernel_size")) *
+         (inputs / int_attr(call, "groups"));
 }
 
 // The output times how many products are summed up for each of its values.
@@ -61,15 +62,18 @@ int64_t multiply_accumulates(const Expr& root) {
     const auto* call = as<CallNode>(node);
     if (!call || !call->op()) return;
     const std::string& name = call->op()->name;
-    if (name == "nn.conv2d" || name == "nn.conv2d_transpose") sum += of_conv(*call);
-    else if (name == "nn.dense" || name == "nn.batch_matmul") sum += of_product(*call);
+    if (name == "nn.conv2d" || name == "nn.conv2d_transpose")
+      sum += of_conv(*call);
+    else if (name == "nn.dense" || name == "nn.batch_matmul")
+      sum += of_product(*call);
   });
   return sum;
 }
 
 std::map<std::string, int64_t> fake_quantized_frequencies(const IRModuleNode& module) {
   std::map<std::string, int64_t> counts;
-  // The calls of the region that ends with `last`; nothing when it begins with something else, too, or with constants only.
+  // The calls of the region that ends with `last`; nothing when it begins with something else, too, or with
+  // constants only.
   const auto region = [](const Expr& last) -> std::vector<const CallNode*> {
     std::vector<const CallNode*> calls;
     bool quantized = false;
@@ -129,7 +133,8 @@ std::vector<std::string> transposed_dense_weights(const Expr& root) {
     const CallNode* dense = call_of(node, "nn.dense");
     const CallNode* transpose = dense ? call_of(dense->args()[1], "transpose") : nullptr;
     const auto* weight = transpose ? as<VarNode>(transpose->args()[0]) : nullptr;
-    if (weight && std::find(names.begin(), names.end(), weight->name()) == names.end()) names.push_back(weight->name());
+    if (weight && std::find(names.begin(), names.end(), weight->name()) == names.end())
+      names.push_back(weight->name());
   });
   return names;
 }

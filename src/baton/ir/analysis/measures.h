@@ -10,12 +10,14 @@
 
 namespace baton {
 
-/// Multiplications (each with an addition) of all nn.conv2d, nn.conv2d_transpose, nn.dense and nn.batch_matmul in `root`; for
-/// a transposed convolution per value of its output. Throws Error for one of them without a static type.
+/// Multiplications (each with an addition) of all nn.conv2d, nn.conv2d_transpose, nn.dense and
+/// nn.batch_matmul in `root`; for a transposed convolution per value of its output. Throws Error for one of
+/// them without a static type.
 int64_t multiply_accumulates(const Expr& root);
 
-/// How many calls of each operator FakeQuantizationToInteger would look at, whether it can do them or not: what lies
-/// between a qnn.quantize and the qnn.dequantize calls, or constants, that it begins with. Once in a region each.
+/// How many calls of each operator FakeQuantizationToInteger would look at, whether it can do them or not:
+/// what lies between a qnn.quantize and the qnn.dequantize calls, or constants, that it begins with. Once in
+/// a region each.
 std::map<std::string, int64_t> fake_quantized_frequencies(const IRModuleNode& module);
 
 /// The most calls of these operators on one way through `root`.

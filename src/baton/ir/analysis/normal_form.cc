@@ -21,7 +21,9 @@ class Scopes {
  public:
   explicit Scopes(const Expr& root) {
     std::vector<Expr> order;
-    post_order(root, [&](const Expr& node) { order.push_back(node); }, [](const Expr& node) { return !is_closed(node); });
+    post_order(
+        root, [&](const Expr& node) { order.push_back(node); },
+        [](const Expr& node) { return !is_closed(node); });
     scopes_.push_back({kNoScope, 0});
     of_[root.get()] = {0, false};
     // Users before what they use.
@@ -32,7 +34,9 @@ class Scopes {
   /// Whether users of `node` live in scopes further in than its own.
   bool is_lifted(const ExprNode* node) const { return of_.find(node)->lifted; }
   /// The scope of the body (0), or of a branch (0, 1).
-  ScopeId inner(const ExprNode* node, int which) const { return *inner_.find(node) + static_cast<ScopeId>(which); }
+  ScopeId inner(const ExprNode* node, int which) const {
+    return *inner_.find(node) + static_cast<ScopeId>(which);
+  }
   size_t size() const { return scopes_.size(); }
 
  private:
@@ -156,8 +160,10 @@ class Binder {
   Operand next(const Frame& frame) const {
     const ExprNode& node = *frame.node;
     const size_t at = frame.operands.size();
-    if (const auto* tuple = as<TupleNode>(&node)) return at < tuple->fields().size() ? Operand{&tuple->fields()[at], {}} : Operand{};
-    if (const auto* item = as<TupleGetItemNode>(&node)) return at == 0 ? Operand{&item->tuple(), {}} : Operand{};
+    if (const auto* tuple = as<TupleNode>(&node))
+      return at < tuple->fields().size() ? Operand{&tuple->fields()[at], {}} : Operand{};
+    if (const auto* item = as<TupleGetItemNode>(&node))
+      return at == 0 ? Operand{&item->tuple(), {}} : Operand{};
     if (const auto* call = as<CallNode>(&node)) {
       // What is called is evaluated last.
       if (at == call->args().size()) return {&call->callee(), {}};
@@ -175,16 +181,20 @@ class Binder {
     if (const auto* match = as<MatchNode>(&node)) {
       if (at == 0) return {&match->data(), {}};
       const auto which = static_cast<int>(at) - 1;
-      return at <= match->clauses().size() ? Operand{&match->clauses()[at - 1].body, {}, scopes_.inner(&node, which)} : Operand{};
+      return at <= match->clauses().size()
+                 ? Operand{&match->clauses()[at - 1].body, {}, scopes_.inner(&node, which)}
+                 : Operand{};
     }
-    if (const auto* create = as<RefCreateNode>(&node)) return at == 0 ? Operand{&create->value(), {}} : Operand{};
+    if (const auto* create = as<RefCreateNode>(&node))
+      return at == 0 ? Operand{&create->value(), {}} : Operand{};
     if (const auto* read = as<RefReadNode>(&node)) return at == 0 ? Operand{&read->ref(), {}} : Operand{};
     if (const auto* write = as<RefWriteNode>(&node)) {
       if (at == 0) return {&write->ref(), {}};
       return at == 1 ? Operand{&write->value(), {}} : Operand{};
     }
     if (const auto* function = as<FunctionNode>(&node)) {
-      return at == 0 && !is_closed(frame.node) ? Operand{&function->body(), {}, scopes_.inner(&node, 0)} : Operand{};
+      return at == 0 && !is_closed(frame.node) ? Operand{&function->body(), {}, scopes_.inner(&node, 0)}
+                                               : Operand{};
     }
     return {};
   }
@@ -197,14 +207,19 @@ class Binder {
       case ExprKind::kVar:
       case ExprKind::kGlobalVar:
       case ExprKind::kConstructor:
-      case ExprKind::kOp: return frame.var ? bind(node, frame.var, node) : node;
-      case ExprKind::kConstant: return named(frame, node);
+      case ExprKind::kOp:
+        return frame.var ? bind(node, frame.var, node) : node;
+      case ExprKind::kConstant:
+        return named(frame, node);
       case ExprKind::kTuple:
-        return named(frame, same(static_cast<const TupleNode&>(*node).fields(), operands) ? node
-                                                                                           : make_tuple(operands, node->with_type({})));
+        return named(frame, same(static_cast<const TupleNode&>(*node).fields(), operands)
+                                ? node
+                                : make_tuple(operands, node->with_type({})));
       case ExprKind::kTupleGetItem: {
         const auto& item = static_cast<const TupleGetItemNode&>(*node);
-        return named(frame, item.tuple() == operands[0] ? node : make_tuple_get_item(operands[0], item.index(), node->with_type({})));
+        return named(frame, item.tuple() == operands[0]
+                                ? node
+                                : make_tuple_get_item(operands[0], item.index(), node->with_type({})));
       }
       case ExprKind::kCall: {
         const auto& call = static_cast<const CallNode&>(*node);
@@ -218,10 +233,12 @@ class Binder {
         return named(frame, Expr(remake_function(function, function.params(), operands[0])));
       }
       // The value of a let is bound by now; what is left is its body.
-      case ExprKind::kLet: return named(frame, operands[1]);
+      case ExprKind::kLet:
+        return named(frame, operands[1]);
       case ExprKind::kIf: {
         const auto& branch = static_cast<const IfNode&>(*node);
-        if (same({branch.condition(), branch.then(), branch.otherwise()}, operands)) return named(frame, node);
+        if (same({branch.condition(), branch.then(), branch.otherwise()}, operands))
+          return named(frame, node);
         return named(frame, make_if(operands[0], operands[1], operands[2], node->with_type({})));
       }
       case ExprKind::kMatch: {
@@ -233,7 +250,8 @@ class Binder {
           changed |= operands[i + 1] != match.clauses()[i].body;
         }
         if (!changed) return named(frame, node);
-        return named(frame, make_match(operands[0], std::move(clauses), match.complete(), node->with_type({})));
+        return named(frame,
+                     make_match(operands[0], std::move(clauses), match.complete(), node->with_type({})));
       }
       case ExprKind::kRefCreate:
         if (operands[0] == static_cast<const RefCreateNode&>(*node).value()) return named(frame, node);

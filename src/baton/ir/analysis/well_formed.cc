@@ -13,26 +13,31 @@ namespace baton {
 namespace {
 
 std::optional<std::string> constructor_fault(const ConstructorNode& constructor, const IRModuleNode& module) {
-  const std::string what = "constructor " + constructor.name() + " of type " + constructor.belongs_to()->name();
+  const std::string what =
+      "constructor " + constructor.name() + " of type " + constructor.belongs_to()->name();
   const TypeData type = module.find_type(constructor.belongs_to()->name());
   if (!type) return what + " is used, but the module does not define that type";
   for (const Constructor& each : type->constructors()) {
     if (each->name() != constructor.name()) continue;
     const size_t seen = constructor.inputs().size(), defined = each->inputs().size();
     if (seen == defined) return std::nullopt;
-    return what + " has " + std::to_string(seen) + " fields, but " + std::to_string(defined) + " where the module defines it";
+    return what + " has " + std::to_string(seen) + " fields, but " + std::to_string(defined) +
+           " where the module defines it";
   }
   return what + " is not among those that the module defines";
 }
 
-void collect_pattern_faults(const PatternNode& pattern, const IRModuleNode* module, std::vector<std::string>& faults) {
+void collect_pattern_faults(const PatternNode& pattern, const IRModuleNode* module,
+                            std::vector<std::string>& faults) {
   if (pattern.kind() == PatternKind::kConstructor) {
     const ConstructorNode& constructor = *pattern.constructor();
     if (module)
-      if (std::optional<std::string> text = constructor_fault(constructor, *module)) faults.push_back(std::move(*text));
+      if (std::optional<std::string> text = constructor_fault(constructor, *module))
+        faults.push_back(std::move(*text));
     if (constructor.inputs().size() != pattern.patterns().size())
-      faults.push_back("pattern " + pattern_text(Pattern(&pattern)) + " has " + std::to_string(pattern.patterns().size()) +
-                       " fields, but its constructor " + std::to_string(constructor.inputs().size()));
+      faults.push_back("pattern " + pattern_text(Pattern(&pattern)) + " has " +
+                       std::to_string(pattern.patterns().size()) + " fields, but its constructor " +
+                       std::to_string(constructor.inputs().size()));
   }
   for (const Pattern& each : pattern.patterns()) collect_pattern_faults(*each, module, faults);
 }
@@ -47,14 +52,21 @@ class FormCheck {
       const Step step = todo_.back();
       todo_.pop_back();
       switch (step.what) {
-        case Step::kLook: look(*step.node); break;
-        case Step::kBind: for_each_var(step, [&](const Var& var) { bind(var); }); break;
-        case Step::kUnbind: for_each_var(step, [&](const Var& var) { scopes_[var.get()] = Scope::kClosed; }); break;
+        case Step::kLook:
+          look(*step.node);
+          break;
+        case Step::kBind:
+          for_each_var(step, [&](const Var& var) { bind(var); });
+          break;
+        case Step::kUnbind:
+          for_each_var(step, [&](const Var& var) { scopes_[var.get()] = Scope::kClosed; });
+          break;
       }
     }
     if (options_.closed) {
       for (const Expr& var : free_) fault(var, "variable %" + as<VarNode>(var)->name() + " is free");
-      for (const TypeVar& var : free_type_vars(root)) fault(root, "type variable " + var->name() + " is free");
+      for (const TypeVar& var : free_type_vars(root))
+        fault(root, "type variable " + var->name() + " is free");
     }
     return std::move(faults_);
   }
@@ -83,17 +95,20 @@ class FormCheck {
   void bind(const Var& var) {
     const auto [scope, fresh] = scopes_.insert(var.get(), Scope::kOpen);
     if (fresh) return;
-    fault(Expr(var), "variable %" + var->name() + (*scope == Scope::kFree ? " is used before it is bound" : " is bound twice"));
+    fault(Expr(var), "variable %" + var->name() +
+                         (*scope == Scope::kFree ? " is used before it is bound" : " is bound twice"));
     *scope = Scope::kOpen;
   }
 
   void use(const VarNode& var) {
     const auto [scope, fresh] = scopes_.insert(&var, Scope::kFree);
     if (fresh) free_.emplace_back(&var);
-    if (*scope == Scope::kClosed) fault(Expr(&var), "variable %" + var.name() + " is used outside the scope that binds it");
+    if (*scope == Scope::kClosed)
+      fault(Expr(&var), "variable %" + var.name() + " is used outside the scope that binds it");
   }
 
-  // Opens a node: what it binds is in scope while the steps between bind and unbind are done. Last in, first out.
+  // Opens a node: what it binds is in scope while the steps between bind and unbind are done. Last in, first
+  // out.
   void look(const ExprNode& node) {
     if (const auto* var = as<VarNode>(&node)) return use(*var);
     if (!seen_.insert(&node)) return;
@@ -130,7 +145,8 @@ class FormCheck {
 
   void look_up(const ConstructorNode& constructor, const Expr& at) {
     if (!options_.module) return;
-    if (std::optional<std::string> text = constructor_fault(constructor, *options_.module)) fault(at, std::move(*text));
+    if (std::optional<std::string> text = constructor_fault(constructor, *options_.module))
+      fault(at, std::move(*text));
   }
 
   void check_pattern(const PatternNode& pattern, const Expr& match) {
@@ -140,8 +156,8 @@ class FormCheck {
   FormOptions options_;
   std::vector<FormFault> faults_;
   std::vector<Step> todo_;
-  PointerSet seen_;            // nodes but variables
-  PointerMap<Scope> scopes_;   // variables that were met
+  PointerSet seen_;           // nodes but variables
+  PointerMap<Scope> scopes_;  // variables that were met
   std::vector<Expr> free_;
 };
 
@@ -159,8 +175,8 @@ std::optional<std::string> fault_of(const TypeDataNode& type, const IRModuleNode
       if (!var || found) return;
       for (const TypeVar& own : type.type_vars())
         if (own.get() == var) return;
-      found = "type variable " + var->name() + " in constructor " + each->name() + " is not declared by type " +
-              type.header()->name();
+      found = "type variable " + var->name() + " in constructor " + each->name() +
+              " is not declared by type " + type.header()->name();
     });
   }
   return found;
@@ -174,7 +190,9 @@ std::vector<std::string> pattern_faults(const PatternNode& pattern, const IRModu
   return faults;
 }
 
-std::vector<FormFault> form_faults(const Expr& root, const FormOptions& options) { return FormCheck(options).run(root); }
+std::vector<FormFault> form_faults(const Expr& root, const FormOptions& options) {
+  return FormCheck(options).run(root);
+}
 
 std::vector<FormFault> form_faults(const IRModuleNode& module) {
   std::vector<FormFault> all;

@@ -1,6 +1,6 @@
 #pragma once
-// How an operator between qnn.dequantize and qnn.quantize computes on the quantised numbers themselves. The rules are in one
-// table, ops/rules/fake_quantization_rules.cc; FakeQuantizationToInteger reads it.
+// How an operator between qnn.dequantize and qnn.quantize computes on the quantised numbers themselves. The
+// rules are in one table, ops/rules/fake_quantization_rules.cc; FakeQuantizationToInteger reads it.
 #include <functional>
 #include <optional>
 #include <vector>
@@ -9,7 +9,8 @@
 
 namespace baton {
 
-/// The number that an element stands for is (element - zero_point) * scale. A tuple has types of its fields instead.
+/// The number that an element stands for is (element - zero_point) * scale. A tuple has types of its fields
+/// instead.
 struct AffineType {
   Expr scale, zero_point;  ///< float32 and int32, scalars or one value per channel; null for a tuple
   DType dtype;
@@ -29,7 +30,8 @@ struct AffineExpr {
 /// A call inside such a region, as its rule sees it.
 struct FakeQuantizedCall {
   const CallNode& call;  ///< over float arguments, as in the program
-  /// Its arguments on quantised numbers. A constant of the program has no affine type: rules quantise it as they need it.
+  /// Its arguments on quantised numbers. A constant of the program has no affine type: rules quantise it as
+  /// they need it.
   struct Arg {
     Expr expr;
     std::optional<AffineType> type;

@@ -7,7 +7,8 @@
 
 namespace baton {
 
-/// A layout that lives as long as its thread; equal ones are the same object there. Null: nobody said what the axes mean.
+/// A layout that lives as long as its thread; equal ones are the same object there. Null: nobody said what
+/// the axes mean.
 using KnownLayout = const Layout*;
 /// Null when `text` is no layout.
 KnownLayout known_layout(std::string_view text);

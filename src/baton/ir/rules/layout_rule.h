@@ -1,6 +1,6 @@
 #pragma once
-// Which layouts an operator can compute in. Attached to operators through OpDef::rules, read by the AlterOpLayout of builds
-// (transform/layout/alter_op_layout.h); common rules are in ops/rules/layout_rules.h.
+// Which layouts an operator can compute in. Attached to operators through OpDef::rules, read by the
+// AlterOpLayout of builds (transform/layout/alter_op_layout.h); common rules are in ops/rules/layout_rules.h.
 #include <functional>
 #include <optional>
 
@@ -11,9 +11,9 @@ namespace baton {
 
 /// How an operator is computed with its inputs (tuples flattened) in other layouts.
 struct LayoutPlan {
-  LayoutStates inputs;   ///< what each input must be (`now`); no state: as in the program
+  LayoutStates inputs;  ///< what each input must be (`now`); no state: as in the program
   LayoutStates outputs;
-  Attrs attrs;           ///< null: as they are
+  Attrs attrs;  ///< null: as they are
 };
 
 struct LayoutRule {

@@ -14,10 +14,10 @@ struct LegalizeTarget {
 };
 
 struct LegalizeRule {
-  /// What takes the call's place, or null when it is fine as it is. `call` has rewritten arguments; types are those of
-  /// the program.
-  using Rewrite = std::function<Expr(const CallNode& call, const std::vector<Type>& arg_types, const Type& type,
-                                     const LegalizeTarget& target)>;
+  /// What takes the call's place, or null when it is fine as it is. `call` has rewritten arguments; types are
+  /// those of the program.
+  using Rewrite = std::function<Expr(const CallNode& call, const std::vector<Type>& arg_types,
+                                     const Type& type, const LegalizeTarget& target)>;
   Rewrite legalize;          ///< for Legalize
   Rewrite qnn_legalize;      ///< for qnn.Legalize: types that the target has no instruction for
   Rewrite qnn_canonicalize;  ///< for qnn.CanonicalizeOps: quantised operators become integer operators

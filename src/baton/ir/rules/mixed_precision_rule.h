@@ -1,6 +1,6 @@
 #pragma once
-// In which precision an operator computes when a program is to use a smaller float type. Looked up by name (most
-// operators are only listed, see ops/rules/mixed_precision.cc); read by ToMixedPrecision.
+// In which precision an operator computes when a program is to use a smaller float type. Looked up by name
+// (most operators are only listed, see ops/rules/mixed_precision.cc); read by ToMixedPrecision.
 #include <functional>
 #include <optional>
 #include <string>
@@ -25,8 +25,9 @@ struct MixedPrecisionRule {
 /// Asked for each call; `type` is the smaller type.
 using MixedPrecisionFunction = std::function<MixedPrecisionRule(const Expr& call, DType type)>;
 
-/// Replaces the rule of operator `op` from now on. Those that come with Baton have level 10; a lower level than the one
-/// that counts changes nothing. UsageError for the same level, and when there is no such operator.
+/// Replaces the rule of operator `op` from now on. Those that come with Baton have level 10; a lower level
+/// than the one that counts changes nothing. UsageError for the same level, and when there is no such
+/// operator.
 void register_mixed_precision(const std::string& op, MixedPrecisionFunction rule, int level = 10);
 /// What counts for `call`; nothing when its operator has no rule.
 std::optional<MixedPrecisionRule> mixed_precision_of(const CallNode& call, DType type);

@@ -1,6 +1,6 @@
 #pragma once
-// The operator that one whose shape is a value becomes when the value is known. Attached through OpDef::rules, read by
-// DynamicToStatic.
+// The operator that one whose shape is a value becomes when the value is known. Attached through
+// OpDef::rules, read by DynamicToStatic.
 #include <string>
 #include <vector>
 

@@ -15,7 +15,8 @@ struct CastHintAttrs {
 template <>
 const AttrSchema& attr_schema<CompilerAttrs>() {
   using A = CompilerAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.CompilerAttrs",
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.CompilerAttrs",
       {{"compiler", &A::compiler, "the compiler that builds what lies between begin and end", kNoDefault}});
   return schema;
 }
@@ -23,19 +24,21 @@ const AttrSchema& attr_schema<CompilerAttrs>() {
 template <>
 const AttrSchema& attr_schema<CastHintAttrs>() {
   using A = CastHintAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.CastHintAttrs",
-      {{"dtype", &A::dtype, "the element type that the value is cast to", kNoDefault}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.CastHintAttrs",
+                     {{"dtype", &A::dtype, "the element type that the value is cast to", kNoDefault}});
   return schema;
 }
 
 template <>
 const AttrSchema& attr_schema<QuantizeAnnotationAttrs>() {
   using A = QuantizeAnnotationAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.QuantizeAnnotationAttrs",
-      {{"axis", &A::axis, "axis of the channels"},
-       {"kind", &A::kind, "what is rounded: 1 an input, 2 a weight, 3 an activation"},
-       {"sign", &A::sign, "whether one bit is the sign"},
-       {"rounding", &A::rounding, "how halves are rounded"}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.QuantizeAnnotationAttrs",
+                     {{"axis", &A::axis, "axis of the channels"},
+                      {"kind", &A::kind, "what is rounded: 1 an input, 2 a weight, 3 an activation"},
+                      {"sign", &A::sign, "whether one bit is the sign"},
+                      {"rounding", &A::rounding, "how halves are rounded"}});
   return schema;
 }
 

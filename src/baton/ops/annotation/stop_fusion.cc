@@ -11,7 +11,8 @@ const OpDef& op_annotation_stop_fusion() {
       .inputs = {{"data", "tensor"}},
       .fuse = Fuse::kOpaque,
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
-      .compute = [](Compute& c, const NoAttrs&) { map_compute(c, "stop_fusion", [](Halide::Expr x) { return x; }); },
+      .compute = [](Compute& c,
+                    const NoAttrs&) { map_compute(c, "stop_fusion", [](Halide::Expr x) { return x; }); },
   };
   return def;
 }

@@ -1,5 +1,6 @@
 #pragma once
-// What operators do whose shape is a value: the extents of their results, and computes for results of known extents.
+// What operators do whose shape is a value: the extents of their results, and computes for results of known
+// extents.
 #include "baton/ir/rules/shape_rule.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/nn/pad_attrs.h"

@@ -18,7 +18,8 @@ std::string numbers_text(const std::vector<int64_t>& values) { return attr_text(
 
 int64_t scalar_of(const NDArray& array, const char* what) {
   const std::vector<int64_t> values = integers_of(array);
-  if (values.size() != 1) throw NotSupported(std::string(what) + " must be one number, got " + numbers_text(values));
+  if (values.size() != 1)
+    throw NotSupported(std::string(what) + " must be one number, got " + numbers_text(values));
   return values[0];
 }
 
@@ -30,15 +31,19 @@ double real_of(const NDArray& array) {
 
 int checked_place(int64_t axis, int64_t rank, const char* op) {
   const int64_t at = axis < 0 ? axis + rank : axis;
-  if (at < 0 || at >= rank) throw NotSupported(std::string(op) + ": axis " + std::to_string(axis) + " of a tensor of rank " + std::to_string(rank));
+  if (at < 0 || at >= rank)
+    throw NotSupported(std::string(op) + ": axis " + std::to_string(axis) + " of a tensor of rank " +
+                       std::to_string(rank));
   return static_cast<int>(at);
 }
 
 // The shape in `text`'s layout with other extents for the spatial axes.
-Shapes with_spatial(const NDArray& data, const std::string& text, const char* canonical, const std::vector<int64_t>& spatial) {
+Shapes with_spatial(const NDArray& data, const std::string& text, const char* canonical,
+                    const std::vector<int64_t>& spatial) {
   const Layout layout = *Layout::parse(text), plain = *Layout::parse(canonical);
   std::vector<int64_t> shape = convert_shape(data.shape(), layout, plain);
-  if (spatial.size() + 2 != shape.size()) throw NotSupported("a size needs one extent for each spatial axis, got " + numbers_text(spatial));
+  if (spatial.size() + 2 != shape.size())
+    throw NotSupported("a size needs one extent for each spatial axis, got " + numbers_text(spatial));
   std::copy(spatial.begin(), spatial.end(), shape.begin() + 2);
   return {convert_shape(shape, plain, layout)};
 }
@@ -49,7 +54,8 @@ Shapes scaled(const Arrays& inputs, const std::string& text, const char* canonic
   std::vector<int64_t> spatial;
   for (size_t k = 2; k < shape.size(); ++k) {
     const double extent = std::nearbyint(static_cast<double>(shape[k]) * real_of(inputs[k - 1]));
-    if (!(extent >= 0 && extent <= INT32_MAX)) throw NotSupported("a scaled image would have an axis that is too large");
+    if (!(extent >= 0 && extent <= INT32_MAX))
+      throw NotSupported("a scaled image would have an axis that is too large");
     spatial.push_back(static_cast<int64_t>(extent));
   }
   return with_spatial(inputs[0], text, canonical, spatial);
@@ -80,7 +86,9 @@ Shapes dyn_squeeze_shapes(const Attrs&, const Arrays& inputs) {
   std::vector<bool> dropped(from.size(), false);
   for (const int64_t axis : integers_of(inputs[1])) {
     const int at = checked_place(axis, static_cast<int64_t>(from.size()), "dyn.squeeze");
-    if (from[at] != 1) throw NotSupported("dyn.squeeze: axis " + std::to_string(axis) + " is " + std::to_string(from[at]) + ", not 1");
+    if (from[at] != 1)
+      throw NotSupported("dyn.squeeze: axis " + std::to_string(axis) + " is " + std::to_string(from[at]) +
+                         ", not 1");
     dropped[at] = true;
   }
   std::vector<int64_t> shape;
@@ -94,9 +102,11 @@ Shapes dyn_strided_slice_shapes(const Attrs& attrs, const Arrays& inputs) {
   known.begin = integers_of(inputs[1]);
   known.end = integers_of(inputs[2]);
   known.strides = integers_of(inputs[3]);
-  if (std::count(known.strides->begin(), known.strides->end(), 0)) throw NotSupported("dyn.strided_slice: a step is 0");
+  if (std::count(known.strides->begin(), known.strides->end(), 0))
+    throw NotSupported("dyn.strided_slice: a step is 0");
   std::vector<int64_t> shape = inputs[0].shape();
-  for (size_t k = 0; k < std::min(shape.size(), std::max(known.begin->size(), known.end->size())); ++k) shape[k] = slice_of(known, k, shape[k]).count;
+  for (size_t k = 0; k < std::min(shape.size(), std::max(known.begin->size(), known.end->size())); ++k)
+    shape[k] = slice_of(known, k, shape[k]).count;
   return {shape};
 }
 
@@ -106,7 +116,8 @@ Shapes dyn_tile_shapes(const Attrs&, const Arrays& inputs) {
   shape.insert(shape.begin(), rank - shape.size(), 1);
   reps.insert(reps.begin(), rank - reps.size(), 1);
   for (size_t k = 0; k < rank; ++k) {
-    if (reps[k] < 0 || reps[k] > INT32_MAX) throw NotSupported("dyn.tile: repetitions of " + numbers_text(reps));
+    if (reps[k] < 0 || reps[k] > INT32_MAX)
+      throw NotSupported("dyn.tile: repetitions of " + numbers_text(reps));
     shape[k] *= reps[k];
   }
   return {shape};
@@ -115,9 +126,11 @@ Shapes dyn_tile_shapes(const Attrs&, const Arrays& inputs) {
 Shapes dyn_pad_shapes(const Attrs&, const Arrays& inputs) {
   std::vector<int64_t> shape = inputs[0].shape();
   const std::vector<int64_t> widths = integers_of(inputs[1]);
-  if (widths.size() != 2 * shape.size()) throw NotSupported("dyn.nn.pad needs a pair of widths for each axis");
+  if (widths.size() != 2 * shape.size())
+    throw NotSupported("dyn.nn.pad needs a pair of widths for each axis");
   for (size_t k = 0; k < shape.size(); ++k) {
-    if (widths[2 * k] < 0 || widths[2 * k + 1] < 0) throw NotSupported("dyn.nn.pad: widths of " + numbers_text(widths));
+    if (widths[2 * k] < 0 || widths[2 * k + 1] < 0)
+      throw NotSupported("dyn.nn.pad: widths of " + numbers_text(widths));
     shape[k] += widths[2 * k] + widths[2 * k + 1];
   }
   return {shape};
@@ -125,7 +138,8 @@ Shapes dyn_pad_shapes(const Attrs&, const Arrays& inputs) {
 
 Shapes dyn_one_hot_shapes(const Attrs& attrs, const Arrays& inputs) {
   std::vector<int64_t> shape = inputs[0].shape();
-  const int at = checked_place(attrs_as<OneHotAttrs>(attrs).axis, static_cast<int64_t>(shape.size()) + 1, "dyn.one_hot");
+  const int at =
+      checked_place(attrs_as<OneHotAttrs>(attrs).axis, static_cast<int64_t>(shape.size()) + 1, "dyn.one_hot");
   shape.insert(shape.begin() + at, scalar_of(inputs[3], "the depth"));
   return {shape};
 }
@@ -135,7 +149,9 @@ Shapes dyn_topk_shapes(const Attrs& attrs, const Arrays& inputs) {
   std::vector<int64_t> shape = inputs[0].shape();
   const int at = checked_place(topk.axis, static_cast<int64_t>(shape.size()), "dyn.topk");
   const int64_t k = scalar_of(inputs[1], "k");
-  if (k > shape[at]) throw NotSupported("dyn.topk: k is " + std::to_string(k) + ", and there are " + std::to_string(shape[at]) + " elements");
+  if (k > shape[at])
+    throw NotSupported("dyn.topk: k is " + std::to_string(k) + ", and there are " +
+                       std::to_string(shape[at]) + " elements");
   if (k >= 1) shape[at] = k;
   return topk.ret_type == "both" ? Shapes{shape, shape} : Shapes{shape};
 }
@@ -143,7 +159,9 @@ Shapes dyn_topk_shapes(const Attrs& attrs, const Arrays& inputs) {
 Shapes dyn_resize2d_shapes(const Attrs& attrs, const Arrays& inputs) {
   return with_spatial(inputs[0], attrs_as<Resize2DAttrs>(attrs).layout, "NCHW", integers_of(inputs[1]));
 }
-Shapes dyn_upsampling_shapes(const Attrs& attrs, const Arrays& inputs) { return scaled(inputs, attrs_as<UpSamplingAttrs>(attrs).layout, "NCHW"); }
+Shapes dyn_upsampling_shapes(const Attrs& attrs, const Arrays& inputs) {
+  return scaled(inputs, attrs_as<UpSamplingAttrs>(attrs).layout, "NCHW");
+}
 Shapes dyn_upsampling3d_shapes(const Attrs& attrs, const Arrays& inputs) {
   return scaled(inputs, attrs_as<UpSampling3DAttrs>(attrs).layout, "NCDHW");
 }

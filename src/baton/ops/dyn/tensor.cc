@@ -18,7 +18,8 @@ namespace baton {
 template <>
 const AttrSchema& attr_schema<DynExpandDimsAttrs>() {
   using A = DynExpandDimsAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.DynExpandDimsAttrs", {{"num_newaxis", &A::num_newaxis, "how many axes are new"}});
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.DynExpandDimsAttrs", {{"num_newaxis", &A::num_newaxis, "how many axes are new"}});
   return schema;
 }
 
@@ -49,8 +50,10 @@ RelationStatus full_relation(RelationContext& ctx, const InitOpAttrs& attrs) {
 RelationStatus expand_dims_relation(RelationContext& ctx, const DynExpandDimsAttrs& attrs) {
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
-  if (attrs.num_newaxis < 0 || attrs.num_newaxis > 1000) return fail_attr(ctx, "num_newaxis", std::to_string(attrs.num_newaxis), "it must lie in 0..1000");
-  return ctx.assign_result(tensor_type(std::vector<Dim>(static_cast<size_t>(data->rank() + attrs.num_newaxis), Dim::any()), data->dtype()));
+  if (attrs.num_newaxis < 0 || attrs.num_newaxis > 1000)
+    return fail_attr(ctx, "num_newaxis", std::to_string(attrs.num_newaxis), "it must lie in 0..1000");
+  return ctx.assign_result(tensor_type(
+      std::vector<Dim>(static_cast<size_t>(data->rank() + attrs.num_newaxis), Dim::any()), data->dtype()));
 }
 
 RelationStatus squeeze_relation(RelationContext& ctx, const SqueezeAttrs&) {
@@ -59,8 +62,10 @@ RelationStatus squeeze_relation(RelationContext& ctx, const SqueezeAttrs&) {
   const auto axes = any_shape(ctx, 1, &status);
   if (!data) return kDefer;
   if (!axes) return status;
-  if (axes->size() > static_cast<size_t>(data->rank())) return fail_arg(ctx, 1, "more axes than " + type_text(ctx.input(0)) + " has");
-  return ctx.assign_result(tensor_type(std::vector<Dim>(static_cast<size_t>(data->rank()) - axes->size(), Dim::any()), data->dtype()));
+  if (axes->size() > static_cast<size_t>(data->rank()))
+    return fail_arg(ctx, 1, "more axes than " + type_text(ctx.input(0)) + " has");
+  return ctx.assign_result(tensor_type(
+      std::vector<Dim>(static_cast<size_t>(data->rank()) - axes->size(), Dim::any()), data->dtype()));
 }
 
 RelationStatus strided_slice_relation(RelationContext& ctx, const StridedSliceAttrs&) {
@@ -69,7 +74,8 @@ RelationStatus strided_slice_relation(RelationContext& ctx, const StridedSliceAt
   const auto begin = any_shape(ctx, 1, &status);
   if (!data) return kDefer;
   if (!begin) return status;
-  if (begin->size() > static_cast<size_t>(data->rank())) return fail_arg(ctx, 1, "more axes than " + type_text(ctx.input(0)) + " has");
+  if (begin->size() > static_cast<size_t>(data->rank()))
+    return fail_arg(ctx, 1, "more axes than " + type_text(ctx.input(0)) + " has");
   std::vector<Dim> shape = data->shape();
   std::copy(begin->begin(), begin->end(), shape.begin());
   return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
@@ -127,7 +133,8 @@ const OpDef& op_dyn_ones() {
       .doc = "ones with the shape as a value.",
       .inputs = {{"shape", "vector of extents"}},
       .fuse = Fuse::kElementwise,
-      .relation = [](RelationContext& ctx, const InitOpAttrs& attrs) { return shaped_relation(ctx, 0, attrs.dtype); },
+      .relation = [](RelationContext& ctx,
+                     const InitOpAttrs& attrs) { return shaped_relation(ctx, 0, attrs.dtype); },
       .compute = [](Compute& c, const InitOpAttrs&) { dyn_constant_compute(c, 1); },
       .data_dependent = true,
       .rules = op_rules(no_gradient(), StaticFormRule{"ones", {{0, "shape"}}}, ShapeRule{shape_given<0>}),
@@ -141,7 +148,8 @@ const OpDef& op_dyn_zeros() {
       .doc = "zeros with the shape as a value.",
       .inputs = {{"shape", "vector of extents"}},
       .fuse = Fuse::kElementwise,
-      .relation = [](RelationContext& ctx, const InitOpAttrs& attrs) { return shaped_relation(ctx, 0, attrs.dtype); },
+      .relation = [](RelationContext& ctx,
+                     const InitOpAttrs& attrs) { return shaped_relation(ctx, 0, attrs.dtype); },
       .compute = [](Compute& c, const InitOpAttrs&) { dyn_constant_compute(c, 0); },
       .data_dependent = true,
       .rules = op_rules(no_gradient(), StaticFormRule{"zeros", {{0, "shape"}}}, ShapeRule{shape_given<0>}),
@@ -159,7 +167,8 @@ const OpDef& op_dyn_reshape() {
       .compute = [](Compute& c, const ReshapeAttrs&) { reshape_compute(c, "reshape"); },
       .reshape_only = true,
       .data_dependent = true,
-      .rules = op_rules(reshape_gradient(), StaticFormRule{"reshape", {{1, "newshape"}}}, ShapeRule{dyn_reshape_shapes}),
+      .rules = op_rules(reshape_gradient(), StaticFormRule{"reshape", {{1, "newshape"}}},
+                        ShapeRule{dyn_reshape_shapes}),
   };
   return def;
 }
@@ -174,7 +183,8 @@ const OpDef& op_dyn_expand_dims() {
       .compute = [](Compute& c, const DynExpandDimsAttrs&) { reshape_compute(c, "expand_dims"); },
       .data_dependent = true,
       .declares_attrs = false,
-      .rules = op_rules(StaticFormRule{"expand_dims", {{1, "axis", Form::kInteger}}}, ShapeRule{dyn_expand_dims_shapes}),
+      .rules = op_rules(StaticFormRule{"expand_dims", {{1, "axis", Form::kInteger}}},
+                        ShapeRule{dyn_expand_dims_shapes}),
   };
   return def;
 }
@@ -200,12 +210,17 @@ const OpDef& op_dyn_strided_slice() {
     OpDef four = OpSpec<StridedSliceAttrs>{
         .name = "dyn.strided_slice",
         .doc = "strided_slice with begin, end and strides as values.",
-        .inputs = {{"data", "tensor"}, {"begin", "vector"}, {"end", "vector"}, {"strides", "vector"}, {"slice_mode", "is an attribute"}},
+        .inputs = {{"data", "tensor"},
+                   {"begin", "vector"},
+                   {"end", "vector"},
+                   {"strides", "vector"},
+                   {"slice_mode", "is an attribute"}},
         .fuse = Fuse::kInjective,
         .relation = strided_slice_relation,
         .compute = [](Compute& c, const StridedSliceAttrs& attrs) { dyn_strided_slice_compute(c, attrs); },
         .data_dependent = true,
-        .rules = op_rules(StaticFormRule{"strided_slice", {{1, "begin"}, {2, "end"}, {3, "strides"}}}, ShapeRule{dyn_strided_slice_shapes}),
+        .rules = op_rules(StaticFormRule{"strided_slice", {{1, "begin"}, {2, "end"}, {3, "strides"}}},
+                          ShapeRule{dyn_strided_slice_shapes}),
     };
     four.num_inputs = 4;
     return four;
@@ -231,12 +246,15 @@ const OpDef& op_dyn_nn_pad() {
   static const OpDef def = OpSpec<PadAttrs>{
       .name = "dyn.nn.pad",
       .doc = "nn.pad with the widths as a value.",
-      .inputs = {{"data", "tensor"}, {"pad_width", "matrix: before and after, for each axis"}, {"pad_val", "scalar"}},
+      .inputs = {{"data", "tensor"},
+                 {"pad_width", "matrix: before and after, for each axis"},
+                 {"pad_val", "scalar"}},
       .fuse = Fuse::kInjective,
       .relation = pad_relation,
       .compute = [](Compute& c, const PadAttrs& attrs) { dyn_pad_compute(c, attrs); },
       .data_dependent = true,
-      .rules = op_rules(StaticFormRule{"nn.pad", {{1, "pad_width", Form::kPairs}}}, ShapeRule{dyn_pad_shapes}),
+      .rules =
+          op_rules(StaticFormRule{"nn.pad", {{1, "pad_width", Form::kPairs}}}, ShapeRule{dyn_pad_shapes}),
   };
   return def;
 }
@@ -245,12 +263,19 @@ const OpDef& op_dyn_one_hot() {
   static const OpDef def = OpSpec<OneHotAttrs>{
       .name = "dyn.one_hot",
       .doc = "one_hot with the depth as a value.",
-      .inputs = {{"indices", "tensor of integers"}, {"on_value", "scalar"}, {"off_value", "scalar"}, {"depth", "scalar"}},
+      .inputs = {{"indices", "tensor of integers"},
+                 {"on_value", "scalar"},
+                 {"off_value", "scalar"},
+                 {"depth", "scalar"}},
       .fuse = Fuse::kOutFusable,
-      .relation = [](RelationContext& ctx, const OneHotAttrs& attrs) { return ctx.tensor(0) ? one_hot_result(ctx, attrs, Dim::any()) : kDefer; },
+      .relation =
+          [](RelationContext& ctx, const OneHotAttrs& attrs) {
+            return ctx.tensor(0) ? one_hot_result(ctx, attrs, Dim::any()) : kDefer;
+          },
       .compute = [](Compute& c, const OneHotAttrs& attrs) { one_hot_compute(c, attrs); },
       .data_dependent = true,
-      .rules = op_rules(StaticFormRule{"one_hot", {{3, "depth", Form::kInteger}}}, ShapeRule{dyn_one_hot_shapes}),
+      .rules =
+          op_rules(StaticFormRule{"one_hot", {{3, "depth", Form::kInteger}}}, ShapeRule{dyn_one_hot_shapes}),
   };
   return def;
 }
@@ -260,7 +285,10 @@ const OpDef& op_dyn_topk() {
       .name = "dyn.topk",
       .doc = "topk with k as a value.",
       .inputs = {{"data", "tensor"}, {"k", "scalar"}},
-      .relation = [](RelationContext& ctx, const TopkAttrs& attrs) { return ctx.tensor(0) ? topk_result(ctx, attrs, Dim::any()) : kDefer; },
+      .relation =
+          [](RelationContext& ctx, const TopkAttrs& attrs) {
+            return ctx.tensor(0) ? topk_result(ctx, attrs, Dim::any()) : kDefer;
+          },
       .compute = [](Compute& c, const TopkAttrs& attrs) { topk_compute(c, attrs); },
       .data_dependent = true,
       .rules = op_rules(StaticFormRule{"topk", {{1, "k", Form::kInteger}}}, ShapeRule{dyn_topk_shapes}),
@@ -272,11 +300,15 @@ const OpDef& op_dyn_sparse_to_dense() {
   static const OpDef def = OpSpec<NoAttrs>{
       .name = "dyn.sparse_to_dense",
       .doc = "sparse_to_dense with the shape as a value.",
-      .inputs = {{"sparse_indices", "indices of the values, one a row"}, {"sparse_values", "the values"}, {"default_value", "scalar"}, {"output_shape", "vector of extents"}},
-      .relation = [](RelationContext& ctx, const NoAttrs&) {
-        const TensorTypeNode* values = ctx.tensor(1);
-        return values ? shaped_relation(ctx, 3, values->dtype()) : kDefer;
-      },
+      .inputs = {{"sparse_indices", "indices of the values, one a row"},
+                 {"sparse_values", "the values"},
+                 {"default_value", "scalar"},
+                 {"output_shape", "vector of extents"}},
+      .relation =
+          [](RelationContext& ctx, const NoAttrs&) {
+            const TensorTypeNode* values = ctx.tensor(1);
+            return values ? shaped_relation(ctx, 3, values->dtype()) : kDefer;
+          },
       .compute = [](Compute& c, const NoAttrs&) { sparse_to_dense_compute(c); },
       .data_dependent = true,
       .rules = op_rules(StaticFormRule{"sparse_to_dense", {{3, "output_shape"}}}, ShapeRule{shape_given<3>}),

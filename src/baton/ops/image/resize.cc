@@ -7,8 +7,12 @@ namespace baton {
 
 /// Numbers of an attribute that may be None; get and set are found through its namespace.
 struct Numbers : std::vector<double> {};
-static AttrValue get(const Numbers& values) { return attr::get(static_cast<const std::vector<double>&>(values)); }
-static bool set(Numbers& field, const AttrValue& value) { return attr::set(static_cast<std::vector<double>&>(field), value); }
+static AttrValue get(const Numbers& values) {
+  return attr::get(static_cast<const std::vector<double>&>(values));
+}
+static bool set(Numbers& field, const AttrValue& value) {
+  return attr::set(static_cast<std::vector<double>&>(field), value);
+}
 
 template <int kCount>
 struct ResizeAttrs {
@@ -29,12 +33,14 @@ namespace {
 template <int kCount>
 AttrSchema resize_schema() {
   using A = ResizeAttrs<kCount>;
-  return make_schema<A>("relay.attrs.Resize" + std::to_string(kCount) + "DAttrs",
+  return make_schema<A>(
+      "relay.attrs.Resize" + std::to_string(kCount) + "DAttrs",
       {{"size", &A::size, "extents of the result"},
        {"roi", &A::roi, "the part of the data that mode tf_crop_and_resize takes"},
        {"layout", &A::layout, "layout of the data"},
        {"method", &A::method, "\"nearest_neighbor\", \"linear\" or \"cubic\""},
-       {"coordinate_transformation_mode", &A::coordinate_transformation_mode, "how a position in the result becomes one in the data"},
+       {"coordinate_transformation_mode", &A::coordinate_transformation_mode,
+        "how a position in the result becomes one in the data"},
        {"rounding_method", &A::rounding_method, "which of two neighbours is the nearest"},
        {"cubic_alpha", &A::cubic_alpha, "coefficient of the cubic spline"},
        {"cubic_exclude", &A::cubic_exclude, "whether taps outside the data are left out"},
@@ -53,14 +59,20 @@ RelationStatus resize_relation(RelationContext& ctx, const ResizeAttrs<kCount>& 
   const Layout canonical = *Layout::parse(data_letters(kCount));
   std::vector<Dim> shape = convert_shape(data->shape(), *layout, canonical);
   std::copy(attrs.size->begin(), attrs.size->end(), shape.begin() + 2);
-  return ctx.assign_result(
-      tensor_type(convert_shape(shape, canonical, *layout), attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype));
+  return ctx.assign_result(tensor_type(convert_shape(shape, canonical, *layout),
+                                       attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype));
 }
 
 template <int kCount>
 void resize_op_compute(Compute& c, const ResizeAttrs<kCount>& attrs) {
-  Resize resize{kCount, *Layout::parse(attrs.layout), attrs.method, attrs.coordinate_transformation_mode, attrs.rounding_method,
-                attrs.cubic_alpha, attrs.cubic_exclude != 0, attrs.extrapolation_value};
+  Resize resize{kCount,
+                *Layout::parse(attrs.layout),
+                attrs.method,
+                attrs.coordinate_transformation_mode,
+                attrs.rounding_method,
+                attrs.cubic_alpha,
+                attrs.cubic_exclude != 0,
+                attrs.extrapolation_value};
   if (attrs.roi)
     for (const double edge : *attrs.roi) resize.roi.push_back(Halide::Expr(static_cast<float>(edge)));
   resize_compute(c, resize);

@@ -38,34 +38,40 @@ struct Dilation2DAttrs {
 template <>
 const AttrSchema& attr_schema<CropAndResizeAttrs>() {
   using A = CropAndResizeAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.CropAndResizeAttrs",
-      {{"crop_size", &A::crop_size, "height and width of the crops"},
-       {"layout", &A::layout, "layout of the data"},
-       {"method", &A::method, "\"bilinear\" or \"nearest_neighbor\""},
-       {"extrapolation_value", &A::extrapolation_value, "value outside the data"},
-       {"out_dtype", &A::out_dtype, "element type of the result; void: as the data"}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.CropAndResizeAttrs",
+                     {{"crop_size", &A::crop_size, "height and width of the crops"},
+                      {"layout", &A::layout, "layout of the data"},
+                      {"method", &A::method, "\"bilinear\" or \"nearest_neighbor\""},
+                      {"extrapolation_value", &A::extrapolation_value, "value outside the data"},
+                      {"out_dtype", &A::out_dtype, "element type of the result; void: as the data"}});
   return schema;
 }
 template <>
 const AttrSchema& attr_schema<AffineGridAttrs>() {
-  static const AttrSchema schema = make_schema<AffineGridAttrs>("relay.attrs.AffineGridAttrs",
+  static const AttrSchema schema = make_schema<AffineGridAttrs>(
+      "relay.attrs.AffineGridAttrs",
       {{"target_shape", &AffineGridAttrs::target_shape, "height and width of the grid", kNoDefault}});
   return schema;
 }
 template <>
 const AttrSchema& attr_schema<GridSampleAttrs>() {
   using A = GridSampleAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.GridSampleAttrs",
-      {{"method", &A::method, "\"nearest\", \"bilinear\" or \"bicubic\""},
-       {"layout", &A::layout, "layout of the data, NCHW or NCDHW"},
-       {"padding_mode", &A::padding_mode, "what lies outside the data: \"zeros\", \"border\" or \"reflection\""},
-       {"align_corners", &A::align_corners, "whether -1 and 1 are the middles of the outermost cells, or their borders"}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.GridSampleAttrs",
+                     {{"method", &A::method, "\"nearest\", \"bilinear\" or \"bicubic\""},
+                      {"layout", &A::layout, "layout of the data, NCHW or NCDHW"},
+                      {"padding_mode", &A::padding_mode,
+                       "what lies outside the data: \"zeros\", \"border\" or \"reflection\""},
+                      {"align_corners", &A::align_corners,
+                       "whether -1 and 1 are the middles of the outermost cells, or their borders"}});
   return schema;
 }
 template <>
 const AttrSchema& attr_schema<Dilation2DAttrs>() {
   using A = Dilation2DAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.Dilation2DAttrs",
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.Dilation2DAttrs",
       {{"strides", &A::strides, "step along height and width"},
        {"padding", &A::padding, "cells around the data: p, or [h, w], or [top, left, bottom, right]"},
        {"dilations", &A::dilations, "distance of the kernel's taps along height and width"},
@@ -81,18 +87,23 @@ RelationStatus crop_and_resize_relation(RelationContext& ctx, const CropAndResiz
   const TensorTypeNode *data = ctx.tensor(0), *boxes = ctx.tensor(1), *indices = ctx.tensor(2);
   if (!data || !boxes || !indices) return kDefer;
   const auto layout = checked_layout(ctx, "layout", attrs.layout, "NCHW");
-  if (!layout || !check_rank(ctx, *data, layout->rank(), 0) || !check_rank(ctx, *boxes, 2, 1) || !check_rank(ctx, *indices, 1, 2)) return kFailed;
-  if (!may_equal(boxes->shape()[1], 4)) return fail_arg(ctx, 1, "each box needs 4 numbers, got " + type_text(ctx.input(1)));
-  if (!may_equal(boxes->shape()[0], indices->shape()[0])) return fail_arg(ctx, 2, "each box needs the index of an image, got " + type_text(ctx.input(2)));
-  if (!attrs.crop_size) return fail_attr(ctx, "crop_size", "None", "height and width of the crops are needed");
+  if (!layout || !check_rank(ctx, *data, layout->rank(), 0) || !check_rank(ctx, *boxes, 2, 1) ||
+      !check_rank(ctx, *indices, 1, 2))
+    return kFailed;
+  if (!may_equal(boxes->shape()[1], 4))
+    return fail_arg(ctx, 1, "each box needs 4 numbers, got " + type_text(ctx.input(1)));
+  if (!may_equal(boxes->shape()[0], indices->shape()[0]))
+    return fail_arg(ctx, 2, "each box needs the index of an image, got " + type_text(ctx.input(2)));
+  if (!attrs.crop_size)
+    return fail_attr(ctx, "crop_size", "None", "height and width of the crops are needed");
   if (!check_lists(ctx, {{"crop_size", &*attrs.crop_size}}, 2)) return kFailed;
   const Layout canonical = *Layout::parse("NCHW");
   std::vector<Dim> shape = convert_shape(data->shape(), *layout, canonical);
   shape[0] = boxes->shape()[0];
   shape[2] = (*attrs.crop_size)[0];
   shape[3] = (*attrs.crop_size)[1];
-  return ctx.assign_result(
-      tensor_type(convert_shape(shape, canonical, *layout), attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype));
+  return ctx.assign_result(tensor_type(convert_shape(shape, canonical, *layout),
+                                       attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype));
 }
 
 RelationStatus affine_grid_relation(RelationContext& ctx, const AffineGridAttrs& attrs) {
@@ -113,9 +124,12 @@ RelationStatus grid_sample_relation(RelationContext& ctx, const GridSampleAttrs&
     return fail_attr(ctx, "layout", "\"" + attrs.layout + "\"", "it must be \"NCHW\" or \"NCDHW\"");
   const int rank = static_cast<int>(attrs.layout.size());
   if (!check_rank(ctx, *data, rank, 0) || !check_rank(ctx, *grid, rank, 1)) return kFailed;
-  if (!may_equal(data->shape()[0], grid->shape()[0])) return fail_arg(ctx, 1, "one grid is needed for each image, got " + type_text(ctx.input(1)));
+  if (!may_equal(data->shape()[0], grid->shape()[0]))
+    return fail_arg(ctx, 1, "one grid is needed for each image, got " + type_text(ctx.input(1)));
   if (!may_equal(grid->shape()[1], rank - 2))
-    return fail_arg(ctx, 1, "positions need " + std::to_string(rank - 2) + " coordinates, got " + type_text(ctx.input(1)));
+    return fail_arg(
+        ctx, 1,
+        "positions need " + std::to_string(rank - 2) + " coordinates, got " + type_text(ctx.input(1)));
   std::vector<Dim> shape = grid->shape();
   shape[0] = data->shape()[0];
   shape[1] = data->shape()[1];
@@ -128,7 +142,9 @@ RelationStatus dilation2d_relation(RelationContext& ctx, const Dilation2DAttrs& 
   const auto data_layout = checked_layout(ctx, "data_layout", attrs.data_layout, "NCHW");
   if (!data_layout) return kFailed;
   const auto kernel_layout = checked_layout(ctx, "kernel_layout", attrs.kernel_layout, "IHW");
-  if (!kernel_layout || !check_rank(ctx, *data, data_layout->rank(), 0) || !check_rank(ctx, *weight, kernel_layout->rank(), 1)) return kFailed;
+  if (!kernel_layout || !check_rank(ctx, *data, data_layout->rank(), 0) ||
+      !check_rank(ctx, *weight, kernel_layout->rank(), 1))
+    return kFailed;
   if (!check_lists(ctx, {{"strides", &attrs.strides}, {"dilations", &attrs.dilations}}, 2)) return kFailed;
   const auto padding = padding_sums(ctx, attrs.padding, 2);
   if (!padding) return kFailed;
@@ -136,22 +152,27 @@ RelationStatus dilation2d_relation(RelationContext& ctx, const Dilation2DAttrs& 
   std::vector<Dim> shape = convert_shape(data->shape(), *data_layout, canonical);
   const std::vector<Dim> kernel = convert_shape(weight->shape(), *kernel_layout, *Layout::parse("IHW"));
   if (!may_equal(shape[1], kernel[0]))
-    return fail_arg(ctx, 1, "data with " + std::to_string(shape[1].value()) + " channels needs a weight with as many, got " + type_text(ctx.input(1)));
+    return fail_arg(ctx, 1,
+                    "data with " + std::to_string(shape[1].value()) +
+                        " channels needs a weight with as many, got " + type_text(ctx.input(1)));
   for (int i = 0; i < 2; ++i) {
-    const auto extent = window_positions(ctx, {shape[2 + i], (*padding)[i], kernel[1 + i], attrs.dilations[i], attrs.strides[i]});
+    const auto extent = window_positions(
+        ctx, {shape[2 + i], (*padding)[i], kernel[1 + i], attrs.dilations[i], attrs.strides[i]});
     if (!extent) return kFailed;
     shape[2 + i] = *extent;
   }
-  return ctx.assign_result(
-      tensor_type(convert_shape(shape, canonical, *data_layout), attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype));
+  return ctx.assign_result(tensor_type(convert_shape(shape, canonical, *data_layout),
+                                       attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype));
 }
 
 // Padding counts as 0.
 void dilation2d_compute(Compute& c, const Dilation2DAttrs& attrs) {
   const Layout nchw = *Layout::parse("NCHW"), ihw = *Layout::parse("IHW");
-  const Layout data_layout = *Layout::parse(attrs.data_layout), kernel_layout = *Layout::parse(attrs.kernel_layout);
+  const Layout data_layout = *Layout::parse(attrs.data_layout),
+               kernel_layout = *Layout::parse(attrs.kernel_layout);
   const Tensor &data = c.in(0), &weight = c.in(1);
-  const std::vector<int64_t> in = convert_shape(data.shape(), data_layout, nchw), kernel = convert_shape(weight.shape(), kernel_layout, ihw);
+  const std::vector<int64_t> in = convert_shape(data.shape(), data_layout, nchw),
+                             kernel = convert_shape(weight.shape(), kernel_layout, ihw);
   std::vector<int64_t> before, after;
   split_padding(attrs.padding, 2, &before, &after);
   const Halide::Type type = halide_type(c.out().dtype());
@@ -161,7 +182,8 @@ void dilation2d_compute(Compute& c, const Dilation2DAttrs& attrs) {
   const Index tap = convert_index<Halide::Expr>({from[1], r[0], r[1]}, ihw, kernel_layout);
   Halide::Expr inside = Halide::Internal::const_true();
   for (int k = 0; k < 2; ++k) {
-    const Halide::Expr position = from[2 + k] * as_int(attrs.strides[k]) + r[k] * as_int(attrs.dilations[k]) - as_int(before[k]);
+    const Halide::Expr position =
+        from[2 + k] * as_int(attrs.strides[k]) + r[k] * as_int(attrs.dilations[k]) - as_int(before[k]);
     inside = inside && position >= 0 && position < as_int(in[2 + k]);
     from[2 + k] = inside_axis(position, in[2 + k]);
   }
@@ -179,7 +201,9 @@ const OpDef& op_image_crop_and_resize() {
   static const OpDef def = OpSpec<CropAndResizeAttrs>{
       .name = "image.crop_and_resize",
       .doc = "Boxes cut out of images, all resized to crop_size.",
-      .inputs = {{"data", "4-D tensor in `layout`"}, {"boxes", "(n, 4): y1, x1, y2, x2, from 0 to 1"}, {"box_indices", "(n): which image"}},
+      .inputs = {{"data", "4-D tensor in `layout`"},
+                 {"boxes", "(n, 4): y1, x1, y2, x2, from 0 to 1"},
+                 {"box_indices", "(n): which image"}},
       .fuse = Fuse::kInjective,
       .relation = crop_and_resize_relation,
       .compute =
@@ -206,11 +230,14 @@ const OpDef& op_image_grid_sample() {
   static const OpDef def = OpSpec<GridSampleAttrs>{
       .name = "image.grid_sample",
       .doc = "The data at the positions of a grid, whose coordinates go from -1 to 1.",
-      .inputs = {{"data", "tensor in `layout`"}, {"grid", "(n, coordinates, height, width), or with a depth"}},
+      .inputs = {{"data", "tensor in `layout`"},
+                 {"grid", "(n, coordinates, height, width), or with a depth"}},
       .fuse = Fuse::kInjective,
       .relation = grid_sample_relation,
       .compute =
-          [](Compute& c, const GridSampleAttrs& attrs) { grid_sample_compute(c, attrs.method, attrs.padding_mode, attrs.align_corners); },
+          [](Compute& c, const GridSampleAttrs& attrs) {
+            grid_sample_compute(c, attrs.method, attrs.padding_mode, attrs.align_corners);
+          },
   };
   return def;
 }

@@ -1,7 +1,7 @@
 // What executors and device planning put into programs: places, storage, lowered calls.
+#include "baton/ir/attr_objects.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ir/attr_objects.h"
 #include "baton/ops/tensor/reindex.h"
 #include "baton/ops/tensor/shape_attrs.h"
 
@@ -39,59 +39,63 @@ struct ReshapeTensorAttrs {
 template <>
 const AttrSchema& attr_schema<OnDeviceAttrs>() {
   using A = OnDeviceAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.OnDeviceAttrs",
-      {{"virtual_device", &A::virtual_device, "where the value lives"},
-       {"constrain_result", &A::constrain_result, "whether the result lives there"},
-       {"constrain_body", &A::constrain_body, "whether the body lives there"}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.OnDeviceAttrs",
+                     {{"virtual_device", &A::virtual_device, "where the value lives"},
+                      {"constrain_result", &A::constrain_result, "whether the result lives there"},
+                      {"constrain_body", &A::constrain_body, "whether the body lives there"}});
   return schema;
 }
 
 template <>
 const AttrSchema& attr_schema<DeviceCopyAttrs>() {
   using A = DeviceCopyAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.DeviceCopyAttrs",
-      {{"src_virtual_device", &A::src_virtual_device, "where the value is", kNoDefault},
-       {"dst_virtual_device", &A::dst_virtual_device, "where it is copied to", kNoDefault}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.DeviceCopyAttrs",
+                     {{"src_virtual_device", &A::src_virtual_device, "where the value is", kNoDefault},
+                      {"dst_virtual_device", &A::dst_virtual_device, "where it is copied to", kNoDefault}});
   return schema;
 }
 
 template <>
 const AttrSchema& attr_schema<CallLoweredAttrs>() {
   using A = CallLoweredAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.CallLoweredAttrs",
-      {{"metadata", &A::metadata, "what else is known of the call"}});
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.CallLoweredAttrs", {{"metadata", &A::metadata, "what else is known of the call"}});
   return schema;
 }
 
 template <>
 const AttrSchema& attr_schema<DebugAttrs>() {
   using A = DebugAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.DebugAttrs",
-      {{"debug_func", &A::debug_func, "what is called with the value", kNoDefault}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.DebugAttrs",
+                     {{"debug_func", &A::debug_func, "what is called with the value", kNoDefault}});
   return schema;
 }
 
 template <>
 const AttrSchema& attr_schema<MetaRefAttrs>() {
   using A = MetaRefAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.MetaRefAttrs",
-      {});
+  static const AttrSchema schema = make_schema<A>("relay.attrs.MetaRefAttrs", {});
   return schema;
 }
 
 template <>
 const AttrSchema& attr_schema<AllocStorageAttrs>() {
   using A = AllocStorageAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.AllocStorageAttrs",
-      {{"dtype", &A::dtype, "element type that the storage is aligned for"},
-       {"virtual_device", &A::virtual_device, "where the storage is", kNoDefault}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.AllocStorageAttrs",
+                     {{"dtype", &A::dtype, "element type that the storage is aligned for"},
+                      {"virtual_device", &A::virtual_device, "where the storage is", kNoDefault}});
   return schema;
 }
 
 template <>
 const AttrSchema& attr_schema<AllocTensorAttrs>() {
   using A = AllocTensorAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.AllocTensorAttrs",
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.AllocTensorAttrs",
       {{"dtype", &A::dtype, "element type of the tensor"},
        {"const_shape", &A::const_shape, "the shape when it is known: a constant", kNoDefault},
        {"assert_shape", &A::assert_shape, "the shape that is checked at run time", kNoDefault}});
@@ -101,8 +105,8 @@ const AttrSchema& attr_schema<AllocTensorAttrs>() {
 template <>
 const AttrSchema& attr_schema<ReshapeTensorAttrs>() {
   using A = ReshapeTensorAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.ReshapeTensorAttrs",
-      {{"newshape", &A::newshape, "the shape of the result", kNoDefault}});
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.ReshapeTensorAttrs", {{"newshape", &A::newshape, "the shape of the result", kNoDefault}});
   return schema;
 }
 
@@ -135,9 +139,12 @@ std::optional<std::vector<int64_t>> constant_extents(const AttrValue& attr) {
   const auto* bytes = static_cast<const char*>(constant->value().data());
   const size_t count = static_cast<size_t>(constant->value().shape()[0]);
   for (size_t i = 0; i < count; ++i) {
-    if (constant->value().dtype().bits == 64) extents.push_back(reinterpret_cast<const int64_t*>(bytes)[i]);
-    else if (constant->value().dtype().bits == 32) extents.push_back(reinterpret_cast<const int32_t*>(bytes)[i]);
-    else return std::nullopt;
+    if (constant->value().dtype().bits == 64)
+      extents.push_back(reinterpret_cast<const int64_t*>(bytes)[i]);
+    else if (constant->value().dtype().bits == 32)
+      extents.push_back(reinterpret_cast<const int32_t*>(bytes)[i]);
+    else
+      return std::nullopt;
   }
   return extents;
 }
@@ -146,14 +153,17 @@ RelationStatus alloc_tensor_relation(RelationContext& ctx, const AllocTensorAttr
   if (ctx.assign(0, storage_type()) == kFailed) return kFailed;
   if (!attrs.assert_shape.empty()) return ctx.assign_result(tensor_type(attrs.assert_shape, attrs.dtype));
   const auto extents = constant_extents(attrs.const_shape);
-  if (!extents) return fail_attr(ctx, "const_shape", attr_text(attrs.const_shape), "a constant vector of extents is needed, or `assert_shape`");
+  if (!extents)
+    return fail_attr(ctx, "const_shape", attr_text(attrs.const_shape),
+                     "a constant vector of extents is needed, or `assert_shape`");
   return ctx.assign_result(tensor_type(*extents, attrs.dtype));
 }
 
 RelationStatus shape_of_relation(RelationContext& ctx, DType dtype) {
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
-  return ctx.assign_result(tensor_type(std::vector<int64_t>{data->rank()}, dtype.is_void() ? DType::int_(64) : dtype));
+  return ctx.assign_result(
+      tensor_type(std::vector<int64_t>{data->rank()}, dtype.is_void() ? DType::int_(64) : dtype));
 }
 
 }  // namespace
@@ -217,7 +227,8 @@ const OpDef& op_memory_alloc_storage() {
       .name = "memory.alloc_storage",
       .doc = "Storage of a size.",
       .inputs = {{"size", "scalar: bytes"}, {"alignment", "scalar: bytes"}},
-      .relation = [](RelationContext& ctx, const AllocStorageAttrs&) { return ctx.assign_result(storage_type()); },
+      .relation = [](RelationContext& ctx,
+                     const AllocStorageAttrs&) { return ctx.assign_result(storage_type()); },
       .non_computational = true,
   };
   return def;
@@ -263,7 +274,8 @@ const OpDef& op_vm_shape_of() {
       .name = "vm.shape_of",
       .doc = "The extents of a tensor, as a vector.",
       .inputs = {{"tensor", "tensor"}},
-      .relation = [](RelationContext& ctx, const ShapeOfAttrs& attrs) { return shape_of_relation(ctx, attrs.dtype); },
+      .relation = [](RelationContext& ctx,
+                     const ShapeOfAttrs& attrs) { return shape_of_relation(ctx, attrs.dtype); },
       .compute = shape_of_compute,
       .non_computational = true,
   };
@@ -275,12 +287,13 @@ const OpDef& op_vm_reshape_tensor() {
       .name = "vm.reshape_tensor",
       .doc = "The same elements in another shape.",
       .inputs = {{"data", "tensor"}, {"shape", "vector of extents"}},
-      .relation = [](RelationContext& ctx, const ReshapeTensorAttrs& attrs) {
-        const TensorTypeNode* data = ctx.tensor(0);
-        if (!data) return kDefer;
-        if (!check_least(ctx, "newshape", attrs.newshape, 0)) return kFailed;
-        return ctx.assign_result(tensor_type(attrs.newshape, data->dtype()));
-      },
+      .relation =
+          [](RelationContext& ctx, const ReshapeTensorAttrs& attrs) {
+            const TensorTypeNode* data = ctx.tensor(0);
+            if (!data) return kDefer;
+            if (!check_least(ctx, "newshape", attrs.newshape, 0)) return kFailed;
+            return ctx.assign_result(tensor_type(attrs.newshape, data->dtype()));
+          },
       .compute = [](Compute& c, const ReshapeTensorAttrs&) { reshape_compute(c, "reshape_tensor"); },
       .non_computational = true,
   };

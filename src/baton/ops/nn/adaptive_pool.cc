@@ -17,7 +17,8 @@ namespace {
 template <int kCount>
 AttrSchema adaptive_schema() {
   using A = AdaptivePoolAttrs<kCount>;
-  return make_schema<A>("relay.attrs.AdaptivePool" + std::to_string(kCount) + "DAttrs",
+  return make_schema<A>(
+      "relay.attrs.AdaptivePool" + std::to_string(kCount) + "DAttrs",
       {{"output_size", &A::output_size, "extents of the result; empty: as the data; one value: for all axes"},
        {"layout", &A::layout, "layout of the data"},
        {"out_layout", &A::out_layout, "kept for Relay's sake; the result has the layout of the data"}});
@@ -33,7 +34,8 @@ RelationStatus adaptive_relation(RelationContext& ctx, const AdaptivePoolAttrs<k
   if (size.size() == 1) size.resize(kCount, size[0]);
   if (!size.empty() && !check_lists(ctx, {{"output_size", &size}}, kCount)) return kFailed;
   std::vector<Dim> shape = data->shape();
-  for (int i = 0; i < static_cast<int>(size.size()); ++i) shape[layout->find(spatial_letters(kCount)[i])] = size[i];
+  for (int i = 0; i < static_cast<int>(size.size()); ++i)
+    shape[layout->find(spatial_letters(kCount)[i])] = size[i];
   return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
 }
 
@@ -41,7 +43,8 @@ template <int kCount, bool kMean>
 OpDef adaptive_pool(const char* name) {
   return OpSpec<AdaptivePoolAttrs<kCount>>{
       .name = name,
-      .doc = std::string(kMean ? "The means" : "The largest values") + " of windows that cut each spatial axis into as many parts as output_size says.",
+      .doc = std::string(kMean ? "The means" : "The largest values") +
+             " of windows that cut each spatial axis into as many parts as output_size says.",
       .inputs = {{"data", "tensor in `layout`"}},
       .fuse = Fuse::kOutFusable,
       .relation = adaptive_relation<kCount>,

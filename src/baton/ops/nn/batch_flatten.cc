@@ -16,9 +16,11 @@ const OpDef& op_nn_batch_flatten() {
           [](RelationContext& ctx, const NoAttrs&) {
             const TensorTypeNode* data = ctx.tensor(0);
             if (!data) return kDefer;
-            if (data->rank() < 1) return fail_arg(ctx, 0, "data of rank >= 1 is needed, got " + type_text(ctx.input(0)));
+            if (data->rank() < 1)
+              return fail_arg(ctx, 0, "data of rank >= 1 is needed, got " + type_text(ctx.input(0)));
             const std::span<const Dim> dims = data->shape();
-            return ctx.assign_result(tensor_type(std::vector<Dim>{dims[0], product(dims.subspan(1))}, data->dtype()));
+            return ctx.assign_result(
+                tensor_type(std::vector<Dim>{dims[0], product(dims.subspan(1))}, data->dtype()));
           },
       .compute = [](Compute& c, const NoAttrs&) { reshape_compute(c, "batch_flatten"); },
       .reshape_only = true,

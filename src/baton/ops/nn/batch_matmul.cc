@@ -22,11 +22,15 @@ RelationStatus batch_matmul_relation(RelationContext& ctx, const BatchMatmulAttr
   const Dim n = b->shape()[attrs.transpose_b ? 1 : 2], k2 = b->shape()[attrs.transpose_b ? 2 : 1];
   const Dim batch_a = a->shape()[0], batch_b = b->shape()[0];
   if (!may_equal(batch_a, batch_b) && batch_a != Dim(1) && batch_b != Dim(1))
-    return fail_arg(ctx, 1, "the batches are " + std::to_string(batch_a.value()) + " and " + std::to_string(batch_b.value()) +
-                                ": they must be equal, or one of them 1");
+    return fail_arg(ctx, 1,
+                    "the batches are " + std::to_string(batch_a.value()) + " and " +
+                        std::to_string(batch_b.value()) + ": they must be equal, or one of them 1");
   if (!may_equal(k, k2))
-    return fail_arg(ctx, 1, "the axes summed over are " + std::to_string(k.value()) + " and " + std::to_string(k2.value()) + " long");
-  const Dim batch = batch_a.is_any() || batch_b.is_any() ? Dim::any() : Dim(std::max(batch_a.value(), batch_b.value()));
+    return fail_arg(ctx, 1,
+                    "the axes summed over are " + std::to_string(k.value()) + " and " +
+                        std::to_string(k2.value()) + " long");
+  const Dim batch =
+      batch_a.is_any() || batch_b.is_any() ? Dim::any() : Dim(std::max(batch_a.value(), batch_b.value()));
   return ctx.assign_result(
       tensor_type(std::vector<Dim>{batch, m, n}, attrs.out_dtype.is_void() ? a->dtype() : attrs.out_dtype));
 }
@@ -34,7 +38,8 @@ RelationStatus batch_matmul_relation(RelationContext& ctx, const BatchMatmulAttr
 const OpDef& op_nn_batch_matmul() {
   static const OpDef def = OpSpec<BatchMatmulAttrs>{
       .name = "nn.batch_matmul",
-      .doc = "One matrix product per batch: out[b, i, j] = sum over k of tensor_a[b, i, k] * tensor_b[b, k, j].",
+      .doc =
+          "One matrix product per batch: out[b, i, j] = sum over k of tensor_a[b, i, k] * tensor_b[b, k, j].",
       .inputs = {{"tensor_a", "3-D tensor"}, {"tensor_b", "3-D tensor"}},
       .fuse = Fuse::kOutFusable,
       .relation = batch_matmul_relation,

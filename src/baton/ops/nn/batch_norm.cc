@@ -9,19 +9,22 @@ namespace baton {
 template <>
 const AttrSchema& attr_schema<BatchNormAttrs>() {
   using A = BatchNormAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.BatchNormAttrs",
-      {{"axis", &A::axis, "the axis of the channels; negative counts from the back"},
-       {"epsilon", &A::epsilon, "added to the variance"},
-       {"center", &A::center, "whether beta is added"},
-       {"scale", &A::scale, "whether to multiply by gamma"}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.BatchNormAttrs",
+                     {{"axis", &A::axis, "the axis of the channels; negative counts from the back"},
+                      {"epsilon", &A::epsilon, "added to the variance"},
+                      {"center", &A::center, "whether beta is added"},
+                      {"scale", &A::scale, "whether to multiply by gamma"}});
   return schema;
 }
 
 const OpDef& op_nn_batch_norm() {
   static const OpDef def = OpSpec<BatchNormAttrs>{
       .name = "nn.batch_norm",
-      .doc = "(data - moving_mean) / sqrt(moving_var + epsilon) * gamma + beta, by channel; the result is a tuple of that, "
-             "moving_mean and moving_var.",
+      .doc =
+          "(data - moving_mean) / sqrt(moving_var + epsilon) * gamma + beta, by channel; the result is a "
+          "tuple of that, "
+          "moving_mean and moving_var.",
       .inputs = {{"data", "tensor"},
                  {"gamma", "vector of the channels"},
                  {"beta", "vector of the channels"},

@@ -9,7 +9,8 @@ namespace baton {
 
 template <>
 const AttrSchema& attr_schema<BiasAddAttrs>() {
-  static const AttrSchema schema = make_schema<BiasAddAttrs>("relay.attrs.BiasAddAttrs",
+  static const AttrSchema schema = make_schema<BiasAddAttrs>(
+      "relay.attrs.BiasAddAttrs",
       {{"axis", &BiasAddAttrs::axis, "the axis that the bias runs along; negative counts from the back"}});
   return schema;
 }
@@ -26,7 +27,8 @@ const OpDef& op_nn_bias_add() {
             if (!data) return kDefer;
             const auto axis = checked_axis(ctx, attrs.axis, data->rank());
             if (!axis) return kFailed;
-            if (ctx.assign(1, tensor_type(std::vector<Dim>{data->shape()[*axis]}, data->dtype())) == kFailed) return kFailed;
+            if (ctx.assign(1, tensor_type(std::vector<Dim>{data->shape()[*axis]}, data->dtype())) == kFailed)
+              return kFailed;
             return ctx.assign_result(ctx.input(0));
           },
       .compute =

@@ -40,18 +40,20 @@ struct BinaryDenseAttrs {
 template <>
 const AttrSchema& attr_schema<BitPackAttrs>() {
   using A = BitPackAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.BitPackAttrs",
-      {{"bits", &A::bits, "bits of each element that are kept"},
-       {"pack_axis", &A::pack_axis, "the axis along which bits are put into words"},
-       {"bit_axis", &A::bit_axis, "where the axis of the bits comes in"},
-       {"pack_type", &A::pack_type, "type of the words"},
-       {"name", &A::name, "name of the stage"}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.BitPackAttrs",
+                     {{"bits", &A::bits, "bits of each element that are kept"},
+                      {"pack_axis", &A::pack_axis, "the axis along which bits are put into words"},
+                      {"bit_axis", &A::bit_axis, "where the axis of the bits comes in"},
+                      {"pack_type", &A::pack_type, "type of the words"},
+                      {"name", &A::name, "name of the stage"}});
   return schema;
 }
 template <>
 const AttrSchema& attr_schema<BinaryConv2DAttrs>() {
   using A = BinaryConv2DAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.BinaryConv2DAttrs",
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.BinaryConv2DAttrs",
       {{"strides", &A::strides, "step along height and width"},
        {"padding", &A::padding, "zeros around the data: p, or [h, w], or [top, left, bottom, right]"},
        {"kernel_size", &A::kernel_size, "height and width of the kernel"},
@@ -68,7 +70,8 @@ const AttrSchema& attr_schema<BinaryConv2DAttrs>() {
 template <>
 const AttrSchema& attr_schema<BinaryDenseAttrs>() {
   using A = BinaryDenseAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.BinaryDenseAttrs",
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.BinaryDenseAttrs",
       {{"units", &A::units, "number of output features", kNoDefault},
        {"data_bits", &A::data_bits, "bits of the data"},
        {"weight_bits", &A::weight_bits, "bits of the weight"},
@@ -86,11 +89,13 @@ RelationStatus bitpack_relation(RelationContext& ctx, const BitPackAttrs& attrs)
   if (!check_least(ctx, "bits", {&attrs.bits, 1}, 1)) return kFailed;
   const DType word = attrs.pack_type;
   if (!word.is_uint() || word.bits < 8)
-    return fail_attr(ctx, "pack_type", "\"" + word.str() + "\"", "unsigned words of 8, 16, 32 or 64 bits are needed");
+    return fail_attr(ctx, "pack_type", "\"" + word.str() + "\"",
+                     "unsigned words of 8, 16, 32 or 64 bits are needed");
   const auto axis = checked_axis(ctx, attrs.pack_axis, data->rank());
   if (!axis) return kFailed;
   if (attrs.bit_axis < 0 || attrs.bit_axis > data->rank())
-    return fail_attr(ctx, "bit_axis", std::to_string(attrs.bit_axis), "it must lie in 0.." + std::to_string(data->rank()));
+    return fail_attr(ctx, "bit_axis", std::to_string(attrs.bit_axis),
+                     "it must lie in 0.." + std::to_string(data->rank()));
   std::vector<Dim> shape = data->shape();
   shape[*axis] = divided(shape[*axis], word.bits);
   shape.insert(shape.begin() + attrs.bit_axis, Dim(attrs.bits));
@@ -104,37 +109,42 @@ RelationStatus bitserial_conv2d_relation(RelationContext& ctx, const BinaryConv2
   if (!layout || !check_rank(ctx, *data, layout->rank(), 0)) return kFailed;
   if (!attrs.channels) return fail_attr(ctx, "channels", "None", "it is needed, as the weight may be packed");
   if (!check_least(ctx, "channels", {&*attrs.channels, 1}, 1)) return kFailed;
-  if (!check_lists(ctx, {{"strides", &attrs.strides}, {"kernel_size", &attrs.kernel_size}}, 2)) return kFailed;
+  if (!check_lists(ctx, {{"strides", &attrs.strides}, {"kernel_size", &attrs.kernel_size}}, 2))
+    return kFailed;
   const auto padding = padding_sums(ctx, attrs.padding, 2);
   if (!padding) return kFailed;
   const Layout canonical = *Layout::parse("NCHW");
   std::vector<Dim> shape = convert_shape(data->shape(), *layout, canonical);
   shape[1] = *attrs.channels;
   for (int i = 0; i < 2; ++i) {
-    const auto extent = window_positions(ctx, {shape[2 + i], (*padding)[i], attrs.kernel_size[i], 1, attrs.strides[i]});
+    const auto extent =
+        window_positions(ctx, {shape[2 + i], (*padding)[i], attrs.kernel_size[i], 1, attrs.strides[i]});
     if (!extent) return kFailed;
     shape[2 + i] = *extent;
   }
-  return ctx.assign_result(
-      tensor_type(convert_shape(shape, canonical, *layout), attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype));
+  return ctx.assign_result(tensor_type(convert_shape(shape, canonical, *layout),
+                                       attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype));
 }
 
 RelationStatus bitserial_dense_relation(RelationContext& ctx, const BinaryDenseAttrs& attrs) {
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
-  if (data->rank() < 1) return fail_arg(ctx, 0, "data of rank >= 1 is needed, got " + type_text(ctx.input(0)));
+  if (data->rank() < 1)
+    return fail_arg(ctx, 0, "data of rank >= 1 is needed, got " + type_text(ctx.input(0)));
   if (!attrs.units) return fail_attr(ctx, "units", "None", "it is needed, as the weight may be packed");
   if (!check_least(ctx, "units", {&*attrs.units, 1}, 1)) return kFailed;
   std::vector<Dim> shape = data->shape();
   shape.back() = *attrs.units;
-  return ctx.assign_result(tensor_type(std::move(shape), attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype));
+  return ctx.assign_result(
+      tensor_type(std::move(shape), attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype));
 }
 
 // The first neighbour becomes the highest bit of its word.
 void bitpack_compute(Compute& c, const BitPackAttrs& attrs) {
   const Tensor& data = c.in(0);
   const Axes i(c.out().rank());
-  const int axis = from_front(attrs.pack_axis, data.rank()), width = attrs.pack_type.bits, bit_axis = static_cast<int>(attrs.bit_axis);
+  const int axis = from_front(attrs.pack_axis, data.rank()), width = attrs.pack_type.bits,
+            bit_axis = static_cast<int>(attrs.bit_axis);
   const Halide::Type type = halide_type(c.out().dtype());
   Index at = i.exprs();
   const Halide::Expr bit = at[bit_axis];
@@ -157,7 +167,8 @@ Halide::Expr few_bits(const Halide::Expr& value, int64_t bits, bool minus) {
 }
 
 void check_bits(const char* name, int64_t bits) {
-  if (bits < 1 || bits > 15) throw NotSupported(std::string("bitserial operators with ") + name + " = " + std::to_string(bits));
+  if (bits < 1 || bits > 15)
+    throw NotSupported(std::string("bitserial operators with ") + name + " = " + std::to_string(bits));
 }
 
 // Counting ones is this product in other words: the operands are taken as they are given, not packed.
@@ -165,10 +176,13 @@ void bitserial_conv2d_compute(Compute& c, const BinaryConv2DAttrs& attrs) {
   const Tensor &data = c.in(0), &weight = c.in(1);
   check_bits("activation_bits", attrs.activation_bits);
   check_bits("weight_bits", attrs.weight_bits);
-  const Layout nchw = *Layout::parse("NCHW"), oihw = *Layout::parse("OIHW"), layout = *Layout::parse(attrs.data_layout);
+  const Layout nchw = *Layout::parse("NCHW"), oihw = *Layout::parse("OIHW"),
+               layout = *Layout::parse(attrs.data_layout);
   const auto kernel_layout = Layout::parse(attrs.kernel_layout);
-  if (weight.rank() != 4 || !kernel_layout || !kernel_layout->convertible(oihw)) throw NotSupported("nn.bitserial_conv2d with a weight that is packed already");
-  const std::vector<int64_t> in = convert_shape(data.shape(), layout, nchw), kernel = convert_shape(weight.shape(), *kernel_layout, oihw);
+  if (weight.rank() != 4 || !kernel_layout || !kernel_layout->convertible(oihw))
+    throw NotSupported("nn.bitserial_conv2d with a weight that is packed already");
+  const std::vector<int64_t> in = convert_shape(data.shape(), layout, nchw),
+                             kernel = convert_shape(weight.shape(), *kernel_layout, oihw);
   std::vector<int64_t> before, after;
   split_padding(attrs.padding, 2, &before, &after);
   const Axes i(4);
@@ -181,8 +195,11 @@ void bitserial_conv2d_compute(Compute& c, const BinaryConv2DAttrs& attrs) {
     inside = inside && position >= 0 && position < as_int(in[2 + k]);
     from.push_back(inside_axis(position, in[2 + k]));
   }
-  const Halide::Expr value = few_bits(data(convert_index<Halide::Expr>(from, nchw, layout)), attrs.activation_bits, false);
-  const Halide::Expr factor = few_bits(weight(convert_index<Halide::Expr>({to[1], r[0], r[1], r[2]}, oihw, *kernel_layout)), attrs.weight_bits, attrs.unipolar);
+  const Halide::Expr value =
+      few_bits(data(convert_index<Halide::Expr>(from, nchw, layout)), attrs.activation_bits, false);
+  const Halide::Expr factor =
+      few_bits(weight(convert_index<Halide::Expr>({to[1], r[0], r[1], r[2]}, oihw, *kernel_layout)),
+               attrs.weight_bits, attrs.unipolar);
   Halide::Func sum = c.stage("bitserial_conv2d"), out = c.stage("out");
   sum(i.reversed()) = 0;
   sum(i.reversed()) += select(inside, value, 0) * factor;
@@ -194,14 +211,16 @@ void bitserial_dense_compute(Compute& c, const BinaryDenseAttrs& attrs) {
   const Tensor &data = c.in(0), &weight = c.in(1);
   check_bits("data_bits", attrs.data_bits);
   check_bits("weight_bits", attrs.weight_bits);
-  if (weight.rank() != 2 || weight.extent(1) != data.extent(-1)) throw NotSupported("nn.bitserial_dense with a weight that is packed already");
+  if (weight.rank() != 2 || weight.extent(1) != data.extent(-1))
+    throw NotSupported("nn.bitserial_dense with a weight that is packed already");
   const Axes i(data.rank());
   const Domain r({data.extent(-1)});
   Index at = i.exprs();
   at.back() = r[0];
   Halide::Func sum = c.stage("bitserial_dense"), out = c.stage("out");
   sum(i.reversed()) = 0;
-  sum(i.reversed()) += few_bits(data(at), attrs.data_bits, false) * few_bits(weight(Index{i[-1], r[0]}), attrs.weight_bits, attrs.unipolar);
+  sum(i.reversed()) += few_bits(data(at), attrs.data_bits, false) *
+                       few_bits(weight(Index{i[-1], r[0]}), attrs.weight_bits, attrs.unipolar);
   out(i.reversed()) = cast_to(c.out().dtype(), sum(i.reversed()));
   c.result(out);
 }

@@ -28,7 +28,9 @@ std::optional<Conv> read(RelationContext& ctx, const A& attrs, int count) {
   if (!data_layout) return std::nullopt;
   const auto kernel_layout = checked_layout(ctx, "kernel_layout", attrs.kernel_layout, kernel_name.c_str());
   if (!kernel_layout) return std::nullopt;
-  const auto out_layout = attrs.out_layout.empty() ? data_layout : checked_layout(ctx, "out_layout", attrs.out_layout, data_name.c_str());
+  const auto out_layout = attrs.out_layout.empty()
+                              ? data_layout
+                              : checked_layout(ctx, "out_layout", attrs.out_layout, data_name.c_str());
   if (!out_layout || !check_rank(ctx, data, data_layout->rank(), 0)) return std::nullopt;
   const size_t n = static_cast<size_t>(count);
   if (!check_lists(ctx, {{"strides", &attrs.strides}, {"dilation", &attrs.dilation}}, n)) return std::nullopt;
@@ -51,14 +53,17 @@ std::optional<Conv> read(RelationContext& ctx, const A& attrs, int count) {
 }
 
 template <class A>
-RelationStatus assign_conv_result(RelationContext& ctx, const A& attrs, const Conv& conv, Dim channels, const std::vector<Dim>& kernel) {
+RelationStatus assign_conv_result(RelationContext& ctx, const A& attrs, const Conv& conv, Dim channels,
+                                  const std::vector<Dim>& kernel) {
   std::vector<Dim> shape{conv.data[0], channels};
   for (int i = 0; i < conv.count; ++i) {
-    const auto extent = window_positions(ctx, {conv.data[2 + i], conv.padding[i], kernel[i], attrs.dilation[i], attrs.strides[i]});
+    const auto extent = window_positions(
+        ctx, {conv.data[2 + i], conv.padding[i], kernel[i], attrs.dilation[i], attrs.strides[i]});
     if (!extent) return kFailed;
     shape.push_back(*extent);
   }
-  return ctx.assign_result(tensor_type(convert_shape(shape, conv.data_canonical, conv.out_layout), conv.out_dtype));
+  return ctx.assign_result(
+      tensor_type(convert_shape(shape, conv.data_canonical, conv.out_layout), conv.out_dtype));
 }
 
 template <class A, int kCount>
@@ -69,7 +74,9 @@ RelationStatus conv_relation(RelationContext& ctx, const A& attrs) {
   if (!conv) return kFailed;
   const TensorTypeNode* weight = ctx.tensor(1);
   if (weight && !check_rank(ctx, *weight, conv->kernel_layout.rank(), 1)) return kFailed;
-  const std::vector<Dim> known = weight ? convert_shape(weight->shape(), conv->kernel_layout, conv->kernel_canonical) : std::vector<Dim>();
+  const std::vector<Dim> known =
+      weight ? convert_shape(weight->shape(), conv->kernel_layout, conv->kernel_canonical)
+             : std::vector<Dim>();
   const Dim in_channels = conv->data[1], needed = divided(in_channels, attrs.groups);
 
   if (attrs.channels && attrs.kernel_size) {
@@ -80,13 +87,16 @@ RelationStatus conv_relation(RelationContext& ctx, const A& attrs) {
       shape = {attrs.groups, *attrs.channels / attrs.groups};
     shape.insert(shape.end(), kernel.begin(), kernel.end());
     const DType dtype = weight ? weight->dtype() : data->dtype();
-    if (ctx.assign(1, tensor_type(convert_shape(shape, conv->kernel_canonical, conv->kernel_layout), dtype)) == kFailed) return kFailed;
+    if (ctx.assign(1, tensor_type(convert_shape(shape, conv->kernel_canonical, conv->kernel_layout),
+                                  dtype)) == kFailed)
+      return kFailed;
     return assign_conv_result(ctx, attrs, *conv, *attrs.channels, kernel);
   }
 
   if (!weight) return kDefer;
   const std::vector<Dim> kernel(known.begin() + 2, known.end());
-  const std::string written = "the weight has shape " + shape_text(weight->shape()) + " in layout " + conv->kernel_layout.str();
+  const std::string written =
+      "the weight has shape " + shape_text(weight->shape()) + " in layout " + conv->kernel_layout.str();
   if (attrs.kernel_size)
     for (int i = 0; i < kCount; ++i)
       if (!may_equal((*attrs.kernel_size)[i], kernel[i]))
@@ -94,9 +104,10 @@ RelationStatus conv_relation(RelationContext& ctx, const A& attrs) {
   if (attrs.channels && !may_equal(*attrs.channels, known[0]))
     return fail_attr(ctx, "channels", std::to_string(*attrs.channels), written);
   if (!may_equal(needed, known[1]))
-    return fail_arg(ctx, 1, std::to_string(in_channels.value()) + " input channels in " + std::to_string(attrs.groups) +
-                                " groups need a weight with " + std::to_string(needed.value()) + " input channels, got " +
-                                type_text(ctx.input(1)));
+    return fail_arg(ctx, 1,
+                    std::to_string(in_channels.value()) + " input channels in " +
+                        std::to_string(attrs.groups) + " groups need a weight with " +
+                        std::to_string(needed.value()) + " input channels, got " + type_text(ctx.input(1)));
   return assign_conv_result(ctx, attrs, *conv, known[0], kernel);
 }
 
@@ -104,13 +115,16 @@ RelationStatus winograd_relation(RelationContext& ctx, const Conv3DWinogradAttrs
   if (!ctx.tensor(0)) return kDefer;
   const std::optional<Conv> conv = read(ctx, attrs, 3);
   if (!conv) return kFailed;
-  if (!attrs.channels) return fail_attr(ctx, "channels", "None", "it is needed, as the weight is transformed");
-  if (!attrs.kernel_size) return fail_attr(ctx, "kernel_size", "None", "it is needed, as the weight is transformed");
+  if (!attrs.channels)
+    return fail_attr(ctx, "channels", "None", "it is needed, as the weight is transformed");
+  if (!attrs.kernel_size)
+    return fail_attr(ctx, "kernel_size", "None", "it is needed, as the weight is transformed");
   const std::vector<Dim> kernel(attrs.kernel_size->begin(), attrs.kernel_size->end());
   return assign_conv_result(ctx, attrs, *conv, *attrs.channels, kernel);
 }
 
-// The depth is transformed like height and width when the kernel is a cube of 3 to 7; else it stays an axis of its own.
+// The depth is transformed like height and width when the kernel is a cube of 3 to 7; else it stays an axis
+// of its own.
 RelationStatus winograd_weight_relation(RelationContext& ctx, const ConvWinogradWeightTransformAttrs& attrs) {
   const TensorTypeNode* weight = ctx.tensor(0);
   if (!weight) return kDefer;
@@ -121,7 +135,9 @@ RelationStatus winograd_weight_relation(RelationContext& ctx, const ConvWinograd
   std::vector<Dim> shape;
   for (int axis = with_depth ? 2 : 3; axis < 5; ++axis) {
     const Dim kernel = in[axis];
-    const auto tile = kernel.is_any() ? kernel : checked_extent(ctx, static_cast<WideInt>(kernel.value()) + attrs.tile_size - 1);
+    const auto tile = kernel.is_any()
+                          ? kernel
+                          : checked_extent(ctx, static_cast<WideInt>(kernel.value()) + attrs.tile_size - 1);
     if (!tile) return kFailed;
     shape.push_back(*tile);
   }
@@ -136,7 +152,9 @@ RelationStatus winograd_weight_relation(RelationContext& ctx, const ConvWinograd
 const OpDef& op_nn_conv1d() {
   static const OpDef def = OpSpec<Conv1DAttrs>{
       .name = "nn.conv1d",
-      .doc = "Convolution over one axis: out[n, o, x] = sum over i, dx of data[n, i, x * stride + dx * dilation] * weight[o, i, dx].",
+      .doc =
+          "Convolution over one axis: out[n, o, x] = sum over i, dx of data[n, i, x * stride + dx * "
+          "dilation] * weight[o, i, dx].",
       .inputs = {{"data", "3-D tensor in data_layout"}, {"weight", "3-D tensor in kernel_layout"}},
       .fuse = Fuse::kOutFusable,
       .relation = conv_relation<Conv1DAttrs, 1>,
@@ -162,7 +180,8 @@ const OpDef& op_nn_contrib_conv3d_winograd_without_weight_transform() {
   static const OpDef def = OpSpec<Conv3DWinogradAttrs>{
       .name = "nn.contrib_conv3d_winograd_without_weight_transform",
       .doc = "nn.conv3d by Winograd's algorithm; the weight was transformed before, for the same tile_size.",
-      .inputs = {{"data", "tensor in data_layout"}, {"weight", "result of nn.contrib_conv3d_winograd_weight_transform"}},
+      .inputs = {{"data", "tensor in data_layout"},
+                 {"weight", "result of nn.contrib_conv3d_winograd_weight_transform"}},
       .fuse = Fuse::kOutFusable,
       .relation = winograd_relation,
       .compute = conv3d_winograd_compute,

@@ -11,9 +11,12 @@ namespace baton {
 const OpDef& op_nn_conv2d() {
   static const OpDef def = OpSpec<Conv2DAttrs>{
       .name = "nn.conv2d",
-      .doc = "Convolution over height and width: out[n, o, y, x] = sum over i, dy, dx of data[n, i, y * stride + dy * "
-             "dilation, x * stride + dx * dilation] * weight[o, i, dy, dx], zeros outside the data.",
-      .inputs = {{"data", "4-D tensor in data_layout, or packed"}, {"weight", "4-D tensor in kernel_layout, or packed"}},
+      .doc =
+          "Convolution over height and width: out[n, o, y, x] = sum over i, dy, dx of data[n, i, y * stride "
+          "+ dy * "
+          "dilation, x * stride + dx * dilation] * weight[o, i, dy, dx], zeros outside the data.",
+      .inputs = {{"data", "4-D tensor in data_layout, or packed"},
+                 {"weight", "4-D tensor in kernel_layout, or packed"}},
       .fuse = Fuse::kOutFusable,
       .relation = conv2d_relation,
       .compute = conv2d_compute,

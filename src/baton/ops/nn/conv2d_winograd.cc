@@ -8,10 +8,16 @@ namespace baton {
 const OpDef& op_nn_contrib_conv2d_winograd_without_weight_transform() {
   static const OpDef def = OpSpec<Conv2DWinogradAttrs>{
       .name = "nn.contrib_conv2d_winograd_without_weight_transform",
-      .doc = "nn.conv2d with a 3x3 kernel by Winograd's algorithm; the weight was transformed before, for the same tile_size.",
-      .inputs = {{"data", "tensor in data_layout"}, {"weight", "result of nn.contrib_conv2d_winograd_weight_transform, possibly packed"}},
+      .doc =
+          "nn.conv2d with a 3x3 kernel by Winograd's algorithm; the weight was transformed before, for the "
+          "same tile_size.",
+      .inputs = {{"data", "tensor in data_layout"},
+                 {"weight", "result of nn.contrib_conv2d_winograd_weight_transform, possibly packed"}},
       .fuse = Fuse::kOutFusable,
-      .relation = [](RelationContext& ctx, const Conv2DWinogradAttrs& attrs) { return packed_conv2d_relation(ctx, plain_attrs(attrs)); },
+      .relation =
+          [](RelationContext& ctx, const Conv2DWinogradAttrs& attrs) {
+            return packed_conv2d_relation(ctx, plain_attrs(attrs));
+          },
       .compute = conv2d_winograd_compute,
   };
   return def;
@@ -20,7 +26,9 @@ const OpDef& op_nn_contrib_conv2d_winograd_without_weight_transform() {
 const OpDef& op_nn_contrib_conv2d_winograd_weight_transform() {
   static const OpDef def = OpSpec<ConvWinogradWeightTransformAttrs>{
       .name = "nn.contrib_conv2d_winograd_weight_transform",
-      .doc = "The weight of a 3x3 convolution as Winograd's algorithm wants it: (O, I, 3, 3) -> (t + 2, t + 2, O, I), t = tile_size.",
+      .doc =
+          "The weight of a 3x3 convolution as Winograd's algorithm wants it: (O, I, 3, 3) -> (t + 2, t + 2, "
+          "O, I), t = tile_size.",
       .inputs = {{"weight", "tensor (O, I, height, width)"}},
       .fuse = Fuse::kOutFusable,
       .relation =

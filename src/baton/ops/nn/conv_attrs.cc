@@ -23,7 +23,8 @@ std::vector<AttrSpec<A>> conv2d_fields() {
 
 template <>
 const AttrSchema& attr_schema<Conv2DAttrs>() {
-  static const AttrSchema schema = make_schema<Conv2DAttrs>("relay.attrs.Conv2DAttrs", conv2d_fields<Conv2DAttrs>());
+  static const AttrSchema schema =
+      make_schema<Conv2DAttrs>("relay.attrs.Conv2DAttrs", conv2d_fields<Conv2DAttrs>());
   return schema;
 }
 
@@ -31,7 +32,8 @@ template <>
 const AttrSchema& attr_schema<Conv2DWinogradAttrs>() {
   static const AttrSchema schema = [] {
     auto fields = conv2d_fields<Conv2DWinogradAttrs>();
-    fields.insert(fields.begin(), {"tile_size", &Conv2DWinogradAttrs::tile_size, "rows and columns of output per tile", kNoDefault});
+    fields.insert(fields.begin(), {"tile_size", &Conv2DWinogradAttrs::tile_size,
+                                   "rows and columns of output per tile", kNoDefault});
     return make_schema<Conv2DWinogradAttrs>("relay.attrs.Conv2DWinogradAttrs", std::move(fields));
   }();
   return schema;
@@ -40,17 +42,22 @@ const AttrSchema& attr_schema<Conv2DWinogradAttrs>() {
 template <>
 const AttrSchema& attr_schema<ConvWinogradWeightTransformAttrs>() {
   using A = ConvWinogradWeightTransformAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.ConvWinogradWeightTransformAttrs",
-      {{"tile_size", &A::tile_size, "rows and columns of output per tile", kNoDefault}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.ConvWinogradWeightTransformAttrs",
+                     {{"tile_size", &A::tile_size, "rows and columns of output per tile", kNoDefault}});
   return schema;
 }
 
 std::optional<Padding2D> padding_2d(const std::vector<int64_t>& p) {
   switch (p.size()) {
-    case 1: return Padding2D{p[0], p[0], p[0], p[0]};
-    case 2: return Padding2D{p[0], p[1], p[0], p[1]};
-    case 4: return Padding2D{p[0], p[1], p[2], p[3]};
-    default: return std::nullopt;
+    case 1:
+      return Padding2D{p[0], p[0], p[0], p[0]};
+    case 2:
+      return Padding2D{p[0], p[1], p[0], p[1]};
+    case 4:
+      return Padding2D{p[0], p[1], p[2], p[3]};
+    default:
+      return std::nullopt;
   }
 }
 

@@ -7,7 +7,8 @@ namespace {
 template <class A>
 void add_window(std::vector<AttrSpec<A>>& to) {
   to.push_back({"strides", &A::strides, "step along each spatial axis"});
-  to.push_back({"padding", &A::padding, "zeros around the data: one value, one per axis, or all befores and then all afters"});
+  to.push_back({"padding", &A::padding,
+                "zeros around the data: one value, one per axis, or all befores and then all afters"});
   to.push_back({"dilation", &A::dilation, "distance of the kernel's taps along each spatial axis"});
 }
 template <class A>
@@ -41,9 +42,13 @@ template <class A>
 std::vector<AttrSpec<A>> transpose_fields() {
   std::vector<AttrSpec<A>> fields;
   add_kernel(fields);
-  fields.push_back({"strides", &A::strides, "step of the result along each spatial axis, for one step of the data"});
-  fields.push_back({"output_padding", &A::output_padding, "elements added to one side of the result, for each spatial axis"});
-  fields.push_back({"padding", &A::padding, "elements cut off the result: one value, one per axis, or all befores and then all afters"});
+  fields.push_back(
+      {"strides", &A::strides, "step of the result along each spatial axis, for one step of the data"});
+  fields.push_back({"output_padding", &A::output_padding,
+                    "elements added to one side of the result, for each spatial axis"});
+  fields.push_back(
+      {"padding", &A::padding,
+       "elements cut off the result: one value, one per axis, or all befores and then all afters"});
   fields.push_back({"dilation", &A::dilation, "distance of the kernel's taps along each spatial axis"});
   add_groups(fields);
   add_layouts(fields);
@@ -54,13 +59,15 @@ std::vector<AttrSpec<A>> transpose_fields() {
 
 template <>
 const AttrSchema& attr_schema<Conv1DAttrs>() {
-  static const AttrSchema schema = make_schema<Conv1DAttrs>("relay.attrs.Conv1DAttrs", conv_fields<Conv1DAttrs>());
+  static const AttrSchema schema =
+      make_schema<Conv1DAttrs>("relay.attrs.Conv1DAttrs", conv_fields<Conv1DAttrs>());
   return schema;
 }
 
 template <>
 const AttrSchema& attr_schema<Conv3DAttrs>() {
-  static const AttrSchema schema = make_schema<Conv3DAttrs>("relay.attrs.Conv3DAttrs", conv_fields<Conv3DAttrs>());
+  static const AttrSchema schema =
+      make_schema<Conv3DAttrs>("relay.attrs.Conv3DAttrs", conv_fields<Conv3DAttrs>());
   return schema;
 }
 
@@ -68,7 +75,8 @@ template <>
 const AttrSchema& attr_schema<Conv3DWinogradAttrs>() {
   static const AttrSchema schema = [] {
     auto fields = conv_fields<Conv3DWinogradAttrs>();
-    fields.insert(fields.begin(), {"tile_size", &Conv3DWinogradAttrs::tile_size, "output of one tile along an axis", kNoDefault});
+    fields.insert(fields.begin(), {"tile_size", &Conv3DWinogradAttrs::tile_size,
+                                   "output of one tile along an axis", kNoDefault});
     return make_schema<Conv3DWinogradAttrs>("relay.attrs.Conv3DWinogradAttrs", std::move(fields));
   }();
   return schema;
@@ -101,7 +109,8 @@ const AttrSchema& attr_schema<DeformableConv2DAttrs>() {
   static const AttrSchema schema = [] {
     std::vector<AttrSpec<A>> fields;
     add_window(fields);
-    fields.push_back({"deformable_groups", &A::deformable_groups, "channels are split into that many groups with offsets of their own"});
+    fields.push_back({"deformable_groups", &A::deformable_groups,
+                      "channels are split into that many groups with offsets of their own"});
     add_groups(fields);
     add_kernel(fields);
     add_layouts(fields);

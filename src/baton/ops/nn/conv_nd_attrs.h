@@ -1,5 +1,6 @@
 #pragma once
-// Attributes of the convolutions over one and three axes and of the transposed ones. Names, order and defaults are Relay's.
+// Attributes of the convolutions over one and three axes and of the transposed ones. Names, order and
+// defaults are Relay's.
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -1,5 +1,6 @@
 #pragma once
-// Convolutions over any number of spatial axes, plain and transposed, their gradient by the weight, the deformable one.
+// Convolutions over any number of spatial axes, plain and transposed, their gradient by the weight, the
+// deformable one.
 #include <string>
 #include <vector>
 
@@ -22,15 +23,23 @@ struct ConvNd {
 
 template <class A>
 ConvNd conv_nd(const A& attrs, int count) {
-  ConvNd conv{count, *Layout::parse(attrs.data_layout), *Layout::parse(attrs.kernel_layout),
-              *Layout::parse(attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout), attrs.strides, attrs.dilation, {}, {}, attrs.groups};
+  ConvNd conv{count,
+              *Layout::parse(attrs.data_layout),
+              *Layout::parse(attrs.kernel_layout),
+              *Layout::parse(attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout),
+              attrs.strides,
+              attrs.dilation,
+              {},
+              {},
+              attrs.groups};
   split_padding(attrs.padding, static_cast<size_t>(count), &conv.before, &conv.after);
   return conv;
 }
 
 /// Stages "pad" (if there is padding), "conv" and "out".
 void conv_nd_compute(Compute& c, const ConvNd& conv);
-/// `kernel_letters` names the weight's axes in the order (groups,) input channels, output channels of a group, spatial.
+/// `kernel_letters` names the weight's axes in the order (groups,) input channels, output channels of a
+/// group, spatial.
 void conv_transpose_compute(Compute& c, const ConvNd& conv, const std::string& kernel_letters);
 /// Inputs: gradient by the result, data. Here kernel_layout is the data's layout and out_layout the weight's.
 void conv2d_backward_weight_compute(Compute& c, const Conv2DAttrs& attrs);

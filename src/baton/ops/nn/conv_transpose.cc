@@ -8,10 +8,15 @@ namespace baton {
 
 namespace {
 
-// The weight as (input channels, output channels, spatial...). Relay calls that order OIW and OIDHW, but IOHW.
-std::string kernel_letters(int count) { return (count == 2 ? "IO" : "OI") + std::string(spatial_letters(count)); }
+// The weight as (input channels, output channels, spatial...). Relay calls that order OIW and OIDHW, but
+// IOHW.
+std::string kernel_letters(int count) {
+  return (count == 2 ? "IO" : "OI") + std::string(spatial_letters(count));
+}
 
-bool is_grouped(const std::string& kernel_layout, int count) { return count == 2 && kernel_layout.find('G') != std::string::npos; }
+bool is_grouped(const std::string& kernel_layout, int count) {
+  return count == 2 && kernel_layout.find('G') != std::string::npos;
+}
 
 template <class A, int kCount>
 RelationStatus transpose_relation(RelationContext& ctx, const A& attrs) {
@@ -23,7 +28,9 @@ RelationStatus transpose_relation(RelationContext& ctx, const A& attrs) {
   if (!data_layout) return kFailed;
   const auto layout = checked_layout(ctx, "kernel_layout", attrs.kernel_layout, kernel_name.c_str());
   if (!layout) return kFailed;
-  const auto out_layout = attrs.out_layout.empty() ? data_layout : checked_layout(ctx, "out_layout", attrs.out_layout, data_letters(kCount));
+  const auto out_layout = attrs.out_layout.empty()
+                              ? data_layout
+                              : checked_layout(ctx, "out_layout", attrs.out_layout, data_letters(kCount));
   if (!out_layout || !check_rank(ctx, *data, data_layout->rank(), 0)) return kFailed;
   if (!check_lists(ctx, {{"strides", &attrs.strides}, {"dilation", &attrs.dilation}}, kCount)) return kFailed;
   if (!check_lists(ctx, {{"output_padding", &attrs.output_padding}}, kCount, 0)) return kFailed;
@@ -33,7 +40,8 @@ RelationStatus transpose_relation(RelationContext& ctx, const A& attrs) {
   const auto padding = padding_sums(ctx, attrs.padding, kCount);
   if (!padding) return kFailed;
 
-  const Layout canonical = *Layout::parse(data_letters(kCount)), kernel_canonical = *Layout::parse(kernel_name);
+  const Layout canonical = *Layout::parse(data_letters(kCount)),
+               kernel_canonical = *Layout::parse(kernel_name);
   const std::vector<Dim> in = convert_shape(data->shape(), *data_layout, canonical);
   const TensorTypeNode* weight = ctx.tensor(1);
   if (weight && !check_rank(ctx, *weight, layout->rank(), 1)) return kFailed;
@@ -46,7 +54,8 @@ RelationStatus transpose_relation(RelationContext& ctx, const A& attrs) {
     if (grouped) shape = {attrs.groups, divided(in[1], attrs.groups), divided(channels, attrs.groups)};
     shape.insert(shape.end(), kernel.begin(), kernel.end());
     const DType dtype = weight ? weight->dtype() : data->dtype();
-    if (ctx.assign(1, tensor_type(convert_shape(shape, kernel_canonical, *layout), dtype)) == kFailed) return kFailed;
+    if (ctx.assign(1, tensor_type(convert_shape(shape, kernel_canonical, *layout), dtype)) == kFailed)
+      return kFailed;
   } else {
     if (!weight) return kDefer;
     const std::vector<Dim> known = convert_shape(weight->shape(), *layout, kernel_canonical);
@@ -55,7 +64,8 @@ RelationStatus transpose_relation(RelationContext& ctx, const A& attrs) {
     const auto all = grouped ? checked_product(ctx, {known[0], known[2]}) : known[1];
     if (!all) return kFailed;
     channels = *all;
-    const std::string written = "the weight has shape " + shape_text(weight->shape()) + " in layout " + layout->str();
+    const std::string written =
+        "the weight has shape " + shape_text(weight->shape()) + " in layout " + layout->str();
     if (attrs.kernel_size)
       for (int i = 0; i < kCount; ++i)
         if (!may_equal((*attrs.kernel_size)[i], kernel[i]))
@@ -64,8 +74,10 @@ RelationStatus transpose_relation(RelationContext& ctx, const A& attrs) {
       return fail_attr(ctx, "channels", std::to_string(*attrs.channels), written);
     const Dim needed = divided(in[1], attrs.groups);
     if (!may_equal(needed, known[at]))
-      return fail_arg(ctx, 1, "the data's " + std::to_string(in[1].value()) + " channels in " + std::to_string(attrs.groups) +
-                                  " groups do not fit the weight's type " + type_text(ctx.input(1)));
+      return fail_arg(ctx, 1,
+                      "the data's " + std::to_string(in[1].value()) + " channels in " +
+                          std::to_string(attrs.groups) + " groups do not fit the weight's type " +
+                          type_text(ctx.input(1)));
   }
 
   std::vector<Dim> shape{in[0], channels};
@@ -78,7 +90,8 @@ RelationStatus transpose_relation(RelationContext& ctx, const A& attrs) {
     const WideInt steps = static_cast<WideInt>(in[2 + i].value() - 1) * attrs.strides[i];
     const auto extent = checked_extent(ctx, steps + reach - (*padding)[i] + attrs.output_padding[i]);
     if (!extent) return kFailed;
-    if (*extent == Dim(0)) return fail_attr(ctx, "padding", attr_text(AttrValue(attrs.padding)), "nothing is left of the result");
+    if (*extent == Dim(0))
+      return fail_attr(ctx, "padding", attr_text(AttrValue(attrs.padding)), "nothing is left of the result");
     shape.push_back(*extent);
   }
   const DType dtype = attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype;
@@ -87,7 +100,8 @@ RelationStatus transpose_relation(RelationContext& ctx, const A& attrs) {
 
 template <class A, int kCount>
 void transpose_compute(Compute& c, const A& attrs) {
-  conv_transpose_compute(c, conv_nd(attrs, kCount), (is_grouped(attrs.kernel_layout, kCount) ? "G" : "") + kernel_letters(kCount));
+  conv_transpose_compute(c, conv_nd(attrs, kCount),
+                         (is_grouped(attrs.kernel_layout, kCount) ? "G" : "") + kernel_letters(kCount));
 }
 
 RelationStatus deformable_relation(RelationContext& ctx, const DeformableConv2DAttrs& attrs) {
@@ -97,7 +111,8 @@ RelationStatus deformable_relation(RelationContext& ctx, const DeformableConv2DA
   if (!data_layout) return kFailed;
   const auto layout = checked_layout(ctx, "kernel_layout", attrs.kernel_layout, "OIHW");
   if (!layout) return kFailed;
-  const auto out_layout = attrs.out_layout.empty() ? data_layout : checked_layout(ctx, "out_layout", attrs.out_layout, "NCHW");
+  const auto out_layout =
+      attrs.out_layout.empty() ? data_layout : checked_layout(ctx, "out_layout", attrs.out_layout, "NCHW");
   if (!out_layout || !check_rank(ctx, *data, data_layout->rank(), 0)) return kFailed;
   if (!check_lists(ctx, {{"strides", &attrs.strides}, {"dilation", &attrs.dilation}}, 2)) return kFailed;
   if (!check_least(ctx, "groups", {&attrs.groups, 1}, 1)) return kFailed;
@@ -112,23 +127,27 @@ RelationStatus deformable_relation(RelationContext& ctx, const DeformableConv2DA
   const TensorTypeNode* weight = ctx.tensor(2);
   if (weight && !check_rank(ctx, *weight, layout->rank(), 2)) return kFailed;
   if (!weight && !(attrs.channels && attrs.kernel_size)) return kDefer;
-  std::vector<Dim> known = weight ? convert_shape(weight->shape(), *layout, kernel_canonical) : std::vector<Dim>(4, Dim::any());
+  std::vector<Dim> known =
+      weight ? convert_shape(weight->shape(), *layout, kernel_canonical) : std::vector<Dim>(4, Dim::any());
   if (attrs.channels) known[0] = *attrs.channels;
   known[1] = divided(in[1], attrs.groups);
   if (attrs.kernel_size) std::copy(attrs.kernel_size->begin(), attrs.kernel_size->end(), known.begin() + 2);
   const DType dtype = weight ? weight->dtype() : data->dtype();
-  if (ctx.assign(2, tensor_type(convert_shape(known, kernel_canonical, *layout), dtype)) == kFailed) return kFailed;
+  if (ctx.assign(2, tensor_type(convert_shape(known, kernel_canonical, *layout), dtype)) == kFailed)
+    return kFailed;
 
   std::vector<Dim> shape{in[0], known[0]};
   for (int i = 0; i < 2; ++i) {
-    const auto extent = window_positions(ctx, {in[2 + i], (*padding)[i], known[2 + i], attrs.dilation[i], attrs.strides[i]});
+    const auto extent =
+        window_positions(ctx, {in[2 + i], (*padding)[i], known[2 + i], attrs.dilation[i], attrs.strides[i]});
     if (!extent) return kFailed;
     shape.push_back(*extent);
   }
   const auto offsets = checked_product(ctx, {2, known[2], known[3], attrs.deformable_groups});
   if (!offsets) return kFailed;
   const std::vector<Dim> offset{in[0], *offsets, shape[2], shape[3]};
-  if (ctx.assign(1, tensor_type(convert_shape(offset, canonical, *data_layout), data->dtype())) == kFailed) return kFailed;
+  if (ctx.assign(1, tensor_type(convert_shape(offset, canonical, *data_layout), data->dtype())) == kFailed)
+    return kFailed;
   const DType out_dtype = attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype;
   return ctx.assign_result(tensor_type(convert_shape(shape, canonical, *out_layout), out_dtype));
 }
@@ -142,8 +161,11 @@ RelationStatus conv2d_transpose_relation(RelationContext& ctx, const Conv2DTrans
 const OpDef& op_nn_conv1d_transpose() {
   static const OpDef def = OpSpec<Conv1DTransposeAttrs>{
       .name = "nn.conv1d_transpose",
-      .doc = "The transpose of a convolution over one axis: every element of the data adds its multiple of the kernel to the result.",
-      .inputs = {{"data", "3-D tensor in data_layout"}, {"weight", "(input channels, output channels / groups, width)"}},
+      .doc =
+          "The transpose of a convolution over one axis: every element of the data adds its multiple of the "
+          "kernel to the result.",
+      .inputs = {{"data", "3-D tensor in data_layout"},
+                 {"weight", "(input channels, output channels / groups, width)"}},
       .fuse = Fuse::kOutFusable,
       .relation = transpose_relation<Conv1DTransposeAttrs, 1>,
       .compute = transpose_compute<Conv1DTransposeAttrs, 1>,
@@ -155,7 +177,8 @@ const OpDef& op_nn_conv2d_transpose() {
   static const OpDef def = OpSpec<Conv2DTransposeAttrs>{
       .name = "nn.conv2d_transpose",
       .doc = "The transpose of a convolution over height and width.",
-      .inputs = {{"data", "4-D tensor in data_layout"}, {"weight", "(input channels, output channels / groups, height, width) in layout IOHW"}},
+      .inputs = {{"data", "4-D tensor in data_layout"},
+                 {"weight", "(input channels, output channels / groups, height, width) in layout IOHW"}},
       .fuse = Fuse::kOutFusable,
       .relation = conv2d_transpose_relation,
       .compute = transpose_compute<Conv2DTransposeAttrs, 2>,
@@ -167,7 +190,8 @@ const OpDef& op_nn_conv3d_transpose() {
   static const OpDef def = OpSpec<Conv3DTransposeAttrs>{
       .name = "nn.conv3d_transpose",
       .doc = "The transpose of a convolution over depth, height and width.",
-      .inputs = {{"data", "5-D tensor in data_layout"}, {"weight", "(input channels, output channels / groups, depth, height, width)"}},
+      .inputs = {{"data", "5-D tensor in data_layout"},
+                 {"weight", "(input channels, output channels / groups, depth, height, width)"}},
       .fuse = Fuse::kOutFusable,
       .relation = transpose_relation<Conv3DTransposeAttrs, 3>,
       .compute = transpose_compute<Conv3DTransposeAttrs, 3>,
@@ -178,10 +202,14 @@ const OpDef& op_nn_conv3d_transpose() {
 const OpDef& op_nn_deformable_conv2d() {
   static const OpDef def = OpSpec<DeformableConv2DAttrs>{
       .name = "nn.deformable_conv2d",
-      .doc = "Convolution over height and width whose taps are moved by offsets, one pair for each tap and result position.",
-      .inputs = {{"data", "4-D tensor in data_layout"},
-                 {"offset", "(batch, 2 * kernel height * kernel width * deformable_groups, result height, result width)"},
-                 {"weight", "4-D tensor in kernel_layout"}},
+      .doc =
+          "Convolution over height and width whose taps are moved by offsets, one pair for each tap and "
+          "result position.",
+      .inputs =
+          {{"data", "4-D tensor in data_layout"},
+           {"offset",
+            "(batch, 2 * kernel height * kernel width * deformable_groups, result height, result width)"},
+           {"weight", "4-D tensor in kernel_layout"}},
       .fuse = Fuse::kOutFusable,
       .relation = deformable_relation,
       .compute = deformable_conv2d_compute,

@@ -12,7 +12,8 @@ namespace baton {
 RelationStatus dense_relation(RelationContext& ctx, const DenseAttrs& attrs) {
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
-  if (data->rank() < 1) return fail_arg(ctx, 0, "data of rank >= 1 is needed, got " + type_text(ctx.input(0)));
+  if (data->rank() < 1)
+    return fail_arg(ctx, 0, "data of rank >= 1 is needed, got " + type_text(ctx.input(0)));
   const TensorTypeNode* weight = ctx.tensor(1);
   if (!weight && !attrs.units) return kDefer;
   if (weight && !check_rank(ctx, *weight, 2, 1)) return kFailed;
@@ -22,7 +23,8 @@ RelationStatus dense_relation(RelationContext& ctx, const DenseAttrs& attrs) {
   if (ctx.assign(1, tensor_type(std::vector<Dim>{units, k}, weight_dtype)) == kFailed) return kFailed;
   std::vector<Dim> shape = data->shape();
   shape.back() = units;
-  return ctx.assign_result(tensor_type(std::move(shape), attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype));
+  return ctx.assign_result(
+      tensor_type(std::move(shape), attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype));
 }
 
 const OpDef& op_nn_dense() {

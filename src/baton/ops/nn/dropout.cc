@@ -6,7 +6,8 @@ namespace baton {
 
 template <>
 const AttrSchema& attr_schema<DropoutAttrs>() {
-  static const AttrSchema schema = make_schema<DropoutAttrs>("relay.attrs.DropoutAttrs",
+  static const AttrSchema schema = make_schema<DropoutAttrs>(
+      "relay.attrs.DropoutAttrs",
       {{"rate", &DropoutAttrs::rate, "the probability that an element is dropped in training"}});
   return schema;
 }
@@ -15,7 +16,9 @@ const AttrSchema& attr_schema<DropoutAttrs>() {
 const OpDef& op_nn_dropout() {
   static const OpDef def = OpSpec<DropoutAttrs>{
       .name = "nn.dropout",
-      .doc = "Drops elements in training; the identity at inference. The result is a tuple of the data and the mask.",
+      .doc =
+          "Drops elements in training; the identity at inference. The result is a tuple of the data and the "
+          "mask.",
       .inputs = {{"data", "tensor"}},
       .fuse = Fuse::kOpaque,
       .relation =

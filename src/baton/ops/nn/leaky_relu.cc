@@ -7,8 +7,8 @@ namespace baton {
 
 template <>
 const AttrSchema& attr_schema<LeakyReluAttrs>() {
-  static const AttrSchema schema = make_schema<LeakyReluAttrs>("relay.attrs.LeakyReluAttrs",
-      {{"alpha", &LeakyReluAttrs::alpha, "the slope for negative values"}});
+  static const AttrSchema schema = make_schema<LeakyReluAttrs>(
+      "relay.attrs.LeakyReluAttrs", {{"alpha", &LeakyReluAttrs::alpha, "the slope for negative values"}});
   return schema;
 }
 
@@ -22,7 +22,8 @@ const OpDef& op_nn_leaky_relu() {
       .compute =
           [](Compute& c, const LeakyReluAttrs& attrs) {
             const Halide::Expr alpha = constant_of(c.in(0).dtype(), attrs.alpha);
-            map_compute(c, "leaky_relu", [&](Halide::Expr x) { return select(x > cast(x.type(), 0), x, x * alpha); });
+            map_compute(c, "leaky_relu",
+                        [&](Halide::Expr x) { return select(x > cast(x.type(), 0), x, x * alpha); });
           },
       .rules = op_rules(positive_scale_rule()),
   };

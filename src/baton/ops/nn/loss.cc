@@ -14,9 +14,10 @@ struct NLLLossAttrs {
 template <>
 const AttrSchema& attr_schema<NLLLossAttrs>() {
   using A = NLLLossAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.NLLLossAttrs",
-      {{"reduction", &A::reduction, "\"mean\", \"sum\", or \"none\" for one loss per target"},
-       {"ignore_index", &A::ignore_index, "targets of this class do not count", kNoDefault}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.NLLLossAttrs",
+                     {{"reduction", &A::reduction, "\"mean\", \"sum\", or \"none\" for one loss per target"},
+                      {"ignore_index", &A::ignore_index, "targets of this class do not count", kNoDefault}});
   return schema;
 }
 
@@ -28,7 +29,9 @@ RelationStatus cross_entropy_relation(RelationContext& ctx, const NoAttrs&) {
   if (!check_rank(ctx, *x, 2, 0) || !check_rank(ctx, *y, 2, 1)) return kFailed;
   for (int axis = 0; axis < 2; ++axis)
     if (!may_equal(x->shape()[axis], y->shape()[axis]))
-      return fail_arg(ctx, 1, "predictions of shape " + shape_text(x->shape()) + " need targets of that shape, got " + shape_text(y->shape()));
+      return fail_arg(ctx, 1,
+                      "predictions of shape " + shape_text(x->shape()) + " need targets of that shape, got " +
+                          shape_text(y->shape()));
   return ctx.assign_result(tensor_type(std::vector<Dim>{}, x->dtype()));
 }
 
@@ -36,18 +39,27 @@ RelationStatus nll_relation(RelationContext& ctx, const NLLLossAttrs& attrs) {
   const TensorTypeNode *predictions = ctx.tensor(0), *targets = ctx.tensor(1), *weights = ctx.tensor(2);
   if (!predictions || !targets || !weights) return kDefer;
   if (attrs.reduction != "mean" && attrs.reduction != "sum" && attrs.reduction != "none")
-    return fail_attr(ctx, "reduction", "\"" + attrs.reduction + "\"", "it must be \"mean\", \"sum\" or \"none\"");
-  if (predictions->rank() < 2) return fail_arg(ctx, 0, "predictions of rank >= 2 are needed, got " + type_text(ctx.input(0)));
-  if (!check_rank(ctx, *targets, predictions->rank() - 1, 1) || !check_rank(ctx, *weights, 1, 2)) return kFailed;
+    return fail_attr(ctx, "reduction", "\"" + attrs.reduction + "\"",
+                     "it must be \"mean\", \"sum\" or \"none\"");
+  if (predictions->rank() < 2)
+    return fail_arg(ctx, 0, "predictions of rank >= 2 are needed, got " + type_text(ctx.input(0)));
+  if (!check_rank(ctx, *targets, predictions->rank() - 1, 1) || !check_rank(ctx, *weights, 1, 2))
+    return kFailed;
   const std::vector<Dim>& shape = predictions->shape();
   if (!may_equal(shape[1], weights->shape()[0]))
     return fail_arg(ctx, 2, "one weight is needed for each of the classes of " + type_text(ctx.input(0)));
   for (int axis = 0; axis < targets->rank(); ++axis)
     if (!may_equal(targets->shape()[axis], shape[axis == 0 ? 0 : axis + 1]))
-      return fail_arg(ctx, 1, "predictions of shape " + shape_text(shape) + " do not fit targets of shape " + shape_text(targets->shape()));
-  if (predictions->dtype() != weights->dtype()) return fail_arg(ctx, 2, "the weights need the element type of the predictions, " + predictions->dtype().str());
-  if (!targets->dtype().is_int() && !targets->dtype().is_uint()) return fail_arg(ctx, 1, "the targets must be integers, got " + targets->dtype().str());
-  return ctx.assign_result(tensor_type(attrs.reduction == "none" ? targets->shape() : std::vector<Dim>{}, predictions->dtype()));
+      return fail_arg(ctx, 1,
+                      "predictions of shape " + shape_text(shape) + " do not fit targets of shape " +
+                          shape_text(targets->shape()));
+  if (predictions->dtype() != weights->dtype())
+    return fail_arg(ctx, 2,
+                    "the weights need the element type of the predictions, " + predictions->dtype().str());
+  if (!targets->dtype().is_int() && !targets->dtype().is_uint())
+    return fail_arg(ctx, 1, "the targets must be integers, got " + targets->dtype().str());
+  return ctx.assign_result(
+      tensor_type(attrs.reduction == "none" ? targets->shape() : std::vector<Dim>{}, predictions->dtype()));
 }
 
 // -sum of term(x) * y over both axes, divided by the number of rows.
@@ -62,7 +74,8 @@ void cross_entropy_compute(Compute& c, bool logarithms) {
   c.result(loss);
 }
 
-// The loss of each target is a stage; means and sums reduce it. A mean is weighted: by the weights of what counts.
+// The loss of each target is a stage; means and sums reduce it. A mean is weighted: by the weights of what
+// counts.
 void nll_compute(Compute& c, const NLLLossAttrs& attrs) {
   const Tensor &predictions = c.in(0), &targets = c.in(1), &weights = c.in(2);
   const Halide::Type type = sum_type(c.out().dtype());
@@ -128,7 +141,9 @@ const OpDef& op_nn_nll_loss() {
   static const OpDef def = OpSpec<NLLLossAttrs>{
       .name = "nn.nll_loss",
       .doc = "-predictions[n, target, ...] * weights[target], for each target; then reduced.",
-      .inputs = {{"predictions", "(n, classes, ...)"}, {"targets", "integers (n, ...)"}, {"weights", "(classes)"}},
+      .inputs = {{"predictions", "(n, classes, ...)"},
+                 {"targets", "integers (n, ...)"},
+                 {"weights", "(classes)"}},
       .fuse = Fuse::kOutFusable,
       .relation = nll_relation,
       .compute = nll_compute,

@@ -15,11 +15,13 @@ struct MatmulAttrs {
 template <>
 const AttrSchema& attr_schema<MatmulAttrs>() {
   using A = MatmulAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.MatmulAttrs",
-      {{"units", &A::units, "number of columns of the result; None: read from the second operand", kNoDefault},
-       {"out_dtype", &A::out_dtype, "element type of the result; void: as the first operand"},
-       {"transpose_a", &A::transpose_a, "the first operand is stored (..., k, m)"},
-       {"transpose_b", &A::transpose_b, "the second operand is stored (n, k)"}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.MatmulAttrs",
+                     {{"units", &A::units,
+                       "number of columns of the result; None: read from the second operand", kNoDefault},
+                      {"out_dtype", &A::out_dtype, "element type of the result; void: as the first operand"},
+                      {"transpose_a", &A::transpose_a, "the first operand is stored (..., k, m)"},
+                      {"transpose_b", &A::transpose_b, "the second operand is stored (n, k)"}});
   return schema;
 }
 
@@ -30,7 +32,9 @@ RelationStatus matmul_relation(RelationContext& ctx, const MatmulAttrs& attrs) {
   if (!a) return kDefer;
   const int least = attrs.transpose_a ? 2 : 1;
   if (a->rank() < least)
-    return fail_arg(ctx, 0, "a tensor of rank >= " + std::to_string(least) + " is needed, got " + type_text(ctx.input(0)));
+    return fail_arg(
+        ctx, 0,
+        "a tensor of rank >= " + std::to_string(least) + " is needed, got " + type_text(ctx.input(0)));
   const TensorTypeNode* b = ctx.tensor(1);
   if (!b && !attrs.units) return kDefer;
   if (attrs.units && !check_least(ctx, "units", {&*attrs.units, 1}, 1)) return kFailed;
@@ -43,7 +47,8 @@ RelationStatus matmul_relation(RelationContext& ctx, const MatmulAttrs& attrs) {
   const std::vector<Dim> second = attrs.transpose_b ? std::vector<Dim>{units, k} : std::vector<Dim>{k, units};
   if (ctx.assign(1, tensor_type(second, b ? b->dtype() : a->dtype())) == kFailed) return kFailed;
   shape[last] = units;
-  return ctx.assign_result(tensor_type(std::move(shape), attrs.out_dtype.is_void() ? a->dtype() : attrs.out_dtype));
+  return ctx.assign_result(
+      tensor_type(std::move(shape), attrs.out_dtype.is_void() ? a->dtype() : attrs.out_dtype));
 }
 
 void matmul_compute(Compute& c, const MatmulAttrs& attrs) {
@@ -65,7 +70,9 @@ void matmul_compute(Compute& c, const MatmulAttrs& attrs) {
 const OpDef& op_nn_matmul() {
   static const OpDef def = OpSpec<MatmulAttrs>{
       .name = "nn.matmul",
-      .doc = "Product of matrices: out[..., i, j] = sum over k of a[..., i, k] * b[k, j], with either operand transposed before.",
+      .doc =
+          "Product of matrices: out[..., i, j] = sum over k of a[..., i, k] * b[k, j], with either operand "
+          "transposed before.",
       .inputs = {{"tensor_a", "tensor, (..., m, k)"}, {"tensor_b", "matrix (k, n)"}},
       .fuse = Fuse::kOutFusable,
       .relation = matmul_relation,

@@ -6,7 +6,8 @@ namespace baton {
 
 namespace {
 
-// The elements that share a mean: `rest` says which mean, `at` runs over the elements. `from(i)` is the mean of element i.
+// The elements that share a mean: `rest` says which mean, `at` runs over the elements. `from(i)` is the mean
+// of element i.
 struct Shared {
   Shared(const Tensor& data, const MomentsNorm& norm, const Axes& i) {
     const int per_group = norm.groups > 0 ? as_int(data.extent(norm.axis) / norm.groups) : 0;
@@ -45,7 +46,8 @@ void moments_norm_compute(Compute& c, const MomentsNorm& norm) {
   const Shared shared(data, norm, i);
   const Halide::Type type = sum_type(data.dtype());
   const Halide::Expr count = cast(type, Halide::Expr(static_cast<double>(shared.count)));
-  Halide::Func sum = c.stage("sum"), mean = c.stage("mean"), squares = c.stage("squares"), result = c.stage("norm");
+  Halide::Func sum = c.stage("sum"), mean = c.stage("mean"), squares = c.stage("squares"),
+               result = c.stage("norm");
   sum(shared.rest) = cast(type, 0);
   sum(shared.rest) += cast(type, data(shared.at));
   mean(shared.rest) = sum(shared.rest) / count;
@@ -53,7 +55,8 @@ void moments_norm_compute(Compute& c, const MomentsNorm& norm) {
   squares(shared.rest) = cast(type, 0);
   squares(shared.rest) += off * off;
   const Halide::Expr variance = squares(shared.from) / count;
-  Halide::Expr value = (cast(type, data(i.exprs())) - mean(shared.from)) / sqrt(variance + cast(type, Halide::Expr(norm.epsilon)));
+  Halide::Expr value = (cast(type, data(i.exprs())) - mean(shared.from)) /
+                       sqrt(variance + cast(type, Halide::Expr(norm.epsilon)));
   if (norm.scale) value = value * cast(type, c.in(1)(Index{i[norm.axis]}));
   if (norm.center) value = value + cast(type, c.in(2)(Index{i[norm.axis]}));
   result(i.reversed()) = cast_to(c.out().dtype(), value);
@@ -88,9 +91,13 @@ void lrn_compute(Compute& c, int axis, int64_t size, double bias, double alpha, 
   const Halide::Expr value = cast(type, data(at));
   Halide::Func squares = c.stage("squares"), result = c.stage("lrn");
   squares(i.reversed()) = cast(type, 0);
-  squares(i.reversed()) += select(neighbour >= 0 && neighbour < as_int(data.extent(axis)), value * value, cast(type, 0));
-  const Halide::Expr base = cast(type, Halide::Expr(bias)) + cast(type, Halide::Expr(alpha / static_cast<double>(size))) * squares(i.reversed());
-  result(i.reversed()) = cast_to(c.out().dtype(), cast(type, data(i.exprs())) / pow(base, cast(type, Halide::Expr(beta))));
+  squares(i.reversed()) +=
+      select(neighbour >= 0 && neighbour < as_int(data.extent(axis)), value * value, cast(type, 0));
+  const Halide::Expr base =
+      cast(type, Halide::Expr(bias)) +
+      cast(type, Halide::Expr(alpha / static_cast<double>(size))) * squares(i.reversed());
+  result(i.reversed()) =
+      cast_to(c.out().dtype(), cast(type, data(i.exprs())) / pow(base, cast(type, Halide::Expr(beta))));
   c.result(result);
 }
 

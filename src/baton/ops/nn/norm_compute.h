@@ -8,7 +8,8 @@ namespace baton {
 struct MomentsNorm {
   int axis = 0;
   std::vector<bool> reduced;  ///< the axes that a mean is taken over
-  int64_t groups = 0;         ///< not 0: `axis` is split into so many groups, each with its mean (and is not in `reduced`)
+  int64_t groups =
+      0;  ///< not 0: `axis` is split into so many groups, each with its mean (and is not in `reduced`)
   double epsilon = 0;
   bool center = true, scale = true;
 };

@@ -1,4 +1,5 @@
-// Normalisations over an axis, over groups of channels and over neighbours; nn.prelu, whose slopes go by channel too.
+// Normalisations over an axis, over groups of channels and over neighbours; nn.prelu, whose slopes go by
+// channel too.
 #include "baton/ops/domain.h"
 #include "baton/ops/nn/norm_compute.h"
 #include "baton/ops/op_spec.h"
@@ -75,7 +76,8 @@ RelationStatus group_relation(RelationContext& ctx, const GroupNormAttrs& attrs)
   if (!at || !check_least(ctx, "num_groups", {&attrs.num_groups, 1}, 1)) return kFailed;
   const Dim channels = data->shape()[*at];
   if (!channels.is_any() && channels.value() % attrs.num_groups != 0)
-    return fail_attr(ctx, "num_groups", std::to_string(attrs.num_groups), "it does not divide the " + std::to_string(channels.value()) + " channels");
+    return fail_attr(ctx, "num_groups", std::to_string(attrs.num_groups),
+                     "it does not divide the " + std::to_string(channels.value()) + " channels");
   return vectors_relation(ctx, attrs.axis);
 }
 
@@ -83,26 +85,34 @@ RelationStatus group_relation(RelationContext& ctx, const GroupNormAttrs& attrs)
 template <class A>
 MomentsNorm norm_of(const Compute& c, const A& attrs) {
   const int rank = c.in(0).rank();
-  return {from_front(attrs.axis, rank), std::vector<bool>(rank, false), 0, attrs.epsilon, attrs.center, attrs.scale};
+  return {from_front(attrs.axis, rank),
+          std::vector<bool>(rank, false),
+          0,
+          attrs.epsilon,
+          attrs.center,
+          attrs.scale};
 }
 
 }  // namespace
 
 template <>
 const AttrSchema& attr_schema<LayerNormAttrs>() {
-  static const AttrSchema schema = make_schema<LayerNormAttrs>("relay.attrs.LayerNormAttrs", norm_fields<LayerNormAttrs>());
+  static const AttrSchema schema =
+      make_schema<LayerNormAttrs>("relay.attrs.LayerNormAttrs", norm_fields<LayerNormAttrs>());
   return schema;
 }
 template <>
 const AttrSchema& attr_schema<InstanceNormAttrs>() {
-  static const AttrSchema schema = make_schema<InstanceNormAttrs>("relay.attrs.InstanceNormAttrs", norm_fields<InstanceNormAttrs>());
+  static const AttrSchema schema =
+      make_schema<InstanceNormAttrs>("relay.attrs.InstanceNormAttrs", norm_fields<InstanceNormAttrs>());
   return schema;
 }
 template <>
 const AttrSchema& attr_schema<GroupNormAttrs>() {
   static const AttrSchema schema = [] {
     auto fields = norm_fields<GroupNormAttrs>();
-    fields.insert(fields.begin(), {"num_groups", &GroupNormAttrs::num_groups, "the channels are split into that many groups"});
+    fields.insert(fields.begin(), {"num_groups", &GroupNormAttrs::num_groups,
+                                   "the channels are split into that many groups"});
     return make_schema<GroupNormAttrs>("relay.attrs.GroupNormAttrs", std::move(fields));
   }();
   return schema;
@@ -110,26 +120,28 @@ const AttrSchema& attr_schema<GroupNormAttrs>() {
 template <>
 const AttrSchema& attr_schema<L2NormalizeAttrs>() {
   using A = L2NormalizeAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.L2NormalizeAttrs",
-      {{"eps", &A::eps, "the smallest sum of squares to divide by", kNoDefault},
-       {"axis", &A::axis, "the axes that are summed over", kNoDefault}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.L2NormalizeAttrs",
+                     {{"eps", &A::eps, "the smallest sum of squares to divide by", kNoDefault},
+                      {"axis", &A::axis, "the axes that are summed over", kNoDefault}});
   return schema;
 }
 template <>
 const AttrSchema& attr_schema<LRNAttrs>() {
   using A = LRNAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.LRNAttrs",
-      {{"size", &A::size, "how many neighbours the window has; odd"},
-       {"axis", &A::axis, "the axis of the window"},
-       {"bias", &A::bias, "added to the sum of squares"},
-       {"alpha", &A::alpha, "the sum of squares is multiplied by alpha / size"},
-       {"beta", &A::beta, "the exponent"}});
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.LRNAttrs", {{"size", &A::size, "how many neighbours the window has; odd"},
+                               {"axis", &A::axis, "the axis of the window"},
+                               {"bias", &A::bias, "added to the sum of squares"},
+                               {"alpha", &A::alpha, "the sum of squares is multiplied by alpha / size"},
+                               {"beta", &A::beta, "the exponent"}});
   return schema;
 }
 template <>
 const AttrSchema& attr_schema<PReluAttrs>() {
-  static const AttrSchema schema =
-      make_schema<PReluAttrs>("relay.attrs.PReluAttrs", {{"axis", &PReluAttrs::axis, "the axis of alpha; negative counts from the back"}});
+  static const AttrSchema schema = make_schema<PReluAttrs>(
+      "relay.attrs.PReluAttrs",
+      {{"axis", &PReluAttrs::axis, "the axis of alpha; negative counts from the back"}});
   return schema;
 }
 
@@ -138,7 +150,8 @@ const OpDef& op_nn_layer_norm() {
       .name = "nn.layer_norm",
       .doc = "(data - mean) / sqrt(variance + epsilon) * gamma + beta, with mean and variance along `axis`.",
       .inputs = {{"data", "tensor"}, {"gamma", "vector along `axis`"}, {"beta", "vector along `axis`"}},
-      .relation = [](RelationContext& ctx, const LayerNormAttrs& attrs) { return vectors_relation(ctx, attrs.axis); },
+      .relation = [](RelationContext& ctx,
+                     const LayerNormAttrs& attrs) { return vectors_relation(ctx, attrs.axis); },
       .compute =
           [](Compute& c, const LayerNormAttrs& attrs) {
             MomentsNorm norm = norm_of(c, attrs);
@@ -152,9 +165,12 @@ const OpDef& op_nn_layer_norm() {
 const OpDef& op_nn_instance_norm() {
   static const OpDef def = OpSpec<InstanceNormAttrs>{
       .name = "nn.instance_norm",
-      .doc = "(data - mean) / sqrt(variance + epsilon) * gamma + beta, with mean and variance of each channel of each image.",
+      .doc =
+          "(data - mean) / sqrt(variance + epsilon) * gamma + beta, with mean and variance of each channel "
+          "of each image.",
       .inputs = {{"data", "tensor"}, {"gamma", "vector of the channels"}, {"beta", "vector of the channels"}},
-      .relation = [](RelationContext& ctx, const InstanceNormAttrs& attrs) { return vectors_relation(ctx, attrs.axis); },
+      .relation = [](RelationContext& ctx,
+                     const InstanceNormAttrs& attrs) { return vectors_relation(ctx, attrs.axis); },
       .compute =
           [](Compute& c, const InstanceNormAttrs& attrs) {
             MomentsNorm norm = norm_of(c, attrs);
@@ -168,7 +184,9 @@ const OpDef& op_nn_instance_norm() {
 const OpDef& op_nn_group_norm() {
   static const OpDef def = OpSpec<GroupNormAttrs>{
       .name = "nn.group_norm",
-      .doc = "(data - mean) / sqrt(variance + epsilon) * gamma + beta, with mean and variance of each group of channels of each image.",
+      .doc =
+          "(data - mean) / sqrt(variance + epsilon) * gamma + beta, with mean and variance of each group of "
+          "channels of each image.",
       .inputs = {{"data", "tensor"}, {"gamma", "vector of the channels"}, {"beta", "vector of the channels"}},
       .relation = group_relation,
       .compute =
@@ -195,7 +213,8 @@ const OpDef& op_nn_l2_normalize() {
               if (!checked_axis(ctx, axis, data->rank())) return kFailed;
             return identity_relation(ctx);
           },
-      .compute = [](Compute& c, const L2NormalizeAttrs& attrs) { l2_normalize_compute(c, attrs.axis, attrs.eps); },
+      .compute = [](Compute& c,
+                    const L2NormalizeAttrs& attrs) { l2_normalize_compute(c, attrs.axis, attrs.eps); },
       .rules = op_rules(axis_layout_flow()),
   };
   return def;
@@ -211,12 +230,14 @@ const OpDef& op_nn_lrn() {
             const TensorTypeNode* data = ctx.tensor(0);
             if (!data) return kDefer;
             if (!checked_axis(ctx, attrs.axis, data->rank())) return kFailed;
-            if (attrs.size < 1 || attrs.size % 2 == 0) return fail_attr(ctx, "size", std::to_string(attrs.size), "it must be positive and odd");
+            if (attrs.size < 1 || attrs.size % 2 == 0)
+              return fail_attr(ctx, "size", std::to_string(attrs.size), "it must be positive and odd");
             return identity_relation(ctx);
           },
       .compute =
           [](Compute& c, const LRNAttrs& attrs) {
-            lrn_compute(c, from_front(attrs.axis, c.in(0).rank()), attrs.size, attrs.bias, attrs.alpha, attrs.beta);
+            lrn_compute(c, from_front(attrs.axis, c.in(0).rank()), attrs.size, attrs.bias, attrs.alpha,
+                        attrs.beta);
           },
   };
   return def;
@@ -225,14 +246,17 @@ const OpDef& op_nn_lrn() {
 const OpDef& op_nn_prelu() {
   static const OpDef def = OpSpec<PReluAttrs>{
       .name = "nn.prelu",
-      .doc = "data where it is positive, elsewhere alpha * data, with an alpha for each position along `axis`.",
+      .doc =
+          "data where it is positive, elsewhere alpha * data, with an alpha for each position along `axis`.",
       .inputs = {{"data", "tensor"}, {"alpha", "vector along `axis`"}},
       .fuse = Fuse::kBroadcast,
-      .relation = [](RelationContext& ctx, const PReluAttrs& attrs) { return vectors_relation(ctx, attrs.axis); },
+      .relation = [](RelationContext& ctx,
+                     const PReluAttrs& attrs) { return vectors_relation(ctx, attrs.axis); },
       .compute =
           [](Compute& c, const PReluAttrs& attrs) {
             const Axes i(c.in(0).rank());
-            const Halide::Expr value = c.in(0)(i.exprs()), slope = c.in(1)(Index{i[static_cast<int>(attrs.axis)]});
+            const Halide::Expr value = c.in(0)(i.exprs()),
+                               slope = c.in(1)(Index{i[static_cast<int>(attrs.axis)]});
             Halide::Func prelu = c.stage("prelu");
             prelu(i.reversed()) = select(value > cast(value.type(), 0), value, value * slope);
             c.result(prelu);

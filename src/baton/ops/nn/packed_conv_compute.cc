@@ -31,25 +31,31 @@ Halide::Func packed_pad(Compute& c, const Tensor& data, const Padding2D& pad) {
   at[y_axis] = clamp(likely(y), 0, height - 1);
   at[x_axis] = clamp(likely(x), 0, width - 1);
   Halide::Func padded = c.stage("pad");
-  padded(i.reversed()) = select(y < 0 || y >= height || x < 0 || x >= width, Halide::cast(data.func().types().front(), 0), likely(data(at)));
+  padded(i.reversed()) = select(y < 0 || y >= height || x < 0 || x >= width,
+                                Halide::cast(data.func().types().front(), 0), likely(data(at)));
   return padded;
 }
 
 void conv2d_nchwc_compute(Compute& c, const Conv2DAttrs& attrs) {
   const int64_t in_block = channels_in_block(attrs.data_layout);
-  const int64_t out_block = channels_in_block(attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout);
-  if (!in_block || !out_block || attrs.groups != 1 || attrs.kernel_layout != weight_layout(in_block, out_block)) return conv2d_compute(c, attrs);
+  const int64_t out_block =
+      channels_in_block(attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout);
+  if (!in_block || !out_block || attrs.groups != 1 ||
+      attrs.kernel_layout != weight_layout(in_block, out_block))
+    return conv2d_compute(c, attrs);
 
   const Tensor &data = c.in(0), &weight = c.in(1);
   const Halide::Type type = halide_type(c.out().dtype());
   const Halide::Func padded = packed_pad(c, data, *padding_2d(attrs.padding));
-  const Halide::RDom r(0, as_int(in_block), 0, as_int(weight.extent(3)), 0, as_int(weight.extent(2)), 0, as_int(weight.extent(1)), "r");
+  const Halide::RDom r(0, as_int(in_block), 0, as_int(weight.extent(3)), 0, as_int(weight.extent(2)), 0,
+                       as_int(weight.extent(1)), "r");
   const Halide::Var o("o"), x("x"), y("y"), ob("ob"), n("n");
   const Halide::Expr px = x * as_int(attrs.strides[1]) + r[1] * as_int(attrs.dilation[1]);
   const Halide::Expr py = y * as_int(attrs.strides[0]) + r[2] * as_int(attrs.dilation[0]);
   Halide::Func conv = c.stage("conv2d");
   conv(o, x, y, ob, n) = cast(type, 0);
-  conv(o, x, y, ob, n) += cast(type, weight(ob, r[3], r[2], r[1], r[0], o)) * cast(type, padded(r[0], px, py, r[3], n));
+  conv(o, x, y, ob, n) +=
+      cast(type, weight(ob, r[3], r[2], r[1], r[0], o)) * cast(type, padded(r[0], px, py, r[3], n));
   c.result(copy_stage(c, conv));
 }
 
@@ -57,7 +63,8 @@ void depthwise_conv2d_nchwc_compute(Compute& c, const Conv2DAttrs& attrs) {
   const int64_t block = channels_in_block(attrs.data_layout);
   const bool same_out = attrs.out_layout.empty() || attrs.out_layout == attrs.data_layout;
   const Tensor &data = c.in(0), &weight = c.in(1);
-  if (!block || !same_out || attrs.kernel_layout != weight_layout(1, block) || attrs.groups != data.extent(1) * block || weight.extent(0) != data.extent(1))
+  if (!block || !same_out || attrs.kernel_layout != weight_layout(1, block) ||
+      attrs.groups != data.extent(1) * block || weight.extent(0) != data.extent(1))
     return conv2d_compute(c, attrs);
 
   const Halide::Type type = halide_type(c.out().dtype());

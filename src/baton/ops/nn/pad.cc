@@ -8,9 +8,12 @@ namespace baton {
 
 template <>
 const AttrSchema& attr_schema<PadAttrs>() {
-  static const AttrSchema schema = make_schema<PadAttrs>("relay.attrs.PadAttrs",
-      {{"pad_width", &PadAttrs::pad_width, "how many elements come before and after, for each axis", kNoDefault},
-       {"pad_mode", &PadAttrs::pad_mode, "\"constant\": pad_val; \"edge\": the border; \"reflect\": mirrored at the border"}});
+  static const AttrSchema schema = make_schema<PadAttrs>(
+      "relay.attrs.PadAttrs",
+      {{"pad_width", &PadAttrs::pad_width, "how many elements come before and after, for each axis",
+        kNoDefault},
+       {"pad_mode", &PadAttrs::pad_mode,
+        "\"constant\": pad_val; \"edge\": the border; \"reflect\": mirrored at the border"}});
   return schema;
 }
 
@@ -21,19 +24,25 @@ RelationStatus pad_relation(RelationContext& ctx, const PadAttrs& attrs) {
   if (!data || !value) return kDefer;
   const AttrValue written = attr_schema<PadAttrs>().fields[0].get(&attrs);
   if (static_cast<int>(attrs.pad_width.size()) != data->rank())
-    return fail_attr(ctx, "pad_width", attr_text(written), "one pair is needed for each of the " + std::to_string(data->rank()) + " axes");
+    return fail_attr(ctx, "pad_width", attr_text(written),
+                     "one pair is needed for each of the " + std::to_string(data->rank()) + " axes");
   if (attrs.pad_mode != "constant" && attrs.pad_mode != "edge" && attrs.pad_mode != "reflect")
-    return fail_attr(ctx, "pad_mode", "\"" + attrs.pad_mode + "\"", "it must be \"constant\", \"edge\" or \"reflect\"");
+    return fail_attr(ctx, "pad_mode", "\"" + attrs.pad_mode + "\"",
+                     "it must be \"constant\", \"edge\" or \"reflect\"");
   if (!check_rank(ctx, *value, 0, 1)) return kFailed;
   std::vector<Dim> shape = data->shape();
   for (int axis = 0; axis < data->rank(); ++axis) {
     const std::vector<int64_t>& width = attrs.pad_width[axis];
     if (width.size() != 2 || width[0] < 0 || width[1] < 0)
-      return fail_attr(ctx, "pad_width", attr_text(written), "each axis needs two numbers that are not negative");
+      return fail_attr(ctx, "pad_width", attr_text(written),
+                       "each axis needs two numbers that are not negative");
     if (shape[axis].is_any()) continue;
-    const int64_t extent = shape[axis].value(), most = attrs.pad_mode == "edge" ? (extent ? INT64_MAX : 0) : extent - 1;
+    const int64_t extent = shape[axis].value(),
+                  most = attrs.pad_mode == "edge" ? (extent ? INT64_MAX : 0) : extent - 1;
     if (attrs.pad_mode != "constant" && std::max(width[0], width[1]) > std::max<int64_t>(most, 0))
-      return fail_attr(ctx, "pad_width", attr_text(written), "axis " + std::to_string(axis) + " has only " + std::to_string(extent) + " elements to pad from");
+      return fail_attr(
+          ctx, "pad_width", attr_text(written),
+          "axis " + std::to_string(axis) + " has only " + std::to_string(extent) + " elements to pad from");
     shape[axis] = extent + width[0] + width[1];
   }
   return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
@@ -59,7 +68,8 @@ void pad_compute(Compute& c, const PadAttrs& attrs) {
     at[axis] = clamp(cast<int>(index), 0, last);
   }
   Halide::Func padded = c.stage("pad");
-  padded(i.reversed()) = is_const_one(inside) ? data(at) : select(inside, data(at), cast_to(data.dtype(), c.in(1)(Index{})));
+  padded(i.reversed()) =
+      is_const_one(inside) ? data(at) : select(inside, data(at), cast_to(data.dtype(), c.in(1)(Index{})));
   c.result(padded);
 }
 

@@ -13,7 +13,8 @@ namespace {
 // The layout, when it has H and W unsplit and the data has its rank; else nothing, reported.
 std::optional<Layout> pool_layout(RelationContext& ctx, const std::string& text) {
   const auto layout = Layout::parse(text);
-  if (!layout || layout->find('H') < 0 || layout->find('W') < 0 || layout->is_split('H') || layout->is_split('W')) {
+  if (!layout || layout->find('H') < 0 || layout->find('W') < 0 || layout->is_split('H') ||
+      layout->is_split('W')) {
     fail_attr(ctx, "layout", "\"" + text + "\"", "a layout with H and W that are not split is needed");
     return std::nullopt;
   }
@@ -27,10 +28,12 @@ RelationStatus pool_relation(RelationContext& ctx, const A& attrs) {
   if (!data) return kDefer;
   const auto layout = pool_layout(ctx, attrs.layout);
   if (!layout) return kFailed;
-  for (const auto& [name, values] : {std::pair{"pool_size", &attrs.pool_size}, {"strides", &attrs.strides}, {"dilation", &attrs.dilation}})
+  for (const auto& [name, values] :
+       {std::pair{"pool_size", &attrs.pool_size}, {"strides", &attrs.strides}, {"dilation", &attrs.dilation}})
     if (!check_count(ctx, name, *values, 2) || !check_least(ctx, name, *values, 1)) return kFailed;
   const auto padding = padding_2d(attrs.padding);
-  if (!padding) return fail_attr(ctx, "padding", attr_text(AttrValue(attrs.padding)), "1, 2 or 4 values are needed");
+  if (!padding)
+    return fail_attr(ctx, "padding", attr_text(AttrValue(attrs.padding)), "1, 2 or 4 values are needed");
   std::vector<Dim> shape = data->shape();
   const int64_t pads[2] = {padding->height(), padding->width()};
   const int at[2] = {layout->find('H'), layout->find('W')};
@@ -41,8 +44,9 @@ RelationStatus pool_relation(RelationContext& ctx, const A& attrs) {
     int64_t free = dim.value() + pads[axis] - window;
     if (attrs.ceil_mode) free += attrs.strides[axis] - 1;
     if (free < 0)
-      return fail_arg(ctx, 0, "the window of " + std::to_string(window) + " does not fit into axis " + std::to_string(at[axis]) +
-                                  " of " + type_text(ctx.input(0)));
+      return fail_arg(ctx, 0,
+                      "the window of " + std::to_string(window) + " does not fit into axis " +
+                          std::to_string(at[axis]) + " of " + type_text(ctx.input(0)));
     dim = free / attrs.strides[axis] + 1;
   }
   return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
@@ -63,7 +67,9 @@ RelationStatus global_relation(RelationContext& ctx, const GlobalPool2DAttrs& at
 const OpDef& op_nn_max_pool2d() {
   static const OpDef def = OpSpec<MaxPool2DAttrs>{
       .name = "nn.max_pool2d",
-      .doc = "The largest value in a window that moves over height and width; cells in the padding do not count.",
+      .doc =
+          "The largest value in a window that moves over height and width; cells in the padding do not "
+          "count.",
       .inputs = {{"data", "tensor in `layout`"}},
       .fuse = Fuse::kOutFusable,
       .relation = pool_relation<MaxPool2DAttrs>,

@@ -33,7 +33,9 @@ Window window(const Compute& c, const A& attrs, const Index& i, const Halide::RD
   return w;
 }
 
-Halide::RDom pool_domain(const std::vector<int64_t>& size) { return {0, as_int(size[1]), 0, as_int(size[0]), "r"}; }
+Halide::RDom pool_domain(const std::vector<int64_t>& size) {
+  return {0, as_int(size[1]), 0, as_int(size[0]), "r"};
+}
 
 // How many cells of the window that starts at `first` lie below `limit` and not before `from`.
 Halide::Expr cells(Halide::Expr first, int64_t size, int64_t dilation, int64_t from, int64_t limit) {
@@ -71,8 +73,10 @@ void avg_pool2d_compute(Compute& c, const AvgPool2DAttrs& attrs) {
   const bool all = attrs.count_include_pad;
   const Halide::Expr y = i[w.h] * as_int(attrs.strides[0]) - as_int(pad.top);
   const Halide::Expr x = i[w.w] * as_int(attrs.strides[1]) - as_int(pad.left);
-  const Halide::Expr count = cells(y, attrs.pool_size[0], attrs.dilation[0], all ? -pad.top : 0, all ? height + pad.bottom : height) *
-                             cells(x, attrs.pool_size[1], attrs.dilation[1], all ? -pad.left : 0, all ? width + pad.right : width);
+  const Halide::Expr count =
+      cells(y, attrs.pool_size[0], attrs.dilation[0], all ? -pad.top : 0,
+            all ? height + pad.bottom : height) *
+      cells(x, attrs.pool_size[1], attrs.dilation[1], all ? -pad.left : 0, all ? width + pad.right : width);
   pool(i.reversed()) = cast_to(c.out().dtype(), sum(i.reversed()) / cast(type, max(count, 1)));
   c.result(pool);
 }
@@ -89,7 +93,8 @@ void global_avg_pool2d_compute(Compute& c, const GlobalPool2DAttrs& attrs) {
   Halide::Func sum = c.stage("sum"), pool = c.stage("global_avg_pool2d");
   sum(i.reversed()) = cast(type, 0);
   sum(i.reversed()) += cast(type, c.in(0)(at));
-  pool(i.reversed()) = cast_to(c.out().dtype(), sum(i.reversed()) / cast(type, as_int(c.in(0).extent(h) * c.in(0).extent(w))));
+  pool(i.reversed()) =
+      cast_to(c.out().dtype(), sum(i.reversed()) / cast(type, as_int(c.in(0).extent(h) * c.in(0).extent(w))));
   c.result(pool);
 }
 

@@ -56,10 +56,12 @@ std::vector<AttrSpec<A>> pool_fields() {
       {"pool_size", &A::pool_size, "extents of the window", kNoDefault},
       {"strides", &A::strides, "step along each spatial axis"},
       {"dilation", &A::dilation, "distance of the window's cells along each spatial axis"},
-      {"padding", &A::padding, "cells around the data: one value, one per axis, or all befores and then all afters"},
+      {"padding", &A::padding,
+       "cells around the data: one value, one per axis, or all befores and then all afters"},
       {"layout", &A::layout, "layout of the data"},
       {"out_layout", &A::out_layout, "kept for Relay's sake; the result has the layout of the data"},
-      {"ceil_mode", &A::ceil_mode, "the result's extents are rounded up: the last window may reach over the edge"}};
+      {"ceil_mode", &A::ceil_mode,
+       "the result's extents are rounded up: the last window may reach over the edge"}};
   if constexpr (requires(A a) { a.count_include_pad; })
     fields.push_back({"count_include_pad", &A::count_include_pad, "whether the mean counts padded cells"});
   return fields;
@@ -71,14 +73,17 @@ RelationStatus pool_relation(RelationContext& ctx, const A& attrs) {
   if (!data) return kDefer;
   const auto layout = spatial_layout(ctx, attrs.layout, kCount);
   if (!layout) return kFailed;
-  if (!check_lists(ctx, {{"pool_size", &attrs.pool_size}, {"strides", &attrs.strides}, {"dilation", &attrs.dilation}}, kCount)) return kFailed;
+  if (!check_lists(
+          ctx, {{"pool_size", &attrs.pool_size}, {"strides", &attrs.strides}, {"dilation", &attrs.dilation}},
+          kCount))
+    return kFailed;
   const auto padding = padding_sums(ctx, attrs.padding, kCount);
   if (!padding) return kFailed;
   std::vector<Dim> shape = data->shape();
   for (int i = 0; i < kCount; ++i) {
     Dim& dim = shape[layout->find(spatial_letters(kCount)[i])];
-    const auto extent =
-        window_positions(ctx, {dim, (*padding)[i], attrs.pool_size[i], attrs.dilation[i], attrs.strides[i], attrs.ceil_mode});
+    const auto extent = window_positions(
+        ctx, {dim, (*padding)[i], attrs.pool_size[i], attrs.dilation[i], attrs.strides[i], attrs.ceil_mode});
     if (!extent) return kFailed;
     dim = *extent;
   }
@@ -95,22 +100,26 @@ RelationStatus gradient_relation(RelationContext& ctx, const A&) {
 
 template <>
 const AttrSchema& attr_schema<MaxPool1DAttrs>() {
-  static const AttrSchema schema = make_schema<MaxPool1DAttrs>("relay.attrs.MaxPool1DAttrs", pool_fields<MaxPool1DAttrs>());
+  static const AttrSchema schema =
+      make_schema<MaxPool1DAttrs>("relay.attrs.MaxPool1DAttrs", pool_fields<MaxPool1DAttrs>());
   return schema;
 }
 template <>
 const AttrSchema& attr_schema<AvgPool1DAttrs>() {
-  static const AttrSchema schema = make_schema<AvgPool1DAttrs>("relay.attrs.AvgPool1DAttrs", pool_fields<AvgPool1DAttrs>());
+  static const AttrSchema schema =
+      make_schema<AvgPool1DAttrs>("relay.attrs.AvgPool1DAttrs", pool_fields<AvgPool1DAttrs>());
   return schema;
 }
 template <>
 const AttrSchema& attr_schema<MaxPool3DAttrs>() {
-  static const AttrSchema schema = make_schema<MaxPool3DAttrs>("relay.attrs.MaxPool3DAttrs", pool_fields<MaxPool3DAttrs>());
+  static const AttrSchema schema =
+      make_schema<MaxPool3DAttrs>("relay.attrs.MaxPool3DAttrs", pool_fields<MaxPool3DAttrs>());
   return schema;
 }
 template <>
 const AttrSchema& attr_schema<AvgPool3DAttrs>() {
-  static const AttrSchema schema = make_schema<AvgPool3DAttrs>("relay.attrs.AvgPool3DAttrs", pool_fields<AvgPool3DAttrs>());
+  static const AttrSchema schema =
+      make_schema<AvgPool3DAttrs>("relay.attrs.AvgPool3DAttrs", pool_fields<AvgPool3DAttrs>());
   return schema;
 }
 
@@ -121,7 +130,8 @@ const OpDef& op_nn_max_pool1d() {
       .inputs = {{"data", "tensor in `layout`"}},
       .fuse = Fuse::kOutFusable,
       .relation = pool_relation<MaxPool1DAttrs, 1>,
-      .compute = [](Compute& c, const MaxPool1DAttrs& attrs) { max_pool_compute(c, pool_window(attrs, "W")); },
+      .compute = [](Compute& c,
+                    const MaxPool1DAttrs& attrs) { max_pool_compute(c, pool_window(attrs, "W")); },
   };
   return def;
 }
@@ -133,7 +143,10 @@ const OpDef& op_nn_avg_pool1d() {
       .inputs = {{"data", "tensor in `layout`"}},
       .fuse = Fuse::kOutFusable,
       .relation = pool_relation<AvgPool1DAttrs, 1>,
-      .compute = [](Compute& c, const AvgPool1DAttrs& attrs) { avg_pool_compute(c, pool_window(attrs, "W"), attrs.count_include_pad); },
+      .compute =
+          [](Compute& c, const AvgPool1DAttrs& attrs) {
+            avg_pool_compute(c, pool_window(attrs, "W"), attrs.count_include_pad);
+          },
   };
   return def;
 }
@@ -141,11 +154,14 @@ const OpDef& op_nn_avg_pool1d() {
 const OpDef& op_nn_max_pool3d() {
   static const OpDef def = OpSpec<MaxPool3DAttrs>{
       .name = "nn.max_pool3d",
-      .doc = "The largest value in a window that moves over depth, height and width; cells in the padding do not count.",
+      .doc =
+          "The largest value in a window that moves over depth, height and width; cells in the padding do "
+          "not count.",
       .inputs = {{"data", "tensor in `layout`"}},
       .fuse = Fuse::kOutFusable,
       .relation = pool_relation<MaxPool3DAttrs, 3>,
-      .compute = [](Compute& c, const MaxPool3DAttrs& attrs) { max_pool_compute(c, pool_window(attrs, "DHW")); },
+      .compute = [](Compute& c,
+                    const MaxPool3DAttrs& attrs) { max_pool_compute(c, pool_window(attrs, "DHW")); },
   };
   return def;
 }
@@ -157,7 +173,10 @@ const OpDef& op_nn_avg_pool3d() {
       .inputs = {{"data", "tensor in `layout`"}},
       .fuse = Fuse::kOutFusable,
       .relation = pool_relation<AvgPool3DAttrs, 3>,
-      .compute = [](Compute& c, const AvgPool3DAttrs& attrs) { avg_pool_compute(c, pool_window(attrs, "DHW"), attrs.count_include_pad); },
+      .compute =
+          [](Compute& c, const AvgPool3DAttrs& attrs) {
+            avg_pool_compute(c, pool_window(attrs, "DHW"), attrs.count_include_pad);
+          },
   };
   return def;
 }
@@ -169,12 +188,14 @@ const OpDef& op_nn_max_pool2d_grad() {
       .inputs = {{"data", "gradient by the pool's result"}, {"grad", "the pool's data"}},
       .fuse = Fuse::kOutFusable,
       .relation = gradient_relation<MaxPool2DAttrs>,
-      .compute = [](Compute& c, const MaxPool2DAttrs& attrs) { max_pool_grad_compute(c, pool_window(attrs, "HW")); },
+      .compute = [](Compute& c,
+                    const MaxPool2DAttrs& attrs) { max_pool_grad_compute(c, pool_window(attrs, "HW")); },
   };
   return def;
 }
 
-// Relay declares MaxPool2DAttrs for it but calls it with AvgPool2DAttrs, which text can only give as `meta[...]`.
+// Relay declares MaxPool2DAttrs for it but calls it with AvgPool2DAttrs, which text can only give as
+// `meta[...]`.
 const OpDef& op_nn_avg_pool2d_grad() {
   static const OpDef def = OpSpec<AvgPool2DAttrs>{
       .name = "nn.avg_pool2d_grad",
@@ -182,7 +203,10 @@ const OpDef& op_nn_avg_pool2d_grad() {
       .inputs = {{"data", "gradient by the pool's result"}, {"grad", "the pool's data"}},
       .fuse = Fuse::kOutFusable,
       .relation = gradient_relation<AvgPool2DAttrs>,
-      .compute = [](Compute& c, const AvgPool2DAttrs& attrs) { avg_pool_grad_compute(c, pool_window(attrs, "HW"), attrs.count_include_pad); },
+      .compute =
+          [](Compute& c, const AvgPool2DAttrs& attrs) {
+            avg_pool_grad_compute(c, pool_window(attrs, "HW"), attrs.count_include_pad);
+          },
       .declares_attrs = false,
   };
   return def;

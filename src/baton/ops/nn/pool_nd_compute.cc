@@ -7,7 +7,8 @@ namespace baton {
 
 namespace {
 
-// The cell `cell` of the window at position `at` (an index into the result): where it lies in the data, and whether inside.
+// The cell `cell` of the window at position `at` (an index into the result): where it lies in the data, and
+// whether inside.
 struct Cell {
   Index at;  // clamped to the data
   Halide::Expr inside;
@@ -17,20 +18,23 @@ Cell cell_of(const PoolWindow& w, const std::vector<int64_t>& data, Index at, co
   Halide::Expr inside = Halide::Internal::const_true();
   for (size_t k = 0; k < w.axes.size(); ++k) {
     const int axis = w.axes[k];
-    const Halide::Expr position = at[axis] * as_int(w.strides[k]) + cell[k] * as_int(w.dilation[k]) - as_int(w.before[k]);
+    const Halide::Expr position =
+        at[axis] * as_int(w.strides[k]) + cell[k] * as_int(w.dilation[k]) - as_int(w.before[k]);
     inside = inside && position >= 0 && position < as_int(data[axis]);
     at[axis] = inside_axis(position, data[axis]);
   }
   return {std::move(at), inside};
 }
 
-// How many cells the window at `at` has that count for the mean. Cells that ceil_mode adds beyond the padding never do.
+// How many cells the window at `at` has that count for the mean. Cells that ceil_mode adds beyond the padding
+// never do.
 Halide::Expr cell_count(const PoolWindow& w, const std::vector<int64_t>& data, const Index& at, bool padded) {
   Halide::Expr count = 1;
   for (size_t k = 0; k < w.axes.size(); ++k) {
     const int axis = w.axes[k], step = as_int(w.dilation[k]), size = as_int(w.size[k]);
     const Halide::Expr first = at[axis] * as_int(w.strides[k]) - as_int(w.before[k]);
-    const int from = padded ? -as_int(w.before[k]) : 0, limit = as_int(data[axis] + (padded ? w.after[k] : 0));
+    const int from = padded ? -as_int(w.before[k]) : 0,
+              limit = as_int(data[axis] + (padded ? w.after[k] : 0));
     const Halide::Expr skipped = clamp((from - first + step - 1) / step, 0, size);
     const Halide::Expr reached = clamp((limit - first + step - 1) / step, 0, size);
     count = count * (reached - skipped);
@@ -47,7 +51,8 @@ std::vector<int> layout_axes(const std::string& layout, const std::string& lette
   return axes;
 }
 
-void split_padding(const std::vector<int64_t>& padding, size_t n, std::vector<int64_t>* before, std::vector<int64_t>* after) {
+void split_padding(const std::vector<int64_t>& padding, size_t n, std::vector<int64_t>* before,
+                   std::vector<int64_t>* after) {
   for (size_t k = 0; k < n; ++k) {
     before->push_back(padding[padding.size() == 1 ? 0 : k]);
     after->push_back(padding[padding.size() == 1 ? 0 : padding.size() == n ? k : n + k]);
@@ -101,7 +106,8 @@ void max_pool_grad_compute(Compute& c, const PoolWindow& w) {
   for (size_t k = 0; k < w.axes.size(); ++k) window[w.axes[k]] = q[static_cast<int>(k)];
   Halide::Expr chosen = best(reversed(window))[0];
   Index cells(w.size.size());
-  for (size_t k = w.size.size(); k-- > 0; chosen = chosen / as_int(w.size[k])) cells[k] = chosen % as_int(w.size[k]);
+  for (size_t k = w.size.size(); k-- > 0; chosen = chosen / as_int(w.size[k]))
+    cells[k] = chosen % as_int(w.size[k]);
   const Index to = cell_of(w, data.shape(), window, cells).at;
   Halide::Func result = c.stage("max_pool_grad");
   result(i.reversed()) = cast(type, 0);
@@ -136,7 +142,8 @@ void adaptive_pool_compute(Compute& c, const std::vector<int>& axes, bool mean) 
   const Axes i(data.rank());
   const std::vector<int64_t> out = c.out().extents();
   std::vector<int64_t> largest;  // parts
-  for (const int axis : axes) largest.push_back((data.extent(axis) + out[axis] - 1) / out[axis] + (data.extent(axis) % out[axis] != 0));
+  for (const int axis : axes)
+    largest.push_back((data.extent(axis) + out[axis] - 1) / out[axis] + (data.extent(axis) % out[axis] != 0));
   const Domain r(largest);
   Index at = i.exprs();
   Halide::Expr inside = Halide::Internal::const_true(), count = 1;
@@ -149,7 +156,8 @@ void adaptive_pool_compute(Compute& c, const std::vector<int>& axes, bool mean) 
     at[axis] = inside_axis(position, from);
   }
   const Halide::Type type = mean ? sum_type(c.out().dtype()) : halide_type(c.out().dtype());
-  const Halide::Expr start = mean ? cast(type, 0) : lowest(type), value = select(inside, cast(type, data(at)), start);
+  const Halide::Expr start = mean ? cast(type, 0) : lowest(type),
+                     value = select(inside, cast(type, data(at)), start);
   Halide::Func pooled = c.stage(mean ? "sum" : "max"), result = c.stage("adaptive_pool");
   pooled(i.reversed()) = start;
   pooled(i.reversed()) = mean ? pooled(i.reversed()) + value : max(pooled(i.reversed()), value);

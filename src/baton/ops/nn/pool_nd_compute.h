@@ -30,11 +30,13 @@ void adaptive_pool_compute(Compute& c, const std::vector<int>& axes, bool mean);
 /// Positions of the letters in a layout.
 std::vector<int> layout_axes(const std::string& layout, const std::string& letters);
 /// 1, n or 2n values as the n values before and the n after.
-void split_padding(const std::vector<int64_t>& padding, size_t n, std::vector<int64_t>* before, std::vector<int64_t>* after);
+void split_padding(const std::vector<int64_t>& padding, size_t n, std::vector<int64_t>* before,
+                   std::vector<int64_t>* after);
 
 template <class A>
 PoolWindow pool_window(const A& attrs, const std::string& letters) {
-  PoolWindow window{layout_axes(attrs.layout, letters), attrs.pool_size, attrs.strides, attrs.dilation, {}, {}};
+  PoolWindow window{
+      layout_axes(attrs.layout, letters), attrs.pool_size, attrs.strides, attrs.dilation, {}, {}};
   window.dilation.resize(letters.size(), 1);
   split_padding(attrs.padding, letters.size(), &window.before, &window.after);
   return window;

@@ -42,7 +42,8 @@ struct FIFOBufferAttrs {
 template <>
 const AttrSchema& attr_schema<SubPixelAttrs>() {
   using A = SubPixelAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.SubPixelAttrs",
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.SubPixelAttrs",
       {{"block_size", &A::block_size, "edge of the squares"},
        {"layout", &A::layout, "layout of the data"},
        {"mode", &A::mode, "\"DCR\" or \"CRD\": where the position in the square stands among the channels"}});
@@ -51,40 +52,46 @@ const AttrSchema& attr_schema<SubPixelAttrs>() {
 template <>
 const AttrSchema& attr_schema<SpaceToBatchNDAttrs>() {
   using A = SpaceToBatchNDAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.SpaceToBatchNDAttrs",
-      {{"block_shape", &A::block_shape, "extents of a block"},
-       {"paddings", &A::paddings, "how many elements come before and after, for each axis of the block", kNoDefault},
-       {"pad_value", &A::pad_value, "their value"}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.SpaceToBatchNDAttrs",
+                     {{"block_shape", &A::block_shape, "extents of a block"},
+                      {"paddings", &A::paddings,
+                       "how many elements come before and after, for each axis of the block", kNoDefault},
+                      {"pad_value", &A::pad_value, "their value"}});
   return schema;
 }
 template <>
 const AttrSchema& attr_schema<BatchToSpaceNDAttrs>() {
   using A = BatchToSpaceNDAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.BatchToSpaceNDAttrs",
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.BatchToSpaceNDAttrs",
       {{"block_shape", &A::block_shape, "extents of a block"},
-       {"crops", &A::crops, "how many elements are cut off before and after, for each axis of the block", kNoDefault}});
+       {"crops", &A::crops, "how many elements are cut off before and after, for each axis of the block",
+        kNoDefault}});
   return schema;
 }
 template <>
 const AttrSchema& attr_schema<DilateAttrs>() {
   using A = DilateAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.DilateAttrs",
-      {{"strides", &A::strides, "distance of the elements in the result, for each axis"},
-       {"dilation_value", &A::dilation_value, "what stands between them"}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.DilateAttrs",
+                     {{"strides", &A::strides, "distance of the elements in the result, for each axis"},
+                      {"dilation_value", &A::dilation_value, "what stands between them"}});
   return schema;
 }
 template <>
 const AttrSchema& attr_schema<MirrorPadAttrs>() {
   using A = MirrorPadAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.MirrorPadAttrs",
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.MirrorPadAttrs",
       {{"mode", &A::mode, "\"SYMMETRIC\": the border is repeated; \"REFLECT\": it is not"},
        {"pad_width", &A::pad_width, "how many elements come before and after, for each axis", kNoDefault}});
   return schema;
 }
 template <>
 const AttrSchema& attr_schema<FIFOBufferAttrs>() {
-  static const AttrSchema schema =
-      make_schema<FIFOBufferAttrs>("relay.attrs.FIFOBufferAttrs", {{"axis", &FIFOBufferAttrs::axis, "the axis of the queue"}});
+  static const AttrSchema schema = make_schema<FIFOBufferAttrs>(
+      "relay.attrs.FIFOBufferAttrs", {{"axis", &FIFOBufferAttrs::axis, "the axis of the queue"}});
   return schema;
 }
 
@@ -102,7 +109,8 @@ std::optional<Layout> sub_pixel_layout(RelationContext& ctx, const SubPixelAttrs
 std::optional<Dim> split_evenly(RelationContext& ctx, const char* name, Dim dim, WideInt by) {
   if (dim.is_any()) return dim;
   if (dim.value() % by == 0) return Dim(static_cast<int64_t>(dim.value() / by));
-  fail_attr(ctx, name, "too large or uneven", "blocks do not divide an extent of " + std::to_string(dim.value()));
+  fail_attr(ctx, name, "too large or uneven",
+            "blocks do not divide an extent of " + std::to_string(dim.value()));
   return std::nullopt;
 }
 
@@ -111,10 +119,12 @@ RelationStatus depth_to_space_relation(RelationContext& ctx, const SubPixelAttrs
   if (!data) return kDefer;
   const auto layout = sub_pixel_layout(ctx, attrs);
   if (!layout) return kFailed;
-  if (attrs.mode != "DCR" && attrs.mode != "CRD") return fail_attr(ctx, "mode", "\"" + attrs.mode + "\"", "it must be \"DCR\" or \"CRD\"");
+  if (attrs.mode != "DCR" && attrs.mode != "CRD")
+    return fail_attr(ctx, "mode", "\"" + attrs.mode + "\"", "it must be \"DCR\" or \"CRD\"");
   const Layout canonical = *Layout::parse("NCHW");
   std::vector<Dim> shape = convert_shape(data->shape(), *layout, canonical);
-  const auto channels = split_evenly(ctx, "block_size", shape[1], static_cast<WideInt>(attrs.block_size) * attrs.block_size);
+  const auto channels =
+      split_evenly(ctx, "block_size", shape[1], static_cast<WideInt>(attrs.block_size) * attrs.block_size);
   if (!channels) return kFailed;
   shape[1] = *channels;
   for (int axis : {2, 3}) {
@@ -143,12 +153,15 @@ RelationStatus space_to_depth_relation(RelationContext& ctx, const SubPixelAttrs
   return ctx.assign_result(tensor_type(convert_shape(shape, canonical, *layout), data->dtype()));
 }
 
-// The data at (n, c, h, w), read in its own layout, as the operator's value. `at` gets the result's n, c, h, w.
-void moved_compute(Compute& c, const SubPixelAttrs& attrs, const char* name, const std::function<Index(const Index&)>& at) {
+// The data at (n, c, h, w), read in its own layout, as the operator's value. `at` gets the result's n, c, h,
+// w.
+void moved_compute(Compute& c, const SubPixelAttrs& attrs, const char* name,
+                   const std::function<Index(const Index&)>& at) {
   const Layout layout = *Layout::parse(attrs.layout), canonical = *Layout::parse("NCHW");
   const Axes i(c.in(0).rank());
   Halide::Func moved = c.stage(name);
-  moved(i.reversed()) = c.in(0)(convert_index(at(convert_index(i.exprs(), layout, canonical)), canonical, layout));
+  moved(i.reversed()) =
+      c.in(0)(convert_index(at(convert_index(i.exprs(), layout, canonical)), canonical, layout));
   c.result(moved);
 }
 
@@ -174,16 +187,22 @@ void space_to_depth_compute(Compute& c, const SubPixelAttrs& attrs) {
 }
 
 // Whether block_shape and its pairs fit the data's rank.
-bool check_block(RelationContext& ctx, const std::vector<int64_t>& block, const char* name, const std::vector<std::vector<int64_t>>& pairs) {
+bool check_block(RelationContext& ctx, const std::vector<int64_t>& block, const char* name,
+                 const std::vector<std::vector<int64_t>>& pairs) {
   const int rank = ctx.tensor(0)->rank();
   if (block.empty() || static_cast<int>(block.size()) >= rank) {
-    fail_attr(ctx, "block_shape", attr_text(AttrValue(block)), "it needs 1 to " + std::to_string(rank - 1) + " values for data of rank " + std::to_string(rank));
+    fail_attr(
+        ctx, "block_shape", attr_text(AttrValue(block)),
+        "it needs 1 to " + std::to_string(rank - 1) + " values for data of rank " + std::to_string(rank));
     return false;
   }
   if (!check_least(ctx, "block_shape", block, 1)) return false;
   bool good = pairs.size() == block.size();
-  for (const std::vector<int64_t>& pair : pairs) good = good && pair.size() == 2 && pair[0] >= 0 && pair[1] >= 0;
-  if (!good) fail_attr(ctx, name, attr_text(attr::get(pairs)), "a pair of numbers that are not negative is needed for each axis of the block");
+  for (const std::vector<int64_t>& pair : pairs)
+    good = good && pair.size() == 2 && pair[0] >= 0 && pair[1] >= 0;
+  if (!good)
+    fail_attr(ctx, name, attr_text(attr::get(pairs)),
+              "a pair of numbers that are not negative is needed for each axis of the block");
   return good;
 }
 
@@ -198,7 +217,8 @@ RelationStatus space_to_batch_relation(RelationContext& ctx, const SpaceToBatchN
     shape[0] = *batch;
     Dim& dim = shape[i + 1];
     if (dim.is_any()) continue;
-    const auto padded = checked_extent(ctx, static_cast<WideInt>(dim.value()) + attrs.paddings[i][0] + attrs.paddings[i][1]);
+    const auto padded =
+        checked_extent(ctx, static_cast<WideInt>(dim.value()) + attrs.paddings[i][0] + attrs.paddings[i][1]);
     if (!padded) return kFailed;
     const auto extent = split_evenly(ctx, "block_shape", *padded, attrs.block_shape[i]);
     if (!extent) return kFailed;
@@ -233,7 +253,8 @@ RelationStatus dilate_relation(RelationContext& ctx, const DilateAttrs& attrs) {
   std::vector<Dim> shape = data->shape();
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i].is_any() || shape[i] == Dim(0)) continue;
-    const auto extent = checked_extent(ctx, static_cast<WideInt>(shape[i].value() - 1) * attrs.strides[i] + 1);
+    const auto extent =
+        checked_extent(ctx, static_cast<WideInt>(shape[i].value() - 1) * attrs.strides[i] + 1);
     if (!extent) return kFailed;
     shape[i] = *extent;
   }
@@ -247,7 +268,8 @@ RelationStatus mirror_pad_relation(RelationContext& ctx, const MirrorPadAttrs& a
     return fail_attr(ctx, "mode", "\"" + attrs.mode + "\"", "it must be \"SYMMETRIC\" or \"REFLECT\"");
   const std::string written = attr_text(attr::get(attrs.pad_width));
   if (attrs.pad_width.size() != data->shape().size())
-    return fail_attr(ctx, "pad_width", written, "one pair is needed for each of the " + std::to_string(data->rank()) + " axes");
+    return fail_attr(ctx, "pad_width", written,
+                     "one pair is needed for each of the " + std::to_string(data->rank()) + " axes");
   std::vector<Dim> shape = data->shape();
   for (size_t i = 0; i < shape.size(); ++i) {
     const std::vector<int64_t>& width = attrs.pad_width[i];
@@ -256,7 +278,9 @@ RelationStatus mirror_pad_relation(RelationContext& ctx, const MirrorPadAttrs& a
     if (shape[i].is_any()) continue;
     const int64_t most = std::max<int64_t>(0, shape[i].value() - (attrs.mode == "REFLECT" ? 1 : 0));
     if (std::max(width[0], width[1]) > most)
-      return fail_attr(ctx, "pad_width", written, "axis " + std::to_string(i) + " has only " + std::to_string(most) + " elements to mirror");
+      return fail_attr(
+          ctx, "pad_width", written,
+          "axis " + std::to_string(i) + " has only " + std::to_string(most) + " elements to mirror");
     const auto extent = checked_extent(ctx, static_cast<WideInt>(shape[i].value()) + width[0] + width[1]);
     if (!extent) return kFailed;
     shape[i] = *extent;
@@ -272,7 +296,8 @@ void mirror_pad_compute(Compute& c, const MirrorPadAttrs& attrs) {
   for (int axis = 0; axis < i.rank(); ++axis) {
     const int before = as_int(attrs.pad_width[axis][0]), last = as_int(c.in(0).extent(axis) - 1);
     const Halide::Expr index = i[axis] - before;
-    const Halide::Expr mirrored = select(index < 0, -index - twice, index > last, 2 * last + twice - index, index);
+    const Halide::Expr mirrored =
+        select(index<0, -index - twice, index> last, 2 * last + twice - index, index);
     at[axis] = clamp(mirrored, 0, last);
   }
   Halide::Func pad = c.stage("mirror_pad");
@@ -287,12 +312,16 @@ RelationStatus fifo_buffer_relation(RelationContext& ctx, const FIFOBufferAttrs&
   const auto at = checked_axis(ctx, attrs.axis, data->rank());
   if (!at) return kFailed;
   if (data->dtype() != buffer->dtype())
-    return fail_arg(ctx, 1, "data of " + data->dtype().str() + " cannot go into a buffer of " + buffer->dtype().str());
+    return fail_arg(
+        ctx, 1, "data of " + data->dtype().str() + " cannot go into a buffer of " + buffer->dtype().str());
   for (int axis = 0; axis < data->rank(); ++axis) {
     const Dim in = data->shape()[axis], held = buffer->shape()[axis];
-    const bool fits = axis == *at ? in.is_any() || held.is_any() || in.value() <= held.value() : may_equal(in, held);
+    const bool fits =
+        axis == *at ? in.is_any() || held.is_any() || in.value() <= held.value() : may_equal(in, held);
     if (!fits)
-      return fail_arg(ctx, 1, "data of shape " + shape_text(data->shape()) + " does not fit into a buffer of shape " + shape_text(buffer->shape()));
+      return fail_arg(ctx, 1,
+                      "data of shape " + shape_text(data->shape()) + " does not fit into a buffer of shape " +
+                          shape_text(buffer->shape()));
   }
   return ctx.assign_result(ctx.input(1));
 }
@@ -305,7 +334,8 @@ void space_to_batch_compute(Compute& c, const SpaceToBatchNDAttrs& attrs) {
   Halide::Expr cell = i[0] / images, inside = Halide::Internal::const_true();
   Index at = i.exprs();
   at[0] = i[0] % images;
-  for (int k = static_cast<int>(attrs.block_shape.size()); k-- > 0; cell = cell / as_int(attrs.block_shape[k])) {
+  for (int k = static_cast<int>(attrs.block_shape.size()); k-- > 0;
+       cell = cell / as_int(attrs.block_shape[k])) {
     const int block = as_int(attrs.block_shape[k]);
     const Halide::Expr position = i[k + 1] * block + cell % block - as_int(attrs.paddings[k][0]);
     inside = inside && position >= 0 && position < as_int(data.extent(k + 1));
@@ -344,14 +374,17 @@ void dilate_compute(Compute& c, const DilateAttrs& attrs) {
     at[k] = i[k] / step;
   }
   Halide::Func dilated = c.stage("dilate");
-  dilated(i.reversed()) = is_const_one(taken) ? data(at) : select(taken, data(at), constant_of(c.out().dtype(), attrs.dilation_value));
+  dilated(i.reversed()) = is_const_one(taken)
+                              ? data(at)
+                              : select(taken, data(at), constant_of(c.out().dtype(), attrs.dilation_value));
   c.result(dilated);
 }
 
 void fifo_buffer_compute(Compute& c, const FIFOBufferAttrs& attrs) {
   const Tensor &data = c.in(0), &buffer = c.in(1);
   const Axes i(data.rank());
-  const int axis = from_front(attrs.axis, data.rank()), kept = as_int(buffer.extent(axis) - data.extent(axis));
+  const int axis = from_front(attrs.axis, data.rank()),
+            kept = as_int(buffer.extent(axis) - data.extent(axis));
   Index old = i.exprs(), fresh = i.exprs();
   old[axis] = inside_axis(i[axis] + as_int(data.extent(axis)), buffer.extent(axis));
   fresh[axis] = inside_axis(i[axis] - kept, data.extent(axis));
@@ -377,7 +410,9 @@ const OpDef& op_nn_depth_to_space() {
 const OpDef& op_nn_space_to_depth() {
   static const OpDef def = OpSpec<SubPixelAttrs>{
       .name = "nn.space_to_depth",
-      .doc = "Moves the cells of squares of the plane to channels: the inverse of nn.depth_to_space in mode DCR.",
+      .doc =
+          "Moves the cells of squares of the plane to channels: the inverse of nn.depth_to_space in mode "
+          "DCR.",
       .inputs = {{"data", "4-D tensor in `layout`"}},
       .fuse = Fuse::kInjective,
       .relation = space_to_depth_relation,

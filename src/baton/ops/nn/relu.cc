@@ -16,7 +16,8 @@ const OpDef& op_nn_relu() {
           [](Compute& c, const NoAttrs&) {
             const Axes i(c.in(0).rank());
             Halide::Func relu = c.stage("relu");
-            relu(i.reversed()) = Halide::max(c.in(0)(i.exprs()), Halide::cast(halide_type(c.in(0).dtype()), 0));
+            relu(i.reversed()) =
+                Halide::max(c.in(0)(i.exprs()), Halide::cast(halide_type(c.in(0).dtype()), 0));
             c.result(relu);
           },
       .rules = op_rules(positive_scale_rule(), relu_gradient()),

@@ -1,5 +1,5 @@
-// Products and sums with sparse matrices, given as data, column indices and row starts: CSR when data is a vector, BSR
-// (blocks) when it has three axes.
+// Products and sums with sparse matrices, given as data, column indices and row starts: CSR when data is a
+// vector, BSR (blocks) when it has three axes.
 #include "baton/ops/nn/sparse_nn_compute.h"
 #include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
@@ -19,7 +19,8 @@ struct SparseConv2DAttrs {
 
 template <>
 const AttrSchema& attr_schema<SparseDenseAttrs>() {
-  static const AttrSchema schema = make_schema<SparseDenseAttrs>("relay.attrs.SparseDenseAttrs",
+  static const AttrSchema schema = make_schema<SparseDenseAttrs>(
+      "relay.attrs.SparseDenseAttrs",
       {{"sparse_lhs", &SparseDenseAttrs::sparse_lhs, "whether the sparse matrix is the left operand"}});
   return schema;
 }
@@ -31,8 +32,9 @@ const AttrSchema& attr_schema<SparseTransposeAttrs>() {
 template <>
 const AttrSchema& attr_schema<SparseConv2DAttrs>() {
   using A = SparseConv2DAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.SparseConv2DAttrs",
-      {{"layout", &A::layout, "layout of the data, NHWC or NCHW"}, {"kernel_size", &A::kernel_size, "height and width of the kernel"}});
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.SparseConv2DAttrs", {{"layout", &A::layout, "layout of the data, NHWC or NCHW"},
+                                        {"kernel_size", &A::kernel_size, "height and width of the kernel"}});
   return schema;
 }
 
@@ -53,11 +55,13 @@ RelationStatus sparse_dense_relation(RelationContext& ctx, const SparseDenseAttr
   if (!dense || !data || !ctx.tensor(2) || !ctx.tensor(3)) return kDefer;
   if (!check_rank(ctx, *dense, 2, 0)) return kFailed;
   if (data->rank() != 1 && data->rank() != 3)
-    return fail_arg(ctx, 1, "the data of a sparse matrix has 1 axis (CSR) or 3 (BSR), got " + type_text(ctx.input(1)));
+    return fail_arg(
+        ctx, 1, "the data of a sparse matrix has 1 axis (CSR) or 3 (BSR), got " + type_text(ctx.input(1)));
   const std::optional<Dim> rows = sparse_rows(ctx);
   if (!rows) return kFailed;
   const Dim m = dense->shape()[0];
-  return ctx.assign_result(tensor_type(attrs.sparse_lhs ? std::vector<Dim>{*rows, m} : std::vector<Dim>{m, *rows}, dense->dtype()));
+  return ctx.assign_result(tensor_type(
+      attrs.sparse_lhs ? std::vector<Dim>{*rows, m} : std::vector<Dim>{m, *rows}, dense->dtype()));
 }
 
 RelationStatus sparse_conv2d_relation(RelationContext& ctx, const SparseConv2DAttrs& attrs) {
@@ -65,9 +69,12 @@ RelationStatus sparse_conv2d_relation(RelationContext& ctx, const SparseConv2DAt
   if (!dense || !data || !ctx.tensor(2) || !ctx.tensor(3)) return kDefer;
   if (attrs.layout != "NHWC" && attrs.layout != "NCHW")
     return fail_attr(ctx, "layout", "\"" + attrs.layout + "\"", "it must be \"NHWC\" or \"NCHW\"");
-  if (!check_rank(ctx, *dense, 4, 0) || !check_lists(ctx, {{"kernel_size", &attrs.kernel_size}}, 2)) return kFailed;
+  if (!check_rank(ctx, *dense, 4, 0) || !check_lists(ctx, {{"kernel_size", &attrs.kernel_size}}, 2))
+    return kFailed;
   if (data->rank() < 1 || data->rank() > 3)
-    return fail_arg(ctx, 1, "the data of a sparse kernel has 1 axis (CSR), or 2 or 3 (blocks), got " + type_text(ctx.input(1)));
+    return fail_arg(
+        ctx, 1,
+        "the data of a sparse kernel has 1 axis (CSR), or 2 or 3 (blocks), got " + type_text(ctx.input(1)));
   const std::optional<Dim> rows = sparse_rows(ctx);
   if (!rows) return kFailed;
   std::vector<Dim> shape = dense->shape();
@@ -82,7 +89,9 @@ RelationStatus sparse_add_relation(RelationContext& ctx, const NoAttrs&) {
   for (int i = 1; i < 4; ++i)
     if (!check_rank(ctx, *ctx.tensor(i), 1, i)) return kFailed;
   if (dense->dtype() != data->dtype())
-    return fail_arg(ctx, 1, "the matrices have different element types: " + dense->dtype().str() + " and " + data->dtype().str());
+    return fail_arg(
+        ctx, 1,
+        "the matrices have different element types: " + dense->dtype().str() + " and " + data->dtype().str());
   return ctx.assign_result(ctx.input(0));
 }
 
@@ -98,7 +107,9 @@ RelationStatus sparse_transpose_relation(RelationContext& ctx, const SparseTrans
 const OpDef& op_nn_sparse_dense() {
   static const OpDef def = OpSpec<SparseDenseAttrs>{
       .name = "nn.sparse_dense",
-      .doc = "The dense matrix times the transposed sparse one, or, with sparse_lhs, the sparse one times the transposed dense one.",
+      .doc =
+          "The dense matrix times the transposed sparse one, or, with sparse_lhs, the sparse one times the "
+          "transposed dense one.",
       .inputs = {{"dense_data", "matrix (m, k)"},
                  {"sparse_data", "the values: a vector, or blocks (n, rows, columns)"},
                  {"sparse_indices", "their columns"},
@@ -128,7 +139,8 @@ const OpDef& op_nn_internal_sparse_dense_padded() {
 const OpDef& op_nn_sparse_conv2d() {
   static const OpDef def = OpSpec<SparseConv2DAttrs>{
       .name = "nn.sparse_conv2d",
-      .doc = "Convolution over height and width with a sparse kernel; the result has the extents of the data.",
+      .doc =
+          "Convolution over height and width with a sparse kernel; the result has the extents of the data.",
       .inputs = {{"dense_data", "4-D tensor in `layout`"},
                  {"sparse_data", "the values: a vector, or blocks"},
                  {"sparse_indices", "their columns"},
@@ -137,7 +149,8 @@ const OpDef& op_nn_sparse_conv2d() {
       .relation = sparse_conv2d_relation,
       .compute =
           [](Compute& c, const SparseConv2DAttrs& attrs) {
-            if (attrs.kernel_size != std::vector<int64_t>{1, 1}) throw NotSupported("nn.sparse_conv2d with a kernel that is not 1 x 1");
+            if (attrs.kernel_size != std::vector<int64_t>{1, 1})
+              throw NotSupported("nn.sparse_conv2d with a kernel that is not 1 x 1");
             if (c.in(1).rank() == 2) throw NotSupported("nn.sparse_conv2d with values of rank 2");
             sparse_conv2d_compute(c, attrs.layout == "NHWC");
           },

@@ -29,24 +29,30 @@ Halide::Func row_of_values(Compute& c, const Tensor& starts, int64_t count) {
 }
 
 // Values that no row holds lie behind the last start.
-Halide::Expr held(const Tensor& starts, const Halide::Expr& e) { return e < Halide::cast<int>(starts(Index{as_int(starts.extent(0) - 1)})); }
+Halide::Expr held(const Tensor& starts, const Halide::Expr& e) {
+  return e < Halide::cast<int>(starts(Index{as_int(starts.extent(0) - 1)}));
+}
 
-// result(at of (sparse row), others) += value * dense(at column), for all values. `to` gives the result's index in Relay
-// order from a row; `from` that of the dense operand from a column.
-void multiply_rows(Compute& c, const char* name, const Axes& i, const std::function<Index(const Halide::Expr&)>& to,
+// result(at of (sparse row), others) += value * dense(at column), for all values. `to` gives the result's
+// index in Relay order from a row; `from` that of the dense operand from a column.
+void multiply_rows(Compute& c, const char* name, const Axes& i,
+                   const std::function<Index(const Halide::Expr&)>& to,
                    const std::function<Index(const Halide::Expr&)>& from, int64_t rows, int64_t columns) {
   const Tensor &dense = c.in(0), &values = c.in(1), &places = c.in(2), &starts = c.in(3);
   const Halide::Type type = sum_type(c.out().dtype());
   const bool blocks = values.rank() == 3;
-  const int64_t count = values.extent(0), high = blocks ? values.extent(1) : 1, wide = blocks ? values.extent(2) : 1;
+  const int64_t count = values.extent(0), high = blocks ? values.extent(1) : 1,
+                wide = blocks ? values.extent(2) : 1;
   const Halide::Func row_of = row_of_values(c, starts, count);
   Domain r({count, high, wide});
   r.where(held(starts, r[0]));
-  const Halide::Expr row = row_of(r[0]) * as_int(high) + r[1], column = Halide::cast<int>(places(Index{r[0]})) * as_int(wide) + r[2];
+  const Halide::Expr row = row_of(r[0]) * as_int(high) + r[1],
+                     column = Halide::cast<int>(places(Index{r[0]})) * as_int(wide) + r[2];
   const Halide::Expr value = blocks ? values(Index{r[0], r[1], r[2]}) : values(Index{r[0]});
   Halide::Func sum = c.stage(name);
   sum(i.reversed()) = cast(type, 0);
-  sum(reversed(to(inside_axis(row, rows)))) += cast(type, value) * cast(type, dense(from(inside_axis(column, columns))));
+  sum(reversed(to(inside_axis(row, rows)))) +=
+      cast(type, value) * cast(type, dense(from(inside_axis(column, columns))));
   Halide::Func out = c.stage("out");
   out(i.reversed()) = cast_to(c.out().dtype(), sum(i.reversed()));
   c.result(out);
@@ -85,7 +91,8 @@ void sparse_add_compute(Compute& c) {
   r.where(held(starts, r[0]));
   Halide::Func sum = c.stage("sparse_add");
   sum(i.reversed()) = dense(i.exprs());
-  sum(inside_axis(places(Index{r[0]}), dense.extent(1)), inside_axis(row_of(r[0]), dense.extent(0))) += values(Index{r[0]});
+  sum(inside_axis(places(Index{r[0]}), dense.extent(1)), inside_axis(row_of(r[0]), dense.extent(0))) +=
+      values(Index{r[0]});
   c.result(sum);
 }
 

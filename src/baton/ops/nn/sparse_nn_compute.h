@@ -4,7 +4,8 @@
 
 namespace baton {
 
-/// Input 0 (m, k) times the transposed sparse matrix of inputs 1 to 3; with `sparse_lhs` the result is transposed.
+/// Input 0 (m, k) times the transposed sparse matrix of inputs 1 to 3; with `sparse_lhs` the result is
+/// transposed.
 void sparse_dense_compute(Compute& c, bool sparse_lhs);
 /// The product of the sparse matrix with the channels of each pixel.
 void sparse_conv2d_compute(Compute& c, bool channels_last);

@@ -1,6 +1,6 @@
 #pragma once
-// What the relations of windows over 1, 2 or 3 spatial axes have in common: layouts, paddings, extents. Extents are
-// computed in 128 bits, so that no attribute and no shape can overflow them.
+// What the relations of windows over 1, 2 or 3 spatial axes have in common: layouts, paddings, extents.
+// Extents are computed in 128 bits, so that no attribute and no shape can overflow them.
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,11 +29,13 @@ struct NamedList {
   const char* name;
   const std::vector<int64_t>* values;
 };
-bool check_lists(RelationContext& ctx, std::initializer_list<NamedList> lists, size_t count, int64_t least = 1);
+bool check_lists(RelationContext& ctx, std::initializer_list<NamedList> lists, size_t count,
+                 int64_t least = 1);
 
 /// Before plus after of each spatial axis, from 1 value (for all sides), `count` values (both sides alike) or
 /// 2 * `count` values (all befores, then all afters). Reports another number of values and negative ones.
-std::optional<std::vector<int64_t>> padding_sums(RelationContext& ctx, const std::vector<int64_t>& padding, int count);
+std::optional<std::vector<int64_t>> padding_sums(RelationContext& ctx, const std::vector<int64_t>& padding,
+                                                 int count);
 
 /// What a window moves over: extent, the sum of its padding, and the window itself.
 struct Window {
@@ -47,7 +49,8 @@ struct Window {
 /// How many positions it has; reports when it has none.
 std::optional<Dim> window_positions(RelationContext& ctx, const Window& window);
 
-/// The layout of a pool of `count` spatial axes over input 0, whose rank it must have. The axes must not be split.
+/// The layout of a pool of `count` spatial axes over input 0, whose rank it must have. The axes must not be
+/// split.
 std::optional<Layout> spatial_layout(RelationContext& ctx, const std::string& text, int count);
 
 }  // namespace baton

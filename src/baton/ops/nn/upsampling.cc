@@ -14,7 +14,8 @@ struct Scale {
   double factor;
 };
 
-RelationStatus scaled_relation(RelationContext& ctx, const std::string& text, const std::vector<Scale>& scales) {
+RelationStatus scaled_relation(RelationContext& ctx, const std::string& text,
+                               const std::vector<Scale>& scales) {
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
   const Layout canonical = *Layout::parse(data_letters(static_cast<int>(scales.size())));
@@ -23,11 +24,13 @@ RelationStatus scaled_relation(RelationContext& ctx, const std::string& text, co
   std::vector<Dim> shape = convert_shape(data->shape(), *layout, canonical);
   for (size_t i = 0; i < scales.size(); ++i) {
     const auto& [name, factor] = scales[i];
-    if (!(factor > 0) || !std::isfinite(factor)) return fail_attr(ctx, name, attr_text(AttrValue(factor)), "it must be positive");
+    if (!(factor > 0) || !std::isfinite(factor))
+      return fail_attr(ctx, name, attr_text(AttrValue(factor)), "it must be positive");
     Dim& dim = shape[2 + i];
     if (dim.is_any()) continue;
     const double scaled = std::nearbyint(static_cast<double>(dim.value()) * factor);
-    if (scaled >= 0x1p62) return fail_attr(ctx, name, attr_text(AttrValue(factor)), "the result would be too large");
+    if (scaled >= 0x1p62)
+      return fail_attr(ctx, name, attr_text(AttrValue(factor)), "the result would be too large");
     dim = static_cast<int64_t>(scaled);
   }
   return ctx.assign_result(tensor_type(convert_shape(shape, canonical, *layout), data->dtype()));
@@ -36,8 +39,11 @@ RelationStatus scaled_relation(RelationContext& ctx, const std::string& text, co
 }  // namespace
 
 void upsampling_compute(Compute& c, const UpSamplingAttrs& attrs) {
-  const std::string method = attrs.method == "bilinear" ? "linear" : attrs.method == "bicubic" ? "cubic" : attrs.method;
-  resize_compute(c, {2, *Layout::parse(attrs.layout), method, attrs.align_corners ? "align_corners" : "asymmetric", "floor"});
+  const std::string method = attrs.method == "bilinear"  ? "linear"
+                             : attrs.method == "bicubic" ? "cubic"
+                                                         : attrs.method;
+  resize_compute(c, {2, *Layout::parse(attrs.layout), method,
+                     attrs.align_corners ? "align_corners" : "asymmetric", "floor"});
 }
 
 void upsampling3d_compute(Compute& c, const UpSampling3DAttrs& attrs) {
@@ -53,7 +59,8 @@ const OpDef& op_nn_upsampling() {
       .fuse = Fuse::kInjective,
       .relation =
           [](RelationContext& ctx, const UpSamplingAttrs& attrs) {
-            return scaled_relation(ctx, attrs.layout, {{"scale_h", attrs.scale_h}, {"scale_w", attrs.scale_w}});
+            return scaled_relation(ctx, attrs.layout,
+                                   {{"scale_h", attrs.scale_h}, {"scale_w", attrs.scale_w}});
           },
       .compute = upsampling_compute,
   };
@@ -68,7 +75,9 @@ const OpDef& op_nn_upsampling3d() {
       .fuse = Fuse::kInjective,
       .relation =
           [](RelationContext& ctx, const UpSampling3DAttrs& attrs) {
-            return scaled_relation(ctx, attrs.layout, {{"scale_d", attrs.scale_d}, {"scale_h", attrs.scale_h}, {"scale_w", attrs.scale_w}});
+            return scaled_relation(
+                ctx, attrs.layout,
+                {{"scale_d", attrs.scale_d}, {"scale_h", attrs.scale_h}, {"scale_w", attrs.scale_w}});
           },
       .compute = upsampling3d_compute,
   };

@@ -1,5 +1,6 @@
 #pragma once
-// Attributes that nn.upsampling and nn.upsampling3d share with their dynamic forms. Names and defaults are Relay's.
+// Attributes that nn.upsampling and nn.upsampling3d share with their dynamic forms. Names and defaults are
+// Relay's.
 #include <string>
 
 #include "baton/ir/attrs.h"

@@ -10,7 +10,8 @@ namespace {
 
 RelationStatus quantized_binary_relation(RelationContext& ctx, const BroadcastAttrs& attrs) {
   if (!tensors_known(ctx, 0, 7)) return kDefer;
-  if (!check_pair_along(ctx, 2, 0, attrs.lhs_axis) || !check_pair_along(ctx, 4, 1, attrs.rhs_axis)) return kFailed;
+  if (!check_pair_along(ctx, 2, 0, attrs.lhs_axis) || !check_pair_along(ctx, 4, 1, attrs.rhs_axis))
+    return kFailed;
   if (!check_scalar_pair(ctx, 6)) return kFailed;
   return broadcast_relation(ctx);
 }
@@ -41,17 +42,20 @@ OpDef binary(const char* name, const char* doc, LegalizeRule rule) {
 }  // namespace
 
 const OpDef& op_qnn_add() {
-  static const OpDef def = binary("qnn.add", "lhs + rhs, broadcast, of quantised tensors.", quantized_sum_rule("add"));
+  static const OpDef def =
+      binary("qnn.add", "lhs + rhs, broadcast, of quantised tensors.", quantized_sum_rule("add"));
   return def;
 }
 
 const OpDef& op_qnn_mul() {
-  static const OpDef def = binary("qnn.mul", "lhs * rhs, broadcast, of quantised tensors.", quantized_mul_rule());
+  static const OpDef def =
+      binary("qnn.mul", "lhs * rhs, broadcast, of quantised tensors.", quantized_mul_rule());
   return def;
 }
 
 const OpDef& op_qnn_subtract() {
-  static const OpDef def = binary("qnn.subtract", "lhs - rhs, broadcast, of quantised tensors.", quantized_sum_rule("subtract"));
+  static const OpDef def =
+      binary("qnn.subtract", "lhs - rhs, broadcast, of quantised tensors.", quantized_sum_rule("subtract"));
   return def;
 }
 

@@ -8,14 +8,18 @@ namespace baton {
 namespace {
 
 // Whether input `arg` is a tuple of `count` scalars of that element type. `fields` are its tensors.
-bool check_scalars(RelationContext& ctx, int arg, const std::vector<const TensorTypeNode*>& fields, size_t count, DType dtype) {
+bool check_scalars(RelationContext& ctx, int arg, const std::vector<const TensorTypeNode*>& fields,
+                   size_t count, DType dtype) {
   if (fields.size() != count) {
-    fail_arg(ctx, arg, std::to_string(count) + " tensors are joined, so as many scalars are needed here, got " + std::to_string(fields.size()));
+    fail_arg(ctx, arg,
+             std::to_string(count) + " tensors are joined, so as many scalars are needed here, got " +
+                 std::to_string(fields.size()));
     return false;
   }
   for (const TensorTypeNode* field : fields) {
     if (field->rank() == 0 && field->dtype() == dtype) continue;
-    fail_arg(ctx, arg, "scalars of type " + dtype.str() + " are needed here, got " + type_text(ctx.input(arg)));
+    fail_arg(ctx, arg,
+             "scalars of type " + dtype.str() + " are needed here, got " + type_text(ctx.input(arg)));
     return false;
   }
   return true;
@@ -41,7 +45,9 @@ RelationStatus quantized_concatenate_relation(RelationContext& ctx, const Concat
 const OpDef& op_qnn_concatenate() {
   static const OpDef def = OpSpec<ConcatenateAttrs>{
       .name = "qnn.concatenate",
-      .doc = "Quantised tensors joined along one axis, each quantised again with the scale and zero point of the result.",
+      .doc =
+          "Quantised tensors joined along one axis, each quantised again with the scale and zero point of "
+          "the result.",
       .inputs = {{"data", "tuple of tensors that are equal on all other axes"},
                  {"input_scales", "tuple of float32 scalars"},
                  {"input_zero_points", "tuple of int32 scalars"},

@@ -18,7 +18,14 @@ struct Operands {
 
 Operands operands(const CallNode& call, const std::vector<Type>& types) {
   const auto& args = call.args();
-  return {args[0], args[1], args[2], args[3], args[4], args[5], as_type<TensorTypeNode>(types[0]), as_type<TensorTypeNode>(types[1])};
+  return {args[0],
+          args[1],
+          args[2],
+          args[3],
+          args[4],
+          args[5],
+          as_type<TensorTypeNode>(types[0]),
+          as_type<TensorTypeNode>(types[1])};
 }
 
 /// The four terms; null where a zero point is 0.
@@ -48,7 +55,8 @@ Expr sum_over(const Expr& x, std::vector<int64_t> axes, bool keepdims) {
 
 // ---- Dense layers and batches of products.
 
-Expr canonicalize_dense(const CallNode& call, const std::vector<Type>& types, const Type&, const LegalizeTarget&) {
+Expr canonicalize_dense(const CallNode& call, const std::vector<Type>& types, const Type&,
+                        const LegalizeTarget&) {
   const Operands in = operands(call, types);
   const Dim length = in.weight_type->shape()[1];
   const bool moved_data = !is_scalar(in.data_zero, 0), moved_weight = !is_scalar(in.weight_zero, 0);
@@ -64,9 +72,11 @@ Expr canonicalize_dense(const CallNode& call, const std::vector<Type>& types, co
   return combine(terms);
 }
 
-Expr canonicalize_batch_matmul(const CallNode& call, const std::vector<Type>& types, const Type&, const LegalizeTarget&) {
+Expr canonicalize_batch_matmul(const CallNode& call, const std::vector<Type>& types, const Type&,
+                               const LegalizeTarget&) {
   const Operands in = operands(call, types);
-  const int64_t inner_x = bool_attr(call, "transpose_a") ? 1 : 2, inner_y = bool_attr(call, "transpose_b") ? 2 : 1;
+  const int64_t inner_x = bool_attr(call, "transpose_a") ? 1 : 2,
+                inner_y = bool_attr(call, "transpose_b") ? 2 : 1;
   const Dim length = in.data_type->shape()[inner_x];
   const bool moved_x = !is_scalar(in.data_zero, 0), moved_y = !is_scalar(in.weight_zero, 0);
   if (moved_x && moved_y && length.is_any()) return {};
@@ -89,19 +99,23 @@ Expr canonicalize_batch_matmul(const CallNode& call, const std::vector<Type>& ty
 
 // ---- Convolutions.
 
-/// Data and weight less their zero points, in int16, and the plain operator on them. `always`: zero points of 0 too.
+/// Data and weight less their zero points, in int16, and the plain operator on them. `always`: zero points of
+/// 0 too.
 Expr shifted_product(const char* op, const CallNode& call, const std::vector<Type>& types, bool always) {
   const Operands in = operands(call, types);
-  const auto shifted = [&](const Expr& x, const TensorTypeNode& type, const Expr& zero, const Type& zero_type, int64_t axis) {
+  const auto shifted = [&](const Expr& x, const TensorTypeNode& type, const Expr& zero, const Type& zero_type,
+                           int64_t axis) {
     const Expr wide = cast_to(x, kInt16);
     if (!always && is_scalar(zero, 0)) return wide;
     return subtract(wide, spread(cast_to(zero, kInt16), zero_type, type.rank(), axis));
   };
   // One zero point per channel of the result: along the weight's output channels.
-  const std::string layout = call.attrs()->schema().find("kernel_layout") ? text_attr(call, "kernel_layout") : "OI";
+  const std::string layout =
+      call.attrs()->schema().find("kernel_layout") ? text_attr(call, "kernel_layout") : "OI";
   const size_t output = layout.find('O');
   const Expr data = shifted(in.data, *in.data_type, in.data_zero, types[2], -1);
-  const Expr weight = shifted(in.weight, *in.weight_type, in.weight_zero, types[3], output == std::string::npos ? 0 : static_cast<int64_t>(output));
+  const Expr weight = shifted(in.weight, *in.weight_type, in.weight_zero, types[3],
+                              output == std::string::npos ? 0 : static_cast<int64_t>(output));
   return apply_like(op, {data, weight}, call);
 }
 
@@ -118,7 +132,8 @@ struct Conv {
 std::optional<Conv> conv_of(const CallNode& call, const Operands& in) {
   const std::string data = text_attr(call, "data_layout"), kernel = text_attr(call, "kernel_layout");
   const std::string out = text_attr(call, "out_layout");
-  if (data.size() != 4 || kernel.size() != 4 || (!out.empty() && out != data) || !in.weight_type->is_static()) return std::nullopt;
+  if (data.size() != 4 || kernel.size() != 4 || (!out.empty() && out != data) || !in.weight_type->is_static())
+    return std::nullopt;
   Conv conv;
   conv.data_c = data.find('C'), conv.data_h = data.find('H'), conv.data_w = data.find('W');
   conv.weight_h = kernel.find('H'), conv.weight_w = kernel.find('W');
@@ -152,12 +167,15 @@ Expr padded(const Operands& in, const CallNode& call, const Conv& conv) {
   return apply("nn.pad", {in.data, in.data_zero}, {{"pad_width", width}});
 }
 
-/// b times the sum of the data in each window: the mean over the window, of numbers that were multiplied by its size.
+/// b times the sum of the data in each window: the mean over the window, of numbers that were multiplied by
+/// its size.
 Expr window_sums(const Operands& in, const Expr& data, const CallNode& call, const Conv& conv) {
-  Expr sum = conv.depthwise ? cast_to(data, kInt32) : sum_over(data, {static_cast<int64_t>(conv.data_c)}, true);
+  Expr sum =
+      conv.depthwise ? cast_to(data, kInt32) : sum_over(data, {static_cast<int64_t>(conv.data_c)}, true);
   const int64_t size = conv.height * conv.width;
   const std::vector<int64_t> strides = ints_attr(call, "strides");
-  const bool strided = std::any_of(strides.begin(), strides.end(), [](int64_t stride) { return stride != 1; });
+  const bool strided =
+      std::any_of(strides.begin(), strides.end(), [](int64_t stride) { return stride != 1; });
   if (size != 1) sum = multiply(sum, int32_scalar(size));
   if (size != 1 || strided)
     sum = apply("nn.avg_pool2d", {sum},
@@ -165,7 +183,8 @@ Expr window_sums(const Operands& in, const Expr& data, const CallNode& call, con
                  {"strides", strides},
                  {"layout", text_attr(call, "data_layout")}});
   const int64_t times = conv.out_channels / conv.in_channels;
-  if (conv.depthwise && times != 1) sum = apply("repeat", {sum}, {{"repeats", times}, {"axis", static_cast<int64_t>(conv.data_c)}});
+  if (conv.depthwise && times != 1)
+    sum = apply("repeat", {sum}, {{"repeats", times}, {"axis", static_cast<int64_t>(conv.data_c)}});
   return is_scalar(in.weight_zero, 1) ? sum : multiply(in.weight_zero, sum);
 }
 
@@ -174,14 +193,16 @@ Expr filter_sums(const Operands& in, const CallNode& call, const Conv& conv) {
   std::vector<int64_t> axes;
   const std::string kernel = text_attr(call, "kernel_layout");
   for (size_t axis = 0; axis < 4; ++axis)
-    if (axis == conv.weight_h || axis == conv.weight_w || (kernel[axis] == 'I' && !conv.depthwise)) axes.push_back(static_cast<int64_t>(axis));
+    if (axis == conv.weight_h || axis == conv.weight_w || (kernel[axis] == 'I' && !conv.depthwise))
+      axes.push_back(static_cast<int64_t>(axis));
   std::vector<int64_t> shape(4, 1);
   shape[conv.data_c] = conv.out_channels;
   const Expr sum = apply("reshape", {sum_over(in.weight, axes, false)}, {{"newshape", shape}});
   return is_scalar(in.data_zero, 1) ? sum : multiply(in.data_zero, sum);
 }
 
-Expr canonicalize_conv2d(const CallNode& call, const std::vector<Type>& types, const Type&, const LegalizeTarget&) {
+Expr canonicalize_conv2d(const CallNode& call, const std::vector<Type>& types, const Type&,
+                         const LegalizeTarget&) {
   const Operands in = operands(call, types);
   const bool moved_data = !is_scalar(in.data_zero, 0), moved_weight = !is_scalar(in.weight_zero, 0);
   if (!moved_data && !moved_weight) return apply_like("nn.conv2d", {in.data, in.weight}, call);
@@ -211,17 +232,19 @@ std::pair<Expr, Expr> moved(const Expr& x, const Expr& zero, int64_t by, DType d
   return {data, known ? int32_scalar(static_cast<int64_t>(*known) + by) : add(zero, int32_scalar(by))};
 }
 
-/// With fast_int8: data in uint8 and weight in int8, which such processors multiply. Else both in int16 with their zero
-/// points taken off: then it is no quantised product any more.
+/// With fast_int8: data in uint8 and weight in int8, which such processors multiply. Else both in int16 with
+/// their zero points taken off: then it is no quantised product any more.
 LegalizeRule::Rewrite product_types_rule(const char* quantized, const char* plain) {
-  return [=](const CallNode& call, const std::vector<Type>& types, const Type&, const LegalizeTarget& target) -> Expr {
+  return [=](const CallNode& call, const std::vector<Type>& types, const Type&,
+             const LegalizeTarget& target) -> Expr {
     if (!target.fast_int8) return shifted_product(plain, call, types, true);
     Operands in = operands(call, types);
     const DType data = in.data_type->dtype(), weight = in.weight_type->dtype();
     if ((data == kUInt8 && weight == kInt8) || data == kInt16) return {};
     if (data == kInt8) std::tie(in.data, in.data_zero) = moved(in.data, in.data_zero, 128, kUInt8);
     if (weight == kUInt8) std::tie(in.weight, in.weight_zero) = moved(in.weight, in.weight_zero, -128, kInt8);
-    return apply_like(quantized, {in.data, in.weight, in.data_zero, in.weight_zero, in.data_scale, in.weight_scale}, call);
+    return apply_like(
+        quantized, {in.data, in.weight, in.data_zero, in.weight_zero, in.data_scale, in.weight_scale}, call);
   };
 }
 
@@ -231,14 +254,19 @@ LegalizeRule quantized_conv2d_rule() {
   return {{}, product_types_rule("qnn.conv2d", "nn.conv2d"), canonicalize_conv2d};
 }
 
-LegalizeRule quantized_dense_rule() { return {{}, product_types_rule("qnn.dense", "nn.dense"), canonicalize_dense}; }
+LegalizeRule quantized_dense_rule() {
+  return {{}, product_types_rule("qnn.dense", "nn.dense"), canonicalize_dense};
+}
 
 LegalizeRule quantized_batch_matmul_rule() { return {{}, {}, canonicalize_batch_matmul}; }
 
 LegalizeRule quantized_conv2d_transpose_rule() {
-  return {{}, [](const CallNode& call, const std::vector<Type>& types, const Type&, const LegalizeTarget&) -> Expr {
-            return shifted_product("nn.conv2d_transpose", call, types, true);
-          }, {}};
+  return {
+      {},
+      [](const CallNode& call, const std::vector<Type>& types, const Type&, const LegalizeTarget&) -> Expr {
+        return shifted_product("nn.conv2d_transpose", call, types, true);
+      },
+      {}};
 }
 
 }  // namespace baton

@@ -1,5 +1,6 @@
-// Matrix products and convolutions of quantised tensors: the plain rules on data and weight, and checks of the rest.
-// Relay calls them with (data, weight, zero points, scales) but names their inputs in another order; we keep its names.
+// Matrix products and convolutions of quantised tensors: the plain rules on data and weight, and checks of
+// the rest. Relay calls them with (data, weight, zero points, scales) but names their inputs in another
+// order; we keep its names.
 #include "baton/ops/nn/conv2d_relation.h"
 #include "baton/ops/nn/conv_transpose_relation.h"
 #include "baton/ops/nn/matmul_relations.h"
@@ -16,7 +17,8 @@ Dim output_channels(const Conv2DAttrs& attrs, const TensorTypeNode& weight) {
   if (attrs.channels) return *attrs.channels;
   const bool grouped = attrs.kernel_layout.find('G') != std::string::npos;
   const Layout canonical = *Layout::parse(grouped ? "GOIHW" : "OIHW");
-  const std::vector<Dim> shape = convert_shape(weight.shape(), *Layout::parse(attrs.kernel_layout), canonical);
+  const std::vector<Dim> shape =
+      convert_shape(weight.shape(), *Layout::parse(attrs.kernel_layout), canonical);
   return grouped ? times(shape[0], shape[1]) : shape[0];
 }
 
@@ -31,13 +33,17 @@ RelationStatus quantized_conv2d_relation(RelationContext& ctx, const Conv2DAttrs
 
 RelationStatus quantized_conv2d_transpose_relation(RelationContext& ctx, const Conv2DTransposeAttrs& attrs) {
   if (!tensors_known(ctx, 0, 5)) return kDefer;
-  if (!check_product_types(ctx, attrs.out_dtype) || !check_least(ctx, "padding", attrs.padding, 0)) return kFailed;
+  if (!check_product_types(ctx, attrs.out_dtype) || !check_least(ctx, "padding", attrs.padding, 0))
+    return kFailed;
   const RelationStatus status = conv2d_transpose_relation(ctx, attrs);
   if (status != kDone) return status;
   const bool grouped = attrs.kernel_layout.find('G') != std::string::npos;
   const Layout canonical = *Layout::parse(grouped ? "GIOHW" : "IOHW");
-  const std::vector<Dim> weight = convert_shape(ctx.tensor(1)->shape(), *Layout::parse(attrs.kernel_layout), canonical);
-  const Dim channels = attrs.channels ? Dim(*attrs.channels) : grouped ? times(weight[0], weight[2]) : weight[1];
+  const std::vector<Dim> weight =
+      convert_shape(ctx.tensor(1)->shape(), *Layout::parse(attrs.kernel_layout), canonical);
+  const Dim channels = attrs.channels ? Dim(*attrs.channels)
+                       : grouped      ? times(weight[0], weight[2])
+                                      : weight[1];
   return check_per_channel(ctx, 5, kScaleType, channels) ? kDone : kFailed;
 }
 
@@ -47,8 +53,11 @@ RelationStatus quantized_dense_relation(RelationContext& ctx, const DenseAttrs& 
   if (attrs.units && !check_least(ctx, "units", {&*attrs.units, 1}, 0)) return kFailed;
   const RelationStatus status = dense_relation(ctx, attrs);
   if (status != kDone) return status;
-  const Dim units = attrs.units ? Dim(*attrs.units) : ctx.tensor(1)->shape()[0];  // dense_relation checked the rank
-  return check_per_channel(ctx, 3, kZeroPointType, units) && check_per_channel(ctx, 5, kScaleType, units) ? kDone : kFailed;
+  const Dim units =
+      attrs.units ? Dim(*attrs.units) : ctx.tensor(1)->shape()[0];  // dense_relation checked the rank
+  return check_per_channel(ctx, 3, kZeroPointType, units) && check_per_channel(ctx, 5, kScaleType, units)
+             ? kDone
+             : kFailed;
 }
 
 RelationStatus quantized_batch_matmul_relation(RelationContext& ctx, const BatchMatmulAttrs& attrs) {
@@ -69,7 +78,8 @@ const OpDef& op_qnn_conv2d() {
                  {"input_scale", "third in a call: the zero point of the data, int32 scalar"},
                  {"input_zero_point", "fourth: the zero point of the weight, int32"},
                  {"weight_scale", "fifth: the scale of the data, float32 scalar"},
-                 {"weight_zero_point", "sixth: the scale of the weight, float32 scalar or one value per output channel"}},
+                 {"weight_zero_point",
+                  "sixth: the scale of the weight, float32 scalar or one value per output channel"}},
       .fuse = Fuse::kOutFusable,
       .relation = quantized_conv2d_relation,
       .non_computational = true,
@@ -87,7 +97,8 @@ const OpDef& op_qnn_conv2d_transpose() {
                  {"input_scale", "third in a call: the zero point of the data, int32 scalar"},
                  {"input_zero_point", "fourth: the zero point of the weight, int32"},
                  {"weight_scale", "fifth: the scale of the data, float32 scalar"},
-                 {"weight_zero_point", "sixth: the scale of the weight, float32 scalar or one value per output channel"}},
+                 {"weight_zero_point",
+                  "sixth: the scale of the weight, float32 scalar or one value per output channel"}},
       .relation = quantized_conv2d_transpose_relation,
       .non_computational = true,
       .rules = op_rules(quantized_conv2d_transpose_rule()),
@@ -102,9 +113,11 @@ const OpDef& op_qnn_dense() {
       .inputs = {{"data", "quantised tensor of rank >= 1, k innermost"},
                  {"weight", "quantised matrix (units, k)"},
                  {"input_scale", "third in a call: the zero point of the data, int32 scalar"},
-                 {"input_zero_point", "fourth: the zero point of the weight, int32 scalar or one value per unit"},
+                 {"input_zero_point",
+                  "fourth: the zero point of the weight, int32 scalar or one value per unit"},
                  {"weight_scale", "fifth: the scale of the data, float32 scalar"},
-                 {"weight_zero_point", "sixth: the scale of the weight, float32 scalar or one value per unit"}},
+                 {"weight_zero_point",
+                  "sixth: the scale of the weight, float32 scalar or one value per unit"}},
       .fuse = Fuse::kOutFusable,
       .relation = quantized_dense_relation,
       .non_computational = true,

@@ -20,7 +20,8 @@ struct RequantizeAttrs {
   std::string compute_dtype = "None";
   DType out_dtype = {};
 };
-/// qnn.simulated_quantize, where the element type that is simulated is an input, and the annotation of that name.
+/// qnn.simulated_quantize, where the element type that is simulated is an input, and the annotation of that
+/// name.
 struct SimulatedQuantizeAttrs {
   int64_t axis = -1;
 };

@@ -26,12 +26,14 @@ Expr apply(std::string_view op, std::vector<Expr> args, const NamedAttrs& attrs)
   return call_expr(op_expr(def), std::move(args), def.attrs ? make_attrs(*def.attrs, attrs) : Attrs());
 }
 
-Expr apply_like(std::string_view op, std::vector<Expr> args, const CallNode& call, const NamedAttrs& changes) {
+Expr apply_like(std::string_view op, std::vector<Expr> args, const CallNode& call,
+                const NamedAttrs& changes) {
   const OpDef& def = op_named(op);
   if (!def.attrs) return apply(op, std::move(args));
   NamedAttrs all;
   for (const AttrField& field : def.attrs->fields) {
-    const auto changed = std::find_if(changes.begin(), changes.end(), [&](const auto& each) { return each.first == field.name; });
+    const auto changed = std::find_if(changes.begin(), changes.end(),
+                                      [&](const auto& each) { return each.first == field.name; });
     if (changed != changes.end())
       all.push_back(*changed);
     else if (call.attrs() && call.attrs()->schema().find(field.name))
@@ -91,7 +93,8 @@ Expr along_axis(const Expr& vector, int rank, int axis) {
 
 Expr spread(const Expr& pair_member, const Type& type, int rank, int64_t axis) {
   const auto* tensor = as_type<TensorTypeNode>(type);
-  return tensor && tensor->rank() == 1 ? along_axis(pair_member, rank, channel_axis(axis, rank)) : pair_member;
+  return tensor && tensor->rank() == 1 ? along_axis(pair_member, rank, channel_axis(axis, rank))
+                                       : pair_member;
 }
 
 int channel_axis(int64_t axis, int rank) { return rank == 0 ? 0 : front_axis(axis, rank); }

@@ -1,6 +1,6 @@
 #pragma once
-// Short forms for writing what quantised operators mean in others, and for looking at scales and zero points. Origins come
-// from the open scope.
+// Short forms for writing what quantised operators mean in others, and for looking at scales and zero points.
+// Origins come from the open scope.
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -17,7 +17,8 @@ inline constexpr DType kFloat32 = DType::float_(32), kInt32 = DType::int_(32), k
 /// A call of `op` with `attrs` by name, the rest at their defaults.
 Expr apply(std::string_view op, std::vector<Expr> args, const NamedAttrs& attrs = {});
 /// A call of `op` with those attributes of `call` that it has too, then `changes`.
-Expr apply_like(std::string_view op, std::vector<Expr> args, const CallNode& call, const NamedAttrs& changes = {});
+Expr apply_like(std::string_view op, std::vector<Expr> args, const CallNode& call,
+                const NamedAttrs& changes = {});
 Expr cast_to(const Expr& x, DType dtype);
 inline Expr add(const Expr& a, const Expr& b) { return apply("add", {a, b}); }
 inline Expr subtract(const Expr& a, const Expr& b) { return apply("subtract", {a, b}); }

@@ -14,7 +14,8 @@ std::string names_of(std::initializer_list<DType> types) {
 
 bool check_element(RelationContext& ctx, int arg, DType dtype) {
   if (ctx.tensor(arg)->dtype() == dtype) return true;
-  fail_arg(ctx, arg, "elements of type " + dtype.str() + " are needed here, got " + type_text(ctx.input(arg)));
+  fail_arg(ctx, arg,
+           "elements of type " + dtype.str() + " are needed here, got " + type_text(ctx.input(arg)));
   return false;
 }
 
@@ -28,7 +29,8 @@ bool tensors_known(RelationContext& ctx, size_t first, size_t last) {
 
 bool check_dtype(RelationContext& ctx, int arg, std::initializer_list<DType> allowed) {
   if (std::find(allowed.begin(), allowed.end(), ctx.tensor(arg)->dtype()) != allowed.end()) return true;
-  fail_arg(ctx, arg, "the element type must be one of " + names_of(allowed) + ", got " + type_text(ctx.input(arg)));
+  fail_arg(ctx, arg,
+           "the element type must be one of " + names_of(allowed) + ", got " + type_text(ctx.input(arg)));
   return false;
 }
 
@@ -62,15 +64,16 @@ bool check_pair_along(RelationContext& ctx, int scale, int data, int64_t axis) {
   const auto at = checked_axis(ctx, axis, tensor.rank(), data);
   if (!at) return false;
   const Dim channels = tensor.shape()[*at];
-  return check_per_channel(ctx, scale, kScaleType, channels) && check_per_channel(ctx, scale + 1, kZeroPointType, channels);
+  return check_per_channel(ctx, scale, kScaleType, channels) &&
+         check_per_channel(ctx, scale + 1, kZeroPointType, channels);
 }
 
 bool check_product_types(RelationContext& ctx, DType out_dtype) {
   return check_dtype(ctx, 0, {DType::int_(8), DType::uint_(8), DType::int_(16)}) &&
          check_dtype(ctx, 1, {DType::int_(8), DType::uint_(8)}) &&
          check_out_dtype(ctx, out_dtype, {DType::int_(16), DType::int_(32), DType::int_(64)}) &&
-         check_scalar(ctx, 2, kZeroPointType) && check_element(ctx, 3, kZeroPointType) && check_scalar(ctx, 4, kScaleType) &&
-         check_element(ctx, 5, kScaleType);
+         check_scalar(ctx, 2, kZeroPointType) && check_element(ctx, 3, kZeroPointType) &&
+         check_scalar(ctx, 4, kScaleType) && check_element(ctx, 5, kScaleType);
 }
 
 }  // namespace baton

@@ -1,6 +1,7 @@
 #pragma once
-// What the relations of quantised operators have in common. A quantised tensor stands for (value - zero point) * scale;
-// scale (float32) and zero point (int32) are tensors of their own: scalars, or vectors with one value per channel.
+// What the relations of quantised operators have in common. A quantised tensor stands for (value - zero
+// point) * scale; scale (float32) and zero point (int32) are tensors of their own: scalars, or vectors with
+// one value per channel.
 #include <initializer_list>
 #include <optional>
 #include <vector>
@@ -24,14 +25,15 @@ bool check_out_dtype(RelationContext& ctx, DType dtype, std::initializer_list<DT
 bool check_scalar(RelationContext& ctx, int arg, DType dtype);
 /// The same for a pair of scale and zero point, at `scale` and `scale + 1`.
 bool check_scalar_pair(RelationContext& ctx, int scale);
-/// Reports unless input `arg`, a known tensor of that element type, is a scalar or a vector of `channels` values.
+/// Reports unless input `arg`, a known tensor of that element type, is a scalar or a vector of `channels`
+/// values.
 bool check_per_channel(RelationContext& ctx, int arg, DType dtype, Dim channels);
-/// Reports unless scale and zero point, at `scale` and `scale + 1`, are scalars or have one value for each position along
-/// `axis` of input `data`. The axis does not matter when both are scalars.
+/// Reports unless scale and zero point, at `scale` and `scale + 1`, are scalars or have one value for each
+/// position along `axis` of input `data`. The axis does not matter when both are scalars.
 bool check_pair_along(RelationContext& ctx, int scale, int data, int64_t axis);
 
-/// The inputs of the quantised products are (data, weight, zero point of the data, of the weight, scale of the data, of
-/// the weight). Checks the element types of all six, which are known, and of the result.
+/// The inputs of the quantised products are (data, weight, zero point of the data, of the weight, scale of
+/// the data, of the weight). Checks the element types of all six, which are known, and of the result.
 bool check_product_types(RelationContext& ctx, DType out_dtype);
 
 }  // namespace baton

@@ -8,8 +8,8 @@ namespace baton {
 
 namespace {
 
-constexpr DType kInt8 = DType::int_(8), kUInt8 = DType::uint_(8), kInt16 = DType::int_(16), kInt32 = DType::int_(32),
-                kInt64 = DType::int_(64);
+constexpr DType kInt8 = DType::int_(8), kUInt8 = DType::uint_(8), kInt16 = DType::int_(16),
+                kInt32 = DType::int_(32), kInt64 = DType::int_(64);
 
 RelationStatus quantize_relation(RelationContext& ctx, const QuantizeAttrs& attrs) {
   if (!tensors_known(ctx, 0, 2)) return kDefer;
@@ -34,7 +34,8 @@ RelationStatus requantize_relation(RelationContext& ctx, const RequantizeAttrs& 
   return same_shape_relation(ctx, attrs.out_dtype);
 }
 
-// A simulated scale or zero point: a scalar, one value for all channels as a vector of 1, or one value per channel.
+// A simulated scale or zero point: a scalar, one value for all channels as a vector of 1, or one value per
+// channel.
 bool check_simulated(RelationContext& ctx, int arg, DType dtype, int64_t axis) {
   const TensorTypeNode& tensor = *ctx.tensor(arg);
   if (tensor.rank() == 0) return check_scalar(ctx, arg, dtype);
@@ -48,7 +49,8 @@ bool check_simulated(RelationContext& ctx, int arg, DType dtype, int64_t axis) {
 RelationStatus simulated_relation(RelationContext& ctx, int64_t axis) {
   if (!tensors_known(ctx, 0, 3)) return kDefer;
   if (!check_dtype(ctx, 0, {DType::float_(32)}) || !check_scalar(ctx, 1, kInt32)) return kFailed;
-  if (!check_simulated(ctx, 2, kScaleType, axis) || !check_simulated(ctx, 3, kZeroPointType, axis)) return kFailed;
+  if (!check_simulated(ctx, 2, kScaleType, axis) || !check_simulated(ctx, 3, kZeroPointType, axis))
+    return kFailed;
   return ctx.assign_result(ctx.input(0));
 }
 
@@ -110,7 +112,8 @@ const OpDef& op_qnn_simulated_quantize() {
                  {"output_scale", "float32 scalar, vector of 1, or one value per channel"},
                  {"output_zero_point", "int32 scalar, vector of 1, or one value per channel"}},
       .fuse = Fuse::kElementwise,
-      .relation = [](RelationContext& ctx, const SimulatedQuantizeAttrs& attrs) { return simulated_relation(ctx, attrs.axis); },
+      .relation = [](RelationContext& ctx,
+                     const SimulatedQuantizeAttrs& attrs) { return simulated_relation(ctx, attrs.axis); },
   };
   return def;
 }
@@ -124,7 +127,8 @@ const OpDef& op_qnn_simulated_dequantize() {
                  {"input_scale", "float32 scalar, vector of 1, or one value per channel"},
                  {"input_zero_point", "int32 scalar, vector of 1, or one value per channel"}},
       .fuse = Fuse::kElementwise,
-      .relation = [](RelationContext& ctx, const DequantizeAttrs& attrs) { return simulated_relation(ctx, attrs.axis); },
+      .relation = [](RelationContext& ctx,
+                     const DequantizeAttrs& attrs) { return simulated_relation(ctx, attrs.axis); },
   };
   return def;
 }

@@ -16,10 +16,10 @@ std::vector<RequantizeConfig>& entered() {
 
 constexpr int kMultiplierBits = 31;
 
-// x * 2^left * multiplier, then a right shift that rounds; all in 64 bits. The numbers are scalars or vectors that
-// broadcast with x.
+// x * 2^left * multiplier, then a right shift that rounds; all in 64 bits. The numbers are scalars or vectors
+// that broadcast with x.
 struct Shifts {
-  Expr left;        // 2^left, null where no channel needs it
+  Expr left;  // 2^left, null where no channel needs it
   Expr multiplier;
   Expr half, less;  // what is added before shifting: 2^(right - 1), and one less
   Expr right;
@@ -38,7 +38,9 @@ Expr scaled_in_64_bits(const Expr& x, const Shifts& by, bool upward) {
   return cast_to(apply("right_shift", {add(y, rounder), by.right}), kInt32);
 }
 
-Expr int64_scalar(int64_t value) { return constant(NDArray::of<int64_t>({}, std::vector<int64_t>{value}, kInt64)); }
+Expr int64_scalar(int64_t value) {
+  return constant(NDArray::of<int64_t>({}, std::vector<int64_t>{value}, kInt64));
+}
 
 Expr scale_by(const Expr& x, double factor, bool upward, bool wide) {
   const FixedPoint fixed = fixed_point(factor);
@@ -55,7 +57,8 @@ Expr scale_by(const Expr& x, double factor, bool upward, bool wide) {
   return scaled_in_64_bits(x, by, upward);
 }
 
-Expr scale_by_channel(const Expr& x, const std::vector<double>& factors, int rank, int axis, bool upward, bool wide) {
+Expr scale_by_channel(const Expr& x, const std::vector<double>& factors, int rank, int axis, bool upward,
+                      bool wide) {
   std::vector<int64_t> multiplier, left, right;
   for (const double factor : factors) {
     const FixedPoint fixed = fixed_point(factor);
@@ -67,9 +70,12 @@ Expr scale_by_channel(const Expr& x, const std::vector<double>& factors, int ran
     return std::any_of(shifts.begin(), shifts.end(), [](int64_t shift) { return shift != 0; });
   };
   if (upward && !wide)
-    return apply("fixed_point_multiply_per_axis",
-                 {x, integer_vector(multiplier, kInt32), integer_vector(left, kInt32), integer_vector(right, kInt32)},
-                 {{"is_lshift_required", some(left)}, {"is_rshift_required", some(right)}, {"axes", std::vector<int64_t>{axis}}});
+    return apply(
+        "fixed_point_multiply_per_axis",
+        {x, integer_vector(multiplier, kInt32), integer_vector(left, kInt32), integer_vector(right, kInt32)},
+        {{"is_lshift_required", some(left)},
+         {"is_rshift_required", some(right)},
+         {"axes", std::vector<int64_t>{axis}}});
   const auto spread_out = [&](const std::vector<int64_t>& values) {
     return along_axis(integer_vector(values, kInt64), rank, axis);
   };
@@ -111,7 +117,9 @@ Factor factor_of(const Requantize& how) {
   return factor;
 }
 
-bool fits(double factor) { return std::isfinite(factor) && factor >= 0 && std::abs(fixed_point(factor).shift) < kMultiplierBits; }
+bool fits(double factor) {
+  return std::isfinite(factor) && factor >= 0 && std::abs(fixed_point(factor).shift) < kMultiplierBits;
+}
 
 // A scale or zero point, of either form, as something that broadcasts with the data.
 Expr spread_any(const Expr& member, int rank, int axis) {
@@ -119,7 +127,8 @@ Expr spread_any(const Expr& member, int rank, int axis) {
   return along_axis(apply("reshape", {member}, {{"newshape", std::vector<int64_t>{-1}}}), rank, axis);
 }
 
-Expr in_fixed_point(const Expr& data, const TensorTypeNode& type, const Requantize& how, const Factor& factor, bool upward) {
+Expr in_fixed_point(const Expr& data, const TensorTypeNode& type, const Requantize& how, const Factor& factor,
+                    bool upward) {
   const int rank = type.rank(), axis = channel_axis(how.axis, rank);
   const bool wide = type.dtype() == kInt64;
   Expr x = cast_to(data, wide ? kInt64 : kInt32);
@@ -133,8 +142,8 @@ Expr in_fixed_point(const Expr& data, const TensorTypeNode& type, const Requanti
   return is_scalar(how.to.zero_point, 0) ? x : add(cast_to(how.to.zero_point, kInt32), x);
 }
 
-Expr in_floating_point(const Expr& data, const TensorTypeNode& type, const Requantize& how, const Factor& factor, bool upward,
-                       DType dtype) {
+Expr in_floating_point(const Expr& data, const TensorTypeNode& type, const Requantize& how,
+                       const Factor& factor, bool upward, DType dtype) {
   const int rank = type.rank(), axis = channel_axis(how.axis, rank);
   Expr x = cast_to(data, dtype);
   if (!is_scalar(how.from.zero_point, 0))
@@ -163,7 +172,8 @@ void check_rounding(const std::string& rounding) {
 
 void check_compute_dtype(const std::string& compute) {
   if (compute != "int64" && compute != "float32" && compute != "float64")
-    throw UsageError("qnn.requantize: compute_dtype is \"" + compute + "\"; there are int64, float32 and float64");
+    throw UsageError("qnn.requantize: compute_dtype is \"" + compute +
+                     "\"; there are int64, float32 and float64");
 }
 
 const std::string& usual_compute_dtype() {
@@ -206,28 +216,30 @@ Expr multiply_to_nearest(const Expr& x, double factor) { return scale_by(x, fact
 Expr lower_requantize(const Expr& data, const TensorTypeNode& type, const Requantize& how) {
   const RequantizeConfig& config = RequantizeConfig::current();
   const std::string& rounding = how.rounding == "None" ? config.rounding : how.rounding;
-  const std::string& compute = how.compute_dtype != "None" ? how.compute_dtype
+  const std::string& compute = how.compute_dtype != "None"      ? how.compute_dtype
                                : config.compute_dtype != "None" ? config.compute_dtype
                                                                 : usual_compute_dtype();
   check_rounding(rounding);
   check_compute_dtype(compute);
   const Factor factor = factor_of(how);
   const bool upward = rounding == "UPWARD";
-  const bool fixed = compute == "int64" && !factor.computed && std::all_of(factor.values.begin(), factor.values.end(), fits);
+  const bool fixed =
+      compute == "int64" && !factor.computed && std::all_of(factor.values.begin(), factor.values.end(), fits);
   const Expr x = fixed ? in_fixed_point(data, type, how, factor, upward)
-                       : in_floating_point(data, type, how, factor, upward, compute == "float64" ? DType::float_(64) : kFloat32);
+                       : in_floating_point(data, type, how, factor, upward,
+                                           compute == "float64" ? DType::float_(64) : kFloat32);
   return how.out_dtype == kInt32 ? x : cast_to(clip_to(x, how.out_dtype), how.out_dtype);
 }
 
-Expr lower_dequantize(const Expr& data, const TensorTypeNode& type, const Pair& from, const std::vector<Type>& pair_types,
-                      int64_t axis) {
+Expr lower_dequantize(const Expr& data, const TensorTypeNode& type, const Pair& from,
+                      const std::vector<Type>& pair_types, int64_t axis) {
   const int rank = type.rank();
   const Expr shifted = subtract(cast_to(data, kInt32), spread(from.zero_point, pair_types[1], rank, axis));
   return multiply(cast_to(shifted, kFloat32), spread(from.scale, pair_types[0], rank, axis));
 }
 
-Expr lower_quantize(const Expr& data, const TensorTypeNode& type, const Pair& to, const std::vector<Type>& pair_types,
-                    int64_t axis, DType out_dtype) {
+Expr lower_quantize(const Expr& data, const TensorTypeNode& type, const Pair& to,
+                    const std::vector<Type>& pair_types, int64_t axis, DType out_dtype) {
   const int rank = type.rank();
   const Expr rounded = apply("round", {divide(data, spread(to.scale, pair_types[0], rank, axis))});
   const Expr moved = add(rounded, cast_to(spread(to.zero_point, pair_types[1], rank, axis), kFloat32));

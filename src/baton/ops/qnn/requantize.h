@@ -8,9 +8,9 @@ namespace baton::qnn {
 
 /// How halves are rounded and what is computed with; "None" in an operator's attributes means these.
 struct RequantizeConfig {
-  std::string rounding = "UPWARD";      ///< UPWARD (x.5 to x + 1) or TONEAREST (halves away from zero)
-  /// int64: fixed point; float32, float64: in floating point. Unless given, float32 where the current target has vectors
-  /// that make it the faster one (SSE 4.1), else int64.
+  std::string rounding = "UPWARD";  ///< UPWARD (x.5 to x + 1) or TONEAREST (halves away from zero)
+  /// int64: fixed point; float32, float64: in floating point. Unless given, float32 where the current target
+  /// has vectors that make it the faster one (SSE 4.1), else int64.
   std::string compute_dtype = "None";
   /// That which was entered last on this thread, else the defaults.
   static const RequantizeConfig& current();
@@ -26,8 +26,8 @@ struct Pair {
 };
 
 struct Requantize {
-  Pair from, to;           ///< `to` are scalars
-  int64_t axis = -1;       ///< of the channels
+  Pair from, to;      ///< `to` are scalars
+  int64_t axis = -1;  ///< of the channels
   DType out_dtype;
   std::string rounding = "None", compute_dtype = "None";
 };
@@ -36,10 +36,10 @@ struct Requantize {
 Expr lower_requantize(const Expr& data, const TensorTypeNode& type, const Requantize& how);
 
 /// (x - zero point) * scale in float32, and the other way round.
-Expr lower_dequantize(const Expr& data, const TensorTypeNode& type, const Pair& from, const std::vector<Type>& pair_types,
-                      int64_t axis);
-Expr lower_quantize(const Expr& data, const TensorTypeNode& type, const Pair& to, const std::vector<Type>& pair_types,
-                    int64_t axis, DType out_dtype);
+Expr lower_dequantize(const Expr& data, const TensorTypeNode& type, const Pair& from,
+                      const std::vector<Type>& pair_types, int64_t axis);
+Expr lower_quantize(const Expr& data, const TensorTypeNode& type, const Pair& to,
+                    const std::vector<Type>& pair_types, int64_t axis, DType out_dtype);
 
 /// `factor` (>= 0) as multiplier * 2^(shift - 31), where the multiplier has 31 bits, or is 0.
 struct FixedPoint {

@@ -38,63 +38,74 @@ OpDef unary(const char* name, const char* doc, Expr (*in_float32)(const Expr&), 
 }
 
 Expr hardswish(const Expr& x) {
-  const Expr gate = qnn::apply("clip", {qnn::add(x, scalar(3, qnn::kFloat32))}, {{"a_min", 0.0}, {"a_max", 6.0}});
+  const Expr gate =
+      qnn::apply("clip", {qnn::add(x, scalar(3, qnn::kFloat32))}, {{"a_min", 0.0}, {"a_max", 6.0}});
   return qnn::multiply(x, qnn::divide(gate, scalar(6, qnn::kFloat32)));
 }
 
 }  // namespace
 
 const OpDef& op_qnn_abs() {
-  static const OpDef def = unary("qnn.abs", "The absolute value of a quantised tensor.", [](const Expr& x) { return qnn::apply("abs", {x}); },
-                                 [](double x) { return std::fabs(x); });
+  static const OpDef def = unary(
+      "qnn.abs", "The absolute value of a quantised tensor.",
+      [](const Expr& x) { return qnn::apply("abs", {x}); }, [](double x) { return std::fabs(x); });
   return def;
 }
 
 const OpDef& op_qnn_erf() {
-  static const OpDef def = unary("qnn.erf", "The error function of a quantised tensor.", [](const Expr& x) { return qnn::apply("erf", {x}); },
-                                 [](double x) { return std::erf(x); });
+  static const OpDef def = unary(
+      "qnn.erf", "The error function of a quantised tensor.",
+      [](const Expr& x) { return qnn::apply("erf", {x}); }, [](double x) { return std::erf(x); });
   return def;
 }
 
 const OpDef& op_qnn_exp() {
-  static const OpDef def = unary("qnn.exp", "e to the power of a quantised tensor.", [](const Expr& x) { return qnn::apply("exp", {x}); },
-                                 [](double x) { return std::exp(x); });
+  static const OpDef def = unary(
+      "qnn.exp", "e to the power of a quantised tensor.",
+      [](const Expr& x) { return qnn::apply("exp", {x}); }, [](double x) { return std::exp(x); });
   return def;
 }
 
 const OpDef& op_qnn_hardswish() {
-  static const OpDef def = unary("qnn.hardswish", "x * min(max(x + 3, 0), 6) / 6 of a quantised tensor.", hardswish,
-                                 [](double x) { return x * std::clamp(x + 3, 0.0, 6.0) / 6; });
+  static const OpDef def = unary("qnn.hardswish", "x * min(max(x + 3, 0), 6) / 6 of a quantised tensor.",
+                                 hardswish, [](double x) { return x * std::clamp(x + 3, 0.0, 6.0) / 6; });
   return def;
 }
 
 const OpDef& op_qnn_log() {
-  static const OpDef def = unary("qnn.log", "The natural logarithm of a quantised tensor.", [](const Expr& x) { return qnn::apply("log", {x}); },
-                                 [](double x) { return std::log(x); });
+  static const OpDef def = unary(
+      "qnn.log", "The natural logarithm of a quantised tensor.",
+      [](const Expr& x) { return qnn::apply("log", {x}); }, [](double x) { return std::log(x); });
   return def;
 }
 
 const OpDef& op_qnn_rsqrt() {
-  static const OpDef def = unary("qnn.rsqrt", "1 / sqrt(x) of a quantised tensor.", [](const Expr& x) { return qnn::apply("rsqrt", {x}); },
-                                 [](double x) { return 1 / std::sqrt(x); });
+  static const OpDef def = unary(
+      "qnn.rsqrt", "1 / sqrt(x) of a quantised tensor.",
+      [](const Expr& x) { return qnn::apply("rsqrt", {x}); }, [](double x) { return 1 / std::sqrt(x); });
   return def;
 }
 
 const OpDef& op_qnn_sigmoid() {
-  static const OpDef def = unary("qnn.sigmoid", "1 / (1 + exp(-x)) of a quantised tensor.", [](const Expr& x) { return qnn::apply("sigmoid", {x}); },
-                                 [](double x) { return 1 / (1 + std::exp(-x)); });
+  static const OpDef def = unary(
+      "qnn.sigmoid", "1 / (1 + exp(-x)) of a quantised tensor.",
+      [](const Expr& x) { return qnn::apply("sigmoid", {x}); },
+      [](double x) { return 1 / (1 + std::exp(-x)); });
   return def;
 }
 
 const OpDef& op_qnn_sqrt() {
-  static const OpDef def = unary("qnn.sqrt", "The square root of a quantised tensor.", [](const Expr& x) { return qnn::apply("sqrt", {x}); },
-                                 [](double x) { return std::sqrt(x); });
+  static const OpDef def = unary(
+      "qnn.sqrt", "The square root of a quantised tensor.",
+      [](const Expr& x) { return qnn::apply("sqrt", {x}); }, [](double x) { return std::sqrt(x); });
   return def;
 }
 
 const OpDef& op_qnn_tanh() {
-  static const OpDef def = unary("qnn.tanh", "The hyperbolic tangent of a quantised tensor.", [](const Expr& x) { return qnn::apply("tanh", {x}); },
-                                 [](double x) { return std::tanh(x); }, Fuse::kElementwise);
+  static const OpDef def = unary(
+      "qnn.tanh", "The hyperbolic tangent of a quantised tensor.",
+      [](const Expr& x) { return qnn::apply("tanh", {x}); }, [](double x) { return std::tanh(x); },
+      Fuse::kElementwise);
   return def;
 }
 

@@ -23,7 +23,8 @@ RelationStatus with_key(RelationContext& ctx, const std::vector<int64_t>& out_sh
 }
 
 // uniform and normal: two scalars of the type of the numbers describe the distribution.
-RelationStatus distribution_relation(RelationContext& ctx, const std::vector<int64_t>& out_shape, DType dtype) {
+RelationStatus distribution_relation(RelationContext& ctx, const std::vector<int64_t>& out_shape,
+                                     DType dtype) {
   if (dtype != DType::float_(32) && dtype != DType::float_(64))
     return fail_attr(ctx, "out_dtype", attr_text(AttrValue(dtype)), "it must be float32 or float64");
   for (int arg = 1; arg <= 2; ++arg)
@@ -35,7 +36,8 @@ RelationStatus multinomial_relation(RelationContext& ctx, const MultinomialAttrs
   if (ctx.assign(0, key_type()) == kFailed) return kFailed;
   const TensorTypeNode* probs = ctx.tensor(1);
   if (!probs) return kDefer;
-  if (probs->rank() < 1) return fail_arg(ctx, 1, "a tensor of rank >= 1 is needed here, got " + type_text(ctx.input(1)));
+  if (probs->rank() < 1)
+    return fail_arg(ctx, 1, "a tensor of rank >= 1 is needed here, got " + type_text(ctx.input(1)));
   if (!check_least(ctx, "num_samples", {&attrs.num_samples, 1}, 0)) return kFailed;
   std::vector<Dim> shape = probs->shape();
   shape.back() = attrs.num_samples;
@@ -60,7 +62,8 @@ Halide::Expr unit_number(const Halide::Expr& word, Halide::Type type) {
     const Halide::Expr bits = (word >> Halide::Expr(uint64_t{12})) | Halide::Expr(uint64_t{0x3FF} << 52);
     return Halide::reinterpret(type, bits) - cast(type, 1);
   }
-  const Halide::Expr bits = (Halide::cast<uint32_t>(word) >> Halide::Expr(uint32_t{9})) | Halide::Expr(uint32_t{0x7F} << 23);
+  const Halide::Expr bits =
+      (Halide::cast<uint32_t>(word) >> Halide::Expr(uint32_t{9})) | Halide::Expr(uint32_t{0x7F} << 23);
   return Halide::reinterpret(type, bits) - cast(type, 1);
 }
 
@@ -81,7 +84,8 @@ void uniform_compute(Compute& c, const UniformAttrs& attrs) {
   const Axes i(c.out(1).rank());
   const Halide::Expr low = c.in(1)(Index{}), high = c.in(2)(Index{});
   Halide::Func numbers = c.stage("uniform");
-  numbers(i.reversed()) = unit_number(words(flat_index(i, attrs.out_shape)), halide_type(c.out(1).dtype())) * (high - low) + low;
+  numbers(i.reversed()) =
+      unit_number(words(flat_index(i, attrs.out_shape)), halide_type(c.out(1).dtype())) * (high - low) + low;
   c.results({next_generator(c, generator, count), numbers});
 }
 
@@ -94,7 +98,8 @@ void normal_compute(Compute& c, const NormalAttrs& attrs) {
   const Axes i(c.out(1).rank());
   const Halide::Expr flat = flat_index(i, attrs.out_shape), mean = c.in(1)(Index{}), scale = c.in(2)(Index{});
   const Halide::Expr length = sqrt(cast(type, -2) * log(cast(type, 1) - unit_number(words(flat), type)));
-  const Halide::Expr angle = cast(type, Halide::Expr(2 * M_PI)) * unit_number(words(flat + as_int(count)), type);
+  const Halide::Expr angle =
+      cast(type, Halide::Expr(2 * M_PI)) * unit_number(words(flat + as_int(count)), type);
   Halide::Func numbers = c.stage("normal");
   numbers(i.reversed()) = length * sin(angle) * scale + mean;
   c.results({next_generator(c, generator, 2 * count), numbers});
@@ -138,7 +143,8 @@ const OpDef& op_random_threefry_generate() {
       .name = "random.threefry_generate",
       .doc = "The next key and random 64-bit words, by the Threefry counter-based generator.",
       .inputs = {{"key", "uint64 tensor of 10"}},
-      .relation = [](RelationContext& ctx, const ThreefryGenerateAttrs& attrs) { return with_key(ctx, attrs.out_shape, kWord); },
+      .relation = [](RelationContext& ctx,
+                     const ThreefryGenerateAttrs& attrs) { return with_key(ctx, attrs.out_shape, kWord); },
       .compute = generate_compute,
   };
   return def;
@@ -164,8 +170,10 @@ const OpDef& op_random_uniform() {
       .name = "random.uniform",
       .doc = "The next key and numbers that are uniform between low and high.",
       .inputs = {{"key", "uint64 tensor of 10"}, {"low", "scalar"}, {"high", "scalar"}},
-      .relation = [](RelationContext& ctx,
-                     const UniformAttrs& attrs) { return distribution_relation(ctx, attrs.out_shape, attrs.out_dtype); },
+      .relation =
+          [](RelationContext& ctx, const UniformAttrs& attrs) {
+            return distribution_relation(ctx, attrs.out_shape, attrs.out_dtype);
+          },
       .compute = uniform_compute,
   };
   return def;
@@ -176,8 +184,10 @@ const OpDef& op_random_normal() {
       .name = "random.normal",
       .doc = "The next key and numbers of the normal distribution with that mean and standard deviation.",
       .inputs = {{"key", "uint64 tensor of 10"}, {"mean", "scalar"}, {"scale", "scalar"}},
-      .relation = [](RelationContext& ctx,
-                     const NormalAttrs& attrs) { return distribution_relation(ctx, attrs.out_shape, attrs.out_dtype); },
+      .relation =
+          [](RelationContext& ctx, const NormalAttrs& attrs) {
+            return distribution_relation(ctx, attrs.out_shape, attrs.out_dtype);
+          },
       .compute = normal_compute,
   };
   return def;

@@ -10,15 +10,16 @@ constexpr const char* kTypeDoc = "element type of the numbers: float32 or float6
 template <>
 const AttrSchema& attr_schema<ThreefryGenerateAttrs>() {
   using A = ThreefryGenerateAttrs;
-  static const AttrSchema schema =
-      make_schema<A>("relay.attrs.ThreefryGenerateAttrs", {{"out_shape", &A::out_shape, kShapeDoc, kNoDefault}});
+  static const AttrSchema schema = make_schema<A>("relay.attrs.ThreefryGenerateAttrs",
+                                                  {{"out_shape", &A::out_shape, kShapeDoc, kNoDefault}});
   return schema;
 }
 
 template <>
 const AttrSchema& attr_schema<UniformAttrs>() {
   using A = UniformAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.UniformAttrs",
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.UniformAttrs",
       {{"out_shape", &A::out_shape, kShapeDoc, kNoDefault}, {"out_dtype", &A::out_dtype, kTypeDoc}});
   return schema;
 }
@@ -26,7 +27,8 @@ const AttrSchema& attr_schema<UniformAttrs>() {
 template <>
 const AttrSchema& attr_schema<NormalAttrs>() {
   using A = NormalAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.NormalAttrs",
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.NormalAttrs",
       {{"out_shape", &A::out_shape, kShapeDoc, kNoDefault}, {"out_dtype", &A::out_dtype, kTypeDoc}});
   return schema;
 }
@@ -34,8 +36,8 @@ const AttrSchema& attr_schema<NormalAttrs>() {
 template <>
 const AttrSchema& attr_schema<MultinomialAttrs>() {
   using A = MultinomialAttrs;
-  static const AttrSchema schema =
-      make_schema<A>("relay.attrs.MultinomialAttrs", {{"num_samples", &A::num_samples, "indices drawn per row"}});
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.MultinomialAttrs", {{"num_samples", &A::num_samples, "indices drawn per row"}});
   return schema;
 }
 

@@ -10,17 +10,19 @@ using Word = std::function<Halide::Expr(int)>;
 
 constexpr uint64_t kParity = 0x1BD11BDAA9FC1A22, kTopBit = uint64_t{1} << 63;
 constexpr int kRounds = 20;
-constexpr int kRotations[8][2] = {{14, 16}, {52, 57}, {23, 40}, {5, 37}, {25, 33}, {46, 12}, {58, 22}, {32, 32}};
+constexpr int kRotations[8][2] = {{14, 16}, {52, 57}, {23, 40}, {5, 37},
+                                  {25, 33}, {46, 12}, {58, 22}, {32, 32}};
 
 Halide::Type word_type() { return Halide::UInt(64); }
 Halide::Expr constant(uint64_t value) { return Halide::Expr(value); }
 
 // hash(b) has four values: the hash of the four words counter(b, 0..3) under the key.
 //
-// One round is one step of an update. Every fourth begins by adding the key, which is extended by the parity of its words.
-// Two things differ from the published Threefry, as they do in Relay: words are mixed as (a, b) -> (a + b, (a + 2 b) ^
-// rotated b), and the key is not added after the last round.
-Halide::Func hash_blocks(Compute& c, const std::string& name, const Word& key, const std::function<Halide::Expr(Halide::Expr, int)>& counter) {
+// One round is one step of an update. Every fourth begins by adding the key, which is extended by the parity
+// of its words. Two things differ from the published Threefry, as they do in Relay: words are mixed as (a, b)
+// -> (a + b, (a + 2 b) ^ rotated b), and the key is not added after the last round.
+Halide::Func hash_blocks(Compute& c, const std::string& name, const Word& key,
+                         const std::function<Halide::Expr(Halide::Expr, int)>& counter) {
   const Halide::Var b("b"), k("k");
   Halide::Func schedule = c.stage(name + "_key"), hash = c.stage(name);
   Halide::Expr word = constant(kParity) ^ key(0) ^ key(1) ^ key(2) ^ key(3);
@@ -50,7 +52,8 @@ Halide::Func hash_blocks(Compute& c, const std::string& name, const Word& key, c
 // The bit of the path, one position further: it lies in one of two words.
 Halide::Expr shifted(const Word& gen, int word) {
   if (word == 8) return gen(8) >> constant(1);
-  return select(gen(8) == constant(1), constant(kTopBit), gen(8) == constant(0), gen(9) >> constant(1), constant(0));
+  return select(gen(8) == constant(1), constant(kTopBit), gen(8) == constant(0), gen(9) >> constant(1),
+                constant(0));
 }
 
 Halide::Expr path_is_full(const Word& gen) { return gen(8) == constant(0) && gen(9) == constant(0); }
@@ -73,21 +76,27 @@ Word input_words(Compute& c, int index) {
 
 Generator ready_generator(Compute& c, int index, int64_t count) {
   const Word gen = input_words(c, index);
-  const Halide::Func fresh = hash_blocks(c, "new_key", gen, [](const Halide::Expr&, int) { return constant(~uint64_t{0}); });
-  const Halide::Expr room = gen(7) < constant(~uint64_t{0} - static_cast<uint64_t>(count)), full = path_is_full(gen);
+  const Halide::Func fresh =
+      hash_blocks(c, "new_key", gen, [](const Halide::Expr&, int) { return constant(~uint64_t{0}); });
+  const Halide::Expr room = gen(7) < constant(~uint64_t{0} - static_cast<uint64_t>(count)),
+                     full = path_is_full(gen);
   const Halide::Func ready = ten_words(c, "generator", [&](int word) {
     Halide::Expr renewed, further;  // with a new key; with a longer path
-    if (word < 4) renewed = fresh(0)[word], further = gen(word);
-    else if (word < 6) renewed = constant(0), further = gen(word) | gen(word + 4);
-    else if (word < 8) renewed = further = constant(0);
-    else renewed = constant(word == 8 ? kTopBit : 0), further = shifted(gen, word);
+    if (word < 4)
+      renewed = fresh(0)[word], further = gen(word);
+    else if (word < 6)
+      renewed = constant(0), further = gen(word) | gen(word + 4);
+    else if (word < 8)
+      renewed = further = constant(0);
+    else
+      renewed = constant(word == 8 ? kTopBit : 0), further = shifted(gen, word);
     return select(room, gen(word), select(full, renewed, further));
   });
   return {[ready](int word) { return ready(word); }};
 }
 
-// A block of four words hashes the path and the counter, each word plus the block's number; the words after the last
-// whole block, the path and a counter behind those given.
+// A block of four words hashes the path and the counter, each word plus the block's number; the words after
+// the last whole block, the path and a counter behind those given.
 Words random_words(Compute& c, const Generator& generator, int64_t count) {
   const uint64_t whole = static_cast<uint64_t>(count) / 4;
   const Halide::Func hash = hash_blocks(c, "hash", generator.word, [&](const Halide::Expr& block, int word) {
@@ -97,7 +106,8 @@ Words random_words(Compute& c, const Generator& generator, int64_t count) {
   const int blocks = as_int((count + 3) / 4);
   return [hash, blocks](const Halide::Expr& n) {
     const Halide::Expr block = inside_axis(n / 4, blocks), word = n % 4;
-    return select(word == 0, hash(block)[0], word == 1, hash(block)[1], word == 2, hash(block)[2], hash(block)[3]);
+    return select(word == 0, hash(block)[0], word == 1, hash(block)[1], word == 2, hash(block)[2],
+                  hash(block)[3]);
   };
 }
 
@@ -109,10 +119,12 @@ Halide::Func next_generator(Compute& c, const Generator& generator, int64_t coun
   });
 }
 
-// The left half keeps the path, the right one takes its bit; without a bit left both take a new key and begin a path.
+// The left half keeps the path, the right one takes its bit; without a bit left both take a new key and begin
+// a path.
 std::vector<Halide::Func> split_generator(Compute& c, int index) {
   const Word gen = input_words(c, index);
-  const Halide::Func fresh = hash_blocks(c, "new_key", gen, [&](const Halide::Expr&, int word) { return gen(4 + word); });
+  const Halide::Func fresh =
+      hash_blocks(c, "new_key", gen, [&](const Halide::Expr&, int word) { return gen(4 + word); });
   const Halide::Expr full = path_is_full(gen);
   std::vector<Halide::Func> halves;
   for (const bool right : {false, true}) {

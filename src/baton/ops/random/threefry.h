@@ -1,14 +1,15 @@
 #pragma once
-// The Threefry generator as Relay's operators use it. A generator is ten 64-bit words: 0-3 the key, 4-5 the path of splits
-// that led to it, 6-7 a counter, 8-9 the next bit of the path. The path and the counter are what is hashed.
+// The Threefry generator as Relay's operators use it. A generator is ten 64-bit words: 0-3 the key, 4-5 the
+// path of splits that led to it, 6-7 a counter, 8-9 the next bit of the path. The path and the counter are
+// what is hashed.
 #include <functional>
 
 #include "baton/ops/compute_util.h"
 
 namespace baton {
 
-/// Words of a generator that is input `index`, after it was made ready to give `count` numbers: when its counter has not
-/// that much room left, it goes down its path or, at the path's end, takes a new key.
+/// Words of a generator that is input `index`, after it was made ready to give `count` numbers: when its
+/// counter has not that much room left, it goes down its path or, at the path's end, takes a new key.
 struct Generator {
   std::function<Halide::Expr(int word)> word;  ///< of the ready generator
 };

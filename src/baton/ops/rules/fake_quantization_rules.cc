@@ -25,7 +25,8 @@ int rank_of(const Expr& expr) {
 Result through_int32(const At& at) {
   const auto& [expr, type] = at.args[0];
   if (!type || type->per_channel()) return {};
-  return AffineExpr{cast_to(apply_like(at.call.op()->name, {cast_to(expr, kInt32)}, at.call), type->dtype), *type};
+  return AffineExpr{cast_to(apply_like(at.call.op()->name, {cast_to(expr, kInt32)}, at.call), type->dtype),
+                    *type};
 }
 
 // exp, sqrt, ...: the quantised function, straight to what the region ends as.
@@ -34,7 +35,8 @@ Result function(const At& at, const std::string& name) {
   if (!type || !at.out || type->per_channel() || at.out->per_channel() || type->dtype.bits != 8) return {};
   AffineType out = *at.out;
   out.dtype = type->dtype;
-  return AffineExpr{apply_like(name, {expr, type->scale, type->zero_point, out.scale, out.zero_point}, at.call), out};
+  return AffineExpr{
+      apply_like(name, {expr, type->scale, type->zero_point, out.scale, out.zero_point}, at.call), out};
 }
 
 Result relu(const At& at) {
@@ -50,15 +52,18 @@ Result clip(const At& at) {
   const double least = float_attr(at.call, "a_min"), most = float_attr(at.call, "a_max");
   const auto scale = scalar_value(type->scale), zero = scalar_value(type->zero_point);
   if (scale && zero) {
-    const NamedAttrs bounds = {{"a_min", std::trunc(least / *scale + *zero)}, {"a_max", std::trunc(most / *scale + *zero)}};
+    const NamedAttrs bounds = {{"a_min", std::trunc(least / *scale + *zero)},
+                               {"a_max", std::trunc(most / *scale + *zero)}};
     return AffineExpr{apply("clip", {expr}, bounds), *type};
   }
   const auto bound = [&](double value) -> Expr {
     const auto scales = constant_values(type->scale);
     if (!scales) return {};
     const Expr values = constant_vector(std::vector<double>(scales->size(), value), kFloat32);
-    const Expr quantized = apply("qnn.quantize", {values, type->scale, type->zero_point}, {{"out_dtype", type->dtype}, {"axis", 0}});
-    return along_axis(quantized, rank_of(at.call.args()[0]), front_axis(type->axis, rank_of(at.call.args()[0])));
+    const Expr quantized = apply("qnn.quantize", {values, type->scale, type->zero_point},
+                                 {{"out_dtype", type->dtype}, {"axis", 0}});
+    return along_axis(quantized, rank_of(at.call.args()[0]),
+                      front_axis(type->axis, rank_of(at.call.args()[0])));
   };
   const Expr low = bound(least), high = bound(most);
   if (!low) return {};
@@ -75,7 +80,8 @@ std::optional<Operands> operands(const At& at) {
   Operands both{at.args[0], at.args[1], {}};
   if (!both.lhs.type && !both.rhs.type) return std::nullopt;
   const auto quantized = [](At::Arg& constant, const At::Arg& other) {
-    constant.expr = apply("qnn.quantize", {constant.expr, other.type->scale, other.type->zero_point}, {{"out_dtype", other.type->dtype}});
+    constant.expr = apply("qnn.quantize", {constant.expr, other.type->scale, other.type->zero_point},
+                          {{"out_dtype", other.type->dtype}});
     constant.type = other.type;
   };
   const bool constant = !both.lhs.type || !both.rhs.type;
@@ -101,10 +107,13 @@ Result int32_sum(const At& at) {
   if (!lhs.type && !rhs.type) return {};
   const AffineType type = lhs.type ? *lhs.type : *rhs.type;
   const bool constant = !lhs.type || !rhs.type;
-  if (type.is_tuple() || type.dtype != kInt32 || !is_zero(type.zero_point) || (constant && type.per_channel())) return {};
+  if (type.is_tuple() || type.dtype != kInt32 || !is_zero(type.zero_point) ||
+      (constant && type.per_channel()))
+    return {};
   for (At::Arg* each : {&lhs, &rhs}) {
     if (each->type && !same_affine(*each->type, type)) return {};
-    if (!each->type) each->expr = apply("qnn.quantize", {each->expr, type.scale, type.zero_point}, {{"out_dtype", kInt32}});
+    if (!each->type)
+      each->expr = apply("qnn.quantize", {each->expr, type.scale, type.zero_point}, {{"out_dtype", kInt32}});
   }
   return AffineExpr{apply("add", {lhs.expr, rhs.expr}), type};
 }
@@ -116,15 +125,18 @@ Result arithmetic(const At& at, const std::string& name) {
   if (!both) return {};
   const auto& [lhs, rhs, out] = *both;
   const NamedAttrs axes = {{"lhs_axis", lhs.type->axis}, {"rhs_axis", rhs.type->axis}};
-  return AffineExpr{apply(name, {lhs.expr, rhs.expr, lhs.type->scale, lhs.type->zero_point, rhs.type->scale, rhs.type->zero_point,
-                                 out.scale, out.zero_point}, axes),
+  return AffineExpr{apply(name,
+                          {lhs.expr, rhs.expr, lhs.type->scale, lhs.type->zero_point, rhs.type->scale,
+                           rhs.type->zero_point, out.scale, out.zero_point},
+                          axes),
                     out};
 }
 
 Result extremum(const At& at) {
   const auto both = operands(at);
   if (!both) return {};
-  const Expr lhs = requantized(both->lhs.expr, *both->lhs.type, both->out), rhs = requantized(both->rhs.expr, *both->rhs.type, both->out);
+  const Expr lhs = requantized(both->lhs.expr, *both->lhs.type, both->out),
+             rhs = requantized(both->rhs.expr, *both->rhs.type, both->out);
   return AffineExpr{apply(at.call.op()->name, {lhs, rhs}), both->out};
 }
 

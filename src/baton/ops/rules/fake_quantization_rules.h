@@ -2,8 +2,8 @@
 // The operators that can compute on quantised numbers; see ir/rules/fake_quantization_rule.h.
 #include <string>
 
-#include "baton/ir/rules/fake_quantization_rule.h"
 #include "baton/ir/op.h"
+#include "baton/ir/rules/fake_quantization_rule.h"
 
 namespace baton {
 
@@ -12,13 +12,14 @@ const FakeQuantizationRule* fake_quantization_rule_of(const OpDef& op);
 
 using FakeQuantizedResult = std::optional<AffineExpr>;
 
-/// Whether two scales, or two zero points, are the same: as expressions, or as constants that are nearly equal.
+/// Whether two scales, or two zero points, are the same: as expressions, or as constants that are nearly
+/// equal.
 bool nearly_equal(const Expr& a, const Expr& b);
 bool same_affine(const AffineType& a, const AffineType& b);
 /// `arg` under the scale and zero point of `to`; itself when they are its own.
 Expr requantized(const Expr& expr, const AffineType& from, const AffineType& to);
-/// `vector` (a scale or zero point) of type `dtype`, to be broadcast with a tensor of rank `rank` along `axis`. Computed
-/// here when it is a constant.
+/// `vector` (a scale or zero point) of type `dtype`, to be broadcast with a tensor of rank `rank` along
+/// `axis`. Computed here when it is a constant.
 Expr spread_as(const Expr& vector, DType dtype, int rank, int axis);
 
 // Products: the result has the product of the scales and no zero point.

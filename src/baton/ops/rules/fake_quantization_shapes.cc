@@ -51,16 +51,19 @@ Expr zeros_like(const Expr& scale) {
 
 bool narrow(DType dtype) { return dtype == DType::int_(8) || dtype == DType::uint_(8); }
 
-/// The quantised product `name`; `axis`: where the channels of the result lie. Data has one scale, the weight may have one
-/// per channel when these lie along `weight_axis`.
+/// The quantised product `name`; `axis`: where the channels of the result lie. Data has one scale, the weight
+/// may have one per channel when these lie along `weight_axis`.
 Result product(const At& at, const char* name, int axis, int weight_axis) {
   const auto& [data, data_type] = at.args[0];
   const auto& [weight, weight_type] = at.args[1];
   if (!data_type || !weight_type || data_type->per_channel()) return {};
-  if (!narrow(weight_type->dtype) || !(narrow(data_type->dtype) || data_type->dtype == DType::int_(16))) return {};
-  if (weight_type->per_channel() && front_axis(weight_type->axis, rank_of(at.call.args()[1])) != weight_axis) return {};
+  if (!narrow(weight_type->dtype) || !(narrow(data_type->dtype) || data_type->dtype == DType::int_(16)))
+    return {};
+  if (weight_type->per_channel() && front_axis(weight_type->axis, rank_of(at.call.args()[1])) != weight_axis)
+    return {};
   const Expr scale = product_of_scales(data_type->scale, weight_type->scale);
-  const std::vector<Expr> args = {data, weight, data_type->zero_point, weight_type->zero_point, data_type->scale, weight_type->scale};
+  const std::vector<Expr> args = {
+      data, weight, data_type->zero_point, weight_type->zero_point, data_type->scale, weight_type->scale};
   const Expr made = apply_like(name, args, at.call, {{"out_dtype", kInt32}});
   return AffineExpr{made, {scale, zeros_like(scale), kInt32, axis, {}}};
 }
@@ -68,7 +71,8 @@ Result product(const At& at, const char* name, int axis, int weight_axis) {
 int position(const std::string& layout, char axis) { return static_cast<int>(layout.find(axis)); }
 
 Result convolution(const At& at, const char* name) {
-  const std::string data = text_attr(at.call, "data_layout"), out = text_attr(at.call, "out_layout"), kernel = text_attr(at.call, "kernel_layout");
+  const std::string data = text_attr(at.call, "data_layout"), out = text_attr(at.call, "out_layout"),
+                    kernel = text_attr(at.call, "kernel_layout");
   const std::string& result = out.empty() ? data : out;
   if (result.size() != 4 || kernel.size() != 4) return {};
   return product(at, name, position(result, 'C'), position(kernel, 'O'));
@@ -76,8 +80,12 @@ Result convolution(const At& at, const char* name) {
 
 }  // namespace
 
-FakeQuantizedResult fake_quantized_conv2d(const FakeQuantizedCall& at) { return convolution(at, "qnn.conv2d"); }
-FakeQuantizedResult fake_quantized_conv2d_transpose(const FakeQuantizedCall& at) { return convolution(at, "qnn.conv2d_transpose"); }
+FakeQuantizedResult fake_quantized_conv2d(const FakeQuantizedCall& at) {
+  return convolution(at, "qnn.conv2d");
+}
+FakeQuantizedResult fake_quantized_conv2d_transpose(const FakeQuantizedCall& at) {
+  return convolution(at, "qnn.conv2d_transpose");
+}
 
 FakeQuantizedResult fake_quantized_dense(const FakeQuantizedCall& at) {
   return product(at, "qnn.dense", rank_of(at.call.args()[0]) - 1, 0);
@@ -97,17 +105,20 @@ FakeQuantizedResult fake_quantized_bias_add(const FakeQuantizedCall& at) {
   wanted.axis = 0;  // of the bias
   Expr bias = at.args[1].expr;
   if (const auto& own = at.args[1].type) {
-    if (wanted.per_channel() && !same_affine(*own, wanted)) return {};  // qnn.requantize has one scale for all
+    if (wanted.per_channel() && !same_affine(*own, wanted))
+      return {};  // qnn.requantize has one scale for all
     bias = requantized(bias, *own, wanted);
   } else {
-    bias = apply("qnn.quantize", {bias, type->scale, type->zero_point}, {{"out_dtype", type->dtype}, {"axis", 0}});
+    bias = apply("qnn.quantize", {bias, type->scale, type->zero_point},
+                 {{"out_dtype", type->dtype}, {"axis", 0}});
   }
   return AffineExpr{call_expr(at.call.callee(), {data, bias}, at.call.attrs()), *type};
 }
 
 FakeQuantizedResult fake_quantized_same(const FakeQuantizedCall& at) {
   if (!at.args[0].type) return {};
-  if (at.args[0].type->per_channel() && at.call.op()->name != "nn.max_pool2d") return {};  // others may move or join channels
+  if (at.args[0].type->per_channel() && at.call.op()->name != "nn.max_pool2d")
+    return {};  // others may move or join channels
   return with_axis(at, at.args[0].type->axis);
 }
 
@@ -117,7 +128,8 @@ FakeQuantizedResult fake_quantized_reshape(const FakeQuantizedCall& at) {
 }
 
 FakeQuantizedResult fake_quantized_topk(const FakeQuantizedCall& at) {
-  if (!at.args[0].type || at.args[0].type->per_channel() || text_attr(at.call, "ret_type") != "values") return {};
+  if (!at.args[0].type || at.args[0].type->per_channel() || text_attr(at.call, "ret_type") != "values")
+    return {};
   return with_axis(at, at.args[0].type->axis);
 }
 
@@ -153,7 +165,8 @@ FakeQuantizedResult fake_quantized_pad(const FakeQuantizedCall& at) {
   const auto& [value, value_type] = at.args[1];
   if (!type || type->per_channel()) return {};
   const Expr padding = value_type ? requantized(value, *value_type, *type)
-                                  : apply("qnn.quantize", {value, type->scale, type->zero_point}, {{"out_dtype", type->dtype}});
+                                  : apply("qnn.quantize", {value, type->scale, type->zero_point},
+                                          {{"out_dtype", type->dtype}});
   return AffineExpr{call_expr(at.call.callee(), {data, padding}, at.call.attrs()), *type};
 }
 
@@ -177,7 +190,10 @@ FakeQuantizedResult fake_quantized_concatenate(const FakeQuantizedCall& at) {
   }
   AffineType out = *at.out;
   out.dtype = type->fields[0].dtype;
-  return AffineExpr{apply_like("qnn.concatenate", {at.args[0].expr, tuple(scales), tuple(zero_points), out.scale, out.zero_point}, at.call), out};
+  return AffineExpr{
+      apply_like("qnn.concatenate",
+                 {at.args[0].expr, tuple(scales), tuple(zero_points), out.scale, out.zero_point}, at.call),
+      out};
 }
 
 }  // namespace baton

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "baton/ir/rules/gradient_rule.h"
 #include "baton/ir/inspect.h"
+#include "baton/ir/rules/gradient_rule.h"
 
 namespace baton::gradients {
 

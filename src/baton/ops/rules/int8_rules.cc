@@ -31,19 +31,23 @@ struct Axes {
 };
 
 std::optional<Axes> axes_of(const CallNode& call) {
-  const std::string data = text_attr(call, "data_layout"), kernel = text_attr(call, "kernel_layout"), out = text_attr(call, "out_layout");
+  const std::string data = text_attr(call, "data_layout"), kernel = text_attr(call, "kernel_layout"),
+                    out = text_attr(call, "out_layout");
   if (!out.empty() && out != data) return std::nullopt;
   if (data == "NHWC" && kernel == "HWIO") return Axes{3, 1, 3, 2};
   if (data == "NCHW" && kernel == "OIHW") return Axes{1, 2, 0, 1};
   return std::nullopt;
 }
 
-Expr legalize_conv2d(const CallNode& call, const std::vector<Type>& types, const Type& type, const LegalizeTarget& target) {
+Expr legalize_conv2d(const CallNode& call, const std::vector<Type>& types, const Type& type,
+                     const LegalizeTarget& target) {
   const auto *data_type = as_type<TensorTypeNode>(types[0]), *weight_type = as_type<TensorTypeNode>(types[1]);
   const auto* result = as_type<TensorTypeNode>(type);
   const auto axes = axes_of(call);
   const std::vector<int64_t> dilation = ints_attr(call, "dilation");
-  if (!target.fast_int8 || !axes || int_attr(call, "groups") != 1 || !weight_type->is_static() || !result->is_static()) return {};
+  if (!target.fast_int8 || !axes || int_attr(call, "groups") != 1 || !weight_type->is_static() ||
+      !result->is_static())
+    return {};
   if (std::any_of(dilation.begin(), dilation.end(), [](int64_t each) { return each != 1; })) return {};
   const bool shift = data_type->dtype() == kInt8;
   if (weight_type->dtype() != kInt8 || !(shift || data_type->dtype() == kUInt8)) return {};
@@ -69,7 +73,8 @@ Expr legalize_conv2d(const CallNode& call, const std::vector<Type>& types, const
     weight_sum = multiply(along_axis(weight_sum, 4, static_cast<int>(axes->data_c)), int32_scalar(kShift));
   }
   const std::vector<int64_t> extents = weight_type->extents();
-  const int64_t more_in = missing(extents[axes->weight_i], kInChannels), more_out = missing(extents[axes->weight_o], kOutChannels);
+  const int64_t more_in = missing(extents[axes->weight_i], kInChannels),
+                more_out = missing(extents[axes->weight_o], kOutChannels);
   if (!shift && more_in == 0 && more_out == 0) return {};
   if (more_in > 0) {
     data = extended(data, axes->data_c, more_in);
@@ -82,17 +87,21 @@ Expr legalize_conv2d(const CallNode& call, const std::vector<Type>& types, const
   Expr made = apply_like("nn.conv2d", {data, weight}, call, changes);
   if (more_out > 0)
     made = apply("strided_slice", {made},
-                 {{"begin", std::vector<int64_t>(4, 0)}, {"end", result->extents()}, {"strides", std::vector<int64_t>{1}}});
+                 {{"begin", std::vector<int64_t>(4, 0)},
+                  {"end", result->extents()},
+                  {"strides", std::vector<int64_t>{1}}});
   return weight_sum ? subtract(made, weight_sum) : made;
 }
 
 /// `expand`: the sums of a batch of matrices, which lie along their rows.
 LegalizeRule::Rewrite product_rule(bool expand) {
-  return [expand](const CallNode& call, const std::vector<Type>& types, const Type&, const LegalizeTarget& target) -> Expr {
+  return [expand](const CallNode& call, const std::vector<Type>& types, const Type&,
+                  const LegalizeTarget& target) -> Expr {
     const auto int8 = [](const Type& type) { return as_type<TensorTypeNode>(type)->dtype() == kInt8; };
     if (!target.vnni || !int8(types[0]) || !int8(types[1])) return {};
     if (expand && (bool_attr(call, "transpose_a") || !bool_attr(call, "transpose_b"))) return {};
-    Expr sum = multiply(int32_scalar(kShift), apply("sum", {cast_to(call.args()[1], kInt32)}, {{"axis", std::vector<int64_t>{-1}}}));
+    Expr sum = multiply(int32_scalar(kShift), apply("sum", {cast_to(call.args()[1], kInt32)},
+                                                    {{"axis", std::vector<int64_t>{-1}}}));
     if (expand) sum = apply("expand_dims", {sum}, {{"axis", 1}});
     return subtract(apply_like(call.op()->name, {shifted(call.args()[0]), call.args()[1]}, call), sum);
   };

@@ -29,14 +29,14 @@ Attrs with_field(const LayoutQuery& q, std::string_view name, const AttrValue& v
 }
 
 /// Nothing is known of any tensor.
-LayoutFlow unknown(const LayoutQuery& q) {
-  return {Layouts(q.types.size()), Layouts(q.results.size())};
-}
+LayoutFlow unknown(const LayoutQuery& q) { return {Layouts(q.types.size()), Layouts(q.results.size())}; }
 
 /// Every tensor lies as in the program; q.was[0] is known.
 LayoutFlow as_before(const LayoutQuery& q) { return {q.was, Layouts(q.results.size(), q.was[0])}; }
 
-char letter_at(const Layout& layout, int64_t axis) { return layout.axes()[front_axis(axis, layout.rank())].letter; }
+char letter_at(const Layout& layout, int64_t axis) {
+  return layout.axes()[front_axis(axis, layout.rank())].letter;
+}
 
 /// The first input's layout has an axis for each of the tensor's.
 bool fits(const LayoutQuery& q, size_t input = 0) {
@@ -49,8 +49,8 @@ Flow same_flow(const LayoutQuery& q) {
   return LayoutFlow{Layouts(q.types.size(), q.given().at(0)), Layouts(q.results.size(), q.given()[0])};
 }
 
-/// Of two layouts the one of more axes rules, or the first. A tensor of fewer axes gets new ones in front; one without
-/// extents is never touched.
+/// Of two layouts the one of more axes rules, or the first. A tensor of fewer axes gets new ones in front;
+/// one without extents is never touched.
 Flow broadcast_flow(const LayoutQuery& q) {
   if (q.types.size() != 2) return std::nullopt;
   const Layouts& in = q.given();
@@ -67,7 +67,8 @@ Flow broadcast_flow(const LayoutQuery& q) {
   const int large = in[0]->primal().size() >= in[1]->primal().size() ? 0 : 1, small = 1 - large;
   if (!fits(q, large) || !fits(q, small)) return unknown(q);
   const Layout &whole = *q.was[large], &part = *q.was[small];
-  if (part.rank() > whole.rank() || tail(whole, part.rank()) != q.was[small]) return unknown(q);  // axes that mean other things
+  if (part.rank() > whole.rank() || tail(whole, part.rank()) != q.was[small])
+    return unknown(q);  // axes that mean other things
   LayoutFlow flow{in, {in[large]}};
   flow.inputs[small] = fitted(*in[large], part, *q.types[small]);
   return flow;
@@ -76,7 +77,8 @@ Flow broadcast_flow(const LayoutQuery& q) {
 // ---- Operators that name their layouts
 
 Flow conv_flow(const LayoutQuery& q) {
-  const auto data = known_layout(text_of(q, "data_layout")), kernel = known_layout(text_of(q, "kernel_layout"));
+  const auto data = known_layout(text_of(q, "data_layout")),
+             kernel = known_layout(text_of(q, "kernel_layout"));
   const std::string out = text_of(q, "out_layout");
   const auto result = out.empty() ? data : known_layout(out);
   if (!data || !kernel || !result || q.results.size() != 1) return std::nullopt;
@@ -142,7 +144,8 @@ Flow reduce_flow(const LayoutQuery& q) {
   return LayoutFlow{{&in}, {out}, with_field(q, "axis", axes)};
 }
 
-/// Tensors that all came to lie alike are joined like that; blocks join since each tensor is made of whole ones.
+/// Tensors that all came to lie alike are joined like that; blocks join since each tensor is made of whole
+/// ones.
 Flow concatenate_flow(const LayoutQuery& q) {
   const auto known = std::ranges::find_if(q.was, [](KnownLayout layout) { return layout != nullptr; });
   if (known == q.was.end()) return unknown(q);
@@ -151,7 +154,8 @@ Flow concatenate_flow(const LayoutQuery& q) {
   if (!same || was->rank() != q.types[0]->rank()) return unknown(q);
   const LayoutFlow before{Layouts(q.types.size(), was), {was}};
   const int64_t axis = ints_of(q.attrs->get("axis")).at(0);
-  const bool alike = !q.now.empty() && std::ranges::all_of(q.now, [&](KnownLayout layout) { return layout == q.now[0]; });
+  const bool alike =
+      !q.now.empty() && std::ranges::all_of(q.now, [&](KnownLayout layout) { return layout == q.now[0]; });
   if (!alike || !q.now[0] || q.now[0] == was) return before;
   const Layout& now = *q.now[0];
   const char letter = letter_at(*was, axis);
@@ -219,7 +223,8 @@ Flow strided_slice_flow(const LayoutQuery& q) {
   std::vector<int64_t> strides = ints_of(q.attrs->get("strides")), axes = ints_of(q.attrs->get("axes"));
   const bool named = !q.attrs->get("axes").is_none(), one_stride = strides.size() <= 1;
   const size_t count = begin.size();
-  if (end.size() != count || (named && axes.size() != count) || was.primal().size() != static_cast<size_t>(was.rank()))
+  if (end.size() != count || (named && axes.size() != count) ||
+      was.primal().size() != static_cast<size_t>(was.rank()))
     return before;
   struct Slice {
     int at;
@@ -243,7 +248,8 @@ Flow strided_slice_flow(const LayoutQuery& q) {
   begin.clear(), end.clear(), axes.clear();
   std::vector<int64_t> steps;
   for (const Slice& slice : slices) {
-    begin.push_back(slice.begin), end.push_back(slice.end), steps.push_back(slice.stride), axes.push_back(slice.at);
+    begin.push_back(slice.begin), end.push_back(slice.end), steps.push_back(slice.stride),
+        axes.push_back(slice.at);
   }
   Ref<AttrsNode> attrs = q.attrs->copy();
   const auto set = [&](const char* name, const AttrValue& value) {
@@ -315,7 +321,8 @@ Flow squeeze_flow(const LayoutQuery& q) {
   for (int i = 0; named.is_none() && i < was.rank(); ++i)
     if (q.types[0]->shape()[i] == Dim(1)) gone += letter_at(was, i);
   if (gone.empty() || gone.size() == static_cast<size_t>(was.rank())) return std::nullopt;
-  const bool split = std::ranges::any_of(gone, [&](char letter) { return q.given()[0] && q.given()[0]->is_split(letter); });
+  const bool split =
+      std::ranges::any_of(gone, [&](char letter) { return q.given()[0] && q.given()[0]->is_split(letter); });
   const Layout& in = split || !q.given()[0] ? was : *q.given()[0];
   const KnownLayout out = reduced(in, gone, false);
   if (!out) return std::nullopt;
@@ -333,7 +340,8 @@ Flow regions_flow(const LayoutQuery& q) {
 
 /// What `infer` says of the first `count` inputs; scales and zero points stand behind them.
 Flow flow_of_data(const LayoutQuery& q, size_t count, Flow (*infer)(const LayoutQuery&)) {
-  const std::vector<const TensorTypeNode*> types(q.types.begin(), q.types.begin() + static_cast<ptrdiff_t>(count));
+  const std::vector<const TensorTypeNode*> types(q.types.begin(),
+                                                 q.types.begin() + static_cast<ptrdiff_t>(count));
   LayoutQuery data{q.op, q.attrs, types, q.results, q.was, q.now};
   data.was.resize(count);
   if (!data.now.empty()) data.now.resize(count);
@@ -343,22 +351,29 @@ Flow flow_of_data(const LayoutQuery& q, size_t count, Flow (*infer)(const Layout
 }
 
 Flow quantized_broadcast_flow(const LayoutQuery& q) { return flow_of_data(q, 2, broadcast_flow); }
-Flow quantized_concatenate_flow(const LayoutQuery& q) { return flow_of_data(q, (q.types.size() - 2) / 3, concatenate_flow); }
+Flow quantized_concatenate_flow(const LayoutQuery& q) {
+  return flow_of_data(q, (q.types.size() - 2) / 3, concatenate_flow);
+}
 
-/// Operators whose rule follows from their names only. Null: they look like others that can be computed in other
-/// layouts; in Relay they cannot.
+/// Operators whose rule follows from their names only. Null: they look like others that can be computed in
+/// other layouts; in Relay they cannot.
 const std::map<std::string_view, std::optional<LayoutFlowRule>>& rules_by_name() {
   static const std::map<std::string_view, std::optional<LayoutFlowRule>> all = [] {
     std::map<std::string_view, std::optional<LayoutFlowRule>> rules;
-    for (const char* name : {"any", "broadcast_to_like", "dyn.ones", "dyn.zeros", "full", "full_like", "image.resize3d",
-                             "nn.conv1d_transpose", "nn.depth_to_space", "nn.space_to_depth"})
+    for (const char* name :
+         {"any", "broadcast_to_like", "dyn.ones", "dyn.zeros", "full", "full_like", "image.resize3d",
+          "nn.conv1d_transpose", "nn.depth_to_space", "nn.space_to_depth"})
       rules[name] = std::nullopt;
-    for (const char* name : {"annotation.bitpack_end", "annotation.bitpack_start", "annotation.cast_hint", "annotation.checkpoint",
-                             "annotation.compiler_begin", "annotation.compiler_end", "annotation.stop_fusion", "device_copy", "on_device"})
+    for (const char* name : {"annotation.bitpack_end", "annotation.bitpack_start", "annotation.cast_hint",
+                             "annotation.checkpoint", "annotation.compiler_begin", "annotation.compiler_end",
+                             "annotation.stop_fusion", "device_copy", "on_device"})
       rules[name] = LayoutFlowRule{same_flow};
-    for (const char* name : {"nn.instance_norm", "nn.layer_norm", "qnn.requantize"}) rules[name] = LayoutFlowRule{axis_flow};
-    for (const char* name : {"qnn.add", "qnn.mul", "qnn.subtract"}) rules[name] = LayoutFlowRule{quantized_broadcast_flow};
-    for (const char* name : {"vision.roi_align", "vision.roi_pool"}) rules[name] = LayoutFlowRule{regions_flow};
+    for (const char* name : {"nn.instance_norm", "nn.layer_norm", "qnn.requantize"})
+      rules[name] = LayoutFlowRule{axis_flow};
+    for (const char* name : {"qnn.add", "qnn.mul", "qnn.subtract"})
+      rules[name] = LayoutFlowRule{quantized_broadcast_flow};
+    for (const char* name : {"vision.roi_align", "vision.roi_pool"})
+      rules[name] = LayoutFlowRule{regions_flow};
     rules["qnn.concatenate"] = LayoutFlowRule{quantized_concatenate_flow};
     rules["squeeze"] = LayoutFlowRule{squeeze_flow};
     return rules;
@@ -367,7 +382,8 @@ const std::map<std::string_view, std::optional<LayoutFlowRule>>& rules_by_name()
 }
 
 bool has_fields(const OpDef& op, std::initializer_list<const char*> names) {
-  return op.attrs && std::ranges::all_of(names, [&](const char* name) { return op.attrs->find(name) != nullptr; });
+  return op.attrs &&
+         std::ranges::all_of(names, [&](const char* name) { return op.attrs->find(name) != nullptr; });
 }
 
 }  // namespace
@@ -380,7 +396,8 @@ const LayoutFlowRule* layout_flow_rule_of(const OpDef& op) {
     return named->second ? &*named->second : nullptr;
   if (has_fields(op, {"data_layout", "kernel_layout"})) return &conv;
   if (has_fields(op, {"layout"}) && op.num_inputs == 1) return &spatial;
-  if (op.fuse == Fuse::kCommReduce && has_fields(op, {"axis", "keepdims", "exclude"}) && op.num_inputs == 1) return &reduce;
+  if (op.fuse == Fuse::kCommReduce && has_fields(op, {"axis", "keepdims", "exclude"}) && op.num_inputs == 1)
+    return &reduce;
   if (op.fuse == Fuse::kElementwise && op.num_inputs == 1) return &same;
   if (op.fuse <= Fuse::kBroadcast && op.num_inputs == 2 && !op.attrs) return &broadcast;
   return nullptr;

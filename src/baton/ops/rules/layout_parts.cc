@@ -11,7 +11,8 @@ std::string axis_text(const LayoutAxis& axis, int64_t factor) {
 
 KnownLayout tail(const Layout& layout, int rank) {
   std::string text;
-  for (int i = layout.rank() - rank; i < layout.rank(); ++i) text += axis_text(layout.axes()[i], layout.axes()[i].factor);
+  for (int i = layout.rank() - rank; i < layout.rank(); ++i)
+    text += axis_text(layout.axes()[i], layout.axes()[i].factor);
   return known_layout(text);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Layouts of tensors that lack some of the axes: what both kinds of layout rules (layout_rules.h, layout_flow_rules.h) are
-// made of.
+// Layouts of tensors that lack some of the axes: what both kinds of layout rules (layout_rules.h,
+// layout_flow_rules.h) are made of.
 #include <string>
 #include <string_view>
 
@@ -13,7 +13,8 @@ namespace baton {
 std::string axis_text(const LayoutAxis& axis, int64_t factor);
 /// The last `rank` axes of `layout`; null when they make no layout of their own.
 KnownLayout tail(const Layout& layout, int rank);
-/// `now` for a tensor that lies as `was` in the program: axes it does not have, or of extent 1, are not split.
+/// `now` for a tensor that lies as `was` in the program: axes it does not have, or of extent 1, are not
+/// split.
 KnownLayout fitted(const Layout& now, const Layout& was, const TensorTypeNode& type);
 /// `layout` without the axes `gone`; with `keep` they stay, with extent 1.
 KnownLayout reduced(const Layout& layout, std::string_view gone, bool keep);

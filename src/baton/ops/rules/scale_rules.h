@@ -10,8 +10,8 @@ ScaleRule positive_scale_rule();
 ScaleRule sum_scale_rule();
 /// bias_add: backward only.
 ScaleRule bias_scale_rule();
-/// conv2d, conv3d (groups of one, or depthwise): into the output channels of the weight backward, its input channels
-/// forward.
+/// conv2d, conv3d (groups of one, or depthwise): into the output channels of the weight backward, its input
+/// channels forward.
 ScaleRule conv_scale_rule();
 /// dense: into the rows of the weight backward, its columns forward.
 ScaleRule dense_scale_rule();

@@ -18,7 +18,8 @@ RelationStatus expand_relation(RelationContext& ctx, const ExpandDimsAttrs& attr
   const int64_t rank = data->rank();
   if (attrs.axis < -rank - 1 || attrs.axis > rank)
     return fail_attr(ctx, "axis", std::to_string(attrs.axis),
-                     "it must lie in " + std::to_string(-rank - 1) + ".." + std::to_string(rank) + " for " + type_text(ctx.input(0)));
+                     "it must lie in " + std::to_string(-rank - 1) + ".." + std::to_string(rank) + " for " +
+                         type_text(ctx.input(0)));
   if (!check_least(ctx, "num_newaxis", {&attrs.num_newaxis, 1}, 0)) return kFailed;
   std::vector<Dim> shape = data->shape();
   const int64_t at = attrs.axis < 0 ? attrs.axis + rank + 1 : attrs.axis;
@@ -36,13 +37,15 @@ RelationStatus squeeze_relation(RelationContext& ctx, const SqueezeAttrs& attrs)
       if (!axis) return kFailed;
       const Dim dim = data->shape()[*axis];
       if (!dim.is_any() && dim != Dim(1))
-        return fail_attr(ctx, "axis", std::to_string(named), "that axis of " + type_text(ctx.input(0)) + " is not 1");
+        return fail_attr(ctx, "axis", std::to_string(named),
+                         "that axis of " + type_text(ctx.input(0)) + " is not 1");
       dropped[*axis] = true;
     }
   } else {
     for (int axis = 0; axis < data->rank(); ++axis) {
       if (data->shape()[axis].is_any())
-        return fail_attr(ctx, "axis", "None", "the axes to remove must be named for " + type_text(ctx.input(0)));
+        return fail_attr(ctx, "axis", "None",
+                         "the axes to remove must be named for " + type_text(ctx.input(0)));
       dropped[axis] = data->shape()[axis] == Dim(1);
     }
   }
@@ -64,7 +67,9 @@ RelationStatus transpose_relation(RelationContext& ctx, const TransposeAttrs& at
     for (const int64_t named : *attrs.axes) {
       const auto axis = checked_axis(ctx, named, data->rank());
       if (!axis) return kFailed;
-      if (used[*axis]) return fail_attr(ctx, "axes", attr_text(AttrValue(*attrs.axes)), "axis " + std::to_string(*axis) + " is named twice");
+      if (used[*axis])
+        return fail_attr(ctx, "axes", attr_text(AttrValue(*attrs.axes)),
+                         "axis " + std::to_string(*axis) + " is named twice");
       used[*axis] = true;
       shape.push_back(data->shape()[*axis]);
     }

@@ -11,7 +11,8 @@ using Value = Halide::Expr;
 
 Value is_true(const Value& x) { return x.type().is_bool() ? x : x != cast(x.type(), 0); }
 
-// Halide rounds integer quotients down for a positive divisor, up for a negative one (the remainder is never negative).
+// Halide rounds integer quotients down for a positive divisor, up for a negative one (the remainder is never
+// negative).
 Value floor_div(const Value& a, const Value& b) {
   if (a.type().is_uint()) return a / b;
   return a / b - select(b < 0 && a % b != 0, cast(a.type(), 1), cast(a.type(), 0));
@@ -28,7 +29,8 @@ Value trunc_mod(const Value& a, const Value& b) {
 
 Value power(const Value& a, const Value& b) {
   if (a.type().is_float() && a.type().bits() >= 32)
-    return Halide::Internal::Call::make(a.type(), a.type().bits() == 64 ? "pow" : "powf", {a, b}, Halide::Internal::Call::PureExtern);
+    return Halide::Internal::Call::make(a.type(), a.type().bits() == 64 ? "pow" : "powf", {a, b},
+                                        Halide::Internal::Call::PureExtern);
   if (a.type().is_float()) return cast(a.type(), power(cast<float>(a), cast<float>(b)));
   return cast(a.type(), power(cast<double>(a), cast<double>(b)));
 }
@@ -36,132 +38,167 @@ Value power(const Value& a, const Value& b) {
 }  // namespace
 
 const OpDef& op_add() {
-  static const OpDef def = binary_op("add", "lhs + rhs.", [](Value a, Value b) { return a + b; }, op_rules(sum_scale_rule(), add_gradient()));
+  static const OpDef def = binary_op(
+      "add", "lhs + rhs.", [](Value a, Value b) { return a + b; },
+      op_rules(sum_scale_rule(), add_gradient()));
   return def;
 }
 
 const OpDef& op_subtract() {
-  static const OpDef def = binary_op("subtract", "lhs - rhs.", [](Value a, Value b) { return a - b; }, op_rules(sum_scale_rule(), subtract_gradient()));
+  static const OpDef def = binary_op(
+      "subtract", "lhs - rhs.", [](Value a, Value b) { return a - b; },
+      op_rules(sum_scale_rule(), subtract_gradient()));
   return def;
 }
 
 const OpDef& op_multiply() {
-  static const OpDef def = binary_op("multiply", "lhs * rhs.", [](Value a, Value b) { return a * b; }, op_rules(multiply_gradient()));
+  static const OpDef def = binary_op(
+      "multiply", "lhs * rhs.", [](Value a, Value b) { return a * b; }, op_rules(multiply_gradient()));
   return def;
 }
 
 const OpDef& op_divide() {
-  static const OpDef def = binary_op("divide", "lhs / rhs; of integers rounded toward zero.", [](Value a, Value b) { return trunc_div(a, b); }, op_rules(divide_gradient()));
+  static const OpDef def = binary_op(
+      "divide", "lhs / rhs; of integers rounded toward zero.",
+      [](Value a, Value b) { return trunc_div(a, b); }, op_rules(divide_gradient()));
   return def;
 }
 
 const OpDef& op_trunc_divide() {
-  static const OpDef def = binary_op("trunc_divide", "lhs / rhs, rounded toward zero.", [](Value a, Value b) { return a.type().is_float() ? trunc(a / b) : trunc_div(a, b); });
+  static const OpDef def = binary_op("trunc_divide", "lhs / rhs, rounded toward zero.", [](Value a, Value b) {
+    return a.type().is_float() ? trunc(a / b) : trunc_div(a, b);
+  });
   return def;
 }
 
 const OpDef& op_floor_divide() {
-  static const OpDef def = binary_op("floor_divide", "lhs / rhs, rounded down.", [](Value a, Value b) { return a.type().is_float() ? floor(a / b) : floor_div(a, b); });
+  static const OpDef def = binary_op("floor_divide", "lhs / rhs, rounded down.", [](Value a, Value b) {
+    return a.type().is_float() ? floor(a / b) : floor_div(a, b);
+  });
   return def;
 }
 
 const OpDef& op_mod() {
-  static const OpDef def = binary_op("mod", "The remainder of divide: it has the sign of lhs.", [](Value a, Value b) { return trunc_mod(a, b); });
+  static const OpDef def = binary_op("mod", "The remainder of divide: it has the sign of lhs.",
+                                     [](Value a, Value b) { return trunc_mod(a, b); });
   return def;
 }
 
 const OpDef& op_trunc_mod() {
-  static const OpDef def = binary_op("trunc_mod", "The remainder of trunc_divide: it has the sign of lhs.", [](Value a, Value b) { return trunc_mod(a, b); });
+  static const OpDef def = binary_op("trunc_mod", "The remainder of trunc_divide: it has the sign of lhs.",
+                                     [](Value a, Value b) { return trunc_mod(a, b); });
   return def;
 }
 
 const OpDef& op_floor_mod() {
-  static const OpDef def = binary_op("floor_mod", "The remainder of floor_divide: it has the sign of rhs.", [](Value a, Value b) { return a - b * (a.type().is_float() ? floor(a / b) : floor_div(a, b)); });
+  static const OpDef def = binary_op(
+      "floor_mod", "The remainder of floor_divide: it has the sign of rhs.",
+      [](Value a, Value b) { return a - b * (a.type().is_float() ? floor(a / b) : floor_div(a, b)); });
   return def;
 }
 
 const OpDef& op_power() {
-  static const OpDef def = binary_op("power", "lhs to the power rhs.", [](Value a, Value b) { return power(a, b); });
+  static const OpDef def =
+      binary_op("power", "lhs to the power rhs.", [](Value a, Value b) { return power(a, b); });
   return def;
 }
 
 const OpDef& op_maximum() {
-  static const OpDef def = binary_op("maximum", "The larger one.", [](Value a, Value b) { return max(a, b); });
+  static const OpDef def =
+      binary_op("maximum", "The larger one.", [](Value a, Value b) { return max(a, b); });
   return def;
 }
 
 const OpDef& op_minimum() {
-  static const OpDef def = binary_op("minimum", "The smaller one.", [](Value a, Value b) { return min(a, b); });
+  static const OpDef def =
+      binary_op("minimum", "The smaller one.", [](Value a, Value b) { return min(a, b); });
   return def;
 }
 
 const OpDef& op_left_shift() {
-  static const OpDef def = binary_op("left_shift", "lhs * 2^rhs, bits falling out at the left.", [](Value a, Value b) { return a << b; });
+  static const OpDef def = binary_op("left_shift", "lhs * 2^rhs, bits falling out at the left.",
+                                     [](Value a, Value b) { return a << b; });
   return def;
 }
 
 const OpDef& op_right_shift() {
-  static const OpDef def = binary_op("right_shift", "lhs / 2^rhs, rounded down.", [](Value a, Value b) { return a >> b; });
+  static const OpDef def =
+      binary_op("right_shift", "lhs / 2^rhs, rounded down.", [](Value a, Value b) { return a >> b; });
   return def;
 }
 
 const OpDef& op_bitwise_and() {
-  static const OpDef def = binary_op("bitwise_and", "Bits set in both.", [](Value a, Value b) { return a & b; });
+  static const OpDef def =
+      binary_op("bitwise_and", "Bits set in both.", [](Value a, Value b) { return a & b; });
   return def;
 }
 
 const OpDef& op_bitwise_or() {
-  static const OpDef def = binary_op("bitwise_or", "Bits set in one of both.", [](Value a, Value b) { return a | b; });
+  static const OpDef def =
+      binary_op("bitwise_or", "Bits set in one of both.", [](Value a, Value b) { return a | b; });
   return def;
 }
 
 const OpDef& op_bitwise_xor() {
-  static const OpDef def = binary_op("bitwise_xor", "Bits set in exactly one.", [](Value a, Value b) { return a ^ b; });
+  static const OpDef def =
+      binary_op("bitwise_xor", "Bits set in exactly one.", [](Value a, Value b) { return a ^ b; });
   return def;
 }
 
 const OpDef& op_equal() {
-  static const OpDef def = compare_op("equal", "lhs == rhs.", [](Value a, Value b) { return a == b; }, op_rules(no_gradient()));
+  static const OpDef def =
+      compare_op("equal", "lhs == rhs.", [](Value a, Value b) { return a == b; }, op_rules(no_gradient()));
   return def;
 }
 
 const OpDef& op_not_equal() {
-  static const OpDef def = compare_op("not_equal", "lhs != rhs.", [](Value a, Value b) { return a != b; }, op_rules(no_gradient()));
+  static const OpDef def = compare_op(
+      "not_equal", "lhs != rhs.", [](Value a, Value b) { return a != b; }, op_rules(no_gradient()));
   return def;
 }
 
 const OpDef& op_less() {
-  static const OpDef def = compare_op("less", "lhs < rhs.", [](Value a, Value b) { return a < b; }, op_rules(no_gradient()));
+  static const OpDef def =
+      compare_op("less", "lhs < rhs.", [](Value a, Value b) { return a < b; }, op_rules(no_gradient()));
   return def;
 }
 
 const OpDef& op_less_equal() {
-  static const OpDef def = compare_op("less_equal", "lhs <= rhs.", [](Value a, Value b) { return a <= b; }, op_rules(no_gradient()));
+  static const OpDef def = compare_op(
+      "less_equal", "lhs <= rhs.", [](Value a, Value b) { return a <= b; }, op_rules(no_gradient()));
   return def;
 }
 
 const OpDef& op_greater() {
-  static const OpDef def = compare_op("greater", "lhs > rhs.", [](Value a, Value b) { return a > b; }, op_rules(no_gradient()));
+  static const OpDef def =
+      compare_op("greater", "lhs > rhs.", [](Value a, Value b) { return a > b; }, op_rules(no_gradient()));
   return def;
 }
 
 const OpDef& op_greater_equal() {
-  static const OpDef def = compare_op("greater_equal", "lhs >= rhs.", [](Value a, Value b) { return a >= b; }, op_rules(no_gradient()));
+  static const OpDef def = compare_op(
+      "greater_equal", "lhs >= rhs.", [](Value a, Value b) { return a >= b; }, op_rules(no_gradient()));
   return def;
 }
 
 const OpDef& op_logical_and() {
-  static const OpDef def = compare_op("logical_and", "lhs and rhs.", [](Value a, Value b) { return is_true(a) && is_true(b); }, op_rules(no_gradient()));
+  static const OpDef def = compare_op(
+      "logical_and", "lhs and rhs.", [](Value a, Value b) { return is_true(a) && is_true(b); },
+      op_rules(no_gradient()));
   return def;
 }
 
 const OpDef& op_logical_or() {
-  static const OpDef def = compare_op("logical_or", "lhs or rhs.", [](Value a, Value b) { return is_true(a) || is_true(b); }, op_rules(no_gradient()));
+  static const OpDef def = compare_op(
+      "logical_or", "lhs or rhs.", [](Value a, Value b) { return is_true(a) || is_true(b); },
+      op_rules(no_gradient()));
   return def;
 }
 
 const OpDef& op_logical_xor() {
-  static const OpDef def = compare_op("logical_xor", "Exactly one of both.", [](Value a, Value b) { return is_true(a) != is_true(b); }, op_rules(no_gradient()));
+  static const OpDef def = compare_op(
+      "logical_xor", "Exactly one of both.", [](Value a, Value b) { return is_true(a) != is_true(b); },
+      op_rules(no_gradient()));
   return def;
 }
 

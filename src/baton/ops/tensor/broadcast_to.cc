@@ -12,7 +12,8 @@ RelationStatus broadcast_to_shape(RelationContext& ctx, const std::vector<Dim>& 
   const TensorTypeNode& data = *ctx.tensor(0);
   const auto both = broadcast_shapes(data.shape(), shape);
   const bool fits = both && both->size() == shape.size();
-  if (!fits) return fail_arg(ctx, 0, type_text(ctx.input(0)) + " cannot be broadcast to " + shape_text(shape));
+  if (!fits)
+    return fail_arg(ctx, 0, type_text(ctx.input(0)) + " cannot be broadcast to " + shape_text(shape));
   for (size_t axis = 0; axis < shape.size(); ++axis)
     if (!shape[axis].is_any() && (*both)[axis] != shape[axis])
       return fail_arg(ctx, 0, type_text(ctx.input(0)) + " cannot be broadcast to " + shape_text(shape));
@@ -38,7 +39,9 @@ const OpDef& op_broadcast_to() {
           [](RelationContext& ctx, const InitOpAttrs& attrs) {
             if (!attrs.shape) return fail_attr(ctx, "shape", "None", "a list of extents is needed");
             if (!check_least(ctx, "shape", *attrs.shape, 0)) return kFailed;
-            return ctx.tensor(0) ? broadcast_to_shape(ctx, std::vector<Dim>(attrs.shape->begin(), attrs.shape->end())) : kDefer;
+            return ctx.tensor(0)
+                       ? broadcast_to_shape(ctx, std::vector<Dim>(attrs.shape->begin(), attrs.shape->end()))
+                       : kDefer;
           },
       .compute = [](Compute& c, const InitOpAttrs&) { broadcast_compute(c, "broadcast_to"); },
   };
@@ -72,11 +75,17 @@ const OpDef& op_where() {
             const TensorTypeNode *condition = ctx.tensor(0), *x = ctx.tensor(1), *y = ctx.tensor(2);
             if (!condition || !x || !y) return kDefer;
             if (x->dtype() != y->dtype())
-              return fail_arg(ctx, 2, "x and y must have one element type, got " + x->dtype().str() + " and " + y->dtype().str());
+              return fail_arg(
+                  ctx, 2,
+                  "x and y must have one element type, got " + x->dtype().str() + " and " + y->dtype().str());
             const auto both = broadcast_shapes(x->shape(), y->shape());
-            if (!both) return fail_arg(ctx, 2, "cannot broadcast " + type_text(ctx.input(1)) + " with " + type_text(ctx.input(2)));
+            if (!both)
+              return fail_arg(
+                  ctx, 2, "cannot broadcast " + type_text(ctx.input(1)) + " with " + type_text(ctx.input(2)));
             const auto all = broadcast_shapes(condition->shape(), *both);
-            if (!all) return fail_arg(ctx, 0, "cannot broadcast " + type_text(ctx.input(0)) + " with shape " + shape_text(*both));
+            if (!all)
+              return fail_arg(
+                  ctx, 0, "cannot broadcast " + type_text(ctx.input(0)) + " with shape " + shape_text(*both));
             return ctx.assign_result(tensor_type(*all, x->dtype()));
           },
       .compute =
@@ -84,8 +93,8 @@ const OpDef& op_where() {
             const Axes i(c.out().rank());
             const Halide::Expr condition = broadcast_at(c.in(0), i.exprs());
             Halide::Func chosen = c.stage("where");
-            chosen(i.reversed()) = select(condition != cast(condition.type(), 0), broadcast_at(c.in(1), i.exprs()),
-                                          broadcast_at(c.in(2), i.exprs()));
+            chosen(i.reversed()) = select(condition != cast(condition.type(), 0),
+                                          broadcast_at(c.in(1), i.exprs()), broadcast_at(c.in(2), i.exprs()));
             c.result(chosen);
           },
       .rules = op_rules(where_gradient()),

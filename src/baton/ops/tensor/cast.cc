@@ -72,7 +72,8 @@ const OpDef& op_clip() {
               if (value <= low) return type.min();
               return value >= high ? type.max() : constant_of(dtype, std::trunc(value));
             };
-            map_compute(c, "clip", [&](Halide::Expr x) { return min(max(x, bound(attrs.a_min)), bound(attrs.a_max)); });
+            map_compute(c, "clip",
+                        [&](Halide::Expr x) { return min(max(x, bound(attrs.a_min)), bound(attrs.a_max)); });
           },
       .rules = op_rules(clip_gradient()),
   };

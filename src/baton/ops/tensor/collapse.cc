@@ -17,11 +17,11 @@ struct VarianceAttrs {
 template <>
 const AttrSchema& attr_schema<VarianceAttrs>() {
   using A = VarianceAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.VarianceAttrs",
-      {{"axis", &A::axis, "the axes that are reduced; None: all"},
-       {"keepdims", &A::keepdims, "whether they stay with extent 1"},
-       {"exclude", &A::exclude, "whether the other axes are reduced"},
-       {"unbiased", &A::unbiased, "whether the sum is divided by n - 1"}});
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.VarianceAttrs", {{"axis", &A::axis, "the axes that are reduced; None: all"},
+                                    {"keepdims", &A::keepdims, "whether they stay with extent 1"},
+                                    {"exclude", &A::exclude, "whether the other axes are reduced"},
+                                    {"unbiased", &A::unbiased, "whether the sum is divided by n - 1"}});
   return schema;
 }
 
@@ -68,8 +68,10 @@ void collapse_compute(Compute& c) {
   const Domain r(extents);
   Index at;
   for (int k = 0, next = 0; k < data.rank(); ++k) {
-    if (k < more || out[k - more] != data.extent(k)) at.push_back(r[next++]);
-    else at.push_back(i[k - more]);
+    if (k < more || out[k - more] != data.extent(k))
+      at.push_back(r[next++]);
+    else
+      at.push_back(i[k - more]);
   }
   const Halide::Type type = sum_type(c.out().dtype());
   Halide::Func sum = c.stage("sum"), result = c.stage("collapse_sum");
@@ -114,8 +116,14 @@ const OpDef& op_variance() {
       .doc = "The mean squared distance from the mean.",
       .inputs = {{"data", "tensor"}, {"mean", "the mean, with the reduced axes of extent 1"}},
       .fuse = Fuse::kCommReduce,
-      .relation = [](RelationContext& ctx, const VarianceAttrs& a) { return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, DType()); },
-      .compute = [](Compute& c, const VarianceAttrs& a) { variance_compute(c, a.axis, a.exclude, a.keepdims, a.unbiased); },
+      .relation =
+          [](RelationContext& ctx, const VarianceAttrs& a) {
+            return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, DType());
+          },
+      .compute =
+          [](Compute& c, const VarianceAttrs& a) {
+            variance_compute(c, a.axis, a.exclude, a.keepdims, a.unbiased);
+          },
       .rules = op_rules(variance_gradient()),
   };
   return def;

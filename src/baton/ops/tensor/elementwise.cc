@@ -9,7 +9,8 @@ namespace {
 // "nn.relu" -> "relu": stages carry the operator's last name.
 std::string stage_of(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
-OpDef map_op(const char* name, const char* doc, Relation relation, std::function<Halide::Expr(Halide::Expr)> f) {
+OpDef map_op(const char* name, const char* doc, Relation relation,
+             std::function<Halide::Expr(Halide::Expr)> f) {
   OpDef def;
   def.name = name;
   def.doc = doc;
@@ -17,7 +18,9 @@ OpDef map_op(const char* name, const char* doc, Relation relation, std::function
   def.num_inputs = 1;
   def.fuse = Fuse::kElementwise;
   def.relation = std::move(relation);
-  def.compute = [f = std::move(f), stage = stage_of(name)](Compute& c, const Attrs&) { map_compute(c, stage, f); };
+  def.compute = [f = std::move(f), stage = stage_of(name)](Compute& c, const Attrs&) {
+    map_compute(c, stage, f);
+  };
   return def;
 }
 
@@ -53,13 +56,16 @@ OpDef real_op(const char* name, const char* doc, Unary f, OpRules rules) {
     const Halide::Type type = x.type();
     return real ? f(std::move(x)) : cast(type, f(cast<float>(std::move(x))));
   };
-  OpDef def = map_op(name, doc, [](RelationContext& ctx, const Attrs&) { return identity_relation(ctx); }, in_real);
+  OpDef def =
+      map_op(name, doc, [](RelationContext& ctx, const Attrs&) { return identity_relation(ctx); }, in_real);
   def.rules = std::move(rules);
   return def;
 }
 
 OpDef predicate_op(const char* name, const char* doc, Unary f) {
-  return map_op(name, doc, [](RelationContext& ctx, const Attrs&) { return same_shape_relation(ctx, DType::bool_()); }, f);
+  return map_op(
+      name, doc, [](RelationContext& ctx, const Attrs&) { return same_shape_relation(ctx, DType::bool_()); },
+      f);
 }
 
 OpDef binary_op(const char* name, const char* doc, Binary f, OpRules rules) {

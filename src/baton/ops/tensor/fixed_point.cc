@@ -18,35 +18,43 @@ struct FixedPointMultiplyPerAxisAttrs {
 template <>
 const AttrSchema& attr_schema<FixedPointMultiplyAttrs>() {
   using A = FixedPointMultiplyAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.FixedPointMultiplyAttrs",
-      {{"multiplier", &A::multiplier, "factor, in 31-bit fixed point", kNoDefault},
-       {"shift", &A::shift, "power of two", kNoDefault}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.FixedPointMultiplyAttrs",
+                     {{"multiplier", &A::multiplier, "factor, in 31-bit fixed point", kNoDefault},
+                      {"shift", &A::shift, "power of two", kNoDefault}});
   return schema;
 }
 
 template <>
 const AttrSchema& attr_schema<FixedPointMultiplyPerAxisAttrs>() {
   using A = FixedPointMultiplyPerAxisAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.FixedPointMultiplyPerAxisAttrs",
-      {{"is_lshift_required", &A::is_lshift_required, "whether there is a left shift"},
-       {"is_rshift_required", &A::is_rshift_required, "whether there is a right shift"},
-       {"axes", &A::axes, "the axes of the factors", kNoDefault}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.FixedPointMultiplyPerAxisAttrs",
+                     {{"is_lshift_required", &A::is_lshift_required, "whether there is a left shift"},
+                      {"is_rshift_required", &A::is_rshift_required, "whether there is a right shift"},
+                      {"axes", &A::axes, "the axes of the factors", kNoDefault}});
   return schema;
 }
 
 namespace {
 
 // value * 2^left * multiplier / 2^(31 + right), halves rounded up.
-Halide::Expr multiplied(const Halide::Expr& value, const Halide::Expr& multiplier, const Halide::Expr& left, const Halide::Expr& right) {
-  const Halide::Expr one = Halide::cast<int64_t>(1), shift = Halide::cast<int64_t>(right) + Halide::cast<int64_t>(31);
-  return ((Halide::cast<int64_t>(value) << Halide::cast<int64_t>(left)) * Halide::cast<int64_t>(multiplier) + (one << (shift - 1))) >> shift;
+Halide::Expr multiplied(const Halide::Expr& value, const Halide::Expr& multiplier, const Halide::Expr& left,
+                        const Halide::Expr& right) {
+  const Halide::Expr one = Halide::cast<int64_t>(1),
+                     shift = Halide::cast<int64_t>(right) + Halide::cast<int64_t>(31);
+  return ((Halide::cast<int64_t>(value) << Halide::cast<int64_t>(left)) * Halide::cast<int64_t>(multiplier) +
+          (one << (shift - 1))) >>
+         shift;
 }
 
 void fixed_point_compute(Compute& c, const FixedPointMultiplyAttrs& attrs) {
   const Axes i(c.out().rank());
-  const int left = as_int(std::max<int64_t>(attrs.shift, 0)), right = as_int(std::max<int64_t>(-attrs.shift, 0));
+  const int left = as_int(std::max<int64_t>(attrs.shift, 0)),
+            right = as_int(std::max<int64_t>(-attrs.shift, 0));
   Halide::Func product = c.stage("fixed_point_multiply");
-  product(i.reversed()) = cast_to(c.out().dtype(), multiplied(c.in(0)(i.exprs()), Halide::Expr(attrs.multiplier), left, right));
+  product(i.reversed()) =
+      cast_to(c.out().dtype(), multiplied(c.in(0)(i.exprs()), Halide::Expr(attrs.multiplier), left, right));
   c.result(product);
 }
 
@@ -55,13 +63,15 @@ void fixed_point_per_axis_compute(Compute& c, const FixedPointMultiplyPerAxisAtt
   const Axes i(c.out().rank());
   auto at = [&](int input) {
     const Tensor& tensor = c.in(input);
-    if (tensor.rank() == i.rank() && attrs.axes.size() != static_cast<size_t>(i.rank())) return broadcast_at(tensor, i.exprs());
+    if (tensor.rank() == i.rank() && attrs.axes.size() != static_cast<size_t>(i.rank()))
+      return broadcast_at(tensor, i.exprs());
     Index index;
     for (const int64_t axis : attrs.axes) index.push_back(i[from_front(axis, i.rank())]);
     index.resize(tensor.rank(), Halide::Expr(0));
     return tensor(index);
   };
-  const Halide::Expr left = attrs.is_lshift_required ? at(2) : Halide::Expr(0), right = attrs.is_rshift_required ? at(3) : Halide::Expr(0);
+  const Halide::Expr left = attrs.is_lshift_required ? at(2) : Halide::Expr(0),
+                     right = attrs.is_rshift_required ? at(3) : Halide::Expr(0);
   Halide::Func product = c.stage("fixed_point_multiply");
   product(i.reversed()) = cast_to(c.out().dtype(), multiplied(c.in(0)(i.exprs()), at(1), left, right));
   c.result(product);
@@ -85,9 +95,13 @@ const OpDef& op_fixed_point_multiply_per_axis() {
   static const OpDef def = OpSpec<FixedPointMultiplyPerAxisAttrs>{
       .name = "fixed_point_multiply_per_axis",
       .doc = "fixed_point_multiply with factors and shifts of their own along some axes.",
-      .inputs = {{"data", "tensor"}, {"fp_multiplier", "factors"}, {"left_shift", "shifts"}, {"right_shift", "shifts"}},
+      .inputs = {{"data", "tensor"},
+                 {"fp_multiplier", "factors"},
+                 {"left_shift", "shifts"},
+                 {"right_shift", "shifts"}},
       .fuse = Fuse::kBroadcast,
-      .relation = [](RelationContext& ctx, const FixedPointMultiplyPerAxisAttrs&) { return identity_relation(ctx); },
+      .relation = [](RelationContext& ctx,
+                     const FixedPointMultiplyPerAxisAttrs&) { return identity_relation(ctx); },
       .compute = fixed_point_per_axis_compute,
   };
   return def;

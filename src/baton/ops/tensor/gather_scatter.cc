@@ -28,15 +28,17 @@ struct ScatterNDAttrs {
 template <>
 const AttrSchema& attr_schema<GatherAttrs>() {
   using A = GatherAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.GatherAttrs",
-      {{"axis", &A::axis, "the axis along which the indices count; it must be given"}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.GatherAttrs",
+                     {{"axis", &A::axis, "the axis along which the indices count; it must be given"}});
   return schema;
 }
 
 template <>
 const AttrSchema& attr_schema<GatherNDAttrs>() {
   using A = GatherNDAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.GatherNDAttrs",
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.GatherNDAttrs",
       {{"batch_dims", &A::batch_dims, "how many leading axes are batches"},
        {"index_rank", &A::index_rank, "how many axes an index counts along; None: what the indices say"}});
   return schema;
@@ -45,24 +47,24 @@ const AttrSchema& attr_schema<GatherNDAttrs>() {
 template <>
 const AttrSchema& attr_schema<ScatterAttrs>() {
   using A = ScatterAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.ScatterAttrs",
-      {{"axis", &A::axis, "the axis along which the indices count", kBoxed}});
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.ScatterAttrs", {{"axis", &A::axis, "the axis along which the indices count", kBoxed}});
   return schema;
 }
 
 template <>
 const AttrSchema& attr_schema<ScatterAddAttrs>() {
   using A = ScatterAddAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.ScatterAddAttrs",
-      {{"axis", &A::axis, "the axis along which the indices count", kBoxed}});
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.ScatterAddAttrs", {{"axis", &A::axis, "the axis along which the indices count", kBoxed}});
   return schema;
 }
 
 template <>
 const AttrSchema& attr_schema<ScatterNDAttrs>() {
   using A = ScatterNDAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.ScatterNDAttrs",
-      {{"mode", &A::mode, "update, add, min, ...", kNoDefault}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.ScatterNDAttrs", {{"mode", &A::mode, "update, add, min, ...", kNoDefault}});
   return schema;
 }
 
@@ -84,7 +86,9 @@ RelationStatus gather_relation(RelationContext& ctx, const GatherAttrs& attrs) {
   for (int k = 0; k < data->rank(); ++k) {
     const Dim a = data->shape()[k], b = indices->shape()[k];
     if (k != *axis && !a.is_any() && !b.is_any() && a != b)
-      return fail_arg(ctx, 1, "axis " + std::to_string(k) + " is " + std::to_string(b.value()) + ", and of the data " + std::to_string(a.value()));
+      return fail_arg(ctx, 1,
+                      "axis " + std::to_string(k) + " is " + std::to_string(b.value()) +
+                          ", and of the data " + std::to_string(a.value()));
   }
   return ctx.assign_result(tensor_type(indices->shape(), data->dtype()));
 }
@@ -95,9 +99,12 @@ RelationStatus gather_nd_relation(RelationContext& ctx, const GatherNDAttrs& att
   if (indices->rank() < 1 || indices->shape()[0].is_any())
     return fail_arg(ctx, 1, "the first axis of the indices must be known, got " + type_text(ctx.input(1)));
   const int64_t counted = indices->shape()[0].value();
-  if (attrs.batch_dims < 0 || attrs.batch_dims > data->rank() || counted < 0 || counted > data->rank() - attrs.batch_dims)
-    return fail_arg(ctx, 1, "an index counts along " + std::to_string(counted) + " axes after " + std::to_string(attrs.batch_dims) +
-                                " batch axes, and the data has " + std::to_string(data->rank()));
+  if (attrs.batch_dims < 0 || attrs.batch_dims > data->rank() || counted < 0 ||
+      counted > data->rank() - attrs.batch_dims)
+    return fail_arg(ctx, 1,
+                    "an index counts along " + std::to_string(counted) + " axes after " +
+                        std::to_string(attrs.batch_dims) + " batch axes, and the data has " +
+                        std::to_string(data->rank()));
   std::vector<Dim> shape(indices->shape().begin() + 1, indices->shape().end());
   shape.insert(shape.end(), data->shape().begin() + counted + attrs.batch_dims, data->shape().end());
   return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
@@ -106,7 +113,9 @@ RelationStatus gather_nd_relation(RelationContext& ctx, const GatherNDAttrs& att
 RelationStatus scatter_relation(RelationContext& ctx) {
   const TensorTypeNode *data = ctx.tensor(0), *indices = ctx.tensor(1), *updates = ctx.tensor(2);
   if (!data || !indices || !updates) return kDefer;
-  if (!check_indices(ctx, *indices, 1) || !check_rank(ctx, *indices, data->rank(), 1) || !check_rank(ctx, *updates, data->rank(), 2)) return kFailed;
+  if (!check_indices(ctx, *indices, 1) || !check_rank(ctx, *indices, data->rank(), 1) ||
+      !check_rank(ctx, *updates, data->rank(), 2))
+    return kFailed;
   return identity_relation(ctx);
 }
 
@@ -115,15 +124,22 @@ RelationStatus scatter_nd_relation(RelationContext& ctx, const ScatterNDAttrs&) 
   const TensorTypeNode *data = ctx.tensor(0), *indices = ctx.tensor(1), *updates = ctx.tensor(2);
   if (!data || !indices || !updates) return kDefer;
   if (!check_indices(ctx, *indices, 1)) return kFailed;
-  if (indices->rank() < 1) return fail_arg(ctx, 1, "indices of rank >= 1 are needed, got " + type_text(ctx.input(1)));
+  if (indices->rank() < 1)
+    return fail_arg(ctx, 1, "indices of rank >= 1 are needed, got " + type_text(ctx.input(1)));
   const Dim counted = indices->shape()[0];
   if (!counted.is_any() && (counted.value() < 0 || counted.value() > data->rank()))
-    return fail_arg(ctx, 1, "an index counts along " + std::to_string(counted.value()) + " axes, and the data has " + std::to_string(data->rank()));
-  if (updates->rank() < indices->rank() - 1) return fail_arg(ctx, 2, "updates with the axes of the indices are needed, got " + type_text(ctx.input(2)));
+    return fail_arg(ctx, 1,
+                    "an index counts along " + std::to_string(counted.value()) + " axes, and the data has " +
+                        std::to_string(data->rank()));
+  if (updates->rank() < indices->rank() - 1)
+    return fail_arg(ctx, 2,
+                    "updates with the axes of the indices are needed, got " + type_text(ctx.input(2)));
   for (int k = 0; k + 1 < indices->rank(); ++k) {
     const Dim a = indices->shape()[k + 1], b = updates->shape()[k];
     if (!a.is_any() && !b.is_any() && a != b)
-      return fail_arg(ctx, 2, "axis " + std::to_string(k) + " is " + std::to_string(b.value()) + ", and of the indices " + std::to_string(a.value()));
+      return fail_arg(ctx, 2,
+                      "axis " + std::to_string(k) + " is " + std::to_string(b.value()) +
+                          ", and of the indices " + std::to_string(a.value()));
   }
   return identity_relation(ctx);
 }
@@ -135,11 +151,16 @@ RelationStatus adv_index_relation(RelationContext& ctx, const NoAttrs&) {
   if (fields.empty()) return failed ? kFailed : kDefer;
   const TensorTypeNode& data = *fields[0];
   const int counted = static_cast<int>(fields.size()) - 1;
-  if (counted > data.rank()) return fail_arg(ctx, 0, std::to_string(counted) + " tensors of indices for data with " + std::to_string(data.rank()) + " axes");
+  if (counted > data.rank())
+    return fail_arg(ctx, 0,
+                    std::to_string(counted) + " tensors of indices for data with " +
+                        std::to_string(data.rank()) + " axes");
   std::vector<Dim> shape;
   for (int i = 1; i <= counted; ++i) {
     const auto both = broadcast_shapes(shape, fields[i]->shape());
-    if (!both) return fail_arg(ctx, 0, "the tensors of indices cannot be broadcast to one shape: " + type_text(ctx.input(0)));
+    if (!both)
+      return fail_arg(ctx, 0,
+                      "the tensors of indices cannot be broadcast to one shape: " + type_text(ctx.input(0)));
     shape = *both;
   }
   shape.insert(shape.end(), data.shape().begin() + counted, data.shape().end());
@@ -153,7 +174,9 @@ RelationStatus argwhere_relation(RelationContext& ctx, const NoAttrs&) {
 }
 
 // Indices out of range go to the border: kernels never read outside.
-Halide::Expr inside(const Halide::Expr& index, int64_t extent) { return clamp(Halide::cast<int>(index), 0, as_int(extent - 1)); }
+Halide::Expr inside(const Halide::Expr& index, int64_t extent) {
+  return clamp(Halide::cast<int>(index), 0, as_int(extent - 1));
+}
 
 void gather_compute(Compute& c, const GatherAttrs& attrs) {
   const Tensor& data = c.in(0);
@@ -193,7 +216,8 @@ void adv_index_compute(Compute& c, const NoAttrs&) {
   });
 }
 
-// Elements that are not zero are counted in order: that number says which row of the result an element's index makes.
+// Elements that are not zero are counted in order: that number says which row of the result an element's
+// index makes.
 void argwhere_compute(Compute& c, const NoAttrs&) {
   const Tensor& condition = c.in(0);
   const int rank = condition.rank();
@@ -201,7 +225,8 @@ void argwhere_compute(Compute& c, const NoAttrs&) {
   for (const int64_t extent : condition.shape()) count *= extent;
   const auto index_of = [&](Halide::Expr flat) {
     Index at(rank);
-    for (int k = rank; k-- > 0; flat = flat / as_int(condition.extent(k))) at[k] = k == 0 ? flat : flat % as_int(condition.extent(k));
+    for (int k = rank; k-- > 0; flat = flat / as_int(condition.extent(k)))
+      at[k] = k == 0 ? flat : flat % as_int(condition.extent(k));
     return at;
   };
   const auto holds = [&](const Halide::Expr& flat) {
@@ -232,7 +257,9 @@ std::vector<std::vector<int64_t>> argwhere_shapes(const Attrs&, const std::vecto
   int64_t count = 0;
   for (int64_t k = 0; k < condition.size(); ++k, data += bytes) {
     bool any = false;
-    for (size_t b = 0; b < bytes; ++b) any = any || (condition.dtype().is_float() && b + 1 == bytes ? (data[b] & 0x7f) : data[b]) != 0;  // -0.0 is zero
+    for (size_t b = 0; b < bytes; ++b)
+      any = any || (condition.dtype().is_float() && b + 1 == bytes ? (data[b] & 0x7f) : data[b]) !=
+                       0;  // -0.0 is zero
     count += any;
   }
   return {{count, condition.ndim()}};
@@ -240,16 +267,20 @@ std::vector<std::vector<int64_t>> argwhere_shapes(const Attrs&, const std::vecto
 
 using Combine = Halide::Expr (*)(Halide::Expr old, Halide::Expr update);
 
-// The data with updates written in order. `at` says where update element i goes; what lies outside is left out.
+// The data with updates written in order. `at` says where update element i goes; what lies outside is left
+// out.
 template <class At>
-void scatter_into(Compute& c, const char* name, const Tensor& data, const Tensor& updates, Combine combine, At&& at) {
+void scatter_into(Compute& c, const char* name, const Tensor& data, const Tensor& updates, Combine combine,
+                  At&& at) {
   const Axes i(data.rank());
   Domain r(updates.shape());
   Index to = at(r.exprs());
   Halide::Expr inside = Halide::Internal::const_true();
   for (int k = 0; k < data.rank(); ++k) {
     const Halide::Expr position = Halide::cast<int>(to[k]);
-    if (position.as<Halide::Internal::Variable>() && updates.rank() == data.rank() && updates.extent(k) <= data.extent(k)) continue;
+    if (position.as<Halide::Internal::Variable>() && updates.rank() == data.rank() &&
+        updates.extent(k) <= data.extent(k))
+      continue;
     const Halide::Expr from_start = select(position < 0, position + as_int(data.extent(k)), position);
     inside = inside && from_start >= 0 && from_start < as_int(data.extent(k));
     to[k] = inside_axis(from_start, data.extent(k));
@@ -274,12 +305,18 @@ void scatter_axis(Compute& c, const char* name, int64_t axis, Combine combine) {
 
 void scatter_nd_compute(Compute& c, const ScatterNDAttrs& attrs) {
   Combine combine = nullptr;
-  if (attrs.mode == "update") combine = take_update;
-  else if (attrs.mode == "add") combine = add_update;
-  else if (attrs.mode == "mul") combine = [](Halide::Expr a, Halide::Expr b) { return a * b; };
-  else if (attrs.mode == "min") combine = [](Halide::Expr a, Halide::Expr b) { return min(a, b); };
-  else if (attrs.mode == "max") combine = [](Halide::Expr a, Halide::Expr b) { return max(a, b); };
-  else throw NotSupported("scatter_nd has no mode \"" + attrs.mode + "\"");
+  if (attrs.mode == "update")
+    combine = take_update;
+  else if (attrs.mode == "add")
+    combine = add_update;
+  else if (attrs.mode == "mul")
+    combine = [](Halide::Expr a, Halide::Expr b) { return a * b; };
+  else if (attrs.mode == "min")
+    combine = [](Halide::Expr a, Halide::Expr b) { return min(a, b); };
+  else if (attrs.mode == "max")
+    combine = [](Halide::Expr a, Halide::Expr b) { return max(a, b); };
+  else
+    throw NotSupported("scatter_nd has no mode \"" + attrs.mode + "\"");
   const Tensor& indices = c.in(1);
   scatter_into(c, "scatter_nd", c.in(0), c.in(2), combine, [&](const Index& i) {
     Index which(i.begin(), i.begin() + indices.rank() - 1), at;
@@ -326,7 +363,8 @@ const OpDef& op_scatter() {
       .doc = "The data with updates written along one axis.",
       .inputs = {{"data", "tensor"}, {"indices", "tensor of integers"}, {"updates", "tensor"}},
       .relation = [](RelationContext& ctx, const ScatterAttrs&) { return scatter_relation(ctx); },
-      .compute = [](Compute& c, const ScatterAttrs& attrs) { scatter_axis(c, "scatter", attrs.axis, take_update); },
+      .compute = [](Compute& c,
+                    const ScatterAttrs& attrs) { scatter_axis(c, "scatter", attrs.axis, take_update); },
       .declares_attrs = false,
   };
   return def;
@@ -338,7 +376,8 @@ const OpDef& op_scatter_add() {
       .doc = "The data with updates added along one axis.",
       .inputs = {{"data", "tensor"}, {"indices", "tensor of integers"}, {"updates", "tensor"}},
       .relation = [](RelationContext& ctx, const ScatterAddAttrs&) { return scatter_relation(ctx); },
-      .compute = [](Compute& c, const ScatterAddAttrs& attrs) { scatter_axis(c, "scatter_add", attrs.axis, add_update); },
+      .compute = [](Compute& c,
+                    const ScatterAddAttrs& attrs) { scatter_axis(c, "scatter_add", attrs.axis, add_update); },
       .declares_attrs = false,
   };
   return def;

@@ -31,7 +31,8 @@ const OpDef& op_zeros() {
       .doc = "A tensor of zeros.",
       .inputs = {},
       .fuse = Fuse::kElementwise,
-      .relation = [](RelationContext& ctx, const InitOpAttrs& attrs) { return init_relation(ctx, attrs, attrs.dtype); },
+      .relation = [](RelationContext& ctx,
+                     const InitOpAttrs& attrs) { return init_relation(ctx, attrs, attrs.dtype); },
       .compute = [](Compute& c, const InitOpAttrs&) { fill_compute(c, "zeros", 0); },
       .rules = op_rules(no_gradient()),
   };
@@ -44,7 +45,8 @@ const OpDef& op_ones() {
       .doc = "A tensor of ones.",
       .inputs = {},
       .fuse = Fuse::kElementwise,
-      .relation = [](RelationContext& ctx, const InitOpAttrs& attrs) { return init_relation(ctx, attrs, attrs.dtype); },
+      .relation = [](RelationContext& ctx,
+                     const InitOpAttrs& attrs) { return init_relation(ctx, attrs, attrs.dtype); },
       .compute = [](Compute& c, const InitOpAttrs&) { fill_compute(c, "ones", 1); },
       .rules = op_rules(no_gradient()),
   };

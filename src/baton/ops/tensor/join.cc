@@ -17,17 +17,24 @@ RelationStatus concatenate_relation(RelationContext& ctx, const ConcatenateAttrs
   if (fields.empty()) return failed ? kFailed : kDefer;
   const int rank = fields[0]->rank();
   if (attrs.axis < -rank || attrs.axis >= rank)
-    return fail_attr(ctx, "axis", std::to_string(attrs.axis), "it must lie in " + std::to_string(-rank) + ".." + std::to_string(rank - 1));
+    return fail_attr(ctx, "axis", std::to_string(attrs.axis),
+                     "it must lie in " + std::to_string(-rank) + ".." + std::to_string(rank - 1));
   const int axis = static_cast<int>(attrs.axis < 0 ? attrs.axis + rank : attrs.axis);
   for (size_t i = 1; i < fields.size(); ++i) {
     if (fields[i]->rank() != rank)
-      return fail_arg(ctx, 0, "the tensors to join have " + std::to_string(rank) + " and " + std::to_string(fields[i]->rank()) + " axes");
+      return fail_arg(ctx, 0,
+                      "the tensors to join have " + std::to_string(rank) + " and " +
+                          std::to_string(fields[i]->rank()) + " axes");
     if (fields[i]->dtype() != fields[0]->dtype())
-      return fail_arg(ctx, 0, "the tensors to join have element types " + fields[0]->dtype().str() + " and " + fields[i]->dtype().str());
+      return fail_arg(ctx, 0,
+                      "the tensors to join have element types " + fields[0]->dtype().str() + " and " +
+                          fields[i]->dtype().str());
   }
   Dim joined = 0;
   for (const auto* field : fields)
-    joined = joined.is_any() || field->shape()[axis].is_any() ? Dim::any() : Dim(joined.value() + field->shape()[axis].value());
+    joined = joined.is_any() || field->shape()[axis].is_any()
+                 ? Dim::any()
+                 : Dim(joined.value() + field->shape()[axis].value());
   std::vector<Dim> shape = fields[0]->shape();
   for (int k = 0; k < rank; ++k) {
     if (k == axis) continue;
@@ -35,11 +42,15 @@ RelationStatus concatenate_relation(RelationContext& ctx, const ConcatenateAttrs
     std::optional<int64_t> known;
     for (const auto* field : fields) {
       const Dim dim = field->shape()[k];
-      if (dim.is_any()) any = true;
-      else if (!known) known = dim.value();
+      if (dim.is_any())
+        any = true;
+      else if (!known)
+        known = dim.value();
       else if (*known != dim.value())
-        return fail_arg(ctx, 0, "the tensors to join have " + std::to_string(*known) + " and " + std::to_string(dim.value()) +
-                                    " elements along axis " + std::to_string(k) + ", and only axis " + std::to_string(axis) + " may differ");
+        return fail_arg(ctx, 0,
+                        "the tensors to join have " + std::to_string(*known) + " and " +
+                            std::to_string(dim.value()) + " elements along axis " + std::to_string(k) +
+                            ", and only axis " + std::to_string(axis) + " may differ");
     }
     // As Relay has it: beside a `?` a known extent counts only when the joined axis is `?` as well.
     shape[k] = known && (!any || joined.is_any()) ? Dim(*known) : Dim::any();
@@ -53,7 +64,8 @@ namespace {
 void concatenate_compute(Compute& c, const ConcatenateAttrs& attrs) {
   const Axes i(c.out().rank());
   const int axis = static_cast<int>(attrs.axis < 0 ? attrs.axis + i.rank() : attrs.axis);
-  // Each element comes from the last input that begins at or before it; indices are clamped where another one counts.
+  // Each element comes from the last input that begins at or before it; indices are clamped where another one
+  // counts.
   Halide::Expr value;
   int64_t begin = 0;
   for (int k = 0; k < c.num_inputs(); ++k) {
@@ -75,16 +87,19 @@ RelationStatus stack_relation(RelationContext& ctx, const StackAttrs& attrs) {
   if (fields.empty()) return failed ? kFailed : kDefer;
   const int rank = fields[0]->rank();
   if (attrs.axis < -rank - 1 || attrs.axis > rank)
-    return fail_attr(ctx, "axis", std::to_string(attrs.axis), "it must lie in " + std::to_string(-rank - 1) + ".." + std::to_string(rank));
+    return fail_attr(ctx, "axis", std::to_string(attrs.axis),
+                     "it must lie in " + std::to_string(-rank - 1) + ".." + std::to_string(rank));
   const int axis = static_cast<int>(attrs.axis < 0 ? attrs.axis + rank + 1 : attrs.axis);
   for (size_t i = 1; i < fields.size(); ++i) {
     if (fields[i]->rank() != rank || fields[i]->dtype() != fields[0]->dtype())
       return fail_arg(ctx, 0, "the tensors to stack have different types: " + type_text(ctx.input(0)));
     for (int k = 0; k < rank; ++k) {
       const Dim a = fields[0]->shape()[k], b = fields[i]->shape()[k];
-      if (k == axis || a == b || a.is_any() || b.is_any()) continue;  // axis itself is not compared: as Relay has it
-      return fail_arg(ctx, 0, "the tensors to stack have " + std::to_string(a.value()) + " and " + std::to_string(b.value()) +
-                                  " elements along axis " + std::to_string(k));
+      if (k == axis || a == b || a.is_any() || b.is_any())
+        continue;  // axis itself is not compared: as Relay has it
+      return fail_arg(ctx, 0,
+                      "the tensors to stack have " + std::to_string(a.value()) + " and " +
+                          std::to_string(b.value()) + " elements along axis " + std::to_string(k));
     }
   }
   std::vector<Dim> shape = fields[0]->shape();
@@ -114,7 +129,8 @@ std::optional<std::vector<Dim>> part_extents(RelationContext& ctx, const SplitAt
   if (const int64_t* count = attrs.indices_or_sections.as<int64_t>()) {
     if (*count < 1 || (!extent.is_any() && extent.value() % *count != 0)) {
       fail_attr(ctx, "indices_or_sections", std::to_string(*count),
-                extent.is_any() ? "at least one part is needed" : "it does not divide the axis of " + std::to_string(extent.value()));
+                extent.is_any() ? "at least one part is needed"
+                                : "it does not divide the axis of " + std::to_string(extent.value()));
       return std::nullopt;
     }
     parts.assign(*count, extent.is_any() ? extent : Dim(extent.value() / *count));
@@ -134,7 +150,9 @@ std::optional<std::vector<Dim>> part_extents(RelationContext& ctx, const SplitAt
   }
   if (!good || (!extent.is_any() && begin >= extent.value() && !list->empty())) {
     fail_attr(ctx, "indices_or_sections", attr_text(attrs.indices_or_sections),
-              "ascending positions inside the axis" + (extent.is_any() ? std::string() : " of " + std::to_string(extent.value())) + " are needed");
+              "ascending positions inside the axis" +
+                  (extent.is_any() ? std::string() : " of " + std::to_string(extent.value())) +
+                  " are needed");
     return std::nullopt;
   }
   parts.push_back(extent.is_any() ? extent : Dim(extent.value() - begin));

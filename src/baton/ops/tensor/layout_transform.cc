@@ -15,7 +15,8 @@ RelationStatus layout_relation(RelationContext& ctx, const LayoutTransformAttrs&
   if (!src) return fail_attr(ctx, "src_layout", "\"" + attrs.src_layout + "\"", "this is no layout");
   if (!dst) return fail_attr(ctx, "dst_layout", "\"" + attrs.dst_layout + "\"", "this is no layout");
   if (!src->convertible(*dst))
-    return fail_attr(ctx, "dst_layout", "\"" + attrs.dst_layout + "\"", "it has other axes than \"" + attrs.src_layout + "\"");
+    return fail_attr(ctx, "dst_layout", "\"" + attrs.dst_layout + "\"",
+                     "it has other axes than \"" + attrs.src_layout + "\"");
   if (!check_rank(ctx, *data, src->rank(), 0)) return kFailed;
   return ctx.assign_result(tensor_type(convert_shape(data->shape(), *src, *dst), data->dtype()));
 }
@@ -34,7 +35,8 @@ void layout_compute(Compute& c, const LayoutTransformAttrs& attrs) {
     from[axis] = min(from[axis], as_int(data.extent(axis) - 1));
   }
   Halide::Func moved = c.stage("layout_transform");
-  moved(i.reversed()) = is_const_one(inside) ? data(from) : select(inside, data(from), constant_of(data.dtype(), 0));
+  moved(i.reversed()) =
+      is_const_one(inside) ? data(from) : select(inside, data(from), constant_of(data.dtype(), 0));
   c.result(moved);
 }
 

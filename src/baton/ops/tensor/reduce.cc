@@ -14,7 +14,8 @@ namespace baton {
 namespace {
 
 // Which axes go. Nothing when one is out of range: `bad` is that one.
-std::optional<std::vector<bool>> reduced_axes(const std::optional<Ints>& named, bool exclude, int rank, int64_t* bad) {
+std::optional<std::vector<bool>> reduced_axes(const std::optional<Ints>& named, bool exclude, int rank,
+                                              int64_t* bad) {
   if (!named || named->empty()) return std::vector<bool>(rank, true);
   std::vector<bool> reduced(rank, exclude);
   for (const int64_t axis : *named) {
@@ -29,7 +30,8 @@ std::optional<std::vector<bool>> reduced_axes(const std::optional<Ints>& named, 
 
 }  // namespace
 
-RelationStatus reduce_relation(RelationContext& ctx, const std::optional<Ints>& axis, bool exclude, bool keepdims, DType dtype) {
+RelationStatus reduce_relation(RelationContext& ctx, const std::optional<Ints>& axis, bool exclude,
+                               bool keepdims, DType dtype) {
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
   int64_t bad = 0;
@@ -40,8 +42,10 @@ RelationStatus reduce_relation(RelationContext& ctx, const std::optional<Ints>& 
   }
   std::vector<Dim> shape;
   for (int k = 0; k < data->rank(); ++k) {
-    if (!(*reduced)[k]) shape.push_back(data->shape()[k]);
-    else if (keepdims) shape.push_back(1);
+    if (!(*reduced)[k])
+      shape.push_back(data->shape()[k]);
+    else if (keepdims)
+      shape.push_back(1);
   }
   return ctx.assign_result(tensor_type(std::move(shape), dtype.is_void() ? data->dtype() : dtype));
 }
@@ -50,7 +54,8 @@ namespace {
 
 // The elements that go into result element `i`: the reduced axes run over `domain`, the last one innermost.
 struct Reduction {
-  Reduction(const Compute& c, const std::optional<Ints>& axis, bool exclude, bool keepdims) : i(c.out().rank()) {
+  Reduction(const Compute& c, const std::optional<Ints>& axis, bool exclude, bool keepdims)
+      : i(c.out().rank()) {
     const Tensor& data = c.in(0);
     const std::vector<bool> reduced = *reduced_axes(axis, exclude, data.rank(), nullptr);
     std::vector<Halide::Range> ranges;
@@ -84,7 +89,8 @@ using Combine = Halide::Expr (*)(Halide::Expr, Halide::Expr);
 using Start = Halide::Expr (*)(Halide::Type);
 
 // f(...f(f(start, x0), x1)..., xn), in `type`; the Func before any last step.
-Halide::Func fold(Compute& c, const Reduction& r, const char* stage, Halide::Type type, Start start, Combine combine) {
+Halide::Func fold(Compute& c, const Reduction& r, const char* stage, Halide::Type type, Start start,
+                  Combine combine) {
   Halide::Func folded = c.stage(stage);
   const Halide::Expr value = cast(type, c.in(0)(r.at));
   if (!r.any) {
@@ -105,7 +111,10 @@ OpDef reduce_op(const char* name, const char* doc, Start start, Combine combine,
       .doc = doc,
       .inputs = {{"data", "tensor"}},
       .fuse = Fuse::kCommReduce,
-      .relation = [](RelationContext& ctx, const ReduceAttrs& a) { return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, {}); },
+      .relation =
+          [](RelationContext& ctx, const ReduceAttrs& a) {
+            return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, {});
+          },
   };
   def.compute = [=](Compute& c, const Attrs& attrs) {
     const auto& a = attrs_as<ReduceAttrs>(attrs);
@@ -146,7 +155,8 @@ void arg_compute(Compute& c, const ArgReduceAttrs& a) {
 
 }  // namespace
 
-void variance_compute(Compute& c, const std::optional<Ints>& axis, bool exclude, bool keepdims, bool unbiased) {
+void variance_compute(Compute& c, const std::optional<Ints>& axis, bool exclude, bool keepdims,
+                      bool unbiased) {
   const Reduction r(c, axis, exclude, keepdims);
   const Halide::Type type = sum_type(c.out().dtype());
   const Halide::Expr off = cast(type, c.in(0)(r.at)) - cast(type, broadcast_at(c.in(1), r.at));
@@ -163,27 +173,35 @@ void variance_compute(Compute& c, const std::optional<Ints>& axis, bool exclude,
 }
 
 const OpDef& op_sum() {
-  static const OpDef def = reduce_op("sum", "The sum.", zero_of, [](Halide::Expr a, Halide::Expr b) { return a + b; }, op_rules(sum_gradient()));
+  static const OpDef def = reduce_op(
+      "sum", "The sum.", zero_of, [](Halide::Expr a, Halide::Expr b) { return a + b; },
+      op_rules(sum_gradient()));
   return def;
 }
 const OpDef& op_prod() {
-  static const OpDef def = reduce_op("prod", "The product.", one_of, [](Halide::Expr a, Halide::Expr b) { return a * b; });
+  static const OpDef def =
+      reduce_op("prod", "The product.", one_of, [](Halide::Expr a, Halide::Expr b) { return a * b; });
   return def;
 }
 const OpDef& op_max() {
-  static const OpDef def = reduce_op("max", "The largest value.", lowest, [](Halide::Expr a, Halide::Expr b) { return max(a, b); }, op_rules(max_gradient()));
+  static const OpDef def = reduce_op(
+      "max", "The largest value.", lowest, [](Halide::Expr a, Halide::Expr b) { return max(a, b); },
+      op_rules(max_gradient()));
   return def;
 }
 const OpDef& op_min() {
-  static const OpDef def = reduce_op("min", "The smallest value.", highest, [](Halide::Expr a, Halide::Expr b) { return min(a, b); });
+  static const OpDef def = reduce_op("min", "The smallest value.", highest,
+                                     [](Halide::Expr a, Halide::Expr b) { return min(a, b); });
   return def;
 }
 const OpDef& op_all() {
-  static const OpDef def = reduce_op("all", "Whether all elements hold.", one_of, [](Halide::Expr a, Halide::Expr b) { return a & b; });
+  static const OpDef def = reduce_op("all", "Whether all elements hold.", one_of,
+                                     [](Halide::Expr a, Halide::Expr b) { return a & b; });
   return def;
 }
 const OpDef& op_any() {
-  static const OpDef def = reduce_op("any", "Whether some element holds.", zero_of, [](Halide::Expr a, Halide::Expr b) { return a | b; });
+  static const OpDef def = reduce_op("any", "Whether some element holds.", zero_of,
+                                     [](Halide::Expr a, Halide::Expr b) { return a | b; });
   return def;
 }
 
@@ -193,16 +211,22 @@ const OpDef& op_mean() {
       .doc = "The sum over the number of elements; of integers rounded toward zero.",
       .inputs = {{"data", "tensor of numbers"}},
       .fuse = Fuse::kCommReduce,
-      .relation = [](RelationContext& ctx, const ReduceAttrs& a) { return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, {}); },
+      .relation =
+          [](RelationContext& ctx, const ReduceAttrs& a) {
+            return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, {});
+          },
       .compute =
           [](Compute& c, const ReduceAttrs& a) {
             const Reduction r(c, a.axis, a.exclude, a.keepdims);
             const Halide::Type type = sum_type(c.out().dtype());
-            const Halide::Func total = fold(c, r, "sum", type, zero_of, [](Halide::Expr a, Halide::Expr b) { return a + b; });
+            const Halide::Func total =
+                fold(c, r, "sum", type, zero_of, [](Halide::Expr a, Halide::Expr b) { return a + b; });
             const Halide::Expr sum = total(r.i.reversed()), count = cast(type, as_int(r.count));
             Halide::Func mean = c.stage("mean");
-            if (type.is_int()) mean(r.i.reversed()) = select(sum < 0, -(-sum / count), sum / count);
-            else mean(r.i.reversed()) = cast_to(c.out().dtype(), sum / count);
+            if (type.is_int())
+              mean(r.i.reversed()) = select(sum < 0, -(-sum / count), sum / count);
+            else
+              mean(r.i.reversed()) = cast_to(c.out().dtype(), sum / count);
             c.result(mean);
           },
       .rules = op_rules(mean_gradient()),
@@ -216,7 +240,10 @@ const OpDef& op_argmax() {
       .doc = "The position of the largest value, the first one of equals.",
       .inputs = {{"data", "tensor of numbers"}},
       .fuse = Fuse::kCommReduce,
-      .relation = [](RelationContext& ctx, const ArgReduceAttrs& a) { return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, DType::int_(32)); },
+      .relation =
+          [](RelationContext& ctx, const ArgReduceAttrs& a) {
+            return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, DType::int_(32));
+          },
       .compute = arg_compute<true>,
   };
   return def;
@@ -228,7 +255,10 @@ const OpDef& op_argmin() {
       .doc = "The position of the smallest value, the first one of equals.",
       .inputs = {{"data", "tensor of numbers"}},
       .fuse = Fuse::kCommReduce,
-      .relation = [](RelationContext& ctx, const ArgReduceAttrs& a) { return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, DType::int_(32)); },
+      .relation =
+          [](RelationContext& ctx, const ArgReduceAttrs& a) {
+            return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, DType::int_(32));
+          },
       .compute = arg_compute<false>,
   };
   return def;

@@ -42,16 +42,18 @@ struct ReverseSequenceAttrs {
 template <>
 const AttrSchema& attr_schema<RepeatAttrs>() {
   using A = RepeatAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.RepeatAttrs",
-      {{"repeats", &A::repeats, "how often each element stands", kNoDefault},
-       {"axis", &A::axis, "the axis along which elements are repeated; None: the first"}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.RepeatAttrs",
+                     {{"repeats", &A::repeats, "how often each element stands", kNoDefault},
+                      {"axis", &A::axis, "the axis along which elements are repeated; None: the first"}});
   return schema;
 }
 
 template <>
 const AttrSchema& attr_schema<TileAttrs>() {
   using A = TileAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.TileAttrs",
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.TileAttrs",
       {{"reps", &A::reps, "how often the data stands along each axis, aligned at the right", kNoDefault}});
   return schema;
 }
@@ -59,44 +61,47 @@ const AttrSchema& attr_schema<TileAttrs>() {
 template <>
 const AttrSchema& attr_schema<OneHotAttrs>() {
   using A = OneHotAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.OneHotAttrs",
-      {{"depth", &A::depth, "extent of the new axis"},
-       {"axis", &A::axis, "where the new axis stands; -1: last"},
-       {"dtype", &A::dtype, "element type of the result"}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.OneHotAttrs", {{"depth", &A::depth, "extent of the new axis"},
+                                                 {"axis", &A::axis, "where the new axis stands; -1: last"},
+                                                 {"dtype", &A::dtype, "element type of the result"}});
   return schema;
 }
 
 template <>
 const AttrSchema& attr_schema<SliceLikeAttrs>() {
   using A = SliceLikeAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.SliceLikeAttrs",
-      {{"axes", &A::axes, "the axes that are cut; None: all", kNoDefault}});
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.SliceLikeAttrs", {{"axes", &A::axes, "the axes that are cut; None: all", kNoDefault}});
   return schema;
 }
 
 template <>
 const AttrSchema& attr_schema<SlidingWindowAttrs>() {
   using A = SlidingWindowAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.SlidingWindowAttrs",
-      {{"axis", &A::axis, "the first axis that the window moves along", kNoDefault},
-       {"window_shape", &A::window_shape, "extents of the window", kNoDefault},
-       {"strides", &A::strides, "steps of the window", kNoDefault}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.SlidingWindowAttrs",
+                     {{"axis", &A::axis, "the first axis that the window moves along", kNoDefault},
+                      {"window_shape", &A::window_shape, "extents of the window", kNoDefault},
+                      {"strides", &A::strides, "steps of the window", kNoDefault}});
   return schema;
 }
 
 template <>
 const AttrSchema& attr_schema<MeshgridAttrs>() {
   using A = MeshgridAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.MeshgridAttrs",
-      {{"indexing", &A::indexing, "ij: as matrices; xy: the first two axes exchanged"}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.MeshgridAttrs",
+                     {{"indexing", &A::indexing, "ij: as matrices; xy: the first two axes exchanged"}});
   return schema;
 }
 
 // A bound is an expression; a plain number stands for a constant.
-template <AttrValue ArangeAttrs::*member>
+template <AttrValue ArangeAttrs::* member>
 bool set_bound(void* attrs, const AttrValue& value) {
   if (const int64_t* number = value.as<int64_t>()) {
-    static_cast<ArangeAttrs*>(attrs)->*member = expr_attr(scalar(static_cast<double>(*number), DType::int_(32)));
+    static_cast<ArangeAttrs*>(attrs)->*member =
+        expr_attr(scalar(static_cast<double>(*number), DType::int_(32)));
     return true;
   }
   static_cast<ArangeAttrs*>(attrs)->*member = value;
@@ -123,17 +128,17 @@ const AttrSchema& attr_schema<ArangeAttrs>() {
 template <>
 const AttrSchema& attr_schema<ReverseAttrs>() {
   using A = ReverseAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.ReverseAttrs",
-      {{"axis", &A::axis, "the axis that is turned round; it must be given"}});
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.ReverseAttrs", {{"axis", &A::axis, "the axis that is turned round; it must be given"}});
   return schema;
 }
 
 template <>
 const AttrSchema& attr_schema<ReverseSequenceAttrs>() {
   using A = ReverseSequenceAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.ReverseSequenceAttrs",
-      {{"seq_axis", &A::seq_axis, "the axis that is turned round"},
-       {"batch_axis", &A::batch_axis, "the axis of the sequences"}});
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.ReverseSequenceAttrs", {{"seq_axis", &A::seq_axis, "the axis that is turned round"},
+                                           {"batch_axis", &A::batch_axis, "the axis of the sequences"}});
   return schema;
 }
 
@@ -141,7 +146,8 @@ RelationStatus one_hot_result(RelationContext& ctx, const OneHotAttrs& attrs, Di
   const TensorTypeNode* indices = ctx.tensor(0);
   const auto axis = checked_axis(ctx, attrs.axis, indices->rank() + 1);
   if (!axis) return kFailed;
-  if (!indices->dtype().is_int() && !indices->dtype().is_uint()) return fail_arg(ctx, 0, "indices are integers, got " + type_text(ctx.input(0)));
+  if (!indices->dtype().is_int() && !indices->dtype().is_uint())
+    return fail_arg(ctx, 0, "indices are integers, got " + type_text(ctx.input(0)));
   const TensorTypeNode* on = ctx.tensor(1);
   if (attrs.dtype.is_void() && !on) return kDefer;
   std::vector<Dim> shape = indices->shape();
@@ -189,17 +195,21 @@ RelationStatus slice_like_relation(RelationContext& ctx, const SliceLikeAttrs& a
     for (const int64_t each : *attrs.axes) {
       const auto axis = checked_axis(ctx, each, data->rank());
       if (!axis) return kFailed;
-      if (*axis >= like->rank()) return fail_arg(ctx, 1, "it has no axis " + std::to_string(*axis) + ": " + type_text(ctx.input(1)));
+      if (*axis >= like->rank())
+        return fail_arg(ctx, 1, "it has no axis " + std::to_string(*axis) + ": " + type_text(ctx.input(1)));
       axes.push_back(*axis);
     }
   } else {
-    if (like->rank() > data->rank()) return fail_arg(ctx, 1, "it has more axes than the data: " + type_text(ctx.input(1)));
+    if (like->rank() > data->rank())
+      return fail_arg(ctx, 1, "it has more axes than the data: " + type_text(ctx.input(1)));
     for (int k = 0; k < like->rank(); ++k) axes.push_back(k);
   }
   for (const int k : axes) {
     const Dim wanted = like->shape()[k];
     if (!wanted.is_any() && !shape[k].is_any() && wanted.value() > shape[k].value())
-      return fail_arg(ctx, 0, "axis " + std::to_string(k) + " has " + std::to_string(shape[k].value()) + " elements, fewer than " + std::to_string(wanted.value()));
+      return fail_arg(ctx, 0,
+                      "axis " + std::to_string(k) + " has " + std::to_string(shape[k].value()) +
+                          " elements, fewer than " + std::to_string(wanted.value()));
     shape[k] = wanted;
   }
   return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
@@ -213,16 +223,21 @@ RelationStatus sliding_window_relation(RelationContext& ctx, const SlidingWindow
   const size_t windows = attrs.window_shape.size();
   if (static_cast<size_t>(data->rank() - *axis) != windows)
     return fail_attr(ctx, "window_shape", attr_text(AttrValue(attrs.window_shape)),
-                     "the data has " + std::to_string(data->rank() - *axis) + " axes from axis " + std::to_string(*axis) + " on");
-  if (!check_count(ctx, "strides", attrs.strides, windows) || !check_least(ctx, "strides", attrs.strides, 1) ||
+                     "the data has " + std::to_string(data->rank() - *axis) + " axes from axis " +
+                         std::to_string(*axis) + " on");
+  if (!check_count(ctx, "strides", attrs.strides, windows) ||
+      !check_least(ctx, "strides", attrs.strides, 1) ||
       !check_least(ctx, "window_shape", attrs.window_shape, 1))
     return kFailed;
   std::vector<Dim> shape(data->shape().begin(), data->shape().begin() + *axis);
   for (size_t k = 0; k < windows; ++k) {
     const Dim extent = data->shape()[*axis + k];
     if (!extent.is_any() && extent.value() < attrs.window_shape[k])
-      return fail_arg(ctx, 0, "the window of " + std::to_string(attrs.window_shape[k]) + " does not fit into " + type_text(ctx.input(0)));
-    shape.push_back(extent.is_any() ? extent : Dim((extent.value() - attrs.window_shape[k]) / attrs.strides[k] + 1));
+      return fail_arg(ctx, 0,
+                      "the window of " + std::to_string(attrs.window_shape[k]) + " does not fit into " +
+                          type_text(ctx.input(0)));
+    shape.push_back(extent.is_any() ? extent
+                                    : Dim((extent.value() - attrs.window_shape[k]) / attrs.strides[k] + 1));
   }
   for (const int64_t extent : attrs.window_shape) shape.push_back(extent);
   return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
@@ -237,11 +252,13 @@ RelationStatus meshgrid_relation(RelationContext& ctx, const MeshgridAttrs& attr
   std::vector<Dim> shape;
   for (const TensorTypeNode* field : fields) {
     if (field->rank() > 1 || field->dtype() != fields[0]->dtype())
-      return fail_arg(ctx, 0, "vectors or scalars of one element type are needed, got " + type_text(ctx.input(0)));
+      return fail_arg(ctx, 0,
+                      "vectors or scalars of one element type are needed, got " + type_text(ctx.input(0)));
     shape.push_back(field->rank() == 1 ? field->shape()[0] : Dim(1));
   }
   if (attrs.indexing == "xy" && shape.size() > 1) std::swap(shape[0], shape[1]);
-  return ctx.assign_result(tuple_type(std::vector<Type>(fields.size(), tensor_type(shape, fields[0]->dtype()))));
+  return ctx.assign_result(
+      tuple_type(std::vector<Type>(fields.size(), tensor_type(shape, fields[0]->dtype()))));
 }
 
 // The value of argument `index`, or of the attribute that names the same expression.
@@ -256,8 +273,10 @@ RelationStatus arange_relation(RelationContext& ctx, const ArangeAttrs& attrs) {
   const Type scalar = scalar_type(attrs.dtype);
   for (size_t i = 0; i < 3; ++i)
     if (ctx.assign(i, scalar) == kFailed) return kFailed;
-  const auto start = bound(ctx, 0, attrs.start), stop = bound(ctx, 1, attrs.stop), step = bound(ctx, 2, attrs.step);
-  if (!start || !stop || !step) return ctx.assign_result(tensor_type(std::vector<Dim>{Dim::any()}, attrs.dtype));
+  const auto start = bound(ctx, 0, attrs.start), stop = bound(ctx, 1, attrs.stop),
+             step = bound(ctx, 2, attrs.step);
+  if (!start || !stop || !step)
+    return ctx.assign_result(tensor_type(std::vector<Dim>{Dim::any()}, attrs.dtype));
   if (*step == 0) return fail_arg(ctx, 2, "the step is 0");
   const double count = std::ceil((*stop - *start) / *step);
   if (!(count > 0 && count < 9e15)) return fail_arg(ctx, 1, "there is no value from the start to the stop");
@@ -275,10 +294,12 @@ RelationStatus reverse_sequence_relation(RelationContext& ctx, const ReverseSequ
   const TensorTypeNode *data = ctx.tensor(0), *lengths = ctx.tensor(1);
   if (!data || !lengths) return kDefer;
   const auto batch = checked_axis(ctx, attrs.batch_axis, data->rank());
-  if (!batch || !checked_axis(ctx, attrs.seq_axis, data->rank()) || !check_rank(ctx, *lengths, 1, 1)) return kFailed;
+  if (!batch || !checked_axis(ctx, attrs.seq_axis, data->rank()) || !check_rank(ctx, *lengths, 1, 1))
+    return kFailed;
   const Dim a = data->shape()[*batch], b = lengths->shape()[0];
   if (!a.is_any() && !b.is_any() && a != b)
-    return fail_arg(ctx, 1, std::to_string(b.value()) + " lengths for " + std::to_string(a.value()) + " sequences");
+    return fail_arg(ctx, 1,
+                    std::to_string(b.value()) + " lengths for " + std::to_string(a.value()) + " sequences");
   return identity_relation(ctx);
 }
 
@@ -310,7 +331,8 @@ void sliding_window_compute(Compute& c, const SlidingWindowAttrs& attrs) {
   const int axis = place(attrs.axis, c.in(0).rank()), windows = static_cast<int>(attrs.window_shape.size());
   reindex_compute(c, "sliding_window", [&](const Index& i) {
     Index at(i.begin(), i.begin() + axis);
-    for (int k = 0; k < windows; ++k) at.push_back(i[axis + k] * as_int(attrs.strides[k]) + i[axis + windows + k]);
+    for (int k = 0; k < windows; ++k)
+      at.push_back(i[axis + k] * as_int(attrs.strides[k]) + i[axis + windows + k]);
     return at;
   });
 }
@@ -338,7 +360,8 @@ void reverse_compute(Compute& c, const ReverseAttrs& attrs) {
   const int axis = place(*attrs.axis, c.in(0).rank());
   reindex_compute(c, "reverse", [&](Index i) {
     const int last = as_int(c.in(0).extent(axis) - 1);
-    i[axis] = clamp(last - i[axis], 0, std::max(last, 0));  // clamped, as Halide cannot guard a vector that is read backwards
+    i[axis] = clamp(last - i[axis], 0,
+                    std::max(last, 0));  // clamped, as Halide cannot guard a vector that is read backwards
     return i;
   });
 }
@@ -348,7 +371,8 @@ void reverse_sequence_compute(Compute& c, const ReverseSequenceAttrs& attrs) {
   const int axis = place(attrs.seq_axis, data.rank()), batch = place(attrs.batch_axis, data.rank());
   reindex_compute(c, "reverse_sequence", [&](Index i) {
     const Halide::Expr length = Halide::cast<int>(c.in(1)(Index{i[batch]}));
-    i[axis] = clamp(select(i[axis] < length, length - 1 - i[axis], i[axis]), 0, as_int(data.extent(axis) - 1));
+    i[axis] =
+        clamp(select(i[axis] < length, length - 1 - i[axis], i[axis]), 0, as_int(data.extent(axis) - 1));
     return i;
   });
 }
@@ -362,7 +386,8 @@ void one_hot_compute(Compute& c, const OneHotAttrs& attrs) {
   at.erase(at.begin() + axis);
   const Halide::Expr hot = Halide::cast<int64_t>(c.in(0)(at)) == Halide::cast<int64_t>(i[axis]);
   Halide::Func filled = c.stage("one_hot");
-  filled(i.reversed()) = select(hot, cast_to(c.out().dtype(), c.in(1)(Index{})), cast_to(c.out().dtype(), c.in(2)(Index{})));
+  filled(i.reversed()) =
+      select(hot, cast_to(c.out().dtype(), c.in(1)(Index{})), cast_to(c.out().dtype(), c.in(2)(Index{})));
   c.result(filled);
 }
 

@@ -14,7 +14,8 @@ namespace {
 // Reads newshape from left to right; `next` is the input axis that the next code speaks of.
 class ShapeReader {
  public:
-  ShapeReader(const std::vector<Dim>& data, const std::vector<int64_t>& codes, bool allowzero, std::string* why)
+  ShapeReader(const std::vector<Dim>& data, const std::vector<int64_t>& codes, bool allowzero,
+              std::string* why)
       : data_(data), codes_(codes), allowzero_(allowzero), why_(why) {}
 
   std::optional<std::vector<Dim>> run() {
@@ -23,7 +24,8 @@ class ShapeReader {
     if (infer_ >= 0 && !infer()) return std::nullopt;
     const Dim in = product(data_), out = product(shape_);
     if (!in.is_any() && !out.is_any() && in != out) {
-      fail("shape " + shape_text(shape_) + " has " + std::to_string(out.value()) + " elements, the data " + std::to_string(in.value()));
+      fail("shape " + shape_text(shape_) + " has " + std::to_string(out.value()) + " elements, the data " +
+           std::to_string(in.value()));
       return std::nullopt;
     }
     return shape_;
@@ -35,7 +37,8 @@ class ShapeReader {
     return false;
   }
   bool take(Dim* dim) {
-    if (next_ >= data_.size()) return fail("it speaks of axis " + std::to_string(next_) + " of data of shape " + shape_text(data_));
+    if (next_ >= data_.size())
+      return fail("it speaks of axis " + std::to_string(next_) + " of data of shape " + shape_text(data_));
     *dim = data_[next_++];
     return true;
   }
@@ -77,8 +80,10 @@ class ShapeReader {
         used_.push_back(next_ - 1);
         put_copied(times(dim, second));
         return true;
-      case -4: return read_split(i);
-      default: return fail("there is no code " + std::to_string(code));
+      case -4:
+        return read_split(i);
+      default:
+        return fail("there is no code " + std::to_string(code));
     }
   }
 
@@ -112,9 +117,12 @@ class ShapeReader {
       if (std::find(used_.begin(), used_.end(), axis) == used_.end()) in = times(in, data_[axis]);
     for (size_t axis = 0; axis < shape_.size(); ++axis)
       if (std::find(copied_.begin(), copied_.end(), axis) == copied_.end()) out = times(out, shape_[axis]);
-    if (in.is_any() || out.is_any()) shape_[infer_] = Dim::any();
-    else if (out.value() == 0) return fail("-1 cannot be inferred beside an extent 0");
-    else shape_[infer_] = in.value() / out.value();
+    if (in.is_any() || out.is_any())
+      shape_[infer_] = Dim::any();
+    else if (out.value() == 0)
+      return fail("-1 cannot be inferred beside an extent 0");
+    else
+      shape_[infer_] = in.value() / out.value();
     return true;
   }
 
@@ -130,8 +138,8 @@ class ShapeReader {
 
 }  // namespace
 
-std::optional<std::vector<Dim>> reshaped(const std::vector<Dim>& data, const std::vector<int64_t>& newshape, bool allowzero,
-                                         std::string* why) {
+std::optional<std::vector<Dim>> reshaped(const std::vector<Dim>& data, const std::vector<int64_t>& newshape,
+                                         bool allowzero, std::string* why) {
   return ShapeReader(data, newshape, allowzero, why).run();
 }
 
@@ -160,18 +168,22 @@ const OpDef& op_reshape() {
 const OpDef& op_reshape_like() {
   static const OpDef def = OpSpec<ReshapeLikeAttrs>{
       .name = "reshape_like",
-      .doc = "Axes lhs_begin..lhs_end of the data are replaced by axes rhs_begin..rhs_end of the shape of another tensor.",
+      .doc =
+          "Axes lhs_begin..lhs_end of the data are replaced by axes rhs_begin..rhs_end of the shape of "
+          "another tensor.",
       .inputs = {{"data", "tensor"}, {"shape_like", "tensor; only its shape counts"}},
       .fuse = Fuse::kInjective,
       .relation =
           [](RelationContext& ctx, const ReshapeLikeAttrs& attrs) {
             const TensorTypeNode *data = ctx.tensor(0), *like = ctx.tensor(1);
             if (!data || !like) return kDefer;
-            auto range = [&](const char* name, int64_t begin, std::optional<int64_t> end, int rank, int64_t* from, int64_t* to) {
+            auto range = [&](const char* name, int64_t begin, std::optional<int64_t> end, int rank,
+                             int64_t* from, int64_t* to) {
               *from = begin < 0 ? begin + rank : begin;
               *to = end ? (*end < 0 ? *end + rank : *end) : rank;
               if (*from >= 0 && *from <= *to && *to <= rank) return true;
-              fail_attr(ctx, name, std::to_string(begin), "it must name a range of the " + std::to_string(rank) + " axes");
+              fail_attr(ctx, name, std::to_string(begin),
+                        "it must name a range of the " + std::to_string(rank) + " axes");
               return false;
             };
             int64_t lb, le, rb, re;
@@ -183,7 +195,8 @@ const OpDef& op_reshape_like() {
             shape.insert(shape.end(), data->shape().begin() + le, data->shape().end());
             const Dim in = product(data->shape()), out = product(shape);
             if (!in.is_any() && !out.is_any() && in != out)
-              return fail_arg(ctx, 0, type_text(ctx.input(0)) + " cannot be reshaped to " + shape_text(shape));
+              return fail_arg(ctx, 0,
+                              type_text(ctx.input(0)) + " cannot be reshaped to " + shape_text(shape));
             return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
           },
       .compute = [](Compute& c, const ReshapeLikeAttrs&) { reshape_compute(c, "reshape_like"); },

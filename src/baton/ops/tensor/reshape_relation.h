@@ -7,8 +7,9 @@
 
 namespace baton {
 
-/// The shape that `newshape` with its codes means for data of shape `data`; when there is none, `why` says so.
-std::optional<std::vector<Dim>> reshaped(const std::vector<Dim>& data, const std::vector<int64_t>& newshape, bool allowzero,
-                                         std::string* why);
+/// The shape that `newshape` with its codes means for data of shape `data`; when there is none, `why` says
+/// so.
+std::optional<std::vector<Dim>> reshaped(const std::vector<Dim>& data, const std::vector<int64_t>& newshape,
+                                         bool allowzero, std::string* why);
 
 }  // namespace baton

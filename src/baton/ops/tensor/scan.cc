@@ -16,10 +16,11 @@ struct ScanopAttrs {
 template <>
 const AttrSchema& attr_schema<ScanopAttrs>() {
   using A = ScanopAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.ScanopAttrs",
-      {{"axis", &A::axis, "the axis along which is accumulated; None: the flattened data"},
-       {"dtype", &A::dtype, "element type of the result; void: as the data"},
-       {"exclusive", &A::exclusive, "whether an element itself is left out", kBoxed}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.ScanopAttrs",
+                     {{"axis", &A::axis, "the axis along which is accumulated; None: the flattened data"},
+                      {"dtype", &A::dtype, "element type of the result; void: as the data"},
+                      {"exclusive", &A::exclusive, "whether an element itself is left out", kBoxed}});
   return schema;
 }
 
@@ -39,14 +40,16 @@ template <bool kProduct>
 void scan_compute(Compute& c, const ScanopAttrs& attrs) {
   const Tensor& data = c.in(0);
   const Axes i(c.out().rank());
-  const int axis = attrs.axis ? from_front(*attrs.axis, data.rank()) : 0, count = as_int(c.out().extents()[axis]);
+  const int axis = attrs.axis ? from_front(*attrs.axis, data.rank()) : 0,
+            count = as_int(c.out().extents()[axis]);
   const Halide::Type type = halide_type(c.out().dtype());
   auto element = [&](Index at) {
     if (attrs.exclusive) at[axis] = inside_axis(at[axis] - 1, count);
     if (attrs.axis) return cast(type, data(at));
     Halide::Expr flat = at[0];
     Index split(data.rank());
-    for (int k = data.rank(); k-- > 0; flat = flat / as_int(data.extent(k))) split[k] = k == 0 ? flat : flat % as_int(data.extent(k));
+    for (int k = data.rank(); k-- > 0; flat = flat / as_int(data.extent(k)))
+      split[k] = k == 0 ? flat : flat % as_int(data.extent(k));
     return cast(type, data(split));
   };
   Halide::Func scan = c.stage(kProduct ? "cumprod" : "cumsum");
@@ -57,8 +60,10 @@ void scan_compute(Compute& c, const ScanopAttrs& attrs) {
     Index here = i.exprs(), before = i.exprs();
     here[axis] = r;
     before[axis] = r - 1;
-    if (kProduct) scan(reversed(here)) *= scan(reversed(before));
-    else scan(reversed(here)) += scan(reversed(before));
+    if (kProduct)
+      scan(reversed(here)) *= scan(reversed(before));
+    else
+      scan(reversed(here)) += scan(reversed(before));
   }
   c.result(scan);
 }

@@ -26,25 +26,26 @@ struct TriluAttrs {
 template <>
 const AttrSchema& attr_schema<ShapeOfAttrs>() {
   using A = ShapeOfAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.ShapeOfAttrs",
-      {{"dtype", &A::dtype, "element type of the result"}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.ShapeOfAttrs", {{"dtype", &A::dtype, "element type of the result"}});
   return schema;
 }
 
 template <>
 const AttrSchema& attr_schema<NdarraySizeAttrs>() {
   using A = NdarraySizeAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.NdarraySizeAttrs",
-      {{"dtype", &A::dtype, "element type of the result"}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.NdarraySizeAttrs", {{"dtype", &A::dtype, "element type of the result"}});
   return schema;
 }
 
 template <>
 const AttrSchema& attr_schema<SequenceMaskAttrs>() {
   using A = SequenceMaskAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.SequenceMaskAttrs",
-      {{"mask_value", &A::mask_value, "what stands behind the end of a sequence"},
-       {"axis", &A::axis, "the axis of time: 0 or 1"}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.SequenceMaskAttrs",
+                     {{"mask_value", &A::mask_value, "what stands behind the end of a sequence"},
+                      {"axis", &A::axis, "the axis of time: 0 or 1"}});
   return schema;
 }
 
@@ -52,18 +53,20 @@ template <>
 const AttrSchema& attr_schema<MatrixSetDiagAttrs>() {
   using A = MatrixSetDiagAttrs;
   static const AttrSchema schema = make_schema<A>("relay.attrs.MatrixSetDiagAttrs",
-      {{"k1", &A::k1, "the lowest diagonal"},
-       {"k2", &A::k2, "the highest diagonal"},
-       {"super_diag_right_align", &A::super_diag_right_align, "whether diagonals above are aligned at the right"},
-       {"sub_diag_right_align", &A::sub_diag_right_align, "whether diagonals below are aligned at the right"}});
+                                                  {{"k1", &A::k1, "the lowest diagonal"},
+                                                   {"k2", &A::k2, "the highest diagonal"},
+                                                   {"super_diag_right_align", &A::super_diag_right_align,
+                                                    "whether diagonals above are aligned at the right"},
+                                                   {"sub_diag_right_align", &A::sub_diag_right_align,
+                                                    "whether diagonals below are aligned at the right"}});
   return schema;
 }
 
 template <>
 const AttrSchema& attr_schema<TriluAttrs>() {
   using A = TriluAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.TriluAttrs",
-      {{"upper", &A::upper, "whether the upper triangle is kept"}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.TriluAttrs", {{"upper", &A::upper, "whether the upper triangle is kept"}});
   return schema;
 }
 
@@ -80,8 +83,10 @@ RelationStatus shape_of_relation(RelationContext& ctx, const ShapeOfAttrs& attrs
 RelationStatus sequence_mask_relation(RelationContext& ctx, const SequenceMaskAttrs& attrs) {
   const TensorTypeNode *data = ctx.tensor(0), *lengths = ctx.tensor(1);
   if (!data || !lengths) return kDefer;
-  if (attrs.axis != 0 && attrs.axis != 1) return fail_attr(ctx, "axis", std::to_string(attrs.axis), "it must be 0 or 1");
-  if (data->rank() < 2) return fail_arg(ctx, 0, "data with a time and a batch axis is needed, got " + type_text(ctx.input(0)));
+  if (attrs.axis != 0 && attrs.axis != 1)
+    return fail_attr(ctx, "axis", std::to_string(attrs.axis), "it must be 0 or 1");
+  if (data->rank() < 2)
+    return fail_arg(ctx, 0, "data with a time and a batch axis is needed, got " + type_text(ctx.input(0)));
   const Dim batch = data->shape()[1 - attrs.axis];
   if (ctx.assign(1, tensor_type(std::vector<Dim>{batch}, lengths->dtype())) == kFailed) return kFailed;
   return identity_relation(ctx);
@@ -97,7 +102,8 @@ RelationStatus matrix_relation(RelationContext& ctx) {
 RelationStatus matrix_set_diag_relation(RelationContext& ctx, const MatrixSetDiagAttrs& attrs) {
   const TensorTypeNode *data = ctx.tensor(0), *diagonal = ctx.tensor(1);
   if (!data || !diagonal) return kDefer;
-  if (attrs.k1 > attrs.k2) return fail_attr(ctx, "k1", std::to_string(attrs.k1), "it is above k2 = " + std::to_string(attrs.k2));
+  if (attrs.k1 > attrs.k2)
+    return fail_attr(ctx, "k1", std::to_string(attrs.k1), "it is above k2 = " + std::to_string(attrs.k2));
   if (!check_rank(ctx, *diagonal, data->rank() - (attrs.k1 == attrs.k2 ? 1 : 0), 1)) return kFailed;
   return matrix_relation(ctx);
 }
@@ -130,7 +136,8 @@ void sequence_mask_compute(Compute& c, const SequenceMaskAttrs& attrs) {
   const int time = static_cast<int>(attrs.axis);
   const Halide::Expr length = c.in(1)(Index{i[1 - time]});
   Halide::Func masked = c.stage("sequence_mask");
-  masked(i.reversed()) = select(cast(length.type(), i[time]) < length, c.in(0)(i.exprs()), constant_of(c.out().dtype(), attrs.mask_value));
+  masked(i.reversed()) = select(cast(length.type(), i[time]) < length, c.in(0)(i.exprs()),
+                                constant_of(c.out().dtype(), attrs.mask_value));
   c.result(masked);
 }
 
@@ -138,7 +145,8 @@ void trilu_compute(Compute& c, const TriluAttrs& attrs) {
   const Axes i(c.out().rank());
   const Halide::Expr right = i[-1] - i[-2], k = Halide::cast<int>(c.in(1)(Index{}));
   Halide::Func kept = c.stage("trilu");
-  kept(i.reversed()) = select(attrs.upper ? right >= k : right <= k, c.in(0)(i.exprs()), constant_of(c.out().dtype(), 0));
+  kept(i.reversed()) =
+      select(attrs.upper ? right >= k : right <= k, c.in(0)(i.exprs()), constant_of(c.out().dtype(), 0));
   c.result(kept);
 }
 
@@ -146,11 +154,13 @@ void trilu_compute(Compute& c, const TriluAttrs& attrs) {
 void matrix_set_diag_compute(Compute& c, const MatrixSetDiagAttrs& attrs) {
   const Tensor &data = c.in(0), &diagonal = c.in(1);
   const Axes i(data.rank());
-  const int rows = as_int(data.extent(-2)), columns = as_int(data.extent(-1)), low = as_int(attrs.k1), high = as_int(attrs.k2);
+  const int rows = as_int(data.extent(-2)), columns = as_int(data.extent(-1)), low = as_int(attrs.k1),
+            high = as_int(attrs.k2);
   const Halide::Expr d = i[-1] - i[-2], length = min(rows + min(d, 0), columns - max(d, 0));
   Halide::Expr position = min(i[-1], i[-2]);
   if (low != high) {
-    const Halide::Expr right = (d >= 0 && attrs.super_diag_right_align) || (d <= 0 && attrs.sub_diag_right_align);
+    const Halide::Expr right =
+        (d >= 0 && attrs.super_diag_right_align) || (d <= 0 && attrs.sub_diag_right_align);
     position = select(right, position + as_int(diagonal.extent(-1)) - length, position);
   }
   const Index all = i.exprs();
@@ -191,7 +201,8 @@ void invert_permutation_compute(Compute& c, const NoAttrs&) {
 void reinterpret_compute(Compute& c, const CastAttrs&) {
   const Axes i(c.out().rank());
   if (c.in(0).dtype().bytes() != c.out().dtype().bytes())
-    throw NotSupported("reinterpret from " + c.in(0).dtype().str() + " to " + c.out().dtype().str() + ", which has another size");
+    throw NotSupported("reinterpret from " + c.in(0).dtype().str() + " to " + c.out().dtype().str() +
+                       ", which has another size");
   const Halide::Type type = halide_type(c.out().dtype());
   Halide::Func bits = c.stage("reinterpret");
   bits(i.reversed()) = Halide::reinterpret(type, c.in(0)(i.exprs()));
@@ -207,13 +218,16 @@ void strided_set_compute(Compute& c, const NoAttrs&) {
   for (int k = 0; k < as_int(begin.extent(0)); ++k) {
     const int extent = as_int(data.extent(k));
     const Halide::Expr step = k < strides.extent(0) ? Halide::cast<int>(strides(Index{k})) : Halide::Expr(1);
-    // Ends beyond the data, like the largest number for "all", are brought back before they become 32-bit numbers.
+    // Ends beyond the data, like the largest number for "all", are brought back before they become 32-bit
+    // numbers.
     auto bound = [&](const Tensor& from) {
-      const Halide::Expr given = Halide::cast<int64_t>(from(Index{k})), counted = select(given < 0, given + extent, given);
+      const Halide::Expr given = Halide::cast<int64_t>(from(Index{k})),
+                         counted = select(given < 0, given + extent, given);
       return Halide::cast<int>(clamp(counted, Halide::cast<int64_t>(-1), Halide::cast<int64_t>(extent)));
     };
     const Halide::Expr first = bound(begin), last = k < end.extent(0) ? bound(end) : Halide::Expr(extent);
-    const Halide::Expr back = step < 0, way = select(back, first - i[k], i[k] - first), size = max(abs(step), 1);
+    const Halide::Expr back = step < 0, way = select(back, first - i[k], i[k] - first),
+                       size = max(abs(step), 1);
     const Halide::Expr length = Halide::cast<int>(size);
     inside = inside && way >= 0 && way % length == 0 && select(back, i[k] > last, i[k] < last);
     at[k] = inside_axis(way / length, values.extent(k));
@@ -253,9 +267,10 @@ const OpDef& op_ndarray_size() {
       .doc = "The number of elements.",
       .inputs = {{"data", "tensor"}},
       .fuse = Fuse::kInjective,
-      .relation = [](RelationContext& ctx, const NdarraySizeAttrs& attrs) {
-        return ctx.tensor(0) ? ctx.assign_result(scalar_type(or_int32(attrs.dtype))) : kDefer;
-      },
+      .relation =
+          [](RelationContext& ctx, const NdarraySizeAttrs& attrs) {
+            return ctx.tensor(0) ? ctx.assign_result(scalar_type(or_int32(attrs.dtype))) : kDefer;
+          },
       .compute = ndarray_size_compute,
   };
   return def;
@@ -265,7 +280,8 @@ const OpDef& op_sequence_mask() {
   static const OpDef def = OpSpec<SequenceMaskAttrs>{
       .name = "sequence_mask",
       .doc = "The data with a value behind the end of each sequence.",
-      .inputs = {{"data", "tensor: time and batch first"}, {"valid_length", "vector: the length of each sequence"}},
+      .inputs = {{"data", "tensor: time and batch first"},
+                 {"valid_length", "vector: the length of each sequence"}},
       .fuse = Fuse::kInjective,
       .relation = sequence_mask_relation,
       .compute = sequence_mask_compute,
@@ -328,10 +344,11 @@ const OpDef& op_reinterpret() {
       .doc = "The same bits as another element type.",
       .inputs = {{"data", "tensor"}},
       .fuse = Fuse::kElementwise,
-      .relation = [](RelationContext& ctx, const CastAttrs& attrs) {
-        if (attrs.dtype.is_void()) return fail_attr(ctx, "dtype", "\"\"", "an element type is needed");
-        return same_shape_relation(ctx, attrs.dtype);
-      },
+      .relation =
+          [](RelationContext& ctx, const CastAttrs& attrs) {
+            if (attrs.dtype.is_void()) return fail_attr(ctx, "dtype", "\"\"", "an element type is needed");
+            return same_shape_relation(ctx, attrs.dtype);
+          },
       .compute = reinterpret_compute,
   };
   return def;
@@ -341,7 +358,11 @@ const OpDef& op_strided_set() {
   static const OpDef def = OpSpec<NoAttrs>{
       .name = "strided_set",
       .doc = "The data with a strided slice written.",
-      .inputs = {{"data", "tensor"}, {"v", "the slice"}, {"begin", "vector"}, {"end", "vector"}, {"strides", "vector"}},
+      .inputs = {{"data", "tensor"},
+                 {"v", "the slice"},
+                 {"begin", "vector"},
+                 {"end", "vector"},
+                 {"strides", "vector"}},
       .fuse = Fuse::kInjective,
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
       .compute = strided_set_compute,
@@ -355,7 +376,11 @@ const OpDef& op_hardswish() {
       .doc = "A name that quantisation passes know; it has no meaning of its own and cannot be called.",
       .inputs = {},
       .variadic = true,
-      .relation = [](RelationContext& ctx, const NoAttrs&) { return fail_arg(ctx, -1, "hardswish is no operator that can be called: write x * clip(x + 3, 0, 6) / 6"); },
+      .relation =
+          [](RelationContext& ctx, const NoAttrs&) {
+            return fail_arg(ctx, -1,
+                            "hardswish is no operator that can be called: write x * clip(x + 3, 0, 6) / 6");
+          },
   };
   return def;
 }

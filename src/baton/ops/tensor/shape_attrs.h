@@ -1,5 +1,6 @@
 #pragma once
-// Attributes that tensor operators share with their dynamic and virtual-machine forms. Names and defaults are Relay's.
+// Attributes that tensor operators share with their dynamic and virtual-machine forms. Names and defaults are
+// Relay's.
 #include "baton/ops/relations.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 

@@ -22,31 +22,32 @@ struct SearchSortedAttrs {
 template <>
 const AttrSchema& attr_schema<ArgsortAttrs>() {
   using A = ArgsortAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.ArgsortAttrs",
-      {{"axis", &A::axis, "the axis that is sorted"},
-       {"is_ascend", &A::is_ascend, "whether the smallest comes first"},
-       {"dtype", &A::dtype, "element type of the indices"}});
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.ArgsortAttrs", {{"axis", &A::axis, "the axis that is sorted"},
+                                   {"is_ascend", &A::is_ascend, "whether the smallest comes first"},
+                                   {"dtype", &A::dtype, "element type of the indices"}});
   return schema;
 }
 
 template <>
 const AttrSchema& attr_schema<SearchSortedAttrs>() {
   using A = SearchSortedAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.SearchSortedAttrs",
-      {{"right", &A::right, "whether equal elements stand left of the place that is found"},
-       {"dtype", &A::dtype, "element type of the indices"}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.SearchSortedAttrs",
+                     {{"right", &A::right, "whether equal elements stand left of the place that is found"},
+                      {"dtype", &A::dtype, "element type of the indices"}});
   return schema;
 }
 
 template <>
 const AttrSchema& attr_schema<TopkAttrs>() {
   using A = TopkAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.TopkAttrs",
-      {{"k", &A::k, "how many elements; less than 1: all", kNoDefault},
-       {"axis", &A::axis, "the axis that is searched"},
-       {"ret_type", &A::ret_type, "both, values or indices"},
-       {"is_ascend", &A::is_ascend, "whether the smallest count"},
-       {"dtype", &A::dtype, "element type of the indices"}});
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.TopkAttrs", {{"k", &A::k, "how many elements; less than 1: all", kNoDefault},
+                                {"axis", &A::axis, "the axis that is searched"},
+                                {"ret_type", &A::ret_type, "both, values or indices"},
+                                {"is_ascend", &A::is_ascend, "whether the smallest count"},
+                                {"dtype", &A::dtype, "element type of the indices"}});
   return schema;
 }
 
@@ -61,7 +62,8 @@ RelationStatus topk_result(RelationContext& ctx, const TopkAttrs& attrs, Dim cou
   if (attrs.ret_type == "both") return ctx.assign_result(tuple_type({values, indices}));
   if (attrs.ret_type == "values") return ctx.assign_result(values);
   if (attrs.ret_type == "indices") return ctx.assign_result(indices);
-  return fail_attr(ctx, "ret_type", "\"" + attrs.ret_type + "\"", "it must be \"both\", \"values\" or \"indices\"");
+  return fail_attr(ctx, "ret_type", "\"" + attrs.ret_type + "\"",
+                   "it must be \"both\", \"values\" or \"indices\"");
 }
 
 namespace {
@@ -88,13 +90,16 @@ RelationStatus sort_relation(RelationContext& ctx, const ArgsortAttrs& attrs) {
 RelationStatus searchsorted_relation(RelationContext& ctx, const SearchSortedAttrs& attrs) {
   const TensorTypeNode *sequence = ctx.tensor(0), *values = ctx.tensor(1);
   if (!sequence || !values) return kDefer;
-  if (sequence->rank() < 1) return fail_arg(ctx, 0, "a sequence of rank >= 1 is needed, got " + type_text(ctx.input(0)));
+  if (sequence->rank() < 1)
+    return fail_arg(ctx, 0, "a sequence of rank >= 1 is needed, got " + type_text(ctx.input(0)));
   if (sequence->rank() > 1) {
     if (!check_rank(ctx, *values, sequence->rank(), 1)) return kFailed;
     for (int k = 0; k + 1 < sequence->rank(); ++k) {
       const Dim a = sequence->shape()[k], b = values->shape()[k];
       if (!a.is_any() && !b.is_any() && a != b)
-        return fail_arg(ctx, 1, "axis " + std::to_string(k) + " is " + std::to_string(b.value()) + ", and of the sequence " + std::to_string(a.value()));
+        return fail_arg(ctx, 1,
+                        "axis " + std::to_string(k) + " is " + std::to_string(b.value()) +
+                            ", and of the sequence " + std::to_string(a.value()));
     }
   }
   return ctx.assign_result(tensor_type(values->shape(), attrs.dtype));
@@ -109,12 +114,14 @@ Halide::Func part_of(Compute& c, const Halide::Func& sorted, int value, DType dt
 }
 
 void argsort_compute(Compute& c, const ArgsortAttrs& attrs) {
-  const Halide::Func sorted = sorted_pairs(c, c.in(0), from_front(attrs.axis, c.in(0).rank()), attrs.is_ascend);
+  const Halide::Func sorted =
+      sorted_pairs(c, c.in(0), from_front(attrs.axis, c.in(0).rank()), attrs.is_ascend);
   c.result(part_of(c, sorted, 1, c.out().dtype(), "argsort"));
 }
 
 void sort_compute(Compute& c, const ArgsortAttrs& attrs) {
-  const Halide::Func sorted = sorted_pairs(c, c.in(0), from_front(attrs.axis, c.in(0).rank()), attrs.is_ascend);
+  const Halide::Func sorted =
+      sorted_pairs(c, c.in(0), from_front(attrs.axis, c.in(0).rank()), attrs.is_ascend);
   c.result(part_of(c, sorted, 0, c.out().dtype(), "sort"));
 }
 
@@ -127,13 +134,17 @@ void searchsorted_compute(Compute& c, const SearchSortedAttrs& attrs) {
   const Halide::Expr value = values(i.exprs());
   Halide::Func position = c.stage("position"), result = c.stage("searchsorted");
   position(i.reversed()) = 0;
-  const Halide::Expr before = position(i.reversed()), next = before + (Halide::Expr(1) << (std::max(bits, 1) - 1 - r));
+  const Halide::Expr before = position(i.reversed()),
+                     next = before + (Halide::Expr(1) << (std::max(bits, 1) - 1 - r));
   Index at = i.exprs();
-  if (sequence.rank() == 1) at.clear();
-  else at.pop_back();
+  if (sequence.rank() == 1)
+    at.clear();
+  else
+    at.pop_back();
   at.push_back(inside_axis(next - 1, count));
   const Halide::Expr element = sequence(at);
-  const Halide::Expr smaller = attrs.right ? element <= cast(element.type(), value) : element < cast(element.type(), value);
+  const Halide::Expr smaller =
+      attrs.right ? element <= cast(element.type(), value) : element < cast(element.type(), value);
   position(i.reversed()) = select(next <= count && smaller, next, before);
   result(i.reversed()) = cast_to(c.out().dtype(), position(i.reversed()));
   c.result(result);
@@ -142,10 +153,12 @@ void searchsorted_compute(Compute& c, const SearchSortedAttrs& attrs) {
 }  // namespace
 
 void topk_compute(Compute& c, const TopkAttrs& attrs) {
-  const Halide::Func sorted = sorted_pairs(c, c.in(0), from_front(attrs.axis, c.in(0).rank()), attrs.is_ascend);
+  const Halide::Func sorted =
+      sorted_pairs(c, c.in(0), from_front(attrs.axis, c.in(0).rank()), attrs.is_ascend);
   std::vector<Halide::Func> results;
   if (attrs.ret_type != "indices") results.push_back(part_of(c, sorted, 0, c.out(0).dtype(), "values"));
-  if (attrs.ret_type != "values") results.push_back(part_of(c, sorted, 1, c.out(c.num_outputs() - 1).dtype(), "indices"));
+  if (attrs.ret_type != "values")
+    results.push_back(part_of(c, sorted, 1, c.out(c.num_outputs() - 1).dtype(), "indices"));
   c.results(std::move(results));
 }
 

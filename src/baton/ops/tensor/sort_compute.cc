@@ -6,12 +6,14 @@
 
 namespace baton {
 
-// A bitonic network: its comparisons are known beforehand, so that every other axis stays pure (vectors, threads). Level s
-// makes sorted blocks of 2 << s elements, every other one the other way round; its step k compares elements whose distance
-// is 1 << (s - k). Both halves of `f` along its outermost dimension take turns: a step reads one and writes the other.
-// Ties are decided by position, which makes the order total and the sort stable. The axis is filled up to a power of two
-// with positions behind all others, which stay at the end.
-Halide::Func sorted_pairs(Compute& c, const Halide::Func& values, const std::vector<int64_t>& shape, int axis, bool ascending) {
+// A bitonic network: its comparisons are known beforehand, so that every other axis stays pure (vectors,
+// threads). Level s makes sorted blocks of 2 << s elements, every other one the other way round; its step k
+// compares elements whose distance is 1 << (s - k). Both halves of `f` along its outermost dimension take
+// turns: a step reads one and writes the other. Ties are decided by position, which makes the order total and
+// the sort stable. The axis is filled up to a power of two with positions behind all others, which stay at
+// the end.
+Halide::Func sorted_pairs(Compute& c, const Halide::Func& values, const std::vector<int64_t>& shape, int axis,
+                          bool ascending) {
   using Halide::Expr;
   const int rank = static_cast<int>(shape.size()), n = as_int(shape[axis]), dim = rank - 1 - axis;
   const int width = static_cast<int>(std::bit_ceil(static_cast<uint32_t>(std::max(n, 1))));
@@ -33,7 +35,8 @@ Halide::Func sorted_pairs(Compute& c, const Halide::Func& values, const std::vec
     Halide::RDom r(0, width, 0, levels, 0, levels, "r");  // element, k, s
     r.where(r.y <= r.z);
     const Expr e = r.x, s = r.z, k = r.y, step = s * (s + 1) / 2 + k;
-    const Expr distance = Expr(1) << (s - k), partner = select((e / distance) % 2 == 0, e + distance, e - distance);
+    const Expr distance = Expr(1) << (s - k),
+               partner = select((e / distance) % 2 == 0, e + distance, e - distance);
     std::vector<Expr> mine(out.begin(), out.end()), other = mine, to = mine;
     mine[dim] = e;
     other[dim] = clamp(partner, 0, width - 1);

@@ -4,12 +4,13 @@
 
 namespace baton {
 
-/// A tensor sorted along an axis: equal elements keep their order. The Func has two values, an element and the position
-/// (int32) where it stood, in Halide order.
+/// A tensor sorted along an axis: equal elements keep their order. The Func has two values, an element and
+/// the position (int32) where it stood, in Halide order.
 Halide::Func sorted_pairs(Compute& c, const Tensor& data, int axis, bool ascending);
 
 /// The same for a Func in Halide order, of shape `shape` in Relay order.
-Halide::Func sorted_pairs(Compute& c, const Halide::Func& values, const std::vector<int64_t>& shape, int axis, bool ascending);
+Halide::Func sorted_pairs(Compute& c, const Halide::Func& values, const std::vector<int64_t>& shape, int axis,
+                          bool ascending);
 
 struct TopkAttrs;
 /// The first elements of the sorted data, as many as the result has; values, positions or both.

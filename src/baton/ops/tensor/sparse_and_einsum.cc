@@ -9,10 +9,10 @@
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/tensor/reindex.h"
-#include "baton/ops/tensor/sparse_compute.h"
-#include "baton/ops/tensor/shape_attrs.h"
-#include "baton/ops/tensor/tensor_relations.h"
 #include "baton/ops/tensor/reshape_relation.h"
+#include "baton/ops/tensor/shape_attrs.h"
+#include "baton/ops/tensor/sparse_compute.h"
+#include "baton/ops/tensor/tensor_relations.h"
 
 namespace baton {
 
@@ -37,15 +37,17 @@ struct MetaScheduleLayoutTransformAttrs {
 template <>
 const AttrSchema& attr_schema<SparseToDenseAttrs>() {
   using A = SparseToDenseAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.SparseToDenseAttrs",
-      {{"output_shape", &A::output_shape, "the shape of the result", kNoDefault}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.SparseToDenseAttrs",
+                     {{"output_shape", &A::output_shape, "the shape of the result", kNoDefault}});
   return schema;
 }
 
 template <>
 const AttrSchema& attr_schema<EinsumAttrs>() {
   using A = EinsumAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.EinsumAttrs",
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.EinsumAttrs",
       {{"equation", &A::equation, "subscripts of the inputs and of the result: ij,jk->ik", kNoDefault}});
   return schema;
 }
@@ -53,19 +55,20 @@ const AttrSchema& attr_schema<EinsumAttrs>() {
 template <>
 const AttrSchema& attr_schema<StftAttrs>() {
   using A = StftAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.StftAttrs",
-      {{"n_fft", &A::n_fft, "length of a transform"},
-       {"hop_length", &A::hop_length, "distance of the windows"},
-       {"win_length", &A::win_length, "length of the window"},
-       {"normalized", &A::normalized, "whether results are divided by sqrt(n_fft)"},
-       {"onesided", &A::onesided, "whether the conjugate half is left out"}});
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.StftAttrs", {{"n_fft", &A::n_fft, "length of a transform"},
+                                {"hop_length", &A::hop_length, "distance of the windows"},
+                                {"win_length", &A::win_length, "length of the window"},
+                                {"normalized", &A::normalized, "whether results are divided by sqrt(n_fft)"},
+                                {"onesided", &A::onesided, "whether the conjugate half is left out"}});
   return schema;
 }
 
 template <>
 const AttrSchema& attr_schema<AutoSchedulerLayoutTransformAttrs>() {
   using A = AutoSchedulerLayoutTransformAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.AutoSchedulerLayoutTransformAttrs",
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.AutoSchedulerLayoutTransformAttrs",
       {{"src_layout", &A::src_layout, "layout with the extent of each axis before its letter", kNoDefault},
        {"dst_layout", &A::dst_layout, "such a layout", kNoDefault}});
   return schema;
@@ -74,8 +77,9 @@ const AttrSchema& attr_schema<AutoSchedulerLayoutTransformAttrs>() {
 template <>
 const AttrSchema& attr_schema<MetaScheduleLayoutTransformAttrs>() {
   using A = MetaScheduleLayoutTransformAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.MetaScheduleLayoutTransformAttrs",
-      {{"index_map", &A::index_map, "where each index goes", kNoDefault}});
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.MetaScheduleLayoutTransformAttrs",
+                     {{"index_map", &A::index_map, "where each index goes", kNoDefault}});
   return schema;
 }
 
@@ -102,15 +106,18 @@ RelationStatus sparse_fill_empty_rows_relation(RelationContext& ctx, const NoAtt
 RelationStatus sparse_reshape_relation(RelationContext& ctx, const NoAttrs&) {
   const TensorTypeNode *indices = ctx.tensor(0), *before = ctx.tensor(1), *after = ctx.tensor(2);
   if (!indices || !before || !after) return kDefer;
-  if (!check_rank(ctx, *indices, 2, 0) || !check_rank(ctx, *before, 1, 1) || !check_rank(ctx, *after, 1, 2)) return kFailed;
+  if (!check_rank(ctx, *indices, 2, 0) || !check_rank(ctx, *before, 1, 1) || !check_rank(ctx, *after, 1, 2))
+    return kFailed;
   const Dim rank = after->shape()[0];
-  return ctx.assign_result(tuple_type({tensor_type(std::vector<Dim>{indices->shape()[0], rank}, indices->dtype()),
-                                       tensor_type(std::vector<Dim>{rank}, after->dtype())}));
+  return ctx.assign_result(
+      tuple_type({tensor_type(std::vector<Dim>{indices->shape()[0], rank}, indices->dtype()),
+                  tensor_type(std::vector<Dim>{rank}, after->dtype())}));
 }
 
 // Subscripts of one operand, or nothing when they are no letters.
 bool is_subscript(const std::string& text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
 }
 
 RelationStatus einsum_relation(RelationContext& ctx, const EinsumAttrs& attrs) {
@@ -119,32 +126,43 @@ RelationStatus einsum_relation(RelationContext& ctx, const EinsumAttrs& attrs) {
   if (fields.empty()) return failed ? kFailed : kDefer;
   std::string equation = attrs.equation;
   std::erase(equation, ' ');
-  const auto bad = [&](const std::string& why) { return fail_attr(ctx, "equation", "\"" + attrs.equation + "\"", why); };
+  const auto bad = [&](const std::string& why) {
+    return fail_attr(ctx, "equation", "\"" + attrs.equation + "\"", why);
+  };
   const size_t arrow = equation.find("->");
   std::vector<std::string> operands(1);
   for (const char c : equation.substr(0, arrow)) {
-    if (c == ',') operands.emplace_back();
-    else operands.back() += c;
+    if (c == ',')
+      operands.emplace_back();
+    else
+      operands.back() += c;
   }
-  if (operands.size() != fields.size()) return bad("it has subscripts for " + std::to_string(operands.size()) + " tensors, and there are " + std::to_string(fields.size()));
+  if (operands.size() != fields.size())
+    return bad("it has subscripts for " + std::to_string(operands.size()) + " tensors, and there are " +
+               std::to_string(fields.size()));
   std::map<char, Dim> extents;
   std::map<char, int> uses;
   for (size_t i = 0; i < operands.size(); ++i) {
     if (!is_subscript(operands[i])) return bad("subscripts are letters");
-    if (operands[i].size() != static_cast<size_t>(fields[i]->rank())) return bad("tensor " + std::to_string(i) + " is " + type_text(Type(fields[i])));
+    if (operands[i].size() != static_cast<size_t>(fields[i]->rank()))
+      return bad("tensor " + std::to_string(i) + " is " + type_text(Type(fields[i])));
     for (size_t k = 0; k < operands[i].size(); ++k) {
       const Dim extent = fields[i]->shape()[k];
       ++uses[operands[i][k]];
       const auto [at, fresh] = extents.emplace(operands[i][k], extent);
       if (fresh || at->second == extent || extent == Dim(1) || extent.is_any()) continue;
       if (at->second != Dim(1) && !at->second.is_any())
-        return bad(std::string("axis ") + operands[i][k] + " is " + std::to_string(at->second.value()) + " and " + std::to_string(extent.value()));
+        return bad(std::string("axis ") + operands[i][k] + " is " + std::to_string(at->second.value()) +
+                   " and " + std::to_string(extent.value()));
       at->second = extent;
     }
   }
   std::string result;
-  if (arrow != std::string::npos) result = equation.substr(arrow + 2);
-  else for (const auto& [letter, count] : uses) if (count == 1) result += letter;
+  if (arrow != std::string::npos)
+    result = equation.substr(arrow + 2);
+  else
+    for (const auto& [letter, count] : uses)
+      if (count == 1) result += letter;
   std::vector<Dim> shape;
   for (const char c : result) {
     if (!extents.contains(c)) return bad(std::string("the result has a subscript that no tensor has: ") + c);
@@ -157,12 +175,16 @@ RelationStatus einsum_relation(RelationContext& ctx, const EinsumAttrs& attrs) {
 RelationStatus stft_relation(RelationContext& ctx, const StftAttrs& attrs) {
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
-  if (data->rank() < 1 || data->rank() > 2) return fail_arg(ctx, 0, "a signal or a batch of them is needed, got " + type_text(ctx.input(0)));
-  if (!check_least(ctx, "n_fft", {&attrs.n_fft, 1}, 1) || !check_least(ctx, "hop_length", {&attrs.hop_length, 1}, 1)) return kFailed;
+  if (data->rank() < 1 || data->rank() > 2)
+    return fail_arg(ctx, 0, "a signal or a batch of them is needed, got " + type_text(ctx.input(0)));
+  if (!check_least(ctx, "n_fft", {&attrs.n_fft, 1}, 1) ||
+      !check_least(ctx, "hop_length", {&attrs.hop_length, 1}, 1))
+    return kFailed;
   std::vector<Dim> shape(data->shape().begin(), data->shape().end() - 1);
   const Dim length = data->shape().back();
   if (!length.is_any() && length.value() < attrs.n_fft)
-    return fail_attr(ctx, "n_fft", std::to_string(attrs.n_fft), "the signal has only " + std::to_string(length.value()) + " elements");
+    return fail_attr(ctx, "n_fft", std::to_string(attrs.n_fft),
+                     "the signal has only " + std::to_string(length.value()) + " elements");
   shape.push_back(attrs.onesided ? attrs.n_fft / 2 + 1 : attrs.n_fft);
   shape.push_back(length.is_any() ? length : Dim((length.value() - attrs.n_fft) / attrs.hop_length + 1));
   shape.push_back(2);
@@ -182,10 +204,13 @@ RelationStatus auto_scheduler_relation(RelationContext& ctx, const AutoScheduler
       shape.push_back(number);
       number = -1;
     } else {
-      return fail_attr(ctx, "dst_layout", "\"" + attrs.dst_layout + "\"", "each axis needs its extent before its letter");
+      return fail_attr(ctx, "dst_layout", "\"" + attrs.dst_layout + "\"",
+                       "each axis needs its extent before its letter");
     }
   }
-  if (shape.empty() || number >= 0) return fail_attr(ctx, "dst_layout", "\"" + attrs.dst_layout + "\"", "each axis is an extent and a letter");
+  if (shape.empty() || number >= 0)
+    return fail_attr(ctx, "dst_layout", "\"" + attrs.dst_layout + "\"",
+                     "each axis is an extent and a letter");
   return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
 }
 
@@ -193,7 +218,9 @@ RelationStatus reverse_reshape_relation(RelationContext& ctx, const ReshapeAttrs
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
   for (const int64_t code : attrs.newshape)
-    if (code == -4) return fail_attr(ctx, "newshape", attr_text(AttrValue(attrs.newshape)), "-4 has no meaning from right to left");
+    if (code == -4)
+      return fail_attr(ctx, "newshape", attr_text(AttrValue(attrs.newshape)),
+                       "-4 has no meaning from right to left");
   std::string why;
   const std::vector<Dim> from(data->shape().rbegin(), data->shape().rend());
   auto shape = reshaped(from, Ints(attrs.newshape.rbegin(), attrs.newshape.rend()), attrs.allowzero, &why);
@@ -213,11 +240,16 @@ Subscripts subscripts_of(std::string equation) {
   Subscripts subscripts{{""}, ""};
   std::map<char, int> uses;
   for (const char c : equation.substr(0, arrow)) {
-    if (c == ',') subscripts.operands.emplace_back();
-    else subscripts.operands.back() += c, ++uses[c];
+    if (c == ',')
+      subscripts.operands.emplace_back();
+    else
+      subscripts.operands.back() += c, ++uses[c];
   }
-  if (arrow != std::string::npos) subscripts.result = equation.substr(arrow + 2);
-  else for (const auto& [letter, count] : uses) if (count == 1) subscripts.result += letter;
+  if (arrow != std::string::npos)
+    subscripts.result = equation.substr(arrow + 2);
+  else
+    for (const auto& [letter, count] : uses)
+      if (count == 1) subscripts.result += letter;
   return subscripts;
 }
 
@@ -246,7 +278,8 @@ void einsum_compute(Compute& c, const EinsumAttrs& attrs) {
     const Tensor& operand = c.in(static_cast<int>(k));
     Index index;
     for (size_t axis = 0; axis < subscripts.operands[k].size(); ++axis)
-      index.push_back(operand.extent(static_cast<int>(axis)) == 1 ? Halide::Expr(0) : at.at(subscripts.operands[k][axis]));
+      index.push_back(operand.extent(static_cast<int>(axis)) == 1 ? Halide::Expr(0)
+                                                                  : at.at(subscripts.operands[k][axis]));
     const Halide::Expr value = cast(type, operand(index));
     product = product.defined() ? product * value : value;
   }
@@ -272,7 +305,8 @@ void stft_compute(Compute& c, const StftAttrs& attrs) {
   for (int axis = 0; axis + 1 < data.rank(); ++axis) at.push_back(i[axis]);
   at.push_back(inside_axis(i[-2] * as_int(attrs.hop_length) + r[0], data.extent(-1)));
   // The turn is reduced to one circle in integers, so that angles stay exact.
-  const Halide::Expr turn = cast(type, (i[-3] * r[0]) % as_int(attrs.n_fft)) * cast(type, Halide::Expr(2 * M_PI / static_cast<double>(attrs.n_fft)));
+  const Halide::Expr turn = cast(type, (i[-3] * r[0]) % as_int(attrs.n_fft)) *
+                            cast(type, Halide::Expr(2 * M_PI / static_cast<double>(attrs.n_fft)));
   const Halide::Expr value = cast(type, data(at)) * cast(type, window(Index{r[0]}));
   Halide::Func sum = c.stage("sum"), result = c.stage("stft");
   sum(i.reversed()) = cast(type, 0);
@@ -300,7 +334,8 @@ std::vector<std::pair<char, int64_t>> numbered_axes(const std::string& layout) {
 // The parts of a letter are its digits, the outermost first: from those of the result to those of the data.
 void auto_scheduler_compute(Compute& c, const AutoSchedulerLayoutTransformAttrs& attrs) {
   const auto from = numbered_axes(attrs.src_layout), to = numbered_axes(attrs.dst_layout);
-  if (from.size() != static_cast<size_t>(c.in(0).rank())) throw NotSupported("src_layout \"" + attrs.src_layout + "\" has not the rank of the data");
+  if (from.size() != static_cast<size_t>(c.in(0).rank()))
+    throw NotSupported("src_layout \"" + attrs.src_layout + "\" has not the rank of the data");
   std::map<char, int64_t> left;  // of the digits of `from`
   for (const auto& [letter, extent] : from) left.emplace(letter, 1).first->second *= extent;
   reindex_compute(c, "layout_transform", [&](const Index& i) {
@@ -312,9 +347,11 @@ void auto_scheduler_compute(Compute& c, const AutoSchedulerLayoutTransformAttrs&
     Index at;
     for (size_t k = 0; k < from.size(); ++k) {
       const auto& [letter, extent] = from[k];
-      if (!position.contains(letter)) throw NotSupported("dst_layout \"" + attrs.dst_layout + "\" lacks an axis of src_layout");
+      if (!position.contains(letter))
+        throw NotSupported("dst_layout \"" + attrs.dst_layout + "\" lacks an axis of src_layout");
       left[letter] /= extent;
-      at.push_back(inside_axis(position[letter] / as_int(left[letter]) % as_int(extent), c.in(0).extent(static_cast<int>(k))));
+      at.push_back(inside_axis(position[letter] / as_int(left[letter]) % as_int(extent),
+                               c.in(0).extent(static_cast<int>(k))));
     }
     return at;
   });
@@ -323,7 +360,8 @@ void auto_scheduler_compute(Compute& c, const AutoSchedulerLayoutTransformAttrs&
 // How many rows of a sparse matrix have no value.
 int64_t empty_rows(const NDArray& indices, const NDArray& dense_shape) {
   const std::vector<int64_t> all = integers_of(indices), extents = integers_of(dense_shape);
-  if (extents.empty() || extents[0] < 0 || extents[0] > INT32_MAX) throw NotSupported("sparse_fill_empty_rows needs a shape with rows");
+  if (extents.empty() || extents[0] < 0 || extents[0] > INT32_MAX)
+    throw NotSupported("sparse_fill_empty_rows needs a shape with rows");
   std::vector<bool> filled(extents[0], false);
   for (size_t k = 0; k < all.size(); k += indices.shape()[1])
     if (all[k] >= 0 && all[k] < extents[0]) filled[all[k]] = true;
@@ -341,7 +379,9 @@ const OpDef& op_sparse_to_dense() {
   static const OpDef def = OpSpec<SparseToDenseAttrs>{
       .name = "sparse_to_dense",
       .doc = "A tensor with values at some indices and default_value elsewhere.",
-      .inputs = {{"sparse_indices", "indices of the values, one a row"}, {"sparse_values", "the values"}, {"default_value", "scalar"}},
+      .inputs = {{"sparse_indices", "indices of the values, one a row"},
+                 {"sparse_values", "the values"},
+                 {"default_value", "scalar"}},
       .relation = sparse_to_dense_relation,
       .compute = [](Compute& c, const SparseToDenseAttrs&) { sparse_to_dense_compute(c); },
   };
@@ -352,7 +392,10 @@ const OpDef& op_sparse_fill_empty_rows() {
   static const OpDef def = OpSpec<NoAttrs>{
       .name = "sparse_fill_empty_rows",
       .doc = "Sparse values with one more in each row that has none.",
-      .inputs = {{"sparse_indices", "indices of the values, one a row"}, {"sparse_values", "the values"}, {"dense_shape", "vector of extents"}, {"default_value", "scalar"}},
+      .inputs = {{"sparse_indices", "indices of the values, one a row"},
+                 {"sparse_values", "the values"},
+                 {"dense_shape", "vector of extents"},
+                 {"default_value", "scalar"}},
       .relation = sparse_fill_empty_rows_relation,
       .compute = [](Compute& c, const NoAttrs&) { sparse_fill_empty_rows_compute(c); },
       .data_dependent = true,
@@ -365,7 +408,9 @@ const OpDef& op_sparse_reshape() {
   static const OpDef def = OpSpec<NoAttrs>{
       .name = "sparse_reshape",
       .doc = "The indices of sparse values in another shape.",
-      .inputs = {{"sparse_indices", "indices, one a row"}, {"prev_shape", "vector of extents"}, {"new_shape", "vector of extents; -1 is inferred"}},
+      .inputs = {{"sparse_indices", "indices, one a row"},
+                 {"prev_shape", "vector of extents"},
+                 {"new_shape", "vector of extents; -1 is inferred"}},
       .fuse = Fuse::kInjective,
       .relation = sparse_reshape_relation,
       .compute = [](Compute& c, const NoAttrs&) { sparse_reshape_compute(c); },
@@ -416,7 +461,12 @@ const OpDef& op_meta_schedule_layout_transform() {
       .doc = "The data in a layout given as an index map, which only TVM has.",
       .inputs = {{"data", "tensor"}},
       .fuse = Fuse::kInjective,
-      .relation = [](RelationContext& ctx, const MetaScheduleLayoutTransformAttrs& a) { return ctx.tensor(0) ? fail_attr(ctx, "index_map", attr_text(a.index_map), "index maps of TIR are not known here") : kDefer; },
+      .relation =
+          [](RelationContext& ctx, const MetaScheduleLayoutTransformAttrs& a) {
+            return ctx.tensor(0) ? fail_attr(ctx, "index_map", attr_text(a.index_map),
+                                             "index maps of TIR are not known here")
+                                 : kDefer;
+          },
   };
   return def;
 }

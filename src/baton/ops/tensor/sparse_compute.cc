@@ -12,7 +12,9 @@ void sparse_to_dense_compute(Compute& c) {
   Index to;
   Halide::Expr inside = Halide::Internal::const_true();
   for (int k = 0; k < i.rank(); ++k) {
-    const Halide::Expr at = indices.rank() == 0 ? indices(Index{}) : indices.rank() == 1 ? indices(Index{r[0]}) : indices(Index{r[0], k});
+    const Halide::Expr at = indices.rank() == 0   ? indices(Index{})
+                            : indices.rank() == 1 ? indices(Index{r[0]})
+                                                  : indices(Index{r[0], k});
     inside = inside && at >= cast(at.type(), 0) && at < cast(at.type(), as_int(out[k]));
     to.push_back(inside_axis(at, out[k]));
   }
@@ -23,8 +25,8 @@ void sparse_to_dense_compute(Compute& c) {
   c.result(dense);
 }
 
-// A value's place is the number of values of the rows before, filled or not, and of those before it in its row: the
-// values are taken in the order of their rows.
+// A value's place is the number of values of the rows before, filled or not, and of those before it in its
+// row: the values are taken in the order of their rows.
 void sparse_fill_empty_rows_compute(Compute& c) {
   const Tensor &indices = c.in(0), &values = c.in(1);
   const int given = as_int(indices.extent(0)), rank = as_int(indices.extent(1));
@@ -52,7 +54,8 @@ void sparse_fill_empty_rows_compute(Compute& c) {
   const Halide::RDom each(0, rows, "w");
   all_indices(k, n) = cast_to(c.out(0).dtype(), 0);
   // Every row begins with its own number; values then write over that.
-  all_indices(k, inside_axis(start(each), count)) = cast_to(c.out(0).dtype(), select(k == 0, Halide::Expr(each), 0));
+  all_indices(k, inside_axis(start(each), count)) =
+      cast_to(c.out(0).dtype(), select(k == 0, Halide::Expr(each), 0));
   all_indices(k, place(r)) = cast_to(c.out(0).dtype(), indices(Index{r, clamp(k, 0, rank - 1)}));
   all_values(n) = cast_to(c.out(1).dtype(), c.in(3)(Index(c.in(3).rank(), Halide::Expr(0))));
   all_values(place(r)) = cast_to(c.out(1).dtype(), values(Index{r}));
@@ -68,11 +71,13 @@ void sparse_reshape_compute(Compute& c) {
   for (int k = 0; k < old_rank; ++k) total = total * extent(before, k);
   for (int k = 0; k < rank; ++k) known = known * select(extent(after, k) < 0, one, extent(after, k));
   std::vector<Halide::Expr> extents;
-  for (int k = 0; k < rank; ++k) extents.push_back(select(extent(after, k) < 0, total / known, extent(after, k)));
+  for (int k = 0; k < rank; ++k)
+    extents.push_back(select(extent(after, k) < 0, total / known, extent(after, k)));
 
   const Axes i(2), j(1, "j");
   Halide::Expr flat = Halide::cast<int64_t>(0), moved = Halide::cast<int64_t>(0);
-  for (int k = 0; k < old_rank; ++k) flat = flat * extent(before, k) + Halide::cast<int64_t>(indices(Index{i[0], k}));
+  for (int k = 0; k < old_rank; ++k)
+    flat = flat * extent(before, k) + Halide::cast<int64_t>(indices(Index{i[0], k}));
   Halide::Expr shape = Halide::cast<int64_t>(0);
   for (int k = rank; k-- > 0; flat = flat / extents[k]) {
     moved = select(i[1] == k, k == 0 ? flat : flat % extents[k], moved);

@@ -11,7 +11,9 @@ namespace baton {
 
 Slice slice_of(const StridedSliceAttrs& attrs, size_t k, int64_t extent) {
   const bool by_size = attrs.slice_mode == "size";
-  auto entry = [&](const std::optional<Ints>& list) { return list && k < list->size() ? std::optional((*list)[k]) : std::nullopt; };
+  auto entry = [&](const std::optional<Ints>& list) {
+    return list && k < list->size() ? std::optional((*list)[k]) : std::nullopt;
+  };
   const int64_t step = by_size ? 1 : entry(attrs.strides).value_or(1);
   const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
   auto clamped = [&](int64_t at) { return std::clamp(at < 0 ? at + extent : at, low, high); };
@@ -20,8 +22,10 @@ Slice slice_of(const StridedSliceAttrs& attrs, size_t k, int64_t extent) {
   const std::optional<int64_t> begin = entry(attrs.begin), end = entry(attrs.end);
   slice.first = begin ? clamped(*begin) : (step > 0 ? 0 : extent - 1);
   int64_t last = step > 0 ? extent : -1;  // one past
-  if (end && by_size) last = *end < 0 ? extent : std::min(extent, slice.first + *end);
-  else if (end) last = clamped(*end);
+  if (end && by_size)
+    last = *end < 0 ? extent : std::min(extent, slice.first + *end);
+  else if (end)
+    last = clamped(*end);
   const int64_t way = step > 0 ? last - slice.first : slice.first - last;
   slice.count = way <= 0 ? 0 : (way + std::abs(step) - 1) / std::abs(step);
   return slice;
@@ -43,7 +47,8 @@ std::optional<std::vector<int>> sliced_axes(RelationContext& ctx, const StridedS
     return axes;
   }
   if (count > static_cast<size_t>(rank)) {
-    fail_attr(ctx, "begin", std::to_string(count) + " values", "the data has only " + std::to_string(rank) + " axes");
+    fail_attr(ctx, "begin", std::to_string(count) + " values",
+              "the data has only " + std::to_string(rank) + " axes");
     return std::nullopt;
   }
   for (size_t k = 0; k < count; ++k) axes.push_back(static_cast<int>(k));

@@ -20,7 +20,8 @@ RelationStatus take_relation(RelationContext& ctx, const TakeAttrs& attrs) {
   if (!axis) return kFailed;
   const int64_t batch = attrs.batch_dims < 0 ? attrs.batch_dims + indices->rank() : attrs.batch_dims;
   if (batch < 0 || batch > indices->rank() || batch > *axis)
-    return fail_attr(ctx, "batch_dims", std::to_string(attrs.batch_dims), "it must not exceed the axis, nor the rank of the indices");
+    return fail_attr(ctx, "batch_dims", std::to_string(attrs.batch_dims),
+                     "it must not exceed the axis, nor the rank of the indices");
   std::vector<Dim> shape(data->shape().begin(), data->shape().begin() + *axis);
   shape.insert(shape.end(), indices->shape().begin() + batch, indices->shape().end());
   shape.insert(shape.end(), data->shape().begin() + *axis + 1, data->shape().end());
@@ -43,11 +44,13 @@ void take_compute(Compute& c, const TakeAttrs& attrs) {
     for (const int64_t extent : data.shape()) size *= extent;
     Halide::Expr flat = in_range(indices(i.exprs()), attrs.mode, size);
     Index at(data.rank());
-    for (int axis = data.rank(); axis-- > 0; flat = flat / as_int(data.extent(axis))) at[axis] = flat % as_int(data.extent(axis));
+    for (int axis = data.rank(); axis-- > 0; flat = flat / as_int(data.extent(axis)))
+      at[axis] = flat % as_int(data.extent(axis));
     taken(i.reversed()) = data(at);
   } else {
     const int axis = static_cast<int>(*attrs.axis < 0 ? *attrs.axis + data.rank() : *attrs.axis);
-    const int batch = static_cast<int>(attrs.batch_dims < 0 ? attrs.batch_dims + indices.rank() : attrs.batch_dims);
+    const int batch =
+        static_cast<int>(attrs.batch_dims < 0 ? attrs.batch_dims + indices.rank() : attrs.batch_dims);
     const Index to = i.exprs();
     // to = data[:axis], indices[batch:], data[axis + 1:]
     const int after = axis + indices.rank() - batch;

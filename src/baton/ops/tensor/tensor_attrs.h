@@ -23,7 +23,8 @@ struct InitOpAttrs {
   DType dtype = {};
 };
 struct ReshapeAttrs {
-  Ints newshape = {};      ///< 0 copies an extent, -1 is inferred, -2 copies the rest, -3 joins two, -4 splits one
+  Ints newshape =
+      {};  ///< 0 copies an extent, -1 is inferred, -2 copies the rest, -3 joins two, -4 splits one
   bool allowzero = false;  ///< 0 means the extent 0
 };
 struct ReshapeLikeAttrs {
@@ -46,7 +47,8 @@ struct LayoutTransformAttrs {
   std::string src_layout = {}, dst_layout = {};
 };
 struct SplitAttrs {
-  AttrValue indices_or_sections = {};  ///< a number of equal parts, or the ascending positions where parts begin
+  AttrValue indices_or_sections =
+      {};  ///< a number of equal parts, or the ascending positions where parts begin
   int64_t axis = 0;
 };
 struct ConcatenateAttrs {

@@ -6,39 +6,52 @@
 namespace baton {
 
 const OpDef& op_abs() {
-  static const OpDef def = unary_op("abs", "The absolute value.", [](Halide::Expr x) { return x.type().is_uint() ? x : cast(x.type(), abs(x)); }, op_rules(abs_gradient()));
+  static const OpDef def = unary_op(
+      "abs", "The absolute value.",
+      [](Halide::Expr x) { return x.type().is_uint() ? x : cast(x.type(), abs(x)); },
+      op_rules(abs_gradient()));
   return def;
 }
 
 const OpDef& op_negative() {
-  static const OpDef def = unary_op("negative", "-x.", [](Halide::Expr x) { return x.type().is_bool() ? x : -x; }, op_rules(negative_gradient()));
+  static const OpDef def = unary_op(
+      "negative", "-x.", [](Halide::Expr x) { return x.type().is_bool() ? x : -x; },
+      op_rules(negative_gradient()));
   return def;
 }
 
 const OpDef& op_sign() {
-  static const OpDef def = unary_op("sign", "-1, 0 or 1; nan for nan.", [](Halide::Expr x) { const Halide::Expr zero = cast(x.type(), 0), one = cast(x.type(), 1);
+  static const OpDef def = unary_op("sign", "-1, 0 or 1; nan for nan.", [](Halide::Expr x) {
+    const Halide::Expr zero = cast(x.type(), 0), one = cast(x.type(), 1);
     if (x.type().is_uint()) return select(x > zero, one, zero);
-    return select(x > zero, one, select(x < zero, -one, x.type().is_float() ? x : zero)); });
+    return select(x > zero, one, select(x < zero, -one, x.type().is_float() ? x : zero));
+  });
   return def;
 }
 
 const OpDef& op_copy() {
-  static const OpDef def = unary_op("copy", "A copy.", [](Halide::Expr x) { return x; }, op_rules(copy_gradient()));
+  static const OpDef def =
+      unary_op("copy", "A copy.", [](Halide::Expr x) { return x; }, op_rules(copy_gradient()));
   return def;
 }
 
 const OpDef& op_bitwise_not() {
-  static const OpDef def = unary_op("bitwise_not", "All bits turned over.", [](Halide::Expr x) { return ~x; });
+  static const OpDef def =
+      unary_op("bitwise_not", "All bits turned over.", [](Halide::Expr x) { return ~x; });
   return def;
 }
 
 const OpDef& op_zeros_like() {
-  static const OpDef def = unary_op("zeros_like", "Zeros in the shape of the data.", [](Halide::Expr x) { return cast(x.type(), 0); }, op_rules(no_gradient()));
+  static const OpDef def = unary_op(
+      "zeros_like", "Zeros in the shape of the data.", [](Halide::Expr x) { return cast(x.type(), 0); },
+      op_rules(no_gradient()));
   return def;
 }
 
 const OpDef& op_ones_like() {
-  static const OpDef def = unary_op("ones_like", "Ones in the shape of the data.", [](Halide::Expr x) { return cast(x.type(), 1); }, op_rules(no_gradient()));
+  static const OpDef def = unary_op(
+      "ones_like", "Ones in the shape of the data.", [](Halide::Expr x) { return cast(x.type(), 1); },
+      op_rules(no_gradient()));
   return def;
 }
 
@@ -53,7 +66,8 @@ const OpDef& op_floor() {
 }
 
 const OpDef& op_round() {
-  static const OpDef def = real_op("round", "Rounded to the nearest whole number, halves away from zero.", [](Halide::Expr x) { return round_away(x); });
+  static const OpDef def = real_op("round", "Rounded to the nearest whole number, halves away from zero.",
+                                   [](Halide::Expr x) { return round_away(x); });
   return def;
 }
 
@@ -63,137 +77,177 @@ const OpDef& op_trunc() {
 }
 
 const OpDef& op_exp() {
-  static const OpDef def = real_op("exp", "e to the power x.", [](Halide::Expr x) { return exp(x); }, op_rules(exp_gradient()));
+  static const OpDef def =
+      real_op("exp", "e to the power x.", [](Halide::Expr x) { return exp(x); }, op_rules(exp_gradient()));
   return def;
 }
 
 const OpDef& op_log() {
-  static const OpDef def = real_op("log", "The natural logarithm.", [](Halide::Expr x) { return log(x); }, op_rules(log_gradient()));
+  static const OpDef def = real_op(
+      "log", "The natural logarithm.", [](Halide::Expr x) { return log(x); }, op_rules(log_gradient()));
   return def;
 }
 
 const OpDef& op_log2() {
-  static const OpDef def = real_op("log2", "The logarithm to base 2.", [](Halide::Expr x) { return log(x) * Halide::Internal::make_const(x.type(), 1.4426950408889634); }, op_rules(log2_gradient()));
+  static const OpDef def = real_op(
+      "log2", "The logarithm to base 2.",
+      [](Halide::Expr x) { return log(x) * Halide::Internal::make_const(x.type(), 1.4426950408889634); },
+      op_rules(log2_gradient()));
   return def;
 }
 
 const OpDef& op_log10() {
-  static const OpDef def = real_op("log10", "The logarithm to base 10.", [](Halide::Expr x) { return log(x) * Halide::Internal::make_const(x.type(), 0.4342944819032518); }, op_rules(log10_gradient()));
+  static const OpDef def = real_op(
+      "log10", "The logarithm to base 10.",
+      [](Halide::Expr x) { return log(x) * Halide::Internal::make_const(x.type(), 0.4342944819032518); },
+      op_rules(log10_gradient()));
   return def;
 }
 
 const OpDef& op_sqrt() {
-  static const OpDef def = real_op("sqrt", "The square root.", [](Halide::Expr x) { return sqrt(x); }, op_rules(sqrt_gradient()));
+  static const OpDef def =
+      real_op("sqrt", "The square root.", [](Halide::Expr x) { return sqrt(x); }, op_rules(sqrt_gradient()));
   return def;
 }
 
 const OpDef& op_rsqrt() {
-  static const OpDef def = real_op("rsqrt", "1 / sqrt(x).", [](Halide::Expr x) { return cast(x.type(), 1) / sqrt(x); });
+  static const OpDef def =
+      real_op("rsqrt", "1 / sqrt(x).", [](Halide::Expr x) { return cast(x.type(), 1) / sqrt(x); });
   return def;
 }
 
 const OpDef& op_tanh() {
-  static const OpDef def = real_op("tanh", "The hyperbolic tangent.", [](Halide::Expr x) { return vector_tanh(x); }, op_rules(tanh_gradient()));
+  static const OpDef def = real_op(
+      "tanh", "The hyperbolic tangent.", [](Halide::Expr x) { return vector_tanh(x); },
+      op_rules(tanh_gradient()));
   return def;
 }
 
 const OpDef& op_sigmoid() {
-  static const OpDef def = real_op("sigmoid", "1 / (1 + exp(-x)).", [](Halide::Expr x) { return cast(x.type(), 1) / (cast(x.type(), 1) + exp(-x)); }, op_rules(sigmoid_gradient()));
+  static const OpDef def = real_op(
+      "sigmoid", "1 / (1 + exp(-x)).",
+      [](Halide::Expr x) { return cast(x.type(), 1) / (cast(x.type(), 1) + exp(-x)); },
+      op_rules(sigmoid_gradient()));
   return def;
 }
 
 const OpDef& op_erf() {
-  static const OpDef def = real_op("erf", "The error function.", [](Halide::Expr x) { return vector_erf(x); }, op_rules(erf_gradient()));
+  static const OpDef def = real_op(
+      "erf", "The error function.", [](Halide::Expr x) { return vector_erf(x); }, op_rules(erf_gradient()));
   return def;
 }
 
 const OpDef& op_sin() {
-  static const OpDef def = real_op("sin", "The sine.", [](Halide::Expr x) { return sin(x); }, op_rules(sin_gradient()));
+  static const OpDef def =
+      real_op("sin", "The sine.", [](Halide::Expr x) { return sin(x); }, op_rules(sin_gradient()));
   return def;
 }
 
 const OpDef& op_cos() {
-  static const OpDef def = real_op("cos", "The cosine.", [](Halide::Expr x) { return cos(x); }, op_rules(cos_gradient()));
+  static const OpDef def =
+      real_op("cos", "The cosine.", [](Halide::Expr x) { return cos(x); }, op_rules(cos_gradient()));
   return def;
 }
 
 const OpDef& op_tan() {
-  static const OpDef def = real_op("tan", "The tangent.", [](Halide::Expr x) { return tan(x); }, op_rules(tan_gradient()));
+  static const OpDef def =
+      real_op("tan", "The tangent.", [](Halide::Expr x) { return tan(x); }, op_rules(tan_gradient()));
   return def;
 }
 
 const OpDef& op_asin() {
-  static const OpDef def = real_op("asin", "The arc sine.", [](Halide::Expr x) { return asin(x); }, op_rules(asin_gradient()));
+  static const OpDef def =
+      real_op("asin", "The arc sine.", [](Halide::Expr x) { return asin(x); }, op_rules(asin_gradient()));
   return def;
 }
 
 const OpDef& op_acos() {
-  static const OpDef def = real_op("acos", "The arc cosine.", [](Halide::Expr x) { return acos(x); }, op_rules(acos_gradient()));
+  static const OpDef def =
+      real_op("acos", "The arc cosine.", [](Halide::Expr x) { return acos(x); }, op_rules(acos_gradient()));
   return def;
 }
 
 const OpDef& op_atan() {
-  static const OpDef def = real_op("atan", "The arc tangent.", [](Halide::Expr x) { return atan(x); }, op_rules(atan_gradient()));
+  static const OpDef def =
+      real_op("atan", "The arc tangent.", [](Halide::Expr x) { return atan(x); }, op_rules(atan_gradient()));
   return def;
 }
 
 const OpDef& op_sinh() {
-  static const OpDef def = real_op("sinh", "The hyperbolic sine.", [](Halide::Expr x) { return sinh(x); }, op_rules(sinh_gradient()));
+  static const OpDef def = real_op(
+      "sinh", "The hyperbolic sine.", [](Halide::Expr x) { return sinh(x); }, op_rules(sinh_gradient()));
   return def;
 }
 
 const OpDef& op_cosh() {
-  static const OpDef def = real_op("cosh", "The hyperbolic cosine.", [](Halide::Expr x) { return cosh(x); }, op_rules(cosh_gradient()));
+  static const OpDef def = real_op(
+      "cosh", "The hyperbolic cosine.", [](Halide::Expr x) { return cosh(x); }, op_rules(cosh_gradient()));
   return def;
 }
 
 const OpDef& op_asinh() {
-  static const OpDef def = real_op("asinh", "The inverse hyperbolic sine.", [](Halide::Expr x) { return asinh(x); }, op_rules(asinh_gradient()));
+  static const OpDef def = real_op(
+      "asinh", "The inverse hyperbolic sine.", [](Halide::Expr x) { return asinh(x); },
+      op_rules(asinh_gradient()));
   return def;
 }
 
 const OpDef& op_acosh() {
-  static const OpDef def = real_op("acosh", "The inverse hyperbolic cosine.", [](Halide::Expr x) { return acosh(x); }, op_rules(acosh_gradient()));
+  static const OpDef def = real_op(
+      "acosh", "The inverse hyperbolic cosine.", [](Halide::Expr x) { return acosh(x); },
+      op_rules(acosh_gradient()));
   return def;
 }
 
 const OpDef& op_atanh() {
-  static const OpDef def = real_op("atanh", "The inverse hyperbolic tangent.", [](Halide::Expr x) { return atanh(x); }, op_rules(atanh_gradient()));
+  static const OpDef def = real_op(
+      "atanh", "The inverse hyperbolic tangent.", [](Halide::Expr x) { return atanh(x); },
+      op_rules(atanh_gradient()));
   return def;
 }
 
 const OpDef& op_fast_exp() {
-  static const OpDef def = real_op("fast_exp", "exp, may be off by a few units in the last place.", [](Halide::Expr x) { return exp(x); });
+  static const OpDef def = real_op("fast_exp", "exp, may be off by a few units in the last place.",
+                                   [](Halide::Expr x) { return exp(x); });
   return def;
 }
 
 const OpDef& op_fast_tanh() {
-  static const OpDef def = real_op("fast_tanh", "tanh, may be off by a few units in the last place.", [](Halide::Expr x) { return vector_tanh(x); });
+  static const OpDef def = real_op("fast_tanh", "tanh, may be off by a few units in the last place.",
+                                   [](Halide::Expr x) { return vector_tanh(x); });
   return def;
 }
 
 const OpDef& op_fast_erf() {
-  static const OpDef def = real_op("fast_erf", "erf, may be off by a few units in the last place.", [](Halide::Expr x) { return vector_erf(x); });
+  static const OpDef def = real_op("fast_erf", "erf, may be off by a few units in the last place.",
+                                   [](Halide::Expr x) { return vector_erf(x); });
   return def;
 }
 
 const OpDef& op_isnan() {
-  static const OpDef def = predicate_op("isnan", "Whether the element is not a number.", [](Halide::Expr x) { return x.type().is_float() ? is_nan(x) : Halide::Internal::const_false(); });
+  static const OpDef def = predicate_op("isnan", "Whether the element is not a number.", [](Halide::Expr x) {
+    return x.type().is_float() ? is_nan(x) : Halide::Internal::const_false();
+  });
   return def;
 }
 
 const OpDef& op_isinf() {
-  static const OpDef def = predicate_op("isinf", "Whether the element is infinite.", [](Halide::Expr x) { return x.type().is_float() ? is_inf(x) : Halide::Internal::const_false(); });
+  static const OpDef def = predicate_op("isinf", "Whether the element is infinite.", [](Halide::Expr x) {
+    return x.type().is_float() ? is_inf(x) : Halide::Internal::const_false();
+  });
   return def;
 }
 
 const OpDef& op_isfinite() {
-  static const OpDef def = predicate_op("isfinite", "Whether the element is neither infinite nor nan.", [](Halide::Expr x) { return x.type().is_float() ? is_finite(x) : Halide::Internal::const_true(); });
+  static const OpDef def = predicate_op(
+      "isfinite", "Whether the element is neither infinite nor nan.",
+      [](Halide::Expr x) { return x.type().is_float() ? is_finite(x) : Halide::Internal::const_true(); });
   return def;
 }
 
 const OpDef& op_logical_not() {
-  static const OpDef def = predicate_op("logical_not", "not x.", [](Halide::Expr x) { return x == cast(x.type(), 0); });
+  static const OpDef def =
+      predicate_op("logical_not", "not x.", [](Halide::Expr x) { return x == cast(x.type(), 0); });
   return def;
 }
 

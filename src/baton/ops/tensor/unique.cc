@@ -13,7 +13,8 @@ struct UniqueAttrs {
 template <>
 const AttrSchema& attr_schema<UniqueAttrs>() {
   using A = UniqueAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.UniqueAttrs",
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.UniqueAttrs",
       {{"sorted", &A::sorted, "whether the values are sorted"},
        {"return_counts", &A::return_counts, "whether it is counted how often each value stands"}});
   return schema;
@@ -31,9 +32,9 @@ RelationStatus unique_relation(RelationContext& ctx, const UniqueAttrs& attrs) {
   return ctx.assign_result(tuple_type(std::move(fields)));
 }
 
-// Equal values stand together once they are sorted: a group begins where a value differs from the one before. Groups are
-// numbered in that order, or, unsorted, in the order in which their first elements stand in the data. What lies behind
-// the last group is 0.
+// Equal values stand together once they are sorted: a group begins where a value differs from the one before.
+// Groups are numbered in that order, or, unsorted, in the order in which their first elements stand in the
+// data. What lies behind the last group is 0.
 void unique_compute(Compute& c, const UniqueAttrs& attrs) {
   const int n = as_int(c.in(0).extent(0));
   const Halide::Var i("i0");
@@ -49,7 +50,9 @@ void unique_compute(Compute& c, const UniqueAttrs& attrs) {
   const Halide::Func sorted = sorted_pairs(c, c.in(0), 0, true);
   auto value = [&](const Halide::Expr& k) { return sorted(k)[0]; };
   auto place = [&](const Halide::Expr& k) { return sorted(k)[1]; };
-  auto begins = [&](const Halide::Expr& k) { return k == 0 || value(clamp(k, 0, n - 1)) != value(clamp(k - 1, 0, n - 1)); };
+  auto begins = [&](const Halide::Expr& k) {
+    return k == 0 || value(clamp(k, 0, n - 1)) != value(clamp(k - 1, 0, n - 1));
+  };
   const Halide::RDom all(0, n, "r"), later(1, std::max(n - 1, 1), "s");
 
   // group(k): the number of the group that sorted element k belongs to.
@@ -74,7 +77,8 @@ void unique_compute(Compute& c, const UniqueAttrs& attrs) {
   Halide::RDom starts(0, n, "u");
   starts.where(begins(starts));
 
-  Halide::Func values = c.stage("unique"), indices = c.stage("indices"), inverse = c.stage("inverse"), count = c.stage("count");
+  Halide::Func values = c.stage("unique"), indices = c.stage("indices"), inverse = c.stage("inverse"),
+               count = c.stage("count");
   values(i) = constant_of(c.out(0).dtype(), 0);
   values(slot(starts)) = value(starts);
   indices(i) = 0;
@@ -97,7 +101,8 @@ void unique_compute(Compute& c, const UniqueAttrs& attrs) {
 const OpDef& op_unique() {
   static const OpDef def = OpSpec<UniqueAttrs>{
       .name = "unique",
-      .doc = "The different values; where each stands first; which of them each element is; how many there are.",
+      .doc =
+          "The different values; where each stands first; which of them each element is; how many there are.",
       .inputs = {{"data", "vector"}},
       .relation = unique_relation,
       .compute = unique_compute,

@@ -28,15 +28,20 @@ RelationStatus prior_relation(RelationContext& ctx, const MultiBoxPriorAttrs& at
 RelationStatus transform_loc_relation(RelationContext& ctx, const MultiBoxTransformLocAttrs&) {
   const TensorTypeNode *scores = ctx.tensor(0), *locations = ctx.tensor(1), *anchors = ctx.tensor(2);
   if (!scores || !locations || !anchors) return kDefer;
-  if (!check_rank(ctx, *scores, 3, 0) || !check_rank(ctx, *locations, 2, 1) || !check_rank(ctx, *anchors, 3, 2)) return kFailed;
+  if (!check_rank(ctx, *scores, 3, 0) || !check_rank(ctx, *locations, 2, 1) ||
+      !check_rank(ctx, *anchors, 3, 2))
+    return kFailed;
   const Dim count = anchors->shape()[1];
   const auto coordinates = result_extent(ctx, 0, {scores->shape()[2], 4});
   if (!coordinates) return kFailed;
   if (!may_be(scores->shape()[2], count))
-    return fail_arg(ctx, 2, "as many anchors as scores are needed, " + std::to_string(scores->shape()[2].value()) + ", got " + type_text(ctx.input(2)));
+    return fail_arg(ctx, 2,
+                    "as many anchors as scores are needed, " + std::to_string(scores->shape()[2].value()) +
+                        ", got " + type_text(ctx.input(2)));
   if (!may_be(*coordinates, locations->shape()[1]))
     return fail_arg(ctx, 1, "four locations per score are needed, got " + type_text(ctx.input(1)));
-  if (!may_be(anchors->shape()[2], 4)) return fail_arg(ctx, 2, "an anchor has four coordinates, got " + type_text(ctx.input(2)));
+  if (!may_be(anchors->shape()[2], 4))
+    return fail_arg(ctx, 2, "an anchor has four coordinates, got " + type_text(ctx.input(2)));
   const Dim batch = scores->shape()[0];
   return ctx.assign_result(tuple_type({tensor_type(std::vector<Dim>{batch, count, 6}, scores->dtype()),
                                        tensor_type(std::vector<Dim>{batch}, DType::int_(32))}));
@@ -45,19 +50,23 @@ RelationStatus transform_loc_relation(RelationContext& ctx, const MultiBoxTransf
 RelationStatus proposal_relation(RelationContext& ctx, const ProposalAttrs& attrs) {
   const TensorTypeNode *scores = ctx.tensor(0), *boxes = ctx.tensor(1), *info = ctx.tensor(2);
   if (!scores || !boxes || !info) return kDefer;
-  if (!check_rank(ctx, *scores, 4, 0) || !check_rank(ctx, *boxes, 4, 1) || !check_rank(ctx, *info, 2, 2)) return kFailed;
+  if (!check_rank(ctx, *scores, 4, 0) || !check_rank(ctx, *boxes, 4, 1) || !check_rank(ctx, *info, 2, 2))
+    return kFailed;
   if (!may_be(info->shape()[1], 3))
-    return fail_arg(ctx, 2, "height, width and scale of each image are needed, got " + type_text(ctx.input(2)));
+    return fail_arg(ctx, 2,
+                    "height, width and scale of each image are needed, got " + type_text(ctx.input(2)));
   if (!check_least(ctx, "rpn_post_nms_top_n", {&attrs.rpn_post_nms_top_n, 1}, 0)) return kFailed;
   const auto rows = result_extent(ctx, 0, {scores->shape()[0], attrs.rpn_post_nms_top_n});
   if (!rows) return kFailed;
   return ctx.assign_result(tensor_type(std::vector<Dim>{*rows, 5}, scores->dtype()));
 }
 
-// Around each pixel: all sizes with the first ratio, then the first size with the other ratios. Coordinates go from 0 to 1.
+// Around each pixel: all sizes with the first ratio, then the first size with the other ratios. Coordinates
+// go from 0 to 1.
 void prior_compute(Compute& c, const MultiBoxPriorAttrs& attrs) {
   const int height = as_int(c.in(0).extent(2)), width = as_int(c.in(0).extent(3));
-  const int sizes = static_cast<int>(attrs.sizes.size()), kinds = sizes + static_cast<int>(attrs.ratios.size()) - 1;
+  const int sizes = static_cast<int>(attrs.sizes.size()),
+            kinds = sizes + static_cast<int>(attrs.ratios.size()) - 1;
   const double stretch = static_cast<double>(height) / width;
   const Axes i(3);
   const Halide::Expr kind = i[1] % kinds, pixel = i[1] / kinds;
@@ -68,10 +77,15 @@ void prior_compute(Compute& c, const MultiBoxPriorAttrs& attrs) {
     half_width = select(kind == k, static_cast<float>(size * stretch * ratio / 2), half_width);
     half_height = select(kind == k, static_cast<float>(size / ratio / 2), half_height);
   }
-  auto step = [&](int axis, int extent) { return static_cast<float>(attrs.steps[axis] > 0 ? attrs.steps[axis] : 1.0 / extent); };
-  const Halide::Expr y = (Halide::cast<float>(pixel / width) + static_cast<float>(attrs.offsets[0])) * step(0, height);
-  const Halide::Expr x = (Halide::cast<float>(pixel % width) + static_cast<float>(attrs.offsets[1])) * step(1, width);
-  Halide::Expr edge = select(i[2] == 0, x - half_width, i[2] == 1, y - half_height, i[2] == 2, x + half_width, y + half_height);
+  auto step = [&](int axis, int extent) {
+    return static_cast<float>(attrs.steps[axis] > 0 ? attrs.steps[axis] : 1.0 / extent);
+  };
+  const Halide::Expr y =
+      (Halide::cast<float>(pixel / width) + static_cast<float>(attrs.offsets[0])) * step(0, height);
+  const Halide::Expr x =
+      (Halide::cast<float>(pixel % width) + static_cast<float>(attrs.offsets[1])) * step(1, width);
+  Halide::Expr edge = select(i[2] == 0, x - half_width, i[2] == 1, y - half_height, i[2] == 2, x + half_width,
+                             y + half_height);
   if (attrs.clip) edge = clamp(edge, 0.0f, 1.0f);
   Halide::Func boxes = c.stage("multibox_prior");
   boxes(i.reversed()) = cast_to(c.out().dtype(), edge);
@@ -91,21 +105,32 @@ void transform_loc_compute(Compute& c, const MultiBoxTransformLocAttrs& attrs) {
     const Halide::Expr score = cast(type, scores(Index{b, r, n})), old = best(n, b)[1];
     best(n, b) = Halide::Tuple(select(score > old, Halide::Expr(r), best(n, b)[0]), max(old, score));
   }
-  auto valid = [&](const Halide::Expr& at) { return best(at, b)[0] > 0 && best(at, b)[1] >= cast(type, Halide::Expr(attrs.threshold)); };
-  Halide::Func place = c.stage("place"), total = c.stage("total"), moved = c.stage("boxes"), out = c.stage("out");
+  auto valid = [&](const Halide::Expr& at) {
+    return best(at, b)[0] > 0 && best(at, b)[1] >= cast(type, Halide::Expr(attrs.threshold));
+  };
+  Halide::Func place = c.stage("place"), total = c.stage("total"), moved = c.stage("boxes"),
+               out = c.stage("out");
   place(n, b) = select(valid(n), 1, 0);
   if (count > 1) {
     const Halide::RDom later(1, count - 1, "s");
     place(later, b) += place(later - 1, b);
   }
   auto anchor = [&](int edge) { return cast(type, anchors(Index{0, n, edge})); };
-  auto location = [&](int edge) { return cast(type, locations(Index{b, n * 4 + edge})) * cast(type, Halide::Expr(attrs.variances[edge])); };
-  const Halide::Expr half = cast(type, Halide::Expr(0.5)), width = anchor(2) - anchor(0), height = anchor(3) - anchor(1);
-  const Halide::Expr x = location(0) * width + (anchor(0) + anchor(2)) * half, y = location(1) * height + (anchor(1) + anchor(3)) * half;
-  const Halide::Expr half_width = exp(location(2)) * width * half, half_height = exp(location(3)) * height * half;
-  auto bounded = [&](const Halide::Expr& edge) { return attrs.clip ? clamp(edge, cast(type, 0), cast(type, 1)) : edge; };
-  moved(k, n, b) = select(k == 0, cast(type, best(n, b)[0] - 1), k == 1, best(n, b)[1], k == 2, bounded(x - half_width),
-                          k == 3, bounded(y - half_height), k == 4, bounded(x + half_width), bounded(y + half_height));
+  auto location = [&](int edge) {
+    return cast(type, locations(Index{b, n * 4 + edge})) * cast(type, Halide::Expr(attrs.variances[edge]));
+  };
+  const Halide::Expr half = cast(type, Halide::Expr(0.5)), width = anchor(2) - anchor(0),
+                     height = anchor(3) - anchor(1);
+  const Halide::Expr x = location(0) * width + (anchor(0) + anchor(2)) * half,
+                     y = location(1) * height + (anchor(1) + anchor(3)) * half;
+  const Halide::Expr half_width = exp(location(2)) * width * half,
+                     half_height = exp(location(3)) * height * half;
+  auto bounded = [&](const Halide::Expr& edge) {
+    return attrs.clip ? clamp(edge, cast(type, 0), cast(type, 1)) : edge;
+  };
+  moved(k, n, b) =
+      select(k == 0, cast(type, best(n, b)[0] - 1), k == 1, best(n, b)[1], k == 2, bounded(x - half_width),
+             k == 3, bounded(y - half_height), k == 4, bounded(x + half_width), bounded(y + half_height));
   Halide::RDom r(0, count, "r");
   r.where(valid(r));
   out(k, n, b) = cast(type, -1);
@@ -131,7 +156,9 @@ const OpDef& op_vision_multibox_transform_loc() {
   static const OpDef def = OpSpec<MultiBoxTransformLocAttrs>{
       .name = "vision.multibox_transform_loc",
       .doc = "Anchors moved by the predicted locations, with class and score, and how many are valid.",
-      .inputs = {{"cls_prob", "(batch, classes, anchors)"}, {"loc_pred", "(batch, 4 * anchors)"}, {"anchor", "(1, anchors, 4)"}},
+      .inputs = {{"cls_prob", "(batch, classes, anchors)"},
+                 {"loc_pred", "(batch, 4 * anchors)"},
+                 {"anchor", "(1, anchors, 4)"}},
       .relation = transform_loc_relation,
       .compute = transform_loc_compute,
   };

@@ -42,14 +42,15 @@ RelationStatus all_class_relation(RelationContext& ctx, const AllClassNonMaximum
   if (attrs.output_format == "onnx") {
     const auto all = result_extent(ctx, 1, {batch, *per_image});
     if (!all) return kFailed;
-    return ctx.assign_result(tuple_type({tensor_type(std::vector<Dim>{*all, 3}, kLongIndex),
-                                         tensor_type(std::vector<Dim>{1}, kLongIndex)}));
+    return ctx.assign_result(tuple_type(
+        {tensor_type(std::vector<Dim>{*all, 3}, kLongIndex), tensor_type(std::vector<Dim>{1}, kLongIndex)}));
   }
   if (attrs.output_format == "tensorflow")
     return ctx.assign_result(tuple_type({tensor_type(std::vector<Dim>{batch, *per_image, 2}, kLongIndex),
                                          tensor_type(std::vector<Dim>{batch, *per_image}, DType::float_(32)),
                                          tensor_type(std::vector<Dim>{batch}, kLongIndex)}));
-  return fail_attr(ctx, "output_format", attr_text(AttrValue(attrs.output_format)), "it must be \"onnx\" or \"tensorflow\"");
+  return fail_attr(ctx, "output_format", attr_text(AttrValue(attrs.output_format)),
+                   "it must be \"onnx\" or \"tensorflow\"");
 }
 
 // An input of one element.
@@ -67,12 +68,15 @@ void valid_counts_compute(Compute& c, const GetValidCountsAttrs& attrs) {
   const int boxes = as_int(data.extent(1)), score = as_int(attrs.score_index), id = as_int(attrs.id_index);
   const Halide::Type type = halide_type(data.dtype());
   const Halide::Var b("b"), n("n"), k("k");
-  const Halide::Expr threshold = cast(type, c.num_inputs() > 1 ? scalar(c.in(1)) : Halide::Expr(static_cast<float>(attrs.score_threshold.value_or(0))));
+  const Halide::Expr threshold =
+      cast(type, c.num_inputs() > 1 ? scalar(c.in(1))
+                                    : Halide::Expr(static_cast<float>(attrs.score_threshold.value_or(0))));
   auto valid = [&](const Halide::Expr& box) {
     const Halide::Expr good = data(Index{b, box, score}) > threshold;
     return id < 0 ? good : good && data(Index{b, box, id}) >= cast(type, 0);
   };
-  Halide::Func place = c.stage("place"), count = c.stage("count"), moved = c.stage("boxes"), indices = c.stage("indices");
+  Halide::Func place = c.stage("place"), count = c.stage("count"), moved = c.stage("boxes"),
+               indices = c.stage("indices");
   place(n, b) = select(valid(n), 1, 0);
   count_up(place, boxes, b);
   count(b) = boxes > 0 ? place(boxes - 1, b) : Halide::Expr(0);
@@ -86,10 +90,12 @@ void valid_counts_compute(Compute& c, const GetValidCountsAttrs& attrs) {
   c.results({count, moved, indices});
 }
 
-// Boxes sorted by score; those that a better one of their class overlaps become -1, as do those beyond valid_count.
+// Boxes sorted by score; those that a better one of their class overlaps become -1, as do those beyond
+// valid_count.
 void nms_compute(Compute& c, const NonMaximumSuppressionAttrs& attrs) {
   const Tensor &data = c.in(0), &indices = c.in(2);
-  const int batch = as_int(data.extent(0)), boxes = as_int(data.extent(1)), id = as_int(attrs.id_index), corner = as_int(attrs.coord_start);
+  const int batch = as_int(data.extent(0)), boxes = as_int(data.extent(1)), id = as_int(attrs.id_index),
+            corner = as_int(attrs.coord_start);
   const Halide::Type type = halide_type(data.dtype());
   const Halide::Var b("l0"), n("n"), k("k");
   auto valid = [&](const Halide::Expr& at) { return Halide::cast<int>(c.in(1)(Index{at})); };
@@ -112,7 +118,9 @@ void nms_compute(Compute& c, const NonMaximumSuppressionAttrs& attrs) {
   };
   s.suppresses = [&](const Index& list, const Halide::Expr& better, const Halide::Expr& at) {
     auto edges = [&](const Halide::Expr& which) {
-      auto edge = [&](int coordinate) { return Halide::cast<float>(box(corner + coordinate, which, list[0])); };
+      auto edge = [&](int coordinate) {
+        return Halide::cast<float>(box(corner + coordinate, which, list[0]));
+      };
       return Box{edge(0), edge(1), edge(2), edge(3)};
     };
     Halide::Expr meet = by_overlap && overlap(edges(at), edges(better)) >= Halide::cast<float>(threshold);
@@ -132,11 +140,13 @@ void nms_compute(Compute& c, const NonMaximumSuppressionAttrs& attrs) {
       out(k, n, b) = cast(type, -1);
       out(k, front, b) = box(k, r, b);
     } else {
-      // Boxes that were not good enough from the start stay as they are: only valid_count and top_k cut them off.
+      // Boxes that were not good enough from the start stay as they are: only valid_count and top_k cut them
+      // off.
       Halide::Expr count = valid(b);
       if (attrs.top_k > 0) count = select(by_overlap, min(count, as_int(attrs.top_k)), count);
       const Halide::Expr score = box(as_int(attrs.score_index), n, b);
-      const Halide::Expr stays = is_kept(n) || (by_overlap && n < count && score <= cast(type, 0) && (s.most < 0 || kept.count(n, b) < s.most));
+      const Halide::Expr stays = is_kept(n) || (by_overlap && n < count && score <= cast(type, 0) &&
+                                                (s.most < 0 || kept.count(n, b) < s.most));
       out(k, n, b) = select(stays, box(k, n, b), cast(type, -1));
     }
     c.result(out);
@@ -153,32 +163,42 @@ void nms_compute(Compute& c, const NonMaximumSuppressionAttrs& attrs) {
 // Every class of every image has a list of its own.
 void all_class_compute(Compute& c, const AllClassNonMaximumSuppressionAttrs& attrs) {
   const Tensor &boxes = c.in(0), &scores = c.in(1);
-  const int batch = as_int(scores.extent(0)), classes = as_int(scores.extent(1)), count = as_int(boxes.extent(1));
+  const int batch = as_int(scores.extent(0)), classes = as_int(scores.extent(1)),
+            count = as_int(boxes.extent(1));
   const Halide::Expr most = Halide::cast<int>(scalar(c.in(2)));
-  const Halide::Expr threshold = Halide::cast<float>(scalar(c.in(3))), least = Halide::cast<float>(scalar(c.in(4)));
+  const Halide::Expr threshold = Halide::cast<float>(scalar(c.in(3))),
+                     least = Halide::cast<float>(scalar(c.in(4)));
   const Halide::Func sorted = sorted_pairs(c, scores, 2, false);
-  auto place = [&](const Index& list, const Halide::Expr& n) { return inside_axis(sorted(n, list[1], list[0])[1], count); };
+  auto place = [&](const Index& list, const Halide::Expr& n) {
+    return inside_axis(sorted(n, list[1], list[0])[1], count);
+  };
   Suppression s;
   s.lists = {batch, classes};
   s.boxes = count;
   s.most = most;
-  s.present = [&](const Index& list, const Halide::Expr& n) { return Halide::cast<float>(sorted(n, list[1], list[0])[0]) > least; };
+  s.present = [&](const Index& list, const Halide::Expr& n) {
+    return Halide::cast<float>(sorted(n, list[1], list[0])[0]) > least;
+  };
   s.suppresses = [&](const Index& list, const Halide::Expr& better, const Halide::Expr& n) {
     auto edges = [&](const Halide::Expr& which) {
-      auto edge = [&](int coordinate) { return Halide::cast<float>(boxes(Index{list[0], place(list, which), coordinate})); };
+      auto edge = [&](int coordinate) {
+        return Halide::cast<float>(boxes(Index{list[0], place(list, which), coordinate}));
+      };
       return Box{edge(1), edge(0), edge(3), edge(2)};
     };
     return overlap(edges(n), edges(better)) >= threshold;
   };
   const Kept kept = suppress(c, s);
 
-  // Where the boxes of each list begin in the result: the counts of the lists before it (of the same image, or of all).
+  // Where the boxes of each list begin in the result: the counts of the lists before it (of the same image,
+  // or of all).
   const bool onnx = attrs.output_format == "onnx";
   const Halide::Var i("i"), k("k"), b("b");
   const int lists = batch * classes;
   Halide::Func start = c.stage("start");
   auto list_count = [&](const Halide::Expr& list) {
-    return count > 0 ? kept.count(count - 1, list % classes, clamp(list / classes, 0, batch - 1)) : Halide::Expr(0);
+    return count > 0 ? kept.count(count - 1, list % classes, clamp(list / classes, 0, batch - 1))
+                     : Halide::Expr(0);
   };
   start(i) = select(i == 0, 0, list_count(clamp(i - 1, 0, lists - 1)));
   const Halide::RDom later(1, lists, "s");
@@ -192,7 +212,8 @@ void all_class_compute(Compute& c, const AllClassNonMaximumSuppressionAttrs& att
   if (onnx) {
     Halide::Func total = c.stage("total");
     selected(k, i) = zero;
-    selected(k, inside_axis(from_all, c.out(0).extents()[0])) = Halide::cast<int64_t>(select(k == 0, r.z, k == 1, r.y, which));
+    selected(k, inside_axis(from_all, c.out(0).extents()[0])) =
+        Halide::cast<int64_t>(select(k == 0, r.z, k == 1, r.y, which));
     total(i) = Halide::cast<int64_t>(start(lists));
     c.results({selected, total});
     return;
@@ -212,7 +233,9 @@ void all_class_compute(Compute& c, const AllClassNonMaximumSuppressionAttrs& att
 const OpDef& op_vision_get_valid_counts() {
   static const OpDef def = OpSpec<GetValidCountsAttrs>{
       .name = "vision.get_valid_counts",
-      .doc = "How many boxes have a score above the threshold, those boxes moved to the front, and where they were.",
+      .doc =
+          "How many boxes have a score above the threshold, those boxes moved to the front, and where they "
+          "were.",
       .inputs = {{"data", "(batch, boxes, values of a box)"}, {"score_threshold", "scalar"}},
       .relation = valid_counts_relation,
       .compute = valid_counts_compute,

@@ -6,21 +6,24 @@
 
 namespace baton {
 
-/// How much two boxes have in common: intersection over union, 0 for boxes without extent. A box is two opposite corners.
+/// How much two boxes have in common: intersection over union, 0 for boxes without extent. A box is two
+/// opposite corners.
 struct Box {
   Halide::Expr x0, y0, x1, y1;
 };
 /// `border` is added to widths and heights: 1 where corners are whole pixels.
 Halide::Expr overlap(const Box& a, const Box& b, float border = 0);
 
-/// Boxes of some lists, best first: which of them are kept. Halide arguments are (box, lists from the innermost).
+/// Boxes of some lists, best first: which of them are kept. Halide arguments are (box, lists from the
+/// innermost).
 struct Suppression {
   std::vector<int64_t> lists;  ///< the extents of the axes that number lists, in Relay order
   int64_t boxes = 0;           ///< in each list
   /// Whether box `n` of a list is there at all.
   std::function<Halide::Expr(const Index& list, const Halide::Expr& n)> present;
   /// Whether box `better`, if it is kept, suppresses the later box `n`.
-  std::function<Halide::Expr(const Index& list, const Halide::Expr& better, const Halide::Expr& n)> suppresses;
+  std::function<Halide::Expr(const Index& list, const Halide::Expr& better, const Halide::Expr& n)>
+      suppresses;
   Halide::Expr most;  ///< so many are kept at most in a list; negative: all
 };
 

@@ -22,7 +22,8 @@ std::vector<Anchor> anchors_of(const ProposalAttrs& attrs) {
     for (const double scale : attrs.scales) {
       const double whole = std::floor(std::sqrt(std::floor(side * side / ratio)) + 0.5);
       const double width = whole * scale, height = std::floor(whole * ratio + 0.5) * scale;
-      anchors.push_back({middle - (width - 1) / 2, middle - (height - 1) / 2, middle + (width - 1) / 2, middle + (height - 1) / 2});
+      anchors.push_back({middle - (width - 1) / 2, middle - (height - 1) / 2, middle + (width - 1) / 2,
+                         middle + (height - 1) / 2});
     }
   return anchors;
 }
@@ -35,7 +36,8 @@ void proposal_compute(Compute& c, const ProposalAttrs& attrs) {
   const int kinds = static_cast<int>(anchors.size()), batch = as_int(scores.extent(0));
   const int height = as_int(scores.extent(2)), width = as_int(scores.extent(3)), all = height * width * kinds;
   if (scores.extent(1) != 2 * kinds || corrections.extent(1) != 4 * kinds || all == 0)
-    throw NotSupported("vision.proposal: scales and ratios make " + std::to_string(kinds) + " anchors, and the inputs have others");
+    throw NotSupported("vision.proposal: scales and ratios make " + std::to_string(kinds) +
+                       " anchors, and the inputs have others");
   const int stride = as_int(attrs.feature_stride), post = as_int(attrs.rpn_post_nms_top_n);
   const int pre = attrs.rpn_pre_nms_top_n > 0 ? as_int(std::min<int64_t>(attrs.rpn_pre_nms_top_n, all)) : all;
   const Halide::Var b("l0"), n("n"), k("k");
@@ -48,7 +50,9 @@ void proposal_compute(Compute& c, const ProposalAttrs& attrs) {
     for (int a = 0; a < kinds; ++a) value = select(kind == a, static_cast<float>(anchors[a].*which), value);
     return value;
   };
-  auto correction = [&](int which) { return Halide::cast<float>(corrections(Index{b, kind * 4 + which, y, x})); };
+  auto correction = [&](int which) {
+    return Halide::cast<float>(corrections(Index{b, kind * 4 + which, y, x}));
+  };
   auto image = [&](int which) { return Halide::cast<float>(info(Index{b, which})); };  // height, width, scale
   auto axis = [&](const Halide::Expr& low, const Halide::Expr& high, int which) {
     if (attrs.iou_loss) return std::pair(low + correction(which), high + correction(which + 2));
@@ -63,9 +67,12 @@ void proposal_compute(Compute& c, const ProposalAttrs& attrs) {
   y0 = clamp(y0, 0.0f, image(0) - 1.0f);
   y1 = clamp(y1, 0.0f, image(0) - 1.0f);
   const Halide::Expr least = static_cast<float>(attrs.rpn_min_size) * image(2);
-  const Halide::Expr small = x1 - x0 + 1.0f < least || y1 - y0 + 1.0f < least, more = select(small, least / 2.0f, 0.0f);
-  const Halide::Expr beyond = y >= Halide::cast<int>(image(0) / static_cast<float>(stride)) || x >= Halide::cast<int>(image(1) / static_cast<float>(stride));
-  const Halide::Expr score = select(small || beyond, -1.0f, Halide::cast<float>(scores(Index{b, kinds + kind, y, x})));
+  const Halide::Expr small = x1 - x0 + 1.0f < least || y1 - y0 + 1.0f < least,
+                     more = select(small, least / 2.0f, 0.0f);
+  const Halide::Expr beyond = y >= Halide::cast<int>(image(0) / static_cast<float>(stride)) ||
+                              x >= Halide::cast<int>(image(1) / static_cast<float>(stride));
+  const Halide::Expr score =
+      select(small || beyond, -1.0f, Halide::cast<float>(scores(Index{b, kinds + kind, y, x})));
   box(k, n, b) = select(k == 0, x0 - more, k == 1, y0 - more, k == 2, x1 + more, k == 3, y1 + more, score);
 
   Halide::Func ranking = c.stage("ranking"), best = c.stage("best");
@@ -79,7 +86,8 @@ void proposal_compute(Compute& c, const ProposalAttrs& attrs) {
   s.present = [&](const Index&, const Halide::Expr&) { return Halide::Internal::const_true(); };
   s.suppresses = [&](const Index& list, const Halide::Expr& better, const Halide::Expr& at) {
     auto edges = [&](const Halide::Expr& which) {
-      return Box{best(0, which, list[0]), best(1, which, list[0]), best(2, which, list[0]), best(3, which, list[0])};
+      return Box{best(0, which, list[0]), best(1, which, list[0]), best(2, which, list[0]),
+                 best(3, which, list[0])};
     };
     return overlap(edges(at), edges(better), 1) > static_cast<float>(attrs.threshold);
   };
@@ -90,9 +98,11 @@ void proposal_compute(Compute& c, const ProposalAttrs& attrs) {
   place(n, b) = 0;
   place(inside_axis(kept.count(r, b) - 1, post), b) = r;
   const Halide::Var row("row");
-  const Halide::Expr image_of = row / std::max(post, 1), number = row % std::max(post, 1) % max(kept.count(pre - 1, image_of), 1);
+  const Halide::Expr image_of = row / std::max(post, 1),
+                     number = row % std::max(post, 1) % max(kept.count(pre - 1, image_of), 1);
   const Halide::Expr from = inside_axis(place(number, image_of), pre);
-  out(k, row) = cast_to(c.out().dtype(), select(k == 0, Halide::cast<float>(image_of), best(max(k - 1, 0), from, image_of)));
+  out(k, row) = cast_to(c.out().dtype(),
+                        select(k == 0, Halide::cast<float>(image_of), best(max(k - 1, 0), from, image_of)));
   c.result(out);
 }
 

@@ -11,16 +11,20 @@ namespace baton {
 namespace {
 
 // roi_align and roi_pool: one pooled piece per region.
-RelationStatus regions_relation(RelationContext& ctx, const std::vector<int64_t>& pooled_size, const std::string& layout) {
+RelationStatus regions_relation(RelationContext& ctx, const std::vector<int64_t>& pooled_size,
+                                const std::string& layout) {
   const TensorTypeNode *data = ctx.tensor(0), *rois = ctx.tensor(1);
   if (!data || !rois) return kDefer;
   if (!check_rank(ctx, *data, 4, 0) || !check_rank(ctx, *rois, 2, 1)) return kFailed;
-  if (!check_count(ctx, "pooled_size", pooled_size, 2) || !check_least(ctx, "pooled_size", pooled_size, 0)) return kFailed;
+  if (!check_count(ctx, "pooled_size", pooled_size, 2) || !check_least(ctx, "pooled_size", pooled_size, 0))
+    return kFailed;
   const Dim count = rois->shape()[0];
   if (layout == "NCHW")
-    return ctx.assign_result(tensor_type(std::vector<Dim>{count, data->shape()[1], pooled_size[0], pooled_size[1]}, data->dtype()));
+    return ctx.assign_result(tensor_type(
+        std::vector<Dim>{count, data->shape()[1], pooled_size[0], pooled_size[1]}, data->dtype()));
   if (layout == "NHWC")
-    return ctx.assign_result(tensor_type(std::vector<Dim>{count, pooled_size[0], pooled_size[1], data->shape()[3]}, data->dtype()));
+    return ctx.assign_result(tensor_type(
+        std::vector<Dim>{count, pooled_size[0], pooled_size[1], data->shape()[3]}, data->dtype()));
   return fail_attr(ctx, "layout", attr_text(AttrValue(layout)), "it must be \"NCHW\" or \"NHWC\"");
 }
 
@@ -32,12 +36,14 @@ RelationStatus yolo_reorg_relation(RelationContext& ctx, const YoloReorgAttrs& a
   const auto channels = result_extent(ctx, 0, {in[1], attrs.stride, attrs.stride});
   if (!channels) return kFailed;
   auto divided = [&](Dim dim) { return dim.is_any() ? dim : Dim(dim.value() / attrs.stride); };
-  return ctx.assign_result(tensor_type(std::vector<Dim>{in[0], *channels, divided(in[2]), divided(in[3])}, data->dtype()));
+  return ctx.assign_result(
+      tensor_type(std::vector<Dim>{in[0], *channels, divided(in[2]), divided(in[3])}, data->dtype()));
 }
 
 // Result (region, channel, y, x) and data (image, channel, y, x) in both layouts.
 struct Regions {
-  Regions(const Compute& c, const std::string& layout, double scale) : data(c.in(0)), rois(c.in(1)), i(4), nchw(layout == "NCHW"), scale(static_cast<float>(scale)) {
+  Regions(const Compute& c, const std::string& layout, double scale)
+      : data(c.in(0)), rois(c.in(1)), i(4), nchw(layout == "NCHW"), scale(static_cast<float>(scale)) {
     const Index at = i.exprs();
     region = at[0];
     channel = nchw ? at[1] : at[3];
@@ -47,7 +53,9 @@ struct Regions {
     width = as_int(data.extent(nchw ? 3 : 2));
     image = inside_axis(rois(Index{region, 0}), data.extent(0));
   }
-  Halide::Expr edge(int which) const { return Halide::cast<float>(rois(Index{region, 1 + which})) * scale; }  // x0, y0, x1, y1
+  Halide::Expr edge(int which) const {
+    return Halide::cast<float>(rois(Index{region, 1 + which})) * scale;
+  }  // x0, y0, x1, y1
   Halide::Expr pixel(const Halide::Expr& at_y, const Halide::Expr& at_x) const {
     const Halide::Expr py = inside_axis(at_y, height), px = inside_axis(at_x, width);
     return Halide::cast<float>(data(nchw ? Index{image, channel, py, px} : Index{image, py, px, channel}));
@@ -69,7 +77,9 @@ void roi_align_compute(Compute& c, const ROIAlignAttrs& attrs) {
   auto extent = [&](int axis) { return max(in.edge(2 + axis) - in.edge(axis), 1.0f); };  // 0: x, 1: y
   const bool counted = attrs.sample_ratio > 0;
   // Loops need a bound that is known beforehand: it is enough for regions twice as large as the data.
-  auto most = [&](int pixels, int bins) { return counted ? as_int(attrs.sample_ratio) : (2 * pixels + bins - 1) / bins + 1; };
+  auto most = [&](int pixels, int bins) {
+    return counted ? as_int(attrs.sample_ratio) : (2 * pixels + bins - 1) / bins + 1;
+  };
   auto samples = [&](int axis, int pixels, int bins) {
     if (counted) return Halide::Expr(as_int(attrs.sample_ratio));
     return min(Halide::cast<int>(ceil(extent(axis) / static_cast<float>(bins))), most(pixels, bins));
@@ -77,12 +87,20 @@ void roi_align_compute(Compute& c, const ROIAlignAttrs& attrs) {
   const Halide::Expr samples_y = samples(1, in.height, bins_y), samples_x = samples(0, in.width, bins_x);
   Halide::RDom r(0, most(in.width, bins_x), 0, most(in.height, bins_y), "r");
   if (!counted) r.where(r.x < samples_x && r.y < samples_y);
-  const Halide::Expr bin_y = extent(1) / static_cast<float>(bins_y), bin_x = extent(0) / static_cast<float>(bins_x);
-  const Halide::Expr y = in.edge(1) + (Halide::cast<float>(in.y) + (Halide::cast<float>(r.y) + 0.5f) / Halide::cast<float>(samples_y)) * bin_y;
-  const Halide::Expr x = in.edge(0) + (Halide::cast<float>(in.x) + (Halide::cast<float>(r.x) + 0.5f) / Halide::cast<float>(samples_x)) * bin_x;
-  const Halide::Expr outside = y < -1.0f || y > static_cast<float>(in.height) || x < -1.0f || x > static_cast<float>(in.width);
-  const Halide::Expr cy = clamp(y, 0.0f, static_cast<float>(in.height - 1)), cx = clamp(x, 0.0f, static_cast<float>(in.width - 1));
-  const Halide::Expr y0 = floor(cy), x0 = floor(cx), dy = cy - y0, dx = cx - x0, iy = Halide::cast<int>(y0), ix = Halide::cast<int>(x0);
+  const Halide::Expr bin_y = extent(1) / static_cast<float>(bins_y),
+                     bin_x = extent(0) / static_cast<float>(bins_x);
+  const Halide::Expr y = in.edge(1) + (Halide::cast<float>(in.y) +
+                                       (Halide::cast<float>(r.y) + 0.5f) / Halide::cast<float>(samples_y)) *
+                                          bin_y;
+  const Halide::Expr x = in.edge(0) + (Halide::cast<float>(in.x) +
+                                       (Halide::cast<float>(r.x) + 0.5f) / Halide::cast<float>(samples_x)) *
+                                          bin_x;
+  const Halide::Expr outside =
+      y < -1.0f || y > static_cast<float>(in.height) || x < -1.0f || x > static_cast<float>(in.width);
+  const Halide::Expr cy = clamp(y, 0.0f, static_cast<float>(in.height - 1)),
+                     cx = clamp(x, 0.0f, static_cast<float>(in.width - 1));
+  const Halide::Expr y0 = floor(cy), x0 = floor(cx), dy = cy - y0, dx = cx - x0, iy = Halide::cast<int>(y0),
+                     ix = Halide::cast<int>(x0);
   const Halide::Expr top = in.pixel(iy, ix) * (1.0f - dx) + in.pixel(iy, ix + 1) * dx;
   const Halide::Expr bottom = in.pixel(iy + 1, ix) * (1.0f - dx) + in.pixel(iy + 1, ix + 1) * dx;
   const Halide::Expr value = select(outside, 0.0f, top * (1.0f - dy) + bottom * dy);
@@ -100,8 +118,10 @@ void roi_pool_compute(Compute& c, const ROIPoolAttrs& attrs) {
   const Regions in(c, attrs.layout, attrs.spatial_scale);
   auto corner = [&](int which) { return Halide::cast<int>(round_away(in.edge(which))); };
   auto bin = [&](int axis, const Halide::Expr& number, int bins, int extent, bool end) {
-    const Halide::Expr size = Halide::cast<float>(max(corner(2 + axis) - corner(axis) + 1, 1)) / static_cast<float>(bins);
-    const Halide::Expr edge = end ? ceil(Halide::cast<float>(number + 1) * size) : floor(Halide::cast<float>(number) * size);
+    const Halide::Expr size =
+        Halide::cast<float>(max(corner(2 + axis) - corner(axis) + 1, 1)) / static_cast<float>(bins);
+    const Halide::Expr edge =
+        end ? ceil(Halide::cast<float>(number + 1) * size) : floor(Halide::cast<float>(number) * size);
     return clamp(Halide::cast<int>(edge) + corner(axis), 0, extent);
   };
   const int bins_y = as_int(attrs.pooled_size[0]), bins_x = as_int(attrs.pooled_size[1]);
@@ -117,21 +137,24 @@ void roi_pool_compute(Compute& c, const ROIPoolAttrs& attrs) {
   c.result(out);
 }
 
-// Both tensors are read as flat memory, as Darknet does: position (k, j, i) of the data's own extents takes pixel
-// (j * stride + offset / stride, i * stride + offset % stride) of an image that is stride times as large and has
-// stride * stride times fewer channels, where offset is k over the number of these channels.
+// Both tensors are read as flat memory, as Darknet does: position (k, j, i) of the data's own extents takes
+// pixel (j * stride + offset / stride, i * stride + offset % stride) of an image that is stride times as
+// large and has stride * stride times fewer channels, where offset is k over the number of these channels.
 void yolo_reorg_compute(Compute& c, const YoloReorgAttrs& attrs) {
   const Tensor& data = c.in(0);
   const std::vector<int64_t> out = c.out().extents();
-  const int stride = as_int(attrs.stride), channels = as_int(data.extent(1)), height = as_int(data.extent(2)), width = as_int(data.extent(3));
+  const int stride = as_int(attrs.stride), channels = as_int(data.extent(1)), height = as_int(data.extent(2)),
+            width = as_int(data.extent(3));
   const int fewer = std::max(1, channels / (stride * stride));
   const Axes i(4);
   const Halide::Expr flat = (i[1] * as_int(out[2]) + i[2]) * as_int(out[3]) + i[3];
-  const Halide::Expr x = flat % width, y = flat / width % height, k = flat / (width * height), offset = k / fewer;
+  const Halide::Expr x = flat % width, y = flat / width % height, k = flat / (width * height),
+                     offset = k / fewer;
   const Halide::Expr from_y = y * stride + offset / stride, from_x = x * stride + offset % stride;
   const Halide::Expr from = from_x + width * stride * (from_y + height * stride * (k % fewer));
   Halide::Func moved = c.stage("yolo_reorg");
-  moved(i.reversed()) = data(Index{i[0], inside_axis(from / (width * height), channels), from / width % height, from % width});
+  moved(i.reversed()) =
+      data(Index{i[0], inside_axis(from / (width * height), channels), from / width % height, from % width});
   c.result(moved);
 }
 
@@ -143,7 +166,10 @@ const OpDef& op_vision_roi_align() {
       .doc = "Each region of the data, sampled between pixels, pooled to one size.",
       .inputs = {{"data", "4-D tensor in layout"}, {"rois", "(regions, 5): which image, two corners"}},
       .fuse = Fuse::kOutFusable,
-      .relation = [](RelationContext& ctx, const ROIAlignAttrs& attrs) { return regions_relation(ctx, attrs.pooled_size, attrs.layout); },
+      .relation =
+          [](RelationContext& ctx, const ROIAlignAttrs& attrs) {
+            return regions_relation(ctx, attrs.pooled_size, attrs.layout);
+          },
       .compute = roi_align_compute,
       .declares_attrs = false,
   };
@@ -156,7 +182,10 @@ const OpDef& op_vision_roi_pool() {
       .doc = "The largest pixels of each region of the data, on a grid of one size.",
       .inputs = {{"data", "4-D tensor in layout"}, {"rois", "(regions, 5): which image, two corners"}},
       .fuse = Fuse::kOutFusable,
-      .relation = [](RelationContext& ctx, const ROIPoolAttrs& attrs) { return regions_relation(ctx, attrs.pooled_size, attrs.layout); },
+      .relation =
+          [](RelationContext& ctx, const ROIPoolAttrs& attrs) {
+            return regions_relation(ctx, attrs.pooled_size, attrs.layout);
+          },
       .compute = roi_pool_compute,
       .declares_attrs = false,
   };

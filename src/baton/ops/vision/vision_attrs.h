@@ -10,7 +10,8 @@
 namespace baton {
 
 struct GetValidCountsAttrs {
-  std::optional<double> score_threshold = {};  ///< Relay keeps the threshold as an input; this one is left None
+  std::optional<double> score_threshold =
+      {};  ///< Relay keeps the threshold as an input; this one is left None
   int64_t id_index = 0;
   int64_t score_index = 1;
 };
@@ -36,7 +37,8 @@ struct MultiBoxPriorAttrs {
 struct MultiBoxTransformLocAttrs {
   bool clip = true;
   double threshold = 0.01;
-  std::vector<double> variances{0.1, 0.1, 0.2, 0.2};  ///< not what text's 0.1f reads as: Relay prints those too
+  std::vector<double> variances{0.1, 0.1, 0.2,
+                                0.2};  ///< not what text's 0.1f reads as: Relay prints those too
 };
 struct ProposalAttrs {
   std::vector<double> scales{4, 8, 16, 32};

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdio>
 
-
 #include "baton/profile/inside/inside_sampled.h"
 #include "baton/profile/inside/inside_screen.h"
 #include "baton/profile/inside/inside_variants.h"
@@ -19,14 +18,15 @@ namespace baton {
 
 namespace {
 
-// A stage that one visit of takes less than this many empty intervals is not worth its own marks (docs/design/0004).
+// A stage that one visit of takes less than this many empty intervals is not worth its own marks
+// (docs/design/0004).
 constexpr double kMinIntervals = 3;
 constexpr double kCheapMarks = 0.002;  // of the kernel: less is no reason to do without a stage
 constexpr size_t kMinRounds = 15, kMaxRounds = 4000;
 // Shares that are known this well (standard error, of the kernel) need no further rounds.
 constexpr double kEnough = 0.0007;
-// How often a kernel whose stages do not sum up is measured again, and what two measurements of the sum may differ by
-// when nothing but chance is between them.
+// How often a kernel whose stages do not sum up is measured again, and what two measurements of the sum may
+// differ by when nothing but chance is between them.
 constexpr int kAttempts = 4;
 constexpr int kCallAttempts = 4;
 constexpr double kSameSum = 0.01;
@@ -67,15 +67,20 @@ class Bench {
   /// Takes the stages' shares from samples of the plain kernel.
   void sample(InsideTimes& times) {
     std::string why;
-    const auto shares = sampled_shares(kernel_.variants[kPlain], args_, options_.ms_per_kernel, options_.compile, why);
+    const auto shares =
+        sampled_shares(kernel_.variants[kPlain], args_, options_.ms_per_kernel, options_.compile, why);
     if (!shares) {
-      times.fallback = (times.trusted() ? "some stages are too short for marks, and there is no sampling: " : "no sampling to fall back to: ") + why;
+      times.fallback = (times.trusted() ? "some stages are too short for marks, and there is no sampling: "
+                                        : "no sampling to fall back to: ") +
+                       why;
       return;
     }
-    const auto told = std::count_if(shares->begin(), shares->end(), [](const SampledShare& share) { return !share.stage.empty(); });
+    const auto told = std::count_if(shares->begin(), shares->end(),
+                                    [](const SampledShare& share) { return !share.stage.empty(); });
     if (told < 2 && times.trusted()) return;  // nor does sampling tell them apart
     char reason[80] = "they are too short for marks";
-    if (marked_sum_ > 0) std::snprintf(reason, sizeof reason, "under marks they sum to %.1f %%", marked_sum_ * 100);
+    if (marked_sum_ > 0)
+      std::snprintf(reason, sizeof reason, "under marks they sum to %.1f %%", marked_sum_ * 100);
     InsideTimes sampled = split_sampled(kernel_, last_, *shares);
     sampled.tally = times.tally;
     sampled.fallback = std::string("stages by sampling: ") + reason;
@@ -90,8 +95,9 @@ class Bench {
     InsideTimes best = split(measured);
     if (!best.trusted()) marked_sum_ = best.stage_sum;
     double sum = best.stage_sum, before = 0;
-    // Either the machine was disturbed, or the marks change what they measure: with fewer of them less is told, but what
-    // is told is true. So measure again, and when that gives the same, without the shortest stage.
+    // Either the machine was disturbed, or the marks change what they measure: with fewer of them less is
+    // told, but what is told is true. So measure again, and when that gives the same, without the shortest
+    // stage.
     for (int attempt = 0; attempt < attempts && !best.trusted(); ++attempt) {
       const bool same = attempt > 0 && std::abs(sum - before) < kSameSum;
       const std::string drop = same || attempt > 1 ? shortest(measured) : "";
@@ -124,11 +130,13 @@ class Bench {
 
   uint64_t now() const { return options_.clock ? options_.clock() : fenced_ticks(); }
 
-  static double us_of(uint64_t ticks) { return static_cast<double>(static_cast<int64_t>(ticks)) * ns_per_tick() / 1e3; }
+  static double us_of(uint64_t ticks) {
+    return static_cast<double>(static_cast<int64_t>(ticks)) * ns_per_tick() / 1e3;
+  }
 
-  /// One call, microseconds: negative when the clock stepped back. A call during which somebody else was given the
-  /// processor is made again, for a while: on a busy machine hardly a round would be left otherwise. `before_call`: resets
-  /// what the call adds to.
+  /// One call, microseconds: negative when the clock stepped back. A call during which somebody else was
+  /// given the processor is made again, for a while: on a busy machine hardly a round would be left
+  /// otherwise. `before_call`: resets what the call adds to.
   template <class Reset>
   double timed_call(size_t variant, Reset before_call) {
     for (int attempt = 1;; ++attempt) {
@@ -137,7 +145,9 @@ class Bench {
       const uint64_t before = now();
       const int code = kernel_.variants[variant].function(args_.data());
       const double us = us_of(now() - before);
-      if (code) throw Error(kernel_.built->func_name + " failed with code " + std::to_string(code) + " while it was measured");
+      if (code)
+        throw Error(kernel_.built->func_name + " failed with code " + std::to_string(code) +
+                    " while it was measured");
       if (attempt == kCallAttempts || times_held_up() == switches) return us;
     }
   }
@@ -160,31 +170,39 @@ class Bench {
     return us;
   }
 
-  /// `first`: the variant that begins; who follows whom is the same in all rounds, but nobody is always the first.
+  /// `first`: the variant that begins; who follows whom is the same in all rounds, but nobody is always the
+  /// first.
   InsideRound one_round(size_t first, bool loads_only) {
     InsideRound round;
     round.ablated_us.resize(loads_only ? 0 : kernel_.ablated.size());
     const size_t count = kernel_.variants.size();
     for (size_t i = 0; i < count; ++i) {
       const size_t variant = (first + i) % count;
-      if (variant == kPlain) round.plain_us = timed_call(variant);
-      else if (variant == kMarked) round.marked_us = marked_call(variant, round);
-      else if (variant == kDoubled) round.doubled_us = marked_call(variant, round);
-      else if (loads_only) continue;
-      else if (variant == kTwin) round.twin_us = timed_call(variant);
-      else round.ablated_us[variant - kFirstAblated] = timed_call(variant);
+      if (variant == kPlain)
+        round.plain_us = timed_call(variant);
+      else if (variant == kMarked)
+        round.marked_us = marked_call(variant, round);
+      else if (variant == kDoubled)
+        round.doubled_us = marked_call(variant, round);
+      else if (loads_only)
+        continue;
+      else if (variant == kTwin)
+        round.twin_us = timed_call(variant);
+      else
+        round.ablated_us[variant - kFirstAblated] = timed_call(variant);
     }
     return round;
   }
 
-  /// All variants in turn, again and again, in the same memory: the rounds that count. `threads` > 1: the plain and the
-  /// marked ones only.
+  /// All variants in turn, again and again, in the same memory: the rounds that count. `threads` > 1: the
+  /// plain and the marked ones only.
   std::vector<InsideRound> rounds(double budget_ms, int threads = 1) {
     std::vector<InsideRound> all;
     one_round(0, threads > 1);  // warms caches, pages and branch predictors
     const int64_t start = monotonic_ns();
     size_t look = 2 * kMinRounds;
-    while (all.size() < kMinRounds || (static_cast<double>(monotonic_ns() - start) < budget_ms * 1e6 && all.size() < kMaxRounds)) {
+    while (all.size() < kMinRounds ||
+           (static_cast<double>(monotonic_ns() - start) < budget_ms * 1e6 && all.size() < kMaxRounds)) {
       if (options_.compile.interrupt && *options_.compile.interrupt)
         throw Interrupted("interrupted while measuring; nothing was written");
       all.push_back(one_round(all.size(), threads > 1));
@@ -203,7 +221,8 @@ class Bench {
   /// Whether a stage's marks cost enough to be thought about.
   bool disturbs(const std::vector<InsideRound>& measured, size_t site) const {
     std::vector<double> visits, plain;
-    for (const InsideRound& round : measured) visits.push_back(round.visits[site]), plain.push_back(round.plain_us);
+    for (const InsideRound& round : measured)
+      visits.push_back(round.visits[site]), plain.push_back(round.plain_us);
     return median(std::move(visits)) * empty_interval_us(measured) > kCheapMarks * median(std::move(plain));
   }
 
@@ -211,13 +230,14 @@ class Bench {
   std::set<std::string> too_short(const std::vector<InsideRound>& measured) const {
     std::set<std::string> names;
     for (size_t i = 0; i < kernel_.marks.size(); ++i)
-      if (!is_root(kernel_, kernel_.marks[i]) && disturbs(measured, i) && us_per_visit(measured, i) < kMinIntervals * empty_interval_us(measured))
+      if (!is_root(kernel_, kernel_.marks[i]) && disturbs(measured, i) &&
+          us_per_visit(measured, i) < kMinIntervals * empty_interval_us(measured))
         names.insert(kernel_.marks[i].name);
     return names;
   }
 
-  /// The name of the stage whose marks disturb most for what they tell: the one of the shortest visits. "" when none is
-  /// left.
+  /// The name of the stage whose marks disturb most for what they tell: the one of the shortest visits. ""
+  /// when none is left.
   std::string shortest(const std::vector<InsideRound>& measured) const {
     std::string name;
     double least = 1e300;
@@ -241,7 +261,8 @@ class Bench {
 
 }  // namespace
 
-std::map<std::string, InsideTimes> measure_inside(const BuildResult& built, Executor& executor, const InsideOptions& options) {
+std::map<std::string, InsideTimes> measure_inside(const BuildResult& built, Executor& executor,
+                                                  const InsideOptions& options) {
   const auto kernels = make_variants(built, executor.plan(), options.threads > 1, options.compile);
   std::map<std::string, InsideTimes> result;
   const ThreadScope one_thread(1);

@@ -13,7 +13,8 @@ constexpr double kMostBusy = 1.05;
 
 }  // namespace
 
-void add_loads(InsideTimes& times, const InsideSubject& subject, const std::vector<InsideRound>& rounds, int threads) {
+void add_loads(InsideTimes& times, const InsideSubject& subject, const std::vector<InsideRound>& rounds,
+               int threads) {
   times.threads = threads;
   std::vector<double> plain;
   for (const InsideRound& round : rounds) plain.push_back(round.plain_us);
@@ -21,7 +22,8 @@ void add_loads(InsideTimes& times, const InsideSubject& subject, const std::vect
   times.loads.clear();
   for (size_t i : in_order(subject)) {
     const double part = stage_share(rounds, i);
-    times.loads.push_back({stage_text(subject.marks[i]), blocks_of(subject.marks[i]), std::max(0.0, part) * times.threads_us});
+    times.loads.push_back(
+        {stage_text(subject.marks[i]), blocks_of(subject.marks[i]), std::max(0.0, part) * times.threads_us});
   }
 }
 
@@ -46,8 +48,10 @@ void share_loads(InsideTimes& times) {
   for (size_t i = 0; i < times.parts.size(); ++i) {
     InsidePart& part = times.parts[i];
     const double share = times.loads[of_part[i]].busy_us / busy;
-    if (stage[of_part[i]] > 0) part.share *= share / stage[of_part[i]];
-    else if (part.method != InsideMethod::kAblation) part.share = share;
+    if (stage[of_part[i]] > 0)
+      part.share *= share / stage[of_part[i]];
+    else if (part.method != InsideMethod::kAblation)
+      part.share = share;
     if (part.method != InsideMethod::kAblation) part.below_noise = part.share <= 0;
   }
 }
@@ -58,6 +62,8 @@ double InsideTimes::busy_us() const {
   return sum;
 }
 
-double InsideTimes::utilisation() const { return threads > 1 && threads_us > 0 ? busy_us() / (threads * threads_us) : 1; }
+double InsideTimes::utilisation() const {
+  return threads > 1 && threads_us > 0 ? busy_us() / (threads * threads_us) : 1;
+}
 
 }  // namespace baton

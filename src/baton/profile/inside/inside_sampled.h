@@ -10,8 +10,10 @@
 
 namespace baton {
 
-/// The shares of the stages of `plain`, called again and again for `ms`. Nothing where it cannot be done; then `why` says why.
-std::optional<std::vector<SampledShare>> sampled_shares(const Variant& plain, std::span<void*> args, double ms,
-                                                        const CompileOptions& options, std::string& why);
+/// The shares of the stages of `plain`, called again and again for `ms`. Nothing where it cannot be done;
+/// then `why` says why.
+std::optional<std::vector<SampledShare>> sampled_shares(const Variant& plain, std::span<void*> args,
+                                                        double ms, const CompileOptions& options,
+                                                        std::string& why);
 
 }  // namespace baton

@@ -9,7 +9,8 @@ namespace baton {
 
 namespace {
 
-// What a variant may differ from what it takes in other rounds: at least this, and this many times the usual deviation.
+// What a variant may differ from what it takes in other rounds: at least this, and this many times the usual
+// deviation.
 constexpr double kLeastDeviation = 0.1, kDeviations = 8;
 // A round of few variants is held against its neighbours in time as well.
 constexpr size_t kEnoughVariants = 3, kNeighbours = 5;
@@ -47,12 +48,15 @@ std::vector<std::vector<double>> against_medians(const std::vector<InsideRound>&
   return quotients;
 }
 
-// How fast the clock went in a round: what its variants have in common, and with few of them the rounds around it.
+// How fast the clock went in a round: what its variants have in common, and with few of them the rounds
+// around it.
 double pace(const std::vector<std::vector<double>>& quotients, size_t round) {
   if (quotients[round].size() >= kEnoughVariants) return median(quotients[round]);
-  const size_t first = round > kNeighbours ? round - kNeighbours : 0, last = std::min(quotients.size() - 1, round + kNeighbours);
+  const size_t first = round > kNeighbours ? round - kNeighbours : 0,
+               last = std::min(quotients.size() - 1, round + kNeighbours);
   std::vector<double> values;
-  for (size_t i = first; i <= last; ++i) values.insert(values.end(), quotients[i].begin(), quotients[i].end());
+  for (size_t i = first; i <= last; ++i)
+    values.insert(values.end(), quotients[i].begin(), quotients[i].end());
   return median(std::move(values));
 }
 
@@ -74,7 +78,8 @@ RoundTally screen_rounds(std::vector<InsideRound>& rounds, int threads) {
     }
   }
   const double limit = std::max(kLeastDeviation, kDeviations * median(all));
-  const auto disturbed = static_cast<size_t>(std::count_if(worst.begin(), worst.end(), [&](double w) { return w > limit; }));
+  const auto disturbed =
+      static_cast<size_t>(std::count_if(worst.begin(), worst.end(), [&](double w) { return w > limit; }));
   if (disturbed * 2 > rounds.size()) {
     tally.restless = true;
     return tally;

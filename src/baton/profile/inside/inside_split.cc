@@ -27,7 +27,9 @@ double median_of(const std::vector<InsideRound>& rounds, Value value) {
 
 // How far two equal builds differ, and how far the two halves of the rounds disagree about it.
 double noise_of(const std::vector<InsideRound>& rounds) {
-  const auto difference = [](const InsideRound& round) { return (round.plain_us - round.twin_us) / round.plain_us; };
+  const auto difference = [](const InsideRound& round) {
+    return (round.plain_us - round.twin_us) / round.plain_us;
+  };
   double noise = std::abs(median_of(rounds, difference));
   const size_t half = rounds.size() / 2;
   if (half < kRoundsPerRepeat) return noise;
@@ -47,16 +49,21 @@ std::vector<int> all_blocks(const InsideSubject& subject) {
 
 const char* method_name(InsideMethod method) {
   switch (method) {
-    case InsideMethod::kWhole: return "whole";
-    case InsideMethod::kMarkers: return "markers";
-    case InsideMethod::kAblation: return "ablation";
-    case InsideMethod::kSampling: return "sampling";
+    case InsideMethod::kWhole:
+      return "whole";
+    case InsideMethod::kMarkers:
+      return "markers";
+    case InsideMethod::kAblation:
+      return "ablation";
+    case InsideMethod::kSampling:
+      return "sampling";
   }
   return "";
 }
 
 InsideMethod method_named(const std::string& name) {
-  for (const InsideMethod method : {InsideMethod::kWhole, InsideMethod::kMarkers, InsideMethod::kAblation, InsideMethod::kSampling})
+  for (const InsideMethod method :
+       {InsideMethod::kWhole, InsideMethod::kMarkers, InsideMethod::kAblation, InsideMethod::kSampling})
     if (name == method_name(method)) return method;
   throw Error("no method is called `" + name + "`");
 }
@@ -84,7 +91,8 @@ double uncertainty(const InsideSubject& subject, const std::vector<InsideRound>&
   // Of a median, from the median deviation: for values that scatter normally, and few that do not.
   const auto add = [&](auto value) {
     const double middle = median_of(rounds, value);
-    const double deviation = median_of(rounds, [&](const InsideRound& round) { return std::abs(value(round) - middle); });
+    const double deviation =
+        median_of(rounds, [&](const InsideRound& round) { return std::abs(value(round) - middle); });
     worst = std::max(worst, 1.2533 * 1.4826 * deviation / times);
   };
   if (rounds.front().twin_us == 0 && rounds.front().marked_us == 0) {
@@ -94,10 +102,12 @@ double uncertainty(const InsideSubject& subject, const std::vector<InsideRound>&
   }
   for (size_t i = 0; i < subject.marks.size() && subject.marks.size() > 1; ++i)
     add([&](const InsideRound& round) { return round.site_us[i] / round.plain_us; });
-  if (rounds.front().twin_us != 0) add([](const InsideRound& round) { return round.twin_us / round.plain_us; });
+  if (rounds.front().twin_us != 0)
+    add([](const InsideRound& round) { return round.twin_us / round.plain_us; });
   for (size_t i = 0; i < rounds.front().ablated_us.size(); ++i)
     add([&](const InsideRound& round) { return round.ablated_us[i] / round.plain_us; });
-  if (subject.marks.size() == 1) add([](const InsideRound& round) { return round.marked_us / round.plain_us; });
+  if (subject.marks.size() == 1)
+    add([](const InsideRound& round) { return round.marked_us / round.plain_us; });
   return worst;
 }
 
@@ -111,10 +121,13 @@ void add_parts(InsideTimes& times, const InsideSubject& subject, const std::vect
   for (size_t i = 0; i < subject.ablated.size(); ++i) {
     const int site = stage_of(subject, subject.ablated[i].front());
     if (site < 0) continue;
-    const double cost =
-        median_of(rounds, [&](const InsideRound& round) { return (round.plain_us - round.ablated_us[i]) / round.plain_us; });
-    InsidePart part{subject.ablated[i], false, subject.marks[site].stage, 0, InsideMethod::kAblation, cost <= times.noise};
-    // Its marginal cost may exceed what is left of the stage: they are two measurements. The stage's is the frame.
+    const double cost = median_of(rounds, [&](const InsideRound& round) {
+      return (round.plain_us - round.ablated_us[i]) / round.plain_us;
+    });
+    InsidePart part{subject.ablated[i], false, subject.marks[site].stage, 0, InsideMethod::kAblation,
+                    cost <= times.noise};
+    // Its marginal cost may exceed what is left of the stage: they are two measurements. The stage's is the
+    // frame.
     if (!part.below_noise) part.share = std::min(cost, std::max(0.0, remains[site]));
     remains[site] -= part.share;
     fused[site].push_back(part);
@@ -146,7 +159,8 @@ InsideTimes totals_of(const std::vector<InsideRound>& rounds) {
   times.plain_us = median_of(rounds, [](const InsideRound& round) { return round.plain_us; });
   if (rounds.front().twin_us == 0) return times;
   times.noise = noise_of(rounds);
-  times.overhead = median_of(rounds, [](const InsideRound& round) { return round.marked_us / round.plain_us - 1; });
+  times.overhead =
+      median_of(rounds, [](const InsideRound& round) { return round.marked_us / round.plain_us - 1; });
   times.marker_ns = empty_interval_us(rounds) * 1e3;
   return times;
 }
@@ -171,11 +185,13 @@ InsideTimes split_inside(const InsideSubject& subject, const std::vector<InsideR
       times.visit_us = times.visit_us == 0 ? visit : std::min(times.visit_us, visit);
     }
   }
-  add_parts(times, subject, rounds, shares, shares.size() == 1 ? InsideMethod::kWhole : InsideMethod::kMarkers);
+  add_parts(times, subject, rounds, shares,
+            shares.size() == 1 ? InsideMethod::kWhole : InsideMethod::kMarkers);
   return times;
 }
 
-InsideTimes split_sampled(InsideSubject subject, const std::vector<InsideRound>& rounds, const std::vector<SampledShare>& shares) {
+InsideTimes split_sampled(InsideSubject subject, const std::vector<InsideRound>& rounds,
+                          const std::vector<SampledShare>& shares) {
   InsideTimes times = totals_of(rounds);
   subject.marks.clear();
   std::vector<double> of_site;
@@ -186,7 +202,8 @@ InsideTimes split_sampled(InsideSubject subject, const std::vector<InsideRound>&
       continue;
     }
     const int id = static_cast<int>(subject.marks.size()) + 1;
-    subject.marks.push_back({id, share.block, share.stage, block_name(subject.blocks, share.block) + "__" + share.stage, share.holds});
+    subject.marks.push_back({id, share.block, share.stage,
+                             block_name(subject.blocks, share.block) + "__" + share.stage, share.holds});
     of_site.push_back(share.share);
   }
   if (subject.marks.empty()) {
@@ -204,9 +221,12 @@ InsideTimes split_sampled(InsideSubject subject, const std::vector<InsideRound>&
 std::vector<std::string> notes_of(const InsideTimes& times) {
   std::vector<std::string> notes;
   const RoundTally& tally = times.tally;
-  const auto of = [&](size_t left_out) { return std::to_string(left_out) + " of " + std::to_string(tally.measured) + " rounds left out: "; };
+  const auto of = [&](size_t left_out) {
+    return std::to_string(left_out) + " of " + std::to_string(tally.measured) + " rounds left out: ";
+  };
   if (tally.stepped) notes.push_back(of(tally.stepped) + "the clock stepped");
-  if (tally.disturbed * kFewDisturbed > tally.measured) notes.push_back(of(tally.disturbed) + "something else held the kernel up");
+  if (tally.disturbed * kFewDisturbed > tally.measured)
+    notes.push_back(of(tally.disturbed) + "something else held the kernel up");
   if (tally.restless) notes.push_back("most rounds were disturbed: something else runs on this machine");
   if (!times.fallback.empty()) notes.push_back(times.fallback);
   return notes;

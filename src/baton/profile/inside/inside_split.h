@@ -9,13 +9,13 @@
 namespace baton {
 
 enum class InsideMethod { kWhole, kMarkers, kAblation, kSampling };
-const char* method_name(InsideMethod method);  ///< "whole", "markers", "ablation", "sampling"
+const char* method_name(InsideMethod method);        ///< "whole", "markers", "ablation", "sampling"
 InsideMethod method_named(const std::string& name);  ///< Error for another name
 
 /// One part of a kernel's time.
 struct InsidePart {
-  /// Indices into kernel_blocks(function): whose time it is; with `rest`, what sits in the stage's registers and could not
-  /// be left out. None: load, store and loop control alone.
+  /// Indices into kernel_blocks(function): whose time it is; with `rest`, what sits in the stage's registers
+  /// and could not be left out. None: load, store and loop control alone.
   std::vector<int> blocks;
   bool rest = false;  ///< a stage less what ablation explained: load, store and loop control are in it
   std::string stage;  ///< "pad", "gemm", ...; for ablation, and for the rest: the stage that it is a part of
@@ -27,8 +27,8 @@ struct InsidePart {
 /// What became of the rounds that were measured.
 struct RoundTally {
   size_t measured = 0;
-  size_t stepped = 0;    ///< left out: the clock stepped
-  size_t disturbed = 0;  ///< left out: one variant was held up
+  size_t stepped = 0;     ///< left out: the clock stepped
+  size_t disturbed = 0;   ///< left out: one variant was held up
   bool restless = false;  ///< so many were disturbed that none was left out
 };
 
@@ -40,7 +40,8 @@ struct StageLoad {
 };
 
 struct InsideTimes {
-  std::vector<InsidePart> parts;  ///< stages in the order of their operators; what shares a stage stands together
+  std::vector<InsidePart>
+      parts;             ///< stages in the order of their operators; what shares a stage stands together
   double plain_us = 0;   ///< the kernel alone, warm, on one thread: median of all rounds
   double stage_sum = 1;  ///< what the stages sum up to, of the plain kernel; nothing is scaled to make it 1
   double noise = 0;      ///< of ablation: how far two equal builds differ, of the plain kernel
@@ -50,7 +51,8 @@ struct InsideTimes {
   /// The stages sum up to 97-103 % of the plain kernel; else the shares are an estimate and shown as such.
   bool trusted() const { return stage_sum >= 0.97 && stage_sum <= 1.03; }
   RoundTally tally, threads_tally;
-  std::string fallback;  ///< why stages were sampled, or could not be, or shares are of one thread only; else empty
+  std::string
+      fallback;  ///< why stages were sampled, or could not be, or shares are of one thread only; else empty
   /// With more than one thread only: the kernel's time on them, and what its threads did of it.
   int threads = 1;
   double threads_us = 0;
@@ -59,14 +61,15 @@ struct InsideTimes {
   double utilisation() const;  ///< busy_us / (threads * threads_us); 1 for one thread
 };
 
-/// Every variant of a kernel once, one right after the other: what is compared was measured within a millisecond, so
-/// that a drifting clock cancels.
+/// Every variant of a kernel once, one right after the other: what is compared was measured within a
+/// millisecond, so that a drifting clock cancels.
 struct InsideRound {
   double plain_us = 0, twin_us = 0, marked_us = 0, doubled_us = 0;  ///< 0: not measured
-  double empty_us = 0;                   ///< the empty interval, from the variant with doubled marks
-  std::vector<double> site_us, visits;   ///< per site of `marks`: with the marks' own time, all threads added up
-  std::vector<double> ablated_us;        ///< per group of `ablated`
-  bool clock_stepped = false;            ///< a mark found the clock before the one that preceded it
+  double empty_us = 0;  ///< the empty interval, from the variant with doubled marks
+  std::vector<double> site_us,
+      visits;                      ///< per site of `marks`: with the marks' own time, all threads added up
+  std::vector<double> ablated_us;  ///< per group of `ablated`
+  bool clock_stepped = false;      ///< a mark found the clock before the one that preceded it
 };
 
 /// The split. `rounds`: at least one, screened.
@@ -74,27 +77,33 @@ InsideTimes split_inside(const InsideSubject& subject, const std::vector<InsideR
 
 /// A stage's share of the kernel, found by sampling.
 struct SampledShare {
-  std::string stage;  ///< empty: entry, exit and what else is no stage's; billed to where the results are stored
+  std::string
+      stage;  ///< empty: entry, exit and what else is no stage's; billed to where the results are stored
   int block = -1;
   double share = 0;
   std::vector<HeldStage> holds;  ///< what cannot be told from it
 };
 
-/// The same with stages from samples of the plain kernel; ablation as ever. `shares`: of 1; stages in the order of operators.
-InsideTimes split_sampled(InsideSubject subject, const std::vector<InsideRound>& rounds, const std::vector<SampledShare>& shares);
+/// The same with stages from samples of the plain kernel; ablation as ever. `shares`: of 1; stages in the
+/// order of operators.
+InsideTimes split_sampled(InsideSubject subject, const std::vector<InsideRound>& rounds,
+                          const std::vector<SampledShare>& shares);
 
-/// Adds what `threads` threads did of the kernel. `rounds`: screened, of plain, marked and doubled variants that ran on them.
-void add_loads(InsideTimes& times, const InsideSubject& subject, const std::vector<InsideRound>& rounds, int threads);
+/// Adds what `threads` threads did of the kernel. `rounds`: screened, of plain, marked and doubled variants
+/// that ran on them.
+void add_loads(InsideTimes& times, const InsideSubject& subject, const std::vector<InsideRound>& rounds,
+               int threads);
 
-/// Makes the parts' shares those of the threads' busy time, where loads were added for the same stages; what ablation found
-/// keeps its portion of its stage. Says in `fallback` when they stay those of one thread.
+/// Makes the parts' shares those of the threads' busy time, where loads were added for the same stages; what
+/// ablation found keeps its portion of its stage. Says in `fallback` when they stay those of one thread.
 void share_loads(InsideTimes& times);
 
-/// What a reader of the split must know beside it, a sentence each: rounds that were left out, stages that were sampled.
+/// What a reader of the split must know beside it, a sentence each: rounds that were left out, stages that
+/// were sampled.
 std::vector<std::string> notes_of(const InsideTimes& times);
 
-/// A site's share of the plain kernel, the marks' time taken off: median of the rounds. The empty interval is that of the
-/// round: it drifts with the clock, too.
+/// A site's share of the plain kernel, the marks' time taken off: median of the rounds. The empty interval is
+/// that of the round: it drifts with the clock, too.
 double stage_share(const std::vector<InsideRound>& rounds, size_t site);
 
 /// A site's own time per visit, the marks' time taken off: median of the rounds, microseconds.

@@ -23,7 +23,9 @@ std::vector<size_t> in_order(const InsideSubject& subject) {
   const std::vector<MarkSite>& sites = subject.marks;
   std::vector<size_t> order(sites.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  const auto key = [&](size_t i) { return std::make_tuple(sites[i].block < 0, sites[i].block, place_of(subject, sites[i])); };
+  const auto key = [&](size_t i) {
+    return std::make_tuple(sites[i].block < 0, sites[i].block, place_of(subject, sites[i]));
+  };
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return key(a) < key(b); });
   return order;
 }
@@ -71,10 +73,12 @@ std::map<int, std::vector<int>> left_in(const InsideSubject& subject) {
 
 bool is_root(const InsideSubject& subject, const MarkSite& site) {
   const int last = static_cast<int>(subject.blocks.size()) - 1;
-  if (site.block != last || site.block >= static_cast<int>(subject.stages.size())) return site.block < 0 || site.block == last;
+  if (site.block != last || site.block >= static_cast<int>(subject.stages.size()))
+    return site.block < 0 || site.block == last;
   const std::string& result = subject.stages[last].back();
-  const bool marked = std::any_of(subject.marks.begin(), subject.marks.end(),
-                                  [&](const MarkSite& other) { return other.block == last && other.stage == result; });
+  const bool marked = std::any_of(subject.marks.begin(), subject.marks.end(), [&](const MarkSite& other) {
+    return other.block == last && other.stage == result;
+  });
   return !marked || site.stage == result;
 }
 
@@ -84,14 +88,17 @@ std::vector<std::vector<int>> ablatable(const InsideSubject& subject) {
   const int last = static_cast<int>(subject.blocks.size()) - 1;
   std::vector<std::vector<int>> groups;
   for (int block = 0; last > 0 && block <= last; ++block) {
-    if ((with_stage.count(block) && block != last) || !refuses_ablation(subject.blocks[block]).empty()) continue;
+    if ((with_stage.count(block) && block != last) || !refuses_ablation(subject.blocks[block]).empty())
+      continue;
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const std::vector<int>& group) {
       const OriginSet& origins = subject.blocks[group.front()].call->origins();
       return !origins.origins().empty() && origins == subject.blocks[block].call->origins() &&
              stage_of(subject, group.front()) == stage_of(subject, block);
     });
-    if (same != groups.end()) same->push_back(block);
-    else groups.push_back({block});
+    if (same != groups.end())
+      same->push_back(block);
+    else
+      groups.push_back({block});
   }
   return groups;
 }

@@ -53,7 +53,8 @@ std::unique_ptr<MeasuredKernel> measured(const BuiltKernel& built, uint32_t node
   kernel->blocks = kernel_blocks(*built.function);
   add_variant(*kernel, [](KernelVariant&) {});
   kernel->stages = built.kernel->stages;
-  if (kernel->blocks.size() > 1 || (!kernel->stages.empty() && kernel->stages.front().size() > 1) || watch_threads) {
+  if (kernel->blocks.size() > 1 || (!kernel->stages.empty() && kernel->stages.front().size() > 1) ||
+      watch_threads) {
     add_variant(*kernel, [](KernelVariant& v) { v.twin = 1; });
     add_variant(*kernel, [](KernelVariant& v) { v.marked = v.within = true; });
     add_variant(*kernel, [](KernelVariant& v) { v.marked = v.within = v.doubled = true; });
@@ -63,13 +64,14 @@ std::unique_ptr<MeasuredKernel> measured(const BuiltKernel& built, uint32_t node
 
 }  // namespace
 
-std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& built, const Plan& plan, bool watch_threads,
+std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& built, const Plan& plan,
+                                                           bool watch_threads,
                                                            const CompileOptions& options) {
   std::vector<std::unique_ptr<MeasuredKernel>> kernels;
   std::vector<MeasuredKernel*> all;
   for (const BuiltKernel& kernel : built.kernels) {
-    const auto at =
-        std::find_if(plan.nodes.begin(), plan.nodes.end(), [&](const PlanNode& n) { return n.func_name == kernel.func_name; });
+    const auto at = std::find_if(plan.nodes.begin(), plan.nodes.end(),
+                                 [&](const PlanNode& n) { return n.func_name == kernel.func_name; });
     if (at == plan.nodes.end()) continue;
     kernels.push_back(measured(kernel, static_cast<uint32_t>(at - plan.nodes.begin()), watch_threads));
     all.push_back(kernels.back().get());
@@ -79,7 +81,8 @@ std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& bu
   for (MeasuredKernel* kernel : all) {
     if (kernel->variants.size() == 1) continue;
     kernel->marks = kernel->variants[kMarked].kernel->marks;
-    if (kernel->whole() && !watch_threads) kernel->variants.resize(1);  // its stages were inlined, or are of no use
+    if (kernel->whole() && !watch_threads)
+      kernel->variants.resize(1);  // its stages were inlined, or are of no use
     kernel->ablated = ablatable(*kernel);
     for (const std::vector<int>& blocks : kernel->ablated)
       add_variant(*kernel, [&](KernelVariant& v) { v.ablated.insert(blocks.begin(), blocks.end()); });

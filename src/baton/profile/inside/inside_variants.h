@@ -18,8 +18,8 @@ struct Variant {
   std::shared_ptr<const KernelLibrary> library;  ///< that holds it
 };
 
-/// All variants of one kernel: plain, twin, marked, doubled, then one per group of `ablated`. A kernel of one operator and
-/// one stage has only the first, unless threads are to be watched.
+/// All variants of one kernel: plain, twin, marked, doubled, then one per group of `ablated`. A kernel of one
+/// operator and one stage has only the first, unless threads are to be watched.
 struct MeasuredKernel : InsideSubject {
   const BuiltKernel* built = nullptr;
   uint32_t node = 0;  ///< the first of the plan that calls it
@@ -33,8 +33,8 @@ struct MeasuredKernel : InsideSubject {
 enum : size_t { kPlain, kTwin, kMarked, kDoubled, kFirstAblated };
 
 /// The kernels of `built` that `plan` calls, each with all its variants compiled and loaded.
-std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& built, const Plan& plan, bool watch_threads,
-                                                           const CompileOptions& options);
+std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& built, const Plan& plan,
+                                                           bool watch_threads, const CompileOptions& options);
 
 /// Builds the marked variants anew, as `within` and `merged` say now.
 void mark_again(MeasuredKernel& kernel, const CompileOptions& options);

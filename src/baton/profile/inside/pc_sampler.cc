@@ -38,8 +38,10 @@ struct Table {
     // memset and its like have no frame: what they return to is on top of the stack.
     uintptr_t caller;
     std::memcpy(&caller, reinterpret_cast<const void*>(stack), sizeof caller);
-    if (caller - 1 - begin < bytes) called[caller - 1 - begin].fetch_add(1, std::memory_order_relaxed);
-    else (pool_thread ? idle : outside).fetch_add(1, std::memory_order_relaxed);
+    if (caller - 1 - begin < bytes)
+      called[caller - 1 - begin].fetch_add(1, std::memory_order_relaxed);
+    else
+      (pool_thread ? idle : outside).fetch_add(1, std::memory_order_relaxed);
   }
 };
 
@@ -65,11 +67,13 @@ std::mutex& one_at_a_time() {
   return *mutex;
 }
 
-/// A signal that nobody handles: real-time ones from the top, where programs rarely look, then SIGPROF; 0 for none.
+/// A signal that nobody handles: real-time ones from the top, where programs rarely look, then SIGPROF; 0 for
+/// none.
 int free_signal() {
   const auto is_free = [](int signal) {
-    struct sigaction now {};
-    if (sigaction(signal, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO) || now.sa_handler != SIG_DFL) return false;
+    struct sigaction now{};
+    if (sigaction(signal, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO) || now.sa_handler != SIG_DFL)
+      return false;
     sigset_t blocked;
     pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
     return sigismember(&blocked, signal) == 0;
@@ -86,7 +90,7 @@ struct PcSampler::State {
   std::unique_lock<std::mutex> turn{one_at_a_time()};
   int signal = 0;
   int64_t period_ns = 0;
-  struct sigaction before {};
+  struct sigaction before{};
   bool installed = false;
   std::vector<timer_t> timers;
   std::minstd_rand random{std::random_device()()};
@@ -120,8 +124,10 @@ PcSampler::PcSampler(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Result<std::unique_ptr<PcSampler>> PcSampler::create(uintptr_t begin, uintptr_t end, int hz) {
   if (begin >= end || end - begin > kMostBytes)
-    return Status::invalid("code of " + std::to_string(end - begin) + " bytes cannot be sampled: 1 to " + std::to_string(kMostBytes));
-  if (hz < 1 || hz > 20'000) return Status::invalid("samples per second must be 1 to 20000, not " + std::to_string(hz));
+    return Status::invalid("code of " + std::to_string(end - begin) + " bytes cannot be sampled: 1 to " +
+                           std::to_string(kMostBytes));
+  if (hz < 1 || hz > 20'000)
+    return Status::invalid("samples per second must be 1 to 20000, not " + std::to_string(hz));
   auto state = std::make_unique<State>();
   state->table.begin = begin;
   state->table.bytes = end - begin;
@@ -129,8 +135,10 @@ Result<std::unique_ptr<PcSampler>> PcSampler::create(uintptr_t begin, uintptr_t 
   state->table.called = std::make_unique<std::atomic<uint32_t>[]>(end - begin);
   state->period_ns = 1'000'000'000 / hz;
   state->signal = free_signal();
-  if (!state->signal) return Status::unavailable("sampling needs a signal, and this process uses all of SIGRTMIN to SIGRTMAX and SIGPROF");
-  struct sigaction action {};
+  if (!state->signal)
+    return Status::unavailable(
+        "sampling needs a signal, and this process uses all of SIGRTMIN to SIGRTMAX and SIGPROF");
+  struct sigaction action{};
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
   sigfillset(&action.sa_mask);
@@ -154,12 +162,14 @@ Status PcSampler::start(bool pool) {
 void PcSampler::stop() {
   state_->remove_timers();
   active.store(nullptr, std::memory_order_seq_cst);
-  while (handling.load(std::memory_order_acquire) > 0) sched_yield();  // a handler on another thread may still count
+  while (handling.load(std::memory_order_acquire) > 0)
+    sched_yield();  // a handler on another thread may still count
 }
 
 PcCounts PcSampler::counts() const {
   const Table& table = state_->table;
-  PcCounts counts{table.begin, std::vector<uint32_t>(table.bytes), std::vector<uint32_t>(table.bytes), table.outside, table.idle};
+  PcCounts counts{table.begin, std::vector<uint32_t>(table.bytes), std::vector<uint32_t>(table.bytes),
+                  table.outside, table.idle};
   for (size_t i = 0; i < table.bytes; ++i) counts.at[i] = table.at[i], counts.called[i] = table.called[i];
   return counts;
 }
@@ -167,8 +177,9 @@ PcCounts PcSampler::counts() const {
 PcSampler::~PcSampler() {
   stop();
   if (!state_->installed) return;
-  // A signal that is on its way would end the process under the default action: ignoring it first throws it away.
-  struct sigaction ignore {};
+  // A signal that is on its way would end the process under the default action: ignoring it first throws it
+  // away.
+  struct sigaction ignore{};
   ignore.sa_handler = SIG_IGN;
   sigaction(state_->signal, &ignore, nullptr);
   sigaction(state_->signal, &state_->before, nullptr);

@@ -11,18 +11,20 @@ namespace baton {
 /// How often each byte of a stretch of code was met.
 struct PcCounts {
   uintptr_t begin = 0;
-  std::vector<uint32_t> at;      ///< the program counter was here
-  std::vector<uint32_t> called;  ///< it was in a function without a frame of its own that returns to here: memset
-  uint64_t outside = 0;          ///< elsewhere, on the thread that samples
-  uint64_t idle = 0;             ///< elsewhere, on the thread pool's
+  std::vector<uint32_t> at;  ///< the program counter was here
+  std::vector<uint32_t>
+      called;            ///< it was in a function without a frame of its own that returns to here: memset
+  uint64_t outside = 0;  ///< elsewhere, on the thread that samples
+  uint64_t idle = 0;     ///< elsewhere, on the thread pool's
 };
 
-/// Samples the thread that starts it, and the thread pool's threads if asked to. One at a time in a process: the next
-/// one waits. What it changes of the process (one signal's handler) is put back when it goes. Calls that signals
-/// interrupt are continued (SA_RESTART).
+/// Samples the thread that starts it, and the thread pool's threads if asked to. One at a time in a process:
+/// the next one waits. What it changes of the process (one signal's handler) is put back when it goes. Calls
+/// that signals interrupt are continued (SA_RESTART).
 class PcSampler {
  public:
-  /// Code [begin, end) is looked at. kUnavailable when no signal is free, or on a system that has no such timers.
+  /// Code [begin, end) is looked at. kUnavailable when no signal is free, or on a system that has no such
+  /// timers.
   static Result<std::unique_ptr<PcSampler>> create(uintptr_t begin, uintptr_t end, int hz);
   ~PcSampler();
   PcSampler(const PcSampler&) = delete;

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "baton/codegen/code_maps.h"
-#include "baton/profile/measure/measure.h"
 #include "baton/profile/inside/pc_sampler.h"
+#include "baton/profile/measure/measure.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/error.h"
@@ -15,14 +15,16 @@ namespace baton {
 
 namespace {
 
-constexpr int64_t kTurnNs = 60'000'000;  // with and without sampling take turns of this length, at least one run each
+constexpr int64_t kTurnNs =
+    60'000'000;  // with and without sampling take turns of this length, at least one run each
 
 const Machine& machine_of(const SampleOptions& options) {
   return options.compile.machine ? *options.compile.machine : Machine::host();
 }
 
 void check_interrupt(const SampleOptions& options) {
-  if (options.interrupt && *options.interrupt) throw Interrupted("interrupted while sampling; nothing was written");
+  if (options.interrupt && *options.interrupt)
+    throw Interrupted("interrupted while sampling; nothing was written");
 }
 
 /// A kernel in memory: its map, and where each function of it was loaded.
@@ -36,7 +38,9 @@ Result<LoadedCode> locate(CodeMap map, const KernelLibrary& library) {
   for (const CodeFunction& function : code.map.functions) {
     const auto address = reinterpret_cast<uintptr_t>(library.symbol(function.symbol));
     if (!address)
-      return Status::unavailable("kernels that were made in memory by Halide's JIT, without a linker, cannot be sampled: install binutils");
+      return Status::unavailable(
+          "kernels that were made in memory by Halide's JIT, without a linker, cannot be sampled: install "
+          "binutils");
     code.addresses.push_back(address);
   }
   return code;
@@ -78,16 +82,18 @@ SampleCounts counts_of(const LoadedCode& code, const PcCounts& pcs) {
     const uintptr_t first = code.addresses[f] - pcs.begin;
     for (const CodeRange& range : function.ranges) {
       uint64_t samples = 0;
-      for (uintptr_t i = first + range.begin; i < first + range.end; ++i) samples += pcs.at[i] + pcs.called[i];
+      for (uintptr_t i = first + range.begin; i < first + range.end; ++i)
+        samples += pcs.at[i] + pcs.called[i];
       if (samples == 0) continue;
       counts.ranges.push_back({function.symbol, range.begin, samples});
       stage_for(counts, code.map.places[static_cast<size_t>(range.place)]).samples += samples;
       counts.in_kernel += samples;
     }
   }
-  std::stable_sort(counts.stages.begin(), counts.stages.end(), [](const SampledStage& a, const SampledStage& b) {
-    return static_cast<unsigned>(a.block) < static_cast<unsigned>(b.block);  // none's comes last
-  });
+  std::stable_sort(
+      counts.stages.begin(), counts.stages.end(), [](const SampledStage& a, const SampledStage& b) {
+        return static_cast<unsigned>(a.block) < static_cast<unsigned>(b.block);  // none's comes last
+      });
   return counts;
 }
 
@@ -115,7 +121,8 @@ std::vector<double> turn(Executor& executor, const SampleOptions& options) {
 }
 
 /// Turns without and with sampling, until the latter add up to the time asked for.
-Status run_in_turns(Executor& executor, PcSampler& sampler, const SampleOptions& options, ModelSamples& samples) {
+Status run_in_turns(Executor& executor, PcSampler& sampler, const SampleOptions& options,
+                    ModelSamples& samples) {
   std::vector<double> plain, sampled, quotients;
   double seconds = 0;
   turn(executor, options);  // caches, and clocks that rise under load
@@ -140,8 +147,9 @@ Status run_in_turns(Executor& executor, PcSampler& sampler, const SampleOptions&
 
 }  // namespace
 
-Result<SampleCounts> sample_kernel(const KernelRequest& request, const Kernel& kernel, const KernelLibrary& library,
-                                   std::span<void*> args, const SampleOptions& options) {
+Result<SampleCounts> sample_kernel(const KernelRequest& request, const Kernel& kernel,
+                                   const KernelLibrary& library, std::span<void*> args,
+                                   const SampleOptions& options) {
   const auto function = reinterpret_cast<KernelFunction>(library.symbol(kernel.symbol + "_argv"));
   Result<CodeMap> map = code_map(request, kernel, machine_of(options), options.compile.cache);
   if (!map.ok()) return map.status();
@@ -150,7 +158,8 @@ Result<SampleCounts> sample_kernel(const KernelRequest& request, const Kernel& k
   Bounds bounds;
   bounds.add(*code);
   const auto call = [&] {
-    if (const int failed = function(args.data())) throw Error(kernel.symbol + " failed with code " + std::to_string(failed) + " while it was sampled");
+    if (const int failed = function(args.data()))
+      throw Error(kernel.symbol + " failed with code " + std::to_string(failed) + " while it was sampled");
   };
   call();  // the threads it runs on exist from now on
   Result<std::unique_ptr<PcSampler>> sampler = PcSampler::create(bounds.begin, bounds.end, options.hz);
@@ -173,12 +182,14 @@ Result<SampleCounts> sample_kernel(const KernelRequest& request, const Kernel& k
   return counts;
 }
 
-Result<ModelSamples> sample_model(const BuildResult& built, Executor& executor, const SampleOptions& options) {
+Result<ModelSamples> sample_model(const BuildResult& built, Executor& executor,
+                                  const SampleOptions& options) {
   std::vector<KernelRequest> requests;
   std::vector<KernelRef> kernels;
   ModelSamples samples;
   for (const BuiltKernel& each : built.kernels) {
-    const auto known = std::find_if(kernels.begin(), kernels.end(), [&](const KernelRef& k) { return k->key == each.kernel->key; });
+    const auto known = std::find_if(kernels.begin(), kernels.end(),
+                                    [&](const KernelRef& k) { return k->key == each.kernel->key; });
     const auto index = static_cast<size_t>(known - kernels.begin());
     if (known == kernels.end()) {
       requests.push_back(each.request);

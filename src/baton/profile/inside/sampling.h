@@ -1,7 +1,7 @@
 #pragma once
-// Where the time of unmarked kernels goes, by sampling (design D4, method C): a timer interrupts the threads that run
-// kernels and notes the program counter, which the code map leads back to stages and operators. No rebuild, no change to
-// what runs; the price is one signal per sample.
+// Where the time of unmarked kernels goes, by sampling (design D4, method C): a timer interrupts the threads
+// that run kernels and notes the program counter, which the code map leads back to stages and operators. No
+// rebuild, no change to what runs; the price is one signal per sample.
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -29,7 +29,8 @@ struct SampledStage {
   int block = -1;           ///< whose stage it is: index into kernel_blocks(function), -1: none's
   std::vector<int> blocks;  ///< all operators computed in it, those inlined into it too
   uint64_t samples = 0;
-  std::vector<HeldStage> holds;  ///< stages whose code cannot be told from this one's: they share basic blocks
+  std::vector<HeldStage>
+      holds;  ///< stages whose code cannot be told from this one's: they share basic blocks
 };
 
 /// Samples per basic block of a kernel: for listings.
@@ -40,12 +41,13 @@ struct SampledRange {
 };
 
 struct SampleCounts {
-  std::vector<SampledStage> stages;  ///< those of the kernel, with samples or without, in the order of their operators
+  std::vector<SampledStage>
+      stages;  ///< those of the kernel, with samples or without, in the order of their operators
   std::vector<SampledRange> ranges;  ///< those with samples
-  uint64_t in_kernel = 0;            ///< the sum of `stages`: in the kernel, or in what it calls (memset, pow)
-  uint64_t outside = 0;              ///< on the calling thread, in no kernel: thread pool, allocator, loop around
-  uint64_t idle = 0;                 ///< on threads of the pool that had no work
-  uint64_t runs = 0;                 ///< calls of the kernel while sampled
+  uint64_t in_kernel = 0;  ///< the sum of `stages`: in the kernel, or in what it calls (memset, pow)
+  uint64_t outside = 0;    ///< on the calling thread, in no kernel: thread pool, allocator, loop around
+  uint64_t idle = 0;       ///< on threads of the pool that had no work
+  uint64_t runs = 0;       ///< calls of the kernel while sampled
 
   /// Of the kernel's time.
   double share(const SampledStage& stage) const {
@@ -53,11 +55,13 @@ struct SampleCounts {
   }
 };
 
-/// Calls a kernel of `library` in a loop, on as many threads as the caller's ThreadScope says, and samples it. `kernel`:
-/// compiled from `request`; any variant. kUnavailable where this cannot be done, with the reason: no `as`, kernels from
-/// Halide's JIT, no free signal, another system than Linux on x86-64. Throws Error when the kernel fails, Interrupted.
-Result<SampleCounts> sample_kernel(const KernelRequest& request, const Kernel& kernel, const KernelLibrary& library,
-                                   std::span<void*> args, const SampleOptions& options);
+/// Calls a kernel of `library` in a loop, on as many threads as the caller's ThreadScope says, and samples
+/// it. `kernel`: compiled from `request`; any variant. kUnavailable where this cannot be done, with the
+/// reason: no `as`, kernels from Halide's JIT, no free signal, another system than Linux on x86-64. Throws
+/// Error when the kernel fails, Interrupted.
+Result<SampleCounts> sample_kernel(const KernelRequest& request, const Kernel& kernel,
+                                   const KernelLibrary& library, std::span<void*> args,
+                                   const SampleOptions& options);
 
 /// One kernel of a model. Several nodes, even several names, may share it.
 struct SampledKernel {
@@ -72,8 +76,8 @@ struct ModelSamples {
   double overhead = 0;  ///< median over pairs of neighbouring turns of what sampling adds, of a plain run
 };
 
-/// Runs the model as it ships and samples it; half of the time without sampling, to say what it costs. `executor`: made
-/// from `built`, inputs and threads set. Results and errors as sample_kernel.
+/// Runs the model as it ships and samples it; half of the time without sampling, to say what it costs.
+/// `executor`: made from `built`, inputs and threads set. Results and errors as sample_kernel.
 Result<ModelSamples> sample_model(const BuildResult& built, Executor& executor, const SampleOptions& options);
 
 }  // namespace baton

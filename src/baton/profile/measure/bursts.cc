@@ -28,7 +28,8 @@ void check(const BurstOptions& options) {
 }
 
 void stop_if(const std::atomic<bool>* interrupt) {
-  if (interrupt && interrupt->load(std::memory_order_relaxed)) throw Interrupted("interrupted while measuring");
+  if (interrupt && interrupt->load(std::memory_order_relaxed))
+    throw Interrupted("interrupted while measuring");
 }
 
 double burst_ms(const std::function<void()>& once, int64_t number, const std::atomic<bool>* interrupt) {
@@ -59,7 +60,8 @@ std::vector<double> time_bursts(const std::function<void()>& once, const BurstOp
   double number = options.number;
   for (int done = 1; done <= options.repeat; ++done) {
     double ms = burst_ms(once, static_cast<int64_t>(number), options.interrupt);
-    for (int tries = 1; ms < options.min_repeat_ms && tries < std::max(1, options.limit_zero_time_iterations); ++tries) {
+    for (int tries = 1; ms < options.min_repeat_ms && tries < std::max(1, options.limit_zero_time_iterations);
+         ++tries) {
       const double wanted = ms > 0 ? options.min_repeat_ms / ms * number + 1 : 0;
       number = std::min(kMost, std::max(number * kGrowth, wanted));
       ms = burst_ms(once, static_cast<int64_t>(number), options.interrupt);

@@ -10,12 +10,14 @@ namespace baton {
 namespace {
 
 constexpr double kTolerance = 0.001;
-constexpr double kSlackNs = 2000;      // the two clocks are read one after the other
-constexpr double kEnoughNs = 20e6;     // what is shorter says nothing about a drift of 0.1 %
+constexpr double kSlackNs = 2000;   // the two clocks are read one after the other
+constexpr double kEnoughNs = 20e6;  // what is shorter says nothing about a drift of 0.1 %
 
 }  // namespace
 
-Clocks Clocks::of_this_machine() { return {[] { return baton::ticks(); }, monotonic_ns, baton::ns_per_tick()}; }
+Clocks Clocks::of_this_machine() {
+  return {[] { return baton::ticks(); }, monotonic_ns, baton::ns_per_tick()};
+}
 
 ClockWatch::ClockWatch(Clocks clocks) : clocks_(std::move(clocks)) {}
 
@@ -28,7 +30,8 @@ void ClockWatch::begin() {
 std::optional<double> ClockWatch::end() {
   last_.ticks = clocks_.ticks();
   last_.ns = clocks_.system_ns();
-  const double counted = static_cast<double>(static_cast<int64_t>(last_.ticks - begin_.ticks)) * clocks_.ns_per_tick;
+  const double counted =
+      static_cast<double>(static_cast<int64_t>(last_.ticks - begin_.ticks)) * clocks_.ns_per_tick;
   const double passed = static_cast<double>(last_.ns - begin_.ns);
   if (counted < 0 || std::abs(counted - passed) > passed * kTolerance + kSlackNs) {
     ++refused_;
@@ -41,17 +44,23 @@ double ClockWatch::drift() const {
   if (!first_) return 0;
   const auto passed = static_cast<double>(last_.ns - first_->ns);
   if (passed < kEnoughNs) return 0;
-  return static_cast<double>(static_cast<int64_t>(last_.ticks - first_->ticks)) * clocks_.ns_per_tick / passed - 1;
+  return static_cast<double>(static_cast<int64_t>(last_.ticks - first_->ticks)) * clocks_.ns_per_tick /
+             passed -
+         1;
 }
 
 std::string ClockWatch::note(int intervals) const {
   char text[200] = "";
   if (refused_ > 0) {
-    std::snprintf(text, sizeof text, "%d of %d runs were left out: the processor's time stamp counter stepped against the system's clock",
-                  refused_, intervals);
+    std::snprintf(
+        text, sizeof text,
+        "%d of %d runs were left out: the processor's time stamp counter stepped against the system's clock",
+        refused_, intervals);
   } else if (std::abs(drift()) > kTolerance) {
-    std::snprintf(text, sizeof text, "the processor's time stamp counter runs %.2f %% %s than the system's clock, and so do all times",
-                  std::abs(drift()) * 100, drift() > 0 ? "faster" : "slower");
+    std::snprintf(
+        text, sizeof text,
+        "the processor's time stamp counter runs %.2f %% %s than the system's clock, and so do all times",
+        std::abs(drift()) * 100, drift() > 0 ? "faster" : "slower");
   }
   return text;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Whether the clock of a measurement can be trusted: times are read from the processor's time stamp counter, and held against
-// the system's monotonic clock, which never steps.
+// Whether the clock of a measurement can be trusted: times are read from the processor's time stamp counter,
+// and held against the system's monotonic clock, which never steps.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -24,14 +24,15 @@ class ClockWatch {
   explicit ClockWatch(Clocks clocks);
 
   void begin();
-  /// Microseconds since begin(); nothing when the counter went backwards, or when it and the system's clock differ by more
-  /// than 0.1 % of the interval and 2 us.
+  /// Microseconds since begin(); nothing when the counter went backwards, or when it and the system's clock
+  /// differ by more than 0.1 % of the interval and 2 us.
   std::optional<double> end();
   /// An interval that was found wrong by other means counts as refused too.
   void refuse() { ++refused_; }
 
   int refused() const { return refused_; }
-  /// From the first begin() to the last end(): how much faster the counter ran than the system's clock, as a fraction.
+  /// From the first begin() to the last end(): how much faster the counter ran than the system's clock, as a
+  /// fraction.
   double drift() const;
   /// For a reader: "12 of 340 runs were left out: ..."; empty when there is nothing to say.
   std::string note(int intervals) const;

@@ -18,7 +18,7 @@ constexpr int kWarmUpRuns = 3;
 constexpr double kSteadyCv = 0.03;
 constexpr double kTurnSeconds = 0.2;
 constexpr double kWorthSaying = 0.1;  // of the runs were left out
-constexpr int kEnoughRuns = 1000;  // of a small model: more samples only make the report long
+constexpr int kEnoughRuns = 1000;     // of a small model: more samples only make the report long
 
 void require(const Status& status) {
   if (!status.ok()) throw Error(status.message);
@@ -32,7 +32,8 @@ void plain_run(Executor& executor, ClockWatch& watch, FusedTimes& times) {
   if (us) times.plain_us.push_back(*us);
 }
 
-// A counter that goes backwards between two processors shows as a kernel that takes longer than the whole run.
+// A counter that goes backwards between two processors shows as a kernel that takes longer than the whole
+// run.
 bool is_sound(const RunProfile& profile) {
   double sum = 0;
   for (const std::vector<double>& node : profile.node_ns) sum += node[0];
@@ -60,10 +61,12 @@ struct Subject {
   ClockWatch watch;
   FusedTimes times;
   int rounds = 0, rounds_held = 0;
-  std::vector<bool> plain_held = {}, profiled_held = {};  // per time: the process had to give up a processor in that round
+  std::vector<bool> plain_held = {},
+                    profiled_held = {};  // per time: the process had to give up a processor in that round
 };
 
-// A plain and a profiled run, in both orders in turn: what comes second finds other caches and another clock speed.
+// A plain and a profiled run, in both orders in turn: what comes second finds other caches and another clock
+// speed.
 void round(Subject& subject) {
   const long held_before = times_held_up();
   const bool plain_first = subject.rounds++ % 2 == 0;
@@ -83,11 +86,15 @@ void drop(std::vector<double>& values, const std::vector<bool>& dropped) {
   values.resize(kept);
 }
 
-// A round in which somebody else had our processor is no measurement of ours. When that is true of most of them, they are what
-// there is.
+// A round in which somebody else had our processor is no measurement of ours. When that is true of most of
+// them, they are what there is.
 void drop_held_up(Subject& subject) {
-  const auto rounds_held = [](const std::vector<bool>& held) { return std::count(held.begin(), held.end(), true); };
-  const auto most = [&](const std::vector<bool>& held) { return 2 * rounds_held(held) > static_cast<long>(held.size()); };
+  const auto rounds_held = [](const std::vector<bool>& held) {
+    return std::count(held.begin(), held.end(), true);
+  };
+  const auto most = [&](const std::vector<bool>& held) {
+    return 2 * rounds_held(held) > static_cast<long>(held.size());
+  };
   if (most(subject.plain_held) || most(subject.profiled_held)) return;
   FusedTimes& times = subject.times;
   const long left_out = rounds_held(subject.plain_held) + rounds_held(subject.profiled_held);
@@ -97,14 +104,17 @@ void drop_held_up(Subject& subject) {
   for (std::vector<double>& node : times.node_us) drop(node, subject.profiled_held);
   if (static_cast<double>(left_out) < kWorthSaying * static_cast<double>(all)) return;
   char text[160];
-  std::snprintf(text, sizeof text, "%ld of %zu runs were left out: another program took the processor meanwhile", left_out, all);
+  std::snprintf(text, sizeof text,
+                "%ld of %zu runs were left out: another program took the processor meanwhile", left_out, all);
   times.notes.push_back(text);
 }
 
 void add_notes(FusedTimes& times, const ClockWatch& watch, int runs, bool waited) {
   if (times.plain_us.empty() || times.profiled_us.empty())
-    throw Error("no run of " + std::to_string(runs) + " could be timed: this machine's time stamp counter and its monotonic clock disagree by "
-                "more than 0.1 %; /sys/devices/system/clocksource/clocksource0/current_clocksource names what the system trusts");
+    throw Error("no run of " + std::to_string(runs) +
+                " could be timed: this machine's time stamp counter and its monotonic clock disagree by "
+                "more than 0.1 %; /sys/devices/system/clocksource/clocksource0/current_clocksource names "
+                "what the system trusts");
   if (std::string note = watch.note(runs); !note.empty()) times.notes.push_back(std::move(note));
   char text[160];
   const double cv = coefficient_of_variation(times.plain_us);
@@ -121,8 +131,9 @@ void note_others(FusedTimes& times, const std::optional<CpuUse>& before) {
   times.others_busy = others_busy(*before, *after);
   if (times.others_busy < 0.1 * after->processors) return;
   char text[160];
-  std::snprintf(text, sizeof text, "other programs kept %.1f of %d processors busy while the model was measured", times.others_busy,
-                after->processors);
+  std::snprintf(text, sizeof text,
+                "other programs kept %.1f of %d processors busy while the model was measured",
+                times.others_busy, after->processors);
   times.notes.push_back(text);
 }
 
@@ -145,7 +156,8 @@ double coefficient_of_variation(const std::vector<double>& values) {
   return mean > 0 ? std::sqrt(squares / static_cast<double>(values.size() - 1)) / mean : 0;
 }
 
-std::vector<FusedTimes> measure_in_turns(std::span<Executor* const> executors, const MeasureOptions& options) {
+std::vector<FusedTimes> measure_in_turns(std::span<Executor* const> executors,
+                                         const MeasureOptions& options) {
   std::vector<Subject> subjects;
   double load[1] = {0};
   const bool known = getloadavg(load, 1) == 1;
@@ -160,8 +172,10 @@ std::vector<FusedTimes> measure_in_turns(std::span<Executor* const> executors, c
   const auto seconds = [&](int64_t since) { return static_cast<double>(monotonic_ns() - since) / 1e9; };
   const auto done = [&](const Subject& subject) {
     const double passed = seconds(start) / share;
-    const int counting = 2 * subject.rounds_held > subject.rounds ? subject.rounds : subject.rounds - subject.rounds_held;
-    const bool enough = counting >= options.min_runs && (passed >= options.min_seconds || subject.rounds >= kEnoughRuns);
+    const int counting =
+        2 * subject.rounds_held > subject.rounds ? subject.rounds : subject.rounds - subject.rounds_held;
+    const bool enough =
+        counting >= options.min_runs && (passed >= options.min_seconds || subject.rounds >= kEnoughRuns);
     return subject.rounds > 0 && (enough || passed >= 10 * options.min_seconds);
   };
   const bool alone = subjects.size() == 1;
@@ -173,7 +187,8 @@ std::vector<FusedTimes> measure_in_turns(std::span<Executor* const> executors, c
       const int64_t turn = monotonic_ns();
       if (!alone) require(subject.executor->run());  // its data come back into the caches
       do {
-        if (options.interrupt && *options.interrupt) throw Interrupted("interrupted while measuring; nothing was written");
+        if (options.interrupt && *options.interrupt)
+          throw Interrupted("interrupted while measuring; nothing was written");
         round(subject);
       } while (!done(subject) && (alone || seconds(turn) < kTurnSeconds));
     }
@@ -185,7 +200,8 @@ std::vector<FusedTimes> measure_in_turns(std::span<Executor* const> executors, c
     add_notes(times, subject.watch, 2 * subject.rounds, options.waited);
     note_others(times, before);
     if (!times.nodes.empty())
-      times.ns_per_node = std::max(0.0, (median(times.profiled_us) - median(times.plain_us)) * 1e3 / static_cast<double>(times.nodes.size()));
+      times.ns_per_node = std::max(0.0, (median(times.profiled_us) - median(times.plain_us)) * 1e3 /
+                                            static_cast<double>(times.nodes.size()));
     results.push_back(std::move(times));
   }
   return results;

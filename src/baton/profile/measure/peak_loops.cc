@@ -36,7 +36,7 @@ __attribute__((target("avx512f"))) float read_512(const float* data, int64_t cou
   for (int64_t at = 0; at < count; at += 16 * kSums)
 #pragma GCC unroll 12
     for (int i = 0; i < kSums; ++i) sum[i] = _mm512_add_ps(sum[i], _mm512_load_ps(data + at + 16 * i));
-  #pragma GCC unroll 12
+#pragma GCC unroll 12
   for (int i = 1; i < kSums; ++i) sum[0] = _mm512_add_ps(sum[0], sum[i]);
   return sum[0][0];
 }
@@ -60,7 +60,7 @@ __attribute__((target("avx2"))) float read_256(const float* data, int64_t count)
   for (int64_t at = 0; at < count; at += 8 * kSums)
 #pragma GCC unroll 12
     for (int i = 0; i < kSums; ++i) sum[i] = _mm256_add_ps(sum[i], _mm256_load_ps(data + at + 8 * i));
-  #pragma GCC unroll 12
+#pragma GCC unroll 12
   for (int i = 1; i < kSums; ++i) sum[0] = _mm256_add_ps(sum[0], sum[i]);
   return sum[0][0];
 }
@@ -105,7 +105,8 @@ PeakLoops peak_loops() {
 #if defined(__x86_64__)
   const int lanes = Machine::host().float_lanes;
   if (lanes >= 16 && __builtin_cpu_supports("avx512f")) return {multiply_add_512, kChains * 16 * 2, read_512};
-  if (lanes >= 8 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {multiply_add_256, kChains * 8 * 2, read_256};
+  if (lanes >= 8 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    return {multiply_add_256, kChains * 8 * 2, read_256};
 #endif
   return {multiply_add_128, kChains * 4 * 2, read_128};
 }

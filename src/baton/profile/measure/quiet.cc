@@ -78,7 +78,8 @@ WaitResult wait_until_quiet(const WaitOptions& options) {
   const double start = before->at_s;
   double most = 0, busy = 0;
   for (int quiet = 0; quiet < kQuietIntervals;) {
-    if (options.interrupt && *options.interrupt) throw Interrupted("interrupted while waiting for a quiet machine");
+    if (options.interrupt && *options.interrupt)
+      throw Interrupted("interrupted while waiting for a quiet machine");
     (options.sleep ? options.sleep : sleep_for)(kInterval);
     const std::optional<CpuUse> now = options.read();
     if (!now) break;
@@ -90,14 +91,16 @@ WaitResult wait_until_quiet(const WaitOptions& options) {
     if (options.progress) options.progress(busy, result.waited_s);
     if (quiet < kQuietIntervals && result.waited_s >= options.limit_s) {
       result.quiet = false;
-      result.note = text_of("--wait: others still kept %.1f of %.0f processors busy after %.0f s; measured all the same", busy,
-                            now->processors, result.waited_s);
+      result.note = text_of(
+          "--wait: others still kept %.1f of %.0f processors busy after %.0f s; measured all the same", busy,
+          now->processors, result.waited_s);
       return result;
     }
   }
   if (result.waited_s > (kQuietIntervals + 1) * kInterval)
-    result.note = text_of("waited %.0f s for other programs, which had kept up to %.1f of %.0f processors busy", result.waited_s, most,
-                          before->processors);
+    result.note =
+        text_of("waited %.0f s for other programs, which had kept up to %.1f of %.0f processors busy",
+                result.waited_s, most, before->processors);
   return result;
 }
 

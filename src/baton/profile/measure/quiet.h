@@ -21,13 +21,15 @@ std::optional<CpuUse> cpu_use();
 /// How many processors were busy with others between two readings.
 double others_busy(const CpuUse& before, const CpuUse& after);
 
-/// How often this process was made to give up a processor: what was measured meanwhile took longer than it takes.
+/// How often this process was made to give up a processor: what was measured meanwhile took longer than it
+/// takes.
 long times_held_up();
 
 struct WaitOptions {
   double limit_s = 60;
   const std::atomic<bool>* interrupt = nullptr;
-  std::function<void(double busy, double waited_s)> progress;  ///< processors that others keep busy; seconds so far
+  std::function<void(double busy, double waited_s)>
+      progress;  ///< processors that others keep busy; seconds so far
   std::function<std::optional<CpuUse>()> read = cpu_use;
   std::function<void(double seconds)> sleep;  ///< null: really
 };
@@ -35,7 +37,7 @@ struct WaitOptions {
 struct WaitResult {
   bool quiet = true;  ///< false: the limit came first
   double waited_s = 0;
-  std::string note;   ///< what it waited for, or why it gave up; empty when it was quiet at once
+  std::string note;  ///< what it waited for, or why it gave up; empty when it was quiet at once
 };
 
 /// Waits until others have used less than 5 % of the machine for two seconds. Throws Interrupted.

@@ -23,8 +23,8 @@ std::optional<double> median_interval(std::vector<double> samples) {
   return std::max(middle - samples[low], samples[count - 1 - low] - middle);
 }
 
-std::optional<double> difference_interval(const std::vector<double>& a_us, const std::vector<double>& b_us, bool paired,
-                                          double a_cv, double b_cv) {
+std::optional<double> difference_interval(const std::vector<double>& a_us, const std::vector<double>& b_us,
+                                          bool paired, double a_cv, double b_cv) {
   if (paired && !a_us.empty() && a_us.size() == b_us.size()) {
     std::vector<double> differences;
     for (size_t i = 0; i < a_us.size(); ++i) differences.push_back(b_us[i] - a_us[i]);

@@ -19,13 +19,15 @@ bool has_padding(const AssemblyFunction& function, const AssemblyBlock& block) {
 }
 
 /// The blocks of a function that hold bytes: those of the map, in the same order.
-ListedFunction listed(const Assembly& assembly, const AssemblyFunction& function, const CodeFunction& mapped, const AsmListing& listing) {
+ListedFunction listed(const Assembly& assembly, const AssemblyFunction& function, const CodeFunction& mapped,
+                      const AsmListing& listing) {
   ListedFunction out{function.symbol, {}};
   size_t range = 0;
   for (const AssemblyBlock& block : function.blocks) {
     ListedBlock fresh;
     for (size_t line = block.first; line < block.last; ++line)
-      if (std::string text = instruction_of(assembly.lines[line]); !text.empty()) fresh.instructions.push_back(std::move(text));
+      if (std::string text = instruction_of(assembly.lines[line]); !text.empty())
+        fresh.instructions.push_back(std::move(text));
     if (fresh.instructions.empty() && !has_padding(function, block)) continue;
     if (range >= mapped.ranges.size() || mapped.ranges[range].begin == mapped.ranges[range].end) break;
     const CodeRange& at = mapped.ranges[range++];
@@ -37,13 +39,15 @@ ListedFunction listed(const Assembly& assembly, const AssemblyFunction& function
     fresh.line = line_of(fresh.place, listing.source);
     out.blocks.push_back(std::move(fresh));
   }
-  BATON_CHECK(range == mapped.ranges.size() && out.blocks.size() == range, "the map of " + function.symbol + " is of another text");
+  BATON_CHECK(range == mapped.ranges.size() && out.blocks.size() == range,
+              "the map of " + function.symbol + " is of another text");
   return out;
 }
 
 std::string percent(uint64_t part, uint64_t whole) {
   char text[32];
-  std::snprintf(text, sizeof text, "%5.1f %%", whole ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0);
+  std::snprintf(text, sizeof text, "%5.1f %%",
+                whole ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0);
   return text;
 }
 
@@ -95,11 +99,13 @@ void write_totals(std::ostream& out, const AsmListing& listing) {
     row(line, listing.operators[b]);
     std::vector<int> in;
     for (const CodePlace& place : listing.places)
-      if (place.block >= 0 && place.block != static_cast<int>(b) && std::count(place.blocks.begin(), place.blocks.end(), static_cast<int>(b)))
+      if (place.block >= 0 && place.block != static_cast<int>(b) &&
+          std::count(place.blocks.begin(), place.blocks.end(), static_cast<int>(b)))
         in.push_back(listing.source.lines[static_cast<size_t>(place.block)]);
     std::sort(in.begin(), in.end());
     in.erase(std::unique(in.begin(), in.end()), in.end());
-    for (size_t i = 0; i < in.size(); ++i) out << (i ? ", " : totals[line].instructions ? "   also in line " : "   in line ") << in[i];
+    for (size_t i = 0; i < in.size(); ++i)
+      out << (i ? ", " : totals[line].instructions ? "   also in line " : "   in line ") << in[i];
     out << "\n";
   }
   row(listing.source.header_line, "no operator");
@@ -108,7 +114,8 @@ void write_totals(std::ostream& out, const AsmListing& listing) {
 
 }  // namespace
 
-Result<AsmListing> asm_listing(const KernelRequest& request, const Kernel& kernel, const Machine& machine, const SampleCounts* counts) {
+Result<AsmListing> asm_listing(const KernelRequest& request, const Kernel& kernel, const Machine& machine,
+                               const SampleCounts* counts) {
   if (find_assembler().empty()) return assemble("").status();
   KernelListing text;
   Result<CodeMap> map = listed_as_shipped(request, kernel, machine, &text);
@@ -116,8 +123,10 @@ Result<AsmListing> asm_listing(const KernelRequest& request, const Kernel& kerne
   AsmListing listing;
   listing.symbol = kernel.symbol;
   listing.places = map->places;
-  listing.source = kernel_source(*request.function, kernel.symbol + ", template " + kernel.template_name, map->places);
-  for (const KernelBlock& block : kernel_blocks(*request.function)) listing.operators.push_back(block.call->op()->name);
+  listing.source =
+      kernel_source(*request.function, kernel.symbol + ", template " + kernel.template_name, map->places);
+  for (const KernelBlock& block : kernel_blocks(*request.function))
+    listing.operators.push_back(block.call->op()->name);
   const Assembly assembly = parse_assembly(text.assembly);
   for (size_t f = 0; f < assembly.functions.size(); ++f)
     listing.functions.push_back(listed(assembly, assembly.functions[f], map->functions[f], listing));
@@ -128,7 +137,8 @@ Result<AsmListing> asm_listing(const KernelRequest& request, const Kernel& kerne
     for (size_t f = 0; f < listing.functions.size(); ++f) {
       if (listing.functions[f].symbol != range.symbol) continue;
       for (size_t b = 0; b < listing.functions[f].blocks.size(); ++b)
-        if (map->functions[f].ranges[b].begin == range.begin) listing.functions[f].blocks[b].samples = range.samples;
+        if (map->functions[f].ranges[b].begin == range.begin)
+          listing.functions[f].blocks[b].samples = range.samples;
     }
   }
   return listing;
@@ -146,7 +156,8 @@ void write_listing(std::ostream& out, const AsmListing& listing) {
   out << "\n";
   write_totals(out, listing);
   size_t width = 5;
-  for (const CodePlace& place : listing.places) width = std::max(width, std::min<size_t>(24, stage_text(place).size()));
+  for (const CodePlace& place : listing.places)
+    width = std::max(width, std::min<size_t>(24, stage_text(place).size()));
   for (const ListedFunction& function : listing.functions) {
     out << "\n" << function.symbol << "\n";
     for (const ListedBlock& block : function.blocks) {
@@ -178,7 +189,8 @@ void write_listing(std::ostream& out, const AsmListing& listing) {
 nlohmann::ordered_json to_json(const AsmListing& listing) {
   using Json = nlohmann::ordered_json;
   Json operators = Json::array(), functions = Json::array();
-  for (size_t b = 0; b < listing.operators.size(); ++b) operators.push_back({{"op", listing.operators[b]}, {"line", listing.source.lines[b]}});
+  for (size_t b = 0; b < listing.operators.size(); ++b)
+    operators.push_back({{"op", listing.operators[b]}, {"line", listing.source.lines[b]}});
   for (const ListedFunction& function : listing.functions) {
     Json blocks = Json::array();
     for (const ListedBlock& block : function.blocks) {

@@ -8,19 +8,19 @@
 #include <nlohmann/json.hpp>
 
 #include "baton/codegen/debug/code_map.h"
-#include "baton/codegen/kernel/code_shape.h"
 #include "baton/codegen/debug/debug_lines.h"
+#include "baton/codegen/kernel/code_shape.h"
 #include "baton/profile/inside/sampling.h"
 
 namespace baton {
 
 /// A basic block and its instructions.
 struct ListedBlock {
-  std::string label;                      ///< "for b0_nn_conv2d__pad.s0.p2"; may be empty
-  std::string target;                     ///< ".LBB0_3": what jumps call it; empty when it is only fallen into
-  int depth = 0;                          ///< loops around it
+  std::string label;   ///< "for b0_nn_conv2d__pad.s0.p2"; may be empty
+  std::string target;  ///< ".LBB0_3": what jumps call it; empty when it is only fallen into
+  int depth = 0;       ///< loops around it
   CodePlace place;
-  int line = 0;                           ///< of the source
+  int line = 0;  ///< of the source
   std::vector<std::string> instructions;
   uint64_t samples = 0;
 };
@@ -40,11 +40,13 @@ struct AsmListing {
   uint64_t samples = 0;  ///< in all blocks
 };
 
-/// Of `kernel`, which was compiled from `request`. `counts`: of sample_kernel() for it, or null. kUnavailable as code_map().
+/// Of `kernel`, which was compiled from `request`. `counts`: of sample_kernel() for it, or null. kUnavailable
+/// as code_map().
 Result<AsmListing> asm_listing(const KernelRequest& request, const Kernel& kernel, const Machine& machine,
                                const SampleCounts* counts = nullptr);
 
-/// The source with numbered lines, instructions (and time) by operator, then every block: line, stage, loops, instruction.
+/// The source with numbered lines, instructions (and time) by operator, then every block: line, stage, loops,
+/// instruction.
 void write_listing(std::ostream& out, const AsmListing& listing);
 nlohmann::ordered_json to_json(const AsmListing& listing);
 

@@ -28,28 +28,34 @@ std::string what_differs(const OperatorRow& a, const OperatorRow& b) {
   return "reading other operators' values";
 }
 
-void check_same_model(const ProfileReport& a, const ProfileReport& b, const DiffSide& a_side, const DiffSide& b_side) {
+void check_same_model(const ProfileReport& a, const ProfileReport& b, const DiffSide& a_side,
+                      const DiffSide& b_side) {
   for (const auto& [report, side] : {std::pair(&a, &a_side), std::pair(&b, &b_side)})
     if (report->operators.empty())
-      throw Error(side->label + " names no operators: it is of a model without any, or its origins were stripped; there is nothing to join by");
+      throw Error(side->label +
+                  " names no operators: it is of a model without any, or its origins were stripped; there is "
+                  "nothing to join by");
   const std::string models = a_side.label + " and " + b_side.label + " are of different models: ";
   for (size_t i = 0; i < std::min(a.operators.size(), b.operators.size()); ++i)
     if (!same(a.operators[i], b.operators[i]))
-      throw Error(models + named(a, a.operators[i].id) + " (operator " + std::to_string(i) + ") and " + named(b, b.operators[i].id) +
-                  " differ, they are " + what_differs(a.operators[i], b.operators[i]));
+      throw Error(models + named(a, a.operators[i].id) + " (operator " + std::to_string(i) + ") and " +
+                  named(b, b.operators[i].id) + " differ, they are " +
+                  what_differs(a.operators[i], b.operators[i]));
   if (a.operators.size() != b.operators.size())
-    throw Error(models + "they have " + std::to_string(a.operators.size()) + " and " + std::to_string(b.operators.size()) +
-                " operators");
+    throw Error(models + "they have " + std::to_string(a.operators.size()) + " and " +
+                std::to_string(b.operators.size()) + " operators");
 }
 
 DiffSide side_of(const ProfileReport& report, const std::string& label) {
-  return {label, report.model, report.target, report.version, report.threads, report.opt_level, report.cv, report.load};
+  return {label,          report.model,     report.target, report.version,
+          report.threads, report.opt_level, report.cv,     report.load};
 }
 
 /// What one build says of sets of operators: medians that add up, samples of every run.
 class Build {
  public:
-  explicit Build(const ProfileReport& report) : report(report), times(operator_times(report)), nodes_of(report.operators.size()) {
+  explicit Build(const ProfileReport& report)
+      : report(report), times(operator_times(report)), nodes_of(report.operators.size()) {
     for (size_t i = 0; i < report.kernels.size(); ++i)
       for (uint32_t id : report.kernels[i].origins) nodes_of.at(id).push_back(i);
   }
@@ -76,7 +82,8 @@ class Build {
     for (size_t i : places) runs = std::min(runs, report.kernels[i].samples_us.size());
     Samples out(runs);
     for (size_t i : places)
-      for (size_t run = 0; run < runs; ++run) out[run] += report.kernels[i].samples_us[run] * share(report.kernels[i]);
+      for (size_t run = 0; run < runs; ++run)
+        out[run] += report.kernels[i].samples_us[run] * share(report.kernels[i]);
     return out;
   }
   Samples samples(const std::vector<size_t>& places) const {
@@ -108,13 +115,17 @@ DiffPlace place_of(const Build& build, uint32_t id) {
   const OperatorRow& row = build.report.operators[id];
   DiffPlace place{build.times[id].has_kernel, build.times[id].by, build.nodes(build.nodes_of[id]), ""};
   if (!place.has_kernel)
-    place.instead = !row.retired_by.empty() ? "retired" : !row.nodes.empty() ? "a view" : !row.folded_into.empty() ? "folded" : "no kernel";
+    place.instead = !row.retired_by.empty()    ? "retired"
+                    : !row.nodes.empty()       ? "a view"
+                    : !row.folded_into.empty() ? "folded"
+                                               : "no kernel";
   return place;
 }
 
 std::set<uint32_t> companions(const Build& build, uint32_t id) {
   std::set<uint32_t> out;
-  for (size_t i : build.nodes_of[id]) out.insert(build.report.kernels[i].origins.begin(), build.report.kernels[i].origins.end());
+  for (size_t i : build.nodes_of[id])
+    out.insert(build.report.kernels[i].origins.begin(), build.report.kernels[i].origins.end());
   out.erase(id);
   return out;
 }
@@ -125,7 +136,15 @@ class Differ {
 
   DiffOperator of_operator(uint32_t id) const {
     const OperatorRow& row = a_.report.operators[id];
-    DiffOperator out{id, row.op, row.source, row.line, {a_.times[id].us, b_.times[id].us, {}}, place_of(a_, id), place_of(b_, id), {}, {}};
+    DiffOperator out{id,
+                     row.op,
+                     row.source,
+                     row.line,
+                     {a_.times[id].us, b_.times[id].us, {}},
+                     place_of(a_, id),
+                     place_of(b_, id),
+                     {},
+                     {}};
     const auto share = [&](const KernelRow& kernel) { return share_of(kernel, id); };
     out.us.interval = interval(a_.samples(a_.nodes_of[id], share), b_.samples(b_.nodes_of[id], share));
     // What a split does not know is no smaller for being measured often.
@@ -133,8 +152,10 @@ class Differ {
     const std::set<uint32_t> with_a = companions(a_, id), with_b = companions(b_, id);
     // Beside a kernel, having none has no companions: that is said by `instead`.
     if (out.a.has_kernel && out.b.has_kernel) {
-      std::set_difference(with_a.begin(), with_a.end(), with_b.begin(), with_b.end(), std::back_inserter(out.only_a));
-      std::set_difference(with_b.begin(), with_b.end(), with_a.begin(), with_a.end(), std::back_inserter(out.only_b));
+      std::set_difference(with_a.begin(), with_a.end(), with_b.begin(), with_b.end(),
+                          std::back_inserter(out.only_a));
+      std::set_difference(with_b.begin(), with_b.end(), with_a.begin(), with_a.end(),
+                          std::back_inserter(out.only_b));
     }
     return out;
   }
@@ -178,7 +199,11 @@ class Differ {
       if (const auto at = place.find(root(id)); at != place.end()) members[at->second].push_back(id);
     std::vector<DiffGroup> out;
     for (size_t i = 0; i < members.size(); ++i)
-      out.push_back({members[i], a_.nodes(in_a[i]), b_.nodes(in_b[i]), compared(in_a[i], in_b[i]), {a_.rest(in_a[i]), b_.rest(in_b[i]), {}}});
+      out.push_back({members[i],
+                     a_.nodes(in_a[i]),
+                     b_.nodes(in_b[i]),
+                     compared(in_a[i], in_b[i]),
+                     {a_.rest(in_a[i]), b_.rest(in_b[i]), {}}});
     return out;
   }
 
@@ -228,13 +253,17 @@ void add(Compared& total, const Compared& each) {
 std::vector<std::string> notes_of(const ProfileDiff& diff, const ProfileReport& a, const ProfileReport& b) {
   std::vector<std::string> notes;
   const auto has_split = [](const ProfileReport& report) {
-    return std::ranges::any_of(report.kernels, [](const KernelRow& kernel) { return !kernel.inside.empty(); });
+    return std::ranges::any_of(report.kernels,
+                               [](const KernelRow& kernel) { return !kernel.inside.empty(); });
   };
   if (has_split(a) != has_split(b))
-    notes.push_back("only " + std::string(has_split(a) ? "A" : "B") + " was split inside its kernels: compare groups, not the operators in them");
+    notes.push_back("only " + std::string(has_split(a) ? "A" : "B") +
+                    " was split inside its kernels: compare groups, not the operators in them");
   if (a.version != b.version) notes.push_back("A was measured by baton " + a.version + ", B by " + b.version);
   if (a.target != b.target) notes.push_back("A is for " + a.target + ", B for " + b.target);
-  if (!diff.paired) notes.push_back("A and B were measured apart: the clock may have moved between them by more than their runs say");
+  if (!diff.paired)
+    notes.push_back(
+        "A and B were measured apart: the clock may have moved between them by more than their runs say");
   for (const auto& [report, side] : {std::pair(&a, "A"), std::pair(&b, "B")})
     for (const std::string& note : report->notes) notes.push_back(std::string(side) + ": " + note);
   return notes;
@@ -242,7 +271,8 @@ std::vector<std::string> notes_of(const ProfileDiff& diff, const ProfileReport& 
 
 }  // namespace
 
-ProfileDiff diff(const ProfileReport& a, const ProfileReport& b, const std::string& a_label, const std::string& b_label, bool paired) {
+ProfileDiff diff(const ProfileReport& a, const ProfileReport& b, const std::string& a_label,
+                 const std::string& b_label, bool paired) {
   ProfileDiff out;
   out.a = side_of(a, a_label);
   out.b = side_of(b, b_label);

@@ -1,18 +1,19 @@
 #pragma once
-// The same model under two builds, operator by operator. Kernels of two builds cannot be compared, for each fuses in its
-// own way; operators of the source can: they are the same in both. The JSON form is a contract: design note 0010.
+// The same model under two builds, operator by operator. Kernels of two builds cannot be compared, for each
+// fuses in its own way; operators of the source can: they are the same in both. The JSON form is a contract:
+// design note 0010.
 #include <string>
 #include <vector>
 
-#include "baton/profile/report/portions.h"
 #include "baton/profile/measure/significance.h"
+#include "baton/profile/report/portions.h"
 
 namespace baton {
 
 /// What a side of a difference was.
 struct DiffSide {
   std::string label, model, target, version;  ///< label: how the user calls it
-  int threads = 1, opt_level = 3;  ///< opt_level -1: not known, of an artifact
+  int threads = 1, opt_level = 3;             ///< opt_level -1: not known, of an artifact
   double cv = 0, load = 0;
 };
 
@@ -21,7 +22,7 @@ struct DiffPlace {
   bool has_kernel = false;
   PortionBy by = PortionBy::kWhole;  ///< how its time was told from its kernels'
   std::vector<uint32_t> nodes;       ///< its kernels
-  std::string instead;               ///< without a kernel: "folded", "retired", "a view" (of its input), "no kernel"
+  std::string instead;  ///< without a kernel: "folded", "retired", "a view" (of its input), "no kernel"
 };
 
 struct DiffOperator {
@@ -33,8 +34,8 @@ struct DiffOperator {
   std::vector<uint32_t> only_a, only_b;  ///< operators it shares a kernel with in one of the builds only
 };
 
-/// Operators and the kernels that compute them: the least sets that are the same operators in both builds. Their times
-/// compare without any split.
+/// Operators and the kernels that compute them: the least sets that are the same operators in both builds.
+/// Their times compare without any split.
 struct DiffGroup {
   std::vector<uint32_t> operators;         ///< ids
   std::vector<uint32_t> a_nodes, b_nodes;  ///< in the order of execution; one may be empty
@@ -61,9 +62,10 @@ struct ProfileDiff {
   std::vector<std::string> notes;
 };
 
-/// Throws Error when the two are of different models, with the first difference, and when one has no origins to join by.
-ProfileDiff diff(const ProfileReport& a, const ProfileReport& b, const std::string& a_label, const std::string& b_label,
-                 bool paired = false);
+/// Throws Error when the two are of different models, with the first difference, and when one has no origins
+/// to join by.
+ProfileDiff diff(const ProfileReport& a, const ProfileReport& b, const std::string& a_label,
+                 const std::string& b_label, bool paired = false);
 
 nlohmann::ordered_json to_json(const ProfileDiff& diff);
 

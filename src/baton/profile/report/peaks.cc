@@ -50,7 +50,9 @@ class Field {
  public:
   explicit Field(size_t bytes) : bytes_((bytes + kPage - 1) / kPage * kPage) {
     void* at = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (at == MAP_FAILED) throw Error("no memory to measure this machine's bandwidth: " + std::to_string(bytes_ >> 20) + " MB; see --no-peaks");
+    if (at == MAP_FAILED)
+      throw Error("no memory to measure this machine's bandwidth: " + std::to_string(bytes_ >> 20) +
+                  " MB; see --no-peaks");
     madvise(at, bytes_, MADV_HUGEPAGE);
     data_ = static_cast<float*>(at);
     for (size_t i = 0; i < count(); i += 1024) data_[i] = 1;
@@ -78,14 +80,16 @@ std::string processor_name() {
 uint64_t entry_key(int threads) {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
-  const std::string who = std::string("peaks 1/") + std::string(version()) + '/' + host + '/' + processor_name() + '/' + Machine::host().cpu + '/' + std::to_string(threads);
+  const std::string who = std::string("peaks 1/") + std::string(version()) + '/' + host + '/' +
+                          processor_name() + '/' + Machine::host().cpu + '/' + std::to_string(threads);
   Hasher hasher;
   hasher.add_text(who);
   return hasher.value();
 }
 
 int64_t seconds_of_calendar() {
-  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
 }
 
 /// Precision decides how much arithmetic there can be: none is known for what is neither float32 nor float64.
@@ -98,8 +102,10 @@ Roofline roofline_of(const KernelRow& row, const MachinePeaks& peaks) {
   Roofline roof = row.roofline;
   if (row.median_us <= 0) return roof;
   const bool near = row.bytes <= peaks.cache_bytes;
-  const double bandwidth = near ? peaks.cache_gbytes_per_s : peaks.gbytes_per_s, peak = flops_roof(peaks, roof.dtype);
-  const double compute_us = peak > 0 ? row.flops / peak / 1e3 : 0, move_us = bandwidth > 0 ? row.bytes / bandwidth / 1e3 : 0;
+  const double bandwidth = near ? peaks.cache_gbytes_per_s : peaks.gbytes_per_s,
+               peak = flops_roof(peaks, roof.dtype);
+  const double compute_us = peak > 0 ? row.flops / peak / 1e3 : 0,
+               move_us = bandwidth > 0 ? row.bytes / bandwidth / 1e3 : 0;
   if (compute_us <= 0 && move_us <= 0) return roof;
   roof.share = std::max(compute_us, move_us) / row.median_us;
   roof.bound = compute_us >= move_us ? "compute" : near ? "cache" : "memory";
@@ -119,17 +125,20 @@ MachinePeaks measure_peaks(int threads) {
   const auto keep = [&](int thread, float value) { results[static_cast<size_t>(thread) * 16] = value; };
 
   constexpr int64_t kRounds = 100'000;  // half a millisecond
-  const double multiply = least_seconds(threads, 25, [&](int thread) { keep(thread, loops.multiply_add(kRounds)); });
+  const double multiply =
+      least_seconds(threads, 25, [&](int thread) { keep(thread, loops.multiply_add(kRounds)); });
   peaks.gflops = static_cast<double>(loops.flops_per_round) * kRounds * threads / multiply * 1e-9;
 
   // Twice what the shared cache holds, so that hardly anything is found there again.
   const size_t bytes = static_cast<size_t>(std::clamp<int64_t>(2 * machine.l3_bytes, 64 << 20, 256 << 20));
   const Field field(bytes);
   const auto part = static_cast<int64_t>(field.count() / static_cast<size_t>(threads)) & ~int64_t{255};
-  const double read = least_seconds(threads, 30, [&](int thread) { keep(thread, loops.read(field.data() + thread * part, part)); });
+  const double read = least_seconds(
+      threads, 30, [&](int thread) { keep(thread, loops.read(field.data() + thread * part, part)); });
   peaks.gbytes_per_s = static_cast<double>(part) * sizeof(float) * threads / read * 1e-9;
 
-  const int64_t near = std::min<int64_t>(machine.l2_bytes / 2 / static_cast<int64_t>(sizeof(float)) & ~int64_t{255}, part);
+  const int64_t near =
+      std::min<int64_t>(machine.l2_bytes / 2 / static_cast<int64_t>(sizeof(float)) & ~int64_t{255}, part);
   constexpr int kTimes = 40;
   const double again = least_seconds(threads, 20, [&](int thread) {
     float sum = 0;
@@ -141,8 +150,13 @@ MachinePeaks measure_peaks(int threads) {
 }
 
 std::string peaks_entry(const MachinePeaks& peaks, int64_t now) {
-  return nlohmann::json{{"at", now}, {"name", peaks.name}, {"gflops", peaks.gflops}, {"gbytes_per_s", peaks.gbytes_per_s},
-                        {"cache_gbytes_per_s", peaks.cache_gbytes_per_s}, {"cache_bytes", peaks.cache_bytes}}.dump();
+  return nlohmann::json{{"at", now},
+                        {"name", peaks.name},
+                        {"gflops", peaks.gflops},
+                        {"gbytes_per_s", peaks.gbytes_per_s},
+                        {"cache_gbytes_per_s", peaks.cache_gbytes_per_s},
+                        {"cache_bytes", peaks.cache_bytes}}
+      .dump();
 }
 
 std::optional<MachinePeaks> peaks_of_entry(const std::string& entry, int64_t now) {

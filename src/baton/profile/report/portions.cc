@@ -7,11 +7,16 @@ namespace baton {
 
 const char* portion_name(PortionBy by) {
   switch (by) {
-    case PortionBy::kWhole: return "whole";
-    case PortionBy::kSplit: return "split";
-    case PortionBy::kEqual: return "equal";
-    case PortionBy::kRest: return "rest";
-    case PortionBy::kOwn: return "own";
+    case PortionBy::kWhole:
+      return "whole";
+    case PortionBy::kSplit:
+      return "split";
+    case PortionBy::kEqual:
+      return "equal";
+    case PortionBy::kRest:
+      return "rest";
+    case PortionBy::kOwn:
+      return "own";
   }
   return "";
 }
@@ -32,7 +37,8 @@ std::vector<Portion> portions(const KernelRow& kernel) {
   }
   std::vector<Portion> out;
   if (named <= 0) {
-    for (uint32_t id : kernel.origins) out.push_back({id, 1.0 / static_cast<double>(kernel.origins.size()), PortionBy::kEqual});
+    for (uint32_t id : kernel.origins)
+      out.push_back({id, 1.0 / static_cast<double>(kernel.origins.size()), PortionBy::kEqual});
     return out;
   }
   const double scale = all > 1 ? 1 / all : 1;

@@ -1,6 +1,6 @@
 #pragma once
-// Whose time a kernel's is. What is inside a kernel was measured beside it and need not add up to it; here it does, so
-// that sums over operators are sums of kernels: nothing is lost and nothing counts twice.
+// Whose time a kernel's is. What is inside a kernel was measured beside it and need not add up to it; here it
+// does, so that sums over operators are sums of kernels: nothing is lost and nothing counts twice.
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,8 +24,8 @@ struct Portion {
   PortionBy by = PortionBy::kWhole;
 };
 
-/// One for every operator of the kernel, in the order of `origins`, then the rest. Stages that sum up to more than the
-/// kernel are scaled down to it; what they leave of it belongs to the rest.
+/// One for every operator of the kernel, in the order of `origins`, then the rest. Stages that sum up to more
+/// than the kernel are scaled down to it; what they leave of it belongs to the rest.
 std::vector<Portion> portions(const KernelRow& kernel);
 
 /// An operator's time in all its kernels.
@@ -34,7 +34,8 @@ struct OperatorTime {
   bool has_kernel = false;
   PortionBy by = PortionBy::kWhole;  ///< kEqual when any of it is, else kSplit when any of it is
 };
-/// By operator id. With the kernels of the compiler's own and all rests, they add up to the sum of the kernels.
+/// By operator id. With the kernels of the compiler's own and all rests, they add up to the sum of the
+/// kernels.
 std::vector<OperatorTime> operator_times(const ProfileReport& report);
 
 }  // namespace baton

@@ -30,7 +30,8 @@ class Profiler {
   void peaks(ProfileReport& report) {
     if (!options_.peaks) return;
     show("measuring the machine", 0, 1);
-    add_peaks(report, machine_peaks(executor_.threads(), options_.cache ? *options_.cache : KernelCache::shared()));
+    add_peaks(report,
+              machine_peaks(executor_.threads(), options_.cache ? *options_.cache : KernelCache::shared()));
   }
 
   std::optional<UnfusedModel> unfused(const BuildResult& built) {
@@ -70,7 +71,8 @@ class Profiler {
   }
 
   void show(const std::string& what, int done, int total) {
-    if (options_.interrupt && *options_.interrupt) throw Interrupted("interrupted while measuring; nothing was written");
+    if (options_.interrupt && *options_.interrupt)
+      throw Interrupted("interrupted while measuring; nothing was written");
     if (options_.progress) options_.progress(what, done, total);
   }
 
@@ -95,26 +97,32 @@ ProfileReport profile(const BuildResult& built, Executor& executor, const Profil
 ReportSource report_source(const Artifact& artifact, const std::string& shown) {
   const std::string again = ": make the artifact anew with `baton build`";
   if (!artifact.has(section::kOrigins))
-    throw Error(shown + " has no section " + section::kOrigins + ", it was stripped of its origins: nothing says which operators its kernels "
-                "compute" + again + ", or profile the model itself");
+    throw Error(shown + " has no section " + section::kOrigins +
+                ", it was stripped of its origins: nothing says which operators its kernels "
+                "compute" +
+                again + ", or profile the model itself");
   ReportSource source;
   source.origins_json = artifact.text(section::kOrigins);
   const auto meta = nlohmann::json::parse(artifact.text(section::kMeta), nullptr, false);
-  if (!meta.is_object()) throw Error(shown + " does not say what its kernels are (section " + section::kMeta + ")" + again);
+  if (!meta.is_object())
+    throw Error(shown + " does not say what its kernels are (section " + section::kMeta + ")" + again);
   if (meta.value("schema", 0) != 1)
-    throw Error(shown + " was made by Baton " + meta.value("version", "of unknown version") + ", this is Baton " + std::string(version()) + ", which cannot read its " +
-                section::kMeta + again);
+    throw Error(shown + " was made by Baton " + meta.value("version", "of unknown version") +
+                ", this is Baton " + std::string(version()) + ", which cannot read its " + section::kMeta +
+                again);
   try {
     for (const auto& kernel : meta.at("kernels"))
-      source.kernels[kernel.at("func_name")] = {{kernel.value("relay", ""), kernel.at("template"), kernel.at("params").get<KernelParams>()},
-                                                {kernel.at("flops"), kernel.at("bytes")}};
+      source.kernels[kernel.at("func_name")] = {
+          {kernel.value("relay", ""), kernel.at("template"), kernel.at("params").get<KernelParams>()},
+          {kernel.at("flops"), kernel.at("bytes")}};
   } catch (const nlohmann::json::exception& error) {
     throw Error(shown + ": " + section::kMeta + " is damaged (" + error.what() + ")" + again);
   }
   return source;
 }
 
-ProfileReport profile(const Artifact& artifact, const std::string& shown, Executor& executor, const ProfileOptions& options) {
+ProfileReport profile(const Artifact& artifact, const std::string& shown, Executor& executor,
+                      const ProfileOptions& options) {
   const ReportSource source = report_source(artifact, shown);
   Profiler profiler(executor, options);
   const FusedTimes fused = std::move(profiler.measured(nullptr).front());
@@ -126,7 +134,9 @@ ProfileReport profile(const Artifact& artifact, const std::string& shown, Execut
   }
   report.threads = executor.threads();
   report.opt_level = -1;  // the file does not say
-  report.notes.push_back("an artifact holds no Relay, so there are no unfused and inside times: profile the model itself for them");
+  report.notes.push_back(
+      "an artifact holds no Relay, so there are no unfused and inside times: profile the model itself for "
+      "them");
   profiler.peaks(report);
   return report;
 }

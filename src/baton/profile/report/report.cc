@@ -35,7 +35,6 @@ OperatorRow operator_of(const nlohmann::ordered_json& entry) {
   return row;
 }
 
-
 std::vector<OperatorRow> read_operators(const std::string& origins_json, const Plan& plan) {
   std::vector<OperatorRow> rows;
   try {
@@ -47,11 +46,13 @@ std::vector<OperatorRow> read_operators(const std::string& origins_json, const P
   const auto check = [&](const std::vector<uint32_t>& ids, size_t size, const char* what) {
     for (uint32_t id : ids)
       if (id >= size)
-        throw Error(std::string("the table of origins does not belong to the plan: ") + what + " " + std::to_string(id) + " of " +
-                    std::to_string(size) + " is named; build the model anew");
+        throw Error(std::string("the table of origins does not belong to the plan: ") + what + " " +
+                    std::to_string(id) + " of " + std::to_string(size) + " is named; build the model anew");
   };
   for (size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].id != i) throw Error("the table of origins is damaged: operator " + std::to_string(rows[i].id) + " stands at place " + std::to_string(i));
+    if (rows[i].id != i)
+      throw Error("the table of origins is damaged: operator " + std::to_string(rows[i].id) +
+                  " stands at place " + std::to_string(i));
     check(rows[i].nodes, plan.nodes.size(), "node");
     check(rows[i].folded_into, plan.nodes.size(), "node");
     check(rows[i].inputs, rows.size(), "operator");
@@ -72,15 +73,16 @@ std::vector<uint32_t> ids_of(std::span<const Origin* const> origins, const Origi
   return ids;
 }
 
-std::vector<uint32_t> ids_of(const std::vector<int>& of, const std::vector<KernelBlock>& blocks, const OriginTable& table) {
+std::vector<uint32_t> ids_of(const std::vector<int>& of, const std::vector<KernelBlock>& blocks,
+                             const OriginTable& table) {
   std::set<uint32_t> ids;
   for (int block : of)
     for (uint32_t id : ids_of(blocks[block].call->origins().origins(), table)) ids.insert(id);
   return {ids.begin(), ids.end()};
 }
 
-// Origins belong to the node, not to the shared kernel: blocks are matched by position, since equal functions have
-// equal blocks in equal order.
+// Origins belong to the node, not to the shared kernel: blocks are matched by position, since equal functions
+// have equal blocks in equal order.
 std::vector<InsideRow> inside_rows(const FunctionNode& function, const InsideTimes& times, double median_us,
                                    const OriginTable& table) {
   const std::vector<KernelBlock> blocks = kernel_blocks(function);
@@ -94,22 +96,27 @@ std::vector<InsideRow> inside_rows(const FunctionNode& function, const InsideTim
     row.below_noise = part.below_noise;
     row.rest = part.rest;
     row.ids = ids_of(part.blocks, blocks, table);
-    for (int block : part.blocks) row.label += (row.label.empty() ? "" : ", ") + blocks[block].call->op()->name;
+    for (int block : part.blocks)
+      row.label += (row.label.empty() ? "" : ", ") + blocks[block].call->op()->name;
     rows.push_back(std::move(row));
   }
   return rows;
 }
 
-// The nodes that were called and whose values `node` reads, also through nodes that only see them in another shape.
-std::vector<uint32_t> read_by(const PlanNode& node, const Plan& plan, const std::vector<uint32_t>& node_of_entry) {
+// The nodes that were called and whose values `node` reads, also through nodes that only see them in another
+// shape.
+std::vector<uint32_t> read_by(const PlanNode& node, const Plan& plan,
+                              const std::vector<uint32_t>& node_of_entry) {
   std::set<uint32_t> found;
   std::vector<EntryId> waiting(node.inputs.begin(), node.inputs.end());
   while (!waiting.empty()) {
     const uint32_t source = node_of_entry[waiting.back()];
     waiting.pop_back();
     const PlanNode& from = plan.nodes[source];
-    if (from.kind == PlanNode::Kind::kNop) waiting.insert(waiting.end(), from.inputs.begin(), from.inputs.end());
-    else if (from.kind != PlanNode::Kind::kInput) found.insert(source);
+    if (from.kind == PlanNode::Kind::kNop)
+      waiting.insert(waiting.end(), from.inputs.begin(), from.inputs.end());
+    else if (from.kind != PlanNode::Kind::kInput)
+      found.insert(source);
   }
   return {found.begin(), found.end()};
 }
@@ -128,13 +135,15 @@ std::string function_text(const BuiltKernel& kernel) {
   return print(Expr(kernel.function), options);
 }
 
-void add_loads(KernelRow& row, const FunctionNode& function, const InsideTimes& times, const OriginTable& table) {
+void add_loads(KernelRow& row, const FunctionNode& function, const InsideTimes& times,
+               const OriginTable& table) {
   if (times.threads < 2) return;
   const std::vector<KernelBlock> blocks = kernel_blocks(function);
   row.load_threads = times.threads;
   row.threads_us = times.threads_us;
   row.utilisation = times.utilisation();
-  for (const StageLoad& load : times.loads) row.loads.push_back({load.stage, ids_of(load.blocks, blocks, table), load.busy_us});
+  for (const StageLoad& load : times.loads)
+    row.loads.push_back({load.stage, ids_of(load.blocks, blocks, table), load.busy_us});
 }
 
 const PlannedNode* planned(const GraphPlan& plan, const std::string& name) {
@@ -148,7 +157,8 @@ const PlannedNode* planned(const GraphPlan& plan, const std::string& name) {
 ReportSource report_source(const BuildResult& built) {
   ReportSource source{built.origins_json, {}};
   for (const BuiltKernel& kernel : built.kernels)
-    source.kernels[kernel.func_name] = {{function_text(kernel), kernel.kernel->template_name, kernel.kernel->params}, kernel.kernel->facts};
+    source.kernels[kernel.func_name] = {
+        {function_text(kernel), kernel.kernel->template_name, kernel.kernel->params}, kernel.kernel->facts};
   return source;
 }
 
@@ -214,7 +224,8 @@ ProfileReport make_report(const BuildResult& built, const Plan& plan, const Fuse
     add_loads(row, *source->function, times->second, built.optimized->origins());
     row.inside_notes = notes_of(times->second);
   }
-  // A part that several operators share counts for each of them in equal portions, so that nothing is counted twice.
+  // A part that several operators share counts for each of them in equal portions, so that nothing is counted
+  // twice.
   for (const KernelRow& row : report.kernels) {
     for (const InsideRow& part : row.inside) {
       for (uint32_t id : part.ids) {

@@ -13,7 +13,8 @@ std::string place(const OperatorRow& row) {
 
 std::string readers(const OperatorRow& row) {
   std::string text = row.folded_into.size() == 1 ? "into a constant of node" : "into constants of nodes";
-  for (size_t i = 0; i < row.folded_into.size(); ++i) text += (i ? ", " : " ") + std::to_string(row.folded_into[i]);
+  for (size_t i = 0; i < row.folded_into.size(); ++i)
+    text += (i ? ", " : " ") + std::to_string(row.folded_into[i]);
   return text;
 }
 
@@ -27,7 +28,8 @@ std::string compact(const nlohmann::ordered_json& value) {
 }
 
 bool is_zero(const nlohmann::ordered_json& value) {
-  return value.is_array() && !value.empty() && std::all_of(value.begin(), value.end(), [](const auto& item) { return item == 0; });
+  return value.is_array() && !value.empty() &&
+         std::all_of(value.begin(), value.end(), [](const auto& item) { return item == 0; });
 }
 
 /// What says how large an operator is comes first.
@@ -64,7 +66,8 @@ std::string operator_text(const OperatorRow& row, size_t width) {
   std::vector<std::pair<std::string, std::string>> attrs;
   for (const auto& [name, value] : row.attrs.items())
     if (!is_zero(value)) attrs.emplace_back(name, compact(value));
-  std::stable_sort(attrs.begin(), attrs.end(), [](const auto& a, const auto& b) { return rank_of(a.first) < rank_of(b.first); });
+  std::stable_sort(attrs.begin(), attrs.end(),
+                   [](const auto& a, const auto& b) { return rank_of(a.first) < rank_of(b.first); });
   for (const auto& [name, value] : attrs) {
     const std::string next = " " + name + "=" + value;
     if (text.size() + next.size() > width) break;
@@ -78,8 +81,10 @@ std::string part_label(const ProfileReport& report, const InsideRow& part) {
   std::string label = source.empty() ? part.label : source;
   if (part.rest) label += (label.empty() ? "" : ", ") + std::string("load, store, loop");
   if (!part.stage.empty() && part.method != InsideMethod::kAblation) label += "  [" + part.stage + "]";
-  // What the operator is called inside the kernel, where that is another word: the add that a batch_norm became.
-  if (!source.empty() && report.operators.at(part.ids.front()).op != part.label) label += "  as " + part.label;
+  // What the operator is called inside the kernel, where that is another word: the add that a batch_norm
+  // became.
+  if (!source.empty() && report.operators.at(part.ids.front()).op != part.label)
+    label += "  as " + part.label;
   return label;
 }
 
@@ -93,9 +98,12 @@ std::vector<WithoutTime> without_time(const ProfileReport& report) {
   WithoutTime retired{"retired", {}};
   for (const OperatorRow& row : report.operators) {
     const std::string name = row.op + " " + place(row);
-    if (!row.retired_by.empty()) retired.operators.emplace_back(name, row.retired_by + ": " + row.retired_why);
-    else if (row.nodes.empty()) folded.operators.emplace_back(name, readers(row));
-    else if (!row.folded_into.empty()) partly.operators.emplace_back(name, readers(row));
+    if (!row.retired_by.empty())
+      retired.operators.emplace_back(name, row.retired_by + ": " + row.retired_why);
+    else if (row.nodes.empty())
+      folded.operators.emplace_back(name, readers(row));
+    else if (!row.folded_into.empty())
+      partly.operators.emplace_back(name, readers(row));
   }
   std::vector<WithoutTime> sections;
   for (WithoutTime* section : {&folded, &partly, &retired})

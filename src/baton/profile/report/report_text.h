@@ -17,8 +17,8 @@ std::string us_text(double us);
 /// "nn.batch_norm line 23", or the first few of several.
 std::string operators_text(const ProfileReport& report, const std::vector<uint32_t>& ids);
 
-/// "nn.conv2d kernel_size=3x3 channels=64": what it is, and as many of its attributes as `width` has room for, first those that
-/// say how large it is.
+/// "nn.conv2d kernel_size=3x3 channels=64": what it is, and as many of its attributes as `width` has room
+/// for, first those that say how large it is.
 std::string operator_text(const OperatorRow& row, size_t width);
 
 /// Whose time a part of a kernel is: "nn.conv2d line 5  [pad]  as nn.contrib_conv2d_NCHWc".

@@ -36,7 +36,9 @@ std::vector<std::string> of_blocks(const std::vector<std::string>& names, const 
   return out;
 }
 
-double quotient(uint64_t part, uint64_t whole) { return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0; }
+double quotient(uint64_t part, uint64_t whole) {
+  return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
 
 /// Samples of a thread that runs or waits: what a share of the time is a share of.
 uint64_t all_of(const ModelSamples& samples) { return samples.in_kernels + samples.outside; }
@@ -51,7 +53,8 @@ std::string shortened(std::string text, size_t width) {
 void write_samples(std::ostream& out, const BuildResult& built, const ModelSamples& samples) {
   char line[160];
   std::snprintf(line, sizeof line, "%llu samples in %llu runs of %.3f ms; sampling adds %.1f %% to a run\n\n",
-                static_cast<unsigned long long>(all_of(samples)), static_cast<unsigned long long>(samples.runs), samples.plain_us / 1e3,
+                static_cast<unsigned long long>(all_of(samples)),
+                static_cast<unsigned long long>(samples.runs), samples.plain_us / 1e3,
                 samples.overhead * 100);
   out << line << "   share  kernel, stage\n";
   for (const SampledKernel& kernel : samples.kernels) {
@@ -67,7 +70,8 @@ void write_samples(std::ostream& out, const BuildResult& built, const ModelSampl
       out << line << shortened(text, 104) << "\n";
     }
   }
-  std::snprintf(line, sizeof line, "%6.1f %%  outside of kernels\n", 100 * quotient(samples.outside, all_of(samples)));
+  std::snprintf(line, sizeof line, "%6.1f %%  outside of kernels\n",
+                100 * quotient(samples.outside, all_of(samples)));
   out << line;
   if (samples.idle > 0) {
     std::snprintf(line, sizeof line, "          threads of the pool waited in %.1f %% of their samples\n",

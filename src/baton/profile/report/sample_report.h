@@ -12,8 +12,9 @@ namespace baton {
 /// At most 120 columns. Stages below half a percent of their kernel are left out.
 void write_samples(std::ostream& out, const BuildResult& built, const ModelSamples& samples);
 
-/// {"schema", "runs", "samples", "outside", "idle", "plain_us", "sampled_us", "overhead", "kernels": [{"func_names",
-/// "share", "samples", "us", "stages": [{"stage", "operators", "holds", "share", "samples", "us"}]}]}: design note 0013.
+/// {"schema", "runs", "samples", "outside", "idle", "plain_us", "sampled_us", "overhead", "kernels":
+/// [{"func_names", "share", "samples", "us", "stages": [{"stage", "operators", "holds", "share", "samples",
+/// "us"}]}]}: design note 0013.
 nlohmann::ordered_json to_json(const BuildResult& built, const ModelSamples& samples);
 
 }  // namespace baton

@@ -32,9 +32,12 @@ class Splitter final : public Rewriter {
   Expr rewrite(const Expr&, const Expr& rebuilt) override {
     const auto* call = as<CallNode>(rebuilt);
     const auto* function = call ? as<FunctionNode>(call->callee()) : nullptr;
-    if (!function || !function->is_primitive() || !region_of(*function).empty() || operator_calls(*function) < 2) return rebuilt;
+    if (!function || !function->is_primitive() || !region_of(*function).empty() ||
+        operator_calls(*function) < 2)
+      return rebuilt;
     std::unordered_map<const ExprNode*, Expr> values;
-    for (size_t i = 0; i < call->args().size(); ++i) values.emplace(function->params()[i].get(), call->args()[i]);
+    for (size_t i = 0; i < call->args().size(); ++i)
+      values.emplace(function->params()[i].get(), call->args()[i]);
     return substitute(function->body(), values);
   }
 };
@@ -48,9 +51,10 @@ void require(const Status& status) {
 IRModule take_apart(const IRModule& optimized) {
   // A context of its own: what the user switched off or on was for the build that is taken apart.
   const PassContextScope scope(std::make_shared<PassContext>());
-  const Pass split = function_pass({0, "TakeApart", {"InferType"}}, [](const Function& function, const IRModule&, const PassContext&) {
-    return as_ref<FunctionNode>(Splitter().run(Expr(function)));
-  });
+  const Pass split = function_pass({0, "TakeApart", {"InferType"}},
+                                   [](const Function& function, const IRModule&, const PassContext&) {
+                                     return as_ref<FunctionNode>(Splitter().run(Expr(function)));
+                                   });
   return prepare_kernels((*sequential({split, make_pass("InferType"), fuse_ops_at(0)}))(optimized->copy()));
 }
 

@@ -17,7 +17,9 @@ std::string padded(std::string text, size_t width) {
   return text;
 }
 
-std::string right(const std::string& text, size_t width) { return text.size() >= width ? text : std::string(width - text.size(), ' ') + text; }
+std::string right(const std::string& text, size_t width) {
+  return text.size() >= width ? text : std::string(width - text.size(), ' ') + text;
+}
 
 std::string time_of(double us, bool there) { return right(there ? us_text(us) : "-", 10); }
 
@@ -51,26 +53,30 @@ std::string list(const std::vector<uint32_t>& nodes) {
 }
 
 std::string side_text(const DiffSide& side) {
-  return side.model + " on " + side.target + ", " + std::to_string(side.threads) + (side.threads == 1 ? " thread" : " threads") +
-         (side.opt_level < 0 ? "" : ", opt level " + std::to_string(side.opt_level)) + ", baton " + side.version + ": " + side.label;
+  return side.model + " on " + side.target + ", " + std::to_string(side.threads) +
+         (side.threads == 1 ? " thread" : " threads") +
+         (side.opt_level < 0 ? "" : ", opt level " + std::to_string(side.opt_level)) + ", baton " +
+         side.version + ": " + side.label;
 }
 
 class Table {
  public:
-  Table(std::ostream& out, const ProfileDiff& diff, const ProfileReport& a, const ProfileReport& b) : out_(out), diff_(diff), a_(a), b_(b) {
+  Table(std::ostream& out, const ProfileDiff& diff, const ProfileReport& a, const ProfileReport& b)
+      : out_(out), diff_(diff), a_(a), b_(b) {
     for (const KernelRow& row : a.kernels) of_a_[row.node] = &row;
     for (const KernelRow& row : b.kernels) of_b_[row.node] = &row;
   }
 
   void write() {
     out_ << "A  " << side_text(diff_.a) << "\nB  " << side_text(diff_.b) << "\n\n";
-    write_line(out_, padded("kernels of A | B, and the operators they compute", kLeft) + right("A us", 10) + right("B us", 10) +
-                         right("B - A", 11) + right("B/A", 8));
+    write_line(out_, padded("kernels of A | B, and the operators they compute", kLeft) + right("A us", 10) +
+                         right("B us", 10) + right("B - A", 11) + right("B/A", 8));
     for (const DiffGroup& group : diff_.groups) write_group(group);
     if (!diff_.own.empty()) write_line(out_, "\nkernels of the compiler's own");
     for (const DiffOwn& own : diff_.own) {
       write_kernels(own.a_nodes, own.b_nodes, own.us);
-      write_line(out_, std::string(kIndent, ' ') + padded("made for " + operators_text(a_, own.made_for) + ": " + own.reason, 110));
+      write_line(out_, std::string(kIndent, ' ') +
+                           padded("made for " + operators_text(a_, own.made_for) + ": " + own.reason, 110));
     }
     write_totals();
     for (const std::string& note : diff_.notes) out_ << "  " << note << '\n';
@@ -78,18 +84,20 @@ class Table {
 
  private:
   void row(const std::string& left, const Compared& us, bool in_a, bool in_b, bool judged) {
-    write_line(out_, padded(left, kLeft) + time_of(us.a, in_a) + time_of(us.b, in_b) + delta_of(us.delta()) + ratio_of(us) +
-                         (judged ? verdict_of(us) : ""));
+    write_line(out_, padded(left, kLeft) + time_of(us.a, in_a) + time_of(us.b, in_b) + delta_of(us.delta()) +
+                         ratio_of(us) + (judged ? verdict_of(us) : ""));
   }
 
   // One line where the same kernel serves both; else one for each kernel, and one for all of them.
-  void write_kernels(const std::vector<uint32_t>& in_a, const std::vector<uint32_t>& in_b, const Compared& us) {
+  void write_kernels(const std::vector<uint32_t>& in_a, const std::vector<uint32_t>& in_b,
+                     const Compared& us) {
     if (in_a.size() == 1 && in_b.size() == 1 && of_a_.at(in_a[0])->name == of_b_.at(in_b[0])->name) {
       row(list(in_a) + " | " + list(in_b) + "  " + short_name(of_a_.at(in_a[0])->name), us, true, true, true);
       return;
     }
     for (uint32_t node : in_a)
-      write_line(out_, padded("A " + list({node}) + "  " + short_name(of_a_.at(node)->name), kLeft) + time_of(of_a_.at(node)->median_us, true));
+      write_line(out_, padded("A " + list({node}) + "  " + short_name(of_a_.at(node)->name), kLeft) +
+                           time_of(of_a_.at(node)->median_us, true));
     for (uint32_t node : in_b)
       write_line(out_, padded("B " + list({node}) + "  " + short_name(of_b_.at(node)->name), kLeft + 10) +
                            time_of(of_b_.at(node)->median_us, true));
@@ -102,19 +110,25 @@ class Table {
   }
 
   void write_operator(const DiffOperator& each, bool alone) {
-    const std::string name = std::string(kIndent, ' ') + operators_text(a_, {each.id}) + told("A", each.a) + told("B", each.b);
-    if (alone) write_line(out_, name);
-    else row(name, each.us, each.a.has_kernel, each.b.has_kernel, true);
+    const std::string name =
+        std::string(kIndent, ' ') + operators_text(a_, {each.id}) + told("A", each.a) + told("B", each.b);
+    if (alone)
+      write_line(out_, name);
+    else
+      row(name, each.us, each.a.has_kernel, each.b.has_kernel, true);
     for (const auto& [side, ids] : {std::pair("A", &each.only_a), std::pair("B", &each.only_b)})
       if (!ids->empty())
-        write_line(out_, std::string(kIndent + 2, ' ') + padded("only in " + std::string(side) + " with " + operators_text(a_, *ids), 108));
+        write_line(out_,
+                   std::string(kIndent + 2, ' ') +
+                       padded("only in " + std::string(side) + " with " + operators_text(a_, *ids), 108));
   }
 
   void write_group(const DiffGroup& group) {
     write_kernels(group.a_nodes, group.b_nodes, group.us);
     for (uint32_t id : group.operators) write_operator(diff_.operators.at(id), group.operators.size() == 1);
     if (group.rest.a > 0 || group.rest.b > 0)
-      row(std::string(kIndent, ' ') + "load, store, loop", group.rest, group.rest.a > 0, group.rest.b > 0, false);
+      row(std::string(kIndent, ' ') + "load, store, loop", group.rest, group.rest.a > 0, group.rest.b > 0,
+          false);
   }
 
   void write_totals() {
@@ -125,9 +139,12 @@ class Table {
     row(indent + "kernels of the compiler's own", diff_.own_us, true, true, false);
     row(indent + "sum of kernels", diff_.sum_us, true, true, true);
     row(indent + "end to end, profiling off", diff_.end_to_end_us, true, true, true);
-    const auto nowhere = std::ranges::count_if(diff_.operators, [](const DiffOperator& each) { return !each.a.has_kernel && !each.b.has_kernel; });
+    const auto nowhere = std::ranges::count_if(
+        diff_.operators, [](const DiffOperator& each) { return !each.a.has_kernel && !each.b.has_kernel; });
     out_ << '\n';
-    if (nowhere > 0) out_ << "  " << nowhere << " of " << diff_.operators.size() << " operators have no kernel in either build\n";
+    if (nowhere > 0)
+      out_ << "  " << nowhere << " of " << diff_.operators.size()
+           << " operators have no kernel in either build\n";
     out_ << "  within noise: no larger than what chance makes of so many runs (95 %); ?: fewer than 6 runs\n";
   }
 

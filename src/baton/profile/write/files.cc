@@ -38,8 +38,9 @@ const FileKind& kind_of(const std::string& path, const std::vector<FileKind>& ki
   if (found) throw UsageError("`" + path + "` has no name before `" + found->suffix + "`");
   const size_t dot = name.rfind('.');
   const std::string near = dot == std::string::npos ? "" : did_you_mean(name.substr(dot), suffixes);
-  throw UsageError("`" + path + "` does not say what to write" + (near.empty() ? "" : "; did you mean `" + near + "`?") +
-                   "\n  the name ends with one of " + known);
+  throw UsageError("`" + path + "` does not say what to write" +
+                   (near.empty() ? "" : "; did you mean `" + near + "`?") + "\n  the name ends with one of " +
+                   known);
 }
 
 std::vector<FileKind> with_tables() {
@@ -61,9 +62,11 @@ std::vector<WantedFile> wanted_files(const std::string& path, const std::vector<
   const FileKind& kind = kind_of(path, kinds);
   const std::string stem = path.substr(0, path.size() - kind.suffix.size());
   for (const std::string& part : kind.parts)
-    if (!part.empty() && file_name(stem).size() > part.size() + 1 && stem.ends_with("." + part)) return {{path, kind.suffix, part}};
+    if (!part.empty() && file_name(stem).size() > part.size() + 1 && stem.ends_with("." + part))
+      return {{path, kind.suffix, part}};
   std::vector<WantedFile> files;
-  for (const std::string& part : kind.parts) files.push_back({part.empty() ? path : stem + "." + part + kind.suffix, kind.suffix, part});
+  for (const std::string& part : kind.parts)
+    files.push_back({part.empty() ? path : stem + "." + part + kind.suffix, kind.suffix, part});
   return files;
 }
 
@@ -98,7 +101,8 @@ std::string report_bytes(const ProfileReport& report, const WantedFile& file, in
   if (file.suffix == ".csv") return csv(report_table(report, file.part));
   if (file.suffix == ".parquet") return table_json(report_table(report, file.part)).dump();
   if (file.suffix == ".trace.json") return trace_json(report, runs) + "\n";
-  if (file.suffix == ".explorer.json") return (file.part.empty() ? explorer_graphs(report) : explorer_data(report, file.part)) + "\n";
+  if (file.suffix == ".explorer.json")
+    return (file.part.empty() ? explorer_graphs(report) : explorer_data(report, file.part)) + "\n";
   if (file.suffix == ".html") return page(report);
   BATON_CHECK(file.suffix == ".txt", file.suffix);
   std::ostringstream out;

@@ -9,9 +9,10 @@ namespace baton {
 
 /// A kind of file.
 struct FileKind {
-  std::string suffix;              ///< ".trace.json"
-  std::string doc;                 ///< what it holds, for --help
-  std::vector<std::string> parts;  ///< what it takes several files for: NAME.PART.suffix; "" is NAME.suffix itself
+  std::string suffix;  ///< ".trace.json"
+  std::string doc;     ///< what it holds, for --help
+  std::vector<std::string>
+      parts;  ///< what it takes several files for: NAME.PART.suffix; "" is NAME.suffix itself
 };
 
 /// A file to be written.
@@ -20,8 +21,9 @@ struct WantedFile {
   std::string suffix, part;  ///< of its kind
 };
 
-/// "profile.csv" -> profile.kernels.csv, profile.operators.csv, profile.parts.csv; "profile.kernels.csv" -> itself. The
-/// longest suffix counts. UsageError for one that no kind has, with the nearest, and for a name that is a suffix alone.
+/// "profile.csv" -> profile.kernels.csv, profile.operators.csv, profile.parts.csv; "profile.kernels.csv" ->
+/// itself. The longest suffix counts. UsageError for one that no kind has, with the nearest, and for a name
+/// that is a suffix alone.
 std::vector<WantedFile> wanted_files(const std::string& path, const std::vector<FileKind>& kinds);
 
 /// Throws Error when nothing can be written there. Leaves nothing behind, and what is there as it is.
@@ -34,8 +36,8 @@ ProfileReport load_report(const std::string& path);
 
 /// What a profile is written as: .json, .html, .csv, .parquet, .trace.json, .explorer.json, .txt.
 const std::vector<FileKind>& report_kinds();
-/// The bytes of a file of report_kinds(). `runs`: measured runs in a trace. Of Parquet it is the table as JSON: what
-/// python/baton/_parquet.py makes the file from.
+/// The bytes of a file of report_kinds(). `runs`: measured runs in a trace. Of Parquet it is the table as
+/// JSON: what python/baton/_parquet.py makes the file from.
 std::string report_bytes(const ProfileReport& report, const WantedFile& file, int runs = 0);
 
 }  // namespace baton

@@ -1,5 +1,5 @@
-// The forms are those of Model Explorer's "custom node data" and of its JSON graphs (graph_builder.py, node_data_builder.py
-// of the package ai-edge-model-explorer, 0.1.34).
+// The forms are those of Model Explorer's "custom node data" and of its JSON graphs (graph_builder.py,
+// node_data_builder.py of the package ai-edge-model-explorer, 0.1.34).
 #include "baton/profile/write/model_explorer.h"
 
 #include <algorithm>
@@ -58,7 +58,9 @@ std::string layer_of(const OperatorRow& row, const std::map<uint32_t, const Kern
 Json edges(const std::vector<uint32_t>& inputs, std::string (*id)(uint32_t)) {
   Json list = Json::array();
   for (size_t i = 0; i < inputs.size(); ++i)
-    list.push_back({{"sourceNodeId", id(inputs[i])}, {"sourceNodeOutputId", "0"}, {"targetNodeInputId", std::to_string(i)}});
+    list.push_back({{"sourceNodeId", id(inputs[i])},
+                    {"sourceNodeOutputId", "0"},
+                    {"targetNodeInputId", std::to_string(i)}});
   return list;
 }
 
@@ -67,7 +69,8 @@ Json operator_node(const OperatorRow& row, const std::map<uint32_t, const Kernel
   attrs.add("place", place(row));
   attrs.add("source", row.source);
   if (row.attrs.is_object())
-    for (const auto& [name, value] : row.attrs.items()) attrs.add(name.c_str(), value.is_string() ? value.get<std::string>() : value.dump());
+    for (const auto& [name, value] : row.attrs.items())
+      attrs.add(name.c_str(), value.is_string() ? value.get<std::string>() : value.dump());
   for (uint32_t node : row.nodes)
     if (const auto at = kernels.find(node); at != kernels.end())
       attrs.add("kernel", at->second->name + ", " + us_text(at->second->median_us) + " us");
@@ -76,12 +79,18 @@ Json operator_node(const OperatorRow& row, const std::map<uint32_t, const Kernel
   attrs.add("not fused", row.not_fused);
   if (!row.retired_by.empty()) attrs.add("retired", row.retired_by + ": " + row.retired_why);
   Json outputs = Json::array();
-  if (!row.type.empty()) outputs.push_back({{"id", "0"}, {"attrs", {{{"key", "type"}, {"value", row.type}}}}});
-  return {{"id", operator_id(row.id)}, {"label", row.op}, {"namespace", layer_of(row, kernels)},
-          {"attrs", std::move(attrs.list)}, {"incomingEdges", edges(row.inputs, operator_id)}, {"outputsMetadata", std::move(outputs)}};
+  if (!row.type.empty())
+    outputs.push_back({{"id", "0"}, {"attrs", {{{"key", "type"}, {"value", row.type}}}}});
+  return {{"id", operator_id(row.id)},
+          {"label", row.op},
+          {"namespace", layer_of(row, kernels)},
+          {"attrs", std::move(attrs.list)},
+          {"incomingEdges", edges(row.inputs, operator_id)},
+          {"outputsMetadata", std::move(outputs)}};
 }
 
-Json kernel_node(const ProfileReport& report, const KernelRow& row, const std::map<uint32_t, const KernelRow*>& kernels) {
+Json kernel_node(const ProfileReport& report, const KernelRow& row,
+                 const std::map<uint32_t, const KernelRow*>& kernels) {
   Attrs attrs;
   attrs.add("median us", us_text(row.median_us));
   char share[40];
@@ -89,12 +98,16 @@ Json kernel_node(const ProfileReport& report, const KernelRow& row, const std::m
   attrs.add("share", share);
   for (uint32_t id : row.origins) attrs.add("operator", operators_text(report, {id}));
   if (!row.reason.empty()) attrs.add("made for", operators_text(report, row.made_for) + ": " + row.reason);
-  for (const InsideRow& part : row.inside) attrs.add("inside", part_label(report, part) + ": " + part_time(row, part));
+  for (const InsideRow& part : row.inside)
+    attrs.add("inside", part_label(report, part) + ": " + part_time(row, part));
   std::vector<uint32_t> inputs;  // not those that are no row: a reshape calls nothing
   for (uint32_t node : row.inputs)
     if (kernels.count(node)) inputs.push_back(node);
-  return {{"id", kernel_id(row.node)}, {"label", short_name(row.name)}, {"namespace", row.compiler.empty() ? "" : layer(row.compiler)},
-          {"attrs", std::move(attrs.list)}, {"incomingEdges", edges(inputs, kernel_id)}};
+  return {{"id", kernel_id(row.node)},
+          {"label", short_name(row.name)},
+          {"namespace", row.compiler.empty() ? "" : layer(row.compiler)},
+          {"attrs", std::move(attrs.list)},
+          {"incomingEdges", edges(inputs, kernel_id)}};
 }
 
 // Microseconds by node id.
@@ -108,8 +121,9 @@ Json data_of(const Times& times, std::string (*id)(uint32_t)) {
   Json results = Json::object();
   for (const auto& [each, us] : times) results[id(each)] = {{"value", us}};
   return {{"results", std::move(results)},
-          {"gradient", {{{"stop", 0}, {"bgColor", "#ffffff"}, {"textColor", "#000000"}},
-                        {{"stop", 1}, {"bgColor", "#d73027"}, {"textColor", "#ffffff"}}}}};
+          {"gradient",
+           {{{"stop", 0}, {"bgColor", "#ffffff"}, {"textColor", "#000000"}},
+            {{"stop", 1}, {"bgColor", "#d73027"}, {"textColor", "#ffffff"}}}}};
 }
 
 }  // namespace
@@ -149,7 +163,8 @@ std::string explorer_data(const ProfileReport& report, const std::string& quanti
       for (uint32_t id : row.origins) add(kernels, row.node, report.operators.at(id).unfused_us);
   } else {
     const std::string near = did_you_mean(quantity, explorer_quantities());
-    throw Error("there is no time `" + quantity + "`" + (near.empty() ? "" : "; did you mean `" + near + "`?"));
+    throw Error("there is no time `" + quantity + "`" +
+                (near.empty() ? "" : "; did you mean `" + near + "`?"));
   }
   Json data{{kOperators, data_of(operators, operator_id)}, {kKernels, data_of(kernels, kernel_id)}};
   data[kOperators]["name"] = data[kKernels]["name"] = quantity;

@@ -7,18 +7,20 @@
 
 namespace baton {
 
-/// A collection of two graphs. "operators": the source, an operator per node, in layers named after the kernels that
-/// compute them; what was folded or retired in layers of their own. "kernels": the plan, a kernel per node. Node ids are
-/// "op3" and "kernel7" (the node of graph.json).
+/// A collection of two graphs. "operators": the source, an operator per node, in layers named after the
+/// kernels that compute them; what was folded or retired in layers of their own. "kernels": the plan, a
+/// kernel per node. Node ids are "op3" and "kernel7" (the node of graph.json).
 std::string explorer_graphs(const ProfileReport& report);
 
 /// "fused_us", "inside_us", "unfused_us".
 const std::vector<std::string>& explorer_quantities();
 
 /// Node data for both graphs: microseconds by node id, with a gradient from white to red.
-/// - fused_us: a kernel's median; an operator's portion of its kernels (portions.h), so that a layer's sum is no more than
+/// - fused_us: a kernel's median; an operator's portion of its kernels (portions.h), so that a layer's sum is
+/// no more than
 ///   its kernel;
-/// - inside_us: an operator's time as measured inside its kernels, not scaled; a kernel's, what its operators have of it;
+/// - inside_us: an operator's time as measured inside its kernels, not scaled; a kernel's, what its operators
+/// have of it;
 /// - unfused_us: an operator's time when nothing is fused; a kernel's, its operators' together.
 /// Nodes whose time was not measured are left out.
 std::string explorer_data(const ProfileReport& report, const std::string& quantity);

@@ -18,7 +18,9 @@ struct Times {
   double fused = 0;
 
   // What fusing saves: only where both sides were measured.
-  std::optional<double> gain() const { return unfused && inside ? std::optional(*unfused - *inside) : std::nullopt; }
+  std::optional<double> gain() const {
+    return unfused && inside ? std::optional(*unfused - *inside) : std::nullopt;
+  }
   void add(const Times& other) {
     if (other.unfused) unfused = unfused.value_or(0) + *other.unfused;
     if (other.inside) inside = inside.value_or(0) + *other.inside;
@@ -29,7 +31,8 @@ struct Times {
 double kernels_us(const ProfileReport& report, uint32_t id) {
   double us = 0;
   for (const KernelRow& kernel : report.kernels)
-    if (std::find(kernel.origins.begin(), kernel.origins.end(), id) != kernel.origins.end()) us += kernel.median_us;
+    if (std::find(kernel.origins.begin(), kernel.origins.end(), id) != kernel.origins.end())
+      us += kernel.median_us;
   return us;
 }
 
@@ -43,11 +46,14 @@ std::string gain_cell(const Times& times) {
   return gain ? (*gain < 0 ? "-" : "+") + us_text(std::abs(*gain)) : "-";
 }
 
-std::string row_text(const std::string& place, const std::string& name, const std::string& kernels, const Times& times,
-                     const std::string& fused, const ProfileReport& report) {
-  const std::string share = times.inside && *times.inside > 0 && report.sum_us > 0 ? formatted("%.1f %%", *times.inside / report.sum_us * 100) : "";
-  return table_line(formatted("%4s   %-*s %10s  %-13s %10s %10s %7s %9s", place.c_str(), kWidth, clipped(name, kWidth).c_str(),
-                              cell(times.unfused).c_str(), clipped(kernels, 13).c_str(), fused.c_str(), inside_cell(times.inside).c_str(),
+std::string row_text(const std::string& place, const std::string& name, const std::string& kernels,
+                     const Times& times, const std::string& fused, const ProfileReport& report) {
+  const std::string share = times.inside && *times.inside > 0 && report.sum_us > 0
+                                ? formatted("%.1f %%", *times.inside / report.sum_us * 100)
+                                : "";
+  return table_line(formatted("%4s   %-*s %10s  %-13s %10s %10s %7s %9s", place.c_str(), kWidth,
+                              clipped(name, kWidth).c_str(), cell(times.unfused).c_str(),
+                              clipped(kernels, 13).c_str(), fused.c_str(), inside_cell(times.inside).c_str(),
                               share.c_str(), gain_cell(times).c_str()));
 }
 
@@ -60,7 +66,8 @@ std::string nodes_text(const OperatorRow& row) {
 std::string where_it_went(const OperatorRow& row) {
   if (!row.retired_by.empty()) return "retired by " + row.retired_by + ": " + row.retired_why;
   std::string text = "computed when it was built, for node";
-  for (size_t i = 0; i < row.folded_into.size(); ++i) text += (i ? ", " : " ") + std::to_string(row.folded_into[i]);
+  for (size_t i = 0; i < row.folded_into.size(); ++i)
+    text += (i ? ", " : " ") + std::to_string(row.folded_into[i]);
   return text;
 }
 
@@ -70,8 +77,9 @@ void write_operators(std::ostream& out, const ProfileReport& report, bool all) {
   const bool measured = std::any_of(report.operators.begin(), report.operators.end(),
                                     [](const OperatorRow& row) { return row.unfused_us || row.inside_us; });
   if (!measured) return;
-  out << formatted("\nline   %-*s %10s  %-13s %10s %10s %7s %9s\n", kWidth, "operator: alone, fused, and inside", "unfused us", "fused in node",
-                   "node us", "inside us", "share", "gain us");
+  out << formatted("\nline   %-*s %10s  %-13s %10s %10s %7s %9s\n", kWidth,
+                   "operator: alone, fused, and inside", "unfused us", "fused in node", "node us",
+                   "inside us", "share", "gain us");
   Times rest, sum;
   size_t small = 0;
   for (const OperatorRow& row : report.operators) {
@@ -79,30 +87,36 @@ void write_operators(std::ostream& out, const ProfileReport& report, bool all) {
     const std::string place = row.line ? std::to_string(row.line) : "";
     const std::string name = operator_text(row, kWidth);
     if (row.nodes.empty()) {
-      if (all) out << table_line(formatted("%4s   %-*s %10s  %s", place.c_str(), kWidth, clipped(name, kWidth).c_str(), "",
-                                           clipped(where_it_went(row), 52).c_str()));
+      if (all)
+        out << table_line(formatted("%4s   %-*s %10s  %s", place.c_str(), kWidth,
+                                    clipped(name, kWidth).c_str(), "",
+                                    clipped(where_it_went(row), 52).c_str()));
       continue;
     }
     sum.add(times);
     const bool known = times.unfused || times.inside;
-    if (!all && known && std::max(times.unfused.value_or(0), times.inside.value_or(0)) < kSmall * report.sum_us) {
+    if (!all && known &&
+        std::max(times.unfused.value_or(0), times.inside.value_or(0)) < kSmall * report.sum_us) {
       rest.add(times);
       ++small;
       continue;
     }
     out << row_text(place, name, nodes_text(row), times, us_text(times.fused), report);
   }
-  if (small) out << row_text("", std::to_string(small) + " more under 1 % each (--all shows them)", "", rest, "", report);
+  if (small)
+    out << row_text("", std::to_string(small) + " more under 1 % each (--all shows them)", "", rest, "",
+                    report);
   Times total = sum;
   if (report.unfused_us > 0) {
     double compilers = 0;
     for (const UnfusedRow& row : report.unfused) compilers += row.origins.empty() ? row.median_us : 0;
     total.unfused = total.unfused.value_or(0) + compilers;
   }
-  out << row_text("", "all of them, and what the compiler added", "", {total.unfused, std::nullopt, 0}, us_text(report.sum_us), report);
+  out << row_text("", "all of them, and what the compiler added", "", {total.unfused, std::nullopt, 0},
+                  us_text(report.sum_us), report);
   if (report.unfused_us > 0 && report.end_to_end_us > 0)
-    out << formatted("       the model end to end: %.1f us unfused, %.1f us as built, %.2fx as fast\n", report.unfused_us, report.end_to_end_us,
-                     report.unfused_us / report.end_to_end_us);
+    out << formatted("       the model end to end: %.1f us unfused, %.1f us as built, %.2fx as fast\n",
+                     report.unfused_us, report.end_to_end_us, report.unfused_us / report.end_to_end_us);
 }
 
 }  // namespace baton

@@ -43,7 +43,8 @@ void compact(Json& json) {
 void thin(Json& samples) {
   if (samples.size() <= kMostSamples) return;
   Json kept = Json::array();
-  for (size_t i = 0; i < kMostSamples; ++i) kept.push_back(samples[i * (samples.size() - 1) / (kMostSamples - 1)]);
+  for (size_t i = 0; i < kMostSamples; ++i)
+    kept.push_back(samples[i * (samples.size() - 1) / (kMostSamples - 1)]);
   samples = std::move(kept);
 }
 
@@ -56,15 +57,17 @@ Json data_of(const ProfileReport& report) {
   return json;
 }
 
-/// As it may stand inside <script>: "<" is met in strings only, where it has another spelling. Bytes that are no UTF-8
-/// (a name may hold any) are shown as what they are, unreadable.
+/// As it may stand inside <script>: "<" is met in strings only, where it has another spelling. Bytes that are
+/// no UTF-8 (a name may hold any) are shown as what they are, unreadable.
 std::string script_text(const Json& json) {
   const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   std::string out;
   out.reserve(text.size());
   for (const char c : text) {
-    if (c == '<') out += "\\u003c";
-    else out += c;
+    if (c == '<')
+      out += "\\u003c";
+    else
+      out += c;
   }
   return out;
 }
@@ -83,7 +86,9 @@ std::string filled(const std::string& title, const Json& reports) {
 
 }  // namespace
 
-std::string page(const ProfileReport& report) { return filled(report.model + ": Baton profile", Json::array({data_of(report)})); }
+std::string page(const ProfileReport& report) {
+  return filled(report.model + ": Baton profile", Json::array({data_of(report)}));
+}
 
 std::string page(const ProfileReport& before, const ProfileReport& after) {
   const std::string names = before.model == after.model ? after.model : before.model + " and " + after.model;

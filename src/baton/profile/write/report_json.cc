@@ -30,7 +30,8 @@ Json json_of(const OperatorRow& row) {
           {"not_fused", or_null(row.not_fused)},
           {"inside_us", or_null(row.inside_us)},
           {"unfused_us", or_null(row.unfused_us)},
-          {"retired", row.retired_by.empty() ? Json(nullptr) : Json{{"pass", row.retired_by}, {"reason", row.retired_why}}}};
+          {"retired", row.retired_by.empty() ? Json(nullptr)
+                                             : Json{{"pass", row.retired_by}, {"reason", row.retired_why}}}};
 }
 
 Json json_of(const InsideRow& part) {
@@ -76,16 +77,20 @@ Json json_of(const KernelRow& row, const std::string& target) {
   if (!row.region.empty()) json.update({{"compiler", row.compiler}, {"region", row.region}});
   if (row.load_threads > 1) {
     Json stages = Json::array();
-    for (const LoadRow& load : row.loads) stages.push_back({{"stage", load.stage}, {"ids", load.ids}, {"busy_us", load.busy_us}});
-    json["on_threads"] = {{"threads", row.load_threads}, {"us", row.threads_us}, {"utilisation", row.utilisation}, {"stages", std::move(stages)}};
+    for (const LoadRow& load : row.loads)
+      stages.push_back({{"stage", load.stage}, {"ids", load.ids}, {"busy_us", load.busy_us}});
+    json["on_threads"] = {{"threads", row.load_threads},
+                          {"us", row.threads_us},
+                          {"utilisation", row.utilisation},
+                          {"stages", std::move(stages)}};
   }
   if (!row.inside_notes.empty()) json["inside_notes"] = row.inside_notes;
   return json;
 }
 
 Json json_of(const UnfusedRow& row) {
-  return {{"name", row.name}, {"origins", row.origins}, {"made_for", row.made_for}, {"median_us", row.median_us},
-          {"flops", row.flops}, {"bytes", row.bytes}};
+  return {{"name", row.name},           {"origins", row.origins}, {"made_for", row.made_for},
+          {"median_us", row.median_us}, {"flops", row.flops},     {"bytes", row.bytes}};
 }
 
 std::string text_of(const Json& json, const char* key) {
@@ -165,18 +170,22 @@ KernelRow kernel_of(const Json& json) {
     row.load_threads = on.at("threads");
     row.threads_us = on.at("us");
     row.utilisation = on.at("utilisation");
-    for (const Json& stage : on.at("stages")) row.loads.push_back({stage.at("stage"), ids_of(stage, "ids"), stage.at("busy_us")});
+    for (const Json& stage : on.at("stages"))
+      row.loads.push_back({stage.at("stage"), ids_of(stage, "ids"), stage.at("busy_us")});
   }
-  if (json.contains("inside_notes")) row.inside_notes = json.at("inside_notes").get<std::vector<std::string>>();
+  if (json.contains("inside_notes"))
+    row.inside_notes = json.at("inside_notes").get<std::vector<std::string>>();
   // Fields that came after the first profiles of this schema were written: those are read without them.
-  row.roofline = {text_of(json, "dtype"), added(json, "intensity"), added(json, "gflops"), added(json, "gbytes_per_s"),
-                  added(json, "roofline"), text_of(json, "bound"), json.value("nominal", false)};
+  row.roofline = {text_of(json, "dtype"),      added(json, "intensity"), added(json, "gflops"),
+                  added(json, "gbytes_per_s"), added(json, "roofline"),  text_of(json, "bound"),
+                  json.value("nominal", false)};
   row.cv = added(json, "cv");
   return row;
 }
 
 UnfusedRow unfused_of(const Json& json) {
-  return {json.at("name"), ids_of(json, "origins"), ids_of(json, "made_for"), json.at("median_us"), json.at("flops"), json.at("bytes")};
+  return {json.at("name"),      ids_of(json, "origins"), ids_of(json, "made_for"),
+          json.at("median_us"), json.at("flops"),        json.at("bytes")};
 }
 
 ProfileReport report_of(const Json& json) {
@@ -201,7 +210,8 @@ ProfileReport report_of(const Json& json) {
   for (const Json& row : json.at("unfused").at("kernels")) report.unfused.push_back(unfused_of(row));
   report.unfused_us = json.at("unfused").at("end_to_end_us");
   if (const Json& peaks = json.at("peaks"); !peaks.is_null())
-    report.peaks = {peaks.at("name"), peaks.at("gflops"), peaks.at("gbytes_per_s"), peaks.at("cache_gbytes_per_s"), added(peaks, "cache_bytes")};
+    report.peaks = {peaks.at("name"), peaks.at("gflops"), peaks.at("gbytes_per_s"),
+                    peaks.at("cache_gbytes_per_s"), added(peaks, "cache_bytes")};
   report.notes = json.at("notes").get<std::vector<std::string>>();
   return report;
 }
@@ -210,11 +220,14 @@ ProfileReport report_of(const Json& json) {
 void check_ids(const ProfileReport& report) {
   const auto check = [&](const Ids& ids) {
     for (uint32_t id : ids)
-      if (id >= report.operators.size()) throw Error("operator " + std::to_string(id) + " is named, but there are " + std::to_string(report.operators.size()));
+      if (id >= report.operators.size())
+        throw Error("operator " + std::to_string(id) + " is named, but there are " +
+                    std::to_string(report.operators.size()));
   };
   for (size_t i = 0; i < report.operators.size(); ++i) {
     const OperatorRow& row = report.operators[i];
-    if (row.id != i) throw Error("operator " + std::to_string(row.id) + " stands at place " + std::to_string(i));
+    if (row.id != i)
+      throw Error("operator " + std::to_string(row.id) + " stands at place " + std::to_string(i));
     check(row.inputs);
     check(row.fused_with);
   }
@@ -232,30 +245,32 @@ void check_ids(const ProfileReport& report) {
 }  // namespace
 
 Json to_json(const ProfileReport& report) {
-  Json json{{"schema", kSchema},
-            {"model", report.model},
-            {"target", report.target},
-            {"threads", report.threads},
-            {"version", report.version},
-            {"opt_level", report.opt_level < 0 ? Json(nullptr) : Json(report.opt_level)},
-            {"source", or_null(report.source)},
-            {"end_to_end_us",
-             {{"median", report.end_to_end_us},
-              {"min", report.plain_us.empty() ? 0 : *std::min_element(report.plain_us.begin(), report.plain_us.end())},
-              {"samples", report.plain_us}}},
-            {"profiled_us", {{"median", median(report.profiled_us)}, {"samples", report.profiled_us}}},
-            {"sum_us", report.sum_us},
-            {"residual_us", report.residual_us()},
-            {"overhead", report.overhead()},
-            {"cv", report.cv},
-            {"load", report.load},
-            {"others_busy", report.others_busy},
-            {"notes", report.notes},
-            {"peaks", nullptr},
-            {"operators", Json::array()},
-            {"kernels", Json::array()},
-            {"functions", Json::object()},
-            {"unfused", {{"end_to_end_us", report.unfused_us}, {"kernels", Json::array()}}}};
+  Json json{
+      {"schema", kSchema},
+      {"model", report.model},
+      {"target", report.target},
+      {"threads", report.threads},
+      {"version", report.version},
+      {"opt_level", report.opt_level < 0 ? Json(nullptr) : Json(report.opt_level)},
+      {"source", or_null(report.source)},
+      {"end_to_end_us",
+       {{"median", report.end_to_end_us},
+        {"min",
+         report.plain_us.empty() ? 0 : *std::min_element(report.plain_us.begin(), report.plain_us.end())},
+        {"samples", report.plain_us}}},
+      {"profiled_us", {{"median", median(report.profiled_us)}, {"samples", report.profiled_us}}},
+      {"sum_us", report.sum_us},
+      {"residual_us", report.residual_us()},
+      {"overhead", report.overhead()},
+      {"cv", report.cv},
+      {"load", report.load},
+      {"others_busy", report.others_busy},
+      {"notes", report.notes},
+      {"peaks", nullptr},
+      {"operators", Json::array()},
+      {"kernels", Json::array()},
+      {"functions", Json::object()},
+      {"unfused", {{"end_to_end_us", report.unfused_us}, {"kernels", Json::array()}}}};
   if (report.peaks)
     json["peaks"] = {{"name", report.peaks->name},
                      {"gflops", report.peaks->gflops},
@@ -276,8 +291,9 @@ ProfileReport read_report(const std::string& text, const std::string& shown) {
     throw Error(shown + " is no profile: what `baton profile MODEL --json` prints is expected");
   const auto schema = json.find("schema");
   if (schema == json.end() || *schema != kSchema)
-    throw Error(shown + " has schema " + (schema == json.end() ? "none" : schema->dump()) + ", this Baton reads schema " +
-                std::to_string(kSchema) + ": make the profile anew with this version");
+    throw Error(shown + " has schema " + (schema == json.end() ? "none" : schema->dump()) +
+                ", this Baton reads schema " + std::to_string(kSchema) +
+                ": make the profile anew with this version");
   try {
     for (const char* key : {"operators", "kernels"})  // null would be read as an empty list
       if (!json[key].is_array()) throw Error(std::string("its ") + key + " are no list");

@@ -10,8 +10,8 @@ namespace baton {
 
 nlohmann::ordered_json to_json(const ProfileReport& report);
 
-/// Reads what to_json wrote. `shown` names the text in errors. Throws Error for what is no profile, or one of another
-/// schema.
+/// Reads what to_json wrote. `shown` names the text in errors. Throws Error for what is no profile, or one of
+/// another schema.
 ProfileReport read_report(const std::string& json, const std::string& shown);
 
 }  // namespace baton

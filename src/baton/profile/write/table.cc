@@ -1,33 +1,36 @@
 #include <algorithm>
 #include <cmath>
 
-#include "baton/profile/write/operators_table.h"
 #include "baton/profile/report/report_text.h"
+#include "baton/profile/write/operators_table.h"
 #include "baton/profile/write/table_format.h"
 
 namespace baton {
 
 namespace {
 
-constexpr int kName = 53;       // kernels and what is in them
-constexpr int kTotal = 72;      // what sums are called
-constexpr size_t kListed = 4;   // operators without time, of a kind, unless all are asked for
+constexpr int kName = 53;      // kernels and what is in them
+constexpr int kTotal = 72;     // what sums are called
+constexpr size_t kListed = 4;  // operators without time, of a kind, unless all are asked for
 constexpr double kOverRoof = 1.02;
 
 std::string percent(double share, const char* pattern) { return formatted(pattern, share * 100); }
 
-std::string row_text(const std::string& node, const std::string& name, const std::string& us, const std::string& cv, const std::string& share,
-                     const Roofline* roof, const std::string& by) {
+std::string row_text(const std::string& node, const std::string& name, const std::string& us,
+                     const std::string& cv, const std::string& share, const Roofline* roof,
+                     const std::string& by) {
   std::string reached(24, ' ');
   if (roof && (roof->gflops > 0 || roof->gbytes_per_s > 0))
-    reached = formatted("%8.1f %7.1f %7s", roof->gflops, roof->gbytes_per_s, roof->bound.empty() ? "" : percent(roof->share, "%.0f %%").c_str());
-  return table_line(formatted("%4s   %-*s %10s %5s %7s %s  %s", node.c_str(), kName, name.c_str(), us.c_str(), cv.c_str(), share.c_str(),
-                              reached.c_str(), by.c_str()));
+    reached = formatted("%8.1f %7.1f %7s", roof->gflops, roof->gbytes_per_s,
+                        roof->bound.empty() ? "" : percent(roof->share, "%.0f %%").c_str());
+  return table_line(formatted("%4s   %-*s %10s %5s %7s %s  %s", node.c_str(), kName, name.c_str(), us.c_str(),
+                              cv.c_str(), share.c_str(), reached.c_str(), by.c_str()));
 }
 
-void write_part(std::ostream& out, const ProfileReport& report, const KernelRow& kernel, const InsideRow& part) {
-  out << row_text("", clipped(part_label(report, part), kName), part_time(kernel, part), "", part.below_noise ? "" : percent(part.share, "%.1f %%"),
-                  nullptr, method_name(part.method));
+void write_part(std::ostream& out, const ProfileReport& report, const KernelRow& kernel,
+                const InsideRow& part) {
+  out << row_text("", clipped(part_label(report, part), kName), part_time(kernel, part), "",
+                  part.below_noise ? "" : percent(part.share, "%.1f %%"), nullptr, method_name(part.method));
 }
 
 // What costs too little to be measured is one line, not one each.
@@ -41,23 +44,28 @@ void write_parts(std::ostream& out, const ProfileReport& report, const KernelRow
     const std::string source = operators_text(report, part.ids);
     nothing += (nothing.empty() ? "" : ", ") + (source.empty() ? part.label : source);
   }
-  if (!nothing.empty()) out << row_text("", clipped(nothing, kName), "< noise", "", "", nullptr, method_name(InsideMethod::kAblation));
+  if (!nothing.empty())
+    out << row_text("", clipped(nothing, kName), "< noise", "", "", nullptr,
+                    method_name(InsideMethod::kAblation));
 }
 
 void write_kernel(std::ostream& out, const ProfileReport& report, const KernelRow& kernel, bool all) {
-  out << row_text(std::to_string(kernel.node), clipped_inside(short_name(kernel.name), kName), us_text(kernel.median_us),
-                  percent(kernel.cv, "%.0f %%"), percent(kernel.share, "%.1f %%"), &kernel.roofline, kernel.roofline.bound);
+  out << row_text(std::to_string(kernel.node), clipped_inside(short_name(kernel.name), kName),
+                  us_text(kernel.median_us), percent(kernel.cv, "%.0f %%"), percent(kernel.share, "%.1f %%"),
+                  &kernel.roofline, kernel.roofline.bound);
   write_parts(out, report, kernel, all);
   if (kernel.inside.empty())
     for (uint32_t id : kernel.origins) out << "       " << operators_text(report, {id}) << '\n';
   if (kernel.origins.empty() && !kernel.reason.empty())
-    out << "       made for " << clipped(operators_text(report, kernel.made_for) + ": " + kernel.reason, 100) << '\n';
+    out << "       made for " << clipped(operators_text(report, kernel.made_for) + ": " + kernel.reason, 100)
+        << '\n';
   if (!kernel.trusted)
     out << formatted("       (the stages sum to %.1f %% of the kernel: estimates)\n", kernel.stage_sum * 100);
-  for (const std::string& note : kernel.inside_notes) out << formatted("       (%s)\n", clipped(note, 110).c_str());
+  for (const std::string& note : kernel.inside_notes)
+    out << formatted("       (%s)\n", clipped(note, 110).c_str());
   if (kernel.load_threads > 1)
-    out << formatted("       (alone on %d threads %s us, which are busy %.1f %% of it)\n", kernel.load_threads,
-                  us_text(kernel.threads_us).c_str(), kernel.utilisation * 100);
+    out << formatted("       (alone on %d threads %s us, which are busy %.1f %% of it)\n",
+                     kernel.load_threads, us_text(kernel.threads_us).c_str(), kernel.utilisation * 100);
 }
 
 std::string signed_us(double us) { return (us < 0 ? "-" : "") + us_text(std::abs(us)); }
@@ -65,28 +73,39 @@ std::string signed_us(double us) { return (us < 0 ? "-" : "") + us_text(std::abs
 void write_totals(std::ostream& out, const ProfileReport& report) {
   const double e2e = report.end_to_end_us;
   auto total = [&](const char* name, double us, const std::string& note) {
-    out << table_line(formatted("       %-*s %11s %6.1f %%  %s", kTotal, name, signed_us(us).c_str(), e2e > 0 ? us / e2e * 100 : 0, note.c_str()));
+    out << table_line(formatted("       %-*s %11s %6.1f %%  %s", kTotal, name, signed_us(us).c_str(),
+                                e2e > 0 ? us / e2e * 100 : 0, note.c_str()));
   };
   out << '\n';
   total("sum of kernels", report.sum_us, "");
   total("end to end, profiling off", e2e, formatted("median of %zu runs", report.plain_us.size()));
   total("residual: between kernels", report.residual_us(), "");
-  total("end to end, profiling on", median(report.profiled_us), formatted("overhead %.3fx", report.overhead()));
-  out << formatted("       runs vary by %.1f %% (standard deviation), load average was %.1f\n", report.cv * 100, report.load);
+  total("end to end, profiling on", median(report.profiled_us),
+        formatted("overhead %.3fx", report.overhead()));
+  out << formatted("       runs vary by %.1f %% (standard deviation), load average was %.1f\n",
+                   report.cv * 100, report.load);
 }
 
 void write_machine(std::ostream& out, const ProfileReport& report) {
   if (!report.peaks) return;
   const MachinePeaks& peaks = *report.peaks;
-  out << formatted("       roofs of this machine: compute %.1f GFLOP/s, memory %.1f GB/s, cache %.1f GB/s for up to %.2f MB (%s)\n",
-                   peaks.gflops, peaks.gbytes_per_s, peaks.cache_gbytes_per_s, peaks.cache_bytes / 1e6, clipped(peaks.name, 20).c_str());
+  out << formatted(
+      "       roofs of this machine: compute %.1f GFLOP/s, memory %.1f GB/s, cache %.1f GB/s for up to %.2f "
+      "MB (%s)\n",
+      peaks.gflops, peaks.gbytes_per_s, peaks.cache_gbytes_per_s, peaks.cache_bytes / 1e6,
+      clipped(peaks.name, 20).c_str());
   const auto over = [&](bool nominal) {
     return std::any_of(report.kernels.begin(), report.kernels.end(), [&](const KernelRow& row) {
-      return row.roofline.share > kOverRoof && (row.roofline.nominal && row.roofline.bound == "compute") == nominal;
+      return row.roofline.share > kOverRoof &&
+             (row.roofline.nominal && row.roofline.bound == "compute") == nominal;
     });
   };
-  if (over(true)) out << "       over 100 % of compute: Winograd does fewer operations than the convolution, whose are counted\n";
-  if (over(false)) out << "       over 100 % elsewhere: what lies in a cache that cores share comes faster than from memory\n";
+  if (over(true))
+    out << "       over 100 % of compute: Winograd does fewer operations than the convolution, whose are "
+           "counted\n";
+  if (over(false))
+    out << "       over 100 % elsewhere: what lies in a cache that cores share comes faster than from "
+           "memory\n";
 }
 
 void write_without_time(std::ostream& out, const ProfileReport& report, bool all) {
@@ -94,8 +113,10 @@ void write_without_time(std::ostream& out, const ProfileReport& report, bool all
     out << '\n' << section.title << '\n';
     const size_t shown = all || section.operators.size() <= kListed + 1 ? section.operators.size() : kListed;
     for (size_t i = 0; i < shown; ++i)
-      out << formatted("       %-40s %s\n", section.operators[i].first.c_str(), section.operators[i].second.c_str());
-    if (shown < section.operators.size()) out << formatted("       and %zu more (--all shows them)\n", section.operators.size() - shown);
+      out << formatted("       %-40s %s\n", section.operators[i].first.c_str(),
+                       section.operators[i].second.c_str());
+    if (shown < section.operators.size())
+      out << formatted("       and %zu more (--all shows them)\n", section.operators.size() - shown);
   }
 }
 
@@ -103,11 +124,13 @@ void write_without_time(std::ostream& out, const ProfileReport& report, bool all
 
 void write_table(std::ostream& out, const ProfileReport& report, bool all) {
   const std::string level = report.opt_level < 0 ? "" : ", opt level " + std::to_string(report.opt_level);
-  out << report.model << formatted(" on %s, %d thread%s%s, baton %s\n", report.target.c_str(), report.threads, report.threads == 1 ? "" : "s",
-                                   level.c_str(), report.version.c_str());
+  out << report.model
+      << formatted(" on %s, %d thread%s%s, baton %s\n", report.target.c_str(), report.threads,
+                   report.threads == 1 ? "" : "s", level.c_str(), report.version.c_str());
   if (!report.source.empty()) out << "lines are those of " << report.source << '\n';
-  out << formatted("\nnode   %-*s %10s %5s %7s %8s %7s %7s  by\n", kName, "kernel, and the operators it computes", "median us", "cv", "share",
-                   "GFLOP/s", "GB/s", "of roof");
+  out << formatted("\nnode   %-*s %10s %5s %7s %8s %7s %7s  by\n", kName,
+                   "kernel, and the operators it computes", "median us", "cv", "share", "GFLOP/s", "GB/s",
+                   "of roof");
   for (const KernelRow& kernel : report.kernels) write_kernel(out, report, kernel, all);
   write_totals(out, report);
   write_machine(out, report);

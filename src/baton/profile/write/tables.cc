@@ -36,40 +36,67 @@ Cell rate(double amount, double per_second) { return amount > 0 ? Cell(per_secon
 
 const char* cell_kind_name(CellKind kind) {
   switch (kind) {
-    case CellKind::kFlag: return "flag";
-    case CellKind::kInteger: return "integer";
-    case CellKind::kNumber: return "number";
-    case CellKind::kText: return "text";
-    case CellKind::kIds: return "ids";
+    case CellKind::kFlag:
+      return "flag";
+    case CellKind::kInteger:
+      return "integer";
+    case CellKind::kNumber:
+      return "number";
+    case CellKind::kText:
+      return "text";
+    case CellKind::kIds:
+      return "ids";
   }
   return "";
 }
 
 ReportTable kernels_table(const ProfileReport& report) {
   using enum CellKind;
-  ReportTable table{"kernels",
-                    {{"node", kInteger}, {"kernel", kText}, {"func_name", kText}, {"target", kText}, {"compiler", kText},
-                     {"template", kText}, {"median_us", kNumber}, {"share", kNumber}, {"min_us", kNumber}, {"max_us", kNumber},
-                     {"cv", kNumber}, {"samples", kInteger}, {"origins", kIds}, {"ops", kText}, {"made_for", kIds},
-                     {"reason", kText}, {"inputs", kIds}, {"flops", kNumber}, {"bytes", kNumber}, {"dtype", kText},
-                     {"intensity", kNumber}, {"gflops", kNumber}, {"gbytes_per_s", kNumber}, {"roofline", kNumber}, {"bound", kText},
-                     {"nominal", kFlag}, {"stage_sum", kNumber}, {"noise", kNumber},
-                     {"trusted", kFlag}},
-                    {}};
+  ReportTable table{
+      "kernels",
+      {{"node", kInteger},     {"kernel", kText},   {"func_name", kText},      {"target", kText},
+       {"compiler", kText},    {"template", kText}, {"median_us", kNumber},    {"share", kNumber},
+       {"min_us", kNumber},    {"max_us", kNumber}, {"cv", kNumber},           {"samples", kInteger},
+       {"origins", kIds},      {"ops", kText},      {"made_for", kIds},        {"reason", kText},
+       {"inputs", kIds},       {"flops", kNumber},  {"bytes", kNumber},        {"dtype", kText},
+       {"intensity", kNumber}, {"gflops", kNumber}, {"gbytes_per_s", kNumber}, {"roofline", kNumber},
+       {"bound", kText},       {"nominal", kFlag},  {"stage_sum", kNumber},    {"noise", kNumber},
+       {"trusted", kFlag}},
+      {}};
   for (const KernelRow& row : report.kernels) {
     const auto function = report.functions.find(row.func_name);
     const bool split = !row.inside.empty();
     const Roofline& roof = row.roofline;
-    table.rows.push_back({integer(row.node), row.name, row.func_name, report.target, text_or_none(row.compiler),
-                          function == report.functions.end() ? Cell() : text_or_none(function->second.template_name),
-                          row.median_us, row.share, least(row.samples_us), most(row.samples_us),
-                          row.samples_us.size() < 2 ? Cell() : Cell(row.cv), integer(row.samples_us.size()), row.origins,
-                          ops_of(report, row.origins), row.made_for, text_or_none(row.reason), row.inputs, row.flops, row.bytes,
-                          text_or_none(roof.dtype), row.bytes > 0 ? Cell(roof.intensity) : Cell(), rate(row.flops, roof.gflops),
-                          rate(row.bytes, roof.gbytes_per_s), roof.bound.empty() ? Cell() : Cell(roof.share), text_or_none(roof.bound),
-                          roof.nominal,
-                          split ? Cell(row.stage_sum) : Cell(), split ? Cell(row.noise) : Cell(),
-                          split ? Cell(row.trusted) : Cell()});
+    table.rows.push_back(
+        {integer(row.node),
+         row.name,
+         row.func_name,
+         report.target,
+         text_or_none(row.compiler),
+         function == report.functions.end() ? Cell() : text_or_none(function->second.template_name),
+         row.median_us,
+         row.share,
+         least(row.samples_us),
+         most(row.samples_us),
+         row.samples_us.size() < 2 ? Cell() : Cell(row.cv),
+         integer(row.samples_us.size()),
+         row.origins,
+         ops_of(report, row.origins),
+         row.made_for,
+         text_or_none(row.reason),
+         row.inputs,
+         row.flops,
+         row.bytes,
+         text_or_none(roof.dtype),
+         row.bytes > 0 ? Cell(roof.intensity) : Cell(),
+         rate(row.flops, roof.gflops),
+         rate(row.bytes, roof.gbytes_per_s),
+         roof.bound.empty() ? Cell() : Cell(roof.share),
+         text_or_none(roof.bound),
+         roof.nominal,
+         split ? Cell(row.stage_sum) : Cell(),
+         split ? Cell(row.noise) : Cell(),
+         split ? Cell(row.trusted) : Cell()});
   }
   return table;
 }
@@ -77,10 +104,25 @@ ReportTable kernels_table(const ProfileReport& report) {
 ReportTable operators_table(const ProfileReport& report) {
   using enum CellKind;
   ReportTable table{"operators",
-                    {{"id", kInteger}, {"op", kText}, {"line", kInteger}, {"column", kInteger}, {"source", kText}, {"type", kText},
-                     {"attrs", kText}, {"inputs", kIds}, {"nodes", kIds}, {"kernels_us", kNumber}, {"us", kNumber},
-                     {"us_by", kText}, {"inside_us", kNumber}, {"unfused_us", kNumber}, {"fused_with", kIds},
-                     {"not_fused", kText}, {"folded_into", kIds}, {"retired_by", kText}, {"retired_why", kText}},
+                    {{"id", kInteger},
+                     {"op", kText},
+                     {"line", kInteger},
+                     {"column", kInteger},
+                     {"source", kText},
+                     {"type", kText},
+                     {"attrs", kText},
+                     {"inputs", kIds},
+                     {"nodes", kIds},
+                     {"kernels_us", kNumber},
+                     {"us", kNumber},
+                     {"us_by", kText},
+                     {"inside_us", kNumber},
+                     {"unfused_us", kNumber},
+                     {"fused_with", kIds},
+                     {"not_fused", kText},
+                     {"folded_into", kIds},
+                     {"retired_by", kText},
+                     {"retired_why", kText}},
                     {}};
   const std::vector<OperatorTime> times = operator_times(report);
   std::map<uint32_t, double> us_of_node;
@@ -90,13 +132,14 @@ ReportTable operators_table(const ProfileReport& report) {
     double kernels_us = 0;
     for (uint32_t node : row.nodes)
       if (const auto at = us_of_node.find(node); at != us_of_node.end()) kernels_us += at->second;
-    table.rows.push_back({integer(row.id), row.op, row.line ? integer(row.line) : Cell(), row.line ? integer(row.column) : Cell(),
-                          text_or_none(row.source), text_or_none(row.type), row.attrs.is_null() ? Cell("{}") : Cell(row.attrs.dump()),
-                          row.inputs, row.nodes, time.has_kernel ? Cell(kernels_us) : Cell(),
-                          time.has_kernel ? Cell(time.us) : Cell(), time.has_kernel ? Cell(portion_name(time.by)) : Cell(),
-                          number_or_none(row.inside_us), number_or_none(row.unfused_us), row.fused_with,
-                          text_or_none(row.not_fused), row.folded_into, text_or_none(row.retired_by),
-                          text_or_none(row.retired_why)});
+    table.rows.push_back(
+        {integer(row.id), row.op, row.line ? integer(row.line) : Cell(),
+         row.line ? integer(row.column) : Cell(), text_or_none(row.source), text_or_none(row.type),
+         row.attrs.is_null() ? Cell("{}") : Cell(row.attrs.dump()), row.inputs, row.nodes,
+         time.has_kernel ? Cell(kernels_us) : Cell(), time.has_kernel ? Cell(time.us) : Cell(),
+         time.has_kernel ? Cell(portion_name(time.by)) : Cell(), number_or_none(row.inside_us),
+         number_or_none(row.unfused_us), row.fused_with, text_or_none(row.not_fused), row.folded_into,
+         text_or_none(row.retired_by), text_or_none(row.retired_why)});
   }
   return table;
 }
@@ -104,17 +147,30 @@ ReportTable operators_table(const ProfileReport& report) {
 ReportTable parts_table(const ProfileReport& report) {
   using enum CellKind;
   ReportTable table{"parts",
-                    {{"node", kInteger}, {"kernel", kText}, {"part", kInteger}, {"ids", kIds}, {"ops", kText}, {"line", kInteger},
-                     {"label", kText}, {"stage", kText}, {"share", kNumber}, {"us", kNumber}, {"method", kText}, {"rest", kFlag},
-                     {"below_noise", kFlag}, {"trusted", kFlag}},
+                    {{"node", kInteger},
+                     {"kernel", kText},
+                     {"part", kInteger},
+                     {"ids", kIds},
+                     {"ops", kText},
+                     {"line", kInteger},
+                     {"label", kText},
+                     {"stage", kText},
+                     {"share", kNumber},
+                     {"us", kNumber},
+                     {"method", kText},
+                     {"rest", kFlag},
+                     {"below_noise", kFlag},
+                     {"trusted", kFlag}},
                     {}};
   for (const KernelRow& row : report.kernels) {
     for (size_t i = 0; i < row.inside.size(); ++i) {
       const InsideRow& part = row.inside[i];
       const uint32_t line = part.ids.empty() ? 0 : report.operators.at(part.ids[0]).line;
       table.rows.push_back({integer(row.node), row.name, integer(i), part.ids, ops_of(report, part.ids),
-                            line ? integer(line) : Cell(), part.label.empty() ? Cell("load, store, loop") : Cell(part.label),
-                            text_or_none(part.stage), part.share, part.us, method_name(part.method), part.rest, part.below_noise, row.trusted});
+                            line ? integer(line) : Cell(),
+                            part.label.empty() ? Cell("load, store, loop") : Cell(part.label),
+                            text_or_none(part.stage), part.share, part.us, method_name(part.method),
+                            part.rest, part.below_noise, row.trusted});
     }
   }
   return table;
@@ -130,7 +186,8 @@ ReportTable report_table(const ProfileReport& report, const std::string& name) {
   if (name == "operators") return operators_table(report);
   if (name == "parts") return parts_table(report);
   const std::string near = did_you_mean(name, table_names());
-  throw Error("a report has no table `" + name + "`" + (near.empty() ? "" : "; did you mean `" + near + "`?") +
+  throw Error("a report has no table `" + name + "`" +
+              (near.empty() ? "" : "; did you mean `" + near + "`?") +
               " There are kernels, operators and parts");
 }
 
@@ -143,9 +200,12 @@ nlohmann::ordered_json table_json(const ReportTable& table) {
       std::visit(
           [&](const auto& value) {
             using Value = std::decay_t<decltype(value)>;
-            if constexpr (std::is_same_v<Value, std::monostate>) column.push_back(nullptr);
-            else if constexpr (std::is_same_v<Value, double>) column.push_back(std::isfinite(value) ? nlohmann::ordered_json(value) : nullptr);
-            else column.push_back(value);
+            if constexpr (std::is_same_v<Value, std::monostate>)
+              column.push_back(nullptr);
+            else if constexpr (std::is_same_v<Value, double>)
+              column.push_back(std::isfinite(value) ? nlohmann::ordered_json(value) : nullptr);
+            else
+              column.push_back(value);
           },
           row[i]);
     values.push_back(std::move(column));

@@ -1,6 +1,6 @@
 #pragma once
-// A report as flat tables: kernels, operators, parts of kernels. CSV, Parquet and data frames are made from them. The
-// columns are a contract: design note 0011.
+// A report as flat tables: kernels, operators, parts of kernels. CSV, Parquet and data frames are made from
+// them. The columns are a contract: design note 0011.
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -39,8 +39,8 @@ const std::vector<std::string>& table_names();
 /// By name. Error for another one, with the nearest.
 ReportTable report_table(const ProfileReport& report, const std::string& name);
 
-/// {"name": ..., "columns": [{"name", "kind"}], "values": [[...] per column]}; unknown cells are null, numbers that are
-/// not finite too.
+/// {"name": ..., "columns": [{"name", "kind"}], "values": [[...] per column]}; unknown cells are null,
+/// numbers that are not finite too.
 nlohmann::ordered_json table_json(const ReportTable& table);
 
 }  // namespace baton

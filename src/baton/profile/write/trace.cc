@@ -21,15 +21,27 @@ struct Trace {
   Json events = Json::array();
 
   void name(const char* what, int track, const std::string& text) {
-    events.push_back({{"ph", "M"}, {"pid", kProcess}, {"tid", track}, {"name", what}, {"args", {{"name", text}}}});
+    events.push_back(
+        {{"ph", "M"}, {"pid", kProcess}, {"tid", track}, {"name", what}, {"args", {{"name", text}}}});
   }
   void track(int track, const std::string& text) {
     name("thread_name", track, text);
-    events.push_back({{"ph", "M"}, {"pid", kProcess}, {"tid", track}, {"name", "thread_sort_index"}, {"args", {{"sort_index", track}}}});
+    events.push_back({{"ph", "M"},
+                      {"pid", kProcess},
+                      {"tid", track},
+                      {"name", "thread_sort_index"},
+                      {"args", {{"sort_index", track}}}});
   }
-  void complete(int track, const char* category, const std::string& text, int64_t from, int64_t duration, Json args) {
-    events.push_back({{"name", text}, {"cat", category}, {"ph", "X"}, {"pid", kProcess}, {"tid", track}, {"ts", us(from)},
-                      {"dur", us(duration)}, {"args", std::move(args)}});
+  void complete(int track, const char* category, const std::string& text, int64_t from, int64_t duration,
+                Json args) {
+    events.push_back({{"name", text},
+                      {"cat", category},
+                      {"ph", "X"},
+                      {"pid", kProcess},
+                      {"tid", track},
+                      {"ts", us(from)},
+                      {"dur", us(duration)},
+                      {"args", std::move(args)}});
   }
 };
 
@@ -54,10 +66,17 @@ Json described(const ProfileReport& report, const std::vector<uint32_t>& ids) {
 }
 
 Json args_of(const ProfileReport& report, const KernelRow& kernel) {
-  Json args{{"node", kernel.node}, {"func_name", kernel.func_name}, {"origins", kernel.origins}, {"operators", described(report, kernel.origins)},
-            {"lines", lines_of(report, kernel.origins)}, {"share", kernel.share}, {"median_us", kernel.median_us},
-            {"flops", kernel.flops}, {"bytes", kernel.bytes}};
-  if (!kernel.roofline.bound.empty()) args.update({{"roofline", kernel.roofline.share}, {"bound", kernel.roofline.bound}});
+  Json args{{"node", kernel.node},
+            {"func_name", kernel.func_name},
+            {"origins", kernel.origins},
+            {"operators", described(report, kernel.origins)},
+            {"lines", lines_of(report, kernel.origins)},
+            {"share", kernel.share},
+            {"median_us", kernel.median_us},
+            {"flops", kernel.flops},
+            {"bytes", kernel.bytes}};
+  if (!kernel.roofline.bound.empty())
+    args.update({{"roofline", kernel.roofline.share}, {"bound", kernel.roofline.bound}});
   if (!kernel.compiler.empty()) args["compiler"] = kernel.compiler;
   if (!kernel.reason.empty()) args.update({{"made_for", kernel.made_for}, {"reason", kernel.reason}});
   if (!kernel.trusted) args["stage_sum"] = kernel.stage_sum;
@@ -69,21 +88,30 @@ Json args_of(const ProfileReport& report, const KernelRow& kernel) {
 }
 
 Json args_of(const ProfileReport& report, const KernelRow& kernel, const InsideRow& part) {
-  Json args{{"origins", part.ids}, {"lines", lines_of(report, part.ids)}, {"types", types_of(report, part.ids)}, {"stage", part.stage},
-            {"share", part.share}, {"us", part.us}, {"method", method_name(part.method)}};
+  Json args{{"origins", part.ids},
+            {"lines", lines_of(report, part.ids)},
+            {"types", types_of(report, part.ids)},
+            {"stage", part.stage},
+            {"share", part.share},
+            {"us", part.us},
+            {"method", method_name(part.method)}};
   if (part.rest) args["rest"] = true;
   if (!kernel.trusted) args["estimate"] = true;
   return args;
 }
 
-/// The parts of a kernel below it. Stages may sum up to more than their kernel; then they are drawn in proportion, and
-/// args keep what was measured.
-void add_parts(Trace& trace, const ProfileReport& report, const KernelRow& kernel, int64_t from, int64_t duration) {
+/// The parts of a kernel below it. Stages may sum up to more than their kernel; then they are drawn in
+/// proportion, and args keep what was measured.
+void add_parts(Trace& trace, const ProfileReport& report, const KernelRow& kernel, int64_t from,
+               int64_t duration) {
   if (kernel.inside.empty()) {
     if (!kernel.origins.empty())
       trace.complete(kFused, "operator", operators_text(report, kernel.origins), from, duration,
-                     {{"origins", kernel.origins}, {"lines", lines_of(report, kernel.origins)}, {"types", types_of(report, kernel.origins)},
-                      {"share", 1}, {"method", kernel.origins.size() == 1 ? "whole" : "not split"}});
+                     {{"origins", kernel.origins},
+                      {"lines", lines_of(report, kernel.origins)},
+                      {"types", types_of(report, kernel.origins)},
+                      {"share", 1},
+                      {"method", kernel.origins.size() == 1 ? "whole" : "not split"}});
     return;
   }
   double all = 0, before = 0;
@@ -94,7 +122,9 @@ void add_parts(Trace& trace, const ProfileReport& report, const KernelRow& kerne
     before += part.share;
     const int64_t end = std::min(duration, static_cast<int64_t>(std::llround(before * scale)));
     // What is below the noise has no length; the kernel's args name it.
-    if (end > begin) trace.complete(kFused, "operator", part_label(report, part), from + begin, end - begin, args_of(report, kernel, part));
+    if (end > begin)
+      trace.complete(kFused, "operator", part_label(report, part), from + begin, end - begin,
+                     args_of(report, kernel, part));
   }
 }
 
@@ -102,7 +132,8 @@ void add_parts(Trace& trace, const ProfileReport& report, const KernelRow& kerne
 int64_t whole(int64_t kernels, double run_us) { return std::max(kernels, ns(run_us)); }
 
 void add_between(Trace& trace, int track, int64_t from, int64_t kernels, int64_t all) {
-  if (all > kernels) trace.complete(track, "between", "between kernels", from + kernels, all - kernels, Json::object());
+  if (all > kernels)
+    trace.complete(track, "between", "between kernels", from + kernels, all - kernels, Json::object());
 }
 
 void add_fused(Trace& trace, const ProfileReport& report) {
@@ -111,9 +142,17 @@ void add_fused(Trace& trace, const ProfileReport& report) {
   for (const KernelRow& kernel : report.kernels) sum += ns(kernel.median_us);
   const int64_t all = whole(sum, report.end_to_end_us);
   trace.complete(kFused, "model", report.model, 0, all,
-                 {{"target", report.target}, {"threads", report.threads}, {"opt_level", report.opt_level < 0 ? Json(nullptr) : Json(report.opt_level)}, {"baton", report.version},
-                  {"end_to_end_us", report.end_to_end_us}, {"sum_us", report.sum_us}, {"residual_us", report.residual_us()},
-                  {"overhead", report.overhead()}, {"cv", report.cv}, {"load", report.load}, {"notes", report.notes}});
+                 {{"target", report.target},
+                  {"threads", report.threads},
+                  {"opt_level", report.opt_level < 0 ? Json(nullptr) : Json(report.opt_level)},
+                  {"baton", report.version},
+                  {"end_to_end_us", report.end_to_end_us},
+                  {"sum_us", report.sum_us},
+                  {"residual_us", report.residual_us()},
+                  {"overhead", report.overhead()},
+                  {"cv", report.cv},
+                  {"load", report.load},
+                  {"notes", report.notes}});
   int64_t at = 0;
   for (const KernelRow& kernel : report.kernels) {
     const int64_t duration = ns(kernel.median_us);
@@ -130,16 +169,21 @@ void add_unfused(Trace& trace, const ProfileReport& report) {
   int64_t sum = 0;
   for (const UnfusedRow& row : report.unfused) sum += ns(row.median_us);
   const int64_t all = whole(sum, report.unfused_us);
-  trace.complete(kUnfused, "model", report.model + ", every operator alone", 0, all, {{"end_to_end_us", report.unfused_us}});
+  trace.complete(kUnfused, "model", report.model + ", every operator alone", 0, all,
+                 {{"end_to_end_us", report.unfused_us}});
   int64_t at = 0;
   for (const UnfusedRow& row : report.unfused) {
     const int64_t duration = ns(row.median_us);
-    Json args{{"origins", row.origins}, {"lines", lines_of(report, row.origins)}, {"flops", row.flops}, {"bytes", row.bytes}};
+    Json args{{"origins", row.origins},
+              {"lines", lines_of(report, row.origins)},
+              {"flops", row.flops},
+              {"bytes", row.bytes}};
     if (row.origins.empty()) args["made_for"] = row.made_for;
     trace.complete(kUnfused, "kernel", short_name(row.name), at, duration, std::move(args));
     if (!row.origins.empty())
-      trace.complete(kUnfused, "operator", operators_text(report, row.origins), at, duration,
-                     {{"origins", row.origins}, {"types", types_of(report, row.origins)}, {"method", "unfused"}});
+      trace.complete(
+          kUnfused, "operator", operators_text(report, row.origins), at, duration,
+          {{"origins", row.origins}, {"types", types_of(report, row.origins)}, {"method", "unfused"}});
     at += duration;
   }
   add_between(trace, kUnfused, 0, sum, all);
@@ -155,12 +199,14 @@ void add_runs(Trace& trace, const ProfileReport& report, size_t runs) {
     int64_t sum = 0;
     for (const KernelRow& kernel : report.kernels) sum += ns(kernel.samples_us[run]);
     const int64_t all = whole(sum, report.profiled_us[run]);
-    trace.complete(kRuns, "model", "run " + std::to_string(run), start, all, {{"run", run}, {"us", report.profiled_us[run]}});
+    trace.complete(kRuns, "model", "run " + std::to_string(run), start, all,
+                   {{"run", run}, {"us", report.profiled_us[run]}});
     int64_t at = start;
     for (const KernelRow& kernel : report.kernels) {
       const int64_t duration = ns(kernel.samples_us[run]);
-      trace.complete(kRuns, "kernel", short_name(kernel.name), at, duration,
-                     {{"node", kernel.node}, {"origins", kernel.origins}, {"lines", lines_of(report, kernel.origins)}});
+      trace.complete(
+          kRuns, "kernel", short_name(kernel.name), at, duration,
+          {{"node", kernel.node}, {"origins", kernel.origins}, {"lines", lines_of(report, kernel.origins)}});
       at += duration;
     }
     add_between(trace, kRuns, start, sum, all);

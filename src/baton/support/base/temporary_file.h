@@ -15,7 +15,8 @@ class TemporaryFile {
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
-  /// Opens a new file beside `target`. Fails where none can be made, and when `target` is there and is no regular file.
+  /// Opens a new file beside `target`. Fails where none can be made, and when `target` is there and is no
+  /// regular file.
   Status create(const std::string& target);
   Status append(const void* data, size_t bytes);
   /// How much was appended.

@@ -13,13 +13,14 @@ inline constexpr int kMaxJsonNesting = 1000;  ///< of types, patterns and lists 
 
 /// The attributes' type of that key, or null: every operator's are known.
 const AttrSchema* find_schema(std::string_view type_key);
-/// `attrs` as the callee needs them: its defaults when there are none. Throws Error when they are another operator's.
+/// `attrs` as the callee needs them: its defaults when there are none. Throws Error when they are another
+/// operator's.
 Attrs fitting_attrs(const Expr& callee, Attrs attrs);
 /// The element type of that name. Throws Error when there is none.
 DType dtype_named(std::string_view name);
 
-/// Types may be shared, and then hold more parts than their text has. Keeps their size in bounds, and the time that looking
-/// at all of them takes.
+/// Types may be shared, and then hold more parts than their text has. Keeps their size in bounds, and the
+/// time that looking at all of them takes.
 class TypeSizes {
  public:
   explicit TypeSizes(size_t bytes) : budget_(100 * static_cast<uint64_t>(bytes) + 10'000'000) {}
@@ -37,8 +38,8 @@ class TypeSizes {
   uint64_t budget_;
 };
 
-/// Throws Error when a module gives names to far more functions than its file has nodes: a name alone is a few bytes there, and
-/// hundreds in memory.
+/// Throws Error when a module gives names to far more functions than its file has nodes: a name alone is a
+/// few bytes there, and hundreds in memory.
 void check_names(size_t names, size_t nodes);
 /// Throws Error when `constructor` is of a data type that `module` defines, but is none of its constructors.
 void check_constructor(const IRModuleNode& module, const ConstructorNode& constructor);

@@ -21,12 +21,37 @@ constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 
 bool names_a_kind(Key key) {
   switch (key) {
-    case Key::kTensor: case Key::kTupleType: case Key::kFuncType: case Key::kTypeVar: case Key::kGlobalTypeVar: case Key::kTypeCall:
-    case Key::kRefType: case Key::kHole: case Key::kVar: case Key::kGlobal: case Key::kArray: case Key::kConstant: case Key::kOp:
-    case Key::kConstructor: case Key::kTuple: case Key::kItem: case Key::kCall: case Key::kFunction: case Key::kLet: case Key::kIf:
-    case Key::kMatch: case Key::kRef: case Key::kRead: case Key::kWrite: case Key::kAttrsOf: case Key::kOrigin: case Key::kOrigins:
-    case Key::kTypeDef: return true;
-    default: return false;
+    case Key::kTensor:
+    case Key::kTupleType:
+    case Key::kFuncType:
+    case Key::kTypeVar:
+    case Key::kGlobalTypeVar:
+    case Key::kTypeCall:
+    case Key::kRefType:
+    case Key::kHole:
+    case Key::kVar:
+    case Key::kGlobal:
+    case Key::kArray:
+    case Key::kConstant:
+    case Key::kOp:
+    case Key::kConstructor:
+    case Key::kTuple:
+    case Key::kItem:
+    case Key::kCall:
+    case Key::kFunction:
+    case Key::kLet:
+    case Key::kIf:
+    case Key::kMatch:
+    case Key::kRef:
+    case Key::kRead:
+    case Key::kWrite:
+    case Key::kAttrsOf:
+    case Key::kOrigin:
+    case Key::kOrigins:
+    case Key::kTypeDef:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -42,7 +67,9 @@ class Members {
       at_[key] = at + 1;
       ++left_;
       if (!names_a_kind(Key(key))) continue;
-      if (kind_ != Key::kCount) throw Error("this is a `" + std::string(kJsonKeys[size_t(kind_)]) + "` and a `" + tape.key_text(key) + "`");
+      if (kind_ != Key::kCount)
+        throw Error("this is a `" + std::string(kJsonKeys[size_t(kind_)]) + "` and a `" + tape.key_text(key) +
+                    "`");
       kind_ = Key(key);
     }
   }
@@ -58,7 +85,8 @@ class Members {
   void done() const {
     if (left_ == 0) return;
     for (size_t key = 0; key < at_.size(); ++key)
-      if (at_[key] && !taken_[key]) throw Error("the key \"" + std::string(kJsonKeys[key]) + "\" has no place here");
+      if (at_[key] && !taken_[key])
+        throw Error("the key \"" + std::string(kJsonKeys[key]) + "\" has no place here");
   }
 
  private:
@@ -80,14 +108,17 @@ using Node = std::variant<Expr, TypeEntry, Attrs, OriginRef, OriginSet, ArrayEnt
 
 class JsonReader {
  public:
-  JsonReader(const JsonTape& tape, size_t bytes, bool types) : tape_(tape), sizes_(bytes), keep_types_(types) {}
+  JsonReader(const JsonTape& tape, size_t bytes, bool types)
+      : tape_(tape), sizes_(bytes), keep_types_(types) {}
 
   Saved read() {
     Members file(tape_, JsonTape::kRoot);
     if (tape_.string(file[Key::kFormat]) != kJsonFormat)
-      throw Error("the format is " + tape_.shown(file[Key::kFormat]) + ", not \"" + std::string(kJsonFormat) + "\"");
+      throw Error("the format is " + tape_.shown(file[Key::kFormat]) + ", not \"" + std::string(kJsonFormat) +
+                  "\"");
     if (const int64_t version = tape_.integer(file[Key::kVersion]); version != kJsonVersion)
-      throw Error("version " + std::to_string(version) + " of the format is not known, this is " + std::to_string(kJsonVersion));
+      throw Error("version " + std::to_string(version) + " of the format is not known, this is " +
+                  std::to_string(kJsonVersion));
     if (file.has(Key::kModule) == file.has(Key::kRoot)) throw Error("expected one of `module` and `root`");
     if (file.has(Key::kModule)) module_ = make_module();
     if (file.has(Key::kSources)) tape_.each(file[Key::kSources], [&](At at) { read_source(at); });
@@ -113,7 +144,8 @@ class JsonReader {
   const T& get(At at, const char* what) const {
     const int64_t index = tape_.integer(at);
     if (index < 0 || static_cast<uint64_t>(index) >= nodes_.size())
-      throw Error("node " + std::to_string(index) + " is none of the " + std::to_string(nodes_.size()) + " nodes above");
+      throw Error("node " + std::to_string(index) + " is none of the " + std::to_string(nodes_.size()) +
+                  " nodes above");
     const T* found = std::get_if<T>(&nodes_[static_cast<size_t>(index)]);
     if (!found) throw Error("node " + std::to_string(index) + " is not " + what);
     return *found;
@@ -155,7 +187,8 @@ class JsonReader {
 
   void read_source(At at) {
     Members members(tape_, at);
-    sources_.push_back(make_ref<const Source>(text(members[Key::kName]), members.has(Key::kText) ? text(members[Key::kText]) : std::string()));
+    sources_.push_back(make_ref<const Source>(
+        text(members[Key::kName]), members.has(Key::kText) ? text(members[Key::kText]) : std::string()));
     members.done();
   }
 
@@ -164,10 +197,12 @@ class JsonReader {
     if (!members.has(Key::kSpan)) return span;
     const At at = members[Key::kSpan];
     tape_.need(at, Kind::kArray);
-    if (const uint32_t size = tape_.size(at); size != 5 && size != 7) throw Error("a span is a source and 4 or 6 numbers");
+    if (const uint32_t size = tape_.size(at); size != 5 && size != 7)
+      throw Error("a span is a source and 4 or 6 numbers");
     if (!tape_.is(at + 1, Kind::kNull)) {
       const int64_t source = tape_.integer(at + 1);
-      if (source < 0 || static_cast<uint64_t>(source) >= sources_.size()) throw Error("there is no source " + std::to_string(source));
+      if (source < 0 || static_cast<uint64_t>(source) >= sources_.size())
+        throw Error("there is no source " + std::to_string(source));
       span.source = sources_[static_cast<size_t>(source)];
     }
     auto number = [&](At index) { return static_cast<uint32_t>(tape_.integer(at + 1 + index, 0, kMaxUint)); };
@@ -185,7 +220,8 @@ class JsonReader {
     return sets;
   }
 
-  // A reason is the reasons of all that were merged, in order: they are taken apart, so that merging goes on as before.
+  // A reason is the reasons of all that were merged, in order: they are taken apart, so that merging goes on
+  // as before.
   OriginSet origin_set(Members& members) const {
     std::vector<OriginSet> all = origins(members[Key::kOrigins]);
     std::vector<OriginSet> causes;
@@ -197,15 +233,18 @@ class JsonReader {
     const std::string reason = text(members[Key::kReason]);
     const OriginSet one = causes.empty() ? OriginSet::merge_all(all) : OriginSet::merge_all(causes);
     if (one.empty() || reason.empty()) throw Error("a `reason` needs `origins` or `causes`, and a text");
-    const OriginSet because = OriginSet::of(OriginRef(one.origins().empty() ? one.causes()[0] : one.origins()[0]));
+    const OriginSet because =
+        OriginSet::of(OriginRef(one.origins().empty() ? one.causes()[0] : one.origins()[0]));
     std::vector<OriginSet> parts;
     for (size_t at = 0; at < reason.size();) {
       const size_t end = std::min(reason.find("; ", at), reason.size());
       if (end == at) break;
-      parts.push_back(OriginSet::made_for(parts.empty() ? one : because, std::string_view(reason).substr(at, end - at)));
+      parts.push_back(
+          OriginSet::made_for(parts.empty() ? one : because, std::string_view(reason).substr(at, end - at)));
       at = end + 2;
     }
-    if (parts.empty() || OriginSet::merge_all(parts).reason() != reason) parts = {OriginSet::made_for(one, reason)};
+    if (parts.empty() || OriginSet::merge_all(parts).reason() != reason)
+      parts = {OriginSet::made_for(one, reason)};
     parts.insert(parts.end(), all.begin(), all.end());
     return OriginSet::merge_all(parts);
   }
@@ -234,21 +273,29 @@ class JsonReader {
   // ---- Attributes
 
   AttrValue value(At at, int depth = 0) const {
-    if (depth > kMaxJsonNesting) throw Error("lists are nested more than " + std::to_string(kMaxJsonNesting) + " deep");
+    if (depth > kMaxJsonNesting)
+      throw Error("lists are nested more than " + std::to_string(kMaxJsonNesting) + " deep");
     switch (tape_.kind(at)) {
-      case Kind::kNull: return {};
-      case Kind::kBool: return AttrValue(tape_.boolean(at));
-      case Kind::kInt: return AttrValue(tape_.integer(at));
-      case Kind::kReal: return AttrValue(tape_.real(at));
-      case Kind::kString: return AttrValue(text(at));
-      case Kind::kKey: break;
+      case Kind::kNull:
+        return {};
+      case Kind::kBool:
+        return AttrValue(tape_.boolean(at));
+      case Kind::kInt:
+        return AttrValue(tape_.integer(at));
+      case Kind::kReal:
+        return AttrValue(tape_.real(at));
+      case Kind::kString:
+        return AttrValue(text(at));
+      case Kind::kKey:
+        break;
       case Kind::kArray: {
         AttrList list;
         list.reserve(tape_.size(at));
         tape_.each(at, [&](At each) { list.push_back(value(each, depth + 1)); });
         return AttrValue(std::move(list));
       }
-      case Kind::kObject: return object_value(at);
+      case Kind::kObject:
+        return object_value(at);
     }
     throw Error("expected a value, found " + tape_.shown(at));
   }
@@ -261,20 +308,27 @@ class JsonReader {
       result = expr_attr(expr(members[Key::kExpr]));
     } else if (members.has(Key::kReal)) {
       const std::string_view name = tape_.string(members[Key::kReal]);
-      if (name == "nan") result = AttrValue(std::numeric_limits<double>::quiet_NaN());
-      else if (name == "inf") result = AttrValue(std::numeric_limits<double>::infinity());
-      else if (name == "-inf") result = AttrValue(-std::numeric_limits<double>::infinity());
-      else throw Error("expected \"nan\", \"inf\" or \"-inf\", found " + tape_.shown(members[Key::kReal]));
+      if (name == "nan")
+        result = AttrValue(std::numeric_limits<double>::quiet_NaN());
+      else if (name == "inf")
+        result = AttrValue(std::numeric_limits<double>::infinity());
+      else if (name == "-inf")
+        result = AttrValue(-std::numeric_limits<double>::infinity());
+      else
+        throw Error("expected \"nan\", \"inf\" or \"-inf\", found " + tape_.shown(members[Key::kReal]));
     } else if (members.has(Key::kDevice)) {
       const At list = members[Key::kDevice];
       tape_.need(list, Kind::kArray);
       const size_t size = tape_.size(list);
-      if (size != 3 && size != 4) throw Error("a device is a type, a number and a scope, and perhaps a target");
+      if (size != 3 && size != 4)
+        throw Error("a device is a type, a number and a scope, and perhaps a target");
       const At type = list + 1, id = tape_.next(type), scope = tape_.next(id);
-      VirtualDevice device{static_cast<int>(tape_.integer(type, -1, kMaxInt)), static_cast<int>(tape_.integer(id, -1, kMaxInt)), text(scope)};
+      VirtualDevice device{static_cast<int>(tape_.integer(type, -1, kMaxInt)),
+                           static_cast<int>(tape_.integer(id, -1, kMaxInt)), text(scope)};
       if (size == 4) {
         device.target = Target::from_text(text(tape_.next(scope)));
-        if (!device.target) throw Error("the target of a device is none that is known: " + text(tape_.next(scope)));
+        if (!device.target)
+          throw Error("the target of a device is none that is known: " + text(tape_.next(scope)));
       }
       result = virtual_device_attr(std::move(device));
     } else {
@@ -293,7 +347,8 @@ class JsonReader {
       const AttrField* field = schema->find(tape_.key_text(key));
       if (!field) throw Error(schema->type_key + " has no field `" + tape_.key_text(key).substr(0, 80) + "`");
       if (!field->set(made->data(), value(at)))
-        throw Error("field `" + field->name + "` of " + schema->type_key + " expects " + field->expects + ", found " + tape_.shown(at));
+        throw Error("field `" + field->name + "` of " + schema->type_key + " expects " + field->expects +
+                    ", found " + tape_.shown(at));
     });
     return made;
   }
@@ -304,8 +359,8 @@ class JsonReader {
   // ---- Types
 
   static baton::Kind var_kind(int64_t kind) {
-    for (const auto known : {baton::Kind::kType, baton::Kind::kShapeVar, baton::Kind::kBaseType, baton::Kind::kConstraint,
-                             baton::Kind::kAdtHandle, baton::Kind::kTypeData})
+    for (const auto known : {baton::Kind::kType, baton::Kind::kShapeVar, baton::Kind::kBaseType,
+                             baton::Kind::kConstraint, baton::Kind::kAdtHandle, baton::Kind::kTypeData})
       if (static_cast<int64_t>(known) == kind) return known;
     throw Error("there is no kind " + std::to_string(kind) + " of type variables");
   }
@@ -327,7 +382,9 @@ class JsonReader {
     tape_.need(extents, Kind::kArray);
     shape.reserve(tape_.size(extents));
     tape_.each(extents, [&](At at) {
-      shape.push_back(tape_.is(at, Kind::kNull) ? Dim::any() : Dim(tape_.integer(at, 0, std::numeric_limits<int64_t>::max())));
+      shape.push_back(tape_.is(at, Kind::kNull)
+                          ? Dim::any()
+                          : Dim(tape_.integer(at, 0, std::numeric_limits<int64_t>::max())));
     });
     const DType dtype = dtype_named(tape_.string(members[Key::kDType]));
     TypeSizes::Size size{1, 1 + static_cast<uint32_t>(std::min<size_t>(shape.size() / 8, 100'000'000))};
@@ -337,7 +394,8 @@ class JsonReader {
   TypeEntry type(Members& members) const {
     TypeSizes::Size size{1, 1};
     switch (members.kind()) {
-      case Key::kTensor: return tensor(members);
+      case Key::kTensor:
+        return tensor(members);
       case Key::kTupleType: {
         std::vector<Type> fields = inner_types(members[Key::kTupleType], size);
         return {tuple_type(std::move(fields)), size};
@@ -348,9 +406,13 @@ class JsonReader {
         std::vector<TypeVar> vars = type_vars(members[Key::kTypeParams]);
         return {func_type(std::move(params), std::move(result), std::move(vars)), size};
       }
-      case Key::kTypeVar: return {Type(type_var(text(members[Key::kTypeVar]), var_kind(tape_.integer(members[Key::kKind])))), size};
+      case Key::kTypeVar:
+        return {Type(type_var(text(members[Key::kTypeVar]), var_kind(tape_.integer(members[Key::kKind])))),
+                size};
       case Key::kGlobalTypeVar:
-        return {Type(global_type_var(text(members[Key::kGlobalTypeVar]), var_kind(tape_.integer(members[Key::kKind])))), size};
+        return {Type(global_type_var(text(members[Key::kGlobalTypeVar]),
+                                     var_kind(tape_.integer(members[Key::kKind])))),
+                size};
       case Key::kTypeCall: {
         Type callee = inner_type(members[Key::kTypeCall], size);
         std::vector<Type> args = inner_types(members[Key::kArgs], size);
@@ -381,25 +443,40 @@ class JsonReader {
 
   Node read_node(Members& members) {
     switch (members.kind()) {
-      case Key::kTensor: case Key::kTupleType: case Key::kFuncType: case Key::kTypeVar: case Key::kGlobalTypeVar: case Key::kTypeCall:
-      case Key::kRefType: case Key::kHole: return type(members);
-      case Key::kAttrsOf: return attrs(members);
-      case Key::kArray: return array(members);
-      case Key::kOrigins: return origin_set(members);
-      case Key::kTypeDef: return type_def(members);
+      case Key::kTensor:
+      case Key::kTupleType:
+      case Key::kFuncType:
+      case Key::kTypeVar:
+      case Key::kGlobalTypeVar:
+      case Key::kTypeCall:
+      case Key::kRefType:
+      case Key::kHole:
+        return type(members);
+      case Key::kAttrsOf:
+        return attrs(members);
+      case Key::kArray:
+        return array(members);
+      case Key::kOrigins:
+        return origin_set(members);
+      case Key::kTypeDef:
+        return type_def(members);
       case Key::kOrigin: {
         std::string source = members.has(Key::kSource) ? text(members[Key::kSource]) : std::string();
         Attrs attrs = optional_attrs(members);
-        return Origin::create(text(members[Key::kOrigin]), std::move(attrs), span(members), std::move(source));
+        return Origin::create(text(members[Key::kOrigin]), std::move(attrs), span(members),
+                              std::move(source));
       }
-      case Key::kCount: throw Error("this says of no kind of node that it is one");
-      default: return read_expr(members);
+      case Key::kCount:
+        throw Error("this says of no kind of node that it is one");
+      default:
+        return read_expr(members);
     }
   }
 
   Node array(Members& members) const {
     Shape shape;
-    tape_.each(members[Key::kArray], [&](At at) { shape.push_back(tape_.integer(at, 0, std::numeric_limits<int64_t>::max())); });
+    tape_.each(members[Key::kArray],
+               [&](At at) { shape.push_back(tape_.integer(at, 0, std::numeric_limits<int64_t>::max())); });
     const DType dtype = dtype_named(tape_.string(members[Key::kDType]));
     const std::optional<std::string> bytes = base64_decode(tape_.string(members[Key::kData]));
     if (!bytes) throw Error("`data` is not base64");
@@ -418,26 +495,37 @@ class JsonReader {
     std::set<std::string_view> names;
     tape_.each(members[Key::kConstructors], [&](At at) {
       Constructor each = expr_of<ConstructorNode>(at, "a constructor");
-      if (each->belongs_to() != header) throw Error("constructor `" + each->name() + "` is not one of `" + header->name() + "`");
-      if (each->tag() != static_cast<int>(constructors.size())) throw Error("constructor `" + each->name() + "` has tag " + std::to_string(each->tag()));
+      if (each->belongs_to() != header)
+        throw Error("constructor `" + each->name() + "` is not one of `" + header->name() + "`");
+      if (each->tag() != static_cast<int>(constructors.size()))
+        throw Error("constructor `" + each->name() + "` has tag " + std::to_string(each->tag()));
       if (!names.insert(each->name()).second) throw Error("`" + each->name() + "` is defined twice");
       constructors.push_back(std::move(each));
     });
-    return make_ref<const TypeDataNode>(std::move(header), std::move(vars), std::move(constructors), span(members));
+    return make_ref<const TypeDataNode>(std::move(header), std::move(vars), std::move(constructors),
+                                        span(members));
   }
 
   Pattern pattern(At at, int depth = 0) const {
-    if (depth > kMaxJsonNesting) throw Error("patterns are nested more than " + std::to_string(kMaxJsonNesting) + " deep");
+    if (depth > kMaxJsonNesting)
+      throw Error("patterns are nested more than " + std::to_string(kMaxJsonNesting) + " deep");
     if (tape_.is(at, Kind::kNull)) return wildcard_pattern();
     Members members(tape_, at);
     std::vector<Pattern> parts;
-    if (members.has(Key::kParts)) tape_.each(members[Key::kParts], [&](At each) { parts.push_back(pattern(each, depth + 1)); });
+    if (members.has(Key::kParts))
+      tape_.each(members[Key::kParts], [&](At each) { parts.push_back(pattern(each, depth + 1)); });
     Pattern made;
-    if (members.has(Key::kBind)) made = var_pattern(expr_of<VarNode>(members[Key::kBind], "a variable"));
-    else if (members.has(Key::kCase)) made = constructor_pattern(expr_of<ConstructorNode>(members[Key::kCase], "a constructor"), std::move(parts));
-    else if (members.has(Key::kParts)) made = tuple_pattern(std::move(parts));
-    else throw Error("expected a pattern, found an object");
-    if (members.has(Key::kBind) && (members.has(Key::kParts) || members.has(Key::kCase))) throw Error("a pattern is of two kinds");
+    if (members.has(Key::kBind))
+      made = var_pattern(expr_of<VarNode>(members[Key::kBind], "a variable"));
+    else if (members.has(Key::kCase))
+      made = constructor_pattern(expr_of<ConstructorNode>(members[Key::kCase], "a constructor"),
+                                 std::move(parts));
+    else if (members.has(Key::kParts))
+      made = tuple_pattern(std::move(parts));
+    else
+      throw Error("expected a pattern, found an object");
+    if (members.has(Key::kBind) && (members.has(Key::kParts) || members.has(Key::kCase)))
+      throw Error("a pattern is of two kinds");
     members.done();
     return made;
   }
@@ -447,7 +535,8 @@ class JsonReader {
     tape_.each(members[Key::kInputs], [&](At at) { inputs.push_back(used_type(at)); });
     GlobalTypeVar of = type_of<GlobalTypeVarNode>(members[Key::kOf], "the name of a data type");
     const int tag = static_cast<int>(tape_.integer(members[Key::kTag], 0, kMaxInt));
-    return make_ref<const ConstructorNode>(text(members[Key::kConstructor]), std::move(inputs), std::move(of), tag);
+    return make_ref<const ConstructorNode>(text(members[Key::kConstructor]), std::move(inputs), std::move(of),
+                                           tag);
   }
 
   Expr function(Members& members) {
@@ -459,9 +548,11 @@ class JsonReader {
     if (members.has(Key::kRet)) ret = used_type(members[Key::kRet]);
     FunctionAttrs attrs;
     if (members.has(Key::kAttrs))
-      tape_.members(members[Key::kAttrs], [&](uint32_t key, At at) { attrs.emplace_back(tape_.key_text(key), value(at)); });
+      tape_.members(members[Key::kAttrs],
+                    [&](uint32_t key, At at) { attrs.emplace_back(tape_.key_text(key), value(at)); });
     Expr body = expr(members[Key::kBody]);
-    return make_function(std::move(params), std::move(body), std::move(ret), std::move(attrs), info(members), std::move(vars));
+    return make_function(std::move(params), std::move(body), std::move(ret), std::move(attrs), info(members),
+                         std::move(vars));
   }
 
   Expr read_expr(Members& members) {
@@ -481,9 +572,12 @@ class JsonReader {
         if (!op) throw Error("there is no operator `" + name.substr(0, 80) + "`");
         return op_expr(*op);
       }
-      case Key::kConstant: return make_constant(*get<ArrayEntry>(members[Key::kConstant], "an array").array, info(members));
-      case Key::kConstructor: return constructor(members);
-      case Key::kTuple: return make_tuple(exprs(members[Key::kTuple]), info(members));
+      case Key::kConstant:
+        return make_constant(*get<ArrayEntry>(members[Key::kConstant], "an array").array, info(members));
+      case Key::kConstructor:
+        return constructor(members);
+      case Key::kTuple:
+        return make_tuple(exprs(members[Key::kTuple]), info(members));
       case Key::kItem: {
         const int index = static_cast<int>(tape_.integer(members[Key::kIndex], -kMaxInt, kMaxInt));
         return make_tuple_get_item(expr(members[Key::kItem]), index, info(members));
@@ -493,12 +587,15 @@ class JsonReader {
         Attrs attrs = fitting_attrs(callee, optional_attrs(members));
         return make_call(callee, exprs(members[Key::kArgs]), std::move(attrs), info(members));
       }
-      case Key::kFunction: return function(members);
+      case Key::kFunction:
+        return function(members);
       case Key::kLet: {
         Var var = expr_of<VarNode>(members[Key::kLet], "a variable");
         return make_let(std::move(var), expr(members[Key::kValue]), expr(members[Key::kBody]), info(members));
       }
-      case Key::kIf: return make_if(expr(members[Key::kIf]), expr(members[Key::kThen]), expr(members[Key::kElse]), info(members));
+      case Key::kIf:
+        return make_if(expr(members[Key::kIf]), expr(members[Key::kThen]), expr(members[Key::kElse]),
+                       info(members));
       case Key::kMatch: {
         std::vector<Clause> clauses;
         tape_.each(members[Key::kClauses], [&](At at) {
@@ -506,11 +603,15 @@ class JsonReader {
           if (tape_.size(at) != 2) throw Error("a clause is a pattern and a body");
           clauses.push_back({pattern(at + 1), expr(tape_.next(at + 1))});
         });
-        return make_match(expr(members[Key::kMatch]), std::move(clauses), tape_.boolean(members[Key::kComplete]), info(members));
+        return make_match(expr(members[Key::kMatch]), std::move(clauses),
+                          tape_.boolean(members[Key::kComplete]), info(members));
       }
-      case Key::kRef: return make_ref_create(expr(members[Key::kRef]), info(members));
-      case Key::kRead: return make_ref_read(expr(members[Key::kRead]), info(members));
-      default: return make_ref_write(expr(members[Key::kWrite]), expr(members[Key::kValue]), info(members));
+      case Key::kRef:
+        return make_ref_create(expr(members[Key::kRef]), info(members));
+      case Key::kRead:
+        return make_ref_read(expr(members[Key::kRead]), info(members));
+      default:
+        return make_ref_write(expr(members[Key::kWrite]), expr(members[Key::kValue]), info(members));
     }
   }
 
@@ -521,13 +622,15 @@ class JsonReader {
     if (members.has(Key::kTypeDefs))
       tape_.members(members[Key::kTypeDefs], [&](uint32_t key, At node) {
         const TypeData& type = get<TypeData>(node, "a data type");
-        if (type->header()->name() != tape_.key_text(key)) throw Error("the data type `" + type->header()->name().substr(0, 80) + "` has two names");
+        if (type->header()->name() != tape_.key_text(key))
+          throw Error("the data type `" + type->header()->name().substr(0, 80) + "` has two names");
         module_->set_type(type);
       });
     check_constructors();
     // In the order of the table, so that the numbers of origins stay; what it lacks comes behind.
     if (members.has(Key::kTable))
-      tape_.each(members[Key::kTable], [&](At node) { module_->origins().add(get<OriginRef>(node, "an origin")); });
+      tape_.each(members[Key::kTable],
+                 [&](At node) { module_->origins().add(get<OriginRef>(node, "an origin")); });
     const At functions = members[Key::kFunctions];
     check_names(tape_.size(functions) / 2, nodes_.size());
     tape_.members(functions, [&](uint32_t key, At node) {
@@ -541,15 +644,18 @@ class JsonReader {
   void check_constructors() const {
     for (const Node& node : nodes_) {
       const Expr* expr = std::get_if<Expr>(&node);
-      if (const auto* constructor = expr ? as<ConstructorNode>(*expr) : nullptr) check_constructor(*module_, *constructor);
+      if (const auto* constructor = expr ? as<ConstructorNode>(*expr) : nullptr)
+        check_constructor(*module_, *constructor);
     }
   }
 
   void read_retired(At at) {
     Members members(tape_, at);
     const int64_t index = tape_.integer(members[Key::kIndex]);
-    if (index < 0 || static_cast<uint64_t>(index) >= module_->origins().size()) throw Error("there is no origin " + std::to_string(index));
-    module_->origins().retire(OriginId(static_cast<uint32_t>(index)), {text(members[Key::kPass]), text(members[Key::kReason])});
+    if (index < 0 || static_cast<uint64_t>(index) >= module_->origins().size())
+      throw Error("there is no origin " + std::to_string(index));
+    module_->origins().retire(OriginId(static_cast<uint32_t>(index)),
+                              {text(members[Key::kPass]), text(members[Key::kReason])});
     members.done();
   }
 
@@ -563,6 +669,8 @@ class JsonReader {
 
 }  // namespace
 
-Saved read_baton_json(const JsonTape& tape, size_t bytes, bool types) { return JsonReader(tape, bytes, types).read(); }
+Saved read_baton_json(const JsonTape& tape, size_t bytes, bool types) {
+  return JsonReader(tape, bytes, types).read();
+}
 
 }  // namespace baton::text

@@ -25,7 +25,8 @@ struct JsonTape::Builder {
   std::string error = {};
 
   bool add(Kind kind, uint64_t bits, size_t size = 0) {
-    if (tape.values_.size() >= std::numeric_limits<uint32_t>::max() || size > std::numeric_limits<uint32_t>::max()) {
+    if (tape.values_.size() >= std::numeric_limits<uint32_t>::max() ||
+        size > std::numeric_limits<uint32_t>::max()) {
       error = "the JSON has more than 4294967295 values, or a string of more than as many bytes";
       return false;
     }
@@ -89,19 +90,28 @@ JsonTape::JsonTape(std::string_view text, const std::vector<std::string_view>& k
     const auto at = keys_.try_emplace(std::string(key), static_cast<uint32_t>(key_names_.size())).first;
     key_names_.push_back(&at->first);
   }
-  if (!Json::sax_parse(text.data(), text.data() + text.size(), &builder)) throw Error("this is no JSON: " + builder.error);
+  if (!Json::sax_parse(text.data(), text.data() + text.size(), &builder))
+    throw Error("this is no JSON: " + builder.error);
 }
 
 std::string JsonTape::shown(At at) const {
   switch (kind(at)) {
-    case Kind::kNull: return "null";
-    case Kind::kBool: return values_[at].bits ? "true" : "false";
-    case Kind::kInt: return std::to_string(static_cast<int64_t>(values_[at].bits));
-    case Kind::kReal: return Json(real(at)).dump();
-    case Kind::kString: return Json(std::string(string(at))).dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 40);
-    case Kind::kKey: return "the key \"" + key_text(key(at)).substr(0, 40) + "\"";
-    case Kind::kArray: return "an array";
-    case Kind::kObject: return "an object";
+    case Kind::kNull:
+      return "null";
+    case Kind::kBool:
+      return values_[at].bits ? "true" : "false";
+    case Kind::kInt:
+      return std::to_string(static_cast<int64_t>(values_[at].bits));
+    case Kind::kReal:
+      return Json(real(at)).dump();
+    case Kind::kString:
+      return Json(std::string(string(at))).dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 40);
+    case Kind::kKey:
+      return "the key \"" + key_text(key(at)).substr(0, 40) + "\"";
+    case Kind::kArray:
+      return "an array";
+    case Kind::kObject:
+      return "an object";
   }
   return {};
 }
@@ -114,7 +124,8 @@ std::optional<uint32_t> JsonTape::key_of(std::string_view name) const {
 
 void JsonTape::need(At at, Kind kind) const {
   if (is(at, kind)) return;
-  const char* const names[] = {"null", "true or false", "an integer", "a number", "a string", "a key", "an array", "an object"};
+  const char* const names[] = {"null",     "true or false", "an integer", "a number",
+                               "a string", "a key",         "an array",   "an object"};
   throw Error(std::string("expected ") + names[static_cast<size_t>(kind)] + ", found " + shown(at));
 }
 
@@ -129,7 +140,8 @@ int64_t JsonTape::integer(At at) const {
 int64_t JsonTape::integer(At at, int64_t low, int64_t high) const {
   const int64_t value = integer(at);
   if (value < low || value > high)
-    throw Error("expected an integer from " + std::to_string(low) + " to " + std::to_string(high) + ", found " + std::to_string(value));
+    throw Error("expected an integer from " + std::to_string(low) + " to " + std::to_string(high) +
+                ", found " + std::to_string(value));
   return value;
 }
 double JsonTape::real(At at) const {
@@ -143,7 +155,9 @@ std::string_view JsonTape::string(At at) const {
 }
 
 void JsonTape::check_unique(At object) const {
-  auto twice = [&](uint32_t key) { throw Error("the key \"" + key_text(key).substr(0, 40) + "\" is given twice"); };
+  auto twice = [&](uint32_t key) {
+    throw Error("the key \"" + key_text(key).substr(0, 40) + "\" is given twice");
+  };
   if (size(object) / 2 <= kFewKeys) {
     for (At at = object + 1; at < next(object); at = next(at + 1))
       for (At before = object + 1; before < at; before = next(before + 1))

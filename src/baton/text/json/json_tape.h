@@ -1,6 +1,6 @@
 #pragma once
-// JSON as a flat list of values, read without recursion: sixteen bytes a value, so that a file never takes more than a few
-// times its size, and no nesting is too deep.
+// JSON as a flat list of values, read without recursion: sixteen bytes a value, so that a file never takes
+// more than a few times its size, and no nesting is too deep.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,20 +10,24 @@
 
 namespace baton::text {
 
-/// A whole JSON text. Values are named by their place in the list; the members of an object or array follow it, each at the
-/// `next` of the one before it. An object's members are pairs: a key, which is a value too, and a value.
+/// A whole JSON text. Values are named by their place in the list; the members of an object or array follow
+/// it, each at the `next` of the one before it. An object's members are pairs: a key, which is a value too,
+/// and a value.
 class JsonTape {
  public:
   enum class Kind : uint8_t { kNull, kBool, kInt, kReal, kString, kKey, kArray, kObject };
   using At = uint32_t;
 
-  /// Reads `text`, which must be UTF-8. `keys` get the numbers 0, 1, ...; other keys the numbers after them. Throws Error.
+  /// Reads `text`, which must be UTF-8. `keys` get the numbers 0, 1, ...; other keys the numbers after them.
+  /// Throws Error.
   JsonTape(std::string_view text, const std::vector<std::string_view>& keys);
 
   static constexpr At kRoot = 0;
   Kind kind(At at) const { return values_[at].kind; }
   bool is(At at, Kind kind) const { return values_[at].kind == kind; }
-  At next(At at) const { return is(at, Kind::kArray) || is(at, Kind::kObject) ? static_cast<At>(values_[at].bits) : at + 1; }
+  At next(At at) const {
+    return is(at, Kind::kArray) || is(at, Kind::kObject) ? static_cast<At>(values_[at].bits) : at + 1;
+  }
   /// Members of an array, or keys and values of an object together.
   uint32_t size(At at) const { return values_[at].size; }
   uint32_t key(At at) const { return static_cast<uint32_t>(values_[at].bits); }

@@ -1,5 +1,5 @@
-// One line per node, children first. A work list, not recursion: programs may be a million calls deep. Types and patterns are
-// walked by recursion, as everywhere.
+// One line per node, children first. A work list, not recursion: programs may be a million calls deep. Types
+// and patterns are walked by recursion, as everywhere.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -27,7 +27,8 @@ void put_number(std::string& out, int64_t value) {
 }
 
 void put_string(std::string& out, std::string_view text) {
-  const bool plain = std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c < 127 && c != '"' && c != '\\'; });
+  const bool plain = std::all_of(text.begin(), text.end(),
+                                 [](char c) { return c >= ' ' && c < 127 && c != '"' && c != '\\'; });
   if (!plain) {  // what is no UTF-8 gets a replacement character: JSON has no other way
     out += json(std::string(text)).dump(-1, ' ', false, json::error_handler_t::replace);
     return;
@@ -44,7 +45,8 @@ void put_real(std::string& out, double value) {
     return;
   }
   char digits[40];
-  const std::string_view text(digits, static_cast<size_t>(std::to_chars(digits, digits + sizeof digits, value).ptr - digits));
+  const std::string_view text(
+      digits, static_cast<size_t>(std::to_chars(digits, digits + sizeof digits, value).ptr - digits));
   out += text;
   if (text.find_first_of(".e") == std::string_view::npos) out += ".0";
 }
@@ -58,7 +60,8 @@ void visit_exprs(const AttrValue& value, const std::function<void(const Expr&)>&
 class JsonWriter {
  public:
   explicit JsonWriter(const JsonOptions& options) : options_(options) {
-    out_ = R"({"format":")" + std::string(text::kJsonFormat) + R"(","version":)" + std::to_string(text::kJsonVersion) + R"(,"nodes":[)";
+    out_ = R"({"format":")" + std::string(text::kJsonFormat) + R"(","version":)" +
+           std::to_string(text::kJsonVersion) + R"(,"nodes":[)";
   }
 
   // Origins first, in the order in which they were made: reading makes them in that order again.
@@ -70,7 +73,9 @@ class JsonWriter {
     auto enter = [&](const ExprNode* node) {
       if (visited.insert(node)) todo.push_back(node);
     };
-    auto enter_value = [&](const AttrValue& value) { visit_exprs(value, [&](const Expr& each) { enter(each.get()); }); };
+    auto enter_value = [&](const AttrValue& value) {
+      visit_exprs(value, [&](const Expr& each) { enter(each.get()); });
+    };
     auto enter_attrs = [&](const AttrsNode* attrs) {
       if (attrs && visited.insert(attrs))
         for (const AttrField& field : attrs->schema().fields) enter_value(field.get(attrs->data()));
@@ -95,7 +100,8 @@ class JsonWriter {
         for (const auto& [name, value] : function->attrs()) enter_value(value);
       for_each_child(*node, [&](const Expr& child) { enter(child.get()); });
     }
-    std::sort(origins.begin(), origins.end(), [](const Origin* a, const Origin* b) { return a->serial() < b->serial(); });
+    std::sort(origins.begin(), origins.end(),
+              [](const Origin* a, const Origin* b) { return a->serial() < b->serial(); });
     for (const Origin* origin : origins) {
       push({Item::kOrigin, origin});
       drain();
@@ -195,7 +201,8 @@ class JsonWriter {
       for (const Origin* origin : set.causes()) push({Item::kOrigin, origin});
     }
     for_each_child(*node, [&](const Expr& child) { push({Item::kExpr, child.get()}); });
-    if (const auto* call = as<CallNode>(node); call && call->attrs()) push({Item::kAttrs, call->attrs().get()});
+    if (const auto* call = as<CallNode>(node); call && call->attrs())
+      push({Item::kAttrs, call->attrs().get()});
     if (const auto* function = as<FunctionNode>(node))
       for (const auto& [name, value] : function->attrs()) push_value(value);
     if (const auto* match = as<MatchNode>(node))
@@ -248,8 +255,10 @@ class JsonWriter {
     out_ += '[';
     for (size_t i = 0; i < of.size(); ++i) {
       if (i) out_ += ',';
-      if constexpr (std::is_integral_v<typename T::value_type>) put_number(out_, of[i]);
-      else put_number(out_, id(of[i].get()));
+      if constexpr (std::is_integral_v<typename T::value_type>)
+        put_number(out_, of[i]);
+      else
+        put_number(out_, id(of[i].get()));
     }
     out_ += ']';
   }
@@ -263,7 +272,8 @@ class JsonWriter {
     if (!span.source && !span.line && !span.shown_line && !span.shown_column && !span.column) return;
     field("span");
     out_ += '[';
-    if (!span.source) out_ += "null";
+    if (!span.source)
+      out_ += "null";
     else {
       const auto [at, fresh] = source_ids_.insert(span.source.get(), static_cast<uint32_t>(sources_.size()));
       if (fresh) sources_.push_back(span.source);
@@ -284,11 +294,16 @@ class JsonWriter {
   }
 
   void put_value(const AttrValue& value) {
-    if (value.is_none()) out_ += "null";
-    else if (const bool* flag = value.as<bool>()) out_ += *flag ? "true" : "false";
-    else if (const int64_t* number = value.as<int64_t>()) put_number(out_, *number);
-    else if (const double* real = value.as<double>()) put_real(out_, *real);
-    else if (const std::string* text = value.as<std::string>()) put_string(out_, *text);
+    if (value.is_none())
+      out_ += "null";
+    else if (const bool* flag = value.as<bool>())
+      out_ += *flag ? "true" : "false";
+    else if (const int64_t* number = value.as<int64_t>())
+      put_number(out_, *number);
+    else if (const double* real = value.as<double>())
+      put_real(out_, *real);
+    else if (const std::string* text = value.as<std::string>())
+      put_string(out_, *text);
     else if (const DType* dtype = value.as<DType>()) {
       out_ += "{\"dtype\":";
       put_string(out_, dtype->str());
@@ -317,13 +332,16 @@ class JsonWriter {
       }
       out_ += "]}";
     } else {
-      throw Error("an attribute holds a " + value.as<AttrObjectRef>()->object->type_key() + ", which has no form in JSON");
+      throw Error("an attribute holds a " + value.as<AttrObjectRef>()->object->type_key() +
+                  ", which has no form in JSON");
     }
   }
 
   void put_pattern(const Pattern& pattern) {
     switch (pattern->kind()) {
-      case PatternKind::kWildcard: out_ += "null"; return;
+      case PatternKind::kWildcard:
+        out_ += "null";
+        return;
       case PatternKind::kVar:
         out_ += "{\"bind\":";
         put_number(out_, id(pattern->var().get()));
@@ -374,16 +392,20 @@ class JsonWriter {
       line = "{\"tensor\":[";
       for (size_t i = 0; i < tensor->shape().size(); ++i) {
         if (i) line += ',';
-        if (tensor->shape()[i].is_any()) line += "null";
-        else put_number(line, tensor->shape()[i].value());
+        if (tensor->shape()[i].is_any())
+          line += "null";
+        else
+          put_number(line, tensor->shape()[i].value());
       }
       line += "],\"dtype\":\"" + tensor->dtype().str() + "\"}";
     } else if (const auto* tuple = as_type<TupleTypeNode>(type)) {
       line = "{\"tuple_type\":" + type_list(tuple->fields()) + "}";
     } else if (const auto* func = as_type<FuncTypeNode>(type)) {
-      const std::string vars = type_list(std::vector<Type>(func->type_params().begin(), func->type_params().end()));
+      const std::string vars =
+          type_list(std::vector<Type>(func->type_params().begin(), func->type_params().end()));
       const std::string params = type_list(func->params());
-      line = "{\"func_type\":" + params + ",\"ret\":" + std::to_string(write_type(func->result())) + ",\"type_params\":" + vars + "}";
+      line = "{\"func_type\":" + params + ",\"ret\":" + std::to_string(write_type(func->result())) +
+             ",\"type_params\":" + vars + "}";
     } else if (const auto* call = as_type<TypeCallNode>(type)) {
       const std::string args = type_list(call->args());
       line = "{\"type_call\":" + std::to_string(write_type(call->callee())) + ",\"args\":" + args + "}";
@@ -494,13 +516,17 @@ class JsonWriter {
         if (annotation == type) type.reset();
         break;
       }
-      case ExprKind::kGlobalVar: begin("global", static_cast<const GlobalVarNode&>(node).name()); break;
+      case ExprKind::kGlobalVar:
+        begin("global", static_cast<const GlobalVarNode&>(node).name());
+        break;
       case ExprKind::kConstant: {
         const uint32_t array = write_array(static_cast<const ConstantNode&>(node).value());
         begin("constant", array);
         break;
       }
-      case ExprKind::kOp: begin("op", static_cast<const OpNode&>(node).name()); break;
+      case ExprKind::kOp:
+        begin("op", static_cast<const OpNode&>(node).name());
+        break;
       case ExprKind::kConstructor: {
         const auto& constructor = static_cast<const ConstructorNode&>(node);
         std::vector<uint32_t> inputs;
@@ -530,7 +556,9 @@ class JsonWriter {
         if (call.attrs()) field("attrs", id(call.attrs().get()));
         break;
       }
-      case ExprKind::kFunction: emit_function(static_cast<const FunctionNode&>(node)); break;
+      case ExprKind::kFunction:
+        emit_function(static_cast<const FunctionNode&>(node));
+        break;
       case ExprKind::kLet: {
         const auto& let = static_cast<const LetNode&>(node);
         begin("let", id(let.var().get()));
@@ -562,8 +590,12 @@ class JsonWriter {
         out_ += match.complete() ? "true" : "false";
         break;
       }
-      case ExprKind::kRefCreate: begin("ref", id(static_cast<const RefCreateNode&>(node).value().get())); break;
-      case ExprKind::kRefRead: begin("read", id(static_cast<const RefReadNode&>(node).ref().get())); break;
+      case ExprKind::kRefCreate:
+        begin("ref", id(static_cast<const RefCreateNode&>(node).value().get()));
+        break;
+      case ExprKind::kRefRead:
+        begin("read", id(static_cast<const RefReadNode&>(node).ref().get()));
+        break;
       case ExprKind::kRefWrite:
         begin("write", id(static_cast<const RefWriteNode&>(node).ref().get()));
         field("value", id(static_cast<const RefWriteNode&>(node).value().get()));
@@ -629,8 +661,10 @@ std::string to_json(const IRModuleNode& module, const JsonOptions& options) {
   writer.write_origins(roots, origins);
   std::vector<std::pair<std::string, uint32_t>> functions, types;
   for (const auto& [name, type] : module.type_defs()) types.emplace_back(name, writer.write_type_def(type));
-  for (const auto& [name, function] : module.functions()) functions.emplace_back(name, writer.write(Expr(function)));
-  std::string tail = "\"module\":{\"functions\":" + names_of(functions) + ",\n\"type_defs\":" + names_of(types) + ",\n\"table\":[";
+  for (const auto& [name, function] : module.functions())
+    functions.emplace_back(name, writer.write(Expr(function)));
+  std::string tail = "\"module\":{\"functions\":" + names_of(functions) +
+                     ",\n\"type_defs\":" + names_of(types) + ",\n\"table\":[";
   for (size_t i = 0; i < origins.size(); ++i) tail += (i ? "," : "") + std::to_string(writer.id(origins[i]));
   tail += "],\n\"retired\":[";
   for (bool first = true; const auto& [id, why] : module.origins().all_retired()) {

@@ -1,5 +1,5 @@
-// TVM 0.11.1's `save_json`: a graph of nodes by number, in no order. A work list walks it from the root, children first.
-// Inferred types, virtual devices and whatever else is not known here are left out.
+// TVM 0.11.1's `save_json`: a graph of nodes by number, in no order. A work list walks it from the root,
+// children first. Inferred types, virtual devices and whatever else is not known here are left out.
 #include <limits>
 #include <set>
 #include <unordered_map>
@@ -14,9 +14,42 @@ namespace baton::text {
 namespace {
 
 enum class What {
-  kIgnored, kArray, kMap, kAttrs, kValue, kDict, kModule, kFunction, kCall, kVar, kGlobalVar, kConstant, kTuple, kTupleGetItem, kLet, kIf,
-  kRefCreate, kRefRead, kRefWrite, kMatch, kClause, kPatternWildcard, kPatternVar, kPatternConstructor, kPatternTuple, kConstructor,
-  kTypeData, kOp, kTensorType, kTupleType, kFuncType, kTypeVar, kGlobalTypeVar, kTypeCall, kRefType, kIncompleteType
+  kIgnored,
+  kArray,
+  kMap,
+  kAttrs,
+  kValue,
+  kDict,
+  kModule,
+  kFunction,
+  kCall,
+  kVar,
+  kGlobalVar,
+  kConstant,
+  kTuple,
+  kTupleGetItem,
+  kLet,
+  kIf,
+  kRefCreate,
+  kRefRead,
+  kRefWrite,
+  kMatch,
+  kClause,
+  kPatternWildcard,
+  kPatternVar,
+  kPatternConstructor,
+  kPatternTuple,
+  kConstructor,
+  kTypeData,
+  kOp,
+  kTensorType,
+  kTupleType,
+  kFuncType,
+  kTypeVar,
+  kGlobalTypeVar,
+  kTypeCall,
+  kRefType,
+  kIncompleteType
 };
 
 // What a type key means, and the fields that name other nodes; several names are alternatives.
@@ -83,11 +116,13 @@ struct PatternEntry {
 using ClauseRef = std::shared_ptr<const Clause>;
 using DictRef = std::shared_ptr<const FunctionAttrs>;
 // Arrays, maps and values stay in the text: they are read where they are used.
-using Built = std::variant<std::monostate, Expr, TypeEntry, Attrs, DictRef, PatternEntry, ClauseRef, TypeData, IRModule>;
+using Built = std::variant<std::monostate, Expr, TypeEntry, Attrs, DictRef, PatternEntry, ClauseRef, TypeData,
+                           IRModule>;
 
 class TvmReader final : private TvmNodes {
  public:
-  TvmReader(const JsonTape& tape, size_t bytes) : TvmNodes(tape, bytes / 2 + 1000), sizes_(bytes), built_(size()), state_(size()) {}
+  TvmReader(const JsonTape& tape, size_t bytes)
+      : TvmNodes(tape, bytes / 2 + 1000), sizes_(bytes), built_(size()), state_(size()) {}
 
   Saved read() {
     const Index root = this->root();
@@ -95,9 +130,12 @@ class TvmReader final : private TvmNodes {
     number_constructors();
     build_all(root);
     Saved saved;
-    if (const IRModule* module = std::get_if<IRModule>(&built_[root])) saved.module = *module;
-    else if (const Expr* expr = std::get_if<Expr>(&built_[root])) saved.expr = *expr;
-    else throw Error("the root is a " + type_key(root) + ", neither a module nor an expression");
+    if (const IRModule* module = std::get_if<IRModule>(&built_[root]))
+      saved.module = *module;
+    else if (const Expr* expr = std::get_if<Expr>(&built_[root]))
+      saved.expr = *expr;
+    else
+      throw Error("the root is a " + type_key(root) + ", neither a module nor an expression");
     return saved;
   }
 
@@ -124,7 +162,8 @@ class TvmReader final : private TvmNodes {
 
   void push(Index node, std::vector<Index>& stack) {
     if (state_[node] == kDone) return;
-    // Open and met again: either it waits on the stack below, or it is its own child. Building tells: what is used then is not there.
+    // Open and met again: either it waits on the stack below, or it is its own child. Building tells: what is
+    // used then is not there.
     if (state_[node] == kOpen) throw Error("node " + std::to_string(node) + " is a part of itself");
     stack.push_back(node);
   }
@@ -134,12 +173,14 @@ class TvmReader final : private TvmNodes {
     const Form* form = find_form(key);
     if (!form) return;
     if (form->what == What::kArray || form->what == What::kMap) {
-      if (const auto data = find(at(node), "data")) tape().each(*data, [&](At at) { push(index(at), stack); });
+      if (const auto data = find(at(node), "data"))
+        tape().each(*data, [&](At at) { push(index(at), stack); });
       return;
     }
     if (form->what == What::kAttrs) {
       for (const AttrField& field : find_schema(key)->fields)
-        if (const std::optional<At> at = find_attr(node, field.name); at && field.boxed) push(index(*at), stack);
+        if (const std::optional<At> at = find_attr(node, field.name); at && field.boxed)
+          push(index(*at), stack);
       return;
     }
     for (const std::string_view field : form->fields)
@@ -215,7 +256,9 @@ class TvmReader final : private TvmNodes {
     if (!name) name = ref(*at, "source");
     if (!name) return span;
     Ref<const Source>& source = sources_[*name];
-    if (!source) source = make_ref<const Source>(find_attr(*name, "name") ? text(*name, "name") : repr(*name), std::string());
+    if (!source)
+      source =
+          make_ref<const Source>(find_attr(*name, "name") ? text(*name, "name") : repr(*name), std::string());
     span.source = source;
     return span;
   }
@@ -234,7 +277,8 @@ class TvmReader final : private TvmNodes {
       for (const auto& [name, at] : map(*of)) made.emplace_back(name, value(at));
     std::sort(made.begin(), made.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     for (size_t i = 1; i < made.size(); ++i)
-      if (made[i].first == made[i - 1].first) throw Error("attribute `" + made[i].first.substr(0, 80) + "` is given twice");
+      if (made[i].first == made[i - 1].first)
+        throw Error("attribute `" + made[i].first.substr(0, 80) + "` is given twice");
     return std::make_shared<const FunctionAttrs>(std::move(made));
   }
 
@@ -252,8 +296,8 @@ class TvmReader final : private TvmNodes {
   }
   baton::Kind var_kind(Index node) const {
     const int64_t kind = integer(attr(node, "kind"));
-    for (const auto known : {baton::Kind::kType, baton::Kind::kShapeVar, baton::Kind::kBaseType, baton::Kind::kConstraint,
-                             baton::Kind::kAdtHandle, baton::Kind::kTypeData})
+    for (const auto known : {baton::Kind::kType, baton::Kind::kShapeVar, baton::Kind::kBaseType,
+                             baton::Kind::kConstraint, baton::Kind::kAdtHandle, baton::Kind::kTypeData})
       if (static_cast<int64_t>(known) == kind) return known;
     throw Error("there is no kind " + std::to_string(kind) + " of type variables");
   }
@@ -284,7 +328,8 @@ class TvmReader final : private TvmNodes {
       return {func_type(std::move(params), std::move(result), type_vars(node, "type_params")), size};
     }
     if (what == What::kTypeVar) return {Type(type_var(text(node, "name_hint"), var_kind(node))), size};
-    if (what == What::kGlobalTypeVar) return {Type(global_type_var(text(node, "name_hint"), var_kind(node))), size};
+    if (what == What::kGlobalTypeVar)
+      return {Type(global_type_var(text(node, "name_hint"), var_kind(node))), size};
     if (what == What::kTypeCall) {
       Type callee = inner_type(need(node, "func"), size);
       std::vector<Type> args = inner_types(node, "args", size);
@@ -301,47 +346,81 @@ class TvmReader final : private TvmNodes {
 
   Built build(Index node, What what, const std::string& key) {
     switch (what) {
-      case What::kIgnored: case What::kArray: case What::kMap: case What::kValue: return {};
-      case What::kAttrs: return attrs(node, *find_schema(key));
-      case What::kDict: return dict(node);
-      case What::kModule: return module(node);
+      case What::kIgnored:
+      case What::kArray:
+      case What::kMap:
+      case What::kValue:
+        return {};
+      case What::kAttrs:
+        return attrs(node, *find_schema(key));
+      case What::kDict:
+        return dict(node);
+      case What::kModule:
+        return module(node);
       case What::kClause:
-        return std::make_shared<const Clause>(Clause{get<PatternEntry>(need(node, "lhs"), "a pattern").pattern, expr(node, "rhs")});
-      case What::kPatternWildcard: case What::kPatternVar: case What::kPatternConstructor: case What::kPatternTuple: return pattern(node, what);
-      case What::kTypeData: return type_data(node);
-      case What::kTensorType: case What::kTupleType: case What::kFuncType: case What::kTypeVar: case What::kGlobalTypeVar:
-      case What::kTypeCall: case What::kRefType: case What::kIncompleteType: return type(node, what);
-      default: return build_expr(node, what);
+        return std::make_shared<const Clause>(
+            Clause{get<PatternEntry>(need(node, "lhs"), "a pattern").pattern, expr(node, "rhs")});
+      case What::kPatternWildcard:
+      case What::kPatternVar:
+      case What::kPatternConstructor:
+      case What::kPatternTuple:
+        return pattern(node, what);
+      case What::kTypeData:
+        return type_data(node);
+      case What::kTensorType:
+      case What::kTupleType:
+      case What::kFuncType:
+      case What::kTypeVar:
+      case What::kGlobalTypeVar:
+      case What::kTypeCall:
+      case What::kRefType:
+      case What::kIncompleteType:
+        return type(node, what);
+      default:
+        return build_expr(node, what);
     }
   }
 
   Expr build_expr(Index node, What what) {
     switch (what) {
-      case What::kFunction: return function(node);
-      case What::kCall: return call(node);
+      case What::kFunction:
+        return function(node);
+      case What::kCall:
+        return call(node);
       case What::kVar: {
         const Index id = need(node, "vid");
         return make_var(text(id, "name_hint"), optional_type(node, "type_annotation"), info(node));
       }
-      case What::kGlobalVar: return module_ ? module_->global_var(text(node, "name_hint")) : make_global_var(text(node, "name_hint"));
-      case What::kConstant: return make_constant(tensor(node), info(node));
-      case What::kTuple: return make_tuple(exprs(node, "fields"), info(node));
+      case What::kGlobalVar:
+        return module_ ? module_->global_var(text(node, "name_hint"))
+                       : make_global_var(text(node, "name_hint"));
+      case What::kConstant:
+        return make_constant(tensor(node), info(node));
+      case What::kTuple:
+        return make_tuple(exprs(node, "fields"), info(node));
       case What::kTupleGetItem: {
         const Expr& tuple = expr(node, find_attr(node, "tuple_value") ? "tuple_value" : "tuple");
         return make_tuple_get_item(tuple, small(attr(node, "index")), info(node));
       }
       case What::kLet:
-        return make_let(expr_of<VarNode>(need(node, "var"), "a variable"), expr(node, "value"), expr(node, "body"), info(node));
-      case What::kIf: return make_if(expr(node, "cond"), expr(node, "true_branch"), expr(node, "false_branch"), info(node));
-      case What::kRefCreate: return make_ref_create(expr(node, "value"), info(node));
-      case What::kRefRead: return make_ref_read(expr(node, "ref"), info(node));
-      case What::kRefWrite: return make_ref_write(expr(node, "ref"), expr(node, "value"), info(node));
+        return make_let(expr_of<VarNode>(need(node, "var"), "a variable"), expr(node, "value"),
+                        expr(node, "body"), info(node));
+      case What::kIf:
+        return make_if(expr(node, "cond"), expr(node, "true_branch"), expr(node, "false_branch"), info(node));
+      case What::kRefCreate:
+        return make_ref_create(expr(node, "value"), info(node));
+      case What::kRefRead:
+        return make_ref_read(expr(node, "ref"), info(node));
+      case What::kRefWrite:
+        return make_ref_write(expr(node, "ref"), expr(node, "value"), info(node));
       case What::kMatch: {
         std::vector<Clause> clauses;
         for (const Index each : list(node, "clauses")) clauses.push_back(*get<ClauseRef>(each, "a clause"));
-        return make_match(expr(node, "data"), std::move(clauses), integer(attr(node, "complete")) != 0, info(node));
+        return make_match(expr(node, "data"), std::move(clauses), integer(attr(node, "complete")) != 0,
+                          info(node));
       }
-      case What::kConstructor: return constructor(node);
+      case What::kConstructor:
+        return constructor(node);
       default: {  // an operator
         const std::string name = find_attr(node, "name") ? text(node, "name") : repr(node);
         const OpDef* op = find_op(name);
@@ -355,12 +434,14 @@ class TvmReader final : private TvmNodes {
     const Expr& callee = expr(node, "op");
     const std::optional<Index> at = ref(node, "attrs");
     const DictRef* dict = at ? std::get_if<DictRef>(&built_[*at]) : nullptr;
-    if (dict && !(*dict)->empty()) throw Error("a call has a dictionary as attributes: of none this is known");
+    if (dict && !(*dict)->empty())
+      throw Error("a call has a dictionary as attributes: of none this is known");
     Attrs given = at && !dict ? get<Attrs>(*at, "a set of attributes that is known") : Attrs();
     Attrs attrs = fitting_attrs(callee, std::move(given));
     const Span where = span(node);
     OriginSet origins = OriginSet::none();
-    if (const auto* op = as<OpNode>(callee)) origins = OriginSet::of(Origin::create(op->name(), attrs, where));
+    if (const auto* op = as<OpNode>(callee))
+      origins = OriginSet::of(Origin::create(op->name(), attrs, where));
     return make_call(callee, exprs(node, "args"), std::move(attrs), NodeInfo(std::move(origins), where));
   }
 
@@ -372,8 +453,8 @@ class TvmReader final : private TvmNodes {
       attrs = *get<DictRef>(*at, "a dictionary of attributes");
       spend(attrs.size());
     }
-    return make_function(std::move(params), expr(node, "body"), optional_type(node, "ret_type"), std::move(attrs), info(node),
-                         type_vars(node, "type_params"));
+    return make_function(std::move(params), expr(node, "body"), optional_type(node, "ret_type"),
+                         std::move(attrs), info(node), type_vars(node, "type_params"));
   }
 
   // ---- Data types and patterns
@@ -392,9 +473,10 @@ class TvmReader final : private TvmNodes {
     std::vector<Type> inputs;
     for (const Index each : list(node, "inputs")) inputs.push_back(used_type(each));
     const auto place = places_.find(node);
-    Constructor made = make_ref<const ConstructorNode>(text(node, "name_hint"), std::move(inputs),
-                                                       type_of<GlobalTypeVarNode>(need(node, "belong_to"), "the name of a data type"),
-                                                       place == places_.end() ? 0 : place->second);
+    Constructor made = make_ref<const ConstructorNode>(
+        text(node, "name_hint"), std::move(inputs),
+        type_of<GlobalTypeVarNode>(need(node, "belong_to"), "the name of a data type"),
+        place == places_.end() ? 0 : place->second);
     constructors_.push_back(made);
     return made;
   }
@@ -405,12 +487,16 @@ class TvmReader final : private TvmNodes {
     std::set<std::string_view> names;
     for (const Index each : list(node, "constructors")) {
       Constructor made = expr_of<ConstructorNode>(each, "a constructor");
-      if (made->belongs_to() != header) throw Error("constructor `" + made->name().substr(0, 80) + "` is of another data type");
-      if (made->tag() != static_cast<int>(constructors.size())) throw Error("constructor `" + made->name().substr(0, 80) + "` is there twice");
-      if (!names.insert(made->name()).second) throw Error("`" + made->name().substr(0, 80) + "` is defined twice");
+      if (made->belongs_to() != header)
+        throw Error("constructor `" + made->name().substr(0, 80) + "` is of another data type");
+      if (made->tag() != static_cast<int>(constructors.size()))
+        throw Error("constructor `" + made->name().substr(0, 80) + "` is there twice");
+      if (!names.insert(made->name()).second)
+        throw Error("`" + made->name().substr(0, 80) + "` is defined twice");
       constructors.push_back(std::move(made));
     }
-    return make_ref<const TypeDataNode>(std::move(header), type_vars(node, "type_vars"), std::move(constructors), span(node));
+    return make_ref<const TypeDataNode>(std::move(header), type_vars(node, "type_vars"),
+                                        std::move(constructors), span(node));
   }
 
   PatternEntry pattern(Index node, What what) {
@@ -421,13 +507,17 @@ class TvmReader final : private TvmNodes {
     for (const Index each : list(node, "patterns")) {
       const PatternEntry& entry = get<PatternEntry>(each, "a pattern");
       // Walks do not see that a pattern is shared.
-      if (!used_patterns_.insert({each, true}).second && entry.depth > 1) throw Error("a pattern is used twice");
+      if (!used_patterns_.insert({each, true}).second && entry.depth > 1)
+        throw Error("a pattern is used twice");
       parts.push_back(entry.pattern);
       depth = std::max(depth, entry.depth + 1);
     }
-    if (depth > kMaxJsonNesting) throw Error("patterns are nested more than " + std::to_string(kMaxJsonNesting) + " deep");
+    if (depth > kMaxJsonNesting)
+      throw Error("patterns are nested more than " + std::to_string(kMaxJsonNesting) + " deep");
     if (what == What::kPatternTuple) return {tuple_pattern(std::move(parts)), depth};
-    return {constructor_pattern(expr_of<ConstructorNode>(need(node, "constructor"), "a constructor"), std::move(parts)), depth};
+    return {constructor_pattern(expr_of<ConstructorNode>(need(node, "constructor"), "a constructor"),
+                                std::move(parts)),
+            depth};
   }
 
   IRModule module(Index node) {
@@ -435,7 +525,8 @@ class TvmReader final : private TvmNodes {
     if (const std::optional<Index> types = ref(node, "type_definitions"))
       for (const auto& [name, at] : map(*types)) {
         const TypeData& type = get<TypeData>(at, "a data type");
-        if (type->header()->name() != name) throw Error("the data type `" + name.substr(0, 80) + "` has two names");
+        if (type->header()->name() != name)
+          throw Error("the data type `" + name.substr(0, 80) + "` has two names");
         if (module_->find_type(name)) throw Error("`" + name.substr(0, 80) + "` is defined twice");
         module_->set_type(type);
       }

@@ -25,7 +25,8 @@ double real(std::string_view text) {
   const std::string copy(text);
   char* end = nullptr;
   const double value = std::strtod(copy.c_str(), &end);
-  if (copy.empty() || end != copy.c_str() + copy.size()) throw Error("expected a number, found " + copy.substr(0, 40));
+  if (copy.empty() || end != copy.c_str() + copy.size())
+    throw Error("expected a number, found " + copy.substr(0, 40));
   return value;
 }
 
@@ -33,7 +34,8 @@ double real(std::string_view text) {
 
 TvmNodes::TvmNodes(const JsonTape& tape, size_t values) : tape_(tape), values_left_(values) {
   tape.each(member(JsonTape::kRoot, "nodes"), [&](At at) { nodes_.push_back(at); });
-  if (const auto blobs = find(JsonTape::kRoot, "b64ndarrays")) tape.each(*blobs, [&](At at) { blobs_.push_back(at); });
+  if (const auto blobs = find(JsonTape::kRoot, "b64ndarrays"))
+    tape.each(*blobs, [&](At at) { blobs_.push_back(at); });
 }
 
 // ---- Members of objects
@@ -58,26 +60,31 @@ int64_t TvmNodes::integer(At at) const {
 
 int TvmNodes::small(At at) const {
   const int64_t value = integer(at);
-  if (value < std::numeric_limits<int32_t>::min() || value > std::numeric_limits<int32_t>::max()) throw Error(std::to_string(value) + " is out of range");
+  if (value < std::numeric_limits<int32_t>::min() || value > std::numeric_limits<int32_t>::max())
+    throw Error(std::to_string(value) + " is out of range");
   return static_cast<int>(value);
 }
 
 TvmNodes::Index TvmNodes::index(At at) const {
   const int64_t value = integer(at);
-  if (value < 0 || static_cast<uint64_t>(value) >= nodes_.size()) throw Error("there is no node " + std::to_string(value));
+  if (value < 0 || static_cast<uint64_t>(value) >= nodes_.size())
+    throw Error("there is no node " + std::to_string(value));
   return static_cast<Index>(value);
 }
 
 std::string TvmNodes::text(At at) const {
   const std::string_view text = tape_.string(at);
   Index number = 0;
-  if (is_number(text, number) && number < nodes_.size() && type_key(number) == "runtime.String") return repr(number);
+  if (is_number(text, number) && number < nodes_.size() && type_key(number) == "runtime.String")
+    return repr(number);
   return std::string(text);
 }
 
 // ---- Nodes
 
-std::string TvmNodes::type_key(Index node) const { return std::string(tape_.string(member(nodes_[node], "type_key"))); }
+std::string TvmNodes::type_key(Index node) const {
+  return std::string(tape_.string(member(nodes_[node], "type_key")));
+}
 
 std::string TvmNodes::repr(Index node) const {
   const std::optional<At> at = find(nodes_[node], "repr_str");
@@ -142,13 +149,16 @@ std::vector<std::pair<std::string, TvmNodes::Index>> TvmNodes::map(Index node) {
   std::vector<std::pair<std::string, Index>> found;
   if (const auto keys = find(nodes_[node], "keys")) {
     tape_.each(*keys, [&](At at) { found.emplace_back(tape_.string(at), 0); });
-    if (found.size() != values.size()) throw Error("a Map has " + std::to_string(found.size()) + " keys and " + std::to_string(values.size()) + " values");
+    if (found.size() != values.size())
+      throw Error("a Map has " + std::to_string(found.size()) + " keys and " + std::to_string(values.size()) +
+                  " values");
     for (size_t i = 0; i < found.size(); ++i) found[i].second = values[i];
     return found;
   }
   if (values.size() % 2) throw Error("a Map has a key without a value");
   for (size_t i = 0; i < values.size(); i += 2) {
-    const std::string key = type_key(values[i]) == "runtime.String" ? repr(values[i]) : text(values[i], "name_hint");
+    const std::string key =
+        type_key(values[i]) == "runtime.String" ? repr(values[i]) : text(values[i], "name_hint");
     found.emplace_back(key, values[i + 1]);
   }
   return found;
@@ -158,7 +168,8 @@ std::vector<std::pair<std::string, TvmNodes::Index>> TvmNodes::map(Index node) {
 
 const NDArray& TvmNodes::tensor(Index constant) {
   const int64_t at = integer(attr(constant, "data"));
-  if (at < 0 || static_cast<uint64_t>(at) >= blobs_.size()) throw Error("there is no tensor " + std::to_string(at));
+  if (at < 0 || static_cast<uint64_t>(at) >= blobs_.size())
+    throw Error("there is no tensor " + std::to_string(at));
   NDArray& array = tensors_[static_cast<size_t>(at)];
   if (array.defined()) return array;
   const std::optional<std::string> bytes = base64_decode(tape_.string(blobs_[static_cast<size_t>(at)]));
@@ -197,7 +208,9 @@ AttrValue TvmNodes::value(Index node, int depth) {
 AttrValue TvmNodes::plain_value(At at, const AttrValue& form) const {
   if (form.as<bool>()) return AttrValue(integer(at) != 0);
   if (form.as<int64_t>()) return AttrValue(integer(at));
-  if (form.as<double>()) return tape_.is(at, JsonTape::Kind::kString) ? AttrValue(real(tape_.string(at))) : AttrValue(tape_.real(at));
+  if (form.as<double>())
+    return tape_.is(at, JsonTape::Kind::kString) ? AttrValue(real(tape_.string(at)))
+                                                 : AttrValue(tape_.real(at));
   return AttrValue(text(at));
 }
 
@@ -210,7 +223,8 @@ Attrs TvmNodes::attrs(Index node, const AttrSchema& schema) {
     if (!field) throw Error(schema.type_key + " has no field `" + tape_.key_text(name).substr(0, 80) + "`");
     const AttrValue found = field->boxed ? value(index(at)) : plain_value(at, field->get(made->data()));
     if (!field->set(made->data(), found))
-      throw Error("field `" + field->name + "` of " + schema.type_key + " expects " + field->expects + ", found " + attr_text(found).substr(0, 80));
+      throw Error("field `" + field->name + "` of " + schema.type_key + " expects " + field->expects +
+                  ", found " + attr_text(found).substr(0, 80));
   });
   return made;
 }

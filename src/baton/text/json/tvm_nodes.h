@@ -1,5 +1,6 @@
 #pragma once
-// The graph of nodes by number that TVM 0.11.1 saves: `save_json` (tvm_json.cc) and the `#[metadata]` of texts (metadata.cc).
+// The graph of nodes by number that TVM 0.11.1 saves: `save_json` (tvm_json.cc) and the `#[metadata]` of
+// texts (metadata.cc).
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,7 +14,8 @@
 
 namespace baton::text {
 
-/// The nodes as they stand in the text. Whatever is asked for and not there, or of another form, throws Error.
+/// The nodes as they stand in the text. Whatever is asked for and not there, or of another form, throws
+/// Error.
 class TvmNodes {
  public:
   using At = JsonTape::At;

@@ -1,5 +1,5 @@
-// Says in which memory of their device values live. Only the texture memory of Adreno GPUs has to be asked for; wherever
-// else a program runs, it stays as it is.
+// Says in which memory of their device values live. Only the texture memory of Adreno GPUs has to be asked
+// for; wherever else a program runs, it stays as it is.
 #include "baton/ir/placement.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
@@ -17,7 +17,9 @@ bool is_adreno(const TargetRef& target) {
 
 void check(const VirtualDevice* device) {
   if (device && is_adreno(device->target))
-    throw NotSupported("AnnotateMemoryScope: no code is made for Adreno GPUs, so nothing can be put into their texture memory");
+    throw NotSupported(
+        "AnnotateMemoryScope: no code is made for Adreno GPUs, so nothing can be put into their texture "
+        "memory");
 }
 
 }  // namespace
@@ -29,19 +31,20 @@ Pass annotate_memory_scope(const PassArgs& args) {
   reader.text("host", "");
   reader.integer("fallback_device_type", 0);
   reader.finish();
-  return function_pass({2, "AnnotateMemoryScope", {}}, [targets](const Function& function, const IRModule&, const PassContext&) {
-    for (const TargetRef& target : targets) {
-      const VirtualDevice device{.target = target};
-      check(&device);
-    }
-    post_order(Expr(function), [](const Expr& node) {
-      const auto* inner = as<FunctionNode>(node);
-      if (!inner) return;
-      check(result_device(*inner));
-      for (size_t i = 0; i < inner->params().size(); ++i) check(param_device(*inner, i));
-    });
-    return function;
-  });
+  return function_pass({2, "AnnotateMemoryScope", {}},
+                       [targets](const Function& function, const IRModule&, const PassContext&) {
+                         for (const TargetRef& target : targets) {
+                           const VirtualDevice device{.target = target};
+                           check(&device);
+                         }
+                         post_order(Expr(function), [](const Expr& node) {
+                           const auto* inner = as<FunctionNode>(node);
+                           if (!inner) return;
+                           check(result_device(*inner));
+                           for (size_t i = 0; i < inner->params().size(); ++i) check(param_device(*inner, i));
+                         });
+                         return function;
+                       });
 }
 
 }  // namespace baton

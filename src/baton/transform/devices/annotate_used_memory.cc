@@ -1,6 +1,7 @@
 // How much memory each kernel needs while it runs: what it reads and writes, and what later ones will read.
 //   let %b = fn (%p, Primitive=1, used_memory=[32]) { exp(%p) }(%a);
-// main says what its inputs and results take: io_used_memory=64. The program is a chain of lets (ToANormalForm).
+// main says what its inputs and results take: io_used_memory=64. The program is a chain of lets
+// (ToANormalForm).
 #include <algorithm>
 #include <map>
 
@@ -15,7 +16,9 @@ namespace {
 
 int64_t bytes_of(const Type& type) {
   if (const auto* tensor = as_type<TensorTypeNode>(type)) {
-    if (!tensor->is_static()) throw NotSupported("AnnotateUsedMemory: " + type_text(type) + " has a size that is known only when it runs");
+    if (!tensor->is_static())
+      throw NotSupported("AnnotateUsedMemory: " + type_text(type) +
+                         " has a size that is known only when it runs");
     auto bytes = static_cast<int64_t>(tensor->dtype().bytes());
     for (const int64_t extent : tensor->extents()) bytes *= extent;
     return bytes;
@@ -38,7 +41,8 @@ class Program {
     for (const Var& param : main->params()) holders_.push_back(param.get());
     for (size_t i = 0; i < lets_.size(); ++i) {
       const Expr& value = lets_[i]->value();
-      if (value->kind() == ExprKind::kIf || value->kind() == ExprKind::kMatch || value->kind() == ExprKind::kLet)
+      if (value->kind() == ExprKind::kIf || value->kind() == ExprKind::kMatch ||
+          value->kind() == ExprKind::kLet)
         throw NotSupported("AnnotateUsedMemory: programs without branches only");
       use(value, i);
       const ExprNode* var = lets_[i]->var().get();
@@ -76,18 +80,23 @@ class Program {
     std::vector<const ExprNode*> holders;
     const auto add = [&](const Expr& part) {
       if (part->kind() != ExprKind::kVar) return;
-      if (const auto* names = names_.find(part.get())) holders.insert(holders.end(), names->begin(), names->end());
-      else holders.push_back(part.get());
+      if (const auto* names = names_.find(part.get()))
+        holders.insert(holders.end(), names->begin(), names->end());
+      else
+        holders.push_back(part.get());
     };
     add(expr);
-    if (const auto* call = as<CallNode>(expr)) std::ranges::for_each(call->args(), add);
-    else if (expr->kind() != ExprKind::kFunction) for_each_child(*expr, add);
+    if (const auto* call = as<CallNode>(expr))
+      std::ranges::for_each(call->args(), add);
+    else if (expr->kind() != ExprKind::kFunction)
+      for_each_child(*expr, add);
     return holders;
   }
   void use(const Expr& expr, size_t at) {
     if (const auto* call = as<CallNode>(expr))
       for (const Expr& arg : call->args())
-        if (arg->kind() == ExprKind::kCall) throw UsageError("AnnotateUsedMemory: the program is no chain of lets; run ToANormalForm before");
+        if (arg->kind() == ExprKind::kCall)
+          throw UsageError("AnnotateUsedMemory: the program is no chain of lets; run ToANormalForm before");
     for (const ExprNode* holder : holders_of(expr)) last_use_[holder] = at;
   }
 
@@ -113,8 +122,10 @@ IRModule annotate(IRModule module) {
     if (!call) continue;
     const ExprNode* callee = call->callee().get();
     if (const ExprNode* const* function = bound.find(callee)) callee = *function;
-    if (const auto* global = as<GlobalVarNode>(callee)) by_name[global->name()].push_back(used[i]);
-    else if (const auto* kernel = as<FunctionNode>(callee); kernel && kernel->is_primitive()) by_function[kernel].push_back(used[i]);
+    if (const auto* global = as<GlobalVarNode>(callee))
+      by_name[global->name()].push_back(used[i]);
+    else if (const auto* kernel = as<FunctionNode>(callee); kernel && kernel->is_primitive())
+      by_function[kernel].push_back(used[i]);
   }
   const auto annotated = [&](const Expr& expr) {
     const std::vector<int64_t>* list = by_function.find(expr.get());
@@ -126,15 +137,20 @@ IRModule annotate(IRModule module) {
     const LetNode& let = *program.lets()[i];
     const auto* call = as<CallNode>(let.value());
     const Expr callee = call ? annotated(call->callee()) : Expr();
-    const Expr value = call && callee != call->callee() ? Expr(make_call(callee, call->args(), call->attrs(), call->info())) : annotated(let.value());
-    body = value == let.value() && body == let.body() ? Expr(&let) : make_let(let.var(), value, body, let.info());
+    const Expr value = call && callee != call->callee()
+                           ? Expr(make_call(callee, call->args(), call->attrs(), call->info()))
+                           : annotated(let.value());
+    body = value == let.value() && body == let.body() ? Expr(&let)
+                                                      : make_let(let.var(), value, body, let.info());
   }
   int64_t io = bytes_of(main->body()->checked_type());
   for (const Var& param : main->params()) io += bytes_of(param->checked_type());
-  module->replace("main", with_attr(remake_function(*main, main->params(), body), "io_used_memory", AttrValue(io)));
+  module->replace("main",
+                  with_attr(remake_function(*main, main->params(), body), "io_used_memory", AttrValue(io)));
   for (auto& [name, list] : by_name) {
     const Function function = module->find(name);
-    if (function && function->is_primitive()) module->replace(name, with_attr(function, "used_memory", AttrValue(list)));
+    if (function && function->is_primitive())
+      module->replace(name, with_attr(function, "used_memory", AttrValue(list)));
   }
   return infer_types(std::move(module));
 }
@@ -142,7 +158,8 @@ IRModule annotate(IRModule module) {
 }  // namespace
 
 Pass annotate_used_memory() {
-  return module_pass({0, "AnnotateUsedMemory", {"InferType"}}, [](IRModule module, const PassContext&) { return annotate(std::move(module)); });
+  return module_pass({0, "AnnotateUsedMemory", {"InferType"}},
+                     [](IRModule module, const PassContext&) { return annotate(std::move(module)); });
 }
 
 }  // namespace baton

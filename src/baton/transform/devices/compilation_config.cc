@@ -17,7 +17,8 @@ CompilationConfig CompilationConfig::make(const PassContext& context, const std:
   if (targets.empty()) throw UsageError("a target is needed, such as \"llvm\"");
   CompilationConfig config;
   const TargetRef host_target = Target::parse(host.empty() ? "llvm" : host);
-  for (const std::string& target : targets) config.primitive_targets.push_back(with_host(Target::parse(target), host_target));
+  for (const std::string& target : targets)
+    config.primitive_targets.push_back(with_host(Target::parse(target), host_target));
   std::ranges::stable_sort(config.primitive_targets, {}, &Target::device_type);
   config.host_device = device_of(host_target);
   if (config.primitive_targets.size() == 1) {
@@ -48,7 +49,8 @@ std::string CompilationConfig::text() const {
   std::string text = "Primitive targets:\n";
   for (const TargetRef& target : primitive_targets)
     text += "  " + std::to_string(target->device_type()) + " |-> " + target->text() + "\n";
-  return text + "Default primitive virtual device: " + default_device.text() + "\nHost virtual device: " + host_device.text();
+  return text + "Default primitive virtual device: " + default_device.text() +
+         "\nHost virtual device: " + host_device.text();
 }
 
 }  // namespace baton

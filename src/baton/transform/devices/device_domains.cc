@@ -101,8 +101,10 @@ void DeviceDomains::unify(Id a, Id b) {
     return;
   }
   const uint32_t of_a = domains_[a].device, of_b = domains_[b].device;
-  if (of_a != kNone && of_b != kNone) devices_[of_a] = join(devices_[of_a], devices_[of_b]);
-  else if (of_a == kNone) domains_[a].device = of_b;
+  if (of_a != kNone && of_b != kNone)
+    devices_[of_a] = join(devices_[of_a], devices_[of_b]);
+  else if (of_a == kNone)
+    domains_[a].device = of_b;
   domains_[b].parent = a;
 }
 
@@ -119,7 +121,8 @@ void DeviceDomains::set_default(Id id, const VirtualDevice& device) {
 void DeviceDomains::set_result_default_then_params(Id id, const VirtualDevice& device) {
   set_default(id, device);
   const VirtualDevice result = this->device(id);
-  for (Id at = find(id); domains_[at].function != kNone; at = find(functions_[domains_[at].function].result)) {
+  for (Id at = find(id); domains_[at].function != kNone;
+       at = find(functions_[domains_[at].function].result)) {
     const std::vector<Id> params = functions_[domains_[at].function].params;
     for (const Id param : params) set_result_default_then_params(param, result);
   }

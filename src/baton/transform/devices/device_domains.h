@@ -1,6 +1,7 @@
 #pragma once
-// Where values live, as far as it follows from how they are used: a domain is a device, or for a function one domain per
-// parameter and one for the result. Domains that must be equal are unified; devices may be known in part.
+// Where values live, as far as it follows from how they are used: a domain is a device, or for a function one
+// domain per parameter and one for the result. Domains that must be equal are unified; devices may be known
+// in part.
 #include <cstdint>
 #include <vector>
 

@@ -1,20 +1,22 @@
-// Gives every value a device. Where values live follows from the program (on_device, device_copy, places of parameters):
-// an operator computes where its inputs are and its result stays there; a call's arguments are where the function wants
-// them; branches, tuples and references are in one place. What is still open then goes to the default device: a
-// function's result first, its parameters where the result is, and a let's value where the let's own is.
-//   tanh(on_device(exp(x), cuda))  ->  tanh(device_copy(on_device(exp(x), cuda, constrain_result=True), cuda, cpu))
+// Gives every value a device. Where values live follows from the program (on_device, device_copy, places of
+// parameters): an operator computes where its inputs are and its result stays there; a call's arguments are
+// where the function wants them; branches, tuples and references are in one place. What is still open then
+// goes to the default device: a function's result first, its parameters where the result is, and a let's
+// value where the let's own is.
+//   tanh(on_device(exp(x), cuda))  ->  tanh(device_copy(on_device(exp(x), cuda, constrain_result=True), cuda,
+//   cpu))
 // Functions and parameters say where they live; where it does not follow from them, on_device does.
 #include "baton/transform/devices/plan_devices.h"
 
 #include <algorithm>
 #include <map>
 
+#include "baton/ir/build.h"
 #include "baton/ir/functions.h"
 #include "baton/ir/placement.h"
 #include "baton/ir/visit.h"
-#include "baton/pass/rewriter.h"
-#include "baton/ir/build.h"
 #include "baton/pass/causes.h"
+#include "baton/pass/rewriter.h"
 #include "baton/transform/devices/device_domains.h"
 #include "baton/types/infer_type.h"
 
@@ -35,14 +37,17 @@ const VirtualDevice& device_attr(const CallNode& call, const char* name) {
 std::string place(const CallNode& call) {
   std::string text = call.op() ? call.op()->name : "a call";
   const Span& span = call.span();
-  return span ? text + " at " + (span.source ? span.source->name() + ":" : "line ") + std::to_string(span.line) : text;
+  return span
+             ? text + " at " + (span.source ? span.source->name() + ":" : "line ") + std::to_string(span.line)
+             : text;
 }
 
 /// Where the values of a module are.
 class Places {
  public:
   Places(const IRModuleNode& module, const CompilationConfig& config) : module_(module), config_(config) {
-    for (const auto& [name, function] : module.functions()) globals_[name] = domains_.for_type(function->checked_type());
+    for (const auto& [name, function] : module.functions())
+      globals_[name] = domains_.for_type(function->checked_type());
     for (const auto& [name, function] : module.functions())
       if (has_places(*function)) analyse(name, function);
     for (const auto& [name, function] : module.functions())
@@ -50,11 +55,13 @@ class Places {
   }
 
   const VirtualDevice& of(const Expr& expr) { return domains_.device(domain(expr)); }
-  /// Where on_device or device_copy takes its argument from. Constants have no place but the one they are used in.
+  /// Where on_device or device_copy takes its argument from. Constants have no place but the one they are
+  /// used in.
   VirtualDevice source(const CallNode& place) {
     if (place.args()[0]->kind() != ExprKind::kConstant) return of(place.args()[0]);
     if (place.op()->name == "device_copy") return config_.canonical(device_attr(place, "src_virtual_device"));
-    return bool_attr(place, "constrain_body") ? config_.canonical(device_attr(place, "virtual_device")) : of(Expr(&place));
+    return bool_attr(place, "constrain_body") ? config_.canonical(device_attr(place, "virtual_device"))
+                                              : of(Expr(&place));
   }
   /// Where the arguments of a call of a function are wanted.
   std::vector<VirtualDevice> wanted(const CallNode& call) {
@@ -91,7 +98,9 @@ class Places {
     post_order(Expr(function), [&](const Expr& node) { constrain(node); }, enters);
     domains_.unify(globals_[name], domain(Expr(function)));
   }
-  static bool enters(const Expr& node) { return !as<FunctionNode>(node) || has_places(*as<FunctionNode>(node)); }
+  static bool enters(const Expr& node) {
+    return !as<FunctionNode>(node) || has_places(*as<FunctionNode>(node));
+  }
 
   void constrain(const Expr& node) {
     try {
@@ -99,15 +108,17 @@ class Places {
     } catch (const DeviceDomains::Conflict& conflict) {
       const auto* call = as<CallNode>(node);
       throw Error("PlanDevices: " + (call ? place(*call) : std::string("a let, branch, tuple or function")) +
-                  " would be on two devices at once: " + conflict.left.text() + " and " + conflict.right.text() +
-                  "; device_copy moves a value");
+                  " would be on two devices at once: " + conflict.left.text() + " and " +
+                  conflict.right.text() + "; device_copy moves a value");
     }
   }
 
   void relate(const Expr& node) {
     switch (node->kind()) {
-      case ExprKind::kCall: return relate_call(*as<CallNode>(node), node);
-      case ExprKind::kFunction: return relate_function(*as<FunctionNode>(node), node);
+      case ExprKind::kCall:
+        return relate_call(*as<CallNode>(node), node);
+      case ExprKind::kFunction:
+        return relate_function(*as<FunctionNode>(node), node);
       case ExprKind::kLet: {
         const auto* let = as<LetNode>(node);
         one(Expr(let->var()), let->value());
@@ -139,7 +150,8 @@ class Places {
       case ExprKind::kGlobalVar:
       case ExprKind::kConstant:
       case ExprKind::kConstructor:
-      case ExprKind::kOp: return;
+      case ExprKind::kOp:
+        return;
     }
   }
 
@@ -191,8 +203,10 @@ class Places {
     for (auto at = nodes.rbegin(); at != nodes.rend(); ++at) {  // users first
       if (const auto* let = as<LetNode>(*at)) domains_.set_default(domain(Expr(let->var())), of(*at));
       const auto* call = as<CallNode>(*at);
-      if (call && !is_primitive(call->callee())) domains_.set_result_default_then_params(domain(call->callee()), config_.default_device);
-      if ((call || as<FunctionNode>(*at)) && enters(*at)) domains_.set_result_default_then_params(domain(*at), config_.default_device);
+      if (call && !is_primitive(call->callee()))
+        domains_.set_result_default_then_params(domain(call->callee()), config_.default_device);
+      if ((call || as<FunctionNode>(*at)) && enters(*at))
+        domains_.set_result_default_then_params(domain(*at), config_.default_device);
       if (!call) continue;
       for (const Expr& arg : call->args())
         if (arg->kind() != ExprKind::kConstant) domains_.set_default(domain(arg), of(*at));
@@ -218,11 +232,15 @@ class Planner final : public Rewriter {
   // Places change no type.
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
     switch (original->kind()) {
-      case ExprKind::kCall: return with_type(rewrite_call(*as<CallNode>(original), *as<CallNode>(rebuilt)), original->checked_type());
+      case ExprKind::kCall:
+        return with_type(rewrite_call(*as<CallNode>(original), *as<CallNode>(rebuilt)),
+                         original->checked_type());
       case ExprKind::kLet: {
         const auto *was = as<LetNode>(original), *let = as<LetNode>(rebuilt);
         const Expr value = said(let->value(), places_.of(Expr(was->var())));
-        return rebuilt == original && value == let->value() ? rebuilt : make_let(let->var(), value, let->body(), was->info());
+        return rebuilt == original && value == let->value()
+                   ? rebuilt
+                   : make_let(let->var(), value, let->body(), was->info());
       }
       case ExprKind::kFunction: {
         const auto* was = as<FunctionNode>(original);
@@ -230,10 +248,12 @@ class Planner final : public Rewriter {
         std::vector<VirtualDevice> params;
         for (const Var& param : was->params()) params.push_back(places_.of(Expr(param)));
         const auto* now = as<FunctionNode>(rebuilt);
-        const Function typed = make_function(now->params(), now->body(), was->ret_type(), was->attrs(), was->info(), was->type_params());
+        const Function typed = make_function(now->params(), now->body(), was->ret_type(), was->attrs(),
+                                             was->info(), was->type_params());
         return Expr(with_devices(typed, params, places_.of(was->body())));
       }
-      default: return with_type(rebuilt, original->checked_type());
+      default:
+        return with_type(rebuilt, original->checked_type());
     }
   }
 
@@ -246,7 +266,8 @@ class Planner final : public Rewriter {
         return call.args()[0];
       }
       return call_op("device_copy", {said(call.args()[0], from)},
-                     {{"src_virtual_device", virtual_device_attr(from)}, {"dst_virtual_device", virtual_device_attr(to)}});
+                     {{"src_virtual_device", virtual_device_attr(from)},
+                      {"dst_virtual_device", virtual_device_attr(to)}});
     }
     if (places_.is_primitive(original.callee())) return Expr(&call);
     const VirtualDevice here = places_.of(Expr(&original));
@@ -254,7 +275,9 @@ class Planner final : public Rewriter {
     std::vector<Expr> args = call.args();
     for (size_t i = 0; i < args.size() && i < wanted.size(); ++i)
       if (!(wanted[i] == here)) args[i] = said(args[i], wanted[i]);
-    return args == call.args() ? Expr(&call) : Expr(make_call(call.callee(), std::move(args), call.attrs(), original.with_type({})));
+    return args == call.args()
+               ? Expr(&call)
+               : Expr(make_call(call.callee(), std::move(args), call.attrs(), original.with_type({})));
   }
 
   /// `expr` with its place said, unless that follows from where it is bound or made.
@@ -264,8 +287,10 @@ class Planner final : public Rewriter {
       case ExprKind::kGlobalVar:
       case ExprKind::kFunction:
       case ExprKind::kConstructor:
-      case ExprKind::kOp: return expr;
-      default: break;
+      case ExprKind::kOp:
+        return expr;
+      default:
+        break;
     }
     const OriginSet made = causes_.made_for(expr, "the program says where its value is");
     if (made.empty()) return expr;
@@ -277,7 +302,10 @@ class Planner final : public Rewriter {
     for (const auto& [known, attrs] : said_attrs_)
       if (known == device) return attrs;
     const AttrSchema& schema = *find_op("on_device")->attrs;
-    return said_attrs_.emplace_back(device, make_attrs(schema, {{"virtual_device", virtual_device_attr(device)}, {"constrain_result", true}})).second;
+    return said_attrs_
+        .emplace_back(device, make_attrs(schema, {{"virtual_device", virtual_device_attr(device)},
+                                                  {"constrain_result", true}}))
+        .second;
   }
 
   Places& places_;
@@ -299,7 +327,9 @@ Pass plan_devices_core(CompilationConfig config) {
         Places places(*module, config);
         std::vector<std::pair<std::string, Function>> updates;
         for (const auto& [name, function] : module->functions())
-          if (has_places(*function)) updates.emplace_back(name, as_ref<FunctionNode>(Planner(places, *module, function).run(Expr(function))));
+          if (has_places(*function))
+            updates.emplace_back(
+                name, as_ref<FunctionNode>(Planner(places, *module, function).run(Expr(function))));
         for (auto& [name, function] : updates) module->replace(name, std::move(function));
         return infer_types(std::move(module));
       },
@@ -314,7 +344,9 @@ Pass plan_devices(const PassArgs& args) {
   reader.finish();
   PassContext context = *PassContext::current();
   if (fallback > 0) context.config.set("relay.fallback_device_type", fallback);
-  return sequential({plan_devices_rewrite(), plan_devices_core(CompilationConfig::make(context, targets, host))}, "PlanDevices");
+  return sequential(
+      {plan_devices_rewrite(), plan_devices_core(CompilationConfig::make(context, targets, host))},
+      "PlanDevices");
 }
 
 }  // namespace baton

@@ -5,7 +5,8 @@
 
 namespace baton {
 
-/// Whether the values inside `function` have places of their own: not those of kernels and of other compilers' functions.
+/// Whether the values inside `function` have places of their own: not those of kernels and of other
+/// compilers' functions.
 bool has_places(const FunctionNode& function);
 
 Pass plan_devices_rewrite();

@@ -1,11 +1,12 @@
-// Before devices are planned: an annotation on a tuple says where its items are, and one on what a function returns or a
-// let binds says where the result is, too.
-//   on_device(t).i  ->  on_device(t.i)        fn () { on_device(x) }  ->  fn () { on_device(x, constrain_result=True) }
+// Before devices are planned: an annotation on a tuple says where its items are, and one on what a function
+// returns or a let binds says where the result is, too.
+//   on_device(t).i  ->  on_device(t.i)        fn () { on_device(x) }  ->  fn () { on_device(x,
+//   constrain_result=True) }
+#include "baton/ir/build.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
-#include "baton/ir/build.h"
-#include "baton/types/infer_type.h"
 #include "baton/transform/devices/plan_devices.h"
+#include "baton/types/infer_type.h"
 
 namespace baton {
 
@@ -43,7 +44,8 @@ Pass plan_devices_rewrite() {
   return module_pass({0, "PlanDevicesRewrite", {}}, [](IRModule module, const PassContext&) {
     std::vector<std::pair<std::string, Function>> updates;
     for (const auto& [name, function] : module->functions())
-      if (has_places(*function)) updates.emplace_back(name, as_ref<FunctionNode>(AnnotationRewriter().run(Expr(function))));
+      if (has_places(*function))
+        updates.emplace_back(name, as_ref<FunctionNode>(AnnotationRewriter().run(Expr(function))));
     for (auto& [name, function] : updates) module->replace(name, std::move(function));
     return (*make_pass("InferType"))(module);
   });

@@ -1,5 +1,5 @@
-// How a value is reached is told in the order in which it happens: operators become lets, and what follows the
-// call of a function becomes that call's last argument.
+// How a value is reached is told in the order in which it happens: operators become lets, and what follows
+// the call of a function becomes that call's last argument.
 //   add(f(x), 1)  ->  f(x, fn (%arg) { let %x_0 = add(%arg, 1); k(%x_0) })
 // What follows an if is a function that both branches call:
 //   add(if (c) { a } else { b }, 1)  ->  let %j = fn (%arg) { let %x_1 = add(%arg, 1); k(%x_1) };
@@ -13,13 +13,13 @@
 #include "baton/ir/adt.h"
 #include "baton/ir/all_vars.h"
 #include "baton/ir/analysis/features.h"
+#include "baton/ir/analysis/normal_form.h"
 #include "baton/ir/functions.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/support/pointer_map.h"
 #include "baton/transform/functional/eta_expand.h"
 #include "baton/types/infer_type.h"
-#include "baton/ir/analysis/normal_form.h"
 
 namespace baton {
 

@@ -1,14 +1,14 @@
 // Lets whose variable is not used and whose value has no effect go:
 //   let a = exp(x); let b = log(x); a  ->  let a = exp(x); a
-// With inline_once, values used once take the place of their variable. An effect has: a stateful operator, a call of a
-// function that is not known here (a parameter, another compiler's), and of one that has an effect or calls itself, and
-// whatever makes, reads or writes a reference.
+// With inline_once, values used once take the place of their variable. An effect has: a stateful operator, a
+// call of a function that is not known here (a parameter, another compiler's), and of one that has an effect
+// or calls itself, and whatever makes, reads or writes a reference.
 
+#include "baton/ir/analysis/call_graph.h"
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
-#include "baton/ir/analysis/call_graph.h"
 
 namespace baton {
 
@@ -55,7 +55,8 @@ class Effects {
     if (const auto* op = as<OpNode>(&node)) return {false, op->def().stateful};
     if (node.kind() == ExprKind::kConstructor) return {false, false};
     // A cell is an object of its own, and what is read from it depends on when.
-    effect.evaluating = node.kind() == ExprKind::kRefCreate || node.kind() == ExprKind::kRefRead || node.kind() == ExprKind::kRefWrite;
+    effect.evaluating = node.kind() == ExprKind::kRefCreate || node.kind() == ExprKind::kRefRead ||
+                        node.kind() == ExprKind::kRefWrite;
     for_each_child(node, [&](const Expr& child) { effect.evaluating |= known(child).evaluating; });
     if (const auto* call = as<CallNode>(&node)) effect.evaluating |= known(call->callee()).calling;
     if (const auto* let = as<LetNode>(&node)) effect.calling = known(let->body()).calling;
@@ -92,8 +93,10 @@ class Uses {
       if (!seen.insert(node)) continue;
       if (const auto* let = as<LetNode>(node)) {
         const bool used = counts_[let->var().get()] > 0;
-        if (used || must_keep(let->value())) todo.push_back(let->value().get());
-        else waiting.insert(let->var().get(), let->value().get());
+        if (used || must_keep(let->value()))
+          todo.push_back(let->value().get());
+        else
+          waiting.insert(let->var().get(), let->value().get());
         todo.push_back(let->body().get());
       } else if (const auto* function = as<FunctionNode>(node)) {
         todo.push_back(function->body().get());
@@ -114,11 +117,15 @@ class Uses {
 class Eliminator final : public Rewriter {
  public:
   Eliminator(const Expr& root, const Effects* effects, bool inline_once)
-      : effects_(effects), inline_once_(inline_once), uses_(root, [&](const Expr& value) { return has_effect(value); }) {}
+      : effects_(effects),
+        inline_once_(inline_once),
+        uses_(root, [&](const Expr& value) { return has_effect(value); }) {}
 
  private:
   bool has_effect(const Expr& value) const { return effects_ && effects_->in_evaluating(value); }
-  bool is_dead(const LetNode& let) const { return uses_.of(let.var().get()) == 0 && !has_effect(let.value()); }
+  bool is_dead(const LetNode& let) const {
+    return uses_.of(let.var().get()) == 0 && !has_effect(let.value());
+  }
   bool is_inlined(const LetNode& let) const {
     return inline_once_ && uses_.of(let.var().get()) == 1 && !has_effect(let.value());
   }
@@ -168,7 +175,8 @@ Pass dead_code_elimination(const PassArgs& args) {
           const Expr root(function);
           std::optional<Effects> effects;
           if (!ignore_impurity) effects.emplace(root, functions);
-          const Function result = as_ref<FunctionNode>(Eliminator(root, effects ? &*effects : nullptr, inline_once).run(root));
+          const Function result =
+              as_ref<FunctionNode>(Eliminator(root, effects ? &*effects : nullptr, inline_once).run(root));
           if (result != function) module->set(name, result);
         }
         return module;

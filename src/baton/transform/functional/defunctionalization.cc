@@ -13,16 +13,16 @@
 #include <algorithm>
 
 #include "baton/ir/adt.h"
+#include "baton/ir/build.h"
 #include "baton/ir/functions.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
 #include "baton/text/printer.h"
-#include "baton/ir/build.h"
 #include "baton/transform/functional/defunctionalized_program.h"
+#include "baton/transform/own_variables.h"
 #include "baton/types/infer_type.h"
 #include "baton/types/match_types.h"
-#include "baton/transform/own_variables.h"
 
 namespace baton {
 
@@ -32,7 +32,8 @@ namespace {
 /// Converts one function.
 class Converter final : public Rewriter {
  public:
-  Converter(Program& program, const Function& root, std::vector<TypeVar> vars, std::vector<Type> types, bool copy)
+  Converter(Program& program, const Function& root, std::vector<TypeVar> vars, std::vector<Type> types,
+            bool copy)
       : program_(program), root_(root.get()), vars_(std::move(vars)), types_(std::move(types)), copy_(copy) {
     post_order(Expr(root), [&](const Expr& node) {
       const auto* call = as<CallNode>(node);
@@ -57,12 +58,13 @@ class Converter final : public Rewriter {
 
   void know_types(const CallNode& call, const FunctionNode& function) {
     for (size_t i = 0; i < call.args().size(); ++i)
-      match_types(declared_type(*function.params()[i]), here(call.args()[i]->checked_type()), function.type_params(),
-                  vars_, types_);
+      match_types(declared_type(*function.params()[i]), here(call.args()[i]->checked_type()),
+                  function.type_params(), vars_, types_);
     match_types(function.ret_type(), here(call.checked_type()), function.type_params(), vars_, types_);
   }
 
-  // A function that has nothing to convert stays the very same, and typed. Two functions never share a variable.
+  // A function that has nothing to convert stays the very same, and typed. Two functions never share a
+  // variable.
   Var rewrite_var(const Var& var) override {
     Type type = program_.encoded(here(declared_type(*var)));
     if (!copy_ && vars_.empty() && type == var->annotation()) return var;
@@ -106,8 +108,9 @@ class Converter final : public Rewriter {
     if (!is_closed(function))
       return program_.make(encoded, captured, rebuilt->params(), rebuilt->body(), self);
     // A kernel stays one.
-    const Call body = make_call(Expr(rebuilt), std::vector<Expr>(rebuilt->params().begin(), rebuilt->params().end()), {},
-                                NodeInfo(function.origins()));
+    const Call body =
+        make_call(Expr(rebuilt), std::vector<Expr>(rebuilt->params().begin(), rebuilt->params().end()), {},
+                  NodeInfo(function.origins()));
     return program_.make(encoded, captured, rebuilt->params(), Expr(body), self);
   }
 
@@ -206,8 +209,8 @@ class Converter final : public Rewriter {
 
 }  // namespace
 
-Function Program::convert(const Function& function, const std::vector<TypeVar>& vars, const std::vector<Type>& types,
-                          bool copy) {
+Function Program::convert(const Function& function, const std::vector<TypeVar>& vars,
+                          const std::vector<Type>& types, bool copy) {
   return as_ref<FunctionNode>(Converter(*this, function, vars, types, copy).run(Expr(function)));
 }
 

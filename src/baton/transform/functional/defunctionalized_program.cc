@@ -47,8 +47,7 @@ Type Program::encoded(const Type& type) {
 Encoded& Program::of(const Type& function_type) {
   const auto& type = *as_type<FuncTypeNode>(function_type);
   if (!type.type_params().empty())
-    throw NotSupported("Defunctionalization: a polymorphic function as a value: " +
-                       type_text(function_type));
+    throw NotSupported("Defunctionalization: a polymorphic function as a value: " + type_text(function_type));
   std::vector<Type> params;
   for (const Type& param : type.params()) params.push_back(encoded(param));
   const Type result = encoded(type.result()), plain = func_type(params, result);
@@ -68,7 +67,7 @@ Encoded& Program::of(const Type& function_type) {
 }
 
 Expr Program::make(Encoded& encoded, const std::vector<Var>& captured, const std::vector<Var>& params,
-          const Expr& body, const Var& self) {
+                   const Expr& body, const Var& self) {
   std::vector<Type> inputs;
   std::vector<Pattern> patterns;
   std::unordered_map<const ExprNode*, Expr> values;
@@ -81,8 +80,7 @@ Expr Program::make(Encoded& encoded, const std::vector<Var>& captured, const std
   if (self) values.emplace(self.get(), Expr(encoded.self));
   for (size_t i = 0; i < params.size(); ++i) values.emplace(params[i].get(), Expr(encoded.params[i]));
   const auto constructor = make_ref<const ConstructorNode>(
-      encoded.header->name() + "_" + std::to_string(encoded.constructors.size()), inputs, encoded.header,
-      -1);
+      encoded.header->name() + "_" + std::to_string(encoded.constructors.size()), inputs, encoded.header, -1);
   encoded.constructors.push_back(constructor);
   encoded.clauses.push_back(
       {constructor_pattern(constructor, std::move(patterns)), substitute(body, values)});
@@ -124,7 +122,9 @@ Expr Program::as_value(const GlobalVar& name, const Function& function, const Ty
       params.push_back(make_var(param->name(), param->annotation(), bare()));
     const NodeInfo info(function->is_primitive() ? function->origins() : OriginSet::none());
     make(encoded, {}, params,
-         make_call(called(name, function, vars, types), std::vector<Expr>(params.begin(), params.end()), {}, info), {});
+         make_call(called(name, function, vars, types), std::vector<Expr>(params.begin(), params.end()), {},
+                   info),
+         {});
     at->second = encoded.constructors.back();
   }
   return make_call(Expr(at->second), {}, {}, bare());

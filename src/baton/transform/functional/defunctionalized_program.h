@@ -1,5 +1,6 @@
 #pragma once
-// What Defunctionalization makes of a module: data types in the place of types of functions, and their functions.
+// What Defunctionalization makes of a module: data types in the place of types of functions, and their
+// functions.
 #include <map>
 #include <memory>
 #include <string>
@@ -49,7 +50,8 @@ class Program {
                 const std::vector<TypeVar>& vars, const std::vector<Type>& types);
 
   /// `copy`: the function stays in the module beside what it becomes.
-  Function convert(const Function& function, const std::vector<TypeVar>& vars, const std::vector<Type>& types, bool copy);
+  Function convert(const Function& function, const std::vector<TypeVar>& vars, const std::vector<Type>& types,
+                   bool copy);
   void finish();
 
  private:

@@ -1,8 +1,8 @@
 // Functions of the module and constructors, where they are values, get a lambda around them:
 //   @f  ->  fn (%eta_expand_param: T) -> R { @f(%eta_expand_param) }      (expand_global_var)
 //   Some  ->  fn [A](%eta_expand_param: A) -> Maybe[A] { Some(%eta_expand_param) }      (expand_constructor)
-// With expand_global_var also where a function is called; a constructor that is called stays as it is. There is
-// one lambda per name and function, however often it is used.
+// With expand_global_var also where a function is called; a constructor that is called stays as it is. There
+// is one lambda per name and function, however often it is used.
 
 #include "baton/transform/functional/eta_expand.h"
 

@@ -1,17 +1,17 @@
 // Calls of functions of the module that are marked Inline=1 and do not call themselves become their bodies:
 //   def @f(%x, Inline=1) { exp(%x) }  @f(z)  ->  exp(z)
-// For a function of another compiler the function itself takes the place of its name: it stays one call. A body that
-// binds variables gets new ones wherever it comes to stand but for the first time. Functions that nobody calls any more
-// leave the module.
+// For a function of another compiler the function itself takes the place of its name: it stays one call. A
+// body that binds variables gets new ones wherever it comes to stand but for the first time. Functions that
+// nobody calls any more leave the module.
 
 #include <map>
 #include <set>
 
+#include "baton/ir/analysis/call_graph.h"
+#include "baton/ir/build.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
-#include "baton/ir/build.h"
-#include "baton/ir/analysis/call_graph.h"
 #include "baton/transform/own_variables.h"
 
 namespace baton {
@@ -26,7 +26,8 @@ bool wants_inlining(const Function& function) {
 
 class Inliner final : public Rewriter {
  public:
-  Inliner(const std::map<std::string, Function>& ready, std::set<std::string>& used) : ready_(ready), used_(used) {}
+  Inliner(const std::map<std::string, Function>& ready, std::set<std::string>& used)
+      : ready_(ready), used_(used) {}
 
  private:
   bool enter(const Expr&) override { return true; }
@@ -40,7 +41,8 @@ class Inliner final : public Rewriter {
     if (function->attr("Compiler"))
       return make_call(Expr(function), call->args(), call->attrs(), original->info());
     std::unordered_map<const ExprNode*, Expr> values;
-    for (size_t i = 0; i < call->args().size(); ++i) values.emplace(function->params()[i].get(), call->args()[i]);
+    for (size_t i = 0; i < call->args().size(); ++i)
+      values.emplace(function->params()[i].get(), call->args()[i]);
     const bool again = !used_.insert(global->name()).second && !bound_vars(function->body()).empty();
     return again ? with_own_variables(function->body(), values) : substitute(function->body(), values);
   }
@@ -52,25 +54,30 @@ class Inliner final : public Rewriter {
 }  // namespace
 
 Pass inline_globals() {
-  return module_pass({1, "InlineGlobals", {}}, [](IRModule module, const PassContext&) {
-    const CallGraph graph(*module);
-    std::map<std::string, Function> ready;
-    std::set<std::string> used;
-    for (const std::string& name : graph.order()) {
-      const Function function = module->find(name);
-      const Function inlined = as_ref<FunctionNode>(Inliner(ready, used).run(Expr(function)));
-      if (inlined != function) module->set(name, inlined);
-      if (wants_inlining(inlined) && !graph.calls_itself(name)) ready.emplace(name, inlined);
-    }
-    std::set<std::string> still_called;
-    for (const auto& [name, function] : module->functions()) still_called.merge(functions_named_by(function));
-    for (const auto& [name, function] : ready) {
-      if (still_called.count(name)) continue;
-      retire_all(Expr(function), "no function calls it, and it is marked Inline");  // nothing where it was inlined
-      module->remove(name);
-    }
-    return module;
-  }, /*may_retire=*/true);
+  return module_pass(
+      {1, "InlineGlobals", {}},
+      [](IRModule module, const PassContext&) {
+        const CallGraph graph(*module);
+        std::map<std::string, Function> ready;
+        std::set<std::string> used;
+        for (const std::string& name : graph.order()) {
+          const Function function = module->find(name);
+          const Function inlined = as_ref<FunctionNode>(Inliner(ready, used).run(Expr(function)));
+          if (inlined != function) module->set(name, inlined);
+          if (wants_inlining(inlined) && !graph.calls_itself(name)) ready.emplace(name, inlined);
+        }
+        std::set<std::string> still_called;
+        for (const auto& [name, function] : module->functions())
+          still_called.merge(functions_named_by(function));
+        for (const auto& [name, function] : ready) {
+          if (still_called.count(name)) continue;
+          retire_all(Expr(function),
+                     "no function calls it, and it is marked Inline");  // nothing where it was inlined
+          module->remove(name);
+        }
+        return module;
+      },
+      /*may_retire=*/true);
 }
 
 }  // namespace baton

@@ -1,9 +1,9 @@
 // Behind its last use every variable is given back:
 //   let a = exp(x); let b = tanh(a); b
 //   ->  let a = exp(x); let u = memory.kill(x); let b = tanh(a); let v = memory.kill(a); b
-// In an if or match whose branches use it last, it is given back in each: at the beginning of those that do not
-// use it. The result of a function or branch stays. For programs in A-normal form: what stands inside other
-// expressions is used there, and given back behind the let around it. Second names (let b = a) go.
+// In an if or match whose branches use it last, it is given back in each: at the beginning of those that do
+// not use it. The result of a function or branch stays. For programs in A-normal form: what stands inside
+// other expressions is used there, and given back behind the let around it. Second names (let b = a) go.
 
 #include <algorithm>
 
@@ -120,8 +120,7 @@ class Lifetimes {
     } else {
       use(value, block, item);
       const auto function = as_ref<FunctionNode>(value);
-      if (function && !is_closed(*function))
-        made.inside.push_back(open(function));
+      if (function && !is_closed(*function)) made.inside.push_back(open(function));
     }
     blocks_[block].items.push_back(std::move(made));
   }

@@ -1,18 +1,19 @@
-// Runs the program as far as it is known: functions are put in the place of their calls, operators of constants
-// are computed, items are taken out of tuples, cells are read, and ifs and matches of known values become the
-// branch taken. What is not known is written down, one let for each value:
+// Runs the program as far as it is known: functions are put in the place of their calls, operators of
+// constants are computed, items are taken out of tuples, cells are read, and ifs and matches of known values
+// become the branch taken. What is not known is written down, one let for each value:
 //   let f = fn (y) { add(y, 1) }; f(f(x))
 //   ->  let f = ..; let x_0 = 1; let x_1 = add(x, x_0); let x_2 = 1; let x_3 = add(x_1, x_2); x_3
-// Values that nobody needs are left to DeadCodeElimination. A recursion is followed while an argument gets smaller.
+// Values that nobody needs are left to DeadCodeElimination. A recursion is followed while an argument gets
+// smaller.
 
 #include <algorithm>
 
 #include "baton/ir/analysis/features.h"
+#include "baton/ir/analysis/normal_form.h"
 #include "baton/ir/functions.h"
 #include "baton/pass/pass.h"
-#include "baton/types/infer_type.h"
-#include "baton/ir/analysis/normal_form.h"
 #include "baton/transform/functional/partial_machine.h"
+#include "baton/types/infer_type.h"
 
 namespace baton {
 
@@ -32,8 +33,8 @@ Pass partial_evaluate() {
   return module_pass(
       {1, "PartialEval", {}},
       [](IRModule module, const PassContext& context) {
-        // What is used twice is to be computed once: every value has a name then. In dataflow there is nothing but what
-        // is evaluated anyhow, in the same order.
+        // What is used twice is to be computed once: every value has a name then. In dataflow there is
+        // nothing but what is evaluated anyhow, in the same order.
         bool shared = false, dataflow = true;
         for (const auto& [name, function] : module->functions()) {
           const auto found = features(function->body());

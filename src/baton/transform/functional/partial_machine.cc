@@ -67,8 +67,7 @@ Type Machine::here(const Type& type) const {
 }
 
 Var Machine::copy(const Var& var) const {
-  return make_var(var->name(), here(declared_type(*var)),
-                  NodeInfo(var->origins(), var->span()));
+  return make_var(var->name(), here(declared_type(*var)), NodeInfo(var->origins(), var->span()));
 }
 
 // ---- Evaluation
@@ -113,8 +112,8 @@ void Machine::evaluate() {
 
 bool Machine::is_shared(const ExprNode& node) {
   const ExprKind kind = node.kind();
-  const bool names_value = kind == ExprKind::kConstant || kind == ExprKind::kCall || kind == ExprKind::kTuple ||
-                           kind == ExprKind::kTupleGetItem;
+  const bool names_value = kind == ExprKind::kConstant || kind == ExprKind::kCall ||
+                           kind == ExprKind::kTuple || kind == ExprKind::kTupleGetItem;
   return names_value && node.use_count() > 2;
 }
 
@@ -313,8 +312,8 @@ void Machine::enter(const ValueRef& closure, const std::vector<ValueRef>& args, 
   if (call) {
     for (size_t i = 0; i < args.size(); ++i) {
       const Var& param = function->params()[i];
-      match_types(declared_type(*param),
-                  here(call->args()[i]->checked_type()), function->type_params(), env.type_vars, env.types);
+      match_types(declared_type(*param), here(call->args()[i]->checked_type()), function->type_params(),
+                  env.type_vars, env.types);
     }
     match_types(function->ret_type(), here(call->checked_type()), function->type_params(), env.type_vars,
                 env.types);

@@ -1,6 +1,6 @@
-#include <algorithm>
-
 #include "baton/transform/functional/partial_values.h"
+
+#include <algorithm>
 
 namespace baton::partial {
 

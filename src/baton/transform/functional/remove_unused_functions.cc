@@ -2,9 +2,9 @@
 
 #include <set>
 
+#include "baton/ir/analysis/call_graph.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
-#include "baton/ir/analysis/call_graph.h"
 
 namespace baton {
 

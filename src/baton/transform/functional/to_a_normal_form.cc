@@ -1,7 +1,7 @@
 // Every intermediate value gets a name: add(exp(x), y)  ->  let x_1 = exp(x); let x_2 = add(x_1, y); x_2
 
-#include "baton/pass/pass.h"
 #include "baton/ir/analysis/normal_form.h"
+#include "baton/pass/pass.h"
 
 namespace baton {
 

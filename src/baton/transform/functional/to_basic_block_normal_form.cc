@@ -1,8 +1,9 @@
 // What two scopes share is named in the closest scope around both, so that each scope is a block of its own:
-//   if (c) { add(e, x) } else { log(e) }, e = exp(x)  ->  let x_1 = exp(x); if (c) { add(x_1, x) } else { log(x_1) }
+//   if (c) { add(e, x) } else { log(e) }, e = exp(x)  ->  let x_1 = exp(x); if (c) { add(x_1, x) } else {
+//   log(x_1) }
 
-#include "baton/pass/pass.h"
 #include "baton/ir/analysis/normal_form.h"
+#include "baton/pass/pass.h"
 
 namespace baton {
 

@@ -49,7 +49,8 @@ class LetRemover final : public Rewriter {
   }
 
   static Expr let_of(const LetNode& let, const Expr& value) {
-    return make_let(let.var(), value, Expr(let.var()), NodeInfo(let.origins(), let.span(), value->checked_type()));
+    return make_let(let.var(), value, Expr(let.var()),
+                    NodeInfo(let.origins(), let.span(), value->checked_type()));
   }
 
   // `rebuilt` is a let over rewritten parts; its body is all that is left.

@@ -4,16 +4,18 @@
 //   CombineParallelBatchMatmul  weights concatenated along the columns
 #include <algorithm>
 
+#include "baton/ir/build.h"
 #include "baton/ir/layout.h"
 #include "baton/pass/pass.h"
-#include "baton/ir/build.h"
 #include "baton/transform/fuse/parallel_branches.h"
 
 namespace baton {
 
 namespace {
 
-Expr structure(std::vector<Expr> fields) { return make_tuple(std::move(fields), NodeInfo(OriginSet::none())); }
+Expr structure(std::vector<Expr> fields) {
+  return make_tuple(std::move(fields), NodeInfo(OriginSet::none()));
+}
 
 Expr concatenate(std::vector<Expr> fields, int axis) {
   return call_op("concatenate", {structure(std::move(fields))}, {{"axis", axis}});
@@ -31,7 +33,8 @@ std::vector<Expr> slices(const std::vector<Branch>& branches, const Expr& joined
     begin[axis] = from;
     end[axis] = size;
     from += size;
-    parts.push_back(call_op("strided_slice", {joined}, {{"begin", begin}, {"end", end}, {"strides", strides}, {"slice_mode", "size"}}));
+    parts.push_back(call_op("strided_slice", {joined},
+                            {{"begin", begin}, {"end", end}, {"strides", strides}, {"slice_mode", "size"}}));
   }
   return parts;
 }
@@ -43,15 +46,18 @@ int64_t total(const std::vector<Branch>& branches, int axis) {
   return sum;
 }
 
-/// Whether arguments can be concatenated along `axis` of the results: equal but there, and not broadcast there.
+/// Whether arguments can be concatenated along `axis` of the results: equal but there, and not broadcast
+/// there.
 bool concatenable(const CallNode& a, const CallNode& b, size_t index, int axis) {
   const TensorTypeNode *x = static_type_of(a.args()[index]), *y = static_type_of(b.args()[index]);
-  const auto *out_a = as_type<TensorTypeNode>(a.checked_type()), *out_b = as_type<TensorTypeNode>(b.checked_type());
+  const auto *out_a = as_type<TensorTypeNode>(a.checked_type()),
+             *out_b = as_type<TensorTypeNode>(b.checked_type());
   if (!x || !y || !out_a || !out_b || x->dtype() != y->dtype() || x->rank() != y->rank()) return false;
   const int here = axis - (out_a->rank() - x->rank());
   if (here < 0) return false;
   for (int i = 0; i < x->rank(); ++i) {
-    if (i == here && (!(x->shape()[i] == out_a->shape()[axis]) || !(y->shape()[i] == out_b->shape()[axis]))) return false;
+    if (i == here && (!(x->shape()[i] == out_a->shape()[axis]) || !(y->shape()[i] == out_b->shape()[axis])))
+      return false;
     if (i != here && !(x->shape()[i] == y->shape()[i])) return false;
   }
   return true;
@@ -101,29 +107,35 @@ ParallelKind conv2d_kind() {
   const auto axis = [](const CallNode& conv) { return channel_axis(conv, "out_layout", 'C'); };
   ParallelKind kind = sliced_kind("nn.conv2d", axis);
   kind.supports = [axis](const CallNode& call) {
-    return is_static(call) && int_attr(call, "groups") == 1 && axis(call) >= 0 && channel_axis(call, "kernel_layout", 'O') >= 0;
+    return is_static(call) && int_attr(call, "groups") == 1 && axis(call) >= 0 &&
+           channel_axis(call, "kernel_layout", 'O') >= 0;
   };
   kind.fit = [](const CallNode& a, const CallNode& b) {
     const NamedAttrs free = {{"channels", AttrValue()}};
     return same_attrs(with_fields(a.attrs(), free), with_fields(b.attrs(), free)) &&
            same_but(a, b, channel_axis(a, "kernel_layout", 'O'));
   };
-  kind.join_heads = [axis](const std::vector<Branch>& branches, const Expr& data, const std::vector<Expr>& weights) -> Expr {
+  kind.join_heads = [axis](const std::vector<Branch>& branches, const Expr& data,
+                           const std::vector<Expr>& weights) -> Expr {
     const CallNode& first = *branches[0][0];
     const Expr weight = concatenate(weights, channel_axis(first, "kernel_layout", 'O'));
-    return call_expr(first.callee(), {data, weight}, with_fields(first.attrs(), {{"channels", total(branches, axis(first))}}));
+    return call_expr(first.callee(), {data, weight},
+                     with_fields(first.attrs(), {{"channels", total(branches, axis(first))}}));
   };
   return kind;
 }
 
 ParallelKind flat_dense_kind() {
-  const auto axis = [](const CallNode& dense) { return as_type<TensorTypeNode>(dense.checked_type())->rank() - 1; };
+  const auto axis = [](const CallNode& dense) {
+    return as_type<TensorTypeNode>(dense.checked_type())->rank() - 1;
+  };
   ParallelKind kind = sliced_kind("nn.dense", axis);
   kind.supports = is_static;
   kind.fit = [](const CallNode& a, const CallNode& b) {
     return dtype_attr(a, "out_dtype") == dtype_attr(b, "out_dtype") && same_but(a, b, 0);
   };
-  kind.join_heads = [axis](const std::vector<Branch>& branches, const Expr& data, const std::vector<Expr>& weights) -> Expr {
+  kind.join_heads = [axis](const std::vector<Branch>& branches, const Expr& data,
+                           const std::vector<Expr>& weights) -> Expr {
     const CallNode& first = *branches[0][0];
     return call_expr(first.callee(), {data, concatenate(weights, 0)},
                      with_fields(first.attrs(), {{"units", total(branches, axis(first))}}));
@@ -138,55 +150,67 @@ ParallelKind batch_matmul_kind() {
   kind.fit = [weight_axis](const CallNode& a, const CallNode& b) {
     return same_attrs(a.attrs(), b.attrs()) && same_but(a, b, weight_axis(a));
   };
-  kind.join_heads = [weight_axis](const std::vector<Branch>& branches, const Expr& data, const std::vector<Expr>& weights) -> Expr {
+  kind.join_heads = [weight_axis](const std::vector<Branch>& branches, const Expr& data,
+                                  const std::vector<Expr>& weights) -> Expr {
     const CallNode& first = *branches[0][0];
     return call_expr(first.callee(), {data, concatenate(weights, weight_axis(first))}, first.attrs());
   };
   return kind;
 }
 
-Expr stack(std::vector<Expr> fields) { return call_op("stack", {structure(std::move(fields))}, {{"axis", 0}}); }
+Expr stack(std::vector<Expr> fields) {
+  return call_op("stack", {structure(std::move(fields))}, {{"axis", 0}});
+}
 
 /// dense layers of one shape as one batched product: a new first axis counts the branches.
 ParallelKind stacked_dense_kind() {
   ParallelKind kind;
   kind.op = "nn.dense";
   kind.axis = [](const CallNode&) { return 0; };
-  kind.supports = [](const CallNode& call) { return is_static(call) && static_type_of(call.args()[0])->rank() == 2; };
+  kind.supports = [](const CallNode& call) {
+    return is_static(call) && static_type_of(call.args()[0])->rank() == 2;
+  };
   kind.fit = [](const CallNode& a, const CallNode& b) {
     return dtype_attr(a, "out_dtype") == dtype_attr(b, "out_dtype") && same_but(a, b, -1);
   };
   kind.arguments_fit = [](const CallNode& a, const CallNode& b, size_t index, int) {
-    return static_type_of(a.args()[index]) && same_type(a.args()[index]->checked_type(), b.args()[index]->checked_type());
+    return static_type_of(a.args()[index]) &&
+           same_type(a.args()[index]->checked_type(), b.args()[index]->checked_type());
   };
-  kind.join_heads = [](const std::vector<Branch>& branches, const Expr& data, const std::vector<Expr>& weights) -> Expr {
+  kind.join_heads = [](const std::vector<Branch>& branches, const Expr& data,
+                       const std::vector<Expr>& weights) -> Expr {
     const Expr left = stack(std::vector<Expr>(branches.size(), data)), right = stack(weights);
     return call_op("nn.batch_matmul", {left, right},
                    {{"out_dtype", dtype_attr(*branches[0][0], "out_dtype")}, {"transpose_b", true}});
   };
   kind.join_arguments = [](const Branch& calls, size_t index, const std::vector<Expr>& args, int) {
     // Broadcasting starts at the right: narrow arguments get their axes before the new one goes in front.
-    const int missing = as_type<TensorTypeNode>(calls[0]->checked_type())->rank() - static_type_of(calls[0]->args()[index])->rank();
+    const int missing = as_type<TensorTypeNode>(calls[0]->checked_type())->rank() -
+                        static_type_of(calls[0]->args()[index])->rank();
     std::vector<Expr> wide;
     for (const Expr& arg : args)
-      wide.push_back(missing == 0 ? arg : call_op("expand_dims", {arg}, {{"axis", 0}, {"num_newaxis", missing}}));
+      wide.push_back(missing == 0 ? arg
+                                  : call_op("expand_dims", {arg}, {{"axis", 0}, {"num_newaxis", missing}}));
     return stack(std::move(wide));
   };
   kind.parts = [](const std::vector<Branch>& branches, const Expr& joined) {
-    const Expr split = call_op("split", {joined}, {{"indices_or_sections", static_cast<int64_t>(branches.size())}, {"axis", 0}});
+    const Expr split = call_op("split", {joined},
+                               {{"indices_or_sections", static_cast<int64_t>(branches.size())}, {"axis", 0}});
     std::vector<Expr> parts;
     for (size_t i = 0; i < branches.size(); ++i)
-      parts.push_back(call_op("squeeze", {get_item(split, static_cast<int>(i))}, {{"axis", std::vector<int64_t>{0}}}));
+      parts.push_back(
+          call_op("squeeze", {get_item(split, static_cast<int>(i))}, {{"axis", std::vector<int64_t>{0}}}));
     return parts;
   };
   return kind;
 }
 
 Pass combine(std::string name, ParallelKind kind, int64_t least) {
-  return function_pass({4, std::move(name), {"InferType"}},
-                       [kind = std::move(kind), least](const Function& function, const IRModule&, const PassContext&) {
-                         return join_parallel(function, kind, static_cast<size_t>(std::max<int64_t>(least, 1)));
-                       });
+  return function_pass(
+      {4, std::move(name), {"InferType"}},
+      [kind = std::move(kind), least](const Function& function, const IRModule&, const PassContext&) {
+        return join_parallel(function, kind, static_cast<size_t>(std::max<int64_t>(least, 1)));
+      });
 }
 
 int64_t least_of(PassArgReader& reader) { return reader.integer("min_num_branches", 3); }
@@ -216,7 +240,8 @@ Pass combine_parallel_batch_matmul(const PassArgs& args) {
 }
 
 Pass batching_ops() {
-  return sequential({combine_parallel_conv2d({}), combine_parallel_dense({}), combine_parallel_batch_matmul({})});
+  return sequential(
+      {combine_parallel_conv2d({}), combine_parallel_dense({}), combine_parallel_batch_matmul({})});
 }
 
 }  // namespace baton

@@ -15,7 +15,8 @@ class Defuser final : public Rewriter {
     const auto* function = call ? as<FunctionNode>(call->callee()) : nullptr;
     if (!function || !function->is_primitive()) return rebuilt;
     std::unordered_map<const ExprNode*, Expr> values;
-    for (size_t i = 0; i < call->args().size(); ++i) values.emplace(function->params()[i].get(), call->args()[i]);
+    for (size_t i = 0; i < call->args().size(); ++i)
+      values.emplace(function->params()[i].get(), call->args()[i]);
     return substitute(function->body(), values);
   }
 };
@@ -23,9 +24,10 @@ class Defuser final : public Rewriter {
 }  // namespace
 
 Pass defuse_ops() {
-  return function_pass({3, "DefuseOps", {"InferType"}}, [](const Function& function, const IRModule&, const PassContext&) {
-    return as_ref<FunctionNode>(Defuser().run(Expr(function)));
-  });
+  return function_pass({3, "DefuseOps", {"InferType"}},
+                       [](const Function& function, const IRModule&, const PassContext&) {
+                         return as_ref<FunctionNode>(Defuser().run(Expr(function)));
+                       });
 }
 
 }  // namespace baton

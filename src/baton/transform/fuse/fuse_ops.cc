@@ -1,11 +1,11 @@
 // Groups of operators become primitive functions, called with what flows into the group:
 //   relu(conv(x, w))  ->  fn(p0, p1, Primitive=1) { relu(conv(p0, p1)) }(x, w)
-// Parameters are numbered in the order in which the group's operators, arguments before calls, need them. Which operators form
-// a group is decided in fusion_groups.h.
+// Parameters are numbered in the order in which the group's operators, arguments before calls, need them.
+// Which operators form a group is decided in fusion_groups.h.
 //
-// Origins: the body's nodes keep theirs; the function and its call stand for the union over the operators in the body
-// (the verifier checks it); parameters stand for nothing, they are structure. stop_fusion is a mark for this pass and
-// goes with it.
+// Origins: the body's nodes keep theirs; the function and its call stand for the union over the operators in
+// the body (the verifier checks it); parameters stand for nothing, they are structure. stop_fusion is a mark
+// for this pass and goes with it.
 
 #include "baton/transform/fuse/fuse_ops.h"
 
@@ -36,7 +36,10 @@ struct Kernel {
 
 class Fuser final : public Rewriter {
  public:
-  Fuser(const Function& function, const FusionOptions& options) : options_(options), groups_(function, options) { FusionLog::add(groups_); }
+  Fuser(const Function& function, const FusionOptions& options)
+      : options_(options), groups_(function, options) {
+    FusionLog::add(groups_);
+  }
 
  private:
   bool is_root(const Expr& node) const { return groups_.root_of(node.get()) == node; }
@@ -69,7 +72,8 @@ class Fuser final : public Rewriter {
     const auto [param, fresh] = kernel.param_of.insert(value.get(), Expr());
     if (fresh) {
       const Type& type = type_for_fusion(arg);
-      const Var var = make_var("p" + std::to_string(kernel.params.size()), type, NodeInfo(OriginSet::none(), {}, type));
+      const Var var =
+          make_var("p" + std::to_string(kernel.params.size()), type, NodeInfo(OriginSet::none(), {}, type));
       kernel.params.push_back(var);
       kernel.args.push_back(value);
       *param = Expr(var);
@@ -77,7 +81,8 @@ class Fuser final : public Rewriter {
     return *param;
   }
 
-  // Builds the group of `root` in post-order: parameters are numbered as the operators that need them are built.
+  // Builds the group of `root` in post-order: parameters are numbered as the operators that need them are
+  // built.
   Expr kernel(const Expr& root) {
     Kernel kernel;
     struct Frame {
@@ -107,8 +112,10 @@ class Fuser final : public Rewriter {
   }
 
   static const Expr* operand(const Expr& node, size_t index) {
-    if (const auto* call = as<CallNode>(node)) return index < call->args().size() ? &call->args()[index] : nullptr;
-    if (const auto* tuple = as<TupleNode>(node)) return index < tuple->fields().size() ? &tuple->fields()[index] : nullptr;
+    if (const auto* call = as<CallNode>(node))
+      return index < call->args().size() ? &call->args()[index] : nullptr;
+    if (const auto* tuple = as<TupleNode>(node))
+      return index < tuple->fields().size() ? &tuple->fields()[index] : nullptr;
     if (const auto* item = as<TupleGetItemNode>(node)) return index == 0 ? &item->tuple() : nullptr;
     return nullptr;
   }
@@ -120,7 +127,8 @@ class Fuser final : public Rewriter {
       return make_call(call->callee(), std::move(children), call->attrs(), call->info());
     }
     if (node->kind() == ExprKind::kTuple) return make_tuple(std::move(children), node->info());
-    if (const auto* item = as<TupleGetItemNode>(node)) return make_tuple_get_item(children[0], item->index(), node->info());
+    if (const auto* item = as<TupleGetItemNode>(node))
+      return make_tuple_get_item(children[0], item->index(), node->info());
     BATON_CHECK(node->kind() == ExprKind::kConstant, "what is no operator is part of a kernel");
     return node;
   }
@@ -135,8 +143,9 @@ class Fuser final : public Rewriter {
     }
     FunctionAttrs attrs{{"Primitive", kernel.has_call ? 1 : 0}};
     if (kernel.has_call && kernel.only_reshapes && only_tensors) attrs.emplace_back("relay.reshape_only", 1);
-    const Function function = make_function(kernel.params, *kernel.built.find(root.get()), type, std::move(attrs),
-                                            NodeInfo(kernel.origins, {}, func_type(std::move(param_types), type)));
+    const Function function =
+        make_function(kernel.params, *kernel.built.find(root.get()), type, std::move(attrs),
+                      NodeInfo(kernel.origins, {}, func_type(std::move(param_types), type)));
     return make_call(Expr(function), kernel.args, {}, NodeInfo(kernel.origins, {}, type));
   }
 
@@ -147,7 +156,8 @@ class Fuser final : public Rewriter {
 FusionOptions options_of(const PassContext& context, int level) {
   FusionOptions options;
   options.level = level < 0 ? context.opt_level : level;
-  const int64_t depth = context.config.integer("relay.FuseOps.max_depth", static_cast<int64_t>(options.max_depth));
+  const int64_t depth =
+      context.config.integer("relay.FuseOps.max_depth", static_cast<int64_t>(options.max_depth));
   options.max_depth = static_cast<size_t>(std::max<int64_t>(depth, 0));
   options.link_params = context.config.flag("relay.FuseOps.link_params", options.link_params);
   return options;

@@ -10,8 +10,8 @@ namespace baton {
 /// FuseOps at a level (-1: that of the context; 0: every operator a kernel of its own).
 Pass fuse_ops_at(int level);
 
-/// For `explain`: one line for each operator of `function` (typed, before FuseOps) that will not share a kernel with
-/// what uses its result, and why.
+/// For `explain`: one line for each operator of `function` (typed, before FuseOps) that will not share a
+/// kernel with what uses its result, and why.
 struct FusionReason {
   Expr call;
   std::string text;
@@ -20,15 +20,16 @@ std::vector<FusionReason> fusion_reasons(const Function& function, const PassCon
 
 class FusionGroups;
 
-/// While one lives, FuseOps notes for each operator call why it shares a kernel with what uses its result, or why not; the
-/// innermost of this thread gets the notes.
+/// While one lives, FuseOps notes for each operator call why it shares a kernel with what uses its result, or
+/// why not; the innermost of this thread gets the notes.
 class FusionLog {
  public:
   struct Entry {
     std::string op;     ///< that is called
     OriginSet origins;  ///< of the call
     bool fused;         ///< with what uses its result
-    std::string text;   ///< "only elementwise operators follow, up to `nn.relu`"; "nothing may follow a reduction ..."
+    std::string
+        text;  ///< "only elementwise operators follow, up to `nn.relu`"; "nothing may follow a reduction ..."
   };
   FusionLog();
   ~FusionLog();

@@ -14,7 +14,8 @@ Fuse stronger(Fuse a, Fuse b) { return std::max(a, b); }
 bool is_simple_scalar(const ConstantNode& constant) {
   const DType dtype = constant.value().dtype();
   return constant.is_scalar() && dtype.lanes == 1 &&
-         (((dtype.is_int() || dtype.is_float()) && (dtype.bits == 32 || dtype.bits == 64)) || dtype == DType::bool_());
+         (((dtype.is_int() || dtype.is_float()) && (dtype.bits == 32 || dtype.bits == 64)) ||
+          dtype == DType::bool_());
 }
 
 bool is_dynamic(const Type& type) {
@@ -55,14 +56,17 @@ void FusionGroups::add_nodes(const Function& function) {
     const auto* inner = as<FunctionNode>(node);
     return !inner || !is_closed(*inner);
   };
-  post_order(Expr(function), [&](const Expr& expr) {
-    if (expr->kind() == ExprKind::kOp) return;
-    const auto at = static_cast<uint32_t>(nodes_.size());
-    index_.insert(expr.get(), at);
-    nodes_.emplace_back();
-    nodes_.back().expr = expr;
-    nodes_.back().leader = at;
-  }, enter);
+  post_order(
+      Expr(function),
+      [&](const Expr& expr) {
+        if (expr->kind() == ExprKind::kOp) return;
+        const auto at = static_cast<uint32_t>(nodes_.size());
+        index_.insert(expr.get(), at);
+        nodes_.emplace_back();
+        nodes_.back().expr = expr;
+        nodes_.back().leader = at;
+      },
+      enter);
 }
 
 void FusionGroups::use(const Expr& value, uint32_t user, Fuse pattern) {
@@ -84,7 +88,8 @@ void FusionGroups::add_edges(uint32_t user) {
     case ExprKind::kVar:
     case ExprKind::kGlobalVar:
     case ExprKind::kConstructor:
-    case ExprKind::kOp: break;
+    case ExprKind::kOp:
+      break;
     case ExprKind::kConstant:
       if (is_simple_scalar(static_cast<const ConstantNode&>(*expr))) node.pattern = Fuse::kElementwise;
       break;
@@ -92,8 +97,10 @@ void FusionGroups::add_edges(uint32_t user) {
       node.pattern = Fuse::kTuple;
       for (const Expr& field : static_cast<const TupleNode&>(*expr).fields()) {
         type_for_fusion(field);
-        if (is_tensor(field)) use(field, user, Fuse::kInjective);
-        else escape(field);
+        if (is_tensor(field))
+          use(field, user, Fuse::kInjective);
+        else
+          escape(field);
       }
       break;
     case ExprKind::kTupleGetItem: {
@@ -120,7 +127,8 @@ void FusionGroups::add_edges(uint32_t user) {
       }
       node.pattern = op->data_dependent && is_dynamic(type_for_fusion(expr)) ? Fuse::kOpaque : op->fuse;
       for (const Expr& arg : call.args()) {
-        const bool elementwise = node.pattern == Fuse::kBroadcast && same_shape(type_for_fusion(expr), type_for_fusion(arg));
+        const bool elementwise =
+            node.pattern == Fuse::kBroadcast && same_shape(type_for_fusion(expr), type_for_fusion(arg));
         use(arg, user, elementwise ? Fuse::kElementwise : node.pattern);
       }
       break;
@@ -136,13 +144,16 @@ void FusionGroups::add_edges(uint32_t user) {
     case ExprKind::kMatch:
     case ExprKind::kRefCreate:
     case ExprKind::kRefRead:
-    case ExprKind::kRefWrite: for_each_child(*expr, [&](const Expr& child) { escape(child); }); break;
+    case ExprKind::kRefWrite:
+      for_each_child(*expr, [&](const Expr& child) { escape(child); });
+      break;
   }
   node.group_pattern = node.pattern;
   node.has_anchor = node.pattern == Fuse::kOutFusable;
 }
 
-// ---- The post-dominator tree: a node's parent is the first node that every way from it to the results passes.
+// ---- The post-dominator tree: a node's parent is the first node that every way from it to the results
+// passes.
 
 void FusionGroups::build_tree() {
   for (uint32_t at = static_cast<uint32_t>(nodes_.size()); at-- > 0;) {
@@ -150,7 +161,8 @@ void FusionGroups::build_tree() {
     if (!node.escapes && node.first_edge != kNone) {
       uint32_t parent = edges_[node.first_edge].user;
       Fuse pattern = edges_[node.first_edge].pattern;
-      for (uint32_t edge = edges_[node.first_edge].next; edge != kNone && parent != kNone; edge = edges_[edge].next) {
+      for (uint32_t edge = edges_[node.first_edge].next; edge != kNone && parent != kNone;
+           edge = edges_[edge].next) {
         pattern = stronger(pattern, edges_[edge].pattern);
         parent = common_ancestor(parent, edges_[edge].user, pattern);
       }
@@ -185,8 +197,10 @@ uint32_t FusionGroups::common_ancestor(uint32_t a, uint32_t b, Fuse& pattern) co
   };
   if (nodes_[a].depth < nodes_[b].depth) std::swap(a, b);
   while (nodes_[a].depth > nodes_[b].depth) {
-    if (nodes_[nodes_[a].jump].depth >= nodes_[b].depth) jump(a);
-    else step(a);
+    if (nodes_[nodes_[a].jump].depth >= nodes_[b].depth)
+      jump(a);
+    else
+      step(a);
   }
   while (a != b) {
     if (nodes_[a].depth == 0) return kNone;
@@ -239,7 +253,8 @@ size_t FusionGroups::size_with(uint32_t node, uint32_t sink) {
   return size;
 }
 
-// Whether allowed(pattern of the group, is_sink) holds for every node on the ways from `node` (not itself) to `sink`.
+// Whether allowed(pattern of the group, is_sink) holds for every node on the ways from `node` (not itself) to
+// `sink`.
 template <class Allowed>
 bool FusionGroups::path_allows(uint32_t node, uint32_t sink, Allowed allowed) {
   ++mark_;
@@ -286,9 +301,9 @@ void FusionGroups::run_phase(int phase) {
   for (uint32_t node = 0; node < nodes_.size(); ++node) nodes_[node].why = try_fuse(node, phase);
 }
 
-// Three phases: what follows a convolution first, so that it finishes its kernel; then injective operators and tuples;
-// then what flows into a tuple that became the inner value of a kernel. A phase that has nothing to say about a node
-// leaves the reason of the one before.
+// Three phases: what follows a convolution first, so that it finishes its kernel; then injective operators
+// and tuples; then what flows into a tuple that became the inner value of a kernel. A phase that has nothing
+// to say about a node leaves the reason of the one before.
 NotFused FusionGroups::try_fuse(uint32_t at, int phase) {
   const Node& node = nodes_[at];
   if (node.group_pattern == Fuse::kOpaque) return NotFused::kOpaque;
@@ -309,7 +324,8 @@ NotFused FusionGroups::try_fuse(uint32_t at, int phase) {
   if (phase == 2) {
     if (kind > Fuse::kInjective) return node.why;
     const Fuse kernel = nodes_[root(sink)].group_pattern;
-    if (nodes_[sink].group_pattern != Fuse::kTuple || kernel == Fuse::kTuple || kernel > Fuse::kInjective) return node.why;
+    if (nodes_[sink].group_pattern != Fuse::kTuple || kernel == Fuse::kTuple || kernel > Fuse::kInjective)
+      return node.why;
     return fuse_if(path_allows(at, sink, at_most_injective));
   }
   if (nodes_[sink].group_pattern == Fuse::kTuple) return NotFused::kTupleUser;

@@ -1,6 +1,7 @@
 #pragma once
-// Which operators of a function go into one kernel: the dataflow graph, its post-dominator tree, and the groups that
-// three phases form (the rules of FuseOps, see fuse_ops.cc). Near linear in the size of the function.
+// Which operators of a function go into one kernel: the dataflow graph, its post-dominator tree, and the
+// groups that three phases form (the rules of FuseOps, see fuse_ops.cc). Near linear in the size of the
+// function.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,23 +13,23 @@
 namespace baton {
 
 struct FusionOptions {
-  int level = 3;                 ///< 0: every operator is a kernel of its own
-  size_t max_depth = 256;        ///< operators per kernel, at most
-  bool link_params = false;      ///< constants stay inside kernels
+  int level = 3;             ///< 0: every operator is a kernel of its own
+  size_t max_depth = 256;    ///< operators per kernel, at most
+  bool link_params = false;  ///< constants stay inside kernels
 };
 
 /// Why an operator is not in one kernel with what uses its result.
 enum class NotFused : uint8_t {
-  kFused,            ///< it is
-  kLevel,            ///< fusion is off
-  kOpaque,           ///< the operator is never fused
-  kEscapes,          ///< its value is needed as it is: a result, a let, a branch, an argument of a function
-  kNoCommonUser,     ///< its users meet in no common operator
-  kDepth,            ///< the kernel would become larger than max_depth
-  kTupleUser,        ///< the users meet in a tuple that is no kernel's intermediate value
-  kNotElementwise,   ///< after a convolution or matrix product only elementwise operators follow
-  kReduction,        ///< nothing follows a reduction in its kernel
-  kBlocked,          ///< an operator on the way to the common user does not allow it
+  kFused,           ///< it is
+  kLevel,           ///< fusion is off
+  kOpaque,          ///< the operator is never fused
+  kEscapes,         ///< its value is needed as it is: a result, a let, a branch, an argument of a function
+  kNoCommonUser,    ///< its users meet in no common operator
+  kDepth,           ///< the kernel would become larger than max_depth
+  kTupleUser,       ///< the users meet in a tuple that is no kernel's intermediate value
+  kNotElementwise,  ///< after a convolution or matrix product only elementwise operators follow
+  kReduction,       ///< nothing follows a reduction in its kernel
+  kBlocked,         ///< an operator on the way to the common user does not allow it
 };
 
 /// The type of `expr`; Error with what to do when it was not inferred.
@@ -55,7 +56,8 @@ class FusionGroups {
   };
   std::vector<Refusal> refusals() const;
 
-  /// One line for each call of an operator that is fused with its users, in post-order: up to which one, by which rule.
+  /// One line for each call of an operator that is fused with its users, in post-order: up to which one, by
+  /// which rule.
   struct Joint {
     Expr call;
     std::string text;
@@ -68,10 +70,10 @@ class FusionGroups {
   struct Node {
     Expr expr;
     Fuse pattern = Fuse::kOpaque;
-    bool escapes = false;            // used by something that is no operator
-    uint32_t first_edge = kNone;     // to its users
-    // Post-dominator tree: `to_parent` is the strongest pattern on the edges up to the parent. `jump` goes to an
-    // ancestor further up, so that common ancestors are found in logarithmic time.
+    bool escapes = false;         // used by something that is no operator
+    uint32_t first_edge = kNone;  // to its users
+    // Post-dominator tree: `to_parent` is the strongest pattern on the edges up to the parent. `jump` goes to
+    // an ancestor further up, so that common ancestors are found in logarithmic time.
     uint32_t parent = kNone, depth = 0, jump = kNone;
     Fuse to_parent = Fuse::kElementwise, to_jump = Fuse::kElementwise;
     // Group (a union-find forest).

@@ -1,21 +1,31 @@
 // Why operators share a kernel with what uses their results, and why not.
-#include "baton/transform/fuse/fusion_groups.h"
 #include "baton/transform/fuse/fuse_ops.h"
+#include "baton/transform/fuse/fusion_groups.h"
 
 namespace baton {
 
 const char* not_fused_text(NotFused why) {
   switch (why) {
-    case NotFused::kFused: return "it is fused";
-    case NotFused::kLevel: return "fusion is off at level 0";
-    case NotFused::kOpaque: return "this operator is always a kernel of its own";
-    case NotFused::kEscapes: return "its value is needed by itself: as a result, in a let or branch, or by a function";
-    case NotFused::kNoCommonUser: return "its users meet in no common operator";
-    case NotFused::kDepth: return "the kernel would hold more operators than relay.FuseOps.max_depth";
-    case NotFused::kTupleUser: return "its users meet in a tuple, which is no operator";
-    case NotFused::kNotElementwise: return "only elementwise operators of the same shape may follow it in its kernel";
-    case NotFused::kReduction: return "nothing may follow a reduction in its kernel";
-    case NotFused::kBlocked: return "an operator on the way to its users' common user does not allow it";
+    case NotFused::kFused:
+      return "it is fused";
+    case NotFused::kLevel:
+      return "fusion is off at level 0";
+    case NotFused::kOpaque:
+      return "this operator is always a kernel of its own";
+    case NotFused::kEscapes:
+      return "its value is needed by itself: as a result, in a let or branch, or by a function";
+    case NotFused::kNoCommonUser:
+      return "its users meet in no common operator";
+    case NotFused::kDepth:
+      return "the kernel would hold more operators than relay.FuseOps.max_depth";
+    case NotFused::kTupleUser:
+      return "its users meet in a tuple, which is no operator";
+    case NotFused::kNotElementwise:
+      return "only elementwise operators of the same shape may follow it in its kernel";
+    case NotFused::kReduction:
+      return "nothing may follow a reduction in its kernel";
+    case NotFused::kBlocked:
+      return "an operator on the way to its users' common user does not allow it";
   }
   return "";
 }
@@ -34,7 +44,8 @@ std::string FusionGroups::blocked_text(uint32_t at) const {
   if (nodes_[blocker].pattern == Fuse::kOpaque) return name + " is always a kernel of its own";
   if (nodes_[blocker].pattern == Fuse::kOutFusable) return name + " takes its inputs from memory";
   if (!nodes_[root(blocker)].has_anchor) return name + " does not allow it";
-  return name + (nodes_[root(at)].has_anchor ? " ends the kernel of another convolution or matrix product" : " ends the kernel of a convolution or matrix product");
+  return name + (nodes_[root(at)].has_anchor ? " ends the kernel of another convolution or matrix product"
+                                             : " ends the kernel of a convolution or matrix product");
 }
 
 std::vector<FusionGroups::Refusal> FusionGroups::refusals() const {
@@ -45,7 +56,8 @@ std::vector<FusionGroups::Refusal> FusionGroups::refusals() const {
     if (!call || !call->op() || root(at) != at) continue;
     const NotFused why = options_.level == 0 ? NotFused::kLevel : node.why;
     std::string text = not_fused_text(why);
-    if (why == NotFused::kBlocked && node.blocker != kNone && name_of(node.blocker)[0] == '`') text = blocked_text(at);
+    if (why == NotFused::kBlocked && node.blocker != kNone && name_of(node.blocker)[0] == '`')
+      text = blocked_text(at);
     refusals.push_back({node.expr, why, std::move(text)});
   }
   return refusals;
@@ -58,8 +70,9 @@ std::vector<FusionGroups::Joint> FusionGroups::joints() const {
     const auto* call = as<CallNode>(node.expr);
     if (!call || !call->op() || root(at) == at || node.joined == kNone) continue;
     const std::string until = name_of(node.joined);
-    joints.push_back({node.expr, node.pattern == Fuse::kOutFusable ? "only elementwise operators follow, up to " + until
-                                                                   : "its elements are made one by one, as " + until + " reads them"});
+    joints.push_back({node.expr, node.pattern == Fuse::kOutFusable
+                                     ? "only elementwise operators follow, up to " + until
+                                     : "its elements are made one by one, as " + until + " reads them"});
   }
   return joints;
 }

@@ -1,6 +1,7 @@
-// Every function, also inside others, gets attributes that travel into graph.json and reports: `hash` (16 hexadecimal
-// digits of its structural hash, before it has labels) and layouts: those that calls name since a function was entered last
-// (of two calls the later one's). So a kernel gets those of its calls, and what is around kernels the last one's.
+// Every function, also inside others, gets attributes that travel into graph.json and reports: `hash` (16
+// hexadecimal digits of its structural hash, before it has labels) and layouts: those that calls name since a
+// function was entered last (of two calls the later one's). So a kernel gets those of its calls, and what is
+// around kernels the last one's.
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -23,8 +24,8 @@ Function without_attr(const Function& function, std::string_view name) {
   if (!function->attr(name)) return function;
   FunctionAttrs attrs = function->attrs();
   std::erase_if(attrs, [&](const auto& attr) { return attr.first == name; });
-  return make_function(function->params(), function->body(), function->ret_type(), std::move(attrs), function->info(),
-                       function->type_params());
+  return make_function(function->params(), function->body(), function->ret_type(), std::move(attrs),
+                       function->info(), function->type_params());
 }
 
 class Labeller final : public Rewriter {
@@ -50,8 +51,10 @@ class Labeller final : public Rewriter {
       const std::string* text = value.as<std::string>();
       if (!text) continue;
       const auto at = std::ranges::find(labels_, field.name, [](const auto& label) { return label.first; });
-      if (at == labels_.end()) labels_.emplace_back(field.name, *text);
-      else at->second = *text;
+      if (at == labels_.end())
+        labels_.emplace_back(field.name, *text);
+      else
+        at->second = *text;
     }
   }
 
@@ -61,9 +64,10 @@ class Labeller final : public Rewriter {
 }  // namespace
 
 Pass label_ops() {
-  return function_pass({1, "LabelOps", {}}, [](const Function& function, const IRModule&, const PassContext&) {
-    return as_ref<FunctionNode>(Labeller().run(Expr(function)));
-  });
+  return function_pass({1, "LabelOps", {}},
+                       [](const Function& function, const IRModule&, const PassContext&) {
+                         return as_ref<FunctionNode>(Labeller().run(Expr(function)));
+                       });
 }
 
 }  // namespace baton

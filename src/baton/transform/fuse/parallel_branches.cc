@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "baton/ir/build.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/pointer_map.h"
-#include "baton/ir/build.h"
 
 namespace baton {
 
@@ -46,7 +46,8 @@ class Uses {
     const int* let = since_.find(node.get());
     return let ? *let : 0;
   }
-  /// The call that reads `node`, when there is only one. Others that read it, tuples for instance, keep it as it is.
+  /// The call that reads `node`, when there is only one. Others that read it, tuples for instance, keep it as
+  /// it is.
   Ref<const CallNode> only_reader(const ExprNode& node) const {
     const int* count = count_.find(&node);
     const auto* reader = reader_.find(&node);
@@ -99,22 +100,30 @@ class ParallelJoiner final : public Rewriter {
   std::vector<Group> groups_of(const std::vector<Ref<const CallNode>>& heads) {
     std::vector<Group> groups;
     for (const auto& head : heads) {
-      const auto group = std::ranges::find_if(groups, [&](const Group& g) { return kind_.fit(*g[0][0], *head); });
-      if (group == groups.end()) groups.push_back({branch_from(head, uses_)});
-      else group->push_back(branch_from(head, uses_));
+      const auto group =
+          std::ranges::find_if(groups, [&](const Group& g) { return kind_.fit(*g[0][0], *head); });
+      if (group == groups.end())
+        groups.push_back({branch_from(head, uses_)});
+      else
+        group->push_back(branch_from(head, uses_));
     }
     return groups;
   }
 
-  // The joined operator reads what all branches read, so none of that may depend on a branch, and all must be there where
-  // their data is: the first branch may stand in front of the let that binds what another one reads.
+  // The joined operator reads what all branches read, so none of that may depend on a branch, and all must be
+  // there where their data is: the first branch may stand in front of the let that binds what another one
+  // reads.
   bool is_independent(const Group& group) const {
     int lowest = uses_.level(Expr(group[0][0]));
     for (const Branch& branch : group) lowest = std::min(lowest, uses_.level(Expr(branch[0])));
-    return std::ranges::all_of(group, [&](const Branch& branch) { return uses_.level(branch[0]->args()[1]) < lowest && is_there(group, branch[0]->args()[1]); });
+    return std::ranges::all_of(group, [&](const Branch& branch) {
+      return uses_.level(branch[0]->args()[1]) < lowest && is_there(group, branch[0]->args()[1]);
+    });
   }
 
-  bool is_there(const Group& group, const Expr& arg) const { return uses_.since(arg) <= uses_.since(group[0][0]->args()[0]); }
+  bool is_there(const Group& group, const Expr& arg) const {
+    return uses_.since(arg) <= uses_.since(group[0][0]->args()[0]);
+  }
 
   void add(Group group) {
     const size_t depth = common_depth(group);
@@ -135,7 +144,8 @@ class ParallelJoiner final : public Rewriter {
   bool level_fits(const Group& group, const Branch& branch, size_t depth, int head_level) const {
     const Branch& first = group[0];
     const CallNode &a = *first[depth], &b = *branch[depth];
-    if (a.op() != b.op() || !same_attrs(a.attrs(), b.attrs()) || a.args().size() != b.args().size()) return false;
+    if (a.op() != b.op() || !same_attrs(a.attrs(), b.attrs()) || a.args().size() != b.args().size())
+      return false;
     const size_t chained = position_of(a, *first[depth - 1]);
     if (position_of(b, *branch[depth - 1]) != chained) return false;
     for (size_t i = 0; i < a.args().size(); ++i) {
@@ -155,7 +165,8 @@ class ParallelJoiner final : public Rewriter {
     const Group& branches = groups_[*group];
     std::vector<Expr>& parts = parts_[&branches];
     if (parts.empty()) parts = join(branches);
-    const auto at = std::ranges::find_if(branches, [&](const Branch& b) { return b.back().get() == original.get(); });
+    const auto at =
+        std::ranges::find_if(branches, [&](const Branch& b) { return b.back().get() == original.get(); });
     return parts[static_cast<size_t>(at - branches.begin())];
   }
 
@@ -163,7 +174,8 @@ class ParallelJoiner final : public Rewriter {
     OriginSet all = OriginSet::none();
     for (const Branch& branch : branches)
       for (const auto& call : branch) all = all.merge(call->origins());
-    const OriginSet made = all.empty() ? all : OriginSet::made_for(all, "parallel " + kind_.op + " become one");
+    const OriginSet made =
+        all.empty() ? all : OriginSet::made_for(all, "parallel " + kind_.op + " become one");
     std::vector<Expr> weights;
     for (const Branch& branch : branches) weights.push_back(run(branch[0]->args()[1]));
     Expr joined;
@@ -172,7 +184,8 @@ class ParallelJoiner final : public Rewriter {
       joined = kind_.join_heads(branches, run(branches[0][0]->args()[0]), weights);
     }
     joined = with_origins(joined, origins_at(branches, 0));
-    for (size_t level = 1; level < branches[0].size(); ++level) joined = join_level(branches, level, joined, made);
+    for (size_t level = 1; level < branches[0].size(); ++level)
+      joined = join_level(branches, level, joined, made);
     const OriginScope scope(made);
     return kind_.parts(branches, joined);
   }
@@ -195,7 +208,8 @@ class ParallelJoiner final : public Rewriter {
       const OriginScope scope(made);
       args.push_back(kind_.join_arguments(calls, i, each, kind_.axis(*branches[0][0])));
     }
-    return make_call(first.callee(), std::move(args), first.attrs(), NodeInfo(origins_at(branches, level), first.span()));
+    return make_call(first.callee(), std::move(args), first.attrs(),
+                     NodeInfo(origins_at(branches, level), first.span()));
   }
 
   static OriginSet origins_at(const Group& branches, size_t level) {

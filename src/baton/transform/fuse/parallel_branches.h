@@ -1,5 +1,6 @@
 #pragma once
-// Operators of one kind that read the same tensor, each with elementwise operators behind it, become one operator:
+// Operators of one kind that read the same tensor, each with elementwise operators behind it, become one
+// operator:
 //   f(x, a), f(x, b), f(x, c)  ->  parts of f(x, joined(a, b, c))
 // What differs between convolutions, dense layers and batched products is in a ParallelKind.
 #include <functional>
@@ -23,9 +24,11 @@ struct ParallelKind {
   /// Whether argument `index` of two calls behind the heads can be joined.
   std::function<bool(const CallNode& a, const CallNode& b, size_t index, int axis)> arguments_fit;
   /// The heads as one; `weights` are their second arguments, rewritten.
-  std::function<Expr(const std::vector<Branch>& branches, const Expr& data, const std::vector<Expr>& weights)> join_heads;
+  std::function<Expr(const std::vector<Branch>& branches, const Expr& data, const std::vector<Expr>& weights)>
+      join_heads;
   /// Argument `index` of all `calls` behind the heads as one; `args`: the arguments as rewritten.
-  std::function<Expr(const Branch& calls, size_t index, const std::vector<Expr>& args, int axis)> join_arguments;
+  std::function<Expr(const Branch& calls, size_t index, const std::vector<Expr>& args, int axis)>
+      join_arguments;
   /// What takes the place of each branch's last call.
   std::function<std::vector<Expr>(const std::vector<Branch>& branches, const Expr& joined)> parts;
 };

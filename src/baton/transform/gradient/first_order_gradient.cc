@@ -3,13 +3,13 @@
 //   fn(x) { f(x) }
 //   ->  fn(x) { let x1 = x; let dx = zeros_like(x1); let y = f(x1); let dy = zeros_like(y);
 //               (y, let dx1 = add(dx, adjoint of x in f, for ones_like(y)); (dx1,)) }
+#include "baton/ir/build.h"
+#include "baton/ir/let_list.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/error.h"
-#include "baton/ir/build.h"
 #include "baton/transform/gradient/gradient.h"
 #include "baton/types/infer_type.h"
-#include "baton/ir/let_list.h"
 
 namespace baton {
 

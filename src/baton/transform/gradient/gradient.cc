@@ -2,9 +2,9 @@
 
 #include <set>
 
+#include "baton/ir/build.h"
 #include "baton/ir/visit.h"
 #include "baton/support/error.h"
-#include "baton/ir/build.h"
 #include "baton/types/infer_type.h"
 
 namespace baton {

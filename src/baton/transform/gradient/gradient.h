@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "baton/ir/rules/gradient_rule.h"
 #include "baton/ir/module.h"
+#include "baton/ir/rules/gradient_rule.h"
 #include "baton/pass/pass.h"
 #include "baton/support/pointer_map.h"
 

@@ -5,12 +5,12 @@
 //   f(x)  ->  let y = (f(x.0), ref(zeros_like(f(x.0)))); let rest = ref_read(bp);
 //             ref_write(bp, fn () { x.1 += the adjoint of x in f for y.1; rest() }); y
 // What runs backwards is in A-normal form: each value is computed once, when its turn comes.
+#include "baton/ir/analysis/normal_form.h"
+#include "baton/ir/build.h"
+#include "baton/ir/let_list.h"
 #include "baton/ir/visit.h"
 #include "baton/support/error.h"
-#include "baton/ir/build.h"
 #include "baton/transform/gradient/gradient.h"
-#include "baton/ir/let_list.h"
-#include "baton/ir/analysis/normal_form.h"
 #include "baton/transform/gradient/tensor_rewriter.h"
 
 namespace baton {
@@ -89,7 +89,9 @@ class Body final : public TensorRewriter {
   Expr rewrite_function(const FunctionNode& original, const Expr&) override {
     return Expr(*shared_.functions.find(&original));
   }
-  Expr rewrite_global(const Expr& global) override { return shared_.global(static_cast<const GlobalVarNode&>(*global)); }
+  Expr rewrite_global(const Expr& global) override {
+    return shared_.global(static_cast<const GlobalVarNode&>(*global));
+  }
   Expr tensor_in(const Expr& changed, const Type&) const override { return item(changed, 0); }
 
   Expr rewrite_call(const CallNode& original, const Expr& rebuilt) override {
@@ -125,9 +127,7 @@ class Body final : public TensorRewriter {
     for (size_t i = 0; i < args.size(); ++i)
       values.push_back(value_of(original.args()[i]->checked_type(), args[i], list));
     const Type& type = original.checked_type();
-    const auto call = [&] {
-      return make_call(original.callee(), values, original.attrs(), original.info());
-    };
+    const auto call = [&] { return make_call(original.callee(), values, original.attrs(), original.info()); };
     const Expr result = list.push(made_pair(type, list.push(Expr(call()), type), list));
     const Expr rest = list.push(read(back_));
 

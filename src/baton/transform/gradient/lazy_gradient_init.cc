@@ -8,14 +8,14 @@
 // left alone.
 #include <algorithm>
 
+#include "baton/ir/build.h"
+#include "baton/ir/let_list.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/support/pointer_map.h"
 #include "baton/text/std_library.h"
-#include "baton/ir/build.h"
-#include "baton/types/infer_type.h"
-#include "baton/ir/let_list.h"
 #include "baton/transform/gradient/tensor_rewriter.h"
+#include "baton/types/infer_type.h"
 
 namespace baton {
 
@@ -65,7 +65,8 @@ class GradCells {
 
   static Expr call(const Type& type, const Expr& callee, std::vector<Expr> args) {
     const OriginSet* origins = OriginScope::current();
-    return Expr(make_call(callee, std::move(args), {}, NodeInfo(origins ? *origins : OriginSet::none(), {}, type)));
+    return Expr(
+        make_call(callee, std::move(args), {}, NodeInfo(origins ? *origins : OriginSet::none(), {}, type)));
   }
   Expr constructor(const char* name) const {
     for (const Constructor& each : cell_->constructors())
@@ -161,10 +162,12 @@ class CellRewriter final : public TensorRewriter {
       : module_(module), cells_(cells), fresh_(fresh) {}
 
   Expr wrapped(const Type& type, const Expr& value, TypedLets& list) const {
-    return crossed(type, value, list, [&](const Type& of, const Expr& tensor) { return cells_.raw(of, tensor); });
+    return crossed(type, value, list,
+                   [&](const Type& of, const Expr& tensor) { return cells_.raw(of, tensor); });
   }
   Expr unwrapped(const Type& type, const Expr& value, TypedLets& list) const {
-    return crossed(type, value, list, [&](const Type& of, const Expr& cell) { return cells_.value(of, cell); });
+    return crossed(type, value, list,
+                   [&](const Type& of, const Expr& cell) { return cells_.value(of, cell); });
   }
 
  private:
@@ -177,35 +180,42 @@ class CellRewriter final : public TensorRewriter {
     return make_var(var->name(), cells_.inside(type), NodeInfo(var->origins(), var->span()));
   }
 
-  Expr rewrite_constant(const Expr& constant) override { return cells_.raw(constant->checked_type(), constant); }
+  Expr rewrite_constant(const Expr& constant) override {
+    return cells_.raw(constant->checked_type(), constant);
+  }
 
   Expr rewrite_function(const FunctionNode& original, const Expr& rebuilt) override {
     const auto& function = static_cast<const FunctionNode&>(*rebuilt);
-    return Expr(make_function(function.params(), function.body(), cells_.inside(function.ret_type()), function.attrs(),
-                              original.with_type(cells_.inside(original.checked_type())), function.type_params()));
+    return Expr(make_function(function.params(), function.body(), cells_.inside(function.ret_type()),
+                              function.attrs(), original.with_type(cells_.inside(original.checked_type())),
+                              function.type_params()));
   }
 
   Expr rewrite_call(const CallNode& original, const Expr& rebuilt) override {
     // An argument that is a constant has a cell of its own for each call, as TVM has it.
     std::vector<Expr> args = static_cast<const CallNode&>(*rebuilt).args();
     for (size_t i = 0; i < args.size(); ++i)
-      if (const Expr& arg = original.args()[i]; arg->kind() == ExprKind::kConstant) args[i] = cells_.raw(arg->checked_type(), arg);
+      if (const Expr& arg = original.args()[i]; arg->kind() == ExprKind::kConstant)
+        args[i] = cells_.raw(arg->checked_type(), arg);
     const OpDef* op = original.op();
     const Type& type = original.checked_type();
     if (!op) {
       const FuncTypeNode* global = type_of_global(module_, original.callee());
       if (global && global->type_params().empty()) return plain_call(original, args);
-      return Expr(make_call(static_cast<const CallNode&>(*rebuilt).callee(), std::move(args), original.attrs(),
-                            original.with_type(cells_.inside(type))));
+      return Expr(make_call(static_cast<const CallNode&>(*rebuilt).callee(), std::move(args),
+                            original.attrs(), original.with_type(cells_.inside(type))));
     }
     if (op->name == "zeros" || op->name == "zeros_like") return cells_.zero(type, later(original, args));
     if (op->name == "ones" || op->name == "ones_like") return cells_.one(type, later(original, args));
     const bool sum = op->name == "add", product = op->name == "multiply";
-    if ((sum || product) && same_type(original.args()[0]->checked_type(), original.args()[1]->checked_type())) {
+    if ((sum || product) &&
+        same_type(original.args()[0]->checked_type(), original.args()[1]->checked_type())) {
       const Var left = make_var("lhs", type, kNothing), right = make_var("rhs", type, kNothing);
-      const Expr both(make_call(original.callee(), {Expr(left), Expr(right)}, original.attrs(), original.info()));
+      const Expr both(
+          make_call(original.callee(), {Expr(left), Expr(right)}, original.attrs(), original.info()));
       const Expr combine = function_of({left, right}, both);
-      return sum ? cells_.sum(type, combine, args[0], args[1]) : cells_.product(type, combine, args[0], args[1]);
+      return sum ? cells_.sum(type, combine, args[0], args[1])
+                 : cells_.product(type, combine, args[0], args[1]);
     }
     return plain_call(original, args);
   }
@@ -252,14 +262,15 @@ class CellRewriter final : public TensorRewriter {
     std::vector<Expr> items, fields;
     std::vector<Type> types;
     for (size_t i = 0; i < tuple->fields().size(); ++i)
-      items.push_back(list.push(make_tuple_get_item(value, static_cast<int>(i),
-                                                    NodeInfo(OriginSet::none(), {}, now ? now->fields()[i] : Type()))));
+      items.push_back(list.push(make_tuple_get_item(
+          value, static_cast<int>(i), NodeInfo(OriginSet::none(), {}, now ? now->fields()[i] : Type()))));
     for (size_t i = 0; i < items.size(); ++i) {
       fields.push_back(crossed(tuple->fields()[i], items[i], list, leaf));
       types.push_back(fields.back()->checked_type());
     }
     const bool typed = std::all_of(types.begin(), types.end(), [](const Type& each) { return bool(each); });
-    return make_tuple(std::move(fields), NodeInfo(OriginSet::none(), {}, typed ? tuple_type(std::move(types)) : Type()));
+    return make_tuple(std::move(fields),
+                      NodeInfo(OriginSet::none(), {}, typed ? tuple_type(std::move(types)) : Type()));
   }
 
   const IRModuleNode& module_;
@@ -280,11 +291,11 @@ Function with_cells(const Function& given, const IRModule& module) {
   for (const Var& param : function->params())
     args.push_back(rewriter.wrapped(param->checked_type(), Expr(param), list));
   const Type& type = function->body()->checked_type();
-  const Expr result =
-      list.push(Expr(make_call(inner, std::move(args), {}, NodeInfo(function->origins(), {}, cells.inside(type)))));
+  const Expr result = list.push(
+      Expr(make_call(inner, std::move(args), {}, NodeInfo(function->origins(), {}, cells.inside(type)))));
   Expr body = list.close(rewriter.unwrapped(type, result, list));
-  return make_function(function->params(), std::move(body), function->ret_type(), function->attrs(), function->info(),
-                       function->type_params());
+  return make_function(function->params(), std::move(body), function->ret_type(), function->attrs(),
+                       function->info(), function->type_params());
 }
 
 }  // namespace

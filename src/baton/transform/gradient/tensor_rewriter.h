@@ -1,6 +1,6 @@
 #pragma once
-// Rewriting programs so that tensors become something else wherever they are held: pairs with their adjoints, grad
-// cells. Tuples, cells, data types and functions stay what they are, of other things.
+// Rewriting programs so that tensors become something else wherever they are held: pairs with their adjoints,
+// grad cells. Tuples, cells, data types and functions stay what they are, of other things.
 #include "baton/pass/rewriter.h"
 
 namespace baton {

@@ -1,5 +1,5 @@
-// Layouts that Baton's kernels are fast in (decision D9: what a kernel wants packed, Relay shows packed). This is what
-// builds use; AlterOpLayout called by name is in alter_op_layout_by_name.cc.
+// Layouts that Baton's kernels are fast in (decision D9: what a kernel wants packed, Relay shows packed).
+// This is what builds use; AlterOpLayout called by name is in alter_op_layout_by_name.cc.
 //   nn.conv2d NCHW           ->  nn.contrib_conv2d_NCHWc, channels in blocks of at most one vector register
 //   depthwise nn.conv2d      ->  nn.contrib_depthwise_conv2d_NCHWc
 //   3x3, where it is faster  ->  nn.contrib_conv2d_winograd_without_weight_transform
@@ -9,12 +9,12 @@
 
 #include <algorithm>
 
+#include "baton/ir/build.h"
 #include "baton/ops/rules/layout_rules.h"
 #include "baton/schedule/conv_algorithm.h"
-#include "baton/ir/build.h"
-#include "baton/types/infer_type.h"
 #include "baton/transform/layout/layout_flow.h"
 #include "baton/transform/layout/layout_spreader.h"
+#include "baton/types/infer_type.h"
 
 namespace baton {
 
@@ -70,21 +70,23 @@ std::optional<PlannedCall> alter_winograd(const CallNode& call, const ConvShape&
   const std::string data = block("NCHW", in_block, 'c'), out = block("NCHW", out_block, 'c');
   const std::string kernel = block("HWOI", in_block, 'i') + std::to_string(out_block) + "o";
   const auto transformed = [kernel, tile_size](const Expr& weight) -> Expr {
-    const Expr transform = call_op("nn.contrib_conv2d_winograd_weight_transform", {weight}, {{"tile_size", tile_size}});
+    const Expr transform =
+        call_op("nn.contrib_conv2d_winograd_weight_transform", {weight}, {{"tile_size", tile_size}});
     return call_op("layout_transform", {transform}, {{"src_layout", "HWOI"}, {"dst_layout", kernel}});
   };
-  return PlannedCall{.op = op,
-                     .attrs = carry_attrs(*op, call,
-                                          {{"tile_size", tile_size},
-                                           {"data_layout", data},
-                                           {"kernel_layout", kernel},
-                                           {"out_layout", out},
-                                           {"channels", shape.out_channels},
-                                           {"kernel_size", std::vector<int64_t>{shape.kernel_height, shape.kernel_width}}}),
-                     .wants = "computes by Winograd's algorithm in " + data,
-                     .prepare = {{}, transformed},
-                     .inputs = {packed("NCHW", data), {}},
-                     .outputs = {packed("NCHW", out)}};
+  return PlannedCall{
+      .op = op,
+      .attrs = carry_attrs(*op, call,
+                           {{"tile_size", tile_size},
+                            {"data_layout", data},
+                            {"kernel_layout", kernel},
+                            {"out_layout", out},
+                            {"channels", shape.out_channels},
+                            {"kernel_size", std::vector<int64_t>{shape.kernel_height, shape.kernel_width}}}),
+      .wants = "computes by Winograd's algorithm in " + data,
+      .prepare = {{}, transformed},
+      .inputs = {packed("NCHW", data), {}},
+      .outputs = {packed("NCHW", out)}};
 }
 
 std::optional<PlannedCall> alter_conv2d(const CallNode& call, const Machine& machine) {
@@ -107,12 +109,13 @@ std::optional<PlannedCall> alter_conv2d(const CallNode& call, const Machine& mac
       block("OIHW", conv->depthwise ? 1 : in_block, 'i') + std::to_string(out_block) + "o";
   return PlannedCall{
       .op = op,
-      .attrs = carry_attrs(*op, call,
-                           {{"data_layout", data},
-                            {"kernel_layout", kernel},
-                            {"out_layout", out},
-                            {"channels", conv->shape.out_channels},
-                            {"kernel_size", std::vector<int64_t>{conv->shape.kernel_height, conv->shape.kernel_width}}}),
+      .attrs = carry_attrs(
+          *op, call,
+          {{"data_layout", data},
+           {"kernel_layout", kernel},
+           {"out_layout", out},
+           {"channels", conv->shape.out_channels},
+           {"kernel_size", std::vector<int64_t>{conv->shape.kernel_height, conv->shape.kernel_width}}}),
       .wants = "computes in " + data,
       .inputs = {packed("NCHW", data), packed("OIHW", kernel)},
       .outputs = {packed("NCHW", out)}};
@@ -128,11 +131,12 @@ std::optional<PlannedCall> alter_dense(const CallNode& call, const Machine& mach
   const int64_t size = dense_block(weight->extents()[0], machine);
   if (size == 1) return std::nullopt;
   const std::string kernel = block("NK", size, 'n');
-  return PlannedCall{.op = op,
-                     .attrs = carry_attrs(*op, call, {{"weight_layout", kernel}, {"out_dtype", result->dtype()}}),
-                     .wants = "reads its weight in " + kernel,
-                     .inputs = {{}, packed("NK", kernel)},
-                     .outputs = {{}}};
+  return PlannedCall{
+      .op = op,
+      .attrs = carry_attrs(*op, call, {{"weight_layout", kernel}, {"out_dtype", result->dtype()}}),
+      .wants = "reads its weight in " + kernel,
+      .inputs = {{}, packed("NK", kernel)},
+      .outputs = {{}}};
 }
 
 /// What is altered, and what follows by the rules of the operators where inputs come in other layouts.
@@ -143,7 +147,8 @@ class FastLayouts final : public LayoutPlanner {
 
   bool plans(const OpDef&) const override { return true; }
 
-  std::optional<PlannedCall> plan(const CallNode& call, const std::vector<Expr>&, const LayoutStates& inputs) override {
+  std::optional<PlannedCall> plan(const CallNode& call, const std::vector<Expr>&,
+                                  const LayoutStates& inputs) override {
     auto planned = altered(call);
     if (!planned) planned = followed(call, inputs);
     for (size_t i = 0; planned && i < inputs.size(); ++i)
@@ -178,20 +183,23 @@ class FastLayouts final : public LayoutPlanner {
 
 // Calls of operators that the user has a rule for, by that rule.
 Function altered_by_user(const Function& function, const IRModule& module) {
-  const Function altered = let_layouts_flow(function, [](const CallNode& call, const std::vector<Expr>& args) {
-    return wish_of_user(OpQuestion::kAlterOpLayout, call, args, {}, [] { return std::optional<WantedCall>(); });
-  });
+  const Function altered =
+      let_layouts_flow(function, [](const CallNode& call, const std::vector<Expr>& args) {
+        return wish_of_user(OpQuestion::kAlterOpLayout, call, args, {},
+                            [] { return std::optional<WantedCall>(); });
+      });
   return as_ref<FunctionNode>(infer_type(altered, module.get()));
 }
 
 }  // namespace
 
 Pass alter_op_layout_for(const Machine& machine) {
-  return function_pass({3, "AlterOpLayout", {"InferType"}}, [machine](const Function& function, const IRModule& module, const PassContext&) {
-    const bool asks = has_op_hooks(OpQuestion::kAlterOpLayout);
-    FastLayouts planner(machine, asks);
-    return spread_layouts(asks ? altered_by_user(function, module) : function, planner);
-  });
+  return function_pass({3, "AlterOpLayout", {"InferType"}},
+                       [machine](const Function& function, const IRModule& module, const PassContext&) {
+                         const bool asks = has_op_hooks(OpQuestion::kAlterOpLayout);
+                         FastLayouts planner(machine, asks);
+                         return spread_layouts(asks ? altered_by_user(function, module) : function, planner);
+                       });
 }
 
 }  // namespace baton

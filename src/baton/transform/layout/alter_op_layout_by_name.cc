@@ -1,13 +1,16 @@
 // AlterOpLayout called by name: what TVM 0.11.1 computes in on x86, from rules that only look at shapes.
-//   nn.conv2d NCHW, OIHW   ->  nn.contrib_conv2d_NCHWc: blocks of the most channels that fit a vector register and divide
+//   nn.conv2d NCHW, OIHW   ->  nn.contrib_conv2d_NCHWc: blocks of the most channels that fit a vector
+//   register and divide
 //                              the channels; input channels at most as many as output channels
 //   the same, depthwise    ->  nn.contrib_depthwise_conv2d_NCHWc
-//   nn.dense               ->  nn.contrib_dense_pack: rows of the weight in blocks of the most that fit two registers
-// Other groups, other layouts and other operators stay. An answer of the user's counts instead. (Builds choose otherwise: alter_op_layout.cc.)
-#include "baton/pass/pass.h"
-#include "baton/target/machine.h"
-#include "baton/target/current_target.h"
+//   nn.dense               ->  nn.contrib_dense_pack: rows of the weight in blocks of the most that fit two
+//   registers
+// Other groups, other layouts and other operators stay. An answer of the user's counts instead. (Builds
+// choose otherwise: alter_op_layout.cc.)
 #include "baton/ir/build.h"
+#include "baton/pass/pass.h"
+#include "baton/target/current_target.h"
+#include "baton/target/machine.h"
 #include "baton/transform/layout/layout_flow.h"
 
 namespace baton {
@@ -25,7 +28,8 @@ std::string blocks(const char* axes, int64_t size, char axis) { return axes + st
 
 std::optional<WantedCall> wanted_conv2d(const CallNode& call, int lanes) {
   const TensorTypeNode *data = tensor_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
-  if (!data || !weight || text_attr(call, "data_layout") != "NCHW" || text_attr(call, "kernel_layout") != "OIHW")
+  if (!data || !weight || text_attr(call, "data_layout") != "NCHW" ||
+      text_attr(call, "kernel_layout") != "OIHW")
     return std::nullopt;
   const Dim in = data->shape()[1];
   const auto kernel = weight->extents();
@@ -51,7 +55,8 @@ std::optional<WantedCall> wanted_conv2d(const CallNode& call, int lanes) {
 std::optional<WantedCall> wanted_dense(const CallNode& call, int lanes) {
   const TensorTypeNode *data = tensor_type_of(call.args()[0]), *weight = tensor_type_of(call.args()[1]);
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
-  if (!data || !weight || !result || data->rank() != 2 || weight->shape()[0].is_any() || weight->shape()[0].value() < 1)
+  if (!data || !weight || !result || data->rank() != 2 || weight->shape()[0].is_any() ||
+      weight->shape()[0].value() < 1)
     return std::nullopt;
   const OpDef* op = find_op("nn.contrib_dense_pack");
   BATON_CHECK(op, "nn.contrib_dense_pack");
@@ -63,17 +68,18 @@ std::optional<WantedCall> wanted_dense(const CallNode& call, int lanes) {
 }  // namespace
 
 Pass alter_op_layout() {
-  return function_pass({3, "AlterOpLayout", {"InferType"}}, [](const Function& function, const IRModule&, const PassContext&) {
-    const TargetRef target = current_target();
-    const int lanes = target ? float_lanes(*target) : Machine::host().float_lanes;
-    return let_layouts_flow(function, [&](const CallNode& call, const std::vector<Expr>& args) {
-      return wish_of_user(OpQuestion::kAlterOpLayout, call, args, {}, [&]() -> std::optional<WantedCall> {
-        if (call.op()->name == "nn.conv2d") return wanted_conv2d(call, lanes);
-        if (call.op()->name == "nn.dense") return wanted_dense(call, lanes);
-        return std::nullopt;
+  return function_pass(
+      {3, "AlterOpLayout", {"InferType"}}, [](const Function& function, const IRModule&, const PassContext&) {
+        const TargetRef target = current_target();
+        const int lanes = target ? float_lanes(*target) : Machine::host().float_lanes;
+        return let_layouts_flow(function, [&](const CallNode& call, const std::vector<Expr>& args) {
+          return wish_of_user(OpQuestion::kAlterOpLayout, call, args, {}, [&]() -> std::optional<WantedCall> {
+            if (call.op()->name == "nn.conv2d") return wanted_conv2d(call, lanes);
+            if (call.op()->name == "nn.dense") return wanted_dense(call, lanes);
+            return std::nullopt;
+          });
+        });
       });
-    });
-  });
 }
 
 }  // namespace baton

@@ -1,13 +1,13 @@
-// ConvertLayout({"nn.conv2d": ["NHWC", "default"]}): convolutions and pools compute in the layouts asked for; what lies
-// between them follows. "default" is the kernel layout that usually goes with the data's. Inside a LayoutConfig some
-// convolutions are skipped.
+// ConvertLayout({"nn.conv2d": ["NHWC", "default"]}): convolutions and pools compute in the layouts asked for;
+// what lies between them follows. "default" is the kernel layout that usually goes with the data's. Inside a
+// LayoutConfig some convolutions are skipped.
 #include <map>
 #include <set>
 
+#include "baton/ir/build.h"
 #include "baton/ir/layout.h"
 #include "baton/pass/pass.h"
 #include "baton/support/log.h"
-#include "baton/ir/build.h"
 #include "baton/transform/layout/layout_config.h"
 #include "baton/transform/layout/layout_flow.h"
 
@@ -40,10 +40,12 @@ std::string default_kernel(const std::string& data, bool depthwise, const std::s
   throw UsageError("ConvertLayout: " + data + " has no default kernel layout; name one for " + op);
 }
 
-/// nn.conv2d in blocks of channels becomes nn.contrib_conv2d_NCHWc, where the blocks divide input and output channels;
-/// else it stays.
-std::optional<WantedCall> convert_to_blocks(const CallNode& call, const Layout& data, const std::string& kernel) {
-  if (kernel == "default") throw UsageError("ConvertLayout: " + data.str() + " has no default kernel layout; name one");
+/// nn.conv2d in blocks of channels becomes nn.contrib_conv2d_NCHWc, where the blocks divide input and output
+/// channels; else it stays.
+std::optional<WantedCall> convert_to_blocks(const CallNode& call, const Layout& data,
+                                            const std::string& kernel) {
+  if (kernel == "default")
+    throw UsageError("ConvertLayout: " + data.str() + " has no default kernel layout; name one");
   const auto was = Layout::parse(text_attr(call, "data_layout"));
   const TensorTypeNode* in = static_type_of(call.args()[0]);
   const auto* out = as_type<TensorTypeNode>(call.checked_type());
@@ -53,23 +55,28 @@ std::optional<WantedCall> convert_to_blocks(const CallNode& call, const Layout& 
   if (in->extents()[at] % block != 0 || out->shape()[at].value() % block != 0) return std::nullopt;
   const OpDef* op = find_op("nn.contrib_conv2d_NCHWc");
   BATON_CHECK(op, "nn.contrib_conv2d_NCHWc");
-  return WantedCall{op, carry_attrs(*op, call, {{"data_layout", data.str()}, {"kernel_layout", kernel}, {"out_layout", ""}}),
-                    "was converted to " + data.str()};
+  return WantedCall{
+      op,
+      carry_attrs(*op, call, {{"data_layout", data.str()}, {"kernel_layout", kernel}, {"out_layout", ""}}),
+      "was converted to " + data.str()};
 }
 
 std::optional<WantedCall> convert_conv(const CallNode& call, const std::vector<std::string>& desired) {
   const std::string& op = call.op()->name;
-  const Layout was = parsed(text_attr(call, "data_layout"), op), kernel_was = parsed(text_attr(call, "kernel_layout"), op);
+  const Layout was = parsed(text_attr(call, "data_layout"), op),
+               kernel_was = parsed(text_attr(call, "kernel_layout"), op);
   const Layout data = parsed(desired.at(0), op);
   const std::string out = text_attr(call, "out_layout");
   std::string kernel = desired.size() > 1 ? desired[1] : "default";
   if (!was.convertible(data) || !(out.empty() || out == was.str())) return std::nullopt;
-  if (op == "nn.conv2d" && data.primal() == "NCHW" && data.is_split('C')) return convert_to_blocks(call, data, kernel);
+  if (op == "nn.conv2d" && data.primal() == "NCHW" && data.is_split('C'))
+    return convert_to_blocks(call, data, kernel);
   if (kernel == "default") kernel = default_kernel(data.str(), is_depthwise(call), op);
   if (!kernel_was.convertible(parsed(kernel, op))) return std::nullopt;
-  return WantedCall{call.op(),
-                    with_fields(call.attrs(), {{"data_layout", data.str()}, {"kernel_layout", kernel}, {"out_layout", ""}}),
-                    "was converted to " + data.str()};
+  return WantedCall{
+      call.op(),
+      with_fields(call.attrs(), {{"data_layout", data.str()}, {"kernel_layout", kernel}, {"out_layout", ""}}),
+      "was converted to " + data.str()};
 }
 
 std::optional<WantedCall> convert_windows(const CallNode& call, const std::vector<std::string>& desired) {
@@ -85,10 +92,12 @@ std::optional<WantedCall> convert_windows(const CallNode& call, const std::vecto
 enum class Kind { kFollows, kConvolution, kWindows };
 
 Kind kind_of(const OpDef& op) {
-  static const std::set<std::string_view> convolutions = {"nn.conv2d", "nn.conv2d_transpose", "nn.conv3d", "nn.deformable_conv2d",
+  static const std::set<std::string_view> convolutions = {"nn.conv2d",  "nn.conv2d_transpose",
+                                                          "nn.conv3d",  "nn.deformable_conv2d",
                                                           "qnn.conv2d", "qnn.conv2d_transpose"};
-  static const std::set<std::string_view> windows = {"image.resize1d", "image.resize2d", "nn.avg_pool2d", "nn.global_avg_pool2d",
-                                                     "nn.global_max_pool2d", "nn.max_pool2d", "vision.roi_align", "vision.roi_pool"};
+  static const std::set<std::string_view> windows = {
+      "image.resize1d",       "image.resize2d", "nn.avg_pool2d",    "nn.global_avg_pool2d",
+      "nn.global_max_pool2d", "nn.max_pool2d",  "vision.roi_align", "vision.roi_pool"};
   if (convolutions.contains(op.name)) return Kind::kConvolution;
   return windows.contains(op.name) ? Kind::kWindows : Kind::kFollows;
 }
@@ -101,23 +110,29 @@ class Converter {
   std::optional<WantedCall> operator()(const CallNode& call, const std::vector<Expr>& args) {
     const auto desired = layouts_.find(call.op()->name);
     if (desired == layouts_.end()) return own(call, desired);
-    return wish_of_user(OpQuestion::kConvertOpLayout, call, args, desired->second, [&] { return own(call, desired); });
+    return wish_of_user(OpQuestion::kConvertOpLayout, call, args, desired->second,
+                        [&] { return own(call, desired); });
   }
 
  private:
   std::optional<WantedCall> own(const CallNode& call, DesiredLayouts::const_iterator desired) {
     const OpDef& op = *call.op();
     if (desired == layouts_.end()) {
-      if (kind_of(op) != Kind::kFollows && warned_.insert(op.name).second) log_line("ConvertLayout: Desired layout(s) not specified for op: " + op.name);
+      if (kind_of(op) != Kind::kFollows && warned_.insert(op.name).second)
+        log_line("ConvertLayout: Desired layout(s) not specified for op: " + op.name);
       return std::nullopt;
     }
     if (op.name == "nn.conv2d" && layout_config_skips()) return std::nullopt;
     switch (kind_of(op)) {
-      case Kind::kConvolution: return convert_conv(call, desired->second);
-      case Kind::kWindows: return convert_windows(call, desired->second);
-      case Kind::kFollows: break;
+      case Kind::kConvolution:
+        return convert_conv(call, desired->second);
+      case Kind::kWindows:
+        return convert_windows(call, desired->second);
+      case Kind::kFollows:
+        break;
     }
-    if (warned_.insert(op.name).second) log_line("ConvertLayout: " + op.name + " has no layout to convert; it follows its inputs");
+    if (warned_.insert(op.name).second)
+      log_line("ConvertLayout: " + op.name + " has no layout to convert; it follows its inputs");
     return std::nullopt;
   }
 
@@ -128,12 +143,14 @@ class Converter {
 DesiredLayouts read(const AttrValue& value) {
   DesiredLayouts layouts;
   const AttrList* items = value.as<AttrList>();
-  if (!items) throw UsageError("ConvertLayout: desired_layouts is " + attr_text(value) + ", a dictionary is needed");
+  if (!items)
+    throw UsageError("ConvertLayout: desired_layouts is " + attr_text(value) + ", a dictionary is needed");
   for (const AttrValue& item : *items) {
     const AttrList* pair = item.as<AttrList>();
     const std::string* op = pair && pair->size() == 2 ? (*pair)[0].as<std::string>() : nullptr;
     const AttrList* names = op ? (*pair)[1].as<AttrList>() : nullptr;
-    if (!names || names->empty()) throw UsageError("ConvertLayout: layouts of an operator are a list of names, got " + attr_text(item));
+    if (!names || names->empty())
+      throw UsageError("ConvertLayout: layouts of an operator are a list of names, got " + attr_text(item));
     for (const AttrValue& name : *names) {
       const std::string* text = name.as<std::string>();
       if (!text) throw UsageError("ConvertLayout: a layout is a name, got " + attr_text(name));
@@ -153,9 +170,10 @@ Pass convert_layout(const PassArgs& args) {
   return function_pass({3, "ConvertLayout", {"InferType", "CanonicalizeOps"}},
                        [layouts](const Function& function, const IRModule&, const PassContext&) {
                          Converter converter(layouts);
-                         return let_layouts_flow(function, [&](const CallNode& call, const std::vector<Expr>& args) {
-                           return converter(call, args);
-                         });
+                         return let_layouts_flow(function,
+                                                 [&](const CallNode& call, const std::vector<Expr>& args) {
+                                                   return converter(call, args);
+                                                 });
                        });
 }
 

@@ -1,9 +1,9 @@
 #include "baton/transform/layout/layout_spreader.h"
 
+#include "baton/ir/build.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/pointer_map.h"
-#include "baton/ir/build.h"
 
 namespace baton {
 
@@ -26,8 +26,8 @@ size_t tensors_in(const Type& type) {
 
 bool is_tuple(const Expr& expr) { return as_type<TupleTypeNode>(expr->checked_type()) != nullptr; }
 
-/// Beside what nodes are rewritten to, parts_ keeps how their tensors lie. What only planned calls use is rewritten to its
-/// value as it lies now; everything else to its value as in the program.
+/// Beside what nodes are rewritten to, parts_ keeps how their tensors lie. What only planned calls use is
+/// rewritten to its value as it lies now; everything else to its value as in the program.
 class LayoutSpreader final : public Rewriter {
  public:
   LayoutSpreader(const Function& function, LayoutPlanner& planner) : planner_(planner) {
@@ -60,7 +60,8 @@ class LayoutSpreader final : public Rewriter {
     const auto* literal = as<TupleNode>(item.tuple());
     const Parts* parts = parts_.find(item.tuple().get());
     const auto index = static_cast<size_t>(item.index());
-    if ((literal && index >= literal->fields().size()) || (parts && index >= parts->size())) return rebuilt;  // InferType says so
+    if ((literal && index >= literal->fields().size()) || (parts && index >= parts->size()))
+      return rebuilt;  // InferType says so
     if (parts) parts_.insert(&item, Parts{(*parts)[item.index()]});
     if (literal) return mapped(literal->fields()[item.index()]);
     if (!parts) return rebuilt;
@@ -88,7 +89,8 @@ class LayoutSpreader final : public Rewriter {
       for (const Part& part : args.back()) inputs.push_back(part.state);
     }
     const auto planned = planner_.plan(call, as<CallNode>(rebuilt)->args(), inputs);
-    if (!planned || planned->outputs.size() != tensors_in(call.checked_type())) return in_program_layout(call, rebuilt);
+    if (!planned || planned->outputs.size() != tensors_in(call.checked_type()))
+      return in_program_layout(call, rebuilt);
     if (!planned->args.empty()) replace(args, planned->args);
     return finish(call, rebuilt, *planned, args);
   }
@@ -110,14 +112,16 @@ class LayoutSpreader final : public Rewriter {
     std::vector<Expr> args = over->args();
     for (size_t i = 0; i < args.size(); ++i) {
       const Parts* parts = parts_.find(call.args()[i].get());
-      if (!parts || parts->size() != 1 || is_tuple(call.args()[i]) || !parts->front().state.changed()) continue;
+      if (!parts || parts->size() != 1 || is_tuple(call.args()[i]) || !parts->front().state.changed())
+        continue;
       args[i] = convert(call, {}, parts->front(), {});
     }
     if (args == over->args()) return rebuilt;
     return make_call(call.callee(), std::move(args), call.attrs(), call.with_type({}));
   }
 
-  Expr finish(const CallNode& call, const Expr& rebuilt, const PlannedCall& planned, const std::vector<Parts>& given) {
+  Expr finish(const CallNode& call, const Expr& rebuilt, const PlannedCall& planned,
+              const std::vector<Parts>& given) {
     const auto* over = as<CallNode>(rebuilt);
     std::vector<Expr> args;
     bool same = planned.op == call.op() && planned.attrs.get() == call.attrs().get();
@@ -131,15 +135,19 @@ class LayoutSpreader final : public Rewriter {
         const LayoutState& wanted = planned.inputs[at++];
         if (!part.expr) continue;  // a whole tuple
         fields.push_back(convert(call, planned.wants, part, wanted));
-        if (i < planned.prepare.size() && planned.prepare[i]) fields.back() = prepared(call, planned, i, fields.back());
+        if (i < planned.prepare.size() && planned.prepare[i])
+          fields.back() = prepared(call, planned, i, fields.back());
         as_rebuilt &= fields.back() == (literal ? literal->fields()[fields.size() - 1] : over->args()[i]);
       }
       same &= as_rebuilt;
       args.push_back(as_rebuilt    ? over->args()[i]
-                     : takes_tuple ? Expr(make_tuple(std::move(fields), NodeInfo(OriginSet::none(), call.args()[i]->span())))
+                     : takes_tuple ? Expr(make_tuple(std::move(fields),
+                                                     NodeInfo(OriginSet::none(), call.args()[i]->span())))
                                    : fields.at(0));
     }
-    const Expr result = same ? rebuilt : Expr(make_call(op_expr(*planned.op), std::move(args), planned.attrs, call.with_type({})));
+    const Expr result =
+        same ? rebuilt
+             : Expr(make_call(op_expr(*planned.op), std::move(args), planned.attrs, call.with_type({})));
     const auto state = [&](size_t output) {
       const LayoutState& known = planned.outputs[output];
       return known.was && known.now ? known : LayoutState();
@@ -168,15 +176,18 @@ class LayoutSpreader final : public Rewriter {
   /// `part` as `call` wants it; without a wish as in the program. `wants`: why; may be empty.
   Expr convert(const CallNode& call, const std::string& wants, const Part& part, const LayoutState& wanted) {
     const auto [was, now] = part.state;
-    if (wanted.was && wanted.now) return wanted.was == wanted.now ? part.expr : transform(call, wants, part.expr, wanted.was, wanted.now);
+    if (wanted.was && wanted.now)
+      return wanted.was == wanted.now ? part.expr : transform(call, wants, part.expr, wanted.was, wanted.now);
     return part.state.changed() ? transform(call, wants, part.expr, now, was) : part.expr;
   }
 
   static OriginSet made_for(const CallNode& call, const std::string& wants) {
-    return call.origins().empty() ? OriginSet::none() : OriginSet::made_for(call.origins(), place_of(call) + " " + wants);
+    return call.origins().empty() ? OriginSet::none()
+                                  : OriginSet::made_for(call.origins(), place_of(call) + " " + wants);
   }
 
-  Expr transform(const CallNode& call, const std::string& wants, const Expr& expr, KnownLayout from, KnownLayout to) {
+  Expr transform(const CallNode& call, const std::string& wants, const Expr& expr, KnownLayout from,
+                 KnownLayout to) {
     std::vector<Made>& made = *made_.insert(expr.get(), {}).first;
     for (const Made& each : made)
       if (each.from == from && each.to == to) return each.result;
@@ -187,9 +198,11 @@ class LayoutSpreader final : public Rewriter {
       if (axis.is_primal() && from->find(axis.letter) < 0) missing += axis.letter;
     Expr result = expr;
     if (!missing.empty())
-      result = call_op("expand_dims", {expr}, {{"axis", 0}, {"num_newaxis", static_cast<int64_t>(missing.size())}});
+      result = call_op("expand_dims", {expr},
+                       {{"axis", 0}, {"num_newaxis", static_cast<int64_t>(missing.size())}});
     const std::string whole = missing + from->str(), wanted = to->str();
-    if (whole != wanted) result = call_op("layout_transform", {result}, {{"src_layout", whole}, {"dst_layout", wanted}});
+    if (whole != wanted)
+      result = call_op("layout_transform", {result}, {{"src_layout", whole}, {"dst_layout", wanted}});
     made.push_back({from, to, result});
     return result;
   }

@@ -1,15 +1,16 @@
 // Regions that compute in float32 between numbers that are quantised anyway compute on these:
 //   qnn.quantize(f(qnn.dequantize(x, s, z)), s', z')  ->  qnn.requantize(f'(x), ..)
-// f' comes from the rules of the operators (ir/rules/fake_quantization_rule.h). A region is what lies between one qnn.quantize and
-// the qnn.dequantize calls, or constants, that it begins with; it changes as a whole or not at all.
-// With use_qat, operators that are fed by qnn.dequantize but not followed by qnn.quantize change one by one:
+// f' comes from the rules of the operators (ir/rules/fake_quantization_rule.h). A region is what lies between
+// one qnn.quantize and the qnn.dequantize calls, or constants, that it begins with; it changes as a whole or
+// not at all. With use_qat, operators that are fed by qnn.dequantize but not followed by qnn.quantize change
+// one by one:
 //   f(qnn.dequantize(x, s, z))  ->  qnn.dequantize(f'(x), ..)
 // What goes into an integer operator is told by its origins: it stands for the dequantize calls too.
+#include "baton/ir/build.h"
 #include "baton/ir/visit.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
-#include "baton/ir/build.h"
 #include "baton/types/infer_type.h"
 
 namespace baton {
@@ -18,8 +19,8 @@ namespace {
 
 /// What is known of an expression as part of a region.
 struct Standing {
-  bool inside = false;       ///< all that it begins with are dequantize calls and constants
-  bool quantized = false;    ///< and there is a dequantize call among them
+  bool inside = false;             ///< all that it begins with are dequantize calls and constants
+  bool quantized = false;          ///< and there is a dequantize call among them
   const OpDef* missing = nullptr;  ///< an operator in it that has no rule
 };
 
@@ -53,7 +54,8 @@ class FakeQuantizer final : public Rewriter {
     if (const auto* call = as<CallNode>(node)) {
       if (!call->op() || call->op()->name == "qnn.quantize" || call->args().empty()) return {};
       for (const Expr& arg : call->args()) take(arg);
-      if (all.inside && all.quantized && !all.missing && !fake_quantization_rule_of(*call->op())) all.missing = call->op();
+      if (all.inside && all.quantized && !all.missing && !fake_quantization_rule_of(*call->op()))
+        all.missing = call->op();
     } else if (const auto* tuple = as<TupleNode>(node)) {
       for (const Expr& field : tuple->fields()) take(field);
     } else if (const auto* item = as<TupleGetItemNode>(node)) {
@@ -75,13 +77,18 @@ class FakeQuantizer final : public Rewriter {
                            " between qnn.dequantize and qnn.quantize has no rule (hard_fail)");
       return rebuilt;
     }
-    const AffineType out{mapped(quantize->args()[1]), mapped(quantize->args()[2]), as_type<TensorTypeNode>(original->checked_type())->dtype(),
-                         static_cast<int>(int_attr(*quantize, "axis")), {}};
+    const AffineType out{mapped(quantize->args()[1]),
+                         mapped(quantize->args()[2]),
+                         as_type<TensorTypeNode>(original->checked_type())->dtype(),
+                         static_cast<int>(int_attr(*quantize, "axis")),
+                         {}};
     const std::optional<Made> made = integers(quantize->args()[0], out);
     if (made && made->type && !made->type->is_tuple()) {
       if (const Expr result = requantize(*made, out)) return result;
     }
-    if (hard_fail_) throw NotSupported("FakeQuantizationToInteger: a rule cannot do what lies before " + call_text(*quantize) + " (hard_fail)");
+    if (hard_fail_)
+      throw NotSupported("FakeQuantizationToInteger: a rule cannot do what lies before " +
+                         call_text(*quantize) + " (hard_fail)");
     return rebuilt;
   }
 
@@ -89,12 +96,14 @@ class FakeQuantizer final : public Rewriter {
     return call.op()->name + (call.span() ? " at " + call.span().text() : std::string());
   }
 
-  /// The end of a region: `made` under the scale and zero point of `out`. Null when that cannot be said in one operator.
+  /// The end of a region: `made` under the scale and zero point of `out`. Null when that cannot be said in
+  /// one operator.
   static Expr requantize(const Made& made, const AffineType& out) {
     OriginSet origins = OriginScope::current()->merge(made.pending);
     if (same_affine(*made.type, out)) {
       origins = origins.merge(out.scale->origins()).merge(out.zero_point->origins());
-      if (made.expr->kind() == ExprKind::kCall) return with_origins(made.expr, made.expr->origins().merge(origins));
+      if (made.expr->kind() == ExprKind::kCall)
+        return with_origins(made.expr, made.expr->origins().merge(origins));
       retire(origins, "quantised again as it was");
       return made.expr;
     }
@@ -132,11 +141,17 @@ class FakeQuantizer final : public Rewriter {
 
   Made dequantized(const CallNode& call) const {
     const DType dtype = tensor_type_of(call.args()[0])->dtype();
-    return {mapped(call.args()[0]), AffineType{mapped(call.args()[1]), mapped(call.args()[2]), dtype, static_cast<int>(int_attr(call, "axis")), {}},
+    return {mapped(call.args()[0]),
+            AffineType{mapped(call.args()[1]),
+                       mapped(call.args()[2]),
+                       dtype,
+                       static_cast<int>(int_attr(call, "axis")),
+                       {}},
             call.origins().merge(call.args()[1]->origins()).merge(call.args()[2]->origins())};
   }
 
-  static std::optional<Made> computed(const CallNode& call, const PointerMap<Made>& done, const AffineType& out) {
+  static std::optional<Made> computed(const CallNode& call, const PointerMap<Made>& done,
+                                      const AffineType& out) {
     FakeQuantizedCall at{call, {}, &out};
     OriginSet origins = call.origins();
     for (const Expr& arg : call.args()) {
@@ -157,8 +172,10 @@ class FakeQuantizer final : public Rewriter {
       if (!whole.type || !whole.type->is_tuple()) return std::nullopt;
       const auto index = static_cast<size_t>(item->index());
       if (index >= whole.type->fields.size()) return std::nullopt;
-      if (const auto* made = as<TupleNode>(whole.expr)) return Made{made->fields()[index], whole.type->fields[index], whole.pending};
-      return Made{make_tuple_get_item(whole.expr, item->index(), NodeInfo(node->origins(), node->span())), whole.type->fields[index], whole.pending};
+      if (const auto* made = as<TupleNode>(whole.expr))
+        return Made{made->fields()[index], whole.type->fields[index], whole.pending};
+      return Made{make_tuple_get_item(whole.expr, item->index(), NodeInfo(node->origins(), node->span())),
+                  whole.type->fields[index], whole.pending};
     }
     const auto* tuple = as<TupleNode>(node);
     std::vector<Expr> fields;
@@ -171,7 +188,8 @@ class FakeQuantizer final : public Rewriter {
       type.fields.push_back(*made.type);
       pending = pending.merge(made.pending);
     }
-    return Made{make_tuple(std::move(fields), NodeInfo(node->origins(), node->span())), std::move(type), pending};
+    return Made{make_tuple(std::move(fields), NodeInfo(node->origins(), node->span())), std::move(type),
+                pending};
   }
 
   bool hard_fail_;
@@ -202,14 +220,18 @@ class OperatorQuantizer final : public Rewriter {
       at.args.push_back({dequantize->args()[0], type ? *type : type_of(*dequantize)});
       if (!at.args.back().type->scale) return rebuilt;
       // One that was made here stands for nothing that its argument does not.
-      if (!type) origins = origins.merge(dequantize->origins()).merge(dequantize->args()[1]->origins()).merge(dequantize->args()[2]->origins());
+      if (!type)
+        origins = origins.merge(dequantize->origins())
+                      .merge(dequantize->args()[1]->origins())
+                      .merge(dequantize->args()[2]->origins());
     }
     if (!quantized) return rebuilt;
     const OriginScope scope(origins);
     const auto result = rule->rewrite(at);
     if (!result || result->type.is_tuple()) return rebuilt;
     const AffineType& type = result->type;
-    const Expr back = call_op("qnn.dequantize", {result->expr, type.scale, type.zero_point}, {{"axis", type.axis}});
+    const Expr back =
+        call_op("qnn.dequantize", {result->expr, type.scale, type.zero_point}, {{"axis", type.axis}});
     types_.insert(back.get(), type);
     made_.push_back(back);
     return back;
@@ -219,7 +241,11 @@ class OperatorQuantizer final : public Rewriter {
   static AffineType type_of(const CallNode& dequantize) {
     const TensorTypeNode* type = tensor_type_of(dequantize.args()[0]);
     if (!type) return {};
-    return {dequantize.args()[1], dequantize.args()[2], type->dtype(), static_cast<int>(int_attr(dequantize, "axis")), {}};
+    return {dequantize.args()[1],
+            dequantize.args()[2],
+            type->dtype(),
+            static_cast<int>(int_attr(dequantize, "axis")),
+            {}};
   }
 
   PointerMap<AffineType> types_;
@@ -241,7 +267,9 @@ Pass fake_quantization_to_integer(const PassArgs& args) {
   reader.finish();
   return function_pass(
       {0, "FakeQuantizationToInteger", {"InferType", "DivToMul"}},
-      [=](const Function& function, const IRModule& module, const PassContext&) { return quantized(function, *module, hard_fail, use_qat); },
+      [=](const Function& function, const IRModule& module, const PassContext&) {
+        return quantized(function, *module, hard_fail, use_qat);
+      },
       /*may_retire=*/true);
 }
 

@@ -4,7 +4,9 @@
 
 namespace baton {
 
-bool ForwardRewriter::holds_staged(const Expr& expr) const { return is_staged(expr) || holding_.contains(expr.get()); }
+bool ForwardRewriter::holds_staged(const Expr& expr) const {
+  return is_staged(expr) || holding_.contains(expr.get());
+}
 
 Expr ForwardRewriter::finished(const Expr& expr) {
   if (!holds_staged(expr)) return expr;
@@ -32,11 +34,15 @@ Expr ForwardRewriter::over_finished(const Expr& rebuilt) {
     for (const Expr& arg : call->args()) args.push_back(finished(arg));
     return make_call(finished(call->callee()), std::move(args), call->attrs(), info);
   }
-  if (const auto* item = as<TupleGetItemNode>(rebuilt)) return make_tuple_get_item(finished(item->tuple()), item->index(), info);
-  if (const auto* let = as<LetNode>(rebuilt)) return make_let(let->var(), finished(let->value()), finished(let->body()), info);
+  if (const auto* item = as<TupleGetItemNode>(rebuilt))
+    return make_tuple_get_item(finished(item->tuple()), item->index(), info);
+  if (const auto* let = as<LetNode>(rebuilt))
+    return make_let(let->var(), finished(let->value()), finished(let->body()), info);
   if (const auto* branch = as<IfNode>(rebuilt))
-    return make_if(finished(branch->condition()), finished(branch->then()), finished(branch->otherwise()), info);
-  if (const auto* function = as<FunctionNode>(rebuilt)) return remake_function(*function, function->params(), finished(function->body()));
+    return make_if(finished(branch->condition()), finished(branch->then()), finished(branch->otherwise()),
+                   info);
+  if (const auto* function = as<FunctionNode>(rebuilt))
+    return remake_function(*function, function->params(), finished(function->body()));
   if (const auto* match = as<MatchNode>(rebuilt)) {
     std::vector<Clause> clauses;
     for (const Clause& clause : match->clauses()) clauses.push_back({clause.pattern, finished(clause.body)});
@@ -57,7 +63,9 @@ Expr ForwardRewriter::over_tuples(const TupleNode& tuple, const Expr& rebuilt) {
     fields.push_back(holding_.contains(field.get()) ? finished(field) : field);
     staged = staged || is_staged(field);
   }
-  const Expr made = fields == tuple.fields() ? rebuilt : make_tuple(std::move(fields), rebuilt->with_type(type_of_rebuilt(*rebuilt)));
+  const Expr made = fields == tuple.fields()
+                        ? rebuilt
+                        : make_tuple(std::move(fields), rebuilt->with_type(type_of_rebuilt(*rebuilt)));
   if (staged && holding_.insert(made.get())) kept_.push_back(made);
   return made;
 }

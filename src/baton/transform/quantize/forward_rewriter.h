@@ -1,6 +1,6 @@
 #pragma once
-// Rewriting from the arguments to their users, where a result may be staged: known to the rules of its users in a form that
-// everybody else must not see. Users without a rule get the finished form.
+// Rewriting from the arguments to their users, where a result may be staged: known to the rules of its users
+// in a form that everybody else must not see. Users without a rule get the finished form.
 #include "baton/pass/rewriter.h"
 #include "baton/support/pointer_map.h"
 
@@ -8,8 +8,8 @@ namespace baton {
 
 class ForwardRewriter : public Rewriter {
  protected:
-  /// What takes the place of a call of an operator whose arguments may be staged. Null when there is no rule: the call stays,
-  /// over finished arguments.
+  /// What takes the place of a call of an operator whose arguments may be staged. Null when there is no rule:
+  /// the call stays, over finished arguments.
   virtual Expr forward(const CallNode& original, const CallNode& call) = 0;
   virtual bool is_staged(const Expr& expr) const = 0;
   /// The finished form of a staged expression, made anew.
@@ -19,7 +19,8 @@ class ForwardRewriter : public Rewriter {
     (void)original;
     return became;
   }
-  /// The finished form, the same for all who ask; `expr` itself when it is not staged. Of a tuple: with finished fields.
+  /// The finished form, the same for all who ask; `expr` itself when it is not staged. Of a tuple: with
+  /// finished fields.
   Expr finished(const Expr& expr);
 
  private:

@@ -1,11 +1,12 @@
-// Asks each operator what it should be for the kernels there are (ir/rules/legalize_rule.h). What a rule makes stands for the
-// call it replaces. What the user has registered for an operator (transform/op_hooks.h) is asked instead of its rule.
+// Asks each operator what it should be for the kernels there are (ir/rules/legalize_rule.h). What a rule
+// makes stands for the call it replaces. What the user has registered for an operator (transform/op_hooks.h)
+// is asked instead of its rule.
 #include "baton/transform/quantize/legalize.h"
 
+#include "baton/ir/build.h"
 #include "baton/ir/rules/legalize_rule.h"
 #include "baton/pass/rewriter.h"
 #include "baton/target/current_target.h"
-#include "baton/ir/build.h"
 #include "baton/transform/op_hooks.h"
 
 namespace baton {
@@ -48,16 +49,19 @@ LegalizeTarget of_current_target() {
 }
 
 Pass legalize_by(Member which, OpQuestion question) {
-  return function_pass({1, "Legalize", {"InferType"}},
-                       [which, question](const Function& function, const IRModule&, const PassContext&) {
-                         return as_ref<FunctionNode>(Legalizer(which, question, of_current_target()).run(function));
-                       });
+  return function_pass(
+      {1, "Legalize", {"InferType"}},
+      [which, question](const Function& function, const IRModule&, const PassContext&) {
+        return as_ref<FunctionNode>(Legalizer(which, question, of_current_target()).run(function));
+      });
 }
 
 }  // namespace
 
 Pass qnn_legalize() { return legalize_by(&LegalizeRule::qnn_legalize, OpQuestion::kQnnLegalize); }
-Pass qnn_canonicalize_ops() { return legalize_by(&LegalizeRule::qnn_canonicalize, OpQuestion::kQnnCanonicalize); }
+Pass qnn_canonicalize_ops() {
+  return legalize_by(&LegalizeRule::qnn_canonicalize, OpQuestion::kQnnCanonicalize);
+}
 Pass qnn_lowering() { return sequential({qnn_legalize(), qnn_canonicalize_ops()}, "qnn.Legalize"); }
 
 Pass legalize(const PassArgs& args) {

@@ -13,7 +13,9 @@ DType dtype_arg(PassArgReader& reader, const std::string& pass, const std::strin
   if (const DType* dtype = given->as<DType>()) return *dtype;
   const std::string* text = given->as<std::string>();
   const auto parsed = text ? DType::parse(*text) : std::nullopt;
-  if (!parsed || !parsed->is_int()) throw UsageError(pass + ": argument `" + name + "` expects an integer type such as \"int8\", got " + attr_text(*given));
+  if (!parsed || !parsed->is_int())
+    throw UsageError(pass + ": argument `" + name + "` expects an integer type such as \"int8\", got " +
+                     attr_text(*given));
   return *parsed;
 }
 
@@ -25,7 +27,8 @@ double number_arg(PassArgReader& reader, const std::string& pass, const std::str
   throw UsageError(pass + ": argument `" + name + "` expects a number, got " + attr_text(*given));
 }
 
-void one_of(const std::string& pass, const std::string& name, const std::string& value, const std::vector<std::string>& allowed) {
+void one_of(const std::string& pass, const std::string& name, const std::string& value,
+            const std::vector<std::string>& allowed) {
   if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return;
   std::string all;
   for (const std::string& each : allowed) all += (all.empty() ? "" : ", ") + each;
@@ -36,7 +39,8 @@ void one_of(const std::string& pass, const std::string& name, const std::string&
 PassContextRef context_for(const PassContext& outer) {
   auto context = std::make_shared<PassContext>(outer);
   context->opt_level = 3;
-  for (const char* pass : {"QuantizeAnnotate", "QuantizeCalibrate", "QuantizeRealize"}) context->required_pass.push_back(pass);
+  for (const char* pass : {"QuantizeAnnotate", "QuantizeCalibrate", "QuantizeRealize"})
+    context->required_pass.push_back(pass);
   return context;
 }
 
@@ -49,7 +53,8 @@ QuantizeConfig quantize_config(const std::string& name, const PassArgs& args) {
   config.nbit_weight = reader.integer("nbit_weight", config.nbit_weight);
   config.nbit_activation = reader.integer("nbit_activation", config.nbit_activation);
   for (const int64_t bits : {config.nbit_input, config.nbit_weight, config.nbit_activation})
-    if (bits < 2 || bits > 32) throw UsageError(name + ": numbers have 2 to 32 bits, not " + std::to_string(bits));
+    if (bits < 2 || bits > 32)
+      throw UsageError(name + ": numbers have 2 to 32 bits, not " + std::to_string(bits));
   config.dtype_input = dtype_arg(reader, name, "dtype_input", config.dtype_input);
   config.dtype_weight = dtype_arg(reader, name, "dtype_weight", config.dtype_weight);
   config.dtype_activation = dtype_arg(reader, name, "dtype_activation", config.dtype_activation);
@@ -62,7 +67,9 @@ QuantizeConfig quantize_config(const std::string& name, const PassArgs& args) {
     const AttrList* list = layers->as<AttrList>();
     config.skip_conv_layers.clear();
     for (const AttrValue& layer : list ? *list : AttrList{*layers}) {
-      if (!layer.as<int64_t>()) throw UsageError(name + ": argument `skip_conv_layers` expects a list of integers, got " + attr_text(*layers));
+      if (!layer.as<int64_t>())
+        throw UsageError(name + ": argument `skip_conv_layers` expects a list of integers, got " +
+                         attr_text(*layers));
       config.skip_conv_layers.push_back(*layer.as<int64_t>());
     }
   }
@@ -76,18 +83,23 @@ QuantizeConfig quantize_config(const std::string& name, const PassArgs& args) {
   one_of(name, "calibrate_mode", config.calibrate_mode, {"global_scale", "kl_divergence", "percentile"});
   one_of(name, "weight_scale", config.weight_scale, {"power2", "max"});
   one_of(name, "rounding", config.rounding, {"UPWARD", "TONEAREST"});
-  one_of(name, "partition_conversions", config.partition_conversions, {"disabled", "enabled", "fully_integral"});
+  one_of(name, "partition_conversions", config.partition_conversions,
+         {"disabled", "enabled", "fully_integral"});
   if (config.calibrate_mode != "global_scale")
-    throw NotSupported(name + ": calibrate_mode \"" + config.calibrate_mode + "\" needs runs over a data set, which are not provided; use \"global_scale\"");
+    throw NotSupported(name + ": calibrate_mode \"" + config.calibrate_mode +
+                       "\" needs runs over a data set, which are not provided; use \"global_scale\"");
   if (config.partition_conversions != "disabled")
-    throw NotSupported(name + ": partition_conversions \"" + config.partition_conversions + "\" is not provided; use \"disabled\"");
+    throw NotSupported(name + ": partition_conversions \"" + config.partition_conversions +
+                       "\" is not provided; use \"disabled\"");
   return config;
 }
 
 Pass quantize_for(const QuantizeConfig& config) {
-  const Pass before = sequential({make_pass("SimplifyInference"), make_pass("FoldConstant"), make_pass("FoldScaleAxis"),
-                                  make_pass("CanonicalizeOps"), make_pass("FoldConstant")});
-  std::vector<Pass> passes = {quantize_partition_for(config), quantize_annotate_for(config), quantize_calibrate_for(config), make_pass("InferType")};
+  const Pass before =
+      sequential({make_pass("SimplifyInference"), make_pass("FoldConstant"), make_pass("FoldScaleAxis"),
+                  make_pass("CanonicalizeOps"), make_pass("FoldConstant")});
+  std::vector<Pass> passes = {quantize_partition_for(config), quantize_annotate_for(config),
+                              quantize_calibrate_for(config), make_pass("InferType")};
   if (!config.do_simulation) passes.push_back(quantize_realize_for(config));
   passes.push_back(make_pass("FoldConstant"));
   const Pass after = sequential(std::move(passes));
@@ -99,9 +111,17 @@ Pass quantize_for(const QuantizeConfig& config) {
 }
 
 Pass quantize(const PassArgs& args) { return quantize_for(quantize_config("quantize", args)); }
-Pass quantize_partition(const PassArgs& args) { return quantize_partition_for(quantize_config("QuantizePartition", args)); }
-Pass quantize_annotate(const PassArgs& args) { return quantize_annotate_for(quantize_config("QuantizeAnnotate", args)); }
-Pass quantize_calibrate(const PassArgs& args) { return quantize_calibrate_for(quantize_config("QuantizeCalibrate", args)); }
-Pass quantize_realize(const PassArgs& args) { return quantize_realize_for(quantize_config("QuantizeRealize", args)); }
+Pass quantize_partition(const PassArgs& args) {
+  return quantize_partition_for(quantize_config("QuantizePartition", args));
+}
+Pass quantize_annotate(const PassArgs& args) {
+  return quantize_annotate_for(quantize_config("QuantizeAnnotate", args));
+}
+Pass quantize_calibrate(const PassArgs& args) {
+  return quantize_calibrate_for(quantize_config("QuantizeCalibrate", args));
+}
+Pass quantize_realize(const PassArgs& args) {
+  return quantize_realize_for(quantize_config("QuantizeRealize", args));
+}
 
 }  // namespace baton

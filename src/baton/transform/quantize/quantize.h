@@ -1,10 +1,10 @@
 #pragma once
-// Quantisation of a float program: relay.quantize. What is fast in integers (convolutions, what follows them) is cut out,
-// given scales, and computed in integers.
-//   QuantizePartition   marks where integers are worth to be 8 bits wide:  annotation.stop_fusion(annotation.cast_hint(x))
-//   QuantizeAnnotate    says what is rounded:                              simulated_quantize(x, scale, least, most)
-//   QuantizeCalibrate   chooses the scales
-//   QuantizeRealize     computes in integers
+// Quantisation of a float program: relay.quantize. What is fast in integers (convolutions, what follows them)
+// is cut out, given scales, and computed in integers.
+//   QuantizePartition   marks where integers are worth to be 8 bits wide:
+//   annotation.stop_fusion(annotation.cast_hint(x)) QuantizeAnnotate    says what is rounded:
+//   simulated_quantize(x, scale, least, most) QuantizeCalibrate   chooses the scales QuantizeRealize computes
+//   in integers
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,14 +22,15 @@ struct QuantizeConfig {
   std::string weight_scale = "power2";  ///< or "max"
   bool skip_dense_layer = true;
   std::vector<int64_t> skip_conv_layers = {0};
-  bool do_simulation = false;    ///< stops before QuantizeRealize
+  bool do_simulation = false;  ///< stops before QuantizeRealize
   bool round_for_shift = true;
   std::optional<std::vector<std::string>> debug_enabled_ops;  ///< only these are quantised
   std::string rounding = "UPWARD";
   std::string partition_conversions = "disabled";
 };
 
-/// Reads them from the arguments of pass `name`. UsageError for a wrong value, NotSupported for one that Baton cannot do.
+/// Reads them from the arguments of pass `name`. UsageError for a wrong value, NotSupported for one that
+/// Baton cannot do.
 QuantizeConfig quantize_config(const std::string& name, const PassArgs& args);
 
 Pass quantize_partition_for(const QuantizeConfig& config);

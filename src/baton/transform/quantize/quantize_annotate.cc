@@ -1,13 +1,14 @@
 // Says what is rounded to integers, by what becomes of it:
 //   conv2d(x, w)  ->  conv2d(simulated_quantize(x, input), simulated_quantize(w, weight))
-// Scales and bounds are not known yet: they are parameters of the function until QuantizeCalibrate gives their values.
-// A result is staged while it counts as quantised: as an input (8 bits) or as an activation (32 bits).
+// Scales and bounds are not known yet: they are parameters of the function until QuantizeCalibrate gives
+// their values. A result is staged while it counts as quantised: as an input (8 bits) or as an activation (32
+// bits).
 #include <algorithm>
 #include <unordered_map>
 
+#include "baton/ir/build.h"
 #include "baton/ir/visit.h"
 #include "baton/support/pointer_map.h"
-#include "baton/ir/build.h"
 #include "baton/transform/quantize/forward_rewriter.h"
 #include "baton/transform/quantize/quantize.h"
 
@@ -21,9 +22,7 @@ class Annotator final : public ForwardRewriter {
  public:
   Annotator(const Function& function, const QuantizeConfig& config) : config_(config) {
     post_order(Expr(function), [&](const Expr& node) {
-      for_each_child(*node, [&](const Expr& child) {
-        ++uses_[child.get()];
-      });
+      for_each_child(*node, [&](const Expr& child) { ++uses_[child.get()]; });
     });
   }
   const std::vector<Var>& placeholders() const { return placeholders_; }
@@ -33,15 +32,24 @@ class Annotator final : public ForwardRewriter {
 
   Expr forward(const CallNode&, const CallNode& call) override {
     static const std::unordered_map<std::string_view, Rule> rules = {
-        {"nn.conv2d", &Annotator::product},        {"nn.conv1d", &Annotator::product},
-        {"nn.dense", &Annotator::dense},           {"nn.batch_matmul", &Annotator::batch_matmul},
-        {"multiply", &Annotator::multiply},        {"add", &Annotator::sum},
-        {"concatenate", &Annotator::concatenate},  {"annotation.cast_hint", &Annotator::cast_hint},
-        {"nn.max_pool2d", &Annotator::pool},       {"nn.max_pool1d", &Annotator::pool},
-        {"nn.avg_pool2d", &Annotator::pool},       {"nn.global_avg_pool2d", &Annotator::pool_all},
-        {"reshape", &Annotator::same},             {"clip", &Annotator::same},
-        {"nn.relu", &Annotator::same},             {"strided_slice", &Annotator::same},
-        {"nn.batch_flatten", &Annotator::same},    {"transpose", &Annotator::same},
+        {"nn.conv2d", &Annotator::product},
+        {"nn.conv1d", &Annotator::product},
+        {"nn.dense", &Annotator::dense},
+        {"nn.batch_matmul", &Annotator::batch_matmul},
+        {"multiply", &Annotator::multiply},
+        {"add", &Annotator::sum},
+        {"concatenate", &Annotator::concatenate},
+        {"annotation.cast_hint", &Annotator::cast_hint},
+        {"nn.max_pool2d", &Annotator::pool},
+        {"nn.max_pool1d", &Annotator::pool},
+        {"nn.avg_pool2d", &Annotator::pool},
+        {"nn.global_avg_pool2d", &Annotator::pool_all},
+        {"reshape", &Annotator::same},
+        {"clip", &Annotator::same},
+        {"nn.relu", &Annotator::same},
+        {"strided_slice", &Annotator::same},
+        {"nn.batch_flatten", &Annotator::same},
+        {"transpose", &Annotator::same},
         {"annotation.stop_fusion", &Annotator::same}};
     const auto rule = rules.find(call.op()->name);
     return rule == rules.end() ? Expr() : (this->*rule->second)(call);
@@ -76,16 +84,20 @@ class Annotator final : public ForwardRewriter {
 
   /// simulated_quantize of `data`; one for all who ask for it as the same kind.
   Expr rounded(const Expr& data, Kind kind) {
-    if (const CallNode* known = call_of(data, kSimulatedQuantize); known && int_attr(*known, "kind") == static_cast<int64_t>(kind)) return data;
+    if (const CallNode* known = call_of(data, kSimulatedQuantize);
+        known && int_attr(*known, "kind") == static_cast<int64_t>(kind))
+      return data;
     Expr& made = rounded_[static_cast<size_t>(kind)][data.get()];
     if (made) return made;
-    const OriginScope scope(OriginSet::made_for(*OriginScope::current(), "rounded for operators on integers"));
+    const OriginScope scope(
+        OriginSet::made_for(*OriginScope::current(), "rounded for operators on integers"));
     std::vector<Expr> args = {data};
     for (const char* name : {"dom_scale", "clip_min", "clip_max"}) {
       placeholders_.push_back(make_var(name, scalar_type(DType::float_(32)), NodeInfo(OriginSet::none())));
       args.push_back(placeholders_.back());
     }
-    made = with_type(call_op(kSimulatedQuantize, std::move(args), {{"kind", static_cast<int64_t>(kind)}}), data->checked_type());
+    made = with_type(call_op(kSimulatedQuantize, std::move(args), {{"kind", static_cast<int64_t>(kind)}}),
+                     data->checked_type());
     kept_.push_back(data);
     return made;
   }
@@ -105,9 +117,7 @@ class Annotator final : public ForwardRewriter {
   static bool is_constant(const Expr& expr) { return expr->kind() == ExprKind::kConstant; }
   static Kind constant_kind(const Expr& expr) { return is_constant(expr) ? Kind::kWeight : Kind::kInput; }
   /// As an input, unless it is one already.
-  Expr as_input(const Expr& expr) {
-    return kind(expr) == Kind::kInput ? expr : rounded(expr, Kind::kInput);
-  }
+  Expr as_input(const Expr& expr) { return kind(expr) == Kind::kInput ? expr : rounded(expr, Kind::kInput); }
 
   Expr product(const CallNode& call) {
     if (skipped(call)) return {};
@@ -150,10 +160,14 @@ class Annotator final : public ForwardRewriter {
   Expr concatenate(const CallNode& call) {
     if (skipped(call)) return {};
     const auto* tuple = as<TupleNode>(call.args()[0]);
-    if (!tuple || std::none_of(tuple->fields().begin(), tuple->fields().end(), [&](const Expr& field) { return kind(field); })) return {};
+    if (!tuple || std::none_of(tuple->fields().begin(), tuple->fields().end(),
+                               [&](const Expr& field) { return kind(field); }))
+      return {};
     std::vector<Expr> fields;
-    for (const Expr& field : tuple->fields()) fields.push_back(kind(field) ? field : rounded(field, Kind::kActivation));
-    const Expr inputs = fields == tuple->fields() ? call.args()[0] : make_tuple(std::move(fields), tuple->info());
+    for (const Expr& field : tuple->fields())
+      fields.push_back(kind(field) ? field : rounded(field, Kind::kActivation));
+    const Expr inputs =
+        fields == tuple->fields() ? call.args()[0] : make_tuple(std::move(fields), tuple->info());
     return stage(over(call, {inputs}), Kind::kActivation);
   }
 
@@ -204,9 +218,10 @@ Function annotated(const Function& function, const QuantizeConfig& config) {
 }  // namespace
 
 Pass quantize_annotate_for(const QuantizeConfig& config) {
-  return function_pass({1, "QuantizeAnnotate", {}}, [config](const Function& function, const IRModule&, const PassContext&) {
-    return annotated(function, config);
-  });
+  return function_pass({1, "QuantizeAnnotate", {}},
+                       [config](const Function& function, const IRModule&, const PassContext&) {
+                         return annotated(function, config);
+                       });
 }
 
 }  // namespace baton

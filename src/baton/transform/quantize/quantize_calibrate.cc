@@ -5,9 +5,9 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "baton/ir/build.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
-#include "baton/ir/build.h"
 #include "baton/transform/quantize/quantize.h"
 
 namespace baton {
@@ -17,9 +17,11 @@ namespace {
 double largest_magnitude(const CallNode& rounded) {
   const auto* weight = as<ConstantNode>(rounded.args()[0]);
   if (!weight || weight->value().dtype() != DType::float_(32))
-    throw NotSupported("quantize: a weight must be a float32 constant to have a scale; bind the parameters first (params=)");
+    throw NotSupported(
+        "quantize: a weight must be a float32 constant to have a scale; bind the parameters first (params=)");
   double largest = 0;
-  for (const float each : weight->value().as<float>()) largest = std::max(largest, std::fabs(static_cast<double>(each)));
+  for (const float each : weight->value().as<float>())
+    largest = std::max(largest, std::fabs(static_cast<double>(each)));
   return largest;
 }
 
@@ -35,7 +37,9 @@ Function calibrated(const Function& function, const QuantizeConfig& config) {
     const CallNode* rounded = call_of(node, kSimulatedQuantize);
     if (!rounded) return;
     const auto kind = static_cast<QuantizeKind>(int_attr(*rounded, "kind"));
-    const int64_t bits = kind == QuantizeKind::kWeight ? config.nbit_weight : kind == QuantizeKind::kInput ? config.nbit_input : config.nbit_activation;
+    const int64_t bits = kind == QuantizeKind::kWeight  ? config.nbit_weight
+                         : kind == QuantizeKind::kInput ? config.nbit_input
+                                                        : config.nbit_activation;
     const double range = std::exp2(static_cast<double>(bits - (bool_attr(*rounded, "sign") ? 1 : 0)));
     const double scale = kind == QuantizeKind::kWeight ? weight_scale(*rounded, config) : config.global_scale;
     const double given[] = {scale / range, -(range - 1), range - 1};
@@ -56,9 +60,10 @@ Function calibrated(const Function& function, const QuantizeConfig& config) {
 }  // namespace
 
 Pass quantize_calibrate_for(const QuantizeConfig& config) {
-  return function_pass({1, "QuantizeCalibrate", {}}, [config](const Function& function, const IRModule&, const PassContext&) {
-    return calibrated(function, config);
-  });
+  return function_pass({1, "QuantizeCalibrate", {}},
+                       [config](const Function& function, const IRModule&, const PassContext&) {
+                         return calibrated(function, config);
+                       });
 }
 
 }  // namespace baton

@@ -1,10 +1,11 @@
-// Where integers of 8 bits begin and end: after each convolution and what is computed along with it (a bias, relu, ..):
+// Where integers of 8 bits begin and end: after each convolution and what is computed along with it (a bias,
+// relu, ..):
 //   conv2d(x, w)  ->  annotation.stop_fusion(annotation.cast_hint(conv2d(x, w)))
 // A result is staged while operators follow that may be computed with it.
 #include <unordered_map>
 
-#include "baton/support/pointer_map.h"
 #include "baton/ir/build.h"
+#include "baton/support/pointer_map.h"
 #include "baton/transform/quantize/forward_rewriter.h"
 #include "baton/transform/quantize/quantize.h"
 
@@ -21,8 +22,12 @@ class Partitioner final : public ForwardRewriter {
 
   Expr forward(const CallNode&, const CallNode& call) override {
     static const std::unordered_map<std::string_view, Rule> rules = {
-        {"nn.conv2d", &Partitioner::conv2d},    {"clip", &Partitioner::follow},         {"nn.relu", &Partitioner::follow},
-        {"nn.max_pool2d", &Partitioner::follow}, {"add", &Partitioner::sum},            {"multiply", &Partitioner::scale},
+        {"nn.conv2d", &Partitioner::conv2d},
+        {"clip", &Partitioner::follow},
+        {"nn.relu", &Partitioner::follow},
+        {"nn.max_pool2d", &Partitioner::follow},
+        {"add", &Partitioner::sum},
+        {"multiply", &Partitioner::scale},
         {"nn.global_avg_pool2d", &Partitioner::pool_all}};
     const auto rule = rules.find(call.op()->name);
     return rule == rules.end() ? Expr() : (this->*rule->second)(call);
@@ -60,7 +65,7 @@ class Partitioner final : public ForwardRewriter {
   Expr sum(const CallNode& call) {
     const Expr &lhs = call.args()[0], &rhs = call.args()[1];
     const bool left = is_staged(lhs), right = is_staged(rhs);
-    if (left && right) return stage(call, {finish(lhs), finish(rhs)});  // where branches meet
+    if (left && right) return stage(call, {finish(lhs), finish(rhs)});                // where branches meet
     if (left && rhs->kind() == ExprKind::kConstant) return stage(call, call.args());  // a bias
     if (left || right) return over(call, {ended(lhs), ended(rhs)});
     return {};
@@ -84,9 +89,11 @@ class Partitioner final : public ForwardRewriter {
 }  // namespace
 
 Pass quantize_partition_for(const QuantizeConfig& config) {
-  return function_pass({1, "QuantizePartition", {}}, [dtype = config.dtype_input](const Function& function, const IRModule&, const PassContext&) {
-    return as_ref<FunctionNode>(Partitioner(dtype).run(function));
-  });
+  return function_pass(
+      {1, "QuantizePartition", {}},
+      [dtype = config.dtype_input](const Function& function, const IRModule&, const PassContext&) {
+        return as_ref<FunctionNode>(Partitioner(dtype).run(function));
+      });
 }
 
 }  // namespace baton

@@ -2,14 +2,15 @@
 //   simulated_quantize(x)           ->  clip(round(x / scale)), an integer that is cast where it is used
 //   simulated_quantize of integers  ->  a shift, or a multiplication in fixed point, and clip
 //   conv2d(a, b)                    ->  conv2d of int8 into int32; the scales multiply
-// A result is staged while it is an integer with a scale; finished it is a float again: cast(q, float32) * scale.
+// A result is staged while it is an integer with a scale; finished it is a float again: cast(q, float32) *
+// scale.
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
+#include "baton/ir/build.h"
 #include "baton/ops/qnn/requantize.h"
 #include "baton/support/pointer_map.h"
-#include "baton/ir/build.h"
 #include "baton/transform/quantize/forward_rewriter.h"
 #include "baton/transform/quantize/quantize.h"
 
@@ -27,7 +28,8 @@ struct Scaled {
 
 float float_constant(const Expr& expr) {
   const auto value = scalar_value(expr);
-  if (!value) throw Error("QuantizeRealize: a simulated_quantize without its scale; run QuantizeCalibrate first");
+  if (!value)
+    throw Error("QuantizeRealize: a simulated_quantize without its scale; run QuantizeCalibrate first");
   return static_cast<float>(*value);
 }
 
@@ -40,16 +42,26 @@ class Realizer final : public ForwardRewriter {
 
   Expr forward(const CallNode& original, const CallNode& call) override {
     static const std::unordered_map<std::string_view, Rule> rules = {
-        {kSimulatedQuantize, &Realizer::round},     {"nn.conv2d", &Realizer::product},
-        {"nn.conv1d", &Realizer::product},          {"nn.dense", &Realizer::product},
-        {"nn.batch_matmul", &Realizer::product},    {"multiply", &Realizer::multiply},
-        {"add", &Realizer::sum},                    {"concatenate", &Realizer::concatenate},
-        {"clip", &Realizer::clip},                  {"annotation.cast_hint", &Realizer::cast_hint},
-        {"nn.max_pool2d", &Realizer::pool_narrow},  {"nn.max_pool1d", &Realizer::pool_narrow},
-        {"nn.avg_pool2d", &Realizer::pool_wide},    {"nn.global_avg_pool2d", &Realizer::pool_wide},
-        {"nn.relu", &Realizer::same},               {"reshape", &Realizer::same},
-        {"strided_slice", &Realizer::same},         {"nn.batch_flatten", &Realizer::same},
-        {"transpose", &Realizer::same},             {"annotation.stop_fusion", &Realizer::same}};
+        {kSimulatedQuantize, &Realizer::round},
+        {"nn.conv2d", &Realizer::product},
+        {"nn.conv1d", &Realizer::product},
+        {"nn.dense", &Realizer::product},
+        {"nn.batch_matmul", &Realizer::product},
+        {"multiply", &Realizer::multiply},
+        {"add", &Realizer::sum},
+        {"concatenate", &Realizer::concatenate},
+        {"clip", &Realizer::clip},
+        {"annotation.cast_hint", &Realizer::cast_hint},
+        {"nn.max_pool2d", &Realizer::pool_narrow},
+        {"nn.max_pool1d", &Realizer::pool_narrow},
+        {"nn.avg_pool2d", &Realizer::pool_wide},
+        {"nn.global_avg_pool2d", &Realizer::pool_wide},
+        {"nn.relu", &Realizer::same},
+        {"reshape", &Realizer::same},
+        {"strided_slice", &Realizer::same},
+        {"nn.batch_flatten", &Realizer::same},
+        {"transpose", &Realizer::same},
+        {"annotation.stop_fusion", &Realizer::same}};
     const auto rule = rules.find(call.op()->name);
     return rule == rules.end() ? Expr() : (this->*rule->second)(original, call);
   }
@@ -98,7 +110,8 @@ class Realizer final : public ForwardRewriter {
     return added("rounded once, for all who use it", [&] { return call_op("annotation.stop_fusion", {x}); });
   }
   static Expr clipped(const Expr& x, float least, float most) {
-    return call_op("clip", {x}, {{"a_min", static_cast<double>(least)}, {"a_max", static_cast<double>(most)}});
+    return call_op("clip", {x},
+                   {{"a_min", static_cast<double>(least)}, {"a_max", static_cast<double>(most)}});
   }
   Expr activation_scalar(double value) const { return scalar(value, config_.dtype_activation); }
 
@@ -109,12 +122,14 @@ class Realizer final : public ForwardRewriter {
   /// x * factor in fixed point.
   Expr fixed_multiply(const Expr& x, double factor) const {
     const qnn::FixedPoint fixed = qnn::fixed_point(factor);
-    if (config_.rounding == "UPWARD") return call_op("fixed_point_multiply", {x}, {{"multiplier", fixed.multiplier}, {"shift", fixed.shift}});
+    if (config_.rounding == "UPWARD")
+      return call_op("fixed_point_multiply", {x}, {{"multiplier", fixed.multiplier}, {"shift", fixed.shift}});
     return qnn::multiply_to_nearest(x, factor);
   }
 
   Expr round(const CallNode&, const CallNode& call) {
-    const float scale = float_constant(call.args()[1]), least = float_constant(call.args()[2]), most = float_constant(call.args()[3]);
+    const float scale = float_constant(call.args()[1]), least = float_constant(call.args()[2]),
+                most = float_constant(call.args()[3]);
     const Scaled* known = scaled_.find(call.args()[0].get());
     if (!known) {
       const Expr divided = call_op("multiply", {call.args()[0], scalar(1 / scale, kFloat32)});
@@ -145,14 +160,17 @@ class Realizer final : public ForwardRewriter {
     const bool two_inputs = call.op()->name == "nn.batch_matmul" && rhs.dtype == config_.dtype_weight;
     const Expr right = two_inputs ? rhs.data : cast_added(rhs.data, config_.dtype_weight);
     const Attrs attrs = with_fields(call.attrs(), {{"out_dtype", config_.dtype_activation}});
-    return stage(make_call(call.callee(), {left, right}, attrs, call.with_type({})), lhs.scale * rhs.scale, config_.dtype_activation);
+    return stage(make_call(call.callee(), {left, right}, attrs, call.with_type({})), lhs.scale * rhs.scale,
+                 config_.dtype_activation);
   }
 
   Expr multiply(const CallNode&, const CallNode& call) {
     const auto args = scaled(call.args());
     if (!args) return {};
     std::vector<Expr> wide;
-    for (const Scaled& arg : *args) wide.push_back(arg.dtype == config_.dtype_activation ? arg.data : cast_added(arg.data, config_.dtype_activation));
+    for (const Scaled& arg : *args)
+      wide.push_back(arg.dtype == config_.dtype_activation ? arg.data
+                                                           : cast_added(arg.data, config_.dtype_activation));
     return stage(over(call, std::move(wide)), (*args)[0].scale * (*args)[1].scale, config_.dtype_activation);
   }
 
@@ -181,17 +199,20 @@ class Realizer final : public ForwardRewriter {
     DType dtype;
   };
 
-  /// All under one type and one scale: the finer one of two, so that the other is shifted to the left. `program`: the
-  /// arguments as they were.
+  /// All under one type and one scale: the finer one of two, so that the other is shifted to the left.
+  /// `program`: the arguments as they were.
   Unified unify(const std::vector<Expr>& program, const std::vector<Scaled>& args) const {
     const bool two = args.size() == 2;
-    const DType dtype = two && args[1].dtype == config_.dtype_input ? config_.dtype_input : config_.dtype_activation;
-    const float fine = static_cast<float>(config_.global_scale / std::exp2(static_cast<double>(config_.nbit_activation - 1)));
+    const DType dtype =
+        two && args[1].dtype == config_.dtype_input ? config_.dtype_input : config_.dtype_activation;
+    const float fine = static_cast<float>(config_.global_scale /
+                                          std::exp2(static_cast<double>(config_.nbit_activation - 1)));
     Unified all{{}, two ? std::min(args[0].scale, args[1].scale) : fine, dtype};
     for (size_t i = 0; i < args.size(); ++i) {
       Expr data = args[i].data;
       const CallNode* rounded = call_of(program[i], kSimulatedQuantize);
-      if (args[i].dtype != dtype) data = cast_added(data, dtype);
+      if (args[i].dtype != dtype)
+        data = cast_added(data, dtype);
       else if (rounded && int_attr(*rounded, "kind") == static_cast<int64_t>(QuantizeKind::kInput))
         data = cast_added(stop_fusion(cast_added(data, config_.dtype_input)), dtype);
       if (args[i].scale != all.scale)
@@ -203,8 +224,10 @@ class Realizer final : public ForwardRewriter {
 
   Expr times(const Expr& data, float factor, DType dtype) const {
     const float shift = std::log2(factor);
-    if (static_cast<float>(static_cast<int>(shift)) == shift) return call_op("left_shift", {data, scalar(shift, dtype)});
-    if (static_cast<float>(static_cast<int64_t>(factor)) == factor) return call_op("multiply", {data, scalar(factor, dtype)});
+    if (static_cast<float>(static_cast<int>(shift)) == shift)
+      return call_op("left_shift", {data, scalar(shift, dtype)});
+    if (static_cast<float>(static_cast<int64_t>(factor)) == factor)
+      return call_op("multiply", {data, scalar(factor, dtype)});
     return cast(fixed_multiply(data, factor), dtype);
   }
 
@@ -213,7 +236,8 @@ class Realizer final : public ForwardRewriter {
     if (!known) return {};
     const Scaled from = *known;
     const double scale = from.scale;
-    const Attrs attrs = with_fields(call.attrs(), {{"a_min", float_attr(call, "a_min") / scale}, {"a_max", float_attr(call, "a_max") / scale}});
+    const Attrs attrs = with_fields(call.attrs(), {{"a_min", float_attr(call, "a_min") / scale},
+                                                   {"a_max", float_attr(call, "a_max") / scale}});
     return stage(make_call(call.callee(), {from.data}, attrs, call.with_type({})), from.scale, from.dtype);
   }
 
@@ -233,7 +257,9 @@ class Realizer final : public ForwardRewriter {
     return stage(over(call, {data}), from.scale, dtype);
   }
   Expr pool_narrow(const CallNode&, const CallNode& call) { return in_type(call, config_.dtype_input, true); }
-  Expr pool_wide(const CallNode&, const CallNode& call) { return in_type(call, config_.dtype_activation, false); }
+  Expr pool_wide(const CallNode&, const CallNode& call) {
+    return in_type(call, config_.dtype_activation, false);
+  }
 
   Expr same(const CallNode&, const CallNode& call) {
     const Scaled* known = scaled_.find(call.args()[0].get());
@@ -249,9 +275,10 @@ class Realizer final : public ForwardRewriter {
 }  // namespace
 
 Pass quantize_realize_for(const QuantizeConfig& config) {
-  return function_pass({1, "QuantizeRealize", {"InferType"}}, [config](const Function& function, const IRModule&, const PassContext&) {
-    return as_ref<FunctionNode>(Realizer(config).run(function));
-  });
+  return function_pass({1, "QuantizeRealize", {"InferType"}},
+                       [config](const Function& function, const IRModule&, const PassContext&) {
+                         return as_ref<FunctionNode>(Realizer(config).run(function));
+                       });
 }
 
 }  // namespace baton

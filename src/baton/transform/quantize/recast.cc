@@ -1,12 +1,13 @@
-// Single operators in another type, to see how fast they would be: no care is taken of what that does to the values.
+// Single operators in another type, to see how fast they would be: no care is taken of what that does to the
+// values.
 //   nn.conv2d(x, w)  ->  cast(nn.conv2d(cast(x, int8), cast(w, int8), out_dtype=int32), float32)
 // Calls of the operators asked for are counted in layers: how many of them lie between a call and the result.
 #include <algorithm>
 
+#include "baton/ir/build.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
-#include "baton/ir/build.h"
 #include "baton/types/infer_type.h"
 #include "baton/types/known_types.h"
 
@@ -27,13 +28,14 @@ struct Recasting {
 
 class Recaster final : public Rewriter {
  public:
-  Recaster(const Recasting& what, const Expr& root, const IRModuleNode& module) : what_(what), module_(module) {
+  Recaster(const Recasting& what, const Expr& root, const IRModuleNode& module)
+      : what_(what), module_(module) {
     if (!what.skip_layers.empty()) number_layers(root);
   }
 
  private:
-  // A call's layer counts from the front: the longest chain has `total` of them. Where several paths lead from the result
-  // to a call, the first one counts.
+  // A call's layer counts from the front: the longest chain has `total` of them. Where several paths lead
+  // from the result to a call, the first one counts.
   void number_layers(const Expr& root) {
     PointerMap<int64_t> longest;
     int64_t total = 0;
@@ -52,7 +54,8 @@ class Recaster final : public Rewriter {
       const bool counts = what_.concerns(*node);
       if (counts) layers_.insert(node->get(), total - depth - 1);
       const auto first = static_cast<ptrdiff_t>(todo.size());
-      for_each_child(**node, [&, depth = depth](const Expr& child) { todo.emplace_back(&child, depth + counts); });
+      for_each_child(**node,
+                     [&, depth = depth](const Expr& child) { todo.emplace_back(&child, depth + counts); });
       std::reverse(todo.begin() + first, todo.end());
     }
     for (const int64_t layer : what_.skip_layers) skipped_.push_back(layer < 0 ? layer + total : layer);
@@ -72,13 +75,15 @@ class Recaster final : public Rewriter {
     if (!type || is_skipped(original)) return rebuilt;
     const auto* was = as<CallNode>(original);
     const auto* call = as<CallNode>(rebuilt);
-    made_ = was->origins().empty() ? OriginSet::none()
-                                   : OriginSet::made_for(was->origins(), was->op()->name + " computes in " + what_.dtype.str());
+    made_ = was->origins().empty()
+                ? OriginSet::none()
+                : OriginSet::made_for(was->origins(), was->op()->name + " computes in " + what_.dtype.str());
     std::vector<Expr> args;
     for (size_t i = 0; i < call->args().size(); ++i) args.push_back(recast(call->args()[i], was->args()[i]));
     const bool says = call->attrs() && call->attrs()->schema().find("out_dtype");
     const Attrs attrs = says ? with_fields(call->attrs(), {{"out_dtype", what_.out_dtype}}) : call->attrs();
-    return cast(typed_node(make_call(call->callee(), std::move(args), attrs, was->with_type({})), module_), type->dtype());
+    return cast(typed_node(make_call(call->callee(), std::move(args), attrs, was->with_type({})), module_),
+                type->dtype());
   }
 
   Expr recast(const Expr& arg, const Expr& original) {
@@ -88,7 +93,8 @@ class Recaster final : public Rewriter {
     std::vector<Expr> cast_fields;
     for (size_t i = 0; i < fields->fields().size(); ++i) {
       const NodeInfo info(OriginSet::none(), arg->span(), fields->fields()[i]);
-      cast_fields.push_back(cast(tuple ? tuple->fields()[i] : make_tuple_get_item(arg, static_cast<int>(i), info), what_.dtype));
+      cast_fields.push_back(cast(
+          tuple ? tuple->fields()[i] : make_tuple_get_item(arg, static_cast<int>(i), info), what_.dtype));
     }
     return typed_node(make_tuple(std::move(cast_fields), NodeInfo(OriginSet::none(), arg->span())), module_);
   }
@@ -110,7 +116,9 @@ class Recaster final : public Rewriter {
 DType dtype_arg(PassArgReader& reader, const char* name) {
   const std::string text = reader.text(name, "");
   const auto dtype = DType::parse(text);
-  if (!dtype || dtype->is_void()) throw UsageError(std::string("recast: ") + name + " is \"" + text + "\"; a type such as \"int8\" is expected");
+  if (!dtype || dtype->is_void())
+    throw UsageError(std::string("recast: ") + name + " is \"" + text +
+                     "\"; a type such as \"int8\" is expected");
   return *dtype;
 }
 

@@ -1,11 +1,11 @@
-// A widening cast that several elementwise or broadcast operators read is made once for each: there it costs nothing in
-// their kernels, while a shared result would be stored in the wide type. The first of them, and all other readers, keep
-// the one there is.
+// A widening cast that several elementwise or broadcast operators read is made once for each: there it costs
+// nothing in their kernels, while a shared result would be stored in the wide type. The first of them, and
+// all other readers, keep the one there is.
 //   y = cast(x); f(y), g(y)  ->  f(cast(x)), g(cast(x))
+#include "baton/ir/build.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/pointer_map.h"
-#include "baton/ir/build.h"
 
 namespace baton {
 

@@ -1,8 +1,8 @@
 // bias_add(x, b, axis)  ->  x + expand_dims(b), or x + b along the last axis: one operator less to know
 // about.
+#include "baton/ir/build.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
-#include "baton/ir/build.h"
 
 namespace baton {
 

@@ -1,11 +1,11 @@
-// x / c  ->  x * (1 / c), where no element of the constant c is 0: a multiplication costs a fraction of a division, and
-// what looks for factors (FakeQuantizationToInteger) finds one.
+// x / c  ->  x * (1 / c), where no element of the constant c is 0: a multiplication costs a fraction of a
+// division, and what looks for factors (FakeQuantizationToInteger) finds one.
 #include <algorithm>
 
+#include "baton/ir/build.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/base/float16.h"
-#include "baton/ir/build.h"
 
 namespace baton {
 
@@ -16,7 +16,8 @@ NDArray inverted(const NDArray& value) {
   const auto from = value.as<Element>();
   if (std::find(from.begin(), from.end(), Element(0)) != from.end()) return {};
   NDArray result = NDArray::empty(value.shape(), value.dtype());
-  std::transform(from.begin(), from.end(), result.as<Element>().begin(), [](Element x) { return Element(1) / x; });
+  std::transform(from.begin(), from.end(), result.as<Element>().begin(),
+                 [](Element x) { return Element(1) / x; });
   return result;
 }
 

@@ -1,12 +1,11 @@
-// dyn.reshape(x, [3, 2])   ->  reshape(x, newshape=[3, 2]), and so on for every operator with a StaticFormRule
-// shape_of(x)              ->  a constant, once x has a shape
-// op(constants)            ->  its value
-// Each node gets its type as soon as its arguments have theirs: a shape that becomes known makes the next one known in the
-// same walk.
+// dyn.reshape(x, [3, 2])   ->  reshape(x, newshape=[3, 2]), and so on for every operator with a
+// StaticFormRule shape_of(x)              ->  a constant, once x has a shape op(constants)            ->  its
+// value Each node gets its type as soon as its arguments have theirs: a shape that becomes known makes the
+// next one known in the same walk.
+#include "baton/ir/build.h"
 #include "baton/ir/rules/static_form_rule.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
-#include "baton/ir/build.h"
 #include "baton/transform/constant_value.h"
 #include "baton/transform/fold_constant.h"
 #include "baton/types/infer_type.h"
@@ -22,8 +21,10 @@ constexpr const char* kOnlyShape = "only its shape was used";
 /// The elements of a constant of integers, or nothing.
 std::optional<std::vector<int64_t>> integers_of(const ConstantNode& constant) {
   const NDArray& value = constant.value();
-  if (value.dtype() == DType::int_(64)) return std::vector<int64_t>(value.as<int64_t>().begin(), value.as<int64_t>().end());
-  if (value.dtype() == DType::int_(32)) return std::vector<int64_t>(value.as<int32_t>().begin(), value.as<int32_t>().end());
+  if (value.dtype() == DType::int_(64))
+    return std::vector<int64_t>(value.as<int64_t>().begin(), value.as<int64_t>().end());
+  if (value.dtype() == DType::int_(32))
+    return std::vector<int64_t>(value.as<int32_t>().begin(), value.as<int32_t>().end());
   return std::nullopt;
 }
 
@@ -54,7 +55,8 @@ bool attribute(const Expr& argument, Form form, AttrValue& value) {
     value = *integers;
     return true;
   }
-  for (size_t i = 0; i + 1 < integers->size(); i += 2) list.emplace_back(std::vector<int64_t>{(*integers)[i], (*integers)[i + 1]});
+  for (size_t i = 0; i + 1 < integers->size(); i += 2)
+    list.emplace_back(std::vector<int64_t>{(*integers)[i], (*integers)[i + 1]});
   value = std::move(list);
   return true;
 }
@@ -71,20 +73,25 @@ class StaticMaker final : public Rewriter {
       const Expr made = static_form(*call);
       return computed(typed(made ? made : rebuilt));
     }
-    const bool plain = call || rebuilt->kind() == ExprKind::kTuple || rebuilt->kind() == ExprKind::kTupleGetItem;
+    const bool plain =
+        call || rebuilt->kind() == ExprKind::kTuple || rebuilt->kind() == ExprKind::kTupleGetItem;
     return plain ? typed(rebuilt) : rebuilt;
   }
 
   // A variable takes part in what is known of its value.
   void let_value(const LetNode& let, const Expr& value) override {
     const Var& var = let.var();
-    if (!value->checked_type() || !var->checked_type() || same_type(value->checked_type(), var->checked_type())) return;
+    if (!value->checked_type() || !var->checked_type() ||
+        same_type(value->checked_type(), var->checked_type()))
+      return;
     map(var, make_var(var->name(), {}, NodeInfo(var->origins(), var->span(), value->checked_type())));
   }
 
   static Expr typed(const Expr& expr) {
     bool ready = !expr->checked_type();
-    const auto known = [&](const Expr& child) { ready = ready && (child->checked_type() || child->kind() == ExprKind::kOp); };
+    const auto known = [&](const Expr& child) {
+      ready = ready && (child->checked_type() || child->kind() == ExprKind::kOp);
+    };
     if (const auto* call = as<CallNode>(expr)) {
       known(call->callee());
       for (const Expr& arg : call->args()) known(arg);
@@ -105,7 +112,8 @@ class StaticMaker final : public Rewriter {
     std::vector<bool> kept(call.args().size(), true);
     NamedAttrs attrs;
     for (const AttrField& field : op->attrs->fields)
-      if (call.attrs() && call.attrs()->schema().find(field.name)) attrs.emplace_back(field.name, call.attrs()->get(field.name));
+      if (call.attrs() && call.attrs()->schema().find(field.name))
+        attrs.emplace_back(field.name, call.attrs()->get(field.name));
     for (const StaticFormRule::Value& value : rule->values) {
       const Expr& argument = call.args().at(static_cast<size_t>(value.arg));
       AttrValue known;
@@ -136,7 +144,8 @@ class StaticMaker final : public Rewriter {
   Expr shape_value(const CallNode& call) {
     const Type& type = call.args()[0]->checked_type();
     const Expr stand_in = make_var("x", type, NodeInfo(OriginSet::none(), {}, type));
-    const Expr value = fold_constants(make_call(call.callee(), {stand_in}, call.attrs(), call.info()), evaluator_);
+    const Expr value =
+        fold_constants(make_call(call.callee(), {stand_in}, call.attrs(), call.info()), evaluator_);
     if (value->kind() != ExprKind::kConstant) return Expr(&call);
     dropped_ = true;
     return value;
@@ -155,8 +164,8 @@ Function make_static(Function function, const IRModuleNode& module, Evaluator& e
     if (maker.dropped()) retire_all(typed, kOnlyShape);
     if (made == typed) return made;
     // The annotated result was the one with unknown extents.
-    function = make_function(made->params(), made->body(), {}, made->attrs(), NodeInfo(made->origins(), made->span()),
-                             made->type_params());
+    function = make_function(made->params(), made->body(), {}, made->attrs(),
+                             NodeInfo(made->origins(), made->span()), made->type_params());
     function = as_ref<FunctionNode>(infer_type(function, &module));
   }
 }

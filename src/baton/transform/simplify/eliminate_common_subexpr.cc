@@ -1,18 +1,18 @@
 // Two calls of one operator with equal attributes and equal arguments become one, which stands for the
 // origins of both:
 //   exp(x) + exp(x)  ->  e + e, e = exp(x)
-// The same for items of one tuple. Scalar constants are equal when their values are; other constants are equal to
-// themselves only.
+// The same for items of one tuple. Scalar constants are equal when their values are; other constants are
+// equal to themselves only.
 #include "baton/transform/simplify/eliminate_common_subexpr.h"
 
 #include <optional>
 
+#include "baton/ir/build.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/hash.h"
 #include "baton/support/pointer_map.h"
-#include "baton/ir/build.h"
 
 namespace baton {
 
@@ -48,8 +48,10 @@ class Numbering {
     const std::optional<uint64_t> key = key_of(node);
     const uint32_t known = key ? add(*key, *node) : kNone;
     numbers_.insert(node.get(), known == kNone ? static_cast<uint32_t>(classes_.size()) : known);
-    if (known == kNone) classes_.push_back({node, key.value_or(0), {}});
-    else classes_[known].others.push_back(node->origins());
+    if (known == kNone)
+      classes_.push_back({node, key.value_or(0), {}});
+    else
+      classes_[known].others.push_back(node->origins());
   }
 
   // The class of `node`, or kNone and the number of the next class is entered under `key`.
@@ -145,10 +147,11 @@ class Eliminator final : public Rewriter {
 }  // namespace
 
 Pass eliminate_common_subexpr_but(Skip skip) {
-  return function_pass({3, "EliminateCommonSubexpr", {"InferType"}},
-                       [skip = std::move(skip)](const Function& function, const IRModule&, const PassContext&) {
-                         return as_ref<FunctionNode>(Eliminator(function, skip).run(function));
-                       });
+  return function_pass(
+      {3, "EliminateCommonSubexpr", {"InferType"}},
+      [skip = std::move(skip)](const Function& function, const IRModule&, const PassContext&) {
+        return as_ref<FunctionNode>(Eliminator(function, skip).run(function));
+      });
 }
 
 Pass eliminate_common_subexpr() { return eliminate_common_subexpr_but({}); }

@@ -6,7 +6,8 @@
 
 namespace baton {
 
-/// The pass; calls and tuple items for which `skip` is true stay, and nothing becomes one with them. Null: none.
+/// The pass; calls and tuple items for which `skip` is true stay, and nothing becomes one with them. Null:
+/// none.
 Pass eliminate_common_subexpr_but(std::function<bool(const Expr&)> skip);
 
 }  // namespace baton

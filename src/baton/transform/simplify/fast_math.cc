@@ -1,21 +1,24 @@
 // exp, tanh, erf, nn.softmax  ->  fast_exp, ...: polynomials, a few units in the last place away.
+#include "baton/ir/build.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
-#include "baton/ir/build.h"
 
 namespace baton {
 
 namespace {
 
 class FastMath final : public Rewriter {
-  bool enter(const Expr&) override { return true; }  // TVM goes into primitive functions too, also those with a Compiler
+  bool enter(const Expr&) override {
+    return true;
+  }  // TVM goes into primitive functions too, also those with a Compiler
   Expr rewrite(const Expr&, const Expr& rebuilt) override {
     const auto* call = as<CallNode>(rebuilt);
     if (!call || !call->op()) return rebuilt;
     static const std::pair<std::string_view, std::string_view> names[] = {
         {"exp", "fast_exp"}, {"tanh", "fast_tanh"}, {"erf", "fast_erf"}, {"nn.softmax", "nn.fast_softmax"}};
     for (const auto& [exact, fast] : names)
-      if (call->op()->name == exact && find_op(fast)) return call_expr(op_expr(*find_op(fast)), call->args(), call->attrs());
+      if (call->op()->name == exact && find_op(fast))
+        return call_expr(op_expr(*find_op(fast)), call->args(), call->attrs());
     return rebuilt;
   }
 };
@@ -23,9 +26,10 @@ class FastMath final : public Rewriter {
 }  // namespace
 
 Pass fast_math() {
-  return function_pass({4, "FastMath", {"InferType"}}, [](const Function& function, const IRModule&, const PassContext&) {
-    return as_ref<FunctionNode>(FastMath().run(function));
-  });
+  return function_pass({4, "FastMath", {"InferType"}},
+                       [](const Function& function, const IRModule&, const PassContext&) {
+                         return as_ref<FunctionNode>(FastMath().run(function));
+                       });
 }
 
 }  // namespace baton

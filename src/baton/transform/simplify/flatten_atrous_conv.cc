@@ -1,9 +1,9 @@
 // A dilated convolution as frameworks without one write it:
 //   batch_to_space(conv2d(space_to_batch(x, block), w), block)  ->  conv2d(x, w, dilation=block)
 // The blocks' paddings less the crops become the convolution's padding.
+#include "baton/ir/build.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
-#include "baton/ir/build.h"
 
 namespace baton {
 
@@ -31,9 +31,9 @@ class AtrousFlattener final : public Rewriter {
     if (!to_batch || text_attr(*conv, "data_layout") != "NHWC") return rebuilt;
     const std::vector<int64_t> block = ints_attr(*to_batch, "block_shape");
     const auto paddings = pairs_attr(*to_batch, "paddings"), crops = pairs_attr(*to_space, "crops");
-    if (block.size() != 2 || block != ints_attr(*to_space, "block_shape") || paddings.size() != 2 || crops.size() != 2 ||
-        !all_are(ints_attr(*conv, "strides"), 1) || !all_are(ints_attr(*conv, "padding"), 0) ||
-        !all_are(ints_attr(*conv, "dilation"), 1))
+    if (block.size() != 2 || block != ints_attr(*to_space, "block_shape") || paddings.size() != 2 ||
+        crops.size() != 2 || !all_are(ints_attr(*conv, "strides"), 1) ||
+        !all_are(ints_attr(*conv, "padding"), 0) || !all_are(ints_attr(*conv, "dilation"), 1))
       return rebuilt;
     std::vector<int64_t> padding;
     for (int end : {0, 1})
@@ -49,9 +49,10 @@ class AtrousFlattener final : public Rewriter {
 }  // namespace
 
 Pass flatten_atrous_conv() {
-  return function_pass({0, "FlattenAtrousConv", {"InferType"}}, [](const Function& function, const IRModule&, const PassContext&) {
-    return as_ref<FunctionNode>(AtrousFlattener().run(function));
-  });
+  return function_pass({0, "FlattenAtrousConv", {"InferType"}},
+                       [](const Function& function, const IRModule&, const PassContext&) {
+                         return as_ref<FunctionNode>(AtrousFlattener().run(function));
+                       });
 }
 
 }  // namespace baton

@@ -2,24 +2,26 @@
 //   conv(pad(x, 0))        ->  conv(x, padding)
 //   max_pool(pad(x, min))  ->  max_pool(x, padding)
 //   avg_pool(pad(x, 0))    ->  avg_pool(x, padding, count_include_pad=True)
-// Only the spatial axes may be padded, and by what the operator pads with: qnn.conv2d pads with the zero point of its data.
-// A padded tensor that others read is there anyway; its readers keep it.
+// Only the spatial axes may be padded, and by what the operator pads with: qnn.conv2d pads with the zero
+// point of its data. A padded tensor that others read is there anyway; its readers keep it.
 #include <cmath>
 #include <limits>
 #include <optional>
 
+#include "baton/ir/build.h"
 #include "baton/ir/layout.h"
 #include "baton/pass/dataflow_graph.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
-#include "baton/ir/build.h"
 
 namespace baton {
 
 namespace {
 
-/// Paddings of the spatial axes, all at the front first, then all at the back; nothing when another axis is padded.
-std::optional<std::vector<int64_t>> spatial_padding(const CallNode& pad, const std::string& layout_text, size_t spatial) {
+/// Paddings of the spatial axes, all at the front first, then all at the back; nothing when another axis is
+/// padded.
+std::optional<std::vector<int64_t>> spatial_padding(const CallNode& pad, const std::string& layout_text,
+                                                    size_t spatial) {
   const auto layout = Layout::parse(layout_text);
   const AttrValue width = pad.attrs()->get("pad_width");
   const AttrList* widths = width.as<AttrList>();
@@ -39,7 +41,10 @@ std::optional<std::vector<int64_t>> spatial_padding(const CallNode& pad, const s
 }
 
 double least(DType dtype) {
-  if (dtype.is_float()) return dtype.bits == 64 ? std::numeric_limits<double>::lowest() : dtype.bits == 32 ? std::numeric_limits<float>::lowest() : -65504;
+  if (dtype.is_float())
+    return dtype.bits == 64   ? std::numeric_limits<double>::lowest()
+           : dtype.bits == 32 ? std::numeric_limits<float>::lowest()
+                              : -65504;
   return dtype.is_uint() ? 0 : -std::ldexp(1.0, dtype.bits - 1);
 }
 
@@ -73,14 +78,18 @@ class PaddingFolder final : public Rewriter {
 
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
     const auto* call = as<CallNode>(rebuilt);
-    const CallNode* pad = call && call->op() && !call->args().empty() ? call_of(call->args()[0], "nn.pad") : nullptr;
+    const CallNode* pad =
+        call && call->op() && !call->args().empty() ? call_of(call->args()[0], "nn.pad") : nullptr;
     if (!pad || text_attr(*pad, "pad_mode") != "constant") return rebuilt;
     const std::string& name = call->op()->name;
     const std::optional<double> value = scalar_value(pad->args()[1]);
     const TensorTypeNode* type = tensor_type_of(as<CallNode>(original)->args()[0]);
-    const bool conv = name == "nn.conv1d" || name == "nn.conv2d" || name == "nn.conv3d" || name == "qnn.conv2d";
+    const bool conv =
+        name == "nn.conv1d" || name == "nn.conv2d" || name == "nn.conv3d" || name == "qnn.conv2d";
     const bool average = name.starts_with("nn.avg_pool"), maximum = name.starts_with("nn.max_pool");
-    if (!value || !type || !(conv || average || maximum) || !is_for_one(as<CallNode>(original)->args()[0], original)) return rebuilt;
+    if (!value || !type || !(conv || average || maximum) ||
+        !is_for_one(as<CallNode>(original)->args()[0], original))
+      return rebuilt;
     const size_t spatial = static_cast<size_t>(name[name.size() - 2] - '0');
     if (padded_with(*call, type->dtype()) != value) return rebuilt;
     std::vector<int64_t> padding;
@@ -106,9 +115,10 @@ class PaddingFolder final : public Rewriter {
 
 Pass fold_explicit_padding() {
   // The leading blank is part of the name in TVM.
-  return function_pass({0, " FoldExplicitPadding", {"InferType"}}, [](const Function& function, const IRModule&, const PassContext&) {
-    return as_ref<FunctionNode>(PaddingFolder(function).run(function));
-  });
+  return function_pass({0, " FoldExplicitPadding", {"InferType"}},
+                       [](const Function& function, const IRModule&, const PassContext&) {
+                         return as_ref<FunctionNode>(PaddingFolder(function).run(function));
+                       });
 }
 
 }  // namespace baton

@@ -1,16 +1,17 @@
 // A factor per channel (what batch_norm leaves) moves into the weights of a convolution or dense layer, where
-// FoldConstant makes it vanish. How factors pass operators is the operators' knowledge (ir/rules/scale_rule.h).
+// FoldConstant makes it vanish. How factors pass operators is the operators' knowledge
+// (ir/rules/scale_rule.h).
 //   backward:  conv(x, w) * s                ->  conv(x, w * s)         through add, relu, ... in between
 //   forward:   conv(relu(x * s + b), w)      ->  conv(relu(x + b / s), w * s)
 // The multiply's origins go where its factor goes: the nodes made here stand for the multiply, the others
 // keep theirs.
 #include <cmath>
 
+#include "baton/ir/build.h"
 #include "baton/ir/rules/scale_rule.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/pointer_map.h"
-#include "baton/ir/build.h"
 #include "baton/transform/fold_constant.h"
 
 namespace baton {
@@ -64,7 +65,8 @@ const ScaleRule* rule_of(const ExprNode& node) {
   return call && call->op() ? call->op()->rules.get<ScaleRule>() : nullptr;
 }
 
-/// Which argument of `multiply` is a vector along `takes.axis`, or a scalar, and may move away from the other.
+/// Which argument of `multiply` is a vector along `takes.axis`, or a scalar, and may move away from the
+/// other.
 std::optional<Factor> factor_of(const Expr& expr, int kept, const ScaleAxis& takes,
                                 const PassContext& context) {
   const auto* multiply = as<CallNode>(expr);
@@ -91,8 +93,10 @@ class ScaleRewriter : public Rewriter {
     if (made) return made;
     const TensorTypeNode& type = *tensor_type_of(as<CallNode>(factor.multiply)->args()[1 - factor.kept]);
     if (type.rank() == 0) {
-      const int64_t channels = tensor_type_of(factor.multiply)->shape().at(static_cast<size_t>(factor.axis)).value();
-      return made = call_op("repeat", {call_op("expand_dims", {value}, {{"axis", 0}})}, {{"repeats", channels}, {"axis", 0}});
+      const int64_t channels =
+          tensor_type_of(factor.multiply)->shape().at(static_cast<size_t>(factor.axis)).value();
+      return made = call_op("repeat", {call_op("expand_dims", {value}, {{"axis", 0}})},
+                            {{"repeats", channels}, {"axis", 0}});
     }
     const int axis = factor.axis - (tensor_type_of(factor.multiply)->rank() - type.rank());
     std::vector<int64_t> others;

@@ -43,8 +43,8 @@ bool is_everywhere(const Expr& expr, double wanted) {
   return full && scalar_value(full->args()[0]) == wanted;
 }
 
-/// Which argument of an addition, subtraction, multiplication or division the other one leaves as it is; -1: none. Only
-/// an argument that is no smaller than the result.
+/// Which argument of an addition, subtraction, multiplication or division the other one leaves as it is; -1:
+/// none. Only an argument that is no smaller than the result.
 int kept_side(const CallNode& call, const Type& type) {
   const std::string& name = call.op()->name;
   const double neutral = name == "add" || name == "subtract" ? 0 : 1;
@@ -119,10 +119,14 @@ std::optional<double> filled_with(const Expr& expr) {
 int filled_side(const CallNode& call) {
   const std::string& name = call.op()->name;
   // Their second arguments are vectors along an axis, or only there for their shapes.
-  if (name == "nn.bias_add" || name == "nn.prelu" || name == "broadcast_to_like" || name == "dyn.broadcast_to") return -1;
+  if (name == "nn.bias_add" || name == "nn.prelu" || name == "broadcast_to_like" ||
+      name == "dyn.broadcast_to")
+    return -1;
   for (int side : {0, 1}) {
     const Type& other = call.args()[1 - side]->checked_type();
-    if (filled_with(call.args()[side]) && other && call.checked_type() && same_type(other, call.checked_type())) return side;
+    if (filled_with(call.args()[side]) && other && call.checked_type() &&
+        same_type(other, call.checked_type()))
+      return side;
   }
   return -1;
 }
@@ -257,7 +261,9 @@ bool clips_to_range_of(const CallNode& clip, DType dtype) {
     least = dtype.is_int() ? -values / 2 : 0;
     most = least + values - 1;
   } else if (dtype.is_float()) {
-    most = dtype.bits == 64 ? std::numeric_limits<double>::max() : dtype.bits == 32 ? std::numeric_limits<float>::max() : 65504;
+    most = dtype.bits == 64   ? std::numeric_limits<double>::max()
+           : dtype.bits == 32 ? std::numeric_limits<float>::max()
+                              : 65504;
     least = -most;
   } else {
     return false;
@@ -280,13 +286,14 @@ bool casts_of_clip(const CallNode& call, std::vector<Expr>& inner) {
   return true;
 }
 
-/// cast(cast(clip(x)))  ->  clip(x), when the clip cuts to the range of the narrow type and the last cast goes
-/// back to x's
+/// cast(cast(clip(x)))  ->  clip(x), when the clip cuts to the range of the narrow type and the last cast
+/// goes back to x's
 Expr drop_casts_of_clip(const SimplifyMatch& m) {
   const CallNode* narrow = call_of(m.call.args()[0], "cast");
   const CallNode* clip = call_of(narrow->args()[0], "clip");
   const TensorTypeNode* middle = tensor(m.arg_types[0]);
-  if (!middle || !clip->checked_type() || !same_type(clip->checked_type(), m.type) || !clips_to_range_of(*clip, middle->dtype()))
+  if (!middle || !clip->checked_type() || !same_type(clip->checked_type(), m.type) ||
+      !clips_to_range_of(*clip, middle->dtype()))
     return nullptr;
   retire(m.call.origins().merge(narrow->origins()), "the clipped values fit into the narrow type");
   return narrow->args()[0];

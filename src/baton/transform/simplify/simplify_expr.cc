@@ -1,16 +1,16 @@
-// Rewrites by rules (simplify_rules.h) until none applies. A round applies one rule after the other, each to the whole
-// function as the one before left it. The forms of one rule are looked for from the result towards the inputs; no two
-// share a call, and what a form takes in may be read from outside only by what leads back to its root: otherwise it would
-// be computed twice. Rules give every call a type.
+// Rewrites by rules (simplify_rules.h) until none applies. A round applies one rule after the other, each to
+// the whole function as the one before left it. The forms of one rule are looked for from the result towards
+// the inputs; no two share a call, and what a form takes in may be read from outside only by what leads back
+// to its root: otherwise it would be computed twice. Rules give every call a type.
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
 
+#include "baton/ir/build.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/dataflow_graph.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
-#include "baton/ir/build.h"
 #include "baton/transform/simplify/simplify_rules.h"
 
 namespace baton {
@@ -26,8 +26,8 @@ namespace {
 
 constexpr int kMaxRounds = 100;
 
-// TVM 0.11.1 infers types before each of its patterns, in every round, and instruments see it. Our rules keep types
-// themselves, so this is for who watches only.
+// TVM 0.11.1 infers types before each of its patterns, in every round, and instruments see it. Our rules keep
+// types themselves, so this is for who watches only.
 constexpr int kInferencesPerRound = 22;
 
 void show_inference(const IRModule& module, const PassContext& context) {
@@ -48,7 +48,8 @@ const std::vector<size_t>& rules_for(const OpDef& op) {
   if (!fresh) return at->second;
   for (size_t i = 0; i < all_rules().size(); ++i) {
     const auto& ops = all_rules()[i]->ops;
-    const bool looks = ops.empty() ? op.fuse == Fuse::kBroadcast && op.inputs.size() == 2 : std::ranges::find(ops, op.name) != ops.end();
+    const bool looks = ops.empty() ? op.fuse == Fuse::kBroadcast && op.inputs.size() == 2
+                                   : std::ranges::find(ops, op.name) != ops.end();
     if (looks) at->second.push_back(i);
   }
   return at->second;
@@ -74,7 +75,8 @@ class Forms {
     const std::vector<Expr>& calls = program.calls[number];
     for (size_t i = calls.size(); i-- > 0;) {
       std::vector<Expr> inner;
-      if (rule.form && (taken_.contains(calls[i].get()) || !rule.form(*as<CallNode>(calls[i]), inner))) continue;
+      if (rule.form && (taken_.contains(calls[i].get()) || !rule.form(*as<CallNode>(calls[i]), inner)))
+        continue;
       if (!inner.empty() && !is_closed(calls[i], inner)) continue;
       roots_.insert(calls[i].get());
       empty_ = false;
@@ -92,7 +94,9 @@ class Forms {
     for (const Expr& node : inner) {
       if (taken_.contains(node.get())) return false;
       for (uint32_t user : graph_->users(graph_->number_of(node.get()))) {
-        const bool within = user == top || std::ranges::any_of(inner, [&](const Expr& other) { return other == (*graph_)[user]; });
+        const bool within = user == top || std::ranges::any_of(inner, [&](const Expr& other) {
+                              return other == (*graph_)[user];
+                            });
         if (!within && !graph_->post_dominated(user, top)) return false;
       }
     }
@@ -107,7 +111,8 @@ class Forms {
 
 class Simplifier final : public Rewriter {
  public:
-  Simplifier(const SimplifyRule& rule, const Forms& forms, Evaluator* evaluator) : rule_(rule), forms_(forms), evaluator_(evaluator) {}
+  Simplifier(const SimplifyRule& rule, const Forms& forms, Evaluator* evaluator)
+      : rule_(rule), forms_(forms), evaluator_(evaluator) {}
   bool changed() const { return changed_; }
 
  private:

@@ -5,9 +5,9 @@
 //   ->  (x - mean(x)) / sqrt(variance(x) + eps) * gamma + beta l2_normalize(x)                          ->  x
 //   / sqrt(max(sum(x * x), eps))
 // A batch_norm whose new mean or variance is used keeps those: only .0 is replaced.
+#include "baton/ir/build.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
-#include "baton/ir/build.h"
 
 namespace baton {
 

@@ -22,15 +22,15 @@ struct SimplifyMatch {
 struct SimplifyRule {
   const char* name;
   std::vector<std::string_view> ops;  ///< the calls it looks at; empty: all of two arguments that broadcast
-  /// Whether `call` has the form of the rule, and the calls below it that belong to the form: the rule is applied
-  /// where nobody else reads them, and no two of its forms share one. Null: every call, without more.
+  /// Whether `call` has the form of the rule, and the calls below it that belong to the form: the rule is
+  /// applied where nobody else reads them, and no two of its forms share one. Null: every call, without more.
   bool (*form)(const CallNode& call, std::vector<Expr>& inner);
   Expr (*apply)(const SimplifyMatch& match);
 };
 
 /// In the order they are applied.
 std::vector<const SimplifyRule*> simplify_rules();
-const std::vector<SimplifyRule>& like_rules();      ///< operators that ask another tensor for its shape or type
+const std::vector<SimplifyRule>& like_rules();  ///< operators that ask another tensor for its shape or type
 const std::vector<SimplifyRule>& identity_rules();  ///< x + x, 1 / sqrt(x), x + 0, ...
 const std::vector<SimplifyRule>& movement_rules();  ///< reshape, transpose, layout_transform
 const std::vector<SimplifyRule>& value_rules();     ///< casts, constants that meet, clips

@@ -1,8 +1,8 @@
 // Operators that only move data, and those that ask another tensor for its shape or type.
 #include <algorithm>
 
-#include "baton/ir/layout.h"
 #include "baton/ir/build.h"
+#include "baton/ir/layout.h"
 #include "baton/transform/simplify/simplify_rules.h"
 
 namespace baton {
@@ -18,7 +18,8 @@ const TensorTypeNode* static_result(const SimplifyMatch& m) {
 
 Expr vector_of(const std::vector<int64_t>& extents) {
   NDArray values = NDArray::empty({static_cast<int64_t>(extents.size())}, DType::int_(32));
-  std::ranges::transform(extents, values.as<int32_t>().begin(), [](int64_t x) { return static_cast<int32_t>(x); });
+  std::ranges::transform(extents, values.as<int32_t>().begin(),
+                         [](int64_t x) { return static_cast<int32_t>(x); });
   return constant(std::move(values));
 }
 
@@ -49,7 +50,9 @@ Expr concretize(const SimplifyMatch& m) {
   return result;
 }
 
-bool is_reshape(const Expr& expr) { return call_of(expr, "reshape") || call_of(expr, "contrib_reverse_reshape"); }
+bool is_reshape(const Expr& expr) {
+  return call_of(expr, "reshape") || call_of(expr, "contrib_reverse_reshape");
+}
 
 bool two_reshapes(const CallNode& call, std::vector<Expr>& inner) {
   inner.push_back(call.args()[0]);
@@ -122,8 +125,8 @@ bool two_changes(const CallNode& call, std::vector<Expr>& inner) {
   return moves_axes(inner[0]);
 }
 
-/// transpose and layout_transform after each other  ->  one, or nothing when they cancel. Where no axis is split the
-/// one is a transpose.
+/// transpose and layout_transform after each other  ->  one, or nothing when they cancel. Where no axis is
+/// split the one is a transpose.
 Expr merge_layout_changes(const SimplifyMatch& m) {
   const auto* inner = as<CallNode>(m.call.args()[0]);
   // The rank below the inner change: its own for a transpose.
@@ -152,7 +155,8 @@ Expr merge_layout_changes(const SimplifyMatch& m) {
 const std::vector<SimplifyRule>& like_rules() {
   static const std::vector<SimplifyRule> rules = {
       {"like-operators get their shape as an attribute",
-       {"zeros_like", "ones_like", "full_like", "reshape_like", "collapse_sum_like", "broadcast_to_like", "cast_like"},
+       {"zeros_like", "ones_like", "full_like", "reshape_like", "collapse_sum_like", "broadcast_to_like",
+        "cast_like"},
        nullptr,
        concretize},
   };
@@ -162,7 +166,10 @@ const std::vector<SimplifyRule>& like_rules() {
 const std::vector<SimplifyRule>& movement_rules() {
   static const std::vector<SimplifyRule> rules = {
       {"reshape of reshape", {"reshape", "contrib_reverse_reshape"}, two_reshapes, merge_reshapes},
-      {"changes of layout after each other", {"transpose", "layout_transform"}, two_changes, merge_layout_changes},
+      {"changes of layout after each other",
+       {"transpose", "layout_transform"},
+       two_changes,
+       merge_layout_changes},
   };
   return rules;
 }

@@ -1,8 +1,9 @@
 // A concatenation of more tensors than a kernel of the target may take becomes one of concatenations:
-//   concatenate((a, b, c, d))  ->  concatenate((stop_fusion(concatenate((a, b))), stop_fusion(concatenate((c, d)))))
+//   concatenate((a, b, c, d))  ->  concatenate((stop_fusion(concatenate((a, b))), stop_fusion(concatenate((c,
+//   d)))))
+#include "baton/ir/build.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
-#include "baton/ir/build.h"
 
 namespace baton {
 
@@ -22,8 +23,10 @@ class ArgSplitter final : public Rewriter {
     std::vector<Expr> joined;
     for (size_t part = 0; part < parts; ++part) {
       const auto first = tuple->fields().begin() + static_cast<ptrdiff_t>(part * limit_);
-      const auto last = tuple->fields().begin() + static_cast<ptrdiff_t>(std::min(count, (part + 1) * limit_));
-      const Expr piece = call_expr(join->callee(), {make_tuple({first, last}, tuple->with_type({}))}, join->attrs());
+      const auto last =
+          tuple->fields().begin() + static_cast<ptrdiff_t>(std::min(count, (part + 1) * limit_));
+      const Expr piece =
+          call_expr(join->callee(), {make_tuple({first, last}, tuple->with_type({}))}, join->attrs());
       joined.push_back(call_op("annotation.stop_fusion", {piece}));
     }
     return call_expr(join->callee(), {make_tuple(std::move(joined), tuple->with_type({}))}, join->attrs());
@@ -38,9 +41,11 @@ Pass split_args(const PassArgs& args) {
   PassArgReader reader("SplitArgs", args);
   const int64_t limit = reader.integer("max_function_args", -1);
   reader.finish();
-  return function_pass({1, "SplitArgs", {"InferType"}}, [limit](const Function& function, const IRModule&, const PassContext&) {
+  return function_pass({1, "SplitArgs", {"InferType"}}, [limit](const Function& function, const IRModule&,
+                                                                const PassContext&) {
     const int64_t inputs = limit - 1;  // the result is an argument of the kernel too
-    return inputs < 1 ? function : as_ref<FunctionNode>(ArgSplitter(static_cast<size_t>(inputs)).run(function));
+    return inputs < 1 ? function
+                      : as_ref<FunctionNode>(ArgSplitter(static_cast<size_t>(inputs)).run(function));
   });
 }
 

@@ -17,7 +17,8 @@ NDArray array_of(const std::vector<T>& values, std::vector<int64_t> shape, DType
 
 DenseMatrix output_by_input(const NDArray& weight, size_t output, size_t input) {
   const auto& shape = weight.shape();
-  BATON_CHECK(weight.dtype() == DType::float_(32) && output < shape.size() && input < shape.size(), "a float32 weight");
+  BATON_CHECK(weight.dtype() == DType::float_(32) && output < shape.size() && input < shape.size(),
+              "a float32 weight");
   const auto stride = [&](size_t axis) {
     int64_t stride = 1;
     for (size_t i = axis + 1; i < shape.size(); ++i) stride *= shape[i];
@@ -27,13 +28,15 @@ DenseMatrix output_by_input(const NDArray& weight, size_t output, size_t input) 
   matrix.values.reserve(static_cast<size_t>(matrix.rows * matrix.columns));
   const auto* values = static_cast<const float*>(weight.data());
   for (int64_t o = 0; o < matrix.rows; ++o)
-    for (int64_t i = 0; i < matrix.columns; ++i) matrix.values.push_back(values[o * stride(output) + i * stride(input)]);
+    for (int64_t i = 0; i < matrix.columns; ++i)
+      matrix.values.push_back(values[o * stride(output) + i * stride(input)]);
   return matrix;
 }
 
 double share_of_zeros(const DenseMatrix& matrix) {
   if (matrix.values.empty()) return 0;
-  return static_cast<double>(std::ranges::count(matrix.values, 0.0f)) / static_cast<double>(matrix.values.size());
+  return static_cast<double>(std::ranges::count(matrix.values, 0.0f)) /
+         static_cast<double>(matrix.values.size());
 }
 
 SparseMatrix block_sparse(const DenseMatrix& matrix, int64_t block_rows, int64_t block_columns) {
@@ -54,8 +57,8 @@ SparseMatrix block_sparse(const DenseMatrix& matrix, int64_t block_rows, int64_t
   }
   const auto blocks = static_cast<int64_t>(indices.size());
   const DType index = DType::int_(32);
-  return {array_of(data, {blocks, block_rows, block_columns}, DType::float_(32)), array_of(indices, {blocks}, index),
-          array_of(starts, {static_cast<int64_t>(starts.size())}, index)};
+  return {array_of(data, {blocks, block_rows, block_columns}, DType::float_(32)),
+          array_of(indices, {blocks}, index), array_of(starts, {static_cast<int64_t>(starts.size())}, index)};
 }
 
 }  // namespace baton

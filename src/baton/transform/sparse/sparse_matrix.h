@@ -19,7 +19,8 @@ struct SparseMatrix {
   NDArray row_starts;  ///< int32: the first block of each row of blocks, and the end
 };
 
-/// A float32 weight with two axes that are not 1 as a matrix with `output` along its rows and `input` along its columns.
+/// A float32 weight with two axes that are not 1 as a matrix with `output` along its rows and `input` along
+/// its columns.
 DenseMatrix output_by_input(const NDArray& weight, size_t output, size_t input);
 double share_of_zeros(const DenseMatrix& matrix);
 /// Rows and columns must be multiples of the block's.

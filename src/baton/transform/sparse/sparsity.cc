@@ -1,18 +1,19 @@
-// Products with weights that are mostly zeros become products with sparse matrices: data, column indices and row starts.
-// Weights are named parameters, which new parameters take the place of, or constants, which are converted.
+// Products with weights that are mostly zeros become products with sparse matrices: data, column indices and
+// row starts. Weights are named parameters, which new parameters take the place of, or constants, which are
+// converted.
 //   nn.dense(x, %w)  ->  nn.sparse_dense(x, %w.data, %w.indices, %w.indptr)
 //   nn.dense(x, transpose(%w))  ->  nn.dense(x, %w.T)        (SimplifyFCTranspose)
 #include <algorithm>
 #include <map>
 #include <optional>
 
+#include "baton/ir/build.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/log.h"
-#include "baton/ir/build.h"
-#include "baton/types/infer_type.h"
 #include "baton/transform/sparse/sparse_matrix.h"
+#include "baton/types/infer_type.h"
 
 namespace baton {
 
@@ -33,8 +34,8 @@ class WeightRewriter : public Rewriter {
     for (const Var& param : result->params())
       if (used.contains(param.get())) params.push_back(param);
     params.insert(params.end(), made_.begin(), made_.end());
-    return make_function(std::move(params), result->body(), result->ret_type(), result->attrs(), result->with_type({}),
-                         result->type_params());
+    return make_function(std::move(params), result->body(), result->ret_type(), result->attrs(),
+                         result->with_type({}), result->type_params());
   }
 
  protected:
@@ -74,7 +75,9 @@ class DenseRewriter final : public WeightRewriter {
     const auto at = weight ? weights_.find(weight->name()) : weights_.end();
     if (at == weights_.end()) return rebuilt;
     const TensorTypeNode* type = tensor_type_of(dense->args()[1]);
-    return call_op("nn.sparse_dense", with_data(dense->args()[0], sparse_params(at->first, at->second, type ? type->dtype() : DType::float_(32))));
+    return call_op("nn.sparse_dense",
+                   with_data(dense->args()[0],
+                             sparse_params(at->first, at->second, type ? type->dtype() : DType::float_(32))));
   }
   const WeightShapes& weights_;
 };
@@ -83,12 +86,14 @@ struct SparseConv {
   std::string layout;
   int64_t kernel_size;
 
-  /// Why nn.sparse_conv2d cannot take the place of `conv`; empty when it can: it keeps the extents of its data.
+  /// Why nn.sparse_conv2d cannot take the place of `conv`; empty when it can: it keeps the extents of its
+  /// data.
   std::string refusal(const CallNode& conv) const {
     const auto all = [&](const char* name, int64_t value) {
       return std::ranges::all_of(ints_attr(conv, name), [&](int64_t each) { return each == value; });
     };
-    if (text_attr(conv, "data_layout") != layout) return "its data is in " + text_attr(conv, "data_layout") + ", not in " + layout;
+    if (text_attr(conv, "data_layout") != layout)
+      return "its data is in " + text_attr(conv, "data_layout") + ", not in " + layout;
     if (int_attr(conv, "groups") != 1) return "it has groups";
     const TensorTypeNode* weight = static_type_of(conv.args()[1]);
     const std::string kernel = text_attr(conv, "kernel_layout");
@@ -107,7 +112,8 @@ struct SparseConv {
 };
 
 void log_refusal(const CallNode& conv, const std::string& why) {
-  log_line("nn.conv2d" + (conv.span() ? " at line " + std::to_string(conv.span().line) : std::string()) + " stays dense: " + why);
+  log_line("nn.conv2d" + (conv.span() ? " at line " + std::to_string(conv.span().line) : std::string()) +
+           " stays dense: " + why);
 }
 
 class ConvRewriter final : public WeightRewriter {
@@ -149,13 +155,16 @@ class ConstantConvRewriter final : public Rewriter {
     const auto* weight = conv ? as<ConstantNode>(conv->args()[1]) : nullptr;
     if (!weight) return rebuilt;
     std::string why = conv_.refusal(*as<CallNode>(original));
-    if (why.empty() && weight->value().dtype() != DType::float_(32)) why = "its weights are " + weight->value().dtype().str() + ", not float32";
+    if (why.empty() && weight->value().dtype() != DType::float_(32))
+      why = "its weights are " + weight->value().dtype().str() + ", not float32";
     if (why.empty()) {
       const std::string layout = text_attr(*conv, "kernel_layout");
       const DenseMatrix matrix = output_by_input(weight->value(), layout.find('O'), layout.find('I'));
       const double zeros = share_of_zeros(matrix);
-      if (zeros < sparsity_) why = "only " + std::to_string(static_cast<int>(zeros * 100)) + "% of its weights are zero";
-      else if (matrix.rows % block_[0] != 0 || matrix.columns % block_[1] != 0) why = "its channels are no multiples of the block";
+      if (zeros < sparsity_)
+        why = "only " + std::to_string(static_cast<int>(zeros * 100)) + "% of its weights are zero";
+      else if (matrix.rows % block_[0] != 0 || matrix.columns % block_[1] != 0)
+        why = "its channels are no multiples of the block";
       if (why.empty()) {
         return conv_.call(*conv, parts_of(block_sparse(matrix, block_[0], block_[1]), weight->origins()));
       }
@@ -183,7 +192,9 @@ class TransposeRewriter final : public WeightRewriter {
     if (!axes.empty() && (front_axis(axes[0], 2) != 1 || front_axis(axes[1], 2) != 0)) return rebuilt;
     retire(transpose->origins(), "the weight is given transposed");
     const std::vector<int64_t> shape = type->extents();
-    return call_expr(dense->callee(), {dense->args()[0], param(weight->name() + ".T", {shape[1], shape[0]}, type->dtype())}, dense->attrs());
+    return call_expr(dense->callee(),
+                     {dense->args()[0], param(weight->name() + ".T", {shape[1], shape[0]}, type->dtype())},
+                     dense->attrs());
   }
   const std::vector<std::string>& weights_;
 };
@@ -197,7 +208,8 @@ WeightShapes weights_of(PassArgReader& reader, const std::string& pass) {
   for (size_t i = 0; i < names.size(); ++i) {
     const AttrList* three = shapes && i < shapes->size() ? (*shapes)[i].as<AttrList>() : nullptr;
     if (!three || three->size() != 3 || shapes->size() != names.size())
-      throw UsageError(pass + ": weight_shape needs the shapes of data, indices and indptr for each of weight_name");
+      throw UsageError(pass +
+                       ": weight_shape needs the shapes of data, indices and indptr for each of weight_name");
     for (const AttrValue& shape : *three) weights[names[i]].push_back(ints_of(shape));
   }
   return weights;
@@ -206,13 +218,17 @@ WeightShapes weights_of(PassArgReader& reader, const std::string& pass) {
 SparseConv sparse_conv_of(PassArgReader& reader, const std::string& pass) {
   SparseConv conv{reader.text("layout", "NHWC"), reader.integer("kernel_size", 1)};
   if (conv.kernel_size != 1)
-    throw NotSupported(pass + ": kernels of 1 x 1 only; how nn.sparse_conv2d orders the columns of larger ones is not settled");
+    throw NotSupported(
+        pass +
+        ": kernels of 1 x 1 only; how nn.sparse_conv2d orders the columns of larger ones is not settled");
   return conv;
 }
 
 PassInfo info(const char* name, int level) { return {level, name, {"DeadCodeElimination"}}; }
 
-Function typed(const Function& function, const IRModule& module) { return as_ref<FunctionNode>(infer_type(Expr(function), module.get())); }
+Function typed(const Function& function, const IRModule& module) {
+  return as_ref<FunctionNode>(infer_type(Expr(function), module.get()));
+}
 
 }  // namespace
 
@@ -220,9 +236,10 @@ Pass dense_to_sparse(const PassArgs& args) {
   PassArgReader reader("DenseToSparse", args);
   const WeightShapes weights = weights_of(reader, "DenseToSparse");
   reader.finish();
-  return function_pass(info("DenseToSparse", 4), [weights](const Function& function, const IRModule& module, const PassContext&) {
-    return DenseRewriter(weights).run_on(typed(function, module));
-  });
+  return function_pass(info("DenseToSparse", 4),
+                       [weights](const Function& function, const IRModule& module, const PassContext&) {
+                         return DenseRewriter(weights).run_on(typed(function, module));
+                       });
 }
 
 Pass conv2d_to_sparse(const PassArgs& args) {
@@ -230,9 +247,10 @@ Pass conv2d_to_sparse(const PassArgs& args) {
   const WeightShapes weights = weights_of(reader, "Conv2dToSparse");
   const SparseConv conv = sparse_conv_of(reader, "Conv2dToSparse");
   reader.finish();
-  return function_pass(info("Conv2dToSparse", 4), [weights, conv](const Function& function, const IRModule& module, const PassContext&) {
-    return ConvRewriter(weights, conv).run_on(typed(function, module));
-  });
+  return function_pass(info("Conv2dToSparse", 4),
+                       [weights, conv](const Function& function, const IRModule& module, const PassContext&) {
+                         return ConvRewriter(weights, conv).run_on(typed(function, module));
+                       });
 }
 
 Pass conv2d_to_sparse2(const PassArgs& args) {
@@ -243,13 +261,20 @@ Pass conv2d_to_sparse2(const PassArgs& args) {
   const AttrValue* threshold = reader.value("sparsity_threshold");
   reader.finish();
   double sparsity = 0.5;
-  if (threshold && threshold->as<double>()) sparsity = *threshold->as<double>();
-  else if (threshold && threshold->as<int64_t>()) sparsity = static_cast<double>(*threshold->as<int64_t>());
-  else if (threshold) throw UsageError("Conv2dToSparse2: sparsity_threshold expects a number, got " + attr_text(*threshold));
-  if (block.size() != 2 || block[0] < 1 || block[1] < 1) throw UsageError("Conv2dToSparse2: blocksize expects two numbers >= 1");
-  return function_pass(info("Conv2dToSparse2", 5), [conv, block, sparsity](const Function& function, const IRModule& module, const PassContext&) {
-    return as_ref<FunctionNode>(ConstantConvRewriter(conv, block, sparsity).run(Expr(typed(function, module))));
-  });
+  if (threshold && threshold->as<double>())
+    sparsity = *threshold->as<double>();
+  else if (threshold && threshold->as<int64_t>())
+    sparsity = static_cast<double>(*threshold->as<int64_t>());
+  else if (threshold)
+    throw UsageError("Conv2dToSparse2: sparsity_threshold expects a number, got " + attr_text(*threshold));
+  if (block.size() != 2 || block[0] < 1 || block[1] < 1)
+    throw UsageError("Conv2dToSparse2: blocksize expects two numbers >= 1");
+  return function_pass(
+      info("Conv2dToSparse2", 5),
+      [conv, block, sparsity](const Function& function, const IRModule& module, const PassContext&) {
+        return as_ref<FunctionNode>(
+            ConstantConvRewriter(conv, block, sparsity).run(Expr(typed(function, module))));
+      });
 }
 
 Pass simplify_fc_transpose(const PassArgs& args) {
