@@ -16,6 +16,7 @@ if(TARGET baton_runtime)
 endif()
 
 target_sources(baton_core PRIVATE ${core_sources})
+baton_unity(baton_core)
 set_source_files_properties("${CMAKE_SOURCE_DIR}/src/baton/support/version.cc" PROPERTIES
                             COMPILE_DEFINITIONS "BATON_VERSION=\"${PROJECT_VERSION}\"")
 
@@ -24,6 +25,7 @@ if(halide_sources)
   target_include_directories(baton_halide PUBLIC "${CMAKE_SOURCE_DIR}/src")
   target_link_libraries(baton_halide PRIVATE baton_options nlohmann_json::nlohmann_json Halide::Halide)
   baton_pch(baton_halide <Halide.h>)
+  baton_unity(baton_halide)
   target_sources(baton_core PRIVATE $<TARGET_OBJECTS:baton_halide>)
   target_link_libraries(baton_core PRIVATE $<LINK_ONLY:Halide::Halide>)
 endif()

@@ -9,6 +9,7 @@ if(python_sources)
   find_package(nanobind CONFIG REQUIRED)
   nanobind_add_module(_baton NB_STATIC NOMINSIZE ${python_sources})
   target_link_libraries(_baton PRIVATE baton_options baton_core)
+  baton_unity(_baton)
   set_target_properties(_baton PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/python"
                                           INSTALL_RPATH "$ORIGIN/lib;$ORIGIN/../halide/lib64")
   install(TARGETS _baton LIBRARY DESTINATION .)

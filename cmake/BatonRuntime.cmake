@@ -29,5 +29,6 @@ if(runtime_sources)
   target_link_options(baton_runtime PRIVATE -Wl,-z,nodelete)
   target_link_libraries(baton_runtime PRIVATE baton_options nlohmann_json::nlohmann_json Threads::Threads
                                               ${CMAKE_DL_LIBS})
+  baton_unity(baton_runtime)
   install(TARGETS baton_runtime LIBRARY DESTINATION lib)
 endif()

@@ -11,10 +11,6 @@ namespace baton::python {
 
 namespace {
 
-using MaybeSpan = std::optional<Span>;
-
-Span span_or_none(const MaybeSpan& span) { return span.value_or(Span()); }
-
 const char* kind_name(const PatternNode& pattern) {
   switch (pattern.kind()) {
     case PatternKind::kWildcard:
@@ -53,7 +49,7 @@ std::vector<Pattern> patterns_or_none(std::optional<std::vector<Pattern>> patter
   return std::move(patterns).value_or(std::vector<Pattern>());
 }
 
-void bind_patterns(nb::module_& m) {
+void bind_match_patterns(nb::module_& m) {
   nb::class_<PatternNode>(m, "Pattern", "What the value of a match is compared with.")
       .def_prop_ro("_kind", &kind_name)
       .def_prop_ro("var", &var_of, "of a PatternVar: a Var")
@@ -134,7 +130,7 @@ void bind_adt(nb::module_& m) {
           "same_as", [](nb::handle a, nb::handle b) { return a.is(b); }, nb::arg("other").none(),
           "Identity.");
 
-  bind_patterns(m);
+  bind_match_patterns(m);
   nb::class_<MatchNode, ExprNode>(m, "Match", "The value of the first clause whose pattern fits.")
       .def(nb::new_([](const Expr& data, std::vector<Clause> clauses, bool complete, const MaybeSpan& span) {
              return as_ref<MatchNode>(match(data, std::move(clauses), complete, span_or_none(span)));

@@ -14,6 +14,7 @@
 #include "baton/ir/attrs.h"
 #include "baton/support/base/params_blob.h"
 #include "baton/support/ref.h"
+#include "baton/support/source.h"
 
 namespace nb = nanobind;
 
@@ -26,6 +27,10 @@ nb::object attr_to_python(const AttrValue& value);
 
 /// The dtype called `text`; ValueError when there is none.
 DType dtype_from_text(const std::string& text);
+
+/// A `span` argument; None is no span.
+using MaybeSpan = std::optional<Span>;
+inline Span span_or_none(const MaybeSpan& span) { return span.value_or(Span()); }
 
 /// A dict of arrays in its order; TypeError for anything else in it.
 NamedArrays arrays_from_python(const nb::dict& arrays);

@@ -10,11 +10,8 @@ namespace baton::python {
 namespace {
 
 using MaybeType = std::optional<Type>;
-using MaybeSpan = std::optional<Span>;
 
 Type type_or_null(const MaybeType& type) { return type.value_or(Type()); }
-Span span_or_none(const MaybeSpan& span) { return span.value_or(Span()); }
-
 const Type& checked_type(const ExprNode& expr) {
   if (!expr.checked_type())
     throw nb::value_error("this expression has no type yet: run InferType on its module");

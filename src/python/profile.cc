@@ -7,6 +7,7 @@
 #include "baton/profile/write/report_json.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
+#include "baton/support/require.h"
 #include "baton/text/html.h"
 
 #include "interruptible.h"
@@ -15,10 +16,6 @@
 namespace baton::python {
 
 namespace {
-
-void require(const Status& status) {
-  if (!status.ok()) throw Error(status.message);
-}
 
 // Those that are not given get values of their own, always the same.
 void set_inputs(Executor& executor, const NamedArrays& given) {

@@ -20,7 +20,7 @@ struct Difference {
   ProfileDiff diff;
 };
 
-std::string table(const Difference& self) {
+std::string difference_table(const Difference& self) {
   std::ostringstream out;
   write_table(out, self.diff, self.a, self.b);
   return out.str();
@@ -78,8 +78,8 @@ void bind_profile_files(nb::module_& m, nb::class_<Report>& report) {
       .def(
           "json", [](const Difference& d) { return to_json(d.diff).dump(); },
           "All of it: docs/design/0010-diff-json.md.")
-      .def("__str__", &table)
-      .def("__repr__", &table);
+      .def("__str__", &difference_table)
+      .def("__repr__", &difference_table);
   m.def(
       "profile_diff",
       [](const Report& a, const Report& b, const std::string& a_label, const std::string& b_label) {

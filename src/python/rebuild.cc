@@ -12,7 +12,6 @@ namespace baton::python {
 namespace {
 
 using MaybeExpr = std::optional<Expr>;
-using MaybeSpan = std::optional<Span>;
 
 template <class T>
 Ref<const T> self(const T& node) {

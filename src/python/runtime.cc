@@ -13,6 +13,7 @@
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/error.h"
+#include "baton/support/require.h"
 
 #include "interruptible.h"
 #include "running.h"
@@ -22,15 +23,6 @@ namespace baton::python {
 namespace {
 
 std::atomic<uint64_t> forks{0};
-
-void require(const Status& status) {
-  if (!status.ok()) throw Error(status.message);
-}
-template <class T>
-T require(Result<T> result) {
-  require(result.status());
-  return std::move(*result);
-}
 
 }  // namespace
 

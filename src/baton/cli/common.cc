@@ -67,8 +67,4 @@ BuiltModel build_model(const ModelFlags& flags, Io& io) {
 
 void set_inputs(Executor& executor, const NamedArrays& given) { set_model_inputs(executor, given); }
 
-void require(const Status& status) {
-  if (!status.ok()) throw Error(status.message);
-}
-
 }  // namespace baton::cli

@@ -7,6 +7,7 @@
 #include "baton/cli/verb.h"
 #include "baton/driver/build.h"
 #include "baton/driver/load_model.h"
+#include "baton/support/require.h"
 
 namespace baton::cli {
 
@@ -53,13 +54,5 @@ BuiltModel build_model(const ModelFlags& flags, Io& io);
 
 /// Sets every input of `executor` by the tensor rule, except those in `given` (by name; Error for others).
 void set_inputs(Executor& executor, const NamedArrays& given);
-
-/// Throws Error with the message of a status that is not ok.
-void require(const Status& status);
-template <class T>
-T require(Result<T> result) {
-  require(result.status());
-  return std::move(*result);
-}
 
 }  // namespace baton::cli

@@ -107,7 +107,7 @@ std::string types_text(const OperatorEntry& entry) {
 }
 
 /// "nodes 3, 5".
-std::string node_list(const std::vector<uint32_t>& nodes) {
+std::string list_of_nodes(const std::vector<uint32_t>& nodes) {
   std::string text = nodes.size() == 1 ? "node " : "nodes ";
   for (size_t i = 0; i < nodes.size(); ++i) text += (i ? ", " : "") + std::to_string(nodes[i]);
   return text;
@@ -160,9 +160,9 @@ std::string rows_text(const Subject& subject, uint32_t node) {
     for (const uint32_t other : entry.nodes)
       if (other != node) others.push_back(other);
     if (!entry.folded_into.empty())
-      text +=
-          "      partly computed at compile time, into constants of " + node_list(entry.folded_into) + "\n";
-    if (!others.empty()) text += "      partly computed by " + node_list(others) + "\n";
+      text += "      partly computed at compile time, into constants of " + list_of_nodes(entry.folded_into) +
+              "\n";
+    if (!others.empty()) text += "      partly computed by " + list_of_nodes(others) + "\n";
   }
   return text;
 }
@@ -178,12 +178,12 @@ std::string node_text(const Subject& subject, uint32_t id) {
     else
       made.push_back(input);
   }
-  if (!made.empty()) reads.insert(reads.begin(), node_list(made));
+  if (!made.empty()) reads.insert(reads.begin(), list_of_nodes(made));
   const std::vector<uint32_t> readers = subject.map.readers_of(id);
   std::string text =
       "  node " + std::to_string(id) + (node.name == node.func_name ? "" : " " + node.name) + "\n    reads ";
   text += (reads.empty() ? "nothing" : joined(reads)) + "; " +
-          (readers.empty() ? "its result is the model's" : "read by " + node_list(readers)) + "\n";
+          (readers.empty() ? "its result is the model's" : "read by " + list_of_nodes(readers)) + "\n";
   text += rows_text(subject, id);
   if (!node.made_for.empty())
     text += "    made for " + labels(subject.map, node.made_for) + ": " + node.reason + "\n";

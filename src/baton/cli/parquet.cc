@@ -38,16 +38,16 @@ Peer start() {
               "Parquet needs a Python with pyarrow: name one with BATON_PYTHON, or write .csv");
 }
 
-void require(const nlohmann::json& answer) {
+void check_answer(const nlohmann::json& answer) {
   if (answer.contains("error")) throw Error(answer["error"].get<std::string>());
 }
 
 }  // namespace
 
-ParquetWriter::ParquetWriter() : python_(start()) { require(python_.greeting()); }
+ParquetWriter::ParquetWriter() : python_(start()) { check_answer(python_.greeting()); }
 
 void ParquetWriter::write(const std::string& table, const std::string& path) {
-  require(python_.ask(R"({"path": )" + nlohmann::json(path).dump() + R"(, "table": )" + table + "}"));
+  check_answer(python_.ask(R"({"path": )" + nlohmann::json(path).dump() + R"(, "table": )" + table + "}"));
 }
 
 }  // namespace baton::cli

@@ -108,7 +108,7 @@ Shared& shared() {
   return *instance;
 }
 
-__attribute__((tls_model("initial-exec"))) thread_local Kept* own = nullptr;
+__attribute__((tls_model("initial-exec"))) thread_local Kept* kept_here = nullptr;
 
 size_t give_to_system(Header* block) {
   const size_t bytes = bytes_of(static_cast<int>(block->size_class));
@@ -157,14 +157,14 @@ void thread_ends(void* argument) {
       all.idle_bytes.fetch_add(bytes_of(c), std::memory_order_relaxed);
     }
   }
-  own = nullptr;
+  kept_here = nullptr;
   delete kept;
 }
 
 Kept* keep() {
-  Kept* kept = own;
+  Kept* kept = kept_here;
   if (!kept) [[unlikely]] {
-    kept = own = new Kept;
+    kept = kept_here = new Kept;
     kept->trims = shared().trims.load(std::memory_order_relaxed);
     pthread_setspecific(shared().on_thread_end, kept);
   }
@@ -217,7 +217,7 @@ ScratchStats scratch_stats() {
 size_t scratch_trim() {
   Shared& all = shared();
   all.trims.fetch_add(1, std::memory_order_relaxed);
-  size_t bytes = own ? trim_own(own) : 0;
+  size_t bytes = kept_here ? trim_own(kept_here) : 0;
   for (FreeList& list : all.lists) {
     for (Header* block = list.take_all(); block;) {
       Header* const next = block->next;

@@ -118,7 +118,7 @@ struct ThreadState {
   bool inside = false;  // in a task: loops run here alone
 };
 
-__attribute__((tls_model("initial-exec"))) thread_local ThreadState own;
+__attribute__((tls_model("initial-exec"))) thread_local ThreadState this_thread;
 
 void before_fork();
 void after_fork_in_parent();
@@ -142,7 +142,7 @@ void after_fork_in_child() {
   Pool& all = pool();
   all.threads.store(0);
   for (std::atomic<int>& id : all.ids) id.store(0);
-  all.open_runs.store(own.threads > 1 ? 1 : 0);
+  all.open_runs.store(this_thread.threads > 1 ? 1 : 0);
   for (Loop& loop : all.loops) {
     loop.state.store(0);
     loop.taken.store(false);
@@ -164,7 +164,7 @@ bool join_any_loop(Pool& all, int index) {
 void* worker_main(void* argument) {
   const int index = static_cast<int>(reinterpret_cast<intptr_t>(argument));
   Pool& all = pool();
-  own.inside = true;
+  this_thread.inside = true;
   if (index < kMaxThreads)
     all.ids[index].store(static_cast<int>(syscall(SYS_gettid)), std::memory_order_release);
   for (;;) {
@@ -248,7 +248,9 @@ int default_threads() {
   return count;
 }
 
-int current_threads() { return own.inside ? 1 : own.threads > 0 ? own.threads : default_threads(); }
+int current_threads() {
+  return this_thread.inside ? 1 : this_thread.threads > 0 ? this_thread.threads : default_threads();
+}
 
 int pool_size() { return pool().threads.load(); }
 
@@ -259,15 +261,15 @@ std::vector<int> pool_thread_ids() {
   return ids;
 }
 
-ThreadScope::ThreadScope(int threads) : before_(own.threads) {
-  own.threads = std::clamp(threads, 0, kMaxThreads);
-  counted_ = !own.inside && current_threads() > 1;
+ThreadScope::ThreadScope(int threads) : before_(this_thread.threads) {
+  this_thread.threads = std::clamp(threads, 0, kMaxThreads);
+  counted_ = !this_thread.inside && current_threads() > 1;
   if (counted_) pool().open_runs.fetch_add(1, std::memory_order_relaxed);
 }
 
 ThreadScope::~ThreadScope() {
   if (counted_) pool().open_runs.fetch_sub(1, std::memory_order_relaxed);
-  own.threads = before_;
+  this_thread.threads = before_;
 }
 
 int parallel_for(ParallelTask task, void* user, int min, int extent, uint8_t* closure) {
@@ -296,9 +298,9 @@ int parallel_for(ParallelTask task, void* user, int min, int extent, uint8_t* cl
     for (int k = 1; k < parts; ++k) all.generation.notify_one();
   }
 
-  own.inside = true;
+  this_thread.inside = true;
   loop->work(0);
-  own.inside = false;
+  this_thread.inside = false;
 
   // No more joining; then wait for those who are in the middle of an iteration.
   loop->state.fetch_and(Loop::kTicket - 1, std::memory_order_acquire);

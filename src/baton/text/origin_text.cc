@@ -20,7 +20,7 @@ std::string harmless(std::string text) {
   return text;
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out;
   append_quoted(out, text);
   return harmless(std::move(out));
@@ -129,7 +129,7 @@ const std::string& OriginWriter::name(const Origin& origin) {
   if (origin.span())
     name = std::to_string(origin.span().line) + ":" + std::to_string(origin.span().column);
   else if (!origin.source_name().empty())
-    name = quoted(origin.source_name());
+    name = in_quotes(origin.source_name());
   const int count = ++taken_[name];
   known = count == 1 ? name : name + "#" + std::to_string(count);
   return known;
@@ -157,7 +157,7 @@ void OriginWriter::comment(const OriginSet& origins, std::string& out) {
     out += " made_for=";
     names(origins.causes(), out);
   }
-  if (!origins.reason().empty()) out += ' ' + quoted(origins.reason());
+  if (!origins.reason().empty()) out += ' ' + in_quotes(origins.reason());
   out += " */";
 }
 
@@ -168,12 +168,12 @@ void OriginWriter::append_table(const OriginTable& table, std::string& out) {
     const Origin& origin = table.at(OriginId(id));
     out += " * " + name(origin) + " = " + origin.op() + "(" + harmless(attrs_text(origin.attrs())) + ")";
     if (const Span& span = origin.span())
-      out += " at " + quoted(span.source ? span.source->name() : "") + ":" + std::to_string(span.line) + ":" +
-             std::to_string(span.column) + "-" + std::to_string(span.end_line) + ":" +
+      out += " at " + in_quotes(span.source ? span.source->name() : "") + ":" + std::to_string(span.line) +
+             ":" + std::to_string(span.column) + "-" + std::to_string(span.end_line) + ":" +
              std::to_string(span.end_column);
-    if (!origin.source_name().empty()) out += " name " + quoted(origin.source_name());
+    if (!origin.source_name().empty()) out += " name " + in_quotes(origin.source_name());
     if (const Retired* retired = table.retired(OriginId(id)))
-      out += " retired by " + quoted(retired->pass) + " " + quoted(retired->reason);
+      out += " retired by " + in_quotes(retired->pass) + " " + in_quotes(retired->reason);
     out += '\n';
   }
   out += " */\n";
@@ -230,7 +230,7 @@ std::vector<Ref<const Origin>> OriginReader::lookup(std::string_view list) const
 }
 
 std::optional<OriginSet> OriginReader::read(std::string_view comment) const {
-  // Names have no blanks unless they are quoted.
+  // Names have no blanks unless they are in_quotes.
   const auto take_list = [&] {
     size_t end = 0;
     while (end < comment.size() && comment[end] != ' ') {

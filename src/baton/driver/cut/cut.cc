@@ -16,8 +16,6 @@ namespace baton {
 
 namespace {
 
-NodeInfo structure(Type type = {}) { return NodeInfo(OriginSet::none(), {}, std::move(type)); }
-
 Type type_at(Type type, const std::vector<int>& path) {
   for (const int index : path) type = as_type<TupleTypeNode>(type)->fields()[static_cast<size_t>(index)];
   return type;
@@ -72,12 +70,12 @@ class CutMaker {
     find_outputs();
     std::vector<Expr> results;
     for (const CutOutput& output : cut_.outputs) results.push_back(inside_.run(output.source));
-    const Expr body = results.size() == 1 ? results[0] : make_tuple(results, structure());
+    const Expr body = results.size() == 1 ? results[0] : make_tuple(results, no_operator());
     std::stable_sort(cut_.params.begin(), cut_.params.end(),
                      [](const CutParam& a, const CutParam& b) { return rank(a) < rank(b); });
     std::vector<Var> params;
     for (const CutParam& param : cut_.params) params.push_back(param.var);
-    cut_.module = module_around(make_function(std::move(params), body, {}, {}, structure()));
+    cut_.module = module_around(make_function(std::move(params), body, {}, {}, no_operator()));
     cut_.operators = choice_.operators;
     cut_.left_out = choice_.left_out;
     return std::move(cut_);
@@ -126,7 +124,7 @@ class CutMaker {
       field.path.push_back(static_cast<int>(i));
       fields.push_back(made_of_params(number, field));
     }
-    return make_tuple(std::move(fields), structure(type));
+    return make_tuple(std::move(fields), no_operator(type));
   }
 
   Var param_for(uint32_t number, const CutValue& part) {
@@ -148,7 +146,7 @@ class CutMaker {
     for (const int index : part.path) name += "_" + std::to_string(index);
     // A parameter of the program keeps its name: no other one has it.
     const bool own = param.kind == CutParam::Kind::kParam && part.path.empty();
-    param.var = make_var(own ? name : names_.make(name), type, structure(type));
+    param.var = make_var(own ? name : names_.make(name), type, no_operator(type));
     cut_.params.push_back(param);
     params_.emplace(part, param.var);
     return param.var;
@@ -253,7 +251,7 @@ Expr item_at(Expr value, const std::vector<int>& path) {
   for (const int index : path) {
     const auto* type = as_type<TupleTypeNode>(value->checked_type());
     BATON_CHECK(type && static_cast<size_t>(index) < type->fields().size(), "no such item");
-    value = make_tuple_get_item(value, index, structure(type->fields()[static_cast<size_t>(index)]));
+    value = make_tuple_get_item(value, index, no_operator(type->fields()[static_cast<size_t>(index)]));
   }
   return value;
 }

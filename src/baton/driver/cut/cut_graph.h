@@ -12,6 +12,9 @@
 
 namespace baton {
 
+/// For nodes of a cut that hold others together and compute nothing.
+inline NodeInfo no_operator(Type type = {}) { return NodeInfo(OriginSet::none(), {}, std::move(type)); }
+
 /// A value of main's body.
 struct CutNode {
   Expr expr;

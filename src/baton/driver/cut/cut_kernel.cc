@@ -7,15 +7,12 @@
 #include "baton/pass/rewriter.h"
 #include "baton/runtime/plan.h"
 #include "baton/support/error.h"
+#include "baton/support/require.h"
 #include "baton/types/infer_type.h"
 
 namespace baton {
 
 namespace {
-
-void require(const Status& status) {
-  if (!status.ok()) throw Error(status.message);
-}
 
 NDArray copy_of(const NDArray& array) {
   return NDArray::from_bytes(array.shape(), array.dtype(), array.data());

@@ -7,14 +7,11 @@
 #include "baton/ir/visit.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
+#include "baton/support/require.h"
 
 namespace baton {
 
 namespace {
-
-void require(const Status& status) {
-  if (!status.ok()) throw Error(status.message);
-}
 
 const NDArray* find(const NamedArrays& arrays, const std::string& name) {
   const auto at =

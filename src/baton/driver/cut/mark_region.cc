@@ -4,6 +4,7 @@
 
 #include "baton/byoc/annotation.h"
 #include "baton/driver/cut/cut.h"
+#include "baton/driver/cut/cut_graph.h"
 #include "baton/pass/causes.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
@@ -12,8 +13,6 @@
 namespace baton {
 
 namespace {
-
-NodeInfo structure(Type type) { return NodeInfo(OriginSet::none(), {}, std::move(type)); }
 
 /// The program around the region; types stay.
 class Outside final : public Rewriter {
@@ -73,7 +72,7 @@ class Marker {
     std::vector<Expr> fields;
     for (size_t i = 0; i < tuple->fields().size(); ++i)
       fields.push_back(begun(item_at(value, {static_cast<int>(i)}), origins));
-    return make_tuple(std::move(fields), structure(value->checked_type()));
+    return make_tuple(std::move(fields), no_operator(value->checked_type()));
   }
 
   /// What the rest of the program reads of the region.
@@ -99,7 +98,7 @@ class Marker {
         field.path.push_back(static_cast<int>(i));
         fields.push_back(ended(computed, field, origins));
       }
-      end = make_tuple(std::move(fields), structure(value->checked_type()));
+      end = make_tuple(std::move(fields), no_operator(value->checked_type()));
     }
     ended_.emplace(part, end);
     return end;

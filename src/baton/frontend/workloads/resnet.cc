@@ -8,13 +8,13 @@ namespace {
 
 constexpr double kEpsilon = 2e-5;
 
-struct Plan {
+struct Depths {
   bool bottleneck, small_image;
   std::vector<int> units;
   std::vector<int64_t> filters;  // before the first stage, then one per stage
 };
 
-Plan plan_of(int num_layers, int64_t height) {
+Depths plan_of(int num_layers, int64_t height) {
   if (height <= 28) {
     const bool deep = num_layers >= 164 && (num_layers - 2) % 9 == 0;
     if (!deep && ((num_layers - 2) % 6 != 0 || num_layers >= 164))
@@ -75,7 +75,7 @@ IRModule resnet(int num_layers, const ImageNetOptions& options) {
   if (options.image_shape.size() != 3)
     throw Error("image_shape has " + std::to_string(options.image_shape.size()) + " extents; give 3");
   const int64_t height = options.image_shape[options.layout == "NCHW" ? 1 : 0];
-  const Plan plan = plan_of(num_layers, height);
+  const Depths plan = plan_of(num_layers, height);
   Expr x = var("data", image_type(options.batch, options.image_shape, options.dtype));
   x = batch_norm(x, "bn_data", layout, kEpsilon, /*scale=*/false);
   if (plan.small_image) {

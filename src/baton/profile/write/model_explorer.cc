@@ -111,13 +111,13 @@ Json kernel_node(const ProfileReport& report, const KernelRow& row,
 }
 
 // Microseconds by node id.
-using Times = std::map<uint32_t, double>;
+using TimesById = std::map<uint32_t, double>;
 
-void add(Times& times, uint32_t id, const std::optional<double>& us) {
+void add(TimesById& times, uint32_t id, const std::optional<double>& us) {
   if (us) times[id] += *us;
 }
 
-Json data_of(const Times& times, std::string (*id)(uint32_t)) {
+Json data_of(const TimesById& times, std::string (*id)(uint32_t)) {
   Json results = Json::object();
   for (const auto& [each, us] : times) results[id(each)] = {{"value", us}};
   return {{"results", std::move(results)},
@@ -146,7 +146,7 @@ const std::vector<std::string>& explorer_quantities() {
 }
 
 std::string explorer_data(const ProfileReport& report, const std::string& quantity) {
-  Times operators, kernels;
+  TimesById operators, kernels;
   if (quantity == "fused_us") {
     for (const KernelRow& row : report.kernels) kernels[row.node] = row.median_us;
     const std::vector<OperatorTime> times = operator_times(report);

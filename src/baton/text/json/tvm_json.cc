@@ -105,7 +105,7 @@ const Form* find_form(std::string_view type_key) {
   return at == forms.end() ? nullptr : &at->second;
 }
 
-struct TypeEntry {
+struct BuiltType {
   Type type;
   TypeSizes::Size size;
 };
@@ -116,7 +116,7 @@ struct PatternEntry {
 using ClauseRef = std::shared_ptr<const Clause>;
 using DictRef = std::shared_ptr<const FunctionAttrs>;
 // Arrays, maps and values stay in the text: they are read where they are used.
-using Built = std::variant<std::monostate, Expr, TypeEntry, Attrs, DictRef, PatternEntry, ClauseRef, TypeData,
+using Built = std::variant<std::monostate, Expr, BuiltType, Attrs, DictRef, PatternEntry, ClauseRef, TypeData,
                            IRModule>;
 
 class TvmReader final : private TvmNodes {
@@ -219,7 +219,7 @@ class TvmReader final : private TvmNodes {
   }
   template <class T>
   Ref<const T> type_of(Index node, const char* what) const {
-    const Type& type = get<TypeEntry>(node, "a type").type;
+    const Type& type = get<BuiltType>(node, "a type").type;
     if (!as_type<T>(type)) throw Error("node " + std::to_string(node) + " is not " + what);
     return Ref<const T>(as_type<T>(type));
   }
@@ -229,7 +229,7 @@ class TvmReader final : private TvmNodes {
     return found;
   }
   Type used_type(Index node) {
-    const TypeEntry& entry = get<TypeEntry>(node, "a type");
+    const BuiltType& entry = get<BuiltType>(node, "a type");
     sizes_.use(entry.size);
     return entry.type;
   }
@@ -285,7 +285,7 @@ class TvmReader final : private TvmNodes {
   // ---- Types
 
   Type inner_type(Index node, TypeSizes::Size& size) const {
-    const TypeEntry& entry = get<TypeEntry>(node, "a type");
+    const BuiltType& entry = get<BuiltType>(node, "a type");
     TypeSizes::add(size, entry.size);
     return entry.type;
   }
@@ -310,7 +310,7 @@ class TvmReader final : private TvmNodes {
     return value;
   }
 
-  TypeEntry type(Index node, What what) {
+  BuiltType type(Index node, What what) {
     TypeSizes::Size size{1, 1};
     if (what == What::kTensorType) {
       std::vector<Dim> shape;

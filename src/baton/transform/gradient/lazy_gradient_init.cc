@@ -21,7 +21,7 @@ namespace baton {
 
 namespace {
 
-const NodeInfo kNothing(OriginSet::none());
+const NodeInfo kNoOrigin(OriginSet::none());
 
 /// The definitions of std/gradient.rly, as the module names them.
 class GradCells {
@@ -210,7 +210,7 @@ class CellRewriter final : public TensorRewriter {
     const bool sum = op->name == "add", product = op->name == "multiply";
     if ((sum || product) &&
         same_type(original.args()[0]->checked_type(), original.args()[1]->checked_type())) {
-      const Var left = make_var("lhs", type, kNothing), right = make_var("rhs", type, kNothing);
+      const Var left = make_var("lhs", type, kNoOrigin), right = make_var("rhs", type, kNoOrigin);
       const Expr both(
           make_call(original.callee(), {Expr(left), Expr(right)}, original.attrs(), original.info()));
       const Expr combine = function_of({left, right}, both);
