@@ -70,7 +70,7 @@ def check_file(name, text, rows, allowed):
         if included == "Halide.h":
             if "Halide" not in rows[owner]:
                 yield number, f"{owner} includes Halide.h; its row does not say Halide"
-        elif quoted and not quoted.startswith("baton/") and owner.startswith("baton/"):
+        elif quoted and not quoted.startswith(("baton/", "python/")):
             yield number, f'includes "{quoted}"; our headers are named from the root: "baton/..."'
         elif included.startswith("baton/"):
             used = folder_of(included, rows)
