@@ -4,7 +4,7 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "baton/ops/qnn/qnn_build.h"
+#include "baton/ops/rules/qnn_build.h"
 
 namespace baton {
 
