@@ -169,6 +169,7 @@ const OpDef& op_nn_conv1d_transpose() {
       .fuse = Fuse::kOutFusable,
       .relation = transpose_relation<Conv1DTransposeAttrs, 1>,
       .compute = transpose_compute<Conv1DTransposeAttrs, 1>,
+      .rules = op_rules(MixedPrecision::kAlways),
   };
   return def;
 }
@@ -182,6 +183,7 @@ const OpDef& op_nn_conv2d_transpose() {
       .fuse = Fuse::kOutFusable,
       .relation = conv2d_transpose_relation,
       .compute = transpose_compute<Conv2DTransposeAttrs, 2>,
+      .rules = op_rules(MixedPrecision::kAlways),
   };
   return def;
 }
@@ -195,6 +197,7 @@ const OpDef& op_nn_conv3d_transpose() {
       .fuse = Fuse::kOutFusable,
       .relation = transpose_relation<Conv3DTransposeAttrs, 3>,
       .compute = transpose_compute<Conv3DTransposeAttrs, 3>,
+      .rules = op_rules(MixedPrecision::kAlways),
   };
   return def;
 }

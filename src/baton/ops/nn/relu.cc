@@ -20,7 +20,7 @@ const OpDef& op_nn_relu() {
                 Halide::max(c.in(0)(i.exprs()), Halide::cast(halide_type(c.in(0).dtype()), 0));
             c.result(relu);
           },
-      .rules = op_rules(positive_scale_rule(), relu_gradient()),
+      .rules = op_rules(positive_scale_rule(), relu_gradient(), MixedPrecision::kFollow),
   };
   return def;
 }

@@ -175,7 +175,7 @@ void variance_compute(Compute& c, const std::optional<Ints>& axis, bool exclude,
 const OpDef& op_sum() {
   static const OpDef def = reduce_op(
       "sum", "The sum.", zero_of, [](Halide::Expr a, Halide::Expr b) { return a + b; },
-      op_rules(sum_gradient()));
+      op_rules(sum_gradient(), MixedPrecision::kNever));
   return def;
 }
 const OpDef& op_prod() {
@@ -186,12 +186,13 @@ const OpDef& op_prod() {
 const OpDef& op_max() {
   static const OpDef def = reduce_op(
       "max", "The largest value.", lowest, [](Halide::Expr a, Halide::Expr b) { return max(a, b); },
-      op_rules(max_gradient()));
+      op_rules(max_gradient(), MixedPrecision::kFollow));
   return def;
 }
 const OpDef& op_min() {
-  static const OpDef def = reduce_op("min", "The smallest value.", highest,
-                                     [](Halide::Expr a, Halide::Expr b) { return min(a, b); });
+  static const OpDef def = reduce_op(
+      "min", "The smallest value.", highest, [](Halide::Expr a, Halide::Expr b) { return min(a, b); },
+      op_rules(MixedPrecision::kFollow));
   return def;
 }
 const OpDef& op_all() {
@@ -229,7 +230,7 @@ const OpDef& op_mean() {
               mean(r.i.reversed()) = cast_to(c.out().dtype(), sum / count);
             c.result(mean);
           },
-      .rules = op_rules(mean_gradient()),
+      .rules = op_rules(mean_gradient(), MixedPrecision::kNever),
   };
   return def;
 }
@@ -245,6 +246,7 @@ const OpDef& op_argmax() {
             return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, DType::int_(32));
           },
       .compute = arg_compute<true>,
+      .rules = op_rules(MixedPrecision::kFollow),
   };
   return def;
 }
@@ -260,6 +262,7 @@ const OpDef& op_argmin() {
             return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, DType::int_(32));
           },
       .compute = arg_compute<false>,
+      .rules = op_rules(MixedPrecision::kFollow),
   };
   return def;
 }

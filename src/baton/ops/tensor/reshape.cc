@@ -160,7 +160,7 @@ const OpDef& op_reshape() {
           },
       .compute = [](Compute& c, const ReshapeAttrs&) { reshape_compute(c, "reshape"); },
       .reshape_only = true,
-      .rules = op_rules(reshape_gradient()),
+      .rules = op_rules(reshape_gradient(), MixedPrecision::kFollow),
   };
   return def;
 }

@@ -256,7 +256,7 @@ const OpDef& op_shape_of() {
       .inputs = {{"data", "tensor"}},
       .relation = shape_of_relation,
       .compute = shape_of_compute,
-      .rules = op_rules(no_gradient()),
+      .rules = op_rules(no_gradient(), MixedPrecision::kFollow),
   };
   return def;
 }

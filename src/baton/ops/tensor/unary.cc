@@ -30,8 +30,9 @@ const OpDef& op_sign() {
 }
 
 const OpDef& op_copy() {
-  static const OpDef def =
-      unary_op("copy", "A copy.", [](Halide::Expr x) { return x; }, op_rules(copy_gradient()));
+  static const OpDef def = unary_op(
+      "copy", "A copy.", [](Halide::Expr x) { return x; },
+      op_rules(copy_gradient(), MixedPrecision::kFollow));
   return def;
 }
 
@@ -77,8 +78,9 @@ const OpDef& op_trunc() {
 }
 
 const OpDef& op_exp() {
-  static const OpDef def =
-      real_op("exp", "e to the power x.", [](Halide::Expr x) { return exp(x); }, op_rules(exp_gradient()));
+  static const OpDef def = real_op(
+      "exp", "e to the power x.", [](Halide::Expr x) { return exp(x); },
+      op_rules(exp_gradient(), MixedPrecision::kNever));
   return def;
 }
 
@@ -105,8 +107,9 @@ const OpDef& op_log10() {
 }
 
 const OpDef& op_sqrt() {
-  static const OpDef def =
-      real_op("sqrt", "The square root.", [](Halide::Expr x) { return sqrt(x); }, op_rules(sqrt_gradient()));
+  static const OpDef def = real_op(
+      "sqrt", "The square root.", [](Halide::Expr x) { return sqrt(x); },
+      op_rules(sqrt_gradient(), MixedPrecision::kFollow));
   return def;
 }
 
@@ -119,7 +122,7 @@ const OpDef& op_rsqrt() {
 const OpDef& op_tanh() {
   static const OpDef def = real_op(
       "tanh", "The hyperbolic tangent.", [](Halide::Expr x) { return vector_tanh(x); },
-      op_rules(tanh_gradient()));
+      op_rules(tanh_gradient(), MixedPrecision::kFollow));
   return def;
 }
 
@@ -127,13 +130,14 @@ const OpDef& op_sigmoid() {
   static const OpDef def = real_op(
       "sigmoid", "1 / (1 + exp(-x)).",
       [](Halide::Expr x) { return cast(x.type(), 1) / (cast(x.type(), 1) + exp(-x)); },
-      op_rules(sigmoid_gradient()));
+      op_rules(sigmoid_gradient(), MixedPrecision::kFollow));
   return def;
 }
 
 const OpDef& op_erf() {
   static const OpDef def = real_op(
-      "erf", "The error function.", [](Halide::Expr x) { return vector_erf(x); }, op_rules(erf_gradient()));
+      "erf", "The error function.", [](Halide::Expr x) { return vector_erf(x); },
+      op_rules(erf_gradient(), MixedPrecision::kNever));
   return def;
 }
 
@@ -207,20 +211,23 @@ const OpDef& op_atanh() {
 }
 
 const OpDef& op_fast_exp() {
-  static const OpDef def = real_op("fast_exp", "exp, may be off by a few units in the last place.",
-                                   [](Halide::Expr x) { return exp(x); });
+  static const OpDef def = real_op(
+      "fast_exp", "exp, may be off by a few units in the last place.", [](Halide::Expr x) { return exp(x); },
+      op_rules(MixedPrecision::kFollow));
   return def;
 }
 
 const OpDef& op_fast_tanh() {
-  static const OpDef def = real_op("fast_tanh", "tanh, may be off by a few units in the last place.",
-                                   [](Halide::Expr x) { return vector_tanh(x); });
+  static const OpDef def = real_op(
+      "fast_tanh", "tanh, may be off by a few units in the last place.",
+      [](Halide::Expr x) { return vector_tanh(x); }, op_rules(MixedPrecision::kFollow));
   return def;
 }
 
 const OpDef& op_fast_erf() {
-  static const OpDef def = real_op("fast_erf", "erf, may be off by a few units in the last place.",
-                                   [](Halide::Expr x) { return vector_erf(x); });
+  static const OpDef def = real_op(
+      "fast_erf", "erf, may be off by a few units in the last place.",
+      [](Halide::Expr x) { return vector_erf(x); }, op_rules(MixedPrecision::kFollow));
   return def;
 }
 
