@@ -114,7 +114,9 @@ const OpDef& op_image_resize1d() {
   return def;
 }
 const OpDef& op_image_resize2d() {
-  static const OpDef def = resize<2>("image.resize2d", "height and width", op_rules(MixedPrecision::kFollow));
+  static const OpDef def =
+      resize<2>("image.resize2d", "height and width",
+                op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same}));
   return def;
 }
 const OpDef& op_image_resize3d() {

@@ -75,7 +75,9 @@ const AttrSchema& attr_schema<AdaptivePoolAttrs<3>>() {
 }
 
 const OpDef& op_nn_adaptive_avg_pool1d() {
-  static const OpDef def = adaptive_pool<1, true>("nn.adaptive_avg_pool1d", op_rules(MixedPrecision::kNever));
+  static const OpDef def = adaptive_pool<1, true>(
+      "nn.adaptive_avg_pool1d",
+      op_rules(MixedPrecision::kNever, FakeQuantizationRule{fake_quantized_through_int32}));
   return def;
 }
 const OpDef& op_nn_adaptive_avg_pool2d() {

@@ -183,7 +183,7 @@ const OpDef& op_nn_conv2d_transpose() {
       .fuse = Fuse::kOutFusable,
       .relation = conv2d_transpose_relation,
       .compute = transpose_compute<Conv2DTransposeAttrs, 2>,
-      .rules = op_rules(MixedPrecision::kAlways),
+      .rules = op_rules(MixedPrecision::kAlways, FakeQuantizationRule{fake_quantized_conv2d_transpose}),
   };
   return def;
 }

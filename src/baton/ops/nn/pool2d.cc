@@ -74,7 +74,8 @@ const OpDef& op_nn_max_pool2d() {
       .fuse = Fuse::kOutFusable,
       .relation = pool_relation<MaxPool2DAttrs>,
       .compute = max_pool2d_compute,
-      .rules = op_rules(spatial_layout_rule(), max_pool2d_gradient(), MixedPrecision::kFollow),
+      .rules = op_rules(spatial_layout_rule(), max_pool2d_gradient(), MixedPrecision::kFollow,
+                        FakeQuantizationRule{fake_quantized_same}),
   };
   return def;
 }
@@ -87,7 +88,8 @@ const OpDef& op_nn_avg_pool2d() {
       .fuse = Fuse::kOutFusable,
       .relation = pool_relation<AvgPool2DAttrs>,
       .compute = avg_pool2d_compute,
-      .rules = op_rules(spatial_layout_rule(), avg_pool2d_gradient(), MixedPrecision::kFollow),
+      .rules = op_rules(spatial_layout_rule(), avg_pool2d_gradient(), MixedPrecision::kFollow,
+                        FakeQuantizationRule{fake_quantized_through_int32}),
   };
   return def;
 }
@@ -100,7 +102,8 @@ const OpDef& op_nn_global_avg_pool2d() {
       .fuse = Fuse::kOutFusable,
       .relation = global_relation,
       .compute = global_avg_pool2d_compute,
-      .rules = op_rules(spatial_layout_rule(), global_avg_pool2d_gradient(), MixedPrecision::kNever),
+      .rules = op_rules(spatial_layout_rule(), global_avg_pool2d_gradient(), MixedPrecision::kNever,
+                        FakeQuantizationRule{fake_quantized_through_int32}),
   };
   return def;
 }

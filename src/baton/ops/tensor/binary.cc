@@ -40,21 +40,23 @@ Value power(const Value& a, const Value& b) {
 const OpDef& op_add() {
   static const OpDef def = binary_op(
       "add", "lhs + rhs.", [](Value a, Value b) { return a + b; },
-      op_rules(sum_scale_rule(), add_gradient(), MixedPrecision::kFollow));
+      op_rules(sum_scale_rule(), add_gradient(), MixedPrecision::kFollow,
+               fake_quantized_arithmetic("qnn.add")));
   return def;
 }
 
 const OpDef& op_subtract() {
   static const OpDef def = binary_op(
       "subtract", "lhs - rhs.", [](Value a, Value b) { return a - b; },
-      op_rules(sum_scale_rule(), subtract_gradient(), MixedPrecision::kFollow));
+      op_rules(sum_scale_rule(), subtract_gradient(), MixedPrecision::kFollow,
+               fake_quantized_arithmetic("qnn.subtract")));
   return def;
 }
 
 const OpDef& op_multiply() {
   static const OpDef def = binary_op(
       "multiply", "lhs * rhs.", [](Value a, Value b) { return a * b; },
-      op_rules(multiply_gradient(), MixedPrecision::kFollow));
+      op_rules(multiply_gradient(), MixedPrecision::kFollow, fake_quantized_arithmetic("qnn.mul")));
   return def;
 }
 
@@ -108,14 +110,14 @@ const OpDef& op_power() {
 const OpDef& op_maximum() {
   static const OpDef def = binary_op(
       "maximum", "The larger one.", [](Value a, Value b) { return max(a, b); },
-      op_rules(MixedPrecision::kFollow));
+      op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_extremum}));
   return def;
 }
 
 const OpDef& op_minimum() {
   static const OpDef def = binary_op(
       "minimum", "The smaller one.", [](Value a, Value b) { return min(a, b); },
-      op_rules(MixedPrecision::kFollow));
+      op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_extremum}));
   return def;
 }
 

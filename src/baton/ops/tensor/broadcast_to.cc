@@ -44,6 +44,7 @@ const OpDef& op_broadcast_to() {
                        : kDefer;
           },
       .compute = [](Compute& c, const InitOpAttrs&) { broadcast_compute(c, "broadcast_to"); },
+      .rules = op_rules(FakeQuantizationRule{fake_quantized_same}),
   };
   return def;
 }

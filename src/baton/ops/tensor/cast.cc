@@ -75,7 +75,7 @@ const OpDef& op_clip() {
             map_compute(c, "clip",
                         [&](Halide::Expr x) { return min(max(x, bound(attrs.a_min)), bound(attrs.a_max)); });
           },
-      .rules = op_rules(clip_gradient(), MixedPrecision::kFollow),
+      .rules = op_rules(clip_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_clip}),
   };
   return def;
 }

@@ -186,13 +186,13 @@ const OpDef& op_prod() {
 const OpDef& op_max() {
   static const OpDef def = reduce_op(
       "max", "The largest value.", lowest, [](Halide::Expr a, Halide::Expr b) { return max(a, b); },
-      op_rules(max_gradient(), MixedPrecision::kFollow));
+      op_rules(max_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same}));
   return def;
 }
 const OpDef& op_min() {
   static const OpDef def = reduce_op(
       "min", "The smallest value.", highest, [](Halide::Expr a, Halide::Expr b) { return min(a, b); },
-      op_rules(MixedPrecision::kFollow));
+      op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same}));
   return def;
 }
 const OpDef& op_all() {
@@ -230,7 +230,8 @@ const OpDef& op_mean() {
               mean(r.i.reversed()) = cast_to(c.out().dtype(), sum / count);
             c.result(mean);
           },
-      .rules = op_rules(mean_gradient(), MixedPrecision::kNever),
+      .rules = op_rules(mean_gradient(), MixedPrecision::kNever,
+                        FakeQuantizationRule{fake_quantized_through_int32}),
   };
   return def;
 }

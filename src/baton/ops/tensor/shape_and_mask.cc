@@ -381,6 +381,7 @@ const OpDef& op_hardswish() {
             return fail_arg(ctx, -1,
                             "hardswish is no operator that can be called: write x * clip(x + 3, 0, 6) / 6");
           },
+      .rules = op_rules(fake_quantized_function("qnn.hardswish")),
   };
   return def;
 }

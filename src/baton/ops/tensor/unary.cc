@@ -9,7 +9,7 @@ const OpDef& op_abs() {
   static const OpDef def = unary_op(
       "abs", "The absolute value.",
       [](Halide::Expr x) { return x.type().is_uint() ? x : cast(x.type(), abs(x)); },
-      op_rules(abs_gradient()));
+      op_rules(abs_gradient(), fake_quantized_function("qnn.abs")));
   return def;
 }
 
@@ -80,13 +80,14 @@ const OpDef& op_trunc() {
 const OpDef& op_exp() {
   static const OpDef def = real_op(
       "exp", "e to the power x.", [](Halide::Expr x) { return exp(x); },
-      op_rules(exp_gradient(), MixedPrecision::kNever));
+      op_rules(exp_gradient(), MixedPrecision::kNever, fake_quantized_function("qnn.exp")));
   return def;
 }
 
 const OpDef& op_log() {
   static const OpDef def = real_op(
-      "log", "The natural logarithm.", [](Halide::Expr x) { return log(x); }, op_rules(log_gradient()));
+      "log", "The natural logarithm.", [](Halide::Expr x) { return log(x); },
+      op_rules(log_gradient(), fake_quantized_function("qnn.log")));
   return def;
 }
 
@@ -109,20 +110,21 @@ const OpDef& op_log10() {
 const OpDef& op_sqrt() {
   static const OpDef def = real_op(
       "sqrt", "The square root.", [](Halide::Expr x) { return sqrt(x); },
-      op_rules(sqrt_gradient(), MixedPrecision::kFollow));
+      op_rules(sqrt_gradient(), MixedPrecision::kFollow, fake_quantized_function("qnn.sqrt")));
   return def;
 }
 
 const OpDef& op_rsqrt() {
-  static const OpDef def =
-      real_op("rsqrt", "1 / sqrt(x).", [](Halide::Expr x) { return cast(x.type(), 1) / sqrt(x); });
+  static const OpDef def = real_op(
+      "rsqrt", "1 / sqrt(x).", [](Halide::Expr x) { return cast(x.type(), 1) / sqrt(x); },
+      op_rules(fake_quantized_function("qnn.rsqrt")));
   return def;
 }
 
 const OpDef& op_tanh() {
   static const OpDef def = real_op(
       "tanh", "The hyperbolic tangent.", [](Halide::Expr x) { return vector_tanh(x); },
-      op_rules(tanh_gradient(), MixedPrecision::kFollow));
+      op_rules(tanh_gradient(), MixedPrecision::kFollow, fake_quantized_function("qnn.tanh")));
   return def;
 }
 
@@ -130,14 +132,14 @@ const OpDef& op_sigmoid() {
   static const OpDef def = real_op(
       "sigmoid", "1 / (1 + exp(-x)).",
       [](Halide::Expr x) { return cast(x.type(), 1) / (cast(x.type(), 1) + exp(-x)); },
-      op_rules(sigmoid_gradient(), MixedPrecision::kFollow));
+      op_rules(sigmoid_gradient(), MixedPrecision::kFollow, fake_quantized_function("qnn.sigmoid")));
   return def;
 }
 
 const OpDef& op_erf() {
   static const OpDef def = real_op(
       "erf", "The error function.", [](Halide::Expr x) { return vector_erf(x); },
-      op_rules(erf_gradient(), MixedPrecision::kNever));
+      op_rules(erf_gradient(), MixedPrecision::kNever, fake_quantized_function("qnn.erf")));
   return def;
 }
 
