@@ -110,13 +110,13 @@ const AttrSchema& attr_schema<ResizeAttrs<3>>() {
 }
 
 const OpDef& op_image_resize1d() {
-  static const OpDef def = resize<1>("image.resize1d", "width");
+  static const OpDef def = resize<1>("image.resize1d", "width", op_rules(spatial_layout_flow()));
   return def;
 }
 const OpDef& op_image_resize2d() {
-  static const OpDef def =
-      resize<2>("image.resize2d", "height and width",
-                op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same}));
+  static const OpDef def = resize<2>(
+      "image.resize2d", "height and width",
+      op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same}, spatial_layout_flow()));
   return def;
 }
 const OpDef& op_image_resize3d() {

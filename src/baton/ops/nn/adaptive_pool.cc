@@ -77,30 +77,33 @@ const AttrSchema& attr_schema<AdaptivePoolAttrs<3>>() {
 const OpDef& op_nn_adaptive_avg_pool1d() {
   static const OpDef def = adaptive_pool<1, true>(
       "nn.adaptive_avg_pool1d",
-      op_rules(MixedPrecision::kNever, FakeQuantizationRule{fake_quantized_through_int32}));
+      op_rules(MixedPrecision::kNever, FakeQuantizationRule{fake_quantized_through_int32},
+               spatial_layout_flow()));
   return def;
 }
 const OpDef& op_nn_adaptive_avg_pool2d() {
-  static const OpDef def = adaptive_pool<2, true>("nn.adaptive_avg_pool2d", op_rules(MixedPrecision::kNever));
+  static const OpDef def = adaptive_pool<2, true>("nn.adaptive_avg_pool2d",
+                                                  op_rules(MixedPrecision::kNever, spatial_layout_flow()));
   return def;
 }
 const OpDef& op_nn_adaptive_avg_pool3d() {
-  static const OpDef def = adaptive_pool<3, true>("nn.adaptive_avg_pool3d", op_rules(MixedPrecision::kNever));
+  static const OpDef def = adaptive_pool<3, true>("nn.adaptive_avg_pool3d",
+                                                  op_rules(MixedPrecision::kNever, spatial_layout_flow()));
   return def;
 }
 const OpDef& op_nn_adaptive_max_pool1d() {
-  static const OpDef def =
-      adaptive_pool<1, false>("nn.adaptive_max_pool1d", op_rules(MixedPrecision::kFollow));
+  static const OpDef def = adaptive_pool<1, false>("nn.adaptive_max_pool1d",
+                                                   op_rules(MixedPrecision::kFollow, spatial_layout_flow()));
   return def;
 }
 const OpDef& op_nn_adaptive_max_pool2d() {
-  static const OpDef def =
-      adaptive_pool<2, false>("nn.adaptive_max_pool2d", op_rules(MixedPrecision::kFollow));
+  static const OpDef def = adaptive_pool<2, false>("nn.adaptive_max_pool2d",
+                                                   op_rules(MixedPrecision::kFollow, spatial_layout_flow()));
   return def;
 }
 const OpDef& op_nn_adaptive_max_pool3d() {
-  static const OpDef def =
-      adaptive_pool<3, false>("nn.adaptive_max_pool3d", op_rules(MixedPrecision::kFollow));
+  static const OpDef def = adaptive_pool<3, false>("nn.adaptive_max_pool3d",
+                                                   op_rules(MixedPrecision::kFollow, spatial_layout_flow()));
   return def;
 }
 

@@ -158,7 +158,7 @@ const OpDef& op_nn_layer_norm() {
             norm.reduced[norm.axis] = true;
             moments_norm_compute(c, norm);
           },
-      .rules = op_rules(MixedPrecision::kNever),
+      .rules = op_rules(MixedPrecision::kNever, axis_layout_flow()),
   };
   return def;
 }
@@ -178,6 +178,7 @@ const OpDef& op_nn_instance_norm() {
             for (int k = 1; k < c.in(0).rank(); ++k) norm.reduced[k] = k != norm.axis;
             moments_norm_compute(c, norm);
           },
+      .rules = op_rules(axis_layout_flow()),
   };
   return def;
 }

@@ -21,7 +21,7 @@ const OpDef& op_nn_relu() {
             c.result(relu);
           },
       .rules = op_rules(positive_scale_rule(), relu_gradient(), MixedPrecision::kFollow,
-                        FakeQuantizationRule{fake_quantized_relu}),
+                        FakeQuantizationRule{fake_quantized_relu}, same_layout_flow()),
   };
   return def;
 }

@@ -114,8 +114,8 @@ const OpDef& op_squeeze() {
       .relation = squeeze_relation,
       .compute = [](Compute& c, const SqueezeAttrs&) { reshape_compute(c, "squeeze"); },
       .reshape_only = true,
-      .rules =
-          op_rules(reshape_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_reshape}),
+      .rules = op_rules(reshape_gradient(), MixedPrecision::kFollow,
+                        FakeQuantizationRule{fake_quantized_reshape}, squeeze_layout_flow()),
   };
   return def;
 }

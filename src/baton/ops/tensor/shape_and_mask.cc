@@ -350,6 +350,7 @@ const OpDef& op_reinterpret() {
             return same_shape_relation(ctx, attrs.dtype);
           },
       .compute = reinterpret_compute,
+      .rules = op_rules(same_layout_flow()),
   };
   return def;
 }
