@@ -8,8 +8,6 @@ namespace {
 
 using namespace qnn;
 
-constexpr DType kInt8 = DType::int_(8), kUInt8 = DType::uint_(8), kInt16 = DType::int_(16);
-
 /// The arguments of a product in the order of the call.
 struct Operands {
   Expr data, weight, data_zero, weight_zero, data_scale, weight_scale;

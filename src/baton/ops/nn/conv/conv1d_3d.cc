@@ -11,7 +11,7 @@ namespace baton {
 
 namespace {
 
-struct Conv {
+struct ConvFacts {
   int count = 0;  ///< spatial axes
   Layout data_layout, kernel_layout, out_layout, data_canonical, kernel_canonical;
   std::vector<Dim> data;  ///< N, C, spatial
@@ -21,7 +21,7 @@ struct Conv {
 
 // What the attributes say and the data's shape; nothing when a mistake was reported.
 template <class A>
-std::optional<Conv> read(RelationContext& ctx, const A& attrs, int count) {
+std::optional<ConvFacts> read_conv(RelationContext& ctx, const A& attrs, int count) {
   const TensorTypeNode& data = *ctx.tensor(0);
   const std::string data_name = data_letters(count), kernel_name = std::string("OI") + spatial_letters(count);
   const auto data_layout = checked_layout(ctx, "data_layout", attrs.data_layout, data_name.c_str());
@@ -41,19 +41,19 @@ std::optional<Conv> read(RelationContext& ctx, const A& attrs, int count) {
   const auto padding = padding_sums(ctx, attrs.padding, count);
   if (!padding) return std::nullopt;
   const Layout canonical = *Layout::parse(data_name);
-  return Conv{count,
-              *data_layout,
-              *kernel_layout,
-              *out_layout,
-              canonical,
-              *Layout::parse(kernel_name),
-              convert_shape(data.shape(), *data_layout, canonical),
-              *padding,
-              attrs.out_dtype.is_void() ? data.dtype() : attrs.out_dtype};
+  return ConvFacts{count,
+                   *data_layout,
+                   *kernel_layout,
+                   *out_layout,
+                   canonical,
+                   *Layout::parse(kernel_name),
+                   convert_shape(data.shape(), *data_layout, canonical),
+                   *padding,
+                   attrs.out_dtype.is_void() ? data.dtype() : attrs.out_dtype};
 }
 
 template <class A>
-RelationStatus assign_conv_result(RelationContext& ctx, const A& attrs, const Conv& conv, Dim channels,
+RelationStatus assign_conv_result(RelationContext& ctx, const A& attrs, const ConvFacts& conv, Dim channels,
                                   const std::vector<Dim>& kernel) {
   std::vector<Dim> shape{conv.data[0], channels};
   for (int i = 0; i < conv.count; ++i) {
@@ -70,7 +70,7 @@ template <class A, int kCount>
 RelationStatus conv_relation(RelationContext& ctx, const A& attrs) {
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
-  const std::optional<Conv> conv = read(ctx, attrs, kCount);
+  const std::optional<ConvFacts> conv = read_conv(ctx, attrs, kCount);
   if (!conv) return kFailed;
   const TensorTypeNode* weight = ctx.tensor(1);
   if (weight && !check_rank(ctx, *weight, conv->kernel_layout.rank(), 1)) return kFailed;
@@ -113,7 +113,7 @@ RelationStatus conv_relation(RelationContext& ctx, const A& attrs) {
 
 RelationStatus winograd_relation(RelationContext& ctx, const Conv3DWinogradAttrs& attrs) {
   if (!ctx.tensor(0)) return kDefer;
-  const std::optional<Conv> conv = read(ctx, attrs, 3);
+  const std::optional<ConvFacts> conv = read_conv(ctx, attrs, 3);
   if (!conv) return kFailed;
   if (!attrs.channels)
     return fail_attr(ctx, "channels", "None", "it is needed, as the weight is transformed");

@@ -1,5 +1,6 @@
 #include "baton/ops/nn/conv/conv2d_relation.h"
 
+#include "baton/ops/nn/spatial.h"
 #include "baton/ops/relations.h"
 
 namespace baton {
@@ -7,7 +8,7 @@ namespace baton {
 namespace {
 
 // What both relations need: the data as N, C, H, W and everything that the attributes say.
-struct Conv {
+struct Conv2DFacts {
   Layout data_layout, kernel_layout, out_layout;
   std::vector<Dim> data;  // N, C, H, W
   Padding2D padding;
@@ -15,7 +16,7 @@ struct Conv {
 };
 
 // Nothing when a mistake was reported. The data's type is known.
-std::optional<Conv> read(RelationContext& ctx, const Conv2DAttrs& attrs) {
+std::optional<Conv2DFacts> read_conv2d(RelationContext& ctx, const Conv2DAttrs& attrs) {
   const TensorTypeNode& data = *ctx.tensor(0);
   const bool grouped = attrs.kernel_layout.find('G') != std::string::npos;
   const auto data_layout = checked_layout(ctx, "data_layout", attrs.data_layout, "NCHW");
@@ -42,9 +43,9 @@ std::optional<Conv> read(RelationContext& ctx, const Conv2DAttrs& attrs) {
   DType out_dtype = attrs.out_dtype.is_void() ? data.dtype() : attrs.out_dtype;
   if (const TensorTypeNode* weight = ctx.tensor(1); weight && out_dtype.is_void())
     out_dtype = weight->dtype();
-  return Conv{*data_layout, *kernel_layout,
-              *out_layout,  convert_shape(data.shape(), *data_layout, *Layout::parse("NCHW")),
-              *padding,     out_dtype};
+  return Conv2DFacts{*data_layout, *kernel_layout,
+                     *out_layout,  convert_shape(data.shape(), *data_layout, *Layout::parse("NCHW")),
+                     *padding,     out_dtype};
 }
 
 Dim out_extent(Dim in, int64_t padding, Dim kernel, int64_t dilation, int64_t stride) {
@@ -55,8 +56,8 @@ Dim out_extent(Dim in, int64_t padding, Dim kernel, int64_t dilation, int64_t st
   return free < 0 ? 0 : free / stride + 1;
 }
 
-RelationStatus assign_conv_result(RelationContext& ctx, const Conv2DAttrs& attrs, const Conv& conv,
-                                  Dim channels, Dim kernel_h, Dim kernel_w) {
+RelationStatus assign_conv2d_result(RelationContext& ctx, const Conv2DAttrs& attrs, const Conv2DFacts& conv,
+                                    Dim channels, Dim kernel_h, Dim kernel_w) {
   const Dim height =
       out_extent(conv.data[2], conv.padding.height(), kernel_h, attrs.dilation[0], attrs.strides[0]);
   const Dim width =
@@ -71,8 +72,6 @@ RelationStatus assign_conv_result(RelationContext& ctx, const Conv2DAttrs& attrs
       tensor_type(convert_shape(nchw, *Layout::parse("NCHW"), conv.out_layout), conv.out_dtype));
 }
 
-Dim divided(Dim dim, int64_t by) { return dim.is_any() ? dim : Dim(dim.value() / by); }
-
 }  // namespace
 
 Conv2DAttrs plain_attrs(const Conv2DWinogradAttrs& a) {
@@ -83,7 +82,7 @@ Conv2DAttrs plain_attrs(const Conv2DWinogradAttrs& a) {
 RelationStatus conv2d_relation(RelationContext& ctx, const Conv2DAttrs& attrs) {
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
-  const std::optional<Conv> conv = read(ctx, attrs);
+  const std::optional<Conv2DFacts> conv = read_conv2d(ctx, attrs);
   if (!conv) return kFailed;
   const Layout& layout = conv->kernel_layout;
   const bool grouped = layout.find('G') >= 0;
@@ -110,7 +109,7 @@ RelationStatus conv2d_relation(RelationContext& ctx, const Conv2DAttrs& attrs) {
     }
     const DType dtype = weight ? weight->dtype() : data->dtype();
     if (ctx.assign(1, tensor_type(convert_shape(shape, canonical, layout), dtype)) == kFailed) return kFailed;
-    return assign_conv_result(ctx, attrs, *conv, *attrs.channels, kernel_h, kernel_w);
+    return assign_conv2d_result(ctx, attrs, *conv, *attrs.channels, kernel_h, kernel_w);
   }
 
   if (!weight) return kDefer;
@@ -129,18 +128,18 @@ RelationStatus conv2d_relation(RelationContext& ctx, const Conv2DAttrs& attrs) {
                     std::to_string(in_channels.value()) + " input channels in " + std::to_string(groups) +
                         " groups need a weight with " + std::to_string(needed.value()) +
                         " input channels, got " + type_text(ctx.input(1)));
-  return assign_conv_result(ctx, attrs, *conv, out_channels, kernel_h, kernel_w);
+  return assign_conv2d_result(ctx, attrs, *conv, out_channels, kernel_h, kernel_w);
 }
 
 RelationStatus packed_conv2d_relation(RelationContext& ctx, const Conv2DAttrs& attrs) {
   if (!ctx.tensor(0)) return kDefer;
-  const std::optional<Conv> conv = read(ctx, attrs);
+  const std::optional<Conv2DFacts> conv = read_conv2d(ctx, attrs);
   if (!conv) return kFailed;
   if (!attrs.channels) return fail_attr(ctx, "channels", "None", "it is needed, as the weight is packed");
   if (!attrs.kernel_size)
     return fail_attr(ctx, "kernel_size", "None", "it is needed, as the weight is packed");
-  return assign_conv_result(ctx, attrs, *conv, *attrs.channels, (*attrs.kernel_size)[0],
-                            (*attrs.kernel_size)[1]);
+  return assign_conv2d_result(ctx, attrs, *conv, *attrs.channels, (*attrs.kernel_size)[0],
+                              (*attrs.kernel_size)[1]);
 }
 
 }  // namespace baton

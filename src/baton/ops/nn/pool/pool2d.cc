@@ -23,7 +23,7 @@ std::optional<Layout> pool_layout(RelationContext& ctx, const std::string& text)
 }
 
 template <class A>
-RelationStatus pool_relation(RelationContext& ctx, const A& attrs) {
+RelationStatus pool2d_relation(RelationContext& ctx, const A& attrs) {
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
   const auto layout = pool_layout(ctx, attrs.layout);
@@ -72,7 +72,7 @@ const OpDef& op_nn_max_pool2d() {
           "count.",
       .inputs = {{"data", "tensor in `layout`"}},
       .fuse = Fuse::kOutFusable,
-      .relation = pool_relation<MaxPool2DAttrs>,
+      .relation = pool2d_relation<MaxPool2DAttrs>,
       .compute = max_pool2d_compute,
       .rules = op_rules(spatial_layout_rule(), max_pool2d_gradient(), MixedPrecision::kFollow,
                         FakeQuantizationRule{fake_quantized_same}, spatial_layout_flow()),
@@ -86,7 +86,7 @@ const OpDef& op_nn_avg_pool2d() {
       .doc = "The mean of a window that moves over height and width.",
       .inputs = {{"data", "tensor in `layout`"}},
       .fuse = Fuse::kOutFusable,
-      .relation = pool_relation<AvgPool2DAttrs>,
+      .relation = pool2d_relation<AvgPool2DAttrs>,
       .compute = avg_pool2d_compute,
       .rules = op_rules(spatial_layout_rule(), avg_pool2d_gradient(), MixedPrecision::kFollow,
                         FakeQuantizationRule{fake_quantized_through_int32}, spatial_layout_flow()),

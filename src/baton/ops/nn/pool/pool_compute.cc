@@ -9,17 +9,17 @@ namespace baton {
 namespace {
 
 // A window over height and width of the data: where cell (r.y, r.x) of the window of result element `i` lies.
-struct Window {
+struct WindowCells {
   int h, w;  // positions of the two axes in the layout
   Halide::Expr y, x, inside;
   Index at;  // clamped to the data
 };
 
 template <class A>
-Window window(const Compute& c, const A& attrs, const Index& i, const Halide::RDom& r) {
+WindowCells window(const Compute& c, const A& attrs, const Index& i, const Halide::RDom& r) {
   const Layout layout = *Layout::parse(attrs.layout);
   const Padding2D pad = *padding_2d(attrs.padding);
-  Window w;
+  WindowCells w;
   w.h = layout.find('H');
   w.w = layout.find('W');
   w.y = i[w.h] * as_int(attrs.strides[0]) + r.y * as_int(attrs.dilation[0]) - as_int(pad.top);
@@ -50,7 +50,7 @@ Halide::Expr cells(Halide::Expr first, int64_t size, int64_t dilation, int64_t f
 void max_pool2d_compute(Compute& c, const MaxPool2DAttrs& attrs) {
   const Axes i(c.out().rank());
   const Halide::RDom r = pool_domain(attrs.pool_size);
-  const Window w = window(c, attrs, i.exprs(), r);
+  const WindowCells w = window(c, attrs, i.exprs(), r);
   const Halide::Type type = halide_type(c.out().dtype());
   Halide::Func pool = c.stage("max_pool2d");
   pool(i.reversed()) = lowest(type);
@@ -61,7 +61,7 @@ void max_pool2d_compute(Compute& c, const MaxPool2DAttrs& attrs) {
 void avg_pool2d_compute(Compute& c, const AvgPool2DAttrs& attrs) {
   const Axes i(c.out().rank());
   const Halide::RDom r = pool_domain(attrs.pool_size);
-  const Window w = window(c, attrs, i.exprs(), r);
+  const WindowCells w = window(c, attrs, i.exprs(), r);
   const Halide::Type type = sum_type(c.out().dtype());
   Halide::Func sum = c.stage("sum"), pool = c.stage("avg_pool2d");
   sum(i.reversed()) = cast(type, 0);
