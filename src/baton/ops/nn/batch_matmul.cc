@@ -1,6 +1,6 @@
 #include "baton/ops/nn/batch_matmul_compute.h"
 #include "baton/ops/nn/matmul_relations.h"
-#include "baton/ops/nn/spatial.h"
+#include "baton/ops/shared/spatial.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_rules.h"

@@ -2,7 +2,7 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/qnn/arithmetic_rules.h"
 #include "baton/ops/qnn/qnn_attrs.h"
-#include "baton/ops/qnn/qnn_build.h"
+#include "baton/ops/rules/qnn_build.h"
 #include "baton/ops/qnn/quant_types.h"
 
 namespace baton {

@@ -1,6 +1,6 @@
 #include "baton/ops/nn/conv/conv2d_relation.h"
 
-#include "baton/ops/nn/spatial.h"
+#include "baton/ops/shared/spatial.h"
 #include "baton/ops/relations.h"
 
 namespace baton {
