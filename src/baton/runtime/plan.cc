@@ -341,9 +341,8 @@ Status Plan::set_storages() {
 }
 
 uint32_t Plan::maker_of(EntryId entry) const {
-  const auto after =
-      std::upper_bound(nodes.begin(), nodes.end(), entry,
-                       [](EntryId id, const PlanNode& node) { return id < node.first_entry; });
+  const auto after = std::upper_bound(nodes.begin(), nodes.end(), entry,
+                                      [](EntryId id, const PlanNode& node) { return id < node.first_entry; });
   return static_cast<uint32_t>(after - nodes.begin()) - 1;
 }
 
