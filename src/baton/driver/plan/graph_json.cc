@@ -1,6 +1,6 @@
 #include "baton/driver/plan/graph_json.h"
 
-#include "baton/driver/plan/json_writer.h"
+#include "baton/support/json_writer.h"
 
 namespace baton {
 namespace {
