@@ -91,6 +91,7 @@ class Reader {
       node.attrs.emplace_back(it.key(), *value);
     }
     node.reason = node.attr("reason");
+    node.backend = node.attr("backend");
     return true;
   }
 
@@ -270,6 +271,8 @@ class Reader {
         plan_.storages.resize(static_cast<size_t>(entry.storage) + 1);
       }
       PlanStorage& storage = plan_.storages[static_cast<size_t>(entry.storage)];
+      if (storage.device_type != 0 && storage.device_type != entry.device_type)
+        return fail("storage " + number(static_cast<size_t>(entry.storage)) + " is on two devices");
       storage.bytes = std::max(storage.bytes, entry.bytes());
       storage.device_type = entry.device_type;
     }
@@ -299,8 +302,26 @@ class Reader {
                fail(called(index) + " does nothing but has a storage of its own");
       }
     }
+    if (node.kind == PlanNode::Kind::kKernel && !check_device(index)) return false;
     for (uint32_t i = 0; i < node.num_outputs; ++i) {
       plan_.storages[static_cast<size_t>(plan_.entries[node.first_entry + i].storage)].written = true;
+    }
+    return true;
+  }
+
+  /// A kernel runs where its results are, and reads nothing from elsewhere.
+  bool check_device(size_t index) {
+    const PlanNode& node = plan_.nodes[index];
+    const int device = plan_.entries[node.first_entry].device_type;
+    const auto elsewhere = [&](EntryId id) { return plan_.entries[id].device_type != device; };
+    for (const EntryId input : node.inputs) {
+      if (elsewhere(input))
+        return fail(called(index) + " is on device type " + std::to_string(device) +
+                    " and reads a tensor of device type " + std::to_string(plan_.entries[input].device_type) +
+                    " that nothing copies");
+    }
+    for (uint32_t i = 1; i < node.num_outputs; ++i) {
+      if (elsewhere(node.first_entry + i)) return fail(called(index) + " has results on two devices");
     }
     return true;
   }
