@@ -44,8 +44,10 @@ const OpDef& op_nn_batch_matmul() {
       .fuse = Fuse::kOutFusable,
       .relation = batch_matmul_relation,
       .compute = batch_matmul_compute,
+      .cost = matmul_cost,
+      .python = "nn.batch_matmul(tensor_a, tensor_b, out_dtype='', transpose_a=False, transpose_b=True)",
       .rules = op_rules(batch_matmul_gradient(), int8_batch_matmul_rule(), MixedPrecision::kAlways,
-                        FakeQuantizationRule{fake_quantized_batch_matmul}),
+                        FakeQuantizationRule{fake_quantized_batch_matmul}, product_macs()),
   };
   return def;
 }

@@ -35,8 +35,10 @@ const OpDef& op_nn_dense() {
       .fuse = Fuse::kOutFusable,
       .relation = dense_relation,
       .compute = dense_compute,
+      .cost = dense_cost,
+      .python = "nn.dense(data, weight, units=None, out_dtype='')",
       .rules = op_rules(dense_scale_rule(), dense_gradient(), dense_layout_flow(), int8_dense_rule(),
-                        MixedPrecision::kAlways, FakeQuantizationRule{fake_quantized_dense}),
+                        MixedPrecision::kAlways, FakeQuantizationRule{fake_quantized_dense}, product_macs()),
   };
   return def;
 }

@@ -128,6 +128,7 @@ const OpDef& op_transpose() {
       .fuse = Fuse::kInjective,
       .relation = transpose_relation,
       .compute = transpose_compute,
+      .python = "transform.transpose(data, axes=None)",
       .rules = op_rules(transpose_gradient(), transpose_layout_flow(), MixedPrecision::kFollow,
                         FakeQuantizationRule{fake_quantized_transpose}),
   };

@@ -61,6 +61,7 @@ const OpDef& op_broadcast_to_like() {
             return ctx.tensor(0) && like ? broadcast_to_shape(ctx, like->shape()) : kDefer;
           },
       .compute = [](Compute& c, const NoAttrs&) { broadcast_compute(c, "broadcast_to_like"); },
+      .python = "transform",
       .rules = op_rules(MixedPrecision::kFollow),
   };
   return def;
@@ -99,6 +100,7 @@ const OpDef& op_where() {
                                           broadcast_at(c.in(1), i.exprs()), broadcast_at(c.in(2), i.exprs()));
             c.result(chosen);
           },
+      .python = "transform",
       .rules = op_rules(where_gradient(), MixedPrecision::kFollow),
   };
   return def;

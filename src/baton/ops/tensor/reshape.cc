@@ -201,6 +201,7 @@ const OpDef& op_reshape_like() {
             return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
           },
       .compute = [](Compute& c, const ReshapeLikeAttrs&) { reshape_compute(c, "reshape_like"); },
+      .python = "transform",
       .rules = op_rules(reshape_gradient()),
   };
   return def;
