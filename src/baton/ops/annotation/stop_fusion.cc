@@ -1,6 +1,6 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/tensor/elementwise.h"
+#include "baton/ops/shared/elementwise.h"
 
 namespace baton {
 

@@ -1,7 +1,7 @@
 // Resizing over one, two and three spatial axes: the three differ by their layouts only.
-#include "baton/ops/image/resize_compute.h"
-#include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/shared/resize_compute.h"
+#include "baton/ops/shared/spatial.h"
 
 namespace baton {
 

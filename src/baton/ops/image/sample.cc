@@ -1,9 +1,9 @@
 // Reading images at given positions: crops, grids, affine maps; and grey-scale dilation.
 #include "baton/ops/domain.h"
 #include "baton/ops/image/sample_compute.h"
-#include "baton/ops/nn/pool_nd_compute.h"
-#include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/shared/pool_nd_compute.h"
+#include "baton/ops/shared/spatial.h"
 
 namespace baton {
 

@@ -2,7 +2,7 @@
 #include "baton/ir/attr_objects.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/tensor/reindex.h"
+#include "baton/ops/shared/reindex.h"
 #include "baton/ops/tensor/shape_attrs.h"
 
 namespace baton {

@@ -1,5 +1,6 @@
 #include "baton/ops/nn/batch_matmul_compute.h"
 #include "baton/ops/nn/matmul_relations.h"
+#include "baton/ops/shared/spatial.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_rules.h"
@@ -10,8 +11,6 @@ namespace baton {
 namespace {
 
 // Whether both may be the same extent: they are, or one is `?`.
-bool may_equal(Dim a, Dim b) { return a.is_any() || b.is_any() || a == b; }
-
 }  // namespace
 
 RelationStatus batch_matmul_relation(RelationContext& ctx, const BatchMatmulAttrs& attrs) {

@@ -1,7 +1,7 @@
 #include "baton/ops/nn/leaky_relu_attrs.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/scale_rules.h"
-#include "baton/ops/tensor/elementwise.h"
+#include "baton/ops/shared/elementwise.h"
 
 namespace baton {
 

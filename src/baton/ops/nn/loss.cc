@@ -1,8 +1,8 @@
 // Losses: cross entropy and negative log likelihood.
 #include "baton/ops/domain.h"
-#include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/shared/spatial.h"
 
 namespace baton {
 

@@ -3,8 +3,8 @@
 #include <functional>
 
 #include "baton/ops/domain.h"
-#include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/shared/spatial.h"
 
 namespace baton {
 

@@ -1,9 +1,9 @@
 #include <cmath>
 
-#include "baton/ops/image/resize_compute.h"
-#include "baton/ops/nn/spatial.h"
 #include "baton/ops/nn/upsampling_attrs.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/shared/resize_compute.h"
+#include "baton/ops/shared/spatial.h"
 
 namespace baton {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "baton/ops/qnn/qnn_build.h"
+#include "baton/ops/rules/qnn_build.h"
 
 namespace baton {
 

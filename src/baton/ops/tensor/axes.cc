@@ -5,7 +5,7 @@
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/layout_flow_rules.h"
-#include "baton/ops/tensor/reindex.h"
+#include "baton/ops/shared/reindex.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 
 namespace baton {

@@ -1,7 +1,7 @@
 // Elementwise operators of two inputs, broadcast.
 #include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/scale_rules.h"
-#include "baton/ops/tensor/elementwise.h"
+#include "baton/ops/shared/elementwise.h"
 
 namespace baton {
 

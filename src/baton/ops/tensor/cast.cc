@@ -4,7 +4,7 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_rules.h"
-#include "baton/ops/tensor/elementwise.h"
+#include "baton/ops/shared/elementwise.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 
 namespace baton {

@@ -4,7 +4,7 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_rules.h"
-#include "baton/ops/tensor/reindex.h"
+#include "baton/ops/shared/reindex.h"
 
 namespace baton {
 

@@ -1,7 +1,7 @@
 // Elementwise operators of one input.
 #include "baton/ops/math.h"
 #include "baton/ops/rules/gradient_rules.h"
-#include "baton/ops/tensor/elementwise.h"
+#include "baton/ops/shared/elementwise.h"
 
 namespace baton {
 
