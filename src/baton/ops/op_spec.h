@@ -6,10 +6,9 @@
 
 #include "baton/ir/op.h"
 #include "baton/ir/rules/cost.h"
+#include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ir/rules/mixed_precision_rule.h"
 #include "baton/ir/rules/result_count.h"
-#include "baton/ops/rules/fake_quantization_rules.h"
-#include "baton/ops/rules/layout_flow_rules.h"
 
 namespace baton {
 

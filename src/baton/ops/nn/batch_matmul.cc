@@ -1,10 +1,11 @@
 #include "baton/ops/nn/batch_matmul_compute.h"
 #include "baton/ops/nn/matmul_relations.h"
-#include "baton/ops/shared/spatial.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/int8_rules.h"
+#include "baton/ops/shared/spatial.h"
 
 namespace baton {
 

@@ -1,10 +1,11 @@
+#include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/nn/dense_compute.h"
 #include "baton/ops/nn/matmul_relations.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/int8_rules.h"
-#include "baton/ops/rules/layout_flow_rules.h"
 #include "baton/ops/rules/scale_rules.h"
 
 namespace baton {

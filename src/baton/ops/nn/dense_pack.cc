@@ -1,7 +1,7 @@
+#include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/nn/dense_pack_compute.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/rules/layout_flow_rules.h"
 
 namespace baton {
 

@@ -1,6 +1,6 @@
+#include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/nn/norm_attrs.h"
 #include "baton/ops/op_spec.h"
-#include "baton/ops/rules/layout_flow_rules.h"
 
 namespace baton {
 

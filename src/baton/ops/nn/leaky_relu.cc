@@ -1,5 +1,6 @@
 #include "baton/ops/nn/leaky_relu_attrs.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/scale_rules.h"
 #include "baton/ops/shared/elementwise.h"
 

@@ -1,10 +1,10 @@
 // Normalisations over an axis, over groups of channels and over neighbours; nn.prelu, whose slopes go by
 // channel too.
+#include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/nn/norm_compute.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/rules/layout_flow_rules.h"
 
 namespace baton {
 

@@ -4,6 +4,7 @@
 
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/shared/spatial.h"
 
 namespace baton {

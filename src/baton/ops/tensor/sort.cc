@@ -5,6 +5,7 @@
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/shared/sort_compute.h"
 #include "baton/ops/tensor/shape_attrs.h"
 

@@ -2,6 +2,7 @@
 #include "baton/ops/nn/conv/conv2d_relation.h"
 #include "baton/ops/nn/conv/packed_conv_compute.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/int8_rules.h"
 #include "baton/ops/rules/scale_rules.h"

@@ -2,6 +2,7 @@
 #include "baton/ops/nn/conv/conv_nd_compute.h"
 #include "baton/ops/nn/conv/conv_transpose_relation.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/shared/spatial.h"
 
 namespace baton {

@@ -2,6 +2,7 @@
 #include "baton/ops/nn/pool/pool_compute.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/layout_rules.h"
 #include "baton/ops/shared/conv_attrs.h"
