@@ -4,7 +4,6 @@
 #include <mutex>
 
 #include "baton/codegen/debug/debug_lines.h"
-#include "baton/codegen/kernel/cost_facts.h"
 #include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/kernel/lower.h"
 #include "baton/codegen/kernel/marks.h"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "baton/ir/expr.h"
+#include "baton/ir/rules/cost.h"
 
 namespace baton {
 
@@ -49,13 +50,6 @@ struct MarkSite {
   std::string name;              ///< unique in the kernel: "b0_nn_conv2d__pad"
   std::vector<HeldStage> holds;  ///< what was merged into this one, in the order met
   friend bool operator==(const MarkSite&, const MarkSite&) = default;
-};
-
-/// What a kernel does at least, counted from types: nothing is counted twice, whatever the schedule
-/// recomputes.
-struct CostFacts {
-  double flops = 0;  ///< floating point or integer operations; a multiply-add counts two
-  double bytes = 0;  ///< inputs read once and outputs written once
 };
 
 /// Named integers that a schedule template is steered by (schedule/template.h has the same type).
