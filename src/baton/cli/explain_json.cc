@@ -1,5 +1,7 @@
 #include "baton/cli/explain_json.h"
 
+#include <nlohmann/json.hpp>
+
 namespace baton::cli {
 
 namespace {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include "baton/driver/fused_module.h"
 #include "baton/driver/origins/origin_pack.h"

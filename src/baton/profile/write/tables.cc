@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include <nlohmann/json.hpp>
+
 #include "baton/profile/report/portions.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
