@@ -7,7 +7,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kSchema = 1;
+constexpr int kDiffSchema = 1;
 
 Json json_of(const Compared& us) {
   return {{"a", us.a},
@@ -41,7 +41,7 @@ Json json_of(const DiffPlace& place) {
 }  // namespace
 
 Json to_json(const ProfileDiff& diff) {
-  Json json{{"schema", kSchema},
+  Json json{{"schema", kDiffSchema},
             {"a", json_of(diff.a)},
             {"b", json_of(diff.b)},
             {"paired", diff.paired},

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kSchema = 1;
+constexpr int kReportSchema = 1;
 
 Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
@@ -248,7 +248,7 @@ void check_ids(const ProfileReport& report) {
 
 Json to_json(const ProfileReport& report) {
   Json json{
-      {"schema", kSchema},
+      {"schema", kReportSchema},
       {"model", report.model},
       {"target", report.target},
       {"threads", report.threads},
@@ -292,9 +292,9 @@ ProfileReport read_report(const std::string& text, const std::string& shown) {
   if (json.is_discarded() || !json.is_object() || !json.contains("kernels") || !json.contains("operators"))
     throw Error(shown + " is no profile: what `baton profile MODEL --json` prints is expected");
   const auto schema = json.find("schema");
-  if (schema == json.end() || *schema != kSchema)
+  if (schema == json.end() || *schema != kReportSchema)
     throw Error(shown + " has schema " + (schema == json.end() ? "none" : schema->dump()) +
-                ", this Baton reads schema " + std::to_string(kSchema) +
+                ", this Baton reads schema " + std::to_string(kReportSchema) +
                 ": make the profile anew with this version");
   try {
     for (const char* key : {"operators", "kernels"})  // null would be read as an empty list
