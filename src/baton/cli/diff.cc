@@ -6,6 +6,8 @@
 #include <chrono>
 #include <sstream>
 
+#include <nlohmann/json.hpp>
+
 #include "baton/cli/command_line.h"
 #include "baton/cli/common.h"
 #include "baton/cli/outputs.h"
