@@ -28,11 +28,6 @@ double bytes(const std::vector<const TensorTypeNode*>& types) {
   return count;
 }
 
-const Type& type_of(const Expr& expr) {
-  const auto* var = as<VarNode>(expr);
-  return var && !expr->checked_type() ? var->annotation() : expr->checked_type();
-}
-
 std::vector<const TensorTypeNode*> input_types(const CallNode& call) {
   std::vector<const TensorTypeNode*> all;
   for (const Expr& arg : call.args())
@@ -148,7 +143,7 @@ CostFacts cost_of_call(const CallNode& call) {
 CostFacts cost_of_function(const FunctionNode& function, const std::vector<CostFacts>& calls) {
   CostFacts sum;
   for (const CostFacts& call : calls) sum.flops += call.flops;
-  for (const Var& param : function.params()) sum.bytes += bytes(flat_types(type_of(Expr(param))));
+  for (const Var& param : function.params()) sum.bytes += bytes(flat_types(type_of(*param)));
   sum.bytes += bytes(flat_types(type_of(function.body())));
   return sum;
 }
