@@ -122,7 +122,7 @@ nb::tuple type_and_constructors(IRModuleNode& module, const std::string& name) {
   return nb::tuple(result);
 }
 
-std::string text_of(const IRModule& module, bool show_meta_data, std::optional<nb::callable> annotate) {
+std::string module_text(const IRModule& module, bool show_meta_data, std::optional<nb::callable> annotate) {
   if (!annotate) return astext(module, show_meta_data);
   PrintOptions options;
   options.metadata = show_meta_data ? PrintOptions::Metadata::kFull : PrintOptions::Metadata::kComment;
@@ -174,7 +174,7 @@ void bind_ir_module(nb::module_& m) {
       .def("copy", &IRModuleNode::copy, "Another module with the same functions.")
       .def("__copy__", &IRModuleNode::copy)
       .def("__str__", [](const IRModule& module) { return str(module); })
-      .def("astext", &text_of, nb::arg("show_meta_data") = true, nb::arg("annotate").none() = nb::none(),
+      .def("astext", &module_text, nb::arg("show_meta_data") = true, nb::arg("annotate").none() = nb::none(),
            "Relay text; `annotate(expr)` replaces the comments behind each expression.");
 }
 

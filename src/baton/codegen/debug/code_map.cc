@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "baton/codegen/compile.h"
 #include "baton/codegen/debug/assembly.h"
 #include "baton/codegen/debug/code_map_json.h"
 #include "baton/codegen/debug/elf_object.h"
