@@ -7,12 +7,8 @@ from ..runtime.module import load_module  # noqa: F401
 from ..target import Target, require_cpu  # noqa: F401
 from ._building import BuildModule, Executor, Runtime, bind_params_by_name, build, optimize  # noqa: F401
 from .backend.executor_factory import GraphExecutorFactoryModule  # noqa: F401
-from .backend.interpreter import AotExecutor, GraphExecutor, Interpreter
-from .backend.name_transforms import mangle_module_name  # noqa: F401
-from .backend.vm import VMExecutor
-from .transform import InferType  # noqa: F401
 
-_KINDS = {"graph": GraphExecutor, "debug": Interpreter, "vm": VMExecutor, "aot": AotExecutor}
+_KINDS = {"graph": "GraphExecutor", "debug": "Interpreter", "vm": "VMExecutor", "aot": "AotExecutor"}
 
 
 def create_executor(kind="debug", mod=None, device=None, target="llvm", params=None):
@@ -28,8 +24,25 @@ def create_executor(kind="debug", mod=None, device=None, target="llvm", params=N
         raise TypeError(f"create_executor: mod is an IRModule, not {type(mod).__name__}")
     ndarray.require_host(device)
     require_cpu(target)
-    return _KINDS[kind](IRModule() if mod is None else mod, device, target, params)
+    return _executor(_KINDS[kind])(IRModule() if mod is None else mod, device, target, params)
+
+
+def _executor(name):
+    """Executors are imported when one is wanted: `import baton` stays cheap."""
+    from .backend import interpreter, vm
+
+    return getattr(vm if name == "VMExecutor" else interpreter, name)
 
 
 def __getattr__(name):
+    if name in ("GraphExecutor", "AotExecutor", "VMExecutor"):
+        return _executor(name)
+    if name == "InferType":
+        from .transform import InferType
+
+        return InferType
+    if name == "mangle_module_name":
+        from .backend.name_transforms import mangle_module_name
+
+        return mangle_module_name
     not_provided(__name__, name)
