@@ -41,11 +41,6 @@ std::vector<const TensorTypeNode*> tensors_of(const Type& type) {
   return out;
 }
 
-Type value_type(const Expr& expr) {
-  const auto* var = as<VarNode>(expr);
-  return var && !expr->checked_type() ? var->annotation() : expr->checked_type();
-}
-
 bool is_on_device(const Expr& expr) {
   const auto* call = as<CallNode>(expr);
   return call && call->op() && call->op()->name == "on_device";
@@ -110,7 +105,7 @@ class Planner {
       } else if (const auto* item = as<TupleGetItemNode>(reader)) {
         const Expr whole = meant(item->tuple());
         if (const auto* literal = as<TupleNode>(whole)) return self(literal->fields()[item->index()], self);
-        const auto* type = as_type<TupleTypeNode>(value_type(item->tuple()));
+        const auto* type = as_type<TupleTypeNode>(type_of(item->tuple()));
         BATON_CHECK(type, "a projection of a value that is no tuple");
         size_t first = 0;
         for (int i = 0; i < item->index(); ++i) first += tensors_of(type->fields()[i]).size();
@@ -134,7 +129,7 @@ class Planner {
 
   std::vector<int>& reads_of(const Expr& value) {
     auto [at, fresh] = reads_.try_emplace(value.get());
-    if (fresh) at->second.resize(tensors_of(value_type(value)).size());
+    if (fresh) at->second.resize(tensors_of(type_of(value)).size());
     return at->second;
   }
 
@@ -155,7 +150,7 @@ class Planner {
       }
       case ExprKind::kTupleGetItem: {
         const auto& item = *as<TupleGetItemNode>(node);
-        const auto& fields = as_type<TupleTypeNode>(value_type(item.tuple()))->fields();
+        const auto& fields = as_type<TupleTypeNode>(type_of(item.tuple()))->fields();
         size_t first = 0;
         for (int i = 0; i < item.index(); ++i) first += tensors_of(fields[i]).size();
         const Entries all = entries_at(item.tuple());
@@ -217,7 +212,7 @@ class Planner {
   }
 
   void add_input(const Var& param) {
-    const Type type = value_type(Expr(param));
+    const Type type = type_of(Expr(param));
     if (!as_type<TensorTypeNode>(type))
       throw NotSupported("input `" + param->name() +
                          "` is no tensor: " + (type ? type_text(type) : "not typed"));
