@@ -9,7 +9,7 @@
 #include "baton/codegen/kernel/kernel.h"
 #include "baton/codegen/kernel/kernel_cache.h"
 #include "baton/support/base/status.h"
-#include "baton/target/machine.h"
+#include "baton/target/device_sheet.h"
 
 namespace baton {
 
@@ -53,12 +53,12 @@ struct CodeMap {
 /// The map of `kernel`, which was compiled from `request`. Kept in `cache` (null: KernelCache::shared());
 /// making it takes about as long as compiling. kUnavailable where there is no `as`, or one that makes other
 /// code than Halide.
-Result<CodeMap> code_map(const KernelRequest& request, const Kernel& kernel, const Machine& machine,
+Result<CodeMap> code_map(const KernelRequest& request, const Kernel& kernel, const DeviceSheet& sheet,
                          KernelCache* cache = nullptr);
 
 /// Made anew, and the listing it is made from, unless that is null.
-Result<CodeMap> listed_as_shipped(const KernelRequest& request, const Kernel& kernel, const Machine& machine,
-                                  KernelListing* listing);
+Result<CodeMap> listed_as_shipped(const KernelRequest& request, const Kernel& kernel,
+                                  const DeviceSheet& sheet, KernelListing* listing);
 
 /// The same from a listing, for `object`: compiled from the same request, by this process or another.
 Result<CodeMap> map_listing(const KernelListing& listing, const std::string& object);

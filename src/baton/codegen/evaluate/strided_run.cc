@@ -134,7 +134,7 @@ class Tiles {
 };
 
 template <class T>
-T* values(std::vector<int64_t>& registers, int reg) {
+T* register_values(std::vector<int64_t>& registers, int reg) {
   return reinterpret_cast<T*>(registers.data() + static_cast<size_t>(reg) * kChunk);
 }
 
@@ -241,13 +241,13 @@ struct Run {
         const LoadTable& table = program.tables[i.table];
         with_element(table.element, [&](auto zero) {
           using T = decltype(zero);
-          gather(values<Held<T>>(registers, i.dst), static_cast<const T*>(table.data) + first,
+          gather(register_values<Held<T>>(registers, i.dst), static_cast<const T*>(table.data) + first,
                  patterns[step.group]);
         });
       } else {
         with_element(element, [&](auto zero) {
           using T = decltype(zero);
-          scatter(static_cast<T*>(output) + first, values<Held<T>>(registers, i.a), patterns[0]);
+          scatter(static_cast<T*>(output) + first, register_values<Held<T>>(registers, i.a), patterns[0]);
         });
       }
     }
