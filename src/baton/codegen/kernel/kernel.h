@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "baton/ir/expr.h"
+#include "baton/ir/inspect.h"
 #include "baton/ir/rules/cost.h"
 
 namespace baton {
@@ -86,8 +87,5 @@ std::string block_name(const std::vector<KernelBlock>& blocks, int block);
 
 /// The operator calls of a fused function in topological order, arguments first: the blocks of its kernel.
 std::vector<KernelBlock> kernel_blocks(const FunctionNode& function);
-
-/// The types of all tensors in `type`: one, or a tuple's fields one after another, nested ones too.
-std::vector<const TensorTypeNode*> flat_types(const Type& type);
 
 }  // namespace baton
