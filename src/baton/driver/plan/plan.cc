@@ -30,8 +30,9 @@ void flatten(const Type& type, std::vector<const TensorTypeNode*>& out) {
         "the graph executor needs constant shapes, found " + type_text(Type(tensor)) +
         "; give every extent a number (models whose shapes are only known at run time cannot be built yet)");
   if (!fits_executor(tensor->extents(), tensor->dtype()))
-    throw NotSupported("the graph executor holds tensors of up to 64 axes of 2147483647 elements and 64 TiB, found " +
-                       type_text(Type(tensor)));
+    throw NotSupported(
+        "the graph executor holds tensors of up to 64 axes of 2147483647 elements and 64 TiB, found " +
+        type_text(Type(tensor)));
   out.push_back(tensor);
 }
 
@@ -266,7 +267,7 @@ class Planner {
         entry.storage = graph_->entries[inputs[0]].storage;
         storage_.share(entry.storage, reads[i]);
       } else {
-        entry.storage = storage_.request(static_cast<int64_t>(entry.bytes()), reads[i]);
+        entry.storage = storage_.request(static_cast<int64_t>(entry.bytes()), reads[i], entry.device_type);
       }
     }
     for (EntryId entry : made) storage_.written(graph_->entries[entry].storage);
