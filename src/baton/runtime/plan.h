@@ -1,5 +1,5 @@
 // graph.json: which kernel runs when, on which data, in which storage. The format is TVM's; Baton adds the
-// attributes `origins`, `made_for` and `reason` to nodes, which TVM's reader ignores.
+// attributes `origins`, `made_for`, `reason` and `backend` to nodes, which TVM's reader ignores.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +40,7 @@ struct PlanNode {
   Kind kind = Kind::kInput;
   std::string name;       ///< unique in the plan
   std::string func_name;  ///< empty for an input
+  std::string backend;    ///< whose plug-in has the function; empty: the processor
   std::vector<EntryId> inputs;
   EntryId first_entry = 0;
   uint32_t num_outputs = 1;
@@ -57,7 +58,7 @@ struct PlanNode {
 /// One piece of memory that several tensors use one after another.
 struct PlanStorage {
   size_t bytes = 0;
-  int device_type = 1;
+  int device_type = 0;   ///< that of its tensors; 0: there are none
   bool written = false;  ///< by a kernel; otherwise it belongs to an input
 };
 
@@ -72,7 +73,8 @@ struct Plan {
   std::vector<PlanStorage> storages;
 
   /// Reads and checks a plan: after it, every index is in range, every shape countable, every nop fits its
-  /// storage. Plans are written by driver/plan/graph_json.h.
+  /// storage, all tensors of a storage and of a kernel are on one device. Plans are written by
+  /// driver/plan/graph_json.h.
   static Result<std::shared_ptr<const Plan>> parse(std::string_view graph_json);
 
   /// The last step of making a plan: fills in `storages` from the rest. Refuses nodes that do not fit their

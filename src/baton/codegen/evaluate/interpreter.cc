@@ -1,4 +1,4 @@
-// Translates the Halide expressions of a compute into a ElementProgram. Pure Funcs are expanded where they
+// Translates the Halide expressions of a compute into an ElementProgram. Pure Funcs are expanded where they
 // are called; a Func with reductions becomes a loop that computes, for each element of the chunk, the one
 // value asked for. Equal instructions become one (value numbering), and each goes to the outermost loop that
 // its operands allow.
@@ -15,7 +15,7 @@
 #include <unordered_map>
 
 #include "baton/codegen/evaluate/interpreter_program.h"
-#include "baton/codegen/evaluate/strided_program.h"
+#include "baton/codegen/evaluate/make_strided.h"
 #include "baton/codegen/kernel/lower.h"
 #include "baton/runtime/thread_pool.h"
 

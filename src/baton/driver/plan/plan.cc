@@ -42,11 +42,6 @@ std::vector<const TensorTypeNode*> tensors_of(const Type& type) {
   return out;
 }
 
-Type value_type(const Expr& expr) {
-  const auto* var = as<VarNode>(expr);
-  return var && !expr->checked_type() ? var->annotation() : expr->checked_type();
-}
-
 bool is_on_device(const Expr& expr) {
   const auto* call = as<CallNode>(expr);
   return call && call->op() && call->op()->name == "on_device";
@@ -111,7 +106,7 @@ class Planner {
       } else if (const auto* item = as<TupleGetItemNode>(reader)) {
         const Expr whole = meant(item->tuple());
         if (const auto* literal = as<TupleNode>(whole)) return self(literal->fields()[item->index()], self);
-        const auto* type = as_type<TupleTypeNode>(value_type(item->tuple()));
+        const auto* type = as_type<TupleTypeNode>(type_of(item->tuple()));
         BATON_CHECK(type, "a projection of a value that is no tuple");
         size_t first = 0;
         for (int i = 0; i < item->index(); ++i) first += tensors_of(type->fields()[i]).size();
@@ -135,7 +130,7 @@ class Planner {
 
   std::vector<int>& reads_of(const Expr& value) {
     auto [at, fresh] = reads_.try_emplace(value.get());
-    if (fresh) at->second.resize(tensors_of(value_type(value)).size());
+    if (fresh) at->second.resize(tensors_of(type_of(value)).size());
     return at->second;
   }
 
@@ -156,7 +151,7 @@ class Planner {
       }
       case ExprKind::kTupleGetItem: {
         const auto& item = *as<TupleGetItemNode>(node);
-        const auto& fields = as_type<TupleTypeNode>(value_type(item.tuple()))->fields();
+        const auto& fields = as_type<TupleTypeNode>(type_of(item.tuple()))->fields();
         size_t first = 0;
         for (int i = 0; i < item.index(); ++i) first += tensors_of(fields[i]).size();
         const Entries all = entries_at(item.tuple());
@@ -218,7 +213,7 @@ class Planner {
   }
 
   void add_input(const Var& param) {
-    const Type type = value_type(Expr(param));
+    const Type type = type_of(Expr(param));
     if (!as_type<TensorTypeNode>(type))
       throw NotSupported("input `" + param->name() +
                          "` is no tensor: " + (type ? type_text(type) : "not typed"));
@@ -272,7 +267,7 @@ class Planner {
         entry.storage = graph_->entries[inputs[0]].storage;
         storage_.share(entry.storage, reads[i]);
       } else {
-        entry.storage = storage_.request(static_cast<int64_t>(entry.bytes()), reads[i]);
+        entry.storage = storage_.request(static_cast<int64_t>(entry.bytes()), reads[i], entry.device_type);
       }
     }
     for (EntryId entry : made) storage_.written(graph_->entries[entry].storage);
