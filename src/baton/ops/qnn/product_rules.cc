@@ -1,6 +1,6 @@
 #include "baton/ops/qnn/product_rules.h"
 
-#include "baton/ops/qnn/qnn_build.h"
+#include "baton/ops/rules/qnn_build.h"
 
 namespace baton {
 

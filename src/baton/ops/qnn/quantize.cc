@@ -2,7 +2,7 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/qnn/arithmetic_rules.h"
 #include "baton/ops/qnn/qnn_attrs.h"
-#include "baton/ops/qnn/qnn_build.h"
+#include "baton/ops/rules/qnn_build.h"
 #include "baton/ops/qnn/quant_types.h"
 
 namespace baton {
@@ -98,7 +98,7 @@ const OpDef& op_qnn_requantize() {
       .fuse = Fuse::kElementwise,
       .relation = requantize_relation,
       .non_computational = true,
-      .rules = op_rules(requantize_rule()),
+      .rules = op_rules(requantize_rule(), axis_layout_flow()),
   };
   return def;
 }

@@ -2,7 +2,7 @@
 // Quantised tensors under another scale and zero point, in integers:
 //   zero point' + clip(round((x - zero point) * scale / scale'))
 // The factor scale / scale' is a multiplier of 31 bits and a power of two, so that no float is needed.
-#include "baton/ops/qnn/qnn_build.h"
+#include "baton/ops/rules/qnn_build.h"
 
 namespace baton::qnn {
 

@@ -1,6 +1,6 @@
 // Operators on quantised numbers that move or choose elements, and those that multiply and add them up.
-#include "baton/ops/qnn/qnn_build.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
+#include "baton/ops/rules/qnn_build.h"
 
 namespace baton {
 
