@@ -25,6 +25,7 @@ const OpDef& op_nn_softmax() {
       .relation = softmax_relation,
       .compute = softmax_compute,
       .rules = op_rules(softmax_gradient(), MixedPrecision::kNever),
+      .test_shapes = {"(1, 1000)f32[-8, 8]", "(2, 3, 5)f64[-8, 8], axis=1", "(7)f32", "(3, 1)f32"},
   };
   return def;
 }
@@ -37,6 +38,7 @@ const OpDef& op_nn_fast_softmax() {
       .fuse = Fuse::kOutFusable,
       .relation = softmax_relation,
       .compute = softmax_compute,
+      .test_shapes = {"(1, 2, 5)f32[-2, 2]"},
   };
   return def;
 }
@@ -50,6 +52,7 @@ const OpDef& op_nn_log_softmax() {
       .relation = softmax_relation,
       .compute = log_softmax_compute,
       .rules = op_rules(log_softmax_gradient()),
+      .test_shapes = {"(2, 7)f32[-4, 4]", "(1, 1)f32[-4, 4], axis=1"},
   };
   return def;
 }

@@ -38,8 +38,8 @@ const OpDef& op_copy() {
 }
 
 const OpDef& op_bitwise_not() {
-  static const OpDef def =
-      unary_op("bitwise_not", "All bits turned over.", [](Halide::Expr x) { return ~x; });
+  static const OpDef def = unary_op("bitwise_not", "All bits turned over.", [](Halide::Expr x) { return ~x; },
+                                    {}, {"(2, 3)i8", "(5)i32"});
   return def;
 }
 
@@ -235,29 +235,32 @@ const OpDef& op_fast_erf() {
 }
 
 const OpDef& op_isnan() {
-  static const OpDef def = predicate_op("isnan", "Whether the element is not a number.", [](Halide::Expr x) {
-    return x.type().is_float() ? is_nan(x) : Halide::Internal::const_false();
-  });
+  static const OpDef def = predicate_op(
+      "isnan", "Whether the element is not a number.",
+      [](Halide::Expr x) { return x.type().is_float() ? is_nan(x) : Halide::Internal::const_false(); },
+      {"(4)f32{1, nan, inf, -inf}"});
   return def;
 }
 
 const OpDef& op_isinf() {
-  static const OpDef def = predicate_op("isinf", "Whether the element is infinite.", [](Halide::Expr x) {
-    return x.type().is_float() ? is_inf(x) : Halide::Internal::const_false();
-  });
+  static const OpDef def = predicate_op(
+      "isinf", "Whether the element is infinite.",
+      [](Halide::Expr x) { return x.type().is_float() ? is_inf(x) : Halide::Internal::const_false(); },
+      {"(4)f32{1, nan, inf, -inf}"});
   return def;
 }
 
 const OpDef& op_isfinite() {
   static const OpDef def = predicate_op(
       "isfinite", "Whether the element is neither infinite nor nan.",
-      [](Halide::Expr x) { return x.type().is_float() ? is_finite(x) : Halide::Internal::const_true(); });
+      [](Halide::Expr x) { return x.type().is_float() ? is_finite(x) : Halide::Internal::const_true(); },
+      {"(4)f32{1, nan, inf, -inf}", "(5, 3)f64"});
   return def;
 }
 
 const OpDef& op_logical_not() {
-  static const OpDef def =
-      predicate_op("logical_not", "not x.", [](Halide::Expr x) { return x == cast(x.type(), 0); });
+  static const OpDef def = predicate_op(
+      "logical_not", "not x.", [](Halide::Expr x) { return x == cast(x.type(), 0); }, {"(3, 5)bool"});
   return def;
 }
 

@@ -176,6 +176,7 @@ const OpDef& op_nn_conv1d_transpose() {
           "channels=None, kernel_size=None, data_layout='NCW', kernel_layout='OIW', out_layout='', "
           "output_padding=(0,), out_dtype='')",
       .rules = op_rules(MixedPrecision::kAlways),
+      .test_shapes = {"(1, 3, 6)f32, (3, 4, 3)f32, channels=4, kernel_size=[3]"},
   };
   return def;
 }
@@ -196,6 +197,8 @@ const OpDef& op_nn_conv2d_transpose() {
           "output_padding=(0, 0), out_dtype='')",
       .rules = op_rules(MixedPrecision::kAlways, FakeQuantizationRule{fake_quantized_conv2d_transpose},
                         conv_layout_flow(), conv_macs()),
+      .test_shapes = {"(1, 3, 5, 5)f32, (3, 4, 3, 3)f32, channels=4, kernel_size=[3, 3], strides=[2, 2], "
+                      "output_padding=[1, 1], padding=[1, 1, 1, 1], kernel_layout=IOHW"},
   };
   return def;
 }
@@ -215,6 +218,8 @@ const OpDef& op_nn_conv3d_transpose() {
           "groups=1, channels=None, kernel_size=None, data_layout='NCDHW', kernel_layout='OIDHW', "
           "out_layout='', output_padding=(0, 0, 0), out_dtype='')",
       .rules = op_rules(MixedPrecision::kAlways, conv_layout_flow()),
+      .test_shapes = {"(1, 2, 3, 4, 4)f32, (2, 3, 2, 2, 2)f32, channels=3, kernel_size=[2, 2, 2], "
+                      "strides=[2, 2, 2], padding=[1, 1, 1, 1, 1, 1]"},
   };
   return def;
 }
@@ -235,6 +240,8 @@ const OpDef& op_nn_deformable_conv2d() {
       .compute = deformable_conv2d_compute,
       .cost = conv_cost,
       .rules = op_rules(conv_layout_flow()),
+      .test_shapes = {"(1, 2, 5, 5)f32, (1, 18, 5, 5)f32[-0.5, 0.5], (4, 2, 3, 3)f32, padding=[1, 1, 1, 1], "
+                      "channels=4, kernel_size=[3, 3]"},
   };
   return def;
 }
