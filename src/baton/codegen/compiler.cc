@@ -19,7 +19,8 @@
 #include "baton/codegen/debug/debug_lines.h"
 #include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/kernel/link.h"
-#include "baton/codegen/kernel/subprocess.h"
+#include "baton/support/base/files.h"
+#include "baton/support/require.h"
 
 namespace baton {
 namespace {
@@ -242,20 +243,25 @@ Result<std::vector<CodeMap>> code_maps(std::span<const KernelRequest> requests,
 }
 
 std::string link_library(const NamedKernels& kernels) {
-  const TemporaryFolder folder;
+  TemporaryFolder folder;
+  require(folder.create("kernels"));
+  const auto write = [&](const std::string& name, const std::string& bytes) {
+    require(folder.write(name, bytes));
+    return folder.path(name);
+  };
   std::vector<std::string> objects;
   std::unordered_map<uint64_t, bool> written;
   std::string aliases;  // a linker script: the plan's names for the kernels
   for (const auto& [name, kernel] : kernels) {
     if (!written.emplace(kernel->key, true).second) continue;
-    objects.push_back(folder.write(kernel->symbol + ".o", kernel->object));
+    objects.push_back(write(kernel->symbol + ".o", kernel->object));
   }
   for (const auto& [name, kernel] : kernels)
     if (name != kernel->symbol) aliases += "\"" + name + "_argv\" = " + kernel->symbol + "_argv;\n";
-  if (!aliases.empty()) objects.push_back(folder.write("names.ld", aliases));
+  if (!aliases.empty()) objects.push_back(write("names.ld", aliases));
   const std::string output = folder.path("kernels.so");
-  if (const Status status = link_kernels(objects, output); !status.ok()) throw Error(status.message);
-  return read_all(output);
+  require(link_kernels(objects, output));
+  return require(read_file(output));
 }
 
 std::shared_ptr<const KernelLibrary> jit_library(const NamedKernels& kernels,
