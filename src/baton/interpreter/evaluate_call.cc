@@ -32,7 +32,7 @@ bool is_typed_for(const CallNode& call, const std::vector<Expr>& values) {
 }
 
 /// The call over the values, typed.
-Call closed(const CallNode& call, const std::vector<Value>& args, const Lowering& lowering) {
+Call closed(const CallNode& call, const std::vector<Value>& args) {
   std::vector<Expr> values;
   for (const Value& arg : args) values.push_back(constant_of(arg, call));
   const bool typed = is_typed_for(call, values);
