@@ -48,10 +48,10 @@ struct PlanNode {
   std::vector<uint32_t> origins;   ///< operators of the source that this node computes, ascending
   std::vector<uint32_t> made_for;  ///< for what the compiler added: the operators it serves
   std::string reason;              ///< and why
-  std::vector<std::pair<std::string, std::string>>
-      attrs;  ///< all attributes as they were read, sorted by name
+  /// Attributes that no field above says: "hash", layouts. As they were written.
+  std::vector<std::pair<std::string, std::string>> attrs;
 
-  /// The attribute of that name; empty when there is none.
+  /// The one of `attrs` of that name; empty when there is none.
   std::string_view attr(std::string_view name) const;
 };
 
@@ -62,6 +62,9 @@ struct PlanStorage {
   bool written = false;  ///< by a kernel; otherwise it belongs to an input
 };
 
+/// Whether an executor can hold such a tensor: 64 axes of 2^31 - 1 elements and 2^46 bytes are the most.
+bool fits_executor(std::span<const int64_t> shape, DType dtype);
+
 struct Plan {
   std::vector<PlanNode> nodes;  ///< in the order of execution
   std::vector<PlanEntry> entries;
@@ -70,8 +73,16 @@ struct Plan {
   std::vector<PlanStorage> storages;
 
   /// Reads and checks a plan: after it, every index is in range, every shape countable, every nop fits its
-  /// storage, all tensors of a storage and of a kernel are on one device.
+  /// storage, all tensors of a storage and of a kernel are on one device. Plans are written by
+  /// driver/plan/graph_json.h.
   static Result<std::shared_ptr<const Plan>> parse(std::string_view graph_json);
+
+  /// The last step of making a plan: fills in `storages` from the rest. Refuses nodes that do not fit their
+  /// storage or their device. Indices must be in range, and every shape one that fits_executor().
+  Status set_storages();
+
+  /// The node that makes a tensor.
+  uint32_t maker_of(EntryId entry) const;
 
   /// Bytes of all storage that kernels write: the workspace of one executor.
   size_t workspace_bytes() const;

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "baton/profile/report/report.h"
+#include "baton/profile/report/rows.h"
 
 namespace baton {
 

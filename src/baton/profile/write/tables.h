@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "baton/profile/report/report.h"
+#include "baton/profile/report/rows.h"
 
 namespace baton {
 
