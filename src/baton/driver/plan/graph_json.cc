@@ -78,7 +78,8 @@ class GraphJson {
       const uint32_t node = plan_.maker_of(entry);
       json_.item();
       json_.begin_array();
-      for (const int64_t number : {int64_t{node}, int64_t{entry} - plan_.nodes[node].first_entry, int64_t{0}}) {
+      for (const int64_t number :
+           {int64_t{node}, int64_t{entry} - plan_.nodes[node].first_entry, int64_t{0}}) {
         json_.item();
         json_.value(number);
       }
