@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <set>
 
+#include <nlohmann/json.hpp>
+
 #include "baton/cli/parquet.h"
 #include "baton/profile/write/report_json.h"
 #include "baton/profile/write/table.h"

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "baton/driver/origins/origins_json.h"
+#include "baton/profile/inside/inside.h"
 #include "baton/profile/report/unfused.h"
 #include "baton/support/error.h"
 #include "baton/support/version.h"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <nlohmann/json.hpp>
+
 #include "baton/driver/origins/record_json.h"
 #include "baton/profile/measure/measure.h"
 #include "baton/support/error.h"
@@ -42,8 +44,8 @@ static void from_json(const Json& json, OperatorRow& row) {
 }
 
 /// The table of a type becomes the functions that nlohmann looks for.
-#define BATON_ROW_OF_FIELDS(Row, kFields)                                                                  \
-  static void to_json(Json& json, const Row& row) { fields::write<Row>(kFields, row, json); }              \
+#define BATON_ROW_OF_FIELDS(Row, kFields)                                                     \
+  static void to_json(Json& json, const Row& row) { fields::write<Row>(kFields, row, json); } \
   static void from_json(const Json& json, Row& row) { fields::read<Row>(kFields, json, row); }
 
 namespace {
@@ -163,8 +165,12 @@ namespace {
 
 using Report = ProfileReport;
 
-Json write_level(const Report& report) { return report.opt_level < 0 ? Json(nullptr) : Json(report.opt_level); }
-void read_level(const Json& json, Report& report) { report.opt_level = json.is_null() ? -1 : json.get<int>(); }
+Json write_level(const Report& report) {
+  return report.opt_level < 0 ? Json(nullptr) : Json(report.opt_level);
+}
+void read_level(const Json& json, Report& report) {
+  report.opt_level = json.is_null() ? -1 : json.get<int>();
+}
 
 double least(const Report& report) {
   return report.plain_us.empty() ? 0 : *std::min_element(report.plain_us.begin(), report.plain_us.end());
@@ -176,8 +182,8 @@ constexpr fields::Field<Report> kPlainFields[] = {required<Report, &Report::end_
                                                   required<Report, &Report::plain_us>("samples")};
 constexpr fields::Field<Report> kProfiledFields[] = {derived<Report, profiled_median>("median"),
                                                      required<Report, &Report::profiled_us>("samples")};
-constexpr fields::Field<Report> kUnfusedBuildFields[] = {required<Report, &Report::unfused_us>("end_to_end_us"),
-                                                         required<Report, &Report::unfused>("kernels")};
+constexpr fields::Field<Report> kUnfusedBuildFields[] = {
+    required<Report, &Report::unfused_us>("end_to_end_us"), required<Report, &Report::unfused>("kernels")};
 
 /// An object whose members are members of the report itself.
 template <const auto& kFields>
