@@ -160,8 +160,14 @@ class Planner {
     return at->second;
   }
 
-  /// Appends a node with one entry per tensor of `type`.
-  Entries add_node(PlanNode node, PlannedNode planned, const Type& type) {
+  /// Where a value is.
+  int device_of(const ExprNode* value) const {
+    const int* device = devices_.find(value);
+    return device ? *device : 1;
+  }
+
+  /// Appends a node with one entry on `device` per tensor of `type`.
+  Entries add_node(PlanNode node, PlannedNode planned, const Type& type, int device) {
     node.first_entry = static_cast<EntryId>(graph_->entries.size());
     Entries made;
     for (const TensorTypeNode* tensor : tensors_of(type)) {
@@ -169,6 +175,7 @@ class Planner {
       PlanEntry& entry = graph_->entries.emplace_back();
       entry.shape = tensor->extents();
       entry.dtype = tensor->dtype();
+      entry.device_type = device;
     }
     node.num_outputs = static_cast<uint32_t>(made.size());
     graph_->nodes.push_back(std::move(node));
@@ -267,8 +274,7 @@ class Planner {
         node.func_name = "__copy";
         node.name = node_names_.make(node.func_name);
         node.inputs = {entry};
-        const PlanEntry& from = graph_->entries[entry];
-        const Type type = tensor_type(from.shape, from.dtype);
+        const Type type = tensor_type(graph_->entries[entry].shape, graph_->entries[entry].dtype);
         const Entries made = add_node(std::move(node), {}, type, device);
         copy_nodes_.push_back({graph_->maker_of(made[0]), type, {}});
         copy_nodes_.back().causes = plan_.nodes[graph_->maker_of(entry)].origins;
