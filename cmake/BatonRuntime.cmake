@@ -28,7 +28,7 @@ if(runtime_sources)
   endif()
   # Its threads run until the process ends: it must never be unloaded.
   target_link_options(baton_runtime PRIVATE -Wl,-z,nodelete)
-  target_link_libraries(baton_runtime PRIVATE baton_options nlohmann_json::nlohmann_json Threads::Threads
+  target_link_libraries(baton_runtime PRIVATE baton_options Threads::Threads
                                               ${CMAKE_DL_LIBS})
   baton_unity(baton_runtime)
   install(TARGETS baton_runtime LIBRARY DESTINATION lib)

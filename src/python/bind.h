@@ -12,7 +12,7 @@ void bind_exprs(nb::module_& m);      // ir/expr.h
 void bind_adt(nb::module_& m);        // ir/adt.h, references of ir/expr.h
 void bind_ops(nb::module_& m);        // ir/op.h
 void bind_ir_module(nb::module_& m);  // ir/module.h
-void bind_visit(nb::module_& m);      // ir/visit.h, ir/all_vars.h
+void bind_visit(nb::module_& m);      // ir/visit.h, ir/variables.h
 void bind_visits(nb::module_& m);     // the scopes of ExprFunctor; ir/origin.h
 void bind_rebuild(nb::module_& m);    // nodes with some parts replaced
 void bind_analysis(nb::module_& m);   // ir/analysis/kinds.h, ir/analysis/well_formed.h,

@@ -12,6 +12,7 @@
 #include "baton/cli/common.h"
 #include "baton/cli/outputs.h"
 #include "baton/profile/inside/inside.h"
+#include "baton/profile/measure/measure.h"
 #include "baton/profile/report/report.h"
 #include "baton/profile/write/page.h"
 #include "baton/support/diagnostic.h"

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <optional>
 
+#include <nlohmann/json.hpp>
+
 #include "baton/cli/debug_flags.h"
 #include "baton/cli/explain_asm.h"
 #include "baton/cli/explain_json.h"

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "baton/driver/origins/record_json.h"
-
 namespace baton::cli {
 
 namespace {

@@ -75,7 +75,7 @@ std::vector<uint32_t> first_nodes_of(const GraphPlan& plan) {
 
 void compile(BuildResult& result, const BuildOptions& options) {
   CompileOptions compile_options;
-  compile_options.machine = options.machine;
+  compile_options.sheet = options.sheet;
   compile_options.cache = options.cache;
   compile_options.threads = options.threads;
   compile_options.interrupt = options.interrupt;
@@ -198,7 +198,7 @@ IRModule bind_params(const IRModule& module, const NamedArrays& params) {
 IRModule optimized_for_build(const IRModule& typed, const BuildOptions& options) {
   const LevelScope level(options);
   return build_regions(optimize(in_graph_form(inline_composites(bind_params(typed, options.params))),
-                                options.machine ? *options.machine : Machine::host()));
+                                options.sheet ? *options.sheet : DeviceSheet::host()));
 }
 
 BuildResult build(const IRModule& module, const BuildOptions& options) {

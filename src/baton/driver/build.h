@@ -15,7 +15,7 @@
 #include "baton/runtime/artifact.h"
 #include "baton/runtime/executor.h"
 #include "baton/support/base/params_blob.h"
-#include "baton/target/machine.h"
+#include "baton/target/device_sheet.h"
 
 namespace baton {
 
@@ -23,9 +23,9 @@ struct BuildOptions {
   NamedArrays params;            ///< become constants of `main`; names that `main` does not have are ignored
   std::optional<int> opt_level;  ///< none: that of the current PassContext
   std::string mod_name = "default";
-  const Machine* machine = nullptr;  ///< null: Machine::host()
-  KernelCache* cache = nullptr;      ///< null: KernelCache::shared()
-  int threads = 0;                   ///< for compiling; 0: one per processor
+  const DeviceSheet* sheet = nullptr;  ///< null: DeviceSheet::host()
+  KernelCache* cache = nullptr;        ///< null: KernelCache::shared()
+  int threads = 0;                     ///< for compiling; 0: one per processor
   /// "optimize", "kernels", "link": done of total. May come from another thread, one at a time.
   std::function<void(const std::string& phase, int done, int total)> progress;
   const std::atomic<bool>* interrupt = nullptr;  ///< true: Interrupted is thrown

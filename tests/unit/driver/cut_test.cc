@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "baton/driver/initialize.h"
+#include "baton/ir/op.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/text/origin_label.h"
 #include "baton/text/printer.h"

@@ -38,10 +38,10 @@ std::string table_of(const char* model_name, int opt_level) {
   context->instruments = {std::make_shared<OriginVerifier>()};
   context->evaluator = make_evaluator();
   const PassContextScope scope(context);
-  Machine machine;  // one for all machines that run this test: layouts and algorithms depend on it
-  machine.float_lanes = 16;
-  machine.vector_registers = 32;
-  const IRModule optimized = optimize(bind_params(model.module, load_params(model, "")), machine);
+  DeviceSheet sheet;  // one for all machines that run this test: layouts and algorithms depend on it
+  sheet.float_lanes = 16;
+  sheet.vector_registers = 32;
+  const IRModule optimized = optimize(bind_params(model.module, load_params(model, "")), sheet);
   const GraphPlan plan = make_plan(optimized);
 
   std::ostringstream table;

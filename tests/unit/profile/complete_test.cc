@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include "baton/frontend/workloads/networks.h"
 #include "baton/ir/visit.h"

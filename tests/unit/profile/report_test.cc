@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include "baton/profile/report/peaks.h"
 #include "baton/profile/write/report_json.h"

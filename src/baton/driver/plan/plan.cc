@@ -43,11 +43,6 @@ std::vector<const TensorTypeNode*> tensors_of(const Type& type) {
   return out;
 }
 
-Type value_type(const Expr& expr) {
-  const auto* var = as<VarNode>(expr);
-  return var && !expr->checked_type() ? var->annotation() : expr->checked_type();
-}
-
 bool is_on_device(const Expr& expr) {
   const auto* call = as<CallNode>(expr);
   return call && call->op() && call->op()->name == "on_device";
@@ -126,7 +121,7 @@ class Planner {
       }
       case ExprKind::kTupleGetItem: {
         const auto& item = *as<TupleGetItemNode>(node);
-        const auto& fields = as_type<TupleTypeNode>(value_type(item.tuple()))->fields();
+        const auto& fields = as_type<TupleTypeNode>(type_of(item.tuple()))->fields();
         size_t first = 0;
         for (int i = 0; i < item.index(); ++i) first += tensors_of(fields[i]).size();
         const Entries all = entries_at(item.tuple());
@@ -192,7 +187,7 @@ class Planner {
   }
 
   void add_input(const Var& param) {
-    const Type type = value_type(Expr(param));
+    const Type type = type_of(Expr(param));
     if (!as_type<TensorTypeNode>(type))
       throw NotSupported("input `" + param->name() +
                          "` is no tensor: " + (type ? type_text(type) : "not typed"));

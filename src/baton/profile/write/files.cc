@@ -5,6 +5,8 @@
 #include <fstream>
 #include <sstream>
 
+#include <nlohmann/json.hpp>
+
 #include "baton/profile/write/csv.h"
 #include "baton/profile/write/model_explorer.h"
 #include "baton/profile/write/page.h"
