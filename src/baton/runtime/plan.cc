@@ -14,7 +14,7 @@ constexpr size_t kMaxDimensions = 64;
 
 // Attributes of a node that become fields of it.
 constexpr std::string_view kFields[] = {"func_name", "num_outputs", "num_inputs", "flatten_data",
-                                        "origins",   "made_for",    "reason"};
+                                        "origins",   "made_for",    "reason",     "backend"};
 
 Status bad(std::string what) {
   return Status::bad_data("the plan (graph.json) is damaged: " + std::move(what));
