@@ -20,7 +20,7 @@ struct BuildResult;
 /// One operator of the source. It has nodes, was folded into constants that nodes read, or is retired.
 struct OperatorEntry {
   uint32_t id = 0;
-  std::string op, name;                  ///< "nn.conv2d"; "%12", "14:7", or "" where there is no text
+  std::string op, name;                  ///< "nn.relu"; "%12", "14:7", or "" where there is no text
   int line = 0, column = 0;              ///< in the text the source was read from; 0: there is none
   std::string source;                    ///< e.g. the ONNX node
   std::string text;                      ///< the line; empty in an artifact

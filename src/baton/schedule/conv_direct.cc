@@ -32,7 +32,7 @@ ConvExtents extents_of(const LoweredKernel& kernel) {
 }
 
 std::string refuses(const LoweredKernel& kernel, const Machine&) {
-  return refuses_anchor(kernel, {"nn.contrib_conv2d_NCHWc"}, "conv2d");
+  return refuses_anchor(kernel, "conv_direct", "conv2d");
 }
 
 int vectors_of(int block, const Machine& machine) { return tiles_of(block, machine.float_lanes); }
