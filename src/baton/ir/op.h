@@ -133,6 +133,14 @@ const std::vector<const OpDef*>& all_ops();
 /// The expression that stands for `op`: always the same object.
 Expr op_expr(const OpDef& op);
 
+// ---- Builders of calls: origins as those of ir/expr.h.
+
+/// A call of the operator `op` (InternalError when it is not registered) with `attrs`, or its defaults when
+/// null.
+Call call(std::string_view op, std::vector<Expr> args, Attrs attrs = {}, Span span = {});
+/// A call of anything; `callee` may be an operator.
+Call call_expr(Expr callee, std::vector<Expr> args, Attrs attrs = {}, Span span = {});
+
 /// The operator that `expr` calls, or null: is_call(e, "nn.relu") asks for one by name.
 bool is_call(const Expr& expr, std::string_view op);
 

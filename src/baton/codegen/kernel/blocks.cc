@@ -43,9 +43,7 @@ class BlockCollector {
       const Producers& all = of(item->tuple());
       producers_[node.get()] = Producers(all.begin() + first, all.begin() + first + count);
     } else if (as<VarNode>(node) || as<ConstantNode>(node)) {
-      const Type& type =
-          as<VarNode>(node) && !node->checked_type() ? as<VarNode>(node)->annotation() : node->checked_type();
-      producers_[node.get()] = Producers(flat_types(type).size(), -1);
+      producers_[node.get()] = Producers(flat_types(type_of(node)).size(), -1);
     } else if (node->kind() != ExprKind::kOp) {
       throw NotSupported("a fused function holds control flow or a function of its own");
     }

@@ -8,6 +8,7 @@
 
 #include "baton/ir/build.h"
 #include "baton/ir/op_names.h"
+#include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
 #include "baton/support/pointer_map.h"
 #include "baton/transform/quantize/forward_rewriter.h"
