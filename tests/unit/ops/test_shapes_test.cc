@@ -32,7 +32,7 @@ Arrays run_template(const Function& function, const std::string& name, const Arr
   KernelRequest request;
   request.function = function;
   request.template_name = name;
-  const JitKernel kernel = jit_kernel(request, Machine::host());
+  const JitKernel kernel = jit_kernel(request, DeviceSheet::host());
   return test::call_kernel(kernel.function, function, args);
 }
 

@@ -332,6 +332,7 @@ const OpDef& op_dyn_sparse_to_dense() {
           },
       .compute = [](Compute& c, const NoAttrs&) { sparse_to_dense_compute(c); },
       .data_dependent = true,
+      .cost = moving_cost,
       .rules = op_rules(StaticFormRule{"sparse_to_dense", {{3, "output_shape"}}}, ShapeRule{shape_given<3>}),
       .test_shapes = {"(2, 2)i32{0, 1, 2, 3}, (2)f32, ()f32={0}, (2)i32{3, 4}"},
   };

@@ -112,18 +112,20 @@ const AttrSchema& attr_schema<ResizeAttrs<3>>() {
 }
 
 const OpDef& op_image_resize1d() {
-  static const OpDef def = resize<1>("image.resize1d", "width", op_rules(spatial_layout_flow()),
-                                     {"(1, 2, 4)f32, size=[7], roi=[0., 0.], "
-                                      "coordinate_transformation_mode=align_corners, rounding_method=floor"});
+  static const OpDef def =
+      resize<1>("image.resize1d", "width", op_rules(spatial_layout_flow(), ConvertedLayout::kWindows),
+                {"(1, 2, 4)f32, size=[7], roi=[0., 0.], "
+                 "coordinate_transformation_mode=align_corners, rounding_method=floor"});
   return def;
 }
 const OpDef& op_image_resize2d() {
-  static const OpDef def = resize<2>(
-      "image.resize2d", "height and width",
-      op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same}, spatial_layout_flow()),
-      {"(1, 4, 5, 2)f32, size=[6, 7], roi=[0., 0., 0., 0.], layout=NHWC",
-       "(1, 4, 5, 2)f32, size=[6, 7], roi=[0., 0., 0., 0.], layout=NHWC, method=nearest_neighbor, "
-       "coordinate_transformation_mode=align_corners"});
+  static const OpDef def =
+      resize<2>("image.resize2d", "height and width",
+                op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same},
+                         spatial_layout_flow(), ConvertedLayout::kWindows),
+                {"(1, 4, 5, 2)f32, size=[6, 7], roi=[0., 0., 0., 0.], layout=NHWC",
+                 "(1, 4, 5, 2)f32, size=[6, 7], roi=[0., 0., 0., 0.], layout=NHWC, method=nearest_neighbor, "
+                 "coordinate_transformation_mode=align_corners"});
   return def;
 }
 const OpDef& op_image_resize3d() {

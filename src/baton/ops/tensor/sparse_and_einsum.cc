@@ -384,6 +384,7 @@ const OpDef& op_sparse_to_dense() {
                  {"default_value", "scalar"}},
       .relation = sparse_to_dense_relation,
       .compute = [](Compute& c, const SparseToDenseAttrs&) { sparse_to_dense_compute(c); },
+      .cost = moving_cost,
       .test_shapes = {"(2, 2)i32{0, 1, 2, 3}, (2)f32, ()f32={0}, output_shape=[3, 4]"},
   };
   return def;

@@ -81,7 +81,8 @@ const OpDef& op_trunc() {
 const OpDef& op_exp() {
   static const OpDef def = real_op(
       "exp", "e to the power x.", [](Halide::Expr x) { return exp(x); },
-      op_rules(exp_gradient(), MixedPrecision::kNever, fake_quantized_function("qnn.exp")));
+      op_rules(exp_gradient(), MixedPrecision::kNever, fake_quantized_function("qnn.exp"),
+               FastForm{"fast_exp"}));
   return def;
 }
 
@@ -125,7 +126,8 @@ const OpDef& op_rsqrt() {
 const OpDef& op_tanh() {
   static const OpDef def = real_op(
       "tanh", "The hyperbolic tangent.", [](Halide::Expr x) { return vector_tanh(x); },
-      op_rules(tanh_gradient(), MixedPrecision::kFollow, fake_quantized_function("qnn.tanh")));
+      op_rules(tanh_gradient(), MixedPrecision::kFollow, fake_quantized_function("qnn.tanh"),
+               FastForm{"fast_tanh"}));
   return def;
 }
 
@@ -140,7 +142,8 @@ const OpDef& op_sigmoid() {
 const OpDef& op_erf() {
   static const OpDef def = real_op(
       "erf", "The error function.", [](Halide::Expr x) { return vector_erf(x); },
-      op_rules(erf_gradient(), MixedPrecision::kNever, fake_quantized_function("qnn.erf")));
+      op_rules(erf_gradient(), MixedPrecision::kNever, fake_quantized_function("qnn.erf"),
+               FastForm{"fast_erf"}));
   return def;
 }
 
