@@ -1,5 +1,7 @@
 #include "baton/cli/peer.h"
 
+#include <nlohmann/json.hpp>
+
 #include "baton/support/error.h"
 
 namespace baton::cli {
@@ -8,8 +10,10 @@ Peer::Peer(std::string name, const std::vector<std::string>& command, std::strin
     : name_(std::move(name)), hint_(std::move(hint)) {
   const Status started = child_.start(command);
   if (!started.ok()) throw Error(name_ + " cannot be started: " + started.message);
-  greeting_ = answer();
+  greeting_ = answer().dump();
 }
+
+nlohmann::json Peer::greeting() const { return nlohmann::json::parse(greeting_); }
 
 nlohmann::json Peer::ask(const std::string& line) {
   child_.write_line(line);

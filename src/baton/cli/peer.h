@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "baton/support/subprocess.h"
 
@@ -17,7 +17,7 @@ class Peer {
 
   const std::string& name() const { return name_; }
   /// What the process said of itself when it was ready: {"version": ...}.
-  const nlohmann::json& greeting() const { return greeting_; }
+  nlohmann::json greeting() const;
   /// Sends one line and waits for the answer.
   nlohmann::json ask(const std::string& line);
 
@@ -25,7 +25,7 @@ class Peer {
   nlohmann::json answer();
   std::string name_, hint_;
   Child child_;
-  nlohmann::json greeting_;
+  std::string greeting_;  // as it came
 };
 
 }  // namespace baton::cli

@@ -8,17 +8,6 @@
 namespace baton {
 namespace {
 
-void flatten(const Type& type, std::vector<const TensorTypeNode*>& out) {
-  if (const auto* tuple = as_type<TupleTypeNode>(type)) {
-    for (const Type& field : tuple->fields()) flatten(field, out);
-    return;
-  }
-  const auto* tensor = as_type<TensorTypeNode>(type);
-  BATON_CHECK(tensor,
-              "a fused function holds a value that is no tensor: " + (type ? type_text(type) : "not typed"));
-  out.push_back(tensor);
-}
-
 /// Which block makes each tensor of a value.
 using Producers = std::vector<int>;
 
@@ -66,12 +55,6 @@ class BlockCollector {
 };
 
 }  // namespace
-
-std::vector<const TensorTypeNode*> flat_types(const Type& type) {
-  std::vector<const TensorTypeNode*> out;
-  flatten(type, out);
-  return out;
-}
 
 std::vector<KernelBlock> kernel_blocks(const FunctionNode& function) {
   BlockCollector collector;
