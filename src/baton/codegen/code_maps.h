@@ -5,6 +5,7 @@
 
 #include "baton/codegen/compile_options.h"
 #include "baton/codegen/debug/code_map.h"
+#include "baton/codegen/kernel/code_shape.h"
 
 namespace baton {
 
