@@ -9,6 +9,7 @@
 
 #include "baton/codegen/debug/assembly.h"
 #include "baton/codegen/debug/elf_object.h"
+#include "baton/codegen/debug/map_listing.h"
 #include "baton/codegen/debug/place_of.h"
 #include "baton/codegen/kernel/kernel_cache.h"
 #include "baton/support/base/files.h"
