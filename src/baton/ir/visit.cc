@@ -5,8 +5,8 @@
 
 namespace baton {
 
-void post_order(const Expr& root, const std::function<void(const Expr&)>& visit,
-                const std::function<bool(const Expr&)>& enter) {
+void post_order(const Expr& root, FunctionRef<void(const Expr&)> visit,
+                FunctionRef<bool(const Expr&)> enter) {
   if (!root) return;
   // A node is pushed once to be opened and once more to be visited; `seen` marks opened nodes.
   struct Step {
@@ -61,7 +61,7 @@ void post_order(const Expr& root, const std::function<void(const Expr&)>& visit,
 
 namespace {
 
-void for_each_bound(const Expr& node, const std::function<void(const Var&)>& visit) {
+void for_each_bound(const Expr& node, FunctionRef<void(const Var&)> visit) {
   if (const auto* function = as<FunctionNode>(node))
     for (const Var& param : function->params()) visit(param);
   if (const auto* let = as<LetNode>(node)) visit(let->var());

@@ -1,11 +1,11 @@
 #pragma once
 // Walks over expressions. All are iterative: user graphs may be a million calls deep.
-#include <functional>
 #include <unordered_set>
 #include <vector>
 
 #include "baton/ir/adt.h"
 #include "baton/ir/expr.h"
+#include "baton/support/function_ref.h"
 
 namespace baton {
 
@@ -78,8 +78,8 @@ void for_each_child(const ExprNode& node, Visit&& visit) {
 
 /// Visits every node reachable from `root` once, children first. `enter(node)` false: the node is visited,
 /// its children are not (unless reached otherwise).
-void post_order(const Expr& root, const std::function<void(const Expr&)>& visit,
-                const std::function<bool(const Expr&)>& enter = {});
+void post_order(const Expr& root, FunctionRef<void(const Expr&)> visit,
+                FunctionRef<bool(const Expr&)> enter = {});
 
 /// Variables used but not bound inside, in the order of their first use.
 std::vector<Var> free_vars(const Expr& root);
