@@ -7,6 +7,7 @@
 
 #include "baton/cli/parquet.h"
 #include "baton/profile/write/report_json.h"
+#include "baton/profile/write/table.h"
 #include "baton/support/error.h"
 
 namespace baton::cli {

@@ -9,10 +9,49 @@ namespace baton {
 namespace {
 
 constexpr int64_t kMaxExtent = INT32_MAX;  // kernels count in 32 bits
+constexpr int64_t kMaxBytes = int64_t{1} << 46;
 constexpr size_t kMaxDimensions = 64;
+
+// Attributes of a node that become fields of it.
+constexpr std::string_view kFields[] = {"func_name", "num_outputs", "num_inputs", "flatten_data",
+                                        "origins",   "made_for",    "reason"};
 
 Status bad(std::string what) {
   return Status::bad_data("the plan (graph.json) is damaged: " + std::move(what));
+}
+
+std::string called(const Plan& plan, size_t node) {
+  return "node " + std::to_string(node) + " (`" + plan.nodes[node].name + "`)";
+}
+
+/// A nop or a copy: one tensor in, the same bytes out.
+Status check_same_data(const Plan& plan, size_t index) {
+  const PlanNode& node = plan.nodes[index];
+  if (node.inputs.size() != 1 || node.num_outputs != 1)
+    return bad(called(plan, index) + " must have one input and one output");
+  const PlanEntry& from = plan.entries[node.inputs[0]];
+  const PlanEntry& to = plan.entries[node.first_entry];
+  if (from.bytes() != to.bytes()) return bad(called(plan, index) + " changes the size of its data");
+  if (node.kind == PlanNode::Kind::kNop && from.storage != to.storage)
+    return bad(called(plan, index) + " does nothing but has a storage of its own");
+  return {};
+}
+
+/// A kernel runs where its results are, and reads nothing from elsewhere.
+Status check_device(const Plan& plan, size_t index) {
+  const PlanNode& node = plan.nodes[index];
+  const int device = plan.entries[node.first_entry].device_type;
+  for (const EntryId input : node.inputs) {
+    if (plan.entries[input].device_type != device)
+      return bad(called(plan, index) + " is on device type " + std::to_string(device) +
+                 " and reads a tensor of device type " + std::to_string(plan.entries[input].device_type) +
+                 " that nothing copies");
+  }
+  for (uint32_t i = 1; i < node.num_outputs; ++i) {
+    if (plan.entries[node.first_entry + i].device_type != device)
+      return bad(called(plan, index) + " has results on two devices");
+  }
+  return {};
 }
 
 /// Reads one plan. Every step leaves a reason in status_ and returns false when it cannot go on.
@@ -23,9 +62,10 @@ class Reader {
   Result<std::shared_ptr<const Plan>> read() {
     if (!root_.is_object()) return bad("it is not a JSON object");
     if (!read_nodes() || !read_row_ptr() || !read_inputs() || !read_heads() || !read_arg_nodes() ||
-        !read_entries() || !plan_storage()) {
+        !read_entries()) {
       return status_;
     }
+    if (Status status = plan_.set_storages(); !status.ok()) return status;
     return std::shared_ptr<const Plan>(std::make_shared<Plan>(std::move(plan_)));
   }
 
@@ -37,9 +77,7 @@ class Reader {
 
   static std::string number(size_t value) { return std::to_string(value); }
 
-  std::string called(size_t node) const {
-    return "node " + number(node) + " (`" + plan_.nodes[node].name + "`)";
-  }
+  std::string called(size_t node) const { return baton::called(plan_, node); }
 
   /// A member that must be an array.
   const JsonValue* list(const JsonValue& of, const char* name) {
@@ -68,9 +106,16 @@ class Reader {
     PlanNode& node = plan_.nodes.emplace_back();
     node.name = *name->string();
     if (!read_attrs(json, node)) return fail(called(index) + " has attributes that are no strings");
-    if (*op->string() == "null") return true;
-    if (*op->string() != "tvm_op")
-      return fail(called(index) + " is of unknown kind `" + std::string(*op->string()) + "`");
+    if (*op->string() != "null" && !read_call(index, *op->string())) return false;
+    std::erase_if(node.attrs, [](const auto& attr) {
+      return std::find(std::begin(kFields), std::end(kFields), attr.first) != std::end(kFields);
+    });
+    return true;
+  }
+
+  bool read_call(size_t index, std::string_view op) {
+    PlanNode& node = plan_.nodes[index];
+    if (op != "tvm_op") return fail(called(index) + " is of unknown kind `" + std::string(op) + "`");
     node.func_name = node.attr("func_name");
     if (node.func_name.empty()) return fail(called(index) + " names no function");
     node.kind = node.func_name == "__nop"    ? PlanNode::Kind::kNop
@@ -90,6 +135,7 @@ class Reader {
       node.attrs.emplace_back(attrs->name(i), *value);
     }
     node.reason = node.attr("reason");
+    node.backend = node.attr("backend");
     return true;
   }
 
@@ -254,52 +300,10 @@ class Reader {
     if (!json.is_array() || json.size() > kMaxDimensions) return false;
     for (const JsonValue& value : json) {
       const std::optional<int64_t> extent = value.integer();
-      if (!extent || *extent < 0 || *extent > kMaxExtent) return false;
+      if (!extent) return false;
       entry.shape.push_back(*extent);
     }
-    const std::optional<int64_t> bytes = byte_count(entry.shape, entry.dtype);
-    return bytes && *bytes <= int64_t{1} << 46;
-  }
-
-  bool plan_storage() {
-    for (const PlanEntry& entry : plan_.entries) {
-      if (static_cast<size_t>(entry.storage) >= plan_.storages.size()) {
-        plan_.storages.resize(static_cast<size_t>(entry.storage) + 1);
-      }
-      PlanStorage& storage = plan_.storages[static_cast<size_t>(entry.storage)];
-      storage.bytes = std::max(storage.bytes, entry.bytes());
-      storage.device_type = entry.device_type;
-    }
-    for (size_t i = 0; i < plan_.nodes.size(); ++i) {
-      if (!check_node(i)) return false;
-    }
-    for (const uint32_t arg : plan_.arg_nodes) {
-      const PlanEntry& entry = plan_.entries[plan_.nodes[arg].first_entry];
-      if (plan_.storages[static_cast<size_t>(entry.storage)].written) {
-        return fail(called(arg) + " is an input whose storage kernels overwrite");
-      }
-    }
-    return true;
-  }
-
-  bool check_node(size_t index) {
-    const PlanNode& node = plan_.nodes[index];
-    if (node.kind == PlanNode::Kind::kInput) return true;
-    if (node.kind != PlanNode::Kind::kKernel) {
-      if (node.inputs.size() != 1 || node.num_outputs != 1)
-        return fail(called(index) + " must have one input and one output");
-      const PlanEntry& from = plan_.entries[node.inputs[0]];
-      const PlanEntry& to = plan_.entries[node.first_entry];
-      if (from.bytes() != to.bytes()) return fail(called(index) + " changes the size of its data");
-      if (node.kind == PlanNode::Kind::kNop) {
-        return from.storage == to.storage ||
-               fail(called(index) + " does nothing but has a storage of its own");
-      }
-    }
-    for (uint32_t i = 0; i < node.num_outputs; ++i) {
-      plan_.storages[static_cast<size_t>(plan_.entries[node.first_entry + i].storage)].written = true;
-    }
-    return true;
+    return fits_executor(entry.shape, entry.dtype);
   }
 
   const JsonValue& root_;
@@ -312,16 +316,55 @@ class Reader {
 }  // namespace
 
 std::string_view PlanNode::attr(std::string_view name) const {
-  const auto found =
-      std::lower_bound(attrs.begin(), attrs.end(), name,
-                       [](const auto& attr, std::string_view wanted) { return attr.first < wanted; });
-  return found != attrs.end() && found->first == name ? std::string_view(found->second) : std::string_view();
+  for (const auto& [key, value] : attrs)
+    if (key == name) return value;
+  return {};
+}
+
+bool fits_executor(std::span<const int64_t> shape, DType dtype) {
+  if (shape.size() > kMaxDimensions) return false;
+  for (const int64_t extent : shape)
+    if (extent < 0 || extent > kMaxExtent) return false;
+  const std::optional<int64_t> bytes = byte_count(shape, dtype);
+  return bytes && *bytes <= kMaxBytes;
 }
 
 Result<std::shared_ptr<const Plan>> Plan::parse(std::string_view graph_json) {
   const std::optional<JsonDocument> json = JsonDocument::parse(graph_json);
   if (!json) return bad("it is not JSON (" + std::to_string(graph_json.size()) + " bytes)");
   return Reader(json->root(), graph_json).read();
+}
+
+Status Plan::set_storages() {
+  storages.clear();
+  for (const PlanEntry& entry : entries) {
+    const auto index = static_cast<size_t>(entry.storage);
+    if (index >= storages.size()) storages.resize(index + 1);
+    if (storages[index].device_type != 0 && storages[index].device_type != entry.device_type)
+      return bad("storage " + std::to_string(index) + " is on two devices");
+    storages[index].bytes = std::max(storages[index].bytes, entry.bytes());
+    storages[index].device_type = entry.device_type;
+  }
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const PlanNode& node = nodes[i];
+    if (node.kind == PlanNode::Kind::kInput) continue;
+    if (node.kind != PlanNode::Kind::kKernel)
+      if (Status status = check_same_data(*this, i); !status.ok()) return status;
+    if (node.kind == PlanNode::Kind::kKernel)
+      if (Status status = check_device(*this, i); !status.ok()) return status;
+    for (uint32_t output = 0; output < node.num_outputs; ++output)
+      storages[static_cast<size_t>(entries[node.first_entry + output].storage)].written = true;
+  }
+  for (const uint32_t arg : arg_nodes)
+    if (storages[static_cast<size_t>(entries[nodes[arg].first_entry].storage)].written)
+      return bad(called(*this, arg) + " is an input whose storage kernels overwrite");
+  return {};
+}
+
+uint32_t Plan::maker_of(EntryId entry) const {
+  const auto after = std::upper_bound(nodes.begin(), nodes.end(), entry,
+                                      [](EntryId id, const PlanNode& node) { return id < node.first_entry; });
+  return static_cast<uint32_t>(after - nodes.begin()) - 1;
 }
 
 size_t Plan::workspace_bytes() const {

@@ -6,6 +6,7 @@
 
 #include "baton/profile/report/peaks.h"
 #include "baton/profile/write/report_json.h"
+#include "baton/profile/write/table.h"
 
 #include "profile/small_net.h"
 

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "baton/profile/report/report.h"
+#include "baton/profile/report/rows.h"
 
 namespace baton {
 
