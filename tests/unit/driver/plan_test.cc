@@ -114,7 +114,7 @@ TEST(StoragePlanner, SharesMemoryAsTvmDoes) {
           storage[e] = storage[entry(node["inputs"][0])];
           planner.share(storage[e], reads[e]);
         } else {
-          storage[e] = planner.request(bytes, reads[e]);
+          storage[e] = planner.request(bytes, reads[e], 1);
         }
       }
       if (input) continue;
