@@ -11,8 +11,6 @@ RelationStatus concatenate_relation(RelationContext& ctx, const ConcatenateAttrs
 RelationStatus reduce_relation(RelationContext& ctx, const std::optional<Ints>& axis, bool exclude,
                                bool keepdims, DType dtype);
 
-/// `extent` and `more`, or `?`; saturates.
-Dim plus(Dim extent, int64_t more);
 /// As many `?` as input `arg`, a vector of known length, has elements; nothing (and `status` set) otherwise.
 std::optional<std::vector<Dim>> any_shape(RelationContext& ctx, size_t arg, RelationStatus* status);
 

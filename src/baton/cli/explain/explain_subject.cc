@@ -1,4 +1,4 @@
-#include "baton/cli/explain_subject.h"
+#include "baton/cli/explain/explain_subject.h"
 
 #include <algorithm>
 #include <map>
