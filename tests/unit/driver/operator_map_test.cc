@@ -21,7 +21,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 class Networks : public testing::TestWithParam<std::pair<const char*, int>> {
  protected:
@@ -225,11 +225,11 @@ TEST(OperatorMap, OriginsThatCannotBeReadAreRefused) {
   EXPECT_THAT(message(R"({"schema": 2, "values": [], "operators": [[5]]})"), HasSubstr("cannot be read"));
   EXPECT_THAT(message(R"({"schema": 1, "operators": []})"), HasSubstr("does not belong to its graph.json"));
   for (const char* list : {"nodes", "inputs", "folded_into"}) {
-    Json changed = Json::parse(model.origins);
+    OrderedJson changed = OrderedJson::parse(model.origins);
     changed["operators"][0][list] = {4096};
     EXPECT_THAT(message(changed.dump()), HasSubstr("does not belong to its graph.json")) << list;
   }
-  Json renamed = Json::parse(model.origins);
+  OrderedJson renamed = OrderedJson::parse(model.origins);
   renamed["operators"][0]["line"] = "three";
   EXPECT_THAT(message(renamed.dump()), HasSubstr("cannot be read"));
 }
