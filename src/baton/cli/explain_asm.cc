@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include <nlohmann/json.hpp>
+
 #include "baton/profile/inside/sampling.h"
 #include "baton/profile/report/asm_listing.h"
 #include "baton/runtime/thread_pool.h"
@@ -54,7 +56,7 @@ void write_asm(Io& io, const Subject& subject, const ModelFlags& flags, const As
   std::optional<SampleCounts> counts;
   if (wanted.timed) counts = sampled(io, flags, func_name, node);
   const AsmListing listing =
-      require(asm_listing(*request, *kernels[0], Machine::host(), counts ? &*counts : nullptr));
+      require(asm_listing(*request, *kernels[0], DeviceSheet::host(), counts ? &*counts : nullptr));
   if (json) {
     nlohmann::ordered_json out = {{"schema", 1}, {"kernel", func_name}};
     out.update(to_json(listing));

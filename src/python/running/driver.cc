@@ -2,7 +2,9 @@
 
 #include "baton/codegen/background.h"
 #include "baton/driver/build.h"
+#include "baton/driver/origins/origins_json.h"
 #include "baton/driver/pipeline.h"
+#include "baton/driver/plan/graph_json.h"
 #include "baton/driver/regions.h"
 #include "baton/pass/rewriter.h"
 
@@ -42,12 +44,12 @@ BuildResult build_module(const IRModule& module, const nb::dict& params, std::op
 
 void bind_driver(nb::module_& m) {
   nb::class_<BuildResult>(m, "BuildResult", "Everything a build made.")
-      .def_prop_ro("graph_json", &BuildResult::graph_json)
+      .def_prop_ro("graph_json", [](const BuildResult& b) { return graph_json(*b.plan.graph); })
       .def_prop_ro("params", [](const BuildResult& b) { return arrays_to_python(b.params()); })
       .def_ro("source", &BuildResult::source)
       .def_ro("optimized", &BuildResult::optimized)
       .def_ro("mod_name", &BuildResult::mod_name)
-      .def_ro("origins_json", &BuildResult::origins_json)
+      .def_prop_ro("origins_json", [](const BuildResult& b) { return b.origins ? origins_json(*b.origins) : ""; })
       .def_prop_ro(
           "kernels_so",
           [](const BuildResult& b) { return nb::bytes(b.kernels_so.data(), b.kernels_so.size()); },

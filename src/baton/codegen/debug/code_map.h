@@ -9,7 +9,7 @@
 #include "baton/codegen/kernel/kernel.h"
 #include "baton/codegen/kernel/kernel_cache.h"
 #include "baton/support/base/status.h"
-#include "baton/target/machine.h"
+#include "baton/target/device_sheet.h"
 
 namespace baton {
 

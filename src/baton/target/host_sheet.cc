@@ -1,10 +1,11 @@
-#include "baton/target/machine.h"
-
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include <sched.h>
+#include <unistd.h>
+
+#include "baton/target/device_sheet.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -41,16 +42,16 @@ int64_t size_of(const std::string& text) {
 }
 
 /// The data caches that the first processor sees. What the system does not say keeps its default.
-void read_caches(Machine& machine) {
+void read_caches(DeviceSheet& sheet) {
   const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index";
   for (int i = 0; i < 8; ++i) {
     const std::string index = folder + std::to_string(i);
     const std::string level = first_line(index + "/level"), type = first_line(index + "/type");
     const int64_t bytes = size_of(first_line(index + "/size"));
     if (bytes <= 0 || (type != "Data" && type != "Unified")) continue;
-    if (level == "1") machine.l1_bytes = bytes;
-    if (level == "2") machine.l2_bytes = bytes;
-    if (level == "3") machine.l3_bytes = bytes;
+    if (level == "1") sheet.l1_bytes = bytes;
+    if (level == "2") sheet.l2_bytes = bytes;
+    if (level == "3") sheet.l3_bytes = bytes;
   }
 }
 
@@ -91,7 +92,7 @@ std::string tuning() {
 
 /// Halide's names of what the processor can, in the groups that Halide knows (a group needs all of its
 /// members).
-std::vector<std::string> features(Machine& machine) {
+std::vector<std::string> features(DeviceSheet& sheet) {
   const Registers one = cpuid(1), seven = cpuid(7, 0), seven_one = cpuid(7, 1);
   const uint64_t state = saved_state();
   const bool ymm = (state & 0x6) == 0x6, zmm = (state & 0xE6) == 0xE6;
@@ -101,7 +102,7 @@ std::vector<std::string> features(Machine& machine) {
   names.push_back("avx");
   if (bit(one.c, 29)) names.push_back("f16c");
   if (bit(one.c, 12)) names.push_back("fma");
-  machine.float_lanes = 8;
+  sheet.float_lanes = 8;
   if (!bit(seven.b, 5)) return names;
   names.push_back("avx2");
   const bool vnni = bit(seven.c, 11), bf16 = bit(seven_one.a, 5);
@@ -114,43 +115,55 @@ std::vector<std::string> features(Machine& machine) {
   if (cannonlake) names.push_back("avx512_cannonlake");
   if (zen4) names.push_back("avx512_zen4");
   if (skylake) {
-    machine.float_lanes = 16;
-    machine.vector_registers = 32;
+    sheet.float_lanes = 16;
+    sheet.vector_registers = 32;
   }
   return names;
 }
 
-std::string describe_cpu(Machine& machine) {
+std::string describe_cpu(DeviceSheet& sheet) {
   std::string text = "x86-64-linux";
   if (const std::string tune = tuning(); !tune.empty()) text += "-" + tune;
-  for (const std::string& name : features(machine)) text += "-" + name;
+  for (const std::string& name : features(sheet)) text += "-" + name;
   return text;
 }
 
 #elif defined(__aarch64__)
 
-std::string describe_cpu(Machine& machine) {
-  machine.vector_registers = 32;
+std::string describe_cpu(DeviceSheet& sheet) {
+  sheet.vector_registers = 32;
   return "arm-64-linux";
 }
 
 #else
-#error "Baton knows no Halide target for this processor; add one to target/machine.cc"
+#error "Baton knows no Halide target for this processor; add one to target/host_sheet.cc"
 #endif
 
-Machine detect() {
-  Machine machine;
-  machine.cpu = describe_cpu(machine);
-  machine.cores = usable_cores();
-  read_caches(machine);
-  return machine;
+std::string processor_name(const DeviceSheet& sheet) {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return sheet.code_target;
+}
+
+DeviceSheet detect() {
+  DeviceSheet sheet;
+  sheet.code_target = describe_cpu(sheet);
+  sheet.name = processor_name(sheet);
+  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && page > 0) sheet.memory_bytes = static_cast<int64_t>(pages) * page;
+  sheet.cores = usable_cores();
+  read_caches(sheet);
+  return sheet;
 }
 
 }  // namespace
 
-const Machine& Machine::host() {
-  static const Machine machine = detect();
-  return machine;
+const DeviceSheet& DeviceSheet::host() {
+  static const DeviceSheet sheet = detect();
+  return sheet;
 }
 
 }  // namespace baton
