@@ -10,11 +10,12 @@ import sys
 import time
 import xml.etree.ElementTree
 
-from . import state
+from . import compiles, state
 
 Counts = collections.namedtuple("Counts", "passed failed skipped", defaults=(0,))
 NONE = Counts(0, 0)
 FUZZ_SECONDS = 30
+COMPILED = ("tidy", "folders")  # presets: every file alone; all files of a folder together
 # Whole networks and a million nodes: minutes under sanitizers, and smaller tests go the same ways.
 TOO_SLOW_SANITIZED = r"Slow|PassGoldens|OriginMutations|Networks|Models|Reference|Million|Ladder|ThreadPool"
 
@@ -36,6 +37,7 @@ def run(build, options):
     kinds = [("layers", _layers), ("unit tests", _unit), ("golden files", _golden),
              ("golden files against broken origins", _mutants), ("Python tests", _python)]
     if options.slow:
+        kinds.append(("each file compiled by itself, each folder in one piece", _compiles))
         kinds.append(("unit tests under the address and undefined behaviour sanitizers", _sanitized))
         kinds.append((f"fuzzers, {FUZZ_SECONDS} s each", _fuzz))
     results = []
@@ -58,6 +60,20 @@ def _layers(build, options):
         return NONE
     status = _call(build, [sys.executable, os.path.join(build.root, "tools", "check_layers")])
     return Counts(1, 0) if status == 0 else Counts(0, 1)
+
+
+def _compiles(build, options):
+    """Both of the presets that are configured for this and not built."""
+    passed, failed = 0, 0
+    for preset in COMPILED:
+        its_build = state.Build(build.root, preset)
+        if not os.path.exists(os.path.join(its_build.folder, "compile_commands.json")):
+            return _nothing(f"build/{preset} is not configured")
+        count, wrong = compiles.check(its_build, len(os.sched_getaffinity(0)), lambda name: re.search(options.filter, name))
+        for name, output in wrong.items():
+            _say(f"   {name} does not compile with the preset {preset}:\n{output[:2000]}")
+        passed, failed = passed + count - len(wrong), failed + len(wrong)
+    return Counts(passed, failed)
 
 
 def _sanitized(build, options):
