@@ -117,7 +117,7 @@ Expr with_constants(const Expr& expr) {
   return make_call(call->callee(), std::move(args), call->attrs(), test::typed(expr->checked_type()));
 }
 
-Call call_of(const std::string& text) {
+Call folded_call_of(const std::string& text) {
   register_all_ops();
   const IRModule module = infer_types(parse_module("#[version = \"0.0.5\"]\n" + text));
   return as_ref<CallNode>(with_constants(module->find("main")->body()));
@@ -125,7 +125,7 @@ Call call_of(const std::string& text) {
 
 /// Whether the call has strides; then its values are compared with the slow ones.
 bool agrees_strided(const std::string& text) {
-  const Call call = call_of(text);
+  const Call call = folded_call_of(text);
   std::vector<NDArray> strided;
   try {
     strided = make_evaluator(EvaluateBy::kStrided)->evaluate(*call);
@@ -189,9 +189,9 @@ TEST(StridedPrograms, LeaveAloneWhatHasNoStrides) {
 }
 
 TEST(Evaluator, ComputesCallsInArgumentsOneByOneWhereTheyHaveNoStridesInCommon) {
-  const Call nested =
-      call_of("def @main(%x: Tensor[(9, 130), float32]) { transpose(nn.softmax(sqrt(%x)), axes=[1, 0]) }");
-  const Call inner = call_of("def @main(%x: Tensor[(9, 130), float32]) { nn.softmax(sqrt(%x)) }");
+  const Call nested = folded_call_of(
+      "def @main(%x: Tensor[(9, 130), float32]) { transpose(nn.softmax(sqrt(%x)), axes=[1, 0]) }");
+  const Call inner = folded_call_of("def @main(%x: Tensor[(9, 130), float32]) { nn.softmax(sqrt(%x)) }");
   EXPECT_THROW(make_evaluator(EvaluateBy::kStrided)->evaluate(*nested), NotSupported);
   const NDArray value = make_evaluator()->evaluate(*nested)[0],
                 expected = make_evaluator()->evaluate(*inner)[0];
