@@ -13,6 +13,7 @@ const OpDef& op_annotation_stop_fusion() {
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
       .compute = [](Compute& c,
                     const NoAttrs&) { map_compute(c, "stop_fusion", [](Halide::Expr x) { return x; }); },
+      .rules = op_rules(same_layout_flow()),
   };
   return def;
 }

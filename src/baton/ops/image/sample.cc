@@ -250,6 +250,7 @@ const OpDef& op_image_dilation2d() {
       .fuse = Fuse::kOutFusable,
       .relation = dilation2d_relation,
       .compute = dilation2d_compute,
+      .rules = op_rules(conv_layout_flow()),
   };
   return def;
 }

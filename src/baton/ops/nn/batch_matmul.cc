@@ -44,7 +44,8 @@ const OpDef& op_nn_batch_matmul() {
       .fuse = Fuse::kOutFusable,
       .relation = batch_matmul_relation,
       .compute = batch_matmul_compute,
-      .rules = op_rules(batch_matmul_gradient(), int8_batch_matmul_rule()),
+      .rules = op_rules(batch_matmul_gradient(), int8_batch_matmul_rule(), MixedPrecision::kAlways,
+                        FakeQuantizationRule{fake_quantized_batch_matmul}),
   };
   return def;
 }

@@ -247,6 +247,7 @@ const OpDef& op_nn_bitserial_conv2d() {
       .fuse = Fuse::kOutFusable,
       .relation = bitserial_conv2d_relation,
       .compute = bitserial_conv2d_compute,
+      .rules = op_rules(conv_layout_flow()),
   };
   return def;
 }

@@ -120,7 +120,7 @@ const OpDef& op_nn_cross_entropy() {
       .inputs = {{"x", "matrix of predictions"}, {"y", "matrix of targets"}},
       .relation = cross_entropy_relation,
       .compute = [](Compute& c, const NoAttrs&) { cross_entropy_compute(c, false); },
-      .rules = op_rules(cross_entropy_gradient()),
+      .rules = op_rules(cross_entropy_gradient(), MixedPrecision::kNever),
   };
   return def;
 }
@@ -132,7 +132,7 @@ const OpDef& op_nn_cross_entropy_with_logits() {
       .inputs = {{"x", "matrix of predictions"}, {"y", "matrix of targets"}},
       .relation = cross_entropy_relation,
       .compute = [](Compute& c, const NoAttrs&) { cross_entropy_compute(c, true); },
-      .rules = op_rules(cross_entropy_with_logits_gradient()),
+      .rules = op_rules(cross_entropy_with_logits_gradient(), MixedPrecision::kNever),
   };
   return def;
 }

@@ -403,6 +403,7 @@ const OpDef& op_nn_depth_to_space() {
       .fuse = Fuse::kInjective,
       .relation = depth_to_space_relation,
       .compute = depth_to_space_compute,
+      .rules = op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same}),
   };
   return def;
 }

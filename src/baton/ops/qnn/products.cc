@@ -83,7 +83,7 @@ const OpDef& op_qnn_conv2d() {
       .fuse = Fuse::kOutFusable,
       .relation = quantized_conv2d_relation,
       .non_computational = true,
-      .rules = op_rules(quantized_conv2d_rule()),
+      .rules = op_rules(quantized_conv2d_rule(), conv_layout_flow()),
   };
   return def;
 }
@@ -101,7 +101,7 @@ const OpDef& op_qnn_conv2d_transpose() {
                   "sixth: the scale of the weight, float32 scalar or one value per output channel"}},
       .relation = quantized_conv2d_transpose_relation,
       .non_computational = true,
-      .rules = op_rules(quantized_conv2d_transpose_rule()),
+      .rules = op_rules(quantized_conv2d_transpose_rule(), conv_layout_flow()),
   };
   return def;
 }

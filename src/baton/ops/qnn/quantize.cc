@@ -98,7 +98,7 @@ const OpDef& op_qnn_requantize() {
       .fuse = Fuse::kElementwise,
       .relation = requantize_relation,
       .non_computational = true,
-      .rules = op_rules(requantize_rule()),
+      .rules = op_rules(requantize_rule(), axis_layout_flow()),
   };
   return def;
 }

@@ -10,7 +10,7 @@ namespace {
 std::string stage_of(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
 OpDef map_op(const char* name, const char* doc, Relation relation,
-             std::function<Halide::Expr(Halide::Expr)> f) {
+             std::function<Halide::Expr(Halide::Expr)> f, OpRules rules) {
   OpDef def;
   def.name = name;
   def.doc = doc;
@@ -21,10 +21,12 @@ OpDef map_op(const char* name, const char* doc, Relation relation,
   def.compute = [f = std::move(f), stage = stage_of(name)](Compute& c, const Attrs&) {
     map_compute(c, stage, f);
   };
+  def.rules = std::move(rules);
+  def.rules.set(same_layout_flow());
   return def;
 }
 
-OpDef pair_op(const char* name, const char* doc, DType result, Binary f) {
+OpDef pair_op(const char* name, const char* doc, DType result, Binary f, OpRules rules) {
   OpDef def;
   def.name = name;
   def.doc = doc;
@@ -39,15 +41,17 @@ OpDef pair_op(const char* name, const char* doc, DType result, Binary f) {
     both(i.reversed()) = cast_to(c.out().dtype(), f(broadcast_at(c.in(0), at), broadcast_at(c.in(1), at)));
     c.result(both);
   };
+  def.rules = std::move(rules);
+  def.rules.set(broadcast_layout_flow());
   return def;
 }
 
 }  // namespace
 
 OpDef unary_op(const char* name, const char* doc, Unary f, OpRules rules) {
-  OpDef def = map_op(name, doc, [](RelationContext& ctx, const Attrs&) { return identity_relation(ctx); }, f);
-  def.rules = std::move(rules);
-  return def;
+  return map_op(
+      name, doc, [](RelationContext& ctx, const Attrs&) { return identity_relation(ctx); }, f,
+      std::move(rules));
 }
 
 OpDef real_op(const char* name, const char* doc, Unary f, OpRules rules) {
@@ -56,27 +60,22 @@ OpDef real_op(const char* name, const char* doc, Unary f, OpRules rules) {
     const Halide::Type type = x.type();
     return real ? f(std::move(x)) : cast(type, f(cast<float>(std::move(x))));
   };
-  OpDef def =
-      map_op(name, doc, [](RelationContext& ctx, const Attrs&) { return identity_relation(ctx); }, in_real);
-  def.rules = std::move(rules);
-  return def;
+  return map_op(
+      name, doc, [](RelationContext& ctx, const Attrs&) { return identity_relation(ctx); }, in_real,
+      std::move(rules));
 }
 
 OpDef predicate_op(const char* name, const char* doc, Unary f) {
   return map_op(
       name, doc, [](RelationContext& ctx, const Attrs&) { return same_shape_relation(ctx, DType::bool_()); },
-      f);
+      f, {});
 }
 
 OpDef binary_op(const char* name, const char* doc, Binary f, OpRules rules) {
-  OpDef def = pair_op(name, doc, DType::void_(), f);
-  def.rules = std::move(rules);
-  return def;
+  return pair_op(name, doc, DType::void_(), f, std::move(rules));
 }
 OpDef compare_op(const char* name, const char* doc, Binary f, OpRules rules) {
-  OpDef def = pair_op(name, doc, DType::bool_(), f);
-  def.rules = std::move(rules);
-  return def;
+  return pair_op(name, doc, DType::bool_(), f, std::move(rules));
 }
 
 }  // namespace baton

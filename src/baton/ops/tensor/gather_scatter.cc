@@ -366,6 +366,7 @@ const OpDef& op_scatter() {
       .compute = [](Compute& c,
                     const ScatterAttrs& attrs) { scatter_axis(c, "scatter", attrs.axis, take_update); },
       .declares_attrs = false,
+      .rules = op_rules(MixedPrecision::kFollow),
   };
   return def;
 }
@@ -415,7 +416,7 @@ const OpDef& op_argwhere() {
       .relation = argwhere_relation,
       .compute = argwhere_compute,
       .data_dependent = true,
-      .rules = op_rules(ShapeRule{argwhere_shapes}),
+      .rules = op_rules(ShapeRule{argwhere_shapes}, MixedPrecision::kFollow),
   };
   return def;
 }

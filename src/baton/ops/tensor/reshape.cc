@@ -160,7 +160,8 @@ const OpDef& op_reshape() {
           },
       .compute = [](Compute& c, const ReshapeAttrs&) { reshape_compute(c, "reshape"); },
       .reshape_only = true,
-      .rules = op_rules(reshape_gradient()),
+      .rules =
+          op_rules(reshape_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_reshape}),
   };
   return def;
 }

@@ -191,6 +191,7 @@ const OpDef& op_topk() {
       .inputs = {{"data", "tensor"}},
       .relation = topk_relation,
       .compute = topk_compute,
+      .rules = op_rules(FakeQuantizationRule{fake_quantized_topk}),
   };
   return def;
 }

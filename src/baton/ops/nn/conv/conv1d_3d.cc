@@ -159,6 +159,7 @@ const OpDef& op_nn_conv1d() {
       .fuse = Fuse::kOutFusable,
       .relation = conv_relation<Conv1DAttrs, 1>,
       .compute = [](Compute& c, const Conv1DAttrs& attrs) { conv_nd_compute(c, conv_nd(attrs, 1)); },
+      .rules = op_rules(MixedPrecision::kAlways, conv_layout_flow()),
   };
   return def;
 }
@@ -171,7 +172,7 @@ const OpDef& op_nn_conv3d() {
       .fuse = Fuse::kOutFusable,
       .relation = conv_relation<Conv3DAttrs, 3>,
       .compute = [](Compute& c, const Conv3DAttrs& attrs) { conv_nd_compute(c, conv_nd(attrs, 3)); },
-      .rules = op_rules(conv_scale_rule()),
+      .rules = op_rules(conv_scale_rule(), MixedPrecision::kAlways, conv_layout_flow()),
   };
   return def;
 }
@@ -185,6 +186,7 @@ const OpDef& op_nn_contrib_conv3d_winograd_without_weight_transform() {
       .fuse = Fuse::kOutFusable,
       .relation = winograd_relation,
       .compute = conv3d_winograd_compute,
+      .rules = op_rules(conv_layout_flow()),
   };
   return def;
 }

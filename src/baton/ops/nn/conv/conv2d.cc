@@ -20,7 +20,8 @@ const OpDef& op_nn_conv2d() {
       .fuse = Fuse::kOutFusable,
       .relation = conv2d_relation,
       .compute = conv2d_compute,
-      .rules = op_rules(conv_scale_rule(), conv2d_gradient(), int8_conv2d_rule()),
+      .rules = op_rules(conv_scale_rule(), conv2d_gradient(), int8_conv2d_rule(), MixedPrecision::kAlways,
+                        FakeQuantizationRule{fake_quantized_conv2d}, conv_layout_flow()),
   };
   return def;
 }
@@ -33,6 +34,7 @@ const OpDef& op_nn_contrib_conv2d_NCHWc() {
       .fuse = Fuse::kOutFusable,
       .relation = packed_conv2d_relation,
       .compute = conv2d_nchwc_compute,
+      .rules = op_rules(conv_layout_flow()),
   };
   return def;
 }
@@ -45,6 +47,7 @@ const OpDef& op_nn_contrib_depthwise_conv2d_NCHWc() {
       .fuse = Fuse::kOutFusable,
       .relation = packed_conv2d_relation,
       .compute = depthwise_conv2d_nchwc_compute,
+      .rules = op_rules(conv_layout_flow()),
   };
   return def;
 }

@@ -251,6 +251,7 @@ const OpDef& op_nn_conv2d_backward_weight() {
       .fuse = Fuse::kOutFusable,
       .relation = backward_weight_relation,
       .compute = conv2d_backward_weight_compute,
+      .rules = op_rules(conv_layout_flow()),
   };
   return def;
 }
@@ -276,6 +277,7 @@ const OpDef& op_nn_contrib_conv2d_gemm_without_weight_transform() {
       .fuse = Fuse::kOutFusable,
       .relation = packed_conv2d_relation,
       .compute = gemm_conv2d_compute,
+      .rules = op_rules(conv_layout_flow()),
   };
   return def;
 }

@@ -169,6 +169,7 @@ const OpDef& op_nn_conv1d_transpose() {
       .fuse = Fuse::kOutFusable,
       .relation = transpose_relation<Conv1DTransposeAttrs, 1>,
       .compute = transpose_compute<Conv1DTransposeAttrs, 1>,
+      .rules = op_rules(MixedPrecision::kAlways),
   };
   return def;
 }
@@ -182,6 +183,8 @@ const OpDef& op_nn_conv2d_transpose() {
       .fuse = Fuse::kOutFusable,
       .relation = conv2d_transpose_relation,
       .compute = transpose_compute<Conv2DTransposeAttrs, 2>,
+      .rules = op_rules(MixedPrecision::kAlways, FakeQuantizationRule{fake_quantized_conv2d_transpose},
+                        conv_layout_flow()),
   };
   return def;
 }
@@ -195,6 +198,7 @@ const OpDef& op_nn_conv3d_transpose() {
       .fuse = Fuse::kOutFusable,
       .relation = transpose_relation<Conv3DTransposeAttrs, 3>,
       .compute = transpose_compute<Conv3DTransposeAttrs, 3>,
+      .rules = op_rules(MixedPrecision::kAlways, conv_layout_flow()),
   };
   return def;
 }
@@ -213,6 +217,7 @@ const OpDef& op_nn_deformable_conv2d() {
       .fuse = Fuse::kOutFusable,
       .relation = deformable_relation,
       .compute = deformable_conv2d_compute,
+      .rules = op_rules(conv_layout_flow()),
   };
   return def;
 }

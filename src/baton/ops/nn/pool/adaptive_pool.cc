@@ -40,7 +40,7 @@ RelationStatus adaptive_relation(RelationContext& ctx, const AdaptivePoolAttrs<k
 }
 
 template <int kCount, bool kMean>
-OpDef adaptive_pool(const char* name) {
+OpDef adaptive_pool(const char* name, OpRules rules) {
   return OpSpec<AdaptivePoolAttrs<kCount>>{
       .name = name,
       .doc = std::string(kMean ? "The means" : "The largest values") +
@@ -52,6 +52,7 @@ OpDef adaptive_pool(const char* name) {
           [](Compute& c, const AdaptivePoolAttrs<kCount>& attrs) {
             adaptive_pool_compute(c, layout_axes(attrs.layout, spatial_letters(kCount)), kMean);
           },
+      .rules = std::move(rules),
   };
 }
 
@@ -74,27 +75,35 @@ const AttrSchema& attr_schema<AdaptivePoolAttrs<3>>() {
 }
 
 const OpDef& op_nn_adaptive_avg_pool1d() {
-  static const OpDef def = adaptive_pool<1, true>("nn.adaptive_avg_pool1d");
+  static const OpDef def = adaptive_pool<1, true>(
+      "nn.adaptive_avg_pool1d",
+      op_rules(MixedPrecision::kNever, FakeQuantizationRule{fake_quantized_through_int32},
+               spatial_layout_flow()));
   return def;
 }
 const OpDef& op_nn_adaptive_avg_pool2d() {
-  static const OpDef def = adaptive_pool<2, true>("nn.adaptive_avg_pool2d");
+  static const OpDef def = adaptive_pool<2, true>("nn.adaptive_avg_pool2d",
+                                                  op_rules(MixedPrecision::kNever, spatial_layout_flow()));
   return def;
 }
 const OpDef& op_nn_adaptive_avg_pool3d() {
-  static const OpDef def = adaptive_pool<3, true>("nn.adaptive_avg_pool3d");
+  static const OpDef def = adaptive_pool<3, true>("nn.adaptive_avg_pool3d",
+                                                  op_rules(MixedPrecision::kNever, spatial_layout_flow()));
   return def;
 }
 const OpDef& op_nn_adaptive_max_pool1d() {
-  static const OpDef def = adaptive_pool<1, false>("nn.adaptive_max_pool1d");
+  static const OpDef def = adaptive_pool<1, false>("nn.adaptive_max_pool1d",
+                                                   op_rules(MixedPrecision::kFollow, spatial_layout_flow()));
   return def;
 }
 const OpDef& op_nn_adaptive_max_pool2d() {
-  static const OpDef def = adaptive_pool<2, false>("nn.adaptive_max_pool2d");
+  static const OpDef def = adaptive_pool<2, false>("nn.adaptive_max_pool2d",
+                                                   op_rules(MixedPrecision::kFollow, spatial_layout_flow()));
   return def;
 }
 const OpDef& op_nn_adaptive_max_pool3d() {
-  static const OpDef def = adaptive_pool<3, false>("nn.adaptive_max_pool3d");
+  static const OpDef def = adaptive_pool<3, false>("nn.adaptive_max_pool3d",
+                                                   op_rules(MixedPrecision::kFollow, spatial_layout_flow()));
   return def;
 }
 

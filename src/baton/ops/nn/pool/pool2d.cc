@@ -74,7 +74,8 @@ const OpDef& op_nn_max_pool2d() {
       .fuse = Fuse::kOutFusable,
       .relation = pool_relation<MaxPool2DAttrs>,
       .compute = max_pool2d_compute,
-      .rules = op_rules(spatial_layout_rule(), max_pool2d_gradient()),
+      .rules = op_rules(spatial_layout_rule(), max_pool2d_gradient(), MixedPrecision::kFollow,
+                        FakeQuantizationRule{fake_quantized_same}, spatial_layout_flow()),
   };
   return def;
 }
@@ -87,7 +88,8 @@ const OpDef& op_nn_avg_pool2d() {
       .fuse = Fuse::kOutFusable,
       .relation = pool_relation<AvgPool2DAttrs>,
       .compute = avg_pool2d_compute,
-      .rules = op_rules(spatial_layout_rule(), avg_pool2d_gradient()),
+      .rules = op_rules(spatial_layout_rule(), avg_pool2d_gradient(), MixedPrecision::kFollow,
+                        FakeQuantizationRule{fake_quantized_through_int32}, spatial_layout_flow()),
   };
   return def;
 }
@@ -100,7 +102,8 @@ const OpDef& op_nn_global_avg_pool2d() {
       .fuse = Fuse::kOutFusable,
       .relation = global_relation,
       .compute = global_avg_pool2d_compute,
-      .rules = op_rules(spatial_layout_rule(), global_avg_pool2d_gradient()),
+      .rules = op_rules(spatial_layout_rule(), global_avg_pool2d_gradient(), MixedPrecision::kNever,
+                        FakeQuantizationRule{fake_quantized_through_int32}, spatial_layout_flow()),
   };
   return def;
 }
@@ -113,7 +116,7 @@ const OpDef& op_nn_global_max_pool2d() {
       .fuse = Fuse::kOutFusable,
       .relation = global_relation,
       .compute = global_max_pool2d_compute,
-      .rules = op_rules(spatial_layout_rule()),
+      .rules = op_rules(spatial_layout_rule(), MixedPrecision::kFollow, spatial_layout_flow()),
   };
   return def;
 }

@@ -132,6 +132,7 @@ const OpDef& op_nn_max_pool1d() {
       .relation = pool_relation<MaxPool1DAttrs, 1>,
       .compute = [](Compute& c,
                     const MaxPool1DAttrs& attrs) { max_pool_compute(c, pool_window(attrs, "W")); },
+      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
   };
   return def;
 }
@@ -147,6 +148,7 @@ const OpDef& op_nn_avg_pool1d() {
           [](Compute& c, const AvgPool1DAttrs& attrs) {
             avg_pool_compute(c, pool_window(attrs, "W"), attrs.count_include_pad);
           },
+      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
   };
   return def;
 }
@@ -162,6 +164,7 @@ const OpDef& op_nn_max_pool3d() {
       .relation = pool_relation<MaxPool3DAttrs, 3>,
       .compute = [](Compute& c,
                     const MaxPool3DAttrs& attrs) { max_pool_compute(c, pool_window(attrs, "DHW")); },
+      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
   };
   return def;
 }
@@ -177,6 +180,7 @@ const OpDef& op_nn_avg_pool3d() {
           [](Compute& c, const AvgPool3DAttrs& attrs) {
             avg_pool_compute(c, pool_window(attrs, "DHW"), attrs.count_include_pad);
           },
+      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
   };
   return def;
 }
