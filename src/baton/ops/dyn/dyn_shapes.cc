@@ -6,7 +6,7 @@
 #include "baton/ops/dyn/dyn_compute.h"
 #include "baton/ops/dyn/expand_dims_attrs.h"
 #include "baton/ops/image/resize2d_attrs.h"
-#include "baton/ops/nn/upsampling_attrs.h"
+#include "baton/ops/nn/upsampling.h"
 #include "baton/ops/tensor/reshape_relation.h"
 #include "baton/support/diagnostic.h"
 

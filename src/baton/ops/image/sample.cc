@@ -2,7 +2,6 @@
 #include "baton/ops/domain.h"
 #include "baton/ops/image/sample_compute.h"
 #include "baton/ops/op_spec.h"
-#include "baton/ops/shared/pool_nd_compute.h"
 #include "baton/ops/shared/spatial.h"
 
 namespace baton {

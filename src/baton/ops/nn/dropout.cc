@@ -1,8 +1,11 @@
-#include "baton/ops/nn/norm_attrs.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/rules/layout_flow_rules.h"
 
 namespace baton {
+
+struct DropoutAttrs {
+  double rate = 0.5;
+};
 
 template <>
 const AttrSchema& attr_schema<DropoutAttrs>() {

@@ -1,9 +1,9 @@
 // Matrix products and convolutions of quantised tensors: the plain rules on data and weight, and checks of
 // the rest. Relay calls them with (data, weight, zero points, scales) but names their inputs in another
 // order; we keep its names.
-#include "baton/ops/nn/conv/conv2d_relation.h"
-#include "baton/ops/nn/conv/conv_transpose_relation.h"
-#include "baton/ops/nn/matmul_relations.h"
+#include "baton/ops/nn/conv/conv2d.h"
+#include "baton/ops/nn/conv/conv_transpose.h"
+#include "baton/ops/nn/matrix_products.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/qnn/product_rules.h"
 #include "baton/ops/qnn/quant_types.h"

@@ -23,13 +23,13 @@ Result with_axis(const At& at, int axis) {
   return AffineExpr{same_call(at), std::move(type)};
 }
 
-int rank_of(const Expr& expr) { return tensor_type_of(expr)->rank(); }
+int tensor_rank(const Expr& expr) { return tensor_type_of(expr)->rank(); }
 
 /// a * b, element by element: the scales of a product.
 Expr product_of_scales(const Expr& a, const Expr& b) {
   const auto x = constant_values(a), y = constant_values(b);
   if (!x || !y) {  // typed, so that it shows whether it has one value or many
-    const Type& wide = rank_of(a) > 0 ? a->checked_type() : b->checked_type();
+    const Type& wide = tensor_rank(a) > 0 ? a->checked_type() : b->checked_type();
     const auto* call = as<CallNode>(multiply(a, b));
     return make_call(call->callee(), call->args(), call->attrs(), call->with_type(wide));
   }
@@ -59,7 +59,8 @@ Result product(const At& at, const char* name, int axis, int weight_axis) {
   if (!data_type || !weight_type || data_type->per_channel()) return {};
   if (!narrow(weight_type->dtype) || !(narrow(data_type->dtype) || data_type->dtype == DType::int_(16)))
     return {};
-  if (weight_type->per_channel() && front_axis(weight_type->axis, rank_of(at.call.args()[1])) != weight_axis)
+  if (weight_type->per_channel() &&
+      front_axis(weight_type->axis, tensor_rank(at.call.args()[1])) != weight_axis)
     return {};
   const Expr scale = product_of_scales(data_type->scale, weight_type->scale);
   const std::vector<Expr> args = {
@@ -88,7 +89,7 @@ FakeQuantizedResult fake_quantized_conv2d_transpose(const FakeQuantizedCall& at)
 }
 
 FakeQuantizedResult fake_quantized_dense(const FakeQuantizedCall& at) {
-  return product(at, "qnn.dense", rank_of(at.call.args()[0]) - 1, 0);
+  return product(at, "qnn.dense", tensor_rank(at.call.args()[0]) - 1, 0);
 }
 
 FakeQuantizedResult fake_quantized_batch_matmul(const FakeQuantizedCall& at) {
@@ -99,7 +100,7 @@ FakeQuantizedResult fake_quantized_batch_matmul(const FakeQuantizedCall& at) {
 FakeQuantizedResult fake_quantized_bias_add(const FakeQuantizedCall& at) {
   const auto& [data, type] = at.args[0];
   if (!type) return {};
-  const int rank = rank_of(at.call.args()[0]), axis = front_axis(int_attr(at.call, "axis"), rank);
+  const int rank = tensor_rank(at.call.args()[0]), axis = front_axis(int_attr(at.call, "axis"), rank);
   if (type->per_channel() && front_axis(type->axis, rank) != axis) return {};
   AffineType wanted = *type;
   wanted.axis = 0;  // of the bias
@@ -137,7 +138,7 @@ FakeQuantizedResult fake_quantized_transpose(const FakeQuantizedCall& at) {
   const auto& type = at.args[0].type;
   if (!type) return {};
   if (!type->per_channel()) return with_axis(at, type->axis);
-  const int rank = rank_of(at.call.args()[0]), axis = front_axis(type->axis, rank);
+  const int rank = tensor_rank(at.call.args()[0]), axis = front_axis(type->axis, rank);
   const std::vector<int64_t> axes = ints_attr(at.call, "axes");
   if (axes.empty()) return with_axis(at, rank - 1 - axis);
   for (size_t i = 0; i < axes.size(); ++i)
@@ -149,7 +150,7 @@ FakeQuantizedResult fake_quantized_expand_dims(const FakeQuantizedCall& at) {
   const auto& type = at.args[0].type;
   if (!type) return {};
   if (!type->per_channel()) return with_axis(at, type->axis);
-  const int rank = rank_of(at.call.args()[0]), axis = front_axis(type->axis, rank);
+  const int rank = tensor_rank(at.call.args()[0]), axis = front_axis(type->axis, rank);
   const int64_t given = int_attr(at.call, "axis"), added = int_attr(at.call, "num_newaxis");
   const int64_t before = given < 0 ? given + rank + 1 : given;
   return with_axis(at, before <= axis ? axis + static_cast<int>(added) : axis);

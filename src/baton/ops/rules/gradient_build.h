@@ -24,6 +24,10 @@ inline Expr zeros_like(Expr a) { return op("zeros_like", {std::move(a)}); }
 inline Expr ones_like(Expr a) { return op("ones_like", {std::move(a)}); }
 /// `a` summed over what it was broadcast over to get from the shape of `b` to its own.
 inline Expr collapse(Expr a, Expr b) { return op("collapse_sum_like", {std::move(a), std::move(b)}); }
+/// `value` with its axes in the order `axes`; reversed when that is empty.
+inline Expr transposed(const Expr& value, const std::vector<int64_t>& axes = {}) {
+  return axes.empty() ? op("transpose", {value}) : op("transpose", {value}, {{"axes", AttrValue(axes)}});
+}
 /// A scalar of the element type of `like`.
 Expr scalar_like(double value, const Expr& like);
 

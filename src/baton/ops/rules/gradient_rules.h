@@ -33,7 +33,6 @@ GradientRule multiply_gradient();
 GradientRule divide_gradient();
 GradientRule negative_gradient();
 GradientRule abs_gradient();    ///< -g where x < 0, else g
-GradientRule relu_gradient();   ///< 0 where x < 0, else g
 GradientRule clip_gradient();   ///< 0 outside the bounds, else g
 GradientRule where_gradient();  ///< g goes to the side that was chosen
 GradientRule copy_gradient();   ///< g: copy, annotations
@@ -59,19 +58,5 @@ GradientRule sum_gradient();
 GradientRule mean_gradient();
 GradientRule variance_gradient();  ///< the mean is an argument of its own
 GradientRule max_gradient();       ///< g in equal parts to all that are as large as the maximum
-
-// ---- Layers (gradient_rules_nn.cc).
-GradientRule bias_add_gradient();
-GradientRule dense_gradient();
-GradientRule matmul_gradient();
-GradientRule batch_matmul_gradient();
-GradientRule conv2d_gradient();
-GradientRule max_pool2d_gradient();
-GradientRule avg_pool2d_gradient();
-GradientRule global_avg_pool2d_gradient();
-GradientRule softmax_gradient();
-GradientRule log_softmax_gradient();
-GradientRule cross_entropy_gradient();
-GradientRule cross_entropy_with_logits_gradient();
 
 }  // namespace baton

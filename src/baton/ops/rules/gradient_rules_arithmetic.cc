@@ -44,13 +44,6 @@ GradientRule abs_gradient() {
   });
 }
 
-GradientRule relu_gradient() {
-  return unary([](const Expr& x, const Expr&, const Expr& g) {
-    const Expr zero = zeros_like(x), one = ones_like(x);
-    return op("where", {op("less", {x, zero}), zero, mul(one, g)});
-  });
-}
-
 GradientRule clip_gradient() {
   return {[](const Call& call, const Expr& g) {
     const Expr& x = call->args()[0];

@@ -3,12 +3,22 @@
 //   y = A^T [ (G g) . (B^T d) ]
 // with d the inputs and g the kernel; over more axes the matrices are applied to one axis after the other.
 // The matrices are those of the points 0, -1, 1 (m = 2) and 0, 1, -1, 2, -2 (m = 4) and infinity.
+#include <cstdint>
 #include <functional>
 #include <vector>
 
 #include <Halide.h>
 
+#include "baton/ir/attrs.h"
+
 namespace baton {
+
+struct ConvWinogradWeightTransformAttrs {
+  int64_t tile_size = 0;  ///< rows of output a tile makes; the transformed tile has tile_size + kernel - 1
+};
+
+template <>
+const AttrSchema& attr_schema<ConvWinogradWeightTransformAttrs>();
 
 struct WinogradMatrices {
   std::vector<std::vector<double>> data, kernel, result;  ///< B^T, G, A^T

@@ -1,11 +1,12 @@
-#include "baton/ops/nn/conv/packed_conv_compute.h"
-
+// The 2-D convolutions on packed layouts, in the form that the schedule templates know: the reduction runs
+// over (block of input channels, kernel row, kernel column, channel in the block), innermost last.
 #include "baton/ir/layout.h"
 #include "baton/ops/compute_util.h"
-#include "baton/ops/nn/conv/conv2d_compute.h"
-#include "baton/ops/nn/conv/packed_pad.h"
+#include "baton/ops/nn/conv/conv2d.h"
+#include "baton/ops/op_spec.h"
 
 namespace baton {
+
 namespace {
 
 /// The block of `NCHW{n}c`, or 0 when `layout` is another one.
@@ -36,6 +37,10 @@ Halide::Func packed_pad(Compute& c, const Tensor& data, const Padding2D& pad) {
   return padded;
 }
 
+namespace {
+
+// nn.contrib_conv2d_NCHWc. Data NCHW{i}c, weight OIHW{i}i{o}o, result NCHW{o}c: stages "pad" (only with
+// padding), "conv2d" (the sum) and "out". Other layouts and groups: conv2d_compute.
 void conv2d_nchwc_compute(Compute& c, const Conv2DAttrs& attrs) {
   const int64_t in_block = channels_in_block(attrs.data_layout);
   const int64_t out_block =
@@ -59,6 +64,8 @@ void conv2d_nchwc_compute(Compute& c, const Conv2DAttrs& attrs) {
   c.result(copy_stage(c, conv));
 }
 
+// nn.contrib_depthwise_conv2d_NCHWc. Data and result NCHW{c}c, weight OIHW1i{c}o, as many groups as
+// channels: stages "pad" (only with padding), "dwconv2d" and "out". Anything else: conv2d_compute.
 void depthwise_conv2d_nchwc_compute(Compute& c, const Conv2DAttrs& attrs) {
   const int64_t block = channels_in_block(attrs.data_layout);
   const bool same_out = attrs.out_layout.empty() || attrs.out_layout == attrs.data_layout;
@@ -77,6 +84,34 @@ void depthwise_conv2d_nchwc_compute(Compute& c, const Conv2DAttrs& attrs) {
   conv(ch, x, y, cb, n) = cast(type, 0);
   conv(ch, x, y, cb, n) += cast(type, weight(cb, 0, r.y, r.x, 0, ch)) * cast(type, padded(ch, px, py, cb, n));
   c.result(copy_stage(c, conv));
+}
+
+}  // namespace
+
+const OpDef& op_nn_contrib_conv2d_NCHWc() {
+  static const OpDef def = OpSpec<Conv2DAttrs>{
+      .name = "nn.contrib_conv2d_NCHWc",
+      .doc = "nn.conv2d on packed layouts such as NCHW16c and OIHW16i16o.",
+      .inputs = {{"data", "packed tensor"}, {"weight", "packed tensor"}},
+      .fuse = Fuse::kOutFusable,
+      .relation = packed_conv2d_relation,
+      .compute = conv2d_nchwc_compute,
+      .rules = op_rules(conv_layout_flow()),
+  };
+  return def;
+}
+
+const OpDef& op_nn_contrib_depthwise_conv2d_NCHWc() {
+  static const OpDef def = OpSpec<Conv2DAttrs>{
+      .name = "nn.contrib_depthwise_conv2d_NCHWc",
+      .doc = "Depthwise nn.conv2d (groups = channels) on packed layouts such as NCHW16c and OIHW1i16o.",
+      .inputs = {{"data", "packed tensor"}, {"weight", "packed tensor"}},
+      .fuse = Fuse::kOutFusable,
+      .relation = packed_conv2d_relation,
+      .compute = depthwise_conv2d_nchwc_compute,
+      .rules = op_rules(conv_layout_flow()),
+  };
+  return def;
 }
 
 }  // namespace baton

@@ -1,5 +1,5 @@
 #pragma once
-// Attributes that nn.upsampling and nn.upsampling3d share with their dynamic forms. Names and defaults are
+// What nn.upsampling and nn.upsampling3d share with their dynamic forms. Names and defaults of attributes are
 // Relay's.
 #include <string>
 

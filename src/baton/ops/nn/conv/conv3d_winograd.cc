@@ -1,13 +1,68 @@
 // Winograd convolutions over three axes. The depth is one of Winograd's axes, or one that is summed over
 // plainly.
-#include "baton/ops/nn/conv/winograd3d_compute.h"
-
-#include "baton/ops/domain.h"
-#include "baton/ops/nn/conv/conv_nd_compute.h"
-#include "baton/ops/nn/conv/winograd_matrices.h"
+#include "baton/ops/nn/conv/conv_nd.h"
+#include "baton/ops/nn/conv/winograd.h"
+#include "baton/ops/op_spec.h"
 
 namespace baton {
 
+/// nn.contrib_conv3d_winograd_without_weight_transform: the weight is transformed already.
+struct Conv3DWinogradAttrs : Conv3DAttrs {
+  int64_t tile_size = 0;
+};
+
+template <>
+const AttrSchema& attr_schema<Conv3DWinogradAttrs>() {
+  static const AttrSchema schema = [] {
+    auto fields = conv_fields<Conv3DWinogradAttrs>();
+    fields.insert(fields.begin(), {"tile_size", &Conv3DWinogradAttrs::tile_size,
+                                   "output of one tile along an axis", kNoDefault});
+    return make_schema<Conv3DWinogradAttrs>("relay.attrs.Conv3DWinogradAttrs", std::move(fields));
+  }();
+  return schema;
+}
+
+namespace {
+
+RelationStatus winograd3d_relation(RelationContext& ctx, const Conv3DWinogradAttrs& attrs) {
+  if (!ctx.tensor(0)) return kDefer;
+  const std::optional<ConvOperands> conv = read_conv(ctx, attrs, 3);
+  if (!conv) return kFailed;
+  if (!attrs.channels)
+    return fail_attr(ctx, "channels", "None", "it is needed, as the weight is transformed");
+  if (!attrs.kernel_size)
+    return fail_attr(ctx, "kernel_size", "None", "it is needed, as the weight is transformed");
+  const std::vector<Dim> kernel(attrs.kernel_size->begin(), attrs.kernel_size->end());
+  return assign_conv_result(ctx, attrs, *conv, *attrs.channels, kernel);
+}
+
+// The depth is transformed like height and width when the kernel is a cube of 3 to 7; else it stays an axis
+// of its own.
+RelationStatus winograd3d_weight_relation(RelationContext& ctx,
+                                          const ConvWinogradWeightTransformAttrs& attrs) {
+  const TensorTypeNode* weight = ctx.tensor(0);
+  if (!weight) return kDefer;
+  if (!check_rank(ctx, *weight, 5, 0)) return kFailed;
+  if (!check_least(ctx, "tile_size", {&attrs.tile_size, 1}, 1)) return kFailed;
+  const std::vector<Dim>& in = weight->shape();
+  const bool with_depth = !in[2].is_any() && in[2] == in[3] && in[2].value() > 2 && in[2].value() < 8;
+  std::vector<Dim> shape;
+  for (int axis = with_depth ? 2 : 3; axis < 5; ++axis) {
+    const Dim kernel = in[axis];
+    const auto tile = kernel.is_any()
+                          ? kernel
+                          : checked_extent(ctx, static_cast<WideInt>(kernel.value()) + attrs.tile_size - 1);
+    if (!tile) return kFailed;
+    shape.push_back(*tile);
+  }
+  if (!with_depth) shape.push_back(in[2]);
+  shape.push_back(in[0]);
+  shape.push_back(in[1]);
+  return ctx.assign_result(tensor_type(std::move(shape), weight->dtype()));
+}
+
+// Weight (O, I, 3, 3, 3) -> (a, a, a, O, I), a = tile_size + 2; (O, I, d, 3, 3) -> (a, a, d, O, I) for other
+// depths.
 void winograd3d_weight_compute(Compute& c, const ConvWinogradWeightTransformAttrs& attrs) {
   const Tensor& weight = c.in(0);
   const std::vector<int64_t> out = c.out().extents();
@@ -35,6 +90,7 @@ void winograd3d_weight_compute(Compute& c, const ConvWinogradWeightTransformAttr
   c.result(result);
 }
 
+// Strides and dilations of 1, one group; the weight is a result of the above.
 void conv3d_winograd_compute(Compute& c, const Conv3DWinogradAttrs& attrs) {
   const ConvNd conv = conv_nd(attrs, 3);
   const Layout canonical = *Layout::parse("NCDHW");
@@ -108,6 +164,34 @@ void conv3d_winograd_compute(Compute& c, const Conv3DWinogradAttrs& attrs) {
   result(at.reversed()) =
       out_x(to[4] % m, to[3] % m, to[2] % step, to[4] / m, to[3] / m, to[2] / step, to[1], to[0]);
   c.result(result);
+}
+
+}  // namespace
+
+const OpDef& op_nn_contrib_conv3d_winograd_without_weight_transform() {
+  static const OpDef def = OpSpec<Conv3DWinogradAttrs>{
+      .name = "nn.contrib_conv3d_winograd_without_weight_transform",
+      .doc = "nn.conv3d by Winograd's algorithm; the weight was transformed before, for the same tile_size.",
+      .inputs = {{"data", "tensor in data_layout"},
+                 {"weight", "result of nn.contrib_conv3d_winograd_weight_transform"}},
+      .fuse = Fuse::kOutFusable,
+      .relation = winograd3d_relation,
+      .compute = conv3d_winograd_compute,
+      .rules = op_rules(conv_layout_flow()),
+  };
+  return def;
+}
+
+const OpDef& op_nn_contrib_conv3d_winograd_weight_transform() {
+  static const OpDef def = OpSpec<ConvWinogradWeightTransformAttrs>{
+      .name = "nn.contrib_conv3d_winograd_weight_transform",
+      .doc = "The weight (O, I, D, H, W) of a convolution over three axes as Winograd's algorithm wants it.",
+      .inputs = {{"weight", "tensor (O, I, depth, height, width)"}},
+      .fuse = Fuse::kOutFusable,
+      .relation = winograd3d_weight_relation,
+      .compute = winograd3d_weight_compute,
+  };
+  return def;
 }
 
 }  // namespace baton

@@ -1,10 +1,19 @@
-#include "baton/ops/nn/conv/winograd_matrices.h"
+#include "baton/ops/nn/conv/winograd.h"
 
 #include <string>
 
 #include "baton/support/error.h"
 
 namespace baton {
+
+template <>
+const AttrSchema& attr_schema<ConvWinogradWeightTransformAttrs>() {
+  using A = ConvWinogradWeightTransformAttrs;
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.ConvWinogradWeightTransformAttrs",
+                     {{"tile_size", &A::tile_size, "rows and columns of output per tile", kNoDefault}});
+  return schema;
+}
 
 namespace {
 
