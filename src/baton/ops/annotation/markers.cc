@@ -4,7 +4,7 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/gradient_build.h"
 
 namespace baton {
 

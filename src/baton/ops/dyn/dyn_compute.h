@@ -4,7 +4,7 @@
 #include "baton/ir/rules/shape_rule.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/nn/pad_attrs.h"
-#include "baton/ops/tensor/shape_attrs.h"
+#include "baton/ops/tensor/dynamic_forms.h"
 
 namespace baton {
 

@@ -6,11 +6,10 @@
 #include "baton/ops/dyn/expand_dims_attrs.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/shared/reindex.h"
 #include "baton/ops/shared/sort_compute.h"
-#include "baton/ops/tensor/shape_attrs.h"
-#include "baton/ops/tensor/sparse_compute.h"
+#include "baton/ops/tensor/dynamic_forms.h"
 #include "baton/ops/tensor/tensor_relations.h"
 
 namespace baton {

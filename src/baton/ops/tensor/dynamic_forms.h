@@ -1,5 +1,5 @@
 #pragma once
-// Attributes that tensor operators share with their dynamic and virtual-machine forms. Names and defaults are
+// What tensor operators share with their dynamic and virtual-machine forms. Names and defaults of attributes are
 // Relay's.
 #include "baton/ops/relations.h"
 #include "baton/ops/tensor/tensor_attrs.h"
@@ -49,5 +49,7 @@ RelationStatus one_hot_result(RelationContext& ctx, const OneHotAttrs& attrs, Di
 class Compute;
 void shape_of_compute(Compute& c, const ShapeOfAttrs& attrs);
 void one_hot_compute(Compute& c, const OneHotAttrs& attrs);
+/// Inputs: indices (a scalar, a vector or one row per value), values (or one for all), the value elsewhere.
+void sparse_to_dense_compute(Compute& c);
 
 }  // namespace baton
