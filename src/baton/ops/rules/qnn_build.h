@@ -12,7 +12,8 @@ namespace baton::qnn {
 
 using NamedAttrs = std::vector<std::pair<std::string, AttrValue>>;
 
-inline constexpr DType kFloat32 = DType::float_(32), kInt32 = DType::int_(32), kInt64 = DType::int_(64);
+inline constexpr DType kFloat32 = DType::float_(32), kInt8 = DType::int_(8), kUInt8 = DType::uint_(8),
+                       kInt16 = DType::int_(16), kInt32 = DType::int_(32), kInt64 = DType::int_(64);
 
 /// A call of `op` with `attrs` by name, the rest at their defaults.
 Expr apply(std::string_view op, std::vector<Expr> args, const NamedAttrs& attrs = {});
