@@ -1,25 +1,80 @@
-#include "baton/ops/image/sample_compute.h"
-
+// Grids of positions, and data read at them.
 #include <functional>
 
 #include "baton/ops/domain.h"
 #include "baton/ops/math.h"
+#include "baton/ops/op_spec.h"
 #include "baton/ops/shared/resize_compute.h"
+#include "baton/ops/shared/spatial.h"
 
 namespace baton {
 
+struct AffineGridAttrs {
+  std::vector<int64_t> target_shape = {};
+};
+
+struct GridSampleAttrs {
+  std::string method = "bilinear";
+  std::string layout = "NCHW";
+  std::string padding_mode = "zeros";
+  bool align_corners = true;
+};
+
+template <>
+const AttrSchema& attr_schema<AffineGridAttrs>() {
+  static const AttrSchema schema = make_schema<AffineGridAttrs>(
+      "relay.attrs.AffineGridAttrs",
+      {{"target_shape", &AffineGridAttrs::target_shape, "height and width of the grid", kNoDefault}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<GridSampleAttrs>() {
+  using A = GridSampleAttrs;
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.GridSampleAttrs",
+                     {{"method", &A::method, "\"nearest\", \"bilinear\" or \"bicubic\""},
+                      {"layout", &A::layout, "layout of the data, NCHW or NCDHW"},
+                      {"padding_mode", &A::padding_mode,
+                       "what lies outside the data: \"zeros\", \"border\" or \"reflection\""},
+                      {"align_corners", &A::align_corners,
+                       "whether -1 and 1 are the middles of the outermost cells, or their borders"}});
+  return schema;
+}
+
 namespace {
 
-constexpr float kGridCubicAlpha = -0.75f;
-
-Halide::Expr bilinear(const std::function<Halide::Expr(Halide::Expr, Halide::Expr)>& pixel,
-                      const Halide::Expr& y, const Halide::Expr& x) {
-  const Halide::Expr y0 = floor(y), x0 = floor(x), dy = y - y0, dx = x - x0;
-  const Halide::Expr iy = cast<int>(y0), ix = cast<int>(x0);
-  const Halide::Expr top = pixel(iy, ix) * (1.0f - dx) + pixel(iy, ix + 1) * dx;
-  const Halide::Expr bottom = pixel(iy + 1, ix) * (1.0f - dx) + pixel(iy + 1, ix + 1) * dx;
-  return top * (1.0f - dy) + bottom * dy;
+RelationStatus affine_grid_relation(RelationContext& ctx, const AffineGridAttrs& attrs) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  if (!check_rank(ctx, *data, 3, 0)) return kFailed;
+  if (!may_equal(data->shape()[1], 2) || !may_equal(data->shape()[2], 3))
+    return fail_arg(ctx, 0, "matrices of 2 x 3 are needed, got " + type_text(ctx.input(0)));
+  if (!check_lists(ctx, {{"target_shape", &attrs.target_shape}}, 2)) return kFailed;
+  const std::vector<Dim> shape{data->shape()[0], 2, attrs.target_shape[0], attrs.target_shape[1]};
+  return ctx.assign_result(tensor_type(shape, data->dtype()));
 }
+
+RelationStatus grid_sample_relation(RelationContext& ctx, const GridSampleAttrs& attrs) {
+  const TensorTypeNode *data = ctx.tensor(0), *grid = ctx.tensor(1);
+  if (!data || !grid) return kDefer;
+  if (attrs.layout != "NCHW" && attrs.layout != "NCDHW")
+    return fail_attr(ctx, "layout", "\"" + attrs.layout + "\"", "it must be \"NCHW\" or \"NCDHW\"");
+  const int rank = static_cast<int>(attrs.layout.size());
+  if (!check_rank(ctx, *data, rank, 0) || !check_rank(ctx, *grid, rank, 1)) return kFailed;
+  if (!may_equal(data->shape()[0], grid->shape()[0]))
+    return fail_arg(ctx, 1, "one grid is needed for each image, got " + type_text(ctx.input(1)));
+  if (!may_equal(grid->shape()[1], rank - 2))
+    return fail_arg(
+        ctx, 1,
+        "positions need " + std::to_string(rank - 2) + " coordinates, got " + type_text(ctx.input(1)));
+  std::vector<Dim> shape = grid->shape();
+  shape[0] = data->shape()[0];
+  shape[1] = data->shape()[1];
+  return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
+}
+
+constexpr float kGridCubicAlpha = -0.75f;
 
 // `x` mirrored at the borders of an axis until it lies inside: at the middles of the outermost elements, or
 // at their borders.
@@ -31,46 +86,7 @@ Halide::Expr reflected(const Halide::Expr& x, int64_t extent, bool align_corners
   return select(cast<int>(turns) % 2 == 0, rest + low, span - rest + low);
 }
 
-}  // namespace
-
-void crop_and_resize_compute(Compute& c, const Layout& layout, const std::string& method,
-                             double extrapolation_value) {
-  const Tensor &data = c.in(0), &boxes = c.in(1), &indices = c.in(2);
-  const Layout nchw = *Layout::parse("NCHW");
-  const std::vector<int64_t> from = convert_shape(data.shape(), layout, nchw),
-                             to = convert_shape(c.out().extents(), layout, nchw);
-  const Axes i(data.rank());
-  const Index plain = convert_index<Halide::Expr>(i.exprs(), layout, nchw);
-  const Halide::Expr image = inside_axis(indices(Index{plain[0]}), from[0]);
-  auto position = [&](int axis) {  // 0: height, 1: width
-    const Halide::Expr start = cast<float>(boxes(Index{plain[0], axis})),
-                       end = cast<float>(boxes(Index{plain[0], 2 + axis}));
-    const float last = static_cast<float>(from[2 + axis] - 1);
-    if (to[2 + axis] == 1) return 0.5f * (start + end) * last;
-    return start * last +
-           cast<float>(plain[2 + axis]) * ((end - start) * last / static_cast<float>(to[2 + axis] - 1));
-  };
-  const Halide::Expr y = position(0), x = position(1);
-  const std::function<Halide::Expr(Halide::Expr, Halide::Expr)> pixel = [&](const Halide::Expr& at_y,
-                                                                            const Halide::Expr& at_x) {
-    return cast<float>(data(convert_index<Halide::Expr>(
-        {image, plain[1], inside_axis(at_y, from[2]), inside_axis(at_x, from[3])}, nchw, layout)));
-  };
-  Halide::Expr value;
-  if (method == "bilinear")
-    value = bilinear(pixel, y, x);
-  else if (method == "nearest_neighbor")
-    value = pixel(round_away(y), round_away(x));
-  else
-    throw NotSupported("interpolation method \"" + method + "\" is not known");
-  const Halide::Expr inside =
-      y >= 0.0f && y <= static_cast<float>(from[2] - 1) && x >= 0.0f && x <= static_cast<float>(from[3] - 1);
-  Halide::Func crops = c.stage("crop_and_resize");
-  crops(i.reversed()) =
-      cast_to(c.out().dtype(), select(inside, value, static_cast<float>(extrapolation_value)));
-  c.result(crops);
-}
-
+// Affine maps (n, 2, 3) of a grid from -1 to 1.
 void affine_grid_compute(Compute& c) {
   const Tensor& maps = c.in(0);
   const std::vector<int64_t> out = c.out().extents();
@@ -87,6 +103,8 @@ void affine_grid_compute(Compute& c) {
   c.result(grid);
 }
 
+// Data (n, channels, spatial...) at the positions of input 1 (n, coordinates, spatial...), the last axis'
+// coordinate first.
 void grid_sample_compute(Compute& c, const std::string& method, const std::string& padding_mode,
                          bool align_corners) {
   const Tensor &data = c.in(0), &grid = c.in(1);
@@ -154,6 +172,36 @@ void grid_sample_compute(Compute& c, const std::string& method, const std::strin
   Halide::Func sample = c.stage("grid_sample");
   sample(i.reversed()) = cast_to(c.out().dtype(), sampled(0, at, Halide::Internal::const_true()));
   c.result(sample);
+}
+
+}  // namespace
+
+const OpDef& op_image_affine_grid() {
+  static const OpDef def = OpSpec<AffineGridAttrs>{
+      .name = "image.affine_grid",
+      .doc = "The positions (x, y) that an affine map gives the points of a grid from -1 to 1.",
+      .inputs = {{"data", "(n, 2, 3): the maps"}},
+      .fuse = Fuse::kInjective,
+      .relation = affine_grid_relation,
+      .compute = [](Compute& c, const AffineGridAttrs&) { affine_grid_compute(c); },
+  };
+  return def;
+}
+
+const OpDef& op_image_grid_sample() {
+  static const OpDef def = OpSpec<GridSampleAttrs>{
+      .name = "image.grid_sample",
+      .doc = "The data at the positions of a grid, whose coordinates go from -1 to 1.",
+      .inputs = {{"data", "tensor in `layout`"},
+                 {"grid", "(n, coordinates, height, width), or with a depth"}},
+      .fuse = Fuse::kInjective,
+      .relation = grid_sample_relation,
+      .compute =
+          [](Compute& c, const GridSampleAttrs& attrs) {
+            grid_sample_compute(c, attrs.method, attrs.padding_mode, attrs.align_corners);
+          },
+  };
+  return def;
 }
 
 }  // namespace baton

@@ -1,14 +1,58 @@
-#include "baton/ops/vision/proposal_compute.h"
-
 #include <cmath>
 
+#include "baton/ir/attrs.h"
 #include "baton/ops/domain.h"
+#include "baton/ops/op_spec.h"
+#include "baton/ops/relations.h"
 #include "baton/ops/shared/sort_compute.h"
+#include "baton/ops/shared/spatial.h"
+#include "baton/ops/vision/extent.h"
 #include "baton/ops/vision/nms_compute.h"
 
 namespace baton {
 
+struct ProposalAttrs {
+  std::vector<double> scales{4, 8, 16, 32};
+  std::vector<double> ratios{0.5, 1, 2};
+  int64_t feature_stride = 16;
+  double threshold = 0.7;
+  int64_t rpn_pre_nms_top_n = 6000;
+  int64_t rpn_post_nms_top_n = 300;
+  int64_t rpn_min_size = 16;
+  bool iou_loss = false;
+};
+
+template <>
+const AttrSchema& attr_schema<ProposalAttrs>() {
+  using A = ProposalAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.ProposalAttrs",
+      {{"scales", &A::scales, "scales of the anchors"},
+       {"ratios", &A::ratios, "ratios of their sides"},
+       {"feature_stride", &A::feature_stride, "pixels of the image per element of the features"},
+       {"threshold", &A::threshold, "overlap from which boxes suppress each other"},
+       {"rpn_pre_nms_top_n", &A::rpn_pre_nms_top_n, "boxes kept before suppression"},
+       {"rpn_post_nms_top_n", &A::rpn_post_nms_top_n, "boxes kept after it"},
+       {"rpn_min_size", &A::rpn_min_size, "smaller boxes are dropped"},
+       {"iou_loss", &A::iou_loss, "the predictions are corners"}});
+  return schema;
+}
+
 namespace {
+
+RelationStatus proposal_relation(RelationContext& ctx, const ProposalAttrs& attrs) {
+  const TensorTypeNode *scores = ctx.tensor(0), *boxes = ctx.tensor(1), *info = ctx.tensor(2);
+  if (!scores || !boxes || !info) return kDefer;
+  if (!check_rank(ctx, *scores, 4, 0) || !check_rank(ctx, *boxes, 4, 1) || !check_rank(ctx, *info, 2, 2))
+    return kFailed;
+  if (!may_equal(info->shape()[1], 3))
+    return fail_arg(ctx, 2,
+                    "height, width and scale of each image are needed, got " + type_text(ctx.input(2)));
+  if (!check_least(ctx, "rpn_post_nms_top_n", {&attrs.rpn_post_nms_top_n, 1}, 0)) return kFailed;
+  const auto rows = result_extent(ctx, 0, {scores->shape()[0], attrs.rpn_post_nms_top_n});
+  if (!rows) return kFailed;
+  return ctx.assign_result(tensor_type(std::vector<Dim>{*rows, 5}, scores->dtype()));
+}
 
 struct Anchor {
   double x0, y0, x1, y1;
@@ -28,8 +72,9 @@ std::vector<Anchor> anchors_of(const ProposalAttrs& attrs) {
   return anchors;
 }
 
-}  // namespace
-
+// Inputs: scores (batch, 2 * anchors, height, width), the foreground second; corrections of the anchors
+// (batch, 4 * anchors, height, width); height, width and scale of each image. Result: image and corners of
+// rpn_post_nms_top_n regions for each image; where there are fewer, they are repeated.
 void proposal_compute(Compute& c, const ProposalAttrs& attrs) {
   const Tensor &scores = c.in(0), &corrections = c.in(1), &info = c.in(2);
   const std::vector<Anchor> anchors = anchors_of(attrs);
@@ -104,6 +149,22 @@ void proposal_compute(Compute& c, const ProposalAttrs& attrs) {
   out(k, row) = cast_to(c.out().dtype(),
                         select(k == 0, Halide::cast<float>(image_of), best(max(k - 1, 0), from, image_of)));
   c.result(out);
+}
+
+}  // namespace
+
+const OpDef& op_vision_proposal() {
+  static const OpDef def = OpSpec<ProposalAttrs>{
+      .name = "vision.proposal",
+      .doc = "Regions that a network proposes, best first, overlapping ones suppressed.",
+      .inputs = {{"cls_prob", "(batch, 2 * anchors, height, width)"},
+                 {"bbox_pred", "(batch, 4 * anchors, height, width)"},
+                 {"im_info", "(batch, 3): height, width, scale"}},
+      .relation = proposal_relation,
+      .compute = proposal_compute,
+      .declares_attrs = false,
+  };
+  return def;
 }
 
 }  // namespace baton
