@@ -82,7 +82,7 @@ double fma_peak() {
     const long count = 2000000;
     long n = count;
     const double start = cpu_seconds();
-    if (Machine::host().float_lanes == 16) {
+    if (DeviceSheet::host().float_lanes == 16) {
       asm volatile(
           "1:\n\t"
           "vfmadd231ps %%zmm30,%%zmm31,%%zmm0\n\tvfmadd231ps %%zmm30,%%zmm31,%%zmm1\n\tvfmadd231ps "
@@ -111,7 +111,7 @@ double fma_peak() {
           : "+r"(n)::"cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",
             "xmm10", "xmm11");
     }
-    best = std::max(best, 12.0 * 2 * Machine::host().float_lanes * count / (cpu_seconds() - start) / 1e9);
+    best = std::max(best, 12.0 * 2 * DeviceSheet::host().float_lanes * count / (cpu_seconds() - start) / 1e9);
   }
 #endif
   return best;
@@ -197,14 +197,14 @@ struct Layer {
 
 /// A convolution with bias and relu, packed as the layout pass packs it, by the algorithm that it chooses.
 Layer conv(int64_t c, int64_t hw, int64_t o, int64_t k, int64_t stride, int64_t pad, bool depthwise = false) {
-  const Machine& machine = Machine::host();
-  const int64_t out = (hw + 2 * pad - k) / stride + 1, ib = channel_block(c, machine),
-                ob = channel_block(o, machine);
+  const DeviceSheet& sheet = DeviceSheet::host();
+  const int64_t out = (hw + 2 * pad - k) / stride + 1, ib = channel_block(c, sheet),
+                ob = channel_block(o, sheet);
   char name[80];
   std::snprintf(name, sizeof name, "%s%ldx%ld s%ld %ld->%ld@%ld", depthwise ? "dw" : "", long(k), long(k),
                 long(stride), long(c), long(o), long(hw));
   ConvShape shape{1, c, o, out, out, k, k, stride, stride, 1, 1, depthwise ? c : 1};
-  const ConvAlgorithm algorithm = choose_conv_algorithm(shape, machine);
+  const ConvAlgorithm algorithm = choose_conv_algorithm(shape, sheet);
   const double flops = 2.0 * out * out * o * (depthwise ? 1 : c) * k * k;
   return {name, flops, [=] {
             KernelBuilder b("conv");
@@ -239,7 +239,7 @@ Layer conv(int64_t c, int64_t hw, int64_t o, int64_t k, int64_t stride, int64_t 
 }
 
 Layer dense(int64_t m, int64_t k, int64_t n) {
-  const int64_t block = dense_block(n, Machine::host());
+  const int64_t block = dense_block(n, DeviceSheet::host());
   return {
       "dense " + std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n), 2.0 * m * k * n, [=] {
         KernelBuilder b("dense");
@@ -252,7 +252,8 @@ Layer dense(int64_t m, int64_t k, int64_t n) {
 
 Layer pool(const std::string& op, int64_t c, int64_t hw, int64_t size, int64_t stride, int64_t pad) {
   const bool global = op == "nn.global_avg_pool2d";
-  const int64_t ib = channel_block(c, Machine::host()), out = global ? 1 : (hw + 2 * pad - size) / stride + 1;
+  const int64_t ib = channel_block(c, DeviceSheet::host()),
+                out = global ? 1 : (hw + 2 * pad - size) / stride + 1;
   return {op + " " + std::to_string(size) + " s" + std::to_string(stride) + " " + std::to_string(c) + "@" +
               std::to_string(hw),
           double(c) * out * out * size * size, [=] {
@@ -338,20 +339,20 @@ int run(int argc, char** argv) {
   const double seconds = argc > 2 ? std::atof(argv[2]) : 0.2;
   const bool tune = argc > 3;
   const double peak = fma_peak();
-  const Machine& machine = Machine::host();
-  std::printf("multiply-add peak %.1f GFLOP/s, one thread; %d lanes\n", peak, machine.float_lanes);
+  const DeviceSheet& sheet = DeviceSheet::host();
+  std::printf("multiply-add peak %.1f GFLOP/s, one thread; %d lanes\n", peak, sheet.float_lanes);
   for (const Layer& layer : layers()) {
     if (only != "all" && layer.name.find(only) == std::string::npos) continue;
     LoweredKernel kernel = layer.make();
-    const ScheduleTemplate& chosen = find_template(kernel, machine);
-    std::vector<ScheduleParams> tries{chosen.default_params(kernel, machine)};
+    const ScheduleTemplate& chosen = find_template(kernel, sheet);
+    std::vector<ScheduleParams> tries{chosen.default_params(kernel, sheet)};
     if (tune)
-      for (const ScheduleParams& params : chosen.candidates(kernel, machine))
+      for (const ScheduleParams& params : chosen.candidates(kernel, sheet))
         if (params != tries.front()) tries.push_back(params);
     std::vector<std::pair<double, std::string>> lines;
     for (const ScheduleParams& params : tries) {
       LoweredKernel fresh = layer.make();
-      chosen.apply(fresh, params, machine);
+      chosen.apply(fresh, params, sheet);
       const Timing t = measure(fresh, seconds);
       char line[300];
       std::snprintf(line, sizeof line,

@@ -3,7 +3,7 @@
 #include "baton/target/current_target.h"
 #include "baton/transform/layout/layout_config.h"
 
-#include "bind.h"
+#include "python/bind.h"
 
 namespace baton::python {
 

@@ -17,7 +17,7 @@ struct ModelFlags {
   std::vector<std::string> inputs;
   int opt_level = 3;
 
-  void add(CLI::App& app);
+  void add(Flags& flags);
 };
 
 /// A progress line on standard error, only on a terminal: rewritten in place, gone at the end.

@@ -3,8 +3,6 @@
 #include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "baton/pass/pass.h"
 #include "baton/runtime/kernel_files.h"
 
@@ -14,7 +12,7 @@ struct DebugFlags {
   bool lines = false;
   std::string dir;
 
-  void add(CLI::App& app);
+  void add(Flags& flags);
   /// Absolute; empty when nothing was asked for.
   std::string folder() const;
 };

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <optional>
 
+#include <nlohmann/json.hpp>
+
 #include "baton/cli/debug_flags.h"
 #include "baton/cli/explain_asm.h"
 #include "baton/cli/explain_json.h"
@@ -19,19 +21,17 @@ class ExplainVerb final : public Verb {
              "Follow an operator through the passes of a build to its kernels, or a kernel back to its "
              "operators.") {}
 
-  void flags(CLI::App& app) override {
-    flags_.add(app);
-    debug_.add(app);
-    app.get_option("MODEL")->description("workload name, .relay file, or a .baton artifact");
-    auto* one = app.add_option_group("what", "one of these; without any, one line for each operator");
-    one->add_option(
-        "--operator", operator_,
-        "%12 (as `baton print` numbers it), a line, line:column, a source name or an operator's name");
-    one->add_option("--kernel", kernel_, "a func_name of graph.json, or the name of a node");
-    one->add_option("--node", node_, "a node of graph.json: its number or name");
-    one->require_option(0, 1);
-    asm_.add(app);
-    app.add_flag("--json", json_, "the result as JSON on standard output (docs/design/0009-explain-json.md)");
+  void flags(Flags& flags) override {
+    flags_.add(flags);
+    debug_.add(flags);
+    flags.at("MODEL").doc = "workload name, .relay file, or a .baton artifact";
+    Flags& one = flags.one_of("what", "one of these; without any, one line for each operator");
+    one.option("operator", &operator_,
+               "%12 (as `baton print` numbers it), a line, line:column, a source name or an operator's name");
+    one.option("kernel", &kernel_, "a func_name of graph.json, or the name of a node");
+    one.option("node", &node_, "a node of graph.json: its number or name");
+    asm_.add(flags);
+    flags.flag("json", &json_, "the result as JSON on standard output (docs/design/0009-explain-json.md)");
   }
 
   int run(Io& io) override {
@@ -58,7 +58,7 @@ class ExplainVerb final : public Verb {
              << ", which calls another kernel:\n\n"
              << kernel_section(subject, {*namesake});
     if (nodes.empty() && operators.empty())
-      for (const OperatorEntry& entry : subject.map.operators()) io.out << summary_line(subject, entry.id);
+      for (const OperatorRecord& entry : subject.map.operators()) io.out << summary_line(subject, entry.id);
     return 0;
   }
 
@@ -67,15 +67,18 @@ class ExplainVerb final : public Verb {
                  std::vector<uint32_t> operators) const {
     const bool code = !nodes.empty(), all = nodes.empty() && operators.empty();
     if (all) {
-      for (const OperatorEntry& entry : subject.map.operators()) operators.push_back(entry.id);
+      for (const OperatorRecord& entry : subject.map.operators()) operators.push_back(entry.id);
       for (uint32_t node = 0; node < subject.map.plan().nodes.size(); ++node)
         if (subject.map.plan().nodes[node].kind != PlanNode::Kind::kInput) nodes.push_back(node);
     } else if (code) {
       operators = subject.map.operators_of(nodes);
     } else {
+      std::vector<bool> met(subject.map.plan().nodes.size());
       for (const uint32_t id : operators)
-        for (const uint32_t node : subject.map.at(id).nodes)
-          if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
+        for (const uint32_t node : subject.map.at(id).nodes) {
+          if (!met[node]) nodes.push_back(node);
+          met[node] = true;
+        }
     }
     nlohmann::ordered_json json = explain_head(subject);
     json["operators"] = nlohmann::ordered_json::array();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include <nlohmann/json.hpp>
+
 #include "baton/profile/inside/sampling.h"
 #include "baton/profile/report/asm_listing.h"
 #include "baton/runtime/thread_pool.h"
@@ -31,11 +33,10 @@ SampleCounts sampled(Io& io, const ModelFlags& flags, const std::string& func_na
 
 }  // namespace
 
-void AsmFlags::add(CLI::App& app) {
-  auto* listing =
-      app.add_flag("--asm", on, "the kernel's instructions, beside the operators that they compute");
-  app.add_flag("--time", timed, "and the time of each basic block, by sampling the kernel for a second")
-      ->needs(listing);
+void AsmFlags::add(Flags& flags) {
+  flags.flag("asm", &on, "the kernel's instructions, beside the operators that they compute");
+  flags.flag("time", &timed, "and the time of each basic block, by sampling the kernel for a second")
+      .needs("asm");
 }
 
 void write_asm(Io& io, const Subject& subject, const ModelFlags& flags, const AsmFlags& wanted, uint32_t node,
@@ -55,7 +56,7 @@ void write_asm(Io& io, const Subject& subject, const ModelFlags& flags, const As
   std::optional<SampleCounts> counts;
   if (wanted.timed) counts = sampled(io, flags, func_name, node);
   const AsmListing listing =
-      require(asm_listing(*request, *kernels[0], Machine::host(), counts ? &*counts : nullptr));
+      require(asm_listing(*request, *kernels[0], DeviceSheet::host(), counts ? &*counts : nullptr));
   if (json) {
     nlohmann::ordered_json out = {{"schema", 1}, {"kernel", func_name}};
     out.update(to_json(listing));

@@ -4,7 +4,6 @@
 #include <mutex>
 
 #include "baton/codegen/debug/debug_lines.h"
-#include "baton/codegen/kernel/cost_facts.h"
 #include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/kernel/lower.h"
 #include "baton/codegen/kernel/marks.h"
@@ -25,15 +24,14 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 std::string relay_summary(const FunctionNode& function) {
   std::string text = "fn (";
   for (const Var& param : function.params()) {
-    const Type& type = param->checked_type() ? param->checked_type() : param->annotation();
+    const Type& type = type_of(*param);
     text += (text.back() == '(' ? "%" : ", %") + param->name() + ": " + (type ? type_text(type) : "?");
   }
   text += ") {";
   for (const KernelBlock& block : kernel_blocks(function)) {
     text += " " + block.call->op()->name + "(";
     for (const Expr& arg : block.call->args()) {
-      const auto* var = as<VarNode>(arg);
-      const Type& type = var && !arg->checked_type() ? var->annotation() : arg->checked_type();
+      const Type& type = type_of(arg);
       text += (text.back() == '(' ? "" : ", ") + (type ? type_text(type) : "?");
     }
     text += ")";
@@ -60,8 +58,8 @@ auto guarded(const FunctionNode& function, const std::string& template_name, Bod
   }
 }
 
-Halide::Target target_of(const Machine& machine) {
-  return Halide::Target(machine.cpu)
+Halide::Target target_of(const DeviceSheet& sheet) {
+  return Halide::Target(sheet.code_target)
       .with_feature(Halide::Target::NoAsserts)
       .with_feature(Halide::Target::NoBoundsQuery);
 }
@@ -83,17 +81,17 @@ const ScheduleTemplate& template_named(const std::string& name) {
                    (near.empty() ? "" : "; did you mean `" + near + "`?"));
 }
 
-Scheduled schedule(const KernelRequest& request, const std::string& symbol, const Machine& machine) {
+Scheduled schedule(const KernelRequest& request, const std::string& symbol, const DeviceSheet& sheet) {
   Scheduled out;
   out.kernel = lower(*request.function, {symbol, request.variant.ablated});
   if (!request.template_name.empty()) {
     out.chosen = &template_named(request.template_name);
-    const std::string why = out.chosen->refuses(out.kernel, machine);
+    const std::string why = out.chosen->refuses(out.kernel, sheet);
     if (!why.empty())
       throw NotSupported("template " + request.template_name + " does not take this kernel: " + why);
   } else {
     for (const ScheduleTemplate* candidate : schedule_templates()) {
-      const std::string why = candidate->refuses(out.kernel, machine);
+      const std::string why = candidate->refuses(out.kernel, sheet);
       if (why.empty()) {
         out.chosen = candidate;
         break;
@@ -102,8 +100,8 @@ Scheduled schedule(const KernelRequest& request, const std::string& symbol, cons
     }
     BATON_CHECK(out.chosen, "no schedule template takes " + relay_summary(*request.function));
   }
-  out.params = request.params.empty() ? out.chosen->default_params(out.kernel, machine) : request.params;
-  out.chosen->apply(out.kernel, out.params, machine);
+  out.params = request.params.empty() ? out.chosen->default_params(out.kernel, sheet) : request.params;
+  out.chosen->apply(out.kernel, out.params, sheet);
   return out;
 }
 
@@ -167,16 +165,16 @@ void add_facts(Kernel& kernel, const FunctionNode& function) {
 namespace {
 
 /// `listing`: filled too when not null; its object is the kernel's.
-Kernel compile(const KernelRequest& request, const Machine& machine, KernelListing* listing) {
+Kernel compile(const KernelRequest& request, const DeviceSheet& sheet, KernelListing* listing) {
   quiet();
   Kernel kernel;
-  kernel.key = kernel_key(request, machine);
+  kernel.key = kernel_key(request, sheet);
   kernel.symbol = kernel_symbol(kernel.key);
   const std::string symbol = unseen_symbol(kernel.key);
   guarded(*request.function, request.template_name, [&] {
-    Scheduled scheduled = schedule(request, symbol, machine);
+    Scheduled scheduled = schedule(request, symbol, sheet);
     MarkPass marks(symbol, request.variant);
-    const Halide::Target target = target_of(machine).with_feature(Halide::Target::NoRuntime);
+    const Halide::Target target = target_of(sheet).with_feature(Halide::Target::NoRuntime);
     const Halide::Module module =
         make_module(scheduled, request.variant.marked ? &marks : nullptr, symbol, target);
     if (listing) {
@@ -208,31 +206,31 @@ Kernel compile(const KernelRequest& request, const Machine& machine, KernelListi
 
 }  // namespace
 
-Kernel compile_kernel(const KernelRequest& request, const Machine& machine) {
+Kernel compile_kernel(const KernelRequest& request, const DeviceSheet& sheet) {
   const auto start = std::chrono::steady_clock::now();
   const std::string& folder = request.variant.debug_lines;
   KernelListing listing;
-  Kernel kernel = compile(request, machine, folder.empty() ? nullptr : &listing);
+  Kernel kernel = compile(request, sheet, folder.empty() ? nullptr : &listing);
   if (!folder.empty()) kernel.object = object_with_lines(listing, *request.function, folder);
   add_facts(kernel, *request.function);
   kernel.compile_s = seconds_since(start);
   return kernel;
 }
 
-KernelListing kernel_listing(const KernelRequest& request, const Machine& machine) {
+KernelListing kernel_listing(const KernelRequest& request, const DeviceSheet& sheet) {
   KernelListing listing;
-  compile(request, machine, &listing);
+  compile(request, sheet, &listing);
   return listing;
 }
 
-JitKernel jit_kernel(const KernelRequest& request, const Machine& machine) {
+JitKernel jit_kernel(const KernelRequest& request, const DeviceSheet& sheet) {
   quiet();
   set_jit_handlers();
-  const std::string symbol = unseen_symbol(kernel_key(request, machine));
+  const std::string symbol = unseen_symbol(kernel_key(request, sheet));
   return guarded(*request.function, request.template_name, [&] {
-    Scheduled scheduled = schedule(request, symbol, machine);
+    Scheduled scheduled = schedule(request, symbol, sheet);
     MarkPass marks(symbol, request.variant);
-    const Halide::Target target = target_of(machine).with_feature(Halide::Target::JIT);
+    const Halide::Target target = target_of(sheet).with_feature(Halide::Target::JIT);
     const Halide::Module module =
         make_module(scheduled, request.variant.marked ? &marks : nullptr, symbol, target);
     Halide::Internal::JITModule services;
@@ -246,30 +244,30 @@ JitKernel jit_kernel(const KernelRequest& request, const Machine& machine) {
 }
 
 std::vector<std::pair<std::string, std::string>> template_answers(const FunctionNode& function,
-                                                                  const Machine& machine) {
+                                                                  const DeviceSheet& sheet) {
   quiet();
   return guarded(function, "", [&] {
     const LoweredKernel kernel = lower(function, {"baton_answers", {}});
     std::vector<std::pair<std::string, std::string>> answers;
     for (const ScheduleTemplate* candidate : schedule_templates())
-      answers.emplace_back(candidate->name, candidate->refuses(kernel, machine));
+      answers.emplace_back(candidate->name, candidate->refuses(kernel, sheet));
     return answers;
   });
 }
 
 std::vector<KernelParams> template_candidates(const FunctionNode& function, const std::string& template_name,
-                                              const Machine& machine) {
+                                              const DeviceSheet& sheet) {
   quiet();
   return guarded(function, template_name, [&] {
     const LoweredKernel kernel = lower(function, {"baton_candidates", {}});
     const ScheduleTemplate& chosen =
-        template_name.empty() ? find_template(kernel, machine) : template_named(template_name);
-    return chosen.candidates(kernel, machine);
+        template_name.empty() ? find_template(kernel, sheet) : template_named(template_name);
+    return chosen.candidates(kernel, sheet);
   });
 }
 
-std::string kernel_assembly(const KernelRequest& request, const Machine& machine) {
-  return kernel_listing(request, machine).assembly;
+std::string kernel_assembly(const KernelRequest& request, const DeviceSheet& sheet) {
+  return kernel_listing(request, sheet).assembly;
 }
 
 }  // namespace baton

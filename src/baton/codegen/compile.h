@@ -6,7 +6,7 @@
 #include "baton/codegen/kernel/code_shape.h"
 #include "baton/codegen/kernel/kernel.h"
 #include "baton/runtime/kernel_library.h"
-#include "baton/target/machine.h"
+#include "baton/target/device_sheet.h"
 
 namespace baton {
 
@@ -14,7 +14,7 @@ namespace baton {
 void add_facts(Kernel& kernel, const FunctionNode& function);
 
 /// Object code. Throws NotSupported for what no kernel can be made of, InternalError when Halide refuses.
-Kernel compile_kernel(const KernelRequest& request, const Machine& machine);
+Kernel compile_kernel(const KernelRequest& request, const DeviceSheet& sheet);
 
 /// The same as a function in memory, by Halide's JIT: where no linker is installed. `keep_alive` owns the
 /// code.
@@ -22,18 +22,18 @@ struct JitKernel {
   KernelFunction function = nullptr;
   std::shared_ptr<void> keep_alive;
 };
-JitKernel jit_kernel(const KernelRequest& request, const Machine& machine);
+JitKernel jit_kernel(const KernelRequest& request, const DeviceSheet& sheet);
 
 /// Templates and what each says to this function ("" when it takes it), in the order asked: for `explain`.
 std::vector<std::pair<std::string, std::string>> template_answers(const FunctionNode& function,
-                                                                  const Machine& machine);
+                                                                  const DeviceSheet& sheet);
 /// All parameter sets worth trying with the template (empty name: the one that is chosen), for the tuner.
 std::vector<KernelParams> template_candidates(const FunctionNode& function, const std::string& template_name,
-                                              const Machine& machine);
+                                              const DeviceSheet& sheet);
 
 /// Object code, assembly text with labels named after loops, and what these mean: all of one compilation.
-KernelListing kernel_listing(const KernelRequest& request, const Machine& machine);
+KernelListing kernel_listing(const KernelRequest& request, const DeviceSheet& sheet);
 /// The text alone.
-std::string kernel_assembly(const KernelRequest& request, const Machine& machine);
+std::string kernel_assembly(const KernelRequest& request, const DeviceSheet& sheet);
 
 }  // namespace baton

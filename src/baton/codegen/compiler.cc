@@ -24,8 +24,8 @@
 namespace baton {
 namespace {
 
-const Machine& machine_of(const CompileOptions& options) {
-  return options.machine ? *options.machine : Machine::host();
+const DeviceSheet& sheet_of(const CompileOptions& options) {
+  return options.sheet ? *options.sheet : DeviceSheet::host();
 }
 
 /// What the threads of one run_parallel share. It outlives a caller that was interrupted.
@@ -128,7 +128,7 @@ void run_here(Work& work, int threads, const std::atomic<bool>* interrupt) {
 /// a failure or an interrupt no further task starts. `may_abandon`: `task` owns all that it uses, so that an
 /// interrupt need not wait for the tasks that have started.
 void run_parallel(int count, const CompileOptions& options, bool may_abandon, std::function<void(int)> task) {
-  const int wanted = options.threads > 0 ? options.threads : machine_of(options).cores;
+  const int wanted = options.threads > 0 ? options.threads : sheet_of(options).cores;
   const int threads = std::clamp(wanted, 1, std::max(1, count));
   const auto work = std::make_shared<Work>(count, std::move(task), options);
   bool interrupted = false;
@@ -166,7 +166,7 @@ class Memo {
   std::unordered_map<uint64_t, KernelRef> kernels_;
 };
 
-KernelRef obtain(const KernelRequest& request, uint64_t key, const Machine& machine, KernelCache& cache,
+KernelRef obtain(const KernelRequest& request, uint64_t key, const DeviceSheet& sheet, KernelCache& cache,
                  bool& stored) {
   Memo& memo = Memo::instance();
   // Lines lead into a file: where it is gone, only compiling brings it back.
@@ -180,7 +180,7 @@ KernelRef obtain(const KernelRequest& request, uint64_t key, const Machine& mach
     add_facts(*kernel, *request.function);
     return memo.keep(std::move(*kernel));
   }
-  KernelRef fresh = memo.keep(compile_kernel(request, machine));
+  KernelRef fresh = memo.keep(compile_kernel(request, sheet));
   cache.store(*fresh);
   stored = true;
   return fresh;
@@ -192,21 +192,21 @@ void wait_for_background_work() { Background::instance().wait(); }
 
 std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests,
                                        const CompileOptions& options) {
-  const Machine& machine = machine_of(options);
+  const DeviceSheet& sheet = sheet_of(options);
   KernelCache& cache = options.cache ? *options.cache : KernelCache::shared();
   std::unordered_map<uint64_t, int> index_of;  // key -> distinct kernel
   struct Shared {                              // what threads use that an interrupt left behind
-    Machine machine;
+    DeviceSheet sheet;
     KernelCache& cache;
     std::vector<KernelRequest> distinct;
     std::vector<uint64_t> keys;
     std::vector<KernelRef> made;
     std::atomic<bool> stored{false};
   };
-  const auto shared = std::make_shared<Shared>(machine, cache);
+  const auto shared = std::make_shared<Shared>(sheet, cache);
   std::vector<int> which;
   for (const KernelRequest& request : requests) {
-    const uint64_t key = kernel_key(request, machine);
+    const uint64_t key = kernel_key(request, sheet);
     const auto [at, fresh] = index_of.emplace(key, static_cast<int>(shared->distinct.size()));
     if (fresh) shared->distinct.push_back(request), shared->keys.push_back(key);
     which.push_back(at->second);
@@ -217,7 +217,7 @@ std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests,
   const bool may_abandon = !known && !options.cache;  // known kernels are not worth a thread
   run_parallel(static_cast<int>(shared->distinct.size()), options, may_abandon, [shared](int i) {
     bool fresh = false;
-    shared->made[i] = obtain(shared->distinct[i], shared->keys[i], shared->machine, shared->cache, fresh);
+    shared->made[i] = obtain(shared->distinct[i], shared->keys[i], shared->sheet, shared->cache, fresh);
     if (fresh) shared->stored = true;
   });
   if (shared->stored) cache.trim();
@@ -231,7 +231,7 @@ Result<std::vector<CodeMap>> code_maps(std::span<const KernelRequest> requests,
   BATON_CHECK(requests.size() == kernels.size());
   std::vector<std::optional<Result<CodeMap>>> made(requests.size());
   run_parallel(static_cast<int>(requests.size()), options, false, [&](int i) {
-    made[i] = code_map(requests[i], *kernels[i], machine_of(options), options.cache);
+    made[i] = code_map(requests[i], *kernels[i], sheet_of(options), options.cache);
   });
   std::vector<CodeMap> maps;
   for (std::optional<Result<CodeMap>>& map : made) {
@@ -264,7 +264,7 @@ std::shared_ptr<const KernelLibrary> jit_library(const NamedKernels& kernels,
   BATON_CHECK(kernels.size() == requests.size());
   auto code = std::make_shared<std::vector<JitKernel>>(kernels.size());
   run_parallel(static_cast<int>(kernels.size()), options, false,
-               [&](int i) { (*code)[i] = jit_kernel(requests[i], machine_of(options)); });
+               [&](int i) { (*code)[i] = jit_kernel(requests[i], sheet_of(options)); });
   std::vector<std::pair<std::string, KernelFunction>> functions;
   for (size_t i = 0; i < kernels.size(); ++i) functions.emplace_back(kernels[i].first, (*code)[i].function);
   return KernelLibrary::from_functions(std::move(functions), code);

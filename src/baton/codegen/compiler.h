@@ -13,14 +13,14 @@
 #include "baton/codegen/kernel/kernel_cache.h"
 #include "baton/pass/interrupt.h"
 #include "baton/runtime/kernel_library.h"
-#include "baton/target/machine.h"
+#include "baton/target/device_sheet.h"
 
 namespace baton {
 
 struct CompileOptions {
-  const Machine* machine = nullptr;  ///< null: Machine::host()
-  KernelCache* cache = nullptr;      ///< null: KernelCache::shared()
-  int threads = 0;                   ///< 0: one per processor
+  const DeviceSheet* sheet = nullptr;  ///< null: DeviceSheet::host()
+  KernelCache* cache = nullptr;        ///< null: KernelCache::shared()
+  int threads = 0;                     ///< 0: one per processor
   std::function<void(int done, int total)>
       progress;  ///< called from the calling thread's or a worker's, one at a time
   /// When it becomes true, Interrupted is thrown at once: kernels that are being compiled then are finished

@@ -11,9 +11,10 @@
 #include "baton/codegen/kernel/link.h"
 #include "baton/driver/graph_form.h"
 #include "baton/driver/initialize.h"
-#include "baton/driver/origins/origin_pack.h"
+#include "baton/driver/origins/origins_json.h"
 #include "baton/driver/origins/origin_report.h"
 #include "baton/driver/pipeline.h"
+#include "baton/driver/plan/graph_json.h"
 #include "baton/driver/plan/region_attrs.h"
 #include "baton/driver/regions.h"
 #include "baton/ir/functions.h"
@@ -63,9 +64,18 @@ std::string debug_folder() {
                         : std::filesystem::absolute(chosen).lexically_normal().string();
 }
 
+/// By kernel: the first node that calls it.
+std::vector<uint32_t> first_nodes_of(const GraphPlan& plan) {
+  std::vector<uint32_t> first(plan.kernels.size());
+  for (auto node = static_cast<uint32_t>(plan.nodes.size()); node-- > 0;)
+    if (plan.graph->nodes[node].kind == PlanNode::Kind::kKernel)
+      first[static_cast<size_t>(plan.nodes[node].kernel)] = node;
+  return first;
+}
+
 void compile(BuildResult& result, const BuildOptions& options) {
   CompileOptions compile_options;
-  compile_options.machine = options.machine;
+  compile_options.sheet = options.sheet;
   compile_options.cache = options.cache;
   compile_options.threads = options.threads;
   compile_options.interrupt = options.interrupt;
@@ -75,12 +85,14 @@ void compile(BuildResult& result, const BuildOptions& options) {
   const std::string lines = debug_folder();
   if (!lines.empty() && find_linker().empty())
     throw Error("kernels with lines of Relay need an assembler and a linker: install binutils");
-  for (const PlannedKernel& planned : result.plan.kernels) {
+  const std::vector<uint32_t> first_nodes = first_nodes_of(result.plan);
+  for (size_t i = 0; i < result.plan.kernels.size(); ++i) {
+    const PlannedKernel& planned = result.plan.kernels[i];
     if (!planned.called) continue;
     const Function function = without_region(planned.function);
     requests.push_back({function, {}, "", {}});
     requests.back().variant.debug_lines = lines;
-    result.kernels.push_back({planned.func_name, function, requests.back(), nullptr});
+    result.kernels.push_back({planned.func_name, function, requests.back(), nullptr, first_nodes[i]});
   }
   Clock::time_point start = Clock::now();
   const std::vector<KernelRef> kernels = compile_kernels(requests, compile_options);
@@ -129,6 +141,11 @@ void refuse_huge(const IRModuleNode& module) {
                       ": axes of up to 2147483647 elements can be built");
       });
     });
+}
+
+const OriginReport& origins_of(const BuildResult& result) {
+  if (!result.origins) throw Error("what is built from a prepared module has no report of its origins");
+  return *result.origins;
 }
 
 std::string meta_json(const BuildResult& result) {
@@ -181,7 +198,7 @@ IRModule bind_params(const IRModule& module, const NamedArrays& params) {
 IRModule optimized_for_build(const IRModule& typed, const BuildOptions& options) {
   const LevelScope level(options);
   return build_regions(optimize(in_graph_form(inline_composites(bind_params(typed, options.params))),
-                                options.machine ? *options.machine : Machine::host()));
+                                options.sheet ? *options.sheet : DeviceSheet::host()));
 }
 
 BuildResult build(const IRModule& module, const BuildOptions& options) {
@@ -208,7 +225,7 @@ BuildResult build(const IRModule& module, const BuildOptions& options) {
     const Clock::time_point planning = Clock::now();
     refuse_huge(*optimized);
     result.plan = make_plan(optimized, options.mod_name);
-    result.origins_json = origins_json(optimized->origins(), result.plan, source, fusion);
+    result.origins = origin_report(optimized->origins(), result.plan, source, fusion);
     for (const PlannedKernel& kernel : result.plan.kernels)
       result.function_metadata.emplace_back(kernel.func_name, kernel.function);
     result.function_metadata.emplace_back("__tvm_main__", optimized->find("main"));
@@ -235,21 +252,22 @@ BuildResult build_prepared(const IRModule& optimized, const BuildOptions& option
 }
 
 std::unique_ptr<Executor> make_executor(const BuildResult& result) {
-  auto plan = Plan::parse(result.graph_json());
-  if (!plan.ok())
-    throw InternalError(__FILE__, __LINE__, "our own plan is refused: " + plan.status().message);
-  auto executor = Executor::create(*plan, result.library, result.params());
+  auto executor = Executor::create(result.plan.graph, result.library, result.params());
   if (!executor.ok()) throw Error(executor.status().message);
   return std::move(*executor);
+}
+
+OperatorMap operator_map(const BuildResult& result) {
+  return {result.plan.graph, with_lines(origins_of(result), result.optimized->origins())};
 }
 
 void write_artifact(const BuildResult& result, const std::string& path, bool origins) {
   if (result.kernels_so.empty())
     throw Error("an artifact needs a linker, and none was found (ld, cc, gcc or clang): install binutils");
   ArtifactWriter writer;
-  writer.add(section::kPlan, result.graph_json());
+  writer.add(section::kPlan, graph_json(*result.plan.graph));
   writer.add(section::kKernels, result.kernels_so);
-  if (origins) writer.add(section::kOrigins, packed_origins(result.origins_json));
+  if (origins) writer.add(section::kOrigins, packed_origins(origins_of(result)));
   writer.add(section::kMeta, meta_json(result));
   writer.set_params(result.params());
   if (const Status status = writer.write(path); !status.ok()) throw Error(status.message);

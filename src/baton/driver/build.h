@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "baton/codegen/compiler.h"
-#include "baton/driver/plan/plan.h"
+#include "baton/driver/build_result.h"
+#include "baton/driver/origins/operator_map.h"
 #include "baton/ir/module.h"
 #include "baton/runtime/artifact.h"
 #include "baton/runtime/executor.h"
 #include "baton/support/base/params_blob.h"
-#include "baton/target/machine.h"
+#include "baton/target/device_sheet.h"
 
 namespace baton {
 
@@ -22,55 +23,27 @@ struct BuildOptions {
   NamedArrays params;            ///< become constants of `main`; names that `main` does not have are ignored
   std::optional<int> opt_level;  ///< none: that of the current PassContext
   std::string mod_name = "default";
-  const Machine* machine = nullptr;  ///< null: Machine::host()
-  KernelCache* cache = nullptr;      ///< null: KernelCache::shared()
-  int threads = 0;                   ///< for compiling; 0: one per processor
+  const DeviceSheet* sheet = nullptr;  ///< null: DeviceSheet::host()
+  KernelCache* cache = nullptr;        ///< null: KernelCache::shared()
+  int threads = 0;                     ///< for compiling; 0: one per processor
   /// "optimize", "kernels", "link": done of total. May come from another thread, one at a time.
   std::function<void(const std::string& phase, int done, int total)> progress;
   const std::atomic<bool>* interrupt = nullptr;  ///< true: Interrupted is thrown
-};
-
-/// One kernel as it was compiled, under the name that the plan calls it by.
-struct BuiltKernel {
-  std::string func_name;
-  Function
-      function;  ///< typed; where its calls came from is on the nodes of the plan, which share the kernel
-  KernelRequest request;
-  KernelRef kernel;
-};
-
-/// Seconds per phase.
-struct BuildTimes {
-  double optimize_s = 0, plan_s = 0, kernels_s = 0, link_s = 0, total_s = 0;
-};
-
-struct BuildResult {
-  IRModule source;     ///< the module as it was given, parameters not bound
-  IRModule optimized;  ///< fused; what the plan was made from
-  GraphPlan plan;      ///< graph.json, constants, nodes
-  std::string mod_name;
-  std::vector<BuiltKernel> kernels;              ///< those that the plan calls, in order
-  std::string kernels_so;                        ///< the shared library; empty where there is no linker
-  std::shared_ptr<const KernelLibrary> library;  ///< the same, loaded
-  std::string origins_json;                      ///< every operator of the source: see origin_report.h
-  std::vector<std::pair<std::string, Function>>
-      function_metadata;  ///< kernel -> fused function, then "__tvm_main__"
-  BuildTimes times;
-  NamedArrays given;  ///< the parameters as they were given; they share the giver's memory
-
-  const std::string& graph_json() const { return plan.graph_json; }
-  const NamedArrays& params() const { return plan.params; }
 };
 
 /// Throws DiagnosticError or Error for what is wrong with the program, InternalError for a bug of ours.
 BuildResult build(const IRModule& module, const BuildOptions& options = {});
 
 /// Plan and kernels of a module that the passes have been over: `optimized` as prepare_kernels() leaves it.
-/// Its result has no origins_json; the nodes of the plan have their origins.
+/// Its result has no report of origins; the nodes of the plan have theirs.
 BuildResult build_prepared(const IRModule& optimized, const BuildOptions& options = {});
 
 /// Runs what was built.
 std::unique_ptr<Executor> make_executor(const BuildResult& result);
+
+/// Which operators its nodes compute, with the lines of its source. Throws Error for the result of
+/// build_prepared().
+OperatorMap operator_map(const BuildResult& result);
 
 /// One file that runs without the compiler. Throws Error when it cannot be written, or when no linker made
 /// kernels_so. Without `origins` it says no more which operators its kernels compute.

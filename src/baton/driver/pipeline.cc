@@ -44,12 +44,12 @@ IRModule prepare_kernels(IRModule module) {
   return module;
 }
 
-Pass optimization_passes(const Machine& machine) {
-  return passes_with(alter_op_layout_for(machine), *Target::parse("llvm"));
+Pass optimization_passes(const DeviceSheet& sheet) {
+  return passes_with(alter_op_layout_for(sheet), *Target::parse("llvm"));
 }
 
-IRModule optimize(const IRModule& module, const Machine& machine) {
-  return prepare_kernels((*optimization_passes(machine))(module));
+IRModule optimize(const IRModule& module, const DeviceSheet& sheet) {
+  return prepare_kernels((*optimization_passes(sheet))(module));
 }
 
 IRModule optimize_as_tvm(const IRModule& module, const std::string& target) {

@@ -5,7 +5,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "baton/driver/build.h"
+#include "baton/driver/build_result.h"
 #include "baton/driver/plan/region_attrs.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"

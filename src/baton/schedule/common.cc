@@ -21,8 +21,8 @@ std::vector<int> divisors(int extent) {
   return all;
 }
 
-int lanes_of(Halide::Type type, const Machine& machine) {
-  return std::max(1, machine.float_lanes * 32 / std::max(8, type.bits()));
+int lanes_of(Halide::Type type, const DeviceSheet& sheet) {
+  return std::max(1, sheet.float_lanes * 32 / std::max(8, type.bits()));
 }
 
 int result_extent(const LoweredKernel& kernel, int axis) {
@@ -84,12 +84,12 @@ std::string refuses_anchor(const LoweredKernel& kernel, std::initializer_list<st
   return "";
 }
 
-void schedule_flat(Func func, const Machine& machine, bool parallel) {
+void schedule_flat(Func func, const DeviceSheet& sheet, bool parallel) {
   func.compute_root();
   const std::vector<Halide::Var> args = func.args();
   if (args.empty()) return;
   if (parallel && args.size() > 1) func.parallel(args.back());
-  func.vectorize(args.front(), lanes_of(func.types().front(), machine), TailStrategy::GuardWithIf);
+  func.vectorize(args.front(), lanes_of(func.types().front(), sheet), TailStrategy::GuardWithIf);
 }
 
 void prefetch_ahead(Halide::Stage reader, const Tensor& from, const Halide::RVar& loop, int distance) {
@@ -99,7 +99,7 @@ void prefetch_ahead(Halide::Stage reader, const Tensor& from, const Halide::RVar
   reader.prefetch(read->param, loop, loop, distance, Halide::PrefetchBoundStrategy::NonFaulting);
 }
 
-void schedule_feeders(LoweredKernel& kernel, const Machine& machine) {
+void schedule_feeders(LoweredKernel& kernel, const DeviceSheet& sheet) {
   const OpBlock& anchor = anchor_of(kernel);
   std::set<int> done;
   for (size_t input = 0; input < anchor.producers.size(); ++input) {
@@ -108,11 +108,11 @@ void schedule_feeders(LoweredKernel& kernel, const Machine& machine) {
     const bool only_pad = input == 0 && anchor.stage("pad") &&
                           std::count(anchor.producers.begin(), anchor.producers.end(), producer) == 1;
     if (only_pad) continue;
-    for (const Func& value : kernel.blocks[producer].results) schedule_flat(value, machine);
+    for (const Func& value : kernel.blocks[producer].results) schedule_flat(value, sheet);
   }
 }
 
-double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Machine& machine) {
+double register_tile_cost(const TiledProduct& p, RegisterTile tile, const DeviceSheet& sheet) {
   // Cycles for one step of the reduction over a tile: the multiply-adds, at one a cycle; the loads, a vector
   // a cycle or two scalars; the latency of an accumulator (4 cycles, at two a cycle on wide cores); and the
   // loop itself.
@@ -125,12 +125,12 @@ double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Machin
   // AVX-512 broadcasts a scalar as an operand of the multiply-add, but LLVM does so only for a scalar that is
   // used once: for more than one column it takes a register. One short, and every sum moves to another
   // register at each step.
-  const int broadcast = machine.float_lanes >= 16 && weights == 1 ? 0 : 1;
-  if (sums + weights + broadcast > machine.vector_registers && tile.rows * tile.columns > 1) return 1e30;
+  const int broadcast = sheet.float_lanes >= 16 && weights == 1 ? 0 : 1;
+  if (sums + weights + broadcast > sheet.vector_registers && tile.rows * tile.columns > 1) return 1e30;
   double step = std::max({sums, weights + tile.rows * 0.5, kLatency}) + kLoop;
-  if (int64_t(tile.rows) * p.depth * 4 > machine.l1_bytes / 2) step *= kSpilled;
+  if (int64_t(tile.rows) * p.depth * 4 > sheet.l1_bytes / 2) step *= kSpilled;
   const double passes = tiles_of(p.rows, tile.rows);
-  const double first = p.streamed ? std::max(step, kStream * weights * machine.float_lanes / 16) : step;
+  const double first = p.streamed ? std::max(step, kStream * weights * sheet.float_lanes / 16) : step;
   double cycles = (first + (passes - 1) * step) * tiles_of(p.columns, tile.columns) /
                   (double(p.rows) * p.columns * p.vectors);
   if (p.streamed) cycles += kPass * (passes - 1);
@@ -138,13 +138,13 @@ double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Machin
                                  2 * tile.columns));  // among equals the square one: it has the fewest loads
 }
 
-RegisterTile choose_register_tile(const TiledProduct& p, const Machine& machine) {
+RegisterTile choose_register_tile(const TiledProduct& p, const DeviceSheet& sheet) {
   RegisterTile best;
   double least = 1e300;
   for (int columns : divisors(p.columns)) {
-    if (columns * p.vectors > machine.vector_registers / 2) break;
-    for (int rows = 1; rows <= std::min(p.rows, machine.vector_registers); ++rows) {
-      const double cost = register_tile_cost(p, {rows, columns}, machine);
+    if (columns * p.vectors > sheet.vector_registers / 2) break;
+    for (int rows = 1; rows <= std::min(p.rows, sheet.vector_registers); ++rows) {
+      const double cost = register_tile_cost(p, {rows, columns}, sheet);
       if (cost < least) least = cost, best = {rows, columns};
     }
   }

@@ -15,7 +15,7 @@ int divisor_below(int extent, int limit);
 std::vector<int> divisors(int extent);
 
 /// float32 lanes' worth of elements of `type`: what one vector register holds.
-int lanes_of(Halide::Type type, const Machine& machine);
+int lanes_of(Halide::Type type, const DeviceSheet& sheet);
 
 /// For loops of the output, which must not leave it: the last tile steps back onto its neighbour. The extent
 /// must not be below the factor.
@@ -45,7 +45,7 @@ std::string refuses_anchor(const LoweredKernel& kernel, std::initializer_list<st
 
 /// Schedules the blocks whose values the anchor reads. Those that only its stage "pad" reads are left to be
 /// computed there, element by element; others get loops of their own before everything else.
-void schedule_feeders(LoweredKernel& kernel, const Machine& machine);
+void schedule_feeders(LoweredKernel& kernel, const DeviceSheet& sheet);
 
 /// Fetches what `reader` reads of input `from` ahead of time, `distance` steps of loop `loop`, one cache line
 /// a step: in address order, also beyond the end of the loop, where the next turn begins (a prefetch never
@@ -54,7 +54,7 @@ void schedule_feeders(LoweredKernel& kernel, const Machine& machine);
 void prefetch_ahead(Halide::Stage reader, const Tensor& from, const Halide::RVar& loop, int distance);
 
 /// Loops of its own for `func`: vectors along the innermost dimension, threads along the outermost.
-void schedule_flat(Halide::Func func, const Machine& machine, bool parallel = true);
+void schedule_flat(Halide::Func func, const DeviceSheet& sheet, bool parallel = true);
 
 /// Tile sizes for sums held in registers: rows x columns of vectors, where a column is a weight vector that
 /// all rows share and a row is a scalar that all columns share.
@@ -68,8 +68,8 @@ struct TiledProduct {
       false;  ///< the weights come from memory; each further pass over the rows reads them from cache
 };
 /// Expected cycles per result with such a tile; what choose_register_tile minimises.
-double register_tile_cost(const TiledProduct& product, RegisterTile tile, const Machine& machine);
+double register_tile_cost(const TiledProduct& product, RegisterTile tile, const DeviceSheet& sheet);
 /// The tile with the least expected time; its columns divide those of the product.
-RegisterTile choose_register_tile(const TiledProduct& product, const Machine& machine);
+RegisterTile choose_register_tile(const TiledProduct& product, const DeviceSheet& sheet);
 
 }  // namespace baton

@@ -6,30 +6,27 @@
 namespace baton {
 namespace {
 
-/// Bytes that one core reads from memory while it makes one vector multiply-add (26 GB/s at 3.7 GHz on a Zen
-/// 4).
-constexpr double kBytesPerFma = 7;
-/// What the shorter of computing and loading still costs when both run at the same time.
-constexpr double kNotOverlapped = 0.3;
 /// Below this many channels the transforms outweigh the products that they save.
 constexpr int64_t kWinogradChannels = 16;
 
 int64_t tiles(int64_t extent, int64_t size) { return (extent + size - 1) / size; }
 
-double overlapped(double fmas, double weight_bytes) {
-  const double load = weight_bytes / kBytesPerFma;
-  return std::max(fmas, load) + kNotOverlapped * std::min(fmas, load);
+double overlapped(double fmas, double weight_bytes, const DeviceSheet& sheet) {
+  const double load = weight_bytes / sheet.bytes_per_multiply_add;
+  return std::max(fmas, load) + sheet.not_overlapped * std::min(fmas, load);
 }
 
 /// All costs are in vector multiply-adds of one core.
-double direct_cost(const ConvShape& s, double lanes) {
+double direct_cost(const ConvShape& s, const DeviceSheet& sheet) {
+  const double lanes = sheet.float_lanes;
   const double taps = static_cast<double>(s.kernel_height * s.kernel_width);
   const double per_pixel = taps * s.in_channels / s.groups * s.out_channels / lanes;
   return overlapped(s.batch * s.out_height * s.out_width * per_pixel,
-                    taps * s.in_channels / s.groups * s.out_channels * 4);
+                    taps * s.in_channels / s.groups * s.out_channels * 4, sheet);
 }
 
-double winograd_cost(const ConvShape& s, int tile, double lanes) {
+double winograd_cost(const ConvShape& s, int tile, const DeviceSheet& sheet) {
+  const double lanes = sheet.float_lanes;
   const int a = tile + 2;
   const double count = static_cast<double>(s.batch * tiles(s.out_height, tile) * tiles(s.out_width, tile));
   const double gemm = count * a * a * s.in_channels * s.out_channels / lanes;
@@ -37,8 +34,8 @@ double winograd_cost(const ConvShape& s, int tile, double lanes) {
   const double passes = tile == 2 ? 2.0 : 3.5;
   const double transform_in = count * s.in_channels / lanes * a * a * (passes + 2);
   const double transform_out = count * s.out_channels / lanes * a * (a + tile) / 2.0 * (passes + 2);
-  return overlapped(gemm, static_cast<double>(a * a) * s.in_channels * s.out_channels * 4) + transform_in +
-         transform_out;
+  return overlapped(gemm, static_cast<double>(a * a) * s.in_channels * s.out_channels * 4, sheet) +
+         transform_in + transform_out;
 }
 
 std::string megas(double fmas) {
@@ -59,7 +56,7 @@ int64_t largest_divisor(int64_t extent, int64_t limit) {
 
 }  // namespace
 
-ConvAlgorithm choose_conv_algorithm(const ConvShape& s, const Machine& machine) {
+ConvAlgorithm choose_conv_algorithm(const ConvShape& s, const DeviceSheet& sheet) {
   if (s.kernel_height != 3 || s.kernel_width != 3) return direct("Winograd needs a 3x3 kernel");
   if (s.stride_height != 1 || s.stride_width != 1) return direct("Winograd needs strides of 1");
   if (s.dilation_height != 1 || s.dilation_width != 1) return direct("Winograd needs dilations of 1");
@@ -67,9 +64,8 @@ ConvAlgorithm choose_conv_algorithm(const ConvShape& s, const Machine& machine) 
   if (!s.float32) return direct("Winograd needs float32");
   if (s.in_channels < kWinogradChannels || s.out_channels < kWinogradChannels)
     return direct("fewer than " + std::to_string(kWinogradChannels) + " channels");
-  const double lanes = machine.float_lanes;
-  const double plain = direct_cost(s, lanes), two = winograd_cost(s, 2, lanes),
-               four = winograd_cost(s, 4, lanes);
+  const double plain = direct_cost(s, sheet), two = winograd_cost(s, 2, sheet),
+               four = winograd_cost(s, 4, sheet);
   const std::string costs = "expected cost in vector multiply-adds: direct " + megas(plain) + ", F(2,3) " +
                             megas(two) + ", F(4,3) " + megas(four);
   if (plain <= std::min(two, four)) return direct(costs);
@@ -77,12 +73,12 @@ ConvAlgorithm choose_conv_algorithm(const ConvShape& s, const Machine& machine) 
   return {ConvAlgorithm::Kind::kWinograd, tile, "Winograd F(" + std::to_string(tile) + ",3): " + costs};
 }
 
-int64_t channel_block(int64_t channels, const Machine& machine) {
-  return largest_divisor(channels, machine.float_lanes);
+int64_t channel_block(int64_t channels, const DeviceSheet& sheet) {
+  return largest_divisor(channels, sheet.float_lanes);
 }
 
-int64_t dense_block(int64_t units, const Machine& machine) {
-  return largest_divisor(units, machine.float_lanes);
+int64_t dense_block(int64_t units, const DeviceSheet& sheet) {
+  return largest_divisor(units, sheet.float_lanes);
 }
 
 }  // namespace baton

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "baton/target/machine.h"
+#include "baton/target/device_sheet.h"
 
 namespace baton {
 
@@ -29,14 +29,14 @@ struct ConvAlgorithm {
 /// The algorithm with the least expected time. Winograd F(2,3) has an error like the direct sum's, F(4,3) one
 /// of 5e-6 of the largest output (see docs of the winograd template). Weights are taken to come from memory,
 /// as they do in a network that is larger than the caches.
-ConvAlgorithm choose_conv_algorithm(const ConvShape& shape, const Machine& machine);
+ConvAlgorithm choose_conv_algorithm(const ConvShape& shape, const DeviceSheet& sheet);
 
 /// Channels per block of a packed layout for `channels` channels: the largest divisor that one vector
 /// register holds (16 with AVX-512), so that no block is partly empty. 1 for a prime number of channels that
 /// is larger.
-int64_t channel_block(int64_t channels, const Machine& machine);
+int64_t channel_block(int64_t channels, const DeviceSheet& sheet);
 
 /// Output features per block of a packed dense weight (`NK16n`), by the same rule.
-int64_t dense_block(int64_t units, const Machine& machine);
+int64_t dense_block(int64_t units, const DeviceSheet& sheet);
 
 }  // namespace baton

@@ -14,22 +14,22 @@ using Halide::Var;
 /// More multiply-adds than this are not unrolled into one block of code.
 constexpr int kUnrolledFmas = 256;
 
-std::string refuses(const LoweredKernel& kernel, const Machine&) {
+std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   return refuses_anchor(kernel, {"nn.contrib_depthwise_conv2d_NCHWc"}, "dwconv2d");
 }
 
-int vectors_of(const LoweredKernel& kernel, const Machine& machine) {
-  return tiles_of(result_extent(kernel, 4), machine.float_lanes);
+int vectors_of(const LoweredKernel& kernel, const DeviceSheet& sheet) {
+  return tiles_of(result_extent(kernel, 4), sheet.float_lanes);
 }
 
-ScheduleParams default_params(const LoweredKernel& kernel, const Machine& machine) {
+ScheduleParams default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   const int width = result_extent(kernel, 3), height = result_extent(kernel, 2);
-  const int vectors = vectors_of(kernel, machine);
+  const int vectors = vectors_of(kernel, sheet);
   int tile_x = 1, tile_y = 1;
   double least = 1e300;
   for (int y = 1; y <= std::min(4, height); ++y)
     for (int x = 1; x <= width; ++x) {
-      if (x * y * vectors > machine.vector_registers / 2) break;
+      if (x * y * vectors > sheet.vector_registers / 2) break;
       const double lost = double(tiles_of(width, x) * x) / width * (tiles_of(height, y) * y) / height;
       const double cost = lost * (1 + 4.0 / (x * y * vectors)) * (1 + 0.01 * (y - 1));
       if (cost < least) least = cost, tile_x = x, tile_y = y;
@@ -37,12 +37,12 @@ ScheduleParams default_params(const LoweredKernel& kernel, const Machine& machin
   return {{"tile_x", tile_x}, {"tile_y", tile_y}};
 }
 
-std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Machine& machine) {
-  std::vector<ScheduleParams> all{default_params(kernel, machine)};
+std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
+  std::vector<ScheduleParams> all{default_params(kernel, sheet)};
   for (int y : {1, 2, 4})
     for (int x : {4, 7, 8, 14}) {
       if (x > result_extent(kernel, 3) || y > result_extent(kernel, 2) ||
-          x * y * vectors_of(kernel, machine) > machine.vector_registers)
+          x * y * vectors_of(kernel, sheet) > sheet.vector_registers)
         continue;
       ScheduleParams params = {{"tile_x", x}, {"tile_y", y}};
       if (params != all.front()) all.push_back(std::move(params));
@@ -50,7 +50,7 @@ std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Machin
   return all;
 }
 
-void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& machine) {
+void apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
   const int height = result_extent(kernel, 2), width = result_extent(kernel, 3),
             block = result_extent(kernel, 4);
   const int tile_x = std::min(params.at("tile_x"), width), tile_y = std::min(params.at("tile_y"), height);
@@ -75,7 +75,7 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& m
   conv.compute_at(out, xo).bound_extent(c[0], block).vectorize(c[0]).unroll(c[1]).unroll(c[2]);
   Halide::Stage sum = conv.update();
   sum.reorder({c[0], c[1], c[2], c[3], c[4], rx, ry}).vectorize(c[0]).unroll(c[1]).unroll(c[2]);
-  const int sums = tile_x * tile_y * tiles_of(block, machine.float_lanes);
+  const int sums = tile_x * tile_y * tiles_of(block, sheet.float_lanes);
   if (sums * taps_x <= kUnrolledFmas) sum.unroll(rx);
   if (sums * taps <= kUnrolledFmas) sum.unroll(ry);
 
@@ -84,7 +84,7 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& m
     const Var p = pad.args()[0];
     pad.compute_at(out, task).bound_extent(p, block).vectorize(p);
   }
-  schedule_feeders(kernel, machine);
+  schedule_feeders(kernel, sheet);
 }
 
 }  // namespace

@@ -31,31 +31,31 @@ ConvExtents extents_of(const LoweredKernel& kernel) {
   return e;
 }
 
-std::string refuses(const LoweredKernel& kernel, const Machine&) {
+std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   return refuses_anchor(kernel, {"nn.contrib_conv2d_NCHWc"}, "conv2d");
 }
 
-int vectors_of(int block, const Machine& machine) { return tiles_of(block, machine.float_lanes); }
+int vectors_of(int block, const DeviceSheet& sheet) { return tiles_of(block, sheet.float_lanes); }
 
-ScheduleParams default_params(const LoweredKernel& kernel, const Machine& machine) {
+ScheduleParams default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   const ConvExtents e = extents_of(kernel);
-  const int vectors = vectors_of(e.out_block, machine);
+  const int vectors = vectors_of(e.out_block, sheet);
   int tile_x = 1, tile_y = 1, tile_c = 1;
   double least = 1e300;
   // A short reduction over few channels is unrolled: a loop of three steps costs more than it does. LLVM then
   // wants a register more, or it spills.
   const int unroll = e.in_block < 8 ? e.in_block : 1;
   for (int c : divisors(e.out_blocks)) {
-    if (c * vectors > machine.vector_registers / 2) break;
+    if (c * vectors > sheet.vector_registers / 2) break;
     for (int y = 1; y <= std::min(2, e.height); ++y)
-      for (int x = 1; x <= std::min(e.width, machine.vector_registers); ++x) {
-        if (unroll > 1 && (x * y + 1) * c * vectors + 1 > machine.vector_registers) break;
+      for (int x = 1; x <= std::min(e.width, sheet.vector_registers); ++x) {
+        if (unroll > 1 && (x * y + 1) * c * vectors + 1 > sheet.vector_registers) break;
         // The last tile of a row or column overlaps its neighbour: that work is lost.
         const double lost =
             double(tiles_of(e.width, x) * x) / e.width * (tiles_of(e.height, y) * y) / e.height;
         const TiledProduct product{x * y, c, vectors, e.in_block};
         // LLVM unrolls a loop of two tiles and then runs out of registers.
-        const double cost = register_tile_cost(product, {x * y, c}, machine) * lost * (y > 1 ? 1.002 : 1) *
+        const double cost = register_tile_cost(product, {x * y, c}, sheet) * lost * (y > 1 ? 1.002 : 1) *
                             (tiles_of(e.width, x) == 2 ? 1.01 : 1);
         if (cost < least) least = cost, tile_x = x, tile_y = y, tile_c = c;
       }
@@ -64,7 +64,7 @@ ScheduleParams default_params(const LoweredKernel& kernel, const Machine& machin
   // round the data are read once per block of channels, and the weights once.
   const double rows = tiles_of(e.height, tile_y), blocks = tiles_of(e.out_blocks, tile_c);
   const bool rows_outer =
-      e.weight_bytes <= machine.l2_bytes / 2 && e.weight_bytes * rows < e.data_bytes * blocks;
+      e.weight_bytes <= sheet.l2_bytes / 2 && e.weight_bytes * rows < e.data_bytes * blocks;
   return {{"tile_x", tile_x},
           {"tile_y", tile_y},
           {"tile_c", tile_c},
@@ -72,17 +72,17 @@ ScheduleParams default_params(const LoweredKernel& kernel, const Machine& machin
           {"unroll", unroll}};
 }
 
-std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Machine& machine) {
+std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   const ConvExtents e = extents_of(kernel);
-  const int vectors = vectors_of(e.out_block, machine);
-  std::vector<ScheduleParams> all{default_params(kernel, machine)};
+  const int vectors = vectors_of(e.out_block, sheet);
+  std::vector<ScheduleParams> all{default_params(kernel, sheet)};
   for (int c : {1, 2, 4})
     for (int y : {1, 2})
       for (int x : {4, 6, 7, 8, 12, 14, 28})
         for (int rows_outer : {0, 1}) {
           if (e.out_blocks % c || x > e.width || y > e.height) continue;
           const int sums = x * y * c * vectors;
-          if (sums + c * vectors + 1 > machine.vector_registers || sums < 7) continue;
+          if (sums + c * vectors + 1 > sheet.vector_registers || sums < 7) continue;
           ScheduleParams params = {{"tile_x", x},
                                    {"tile_y", y},
                                    {"tile_c", c},
@@ -93,7 +93,7 @@ std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Machin
   return all;
 }
 
-void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& machine) {
+void apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
   const ConvExtents e = extents_of(kernel);
   const int tile_x = std::min(params.at("tile_x"), e.width), tile_y = std::min(params.at("tile_y"), e.height);
   const int tile_c = std::min(params.at("tile_c"), e.out_blocks);
@@ -141,7 +141,7 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& m
     else
       pad.parallel(p[2], std::min(16, e.height));
   }
-  schedule_feeders(kernel, machine);
+  schedule_feeders(kernel, sheet);
 }
 
 }  // namespace

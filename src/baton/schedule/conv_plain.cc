@@ -13,7 +13,7 @@ using Halide::Func;
 using Halide::RVar;
 using Halide::Var;
 
-std::string refuses(const LoweredKernel& kernel, const Machine&) {
+std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   const std::string reason = refuses_anchor(kernel, {"nn.conv2d"}, "conv2d");
   if (!reason.empty()) return reason;
   const Conv2DAttrs& attrs = attrs_as<Conv2DAttrs>(anchor_of(kernel).call->attrs());
@@ -25,17 +25,17 @@ int groups_of(const LoweredKernel& kernel) {
   return static_cast<int>(attrs_as<Conv2DAttrs>(anchor_of(kernel).call->attrs()).groups);
 }
 
-ScheduleParams default_params(const LoweredKernel& kernel, const Machine& machine) {
+ScheduleParams default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   const int channels = result_extent(kernel, 1), height = result_extent(kernel, 2),
             width = result_extent(kernel, 3);
   // Channels of one group share the data that they read.
   const int tile_c = divisor_below(std::max(1, channels / groups_of(kernel)), 8);
-  const int tile_y = std::clamp(machine.vector_registers * 3 / 4 / tile_c, 1, std::min(4, height));
-  return {{"tile_x", std::min(machine.float_lanes, width)}, {"tile_y", tile_y}, {"tile_c", tile_c}};
+  const int tile_y = std::clamp(sheet.vector_registers * 3 / 4 / tile_c, 1, std::min(4, height));
+  return {{"tile_x", std::min(sheet.float_lanes, width)}, {"tile_y", tile_y}, {"tile_c", tile_c}};
 }
 
-std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Machine& machine) {
-  std::vector<ScheduleParams> all{default_params(kernel, machine)};
+std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
+  std::vector<ScheduleParams> all{default_params(kernel, sheet)};
   for (int y : {1, 2, 3}) {
     ScheduleParams params = all.front();
     params["tile_y"] = y;
@@ -44,7 +44,7 @@ std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Machin
   return all;
 }
 
-void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& machine) {
+void apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
   const int channels = result_extent(kernel, 1), height = result_extent(kernel, 2),
             width = result_extent(kernel, 3);
   const int tile_x = std::min(params.at("tile_x"), width), tile_y = std::min(params.at("tile_y"), height);
@@ -74,9 +74,9 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& m
   if (const Func* found = anchor_of(kernel).stage("pad")) {
     Func pad = *found;
     const std::vector<Var> p = pad.args();
-    pad.compute_root().vectorize(p[0], machine.float_lanes, Halide::TailStrategy::GuardWithIf).parallel(p[2]);
+    pad.compute_root().vectorize(p[0], sheet.float_lanes, Halide::TailStrategy::GuardWithIf).parallel(p[2]);
   }
-  schedule_feeders(kernel, machine);
+  schedule_feeders(kernel, sheet);
 }
 
 }  // namespace

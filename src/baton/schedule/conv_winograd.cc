@@ -40,7 +40,7 @@ WinogradExtents extents_of(const LoweredKernel& kernel) {
   return e;
 }
 
-std::string refuses(const LoweredKernel& kernel, const Machine&) {
+std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   const std::string reason =
       refuses_anchor(kernel, {"nn.contrib_conv2d_winograd_without_weight_transform"}, "gemm_acc");
   if (!reason.empty()) return reason;
@@ -49,56 +49,56 @@ std::string refuses(const LoweredKernel& kernel, const Machine&) {
 
 /// Whether M of all tiles and at least two blocks of channels fits, and V is not too large for the last
 /// cache.
-bool fits_by_channels(const WinogradExtents& e, const Machine& machine) {
-  return e.transformed(e.tiles(), 2 * e.out_block) <= machine.l2_bytes / 2 &&
-         e.transformed(e.tiles() * e.batch, int64_t(e.in_blocks) * e.in_block) <= machine.l3_bytes / 4;
+bool fits_by_channels(const WinogradExtents& e, const DeviceSheet& sheet) {
+  return e.transformed(e.tiles(), 2 * e.out_block) <= sheet.l2_bytes / 2 &&
+         e.transformed(e.tiles() * e.batch, int64_t(e.in_blocks) * e.in_block) <= sheet.l3_bytes / 4;
 }
 
-ScheduleParams params_of(const WinogradExtents& e, const Machine& machine, bool by_channels) {
-  const int vectors = tiles_of(e.out_block, machine.float_lanes);
-  const bool streamed = e.weight_bytes > machine.l2_bytes;
+ScheduleParams params_of(const WinogradExtents& e, const DeviceSheet& sheet, bool by_channels) {
+  const int vectors = tiles_of(e.out_block, sheet.float_lanes);
+  const bool streamed = e.weight_bytes > sheet.l2_bytes;
   int rows = e.down;
   if (!by_channels) {
     const int64_t one_row = e.transformed(e.across, int64_t(e.in_blocks) * e.in_block);
-    rows = static_cast<int>(
-        std::clamp<int64_t>(machine.l2_bytes / 4 / std::max<int64_t>(1, one_row), 1, e.down));
+    rows =
+        static_cast<int>(std::clamp<int64_t>(sheet.l2_bytes / 4 / std::max<int64_t>(1, one_row), 1, e.down));
     // Even turns, and enough tiles for a register tile.
     rows = tiles_of(e.down, tiles_of(e.down, rows));
     while (rows < e.down && rows * e.across < 12) ++rows;
   }
   const int count = rows * e.across;
   const RegisterTile tile =
-      choose_register_tile({count, e.out_blocks, vectors, e.in_blocks * e.in_block, streamed}, machine);
+      choose_register_tile({count, e.out_blocks, vectors, e.in_blocks * e.in_block, streamed}, sheet);
   // Channels at a time: as many as keep M in a quarter of the cache, but four turns at least, for several
   // threads.
   int group = tile.columns;
   for (int c : divisors(e.out_blocks))
     if (c % tile.columns == 0 && c <= 4 && (!by_channels || e.out_blocks / c >= 4) &&
-        e.transformed(count, int64_t(c) * e.out_block) <= machine.l2_bytes / 2)
+        e.transformed(count, int64_t(c) * e.out_block) <= sheet.l2_bytes / 2)
       group = std::max(group, c);
   return {{"by_channels", by_channels}, {"rows", rows},     {"tile_t", tile.rows},
           {"tile_c", tile.columns},     {"group_c", group}, {"prefetch", streamed ? 64 : 0}};
 }
 
-ScheduleParams default_params(const LoweredKernel& kernel, const Machine& machine) {
+ScheduleParams default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   const WinogradExtents e = extents_of(kernel);
-  return params_of(e, machine, fits_by_channels(e, machine));
+  return params_of(e, sheet, fits_by_channels(e, sheet));
 }
 
-std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Machine& machine) {
+std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   const WinogradExtents e = extents_of(kernel);
-  std::vector<ScheduleParams> all{default_params(kernel, machine)};
+  std::vector<ScheduleParams> all{default_params(kernel, sheet)};
   auto add = [&](const ScheduleParams& params) {
     if (std::find(all.begin(), all.end(), params) == all.end()) all.push_back(params);
   };
   for (bool by_channels : {false, true}) {
-    const ScheduleParams base = params_of(e, machine, by_channels);
+    const ScheduleParams base = params_of(e, sheet, by_channels);
     for (int rows : by_channels ? std::vector<int>{e.down} : std::vector<int>{1, 2, 4, 7})
       for (int t : {4, 7, 8, 14, 16, 28})
         for (int c : {1, 2, 4})
           for (int group : {c, 4})
             for (int prefetch : {0, 64}) {
-              const int sums = t * c * tiles_of(e.out_block, machine.float_lanes);
+              const int sums = t * c * tiles_of(e.out_block, sheet.float_lanes);
               if (rows > e.down || t > rows * e.across || e.out_blocks % c || e.out_blocks % group ||
                   group % c || sums < 4 || sums > 28)
                 continue;
@@ -111,7 +111,7 @@ std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Machin
   return all;
 }
 
-void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& machine) {
+void apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
   const WinogradExtents e = extents_of(kernel);
   const bool by_channels = params.at("by_channels");
   const int rows = by_channels ? e.down : std::min(params.at("rows"), e.down), count = rows * e.across;
@@ -213,7 +213,7 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& m
       pad.compute_at(out, task);
     pad.bound_extent(p[0], e.in_block).vectorize(p[0]);
   }
-  schedule_feeders(kernel, machine);
+  schedule_feeders(kernel, sheet);
 }
 
 }  // namespace

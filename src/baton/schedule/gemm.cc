@@ -22,30 +22,30 @@ GemmExtents extents_of(const LoweredKernel& kernel) {
           static_cast<int>(weight.extent(1))};
 }
 
-std::string refuses(const LoweredKernel& kernel, const Machine&) {
+std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   return refuses_anchor(kernel, {"nn.contrib_dense_pack"}, "dense");
 }
 
-ScheduleParams default_params(const LoweredKernel& kernel, const Machine& machine) {
+ScheduleParams default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   const GemmExtents e = extents_of(kernel);
-  const int vectors = tiles_of(e.block, machine.float_lanes);
+  const int vectors = tiles_of(e.block, sheet.float_lanes);
   if (e.rows < 4) {  // bound by memory: a few streams, so that the prefetchers follow all of them
     const int columns = divisor_below(e.blocks, std::max(1, 4 / vectors));
     return {{"tile_m", e.rows}, {"tile_n", columns}, {"unroll", e.depth % 4 == 0 ? 4 : 1}};
   }
-  const bool streamed = int64_t(e.blocks) * e.block * e.depth * 4 > machine.l2_bytes;
-  const RegisterTile tile = choose_register_tile({e.rows, e.blocks, vectors, e.depth, streamed}, machine);
+  const bool streamed = int64_t(e.blocks) * e.block * e.depth * 4 > sheet.l2_bytes;
+  const RegisterTile tile = choose_register_tile({e.rows, e.blocks, vectors, e.depth, streamed}, sheet);
   return {{"tile_m", tile.rows}, {"tile_n", tile.columns}, {"unroll", 1}};
 }
 
-std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Machine& machine) {
+std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   const GemmExtents e = extents_of(kernel);
-  const int vectors = tiles_of(e.block, machine.float_lanes);
-  std::vector<ScheduleParams> all{default_params(kernel, machine)};
+  const int vectors = tiles_of(e.block, sheet.float_lanes);
+  std::vector<ScheduleParams> all{default_params(kernel, sheet)};
   for (int m : {1, 2, 4, 6, 8, 12, 14})
     for (int n : {1, 2, 3, 4, 8, 16})
       for (int unroll : {1, 4}) {
-        if (m > e.rows || e.blocks % n || e.depth % unroll || m * n * vectors > machine.vector_registers - 3)
+        if (m > e.rows || e.blocks % n || e.depth % unroll || m * n * vectors > sheet.vector_registers - 3)
           continue;
         ScheduleParams params = {{"tile_m", m}, {"tile_n", n}, {"unroll", unroll}};
         if (params != all.front()) all.push_back(std::move(params));
@@ -53,7 +53,7 @@ std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Machin
   return all;
 }
 
-void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& machine) {
+void apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
   const GemmExtents e = extents_of(kernel);
   const int tile_m = std::min(params.at("tile_m"), e.rows),
             tile_n = divisor_below(e.blocks, params.at("tile_n"));
@@ -76,7 +76,7 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& m
   dense.update().reorder({d[0], d[1], d[2], r}).vectorize(d[0]).unroll(d[1]).unroll(d[2]);
   const int unroll = params.at("unroll");
   if (unroll > 1 && e.depth % unroll == 0) dense.update().unroll(r, unroll);
-  schedule_feeders(kernel, machine);
+  schedule_feeders(kernel, sheet);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ constexpr int64_t kParallelElements = 1 << 14;
 /// Shorter innermost axes are unrolled, and vectors run along the next one.
 constexpr int kShortAxis = 4;
 
-std::string refuses(const LoweredKernel& kernel, const Machine&) {
+std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   if (kernel.anchor >= 0) return anchor_of(kernel).op->name + " is another template's";
   if (kernel.outputs.size() != 1) return "more than one output";
   for (const OpBlock& block : kernel.blocks) {
@@ -30,20 +30,20 @@ std::string refuses(const LoweredKernel& kernel, const Machine&) {
   return shared > 3 ? "more than 3 values have several readers" : "";
 }
 
-ScheduleParams default_params(const LoweredKernel&, const Machine&) { return {{"unroll", 4}}; }
+ScheduleParams default_params(const LoweredKernel&, const DeviceSheet&) { return {{"unroll", 4}}; }
 
-std::vector<ScheduleParams> candidates(const LoweredKernel&, const Machine&) {
+std::vector<ScheduleParams> candidates(const LoweredKernel&, const DeviceSheet&) {
   return {{{"unroll", 4}}, {{"unroll", 1}}, {{"unroll", 2}}, {{"unroll", 8}}};
 }
 
-void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& machine) {
+void apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
   Func out = output_of(kernel);
   const std::vector<int64_t>& shape = kernel.outputs.front().shape();
   const std::vector<Var> i = out.args();
   const int rank = static_cast<int>(i.size());
   auto extent = [&](int dim) { return static_cast<int>(shape[rank - 1 - dim]); };  // in Halide's order
   if (rank == 0) return;
-  const int lanes = lanes_of(out.types().front(), machine);
+  const int lanes = lanes_of(out.types().front(), sheet);
   const Var vector("v"), group("g"), more("u");
   int used = 1;  // dimensions that the inner loops take
   if (rank > 1 && extent(0) < kShortAxis && extent(1) > extent(0)) {

@@ -25,7 +25,7 @@ const Func* reduction_of(const OpBlock& block) {
   return found;
 }
 
-std::string refuses(const LoweredKernel& kernel, const Machine&) {
+std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   if (kernel.anchor < 0) return "no heavy operator in the kernel";
   const Func* reduction = reduction_of(anchor_of(kernel));
   if (!reduction) return anchor_of(kernel).op->name + " is another template's";
@@ -42,9 +42,9 @@ std::string refuses(const LoweredKernel& kernel, const Machine&) {
 
 bool packed(const LoweredKernel& kernel) { return anchor_of(kernel).results.front().dimensions() == 5; }
 
-ScheduleParams default_params(const LoweredKernel& kernel, const Machine& machine) {
+ScheduleParams default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   const int inner = result_extent(kernel, packed(kernel) ? 4 : 3);
-  if (!packed(kernel)) return {{"vector", std::min(machine.float_lanes, inner)}, {"tile_x", 1}};
+  if (!packed(kernel)) return {{"vector", std::min(sheet.float_lanes, inner)}, {"tile_x", 1}};
   // Enough independent reductions to hide their latency.
   const int width = result_extent(kernel, 3);
   int tile = 1;
@@ -53,8 +53,8 @@ ScheduleParams default_params(const LoweredKernel& kernel, const Machine& machin
   return {{"vector", inner}, {"tile_x", tile}};
 }
 
-std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Machine& machine) {
-  std::vector<ScheduleParams> all{default_params(kernel, machine)};
+std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
+  std::vector<ScheduleParams> all{default_params(kernel, sheet)};
   if (!packed(kernel)) return all;
   for (int x : {1, 2, 4, 7, 8, 14}) {
     ScheduleParams params = all.front();
@@ -64,7 +64,7 @@ std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Machin
   return all;
 }
 
-void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& machine) {
+void apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
   Func out = output_of(kernel), sum = *reduction_of(anchor_of(kernel));
   const std::vector<Var> i = out.args();
   const Var xo("xo"), xi("xi");
@@ -102,7 +102,7 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& m
       update.unroll(RVar(r.var));
   const Var task("task");
   out.fuse(i[outer], i[outer + 1], task).parallel(task);
-  schedule_feeders(kernel, machine);
+  schedule_feeders(kernel, sheet);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ int reduction_extent(Func func) {
   return extent ? static_cast<int>(extent->value) : 0;
 }
 
-std::string refuses(const LoweredKernel& kernel, const Machine&) {
+std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   if (kernel.anchor < 0) return "no heavy operator in the kernel";
   const OpBlock& anchor = anchor_of(kernel);
   const std::string reason = refuses_anchor(
@@ -47,25 +47,25 @@ std::string refuses(const LoweredKernel& kernel, const Machine&) {
   return "";
 }
 
-ScheduleParams default_params(const LoweredKernel&, const Machine& machine) {
-  return {{"lanes", 4 * machine.float_lanes}};
+ScheduleParams default_params(const LoweredKernel&, const DeviceSheet& sheet) {
+  return {{"lanes", 4 * sheet.float_lanes}};
 }
 
-std::vector<ScheduleParams> candidates(const LoweredKernel&, const Machine& machine) {
-  return {{{"lanes", 4 * machine.float_lanes}},
-          {{"lanes", machine.float_lanes}},
-          {{"lanes", 2 * machine.float_lanes}},
-          {{"lanes", 8 * machine.float_lanes}}};
+std::vector<ScheduleParams> candidates(const LoweredKernel&, const DeviceSheet& sheet) {
+  return {{{"lanes", 4 * sheet.float_lanes}},
+          {{"lanes", sheet.float_lanes}},
+          {{"lanes", 2 * sheet.float_lanes}},
+          {{"lanes", 8 * sheet.float_lanes}}};
 }
 
 /// Splits the reduction of `func` into `lanes` partial ones, kept where `func` is computed.
-void reduce_in_lanes(Func func, const Var& row, int lanes, const Machine& machine) {
+void reduce_in_lanes(Func func, const Var& row, int lanes, const DeviceSheet& sheet) {
   const int extent = reduction_extent(func);
-  while (lanes > extent && lanes > machine.float_lanes) lanes /= 2;
+  while (lanes > extent && lanes > sheet.float_lanes) lanes /= 2;
   if (extent < 2 * lanes) return;  // short: nothing to gain
   const RVar r(func.rvars()[0].name()), ro("ro"), ri("ri");
   const Var lane("lane");
-  const int vector = std::min(lanes, machine.float_lanes);
+  const int vector = std::min(lanes, sheet.float_lanes);
   func.update().split(r, ro, ri, lanes, TailStrategy::GuardWithIf);
   Func partial = func.update().rfactor(ri, lane);
   partial.compute_at(func, row)
@@ -76,7 +76,7 @@ void reduce_in_lanes(Func func, const Var& row, int lanes, const Machine& machin
       .unroll(lane);
 }
 
-void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& machine) {
+void apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
   const OpBlock& anchor = anchor_of(kernel);
   Func out = output_of(kernel);
   const std::vector<Var> i = out.args();
@@ -89,12 +89,12 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& m
     if (func.has_update_definition()) {
       func.compute_at(out, row);
       const Var own_row = func.dimensions() > 0 ? func.args()[0] : Var::outermost();
-      reduce_in_lanes(func, own_row, params.at("lanes"), machine);
+      reduce_in_lanes(func, own_row, params.at("lanes"), sheet);
     } else if (func.name() != result) {  // the exponentials: kept, since they are read twice
-      func.compute_at(out, row).vectorize(func.args()[0], machine.float_lanes, TailStrategy::GuardWithIf);
+      func.compute_at(out, row).vectorize(func.args()[0], sheet.float_lanes, TailStrategy::GuardWithIf);
     }
   }
-  if (!dense) out.vectorize(i[0], machine.float_lanes, TailStrategy::GuardWithIf);
+  if (!dense) out.vectorize(i[0], sheet.float_lanes, TailStrategy::GuardWithIf);
   if (i.size() > 1 || !dense) {
     if (dense && i.size() == 2 && result_extent(kernel, 0) == 1)
       out.reorder(i[1], i[0])
@@ -102,7 +102,7 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const Machine& m
     else
       out.parallel(i.back());
   }
-  schedule_feeders(kernel, machine);
+  schedule_feeders(kernel, sheet);
 }
 
 }  // namespace

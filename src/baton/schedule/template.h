@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "baton/ops/compute.h"
-#include "baton/target/machine.h"
+#include "baton/target/device_sheet.h"
 
 namespace baton {
 
@@ -47,18 +47,18 @@ struct ScheduleTemplate {
   const char* doc;
   /// Whether the template can schedule `kernel`: empty when it can, else the reason why not (one line, for
   /// `explain`).
-  std::string (*refuses)(const LoweredKernel& kernel, const Machine& machine);
+  std::string (*refuses)(const LoweredKernel& kernel, const DeviceSheet& sheet);
   /// The parameters chosen by formula.
-  ScheduleParams (*default_params)(const LoweredKernel& kernel, const Machine& machine);
+  ScheduleParams (*default_params)(const LoweredKernel& kernel, const DeviceSheet& sheet);
   /// All parameter sets worth trying, for the tuner; the default among them.
-  std::vector<ScheduleParams> (*candidates)(const LoweredKernel& kernel, const Machine& machine);
+  std::vector<ScheduleParams> (*candidates)(const LoweredKernel& kernel, const DeviceSheet& sheet);
   /// Schedules all Funcs of `kernel` in place.
-  void (*apply)(LoweredKernel& kernel, const ScheduleParams& params, const Machine& machine);
+  void (*apply)(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet);
 };
 
 /// All templates in the order they are asked (templates.def): the first that does not refuse is taken; the
 /// last, "trivial", never refuses.
 const std::vector<const ScheduleTemplate*>& schedule_templates();
-const ScheduleTemplate& find_template(const LoweredKernel& kernel, const Machine& machine);
+const ScheduleTemplate& find_template(const LoweredKernel& kernel, const DeviceSheet& sheet);
 
 }  // namespace baton

@@ -15,9 +15,9 @@ const std::vector<const ScheduleTemplate*>& schedule_templates() {
   return all;
 }
 
-const ScheduleTemplate& find_template(const LoweredKernel& kernel, const Machine& machine) {
+const ScheduleTemplate& find_template(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   for (const ScheduleTemplate* candidate : schedule_templates())
-    if (candidate->refuses(kernel, machine).empty()) return *candidate;
+    if (candidate->refuses(kernel, sheet).empty()) return *candidate;
   internal_error(__FILE__, __LINE__, "the last template takes everything", kernel.name);
 }
 

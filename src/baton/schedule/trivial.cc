@@ -44,9 +44,9 @@ void schedule_definition(Halide::Stage stage, int lanes, bool parallel) {
 
 /// `innermost`: the extent of the innermost loop, 0 where it is not known. Vectors are no longer than that:
 /// Halide cannot guard vectors that are read backwards.
-void schedule_func(Func func, const Machine& machine, bool parallel, int64_t innermost = 0) {
+void schedule_func(Func func, const DeviceSheet& sheet, bool parallel, int64_t innermost = 0) {
   func.compute_root();
-  int lanes = std::max(1, machine.float_lanes * 32 / std::max(8, func.types().front().bits()));
+  int lanes = std::max(1, sheet.float_lanes * 32 / std::max(8, func.types().front().bits()));
   if (innermost > 0) lanes = static_cast<int>(std::min<int64_t>(lanes, innermost));
   schedule_definition(func, lanes, parallel);
   for (int i = 0; i < func.num_update_definitions(); ++i)
@@ -66,7 +66,7 @@ int64_t last_extent(const Type& type) {
   return tensor && tensor->rank() > 0 ? tensor->extents().back() : 0;
 }
 
-void apply(LoweredKernel& kernel, const ScheduleParams&, const Machine& machine) {
+void apply(LoweredKernel& kernel, const ScheduleParams&, const DeviceSheet& sheet) {
   std::set<std::string> done;
   for (size_t i = 0; i < kernel.blocks.size(); ++i) {
     const OpBlock& block = kernel.blocks[i];
@@ -82,15 +82,15 @@ void apply(LoweredKernel& kernel, const ScheduleParams&, const Machine& machine)
       for (const Func& value : block.results) result = result || value.name() == stage.func.name();
       if (cheap && !result && !stage.func.has_update_definition()) continue;
       if (done.insert(stage.func.name()).second)
-        schedule_func(stage.func, machine, parallel, result ? last_extent(block.call->checked_type()) : 0);
+        schedule_func(stage.func, sheet, parallel, result ? last_extent(block.call->checked_type()) : 0);
     }
     for (const Func& value : block.results)
       if (done.insert(value.name()).second)
-        schedule_func(value, machine, parallel, last_extent(block.call->checked_type()));
+        schedule_func(value, sheet, parallel, last_extent(block.call->checked_type()));
   }
   for (const Tensor& output : kernel.outputs)
     if (done.insert(output.func().name()).second)
-      schedule_func(output.func(), machine, true, output.rank() > 0 ? output.extent(-1) : 0);
+      schedule_func(output.func(), sheet, true, output.rank() > 0 ? output.extent(-1) : 0);
 }
 
 }  // namespace
@@ -99,9 +99,9 @@ const ScheduleTemplate& template_trivial() {
   static const ScheduleTemplate def = {
       .name = "trivial",
       .doc = "every stage its own loops, vectorised inside and parallel outside; elementwise blocks in place",
-      .refuses = [](const LoweredKernel&, const Machine&) { return std::string(); },
-      .default_params = [](const LoweredKernel&, const Machine&) { return ScheduleParams(); },
-      .candidates = [](const LoweredKernel&, const Machine&) { return std::vector<ScheduleParams>{{}}; },
+      .refuses = [](const LoweredKernel&, const DeviceSheet&) { return std::string(); },
+      .default_params = [](const LoweredKernel&, const DeviceSheet&) { return ScheduleParams(); },
+      .candidates = [](const LoweredKernel&, const DeviceSheet&) { return std::vector<ScheduleParams>{{}}; },
       .apply = apply,
   };
   return def;

@@ -6,6 +6,7 @@
 #include "baton/byoc/pattern_table.h"
 #include "baton/byoc/target_rules.h"
 #include "baton/driver/initialize.h"
+#include "baton/ir/op.h"
 #include "baton/pass/pass.h"
 
 #include "small_stack.h"

@@ -1,11 +1,10 @@
-#include "baton/codegen/debug/code_map.h"
-
 #include <algorithm>
 #include <cstdlib>
 #include <set>
 
 #include <gmock/gmock.h>
 
+#include "baton/codegen/code_maps.h"
 #include "baton/codegen/compile.h"
 #include "baton/codegen/debug/assembly.h"
 #include "baton/codegen/debug/code_map_json.h"
@@ -41,7 +40,7 @@ std::set<std::string> operators_at(const AsmListing& listing, const CodePlace& p
 
 AsmListing listing_of(const KernelRequest& request) {
   const Kernel& kernel = test::compiled(request);
-  Result<AsmListing> listing = asm_listing(request, kernel, Machine::host());
+  Result<AsmListing> listing = asm_listing(request, kernel, DeviceSheet::host());
   EXPECT_TRUE(listing.ok()) << listing.status().message;
   return listing.ok() ? *listing : AsmListing();
 }
@@ -53,7 +52,7 @@ TEST(CodeMap, EveryByteOfEveryTemplatesKernelHasItsPlace) {
     for (const KernelRequest& request : test::kernels_of(program)) {
       const Kernel& kernel = test::compiled(request);
       // This says, too, that `as` makes the shipped bytes of the text: anything else is an error.
-      const Result<CodeMap> map = listed_as_shipped(request, kernel, Machine::host(), nullptr);
+      const Result<CodeMap> map = listed_as_shipped(request, kernel, DeviceSheet::host(), nullptr);
       ASSERT_TRUE(map.ok()) << name << ": " << map.status().message;
       seen.insert(kernel.template_name);
       (map->functions.size() > 2 ? parallel : serial) = true;
@@ -127,14 +126,14 @@ TEST(CodeMap, IsMadeOnceAndKept) {
   KernelCache cache(folder.path());
   const KernelRequest request{test::relu_chain({40, 40}, 2), {}, "", {}};
   const Kernel& kernel = test::compiled(request);
-  const Result<CodeMap> map = code_map(request, kernel, Machine::host(), &cache);
+  const Result<CodeMap> map = code_map(request, kernel, DeviceSheet::host(), &cache);
   ASSERT_TRUE(map.ok()) << map.status().message;
   const Environment none("BATON_ASSEMBLER", "/nowhere/as");
-  const Result<CodeMap> again = code_map(request, kernel, Machine::host(), &cache);
+  const Result<CodeMap> again = code_map(request, kernel, DeviceSheet::host(), &cache);
   ASSERT_TRUE(again.ok());
   EXPECT_EQ(*again, *map);
   cache.store_bytes(kernel.key, "map", "{\"places\": [], \"functions\": 3}");
-  EXPECT_EQ(code_map(request, kernel, Machine::host(), &cache).status().code, StatusCode::kUnavailable);
+  EXPECT_EQ(code_map(request, kernel, DeviceSheet::host(), &cache).status().code, StatusCode::kUnavailable);
 }
 
 TEST(CodeMap, SaysWhatIsMissingOrDifferent) {
@@ -144,14 +143,14 @@ TEST(CodeMap, SaysWhatIsMissingOrDifferent) {
   const Kernel& kernel = test::compiled(request);
   {
     const Environment without("BATON_ASSEMBLER", "/nowhere/as");
-    const Result<CodeMap> map = code_map(request, kernel, Machine::host(), &none);
+    const Result<CodeMap> map = code_map(request, kernel, DeviceSheet::host(), &none);
     EXPECT_EQ(map.status().code, StatusCode::kUnavailable);
     EXPECT_THAT(map.status().message, HasSubstr("BATON_ASSEMBLER names `/nowhere/as`"));
   }
   {
     const std::string before = std::getenv("PATH");
     setenv("PATH", "/nowhere", 1);
-    EXPECT_THAT(code_map(request, kernel, Machine::host(), &none).status().message,
+    EXPECT_THAT(code_map(request, kernel, DeviceSheet::host(), &none).status().message,
                 HasSubstr("install binutils"));
     setenv("PATH", before.c_str(), 1);
   }
@@ -160,13 +159,13 @@ TEST(CodeMap, SaysWhatIsMissingOrDifferent) {
   ASSERT_TRUE(elf.ok());
   const std::string_view code = elf->code(*elf->symbol(kernel.symbol));
   object[static_cast<size_t>(code.data() - object.data())] ^= 1;
-  const Result<CodeMap> changed = map_listing(kernel_listing(request, Machine::host()), object);
+  const Result<CodeMap> changed = map_listing(kernel_listing(request, DeviceSheet::host()), object);
   EXPECT_EQ(changed.status().code, StatusCode::kUnavailable);
   EXPECT_THAT(changed.status().message,
               HasSubstr("makes other code than Halide of " + kernel.symbol + " (at byte 0)"));
-  EXPECT_THAT(map_listing(kernel_listing(other, Machine::host()), kernel.object).status().message,
+  EXPECT_THAT(map_listing(kernel_listing(other, DeviceSheet::host()), kernel.object).status().message,
               HasSubstr("a function is missing"));
-  EXPECT_EQ(map_listing(kernel_listing(request, Machine::host()), object.substr(0, 100)).status().code,
+  EXPECT_EQ(map_listing(kernel_listing(request, DeviceSheet::host()), object.substr(0, 100)).status().code,
             StatusCode::kBadData);
 }
 

@@ -204,7 +204,7 @@ TEST(Compiler, SaysWhatItCannotDo) {
   KernelRequest named = request_for(test::relu_chain({2}, 1));
   named.template_name = "trivail";
   try {
-    compile_kernel(named, Machine::host());
+    compile_kernel(named, DeviceSheet::host());
     FAIL() << "an unknown template was accepted";
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("did you mean `trivial`"));
@@ -251,7 +251,7 @@ TEST(Compiler, ObjectsAreTheSameInEveryProcessWithAMarkedTwinOrWithout) {
   });
   KernelCache a(first.path()), b(second.path());
   for (const KernelRequest& request : requests) {
-    const uint64_t key = kernel_key(request, Machine::host());
+    const uint64_t key = kernel_key(request, DeviceSheet::host());
     ASSERT_TRUE(a.load(key) && b.load(key));
     EXPECT_TRUE(a.load(key)->object == b.load(key)->object);
   }
@@ -287,7 +287,7 @@ TEST(Compiler, ObjectsDoNotTellWhatElseAProcessCompiled) {
     });
   KernelCache a(first.path()), b(second.path());
   for (const KernelRequest& request : requests) {
-    const uint64_t key = kernel_key(request, Machine::host());
+    const uint64_t key = kernel_key(request, DeviceSheet::host());
     ASSERT_TRUE(a.load(key) && b.load(key));
     EXPECT_TRUE(a.load(key)->object == b.load(key)->object);
   }
@@ -339,7 +339,7 @@ TEST(Compiler, ASecondProcessFindsWhatTheFirstCompiled) {
 TEST(Compiler, ADamagedEntryIsCompiledAgain) {
   const Folder folder;
   const std::vector<KernelRequest> requests = {request_for(test::relu_chain({6, 7, 9}, 1))};
-  const std::string file = KernelCache(folder.path()).path(kernel_key(requests[0], Machine::host()));
+  const std::string file = KernelCache(folder.path()).path(kernel_key(requests[0], DeviceSheet::host()));
   const auto compile = [&](bool expect_cached) {
     KernelCache cache(folder.path());
     CompileOptions options;

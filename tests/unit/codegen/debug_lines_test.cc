@@ -45,7 +45,7 @@ TEST(DebugLines, InstructionsAreThoseOfTheKernelThatShips) {
     for (KernelRequest request : test::kernels_of(program)) {
       const Kernel plain = test::compiled(request);
       request.variant.debug_lines = folder.path();
-      const Kernel lined = compile_kernel(request, Machine::host());
+      const Kernel lined = compile_kernel(request, DeviceSheet::host());
       EXPECT_NE(plain.key, lined.key);
       const auto code = code_by_name(plain);
       EXPECT_GE(code.size(), 2u);
@@ -59,7 +59,7 @@ TEST(DebugLines, TheSourceIsOneOperatorPerLineAndSaysWhoSharesInstructions) {
   const test::Folder folder;
   KernelRequest request = test::kernel_with("conv_direct", "conv_direct");
   request.variant.debug_lines = folder.path() + "/made/on demand";
-  const Kernel kernel = compile_kernel(request, Machine::host());
+  const Kernel kernel = compile_kernel(request, DeviceSheet::host());
   const std::string text = contents(source_path(request.variant.debug_lines, kernel.symbol));
   const KernelSource source = kernel_source(*request.function, "", {});
   const std::vector<KernelBlock> blocks = kernel_blocks(*request.function);
@@ -80,7 +80,7 @@ TEST(DebugLines, SurviveTheLinkAndNameTheFile) {
   const test::Folder folder;
   KernelRequest request{test::relu_chain({3000}, 2), {}, "", {}};
   request.variant.debug_lines = folder.path();
-  const auto kernel = std::make_shared<const Kernel>(compile_kernel(request, Machine::host()));
+  const auto kernel = std::make_shared<const Kernel>(compile_kernel(request, DeviceSheet::host()));
   const std::string library = link_library({{"one", kernel}});
   const Result<ElfObject> elf = ElfObject::parse(library);
   ASSERT_TRUE(elf.ok());
@@ -112,7 +112,7 @@ TEST(DebugLines, WithoutAnAssemblerSaysWhatToInstall) {
   const std::string before = std::getenv("PATH");
   setenv("PATH", "/nowhere", 1);
   try {
-    compile_kernel(request, Machine::host());
+    compile_kernel(request, DeviceSheet::host());
     ADD_FAILURE() << "compiled";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("--debug-lines: no assembler was found (`as`): install binutils"));
@@ -120,7 +120,7 @@ TEST(DebugLines, WithoutAnAssemblerSaysWhatToInstall) {
   setenv("PATH", before.c_str(), 1);
   request.variant.debug_lines = "/proc/nowhere";
   try {
-    compile_kernel(request, Machine::host());
+    compile_kernel(request, DeviceSheet::host());
     ADD_FAILURE() << "compiled";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("cannot write the source of a kernel, `/proc/nowhere/baton_k"));

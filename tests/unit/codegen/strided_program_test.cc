@@ -1,6 +1,6 @@
 // The interpreter's strides against its slow way, which computes the offset of each element: values must be
 // the same bits.
-#include "baton/codegen/evaluate/strided_program.h"
+#include "baton/codegen/evaluate/make_strided.h"
 
 #include <algorithm>
 #include <array>

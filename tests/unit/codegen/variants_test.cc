@@ -142,7 +142,7 @@ TEST(Variants, TheKernelThatShipsIsTheSameByteByByteWhateverElseIsMade) {
   compile_elsewhere(reversed, last);
   const auto object = [](const Folder& folder, const KernelRequest& request) {
     KernelCache cache(folder.path());
-    const auto kernel = cache.load(kernel_key(request, Machine::host()));
+    const auto kernel = cache.load(kernel_key(request, DeviceSheet::host()));
     EXPECT_TRUE(kernel) << "not in the cache";
     return kernel ? kernel->object : "";
   };

@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 #include "baton/driver/initialize.h"
-#include "baton/driver/origins/origin_pack.h"
+#include "baton/driver/origins/origins_json.h"
+#include "baton/driver/plan/graph_json.h"
 #include "baton/pass/origin_verifier.h"
 #include "baton/runtime/model.h"
 #include "baton/support/base/tensor_rule.h"
@@ -116,7 +117,7 @@ TEST_P(SmallModels, AreBuiltAsByTvm) {
     const PassContextScope scope(context);
     const BuildResult built = build(module, options_for(golden, module));
     EXPECT_EQ(pass_tree_text(recorder->tree()), pass_tree_text(reference_pass_tree(golden)));
-    const Json graph = Json::parse(built.graph_json());
+    const Json graph = Json::parse(graph_json(*built.plan.graph));
     std::vector<std::string> nodes, funcs;
     for (const Json& node : graph["nodes"]) {
       nodes.push_back(node["name"]);
@@ -148,7 +149,7 @@ TEST(Build, AnArtifactRunsAsTheModelItWasMadeFrom) {
     auto model = Model::load(path, /*check_params=*/true);
     ASSERT_TRUE(model.ok()) << model.status().message;
     expect_outputs((*model)->executor(), golden);
-    EXPECT_EQ(unpacked_origins((*model)->artifact().text(section::kOrigins)).dump(), built.origins_json);
+    EXPECT_EQ(read_origins((*model)->artifact().text(section::kOrigins)), built.origins);
   }
 }
 
@@ -166,7 +167,7 @@ def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32]) 
   options.cache = &test_cache();
   options.params = {{"w", parameter_value("w", {4, 4, 3, 3}, DType::float_(32))}};
   const BuildResult built = build(module, options);
-  const Json origins = Json::parse(built.origins_json);
+  const Json origins = Json::parse(origins_json(*built.origins));
   ASSERT_EQ(origins["operators"].size(), 4u);
   for (const Json& op : origins["operators"]) {
     const std::string name = op["op"];

@@ -38,10 +38,10 @@ std::string table_of(const char* model_name, int opt_level) {
   context->instruments = {std::make_shared<OriginVerifier>()};
   context->evaluator = make_evaluator();
   const PassContextScope scope(context);
-  Machine machine;  // one for all machines that run this test: layouts and algorithms depend on it
-  machine.float_lanes = 16;
-  machine.vector_registers = 32;
-  const IRModule optimized = optimize(bind_params(model.module, load_params(model, "")), machine);
+  DeviceSheet sheet;  // one for all machines that run this test: layouts and algorithms depend on it
+  sheet.float_lanes = 16;
+  sheet.vector_registers = 32;
+  const IRModule optimized = optimize(bind_params(model.module, load_params(model, "")), sheet);
   const GraphPlan plan = make_plan(optimized);
 
   std::ostringstream table;
@@ -49,19 +49,17 @@ std::string table_of(const char* model_name, int opt_level) {
   for (size_t i = 0; i < plan.nodes.size(); ++i) {
     const PlannedNode& node = plan.nodes[i];
     if (!node.function) continue;
-    table << i << " " << node.name << ":" << list_text(node.origins.origins());
+    table << i << " " << plan.name_of(i) << ":" << list_text(node.origins.origins());
     if (!node.origins.causes().empty()) table << " made for" << list_text(node.origins.causes());
     table << "\n";
   }
-  const auto origins = nlohmann::json::parse(origins_json(optimized->origins(), plan, {}, FusionLog()));
   table << "# folded into constants that these nodes read, or retired\n";
-  for (const auto& row : origins["operators"]) {
-    const std::string name = row["op"].get<std::string>() + "@" + std::to_string(row["line"].get<int>());
-    if (!row["folded_into"].empty()) table << name << ": " << row["folded_into"].dump() << "\n";
-    if (!row["retired"].is_null())
-      table << name << ": retired by " << row["retired"]["pass"].get<std::string>() << ": "
-            << row["retired"]["reason"].get<std::string>() << "\n";
-    EXPECT_TRUE(!row["nodes"].empty() || !row["folded_into"].empty() || !row["retired"].is_null())
+  for (const OperatorRecord& row : origin_report(optimized->origins(), plan, {}, FusionLog()).operators) {
+    const std::string name = row.op + "@" + std::to_string(row.line);
+    if (!row.folded_into.empty()) table << name << ": " << nlohmann::json(row.folded_into).dump() << "\n";
+    if (!row.retired_by.empty())
+      table << name << ": retired by " << row.retired_by << ": " << row.retired_why << "\n";
+    EXPECT_TRUE(!row.nodes.empty() || !row.folded_into.empty() || !row.retired_by.empty())
         << name << " is lost";
   }
   return table.str();

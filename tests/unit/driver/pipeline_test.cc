@@ -74,9 +74,9 @@ IRModule optimized(const std::string& model, int opt_level,
   const IRModule module = bind_model((*named_pass("InferType"))(workload->make()));
   if (watcher) context->instruments.push_back(std::move(watcher));
   const PassContextScope scope(context);
-  Machine machine;
-  machine.float_lanes = 16;
-  return optimize(module, machine);
+  DeviceSheet sheet;
+  sheet.float_lanes = 16;
+  return optimize(module, sheet);
 }
 
 class Pipeline : public testing::TestWithParam<std::pair<const char*, int>> {

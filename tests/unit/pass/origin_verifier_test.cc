@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "baton/ir/op.h"
 #include "baton/pass/rewriter.h"
 
 #include "pass/programs.h"

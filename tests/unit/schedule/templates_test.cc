@@ -87,7 +87,7 @@ std::string text(const ScheduleParams& params) {
   return all;
 }
 
-Machine machine() { return Machine::host(); }
+DeviceSheet sheet() { return DeviceSheet::host(); }
 
 const ScheduleTemplate& named(const std::string& name) {
   for (const ScheduleTemplate* t : schedule_templates())
@@ -103,15 +103,15 @@ void compare(const std::string& name, const MakeKernel& make, double tolerance, 
   named("trivial").apply(plain, {}, machine());
   const std::vector<float> want = run(plain, true);
   LoweredKernel probe = make();
-  const ScheduleTemplate& found = find_template(probe, machine());
-  ASSERT_EQ(found.name, name) << named(name).refuses(probe, machine());
-  std::vector<ScheduleParams> all{found.default_params(probe, machine())};
-  const std::vector<ScheduleParams> others = found.candidates(probe, machine());
+  const ScheduleTemplate& found = find_template(probe, sheet());
+  ASSERT_EQ(found.name, name) << named(name).refuses(probe, sheet());
+  std::vector<ScheduleParams> all{found.default_params(probe, sheet())};
+  const std::vector<ScheduleParams> others = found.candidates(probe, sheet());
   EXPECT_NE(std::find(others.begin(), others.end(), all.front()), others.end());
   for (size_t i = 1; i <= tries && others.size() > 1; ++i) all.push_back(others[(i * 7919) % others.size()]);
   for (size_t i = 0; i < all.size(); ++i) {
     LoweredKernel kernel = make();
-    found.apply(kernel, all[i], machine());
+    found.apply(kernel, all[i], sheet());
     expect_near(run(kernel, i % 2 == 0), want, tolerance, name + " " + text(all[i]));
   }
 }
@@ -269,12 +269,12 @@ TEST(ConvWinograd, ShapesPaddingsAndEpilogues) {
 }
 
 TEST(ConvWinograd, LargeMapsGoByRowsAndLargeWeightsByChannels) {
-  Machine small = machine();
+  DeviceSheet small = sheet();
   small.l2_bytes = 32 << 10, small.l3_bytes = 256 << 10;
   const ConvCase t{1, 32, 24, 24, 64, 3, 1, {1, 1}, 16, 16, "bm"};
   const LoweredKernel kernel = winograd(t, 4);
   EXPECT_EQ(named("conv_winograd").default_params(kernel, small).at("by_channels"), 0);
-  Machine large = machine();
+  DeviceSheet large = sheet();
   large.l2_bytes = 4 << 20, large.l3_bytes = 64 << 20;
   EXPECT_EQ(named("conv_winograd").default_params(kernel, large).at("by_channels"), 1);
   LoweredKernel plain = winograd(t, 4), rows = winograd(t, 4), channels = winograd(t, 4);
@@ -506,9 +506,9 @@ TEST(Templates, KernelsNeedOnlyWhatTheRuntimeHas) {
   for (const MakeKernel& make : all)
     test::with_halide_errors([&] {
       LoweredKernel kernel = make();
-      const ScheduleTemplate& found = find_template(kernel, machine());
+      const ScheduleTemplate& found = find_template(kernel, sheet());
       SCOPED_TRACE(std::string(found.name) + " " + kernel.blocks[0].op->name);
-      found.apply(kernel, found.default_params(kernel, machine()), machine());
+      found.apply(kernel, found.default_params(kernel, sheet()), sheet());
       const std::vector<Halide::Argument> args(kernel.inputs.begin(), kernel.inputs.end());
       Halide::Pipeline(kernel.outputs.front().func())
           .compile_to_object(path, args, "k",

@@ -8,15 +8,15 @@
 namespace baton {
 namespace {
 
-Machine wide_machine() {
-  Machine machine;
-  machine.float_lanes = 16;
-  return machine;
+DeviceSheet wide_sheet() {
+  DeviceSheet sheet;
+  sheet.float_lanes = 16;
+  return sheet;
 }
 
 std::string altered(const std::string& program, bool origins = false) {
   return body_text(
-      run_passes(typed_module(program), {named_pass("CanonicalizeOps"), alter_op_layout_for(wide_machine())}),
+      run_passes(typed_module(program), {named_pass("CanonicalizeOps"), alter_op_layout_for(wide_sheet())}),
       origins);
 }
 

@@ -138,7 +138,7 @@ class KernelEvaluator final : public Evaluator {
       return outputs;
     if (by_ != EvaluateBy::kKernel) {
       InterpretOptions options;
-      const uint64_t key = chooses() ? kernel_key(request_for(lifted.function), Machine::host()) : 0;
+      const uint64_t key = chooses() ? kernel_key(request_for(lifted.function), DeviceSheet::host()) : 0;
       if (chooses()) options.limit_s = time_left(key);
       options.strided = by_ != EvaluateBy::kElementwise;
       options.elementwise = by_ != EvaluateBy::kStrided;
@@ -246,7 +246,7 @@ class KernelEvaluator final : public Evaluator {
 
   KernelFunction load(const Function& function) {
     const std::vector<KernelRequest> requests = {request_for(function)};
-    const uint64_t key = kernel_key(requests[0], Machine::host());
+    const uint64_t key = kernel_key(requests[0], DeviceSheet::host());
     {
       const std::lock_guard lock(mutex_);
       if (const auto at = loaded_.find(key); at != loaded_.end()) return at->second.function;

@@ -11,20 +11,17 @@
 
 namespace baton {
 
-uint64_t kernel_key(const KernelRequest& request, const Machine& machine) {
+uint64_t kernel_key(const KernelRequest& request, const DeviceSheet& sheet) {
   Hasher hash(kSourceHash);
   hash.add(structural_hash(Expr(request.function)));
   for (const Var& param : request.function->params()) {
-    const Type& type = param->checked_type() ? param->checked_type() : param->annotation();
+    const Type& type = type_of(*param);
     BATON_CHECK(type, "a kernel's parameter has no type: " + param->name());
     hash.add(type_hash(type));
   }
   BATON_CHECK(request.function->body()->checked_type(), "a kernel's function is not typed");
   hash.add(type_hash(request.function->body()->checked_type()));
-  hash.add_text(machine.cpu);
-  for (int64_t fact : {int64_t(machine.float_lanes), int64_t(machine.vector_registers),
-                       int64_t(machine.cores), machine.l1_bytes, machine.l2_bytes, machine.l3_bytes})
-    hash.add(static_cast<uint64_t>(fact));
+  hash.add(sheet.code_hash());
   hash.add_text(request.template_name);
   for (const auto& [name, value] : request.params) {
     hash.add_text(name);

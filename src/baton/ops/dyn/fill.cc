@@ -1,6 +1,7 @@
 // Operators that make a tensor of a shape that is a value, from few numbers.
 #include <algorithm>
 
+#include "baton/ir/inspect.h"
 #include "baton/ir/rules/static_form_rule.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/dyn/dyn_shapes.h"

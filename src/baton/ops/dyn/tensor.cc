@@ -2,12 +2,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "baton/ir/inspect.h"
 #include "baton/ir/layout.h"
 #include "baton/ir/rules/static_form_rule.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/dyn/dyn_shapes.h"
-#include "baton/ops/nn/upsampling.h"
 #include "baton/ops/nn/pad_attrs.h"
+#include "baton/ops/nn/upsampling.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_build.h"
@@ -332,7 +333,11 @@ const OpDef& op_dyn_topk() {
       .compute = [](Compute& c, const TopkAttrs& attrs) { topk_compute(c, attrs); },
       .data_dependent = true,
       .rules = op_rules(StaticFormRule{"topk", {{1, "k", StaticFormRule::Form::kInteger}}},
-                        ShapeRule{dyn_topk_shapes}),
+                        ShapeRule{dyn_topk_shapes},
+                        ResultCount{.of = [](const CallNode& call) -> std::optional<int64_t> {
+                          if (text_attr(call, "ret_type") == "both") return 2;
+                          return std::nullopt;
+                        }}),
   };
   return def;
 }

@@ -1,10 +1,11 @@
 // nn.dense and the form of it whose weight is packed.
+#include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/nn/matrix_products.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/int8_rules.h"
-#include "baton/ops/rules/layout_flow_rules.h"
 #include "baton/ops/rules/scale_rules.h"
 
 namespace baton {
@@ -129,8 +130,10 @@ const OpDef& op_nn_dense() {
       .fuse = Fuse::kOutFusable,
       .relation = dense_relation,
       .compute = dense_compute,
+      .cost = dense_cost,
+      .python = "nn.dense(data, weight, units=None, out_dtype='')",
       .rules = op_rules(dense_scale_rule(), dense_gradient(), dense_layout_flow(), int8_dense_rule(),
-                        MixedPrecision::kAlways, FakeQuantizationRule{fake_quantized_dense}),
+                        MixedPrecision::kAlways, FakeQuantizationRule{fake_quantized_dense}, product_macs()),
   };
   return def;
 }
@@ -158,6 +161,8 @@ const OpDef& op_nn_contrib_dense_pack() {
             return ctx.assign_result(tensor_type({data->shape()[0], units}, dtype));
           },
       .compute = dense_pack_compute,
+      .cost = dense_cost,
+      .python = "nn.contrib_dense_pack(data, weight, weight_layout='NC', units=None, out_dtype='')",
       .rules = op_rules(dense_layout_flow()),
   };
   return def;

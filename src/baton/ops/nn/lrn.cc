@@ -1,7 +1,7 @@
+#include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/rules/layout_flow_rules.h"
 
 namespace baton {
 
@@ -70,6 +70,7 @@ const OpDef& op_nn_lrn() {
             lrn_compute(c, from_front(attrs.axis, c.in(0).rank()), attrs.size, attrs.bias, attrs.alpha,
                         attrs.beta);
           },
+      .python = "nn.lrn(data, size=5, axis=1, bias=2, alpha=1e-05, beta=0.75)",
   };
   return def;
 }

@@ -3,6 +3,7 @@
 #include "baton/ops/nn/matrix_products.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/int8_rules.h"
 #include "baton/ops/shared/spatial.h"
 
@@ -179,6 +180,9 @@ const OpDef& op_nn_matmul() {
       .fuse = Fuse::kOutFusable,
       .relation = matmul_relation,
       .compute = matmul_compute,
+      .cost = matmul_cost,
+      .python =
+          "nn.matmul(tensor_a, tensor_b, units=None, out_dtype='', transpose_a=False, transpose_b=False)",
       .rules = op_rules(matmul_gradient()),
   };
   return def;
@@ -193,8 +197,10 @@ const OpDef& op_nn_batch_matmul() {
       .fuse = Fuse::kOutFusable,
       .relation = batch_matmul_relation,
       .compute = batch_matmul_compute,
+      .cost = matmul_cost,
+      .python = "nn.batch_matmul(tensor_a, tensor_b, out_dtype='', transpose_a=False, transpose_b=True)",
       .rules = op_rules(batch_matmul_gradient(), int8_batch_matmul_rule(), MixedPrecision::kAlways,
-                        FakeQuantizationRule{fake_quantized_batch_matmul}),
+                        FakeQuantizationRule{fake_quantized_batch_matmul}, product_macs()),
   };
   return def;
 }

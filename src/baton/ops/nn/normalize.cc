@@ -1,9 +1,9 @@
 // Normalisations by mean and variance, over an axis and over groups of channels, and by length; nn.prelu,
 // whose slopes go by channel too.
+#include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/rules/layout_flow_rules.h"
 
 namespace baton {
 
@@ -29,13 +29,13 @@ struct GroupNormAttrs {
   bool scale = true;
 };
 
-struct PReluAttrs {
-  int64_t axis = 1;
-};
-
 struct L2NormalizeAttrs {
   double eps = 0;
   std::vector<int64_t> axis = {};
+};
+
+struct PReluAttrs {
+  int64_t axis = 1;
 };
 
 namespace {
@@ -76,20 +76,20 @@ const AttrSchema& attr_schema<GroupNormAttrs>() {
 }
 
 template <>
-const AttrSchema& attr_schema<PReluAttrs>() {
-  static const AttrSchema schema = make_schema<PReluAttrs>(
-      "relay.attrs.PReluAttrs",
-      {{"axis", &PReluAttrs::axis, "the axis of alpha; negative counts from the back"}});
-  return schema;
-}
-
-template <>
 const AttrSchema& attr_schema<L2NormalizeAttrs>() {
   using A = L2NormalizeAttrs;
   static const AttrSchema schema =
       make_schema<A>("relay.attrs.L2NormalizeAttrs",
                      {{"eps", &A::eps, "the smallest sum of squares to divide by", kNoDefault},
                       {"axis", &A::axis, "the axes that are summed over", kNoDefault}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<PReluAttrs>() {
+  static const AttrSchema schema = make_schema<PReluAttrs>(
+      "relay.attrs.PReluAttrs",
+      {{"axis", &PReluAttrs::axis, "the axis of alpha; negative counts from the back"}});
   return schema;
 }
 
@@ -269,6 +269,8 @@ const OpDef& op_nn_group_norm() {
             for (int k = 1; k < c.in(0).rank(); ++k) norm.reduced[k] = k != norm.axis;
             moments_norm_compute(c, norm);
           },
+      .python =
+          "nn.group_norm(data, gamma, beta, num_groups, axis=1, epsilon=1e-05, center=True, scale=True)",
   };
   return def;
 }
@@ -288,6 +290,7 @@ const OpDef& op_nn_l2_normalize() {
           },
       .compute = [](Compute& c,
                     const L2NormalizeAttrs& attrs) { l2_normalize_compute(c, attrs.axis, attrs.eps); },
+      .python = "nn.l2_normalize(data, eps, axis=None)",
       .rules = op_rules(axis_layout_flow(), MixedPrecision::kNever),
   };
   return def;

@@ -3,6 +3,7 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/qnn/quant_types.h"
 #include "baton/ops/qnn/quantized_call.h"
+#include "baton/ops/rules/qnn_build.h"
 
 namespace baton {
 
@@ -159,6 +160,7 @@ const OpDef& op_qnn_quantize() {
       .fuse = Fuse::kElementwise,
       .relation = quantize_relation,
       .non_computational = true,
+      .python = "qnn.quantize(data, output_scale, output_zero_point, axis=-1, out_dtype='int8')",
       .rules = op_rules(quantize_rule()),
   };
   return def;
@@ -191,6 +193,9 @@ const OpDef& op_qnn_requantize() {
       .fuse = Fuse::kElementwise,
       .relation = requantize_relation,
       .non_computational = true,
+      .python =
+          "qnn.requantize(data, input_scale, input_zero_point, output_scale, output_zero_point, axis=-1, "
+          "rounding='None', compute_dtype='None', out_dtype='int8')",
       .rules = op_rules(requantize_rule(), axis_layout_flow()),
   };
   return def;

@@ -30,6 +30,7 @@ struct MultinomialAttrs {
 namespace {
 
 constexpr const char* kShapeDoc = "shape of the numbers";
+
 constexpr const char* kTypeDoc = "element type of the numbers: float32 or float64";
 
 }  // namespace
@@ -205,6 +206,7 @@ const OpDef& op_random_threefry_generate() {
       .relation = [](RelationContext& ctx,
                      const ThreefryGenerateAttrs& attrs) { return with_key(ctx, attrs.out_shape, kWord); },
       .compute = generate_compute,
+      .rules = op_rules(ResultCount{2}),
   };
   return def;
 }
@@ -220,6 +222,7 @@ const OpDef& op_random_threefry_split() {
             return ctx.assign_result(tuple_type({key_type(), key_type()}));
           },
       .compute = [](Compute& c, const NoAttrs&) { c.results(split_generator(c, 0)); },
+      .rules = op_rules(ResultCount{2}),
   };
   return def;
 }
@@ -234,6 +237,7 @@ const OpDef& op_random_uniform() {
             return distribution_relation(ctx, attrs.out_shape, attrs.out_dtype);
           },
       .compute = uniform_compute,
+      .rules = op_rules(ResultCount{2}),
   };
   return def;
 }
@@ -248,6 +252,7 @@ const OpDef& op_random_normal() {
             return distribution_relation(ctx, attrs.out_shape, attrs.out_dtype);
           },
       .compute = normal_compute,
+      .rules = op_rules(ResultCount{2}),
   };
   return def;
 }
@@ -259,6 +264,8 @@ const OpDef& op_random_multinomial() {
       .inputs = {{"key", "uint64 tensor of 10"}, {"probs", "tensor, probabilities along its last axis"}},
       .relation = multinomial_relation,
       .compute = multinomial_compute,
+      .python = "random.multinomial(key, probs, num_samples)",
+      .rules = op_rules(ResultCount{2}),
   };
   return def;
 }

@@ -155,6 +155,7 @@ const OpDef& op_einsum() {
       .fuse = Fuse::kInjective,
       .relation = einsum_relation,
       .compute = einsum_compute,
+      .python = "tensor",
   };
   return def;
 }

@@ -2,6 +2,7 @@
 
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/shared/reindex.h"
 #include "baton/ops/tensor/reshape_relation.h"
@@ -252,6 +253,7 @@ const OpDef& op_reshape_like() {
             return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
           },
       .compute = [](Compute& c, const ReshapeLikeAttrs&) { reshape_compute(c, "reshape_like"); },
+      .python = "transform",
       .rules = op_rules(reshape_gradient()),
   };
   return def;
@@ -266,6 +268,7 @@ const OpDef& op_contrib_reverse_reshape() {
       .relation = reverse_reshape_relation,
       .compute = [](Compute& c, const ReshapeAttrs&) { reshape_compute(c, "reverse_reshape"); },
       .reshape_only = true,
+      .python = "transform.reverse_reshape(data, newshape)",
       .rules = op_rules(reshape_gradient()),
   };
   return def;

@@ -191,7 +191,8 @@ const OpDef& op_sparse_fill_empty_rows() {
       .relation = sparse_fill_empty_rows_relation,
       .compute = [](Compute& c, const NoAttrs&) { sparse_fill_empty_rows_compute(c); },
       .data_dependent = true,
-      .rules = op_rules(ShapeRule{filled_shapes}),
+      .python = "transform",
+      .rules = op_rules(ShapeRule{filled_shapes}, ResultCount{3}),
   };
   return def;
 }
@@ -206,6 +207,8 @@ const OpDef& op_sparse_reshape() {
       .fuse = Fuse::kInjective,
       .relation = sparse_reshape_relation,
       .compute = [](Compute& c, const NoAttrs&) { sparse_reshape_compute(c); },
+      .python = "transform",
+      .rules = op_rules(ResultCount{2}),
   };
   return def;
 }

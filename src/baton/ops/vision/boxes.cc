@@ -184,6 +184,7 @@ const OpDef& op_vision_multibox_transform_loc() {
                  {"anchor", "(1, anchors, 4)"}},
       .relation = transform_loc_relation,
       .compute = transform_loc_compute,
+      .rules = op_rules(ResultCount{2}),
   };
   return def;
 }

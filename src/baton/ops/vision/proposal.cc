@@ -163,6 +163,9 @@ const OpDef& op_vision_proposal() {
       .relation = proposal_relation,
       .compute = proposal_compute,
       .declares_attrs = false,
+      .python =
+          "vision.proposal(cls_prob, bbox_pred, im_info, scales, ratios, feature_stride, threshold, "
+          "rpn_pre_nms_top_n, rpn_post_nms_top_n, rpn_min_size, iou_loss)",
   };
   return def;
 }

@@ -1,6 +1,6 @@
 #include "baton/profile/measure/peak_loops.h"
 
-#include "baton/target/machine.h"
+#include "baton/target/device_sheet.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -103,7 +103,7 @@ float read_128(const float* data, int64_t count) {
 
 PeakLoops peak_loops() {
 #if defined(__x86_64__)
-  const int lanes = Machine::host().float_lanes;
+  const int lanes = DeviceSheet::host().float_lanes;
   if (lanes >= 16 && __builtin_cpu_supports("avx512f")) return {multiply_add_512, kChains * 16 * 2, read_512};
   if (lanes >= 8 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     return {multiply_add_256, kChains * 8 * 2, read_256};

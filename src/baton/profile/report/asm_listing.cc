@@ -4,6 +4,9 @@
 #include <cstdio>
 #include <map>
 
+#include <nlohmann/json.hpp>
+
+#include "baton/codegen/code_maps.h"
 #include "baton/codegen/debug/assembly.h"
 #include "baton/codegen/debug/place_of.h"
 #include "baton/ir/op.h"
@@ -114,11 +117,11 @@ void write_totals(std::ostream& out, const AsmListing& listing) {
 
 }  // namespace
 
-Result<AsmListing> asm_listing(const KernelRequest& request, const Kernel& kernel, const Machine& machine,
+Result<AsmListing> asm_listing(const KernelRequest& request, const Kernel& kernel, const DeviceSheet& sheet,
                                const SampleCounts* counts) {
   if (find_assembler().empty()) return assemble("").status();
   KernelListing text;
-  Result<CodeMap> map = listed_as_shipped(request, kernel, machine, &text);
+  Result<CodeMap> map = listed_as_shipped(request, kernel, sheet, &text);
   if (!map.ok()) return map.status();
   AsmListing listing;
   listing.symbol = kernel.symbol;

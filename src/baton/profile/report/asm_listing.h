@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "baton/codegen/debug/code_map.h"
 #include "baton/codegen/debug/debug_lines.h"
@@ -42,7 +42,7 @@ struct AsmListing {
 
 /// Of `kernel`, which was compiled from `request`. `counts`: of sample_kernel() for it, or null. kUnavailable
 /// as code_map().
-Result<AsmListing> asm_listing(const KernelRequest& request, const Kernel& kernel, const Machine& machine,
+Result<AsmListing> asm_listing(const KernelRequest& request, const Kernel& kernel, const DeviceSheet& sheet,
                                const SampleCounts* counts = nullptr);
 
 /// The source with numbered lines, instructions (and time) by operator, then every block: line, stage, loops,

@@ -18,7 +18,7 @@
 #include "baton/support/error.h"
 #include "baton/support/hash.h"
 #include "baton/support/version.h"
-#include "baton/target/machine.h"
+#include "baton/target/device_sheet.h"
 
 namespace baton {
 
@@ -74,14 +74,15 @@ std::string processor_name() {
     const size_t colon = line.find(": ");
     if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
   }
-  return Machine::host().cpu;
+  return DeviceSheet::host().code_target;
 }
 
 uint64_t entry_key(int threads) {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   const std::string who = std::string("peaks 1/") + std::string(version()) + '/' + host + '/' +
-                          processor_name() + '/' + Machine::host().cpu + '/' + std::to_string(threads);
+                          processor_name() + '/' + DeviceSheet::host().code_target + '/' +
+                          std::to_string(threads);
   Hasher hasher;
   hasher.add_text(who);
   return hasher.value();
@@ -117,10 +118,10 @@ Roofline roofline_of(const KernelRow& row, const MachinePeaks& peaks) {
 MachinePeaks measure_peaks(int threads) {
   const ThreadScope scope(threads);
   const PeakLoops loops = peak_loops();
-  const Machine& machine = Machine::host();
+  const DeviceSheet& sheet = DeviceSheet::host();
   MachinePeaks peaks;
   peaks.name = processor_name();
-  peaks.cache_bytes = static_cast<double>(machine.l2_bytes) * threads;
+  peaks.cache_bytes = static_cast<double>(sheet.l2_bytes) * threads;
   std::vector<float> results(static_cast<size_t>(threads) * 16);  // a line of cache each
   const auto keep = [&](int thread, float value) { results[static_cast<size_t>(thread) * 16] = value; };
 
@@ -130,7 +131,7 @@ MachinePeaks measure_peaks(int threads) {
   peaks.gflops = static_cast<double>(loops.flops_per_round) * kRounds * threads / multiply * 1e-9;
 
   // Twice what the shared cache holds, so that hardly anything is found there again.
-  const size_t bytes = static_cast<size_t>(std::clamp<int64_t>(2 * machine.l3_bytes, 64 << 20, 256 << 20));
+  const size_t bytes = static_cast<size_t>(std::clamp<int64_t>(2 * sheet.l3_bytes, 64 << 20, 256 << 20));
   const Field field(bytes);
   const auto part = static_cast<int64_t>(field.count() / static_cast<size_t>(threads)) & ~int64_t{255};
   const double read = least_seconds(
@@ -138,7 +139,7 @@ MachinePeaks measure_peaks(int threads) {
   peaks.gbytes_per_s = static_cast<double>(part) * sizeof(float) * threads / read * 1e-9;
 
   const int64_t near =
-      std::min<int64_t>(machine.l2_bytes / 2 / static_cast<int64_t>(sizeof(float)) & ~int64_t{255}, part);
+      std::min<int64_t>(sheet.l2_bytes / 2 / static_cast<int64_t>(sizeof(float)) & ~int64_t{255}, part);
   constexpr int kTimes = 40;
   const double again = least_seconds(threads, 20, [&](int thread) {
     float sum = 0;

@@ -1,7 +1,7 @@
 #pragma once
 // What this machine can do at most, measured: the roofs of the roofline.
 #include "baton/codegen/kernel/kernel_cache.h"
-#include "baton/profile/report/report.h"
+#include "baton/profile/report/rows.h"
 
 namespace baton {
 

@@ -29,7 +29,7 @@ template <class A, int kCount>
 RelationStatus conv_relation(RelationContext& ctx, const A& attrs) {
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
-  const std::optional<ConvOperands> conv = read_conv(ctx, attrs, kCount);
+  const std::optional<ConvFacts> conv = read_conv(ctx, attrs, kCount);
   if (!conv) return kFailed;
   const TensorTypeNode* weight = ctx.tensor(1);
   if (weight && !check_rank(ctx, *weight, conv->kernel_layout.rank(), 1)) return kFailed;
@@ -134,6 +134,10 @@ const OpDef& op_nn_conv1d() {
       .fuse = Fuse::kOutFusable,
       .relation = conv_relation<Conv1DAttrs, 1>,
       .compute = [](Compute& c, const Conv1DAttrs& attrs) { conv_nd_compute(c, conv_nd(attrs, 1)); },
+      .cost = conv_cost,
+      .python =
+          "nn.conv1d(data, weight, strides=1, padding=0, dilation=1, groups=1, channels=None, "
+          "kernel_size=None, data_layout='NCW', kernel_layout='OIW', out_layout='', out_dtype='')",
       .rules = op_rules(MixedPrecision::kAlways, conv_layout_flow()),
   };
   return def;
@@ -147,6 +151,7 @@ const OpDef& op_nn_conv3d() {
       .fuse = Fuse::kOutFusable,
       .relation = conv_relation<Conv3DAttrs, 3>,
       .compute = [](Compute& c, const Conv3DAttrs& attrs) { conv_nd_compute(c, conv_nd(attrs, 3)); },
+      .cost = conv_cost,
       .rules = op_rules(conv_scale_rule(), MixedPrecision::kAlways, conv_layout_flow()),
   };
   return def;

@@ -4,6 +4,7 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/rules/int8_rules.h"
 #include "baton/ops/rules/scale_rules.h"
@@ -14,7 +15,7 @@ namespace baton {
 namespace {
 
 // What both relations need: the data as N, C, H, W and everything that the attributes say.
-struct Conv2D {
+struct Conv2DFacts {
   Layout data_layout, kernel_layout, out_layout;
   std::vector<Dim> data;  // N, C, H, W
   Padding2D padding;
@@ -22,7 +23,7 @@ struct Conv2D {
 };
 
 // Nothing when a mistake was reported. The data's type is known.
-std::optional<Conv2D> read_conv2d(RelationContext& ctx, const Conv2DAttrs& attrs) {
+std::optional<Conv2DFacts> read_conv2d(RelationContext& ctx, const Conv2DAttrs& attrs) {
   const TensorTypeNode& data = *ctx.tensor(0);
   const bool grouped = attrs.kernel_layout.find('G') != std::string::npos;
   const auto data_layout = checked_layout(ctx, "data_layout", attrs.data_layout, "NCHW");
@@ -49,9 +50,9 @@ std::optional<Conv2D> read_conv2d(RelationContext& ctx, const Conv2DAttrs& attrs
   DType out_dtype = attrs.out_dtype.is_void() ? data.dtype() : attrs.out_dtype;
   if (const TensorTypeNode* weight = ctx.tensor(1); weight && out_dtype.is_void())
     out_dtype = weight->dtype();
-  return Conv2D{*data_layout, *kernel_layout,
-                *out_layout,  convert_shape(data.shape(), *data_layout, *Layout::parse("NCHW")),
-                *padding,     out_dtype};
+  return Conv2DFacts{*data_layout, *kernel_layout,
+                     *out_layout,  convert_shape(data.shape(), *data_layout, *Layout::parse("NCHW")),
+                     *padding,     out_dtype};
 }
 
 Dim out_extent(Dim in, int64_t padding, Dim kernel, int64_t dilation, int64_t stride) {
@@ -62,7 +63,7 @@ Dim out_extent(Dim in, int64_t padding, Dim kernel, int64_t dilation, int64_t st
   return free < 0 ? 0 : free / stride + 1;
 }
 
-RelationStatus assign_conv2d_result(RelationContext& ctx, const Conv2DAttrs& attrs, const Conv2D& conv,
+RelationStatus assign_conv2d_result(RelationContext& ctx, const Conv2DAttrs& attrs, const Conv2DFacts& conv,
                                     Dim channels, Dim kernel_h, Dim kernel_w) {
   const Dim height =
       out_extent(conv.data[2], conv.padding.height(), kernel_h, attrs.dilation[0], attrs.strides[0]);
@@ -83,7 +84,7 @@ RelationStatus assign_conv2d_result(RelationContext& ctx, const Conv2DAttrs& att
 RelationStatus conv2d_relation(RelationContext& ctx, const Conv2DAttrs& attrs) {
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;
-  const std::optional<Conv2D> conv = read_conv2d(ctx, attrs);
+  const std::optional<Conv2DFacts> conv = read_conv2d(ctx, attrs);
   if (!conv) return kFailed;
   const Layout& layout = conv->kernel_layout;
   const bool grouped = layout.find('G') >= 0;
@@ -134,7 +135,7 @@ RelationStatus conv2d_relation(RelationContext& ctx, const Conv2DAttrs& attrs) {
 
 RelationStatus packed_conv2d_relation(RelationContext& ctx, const Conv2DAttrs& attrs) {
   if (!ctx.tensor(0)) return kDefer;
-  const std::optional<Conv2D> conv = read_conv2d(ctx, attrs);
+  const std::optional<Conv2DFacts> conv = read_conv2d(ctx, attrs);
   if (!conv) return kFailed;
   if (!attrs.channels) return fail_attr(ctx, "channels", "None", "it is needed, as the weight is packed");
   if (!attrs.kernel_size)
@@ -266,8 +267,9 @@ const OpDef& op_nn_conv2d() {
       .fuse = Fuse::kOutFusable,
       .relation = conv2d_relation,
       .compute = conv2d_compute,
+      .cost = conv_cost,
       .rules = op_rules(conv_scale_rule(), conv2d_gradient(), int8_conv2d_rule(), MixedPrecision::kAlways,
-                        FakeQuantizationRule{fake_quantized_conv2d}, conv_layout_flow()),
+                        FakeQuantizationRule{fake_quantized_conv2d}, conv_layout_flow(), conv_macs()),
   };
   return def;
 }

@@ -83,6 +83,7 @@ const OpDef& op_nn_conv2d_backward_weight() {
       .fuse = Fuse::kOutFusable,
       .relation = backward_weight_relation,
       .compute = conv2d_backward_weight_compute,
+      .cost = conv_weight_gradient_cost,
       .rules = op_rules(conv_layout_flow()),
   };
   return def;

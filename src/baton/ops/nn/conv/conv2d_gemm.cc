@@ -134,6 +134,7 @@ const OpDef& op_nn_contrib_conv2d_gemm_without_weight_transform() {
       .fuse = Fuse::kOutFusable,
       .relation = packed_conv2d_relation,
       .compute = gemm_conv2d_compute,
+      .cost = conv_cost,
       .rules = op_rules(conv_layout_flow()),
   };
   return def;

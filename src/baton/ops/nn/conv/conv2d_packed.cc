@@ -96,6 +96,11 @@ const OpDef& op_nn_contrib_conv2d_NCHWc() {
       .fuse = Fuse::kOutFusable,
       .relation = packed_conv2d_relation,
       .compute = conv2d_nchwc_compute,
+      .cost = conv_cost,
+      .python =
+          "nn.contrib_conv2d_nchwc(data, kernel, strides=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, "
+          "channels=None, kernel_size=None, data_layout='NCHW8c', kernel_layout='OIHW', out_layout='', "
+          "out_dtype='')",
       .rules = op_rules(conv_layout_flow()),
   };
   return def;
@@ -109,6 +114,11 @@ const OpDef& op_nn_contrib_depthwise_conv2d_NCHWc() {
       .fuse = Fuse::kOutFusable,
       .relation = packed_conv2d_relation,
       .compute = depthwise_conv2d_nchwc_compute,
+      .cost = conv_cost,
+      .python =
+          "nn.contrib_depthwise_conv2d_nchwc(data, kernel, strides=(1, 1), padding=(0, 0), dilation=(1, 1), "
+          "groups=1, channels=None, kernel_size=None, data_layout='NCHW8c', kernel_layout='OIHW', "
+          "out_layout='', out_dtype='')",
       .rules = op_rules(conv_layout_flow()),
   };
   return def;

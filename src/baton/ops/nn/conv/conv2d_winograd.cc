@@ -117,6 +117,7 @@ const OpDef& op_nn_contrib_conv2d_winograd_without_weight_transform() {
       .relation = [](RelationContext& ctx,
                      const Conv2DWinogradAttrs& attrs) { return packed_conv2d_relation(ctx, attrs); },
       .compute = conv2d_winograd_compute,
+      .cost = conv_cost,
       .rules = op_rules(conv_layout_flow()),
   };
   return def;

@@ -26,7 +26,7 @@ namespace {
 
 RelationStatus winograd3d_relation(RelationContext& ctx, const Conv3DWinogradAttrs& attrs) {
   if (!ctx.tensor(0)) return kDefer;
-  const std::optional<ConvOperands> conv = read_conv(ctx, attrs, 3);
+  const std::optional<ConvFacts> conv = read_conv(ctx, attrs, 3);
   if (!conv) return kFailed;
   if (!attrs.channels)
     return fail_attr(ctx, "channels", "None", "it is needed, as the weight is transformed");
@@ -177,6 +177,7 @@ const OpDef& op_nn_contrib_conv3d_winograd_without_weight_transform() {
       .fuse = Fuse::kOutFusable,
       .relation = winograd3d_relation,
       .compute = conv3d_winograd_compute,
+      .cost = conv_cost,
       .rules = op_rules(conv_layout_flow()),
   };
   return def;

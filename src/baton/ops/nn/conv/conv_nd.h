@@ -54,7 +54,7 @@ std::vector<AttrSpec<A>> conv_fields() {
 }
 
 /// A convolution as its relation reads it.
-struct ConvOperands {
+struct ConvFacts {
   int count = 0;  ///< spatial axes
   Layout data_layout, kernel_layout, out_layout, data_canonical, kernel_canonical;
   std::vector<Dim> data;  ///< N, C, spatial
@@ -64,7 +64,7 @@ struct ConvOperands {
 
 /// What the attributes say and the data's shape; nothing when a mistake was reported.
 template <class A>
-std::optional<ConvOperands> read_conv(RelationContext& ctx, const A& attrs, int count) {
+std::optional<ConvFacts> read_conv(RelationContext& ctx, const A& attrs, int count) {
   const TensorTypeNode& data = *ctx.tensor(0);
   const std::string data_name = data_letters(count), kernel_name = std::string("OI") + spatial_letters(count);
   const auto data_layout = checked_layout(ctx, "data_layout", attrs.data_layout, data_name.c_str());
@@ -84,21 +84,21 @@ std::optional<ConvOperands> read_conv(RelationContext& ctx, const A& attrs, int 
   const auto padding = padding_sums(ctx, attrs.padding, count);
   if (!padding) return std::nullopt;
   const Layout canonical = *Layout::parse(data_name);
-  return ConvOperands{count,
-                      *data_layout,
-                      *kernel_layout,
-                      *out_layout,
-                      canonical,
-                      *Layout::parse(kernel_name),
-                      convert_shape(data.shape(), *data_layout, canonical),
-                      *padding,
-                      attrs.out_dtype.is_void() ? data.dtype() : attrs.out_dtype};
+  return ConvFacts{count,
+                   *data_layout,
+                   *kernel_layout,
+                   *out_layout,
+                   canonical,
+                   *Layout::parse(kernel_name),
+                   convert_shape(data.shape(), *data_layout, canonical),
+                   *padding,
+                   attrs.out_dtype.is_void() ? data.dtype() : attrs.out_dtype};
 }
 
 /// The result of a convolution with `channels` output channels and a window of the extents `kernel`.
 template <class A>
-RelationStatus assign_conv_result(RelationContext& ctx, const A& attrs, const ConvOperands& conv,
-                                  Dim channels, const std::vector<Dim>& kernel) {
+RelationStatus assign_conv_result(RelationContext& ctx, const A& attrs, const ConvFacts& conv, Dim channels,
+                                  const std::vector<Dim>& kernel) {
   std::vector<Dim> shape{conv.data[0], channels};
   for (int i = 0; i < conv.count; ++i) {
     const auto extent = window_positions(

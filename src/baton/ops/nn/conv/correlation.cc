@@ -113,6 +113,9 @@ const OpDef& op_nn_correlation() {
       .fuse = Fuse::kOutFusable,
       .relation = correlation_relation,
       .compute = correlation_compute,
+      .python =
+          "nn.correlation(data1, data2, kernel_size, max_displacement, stride1, stride2, padding, "
+          "is_multiply, layout)",
   };
   return def;
 }

@@ -144,6 +144,7 @@ const OpDef& op_nn_deformable_conv2d() {
       .fuse = Fuse::kOutFusable,
       .relation = deformable_relation,
       .compute = deformable_conv2d_compute,
+      .cost = conv_cost,
       .rules = op_rules(conv_layout_flow()),
   };
   return def;

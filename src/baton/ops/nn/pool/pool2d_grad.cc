@@ -81,6 +81,10 @@ const OpDef& op_nn_max_pool2d_grad() {
       .relation = pool_gradient_relation<MaxPool2DAttrs>,
       .compute = [](Compute& c,
                     const MaxPool2DAttrs& attrs) { max_pool_grad_compute(c, pool_window(attrs, "HW")); },
+      .cost = window_gradient_cost,
+      .python =
+          "nn.max_pool2d_grad(out_grad, data, pool_size=(1, 1), strides=(1, 1), padding=(0, 0), "
+          "layout='NCHW', out_layout='', ceil_mode=False)",
   };
   return def;
 }
@@ -99,6 +103,10 @@ const OpDef& op_nn_avg_pool2d_grad() {
             avg_pool_grad_compute(c, pool_window(attrs, "HW"), attrs.count_include_pad);
           },
       .declares_attrs = false,
+      .cost = window_gradient_cost,
+      .python =
+          "nn.avg_pool2d_grad(out_grad, data, pool_size=(1, 1), strides=(1, 1), padding=(0, 0), "
+          "layout='NCHW', out_layout='', ceil_mode=False, count_include_pad=False)",
   };
   return def;
 }

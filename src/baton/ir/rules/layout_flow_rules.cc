@@ -1,0 +1,376 @@
+#include "baton/ir/rules/layout_flow_rules.h"
+
+#include <algorithm>
+
+#include "baton/ir/inspect.h"
+#include "baton/ir/rules/layout_parts.h"
+
+namespace baton {
+
+namespace {
+
+using Flow = std::optional<LayoutFlow>;
+
+std::string text_of(const LayoutQuery& q, std::string_view field) {
+  const AttrValue value = q.attrs->get(field);
+  const auto* text = value.as<std::string>();
+  return text ? *text : std::string();
+}
+
+bool flag_of(const LayoutQuery& q, std::string_view field) {
+  const AttrValue value = q.attrs->get(field);
+  const bool* flag = value.as<bool>();
+  return flag && *flag;
+}
+
+Attrs with_field(const LayoutQuery& q, std::string_view name, const AttrValue& value) {
+  return with_field(q.attrs, q.op.name, name, value);
+}
+
+/// Nothing is known of any tensor.
+LayoutFlow unknown(const LayoutQuery& q) { return {Layouts(q.types.size()), Layouts(q.results.size())}; }
+
+/// Every tensor lies as in the program; q.was[0] is known.
+LayoutFlow as_before(const LayoutQuery& q) { return {q.was, Layouts(q.results.size(), q.was[0])}; }
+
+char letter_at(const Layout& layout, int64_t axis) {
+  return layout.axes()[front_axis(axis, layout.rank())].letter;
+}
+
+/// The first input's layout has an axis for each of the tensor's.
+bool fits(const LayoutQuery& q, size_t input = 0) {
+  return input < q.types.size() && q.was[input] && q.was[input]->rank() == q.types[input]->rank();
+}
+
+// ---- Elementwise and broadcasting operators
+
+Flow same_flow(const LayoutQuery& q) {
+  return LayoutFlow{Layouts(q.types.size(), q.given().at(0)), Layouts(q.results.size(), q.given()[0])};
+}
+
+/// Of two layouts the one of more axes rules, or the first. A tensor of fewer axes gets new ones in front;
+/// one without extents is never touched.
+Flow broadcast_flow(const LayoutQuery& q) {
+  if (q.types.size() != 2) return std::nullopt;
+  const Layouts& in = q.given();
+  if (!in[0] && !in[1]) return unknown(q);
+  if (!in[0] || !in[1]) {
+    const int known = in[0] ? 0 : 1, other = 1 - known, rank = q.types[other]->rank();
+    if (q.types[known]->rank() < rank) return unknown(q);
+    LayoutFlow flow{in, {in[known]}};
+    if (!q.now.empty() || (all_ones(*q.types[other]) && rank < q.types[known]->rank())) return flow;
+    if (!fits(q, known)) return unknown(q);
+    flow.inputs[other] = tail(*in[known], rank);
+    return flow.inputs[other] ? flow : unknown(q);
+  }
+  const int large = in[0]->primal().size() >= in[1]->primal().size() ? 0 : 1, small = 1 - large;
+  if (!fits(q, large) || !fits(q, small)) return unknown(q);
+  const Layout &whole = *q.was[large], &part = *q.was[small];
+  if (part.rank() > whole.rank() || tail(whole, part.rank()) != q.was[small])
+    return unknown(q);  // axes that mean other things
+  LayoutFlow flow{in, {in[large]}};
+  flow.inputs[small] = fitted(*in[large], part, *q.types[small]);
+  return flow;
+}
+
+// ---- Operators that name their layouts
+
+Flow conv_flow(const LayoutQuery& q) {
+  const auto data = known_layout(text_of(q, "data_layout")),
+             kernel = known_layout(text_of(q, "kernel_layout"));
+  const std::string out = text_of(q, "out_layout");
+  const auto result = out.empty() ? data : known_layout(out);
+  if (!data || !kernel || !result || q.results.size() != 1) return std::nullopt;
+  size_t weight = 1;  // behind the offsets of a deformable convolution
+  for (size_t i = 0; i < q.op.inputs.size() && i < q.types.size(); ++i)
+    if (q.op.inputs[i].name == "weight") weight = i;
+  LayoutFlow flow{Layouts(q.types.size()), {result}};
+  for (size_t i = 0; i < weight; ++i) flow.inputs[i] = data;
+  flow.inputs.at(weight) = kernel;
+  return flow;
+}
+
+Flow dense_flow(const LayoutQuery& q) {
+  if (q.types[0]->rank() != 2) return std::nullopt;
+  const std::string packed = text_of(q, "weight_layout");
+  const auto rows = known_layout("NC"), weight = known_layout(packed.empty() ? "NC" : packed);
+  return weight ? Flow(LayoutFlow{{rows, weight}, {rows}}) : std::nullopt;
+}
+
+/// Windows over H and W follow their input, unless the operator says what comes out.
+Flow spatial_flow(const LayoutQuery& q) {
+  const auto own = known_layout(text_of(q, "layout"));
+  if (!own || q.results.size() != 1) return std::nullopt;
+  const std::string out = text_of(q, "out_layout");
+  const auto result = out.empty() ? own : known_layout(out);
+  if (!result) return std::nullopt;
+  const LayoutFlow fixed{{own}, {result}};
+  if (q.now.empty() || !out.empty() || !q.moved(0) || q.was[0] != own) return fixed;
+  const Layout& now = *q.now[0];
+  for (char axis : {'D', 'H', 'W'})
+    if (now.is_split(axis)) return fixed;
+  return LayoutFlow{{q.now[0]}, {q.now[0]}, with_field(q, "layout", now.str())};
+}
+
+// ---- Operators that name axes
+
+/// The letters that a reduction removes; empty when that are all.
+std::string reduced_letters(const LayoutQuery& q) {
+  std::string named, gone;
+  for (int64_t axis : ints_of(q.attrs->get("axis"))) named += letter_at(*q.was[0], axis);
+  const bool exclude = flag_of(q, "exclude");
+  for (const LayoutAxis& axis : q.was[0]->axes())
+    if ((named.find(axis.letter) != std::string::npos) != exclude) gone += axis.letter;
+  return named.empty() || gone.size() == static_cast<size_t>(q.was[0]->rank()) ? "" : gone;
+}
+
+Flow reduce_flow(const LayoutQuery& q) {
+  if (!q.was[0]) return unknown(q);
+  if (!fits(q) || q.results.size() != 1) return std::nullopt;
+  const std::string gone = reduced_letters(q);
+  if (gone.empty()) return std::nullopt;
+  const bool keep = flag_of(q, "keepdims"), exclude = flag_of(q, "exclude");
+  const Layout& in = *q.given()[0];
+  const KnownLayout out = reduced(in, gone, keep);
+  if (!out) return std::nullopt;
+  if (!q.moved(0)) return LayoutFlow{{&in}, {out}};
+  const bool positions = q.op.attrs->find("select_last_index") != nullptr;  // argmax counts along its axis
+  if (positions && (gone.size() != 1 || in.is_split(gone[0])))
+    return LayoutFlow{{q.was[0]}, {reduced(*q.was[0], gone, keep)}};
+  std::vector<int64_t> axes;
+  for (int i = 0; i < in.rank(); ++i)
+    if ((gone.find(in.axes()[i].letter) != std::string::npos) != exclude) axes.push_back(i);
+  return LayoutFlow{{&in}, {out}, with_field(q, "axis", axes)};
+}
+
+/// Tensors that all came to lie alike are joined like that; blocks join since each tensor is made of whole
+/// ones.
+Flow concatenate_flow(const LayoutQuery& q) {
+  const auto known = std::ranges::find_if(q.was, [](KnownLayout layout) { return layout != nullptr; });
+  if (known == q.was.end()) return unknown(q);
+  const KnownLayout was = *known;
+  const bool same = std::ranges::all_of(q.was, [&](KnownLayout layout) { return !layout || layout == was; });
+  if (!same || was->rank() != q.types[0]->rank()) return unknown(q);
+  const LayoutFlow before{Layouts(q.types.size(), was), {was}};
+  const int64_t axis = ints_of(q.attrs->get("axis")).at(0);
+  const bool alike =
+      !q.now.empty() && std::ranges::all_of(q.now, [&](KnownLayout layout) { return layout == q.now[0]; });
+  if (!alike || !q.now[0] || q.now[0] == was) return before;
+  const Layout& now = *q.now[0];
+  const char letter = letter_at(*was, axis);
+  const int at = front_axis(axis, was->rank());
+  for (const TensorTypeNode* type : q.types)
+    if (type->shape()[at].is_any() || type->shape()[at].value() % now.factor(letter) != 0) return before;
+  return LayoutFlow{q.now, {q.now[0]}, with_field(q, "axis", now.find(letter))};
+}
+
+Flow split_flow(const LayoutQuery& q) {
+  if (!q.was[0]) return unknown(q);
+  if (!fits(q)) return std::nullopt;
+  const LayoutFlow before{{q.was[0]}, Layouts(q.results.size(), q.was[0])};
+  if (!q.moved(0)) return before;
+  const Layout& now = *q.now[0];
+  const int64_t axis = ints_of(q.attrs->get("axis")).at(0);
+  const char letter = letter_at(*q.was[0], axis);
+  const int64_t block = now.factor(letter);
+  for (const TensorTypeNode* part : q.results) {
+    const Dim extent = part->shape()[front_axis(axis, part->rank())];
+    if (extent.is_any() || extent.value() % block != 0) return before;
+  }
+  Ref<AttrsNode> attrs = q.attrs->copy();
+  const auto set = [&](const char* name, const AttrValue& value) {
+    BATON_CHECK(attrs->schema().find(name)->set(attrs->data(), value), q.op.name + "." + name);
+  };
+  set("axis", now.find(letter));
+  const AttrValue cuts = q.attrs->get("indices_or_sections");
+  if (cuts.as<AttrList>()) {
+    std::vector<int64_t> at = ints_of(cuts);
+    for (int64_t& cut : at) cut /= block;
+    set("indices_or_sections", at);
+  }
+  return LayoutFlow{{q.now[0]}, Layouts(q.results.size(), q.now[0]), attrs};
+}
+
+/// What comes out lies as in the program, whatever comes in: its axes are found by their letters.
+Flow transpose_flow(const LayoutQuery& q) {
+  if (!q.was[0]) return unknown(q);
+  if (!fits(q)) return std::nullopt;
+  const Layout& was = *q.was[0];
+  std::vector<int64_t> axes = ints_of(q.attrs->get("axes"));
+  for (int i = was.rank() - 1; q.attrs->get("axes").is_none() && i >= 0; --i) axes.push_back(i);
+  std::string text;
+  for (int64_t& axis : axes) {
+    axis = front_axis(axis, was.rank());
+    text += axis_text(was.axes()[axis], was.axes()[axis].factor);
+  }
+  const auto out = known_layout(text);
+  if (!out) return std::nullopt;
+  if (!q.moved(0) || q.now[0]->rank() != was.rank() || was.primal().size() != static_cast<size_t>(was.rank()))
+    return LayoutFlow{{q.was[0]}, {out}};
+  for (int64_t& axis : axes) axis = q.now[0]->find(was.axes()[axis].letter);
+  return LayoutFlow{{q.now[0]}, {out}, with_field(q, "axes", axes)};
+}
+
+/// Slices of split axes must begin and end between blocks.
+Flow strided_slice_flow(const LayoutQuery& q) {
+  if (!q.was[0]) return unknown(q);
+  if (!fits(q) || q.types.size() != 1 || q.results.size() != 1) return std::nullopt;
+  const LayoutFlow before = as_before(q);
+  if (!q.moved(0)) return before;
+  const Layout &was = *q.was[0], &now = *q.now[0];
+  std::vector<int64_t> begin = ints_of(q.attrs->get("begin")), end = ints_of(q.attrs->get("end"));
+  std::vector<int64_t> strides = ints_of(q.attrs->get("strides")), axes = ints_of(q.attrs->get("axes"));
+  const bool named = !q.attrs->get("axes").is_none(), one_stride = strides.size() <= 1;
+  const size_t count = begin.size();
+  if (end.size() != count || (named && axes.size() != count) ||
+      was.primal().size() != static_cast<size_t>(was.rank()))
+    return before;
+  struct Slice {
+    int at;
+    int64_t begin, end, stride;
+  };
+  std::vector<Slice> slices;
+  for (size_t i = 0; i < count; ++i) {
+    const int axis = named ? front_axis(axes[i], was.rank()) : static_cast<int>(i);
+    const char letter = was.axes()[axis].letter;
+    const int64_t block = now.factor(letter);
+    const int64_t stride = i < strides.size() ? strides[i] : one_stride && !strides.empty() ? strides[0] : 1;
+    if (block != 1 && (stride != 1 || begin[i] % block != 0 || end[i] % block != 0)) return before;
+    slices.push_back({now.find(letter), begin[i] / block, end[i] / block, stride});
+  }
+  if (!named) {
+    // Without names slices are those of the first axes.
+    std::ranges::sort(slices, {}, &Slice::at);
+    for (size_t i = 0; i < slices.size(); ++i)
+      if (slices[i].at != static_cast<int>(i)) return before;
+  }
+  begin.clear(), end.clear(), axes.clear();
+  std::vector<int64_t> steps;
+  for (const Slice& slice : slices) {
+    begin.push_back(slice.begin), end.push_back(slice.end), steps.push_back(slice.stride),
+        axes.push_back(slice.at);
+  }
+  Ref<AttrsNode> attrs = q.attrs->copy();
+  const auto set = [&](const char* name, const AttrValue& value) {
+    BATON_CHECK(attrs->schema().find(name)->set(attrs->data(), value), q.op.name + "." + name);
+  };
+  set("begin", begin), set("end", end);
+  if (!one_stride) set("strides", steps);
+  if (named) set("axes", axes);
+  return LayoutFlow{{q.now[0]}, {q.now[0]}, attrs};
+}
+
+/// Split axes can only be padded by whole blocks.
+Flow pad_flow(const LayoutQuery& q) {
+  if (!q.was[0]) return unknown(q);
+  if (!fits(q)) return std::nullopt;
+  LayoutFlow before{Layouts(q.types.size()), {q.was[0]}};
+  before.inputs[0] = q.was[0];
+  if (!q.moved(0)) return before;
+  const Layout &was = *q.was[0], &now = *q.now[0];
+  const AttrValue value = q.attrs->get("pad_width");
+  const AttrList& widths = *value.as<AttrList>();
+  AttrList moved;
+  for (const LayoutAxis& axis : now.axes()) {
+    const int64_t block = now.factor(axis.letter);
+    std::vector<int64_t> width = ints_of(widths.at(was.find(axis.letter)));
+    if (!axis.is_primal()) width = {0, 0};
+    for (int64_t& each : width) {
+      if (each % block != 0) return before;
+      each /= block;
+    }
+    moved.push_back(AttrValue(width));
+  }
+  LayoutFlow flow{Layouts(q.types.size()), {q.now[0]}, with_field(q, "pad_width", moved)};
+  flow.inputs[0] = q.now[0];
+  return flow;
+}
+
+Flow axis_flow(const LayoutQuery& q) {
+  if (!q.was[0]) return unknown(q);
+  if (!fits(q)) return std::nullopt;
+  const auto flow = [&](KnownLayout layout) {
+    LayoutFlow result = unknown(q);
+    result.inputs[0] = layout;
+    for (size_t i = 0; i < q.results.size(); ++i)
+      if (q.results[i]->rank() == q.types[0]->rank()) result.outputs[i] = layout;
+    return result;
+  };
+  if (!q.moved(0)) return flow(q.was[0]);
+  const AttrValue named = q.attrs->get("axis");
+  std::vector<int64_t> axes = ints_of(named);
+  for (int64_t& axis : axes) {
+    const char letter = letter_at(*q.was[0], axis);
+    if (q.now[0]->is_split(letter)) return flow(q.was[0]);
+    axis = q.now[0]->find(letter);
+  }
+  LayoutFlow result = flow(q.now[0]);
+  result.attrs = with_field(q, "axis", named.as<int64_t>() ? AttrValue(axes.at(0)) : AttrValue(axes));
+  return result;
+}
+
+/// Axes of extent 1 are found by their letters.
+Flow squeeze_flow(const LayoutQuery& q) {
+  if (!q.was[0]) return unknown(q);
+  if (!fits(q)) return std::nullopt;
+  const Layout& was = *q.was[0];
+  std::string gone;
+  const AttrValue named = q.attrs->get("axis");
+  for (int64_t axis : ints_of(named)) gone += letter_at(was, axis);
+  for (int i = 0; named.is_none() && i < was.rank(); ++i)
+    if (q.types[0]->shape()[i] == Dim(1)) gone += letter_at(was, i);
+  if (gone.empty() || gone.size() == static_cast<size_t>(was.rank())) return std::nullopt;
+  const bool split =
+      std::ranges::any_of(gone, [&](char letter) { return q.given()[0] && q.given()[0]->is_split(letter); });
+  const Layout& in = split || !q.given()[0] ? was : *q.given()[0];
+  const KnownLayout out = reduced(in, gone, false);
+  if (!out) return std::nullopt;
+  if (&in == q.was[0]) return LayoutFlow{{&in}, {out}};
+  std::vector<int64_t> axes;
+  for (char letter : gone) axes.push_back(in.find(letter));
+  return LayoutFlow{{&in}, {out}, with_field(q, "axis", axes)};
+}
+
+/// The data lies as `layout` says, and so does what comes out; the regions lie anyhow.
+Flow regions_flow(const LayoutQuery& q) {
+  const auto data = known_layout(text_of(q, "layout"));
+  return data ? Flow(LayoutFlow{{data, nullptr}, {data}}) : std::nullopt;
+}
+
+/// What `infer` says of the first `count` inputs; scales and zero points stand behind them.
+Flow flow_of_data(const LayoutQuery& q, size_t count, Flow (*infer)(const LayoutQuery&)) {
+  const std::vector<const TensorTypeNode*> types(q.types.begin(),
+                                                 q.types.begin() + static_cast<ptrdiff_t>(count));
+  LayoutQuery data{q.op, q.attrs, types, q.results, q.was, q.now};
+  data.was.resize(count);
+  if (!data.now.empty()) data.now.resize(count);
+  Flow flow = infer(data);
+  if (flow) flow->inputs.resize(q.types.size());
+  return flow;
+}
+
+Flow quantized_broadcast_flow(const LayoutQuery& q) { return flow_of_data(q, 2, broadcast_flow); }
+Flow quantized_concatenate_flow(const LayoutQuery& q) {
+  return flow_of_data(q, (q.types.size() - 2) / 3, concatenate_flow);
+}
+
+}  // namespace
+
+LayoutFlowRule dense_layout_flow() { return {dense_flow}; }
+LayoutFlowRule concatenate_layout_flow() { return {concatenate_flow}; }
+LayoutFlowRule split_layout_flow() { return {split_flow}; }
+LayoutFlowRule transpose_layout_flow() { return {transpose_flow}; }
+LayoutFlowRule strided_slice_layout_flow() { return {strided_slice_flow}; }
+LayoutFlowRule pad_layout_flow() { return {pad_flow}; }
+LayoutFlowRule axis_layout_flow() { return {axis_flow}; }
+LayoutFlowRule same_layout_flow() { return {same_flow}; }
+LayoutFlowRule broadcast_layout_flow() { return {broadcast_flow}; }
+LayoutFlowRule conv_layout_flow() { return {conv_flow}; }
+LayoutFlowRule spatial_layout_flow() { return {spatial_flow}; }
+LayoutFlowRule regions_layout_flow() { return {regions_flow}; }
+LayoutFlowRule reduce_layout_flow() { return {reduce_flow}; }
+LayoutFlowRule squeeze_layout_flow() { return {squeeze_flow}; }
+LayoutFlowRule quantized_broadcast_layout_flow() { return {quantized_broadcast_flow}; }
+LayoutFlowRule quantized_concatenate_layout_flow() { return {quantized_concatenate_flow}; }
+
+}  // namespace baton

@@ -1,0 +1,169 @@
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <sched.h>
+#include <unistd.h>
+
+#include "baton/target/device_sheet.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace baton {
+namespace {
+
+int usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  const int count = CPU_COUNT(&set);
+  return count > 0 ? count : 1;
+}
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+/// "1024K", "32M" -> bytes; 0 when the text is something else.
+int64_t size_of(const std::string& text) {
+  int64_t value = 0;
+  size_t at = 0;
+  for (; at < text.size() && text[at] >= '0' && text[at] <= '9' && value < (INT64_MAX >> 34); ++at)
+    value = value * 10 + (text[at] - '0');
+  if (at < text.size() && text[at] == 'K') return value << 10;
+  if (at < text.size() && text[at] == 'M') return value << 20;
+  if (at < text.size() && text[at] == 'G') return value << 30;
+  return value;
+}
+
+/// The data caches that the first processor sees. What the system does not say keeps its default.
+void read_caches(DeviceSheet& sheet) {
+  const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index";
+  for (int i = 0; i < 8; ++i) {
+    const std::string index = folder + std::to_string(i);
+    const std::string level = first_line(index + "/level"), type = first_line(index + "/type");
+    const int64_t bytes = size_of(first_line(index + "/size"));
+    if (bytes <= 0 || (type != "Data" && type != "Unified")) continue;
+    if (level == "1") sheet.l1_bytes = bytes;
+    if (level == "2") sheet.l2_bytes = bytes;
+    if (level == "3") sheet.l3_bytes = bytes;
+  }
+}
+
+#if defined(__x86_64__)
+
+struct Registers {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+};
+
+Registers cpuid(unsigned leaf, unsigned subleaf = 0) {
+  Registers r;
+  if (!__get_cpuid_count(leaf, subleaf, &r.a, &r.b, &r.c, &r.d)) return {};
+  return r;
+}
+
+constexpr bool bit(unsigned word, int index) { return (word >> index & 1) != 0; }
+
+/// Which register state the operating system saves: without it the instructions fault.
+uint64_t saved_state() {
+  if (!bit(cpuid(1).c, 27)) return 0;
+  unsigned low = 0, high = 0;
+  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return static_cast<uint64_t>(high) << 32 | low;
+}
+
+/// The scheduling model LLVM knows this processor by, as Halide spells it; empty for those that need none.
+std::string tuning() {
+  const Registers vendor = cpuid(0), model = cpuid(1);
+  if (vendor.b != signature_AMD_ebx) return "";
+  const unsigned family = (model.a >> 8 & 0xF) + (model.a >> 20 & 0xFF);
+  const unsigned number = (model.a >> 4 & 0xF) | (model.a >> 12 & 0xF0);
+  if (family == 0x17) return number >= 0x30 ? "tune_znver2" : "tune_znver1";
+  if (family == 0x19)
+    return (number >= 0x10 && number <= 0x1F) || number >= 0x60 ? "tune_znver4" : "tune_znver3";
+  if (family == 0x1A) return "tune_znver5";
+  return "";
+}
+
+/// Halide's names of what the processor can, in the groups that Halide knows (a group needs all of its
+/// members).
+std::vector<std::string> features(DeviceSheet& sheet) {
+  const Registers one = cpuid(1), seven = cpuid(7, 0), seven_one = cpuid(7, 1);
+  const uint64_t state = saved_state();
+  const bool ymm = (state & 0x6) == 0x6, zmm = (state & 0xE6) == 0xE6;
+  std::vector<std::string> names;
+  if (bit(one.c, 19)) names.push_back("sse41");
+  if (!ymm || !bit(one.c, 28)) return names;
+  names.push_back("avx");
+  if (bit(one.c, 29)) names.push_back("f16c");
+  if (bit(one.c, 12)) names.push_back("fma");
+  sheet.float_lanes = 8;
+  if (!bit(seven.b, 5)) return names;
+  names.push_back("avx2");
+  const bool vnni = bit(seven.c, 11), bf16 = bit(seven_one.a, 5);
+  const bool foundation = zmm && bit(seven.b, 16) && bit(seven.b, 28);                          // F, CD
+  const bool skylake = foundation && bit(seven.b, 31) && bit(seven.b, 30) && bit(seven.b, 17);  // VL, BW, DQ
+  const bool cannonlake = skylake && bit(seven.b, 21) && bit(seven.c, 1);                       // IFMA, VBMI
+  const bool zen4 = cannonlake && vnni && bf16 && bit(seven.c, 6) && bit(seven.c, 12) && bit(seven.c, 14);
+  if (foundation) names.push_back("avx512");
+  if (skylake) names.push_back("avx512_skylake");
+  if (cannonlake) names.push_back("avx512_cannonlake");
+  if (zen4) names.push_back("avx512_zen4");
+  if (skylake) {
+    sheet.float_lanes = 16;
+    sheet.vector_registers = 32;
+  }
+  return names;
+}
+
+std::string describe_cpu(DeviceSheet& sheet) {
+  std::string text = "x86-64-linux";
+  if (const std::string tune = tuning(); !tune.empty()) text += "-" + tune;
+  for (const std::string& name : features(sheet)) text += "-" + name;
+  return text;
+}
+
+#elif defined(__aarch64__)
+
+std::string describe_cpu(DeviceSheet& sheet) {
+  sheet.vector_registers = 32;
+  return "arm-64-linux";
+}
+
+#else
+#error "Baton knows no Halide target for this processor; add one to target/host_sheet.cc"
+#endif
+
+std::string processor_name(const DeviceSheet& sheet) {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return sheet.code_target;
+}
+
+DeviceSheet detect() {
+  DeviceSheet sheet;
+  sheet.code_target = describe_cpu(sheet);
+  sheet.name = processor_name(sheet);
+  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && page > 0) sheet.memory_bytes = static_cast<int64_t>(pages) * page;
+  sheet.cores = usable_cores();
+  read_caches(sheet);
+  return sheet;
+}
+
+}  // namespace
+
+const DeviceSheet& DeviceSheet::host() {
+  static const DeviceSheet sheet = detect();
+  return sheet;
+}
+
+}  // namespace baton

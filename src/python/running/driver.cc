@@ -1,0 +1,129 @@
+#include <unordered_map>
+
+#include "baton/codegen/background.h"
+#include "baton/driver/build.h"
+#include "baton/driver/origins/origins_json.h"
+#include "baton/driver/pipeline.h"
+#include "baton/driver/plan/graph_json.h"
+#include "baton/driver/regions.h"
+#include "baton/pass/rewriter.h"
+
+#include "python/bind.h"
+#include "python/cast_as.h"
+#include "python/held.h"
+#include "python/running/interruptible.h"
+#include "python/running/running.h"
+
+namespace baton::python {
+
+namespace {
+
+/// Hands progress to Python, from whatever thread it comes. What Python raises ends the build.
+std::function<void(const std::string&, int, int)> progress_to(std::optional<nb::callable> function) {
+  if (!function) return {};
+  return [held = hold(std::move(*function))](const std::string& phase, int done, int total) {
+    const nb::gil_scoped_acquire gil;
+    nb::handle(held.get())(phase, done, total);
+  };
+}
+
+BuildResult build_module(const IRModule& module, const nb::dict& params, std::optional<int> opt_level,
+                         std::string mod_name, std::optional<nb::callable> progress) {
+  BuildOptions options;
+  options.params = arrays_from_python(params);
+  options.opt_level = opt_level;
+  options.mod_name = std::move(mod_name);
+  options.progress = progress_to(std::move(progress));
+  return interruptible([&](const std::atomic<bool>* stop) {
+    options.interrupt = stop;
+    return build(module, options);
+  });
+}
+
+}  // namespace
+
+void bind_driver(nb::module_& m) {
+  nb::class_<BuildResult>(m, "BuildResult", "Everything a build made.")
+      .def_prop_ro("graph_json", [](const BuildResult& b) { return graph_json(*b.plan.graph); })
+      .def_prop_ro("params", [](const BuildResult& b) { return arrays_to_python(b.params()); })
+      .def_ro("source", &BuildResult::source)
+      .def_ro("optimized", &BuildResult::optimized)
+      .def_ro("mod_name", &BuildResult::mod_name)
+      .def_prop_ro("origins_json", [](const BuildResult& b) { return b.origins ? origins_json(*b.origins) : ""; })
+      .def_prop_ro(
+          "kernels_so",
+          [](const BuildResult& b) { return nb::bytes(b.kernels_so.data(), b.kernels_so.size()); },
+          "the kernels as a shared library; empty where there is no linker")
+      .def_prop_ro("library",
+                   [](const BuildResult& b) { return std::const_pointer_cast<KernelLibrary>(b.library); })
+      .def_prop_ro("function_metadata",
+                   [](const BuildResult& b) {
+                     nb::dict functions;
+                     for (const auto& [name, function] : b.function_metadata)
+                       functions[name.c_str()] = nb::cast(function);
+                     return functions;
+                   })
+      .def_prop_ro(
+          "times",
+          [](const BuildResult& b) {
+            nb::dict seconds;
+            seconds["optimize"] = b.times.optimize_s;
+            seconds["plan"] = b.times.plan_s;
+            seconds["kernels"] = b.times.kernels_s;
+            seconds["link"] = b.times.link_s;
+            seconds["total"] = b.times.total_s;
+            return seconds;
+          },
+          "seconds per phase")
+      .def(
+          "make_executor", [](const BuildResult& b) { return run_here(make_executor(b)); },
+          nb::call_guard<nb::gil_scoped_release>())
+      .def(
+          "write_artifact", [](const BuildResult& b, const std::string& path) { write_artifact(b, path); },
+          nb::arg("path"), nb::call_guard<nb::gil_scoped_release>());
+
+  m.def("build", &build_module, nb::arg("mod"), nb::arg("params"), nb::arg("opt_level").none() = nb::none(),
+        nb::arg("mod_name") = "default", nb::arg("progress").none() = nb::none(),
+        "`progress`(phase, done, total) is called now and then, from any thread.");
+  m.def(
+      "bind_params",
+      [](const IRModule& module, const nb::dict& params) {
+        return bind_params(module, arrays_from_python(params));
+      },
+      nb::arg("mod"), nb::arg("params"));
+  m.def(
+      "set_region_codegen",
+      [](const std::string& compiler, nb::object codegen) {
+        if (codegen.is_none()) return set_region_codegen(compiler, {});
+        set_region_codegen(compiler, [held = hold(std::move(codegen))](const Function& region) {
+          const nb::gil_scoped_acquire gil;
+          return std::shared_ptr<const BuildResult>(cast_as<std::shared_ptr<BuildResult>>(
+              nb::handle(held.get())(region), "what a region's compiler returns", "a build"));
+        });
+      },
+      nb::arg("compiler"), nb::arg("codegen").none(),
+      "What a build calls for each region of `compiler`; it returns a BuildResult.");
+  m.def(
+      "substitute",
+      [](const Expr& expr, const std::vector<std::pair<Var, Expr>>& values) {
+        std::unordered_map<const ExprNode*, Expr> by_var;
+        for (const auto& [var, value] : values) by_var[var.get()] = value;
+        return substitute(expr, by_var);
+      },
+      nb::arg("expr"), nb::arg("values"), "`expr` with variables replaced by values: [(variable, value)].");
+  m.def(
+      "optimize",
+      [](const IRModule& module) {
+        return interruptible([&](const std::atomic<bool>* stop) {
+          const InterruptibleScope scope(stop);
+          return optimize(module);
+        });
+      },
+      nb::arg("mod"));
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
+    const nb::gil_scoped_release release;
+    wait_for_background_work();
+  }));
+}
+
+}  // namespace baton::python
