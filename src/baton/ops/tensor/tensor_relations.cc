@@ -2,12 +2,6 @@
 
 namespace baton {
 
-Dim plus(Dim extent, int64_t more) {
-  if (extent.is_any()) return extent;
-  int64_t all = 0;
-  return __builtin_add_overflow(extent.value(), more, &all) ? Dim(INT64_MAX) : Dim(all);
-}
-
 std::optional<std::vector<Dim>> any_shape(RelationContext& ctx, size_t arg, RelationStatus* status) {
   constexpr int64_t kMaxRank = 1000;
   const TensorTypeNode* shape = ctx.tensor(arg);
