@@ -6,19 +6,10 @@
 
 namespace baton {
 
-/// Numbers of an attribute that may be None; get and set are found through its namespace.
-struct Numbers : std::vector<double> {};
-static AttrValue get(const Numbers& values) {
-  return attr::get(static_cast<const std::vector<double>&>(values));
-}
-static bool set(Numbers& field, const AttrValue& value) {
-  return attr::set(static_cast<std::vector<double>&>(field), value);
-}
-
 template <int kCount>
 struct ResizeAttrs {
   std::optional<std::vector<int64_t>> size = {};
-  std::optional<Numbers> roi = {};
+  std::optional<std::vector<double>> roi = {};
   std::string layout = data_letters(kCount);
   std::string method = "linear";
   std::string coordinate_transformation_mode = "half_pixel";

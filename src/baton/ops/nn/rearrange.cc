@@ -202,7 +202,7 @@ bool check_block(RelationContext& ctx, const std::vector<int64_t>& block, const 
   for (const std::vector<int64_t>& pair : pairs)
     good = good && pair.size() == 2 && pair[0] >= 0 && pair[1] >= 0;
   if (!good)
-    fail_attr(ctx, name, attr_text(attr::get(pairs)),
+    fail_attr(ctx, name, attr_text(attr_value(pairs)),
               "a pair of numbers that are not negative is needed for each axis of the block");
   return good;
 }
@@ -267,7 +267,7 @@ RelationStatus mirror_pad_relation(RelationContext& ctx, const MirrorPadAttrs& a
   if (!data) return kDefer;
   if (attrs.mode != "SYMMETRIC" && attrs.mode != "REFLECT")
     return fail_attr(ctx, "mode", "\"" + attrs.mode + "\"", "it must be \"SYMMETRIC\" or \"REFLECT\"");
-  const std::string written = attr_text(attr::get(attrs.pad_width));
+  const std::string written = attr_text(attr_value(attrs.pad_width));
   if (attrs.pad_width.size() != data->shape().size())
     return fail_attr(ctx, "pad_width", written,
                      "one pair is needed for each of the " + std::to_string(data->rank()) + " axes");

@@ -103,14 +103,13 @@ const AttrSchema& attr_schema<MeshgridAttrs>() {
 }
 
 // A bound is an expression; a plain number stands for a constant.
-template <AttrValue ArangeAttrs::* member>
-bool set_bound(void* attrs, const AttrValue& value) {
+bool set_bound(void* member, const AttrValue& value) {
+  AttrValue& bound = *static_cast<AttrValue*>(member);
   if (const int64_t* number = value.as<int64_t>()) {
-    static_cast<ArangeAttrs*>(attrs)->*member =
-        expr_attr(scalar(static_cast<double>(*number), DType::int_(32)));
+    bound = expr_attr(scalar(static_cast<double>(*number), DType::int_(32)));
     return true;
   }
-  static_cast<ArangeAttrs*>(attrs)->*member = value;
+  bound = value;
   return value.is_none() || value.object<ExprAttr>();
 }
 
@@ -123,9 +122,12 @@ const AttrSchema& attr_schema<ArangeAttrs>() {
                                       {"stop", &A::stop, "the values stay before it", kNoDefault},
                                       {"step", &A::step, "distance", kNoDefault},
                                       {"dtype", &A::dtype, "element type of the result", kNoDefault}});
-    made.fields[0].set = set_bound<&A::start>;
-    made.fields[1].set = set_bound<&A::stop>;
-    made.fields[2].set = set_bound<&A::step>;
+    static const AttrType bound = [] {
+      AttrType type = attr_type<AttrValue>();
+      type.set = set_bound;
+      return type;
+    }();
+    for (size_t i : {0, 1, 2}) made.fields[i].type = &bound;
     return made;
   }();
   return schema;
