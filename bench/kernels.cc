@@ -12,9 +12,6 @@
 
 #include <time.h>
 
-#include "baton/ops/nn/dense_attrs.h"
-#include "baton/ops/nn/pool/pool_attrs.h"
-#include "baton/ops/nn/softmax_attrs.h"
 #include "baton/ops/shared/conv_attrs.h"
 #include "baton/schedule/conv_algorithm.h"
 
@@ -216,13 +213,15 @@ Layer conv(int64_t c, int64_t hw, int64_t o, int64_t k, int64_t stride, int64_t 
             Value y;
             if (algorithm.kind == ConvAlgorithm::Kind::kWinograd) {
               const int64_t a = algorithm.tile_size + 2;
-              Conv2DWinogradAttrs attrs;
-              attrs.tile_size = algorithm.tile_size, attrs.padding = {pad, pad}, attrs.channels = o,
-              attrs.kernel_size = Shape{k, k};
-              attrs.data_layout = blocked("NCHW#c", ib, 0), attrs.out_layout = blocked("NCHW#c", ob, 0);
-              attrs.kernel_layout = blocked("HWOI#i@o", ib, ob);
-              y = b.call("nn.contrib_conv2d_winograd_without_weight_transform",
-                         {x, b.input({a, a, o / ob, c / ib, ib, ob})}, make_attrs(attrs), result);
+              const std::string op = "nn.contrib_conv2d_winograd_without_weight_transform";
+              const Attrs attrs = test::op_attrs(op, {{"tile_size", algorithm.tile_size},
+                                                      {"padding", Shape{pad, pad}},
+                                                      {"channels", o},
+                                                      {"kernel_size", Shape{k, k}},
+                                                      {"data_layout", blocked("NCHW#c", ib, 0)},
+                                                      {"kernel_layout", blocked("HWOI#i@o", ib, ob)},
+                                                      {"out_layout", blocked("NCHW#c", ob, 0)}});
+              y = b.call(op, {x, b.input({a, a, o / ob, c / ib, ib, ob})}, attrs, result);
             } else {
               Conv2DAttrs attrs;
               attrs.strides = {stride, stride}, attrs.padding = {pad, pad}, attrs.channels = o,
@@ -244,11 +243,9 @@ Layer dense(int64_t m, int64_t k, int64_t n) {
   return {
       "dense " + std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n), 2.0 * m * k * n, [=] {
         KernelBuilder b("dense");
-        DenseAttrs attrs;
-        attrs.units = n;
+        const Attrs attrs = test::op_attrs("nn.contrib_dense_pack", {{"units", n}});
         const Value x = b.input({m, k});
-        const Value y =
-            b.call("nn.contrib_dense_pack", {x, b.input({n / block, k, block})}, make_attrs(attrs), {m, n});
+        const Value y = b.call("nn.contrib_dense_pack", {x, b.input({n / block, k, block})}, attrs, {m, n});
         return b.finish(b.call("nn.relu", {b.call("add", {y, b.input({1, n})}, {}, {m, n})}, {}, {m, n}));
       }};
 }
@@ -262,11 +259,13 @@ Layer pool(const std::string& op, int64_t c, int64_t hw, int64_t size, int64_t s
           double(c) * out * out * size * size, [=] {
             KernelBuilder b("pool");
             const std::string layout = blocked("NCHW#c", ib, 0);
-            const Attrs attrs =
-                global ? make_attrs(GlobalPool2DAttrs{.layout = layout, .out_layout = ""})
-                       : make_attrs(MaxPool2DAttrs{
-                             {size, size}, {stride, stride}, {1, 1}, {pad, pad}, layout, "", false});
-            return b.finish(b.call(op, {b.input({1, c / ib, hw, hw, ib})}, attrs, {1, c / ib, out, out, ib}));
+            std::vector<std::pair<std::string, AttrValue>> attrs{{"layout", layout}};
+            if (!global)
+              attrs.insert(attrs.end(), {{"pool_size", std::vector<int64_t>{size, size}},
+                                         {"strides", std::vector<int64_t>{stride, stride}},
+                                         {"padding", std::vector<int64_t>{pad, pad}}});
+            return b.finish(b.call(op, {b.input({1, c / ib, hw, hw, ib})}, test::op_attrs(op, attrs),
+                                   {1, c / ib, out, out, ib}));
           }};
 }
 
@@ -274,7 +273,7 @@ Layer softmax(int64_t rows, int64_t n) {
   return {
       "softmax " + std::to_string(rows) + "x" + std::to_string(n), 5.0 * rows * n, [=] {
         KernelBuilder b("softmax");
-        return b.finish(b.call("nn.softmax", {b.input({rows, n})}, make_attrs(SoftmaxAttrs{}), {rows, n}));
+        return b.finish(b.call("nn.softmax", {b.input({rows, n})}, test::op_attrs("nn.softmax"), {rows, n}));
       }};
 }
 

@@ -1,7 +1,7 @@
 #include "baton/byoc/annotation.h"
 
+#include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
-#include "baton/ops/annotation/compiler_attrs.h"
 
 namespace baton {
 
@@ -31,14 +31,12 @@ Expr marked(const OpDef& op, const Expr& value, const Attrs& attrs, const Origin
 const CallNode* as_compiler_begin(const Expr& expr) { return call_of(expr, begin_op()); }
 const CallNode* as_compiler_end(const Expr& expr) { return call_of(expr, end_op()); }
 
-const std::string& compiler_of(const CallNode& mark) {
-  return attrs_as<CompilerAttrs>(mark.attrs()).compiler;
-}
+std::string compiler_of(const CallNode& mark) { return text_attr(mark, "compiler"); }
 
 CompilerMarks::CompilerMarks(std::string compiler)
     : compiler_(std::move(compiler)),
       reason_("marks a region for " + compiler_),
-      attrs_(make_attrs(CompilerAttrs{compiler_})) {}
+      attrs_(make_attrs(*begin_op().attrs, {{"compiler", compiler_}})) {}
 
 Expr CompilerMarks::begin(const Expr& value, const OriginSet& origins) const {
   return marked(begin_op(), value, attrs_, origins);

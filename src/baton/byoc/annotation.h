@@ -15,7 +15,7 @@ inline constexpr std::string_view kDefaultCompiler = "default";
 const CallNode* as_compiler_begin(const Expr& expr);
 const CallNode* as_compiler_end(const Expr& expr);
 /// Of a compiler_begin or compiler_end.
-const std::string& compiler_of(const CallNode& mark);
+std::string compiler_of(const CallNode& mark);
 
 /// One compiler's marks: what they have in common is made once.
 class CompilerMarks {

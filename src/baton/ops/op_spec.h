@@ -16,6 +16,12 @@ namespace baton {
 /// For operators without attributes.
 struct NoAttrs {};
 
+/// A member of a base of A as a member of A, for the schema of attributes that inherit some of theirs.
+template <class A, class Base, class M>
+constexpr M A::* inherited(M Base::* member) {
+  return member;
+}
+
 template <class A = NoAttrs>
 struct OpSpec {
   std::string name;

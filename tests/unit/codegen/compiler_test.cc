@@ -12,7 +12,6 @@
 #include "baton/codegen/compile.h"
 #include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/kernel/link.h"
-#include "baton/ops/nn/pool/pool_attrs.h"
 #include "baton/runtime/marks.h"
 
 #include "codegen/kernels.h"
@@ -263,15 +262,19 @@ void use_up_names() {
   for (int i = 0; i < 200000; ++i) Halide::Internal::unique_name("used" + std::to_string(i));
 }
 
+/// Attributes of a pool whose windows of 2 x 2 lie side by side.
+Attrs halved_by(const char* pool) {
+  const std::vector<int64_t> two{2, 2};
+  return make_attrs(*find_op(pool)->attrs, {{"pool_size", two}, {"strides", two}});
+}
+
 TEST(Compiler, ObjectsDoNotTellWhatElseAProcessCompiled) {
   const Folder first, second;
   const Type image = test::f32({1, 16, 12, 12}), pooled = test::f32({1, 16, 6, 6});
   const Var x = test::param("x", image);
   const Function pool = test::primitive(
-      {x},
-      test::op_call("nn.relu",
-                    {test::op_call("nn.max_pool2d", {x}, pooled, make_attrs(MaxPool2DAttrs{{2, 2}, {2, 2}}))},
-                    pooled));
+      {x}, test::op_call("nn.relu", {test::op_call("nn.max_pool2d", {x}, pooled, halved_by("nn.max_pool2d"))},
+                         pooled));
   const std::vector<KernelRequest> requests = {request_for(pool),
                                                request_for(test::relu_chain({5, 8, 16, 16}, 2))};
   for (const Folder* folder : {&first, &second})
@@ -299,10 +302,8 @@ TEST(Compiler, MarksStandAroundOperatorsNotWithinThem) {
   const Type image = test::f32({1, 16, 12, 12}), pooled = test::f32({1, 16, 6, 6});
   const Var x = test::param("x", image);
   const Function pool = test::primitive(
-      {x},
-      test::op_call("nn.relu",
-                    {test::op_call("nn.avg_pool2d", {x}, pooled, make_attrs(AvgPool2DAttrs{{2, 2}, {2, 2}}))},
-                    pooled));
+      {x}, test::op_call("nn.relu", {test::op_call("nn.avg_pool2d", {x}, pooled, halved_by("nn.avg_pool2d"))},
+                         pooled));
   std::vector<KernelRequest> requests(2, request_for(pool));
   requests[0].variant.marked = requests[1].variant.marked = true;
   const auto kernels = compile_kernels({&requests[0], 1}, options);

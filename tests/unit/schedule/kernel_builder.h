@@ -14,6 +14,12 @@
 
 namespace baton::test {
 
+/// Attributes of operator `op` by name, the rest at their defaults.
+inline Attrs op_attrs(const std::string& op,
+                      const std::vector<std::pair<std::string, AttrValue>>& values = {}) {
+  return make_attrs(*find_op(op)->attrs, values);
+}
+
 struct Value {
   Tensor tensor;
   int block = -1;  ///< the block that makes it, or -1: an input

@@ -12,9 +12,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "baton/ops/nn/dense_attrs.h"
-#include "baton/ops/nn/pool/pool_attrs.h"
-#include "baton/ops/nn/softmax_attrs.h"
 #include "baton/ops/shared/conv_attrs.h"
 
 #include "schedule/kernel_builder.h"
@@ -23,6 +20,7 @@ namespace baton {
 namespace {
 
 using test::KernelBuilder;
+using test::op_attrs;
 using test::MakeKernel;
 using test::Value;
 using Shape = std::vector<int64_t>;
@@ -239,13 +237,15 @@ LoweredKernel winograd(const ConvCase& t, int tile) {
   Value x = b.input({t.n, t.c / t.in_block, t.h, t.w, t.in_block});
   const Value weight = b.input({a, a, t.o / t.out_block, t.c / t.in_block, t.in_block, t.out_block});
   if (t.relu_before) x = b.call("nn.relu", {x}, {}, x.tensor.shape());
-  Conv2DWinogradAttrs attrs;
-  attrs.tile_size = tile, attrs.padding = t.pad, attrs.channels = t.o,
-  attrs.kernel_size = std::vector<int64_t>{3, 3};
-  attrs.data_layout = block("NCHW#c", t.in_block, 0), attrs.out_layout = block("NCHW#c", t.out_block, 0);
-  attrs.kernel_layout = block("HWOI#i@o", t.in_block, t.out_block);
-  const Value y = b.call("nn.contrib_conv2d_winograd_without_weight_transform", {x, weight},
-                         make_attrs(attrs), out_shape(t));
+  const std::string op = "nn.contrib_conv2d_winograd_without_weight_transform";
+  const Attrs attrs = op_attrs(op, {{"tile_size", tile},
+                                    {"padding", t.pad},
+                                    {"channels", t.o},
+                                    {"kernel_size", std::vector<int64_t>{3, 3}},
+                                    {"data_layout", block("NCHW#c", t.in_block, 0)},
+                                    {"kernel_layout", block("HWOI#i@o", t.in_block, t.out_block)},
+                                    {"out_layout", block("NCHW#c", t.out_block, 0)}});
+  const Value y = b.call(op, {x, weight}, attrs, out_shape(t));
   return b.finish(epilogue(b, y, t.ops));
 }
 
@@ -292,19 +292,20 @@ TEST(ConvWinograd, IsAConvolution) {
     auto make = [&](bool fast) {
       KernelBuilder b("whole");
       const Value x = b.input({1, 20, 13, 11}), weight = b.input({24, 20, 3, 3});
-      Conv2DWinogradAttrs attrs;
-      attrs.tile_size = tile, attrs.padding = {1, 1}, attrs.channels = 24,
-      attrs.kernel_size = std::vector<int64_t>{3, 3};
       if (!fast) {
         Conv2DAttrs plain;
         plain.padding = {1, 1};
         return b.finish(b.call("nn.conv2d", {x, weight}, make_attrs(plain), {1, 24, 13, 11}));
       }
-      const Value u =
-          b.call("nn.contrib_conv2d_winograd_weight_transform", {weight},
-                 make_attrs(ConvWinogradWeightTransformAttrs{tile}), {tile + 2, tile + 2, 24, 20});
-      return b.finish(b.call("nn.contrib_conv2d_winograd_without_weight_transform", {x, u}, make_attrs(attrs),
-                             {1, 24, 13, 11}));
+      const std::string transform = "nn.contrib_conv2d_winograd_weight_transform",
+                        op = "nn.contrib_conv2d_winograd_without_weight_transform";
+      const Value u = b.call(transform, {weight}, op_attrs(transform, {{"tile_size", tile}}),
+                             {tile + 2, tile + 2, 24, 20});
+      const Attrs attrs = op_attrs(op, {{"tile_size", tile},
+                                        {"padding", std::vector<int64_t>{1, 1}},
+                                        {"channels", 24},
+                                        {"kernel_size", std::vector<int64_t>{3, 3}}});
+      return b.finish(b.call(op, {x, u}, attrs, {1, 24, 13, 11}));
     };
     LoweredKernel fast = make(true), plain = make(false);
     named("trivial").apply(fast, {}, machine());
@@ -370,10 +371,8 @@ LoweredKernel dense(const DenseCase& t, bool packed) {
   KernelBuilder b("dense");
   const Value x = b.input({t.m, t.k});
   const Value weight = packed ? b.input({t.n / t.block, t.k, t.block}) : b.input({t.n, t.k});
-  const Attrs attrs = packed
-                          ? make_attrs(DensePackAttrs{.units = t.n, .out_dtype = {}, .weight_layout = "NC"})
-                          : make_attrs(DenseAttrs{.units = t.n, .out_dtype = {}});
-  Value y = b.call(packed ? "nn.contrib_dense_pack" : "nn.dense", {x, weight}, attrs, {t.m, t.n});
+  const std::string op = packed ? "nn.contrib_dense_pack" : "nn.dense";
+  Value y = b.call(op, {x, weight}, op_attrs(op, {{"units", t.n}}), {t.m, t.n});
   if (t.epilogue) {
     y = b.call("add", {y, b.input({1, t.n})}, {}, {t.m, t.n});
     y = b.call("nn.relu", {y}, {}, {t.m, t.n});
@@ -408,7 +407,7 @@ TEST(Rows, Softmax) {
       SCOPED_TRACE(op + std::to_string(shape.back()));
       check("rows", [&] {
         KernelBuilder b("softmax");
-        return b.finish(b.call(op, {b.input(shape)}, make_attrs(SoftmaxAttrs{}), shape));
+        return b.finish(b.call(op, {b.input(shape)}, op_attrs(op), shape));
       });
     }
 }
@@ -427,16 +426,13 @@ LoweredKernel pool(const PoolCase& t) {
   const std::string layout = t.in.size() == 5 ? "NCHW" + std::to_string(t.in[4]) + "c" : "NCHW";
   Value x = b.input(t.in);
   if (t.relu_before) x = b.call("nn.relu", {x}, {}, t.in);
-  Attrs attrs;
-  if (std::string(t.op).find("global") != std::string::npos)
-    attrs = make_attrs(GlobalPool2DAttrs{.layout = layout, .out_layout = ""});
-  else if (std::string(t.op) == "nn.max_pool2d")
-    attrs =
-        make_attrs(MaxPool2DAttrs{{t.size, t.size}, {t.stride, t.stride}, {1, 1}, t.pad, layout, "", t.ceil});
-  else
-    attrs = make_attrs(
-        AvgPool2DAttrs{{t.size, t.size}, {t.stride, t.stride}, {1, 1}, t.pad, layout, "", t.ceil, false});
-  return b.finish(b.call(t.op, {x}, attrs, t.out));
+  std::vector<std::pair<std::string, AttrValue>> attrs{{"layout", layout}};
+  if (std::string(t.op).find("global") == std::string::npos)
+    attrs.insert(attrs.end(), {{"pool_size", std::vector<int64_t>{t.size, t.size}},
+                               {"strides", std::vector<int64_t>{t.stride, t.stride}},
+                               {"padding", t.pad},
+                               {"ceil_mode", t.ceil}});
+  return b.finish(b.call(t.op, {x}, op_attrs(t.op, attrs), t.out));
 }
 
 TEST(Pool, WindowsAndPlanes) {
@@ -503,7 +499,7 @@ TEST(Templates, KernelsNeedOnlyWhatTheRuntimeHas) {
     });
   all.push_back([] {
     KernelBuilder b("softmax");
-    return b.finish(b.call("nn.softmax", {b.input({64, 1000})}, make_attrs(SoftmaxAttrs{}), {64, 1000}));
+    return b.finish(b.call("nn.softmax", {b.input({64, 1000})}, op_attrs("nn.softmax"), {64, 1000}));
   });
   std::set<std::string> seen;
   const std::string path = testing::TempDir() + "baton_templates_test_" + std::to_string(getpid()) + ".o";

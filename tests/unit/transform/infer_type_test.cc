@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "baton/ir/op.h"
-#include "baton/ops/nn/dense_attrs.h"
 #include "baton/ops/register.h"
 #include "baton/ops/shared/conv_attrs.h"
 
@@ -88,7 +87,7 @@ TEST_F(InferType, SharedNodesStayShared) {
 
 TEST_F(InferType, FillsHolesFromUses) {
   const Var x = var("x", tensor({1, 64})), w = var("w");
-  const Expr dense = call("nn.dense", {x, w}, make_attrs(DenseAttrs{.units = 10, .out_dtype = {}}));
+  const Expr dense = call("nn.dense", {x, w}, make_attrs(*find_op("nn.dense")->attrs, {{"units", 10}}));
   const Expr typed = infer_type(Expr(function({x, w}, dense)));
   EXPECT_EQ(type_text(typed->checked_type()),
             "fn (Tensor[(1, 64), float32], Tensor[(10, 64), float32]) -> Tensor[(1, 10), float32]");

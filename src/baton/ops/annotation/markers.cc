@@ -1,12 +1,22 @@
 // Marks around values. They compute nothing: the result has the type of the input.
-#include "baton/ops/annotation/compiler_attrs.h"
-#include "baton/ops/annotation/quantize_annotation.h"
+#include "baton/ir/attrs.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/gradient_build.h"
 
 namespace baton {
+
+struct CompilerAttrs {
+  std::string compiler = {};
+};
+
+struct QuantizeAnnotationAttrs {
+  int64_t axis = -1;
+  int64_t kind = 1;  ///< what is rounded: 1 an input, 2 a weight, 3 an activation
+  bool sign = true;
+  std::string rounding = "round";
+};
 
 struct CastHintAttrs {
   DType dtype = {};

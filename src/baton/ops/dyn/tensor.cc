@@ -1,20 +1,29 @@
 // Tensor operators whose shape is a value: extents that are known at run time only.
 #include <algorithm>
+#include <cmath>
 
 #include "baton/ir/inspect.h"
+#include "baton/ir/layout.h"
 #include "baton/ir/rules/static_form_rule.h"
-#include "baton/ops/dyn/dyn_compute.h"
-#include "baton/ops/dyn/expand_dims_attrs.h"
+#include "baton/ops/domain.h"
+#include "baton/ops/dyn/dyn_shapes.h"
+#include "baton/ops/nn/pad_attrs.h"
+#include "baton/ops/nn/upsampling.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/shared/reindex.h"
 #include "baton/ops/shared/sort_compute.h"
-#include "baton/ops/tensor/shape_attrs.h"
-#include "baton/ops/tensor/sparse_compute.h"
+#include "baton/ops/tensor/dynamic_forms.h"
+#include "baton/ops/tensor/reshape_relation.h"
 #include "baton/ops/tensor/tensor_relations.h"
+#include "baton/support/diagnostic.h"
 
 namespace baton {
+
+struct DynExpandDimsAttrs {
+  int64_t num_newaxis = 1;
+};
 
 template <>
 const AttrSchema& attr_schema<DynExpandDimsAttrs>() {
@@ -25,28 +34,6 @@ const AttrSchema& attr_schema<DynExpandDimsAttrs>() {
 }
 
 namespace {
-
-using Form = StaticFormRule::Form;
-
-// As many `?` as the vector of extents, input `arg`, is long.
-RelationStatus shaped_relation(RelationContext& ctx, size_t arg, DType dtype) {
-  RelationStatus status = kDone;
-  auto shape = any_shape(ctx, arg, &status);
-  if (!shape) return status;
-  if (dtype.is_void()) return fail_attr(ctx, "dtype", "\"\"", "an element type is needed");
-  return ctx.assign_result(tensor_type(std::move(*shape), dtype));
-}
-
-RelationStatus data_shaped_relation(RelationContext& ctx) {
-  const TensorTypeNode* data = ctx.tensor(0);
-  return data ? shaped_relation(ctx, 1, data->dtype()) : kDefer;
-}
-
-RelationStatus full_relation(RelationContext& ctx, const InitOpAttrs& attrs) {
-  const TensorTypeNode* value = ctx.tensor(0);
-  if (!value) return kDefer;
-  return shaped_relation(ctx, 1, attrs.dtype.is_void() ? value->dtype() : attrs.dtype);
-}
 
 RelationStatus expand_dims_relation(RelationContext& ctx, const DynExpandDimsAttrs& attrs) {
   const TensorTypeNode* data = ctx.tensor(0);
@@ -98,71 +85,138 @@ RelationStatus pad_relation(RelationContext& ctx, const PadAttrs&) {
   return ctx.assign_result(tensor_type(std::vector<Dim>(data->shape().size(), Dim::any()), data->dtype()));
 }
 
+Shapes dyn_reshape_shapes(const Attrs& attrs, const Arrays& inputs) {
+  const std::vector<Dim> from(inputs[0].shape().begin(), inputs[0].shape().end());
+  std::string why;
+  const auto shape = reshaped(from, integers_of(inputs[1]), attrs_as<ReshapeAttrs>(attrs).allowzero, &why);
+  if (!shape) throw NotSupported("dyn.reshape to " + numbers_text(integers_of(inputs[1])) + ": " + why);
+  std::vector<int64_t> extents;
+  for (const Dim& dim : *shape) extents.push_back(dim.value());
+  return {extents};
+}
+
+Shapes dyn_expand_dims_shapes(const Attrs& attrs, const Arrays& inputs) {
+  std::vector<int64_t> shape = inputs[0].shape();
+  const int64_t rank = static_cast<int64_t>(shape.size()) + 1;
+  const int at = checked_place(scalar_of(inputs[1], "an axis"), rank, "dyn.expand_dims");
+  shape.insert(shape.begin() + at, static_cast<size_t>(attrs_as<DynExpandDimsAttrs>(attrs).num_newaxis), 1);
+  return {shape};
+}
+
+Shapes dyn_squeeze_shapes(const Attrs&, const Arrays& inputs) {
+  const std::vector<int64_t>& from = inputs[0].shape();
+  std::vector<bool> dropped(from.size(), false);
+  for (const int64_t axis : integers_of(inputs[1])) {
+    const int at = checked_place(axis, static_cast<int64_t>(from.size()), "dyn.squeeze");
+    if (from[at] != 1)
+      throw NotSupported("dyn.squeeze: axis " + std::to_string(axis) + " is " + std::to_string(from[at]) +
+                         ", not 1");
+    dropped[at] = true;
+  }
+  std::vector<int64_t> shape;
+  for (size_t k = 0; k < from.size(); ++k)
+    if (!dropped[k]) shape.push_back(from[k]);
+  return {shape};
+}
+
+Shapes dyn_strided_slice_shapes(const Attrs& attrs, const Arrays& inputs) {
+  StridedSliceAttrs known = attrs_as<StridedSliceAttrs>(attrs);
+  known.begin = integers_of(inputs[1]);
+  known.end = integers_of(inputs[2]);
+  known.strides = integers_of(inputs[3]);
+  if (std::count(known.strides->begin(), known.strides->end(), 0))
+    throw NotSupported("dyn.strided_slice: a step is 0");
+  std::vector<int64_t> shape = inputs[0].shape();
+  for (size_t k = 0; k < std::min(shape.size(), std::max(known.begin->size(), known.end->size())); ++k)
+    shape[k] = slice_of(known, k, shape[k]).count;
+  return {shape};
+}
+
+Shapes dyn_tile_shapes(const Attrs&, const Arrays& inputs) {
+  std::vector<int64_t> shape = inputs[0].shape(), reps = integers_of(inputs[1]);
+  const size_t rank = std::max(shape.size(), reps.size());
+  shape.insert(shape.begin(), rank - shape.size(), 1);
+  reps.insert(reps.begin(), rank - reps.size(), 1);
+  for (size_t k = 0; k < rank; ++k) {
+    if (reps[k] < 0 || reps[k] > INT32_MAX)
+      throw NotSupported("dyn.tile: repetitions of " + numbers_text(reps));
+    shape[k] *= reps[k];
+  }
+  return {shape};
+}
+
+Shapes dyn_pad_shapes(const Attrs&, const Arrays& inputs) {
+  std::vector<int64_t> shape = inputs[0].shape();
+  const std::vector<int64_t> widths = integers_of(inputs[1]);
+  if (widths.size() != 2 * shape.size())
+    throw NotSupported("dyn.nn.pad needs a pair of widths for each axis");
+  for (size_t k = 0; k < shape.size(); ++k) {
+    if (widths[2 * k] < 0 || widths[2 * k + 1] < 0)
+      throw NotSupported("dyn.nn.pad: widths of " + numbers_text(widths));
+    shape[k] += widths[2 * k] + widths[2 * k + 1];
+  }
+  return {shape};
+}
+
+Shapes dyn_topk_shapes(const Attrs& attrs, const Arrays& inputs) {
+  const auto& topk = attrs_as<TopkAttrs>(attrs);
+  std::vector<int64_t> shape = inputs[0].shape();
+  const int at = checked_place(topk.axis, static_cast<int64_t>(shape.size()), "dyn.topk");
+  const int64_t k = scalar_of(inputs[1], "k");
+  if (k > shape[at])
+    throw NotSupported("dyn.topk: k is " + std::to_string(k) + ", and there are " +
+                       std::to_string(shape[at]) + " elements");
+  if (k >= 1) shape[at] = k;
+  return topk.ret_type == "both" ? Shapes{shape, shape} : Shapes{shape};
+}
+
+// Where slices begin is read when the kernel runs; how long they are, the result's type says.
+void dyn_strided_slice_compute(Compute& c, const StridedSliceAttrs& attrs) {
+  const Tensor &data = c.in(0), &begin = c.in(1), &strides = c.in(3);
+  reindex_compute(c, "strided_slice", [&](Index i) {
+    for (int k = 0; k < std::min<int64_t>(begin.extent(0), data.rank()); ++k) {
+      const Halide::Expr given = Halide::cast<int64_t>(begin(Index{k})),
+                         extent = Halide::cast<int64_t>(as_int(data.extent(k)));
+      const bool steps = attrs.slice_mode != "size" && k < strides.extent(0);
+      const Halide::Expr step = steps ? Halide::cast<int64_t>(strides(Index{k})) : Halide::cast<int64_t>(1);
+      const Halide::Expr first = clamp(select(given < 0, given + extent, given), Halide::cast<int64_t>(0),
+                                       select(step > 0, extent, extent - 1));
+      i[k] = inside_axis(first + Halide::cast<int64_t>(i[k]) * step, data.extent(k));
+    }
+    return i;
+  });
+}
+
+void dyn_tile_compute(Compute& c) {
+  const Tensor& data = c.in(0);
+  reindex_compute(c, "tile", [&](const Index& i) {
+    Index at(i.end() - data.rank(), i.end());
+    for (int k = 0; k < data.rank(); ++k) at[k] = at[k] % as_int(data.extent(k));
+    return at;
+  });
+}
+
+void dyn_pad_compute(Compute& c, const PadAttrs& attrs) {
+  const Tensor &data = c.in(0), &widths = c.in(1);
+  const Axes i(data.rank());
+  Index at = i.exprs();
+  Halide::Expr inside = Halide::Internal::const_true();
+  for (int k = 0; k < data.rank(); ++k) {
+    const int last = as_int(data.extent(k) - 1);
+    Halide::Expr index = i[k] - Halide::cast<int>(widths(Index{k, 0}));
+    if (attrs.pad_mode == "reflect")
+      index = last - Halide::cast<int>(abs(last - Halide::cast<int>(abs(index))));
+    else if (attrs.pad_mode == "constant")
+      inside = inside && index >= 0 && index <= last;
+    at[k] = inside_axis(index, data.extent(k));
+  }
+  Halide::Func padded = c.stage("pad");
+  padded(i.reversed()) =
+      is_const_one(inside) ? data(at) : select(inside, data(at), cast_to(data.dtype(), c.in(2)(Index{})));
+  c.result(padded);
+}
+
 }  // namespace
-
-const OpDef& op_dyn_broadcast_to() {
-  static const OpDef def = OpSpec<InitOpAttrs>{
-      .name = "dyn.broadcast_to",
-      .doc = "broadcast_to with the shape as a value.",
-      .inputs = {{"data", "tensor"}, {"shape", "vector of extents"}},
-      .fuse = Fuse::kBroadcast,
-      .relation = [](RelationContext& ctx, const InitOpAttrs&) { return data_shaped_relation(ctx); },
-      .compute = [](Compute& c, const InitOpAttrs&) { dyn_broadcast_compute(c); },
-      .data_dependent = true,
-      .rules = op_rules(StaticFormRule{"broadcast_to", {{1, "shape"}}}, ShapeRule{shape_given<1>},
-                        MixedPrecision::kFollow),
-      .test_shapes = {"(1, 3)f32, (2)i64{4, 3}, shape=None"},
-  };
-  return def;
-}
-
-const OpDef& op_dyn_full() {
-  static const OpDef def = OpSpec<InitOpAttrs>{
-      .name = "dyn.full",
-      .doc = "full with the shape as a value.",
-      .inputs = {{"fill_value", "scalar"}, {"shape", "vector of extents"}},
-      .fuse = Fuse::kElementwise,
-      .relation = full_relation,
-      .compute = [](Compute& c, const InitOpAttrs&) { dyn_full_compute(c); },
-      .data_dependent = true,
-      .rules = op_rules(StaticFormRule{"full", {{1, "shape"}}}, ShapeRule{shape_given<1>},
-                        MixedPrecision::kFollow),
-      .test_shapes = {"()f32={2.5}, (2)i64{2, 3}, shape=None, dtype=float32"},
-  };
-  return def;
-}
-
-const OpDef& op_dyn_ones() {
-  static const OpDef def = OpSpec<InitOpAttrs>{
-      .name = "dyn.ones",
-      .doc = "ones with the shape as a value.",
-      .inputs = {{"shape", "vector of extents"}},
-      .fuse = Fuse::kElementwise,
-      .relation = [](RelationContext& ctx,
-                     const InitOpAttrs& attrs) { return shaped_relation(ctx, 0, attrs.dtype); },
-      .compute = [](Compute& c, const InitOpAttrs&) { dyn_constant_compute(c, 1); },
-      .data_dependent = true,
-      .rules = op_rules(no_gradient(), StaticFormRule{"ones", {{0, "shape"}}}, ShapeRule{shape_given<0>}),
-      .test_shapes = {"(2)i64{2, 3}, shape=None, dtype=float32"},
-  };
-  return def;
-}
-
-const OpDef& op_dyn_zeros() {
-  static const OpDef def = OpSpec<InitOpAttrs>{
-      .name = "dyn.zeros",
-      .doc = "zeros with the shape as a value.",
-      .inputs = {{"shape", "vector of extents"}},
-      .fuse = Fuse::kElementwise,
-      .relation = [](RelationContext& ctx,
-                     const InitOpAttrs& attrs) { return shaped_relation(ctx, 0, attrs.dtype); },
-      .compute = [](Compute& c, const InitOpAttrs&) { dyn_constant_compute(c, 0); },
-      .data_dependent = true,
-      .rules = op_rules(no_gradient(), StaticFormRule{"zeros", {{0, "shape"}}}, ShapeRule{shape_given<0>}),
-      .test_shapes = {"(2)i64{2, 3}, shape=None, dtype=float32"},
-  };
-  return def;
-}
 
 const OpDef& op_dyn_reshape() {
   static const OpDef def = OpSpec<ReshapeAttrs>{
@@ -191,7 +245,7 @@ const OpDef& op_dyn_expand_dims() {
       .compute = [](Compute& c, const DynExpandDimsAttrs&) { reshape_compute(c, "expand_dims"); },
       .data_dependent = true,
       .declares_attrs = false,
-      .rules = op_rules(StaticFormRule{"expand_dims", {{1, "axis", Form::kInteger}}},
+      .rules = op_rules(StaticFormRule{"expand_dims", {{1, "axis", StaticFormRule::Form::kInteger}}},
                         ShapeRule{dyn_expand_dims_shapes}),
       .test_shapes = {"(2, 3)f32, ()i64{1}, num_newaxis=1"},
   };
@@ -267,31 +321,9 @@ const OpDef& op_dyn_nn_pad() {
       .relation = pad_relation,
       .compute = [](Compute& c, const PadAttrs& attrs) { dyn_pad_compute(c, attrs); },
       .data_dependent = true,
-      .rules =
-          op_rules(StaticFormRule{"nn.pad", {{1, "pad_width", Form::kPairs}}}, ShapeRule{dyn_pad_shapes}),
+      .rules = op_rules(StaticFormRule{"nn.pad", {{1, "pad_width", StaticFormRule::Form::kPairs}}},
+                        ShapeRule{dyn_pad_shapes}),
       .test_shapes = {"(2, 3)f32, (2, 2)i64{1, 0, 0, 2}, ()i32={0}, pad_width=[]"},
-  };
-  return def;
-}
-
-const OpDef& op_dyn_one_hot() {
-  static const OpDef def = OpSpec<OneHotAttrs>{
-      .name = "dyn.one_hot",
-      .doc = "one_hot with the depth as a value.",
-      .inputs = {{"indices", "tensor of integers"},
-                 {"on_value", "scalar"},
-                 {"off_value", "scalar"},
-                 {"depth", "scalar"}},
-      .fuse = Fuse::kOutFusable,
-      .relation =
-          [](RelationContext& ctx, const OneHotAttrs& attrs) {
-            return ctx.tensor(0) ? one_hot_result(ctx, attrs, Dim::any()) : kDefer;
-          },
-      .compute = [](Compute& c, const OneHotAttrs& attrs) { one_hot_compute(c, attrs); },
-      .data_dependent = true,
-      .rules =
-          op_rules(StaticFormRule{"one_hot", {{3, "depth", Form::kInteger}}}, ShapeRule{dyn_one_hot_shapes}),
-      .test_shapes = {"(3)i32[0, 4], ()f32={1}, ()f32={0}, ()i32{4}, depth=0, dtype=float32"},
   };
   return def;
 }
@@ -307,34 +339,13 @@ const OpDef& op_dyn_topk() {
           },
       .compute = [](Compute& c, const TopkAttrs& attrs) { topk_compute(c, attrs); },
       .data_dependent = true,
-      .rules = op_rules(StaticFormRule{"topk", {{1, "k", Form::kInteger}}}, ShapeRule{dyn_topk_shapes},
+      .rules = op_rules(StaticFormRule{"topk", {{1, "k", StaticFormRule::Form::kInteger}}},
+                        ShapeRule{dyn_topk_shapes},
                         ResultCount{.of = [](const CallNode& call) -> std::optional<int64_t> {
                           if (text_attr(call, "ret_type") == "both") return 2;
                           return std::nullopt;
                         }}),
       .test_shapes = {"(3, 5)f32, ()i32{2}, k=None, dtype=int32"},
-  };
-  return def;
-}
-
-const OpDef& op_dyn_sparse_to_dense() {
-  static const OpDef def = OpSpec<NoAttrs>{
-      .name = "dyn.sparse_to_dense",
-      .doc = "sparse_to_dense with the shape as a value.",
-      .inputs = {{"sparse_indices", "indices of the values, one a row"},
-                 {"sparse_values", "the values"},
-                 {"default_value", "scalar"},
-                 {"output_shape", "vector of extents"}},
-      .relation =
-          [](RelationContext& ctx, const NoAttrs&) {
-            const TensorTypeNode* values = ctx.tensor(1);
-            return values ? shaped_relation(ctx, 3, values->dtype()) : kDefer;
-          },
-      .compute = [](Compute& c, const NoAttrs&) { sparse_to_dense_compute(c); },
-      .data_dependent = true,
-      .cost = moving_cost,
-      .rules = op_rules(StaticFormRule{"sparse_to_dense", {{3, "output_shape"}}}, ShapeRule{shape_given<3>}),
-      .test_shapes = {"(2, 2)i32{0, 1, 2, 3}, (2)f32, ()f32={0}, (2)i32{3, 4}"},
   };
   return def;
 }

@@ -3,7 +3,7 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/shared/reindex.h"
-#include "baton/ops/tensor/shape_attrs.h"
+#include "baton/ops/tensor/dynamic_forms.h"
 
 namespace baton {
 

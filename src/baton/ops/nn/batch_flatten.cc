@@ -2,7 +2,7 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
-#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/shared/reindex.h"
 
 namespace baton {

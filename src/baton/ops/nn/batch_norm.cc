@@ -1,10 +1,16 @@
 #include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/compute_util.h"
-#include "baton/ops/nn/norm_attrs.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 
 namespace baton {
+
+struct BatchNormAttrs {
+  int64_t axis = 1;  ///< the axis of the channels
+  double epsilon = 1e-5;
+  bool center = true;  ///< add beta
+  bool scale = true;   ///< multiply by gamma
+};
 
 template <>
 const AttrSchema& attr_schema<BatchNormAttrs>() {

@@ -1,12 +1,15 @@
 #include "baton/ops/compute_util.h"
-#include "baton/ops/nn/bias_add_attrs.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
-#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/rules/scale_rules.h"
 
 namespace baton {
+
+struct BiasAddAttrs {
+  int64_t axis = 1;  ///< negative counts from the back
+};
 
 template <>
 const AttrSchema& attr_schema<BiasAddAttrs>() {
@@ -15,6 +18,19 @@ const AttrSchema& attr_schema<BiasAddAttrs>() {
       {{"axis", &BiasAddAttrs::axis, "the axis that the bias runs along; negative counts from the back"}});
   return schema;
 }
+
+namespace {
+
+GradientRule bias_add_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    const Expr bias = op(
+        "sum", {g}, {{"axis", AttrValue(std::vector<int64_t>{int_attr(*call, "axis")})}, {"exclude", true}});
+    return Adjoints{collapse(g, call->args()[0]), bias};
+  }};
+}
+
+}  // namespace
 
 const OpDef& op_nn_bias_add() {
   static const OpDef def = OpSpec<BiasAddAttrs>{

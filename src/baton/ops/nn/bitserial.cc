@@ -1,7 +1,6 @@
 // Convolution and dense product of numbers of a few bits, and the packing of bits into words.
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
-#include "baton/ops/shared/pool_nd_compute.h"
 #include "baton/ops/shared/spatial.h"
 
 namespace baton {

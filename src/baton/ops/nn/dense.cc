@@ -1,14 +1,96 @@
+// nn.dense and the form of it whose weight is packed.
 #include "baton/ir/rules/layout_flow_rules.h"
-#include "baton/ops/nn/dense_compute.h"
-#include "baton/ops/nn/matmul_relations.h"
+#include "baton/ops/compute_util.h"
+#include "baton/ops/nn/matrix_products.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
-#include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/int8_rules.h"
 #include "baton/ops/rules/scale_rules.h"
 
 namespace baton {
+
+/// nn.contrib_dense_pack.
+struct DensePackAttrs {
+  std::optional<int64_t> units = {};
+  DType out_dtype = {};
+  std::string weight_layout = "NC";  ///< such as NC16n: the weight is stored (units / 16, k, 16)
+};
+
+template <>
+const AttrSchema& attr_schema<DenseAttrs>() {
+  static const AttrSchema schema = make_schema<DenseAttrs>(
+      "relay.attrs.DenseAttrs",
+      {{"units", &DenseAttrs::units, "number of output features; None: read from the weight", kNoDefault},
+       {"out_dtype", &DenseAttrs::out_dtype, "element type of the result; void: as the data"}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<DensePackAttrs>() {
+  using A = DensePackAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.DensePackAttrs",
+      {{"units", &A::units, "number of output features; None: read from the weight", kNoDefault},
+       {"out_dtype", &A::out_dtype, "element type of the result; void: as the data"},
+       {"weight_layout", &A::weight_layout, "the layout of the weight, such as NC16n"}});
+  return schema;
+}
+
+namespace {
+
+int64_t known_extent(const CallNode& call, size_t arg, int axis) {
+  using namespace gradients;
+  const TensorTypeNode& type = tensor_arg(call, arg);
+  const Dim extent = type.shape()[front_axis(axis, type.rank())];
+  if (extent.is_any())
+    refuse(call,
+           "needs to know the width of its matrices, got " + type_text(call.args()[arg]->checked_type()));
+  return extent.value();
+}
+
+// `value` as a matrix: all axes but the last become one.
+Expr as_matrix(const CallNode& call, const Expr& value, size_t like) {
+  using namespace gradients;
+  if (tensor_arg(call, 0).rank() == 2) return value;
+  const int64_t width = like == 0 ? known_extent(call, 0, -1) : known_extent(call, 1, 0);
+  return op("reshape", {value}, {{"newshape", AttrValue(std::vector<int64_t>{-1, width})}});
+}
+
+// Stages "dense" (the sum) and "out": data of any rank times a weight stored (units, k).
+void dense_compute(Compute& c, const DenseAttrs&) {
+  const Axes i(c.out().rank());
+  const Halide::Type type = halide_type(c.out().dtype());
+  const Halide::RDom r(0, as_int(c.in(1).extent(1)), "r");
+  Index row = i.exprs();
+  row.back() = r.x;
+  Halide::Func dense = c.stage("dense");
+  dense(i.reversed()) = cast(type, 0);
+  dense(i.reversed()) += cast(type, c.in(0)(row)) * cast(type, c.in(1)(Index{i[-1], r.x}));
+  c.result(copy_stage(c, dense));
+}
+
+GradientRule dense_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) { return dense_adjoints(*call, g); }};
+}
+
+// nn.contrib_dense_pack: data (M, K) times a weight (N / n, K, n): stages "dense" (the sum) and "out".
+void dense_pack_compute(Compute& c, const DensePackAttrs&) {
+  const Tensor &data = c.in(0), &weight = c.in(1);
+  const int block = as_int(weight.extent(2));
+  const Halide::Type type = halide_type(c.out().dtype());
+  const Halide::RDom r(0, as_int(weight.extent(1)), "r");
+  const Halide::Var o("o"), ob("ob"), x("x"), y("y");
+  // Blocks are an axis of their own, so that schedules need not undo a division.
+  Halide::Func dense = c.stage("dense"), out = c.stage("out");
+  dense(o, ob, y) = cast(type, 0);
+  dense(o, ob, y) += cast(type, weight(ob, r.x, o)) * cast(type, data(y, r.x));
+  out(x, y) = dense(x % block, x / block, y);
+  c.result(out);
+}
+
+}  // namespace
 
 RelationStatus dense_relation(RelationContext& ctx, const DenseAttrs& attrs) {
   const TensorTypeNode* data = ctx.tensor(0);
@@ -28,6 +110,18 @@ RelationStatus dense_relation(RelationContext& ctx, const DenseAttrs& attrs) {
       tensor_type(std::move(shape), attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype));
 }
 
+// y = a * b^T, b a matrix: dy * b for a, dy^T * a for b. dense multiplies by the transposed, too.
+gradients::Adjoints dense_adjoints(const CallNode& call, const Expr& g) {
+  using namespace gradients;
+  const Expr &a = call.args()[0], &b = call.args()[1];
+  const int64_t width = known_extent(call, 1, 1);
+  const auto dense = [&](const Expr& left, const Expr& right) {
+    return op("nn.dense", {left, right}, {{"units", width}});
+  };
+  return {collapse(dense(g, transposed(b)), a),
+          collapse(dense(transposed(as_matrix(call, g, 1)), transposed(as_matrix(call, a, 0))), b)};
+}
+
 const OpDef& op_nn_dense() {
   static const OpDef def = OpSpec<DenseAttrs>{
       .name = "nn.dense",
@@ -44,6 +138,38 @@ const OpDef& op_nn_dense() {
       .test_shapes = {"(1, 1)f32, (1, 1)f32, units=1", "(3, 7)f64, (5, 7)f64, units=None",
                       "(2, 3, 5)f32, (4, 5)f32, units=None",
                       "(2, 3)i8[-9, 9], (4, 3)i8[-9, 9], units=4, out_dtype=int32"},
+  };
+  return def;
+}
+
+const OpDef& op_nn_contrib_dense_pack() {
+  static const OpDef def = OpSpec<DensePackAttrs>{
+      .name = "nn.contrib_dense_pack",
+      .doc =
+          "nn.dense with a packed weight: out[i, b * n + j] = sum over k of data[i, k] * weight[b, k, j], n "
+          "the block.",
+      .inputs = {{"data", "matrix (rows, k)"}, {"weight", "tensor (units / n, k, n)"}},
+      .fuse = Fuse::kOutFusable,
+      .relation =
+          [](RelationContext& ctx, const DensePackAttrs& attrs) {
+            const TensorTypeNode *data = ctx.tensor(0), *weight = ctx.tensor(1);
+            if (!data || !weight) return kDefer;
+            if (!check_rank(ctx, *data, 2, 0) || !check_rank(ctx, *weight, 3, 1)) return kFailed;
+            const Dim k = data->shape()[1], depth = weight->shape()[1];
+            if (!k.is_any() && !depth.is_any() && k != depth)
+              return fail_arg(ctx, 1,
+                              "data of shape " + shape_text(data->shape()) + " need a weight of depth " +
+                                  std::to_string(k.value()) + ", got " + type_text(ctx.input(1)));
+            const Dim units = times(weight->shape()[0], weight->shape()[2]);
+            const DType dtype = attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype;
+            return ctx.assign_result(tensor_type({data->shape()[0], units}, dtype));
+          },
+      .compute = dense_pack_compute,
+      .cost = dense_cost,
+      .python = "nn.contrib_dense_pack(data, weight, weight_layout='NC', units=None, out_dtype='')",
+      .rules = op_rules(dense_layout_flow(), AnchorRule{"gemm"}),
+      .test_shapes = {"(2, 5)f32, (3, 5, 4)f32, units=12, weight_layout=NC4n",
+                      "(7, 16)f32, (4, 16, 16)f32, units=64, weight_layout=NC16n"},
   };
   return def;
 }

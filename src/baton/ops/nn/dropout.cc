@@ -1,8 +1,11 @@
 #include "baton/ir/rules/layout_flow_rules.h"
-#include "baton/ops/nn/norm_attrs.h"
 #include "baton/ops/op_spec.h"
 
 namespace baton {
+
+struct DropoutAttrs {
+  double rate = 0.5;
+};
 
 template <>
 const AttrSchema& attr_schema<DropoutAttrs>() {

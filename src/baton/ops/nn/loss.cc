@@ -1,7 +1,7 @@
 // Losses: cross entropy and negative log likelihood.
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
-#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/shared/spatial.h"
 
 namespace baton {
@@ -109,6 +109,33 @@ void nll_compute(Compute& c, const NLLLossAttrs& attrs) {
   }
   loss() = cast_to(c.out().dtype(), value);
   c.result(loss);
+}
+
+// g, divided by the number of rows that the loss is the mean over.
+Expr per_row(const CallNode& call, const Expr& g) {
+  using namespace gradients;
+  const Expr& x = call.args()[0];
+  const Expr rows =
+      op("take", {op("shape_of", {x}), Expr(scalar(0, DType::int_(32)))}, {{"axis", int64_t{0}}});
+  return div(g, op("cast", {rows}, {{"dtype", tensor_arg(call, 0).dtype()}}));
+}
+
+GradientRule cross_entropy_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    const Expr &x = call->args()[0], &y = call->args()[1];
+    const Expr share = per_row(*call, g);
+    return Adjoints{div(mul(neg(share), y), x), mul(neg(share), op("log", {x}))};
+  }};
+}
+
+GradientRule cross_entropy_with_logits_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    const Expr &x = call->args()[0], &y = call->args()[1];
+    const Expr share = per_row(*call, g);
+    return Adjoints{mul(neg(share), y), mul(neg(share), x)};
+  }};
 }
 
 }  // namespace

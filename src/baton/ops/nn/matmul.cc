@@ -1,7 +1,11 @@
+// nn.matmul and nn.batch_matmul.
 #include "baton/ops/compute_util.h"
+#include "baton/ops/nn/matrix_products.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
+#include "baton/ops/rules/int8_rules.h"
+#include "baton/ops/shared/spatial.h"
 
 namespace baton {
 
@@ -22,6 +26,17 @@ const AttrSchema& attr_schema<MatmulAttrs>() {
                       {"out_dtype", &A::out_dtype, "element type of the result; void: as the first operand"},
                       {"transpose_a", &A::transpose_a, "the first operand is stored (..., k, m)"},
                       {"transpose_b", &A::transpose_b, "the second operand is stored (n, k)"}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<BatchMatmulAttrs>() {
+  using A = BatchMatmulAttrs;
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.BatchMatmulAttrs",
+                     {{"out_dtype", &A::out_dtype, "element type of the result; void: as the data"},
+                      {"transpose_a", &A::transpose_a, "the first operand is stored (b, k, m)"},
+                      {"transpose_b", &A::transpose_b, "the second operand is stored (b, n, k)"}});
   return schema;
 }
 
@@ -65,7 +80,95 @@ void matmul_compute(Compute& c, const MatmulAttrs& attrs) {
   c.result(copy_stage(c, matmul));
 }
 
+// Stage "batch_matmul". A batch of 1 serves all of the other side.
+void batch_matmul_compute(Compute& c, const BatchMatmulAttrs& attrs) {
+  const Tensor &a = c.in(0), &b = c.in(1);
+  const Axes i(3);
+  const Halide::Type type = halide_type(c.out().dtype());
+  const Halide::RDom r(0, as_int(a.extent(attrs.transpose_a ? 1 : 2)), "r");
+  const Halide::Expr batch_a = a.extent(0) == 1 ? Halide::Expr(0) : i[0],
+                     batch_b = b.extent(0) == 1 ? Halide::Expr(0) : i[0];
+  const Index left = attrs.transpose_a ? Index{batch_a, r.x, i[1]} : Index{batch_a, i[1], r.x};
+  const Index right = attrs.transpose_b ? Index{batch_b, i[2], r.x} : Index{batch_b, r.x, i[2]};
+  Halide::Func product = c.stage("batch_matmul");
+  product(i.reversed()) = cast(type, 0);
+  product(i.reversed()) += cast(type, a(left)) * cast(type, b(right));
+  c.result(product);
+}
+
+struct Product {
+  Expr left, right;
+  bool transpose_left = false, transpose_right = false;
+};
+
+// y = a * b, with either operand transposed: what the adjoints are products of.
+std::pair<Product, Product> product_adjoints(const Expr& a, const Expr& b, bool ta, bool tb, const Expr& g) {
+  using namespace gradients;
+  if (ta && tb) return {{b, g, true, true}, {g, a, true, true}};
+  if (ta) return {{b, g, false, true}, {a, g, false, false}};
+  if (tb) return {{g, b, false, false}, {g, a, true, false}};
+  return {{g, b, false, true}, {a, g, true, false}};
+}
+
+GradientRule matmul_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    const bool ta = bool_attr(*call, "transpose_a"), tb = bool_attr(*call, "transpose_b");
+    if (!ta && tb) return dense_adjoints(*call, g);
+    const Expr &a = call->args()[0], &b = call->args()[1];
+    if (tensor_arg(*call, 0).rank() != 2)
+      refuse(*call, "is provided for two matrices, got " + type_text(a->checked_type()));
+    const auto [left, right] = product_adjoints(a, b, ta, tb, g);
+    const auto product = [](const Product& of) {
+      return op("nn.matmul", {of.left, of.right},
+                {{"transpose_a", of.transpose_left}, {"transpose_b", of.transpose_right}});
+    };
+    return Adjoints{collapse(product(left), a), collapse(product(right), b)};
+  }};
+}
+
+GradientRule batch_matmul_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    const Expr &a = call->args()[0], &b = call->args()[1];
+    const bool ta = bool_attr(*call, "transpose_a"), tb = bool_attr(*call, "transpose_b");
+    const auto product = [](const Product& of) {
+      return op("nn.batch_matmul", {of.left, of.right},
+                {{"transpose_a", of.transpose_left}, {"transpose_b", of.transpose_right}});
+    };
+    if (!ta && tb) {
+      // The usual form stays the usual form: the second operand is the transposed one.
+      const std::vector<int64_t> swap{0, 2, 1};
+      return Adjoints{collapse(product({g, transposed(b, swap), false, true}), a),
+                      collapse(product({transposed(g, swap), transposed(a, swap), false, true}), b)};
+    }
+    const auto [left, right] = product_adjoints(a, b, ta, tb, g);
+    return Adjoints{collapse(product(left), a), collapse(product(right), b)};
+  }};
+}
+
 }  // namespace
+
+RelationStatus batch_matmul_relation(RelationContext& ctx, const BatchMatmulAttrs& attrs) {
+  const TensorTypeNode *a = ctx.tensor(0), *b = ctx.tensor(1);
+  if (!a || !b) return kDefer;
+  if (!check_rank(ctx, *a, 3, 0) || !check_rank(ctx, *b, 3, 1)) return kFailed;
+  const Dim m = a->shape()[attrs.transpose_a ? 2 : 1], k = a->shape()[attrs.transpose_a ? 1 : 2];
+  const Dim n = b->shape()[attrs.transpose_b ? 1 : 2], k2 = b->shape()[attrs.transpose_b ? 2 : 1];
+  const Dim batch_a = a->shape()[0], batch_b = b->shape()[0];
+  if (!may_equal(batch_a, batch_b) && batch_a != Dim(1) && batch_b != Dim(1))
+    return fail_arg(ctx, 1,
+                    "the batches are " + std::to_string(batch_a.value()) + " and " +
+                        std::to_string(batch_b.value()) + ": they must be equal, or one of them 1");
+  if (!may_equal(k, k2))
+    return fail_arg(ctx, 1,
+                    "the axes summed over are " + std::to_string(k.value()) + " and " +
+                        std::to_string(k2.value()) + " long");
+  const Dim batch =
+      batch_a.is_any() || batch_b.is_any() ? Dim::any() : Dim(std::max(batch_a.value(), batch_b.value()));
+  return ctx.assign_result(
+      tensor_type(std::vector<Dim>{batch, m, n}, attrs.out_dtype.is_void() ? a->dtype() : attrs.out_dtype));
+}
 
 const OpDef& op_nn_matmul() {
   static const OpDef def = OpSpec<MatmulAttrs>{
@@ -83,6 +186,24 @@ const OpDef& op_nn_matmul() {
       .rules = op_rules(matmul_gradient()),
       .test_shapes = {"(3, 5)f32, (5, 7)f32, units=None",
                       "(5, 3)f32, (7, 5)f32, units=None, transpose_a=True, transpose_b=True"},
+  };
+  return def;
+}
+
+const OpDef& op_nn_batch_matmul() {
+  static const OpDef def = OpSpec<BatchMatmulAttrs>{
+      .name = "nn.batch_matmul",
+      .doc =
+          "One matrix product per batch: out[b, i, j] = sum over k of tensor_a[b, i, k] * tensor_b[b, k, j].",
+      .inputs = {{"tensor_a", "3-D tensor"}, {"tensor_b", "3-D tensor"}},
+      .fuse = Fuse::kOutFusable,
+      .relation = batch_matmul_relation,
+      .compute = batch_matmul_compute,
+      .cost = matmul_cost,
+      .python = "nn.batch_matmul(tensor_a, tensor_b, out_dtype='', transpose_a=False, transpose_b=True)",
+      .rules = op_rules(batch_matmul_gradient(), int8_batch_matmul_rule(), MixedPrecision::kAlways,
+                        FakeQuantizationRule{fake_quantized_batch_matmul}, product_macs()),
+      .test_shapes = {"(2, 2, 3)f32, (2, 3, 4)f32", "(1, 2, 3)f32, (5, 4, 3)f32, transpose_b=True"},
   };
   return def;
 }

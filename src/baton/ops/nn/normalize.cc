@@ -1,8 +1,7 @@
-// Normalisations over an axis, over groups of channels and over neighbours; nn.prelu, whose slopes go by
-// channel too.
+// Normalisations by mean and variance, over an axis and over groups of channels, and by length; nn.prelu,
+// whose slopes go by channel too.
 #include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/domain.h"
-#include "baton/ops/nn/norm_compute.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 
@@ -35,14 +34,6 @@ struct L2NormalizeAttrs {
   std::vector<int64_t> axis = {};
 };
 
-struct LRNAttrs {
-  int64_t size = 5;  ///< channels in the window, odd
-  int64_t axis = 1;
-  double bias = 2;
-  double alpha = 1e-4;
-  double beta = 0.75;
-};
-
 struct PReluAttrs {
   int64_t axis = 1;
 };
@@ -56,6 +47,53 @@ std::vector<AttrSpec<A>> norm_fields() {
           {"center", &A::center, "whether beta is added"},
           {"scale", &A::scale, "whether to multiply by gamma"}};
 }
+
+}  // namespace
+
+template <>
+const AttrSchema& attr_schema<LayerNormAttrs>() {
+  static const AttrSchema schema =
+      make_schema<LayerNormAttrs>("relay.attrs.LayerNormAttrs", norm_fields<LayerNormAttrs>());
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<InstanceNormAttrs>() {
+  static const AttrSchema schema =
+      make_schema<InstanceNormAttrs>("relay.attrs.InstanceNormAttrs", norm_fields<InstanceNormAttrs>());
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<GroupNormAttrs>() {
+  static const AttrSchema schema = [] {
+    auto fields = norm_fields<GroupNormAttrs>();
+    fields.insert(fields.begin(), {"num_groups", &GroupNormAttrs::num_groups,
+                                   "the channels are split into that many groups"});
+    return make_schema<GroupNormAttrs>("relay.attrs.GroupNormAttrs", std::move(fields));
+  }();
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<L2NormalizeAttrs>() {
+  using A = L2NormalizeAttrs;
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.L2NormalizeAttrs",
+                     {{"eps", &A::eps, "the smallest sum of squares to divide by", kNoDefault},
+                      {"axis", &A::axis, "the axes that are summed over", kNoDefault}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<PReluAttrs>() {
+  static const AttrSchema schema = make_schema<PReluAttrs>(
+      "relay.attrs.PReluAttrs",
+      {{"axis", &PReluAttrs::axis, "the axis of alpha; negative counts from the back"}});
+  return schema;
+}
+
+namespace {
 
 // The other inputs are vectors along `axis` of the data; the result is like the data.
 RelationStatus vectors_relation(RelationContext& ctx, int64_t axis) {
@@ -81,6 +119,89 @@ RelationStatus group_relation(RelationContext& ctx, const GroupNormAttrs& attrs)
   return vectors_relation(ctx, attrs.axis);
 }
 
+/// (data - mean) / sqrt(variance + epsilon) * gamma + beta, where gamma and beta run along `axis`.
+struct MomentsNorm {
+  int axis = 0;
+  std::vector<bool> reduced;  ///< the axes that a mean is taken over
+  int64_t groups =
+      0;  ///< not 0: `axis` is split into so many groups, each with its mean (and is not in `reduced`)
+  double epsilon = 0;
+  bool center = true, scale = true;
+};
+
+// The elements that share a mean: `rest` says which mean, `at` runs over the elements. `from(i)` is the mean
+// of element i.
+struct MomentStages {
+  MomentStages(const Tensor& data, const MomentsNorm& norm, const Axes& i) {
+    const int per_group = norm.groups > 0 ? as_int(data.extent(norm.axis) / norm.groups) : 0;
+    std::vector<int64_t> extents;
+    for (int k = 0; k < data.rank(); ++k) {
+      const int64_t extent = norm.reduced[k] ? data.extent(k) : k == norm.axis && per_group ? per_group : 0;
+      if (!norm.reduced[k] && !(k == norm.axis && per_group)) continue;
+      extents.push_back(extent);
+      count *= extent;
+    }
+    const Domain r(extents);
+    for (int k = 0, next = 0; k < data.rank(); ++k) {
+      if (norm.reduced[k]) {
+        at.push_back(r[next++]);
+      } else if (k == norm.axis && per_group) {
+        at.push_back(i[k] * per_group + r[next++]);
+        rest.insert(rest.begin(), i[k]);
+        from.insert(from.begin(), i[k] / per_group);
+      } else {
+        at.push_back(i[k]);
+        rest.insert(rest.begin(), i[k]);
+        from.insert(from.begin(), i[k]);
+      }
+    }
+  }
+  Index at, from;                 // `from` in Halide order
+  std::vector<Halide::Var> rest;  // in Halide order
+  int64_t count = 1;
+};
+
+void moments_norm_compute(Compute& c, const MomentsNorm& norm) {
+  const Tensor& data = c.in(0);
+  const Axes i(data.rank());
+  const MomentStages shared(data, norm, i);
+  const Halide::Type type = sum_type(data.dtype());
+  const Halide::Expr count = cast(type, Halide::Expr(static_cast<double>(shared.count)));
+  Halide::Func sum = c.stage("sum"), mean = c.stage("mean"), squares = c.stage("squares"),
+               result = c.stage("norm");
+  sum(shared.rest) = cast(type, 0);
+  sum(shared.rest) += cast(type, data(shared.at));
+  mean(shared.rest) = sum(shared.rest) / count;
+  const Halide::Expr off = cast(type, data(shared.at)) - mean(shared.rest);
+  squares(shared.rest) = cast(type, 0);
+  squares(shared.rest) += off * off;
+  const Halide::Expr variance = squares(shared.from) / count;
+  Halide::Expr value = (cast(type, data(i.exprs())) - mean(shared.from)) /
+                       sqrt(variance + cast(type, Halide::Expr(norm.epsilon)));
+  if (norm.scale) value = value * cast(type, c.in(1)(Index{i[norm.axis]}));
+  if (norm.center) value = value + cast(type, c.in(2)(Index{i[norm.axis]}));
+  result(i.reversed()) = cast_to(c.out().dtype(), value);
+  c.result(result);
+}
+
+// data / sqrt(max(sum of squares over `axes`, eps)).
+void l2_normalize_compute(Compute& c, const std::vector<int64_t>& axes, double eps) {
+  const Tensor& data = c.in(0);
+  const Axes i(data.rank());
+  MomentsNorm norm;
+  norm.axis = -1;
+  norm.reduced.assign(data.rank(), false);
+  for (const int64_t axis : axes) norm.reduced[from_front(axis, data.rank())] = true;
+  const MomentStages shared(data, norm, i);
+  const Halide::Type type = sum_type(data.dtype());
+  Halide::Func squares = c.stage("squares"), result = c.stage("l2_normalize");
+  squares(shared.rest) = cast(type, 0);
+  squares(shared.rest) += cast(type, data(shared.at)) * cast(type, data(shared.at));
+  const Halide::Expr length = sqrt(max(squares(shared.from), cast(type, Halide::Expr(eps))));
+  result(i.reversed()) = cast_to(c.out().dtype(), cast(type, data(i.exprs())) / length);
+  c.result(result);
+}
+
 // What the three normalisations by mean and variance have in common; no axis is reduced yet.
 template <class A>
 MomentsNorm norm_of(const Compute& c, const A& attrs) {
@@ -94,56 +215,6 @@ MomentsNorm norm_of(const Compute& c, const A& attrs) {
 }
 
 }  // namespace
-
-template <>
-const AttrSchema& attr_schema<LayerNormAttrs>() {
-  static const AttrSchema schema =
-      make_schema<LayerNormAttrs>("relay.attrs.LayerNormAttrs", norm_fields<LayerNormAttrs>());
-  return schema;
-}
-template <>
-const AttrSchema& attr_schema<InstanceNormAttrs>() {
-  static const AttrSchema schema =
-      make_schema<InstanceNormAttrs>("relay.attrs.InstanceNormAttrs", norm_fields<InstanceNormAttrs>());
-  return schema;
-}
-template <>
-const AttrSchema& attr_schema<GroupNormAttrs>() {
-  static const AttrSchema schema = [] {
-    auto fields = norm_fields<GroupNormAttrs>();
-    fields.insert(fields.begin(), {"num_groups", &GroupNormAttrs::num_groups,
-                                   "the channels are split into that many groups"});
-    return make_schema<GroupNormAttrs>("relay.attrs.GroupNormAttrs", std::move(fields));
-  }();
-  return schema;
-}
-template <>
-const AttrSchema& attr_schema<L2NormalizeAttrs>() {
-  using A = L2NormalizeAttrs;
-  static const AttrSchema schema =
-      make_schema<A>("relay.attrs.L2NormalizeAttrs",
-                     {{"eps", &A::eps, "the smallest sum of squares to divide by", kNoDefault},
-                      {"axis", &A::axis, "the axes that are summed over", kNoDefault}});
-  return schema;
-}
-template <>
-const AttrSchema& attr_schema<LRNAttrs>() {
-  using A = LRNAttrs;
-  static const AttrSchema schema = make_schema<A>(
-      "relay.attrs.LRNAttrs", {{"size", &A::size, "how many neighbours the window has; odd"},
-                               {"axis", &A::axis, "the axis of the window"},
-                               {"bias", &A::bias, "added to the sum of squares"},
-                               {"alpha", &A::alpha, "the sum of squares is multiplied by alpha / size"},
-                               {"beta", &A::beta, "the exponent"}});
-  return schema;
-}
-template <>
-const AttrSchema& attr_schema<PReluAttrs>() {
-  static const AttrSchema schema = make_schema<PReluAttrs>(
-      "relay.attrs.PReluAttrs",
-      {{"axis", &PReluAttrs::axis, "the axis of alpha; negative counts from the back"}});
-  return schema;
-}
 
 const OpDef& op_nn_layer_norm() {
   static const OpDef def = OpSpec<LayerNormAttrs>{
@@ -225,31 +296,6 @@ const OpDef& op_nn_l2_normalize() {
       .python = "nn.l2_normalize(data, eps, axis=None)",
       .rules = op_rules(axis_layout_flow(), MixedPrecision::kNever),
       .test_shapes = {"(1, 3, 4, 4)f32, eps=1e-05, axis=[1]"},
-  };
-  return def;
-}
-
-const OpDef& op_nn_lrn() {
-  static const OpDef def = OpSpec<LRNAttrs>{
-      .name = "nn.lrn",
-      .doc = "data / (bias + alpha / size * sum of squares of the `size` neighbours along `axis`) ^ beta.",
-      .inputs = {{"data", "tensor"}},
-      .relation =
-          [](RelationContext& ctx, const LRNAttrs& attrs) {
-            const TensorTypeNode* data = ctx.tensor(0);
-            if (!data) return kDefer;
-            if (!checked_axis(ctx, attrs.axis, data->rank())) return kFailed;
-            if (attrs.size < 1 || attrs.size % 2 == 0)
-              return fail_attr(ctx, "size", std::to_string(attrs.size), "it must be positive and odd");
-            return identity_relation(ctx);
-          },
-      .compute =
-          [](Compute& c, const LRNAttrs& attrs) {
-            lrn_compute(c, from_front(attrs.axis, c.in(0).rank()), attrs.size, attrs.bias, attrs.alpha,
-                        attrs.beta);
-          },
-      .python = "nn.lrn(data, size=5, axis=1, bias=2, alpha=1e-05, beta=0.75)",
-      .test_shapes = {"(1, 7, 4, 4)f32, alpha=1e-05"},
   };
   return def;
 }

@@ -1,10 +1,22 @@
 #include "baton/ops/compute.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
-#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/rules/scale_rules.h"
 
 namespace baton {
+
+namespace {
+
+GradientRule relu_gradient() {
+  using namespace gradients;
+  return unary([](const Expr& x, const Expr&, const Expr& g) {
+    const Expr zero = zeros_like(x), one = ones_like(x);
+    return op("where", {op("less", {x, zero}), zero, mul(one, g)});
+  });
+}
+
+}  // namespace
 
 const OpDef& op_nn_relu() {
   static const OpDef def = OpSpec<>{

@@ -1,9 +1,22 @@
-#include "baton/ops/nn/softmax_compute.h"
+#include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/gradient_build.h"
 
 namespace baton {
+
+/// nn.softmax, nn.fast_softmax and nn.log_softmax.
+struct SoftmaxAttrs {
+  int64_t axis = -1;  ///< negative counts from the back
+};
+
+template <>
+const AttrSchema& attr_schema<SoftmaxAttrs>() {
+  static const AttrSchema schema = make_schema<SoftmaxAttrs>(
+      "relay.attrs.SoftmaxAttrs",
+      {{"axis", &SoftmaxAttrs::axis, "the axis that sums to one; negative counts from the back"}});
+  return schema;
+}
 
 namespace {
 
@@ -12,6 +25,78 @@ RelationStatus softmax_relation(RelationContext& ctx, const SoftmaxAttrs& attrs)
   if (!data) return kDefer;
   if (!checked_axis(ctx, attrs.axis, data->rank())) return kFailed;
   return ctx.assign_result(ctx.input(0));
+}
+
+// The axes of the result and what reductions along one of them need.
+struct SoftmaxRows {
+  SoftmaxRows(const Compute& c, int64_t axis_attr)
+      : i(c.out().rank()),
+        axis(static_cast<int>(axis_attr < 0 ? axis_attr + i.rank() : axis_attr)),
+        r(0, as_int(c.in(0).extent(axis)), "r"),
+        type(sum_type(c.out().dtype())) {
+    along = i.exprs();
+    along[axis] = r.x;
+    for (int k = i.rank(); k-- > 0;)
+      if (k != axis) rest.push_back(i[k]);
+  }
+  Axes i;
+  int axis;
+  Halide::RDom r;
+  Halide::Type type;
+  Index along;                    // the element r.x of the row of `i`
+  std::vector<Halide::Var> rest;  // i without `axis`, in Halide order
+};
+
+Halide::Func row_max(Compute& c, const SoftmaxRows& rows) {
+  Halide::Func largest = c.stage("max");
+  largest(rows.rest) = lowest(rows.type);
+  largest(rows.rest) = max(largest(rows.rest), cast(rows.type, c.in(0)(rows.along)));
+  return largest;
+}
+
+// Stages "max", "exp", "sum" and "softmax".
+void softmax_compute(Compute& c, const SoftmaxAttrs& attrs) {
+  const SoftmaxRows rows(c, attrs.axis);
+  const Halide::Func largest = row_max(c, rows);
+  Halide::Func e = c.stage("exp"), total = c.stage("sum"), softmax = c.stage("softmax");
+  e(rows.i.reversed()) = exp(cast(rows.type, c.in(0)(rows.i.exprs())) - largest(rows.rest));
+  total(rows.rest) = cast(rows.type, 0);
+  total(rows.rest) += e(Index(rows.along.rbegin(), rows.along.rend()));
+  softmax(rows.i.reversed()) = cast_to(c.out().dtype(), e(rows.i.reversed()) / total(rows.rest));
+  c.result(softmax);
+}
+
+// Stages "max", "sum" and "log_softmax".
+void log_softmax_compute(Compute& c, const SoftmaxAttrs& attrs) {
+  const SoftmaxRows rows(c, attrs.axis);
+  const Halide::Func largest = row_max(c, rows);
+  Halide::Func total = c.stage("sum"), result = c.stage("log_softmax");
+  total(rows.rest) = cast(rows.type, 0);
+  total(rows.rest) += exp(cast(rows.type, c.in(0)(rows.along)) - largest(rows.rest));
+  result(rows.i.reversed()) = cast_to(
+      c.out().dtype(), cast(rows.type, c.in(0)(rows.i.exprs())) - largest(rows.rest) - log(total(rows.rest)));
+  c.result(result);
+}
+
+Expr kept_sum(const CallNode& call, const Expr& value) {
+  using namespace gradients;
+  return op("sum", {value},
+            {{"axis", AttrValue(std::vector<int64_t>{int_attr(call, "axis")})}, {"keepdims", true}});
+}
+
+GradientRule softmax_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    const Expr y(call);
+    return Adjoints{mul(sub(g, kept_sum(*call, mul(g, y))), y)};
+  }};
+}
+
+GradientRule log_softmax_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    return Adjoints{sub(g, mul(kept_sum(*call, g), op("exp", {Expr(call)})))};
+  }};
 }
 
 }  // namespace

@@ -1,12 +1,85 @@
 // Arithmetic of two quantised tensors.
+#include <algorithm>
+
+#include "baton/ir/attrs.h"
 #include "baton/ops/op_spec.h"
-#include "baton/ops/qnn/arithmetic_rules.h"
-#include "baton/ops/qnn/qnn_attrs.h"
 #include "baton/ops/qnn/quant_types.h"
+#include "baton/ops/qnn/quantized_call.h"
 
 namespace baton {
 
+/// qnn.add, qnn.subtract and qnn.mul.
+struct BroadcastAttrs {
+  int64_t lhs_axis = -1, rhs_axis = -1;
+};
+
+template <>
+const AttrSchema& attr_schema<BroadcastAttrs>() {
+  using A = BroadcastAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.BroadcastAttrs",
+      {{"lhs_axis", &A::lhs_axis, "axis of the channels of lhs, when its scale or zero point is a vector"},
+       {"rhs_axis", &A::rhs_axis, "axis of the channels of rhs, when its scale or zero point is a vector"}});
+  return schema;
+}
+
 namespace {
+
+using namespace qnn;
+
+Expr as_result(const CallNode& call, const std::vector<Type>& types, size_t index, const char* axis) {
+  const Expr& x = call.args()[index];
+  const Pair from = pair_at(call, 2 + 2 * index), to = pair_at(call, 6);
+  if (same_pair(from, to)) return cast_to(x, kInt32);
+  return lower_requantize(x, tensor_of(types[index]), {from, to, int_attr(call, axis), kInt32});
+}
+
+LegalizeRule::Rewrite sum_rewrite(const char* op) {
+  return [op](const CallNode& call, const std::vector<Type>& types, const Type& type,
+              const LegalizeTarget&) -> Expr {
+    const Expr lhs = as_result(call, types, 0, "lhs_axis"), rhs = as_result(call, types, 1, "rhs_axis");
+    const Expr& zero = call.args()[7];
+    Expr sum = apply(op, {lhs, rhs});
+    // Each operand brought the zero point along: a sum has it twice, a difference not at all.
+    if (!is_scalar(zero, 0)) sum = apply(std::string_view(op) == "add" ? "subtract" : "add", {sum, zero});
+    return narrowed(sum, tensor_of(type).dtype());
+  };
+}
+
+Expr without_zero_point(const Expr& x, const Type& type, const Expr& zero, const Type& zero_type,
+                        int64_t axis) {
+  const Expr wide = cast_to(x, kInt32);
+  return is_scalar(zero, 0) ? wide : subtract(wide, spread(zero, zero_type, tensor_of(type).rank(), axis));
+}
+
+Expr canonicalize_mul(const CallNode& call, const std::vector<Type>& types, const Type& type,
+                      const LegalizeTarget&) {
+  const auto& args = call.args();
+  const int64_t axes[] = {int_attr(call, "lhs_axis"), int_attr(call, "rhs_axis")};
+  const Expr product = multiply(without_zero_point(args[0], types[0], args[3], types[3], axes[0]),
+                                without_zero_point(args[1], types[1], args[5], types[5], axes[1]));
+  const auto a = constant_values(args[2]), b = constant_values(args[4]);
+  const bool a_vector = tensor_of(types[2]).rank() == 1, b_vector = tensor_of(types[4]).rank() == 1;
+  Expr scale;
+  if (a && b) {
+    std::vector<double> scales(std::max(a->size(), b->size()));
+    for (size_t i = 0; i < scales.size(); ++i)
+      scales[i] = static_cast<float>(a->at(a_vector ? i : 0)) * static_cast<float>(b->at(b_vector ? i : 0));
+    scale = a_vector || b_vector ? constant_vector(scales, kFloat32) : Expr(scalar(scales[0], kFloat32));
+  } else {
+    scale = multiply(args[2], args[4]);
+  }
+  const auto& result = tensor_of(type);
+  const int64_t axis = channel_axis(axes[a_vector ? 0 : 1], tensor_of(types[a_vector ? 0 : 1]).rank()) -
+                       tensor_of(types[a_vector ? 0 : 1]).rank();
+  return lower_requantize(product, *as_type<TensorTypeNode>(tensor_type(result.shape(), kInt32)),
+                          {{scale, int32_scalar(0)}, pair_at(call, 6), axis, result.dtype()});
+}
+
+// `op` is "add" or "subtract".
+LegalizeRule quantized_sum_rule(const char* op) { return {{}, {}, sum_rewrite(op)}; }
+
+LegalizeRule quantized_mul_rule() { return {{}, {}, canonicalize_mul}; }
 
 RelationStatus quantized_binary_relation(RelationContext& ctx, const BroadcastAttrs& attrs) {
   if (!tensors_known(ctx, 0, 7)) return kDefer;

@@ -1,11 +1,34 @@
 #include "baton/ops/op_spec.h"
-#include "baton/ops/qnn/arithmetic_rules.h"
 #include "baton/ops/qnn/quant_types.h"
+#include "baton/ops/qnn/quantized_call.h"
 #include "baton/ops/tensor/tensor_relations.h"
 
 namespace baton {
 
 namespace {
+
+using namespace qnn;
+
+Expr canonicalize_concatenate(const CallNode& call, const std::vector<Type>& types, const Type& type,
+                              const LegalizeTarget&) {
+  const auto* data = as_type<TupleTypeNode>(types[0]);
+  const DType dtype = tensor_of(type).dtype();
+  const Pair to = pair_at(call, 3);
+  const auto field = [](const Expr& fields, size_t i) {
+    const auto* made = as<TupleNode>(fields);
+    return made ? made->fields()[i] : get_item(fields, static_cast<int>(i));
+  };
+  std::vector<Expr> fields;
+  for (size_t i = 0; i < data->fields().size(); ++i) {
+    const Expr x = field(call.args()[0], i);
+    const Pair from = {field(call.args()[1], i), field(call.args()[2], i)};
+    fields.push_back(
+        same_pair(from, to) ? x : lower_requantize(x, tensor_of(data->fields()[i]), {from, to, -1, dtype}));
+  }
+  return apply_like("concatenate", {tuple(fields)}, call);
+}
+
+LegalizeRule quantized_concatenate_rule() { return {{}, {}, canonicalize_concatenate}; }
 
 // Whether input `arg` is a tuple of `count` scalars of that element type. `fields` are its tensors.
 bool check_scalars(RelationContext& ctx, int arg, const std::vector<const TensorTypeNode*>& fields,

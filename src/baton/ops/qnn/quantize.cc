@@ -1,15 +1,109 @@
 // Between numbers and quantised numbers, and the same simulated in float32.
+#include "baton/ir/attrs.h"
 #include "baton/ops/op_spec.h"
-#include "baton/ops/qnn/arithmetic_rules.h"
-#include "baton/ops/qnn/qnn_attrs.h"
-#include "baton/ops/rules/qnn_build.h"
 #include "baton/ops/qnn/quant_types.h"
+#include "baton/ops/qnn/quantized_call.h"
+#include "baton/ops/rules/qnn_build.h"
 
 namespace baton {
+
+struct QuantizeAttrs {
+  DType out_dtype = {};
+  int64_t axis = -1;  ///< the channels, when scale and zero point are vectors
+};
+
+struct DequantizeAttrs {
+  int64_t axis = -1;
+};
+
+struct RequantizeAttrs {
+  int64_t axis = -1;
+  std::string rounding = "None";
+  std::string compute_dtype = "None";
+  DType out_dtype = {};
+};
+
+/// qnn.simulated_quantize, where the element type that is simulated is an input, and the annotation of that
+/// name.
+struct SimulatedQuantizeAttrs {
+  int64_t axis = -1;
+};
+
+namespace {
+
+constexpr const char* kAxisDoc = "axis of the channels, when scale and zero point are vectors";
+
+}  // namespace
+
+template <>
+const AttrSchema& attr_schema<QuantizeAttrs>() {
+  using A = QuantizeAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.QuantizeAttrs",
+      {{"out_dtype", &A::out_dtype, "element type of the result", kNoDefault}, {"axis", &A::axis, kAxisDoc}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<DequantizeAttrs>() {
+  using A = DequantizeAttrs;
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.DequantizeAttrs", {{"axis", &A::axis, kAxisDoc}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<RequantizeAttrs>() {
+  using A = RequantizeAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.RequantizeAttrs",
+      {{"axis", &A::axis, kAxisDoc},
+       {"rounding", &A::rounding, "UPWARD or TONEAREST (halves away from zero); None: the configured one"},
+       {"compute_dtype", &A::compute_dtype,
+        "type of the arithmetic in between: int64, float32 or float64; None: the configured one"},
+       {"out_dtype", &A::out_dtype, "element type of the result"}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<SimulatedQuantizeAttrs>() {
+  using A = SimulatedQuantizeAttrs;
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.SimulatedQuantizeAttrs", {{"axis", &A::axis, kAxisDoc}});
+  return schema;
+}
 
 namespace {
 
 using namespace qnn;
+
+LegalizeRule quantize_rule() {
+  return {{},
+          {},
+          [](const CallNode& call, const std::vector<Type>& types, const Type& type, const LegalizeTarget&) {
+            return lower_quantize(call.args()[0], tensor_of(types[0]), pair_at(call, 1), pair_types(types, 1),
+                                  int_attr(call, "axis"), tensor_of(type).dtype());
+          }};
+}
+
+LegalizeRule dequantize_rule() {
+  return {
+      {}, {}, [](const CallNode& call, const std::vector<Type>& types, const Type&, const LegalizeTarget&) {
+        return lower_dequantize(call.args()[0], tensor_of(types[0]), pair_at(call, 1), pair_types(types, 1),
+                                int_attr(call, "axis"));
+      }};
+}
+
+LegalizeRule requantize_rule() {
+  return {{},
+          {},
+          [](const CallNode& call, const std::vector<Type>& types, const Type& type, const LegalizeTarget&) {
+            return lower_requantize(
+                call.args()[0], tensor_of(types[0]),
+                {pair_at(call, 1), pair_at(call, 3), int_attr(call, "axis"), tensor_of(type).dtype(),
+                 text_attr(call, "rounding"), text_attr(call, "compute_dtype")});
+          }};
+}
 
 RelationStatus quantize_relation(RelationContext& ctx, const QuantizeAttrs& attrs) {
   if (!tensors_known(ctx, 0, 2)) return kDefer;

@@ -1,13 +1,73 @@
 // Random numbers from a counter: the key, uint64[10], goes in, and the next key comes out beside the numbers.
 #include <cmath>
 
+#include "baton/ir/attrs.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
-#include "baton/ops/random/random_attrs.h"
 #include "baton/ops/random/threefry.h"
 #include "baton/ops/relations.h"
 
 namespace baton {
+
+struct ThreefryGenerateAttrs {
+  std::vector<int64_t> out_shape = {};
+};
+
+struct UniformAttrs {
+  std::vector<int64_t> out_shape = {};
+  DType out_dtype = {};
+};
+
+struct NormalAttrs {
+  std::vector<int64_t> out_shape = {};
+  DType out_dtype = {};
+};
+
+struct MultinomialAttrs {
+  int64_t num_samples = 1;
+};
+
+namespace {
+
+constexpr const char* kShapeDoc = "shape of the numbers";
+
+constexpr const char* kTypeDoc = "element type of the numbers: float32 or float64";
+
+}  // namespace
+
+template <>
+const AttrSchema& attr_schema<ThreefryGenerateAttrs>() {
+  using A = ThreefryGenerateAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.ThreefryGenerateAttrs",
+                                                  {{"out_shape", &A::out_shape, kShapeDoc, kNoDefault}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<UniformAttrs>() {
+  using A = UniformAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.UniformAttrs",
+      {{"out_shape", &A::out_shape, kShapeDoc, kNoDefault}, {"out_dtype", &A::out_dtype, kTypeDoc}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<NormalAttrs>() {
+  using A = NormalAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.NormalAttrs",
+      {{"out_shape", &A::out_shape, kShapeDoc, kNoDefault}, {"out_dtype", &A::out_dtype, kTypeDoc}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<MultinomialAttrs>() {
+  using A = MultinomialAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.MultinomialAttrs", {{"num_samples", &A::num_samples, "indices drawn per row"}});
+  return schema;
+}
 
 namespace {
 

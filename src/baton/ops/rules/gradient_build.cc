@@ -41,4 +41,35 @@ GradientRule unary(std::function<Expr(const Expr& x, const Expr& y, const Expr& 
   }};
 }
 
+Adjoints with_zeros(const Call& call, Expr data) {
+  Adjoints adjoints{std::move(data)};
+  for (size_t i = 1; i < call->args().size(); ++i) adjoints.push_back(zeros_like(call->args()[i]));
+  return adjoints;
+}
+
 }  // namespace baton::gradients
+
+namespace baton {
+
+GradientRule copy_gradient() {
+  using namespace gradients;
+  return unary([](const Expr&, const Expr&, const Expr& g) { return g; });
+}
+
+GradientRule no_gradient() {
+  using gradients::Adjoints;
+  return {[](const Call& call, const Expr&) {
+    Adjoints zeros;
+    for (const Expr& arg : call->args()) zeros.push_back(gradients::zeros_like(arg));
+    return zeros;
+  }};
+}
+
+GradientRule reshape_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    return with_zeros(call, op("reshape_like", {g, call->args()[0]}));
+  }};
+}
+
+}  // namespace baton

@@ -1,6 +1,8 @@
 #pragma once
-// Short forms for writing gradients: g * cos(x) reads as `mul(g, op("cos", {x}))`. Calls are made for the
-// origins of the operator whose gradient is being taken (the open OriginScope).
+// What gradients in the blocks of operators are written with (see ir/rules/gradient_rule.h; there g is the
+// adjoint of the result, y the result), and those that several operators have. Short forms: g * cos(x) reads
+// as `mul(g, op("cos", {x}))`. Calls are made for the origins of the operator whose gradient is being taken
+// (the open OriginScope).
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -24,6 +26,10 @@ inline Expr zeros_like(Expr a) { return op("zeros_like", {std::move(a)}); }
 inline Expr ones_like(Expr a) { return op("ones_like", {std::move(a)}); }
 /// `a` summed over what it was broadcast over to get from the shape of `b` to its own.
 inline Expr collapse(Expr a, Expr b) { return op("collapse_sum_like", {std::move(a), std::move(b)}); }
+/// `value` with its axes in the order `axes`; reversed when that is empty.
+inline Expr transposed(const Expr& value, const std::vector<int64_t>& axes = {}) {
+  return axes.empty() ? op("transpose", {value}) : op("transpose", {value}, {{"axes", AttrValue(axes)}});
+}
 /// A scalar of the element type of `like`.
 Expr scalar_like(double value, const Expr& like);
 
@@ -37,4 +43,17 @@ std::vector<int64_t> static_arg(const CallNode& call, size_t index);
 /// The rule of a function of one argument: `of(x, y, g)` is the adjoint of x, where y is the result.
 GradientRule unary(std::function<Expr(const Expr& x, const Expr& y, const Expr& g)> of);
 
+/// `data` for the first argument, zeros for all others.
+Adjoints with_zeros(const Call& call, Expr data);
+
 }  // namespace baton::gradients
+
+namespace baton {
+
+// Rules that operators of several files have.
+GradientRule copy_gradient();  ///< g: copy, annotations
+/// Zeros for every argument: comparisons, zeros_like, shape_of. The result does not change with them.
+GradientRule no_gradient();
+GradientRule reshape_gradient();  ///< g in the shape of the data; what else there is gets zeros
+
+}  // namespace baton

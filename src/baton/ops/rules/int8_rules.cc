@@ -11,7 +11,6 @@ namespace {
 
 using namespace qnn;
 
-constexpr DType kInt8 = DType::int_(8), kUInt8 = DType::uint_(8);
 constexpr int64_t kShift = 128;
 constexpr int64_t kInChannels = 4, kOutChannels = 16;  // that one instruction takes and gives
 

@@ -91,4 +91,19 @@ std::optional<Layout> spatial_layout(RelationContext& ctx, const std::string& te
   return layout;
 }
 
+std::vector<int> layout_axes(const std::string& layout, const std::string& letters) {
+  std::vector<int> axes;
+  const Layout parsed = *Layout::parse(layout);
+  for (const char letter : letters) axes.push_back(parsed.find(letter));
+  return axes;
+}
+
+void split_padding(const std::vector<int64_t>& padding, size_t n, std::vector<int64_t>* before,
+                   std::vector<int64_t>* after) {
+  for (size_t k = 0; k < n; ++k) {
+    before->push_back(padding[padding.size() == 1 ? 0 : k]);
+    after->push_back(padding[padding.size() == 1 ? 0 : padding.size() == n ? k : n + k]);
+  }
+}
+
 }  // namespace baton

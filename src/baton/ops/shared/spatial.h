@@ -53,4 +53,11 @@ std::optional<Dim> window_positions(RelationContext& ctx, const Window& window);
 /// split.
 std::optional<Layout> spatial_layout(RelationContext& ctx, const std::string& text, int count);
 
+/// Positions of the letters in a layout.
+std::vector<int> layout_axes(const std::string& layout, const std::string& letters);
+
+/// 1, n or 2n values as the n values before and the n after.
+void split_padding(const std::vector<int64_t>& padding, size_t n, std::vector<int64_t>* before,
+                   std::vector<int64_t>* after);
+
 }  // namespace baton

@@ -5,11 +5,48 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
-#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/shared/reindex.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 
 namespace baton {
+
+struct ExpandDimsAttrs {
+  int64_t axis = 0;
+  int64_t num_newaxis = 1;
+};
+
+struct TransposeAttrs {
+  std::optional<Ints> axes = {};  ///< None: reversed
+};
+
+template <>
+const AttrSchema& attr_schema<ExpandDimsAttrs>() {
+  using A = ExpandDimsAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.ExpandDimsAttrs",
+      {{"axis", &A::axis, "where the new axes go; negative counts from the back of the result", kNoDefault},
+       {"num_newaxis", &A::num_newaxis, "how many"}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<SqueezeAttrs>() {
+  using A = SqueezeAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.SqueezeAttrs", {{"axis", &A::axis, "the axes to remove; None: every one of extent 1"}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<TransposeAttrs>() {
+  using A = TransposeAttrs;
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.TransposeAttrs",
+                     {{"axes", &A::axes,
+                       "the axis of the data that each axis of the result is; None: reversed", kNoDefault}});
+  return schema;
+}
 
 namespace {
 
@@ -87,6 +124,28 @@ void transpose_compute(Compute& c, const TransposeAttrs& attrs) {
     }
     return from;
   });
+}
+
+GradientRule expand_dims_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    Expr data = g;
+    for (int64_t i = 0; i < int_attr(*call, "num_newaxis"); ++i)
+      data = op("squeeze", {data}, {{"axis", AttrValue(std::vector<int64_t>{int_attr(*call, "axis")})}});
+    return Adjoints{data};
+  }};
+}
+
+GradientRule transpose_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    const std::vector<int64_t> axes = ints_attr(*call, "axes");
+    if (axes.empty()) return Adjoints{op("transpose", {g})};
+    std::vector<int64_t> back(axes.size());
+    for (size_t i = 0; i < axes.size(); ++i)
+      back[front_axis(axes[i], static_cast<int>(axes.size()))] = static_cast<int64_t>(i);
+    return Adjoints{op("transpose", {g}, {{"axes", AttrValue(back)}})};
+  }};
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Elementwise operators of two inputs, broadcast.
 #include "baton/ops/rules/fake_quantization_rules.h"
-#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/rules/scale_rules.h"
 #include "baton/ops/shared/elementwise.h"
 
@@ -18,11 +18,13 @@ Value floor_div(const Value& a, const Value& b) {
   if (a.type().is_uint()) return a / b;
   return a / b - select(b < 0 && a % b != 0, cast(a.type(), 1), cast(a.type(), 0));
 }
+
 Value trunc_div(const Value& a, const Value& b) {
   if (a.type().is_float() || a.type().is_uint()) return a / b;
   const Value one = cast(a.type(), 1);
   return a / b + select(a < 0 && a % b != 0, select(b > 0, one, -one), cast(a.type(), 0));
 }
+
 Value trunc_mod(const Value& a, const Value& b) {
   if (a.type().is_float()) return a - b * trunc(a / b);
   return a - b * trunc_div(a, b);
@@ -34,6 +36,37 @@ Value power(const Value& a, const Value& b) {
                                         Halide::Internal::Call::PureExtern);
   if (a.type().is_float()) return cast(a.type(), power(cast<float>(a), cast<float>(b)));
   return cast(a.type(), power(cast<double>(a), cast<double>(b)));
+}
+
+GradientRule add_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    return Adjoints{collapse(g, call->args()[0]), collapse(g, call->args()[1])};
+  }};
+}
+
+GradientRule subtract_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    return Adjoints{collapse(g, call->args()[0]), collapse(neg(g), call->args()[1])};
+  }};
+}
+
+GradientRule multiply_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    const Expr &a = call->args()[0], &b = call->args()[1];
+    return Adjoints{collapse(mul(g, b), a), collapse(mul(g, a), b)};
+  }};
+}
+
+// d(a / b) = da / b - (a / b) * db / b
+GradientRule divide_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    const Expr &a = call->args()[0], &b = call->args()[1];
+    return Adjoints{collapse(div(g, b), a), collapse(neg(div(mul(g, Expr(call)), b)), b)};
+  }};
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
-#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 
 namespace baton {
@@ -26,6 +26,16 @@ void broadcast_compute(Compute& c, const char* stage) {
   Halide::Func spread = c.stage(stage);
   spread(i.reversed()) = broadcast_at(c.in(0), i.exprs());
   c.result(spread);
+}
+
+GradientRule where_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    const Expr &condition = call->args()[0], &x = call->args()[1], &y = call->args()[2];
+    const Expr zero = zeros_like(g);
+    return Adjoints{zeros_like(condition), collapse(op("where", {condition, g, zero}), x),
+                    collapse(op("where", {condition, zero, g}), y)};
+  }};
 }
 
 }  // namespace

@@ -4,11 +4,32 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
-#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/shared/elementwise.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 
 namespace baton {
+
+struct ClipAttrs {
+  double a_min = 0, a_max = 0;
+};
+
+template <>
+const AttrSchema& attr_schema<CastAttrs>() {
+  using A = CastAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.CastAttrs", {{"dtype", &A::dtype, "the element type of the result", kNoDefault}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<ClipAttrs>() {
+  using A = ClipAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.ClipAttrs", {{"a_min", &A::a_min, "smaller values become this", kNoDefault},
+                                {"a_max", &A::a_max, "larger values become this", kNoDefault}});
+  return schema;
+}
 
 namespace {
 
@@ -16,6 +37,27 @@ namespace {
 void convert(Compute& c, const char* stage) {
   const bool to_bool = c.out().dtype().is_bool() && !c.in(0).dtype().is_bool();
   map_compute(c, stage, [&](Halide::Expr x) { return to_bool ? x != cast(x.type(), 0) : x; });
+}
+
+GradientRule clip_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    const Expr& x = call->args()[0];
+    const auto bound = [&](const char* name) {
+      return op("broadcast_to_like", {scalar_like(float_attr(*call, name), x), x});
+    };
+    const Expr low = bound("a_min"), high = bound("a_max");
+    const Expr zero = zeros_like(x), one = ones_like(x);
+    return Adjoints{
+        op("where", {op("less", {x, low}), zero, op("where", {op("less", {high, x}), zero, mul(one, g)})})};
+  }};
+}
+
+GradientRule cast_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    return with_zeros(call, op("cast_like", {g, call->args()[0]}));
+  }};
 }
 
 }  // namespace

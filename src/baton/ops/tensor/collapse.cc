@@ -1,29 +1,12 @@
-// Sums to a shape, and the variance.
+// Sums to a shape.
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/rules/gradient_rules.h"
-#include "baton/ops/tensor/reduce_compute.h"
+#include "baton/ops/rules/gradient_build.h"
+#include "baton/ops/tensor/tensor_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
 
 namespace baton {
-
-struct VarianceAttrs {
-  std::optional<Ints> axis = {};
-  bool keepdims = false;
-  bool exclude = false;
-  bool unbiased = false;
-};
-template <>
-const AttrSchema& attr_schema<VarianceAttrs>() {
-  using A = VarianceAttrs;
-  static const AttrSchema schema = make_schema<A>(
-      "relay.attrs.VarianceAttrs", {{"axis", &A::axis, "the axes that are reduced; None: all"},
-                                    {"keepdims", &A::keepdims, "whether they stay with extent 1"},
-                                    {"exclude", &A::exclude, "whether the other axes are reduced"},
-                                    {"unbiased", &A::unbiased, "whether the sum is divided by n - 1"}});
-  return schema;
-}
 
 namespace {
 
@@ -81,6 +64,13 @@ void collapse_compute(Compute& c) {
   c.result(result);
 }
 
+GradientRule collapse_sum_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    return with_zeros(call, op("broadcast_to_like", {g, call->args()[0]}));
+  }};
+}
+
 }  // namespace
 
 const OpDef& op_collapse_sum_like() {
@@ -109,26 +99,6 @@ const OpDef& op_collapse_sum_to() {
       .declares_attrs = false,
       .rules = op_rules(collapse_sum_gradient()),
       .test_shapes = {"(2, 3)f32, (1)i64={3}, shape=[3]", "(2, 3, 4)f32, (3)i64={2, 1, 4}, shape=[2, 1, 4]"},
-  };
-  return def;
-}
-
-const OpDef& op_variance() {
-  static const OpDef def = OpSpec<VarianceAttrs>{
-      .name = "variance",
-      .doc = "The mean squared distance from the mean.",
-      .inputs = {{"data", "tensor"}, {"mean", "the mean, with the reduced axes of extent 1"}},
-      .fuse = Fuse::kCommReduce,
-      .relation =
-          [](RelationContext& ctx, const VarianceAttrs& a) {
-            return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, DType());
-          },
-      .compute =
-          [](Compute& c, const VarianceAttrs& a) {
-            variance_compute(c, a.axis, a.exclude, a.keepdims, a.unbiased);
-          },
-      .rules = op_rules(variance_gradient(), MixedPrecision::kNever),
-      .test_shapes = {"(3, 4)f32, (3, 4)f32, axis=[1]", "(3, 4)f32, (1, 1)f32, keepdims=True, unbiased=True"},
   };
   return def;
 }

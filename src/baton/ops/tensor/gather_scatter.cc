@@ -3,7 +3,7 @@
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/shared/reindex.h"
 
 namespace baton {
@@ -11,16 +11,20 @@ namespace baton {
 struct GatherAttrs {
   std::optional<int64_t> axis = {};
 };
+
 struct GatherNDAttrs {
   int64_t batch_dims = 0;
   std::optional<int64_t> index_rank = {};
 };
+
 struct ScatterAttrs {
   int64_t axis = 0;
 };
+
 struct ScatterAddAttrs {
   int64_t axis = 0;
 };
+
 struct ScatterNDAttrs {
   std::string mode = {};
 };
@@ -294,6 +298,7 @@ void scatter_into(Compute& c, const char* name, const Tensor& data, const Tensor
 }
 
 Halide::Expr take_update(Halide::Expr, Halide::Expr update) { return update; }
+
 Halide::Expr add_update(Halide::Expr old, Halide::Expr update) { return old + update; }
 
 void scatter_axis(Compute& c, const char* name, int64_t axis, Combine combine) {
@@ -328,6 +333,16 @@ void scatter_nd_compute(Compute& c, const ScatterNDAttrs& attrs) {
     at.insert(at.end(), i.begin() + indices.rank() - 1, i.end());
     return at;
   });
+}
+
+GradientRule gather_nd_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    const Expr &data = call->args()[0], &indices = call->args()[1];
+    if (int_attr(*call, "batch_dims") != 0) refuse(*call, "with batch_dims is not provided yet");
+    return Adjoints{op("scatter_nd", {zeros_like(data), indices, g}, {{"mode", std::string("add")}}),
+                    zeros_like(indices)};
+  }};
 }
 
 }  // namespace

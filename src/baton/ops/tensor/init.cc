@@ -2,10 +2,20 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 
 namespace baton {
+
+template <>
+const AttrSchema& attr_schema<InitOpAttrs>() {
+  using A = InitOpAttrs;
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.InitOpAttrs",
+                     {{"shape", &A::shape, "the shape of the result", kNoDefault},
+                      {"dtype", &A::dtype, "the element type of the result; void: as the input"}});
+  return schema;
+}
 
 namespace {
 

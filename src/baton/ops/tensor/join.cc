@@ -7,11 +7,49 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
-#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
 
 namespace baton {
+
+struct SplitAttrs {
+  AttrValue indices_or_sections =
+      {};  ///< a number of equal parts, or the ascending positions where parts begin
+  int64_t axis = 0;
+};
+
+struct StackAttrs {
+  int64_t axis = 0;
+};
+
+template <>
+const AttrSchema& attr_schema<SplitAttrs>() {
+  using A = SplitAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.SplitAttrs",
+      {{"indices_or_sections", &A::indices_or_sections,
+        "how many equal parts, or the ascending positions where the second and later parts begin",
+        kNoDefault},
+       {"axis", &A::axis, "the axis that is split"}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<ConcatenateAttrs>() {
+  using A = ConcatenateAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.ConcatenateAttrs", {{"axis", &A::axis, "the axis along which the tensors are joined"}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<StackAttrs>() {
+  using A = StackAttrs;
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.StackAttrs", {{"axis", &A::axis, "where the new axis goes"}});
+  return schema;
+}
 
 RelationStatus concatenate_relation(RelationContext& ctx, const ConcatenateAttrs& attrs) {
   bool failed = false;
@@ -193,6 +231,41 @@ void split_compute(Compute& c, const SplitAttrs& attrs) {
   c.results(std::move(parts));
 }
 
+GradientRule concatenate_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    const auto* parts = as_type<TupleTypeNode>(call->args()[0]->checked_type());
+    BATON_CHECK(parts && !parts->fields().empty(), "concatenate takes a tuple");
+    const int64_t axis = int_attr(*call, "axis");
+    std::vector<int64_t> begins;
+    int64_t end = 0;
+    for (size_t i = 0; i + 1 < parts->fields().size(); ++i) {
+      const auto* part = as_type<TensorTypeNode>(parts->fields()[i]);
+      const Dim extent = part->shape()[front_axis(axis, part->rank())];
+      if (extent.is_any())
+        refuse(*call, "needs known extents along its axis, got " + type_text(parts->fields()[i]));
+      begins.push_back(end += extent.value());
+    }
+    return Adjoints{op("split", {g}, {{"indices_or_sections", AttrValue(begins)}, {"axis", axis}})};
+  }};
+}
+
+GradientRule stack_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    const auto* parts = as_type<TupleTypeNode>(call->args()[0]->checked_type());
+    BATON_CHECK(parts && !parts->fields().empty(), "stack takes a tuple");
+    const int64_t axis = int_attr(*call, "axis");
+    const auto count = static_cast<int64_t>(parts->fields().size());
+    const Expr split = op("split", {g}, {{"indices_or_sections", count}, {"axis", axis}});
+    std::vector<Expr> fields;
+    for (int i = 0; i < count; ++i)
+      fields.push_back(
+          op("squeeze", {get_item(split, i)}, {{"axis", AttrValue(std::vector<int64_t>{axis})}}));
+    return Adjoints{tuple(std::move(fields))};
+  }};
+}
+
 }  // namespace
 
 const OpDef& op_concatenate() {
@@ -240,7 +313,9 @@ const OpDef& op_split() {
                    ResultCount{.of = [](const CallNode& call) -> std::optional<int64_t> {
                      const AttrValue cuts = call.attrs()->get("indices_or_sections");
                      if (const auto* sections = cuts.as<int64_t>()) return *sections;
-                     return static_cast<int64_t>(ints_of(cuts).size()) + 1;
+                     const auto* places = cuts.as<AttrList>();
+                     if (!places) throw UsageError("split: it cannot be seen how many parts there are");
+                     return static_cast<int64_t>(places->size()) + 1;
                    }}),
       .test_shapes = {"(6, 4)f32, indices_or_sections=[2, 5]", "(6, 4)f32, indices_or_sections=[1], axis=-1"},
   };

@@ -1,16 +1,71 @@
 // Reductions over some axes.
 #include <algorithm>
+#include <numeric>
 
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
-#include "baton/ops/rules/gradient_rules.h"
-#include "baton/ops/tensor/reduce_compute.h"
+#include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
 
 namespace baton {
+
+/// sum, mean, max, min, prod, all, any.
+struct ReduceAttrs {
+  std::optional<Ints> axis = {};  ///< None or []: all
+  bool keepdims = false;
+  bool exclude = false;  ///< reduces the axes that are not named
+};
+
+/// argmax and argmin.
+struct ArgReduceAttrs {
+  std::optional<Ints> axis = {};
+  bool keepdims = false;
+  bool select_last_index = false;
+  bool exclude = false;
+};
+
+struct VarianceAttrs {
+  std::optional<Ints> axis = {};
+  bool keepdims = false;
+  bool exclude = false;
+  bool unbiased = false;
+};
+
+template <>
+const AttrSchema& attr_schema<ReduceAttrs>() {
+  using A = ReduceAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.ReduceAttrs", {{"axis", &A::axis, "the axes to reduce; None or []: all"},
+                                  {"keepdims", &A::keepdims, "whether reduced axes stay, with extent 1"},
+                                  {"exclude", &A::exclude, "whether `axis` names the axes to keep instead"}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<ArgReduceAttrs>() {
+  using A = ArgReduceAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.ArgReduceAttrs",
+      {{"axis", &A::axis, "the axes to reduce; None or []: all"},
+       {"keepdims", &A::keepdims, "whether reduced axes stay, with extent 1"},
+       {"select_last_index", &A::select_last_index, "whether the last of equal values counts, not the first"},
+       {"exclude", &A::exclude, "whether `axis` names the axes to keep instead"}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<VarianceAttrs>() {
+  using A = VarianceAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.VarianceAttrs", {{"axis", &A::axis, "the axes that are reduced; None: all"},
+                                    {"keepdims", &A::keepdims, "whether they stay with extent 1"},
+                                    {"exclude", &A::exclude, "whether the other axes are reduced"},
+                                    {"unbiased", &A::unbiased, "whether the sum is divided by n - 1"}});
+  return schema;
+}
 
 namespace {
 
@@ -28,8 +83,6 @@ std::optional<std::vector<bool>> reduced_axes(const std::optional<Ints>& named, 
   }
   return reduced;
 }
-
-}  // namespace
 
 RelationStatus reduce_relation(RelationContext& ctx, const std::optional<Ints>& axis, bool exclude,
                                bool keepdims, DType dtype) {
@@ -50,8 +103,6 @@ RelationStatus reduce_relation(RelationContext& ctx, const std::optional<Ints>& 
   }
   return ctx.assign_result(tensor_type(std::move(shape), dtype.is_void() ? data->dtype() : dtype));
 }
-
-namespace {
 
 // The elements that go into result element `i`: the reduced axes run over `domain`, the last one innermost.
 struct Reduction {
@@ -87,6 +138,7 @@ struct Reduction {
 };
 
 using Combine = Halide::Expr (*)(Halide::Expr, Halide::Expr);
+
 using Start = Halide::Expr (*)(Halide::Type);
 
 // f(...f(f(start, x0), x1)..., xn), in `type`; the Func before any last step.
@@ -104,6 +156,7 @@ Halide::Func fold(Compute& c, const Reduction& r, const char* stage, Halide::Typ
 }
 
 Halide::Expr zero_of(Halide::Type type) { return cast(type, 0); }
+
 Halide::Expr one_of(Halide::Type type) { return cast(type, 1); }
 
 OpDef reduce_op(const char* name, const char* doc, Start start, Combine combine, OpRules rules = {},
@@ -160,8 +213,6 @@ void arg_compute(Compute& c, const ArgReduceAttrs& a) {
   c.result(position);
 }
 
-}  // namespace
-
 void variance_compute(Compute& c, const std::optional<Ints>& axis, bool exclude, bool keepdims,
                       bool unbiased) {
   const Reduction r(c, axis, exclude, keepdims);
@@ -179,18 +230,102 @@ void variance_compute(Compute& c, const std::optional<Ints>& axis, bool exclude,
   c.result(variance);
 }
 
+// The axes that are reduced, ascending.
+std::vector<int64_t> summed_axes(const CallNode& call) {
+  using namespace gradients;
+  const int rank = tensor_arg(call, 0).rank();
+  std::vector<int64_t> named = ints_attr(call, "axis");
+  std::vector<int64_t> all(static_cast<size_t>(rank));
+  std::iota(all.begin(), all.end(), 0);
+  if (named.empty()) return all;
+  for (int64_t& axis : named) axis = front_axis(axis, rank);
+  const bool exclude = bool_attr(call, "exclude");
+  std::erase_if(all, [&](int64_t axis) {
+    return (std::find(named.begin(), named.end(), axis) != named.end()) == exclude;
+  });
+  return all;
+}
+
+// `value` with the reduced axes, as axes of extent 1.
+Expr with_summed_axes(const CallNode& call, Expr value, const std::vector<int64_t>& axes) {
+  using namespace gradients;
+  if (bool_attr(call, "keepdims")) return value;
+  for (const int64_t axis : axes) value = op("expand_dims", {value}, {{"axis", axis}});
+  return value;
+}
+
+// How many elements go into one of the result.
+double summed_elements(const CallNode& call, const std::vector<int64_t>& axes) {
+  using namespace gradients;
+  double elements = 1;
+  for (const int64_t axis : axes) {
+    const Dim extent = tensor_arg(call, 0).shape()[static_cast<size_t>(axis)];
+    if (extent.is_any())
+      refuse(call, "needs to know the extents of the axes it reduces, got " +
+                       type_text(call.args()[0]->checked_type()));
+    elements *= static_cast<double>(extent.value());
+  }
+  return elements;
+}
+
+GradientRule sum_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    return Adjoints{
+        op("broadcast_to_like", {with_summed_axes(*call, g, summed_axes(*call)), call->args()[0]})};
+  }};
+}
+
+GradientRule mean_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    const Expr& x = call->args()[0];
+    const std::vector<int64_t> axes = summed_axes(*call);
+    const Expr share = scalar_like(1.0 / summed_elements(*call, axes), x);
+    return Adjoints{op("broadcast_to_like", {mul(with_summed_axes(*call, g, axes), share), x})};
+  }};
+}
+
+// sum((x - m)^2) / n: 2 (x - m) / n for x, and the same summed up, negative, for m.
+GradientRule variance_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    const Expr &x = call->args()[0], &mean = call->args()[1];
+    const std::vector<int64_t> axes = summed_axes(*call);
+    const double n = summed_elements(*call, axes) - (bool_attr(*call, "unbiased") ? 1 : 0);
+    const Expr data = mul(mul(with_summed_axes(*call, g, axes), scalar_like(2 / n, x)), sub(x, mean));
+    return Adjoints{data, neg(collapse(data, mean))};
+  }};
+}
+
+GradientRule max_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    const Expr& x = call->args()[0];
+    const std::vector<int64_t> axes = summed_axes(*call);
+    const Expr largest = op("broadcast_to_like", {with_summed_axes(*call, Expr(call), axes), x});
+    const Expr chosen = op("cast_like", {op("equal", {largest, x}), g});
+    const Expr many = op("sum", {chosen}, {{"axis", AttrValue(axes)}, {"keepdims", true}});
+    return Adjoints{div(mul(chosen, with_summed_axes(*call, g, axes)), many)};
+  }};
+}
+
+}  // namespace
+
 const OpDef& op_sum() {
   static const OpDef def = reduce_op(
       "sum", "The sum.", zero_of, [](Halide::Expr a, Halide::Expr b) { return a + b; },
       op_rules(sum_gradient(), MixedPrecision::kNever, reduce_layout_flow()));
   return def;
 }
+
 const OpDef& op_prod() {
   static const OpDef def = reduce_op(
       "prod", "The product.", one_of, [](Halide::Expr a, Halide::Expr b) { return a * b; },
       op_rules(reduce_layout_flow()));
   return def;
 }
+
 const OpDef& op_max() {
   static const OpDef def = reduce_op(
       "max", "The largest value.", lowest, [](Halide::Expr a, Halide::Expr b) { return max(a, b); },
@@ -198,18 +333,21 @@ const OpDef& op_max() {
                reduce_layout_flow()));
   return def;
 }
+
 const OpDef& op_min() {
   static const OpDef def = reduce_op(
       "min", "The smallest value.", highest, [](Halide::Expr a, Halide::Expr b) { return min(a, b); },
       op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same}, reduce_layout_flow()));
   return def;
 }
+
 const OpDef& op_all() {
   static const OpDef def = reduce_op(
       "all", "Whether all elements hold.", one_of, [](Halide::Expr a, Halide::Expr b) { return a & b; },
       op_rules(reduce_layout_flow()), {"(4)bool, axis=[0]", "(2, 3, 4)bool, axis=[-1, 0], keepdims=True"});
   return def;
 }
+
 const OpDef& op_any() {
   static const OpDef def = reduce_op("any", "Whether some element holds.", zero_of,
                                      [](Halide::Expr a, Halide::Expr b) { return a | b; }, {},
@@ -283,6 +421,26 @@ const OpDef& op_argmin() {
       .rules = op_rules(MixedPrecision::kFollow, reduce_layout_flow()),
       .test_shapes = {"(2, 3, 4)f32, axis=[0, 2]", "(3, 4)i32[-9, 9], axis=[1], select_last_index=True",
                       "(1)f32, keepdims=True"},
+  };
+  return def;
+}
+
+const OpDef& op_variance() {
+  static const OpDef def = OpSpec<VarianceAttrs>{
+      .name = "variance",
+      .doc = "The mean squared distance from the mean.",
+      .inputs = {{"data", "tensor"}, {"mean", "the mean, with the reduced axes of extent 1"}},
+      .fuse = Fuse::kCommReduce,
+      .relation =
+          [](RelationContext& ctx, const VarianceAttrs& a) {
+            return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, DType());
+          },
+      .compute =
+          [](Compute& c, const VarianceAttrs& a) {
+            variance_compute(c, a.axis, a.exclude, a.keepdims, a.unbiased);
+          },
+      .rules = op_rules(variance_gradient(), MixedPrecision::kNever),
+      .test_shapes = {"(3, 4)f32, (3, 4)f32, axis=[1]", "(3, 4)f32, (1, 1)f32, keepdims=True, unbiased=True"},
   };
   return def;
 }

@@ -6,9 +6,9 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/shared/reindex.h"
-#include "baton/ops/tensor/shape_attrs.h"
+#include "baton/ops/tensor/dynamic_forms.h"
 #include "baton/ops/tensor/tensor_relations.h"
 
 namespace baton {
@@ -17,23 +17,29 @@ struct RepeatAttrs {
   int64_t repeats = 1;
   std::optional<int64_t> axis = {};
 };
+
 struct SliceLikeAttrs {
   std::optional<Ints> axes = {};
 };
+
 struct SlidingWindowAttrs {
   int64_t axis = 0;
   Ints window_shape = {}, strides = {};
 };
+
 struct MeshgridAttrs {
   std::string indexing = "ij";
 };
+
 struct ArangeAttrs {
   AttrValue start = {}, stop = {}, step = {};
   DType dtype = {};
 };
+
 struct ReverseAttrs {
   std::optional<int64_t> axis = {};
 };
+
 struct ReverseSequenceAttrs {
   int64_t seq_axis = 1;
   int64_t batch_axis = 0;
@@ -392,6 +398,36 @@ void one_hot_compute(Compute& c, const OneHotAttrs& attrs) {
       select(hot, cast_to(c.out().dtype(), c.in(1)(Index{})), cast_to(c.out().dtype(), c.in(2)(Index{})));
   c.result(filled);
 }
+
+namespace {
+
+GradientRule one_hot_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    const Expr &indices = call->args()[0], &on = call->args()[1], &off = call->args()[2];
+    const Expr zero = zeros_like(g), is_on = op("equal", {Expr(call), on});
+    return Adjoints{zeros_like(indices), op("cast_like", {op("sum", {op("where", {is_on, g, zero})}), on}),
+                    op("cast_like", {op("sum", {op("where", {is_on, zero, g})}), off})};
+  }};
+}
+
+// y[i] = start + i * step
+GradientRule arange_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    const Expr &start = call->args()[0], &stop = call->args()[1], &step = call->args()[2];
+    const DType index = DType::int_(32);
+    const Expr length =
+        op("take", {op("shape_of", {Expr(call)}), Expr(scalar(0, index))}, {{"axis", int64_t{0}}});
+    const Expr numbers =
+        op("arange", {Expr(scalar(0, index)), length, Expr(scalar(1, index))}, {{"dtype", index}});
+    const Expr weighted = mul(op("cast_like", {numbers, g}), g);
+    return Adjoints{op("cast_like", {op("sum", {g}), start}), zeros_like(stop),
+                    op("cast_like", {op("sum", {weighted}), step})};
+  }};
+}
+
+}  // namespace
 
 const OpDef& op_repeat() {
   static const OpDef def = OpSpec<RepeatAttrs>{

@@ -3,12 +3,44 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
-#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/shared/reindex.h"
 #include "baton/ops/tensor/reshape_relation.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 
 namespace baton {
+
+struct ReshapeLikeAttrs {
+  int64_t lhs_begin = 0;
+  std::optional<int64_t> lhs_end = {};
+  int64_t rhs_begin = 0;
+  std::optional<int64_t> rhs_end = {};
+};
+
+template <>
+const AttrSchema& attr_schema<ReshapeAttrs>() {
+  using A = ReshapeAttrs;
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.ReshapeAttrs",
+                     {{"newshape", &A::newshape,
+                       "the shape of the result: 0 copies an extent, -1 is inferred, -2 copies the rest, -3 "
+                       "joins two extents, -4 splits one into the two numbers that follow",
+                       kNoDefault},
+                      {"allowzero", &A::allowzero, "whether 0 in newshape means the extent 0"}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<ReshapeLikeAttrs>() {
+  using A = ReshapeLikeAttrs;
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.ReshapeLikeAttrs",
+                     {{"lhs_begin", &A::lhs_begin, "the first axis of the data that is replaced"},
+                      {"lhs_end", &A::lhs_end, "one past the last of these; None: all"},
+                      {"rhs_begin", &A::rhs_begin, "the first axis of shape_like that is taken"},
+                      {"rhs_end", &A::rhs_end, "one past the last of these; None: all"}});
+  return schema;
+}
 
 namespace {
 
@@ -144,6 +176,25 @@ std::optional<std::vector<Dim>> reshaped(const std::vector<Dim>& data, const std
   return ShapeReader(data, newshape, allowzero, why).run();
 }
 
+namespace {
+
+RelationStatus reverse_reshape_relation(RelationContext& ctx, const ReshapeAttrs& attrs) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  for (const int64_t code : attrs.newshape)
+    if (code == -4)
+      return fail_attr(ctx, "newshape", attr_text(AttrValue(attrs.newshape)),
+                       "-4 has no meaning from right to left");
+  std::string why;
+  const std::vector<Dim> from(data->shape().rbegin(), data->shape().rend());
+  auto shape = reshaped(from, Ints(attrs.newshape.rbegin(), attrs.newshape.rend()), attrs.allowzero, &why);
+  if (!shape) return fail_attr(ctx, "newshape", attr_text(AttrValue(attrs.newshape)), why);
+  std::reverse(shape->begin(), shape->end());
+  return ctx.assign_result(tensor_type(std::move(*shape), data->dtype()));
+}
+
+}  // namespace
+
 const OpDef& op_reshape() {
   static const OpDef def = OpSpec<ReshapeAttrs>{
       .name = "reshape",
@@ -206,6 +257,22 @@ const OpDef& op_reshape_like() {
       .python = "transform",
       .rules = op_rules(reshape_gradient()),
       .test_shapes = {"(2, 3, 4)f32, (6, 9)f32, lhs_end=2, rhs_end=1"},
+  };
+  return def;
+}
+
+const OpDef& op_contrib_reverse_reshape() {
+  static const OpDef def = OpSpec<ReshapeAttrs>{
+      .name = "contrib_reverse_reshape",
+      .doc = "reshape with the codes read from right to left.",
+      .inputs = {{"data", "tensor"}},
+      .fuse = Fuse::kInjective,
+      .relation = reverse_reshape_relation,
+      .compute = [](Compute& c, const ReshapeAttrs&) { reshape_compute(c, "reverse_reshape"); },
+      .reshape_only = true,
+      .python = "transform.reverse_reshape(data, newshape)",
+      .rules = op_rules(reshape_gradient()),
+      .test_shapes = {"(2, 3, 4)f32, newshape=[0, -3]"},
   };
   return def;
 }

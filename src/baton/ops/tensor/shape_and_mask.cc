@@ -3,8 +3,8 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
-#include "baton/ops/rules/gradient_rules.h"
-#include "baton/ops/tensor/shape_attrs.h"
+#include "baton/ops/rules/gradient_build.h"
+#include "baton/ops/tensor/dynamic_forms.h"
 #include "baton/ops/tensor/tensor_relations.h"
 
 namespace baton {
@@ -12,18 +12,22 @@ namespace baton {
 struct NdarraySizeAttrs {
   DType dtype = {};
 };
+
 struct SequenceMaskAttrs {
   double mask_value = 0;
   int64_t axis = 0;
 };
+
 struct MatrixSetDiagAttrs {
   int64_t k1 = 0, k2 = 0;
   bool super_diag_right_align = true;
   bool sub_diag_right_align = false;
 };
+
 struct TriluAttrs {
   bool upper = true;
 };
+
 template <>
 const AttrSchema& attr_schema<ShapeOfAttrs>() {
   using A = ShapeOfAttrs;

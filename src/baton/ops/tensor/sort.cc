@@ -7,7 +7,7 @@
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/shared/sort_compute.h"
-#include "baton/ops/tensor/shape_attrs.h"
+#include "baton/ops/tensor/dynamic_forms.h"
 
 namespace baton {
 

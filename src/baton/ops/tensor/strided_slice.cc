@@ -4,11 +4,26 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
-#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/shared/reindex.h"
-#include "baton/ops/tensor/shape_attrs.h"
+#include "baton/ops/tensor/dynamic_forms.h"
 
 namespace baton {
+
+template <>
+const AttrSchema& attr_schema<StridedSliceAttrs>() {
+  using A = StridedSliceAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.StridedSliceAttrs",
+      {{"begin", &A::begin, "the first index per axis", kNoDefault},
+       {"end", &A::end,
+        "one past the last index per axis, or with slice_mode \"size\" the number of elements", kNoDefault},
+       {"strides", &A::strides, "the step per axis; missing ones are 1", kNoDefault},
+       {"slice_mode", &A::slice_mode, "\"end\" or \"size\""},
+       {"axes", &A::axes, "the axes that begin, end and strides speak of; None: the first ones",
+        kNoDefault}});
+  return schema;
+}
 
 Slice slice_of(const StridedSliceAttrs& attrs, size_t k, int64_t extent) {
   const bool by_size = attrs.slice_mode == "size";
@@ -86,6 +101,39 @@ void slice_compute(Compute& c, const StridedSliceAttrs& attrs) {
     }
     return i;
   });
+}
+
+// The slice's place in zeros is set to g.
+GradientRule strided_slice_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    const std::vector<int64_t> shape = static_arg(*call, 0);
+    std::vector<int64_t> begin = ints_attr(*call, "begin"), end = ints_attr(*call, "end"),
+                         strides = ints_attr(*call, "strides");
+    std::vector<int64_t> axes = ints_attr(*call, "axes");
+    if (axes.empty()) {
+      axes.resize(begin.size());
+      std::iota(axes.begin(), axes.end(), 0);
+    }
+    const bool sizes = text_attr(*call, "slice_mode") == "size";
+    std::vector<int64_t> from(shape.size(), 0), to = shape, step(shape.size(), 1);
+    for (size_t i = 0; i < begin.size(); ++i) {
+      const int axis = front_axis(axes[i], static_cast<int>(shape.size()));
+      from[axis] = begin[i];
+      if (sizes)
+        to[axis] = end[i] == -1 ? shape[axis] : (begin[i] < 0 ? begin[i] + shape[axis] : begin[i]) + end[i];
+      else
+        to[axis] = end[i];
+      // One stride may be given for all axes.
+      if (!sizes && !strides.empty()) step[axis] = strides.size() == 1 ? strides[0] : strides[i];
+    }
+    const auto vector = [](const std::vector<int64_t>& values) {
+      return Expr(
+          constant(NDArray::of<int64_t>({static_cast<int64_t>(values.size())}, values, DType::int_(64))));
+    };
+    return Adjoints{
+        op("strided_set", {zeros_like(call->args()[0]), g, vector(from), vector(to), vector(step)})};
+  }};
 }
 
 }  // namespace

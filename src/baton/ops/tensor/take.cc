@@ -1,10 +1,28 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 
 namespace baton {
+
+struct TakeAttrs {
+  int64_t batch_dims = 0;
+  std::optional<int64_t> axis = {};  ///< None: data is flattened
+  std::string mode = "clip";         ///< "clip", "wrap" or "fast" (indices are known to be good)
+};
+
+template <>
+const AttrSchema& attr_schema<TakeAttrs>() {
+  using A = TakeAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.TakeAttrs", {{"batch_dims", &A::batch_dims, "leading axes that data and indices share"},
+                                {"axis", &A::axis, "the axis that is indexed; None: the flattened data"},
+                                {"mode", &A::mode,
+                                 "what becomes of an index out of range: \"clip\" goes to the border, "
+                                 "\"wrap\" counts around, \"fast\" means there is none"}});
+  return schema;
+}
 
 namespace {
 
@@ -61,6 +79,57 @@ void take_compute(Compute& c, const TakeAttrs& attrs) {
     taken(i.reversed()) = data(at);
   }
   c.result(taken);
+}
+
+std::vector<int64_t> axes_but(size_t rank, int64_t last) {
+  std::vector<int64_t> axes;
+  for (size_t axis = 0; axis < rank; ++axis)
+    if (static_cast<int64_t>(axis) != last) axes.push_back(static_cast<int64_t>(axis));
+  return axes;
+}
+
+// out[..., n, ...] = data[..., indices[n], ...], so data's adjoint gets g[..., n, ...] added at indices[n]:
+// with the axis in front that is a scatter.
+GradientRule take_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    const Expr &data = call->args()[0], &indices = call->args()[1];
+    if (int_attr(*call, "batch_dims") != 0) refuse(*call, "with batch_dims is not provided yet");
+    if (text_attr(*call, "mode") == "wrap") refuse(*call, "with mode=\"wrap\" is not provided yet");
+    std::vector<int64_t> shape = static_arg(*call, 0);
+    const auto names = static_cast<size_t>(tensor_arg(*call, 1).rank());
+    int64_t axis = 0;
+    Expr zeros = zeros_like(data), updates = g;
+    const bool flat = call->attrs() && call->attrs()->get("axis").is_none();
+    if (flat) {
+      shape = {std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>())};
+      zeros = op("reshape", {zeros}, {{"newshape", AttrValue(shape)}});
+    } else {
+      axis = front_axis(int_attr(*call, "axis"), static_cast<int>(shape.size()));
+    }
+    const auto reorder = [](const Expr& value, const std::vector<int64_t>& axes) {
+      return std::is_sorted(axes.begin(), axes.end()) ? value
+                                                      : op("transpose", {value}, {{"axes", AttrValue(axes)}});
+    };
+    // The axes of the indices, and the one taken from, come first.
+    const size_t rank = shape.size() - 1 + names;
+    std::vector<int64_t> to_front, data_front{axis}, back(shape.size());
+    for (size_t i = 0; i < names; ++i) to_front.push_back(axis + static_cast<int64_t>(i));
+    for (size_t i = 0; i < rank; ++i)
+      if (static_cast<int64_t>(i) < axis || static_cast<int64_t>(i) >= axis + static_cast<int64_t>(names))
+        to_front.push_back(static_cast<int64_t>(i));
+    for (const int64_t other : axes_but(shape.size(), axis)) data_front.push_back(other);
+    for (size_t i = 0; i < data_front.size(); ++i) back[data_front[i]] = static_cast<int64_t>(i);
+    // Indices outside count as the nearest ones inside.
+    const Expr inside =
+        op("clip", {indices}, {{"a_min", 0.0}, {"a_max", static_cast<double>(shape[axis] - 1)}});
+    const Expr where = op("expand_dims", {inside}, {{"axis", int64_t{0}}});
+    Expr sums = op("scatter_nd", {reorder(zeros, data_front), where, reorder(updates, to_front)},
+                   {{"mode", std::string("add")}});
+    sums = reorder(sums, back);
+    if (flat) sums = op("reshape_like", {sums, data});
+    return Adjoints{sums, zeros_like(indices)};
+  }};
 }
 
 }  // namespace

@@ -7,9 +7,6 @@ namespace baton {
 
 /// Input 0, a tuple of tensors, joined along one axis.
 RelationStatus concatenate_relation(RelationContext& ctx, const ConcatenateAttrs& attrs);
-/// Input 0 without the reduced axes (of extent 1 with `keepdims`); `dtype` void: its own.
-RelationStatus reduce_relation(RelationContext& ctx, const std::optional<Ints>& axis, bool exclude,
-                               bool keepdims, DType dtype);
 
 /// As many `?` as input `arg`, a vector of known length, has elements; nothing (and `status` set) otherwise.
 std::optional<std::vector<Dim>> any_shape(RelationContext& ctx, size_t arg, RelationStatus* status);

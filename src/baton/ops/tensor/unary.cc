@@ -1,10 +1,161 @@
 // Elementwise operators of one input.
 #include "baton/ops/math.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
-#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/shared/elementwise.h"
 
 namespace baton {
+
+namespace {
+
+// d/dx log_b(x) = 1 / (log(b) * x)
+GradientRule log_to_base(double base) {
+  using namespace gradients;
+  return unary([base](const Expr& x, const Expr&, const Expr& g) {
+    const Expr one = ones_like(x);
+    return div(mul(g, one), mul(op("log", {scalar_like(base, x)}), x));
+  });
+}
+
+GradientRule exp_gradient() {
+  using namespace gradients;
+  return unary([](const Expr& x, const Expr&, const Expr& g) { return mul(g, op("exp", {x})); });
+}
+
+GradientRule log_gradient() {
+  using namespace gradients;
+  return unary([](const Expr& x, const Expr&, const Expr& g) { return div(mul(g, ones_like(x)), x); });
+}
+
+GradientRule log2_gradient() {
+  using namespace gradients;
+  return log_to_base(2);
+}
+
+GradientRule log10_gradient() {
+  using namespace gradients;
+  return log_to_base(10);
+}
+
+GradientRule sqrt_gradient() {
+  using namespace gradients;
+  return unary([](const Expr& x, const Expr&, const Expr& g) {
+    const Expr half = scalar_like(0.5, x);
+    return mul(mul(g, half), op("power", {x, neg(half)}));
+  });
+}
+
+GradientRule sigmoid_gradient() {
+  using namespace gradients;
+  return unary(
+      [](const Expr&, const Expr& y, const Expr& g) { return mul(mul(g, y), sub(ones_like(y), y)); });
+}
+
+GradientRule tanh_gradient() {
+  using namespace gradients;
+  return unary(
+      [](const Expr&, const Expr& y, const Expr& g) { return mul(g, sub(ones_like(y), mul(y, y))); });
+}
+
+GradientRule erf_gradient() {
+  using namespace gradients;
+  return unary([](const Expr& x, const Expr&, const Expr& g) {
+    const double two_over_root_pi = 1.1283791670955126;
+    return mul(mul(g, scalar_like(two_over_root_pi, x)), op("exp", {mul(neg(x), x)}));
+  });
+}
+
+GradientRule sin_gradient() {
+  using namespace gradients;
+  return unary([](const Expr& x, const Expr&, const Expr& g) { return mul(g, op("cos", {x})); });
+}
+
+GradientRule cos_gradient() {
+  using namespace gradients;
+  return unary([](const Expr& x, const Expr&, const Expr& g) {
+    return mul(g, mul(neg(ones_like(x)), op("sin", {x})));
+  });
+}
+
+GradientRule tan_gradient() {
+  using namespace gradients;
+  return unary(
+      [](const Expr& x, const Expr&, const Expr& g) { return div(g, mul(op("cos", {x}), op("cos", {x}))); });
+}
+
+// d/dx asin(x) = 1 / sqrt(1 - x * x)
+GradientRule asin_gradient() {
+  using namespace gradients;
+  return unary([](const Expr& x, const Expr&, const Expr& g) {
+    const Expr one = ones_like(x);
+    return div(mul(g, one), op("sqrt", {sub(one, mul(x, x))}));
+  });
+}
+
+GradientRule acos_gradient() {
+  using namespace gradients;
+  return unary([](const Expr& x, const Expr&, const Expr& g) {
+    const Expr one = ones_like(x);
+    return mul(g, div(neg(one), op("sqrt", {sub(one, mul(x, x))})));
+  });
+}
+
+GradientRule atan_gradient() {
+  using namespace gradients;
+  return unary([](const Expr& x, const Expr&, const Expr& g) {
+    const Expr one = ones_like(x);
+    return div(mul(g, one), add(one, mul(x, x)));
+  });
+}
+
+GradientRule sinh_gradient() {
+  using namespace gradients;
+  return unary([](const Expr& x, const Expr&, const Expr& g) { return mul(g, op("cosh", {x})); });
+}
+
+GradientRule cosh_gradient() {
+  using namespace gradients;
+  return unary([](const Expr& x, const Expr&, const Expr& g) { return mul(g, op("sinh", {x})); });
+}
+
+GradientRule asinh_gradient() {
+  using namespace gradients;
+  return unary([](const Expr& x, const Expr&, const Expr& g) {
+    const Expr one = ones_like(x);
+    return div(mul(g, one), op("sqrt", {add(mul(x, x), one)}));
+  });
+}
+
+GradientRule acosh_gradient() {
+  using namespace gradients;
+  return unary([](const Expr& x, const Expr&, const Expr& g) {
+    const Expr one = ones_like(x);
+    return div(mul(g, one), op("sqrt", {sub(mul(x, x), one)}));
+  });
+}
+
+GradientRule atanh_gradient() {
+  using namespace gradients;
+  return unary([](const Expr& x, const Expr&, const Expr& g) {
+    const Expr one = ones_like(x);
+    return div(mul(g, one), sub(one, mul(x, x)));
+  });
+}
+
+GradientRule negative_gradient() {
+  using namespace gradients;
+  return unary([](const Expr&, const Expr&, const Expr& g) { return neg(g); });
+}
+
+GradientRule abs_gradient() {
+  using namespace gradients;
+  return unary([](const Expr& x, const Expr&, const Expr& g) {
+    const Expr zero = zeros_like(x), one = ones_like(x);
+    return op("where", {op("less", {x, zero}), mul(neg(one), g), mul(one, g)});
+  });
+}
+
+}  // namespace
 
 const OpDef& op_abs() {
   static const OpDef def = unary_op(

@@ -1,18 +1,55 @@
 // Boxes are made: priors, their corrections, proposals.
 #include <cmath>
 
+#include "baton/ir/attrs.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/shared/spatial.h"
 #include "baton/ops/vision/extent.h"
-#include "baton/ops/vision/proposal_compute.h"
-#include "baton/ops/vision/vision_attrs.h"
 
 namespace baton {
 
-namespace {
+struct MultiBoxPriorAttrs {
+  std::vector<double> sizes{1};
+  std::vector<double> ratios{1};
+  std::vector<double> steps{-1, -1};
+  std::vector<double> offsets{0.5, 0.5};
+  bool clip = false;
+};
 
-bool may_be(Dim a, Dim b) { return a.is_any() || b.is_any() || a == b; }
+struct MultiBoxTransformLocAttrs {
+  bool clip = true;
+  double threshold = 0.01;
+  std::vector<double> variances{0.1, 0.1, 0.2,
+                                0.2};  ///< not what text's 0.1f reads as: Relay prints those too
+};
+
+template <>
+const AttrSchema& attr_schema<MultiBoxPriorAttrs>() {
+  using A = MultiBoxPriorAttrs;
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.MultiBoxPriorAttrs",
+                     {{"sizes", &A::sizes, "sizes of the boxes"},
+                      {"ratios", &A::ratios, "ratios of their sides"},
+                      {"steps", &A::steps, "distance of their centres, down and across; -1: one per pixel"},
+                      {"offsets", &A::offsets, "where in a pixel the centre is, down and across"},
+                      {"clip", &A::clip, "boxes are cut at the border"}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<MultiBoxTransformLocAttrs>() {
+  using A = MultiBoxTransformLocAttrs;
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.MultiBoxTransformLocAttrs",
+                     {{"clip", &A::clip, "boxes are cut at the border"},
+                      {"threshold", &A::threshold, "boxes with a lower score are dropped"},
+                      {"variances", &A::variances, "factors of the four location predictions"}});
+  return schema;
+}
+
+namespace {
 
 RelationStatus prior_relation(RelationContext& ctx, const MultiBoxPriorAttrs& attrs) {
   const TensorTypeNode* data = ctx.tensor(0);
@@ -34,31 +71,17 @@ RelationStatus transform_loc_relation(RelationContext& ctx, const MultiBoxTransf
   const Dim count = anchors->shape()[1];
   const auto coordinates = result_extent(ctx, 0, {scores->shape()[2], 4});
   if (!coordinates) return kFailed;
-  if (!may_be(scores->shape()[2], count))
+  if (!may_equal(scores->shape()[2], count))
     return fail_arg(ctx, 2,
                     "as many anchors as scores are needed, " + std::to_string(scores->shape()[2].value()) +
                         ", got " + type_text(ctx.input(2)));
-  if (!may_be(*coordinates, locations->shape()[1]))
+  if (!may_equal(*coordinates, locations->shape()[1]))
     return fail_arg(ctx, 1, "four locations per score are needed, got " + type_text(ctx.input(1)));
-  if (!may_be(anchors->shape()[2], 4))
+  if (!may_equal(anchors->shape()[2], 4))
     return fail_arg(ctx, 2, "an anchor has four coordinates, got " + type_text(ctx.input(2)));
   const Dim batch = scores->shape()[0];
   return ctx.assign_result(tuple_type({tensor_type(std::vector<Dim>{batch, count, 6}, scores->dtype()),
                                        tensor_type(std::vector<Dim>{batch}, DType::int_(32))}));
-}
-
-RelationStatus proposal_relation(RelationContext& ctx, const ProposalAttrs& attrs) {
-  const TensorTypeNode *scores = ctx.tensor(0), *boxes = ctx.tensor(1), *info = ctx.tensor(2);
-  if (!scores || !boxes || !info) return kDefer;
-  if (!check_rank(ctx, *scores, 4, 0) || !check_rank(ctx, *boxes, 4, 1) || !check_rank(ctx, *info, 2, 2))
-    return kFailed;
-  if (!may_be(info->shape()[1], 3))
-    return fail_arg(ctx, 2,
-                    "height, width and scale of each image are needed, got " + type_text(ctx.input(2)));
-  if (!check_least(ctx, "rpn_post_nms_top_n", {&attrs.rpn_post_nms_top_n, 1}, 0)) return kFailed;
-  const auto rows = result_extent(ctx, 0, {scores->shape()[0], attrs.rpn_post_nms_top_n});
-  if (!rows) return kFailed;
-  return ctx.assign_result(tensor_type(std::vector<Dim>{*rows, 5}, scores->dtype()));
 }
 
 // Around each pixel: all sizes with the first ratio, then the first size with the other ratios. Coordinates
@@ -164,26 +187,6 @@ const OpDef& op_vision_multibox_transform_loc() {
       .compute = transform_loc_compute,
       .rules = op_rules(ResultCount{2}),
       .test_shapes = {"(1, 3, 4)f32[0, 1], (1, 16)f32, (1, 4, 4)f32[0, 1], variances=[0.1, 0.1, 0.2, 0.2]"},
-  };
-  return def;
-}
-
-const OpDef& op_vision_proposal() {
-  static const OpDef def = OpSpec<ProposalAttrs>{
-      .name = "vision.proposal",
-      .doc = "Regions that a network proposes, best first, overlapping ones suppressed.",
-      .inputs = {{"cls_prob", "(batch, 2 * anchors, height, width)"},
-                 {"bbox_pred", "(batch, 4 * anchors, height, width)"},
-                 {"im_info", "(batch, 3): height, width, scale"}},
-      .relation = proposal_relation,
-      .compute = proposal_compute,
-      .declares_attrs = false,
-      .python =
-          "vision.proposal(cls_prob, bbox_pred, im_info, scales, ratios, feature_stride, threshold, "
-          "rpn_pre_nms_top_n, rpn_post_nms_top_n, rpn_min_size, iou_loss)",
-      .test_shapes = {"(1, 2, 3, 3)f32[0, 1], (1, 4, 3, 3)f32[-0.2, 0.2], (1, 3)f32{48, 48, 1}, scales=[1.], "
-                      "ratios=[1.], feature_stride=16, threshold=0.7, rpn_pre_nms_top_n=6, "
-                      "rpn_post_nms_top_n=4, rpn_min_size=4"},
   };
   return def;
 }

@@ -1,4 +1,5 @@
 // Boxes are counted, and those that overlap a better one are suppressed.
+#include "baton/ir/attrs.h"
 #include "baton/ir/inspect.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
@@ -6,9 +7,64 @@
 #include "baton/ops/shared/sort_compute.h"
 #include "baton/ops/vision/extent.h"
 #include "baton/ops/vision/nms_compute.h"
-#include "baton/ops/vision/vision_attrs.h"
 
 namespace baton {
+
+struct GetValidCountsAttrs {
+  std::optional<double> score_threshold =
+      {};  ///< Relay keeps the threshold as an input; this one is left None
+  int64_t id_index = 0;
+  int64_t score_index = 1;
+};
+
+struct NonMaximumSuppressionAttrs {
+  bool force_suppress = false;
+  int64_t top_k = -1;
+  int64_t coord_start = 2;
+  int64_t score_index = 1;
+  int64_t id_index = 0;
+  bool return_indices = true;
+  bool invalid_to_bottom = false;
+};
+
+struct AllClassNonMaximumSuppressionAttrs {
+  std::string output_format = "onnx";  ///< or "tensorflow"
+};
+
+template <>
+const AttrSchema& attr_schema<GetValidCountsAttrs>() {
+  using A = GetValidCountsAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.GetValidCountsAttrs",
+      {{"score_threshold", &A::score_threshold, "unused: the threshold is an input", kNoDefault},
+       {"id_index", &A::id_index, "where a box has its class; -1: nowhere"},
+       {"score_index", &A::score_index, "where a box has its score"}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<NonMaximumSuppressionAttrs>() {
+  using A = NonMaximumSuppressionAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.NonMaximumSuppressionAttrs",
+      {{"force_suppress", &A::force_suppress, "boxes of different classes suppress each other too"},
+       {"top_k", &A::top_k, "only so many of the best boxes are looked at; -1: all"},
+       {"coord_start", &A::coord_start, "where a box has its four coordinates"},
+       {"score_index", &A::score_index, "where a box has its score"},
+       {"id_index", &A::id_index, "where a box has its class; -1: nowhere"},
+       {"return_indices", &A::return_indices, "the result is the indices of the boxes, and how many"},
+       {"invalid_to_bottom", &A::invalid_to_bottom, "suppressed boxes are moved to the end"}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<AllClassNonMaximumSuppressionAttrs>() {
+  using A = AllClassNonMaximumSuppressionAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.AllClassNonMaximumSuppressionAttrs",
+      {{"output_format", &A::output_format, "\"onnx\" or \"tensorflow\": the form of the result"}});
+  return schema;
+}
 
 namespace {
 

@@ -1,12 +1,65 @@
 // Regions of a feature map, pooled to one size; and squares of pixels turned into channels.
+#include "baton/ir/attrs.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/math.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/vision/extent.h"
-#include "baton/ops/vision/vision_attrs.h"
 
 namespace baton {
+
+struct ROIAlignAttrs {
+  std::vector<int64_t> pooled_size = {};
+  double spatial_scale = 0;
+  int64_t sample_ratio = -1;
+  std::string layout = "NCHW";
+  std::string mode = "avg";
+};
+
+struct ROIPoolAttrs {
+  std::vector<int64_t> pooled_size = {};
+  double spatial_scale = 0;
+  std::string layout = "NCHW";
+};
+
+struct YoloReorgAttrs {
+  int64_t stride = 1;
+};
+
+template <>
+const AttrSchema& attr_schema<ROIAlignAttrs>() {
+  using A = ROIAlignAttrs;
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.ROIAlignAttrs",
+                     {{"pooled_size", &A::pooled_size, "height and width of the result", kNoDefault},
+                      {"spatial_scale", &A::spatial_scale,
+                       "from the coordinates of a region to those of the data", kNoDefault},
+                      {"sample_ratio", &A::sample_ratio,
+                       "samples per element, along each axis; -1: from the size of the region"},
+                      {"layout", &A::layout, "layout of the data: NCHW or NHWC"},
+                      {"mode", &A::mode, "what is made of the samples: avg or max"}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<ROIPoolAttrs>() {
+  using A = ROIPoolAttrs;
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.ROIPoolAttrs",
+                     {{"pooled_size", &A::pooled_size, "height and width of the result", kNoDefault},
+                      {"spatial_scale", &A::spatial_scale,
+                       "from the coordinates of a region to those of the data", kNoDefault},
+                      {"layout", &A::layout, "layout of the data: NCHW or NHWC"}});
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<YoloReorgAttrs>() {
+  using A = YoloReorgAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.YoloReorgAttrs", {{"stride", &A::stride, "each stride x stride square becomes channels"}});
+  return schema;
+}
 
 namespace {
 

@@ -1,7 +1,7 @@
 // Convolutions over one and three spatial axes.
-#include "baton/ops/nn/conv/conv_nd_attrs.h"
-#include "baton/ops/nn/conv/conv_nd_compute.h"
-#include "baton/ops/nn/conv/winograd3d_compute.h"
+#include <algorithm>
+
+#include "baton/ops/nn/conv/conv_nd.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/rules/scale_rules.h"
 #include "baton/ops/shared/conv_attrs.h"
@@ -9,62 +9,21 @@
 
 namespace baton {
 
+template <>
+const AttrSchema& attr_schema<Conv1DAttrs>() {
+  static const AttrSchema schema =
+      make_schema<Conv1DAttrs>("relay.attrs.Conv1DAttrs", conv_fields<Conv1DAttrs>());
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<Conv3DAttrs>() {
+  static const AttrSchema schema =
+      make_schema<Conv3DAttrs>("relay.attrs.Conv3DAttrs", conv_fields<Conv3DAttrs>());
+  return schema;
+}
+
 namespace {
-
-struct ConvFacts {
-  int count = 0;  ///< spatial axes
-  Layout data_layout, kernel_layout, out_layout, data_canonical, kernel_canonical;
-  std::vector<Dim> data;  ///< N, C, spatial
-  std::vector<int64_t> padding;
-  DType out_dtype;
-};
-
-// What the attributes say and the data's shape; nothing when a mistake was reported.
-template <class A>
-std::optional<ConvFacts> read_conv(RelationContext& ctx, const A& attrs, int count) {
-  const TensorTypeNode& data = *ctx.tensor(0);
-  const std::string data_name = data_letters(count), kernel_name = std::string("OI") + spatial_letters(count);
-  const auto data_layout = checked_layout(ctx, "data_layout", attrs.data_layout, data_name.c_str());
-  if (!data_layout) return std::nullopt;
-  const auto kernel_layout = checked_layout(ctx, "kernel_layout", attrs.kernel_layout, kernel_name.c_str());
-  if (!kernel_layout) return std::nullopt;
-  const auto out_layout = attrs.out_layout.empty()
-                              ? data_layout
-                              : checked_layout(ctx, "out_layout", attrs.out_layout, data_name.c_str());
-  if (!out_layout || !check_rank(ctx, data, data_layout->rank(), 0)) return std::nullopt;
-  const size_t n = static_cast<size_t>(count);
-  if (!check_lists(ctx, {{"strides", &attrs.strides}, {"dilation", &attrs.dilation}}, n)) return std::nullopt;
-  if (!check_least(ctx, "groups", {&attrs.groups, 1}, 1)) return std::nullopt;
-  if (attrs.channels && !check_least(ctx, "channels", {&*attrs.channels, 1}, 1)) return std::nullopt;
-  if (attrs.kernel_size && !check_lists(ctx, {{"kernel_size", &*attrs.kernel_size}}, n)) return std::nullopt;
-  if (count == 1 && !check_count(ctx, "padding", attrs.padding, 2)) return std::nullopt;
-  const auto padding = padding_sums(ctx, attrs.padding, count);
-  if (!padding) return std::nullopt;
-  const Layout canonical = *Layout::parse(data_name);
-  return ConvFacts{count,
-                   *data_layout,
-                   *kernel_layout,
-                   *out_layout,
-                   canonical,
-                   *Layout::parse(kernel_name),
-                   convert_shape(data.shape(), *data_layout, canonical),
-                   *padding,
-                   attrs.out_dtype.is_void() ? data.dtype() : attrs.out_dtype};
-}
-
-template <class A>
-RelationStatus assign_conv_result(RelationContext& ctx, const A& attrs, const ConvFacts& conv, Dim channels,
-                                  const std::vector<Dim>& kernel) {
-  std::vector<Dim> shape{conv.data[0], channels};
-  for (int i = 0; i < conv.count; ++i) {
-    const auto extent = window_positions(
-        ctx, {conv.data[2 + i], conv.padding[i], kernel[i], attrs.dilation[i], attrs.strides[i]});
-    if (!extent) return kFailed;
-    shape.push_back(*extent);
-  }
-  return ctx.assign_result(
-      tensor_type(convert_shape(shape, conv.data_canonical, conv.out_layout), conv.out_dtype));
-}
 
 template <class A, int kCount>
 RelationStatus conv_relation(RelationContext& ctx, const A& attrs) {
@@ -111,40 +70,56 @@ RelationStatus conv_relation(RelationContext& ctx, const A& attrs) {
   return assign_conv_result(ctx, attrs, *conv, known[0], kernel);
 }
 
-RelationStatus winograd_relation(RelationContext& ctx, const Conv3DWinogradAttrs& attrs) {
-  if (!ctx.tensor(0)) return kDefer;
-  const std::optional<ConvFacts> conv = read_conv(ctx, attrs, 3);
-  if (!conv) return kFailed;
-  if (!attrs.channels)
-    return fail_attr(ctx, "channels", "None", "it is needed, as the weight is transformed");
-  if (!attrs.kernel_size)
-    return fail_attr(ctx, "kernel_size", "None", "it is needed, as the weight is transformed");
-  const std::vector<Dim> kernel(attrs.kernel_size->begin(), attrs.kernel_size->end());
-  return assign_conv_result(ctx, attrs, *conv, *attrs.channels, kernel);
+bool any_positive(const std::vector<int64_t>& values) {
+  return std::any_of(values.begin(), values.end(), [](int64_t value) { return value > 0; });
 }
 
-// The depth is transformed like height and width when the kernel is a cube of 3 to 7; else it stays an axis
-// of its own.
-RelationStatus winograd_weight_relation(RelationContext& ctx, const ConvWinogradWeightTransformAttrs& attrs) {
-  const TensorTypeNode* weight = ctx.tensor(0);
-  if (!weight) return kDefer;
-  if (!check_rank(ctx, *weight, 5, 0)) return kFailed;
-  if (!check_least(ctx, "tile_size", {&attrs.tile_size, 1}, 1)) return kFailed;
-  const std::vector<Dim>& in = weight->shape();
-  const bool with_depth = !in[2].is_any() && in[2] == in[3] && in[2].value() > 2 && in[2].value() < 8;
-  std::vector<Dim> shape;
-  for (int axis = with_depth ? 2 : 3; axis < 5; ++axis) {
-    const Dim kernel = in[axis];
-    const auto tile = kernel.is_any()
-                          ? kernel
-                          : checked_extent(ctx, static_cast<WideInt>(kernel.value()) + attrs.tile_size - 1);
-    if (!tile) return kFailed;
-    shape.push_back(*tile);
+// Stages "pad" (if there is padding), "conv" and "out".
+void conv_nd_compute(Compute& c, const ConvNd& conv) {
+  const Layout canonical = *Layout::parse(data_letters(conv.count)),
+               kernel_canonical = *Layout::parse(std::string("OI") + spatial_letters(conv.count));
+  const Tensor &data = c.in(0), &weight = c.in(1);
+  const std::vector<int64_t> in = convert_shape(data.shape(), conv.data_layout, canonical);
+  const std::vector<int64_t> kernel = convert_shape(weight.shape(), conv.kernel_layout, kernel_canonical);
+  const std::vector<int64_t> out = convert_shape(c.out().extents(), conv.out_layout, canonical);
+  const Halide::Type type = halide_type(c.out().dtype());
+  Halide::Func padded;
+  if (any_positive(conv.before) || any_positive(conv.after)) {
+    padded = c.stage("pad");
+    const Axes j(2 + conv.count, "p");
+    Index at = j.exprs();
+    Halide::Expr inside = Halide::Internal::const_true();
+    for (int k = 0; k < conv.count; ++k) {
+      const Halide::Expr position = j[2 + k] - as_int(conv.before[k]);
+      inside = inside && position >= 0 && position < as_int(in[2 + k]);
+      at[2 + k] = inside_axis(position, in[2 + k]);
+    }
+    padded(j.reversed()) = select(inside, cast(type, at_plain(data, conv.data_layout, at)), cast(type, 0));
   }
-  if (!with_depth) shape.push_back(in[2]);
-  shape.push_back(in[0]);
-  shape.push_back(in[1]);
-  return ctx.assign_result(tensor_type(std::move(shape), weight->dtype()));
+
+  const int out_per_group = as_int(out[1] / conv.groups), in_per_group = as_int(in[1] / conv.groups);
+  std::vector<int64_t> extents(kernel.begin() + 2, kernel.end());
+  extents.insert(extents.begin(), in_per_group);
+  const Domain r(extents);
+  const Axes i(conv.out_layout.rank());
+  const Index to = convert_index<Halide::Expr>(i.exprs(), conv.out_layout, canonical);
+  const Halide::Expr group = conv.groups == 1 ? Halide::Expr(0) : to[1] / out_per_group;
+  // Relay's depthwise weight may be stored (groups, multiplier, ...): then `O` is the group and `I` the
+  // multiplier.
+  const bool by_group = conv.groups > 1 && kernel[0] == conv.groups && kernel[0] != out[1];
+  Index from{to[0], group * in_per_group + r[0]}, tap{to[1], r[0]};
+  if (by_group) tap = {group, to[1] % out_per_group};
+  for (int k = 0; k < conv.count; ++k) {
+    from.push_back(to[2 + k] * as_int(conv.strides[k]) + r[1 + k] * as_int(conv.dilation[k]));
+    tap.push_back(r[1 + k]);
+  }
+  const Halide::Expr value =
+      padded.defined() ? padded(reversed(from)) : cast(type, at_plain(data, conv.data_layout, from));
+  Halide::Func sum = c.stage("conv");
+  sum(i.reversed()) = cast(type, 0);
+  sum(i.reversed()) +=
+      value * cast(type, weight(convert_index<Halide::Expr>(tap, kernel_canonical, conv.kernel_layout)));
+  c.result(copy_stage(c, sum));
 }
 
 }  // namespace
@@ -184,36 +159,6 @@ const OpDef& op_nn_conv3d() {
                         ConvertedLayout::kConvolution, OwnPadding::kConvolution),
       .test_shapes = {"(1, 4, 4, 4, 2)f32, (2, 2, 2, 2, 3)f32, padding=[0, 0, 0, 0, 0, 0], channels=3, "
                       "kernel_size=[2, 2, 2], data_layout=NDHWC, kernel_layout=DHWIO"},
-  };
-  return def;
-}
-
-const OpDef& op_nn_contrib_conv3d_winograd_without_weight_transform() {
-  static const OpDef def = OpSpec<Conv3DWinogradAttrs>{
-      .name = "nn.contrib_conv3d_winograd_without_weight_transform",
-      .doc = "nn.conv3d by Winograd's algorithm; the weight was transformed before, for the same tile_size.",
-      .inputs = {{"data", "tensor in data_layout"},
-                 {"weight", "result of nn.contrib_conv3d_winograd_weight_transform"}},
-      .fuse = Fuse::kOutFusable,
-      .relation = winograd_relation,
-      .compute = conv3d_winograd_compute,
-      .cost = conv_cost,
-      .rules = op_rules(conv_layout_flow()),
-      .test_shapes =
-          {"(1, 3, 6, 6, 6)f32, (4, 4, 4, 8, 3)f32, tile_size=2, channels=8, kernel_size=[3, 3, 3]"},
-  };
-  return def;
-}
-
-const OpDef& op_nn_contrib_conv3d_winograd_weight_transform() {
-  static const OpDef def = OpSpec<ConvWinogradWeightTransformAttrs>{
-      .name = "nn.contrib_conv3d_winograd_weight_transform",
-      .doc = "The weight (O, I, D, H, W) of a convolution over three axes as Winograd's algorithm wants it.",
-      .inputs = {{"weight", "tensor (O, I, depth, height, width)"}},
-      .fuse = Fuse::kOutFusable,
-      .relation = winograd_weight_relation,
-      .compute = winograd3d_weight_compute,
-      .test_shapes = {"(4, 3, 3, 3, 3)f32, tile_size=2"},
   };
   return def;
 }

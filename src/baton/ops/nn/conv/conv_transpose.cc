@@ -1,11 +1,55 @@
-// Transposed convolutions over one, two and three spatial axes, and the deformable convolution.
-#include "baton/ops/nn/conv/conv_nd_compute.h"
-#include "baton/ops/nn/conv/conv_transpose_relation.h"
+// Transposed convolutions over one, two and three spatial axes.
+#include "baton/ops/nn/conv/conv_transpose.h"
+
+#include "baton/ops/nn/conv/conv_nd.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/shared/spatial.h"
 
 namespace baton {
+
+namespace {
+
+template <class A>
+std::vector<AttrSpec<A>> transpose_fields() {
+  std::vector<AttrSpec<A>> fields;
+  add_kernel(fields);
+  fields.push_back({"strides", inherited<A>(&A::strides),
+                    "step of the result along each spatial axis, for one step of the data"});
+  fields.push_back({"output_padding", inherited<A>(&A::output_padding),
+                    "elements added to one side of the result, for each spatial axis"});
+  fields.push_back(
+      {"padding", inherited<A>(&A::padding),
+       "elements cut off the result: one value, one per axis, or all befores and then all afters"});
+  fields.push_back(
+      {"dilation", inherited<A>(&A::dilation), "distance of the kernel's taps along each spatial axis"});
+  add_groups(fields);
+  add_layouts(fields);
+  return fields;
+}
+
+}  // namespace
+
+template <>
+const AttrSchema& attr_schema<Conv1DTransposeAttrs>() {
+  using A = Conv1DTransposeAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.Conv1DTransposeAttrs", transpose_fields<A>());
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<Conv2DTransposeAttrs>() {
+  using A = Conv2DTransposeAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.Conv2DTransposeAttrs", transpose_fields<A>());
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<Conv3DTransposeAttrs>() {
+  using A = Conv3DTransposeAttrs;
+  static const AttrSchema schema = make_schema<A>("relay.attrs.Conv3DTransposeAttrs", transpose_fields<A>());
+  return schema;
+}
 
 namespace {
 
@@ -99,58 +143,63 @@ RelationStatus transpose_relation(RelationContext& ctx, const A& attrs) {
   return ctx.assign_result(tensor_type(convert_shape(shape, canonical, *out_layout), dtype));
 }
 
+// `kernel_letters` names the weight's axes in the order (groups,) input channels, output channels of a
+// group, spatial.
+void conv_transpose_compute(Compute& c, const ConvNd& conv, const std::string& kernel_letters) {
+  const bool grouped = kernel_letters[0] == 'G';
+  const int first = grouped ? 1 : 0;
+  const Layout canonical = *Layout::parse(data_letters(conv.count)),
+               kernel_canonical = *Layout::parse(kernel_letters);
+  const Tensor &data = c.in(0), &weight = c.in(1);
+  const std::vector<int64_t> in = convert_shape(data.shape(), conv.data_layout, canonical);
+  const std::vector<int64_t> kernel = convert_shape(weight.shape(), conv.kernel_layout, kernel_canonical);
+  const std::vector<int64_t> out = convert_shape(c.out().extents(), conv.out_layout, canonical);
+  const Halide::Type type = halide_type(c.out().dtype());
+  const int out_per_group = as_int(out[1] / conv.groups), in_per_group = as_int(in[1] / conv.groups);
+  // Without dilation only every stride-th tap of a position meets an element: those are counted.
+  std::vector<int64_t> extents{in_per_group};
+  for (int k = 0; k < conv.count; ++k) {
+    const int64_t taps = kernel[first + 2 + k], stride = conv.strides[k];
+    extents.push_back(conv.dilation[k] == 1 ? (taps + stride - 1) / stride : taps);
+  }
+  const Domain r(extents);
+  const Axes i(conv.out_layout.rank());
+  const Index to = convert_index<Halide::Expr>(i.exprs(), conv.out_layout, canonical);
+  const Halide::Expr group = conv.groups == 1 ? Halide::Expr(0) : to[1] / out_per_group;
+  const Halide::Expr channel = group * in_per_group + r[0],
+                     filter = conv.groups == 1 ? to[1] : to[1] % out_per_group;
+  Index from{to[0], channel}, tap = grouped ? Index{group, r[0], filter} : Index{channel, filter};
+  Halide::Expr inside = Halide::Internal::const_true();
+  for (int k = 0; k < conv.count; ++k) {
+    const int stride = as_int(conv.strides[k]), taps = as_int(kernel[first + 2 + k]);
+    const Halide::Expr spread = to[2 + k] + as_int(conv.before[k]);
+    Halide::Expr at = r[1 + k], position;
+    if (conv.dilation[k] == 1) {
+      position = spread / stride - at;
+      at = spread % stride + at * stride;
+      if (taps % stride != 0) inside = inside && at < taps;
+    } else {
+      const Halide::Expr reach = spread - at * as_int(conv.dilation[k]);
+      position = reach / stride;
+      inside = inside && reach % stride == 0;
+    }
+    inside = inside && position >= 0 && position < as_int(in[2 + k]);
+    from.push_back(inside_axis(position, in[2 + k]));
+    tap.push_back(inside_axis(at, taps));
+  }
+  const Halide::Expr value =
+      select(inside, cast(type, at_plain(data, conv.data_layout, from)), cast(type, 0));
+  Halide::Func sum = c.stage("conv_transpose");
+  sum(i.reversed()) = cast(type, 0);
+  sum(i.reversed()) +=
+      value * cast(type, weight(convert_index<Halide::Expr>(tap, kernel_canonical, conv.kernel_layout)));
+  c.result(copy_stage(c, sum));
+}
+
 template <class A, int kCount>
 void transpose_compute(Compute& c, const A& attrs) {
   conv_transpose_compute(c, conv_nd(attrs, kCount),
                          (is_grouped(attrs.kernel_layout, kCount) ? "G" : "") + kernel_letters(kCount));
-}
-
-RelationStatus deformable_relation(RelationContext& ctx, const DeformableConv2DAttrs& attrs) {
-  const TensorTypeNode* data = ctx.tensor(0);
-  if (!data) return kDefer;
-  const auto data_layout = checked_layout(ctx, "data_layout", attrs.data_layout, "NCHW");
-  if (!data_layout) return kFailed;
-  const auto layout = checked_layout(ctx, "kernel_layout", attrs.kernel_layout, "OIHW");
-  if (!layout) return kFailed;
-  const auto out_layout =
-      attrs.out_layout.empty() ? data_layout : checked_layout(ctx, "out_layout", attrs.out_layout, "NCHW");
-  if (!out_layout || !check_rank(ctx, *data, data_layout->rank(), 0)) return kFailed;
-  if (!check_lists(ctx, {{"strides", &attrs.strides}, {"dilation", &attrs.dilation}}, 2)) return kFailed;
-  if (!check_least(ctx, "groups", {&attrs.groups, 1}, 1)) return kFailed;
-  if (!check_least(ctx, "deformable_groups", {&attrs.deformable_groups, 1}, 1)) return kFailed;
-  if (attrs.channels && !check_least(ctx, "channels", {&*attrs.channels, 1}, 1)) return kFailed;
-  if (attrs.kernel_size && !check_lists(ctx, {{"kernel_size", &*attrs.kernel_size}}, 2)) return kFailed;
-  const auto padding = padding_sums(ctx, attrs.padding, 2);
-  if (!padding) return kFailed;
-
-  const Layout canonical = *Layout::parse("NCHW"), kernel_canonical = *Layout::parse("OIHW");
-  const std::vector<Dim> in = convert_shape(data->shape(), *data_layout, canonical);
-  const TensorTypeNode* weight = ctx.tensor(2);
-  if (weight && !check_rank(ctx, *weight, layout->rank(), 2)) return kFailed;
-  if (!weight && !(attrs.channels && attrs.kernel_size)) return kDefer;
-  std::vector<Dim> known =
-      weight ? convert_shape(weight->shape(), *layout, kernel_canonical) : std::vector<Dim>(4, Dim::any());
-  if (attrs.channels) known[0] = *attrs.channels;
-  known[1] = divided(in[1], attrs.groups);
-  if (attrs.kernel_size) std::copy(attrs.kernel_size->begin(), attrs.kernel_size->end(), known.begin() + 2);
-  const DType dtype = weight ? weight->dtype() : data->dtype();
-  if (ctx.assign(2, tensor_type(convert_shape(known, kernel_canonical, *layout), dtype)) == kFailed)
-    return kFailed;
-
-  std::vector<Dim> shape{in[0], known[0]};
-  for (int i = 0; i < 2; ++i) {
-    const auto extent =
-        window_positions(ctx, {in[2 + i], (*padding)[i], known[2 + i], attrs.dilation[i], attrs.strides[i]});
-    if (!extent) return kFailed;
-    shape.push_back(*extent);
-  }
-  const auto offsets = checked_product(ctx, {2, known[2], known[3], attrs.deformable_groups});
-  if (!offsets) return kFailed;
-  const std::vector<Dim> offset{in[0], *offsets, shape[2], shape[3]};
-  if (ctx.assign(1, tensor_type(convert_shape(offset, canonical, *data_layout), data->dtype())) == kFailed)
-    return kFailed;
-  const DType out_dtype = attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype;
-  return ctx.assign_result(tensor_type(convert_shape(shape, canonical, *out_layout), out_dtype));
 }
 
 }  // namespace
@@ -220,28 +269,6 @@ const OpDef& op_nn_conv3d_transpose() {
       .rules = op_rules(MixedPrecision::kAlways, conv_layout_flow()),
       .test_shapes = {"(1, 2, 3, 4, 4)f32, (2, 3, 2, 2, 2)f32, channels=3, kernel_size=[2, 2, 2], "
                       "strides=[2, 2, 2], padding=[1, 1, 1, 1, 1, 1]"},
-  };
-  return def;
-}
-
-const OpDef& op_nn_deformable_conv2d() {
-  static const OpDef def = OpSpec<DeformableConv2DAttrs>{
-      .name = "nn.deformable_conv2d",
-      .doc =
-          "Convolution over height and width whose taps are moved by offsets, one pair for each tap and "
-          "result position.",
-      .inputs =
-          {{"data", "4-D tensor in data_layout"},
-           {"offset",
-            "(batch, 2 * kernel height * kernel width * deformable_groups, result height, result width)"},
-           {"weight", "4-D tensor in kernel_layout"}},
-      .fuse = Fuse::kOutFusable,
-      .relation = deformable_relation,
-      .compute = deformable_conv2d_compute,
-      .cost = conv_cost,
-      .rules = op_rules(conv_layout_flow(), ConvertedLayout::kConvolution),
-      .test_shapes = {"(1, 2, 5, 5)f32, (1, 18, 5, 5)f32[-0.5, 0.5], (4, 2, 3, 3)f32, padding=[1, 1, 1, 1], "
-                      "channels=4, kernel_size=[3, 3]"},
   };
   return def;
 }

@@ -1,7 +1,7 @@
 // Adaptive pools: the extents of the result are given, the windows follow from them.
+#include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
-#include "baton/ops/shared/pool_nd_compute.h"
 #include "baton/ops/shared/spatial.h"
 
 namespace baton {
@@ -40,6 +40,36 @@ RelationStatus adaptive_relation(RelationContext& ctx, const AdaptivePoolAttrs<k
   return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
 }
 
+// Each axis of `axes` is cut into as many parts as the result has there.
+void adaptive_pool_compute(Compute& c, const std::vector<int>& axes, bool mean) {
+  const Tensor& data = c.in(0);
+  const Axes i(data.rank());
+  const std::vector<int64_t> out = c.out().extents();
+  std::vector<int64_t> largest;  // parts
+  for (const int axis : axes)
+    largest.push_back((data.extent(axis) + out[axis] - 1) / out[axis] + (data.extent(axis) % out[axis] != 0));
+  const Domain r(largest);
+  Index at = i.exprs();
+  Halide::Expr inside = Halide::Internal::const_true(), count = 1;
+  for (size_t k = 0; k < axes.size(); ++k) {
+    const int axis = axes[k], from = as_int(data.extent(axis)), to = as_int(out[axis]);
+    const Halide::Expr first = i[axis] * from / to, end = ((i[axis] + 1) * from + to - 1) / to;
+    const Halide::Expr position = first + r[static_cast<int>(k)];
+    inside = inside && position < end;
+    count = count * (end - first);
+    at[axis] = inside_axis(position, from);
+  }
+  const Halide::Type type = mean ? sum_type(c.out().dtype()) : halide_type(c.out().dtype());
+  const Halide::Expr start = mean ? cast(type, 0) : lowest(type),
+                     value = select(inside, cast(type, data(at)), start);
+  Halide::Func pooled = c.stage(mean ? "sum" : "max"), result = c.stage("adaptive_pool");
+  pooled(i.reversed()) = start;
+  pooled(i.reversed()) = mean ? pooled(i.reversed()) + value : max(pooled(i.reversed()), value);
+  const Halide::Expr folded = pooled(i.reversed());
+  result(i.reversed()) = cast_to(c.out().dtype(), mean ? folded / cast(type, count) : folded);
+  c.result(result);
+}
+
 template <int kCount, bool kMean>
 OpDef adaptive_pool(const char* name, OpRules rules, std::vector<std::string> test_shapes) {
   return OpSpec<AdaptivePoolAttrs<kCount>>{
@@ -65,11 +95,13 @@ const AttrSchema& attr_schema<AdaptivePoolAttrs<1>>() {
   static const AttrSchema schema = adaptive_schema<1>();
   return schema;
 }
+
 template <>
 const AttrSchema& attr_schema<AdaptivePoolAttrs<2>>() {
   static const AttrSchema schema = adaptive_schema<2>();
   return schema;
 }
+
 template <>
 const AttrSchema& attr_schema<AdaptivePoolAttrs<3>>() {
   static const AttrSchema schema = adaptive_schema<3>();
@@ -84,30 +116,35 @@ const OpDef& op_nn_adaptive_avg_pool1d() {
       {"(1, 2, 8)f32, output_size=[3]"});
   return def;
 }
+
 const OpDef& op_nn_adaptive_avg_pool2d() {
   static const OpDef def = adaptive_pool<2, true>("nn.adaptive_avg_pool2d",
                                                   op_rules(MixedPrecision::kNever, spatial_layout_flow()),
                                                   {"(1, 2, 6, 6)f32, output_size=[1, 1]"});
   return def;
 }
+
 const OpDef& op_nn_adaptive_avg_pool3d() {
   static const OpDef def = adaptive_pool<3, true>("nn.adaptive_avg_pool3d",
                                                   op_rules(MixedPrecision::kNever, spatial_layout_flow()),
                                                   {"(1, 2, 4, 6, 6)f32, output_size=[2, 3, 3]"});
   return def;
 }
+
 const OpDef& op_nn_adaptive_max_pool1d() {
   static const OpDef def = adaptive_pool<1, false>("nn.adaptive_max_pool1d",
                                                    op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
                                                    {"(1, 2, 8)f32, output_size=[3]"});
   return def;
 }
+
 const OpDef& op_nn_adaptive_max_pool2d() {
   static const OpDef def = adaptive_pool<2, false>("nn.adaptive_max_pool2d",
                                                    op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
                                                    {"(1, 2, 6, 6)f32, output_size=[1, 1]"});
   return def;
 }
+
 const OpDef& op_nn_adaptive_max_pool3d() {
   static const OpDef def = adaptive_pool<3, false>("nn.adaptive_max_pool3d",
                                                    op_rules(MixedPrecision::kFollow, spatial_layout_flow()),

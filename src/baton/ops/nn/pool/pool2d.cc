@@ -1,13 +1,66 @@
 // The 2-D pools: one relation each for windows and for whole planes.
-#include "baton/ops/nn/pool/pool_compute.h"
+#include "baton/ir/layout.h"
+#include "baton/ops/compute_util.h"
+#include "baton/ops/nn/pool/pool_window.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
-#include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/rules/layout_rules.h"
 #include "baton/ops/shared/conv_attrs.h"
 
 namespace baton {
+
+struct GlobalPool2DAttrs {
+  std::string layout = "NCHW";
+  std::string out_layout = {};
+};
+
+namespace {
+
+template <class A>
+std::vector<AttrSpec<A>> pool2d_fields() {
+  return {{"pool_size", inherited<A>(&A::pool_size), "height and width of the window", kNoDefault},
+          {"strides", inherited<A>(&A::strides), "step along height and width"},
+          {"dilation", inherited<A>(&A::dilation), "distance of the window's cells along height and width"},
+          {"padding", inherited<A>(&A::padding),
+           "cells around the data: p, or [h, w], or [top, left, bottom, right]"},
+          {"layout", inherited<A>(&A::layout), "layout of the data, e.g. NCHW, NHWC, NCHW16c"},
+          {"out_layout", inherited<A>(&A::out_layout),
+           "kept for Relay's sake; the result has the layout of the data"},
+          {"ceil_mode", inherited<A>(&A::ceil_mode),
+           "the result's extents are rounded up: the last window may reach over the edge"}};
+}
+
+}  // namespace
+
+template <>
+const AttrSchema& attr_schema<MaxPool2DAttrs>() {
+  static const AttrSchema schema =
+      make_schema<MaxPool2DAttrs>("relay.attrs.MaxPool2DAttrs", pool2d_fields<MaxPool2DAttrs>());
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<AvgPool2DAttrs>() {
+  static const AttrSchema schema = [] {
+    auto fields = pool2d_fields<AvgPool2DAttrs>();
+    fields.push_back(
+        {"count_include_pad", &AvgPool2DAttrs::count_include_pad, "whether the mean counts padded cells"});
+    return make_schema<AvgPool2DAttrs>("relay.attrs.AvgPool2DAttrs", std::move(fields));
+  }();
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<GlobalPool2DAttrs>() {
+  using A = GlobalPool2DAttrs;
+  static const AttrSchema schema = make_schema<A>(
+      "relay.attrs.GlobalPool2DAttrs",
+      {{"layout", &A::layout, "layout of the data, e.g. NCHW, NHWC, NCHW16c"},
+       {"out_layout", &A::out_layout, "kept for Relay's sake; the result has the layout of the data"}});
+  return schema;
+}
 
 namespace {
 
@@ -61,6 +114,166 @@ RelationStatus global_relation(RelationContext& ctx, const GlobalPool2DAttrs& at
   std::vector<Dim> shape = data->shape();
   shape[layout->find('H')] = shape[layout->find('W')] = 1;
   return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
+}
+
+// A window over height and width of the data: where cell (r.y, r.x) of the window of result element `i` lies.
+struct Window2D {
+  int h, w;  // positions of the two axes in the layout
+  Halide::Expr y, x, inside;
+  Index at;  // clamped to the data
+};
+
+template <class A>
+Window2D window2d(const Compute& c, const A& attrs, const Index& i, const Halide::RDom& r) {
+  const Layout layout = *Layout::parse(attrs.layout);
+  const Padding2D pad = *padding_2d(attrs.padding);
+  Window2D w;
+  w.h = layout.find('H');
+  w.w = layout.find('W');
+  w.y = i[w.h] * as_int(attrs.strides[0]) + r.y * as_int(attrs.dilation[0]) - as_int(pad.top);
+  w.x = i[w.w] * as_int(attrs.strides[1]) + r.x * as_int(attrs.dilation[1]) - as_int(pad.left);
+  const Halide::Expr height = as_int(c.in(0).extent(w.h)), width = as_int(c.in(0).extent(w.w));
+  w.inside = w.y >= 0 && w.y < height && w.x >= 0 && w.x < width;
+  w.at = i;
+  // Most windows lie inside: `likely` makes Halide split loops, so that only those at the edges look.
+  w.at[w.h] = clamp(likely(w.y), 0, height - 1);
+  w.at[w.w] = clamp(likely(w.x), 0, width - 1);
+  return w;
+}
+
+Halide::RDom pool_domain(const std::vector<int64_t>& size) {
+  return {0, as_int(size[1]), 0, as_int(size[0]), "r"};
+}
+
+// How many cells of the window that starts at `first` lie below `limit` and not before `from`.
+Halide::Expr cells(Halide::Expr first, int64_t size, int64_t dilation, int64_t from, int64_t limit) {
+  const int step = as_int(dilation), count = as_int(size);
+  const Halide::Expr skipped = clamp((as_int(from) - first + step - 1) / step, 0, count);
+  const Halide::Expr reached = clamp((as_int(limit) - first + step - 1) / step, 0, count);
+  return reached - skipped;
+}
+
+// Stages "max_pool2d" and "out".
+void max_pool2d_compute(Compute& c, const MaxPool2DAttrs& attrs) {
+  const Axes i(c.out().rank());
+  const Halide::RDom r = pool_domain(attrs.pool_size);
+  const Window2D w = window2d(c, attrs, i.exprs(), r);
+  const Halide::Type type = halide_type(c.out().dtype());
+  Halide::Func pool = c.stage("max_pool2d");
+  pool(i.reversed()) = lowest(type);
+  pool(i.reversed()) = max(pool(i.reversed()), select(w.inside, likely(c.in(0)(w.at)), lowest(type)));
+  c.result(copy_stage(c, pool));
+}
+
+// Stages "sum" and "avg_pool2d".
+void avg_pool2d_compute(Compute& c, const AvgPool2DAttrs& attrs) {
+  const Axes i(c.out().rank());
+  const Halide::RDom r = pool_domain(attrs.pool_size);
+  const Window2D w = window2d(c, attrs, i.exprs(), r);
+  const Halide::Type type = sum_type(c.out().dtype());
+  Halide::Func sum = c.stage("sum"), pool = c.stage("avg_pool2d");
+  sum(i.reversed()) = cast(type, 0);
+  sum(i.reversed()) += select(w.inside, likely(cast(type, c.in(0)(w.at))), cast(type, 0));
+
+  // With count_include_pad the cells in the padding count, but not those that ceil_mode adds beyond it.
+  const Padding2D pad = *padding_2d(attrs.padding);
+  const int64_t height = c.in(0).extent(w.h), width = c.in(0).extent(w.w);
+  const bool all = attrs.count_include_pad;
+  const Halide::Expr y = i[w.h] * as_int(attrs.strides[0]) - as_int(pad.top);
+  const Halide::Expr x = i[w.w] * as_int(attrs.strides[1]) - as_int(pad.left);
+  const Halide::Expr count =
+      cells(y, attrs.pool_size[0], attrs.dilation[0], all ? -pad.top : 0,
+            all ? height + pad.bottom : height) *
+      cells(x, attrs.pool_size[1], attrs.dilation[1], all ? -pad.left : 0, all ? width + pad.right : width);
+  pool(i.reversed()) = cast_to(c.out().dtype(), sum(i.reversed()) / cast(type, max(count, 1)));
+  c.result(pool);
+}
+
+// One window over all of height and width.
+struct Plane {
+  Plane(const Compute& c, const std::string& layout_text)
+      : layout(*Layout::parse(layout_text)),
+        height(c.in(0).extent(layout.find('H'))),
+        width(c.in(0).extent(layout.find('W'))),
+        r(0, as_int(width), 0, as_int(height), "r"),
+        i(c.out().rank()),
+        at(i.exprs()) {
+    at[layout.find('H')] = r.y;
+    at[layout.find('W')] = r.x;
+  }
+  Layout layout;
+  int64_t height, width;
+  Halide::RDom r;
+  Axes i;
+  Index at;  // the cell (r.y, r.x)
+};
+
+// Stages "sum" and "global_avg_pool2d".
+void global_avg_pool2d_compute(Compute& c, const GlobalPool2DAttrs& attrs) {
+  const Plane plane(c, attrs.layout);
+  const std::vector<Halide::Var> i = plane.i.reversed();
+  const Halide::Type type = sum_type(c.out().dtype());
+  Halide::Func sum = c.stage("sum"), pool = c.stage("global_avg_pool2d");
+  sum(i) = cast(type, 0);
+  sum(i) += cast(type, c.in(0)(plane.at));
+  pool(i) = cast_to(c.out().dtype(), sum(i) / cast(type, as_int(plane.height * plane.width)));
+  c.result(pool);
+}
+
+// Stages "global_max_pool2d" and "out".
+void global_max_pool2d_compute(Compute& c, const GlobalPool2DAttrs& attrs) {
+  const Plane plane(c, attrs.layout);
+  const std::vector<Halide::Var> i = plane.i.reversed();
+  Halide::Func pool = c.stage("global_max_pool2d");
+  pool(i) = lowest(halide_type(c.out().dtype()));
+  pool(i) = max(pool(i), c.in(0)(plane.at));
+  c.result(copy_stage(c, pool));
+}
+
+void refuse_dilation(const CallNode& call) {
+  for (const int64_t dilation : ints_attr(call, "dilation"))
+    if (dilation != 1) gradients::refuse(call, "with dilation is not provided yet");
+}
+
+GradientRule max_pool2d_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    refuse_dilation(*call);
+    MaxPool2DAttrs attrs = attrs_as<MaxPool2DAttrs>(call->attrs());
+    attrs.dilation = {};  // has no meaning here
+    return Adjoints{
+        Expr(baton::call("nn.max_pool2d_grad", {g, call->args()[0]}, make_attrs(std::move(attrs))))};
+  }};
+}
+
+GradientRule avg_pool2d_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    refuse_dilation(*call);
+    AvgPool2DAttrs attrs = attrs_as<AvgPool2DAttrs>(call->attrs());
+    attrs.dilation = {};
+    return Adjoints{
+        Expr(baton::call("nn.avg_pool2d_grad", {g, call->args()[0]}, make_attrs(std::move(attrs))))};
+  }};
+}
+
+// One window over the whole plane.
+GradientRule global_avg_pool2d_gradient() {
+  using namespace gradients;
+  return {[](const Call& call, const Expr& g) {
+    AvgPool2DAttrs attrs;
+    attrs.layout = text_attr(*call, "layout");
+    const size_t height = attrs.layout.find('H'), width = attrs.layout.find('W');
+    if (attrs.layout != "NCHW" && attrs.layout != "NHWC")
+      refuse(*call, "is provided for the layouts NCHW and NHWC, got " + attrs.layout);
+    const std::vector<Dim>& shape = tensor_arg(*call, 0).shape();
+    if (shape[height].is_any() || shape[width].is_any())
+      refuse(*call, "needs to know height and width, got " + type_text(call->args()[0]->checked_type()));
+    attrs.pool_size = {shape[height].value(), shape[width].value()};
+    attrs.dilation = {};
+    return Adjoints{
+        Expr(baton::call("nn.avg_pool2d_grad", {g, call->args()[0]}, make_attrs(std::move(attrs))))};
+  }};
 }
 
 }  // namespace

@@ -1,71 +1,62 @@
-// Pools over one and three spatial axes, and the gradients of the 2-D pools.
-#include "baton/ops/nn/pool/pool_attrs.h"
+// Pools over one and three spatial axes.
+#include "baton/ops/domain.h"
+#include "baton/ops/nn/pool/pool_window.h"
 #include "baton/ops/op_spec.h"
-#include "baton/ops/shared/pool_nd_compute.h"
 #include "baton/ops/shared/spatial.h"
 
 namespace baton {
-
-struct MaxPool1DAttrs {
-  std::vector<int64_t> pool_size = {};
-  std::vector<int64_t> strides{1};
-  std::vector<int64_t> dilation{1};
-  std::vector<int64_t> padding{0};  ///< 1 or 2 values
-  std::string layout = "NCW";
-  std::string out_layout = {};
-  bool ceil_mode = false;
-};
-
-struct AvgPool1DAttrs {
-  std::vector<int64_t> pool_size = {};
-  std::vector<int64_t> strides{1};
-  std::vector<int64_t> dilation{1};
-  std::vector<int64_t> padding{0};
-  std::string layout = "NCW";
-  std::string out_layout = {};
-  bool ceil_mode = false;
-  bool count_include_pad = false;
-};
-
-struct MaxPool3DAttrs {
-  std::vector<int64_t> pool_size = {};
-  std::vector<int64_t> strides{1, 1, 1};
-  std::vector<int64_t> dilation{1, 1, 1};
-  std::vector<int64_t> padding{0, 0, 0};  ///< 1, 3 or 6 values
-  std::string layout = "NCDHW";
-  std::string out_layout = {};
-  bool ceil_mode = false;
-};
-
-struct AvgPool3DAttrs {
-  std::vector<int64_t> pool_size = {};
-  std::vector<int64_t> strides{1, 1, 1};
-  std::vector<int64_t> dilation{1, 1, 1};
-  std::vector<int64_t> padding{0, 0, 0};
-  std::string layout = "NCDHW";
-  std::string out_layout = {};
-  bool ceil_mode = false;
-  bool count_include_pad = false;
-};
 
 namespace {
 
 template <class A>
 std::vector<AttrSpec<A>> pool_fields() {
   std::vector<AttrSpec<A>> fields = {
-      {"pool_size", &A::pool_size, "extents of the window", kNoDefault},
-      {"strides", &A::strides, "step along each spatial axis"},
-      {"dilation", &A::dilation, "distance of the window's cells along each spatial axis"},
-      {"padding", &A::padding,
+      {"pool_size", inherited<A>(&A::pool_size), "extents of the window", kNoDefault},
+      {"strides", inherited<A>(&A::strides), "step along each spatial axis"},
+      {"dilation", inherited<A>(&A::dilation), "distance of the window's cells along each spatial axis"},
+      {"padding", inherited<A>(&A::padding),
        "cells around the data: one value, one per axis, or all befores and then all afters"},
-      {"layout", &A::layout, "layout of the data"},
-      {"out_layout", &A::out_layout, "kept for Relay's sake; the result has the layout of the data"},
-      {"ceil_mode", &A::ceil_mode,
+      {"layout", inherited<A>(&A::layout), "layout of the data"},
+      {"out_layout", inherited<A>(&A::out_layout),
+       "kept for Relay's sake; the result has the layout of the data"},
+      {"ceil_mode", inherited<A>(&A::ceil_mode),
        "the result's extents are rounded up: the last window may reach over the edge"}};
   if constexpr (requires(A a) { a.count_include_pad; })
     fields.push_back({"count_include_pad", &A::count_include_pad, "whether the mean counts padded cells"});
   return fields;
 }
+
+}  // namespace
+
+template <>
+const AttrSchema& attr_schema<MaxPool1DAttrs>() {
+  static const AttrSchema schema =
+      make_schema<MaxPool1DAttrs>("relay.attrs.MaxPool1DAttrs", pool_fields<MaxPool1DAttrs>());
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<AvgPool1DAttrs>() {
+  static const AttrSchema schema =
+      make_schema<AvgPool1DAttrs>("relay.attrs.AvgPool1DAttrs", pool_fields<AvgPool1DAttrs>());
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<MaxPool3DAttrs>() {
+  static const AttrSchema schema =
+      make_schema<MaxPool3DAttrs>("relay.attrs.MaxPool3DAttrs", pool_fields<MaxPool3DAttrs>());
+  return schema;
+}
+
+template <>
+const AttrSchema& attr_schema<AvgPool3DAttrs>() {
+  static const AttrSchema schema =
+      make_schema<AvgPool3DAttrs>("relay.attrs.AvgPool3DAttrs", pool_fields<AvgPool3DAttrs>());
+  return schema;
+}
+
+namespace {
 
 template <class A, int kCount>
 RelationStatus pool_relation(RelationContext& ctx, const A& attrs) {
@@ -90,38 +81,31 @@ RelationStatus pool_relation(RelationContext& ctx, const A& attrs) {
   return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
 }
 
-template <class A>
-RelationStatus gradient_relation(RelationContext& ctx, const A&) {
-  if (!ctx.tensor(0) || !ctx.tensor(1)) return kDefer;
-  return ctx.assign_result(ctx.input(1));
+void max_pool_compute(Compute& c, const PoolWindow& w) {
+  const Axes i(c.out().rank());
+  const Domain r(w.size);
+  const Cell cell = cell_of(w, c.in(0).shape(), i.exprs(), r.exprs());
+  const Halide::Expr least = lowest(halide_type(c.out().dtype()));
+  Halide::Func largest = c.stage("max_pool");
+  largest(i.reversed()) = least;
+  largest(i.reversed()) = max(largest(i.reversed()), select(cell.inside, c.in(0)(cell.at), least));
+  c.result(copy_stage(c, largest));
+}
+
+void avg_pool_compute(Compute& c, const PoolWindow& w, bool count_include_pad) {
+  const Axes i(c.out().rank());
+  const Domain r(w.size);
+  const Cell cell = cell_of(w, c.in(0).shape(), i.exprs(), r.exprs());
+  const Halide::Type type = sum_type(c.out().dtype());
+  Halide::Func sum = c.stage("sum"), pool = c.stage("avg_pool");
+  sum(i.reversed()) = cast(type, 0);
+  sum(i.reversed()) += select(cell.inside, cast(type, c.in(0)(cell.at)), cast(type, 0));
+  const Halide::Expr count = cell_count(w, c.in(0).shape(), i.exprs(), count_include_pad);
+  pool(i.reversed()) = cast_to(c.out().dtype(), sum(i.reversed()) / cast(type, count));
+  c.result(pool);
 }
 
 }  // namespace
-
-template <>
-const AttrSchema& attr_schema<MaxPool1DAttrs>() {
-  static const AttrSchema schema =
-      make_schema<MaxPool1DAttrs>("relay.attrs.MaxPool1DAttrs", pool_fields<MaxPool1DAttrs>());
-  return schema;
-}
-template <>
-const AttrSchema& attr_schema<AvgPool1DAttrs>() {
-  static const AttrSchema schema =
-      make_schema<AvgPool1DAttrs>("relay.attrs.AvgPool1DAttrs", pool_fields<AvgPool1DAttrs>());
-  return schema;
-}
-template <>
-const AttrSchema& attr_schema<MaxPool3DAttrs>() {
-  static const AttrSchema schema =
-      make_schema<MaxPool3DAttrs>("relay.attrs.MaxPool3DAttrs", pool_fields<MaxPool3DAttrs>());
-  return schema;
-}
-template <>
-const AttrSchema& attr_schema<AvgPool3DAttrs>() {
-  static const AttrSchema schema =
-      make_schema<AvgPool3DAttrs>("relay.attrs.AvgPool3DAttrs", pool_fields<AvgPool3DAttrs>());
-  return schema;
-}
 
 const OpDef& op_nn_max_pool1d() {
   static const OpDef def = OpSpec<MaxPool1DAttrs>{
@@ -204,49 +188,6 @@ const OpDef& op_nn_avg_pool3d() {
       .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow(), OwnPadding::kAverage),
       .test_shapes =
           {"(1, 2, 4, 6, 6)f32, pool_size=[3, 3, 3], strides=[2, 2, 2], padding=[1, 1, 1, 1, 1, 1]"},
-  };
-  return def;
-}
-
-const OpDef& op_nn_max_pool2d_grad() {
-  static const OpDef def = OpSpec<MaxPool2DAttrs>{
-      .name = "nn.max_pool2d_grad",
-      .doc = "The gradient of nn.max_pool2d by its data.",
-      .inputs = {{"data", "gradient by the pool's result"}, {"grad", "the pool's data"}},
-      .fuse = Fuse::kOutFusable,
-      .relation = gradient_relation<MaxPool2DAttrs>,
-      .compute = [](Compute& c,
-                    const MaxPool2DAttrs& attrs) { max_pool_grad_compute(c, pool_window(attrs, "HW")); },
-      .cost = window_gradient_cost,
-      .python =
-          "nn.max_pool2d_grad(out_grad, data, pool_size=(1, 1), strides=(1, 1), padding=(0, 0), "
-          "layout='NCHW', out_layout='', ceil_mode=False)",
-      .test_shapes = {"(1, 2, 2, 2)f32, (1, 2, 4, 4)f32, pool_size=[2, 2], strides=[2, 2], dilation=[]"},
-  };
-  return def;
-}
-
-// Relay declares MaxPool2DAttrs for it but calls it with AvgPool2DAttrs, which text can only give as
-// `meta[...]`.
-const OpDef& op_nn_avg_pool2d_grad() {
-  static const OpDef def = OpSpec<AvgPool2DAttrs>{
-      .name = "nn.avg_pool2d_grad",
-      .doc = "The gradient of nn.avg_pool2d by its data.",
-      .inputs = {{"data", "gradient by the pool's result"}, {"grad", "the pool's data"}},
-      .fuse = Fuse::kOutFusable,
-      .relation = gradient_relation<AvgPool2DAttrs>,
-      .compute =
-          [](Compute& c, const AvgPool2DAttrs& attrs) {
-            avg_pool_grad_compute(c, pool_window(attrs, "HW"), attrs.count_include_pad);
-          },
-      .declares_attrs = false,
-      .cost = window_gradient_cost,
-      .python =
-          "nn.avg_pool2d_grad(out_grad, data, pool_size=(1, 1), strides=(1, 1), padding=(0, 0), "
-          "layout='NCHW', out_layout='', ceil_mode=False, count_include_pad=False)",
-      .test_shapes = {"(1, 2, 2, 2)f32, (1, 2, 4, 4)f32, pool_size=[2, 2], strides=[2, 2]",
-                      "(1, 1, 3, 3)f32, (1, 1, 5, 5)f32, pool_size=[3, 3], strides=[2, 2], padding=[1, 1, 1, "
-                      "1], count_include_pad=True"},
   };
   return def;
 }

@@ -1,0 +1,35 @@
+#include "baton/ops/nn/pool/pool_window.h"
+
+#include "baton/ops/domain.h"
+
+namespace baton {
+
+Cell cell_of(const PoolWindow& w, const std::vector<int64_t>& data, Index at, const Index& cell) {
+  Halide::Expr inside = Halide::Internal::const_true();
+  for (size_t k = 0; k < w.axes.size(); ++k) {
+    const int axis = w.axes[k];
+    const Halide::Expr position =
+        at[axis] * as_int(w.strides[k]) + cell[k] * as_int(w.dilation[k]) - as_int(w.before[k]);
+    inside = inside && position >= 0 && position < as_int(data[axis]);
+    at[axis] = inside_axis(position, data[axis]);
+  }
+  return {std::move(at), inside};
+}
+
+// Cells that ceil_mode adds beyond the padding
+// never do.
+Halide::Expr cell_count(const PoolWindow& w, const std::vector<int64_t>& data, const Index& at, bool padded) {
+  Halide::Expr count = 1;
+  for (size_t k = 0; k < w.axes.size(); ++k) {
+    const int axis = w.axes[k], step = as_int(w.dilation[k]), size = as_int(w.size[k]);
+    const Halide::Expr first = at[axis] * as_int(w.strides[k]) - as_int(w.before[k]);
+    const int from = padded ? -as_int(w.before[k]) : 0,
+              limit = as_int(data[axis] + (padded ? w.after[k] : 0));
+    const Halide::Expr skipped = clamp((from - first + step - 1) / step, 0, size);
+    const Halide::Expr reached = clamp((limit - first + step - 1) / step, 0, size);
+    count = count * (reached - skipped);
+  }
+  return max(count, 1);
+}
+
+}  // namespace baton
