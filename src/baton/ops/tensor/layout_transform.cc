@@ -5,7 +5,6 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/shared/reindex.h"
-#include "baton/ops/tensor/tensor_attrs.h"
 
 namespace baton {
 
