@@ -10,7 +10,7 @@ import sys
 import time
 import xml.etree.ElementTree
 
-from . import compiles, state
+from . import compiles, formatting, state
 
 Counts = collections.namedtuple("Counts", "passed failed skipped", defaults=(0,))
 NONE = Counts(0, 0)
@@ -34,7 +34,7 @@ def parse(arguments):
 
 def run(build, options):
     os.makedirs(os.path.join(build.folder, "test-results"), exist_ok=True)
-    kinds = [("layers", _layers), ("unit tests", _unit), ("golden files", _golden),
+    kinds = [("layers", _layers), ("format", _format), ("unit tests", _unit), ("golden files", _golden),
              ("golden files against broken origins", _mutants), ("Python tests", _python)]
     if options.slow:
         kinds.append(("each file compiled by itself, each folder in one piece", _compiles))
@@ -74,6 +74,13 @@ def _compiles(build, options):
             _say(f"   {name} does not compile with the preset {preset}:\n{output[:2000]}")
         passed, failed = passed + count - len(wrong), failed + len(wrong)
     return Counts(passed, failed)
+
+
+def _format(build, options):
+    if not re.search(options.filter, "format"):
+        return NONE
+    counts = formatting.check(build.root, _say)
+    return _nothing("no clone of git, or no clang-format in build/venv") if counts is None else Counts(*counts)
 
 
 def _sanitized(build, options):
