@@ -131,9 +131,8 @@ const OpDef& op_dyn_one_hot() {
           },
       .compute = [](Compute& c, const OneHotAttrs& attrs) { one_hot_compute(c, attrs); },
       .data_dependent = true,
-      .rules =
-          op_rules(StaticFormRule{"one_hot", {{3, "depth", StaticFormRule::Form::kInteger}}},
-                   ShapeRule{dyn_one_hot_shapes}, StaticFormRule{"one_hot", {{3, "depth", Form::kInteger}}}),
+      .rules = op_rules(StaticFormRule{"one_hot", {{3, "depth", StaticFormRule::Form::kInteger}}},
+                        ShapeRule{dyn_one_hot_shapes}),
       .test_shapes = {"(3)i32[0, 4], ()f32={1}, ()f32={0}, ()i32{4}, depth=0, dtype=float32"},
   };
   return def;
