@@ -1,7 +1,5 @@
 // The interpreter's strides against its slow way, which computes the offset of each element: values must be
 // the same bits.
-#include "baton/codegen/evaluate/make_strided.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +9,7 @@
 
 #include "baton/codegen/evaluate/evaluator.h"
 #include "baton/codegen/evaluate/index_form.h"
+#include "baton/codegen/evaluate/make_strided.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
 #include "baton/types/infer_type.h"
