@@ -85,6 +85,7 @@ const OpDef& op_annotation_compiler_begin() {
       .compute = [](Compute& c, const CompilerAttrs&) { identity_compute(c); },
       .declares_attrs = false,
       .rules = op_rules(same_layout_flow()),
+      .test_shapes = {"(2, 3)f32, compiler=test"},
   };
   return def;
 }
@@ -98,6 +99,7 @@ const OpDef& op_annotation_compiler_end() {
       .compute = [](Compute& c, const CompilerAttrs&) { identity_compute(c); },
       .declares_attrs = false,
       .rules = op_rules(same_layout_flow()),
+      .test_shapes = {"(2, 3)f32, compiler=test"},
   };
   return def;
 }
@@ -111,6 +113,7 @@ const OpDef& op_annotation_cast_hint() {
       .compute = [](Compute& c, const CastHintAttrs&) { identity_compute(c); },
       .declares_attrs = false,
       .rules = op_rules(same_layout_flow()),
+      .test_shapes = {"(2, 3)f32, dtype=int8"},
   };
   return def;
 }
@@ -123,6 +126,7 @@ const OpDef& op_annotation_bitpack_start() {
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
       .compute = [](Compute& c, const NoAttrs&) { identity_compute(c); },
       .rules = op_rules(same_layout_flow()),
+      .test_shapes = {"(2, 3)f32"},
   };
   return def;
 }
@@ -135,6 +139,7 @@ const OpDef& op_annotation_bitpack_end() {
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
       .compute = [](Compute& c, const NoAttrs&) { identity_compute(c); },
       .rules = op_rules(same_layout_flow()),
+      .test_shapes = {"(2, 3)f32"},
   };
   return def;
 }
@@ -147,6 +152,7 @@ const OpDef& op_annotation_checkpoint() {
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
       .compute = [](Compute& c, const NoAttrs&) { identity_compute(c); },
       .rules = op_rules(copy_gradient(), same_layout_flow()),
+      .test_shapes = {"(2, 3)f32"},
   };
   return def;
 }

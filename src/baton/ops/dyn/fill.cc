@@ -59,6 +59,7 @@ const OpDef& op_dyn_broadcast_to() {
       .data_dependent = true,
       .rules = op_rules(StaticFormRule{"broadcast_to", {{1, "shape"}}}, ShapeRule{shape_given<1>},
                         MixedPrecision::kFollow),
+      .test_shapes = {"(1, 3)f32, (2)i64{4, 3}, shape=None"},
   };
   return def;
 }
@@ -74,6 +75,7 @@ const OpDef& op_dyn_full() {
       .data_dependent = true,
       .rules = op_rules(StaticFormRule{"full", {{1, "shape"}}}, ShapeRule{shape_given<1>},
                         MixedPrecision::kFollow),
+      .test_shapes = {"()f32={2.5}, (2)i64{2, 3}, shape=None, dtype=float32"},
   };
   return def;
 }
@@ -89,6 +91,7 @@ const OpDef& op_dyn_ones() {
       .compute = [](Compute& c, const InitOpAttrs&) { dyn_constant_compute(c, 1); },
       .data_dependent = true,
       .rules = op_rules(no_gradient(), StaticFormRule{"ones", {{0, "shape"}}}, ShapeRule{shape_given<0>}),
+      .test_shapes = {"(2)i64{2, 3}, shape=None, dtype=float32"},
   };
   return def;
 }
@@ -104,6 +107,7 @@ const OpDef& op_dyn_zeros() {
       .compute = [](Compute& c, const InitOpAttrs&) { dyn_constant_compute(c, 0); },
       .data_dependent = true,
       .rules = op_rules(no_gradient(), StaticFormRule{"zeros", {{0, "shape"}}}, ShapeRule{shape_given<0>}),
+      .test_shapes = {"(2)i64{2, 3}, shape=None, dtype=float32"},
   };
   return def;
 }
@@ -125,6 +129,7 @@ const OpDef& op_dyn_one_hot() {
       .data_dependent = true,
       .rules = op_rules(StaticFormRule{"one_hot", {{3, "depth", StaticFormRule::Form::kInteger}}},
                         ShapeRule{dyn_one_hot_shapes}),
+      .test_shapes = {"(3)i32[0, 4], ()f32={1}, ()f32={0}, ()i32{4}, depth=0, dtype=float32"},
   };
   return def;
 }
@@ -144,7 +149,9 @@ const OpDef& op_dyn_sparse_to_dense() {
           },
       .compute = [](Compute& c, const NoAttrs&) { sparse_to_dense_compute(c); },
       .data_dependent = true,
+      .cost = moving_cost,
       .rules = op_rules(StaticFormRule{"sparse_to_dense", {{3, "output_shape"}}}, ShapeRule{shape_given<3>}),
+      .test_shapes = {"(2, 2)i32{0, 1, 2, 3}, (2)f32, ()f32={0}, (2)i32{3, 4}"},
   };
   return def;
 }

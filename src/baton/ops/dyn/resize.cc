@@ -137,6 +137,8 @@ const OpDef& op_dyn_image_resize2d() {
       .rules = op_rules(
           StaticFormRule{"image.resize2d", {{1, "size"}, {2, "roi", StaticFormRule::Form::kNumbers}}},
           ShapeRule{dyn_resize2d_shapes}),
+      .test_shapes =
+          {"(1, 2, 4, 4)f32, (2)i64{6, 8}, (4)f32={0, 0, 0, 0}, size=[], roi=[], rounding_method=\"\""},
   };
   return def;
 }
@@ -155,6 +157,7 @@ const OpDef& op_dyn_nn_upsampling() {
                                        {{1, "scale_h", StaticFormRule::Form::kNumber},
                                         {2, "scale_w", StaticFormRule::Form::kNumber}}},
                         ShapeRule{dyn_upsampling_shapes}),
+      .test_shapes = {"(1, 2, 3, 3)f32, ()f32{2}, ()f32{2}, scale_h=0, scale_w=0"},
   };
   return def;
 }
@@ -176,6 +179,7 @@ const OpDef& op_dyn_nn_upsampling3d() {
                                         {2, "scale_h", StaticFormRule::Form::kNumber},
                                         {3, "scale_w", StaticFormRule::Form::kNumber}}},
                         ShapeRule{dyn_upsampling3d_shapes}),
+      .test_shapes = {"(1, 2, 2, 3, 3)f32, ()f32{2}, ()f32{2}, ()f32{2}, scale_d=0, scale_h=0, scale_w=0"},
   };
   return def;
 }

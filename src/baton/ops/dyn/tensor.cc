@@ -229,6 +229,7 @@ const OpDef& op_dyn_reshape() {
       .data_dependent = true,
       .rules = op_rules(reshape_gradient(), StaticFormRule{"reshape", {{1, "newshape"}}},
                         ShapeRule{dyn_reshape_shapes}, MixedPrecision::kFollow),
+      .test_shapes = {"(2, 3, 4)f32, (2)i64{-1, 4}, newshape=[]"},
   };
   return def;
 }
@@ -245,6 +246,7 @@ const OpDef& op_dyn_expand_dims() {
       .declares_attrs = false,
       .rules = op_rules(StaticFormRule{"expand_dims", {{1, "axis", StaticFormRule::Form::kInteger}}},
                         ShapeRule{dyn_expand_dims_shapes}),
+      .test_shapes = {"(2, 3)f32, ()i64{1}, num_newaxis=1"},
   };
   return def;
 }
@@ -260,6 +262,7 @@ const OpDef& op_dyn_squeeze() {
       .reshape_only = true,
       .data_dependent = true,
       .rules = op_rules(StaticFormRule{"squeeze", {{1, "axis"}}}, ShapeRule{dyn_squeeze_shapes}),
+      .test_shapes = {"(1, 3, 1)f32, (1)i64{0}, axis=[]"},
   };
   return def;
 }
@@ -281,6 +284,8 @@ const OpDef& op_dyn_strided_slice() {
         .data_dependent = true,
         .rules = op_rules(StaticFormRule{"strided_slice", {{1, "begin"}, {2, "end"}, {3, "strides"}}},
                           ShapeRule{dyn_strided_slice_shapes}, MixedPrecision::kFollow),
+        .test_shapes = {"(5, 6)f32, (2)i64{1, 0}, (2)i64{4, 5}, (2)i64{1, 2}, begin=None, end=None, "
+                        "strides=None, axes=None"},
     };
     four.num_inputs = 4;
     return four;
@@ -299,6 +304,7 @@ const OpDef& op_dyn_tile() {
       .data_dependent = true,
       .rules = op_rules(StaticFormRule{"tile", {{1, "reps"}}}, ShapeRule{dyn_tile_shapes},
                         MixedPrecision::kFollow),
+      .test_shapes = {"(2, 3)f32, (2)i64{2, 1}, reps=[]"},
   };
   return def;
 }
@@ -316,6 +322,7 @@ const OpDef& op_dyn_nn_pad() {
       .data_dependent = true,
       .rules = op_rules(StaticFormRule{"nn.pad", {{1, "pad_width", StaticFormRule::Form::kPairs}}},
                         ShapeRule{dyn_pad_shapes}),
+      .test_shapes = {"(2, 3)f32, (2, 2)i64{1, 0, 0, 2}, ()i32={0}, pad_width=[]"},
   };
   return def;
 }
@@ -337,6 +344,7 @@ const OpDef& op_dyn_topk() {
                           if (text_attr(call, "ret_type") == "both") return 2;
                           return std::nullopt;
                         }}),
+      .test_shapes = {"(3, 5)f32, ()i32{2}, k=None, dtype=int32"},
   };
   return def;
 }

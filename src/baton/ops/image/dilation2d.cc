@@ -99,6 +99,7 @@ const OpDef& op_image_dilation2d() {
       .relation = dilation2d_relation,
       .compute = dilation2d_compute,
       .rules = op_rules(conv_layout_flow()),
+      .test_shapes = {"(1, 2, 5, 5)f32, (2, 3, 3)f32, padding=[1, 1, 1, 1]"},
   };
   return def;
 }

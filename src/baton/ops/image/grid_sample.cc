@@ -184,6 +184,7 @@ const OpDef& op_image_affine_grid() {
       .fuse = Fuse::kInjective,
       .relation = affine_grid_relation,
       .compute = [](Compute& c, const AffineGridAttrs&) { affine_grid_compute(c); },
+      .test_shapes = {"(2, 2, 3)f32, target_shape=[3, 4]"},
   };
   return def;
 }
@@ -200,6 +201,7 @@ const OpDef& op_image_grid_sample() {
           [](Compute& c, const GridSampleAttrs& attrs) {
             grid_sample_compute(c, attrs.method, attrs.padding_mode, attrs.align_corners);
           },
+      .test_shapes = {"(1, 2, 4, 4)f32, (1, 2, 3, 3)f32[-1.2, 1.2], method=bicubic, padding_mode=reflection"},
   };
   return def;
 }

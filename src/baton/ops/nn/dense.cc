@@ -1,4 +1,5 @@
 // nn.dense and the form of it whose weight is packed.
+#include "baton/ir/op_names.h"
 #include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/nn/matrix_products.h"
@@ -71,7 +72,6 @@ void dense_compute(Compute& c, const DenseAttrs&) {
 }
 
 GradientRule dense_gradient() {
-  using namespace gradients;
   return {[](const Call& call, const Expr& g) { return dense_adjoints(*call, g); }};
 }
 
@@ -116,7 +116,7 @@ gradients::Adjoints dense_adjoints(const CallNode& call, const Expr& g) {
   const Expr &a = call.args()[0], &b = call.args()[1];
   const int64_t width = known_extent(call, 1, 1);
   const auto dense = [&](const Expr& left, const Expr& right) {
-    return op("nn.dense", {left, right}, {{"units", width}});
+    return op(op_names::kDense, {left, right}, {{"units", width}});
   };
   return {collapse(dense(g, transposed(b)), a),
           collapse(dense(transposed(as_matrix(call, g, 1)), transposed(as_matrix(call, a, 0))), b)};
@@ -133,7 +133,11 @@ const OpDef& op_nn_dense() {
       .cost = dense_cost,
       .python = "nn.dense(data, weight, units=None, out_dtype='')",
       .rules = op_rules(dense_scale_rule(), dense_gradient(), dense_layout_flow(), int8_dense_rule(),
-                        MixedPrecision::kAlways, FakeQuantizationRule{fake_quantized_dense}, product_macs()),
+                        MixedPrecision::kAlways, FakeQuantizationRule{fake_quantized_dense}, product_macs(),
+                        AnchorRule{"rows"}),
+      .test_shapes = {"(1, 1)f32, (1, 1)f32, units=1", "(3, 7)f64, (5, 7)f64, units=None",
+                      "(2, 3, 5)f32, (4, 5)f32, units=None",
+                      "(2, 3)i8[-9, 9], (4, 3)i8[-9, 9], units=4, out_dtype=int32"},
   };
   return def;
 }
@@ -163,7 +167,9 @@ const OpDef& op_nn_contrib_dense_pack() {
       .compute = dense_pack_compute,
       .cost = dense_cost,
       .python = "nn.contrib_dense_pack(data, weight, weight_layout='NC', units=None, out_dtype='')",
-      .rules = op_rules(dense_layout_flow()),
+      .rules = op_rules(dense_layout_flow(), AnchorRule{"gemm"}),
+      .test_shapes = {"(2, 5)f32, (3, 5, 4)f32, units=12, weight_layout=NC4n",
+                      "(7, 16)f32, (4, 16, 16)f32, units=64, weight_layout=NC16n"},
   };
   return def;
 }

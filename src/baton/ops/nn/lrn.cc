@@ -70,6 +70,7 @@ const OpDef& op_nn_lrn() {
                         attrs.beta);
           },
       .python = "nn.lrn(data, size=5, axis=1, bias=2, alpha=1e-05, beta=0.75)",
+      .test_shapes = {"(1, 7, 4, 4)f32, alpha=1e-05"},
   };
   return def;
 }

@@ -1,4 +1,5 @@
 // nn.matmul and nn.batch_matmul.
+#include "baton/ir/op_names.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/nn/matrix_products.h"
 #include "baton/ops/op_spec.h"
@@ -133,7 +134,7 @@ GradientRule batch_matmul_gradient() {
     const Expr &a = call->args()[0], &b = call->args()[1];
     const bool ta = bool_attr(*call, "transpose_a"), tb = bool_attr(*call, "transpose_b");
     const auto product = [](const Product& of) {
-      return op("nn.batch_matmul", {of.left, of.right},
+      return op(op_names::kBatchMatmul, {of.left, of.right},
                 {{"transpose_a", of.transpose_left}, {"transpose_b", of.transpose_right}});
     };
     if (!ta && tb) {
@@ -184,6 +185,8 @@ const OpDef& op_nn_matmul() {
       .python =
           "nn.matmul(tensor_a, tensor_b, units=None, out_dtype='', transpose_a=False, transpose_b=False)",
       .rules = op_rules(matmul_gradient()),
+      .test_shapes = {"(3, 5)f32, (5, 7)f32, units=None",
+                      "(5, 3)f32, (7, 5)f32, units=None, transpose_a=True, transpose_b=True"},
   };
   return def;
 }
@@ -201,6 +204,7 @@ const OpDef& op_nn_batch_matmul() {
       .python = "nn.batch_matmul(tensor_a, tensor_b, out_dtype='', transpose_a=False, transpose_b=True)",
       .rules = op_rules(batch_matmul_gradient(), int8_batch_matmul_rule(), MixedPrecision::kAlways,
                         FakeQuantizationRule{fake_quantized_batch_matmul}, product_macs()),
+      .test_shapes = {"(2, 2, 3)f32, (2, 3, 4)f32", "(1, 2, 3)f32, (5, 4, 3)f32, transpose_b=True"},
   };
   return def;
 }

@@ -164,6 +164,8 @@ const OpDef& op_random_uniform() {
           },
       .compute = uniform_compute,
       .rules = op_rules(ResultCount{2}),
+      .test_shapes =
+          {"(10)u64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, ()f64={0}, ()f64={1}, out_shape=[4], out_dtype=float64"},
   };
   return def;
 }
@@ -179,6 +181,8 @@ const OpDef& op_random_normal() {
           },
       .compute = normal_compute,
       .rules = op_rules(ResultCount{2}),
+      .test_shapes =
+          {"(10)u64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, ()f32={1}, ()f32={0.5}, out_shape=[4], out_dtype=float32"},
   };
   return def;
 }
@@ -192,6 +196,7 @@ const OpDef& op_random_multinomial() {
       .compute = multinomial_compute,
       .python = "random.multinomial(key, probs, num_samples)",
       .rules = op_rules(ResultCount{2}),
+      .test_shapes = {"(10)u64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, (2, 3)f32[0.1, 1], num_samples=4"},
   };
   return def;
 }

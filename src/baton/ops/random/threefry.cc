@@ -204,6 +204,7 @@ const OpDef& op_random_threefry_generate() {
           },
       .compute = generate_compute,
       .rules = op_rules(ResultCount{2}),
+      .test_shapes = {"(10)u64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, out_shape=[2, 6]"},
   };
   return def;
 }
@@ -220,6 +221,7 @@ const OpDef& op_random_threefry_split() {
           },
       .compute = [](Compute& c, const NoAttrs&) { c.results(split_generator(c, 0)); },
       .rules = op_rules(ResultCount{2}),
+      .test_shapes = {"(10)u64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}"},
   };
   return def;
 }

@@ -83,6 +83,7 @@ const OpDef& op_collapse_sum_like() {
       .compute = [](Compute& c, const NoAttrs&) { collapse_compute(c); },
       .python = "transform",
       .rules = op_rules(collapse_sum_gradient()),
+      .test_shapes = {"(2, 3)f32, (1, 3)f32"},
   };
   return def;
 }
@@ -97,6 +98,7 @@ const OpDef& op_collapse_sum_to() {
       .compute = [](Compute& c, const InitOpAttrs&) { collapse_compute(c); },
       .declares_attrs = false,
       .rules = op_rules(collapse_sum_gradient()),
+      .test_shapes = {"(2, 3)f32, (1)i64={3}, shape=[3]", "(2, 3, 4)f32, (3)i64={2, 1, 4}, shape=[2, 1, 4]"},
   };
   return def;
 }

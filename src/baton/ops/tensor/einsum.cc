@@ -155,6 +155,7 @@ const OpDef& op_einsum() {
       .relation = einsum_relation,
       .compute = einsum_compute,
       .python = "tensor",
+      .test_shapes = {"[(2, 3)f32], equation=\"ij->ji\"", "[(2, 3)f32, (3, 4)f32], equation=\"ij,jk->ik\""},
   };
   return def;
 }

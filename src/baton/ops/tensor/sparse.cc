@@ -171,6 +171,8 @@ const OpDef& op_sparse_to_dense() {
                  {"default_value", "scalar"}},
       .relation = sparse_to_dense_relation,
       .compute = [](Compute& c, const SparseToDenseAttrs&) { sparse_to_dense_compute(c); },
+      .cost = moving_cost,
+      .test_shapes = {"(2, 2)i32{0, 1, 2, 3}, (2)f32, ()f32={0}, output_shape=[3, 4]"},
   };
   return def;
 }
@@ -188,6 +190,7 @@ const OpDef& op_sparse_fill_empty_rows() {
       .data_dependent = true,
       .python = "transform",
       .rules = op_rules(ShapeRule{filled_shapes}, ResultCount{3}),
+      .test_shapes = {"(3, 2)i64{0, 1, 2, 0, 2, 3}, (3)f32, (2)i64{4, 5}, ()f32{0.5}"},
   };
   return def;
 }
@@ -204,6 +207,7 @@ const OpDef& op_sparse_reshape() {
       .compute = [](Compute& c, const NoAttrs&) { sparse_reshape_compute(c); },
       .python = "transform",
       .rules = op_rules(ResultCount{2}),
+      .test_shapes = {"(3, 2)i64{0, 1, 2, 0, 2, 3}, (2)i64{4, 6}, (3)i64{2, 2, -1}"},
   };
   return def;
 }

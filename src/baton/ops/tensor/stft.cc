@@ -79,6 +79,7 @@ const OpDef& op_stft() {
       .compute = stft_compute,
       .data_dependent = true,
       .declares_attrs = false,
+      .test_shapes = {"(2, 12)f32, (4)f32, n_fft=4, hop_length=2, win_length=4, onesided=True"},
   };
   return def;
 }

@@ -171,6 +171,7 @@ const OpDef& op_vision_multibox_prior() {
       .inputs = {{"data", "4-D tensor, NCHW: only its shape counts"}},
       .relation = prior_relation,
       .compute = prior_compute,
+      .test_shapes = {"(1, 3, 5, 4)f32"},
   };
   return def;
 }
@@ -185,6 +186,7 @@ const OpDef& op_vision_multibox_transform_loc() {
       .relation = transform_loc_relation,
       .compute = transform_loc_compute,
       .rules = op_rules(ResultCount{2}),
+      .test_shapes = {"(1, 3, 4)f32[0, 1], (1, 16)f32, (1, 4, 4)f32[0, 1], variances=[0.1, 0.1, 0.2, 0.2]"},
   };
   return def;
 }

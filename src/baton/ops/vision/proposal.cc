@@ -166,6 +166,9 @@ const OpDef& op_vision_proposal() {
       .python =
           "vision.proposal(cls_prob, bbox_pred, im_info, scales, ratios, feature_stride, threshold, "
           "rpn_pre_nms_top_n, rpn_post_nms_top_n, rpn_min_size, iou_loss)",
+      .test_shapes = {"(1, 2, 3, 3)f32[0, 1], (1, 4, 3, 3)f32[-0.2, 0.2], (1, 3)f32{48, 48, 1}, scales=[1.], "
+                      "ratios=[1.], feature_stride=16, threshold=0.7, rpn_pre_nms_top_n=6, "
+                      "rpn_post_nms_top_n=4, rpn_min_size=4"},
   };
   return def;
 }

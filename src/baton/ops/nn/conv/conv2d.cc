@@ -269,7 +269,15 @@ const OpDef& op_nn_conv2d() {
       .compute = conv2d_compute,
       .cost = conv_cost,
       .rules = op_rules(conv_scale_rule(), conv2d_gradient(), int8_conv2d_rule(), MixedPrecision::kAlways,
-                        FakeQuantizationRule{fake_quantized_conv2d}, conv_layout_flow(), conv_macs()),
+                        FakeQuantizationRule{fake_quantized_conv2d}, conv_layout_flow(), conv_macs(),
+                        AnchorRule{"conv_plain"}, ConvertedLayout::kConvolution, OwnPadding::kConvolution),
+      .test_shapes =
+          {"(1, 3, 8, 8)f32, (4, 3, 3, 3)f32, padding=[0, 1, 2, 1], channels=4, kernel_size=[3, 3]",
+           "(1, 4, 5, 5)f32, (8, 1, 3, 3)f32, strides=[2, 2], groups=4, channels=8, kernel_size=[3, 3]",
+           "(2, 7, 6, 3)f32, (1, 1, 3, 5)f32, channels=5, kernel_size=[1, 1], data_layout=NHWC, "
+           "kernel_layout=HWIO",
+           "(1, 3, 8, 8)f32, (4, 3, 3, 3)f32, dilation=[2, 2], channels=4, kernel_size=[3, 3]",
+           "(1, 2, 4, 4)i8[-9, 9], (3, 2, 1, 1)i8[-9, 9], channels=3, kernel_size=[1, 1], out_dtype=int32"},
   };
   return def;
 }

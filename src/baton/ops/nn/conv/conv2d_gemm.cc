@@ -121,6 +121,8 @@ const OpDef& op_nn_contrib_conv2d_gemm_weight_transform() {
       .fuse = Fuse::kOutFusable,
       .relation = gemm_weight_relation,
       .compute = gemm_weight_compute,
+      .test_shapes = {"(3, 3, 4, 8)f32, tile_rows=4, tile_cols=4",
+                      "(1, 1, 5, 7)f32, tile_rows=4, tile_cols=16"},
   };
   return def;
 }
@@ -136,6 +138,8 @@ const OpDef& op_nn_contrib_conv2d_gemm_without_weight_transform() {
       .compute = gemm_conv2d_compute,
       .cost = conv_cost,
       .rules = op_rules(conv_layout_flow()),
+      .test_shapes = {"(1, 8, 8, 4)f32, (2, 9, 4, 4)f32, channels=8, kernel_size=[3, 3], data_layout=NHWC, "
+                      "kernel_layout=HWIO"},
   };
   return def;
 }

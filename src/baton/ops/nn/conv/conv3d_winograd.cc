@@ -179,6 +179,8 @@ const OpDef& op_nn_contrib_conv3d_winograd_without_weight_transform() {
       .compute = conv3d_winograd_compute,
       .cost = conv_cost,
       .rules = op_rules(conv_layout_flow()),
+      .test_shapes =
+          {"(1, 3, 6, 6, 6)f32, (4, 4, 4, 8, 3)f32, tile_size=2, channels=8, kernel_size=[3, 3, 3]"},
   };
   return def;
 }
@@ -191,6 +193,7 @@ const OpDef& op_nn_contrib_conv3d_winograd_weight_transform() {
       .fuse = Fuse::kOutFusable,
       .relation = winograd3d_weight_relation,
       .compute = winograd3d_weight_compute,
+      .test_shapes = {"(4, 3, 3, 3, 3)f32, tile_size=2"},
   };
   return def;
 }

@@ -116,6 +116,7 @@ const OpDef& op_nn_correlation() {
       .python =
           "nn.correlation(data1, data2, kernel_size, max_displacement, stride1, stride2, padding, "
           "is_multiply, layout)",
+      .test_shapes = {"(1, 3, 5, 4)f32, (1, 3, 5, 4)f32, padding=[1, 1]"},
   };
   return def;
 }

@@ -145,7 +145,9 @@ const OpDef& op_nn_deformable_conv2d() {
       .relation = deformable_relation,
       .compute = deformable_conv2d_compute,
       .cost = conv_cost,
-      .rules = op_rules(conv_layout_flow()),
+      .rules = op_rules(conv_layout_flow(), ConvertedLayout::kConvolution),
+      .test_shapes = {"(1, 2, 5, 5)f32, (1, 18, 5, 5)f32[-0.5, 0.5], (4, 2, 3, 3)f32, padding=[1, 1, 1, 1], "
+                      "channels=4, kernel_size=[3, 3]"},
   };
   return def;
 }

@@ -85,6 +85,7 @@ const OpDef& op_nn_max_pool2d_grad() {
       .python =
           "nn.max_pool2d_grad(out_grad, data, pool_size=(1, 1), strides=(1, 1), padding=(0, 0), "
           "layout='NCHW', out_layout='', ceil_mode=False)",
+      .test_shapes = {"(1, 2, 2, 2)f32, (1, 2, 4, 4)f32, pool_size=[2, 2], strides=[2, 2], dilation=[]"},
   };
   return def;
 }
@@ -107,6 +108,9 @@ const OpDef& op_nn_avg_pool2d_grad() {
       .python =
           "nn.avg_pool2d_grad(out_grad, data, pool_size=(1, 1), strides=(1, 1), padding=(0, 0), "
           "layout='NCHW', out_layout='', ceil_mode=False, count_include_pad=False)",
+      .test_shapes = {"(1, 2, 2, 2)f32, (1, 2, 4, 4)f32, pool_size=[2, 2], strides=[2, 2]",
+                      "(1, 1, 3, 3)f32, (1, 1, 5, 5)f32, pool_size=[3, 3], strides=[2, 2], padding=[1, 1, 1, "
+                      "1], count_include_pad=True"},
   };
   return def;
 }

@@ -120,7 +120,8 @@ const OpDef& op_nn_max_pool1d() {
       .python =
           "nn.max_pool1d(data, pool_size=(1,), strides=(1,), dilation=(1,), padding=(0,), layout='NCW', "
           "out_layout='', ceil_mode=False)",
-      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
+      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow(), OwnPadding::kMaximum),
+      .test_shapes = {"(1, 2, 8)f32, pool_size=[3], strides=[2], padding=[0, 0], ceil_mode=True"},
   };
   return def;
 }
@@ -140,7 +141,9 @@ const OpDef& op_nn_avg_pool1d() {
       .python =
           "nn.avg_pool1d(data, pool_size=(1,), strides=(1,), dilation=(1,), padding=(0,), layout='NCW', "
           "out_layout='', ceil_mode=False, count_include_pad=False)",
-      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
+      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow(), OwnPadding::kAverage),
+      .test_shapes = {"(1, 2, 8)f32, pool_size=[3], strides=[2], padding=[0, 0], ceil_mode=True",
+                      "(1, 2, 8)f32, pool_size=[3], strides=[2], padding=[1, 1], count_include_pad=True"},
   };
   return def;
 }
@@ -160,7 +163,9 @@ const OpDef& op_nn_max_pool3d() {
       .python =
           "nn.max_pool3d(data, pool_size=(1, 1, 1), strides=(1, 1, 1), dilation=(1, 1, 1), padding=(0, 0, "
           "0), layout='NCDHW', out_layout='', ceil_mode=False)",
-      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
+      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow(), OwnPadding::kMaximum),
+      .test_shapes =
+          {"(1, 2, 4, 6, 6)f32, pool_size=[2, 2, 2], strides=[2, 2, 2], padding=[0, 0, 0, 0, 0, 0]"},
   };
   return def;
 }
@@ -180,7 +185,9 @@ const OpDef& op_nn_avg_pool3d() {
       .python =
           "nn.avg_pool3d(data, pool_size=(1, 1, 1), strides=(1, 1, 1), dilation=(1, 1, 1), padding=(0, 0, "
           "0), layout='NCDHW', out_layout='', ceil_mode=False, count_include_pad=False)",
-      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
+      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow(), OwnPadding::kAverage),
+      .test_shapes =
+          {"(1, 2, 4, 6, 6)f32, pool_size=[3, 3, 3], strides=[2, 2, 2], padding=[1, 1, 1, 1, 1, 1]"},
   };
   return def;
 }
