@@ -100,7 +100,7 @@ const ScheduleTemplate& named(const std::string& name) {
 void compare(const std::string& name, const MakeKernel& make, double tolerance, size_t tries,
              const MakeKernel& reference) {
   LoweredKernel plain = reference ? reference() : make();
-  named("trivial").apply(plain, {}, machine());
+  named("trivial").apply(plain, {}, sheet());
   const std::vector<float> want = run(plain, true);
   LoweredKernel probe = make();
   const ScheduleTemplate& found = find_template(probe, sheet());
@@ -278,9 +278,9 @@ TEST(ConvWinograd, LargeMapsGoByRowsAndLargeWeightsByChannels) {
   large.l2_bytes = 4 << 20, large.l3_bytes = 64 << 20;
   EXPECT_EQ(named("conv_winograd").default_params(kernel, large).at("by_channels"), 1);
   LoweredKernel plain = winograd(t, 4), rows = winograd(t, 4), channels = winograd(t, 4);
-  named("trivial").apply(plain, {}, machine());
-  named("conv_winograd").apply(rows, named("conv_winograd").default_params(rows, small), machine());
-  named("conv_winograd").apply(channels, named("conv_winograd").default_params(channels, large), machine());
+  named("trivial").apply(plain, {}, sheet());
+  named("conv_winograd").apply(rows, named("conv_winograd").default_params(rows, small), sheet());
+  named("conv_winograd").apply(channels, named("conv_winograd").default_params(channels, large), sheet());
   const std::vector<float> want = run(plain, true);
   expect_near(run(rows, true), want, 1e-5, "by rows");
   expect_near(run(channels, true), want, 1e-5, "by channels");
@@ -308,8 +308,8 @@ TEST(ConvWinograd, IsAConvolution) {
       return b.finish(b.call(op, {x, u}, attrs, {1, 24, 13, 11}));
     };
     LoweredKernel fast = make(true), plain = make(false);
-    named("trivial").apply(fast, {}, machine());
-    named("trivial").apply(plain, {}, machine());
+    named("trivial").apply(fast, {}, sheet());
+    named("trivial").apply(plain, {}, sheet());
     expect_near(run(fast, true), run(plain, true), tile == 2 ? 1e-6 : 1e-5,
                 "F(" + std::to_string(tile) + ",3)");
   }
@@ -529,10 +529,10 @@ TEST(Templates, KernelsNeedOnlyWhatTheRuntimeHas) {
 TEST(Templates, SayWhyNot) {
   const ConvCase t{1, 16, 8, 8, 16, 3, 1, {1, 1}, 16, 16, "bm"};
   const LoweredKernel kernel = conv(t);
-  EXPECT_EQ(named("conv_direct").refuses(kernel, machine()), "");
+  EXPECT_EQ(named("conv_direct").refuses(kernel, sheet()), "");
   for (const char* other :
        {"conv_winograd", "conv_depthwise", "conv_plain", "gemm", "pool", "rows", "pointwise"})
-    EXPECT_NE(named(other).refuses(kernel, machine()), "") << other;
+    EXPECT_NE(named(other).refuses(kernel, sheet()), "") << other;
 }
 
 }  // namespace
