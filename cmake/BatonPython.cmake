@@ -12,7 +12,7 @@ if(python_sources)
   baton_unity(_baton)
   if(BATON_UNITY AND TARGET nanobind-static)
     set_target_properties(nanobind-static PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0
-                          UNITY_BUILD_RELATIVE_PATHS ON)  # as its nb_combined.cpp has it
+                          UNITY_BUILD_RELOCATABLE ON)  # as its nb_combined.cpp has it
   endif()
   set_target_properties(_baton PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/python"
                                           INSTALL_RPATH "$ORIGIN/lib;$ORIGIN/../halide/lib64")

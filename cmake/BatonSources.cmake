@@ -82,5 +82,5 @@ function(baton_unity target)
     # A class of a .cc file that holds types of its anonymous namespace looks to g++ as if a header declared it.
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP UNITY_BUILD_RELATIVE_PATHS ON)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP UNITY_BUILD_RELOCATABLE ON)
 endfunction()
