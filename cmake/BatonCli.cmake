@@ -3,5 +3,9 @@
 baton_sources(cli_sources "*.cc" src/baton/cli)
 add_executable(baton ${cli_sources})
 target_link_libraries(baton PRIVATE baton_options baton_core CLI11::CLI11)
+# Compiled like the library (-fPIC, not -fPIE), so that it can share its precompiled headers.
+set_target_properties(baton PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+target_compile_options(baton PRIVATE -fPIC)
+baton_pch_of(baton baton_core)
 baton_unity(baton)
 install(TARGETS baton RUNTIME DESTINATION bin)

@@ -14,8 +14,9 @@ endif()
 option(BATON_WERROR "Warnings in our own code are errors" ON)
 set(BATON_SANITIZE "" CACHE STRING "Value for -fsanitize, empty for none")
 
-# Line tables only (-g1): enough for stack traces and sampling, at a tenth of the cost of -g.
-set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1 -DNDEBUG")
+# No debug information in what users build: profilers and stack traces name functions by the symbol table, and line
+# tables (-g1) take a tenth more time to compile. Who needs lines has the preset `dev`.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g0 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g")
 
 # baton_options: linked PRIVATE by each of our targets, so that third-party code (nanobind) keeps its own flags.

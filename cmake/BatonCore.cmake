@@ -7,7 +7,8 @@ list(FILTER core_sources EXCLUDE REGEX "/src/baton/support/base/")
 baton_sources(halide_sources "*.cc" src/baton/ops src/baton/schedule src/baton/codegen)
 
 add_library(baton_core SHARED)
-set_target_properties(baton_core PROPERTIES OUTPUT_NAME baton)
+# Without a macro that says so: the program shares the precompiled headers.
+set_target_properties(baton_core PROPERTIES OUTPUT_NAME baton DEFINE_SYMBOL "")
 target_include_directories(baton_core PUBLIC "${CMAKE_SOURCE_DIR}/src")
 target_link_libraries(baton_core PUBLIC nlohmann_json::nlohmann_json
                                  PRIVATE baton_options libzip ZLIB::ZLIB Threads::Threads ${CMAKE_DL_LIBS})
@@ -16,6 +17,7 @@ if(TARGET baton_runtime)
 endif()
 
 target_sources(baton_core PRIVATE ${core_sources})
+baton_pch(baton_core ${baton_common_headers})
 baton_unity(baton_core)
 set_source_files_properties("${CMAKE_SOURCE_DIR}/src/baton/support/version.cc" PROPERTIES
                             COMPILE_DEFINITIONS "BATON_VERSION=\"${PROJECT_VERSION}\"")
@@ -24,8 +26,8 @@ if(halide_sources)
   add_library(baton_halide OBJECT ${halide_sources})
   target_include_directories(baton_halide PUBLIC "${CMAKE_SOURCE_DIR}/src")
   target_link_libraries(baton_halide PRIVATE baton_options nlohmann_json::nlohmann_json Halide::Halide)
-  baton_pch(baton_halide <Halide.h>)
-  baton_unity(baton_halide)
+  baton_pch(baton_halide <Halide.h> ${baton_common_headers})
+  baton_unity(baton_halide HALF)
   target_sources(baton_core PRIVATE $<TARGET_OBJECTS:baton_halide>)
   target_link_libraries(baton_core PRIVATE $<LINK_ONLY:Halide::Halide>)
 endif()

@@ -10,6 +10,10 @@ if(python_sources)
   nanobind_add_module(_baton NB_STATIC NOMINSIZE ${python_sources})
   target_link_libraries(_baton PRIVATE baton_options baton_core)
   baton_unity(_baton)
+  if(BATON_UNITY AND TARGET nanobind-static)
+    set_target_properties(nanobind-static PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0
+                          UNITY_BUILD_RELOCATABLE ON)  # as its nb_combined.cpp has it
+  endif()
   set_target_properties(_baton PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/python"
                                           INSTALL_RPATH "$ORIGIN/lib;$ORIGIN/../halide/lib64")
   install(TARGETS _baton LIBRARY DESTINATION .)

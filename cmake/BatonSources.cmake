@@ -11,15 +11,33 @@ function(baton_sources out pattern)
   set(${out} "${found}" PARENT_SCOPE)
 endfunction()
 
-option(BATON_PCH "Precompile Halide.h and GoogleMock (off: shows an include that is missing in a file)" ON)
+option(BATON_PCH "Precompile the headers that most files read (off: shows an include that is missing in a file)" ON)
 
-# baton_pch(<target> <header>...): compiles the headers once for all files of the target (Halide.h takes 1.1 s).
+# What most files of the compiler read. In angle brackets: the list is then the same text in every clone, and ccache
+# finds what another one has compiled.
+set(baton_common_headers <algorithm> <atomic> <cmath> <cstdint> <cstdio> <cstring> <functional> <map> <memory> <mutex>
+    <numeric> <optional> <set> <span> <sstream> <stdexcept> <string> <string_view> <unordered_map> <unordered_set>
+    <utility> <variant> <vector> <baton/ir/expr.h>)
+
+# baton_pch(<target> <header>...): compiles the headers once for all files of the target.
 function(baton_pch target)
   if(BATON_PCH)
     target_precompile_headers(${target} PRIVATE ${ARGN})
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      target_compile_options(${target} PRIVATE -fpch-preprocess)  # lets ccache see through the precompiled header
-    endif()
+    baton_pch_flags(${target})
+  endif()
+endfunction()
+
+# baton_pch_of(<target> <other>): takes the precompiled headers of another target, which must have the same flags.
+function(baton_pch_of target other)
+  if(BATON_PCH)
+    target_precompile_headers(${target} REUSE_FROM ${other})
+    baton_pch_flags(${target})
+  endif()
+endfunction()
+
+function(baton_pch_flags target)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -fpch-preprocess)  # lets ccache see through the precompiled header
   endif()
 endfunction()
 
@@ -29,10 +47,14 @@ option(BATON_UNITY "Compile the files of one folder together, some at a time: a 
 # baton_unity(<target>): batches of files of one folder. Names in anonymous namespaces must differ within a folder; the
 # template files of schedule/ share theirs on purpose (refuses, apply, ...) and are compiled one by one, as are files
 # with an optimisation level of their own. Files that open a namespace for themselves (`using namespace gradients;`)
-# are compiled with those that open the same one.
+# are compiled with those that open the same one. HALF: batches half as large, where single files are edited most.
 function(baton_unity target)
   if(NOT BATON_UNITY)
     return()
+  endif()
+  set(most ${BATON_UNITY_BATCH})
+  if("HALF" IN_LIST ARGN)
+    math(EXPR most "(${most} + 1) / 2")
   endif()
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
@@ -52,7 +74,7 @@ function(baton_unity target)
     if(NOT DEFINED files_of_${folder})
       set(files_of_${folder} 0)
     endif()
-    math(EXPR batch "${files_of_${folder}} / ${BATON_UNITY_BATCH}")
+    math(EXPR batch "${files_of_${folder}} / ${most}")
     math(EXPR files_of_${folder} "${files_of_${folder}} + 1")
     set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${folder}_${batch}")
   endforeach()
@@ -60,5 +82,5 @@ function(baton_unity target)
     # A class of a .cc file that holds types of its anonymous namespace looks to g++ as if a header declared it.
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP UNITY_BUILD_RELATIVE_PATHS ON)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP UNITY_BUILD_RELOCATABLE ON)
 endfunction()

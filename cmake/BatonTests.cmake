@@ -3,16 +3,15 @@
 
 option(BATON_TESTS "Build the tests" ON)
 
-# baton_test_flags(<target>): the test's own code runs once, so compiling it is what costs. Half the time without
-# optimisation, and half of the rest with GoogleMock compiled once. What is tested, the libraries, keeps its flags.
+# baton_test_flags(<target>): the test's own code runs once, so compiling it is what costs: without optimisation half as
+# much. What is tested, the libraries, keeps its flags.
 function(baton_test_flags target)
   target_include_directories(${target} PRIVATE "${CMAKE_SOURCE_DIR}/tests/unit")
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>)
   if(BATON_SANITIZE)
-    # Instrumented, <regex> of libstdc++ 12 looks to g++ as if it read what it never set.
+    # Instrumented, much looks to g++ as if it read what it never set.
     target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)
   endif()
-  baton_pch(${target} <gmock/gmock.h>)
 endfunction()
 
 if(BATON_TESTS)
@@ -20,15 +19,25 @@ if(BATON_TESTS)
 
   baton_sources(unit_sources "*.cc" tests/unit)
   if(unit_sources)
-    # Tests of folders that may include Halide.h share the library's precompiled header; the others cannot see it.
+    # Only tests of the folders that may include Halide.h see it.
     set(halide_unit_sources ${unit_sources})
     list(FILTER halide_unit_sources INCLUDE REGEX "/tests/unit/(ops|schedule|codegen)/")
     list(FILTER unit_sources EXCLUDE REGEX "/tests/unit/(ops|schedule|codegen)/")
 
+    # Whose precompiled headers all tests share: compiled as files of an executable are, without Halide's definitions.
     configure_file("${CMAKE_SOURCE_DIR}/cmake/test_paths.cc.in" "${CMAKE_BINARY_DIR}/generated/test_paths.cc" @ONLY)
-    add_executable(baton_unit_tests ${unit_sources} "${CMAKE_BINARY_DIR}/generated/test_paths.cc")
+    add_library(baton_test_headers OBJECT "${CMAKE_BINARY_DIR}/generated/test_paths.cc")
+    target_link_libraries(baton_test_headers PRIVATE baton_options baton_core GTest::gmock)
+    baton_test_flags(baton_test_headers)
+    set_target_properties(baton_test_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(baton_test_headers PRIVATE -fPIE)
+    baton_pch(baton_test_headers <gmock/gmock.h> ${baton_common_headers})
+
+    add_executable(baton_unit_tests ${unit_sources} $<TARGET_OBJECTS:baton_test_headers>)
     target_link_libraries(baton_unit_tests PRIVATE baton_options baton_core GTest::gmock GTest::gtest_main)
     baton_test_flags(baton_unit_tests)
+    baton_pch_of(baton_unit_tests baton_test_headers)
+    baton_unity(baton_unit_tests)
 
     # Kernels by hand for the tests of the runtime: an object, and a library with the shim as codegen links it.
     set(test_kernels "${CMAKE_BINARY_DIR}/generated/test_kernels")
@@ -56,7 +65,10 @@ if(BATON_TESTS)
       target_link_libraries(baton_halide_unit_tests PRIVATE baton_options baton_core GTest::gmock GTest::gtest
                                                             Halide::Halide)
       baton_test_flags(baton_halide_unit_tests)
-      baton_pch(baton_halide_unit_tests <Halide.h>)
+      set_target_properties(baton_halide_unit_tests PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+      target_compile_options(baton_halide_unit_tests PRIVATE -fPIE)
+      baton_pch_of(baton_halide_unit_tests baton_test_headers)
+      baton_unity(baton_halide_unit_tests)
       target_sources(baton_unit_tests PRIVATE $<TARGET_OBJECTS:baton_halide_unit_tests>)
       target_link_libraries(baton_unit_tests PRIVATE $<LINK_ONLY:Halide::Halide>)
     endif()
@@ -66,6 +78,8 @@ if(BATON_TESTS)
   if(golden_sources)
     add_executable(baton-golden ${golden_sources})
     target_link_libraries(baton-golden PRIVATE baton_options baton_core)
+    target_compile_options(baton-golden PRIVATE $<$<CONFIG:Release>:-O0>)
+    baton_unity(baton-golden)
   endif()
 endif()
 

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/origins/origins_json.h"
 #include "baton/profile/report/profile.h"

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/pass/interrupt.h"
 #include "baton/runtime/timers.h"

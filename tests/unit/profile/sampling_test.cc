@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "baton/codegen/compile.h"
+#include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/profile/inside/pc_sampler.h"
 #include "baton/runtime/thread_pool.h"

@@ -1,5 +1,6 @@
 #pragma once
 // A small network, built, and times for it that nobody measured.
+#include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/profile/report/report.h"
 #include "baton/support/base/tensor_rule.h"

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/regions.h"
 #include "baton/ir/functions.h"
