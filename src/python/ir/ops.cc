@@ -33,12 +33,8 @@ void bind_ops(nb::module_& m) {
       "Where relay.op has the operator's builder, and its parameters where they are not the inputs, then the "
       "attributes: \"transform\", \"nn.dense(data, weight, units=None)\". \"\": as the name says.");
   m.def(
-      "result_count",
-      [](const Call& call) -> std::optional<int64_t> {
-        const auto* count = call->op() ? call->op()->rules.get<ResultCount>() : nullptr;
-        return count ? (*count)(*call) : std::nullopt;
-      },
-      nb::arg("call"), "How many tensors the tuple has that this call gives; None when it gives no tuple.");
+      "result_count", [](const Call& call) { return result_count(*call); }, nb::arg("call"),
+      "How many tensors the tuple has that this call gives; None when it gives no tuple.");
   m.def(
       "op_signature",
       [](const std::string& name) {

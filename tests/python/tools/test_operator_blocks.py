@@ -23,7 +23,7 @@ def not_carried(headers, files):
 def test_every_rule_is_carried_by_an_operator():
     headers = {**sources(OPS / "rules", "*.h"), **sources(OPS / "qnn", "*_rules.h"), **sources(ROOT / "src/baton/ir/rules", "*.h")}
     makers = [name for text in headers.values() for name in MAKER.findall(text)]
-    assert len(makers) > 100, "the makers of rules are found by the text of their declarations"
+    assert len(makers) > 30, "the makers of rules are found by the text of their declarations"
     helpers = {"unary", "cost_of_call", "cost_of_function"}  # parts of makers, and those who read the rules
     missing = [each for each in not_carried(headers, sources(OPS)) if each.split()[1] not in helpers]
     assert not missing, missing

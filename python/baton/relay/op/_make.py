@@ -205,8 +205,12 @@ def signature(op):
 
 def builder(op):
     """The function that makes calls of operator `op`: the first parameters are the operands, the others attributes."""
-    if op in _builders:
-        return _builders[op]
+    if op not in _builders:
+        _builders[op] = _named_builder(op, op.rsplit(".", 1)[-1])
+    return _builders[op]
+
+
+def _named_builder(op, name):
     inputs, expected = facts(op)
     shown = signature(op)
     operands = list(shown.parameters)[:len(inputs)]
@@ -225,9 +229,7 @@ def builder(op):
                 values[each] = value
         return call(op, [given[each] for each in operands], True, **values)
 
-    place = _place(op)
-    _builders[op] = _named(build, place[1] if place else op, shown, op, operands)
-    return _builders[op]
+    return _named(build, name, shown, op, operands)
 
 
 def fill(module, name_of_module):
@@ -236,7 +238,7 @@ def fill(module, name_of_module):
         op = places(name_of_module).get(name)
         if op is None:
             not_provided(module["__name__"], name)
-        module[name] = made = builder(op)
+        module[name] = made = _named_builder(op, name)
         made.__module__ = module["__name__"]
         return made
 

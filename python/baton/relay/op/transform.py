@@ -164,7 +164,7 @@ def unique(data, is_sorted=True, return_counts=False):
 
     is_sorted: whether they come in order; return_counts: a fifth result, how often each is there.
     """
-    return call("unique", [data], {"return_counts": return_counts}, sorted=is_sorted, return_counts=return_counts)
+    return call("unique", [data], True, sorted=is_sorted, return_counts=return_counts)
 
 
 _make.explain(globals())

@@ -14,10 +14,9 @@ struct ResultCount {
   /// Where attributes or the tuple given decide. Nothing: this call gives one tensor, no tuple. UsageError
   /// where it cannot be seen.
   std::optional<int64_t> (*of)(const CallNode& call) = nullptr;
-
-  std::optional<int64_t> operator()(const CallNode& call) const {
-    return of ? of(call) : std::optional(always);
-  }
 };
+
+/// How many fields the tuple has that `call` gives; nothing when it gives no tuple.
+std::optional<int64_t> result_count(const CallNode& call);
 
 }  // namespace baton

@@ -312,7 +312,9 @@ const OpDef& op_split() {
                    ResultCount{.of = [](const CallNode& call) -> std::optional<int64_t> {
                      const AttrValue cuts = call.attrs()->get("indices_or_sections");
                      if (const auto* sections = cuts.as<int64_t>()) return *sections;
-                     return static_cast<int64_t>(ints_of(cuts).size()) + 1;
+                     const auto* places = cuts.as<AttrList>();
+                     if (!places) throw UsageError("split: it cannot be seen how many parts there are");
+                     return static_cast<int64_t>(places->size()) + 1;
                    }}),
       .test_shapes = {"(6, 4)f32, indices_or_sections=[2, 5]", "(6, 4)f32, indices_or_sections=[1], axis=-1"},
   };

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "baton/ir/layout.h"
+#include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/shared/reindex.h"

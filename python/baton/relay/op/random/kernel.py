@@ -29,12 +29,12 @@ def threefry_key(seed):
 
 def threefry_generate(key, shape):
     """(the next state, uint64 of `shape`)."""
-    return call("random.threefry_generate", [key], {}, out_shape=shape)
+    return call("random.threefry_generate", [key], True, out_shape=shape)
 
 
 def _numbers(name, key, shape, dtype, first, second):
     operands = [key] + [each if isinstance(each, Expr) else const(each, dtype) for each in (first, second)]
-    return call(name, operands, {}, out_shape=shape, out_dtype=dtype)
+    return call(name, operands, True, out_shape=shape, out_dtype=dtype)
 
 
 def uniform(key, shape, dtype="float32", low=0.0, high=1.0):

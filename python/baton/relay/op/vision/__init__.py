@@ -21,7 +21,7 @@ def non_max_suppression(data, valid_count, indices, max_output_size=-1, iou_thre
     """
     most = max_output_size if isinstance(max_output_size, Expr) else const(max_output_size, "int32")
     overlap = iou_threshold if isinstance(iou_threshold, Expr) else const(iou_threshold, "float32")
-    return call("vision.non_max_suppression", [data, valid_count, indices, most, overlap], {"return_indices": return_indices},
+    return call("vision.non_max_suppression", [data, valid_count, indices, most, overlap], True,
                 force_suppress=force_suppress, top_k=top_k, coord_start=coord_start, score_index=score_index, id_index=id_index,
                 return_indices=return_indices, invalid_to_bottom=invalid_to_bottom)
 
@@ -34,7 +34,7 @@ def all_class_non_max_suppression(boxes, scores, max_output_boxes_per_class=-1, 
     """
     limits = [each if isinstance(each, Expr) else const(each, kind) for each, kind in
               ((max_output_boxes_per_class, "int32"), (iou_threshold, "float32"), (score_threshold, "float32"))]
-    return call("vision.all_class_non_max_suppression", [boxes, scores, *limits], {"output_format": output_format},
+    return call("vision.all_class_non_max_suppression", [boxes, scores, *limits], True,
                 output_format=output_format)
 
 
