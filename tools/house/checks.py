@@ -10,11 +10,12 @@ import sys
 import time
 import xml.etree.ElementTree
 
-from . import formatting, state
+from . import compiles, formatting, state
 
 Counts = collections.namedtuple("Counts", "passed failed skipped", defaults=(0,))
 NONE = Counts(0, 0)
 FUZZ_SECONDS = 30
+COMPILED = ("tidy", "folders")  # presets: every file alone; all files of a folder together
 # Whole networks and a million nodes: minutes under sanitizers, and smaller tests go the same ways.
 TOO_SLOW_SANITIZED = r"Slow|PassGoldens|OriginMutations|Networks|Models|Reference|Million|Ladder|ThreadPool"
 
@@ -36,6 +37,7 @@ def run(build, options):
     kinds = [("layers", _layers), ("format", _format), ("unit tests", _unit), ("golden files", _golden),
              ("golden files against broken origins", _mutants), ("Python tests", _python)]
     if options.slow:
+        kinds.append(("each file compiled by itself, each folder in one piece", _compiles))
         kinds.append(("unit tests under the address and undefined behaviour sanitizers", _sanitized))
         kinds.append((f"fuzzers, {FUZZ_SECONDS} s each", _fuzz))
     results = []
@@ -65,6 +67,20 @@ def _format(build, options):
         return NONE
     counts = formatting.check(build.root, _say)
     return _nothing("no clone of git, or no clang-format in build/venv") if counts is None else Counts(*counts)
+
+
+def _compiles(build, options):
+    """Both of the presets that are configured for this and not built."""
+    passed, failed = 0, 0
+    for preset in COMPILED:
+        its_build = state.Build(build.root, preset)
+        if not os.path.exists(os.path.join(its_build.folder, "compile_commands.json")):
+            return _nothing(f"build/{preset} is not configured")
+        count, wrong = compiles.check(its_build, len(os.sched_getaffinity(0)), lambda name: re.search(options.filter, name))
+        for name, output in wrong.items():
+            _say(f"   {name} does not compile with the preset {preset}:\n{output[:2000]}")
+        passed, failed = passed + count - len(wrong), failed + len(wrong)
+    return Counts(passed, failed)
 
 
 def _sanitized(build, options):

@@ -24,6 +24,8 @@ def run(build, verb, arguments, peers):
             options = checks.parse(arguments)
             prepare(build, "all", bench=options.slow, with_browser=True)
             if options.slow:
+                for preset in checks.COMPILED:
+                    prepare(Build(build.root, preset), None, bench=True)
                 prepare(Build(build.root, "asan-ubsan"), "baton_unit_tests", bench=True)
                 prepare(Build(build.root, "fuzz"), "fuzzers", bench=True, packages=debian.FUZZING)
             return checks.run(build, options)
@@ -47,8 +49,8 @@ def run(build, verb, arguments, peers):
 
 
 def prepare(build, target, *, bench=False, packages=(), with_browser=False):
-    """Makes `target` (a CMake target) current, with wheels and Debian's packages (`packages` beside those of every build;
-    with a browser if it can be had)."""
+    """Makes `target` (a CMake target; None: only what CMake writes) current, with wheels and Debian's packages (`packages`
+    beside those of every build; with a browser if it can be had)."""
     folder = os.path.dirname(build.folder)
     os.makedirs(folder, exist_ok=True)
     steps = Steps(os.path.join(folder, "setup.log"))
@@ -67,9 +69,10 @@ def prepare(build, target, *, bench=False, packages=(), with_browser=False):
             wheels.ensure(steps, build.root, bench, keep)
             # Read before compiling: what is edited meanwhile is newer than the stamp and built by the next call.
             inputs = build.inputs()
-            _configure(build, steps, keep)
-            _compile(build, steps, target, keep)
-            _write(build.stamp, inputs)
+            _configure(build, steps, keep, always=not target)
+            if target:
+                _compile(build, steps, target, keep)
+                _write(build.stamp, inputs)
         finally:
             steps.close()
 
@@ -85,8 +88,9 @@ def _want_browser(steps):
         steps.note(f"no {browser.PACKAGE}, so the tests of the HTML page are skipped: {failure.what}")
 
 
-def _configure(build, steps, keep):
-    """Runs CMake when the folder was never configured to the end, or the presets or wheels have changed."""
+def _configure(build, steps, keep, always=False):
+    """Runs CMake when the folder was never configured to the end, or the presets or wheels have changed. `always`: where no
+    build follows that would look for new files."""
     with open(os.path.join(build.root, "CMakePresets.json"), encoding="utf-8") as file:
         presets = file.read()
     names = [p["name"] for p in json.loads(presets)["configurePresets"] if not p.get("hidden")]
@@ -97,7 +101,7 @@ def _configure(build, steps, keep):
     wanted = "\n".join([build.root, presets, found_by])
     stamp = os.path.join(build.folder, ".configured-from")
     held = _read(stamp)
-    if held == wanted:
+    if held == wanted and not always:
         return
 
     steps.step(f"configuring build/{build.preset}")

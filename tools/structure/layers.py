@@ -85,6 +85,10 @@ def check(root, files):
     """Yields (file, line, message); `files` maps the path of each source below src/ to its text."""
     rows = read_table((root / TABLE).read_text(encoding="utf-8"))
     allowed = closures(rows)
+    for folder in sorted(folder for folder in rows if "all" not in rows[folder]):
+        for other in sorted(allowed[folder] - {folder}):
+            if folder < other and folder in allowed[other]:
+                yield TABLE, 0, f"a circle of folders: {folder} may use {other}, and {other} may use {folder}"
     for name, text in files.items():
         for line, message in check_file(name, text, rows, allowed):
             yield f"src/{name}", line, message

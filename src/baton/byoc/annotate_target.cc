@@ -39,7 +39,7 @@ class Annotator final : public Rewriter {
  private:
   using Compiler = const CompilerMarks*;
 
-  /// Who builds a node of the result, and what its marks stand for.
+  /// The compiler that a node of the result is marked for, and the origins of its marks.
   struct Choice {
     Compiler compiler;
     OriginSet origins;
@@ -232,7 +232,7 @@ class Annotator final : public Rewriter {
   const bool include_non_call_ops_;
   Causes causes_;  // of marks beside values that no operator computes, too
   const Compiler default_;
-  PointerMap<Choice> choices_;  // by node of the result, unless nobody was asked
+  PointerMap<Choice> choices_;  // by node of the result; none where no compiler was asked
   std::vector<Expr> kept_;      // what choices_ names
 };
 

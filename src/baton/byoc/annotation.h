@@ -8,7 +8,7 @@
 
 namespace baton {
 
-/// What nobody else takes is marked for this compiler, i.e. for Baton itself.
+/// The compiler of calls that no other one takes: Baton itself.
 inline constexpr std::string_view kDefaultCompiler = "default";
 
 /// The call when `expr` is a compiler_begin, or a compiler_end; else null.

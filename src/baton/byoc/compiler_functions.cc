@@ -12,6 +12,7 @@
 #include "baton/ir/structural.h"
 #include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
+#include "baton/pass/inline_call.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/error.h"
@@ -138,17 +139,14 @@ class CompositeInliner final : public Rewriter {
     const auto* call = as<CallNode>(rebuilt);
     const auto* function = call ? as<FunctionNode>(call->callee()) : nullptr;
     if (!function || !function->attr("Composite")) return rebuilt;
-    std::unordered_map<const ExprNode*, Expr> values;
-    for (size_t i = 0; i < call->args().size(); ++i)
-      values.emplace(function->params()[i].get(), call->args()[i]);
-    return substitute(function->body(), values);
+    return inlined_call(*function, call->args());
   }
 };
 
-class CallInliner final : public Rewriter {
+class GlobalCallInliner final : public Rewriter {
  public:
   /// `called`: gets the names of those that are inlined somewhere.
-  CallInliner(const std::map<std::string, Function>& functions, std::set<std::string>& called)
+  GlobalCallInliner(const std::map<std::string, Function>& functions, std::set<std::string>& called)
       : functions_(functions), called_(called) {}
 
  private:
@@ -159,10 +157,7 @@ class CallInliner final : public Rewriter {
     const auto at = global ? functions_.find(global->name()) : functions_.end();
     if (at == functions_.end()) return rebuilt;
     called_.insert(at->first);
-    std::unordered_map<const ExprNode*, Expr> values;
-    for (size_t i = 0; i < call->args().size(); ++i)
-      values.emplace(at->second->params()[i].get(), call->args()[i]);
-    return substitute(at->second->body(), values);
+    return inlined_call(*at->second, call->args());
   }
   const std::map<std::string, Function>& functions_;
   std::set<std::string>& called_;
@@ -235,7 +230,7 @@ Pass inline_compiler_functions(const PassArgs& args) {
         std::set<std::string> called;
         for (const auto& [name, function] : functions) {
           if (inlined.count(name)) continue;
-          Function updated = as_ref<FunctionNode>(CallInliner(inlined, called).run(Expr(function)));
+          Function updated = as_ref<FunctionNode>(GlobalCallInliner(inlined, called).run(Expr(function)));
           if (updated != function) module->replace(name, std::move(updated));
         }
         for (const auto& [name, function] : inlined) {

@@ -166,7 +166,7 @@ class Cutter final : public Rewriter {
       throw UsageError("PartitionGraph would make a function @" + name +
                        ", but the module has one of that name");
     OriginSet origins = origins_of_calls(body);
-    const OptimizeRegion* optimize = find_region_optimizer(region.compiler);
+    const auto optimize = find_region_optimizer(region.compiler);
     Function function = make_function(std::move(params), body, body->checked_type(), {}, NodeInfo(origins));
     if (optimize) {
       function = optimized(*optimize, function, region.compiler);

@@ -1,28 +1,28 @@
 #include "baton/byoc/external.h"
 
-#include <map>
+#include "baton/support/registry.h"
 
 namespace baton {
 
 namespace {
 
-std::map<std::string, OptimizeRegion>& optimizers() {
-  static std::map<std::string, OptimizeRegion> optimizers;
-  return optimizers;
+// Never destroyed: they hold Python functions, and Python may be gone when the process ends.
+Registry<OptimizeRegion>& optimizers() {
+  static auto& all = *new Registry<OptimizeRegion>;
+  return all;
 }
 
 }  // namespace
 
 void set_region_optimizer(const std::string& compiler, OptimizeRegion optimize) {
   if (optimize)
-    optimizers()[compiler] = std::move(optimize);
+    optimizers().set(compiler, std::move(optimize));
   else
-    optimizers().erase(compiler);
+    optimizers().remove(compiler);
 }
 
-const OptimizeRegion* find_region_optimizer(const std::string& compiler) {
-  const auto at = optimizers().find(compiler);
-  return at == optimizers().end() ? nullptr : &at->second;
+std::shared_ptr<const OptimizeRegion> find_region_optimizer(const std::string& compiler) {
+  return optimizers().find(compiler);
 }
 
 bool any_region_optimizer() { return !optimizers().empty(); }

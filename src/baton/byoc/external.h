@@ -1,6 +1,7 @@
 #pragma once
 // What other compilers bring along, by name. Filled by users (`relay.ext.<compiler>.optimize` in Python).
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "baton/ir/module.h"
@@ -14,7 +15,7 @@ using OptimizeRegion = std::function<IRModule(const IRModule&)>;
 /// registered; null removes it.
 void set_region_optimizer(const std::string& compiler, OptimizeRegion optimize);
 /// Null when there is none.
-const OptimizeRegion* find_region_optimizer(const std::string& compiler);
+std::shared_ptr<const OptimizeRegion> find_region_optimizer(const std::string& compiler);
 bool any_region_optimizer();
 
 }  // namespace baton

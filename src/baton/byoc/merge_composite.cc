@@ -4,27 +4,25 @@
 //   Composite="dnnl.conv2d_relu")
 //                             { relu(conv2d(a, b)) }(x, w)
 
-#include <map>
-
 #include "baton/byoc/pattern_table.h"
 #include "baton/byoc/typed_expr.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
+#include "baton/support/registry.h"
 
 namespace baton {
 
 namespace {
 
-std::map<std::string, PatternTable>& tables() {
-  static std::map<std::string, PatternTable> tables;
-  return tables;
+// Never destroyed: checks of patterns may be Python functions, and Python may be gone when the process ends.
+Registry<PatternTable>& tables() {
+  static auto& all = *new Registry<PatternTable>;
+  return all;
 }
 
-const PatternTable& table_named(const std::string& compiler) {
-  if (const PatternTable* table = find_pattern_table(compiler)) return *table;
-  std::vector<std::string> names;
-  for (const auto& [name, table] : tables()) names.push_back(name);
-  const std::string near = did_you_mean(compiler, names);
+PatternTable table_named(const std::string& compiler) {
+  if (const auto table = tables().find(compiler)) return *table;
+  const std::string near = did_you_mean(compiler, tables().keys());
   throw UsageError("no pattern table is registered for `" + compiler + "`" +
                    (near.empty() ? "" : "; did you mean `" + near + "`?"));
 }
@@ -44,12 +42,7 @@ Function composed(Function function, const IRModuleNode& module, const PatternTa
 }  // namespace
 
 void register_pattern_table(const std::string& compiler, PatternTable table) {
-  tables()[compiler] = std::move(table);
-}
-
-const PatternTable* find_pattern_table(const std::string& compiler) {
-  const auto at = tables().find(compiler);
-  return at == tables().end() ? nullptr : &at->second;
+  tables().set(compiler, std::move(table));
 }
 
 Pass merge_composite(PatternTable table) {

@@ -39,7 +39,7 @@ struct DFCallback {
 
 /// What becomes of the operators of a match that nothing its callback returns stands for.
 enum class Replaced : uint8_t {
-  kForgotten,  ///< nobody keeps books: outside of passes
+  kForgotten,  ///< origins need not be conserved: outside of passes
   kRetired,    ///< they are retired: in a pass that may retire
 };
 

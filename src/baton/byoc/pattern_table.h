@@ -17,10 +17,8 @@ struct CompositePattern {
 };
 using PatternTable = std::vector<CompositePattern>;
 
-/// For MergeComposite by name, and get_pattern_table of Python. Replaces an earlier one.
+/// For MergeComposite by name. Replaces an earlier one; thread safe.
 void register_pattern_table(const std::string& compiler, PatternTable table);
-/// Null when there is none.
-const PatternTable* find_pattern_table(const std::string& compiler);
 
 /// The pass MergeComposite with a table of its own.
 Pass merge_composite(PatternTable table);

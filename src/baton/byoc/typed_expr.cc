@@ -9,8 +9,7 @@ namespace baton {
 Expr typed_expr(const Expr& expr, const IRModuleNode* module) {
   if (expr->checked_type()) return expr;
   const PassContextScope quiet(std::make_shared<PassContext>());
-  const std::string name =
-      "typed_expr";  // what it is called matters to nobody, unless the module has one of that name
+  const std::string name = "typed_expr";  // any name that the module does not have
   std::string free_name = name;
   while (module && module->find(free_name)) free_name += "_";
   const IRModule whole = module ? module->copy() : make_module();

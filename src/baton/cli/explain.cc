@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "baton/cli/debug_flags.h"
-#include "baton/cli/explain_asm.h"
-#include "baton/cli/explain_json.h"
-#include "baton/cli/explain_text.h"
+#include "baton/cli/explain/explain_asm.h"
+#include "baton/cli/explain/explain_json.h"
+#include "baton/cli/explain/explain_text.h"
 #include "baton/support/error.h"
 
 namespace baton::cli {

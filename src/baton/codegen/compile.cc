@@ -266,8 +266,4 @@ std::vector<KernelParams> template_candidates(const FunctionNode& function, cons
   });
 }
 
-std::string kernel_assembly(const KernelRequest& request, const DeviceSheet& sheet) {
-  return kernel_listing(request, sheet).assembly;
-}
-
 }  // namespace baton

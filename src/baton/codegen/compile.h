@@ -33,7 +33,5 @@ std::vector<KernelParams> template_candidates(const FunctionNode& function, cons
 
 /// Object code, assembly text with labels named after loops, and what these mean: all of one compilation.
 KernelListing kernel_listing(const KernelRequest& request, const DeviceSheet& sheet);
-/// The text alone.
-std::string kernel_assembly(const KernelRequest& request, const DeviceSheet& sheet);
 
 }  // namespace baton

@@ -219,8 +219,8 @@ BuildResult build(const IRModule& module, const BuildOptions& options) {
   if (options.progress) options.progress("optimize", 1, 1);
   check_interrupt(options);
 
-  // A pass like TVM's LowerTE, so that who watches passes sees what kernels take. It leaves the module as it
-  // is.
+  // A pass like TVM's LowerTE, so that pass instruments also report kernel generation. It leaves the
+  // module as it is.
   const Pass lower = module_pass({0, "LowerTE", {"InferType"}}, [&](IRModule optimized, const PassContext&) {
     const Clock::time_point planning = Clock::now();
     refuse_huge(*optimized);

@@ -9,7 +9,7 @@ namespace baton {
 
 namespace {
 
-// Whoever meets a typed node trusts it, so what a file says must be checked.
+// Passes trust the types of typed nodes, so those that a file gives are checked here.
 bool is_right(const IRModuleNode& module) {
   const bool typed = std::all_of(module.functions().begin(), module.functions().end(),
                                  [](const auto& each) { return bool(each.second->checked_type()); });

@@ -119,14 +119,4 @@ NamedArrays load_params(const LoadedModel& model, const std::string& path,
   return values;
 }
 
-std::vector<Var> model_inputs(const LoadedModel& model, const NamedArrays& params) {
-  std::vector<Var> inputs;
-  for (const Var& param : model.module->find("main")->params()) {
-    const bool bound =
-        std::any_of(params.begin(), params.end(), [&](const auto& p) { return p.first == param->name(); });
-    if (!bound) inputs.push_back(param);
-  }
-  return inputs;
-}
-
 }  // namespace baton

@@ -31,7 +31,4 @@ LoadedModel load_model(const std::string& name_or_path);
 NamedArrays load_params(const LoadedModel& model, const std::string& path,
                         const std::vector<std::string>& inputs = {});
 
-/// The parameters of main that `params` leaves free: the model's inputs, in order.
-std::vector<Var> model_inputs(const LoadedModel& model, const NamedArrays& params);
-
 }  // namespace baton

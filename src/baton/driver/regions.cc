@@ -8,6 +8,7 @@
 #include "baton/driver/build_result.h"
 #include "baton/driver/plan/region_attrs.h"
 #include "baton/ir/visit.h"
+#include "baton/pass/inline_call.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/error.h"
@@ -154,10 +155,7 @@ class CompositeInliner final : public Rewriter {
     const auto* function = call ? as<FunctionNode>(call->callee()) : nullptr;
     if (!function || !function->attr("Composite") || function->attr("Compiler") || function->is_primitive())
       return rebuilt;
-    std::unordered_map<const ExprNode*, Expr> values;
-    for (size_t i = 0; i < call->args().size(); ++i)
-      values.emplace(function->params()[i].get(), call->args()[i]);
-    return substitute(function->body(), values);
+    return inlined_call(*function, call->args());
   }
 };
 

@@ -83,7 +83,7 @@ class RelayInterpreter {
   const Code& code() const { return *frame_->function->code(); }
   std::vector<Value> operands(const ExprList& exprs);
 
-  // Cells may hold, through a function, themselves: those that nobody can reach after a run are emptied.
+  // A cell may refer to itself through a function: cells that are unreachable after a run are emptied.
   class Cells {
    public:
     ~Cells();

@@ -36,7 +36,7 @@ const T* as_value(const Value& value) {
 class TensorValue final : public ValueNode {
  public:
   static constexpr ValueKind kKind = ValueKind::kTensor;
-  /// `lent`: its memory is a constant's or an argument's, so who wants to write takes a copy.
+  /// `lent`: its memory is a constant's or an argument's, so a writer takes a copy first (copy on write).
   explicit TensorValue(NDArray array, bool lent = false)
       : ValueNode(kKind), array_(std::move(array)), lent_(lent) {}
   const NDArray& array() const { return array_; }

@@ -188,12 +188,6 @@ const A& attrs_as(const Attrs& attrs) {
   BATON_CHECK(typed, attrs ? "attributes are " + attrs->schema().type_key : std::string("no attributes"));
   return typed->value();
 }
-/// The struct behind `attrs`, or null when it is of another kind.
-template <class A>
-const A* attrs_if(const Attrs& attrs) {
-  const auto* typed = dynamic_cast<const AttrsOf<A>*>(attrs.get());
-  return typed ? &typed->value() : nullptr;
-}
 
 /// Whether two attribute sets have the same type and values. Two nulls are equal.
 bool same_attrs(const Attrs& a, const Attrs& b);

@@ -27,10 +27,6 @@ Attrs carry_attrs(const OpDef& op, const CallNode& call, const NamedAttrs& value
   return with_fields(make_attrs(*op.attrs, all), values);
 }
 
-Call with_args(const CallNode& call, std::vector<Expr> args) {
-  return make_call(call.callee(), std::move(args), call.attrs(), call.info());
-}
-
 Call with_attrs(const CallNode& call, Attrs attrs) {
   return make_call(call.callee(), call.args(), std::move(attrs), call.info());
 }

@@ -18,8 +18,7 @@ Call call_op(std::string_view op, std::vector<Expr> args, const NamedAttrs& attr
 Attrs with_fields(const Attrs& attrs, const NamedAttrs& values);
 /// The attributes of another operator, `op`: those of `call` of the same names, then `values`.
 Attrs carry_attrs(const OpDef& op, const CallNode& call, const NamedAttrs& values);
-/// `call` with another callee, arguments or attributes; everything else, its type too, stays.
-Call with_args(const CallNode& call, std::vector<Expr> args);
+/// `call` with other attributes; everything else, its type too, stays.
 Call with_attrs(const CallNode& call, Attrs attrs);
 /// `expr` with type `type` when it has none; other expressions as they are.
 Expr with_type(const Expr& expr, const Type& type);

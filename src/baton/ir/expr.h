@@ -312,7 +312,7 @@ Expr ref_create(Expr value, Span span = {});
 Expr ref_read(Expr ref, Span span = {});
 Expr ref_write(Expr ref, Expr value, Span span = {});
 
-// ---- For those who make nodes of a kind of their own (ir/adt.h).
+// ---- For makers of other kinds of nodes (ir/adt.h).
 
 /// Invariant: the children of a typed node are typed. Whether a typed node may have `child`: operators,
 /// globals and constructors get their types by name.

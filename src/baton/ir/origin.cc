@@ -26,7 +26,8 @@ void append(Origins& to, std::span<const Origin* const> from) {
   for (const Origin* origin : from) to.emplace_back(Ref<const Origin>(origin));
 }
 
-// Programs have few operators and many calls. Names stay for good: a process meets only so many.
+// Programs have few operators and many calls. Names are interned and never freed: there are as many as
+// operators.
 const std::string* kept_name(const std::string& name) {
   static std::mutex mutex;
   static std::set<std::string> names;
@@ -102,10 +103,10 @@ OriginSet OriginSet::build(Origins origins, Origins causes, std::vector<std::str
   if (origins.size() == 1 && causes.empty() && reasons.empty()) return of(origins[0]);
   auto many = make_ref<Many>(origins, causes);
   if (!reasons.empty()) {
-    auto told = std::make_unique<Many::Reasons>();
-    for (const auto& reason : reasons) told->text += (told->text.empty() ? "" : "; ") + reason;
-    told->each = std::move(reasons);
-    many->reasons = std::move(told);
+    auto joined = std::make_unique<Many::Reasons>();
+    for (const auto& reason : reasons) joined->text += (joined->text.empty() ? "" : "; ") + reason;
+    joined->each = std::move(reasons);
+    many->reasons = std::move(joined);
   }
   return OriginSet(Ref<const OriginRep>(many));
 }

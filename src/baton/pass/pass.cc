@@ -7,6 +7,7 @@
 #include "baton/pass/interrupt.h"
 #include "baton/pass/origin_ledger.h"
 #include "baton/support/diagnostic.h"
+#include "baton/support/registry.h"
 
 namespace baton {
 
@@ -95,9 +96,10 @@ class SequentialNode final : public PassNode {
   std::vector<Pass> passes_;
 };
 
-std::map<std::string, PassFactory>& factories() {
-  static std::map<std::string, PassFactory> factories;
-  return factories;
+Registry<PassFactory>& factories() {
+  static auto& all =
+      *new Registry<PassFactory>;  // never destroyed: passes may be made until the process ends
+  return all;
 }
 
 }  // namespace
@@ -159,13 +161,12 @@ const std::vector<Pass>& passes_of(const PassNode& sequential) {
 }
 
 void register_pass(const std::string& name, PassFactory factory) {
-  const bool fresh = factories().emplace(name, std::move(factory)).second;
+  const bool fresh = factories().add(name, std::move(factory));
   BATON_CHECK(fresh, "pass " + name + " is registered twice");
 }
 
 Pass make_pass(const std::string& name, const PassArgs& args) {
-  const auto at = factories().find(name);
-  if (at != factories().end()) return at->second(args);
+  if (const auto factory = factories().find(name)) return (*factory)(args);
   std::string hint;
   if (const std::string near = did_you_mean(name, pass_names()); !near.empty()) {
     hint = "; did you mean `" + near + "`?";
@@ -176,10 +177,6 @@ Pass make_pass(const std::string& name, const PassArgs& args) {
   throw UsageError("no pass is called `" + name + "`" + hint);
 }
 
-std::vector<std::string> pass_names() {
-  std::vector<std::string> names;
-  for (const auto& [name, factory] : factories()) names.push_back(name);
-  return names;
-}
+std::vector<std::string> pass_names() { return factories().keys(); }
 
 }  // namespace baton

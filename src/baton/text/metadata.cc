@@ -4,10 +4,9 @@
 #include <cstdio>
 #include <unordered_map>
 
-#include <nlohmann/json.hpp>
-
 #include "baton/ir/attr_objects.h"
 #include "baton/support/error.h"
+#include "baton/support/json_writer.h"
 #include "baton/text/json/tensor_bytes.h"
 #include "baton/text/json/tvm_nodes.h"
 
@@ -66,68 +65,100 @@ Attrs MetadataReader::attrs(const AttrSchema& schema, size_t index) const {
 
 // ---- Writing
 
-namespace {
-
-std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-}  // namespace
-
 // The nodes of the JSON, numbered in the order of a depth-first walk from the root: the map, then for each
 // key its array and the objects in it. All constants share one VirtualDevice ("none") and its empty scope
 // name.
 class MetadataNodes {
  public:
   explicit MetadataNodes(const std::vector<MetadataWriter::Objects>& all) {
-    nodes_ = {"      \"type_key\": \"\"\n", ""};
-    std::string keys;
-    std::vector<size_t> lists;
+    nodes_.resize(2);
     for (const auto& objects : all) {
-      keys += (keys.empty() ? "        \"" : ", \n        \"") + objects.type_key + "\"";
+      nodes_[1].keys.push_back(objects.type_key);
       const size_t list = reserve();
-      lists.push_back(list);
+      nodes_[1].data.push_back(list);
       std::vector<size_t> members;
       for (const auto& object : objects.objects) members.push_back(add(object));
-      nodes_[list] = array(members);
+      nodes_[list] = array(std::move(members));
     }
-    nodes_[1] = "      \"type_key\": \"Map\", \n      \"keys\": [\n" + keys +
-                "\n      ], \n      \"data\": " + indices(lists) + "\n";
+    nodes_[1].type_key = "Map";
   }
 
   std::string json() const {
-    std::string out = "{\n  \"root\": 1, \n  \"nodes\": [\n";
-    for (size_t i = 0; i < nodes_.size(); ++i) out += (i ? ", \n    {\n" : "    {\n") + nodes_[i] + "    }";
-    out += "\n  ], \n  \"b64ndarrays\": [" + blobs_ + (blobs_.empty() ? "]" : "\n  ]");
-    return out + ", \n  \"attrs\": {\"tvm_version\": \"0.11.1\"}\n}";
+    JsonWriter json;
+    json.begin_object();
+    json.key("root");
+    json.value(1);
+    json.key("nodes");
+    json.begin_array();
+    for (const Node& node : nodes_) {
+      json.item();
+      write(json, node);
+    }
+    json.end_array();
+    json.key("b64ndarrays");
+    json.value(blobs_);
+    json.key("attrs");
+    write(json, Fields{{"tvm_version", "0.11.1"}});
+    json.end_object();
+    return json.take();
   }
 
  private:
   using Fields = std::vector<std::pair<std::string, std::string>>;  // sorted by name
+
+  struct Node {
+    std::string type_key;
+    Fields attrs;
+    std::vector<std::string> keys;  // of the map
+    std::vector<size_t> data;       // other nodes
+    std::string repr_str;
+  };
 
   size_t reserve() {
     nodes_.emplace_back();
     return nodes_.size() - 1;
   }
 
-  static std::string indices(const std::vector<size_t>& of) {
-    std::string text = "[";
-    for (size_t i = 0; i < of.size(); ++i) text += (i ? ", " : "") + std::to_string(of[i]);
-    return text + "]";
-  }
-  static std::string array(const std::vector<size_t>& members) {
-    return "      \"type_key\": \"Array\"" +
-           (members.empty() ? "\n" : ", \n      \"data\": " + indices(members) + "\n");
-  }
-  static std::string object(const std::string& type_key, const Fields& fields) {
-    std::string text = "      \"type_key\": \"" + type_key + "\"";
-    if (fields.empty()) return text + "\n";
-    text += ", \n      \"attrs\": {";
-    for (size_t i = 0; i < fields.size(); ++i) {
-      if (fields.size() > 1) text += i ? ", \n        " : "\n        ";
-      text += "\"" + fields[i].first + "\": " + quoted(fields[i].second);
+  static void write(JsonWriter& json, const Fields& fields) {
+    json.begin_object(fields.size() > 1);
+    for (const auto& [name, value] : fields) {
+      json.key(name);
+      json.value(value);
     }
-    return text + (fields.size() > 1 ? "\n      }\n" : "}\n");
+    json.end_object();
+  }
+
+  static void write(JsonWriter& json, const Node& node) {
+    json.begin_object();
+    json.key("type_key");
+    json.value(node.type_key);
+    if (!node.keys.empty()) {
+      json.key("keys");
+      json.value(node.keys);
+    }
+    if (!node.data.empty()) {
+      json.key("data");
+      json.begin_array(/*multi_line=*/false);
+      for (const size_t index : node.data) {
+        json.item();
+        json.value(static_cast<int64_t>(index));
+      }
+      json.end_array();
+    }
+    if (!node.attrs.empty()) {
+      json.key("attrs");
+      write(json, node.attrs);
+    }
+    if (!node.repr_str.empty()) {
+      json.key("repr_str");
+      json.value(node.repr_str);
+    }
+    json.end_object();
+  }
+
+  static Node array(std::vector<size_t> members) { return {"Array", {}, {}, std::move(members), {}}; }
+  static Node object(std::string type_key, Fields fields) {
+    return {std::move(type_key), std::move(fields), {}, {}, {}};
   }
 
   size_t add(const MetadataWriter::Object& of) {
@@ -141,9 +172,8 @@ class MetadataNodes {
 
   size_t add_string(const std::string& text) {
     const size_t at = reserve();
-    nodes_[at] = "      \"type_key\": \"runtime.String\"";
-    if (!text.empty()) nodes_[at] += ", \n      \"repr_str\": " + quoted(text);
-    nodes_[at] += "\n";
+    nodes_[at].type_key = "runtime.String";
+    nodes_[at].repr_str = text;
     return at;
   }
 
@@ -164,10 +194,10 @@ class MetadataNodes {
   size_t add_constant(const NDArray& value) {
     const size_t at = reserve(), device = no_device();
     nodes_[at] = object("relay.Constant", {{"_checked_type_", "0"},
-                                           {"data", std::to_string(blob_count_)},
+                                           {"data", std::to_string(blobs_.size())},
                                            {"span", "0"},
                                            {"virtual_device_", std::to_string(device)}});
-    blobs_ += (blob_count_++ ? ", \n    \"" : "\n    \"") + base64_encode(array_to_bytes(value)) + "\"";
+    blobs_.push_back(base64_encode(array_to_bytes(value)));
     return at;
   }
 
@@ -199,7 +229,7 @@ class MetadataNodes {
     if (const AttrList* list = value.as<AttrList>()) {
       std::vector<size_t> members;
       for (const AttrValue& item : *list) members.push_back(add_value(item));
-      nodes_[at] = array(members);
+      nodes_[at] = array(std::move(members));
     } else if (value.as<double>()) {
       nodes_[at] = object("FloatImm", {{"dtype", "float32"}, {"span", "0"}, {"value", plain(value)}});
     } else {
@@ -232,9 +262,9 @@ class MetadataNodes {
     return at;
   }
 
-  std::vector<std::string> nodes_;
-  std::string blobs_;
-  size_t blob_count_ = 0, no_device_ = 0;
+  std::vector<Node> nodes_;
+  std::vector<std::string> blobs_;
+  size_t no_device_ = 0;
 };
 
 size_t MetadataWriter::add(const std::string& type_key, Object object) {

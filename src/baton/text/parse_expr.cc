@@ -134,7 +134,7 @@ bool Parser::statement(Expr& result, bool takes_values) {
       result = infix_chain();
     }
     if (!at(TokenKind::kSemicolon) || !takes_values) return false;
-    // `e1; e2` computes e1 for nobody: a let of a variable without a name.
+    // `e1; e2` discards the value of e1: a let of a variable without a name.
     const Span span = span_since(start);
     lets_.push_back({make_var("", {}, NodeInfo(OriginSet::none(), span)), std::move(result), span});
   }

@@ -18,9 +18,9 @@
 #include "baton/support/diagnostic.h"
 #include "baton/support/sanitized.h"
 #include "baton/text/lexer.h"
+#include "baton/text/meta_table.h"
 #include "baton/text/metadata.h"
 #include "baton/text/origin_text.h"
-#include "baton/text/meta_table.h"
 #include "baton/text/scope.h"
 
 namespace baton::text {

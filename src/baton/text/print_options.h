@@ -21,12 +21,12 @@ struct PrintOptions {
     kComment,  ///< a comment that says it was left out
     kNone,
   };
-  bool version = true;   ///< `#[version = "0.0.5"]` first
-  bool types = true;     ///< `/* ty=... */` where types are inferred
-  bool spans = true;     ///< `/* span=name:line:column */` of what was parsed
-  bool origins = false;  ///< `/* from=LINE:COL */` behind what stands for operators, `made_for=LINE:COL
-                         ///< "reason"` for the compiler's own, and a table of them at the end, with which
-                         ///< they are read back: origin_text.h
+  bool version = true;       ///< `#[version = "0.0.5"]` first
+  bool types = true;         ///< `/* ty=... */` where types are inferred
+  bool spans = true;         ///< `/* span=name:line:column */` of what was parsed
+  bool origins = false;      ///< `/* from=LINE:COL */` behind what stands for operators, `made_for=LINE:COL
+                             ///< "reason"` for the compiler's own, and a table of them at the end, with which
+                             ///< they are read back: origin_text.h
   bool origin_table = true;  ///< with `origins`: the table
   Metadata metadata = Metadata::kFull;
   /// Replaces the comments: its text stands right behind each expression, where that is printed first.

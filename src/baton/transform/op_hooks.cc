@@ -1,22 +1,18 @@
 #include "baton/transform/op_hooks.h"
 
-#include <map>
-#include <mutex>
+#include <algorithm>
+#include <utility>
 
 #include "baton/support/error.h"
+#include "baton/support/registry.h"
 
 namespace baton {
 
 namespace {
 
-struct Hooks {
-  std::mutex mutex;
-  std::map<std::pair<OpQuestion, std::string>, std::shared_ptr<const OpHook>> by_op;
-};
-
 // Never destroyed: hooks hold Python functions, and Python may be gone when the process ends.
-Hooks& hooks() {
-  static Hooks& all = *new Hooks;
+Registry<OpHook, std::pair<OpQuestion, std::string>>& hooks() {
+  static auto& all = *new Registry<OpHook, std::pair<OpQuestion, std::string>>;
   return all;
 }
 
@@ -33,25 +29,18 @@ OpQuestion op_question(const std::string& name) {
 
 void set_op_hook(const std::string& op, OpQuestion question, OpHook hook) {
   if (!find_op(op)) throw UsageError("there is no operator \"" + op + "\"");
-  const std::lock_guard lock(hooks().mutex);
-  hooks().by_op[{question, op}] = std::make_shared<const OpHook>(std::move(hook));
+  hooks().set({question, op}, std::move(hook));
 }
 
-void reset_op_hook(const std::string& op, OpQuestion question) {
-  const std::lock_guard lock(hooks().mutex);
-  hooks().by_op.erase({question, op});
-}
+void reset_op_hook(const std::string& op, OpQuestion question) { hooks().remove({question, op}); }
 
 std::shared_ptr<const OpHook> op_hook(const OpDef& op, OpQuestion question) {
-  const std::lock_guard lock(hooks().mutex);
-  const auto at = hooks().by_op.find({question, op.name});
-  return at == hooks().by_op.end() ? nullptr : at->second;
+  return hooks().find(std::pair(question, op.name));
 }
 
 bool has_op_hooks(OpQuestion question) {
-  const std::lock_guard lock(hooks().mutex);
-  const auto at = hooks().by_op.lower_bound({question, ""});
-  return at != hooks().by_op.end() && at->first.first == question;
+  const auto keys = hooks().keys();
+  return std::any_of(keys.begin(), keys.end(), [&](const auto& key) { return key.first == question; });
 }
 
 }  // namespace baton

@@ -232,7 +232,7 @@ TypeInference::NodeId TypeInference::leave(const Frame& frame) {
   edge_stack_.resize(frame.edge_base);
   infer(*frame.node, id);
   if (solver_.has_woken()) run_woken();
-  // Whoever waits has its relation run again, over its children.
+  // A deferred relation is solved again when one of its operands becomes known.
   if (pending_.size() == waiting && build_early(id)) edges_.resize(first_edge);
   return id;
 }

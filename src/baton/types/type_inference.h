@@ -134,7 +134,7 @@ class TypeInference {
 
   // Per node, in the order of the walk.
   SegmentedArray<const ExprNode*> nodes_;  // null: built, and handed on
-  SegmentedArray<Type> types_;             // null: nothing known, and nobody asked yet
+  SegmentedArray<Type> types_;             // null: nothing known, no hole made for it yet
   SegmentedArray<Expr> built_;             // null: not built yet, or handed on to its only user
   SegmentedArray<uint32_t> first_edge_;  // in edges_; of a variable: the number of the function that binds it
   std::vector<NodeId>

@@ -95,7 +95,8 @@ void TypeSolver::bind(const Type& type, const Type& to) {
   at.waiters.clear();
   at.bound = to;
   if (is_hole(to) && !is_error(to)) {
-    // Nothing became known: whoever waited for this hole waits for the other one now.
+    // Two holes became one and neither is resolved: relations deferred on this one are deferred on the other
+    // now.
     Hole& other = hole(to);
     other.waiters.insert(other.waiters.end(), waiters.begin(), waiters.end());
   } else {

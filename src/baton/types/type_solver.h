@@ -1,5 +1,6 @@
 #pragma once
-// Types with holes and their unification: union-find over holes, and who waits for which hole.
+// Types with holes and their unification: union-find over holes, and the relations that are deferred on each
+// hole.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -64,7 +65,7 @@ class TypeSolver {
   Type error_;
   PointerMap<uint32_t> ids_;
   std::vector<Hole> holes_;
-  std::vector<Type> kept_;  // holes, and types that were replaced while somebody may still look at them
+  std::vector<Type> kept_;  // keeps alive: holes, and types that were replaced and may still be referred to
   std::vector<Waiter> woken_;
 };
 

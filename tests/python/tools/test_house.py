@@ -1,5 +1,6 @@
 """./baton: when it builds, what it says when set-up fails, how it counts tests."""
 import fcntl
+import json
 import os
 import pathlib
 import shutil
@@ -13,7 +14,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tools"))
 
-from house import browser, checks, debian, report, setup, state, wheels  # noqa: E402
+from house import browser, checks, compiles, debian, report, setup, state, wheels  # noqa: E402
 
 
 def executable(path, text):
@@ -259,6 +260,13 @@ def test_only_a_folder_that_cannot_be_configured_loses_its_objects(tree):
     assert ["--fresh" in command for command in steps.commands] == [False, True]
 
 
+def test_where_nothing_is_built_cmake_looks_for_new_files_each_time(tree):
+    for _ in range(2):
+        steps = Recorder()
+        setup._configure(tree, steps, (), always=True)
+        assert len(steps.commands) == 1
+
+
 def test_other_wheels_are_looked_for_afresh(tree):
     setup._configure(tree, Recorder(), ())
     (pathlib.Path(tree.root) / wheels.PINS).write_text("halide==0.0.1\n")
@@ -284,6 +292,58 @@ def test_the_lock_stays_taken_while_a_command_of_it_lives(tmp_path):
                 fcntl.flock(second, fcntl.LOCK_EX | fcntl.LOCK_NB)
         finally:
             os.kill(int(output), 15)
+
+
+# -- each file by itself ----------------------------------------------------------------------------------------------
+
+# Fails where a file says so, and lists what the file reads: itself and the lines that begin with "reads ".
+COMPILER = """#!/bin/sh
+for word; do case "$before" in -c) file=$word ;; -MF) listing=$word ;; esac; before=$word; done
+echo "$file" >> "$(dirname "$0")/calls"
+grep -q '#error' "$file" && { echo "$file:1: error"; exit 1; }
+echo "x.o: $file $(sed -n 's/^reads //p' "$file" | tr '\\n' ' ')" > "$listing"
+"""
+
+
+@pytest.fixture
+def single(tree):
+    """Writes compile_commands.json for sources of the tree and checks them; returns count, mistakes, files compiled."""
+    root = pathlib.Path(tree.root)
+    compiler = executable(root / "build" / "c++", COMPILER)
+
+    def run(*names, wanted=lambda name: True):
+        entries = [{"file": str(root / name), "directory": str(root),
+                    "command": f"{compiler} -O1 -o x.o -c {root / name}"} for name in names]
+        (pathlib.Path(tree.folder) / "compile_commands.json").write_text(json.dumps(entries))
+        calls = root / "build" / "calls"
+        calls.write_text("")
+        count, wrong = compiles.check(tree, 2, wanted)
+        return count, wrong, sorted(os.path.relpath(line, root) for line in calls.read_text().splitlines())
+    return run
+
+
+def test_a_file_that_does_not_compile_by_itself_is_named(tree, single):
+    (pathlib.Path(tree.root) / "src" / "b.cc").write_text("#error\n")
+    count, wrong, _ = single("src/a.cc", "src/b.cc", "build/release/generated/page.cc")
+    assert count == 2
+    assert list(wrong) == ["src/b.cc"] and "b.cc:1: error" in wrong["src/b.cc"]
+    assert single("src/a.cc", "src/b.cc")[1:] == (wrong, ["src/b.cc"])  # until it compiles
+
+
+def test_only_what_has_changed_is_compiled_again(tree, single):
+    root = pathlib.Path(tree.root)
+    (root / "src" / "b.h").write_text("int b;\n")
+    (root / "src" / "b.cc").write_text(f"reads {root / 'src' / 'b.h'}\n")
+    assert single("src/a.cc", "src/b.cc")[2] == ["src/a.cc", "src/b.cc"]
+    assert single("src/a.cc", "src/b.cc")[2] == []
+    (root / "src" / "b.h").write_text("int other;\n")
+    assert single("src/a.cc", "src/b.cc")[2] == ["src/b.cc"]
+    (root / "src" / "b.h").unlink()
+    assert single("src/a.cc", "src/b.cc")[2] == ["src/b.cc"]
+
+
+def test_a_filter_chooses_files(single):
+    assert single("src/a.cc", wanted=lambda name: "b" in name)[0] == 0
 
 
 # -- counting tests ---------------------------------------------------------------------------------------------------

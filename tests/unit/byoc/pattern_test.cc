@@ -10,10 +10,10 @@
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
 
+#include "byoc/called.h"
+
 namespace baton {
 namespace {
-
-DFPattern called(const char* op, std::vector<DFPattern> args) { return is_op(op)->call(std::move(args)); }
 
 class Patterns : public ::testing::Test {
  protected:

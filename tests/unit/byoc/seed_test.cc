@@ -9,12 +9,11 @@
 #include "baton/pass/origin_verifier.h"
 #include "baton/text/printer.h"
 
+#include "byoc/called.h"
 #include "text/reference.h"
 
 namespace baton {
 namespace {
-
-DFPattern called(const char* op, std::vector<DFPattern> args) { return is_op(op)->call(std::move(args)); }
 
 TEST(SeedByoc, Vgg11ComesOutAsInTheDocument) {
   initialize();

@@ -19,7 +19,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string contents(const std::string& path) {
+std::string bytes_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -60,7 +60,7 @@ TEST(DebugLines, TheSourceIsOneOperatorPerLineAndSaysWhoSharesInstructions) {
   KernelRequest request = test::kernel_with("conv_direct", "conv_direct");
   request.variant.debug_lines = folder.path() + "/made/on demand";
   const Kernel kernel = compile_kernel(request, DeviceSheet::host());
-  const std::string text = contents(source_path(request.variant.debug_lines, kernel.symbol));
+  const std::string text = bytes_of(source_path(request.variant.debug_lines, kernel.symbol));
   const KernelSource source = kernel_source(*request.function, "", {});
   const std::vector<KernelBlock> blocks = kernel_blocks(*request.function);
   std::vector<std::string> lines = {""};

@@ -1,7 +1,5 @@
 // The interpreter's strides against its slow way, which computes the offset of each element: values must be
 // the same bits.
-#include "baton/codegen/evaluate/make_strided.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +9,7 @@
 
 #include "baton/codegen/evaluate/evaluator.h"
 #include "baton/codegen/evaluate/index_form.h"
+#include "baton/codegen/evaluate/make_strided.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
 #include "baton/types/infer_type.h"
@@ -117,7 +116,7 @@ Expr with_constants(const Expr& expr) {
   return make_call(call->callee(), std::move(args), call->attrs(), test::typed(expr->checked_type()));
 }
 
-Call call_of(const std::string& text) {
+Call folded_call_of(const std::string& text) {
   register_all_ops();
   const IRModule module = infer_types(parse_module("#[version = \"0.0.5\"]\n" + text));
   return as_ref<CallNode>(with_constants(module->find("main")->body()));
@@ -125,7 +124,7 @@ Call call_of(const std::string& text) {
 
 /// Whether the call has strides; then its values are compared with the slow ones.
 bool agrees_strided(const std::string& text) {
-  const Call call = call_of(text);
+  const Call call = folded_call_of(text);
   std::vector<NDArray> strided;
   try {
     strided = make_evaluator(EvaluateBy::kStrided)->evaluate(*call);
@@ -189,9 +188,9 @@ TEST(StridedPrograms, LeaveAloneWhatHasNoStrides) {
 }
 
 TEST(Evaluator, ComputesCallsInArgumentsOneByOneWhereTheyHaveNoStridesInCommon) {
-  const Call nested =
-      call_of("def @main(%x: Tensor[(9, 130), float32]) { transpose(nn.softmax(sqrt(%x)), axes=[1, 0]) }");
-  const Call inner = call_of("def @main(%x: Tensor[(9, 130), float32]) { nn.softmax(sqrt(%x)) }");
+  const Call nested = folded_call_of(
+      "def @main(%x: Tensor[(9, 130), float32]) { transpose(nn.softmax(sqrt(%x)), axes=[1, 0]) }");
+  const Call inner = folded_call_of("def @main(%x: Tensor[(9, 130), float32]) { nn.softmax(sqrt(%x)) }");
   EXPECT_THROW(make_evaluator(EvaluateBy::kStrided)->evaluate(*nested), NotSupported);
   const NDArray value = make_evaluator()->evaluate(*nested)[0],
                 expected = make_evaluator()->evaluate(*inner)[0];

@@ -23,7 +23,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 class Networks : public testing::TestWithParam<std::pair<const char*, int>> {
  protected:
@@ -245,11 +245,11 @@ TEST(OperatorMap, OriginsThatCannotBeReadAreRefused) {
   EXPECT_THAT(message(R"({"schema": 2, "values": [], "operators": [[5]]})"), HasSubstr("cannot be read"));
   EXPECT_THAT(message(R"({"schema": 1, "operators": []})"), HasSubstr("does not belong to its graph.json"));
   for (const char* list : {"nodes", "inputs", "folded_into"}) {
-    Json changed = Json::parse(origins_json(model.origins));
+    OrderedJson changed = OrderedJson::parse(origins_json(model.origins));
     changed["operators"][0][list] = {4096};
     EXPECT_THAT(message(changed.dump()), HasSubstr("does not belong to its graph.json")) << list;
   }
-  Json renamed = Json::parse(origins_json(model.origins));
+  OrderedJson renamed = OrderedJson::parse(origins_json(model.origins));
   renamed["operators"][0]["line"] = "three";
   EXPECT_THAT(message(renamed.dump()), HasSubstr("cannot be read"));
 }

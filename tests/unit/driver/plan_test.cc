@@ -6,12 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "baton/driver/plan/graph_json.h"
-#include "baton/driver/plan/json_writer.h"
 #include "baton/driver/plan/kernel_names.h"
 #include "baton/driver/plan/storage.h"
 #include "baton/ir/op.h"
 #include "baton/ops/register.h"
 #include "baton/runtime/plan.h"
+#include "baton/support/json_writer.h"
 
 #include "text/reference.h"
 

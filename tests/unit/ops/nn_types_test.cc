@@ -14,7 +14,7 @@
 namespace baton {
 namespace {
 
-struct Case {
+struct NnCase {
   std::string
       params;  ///< "f(1, 3, 8), ?, i(5)": types of %0, %1, ...; `?` for a type to be found out, i for int32
   std::string call;  ///< "nn.conv1d(%0, %1)"
@@ -47,7 +47,7 @@ std::vector<std::string> split_params(const std::string& text) {
   return all;
 }
 
-std::string module_text(const Case& c) {
+std::string module_text(const NnCase& c) {
   std::string params, call = c.call;
   const std::vector<std::string> types = split_params(c.params);
   for (size_t i = 0; i < types.size(); ++i) {
@@ -68,8 +68,8 @@ std::string result_of(const std::string& module) {
   }
 }
 
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all = {
+const std::vector<NnCase>& cases() {
+  static const std::vector<NnCase> all = {
 #include "ops/nn_types_cases.inc"
   };
   return all;
@@ -81,7 +81,7 @@ class NnTypes : public testing::Test {
 };
 
 TEST_F(NnTypes, ResultsAndRefusals) {
-  for (const Case& c : cases()) {
+  for (const NnCase& c : cases()) {
     const std::string text = module_text(c), got = result_of(text);
     if (c.type.empty())
       EXPECT_EQ(got.substr(0, 3), "E02") << text;
@@ -92,7 +92,8 @@ TEST_F(NnTypes, ResultsAndRefusals) {
 
 TEST_F(NnTypes, EveryOperatorHasAResultAndARefusal) {
   std::set<std::string> typed, refused;
-  for (const Case& c : cases()) (c.type.empty() ? refused : typed).insert(c.call.substr(0, c.call.find('(')));
+  for (const NnCase& c : cases())
+    (c.type.empty() ? refused : typed).insert(c.call.substr(0, c.call.find('(')));
   EXPECT_EQ(typed, refused);
   EXPECT_EQ(typed.size(), 57u);
 }

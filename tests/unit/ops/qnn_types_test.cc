@@ -39,17 +39,17 @@ std::string type_of(const std::string& inputs, const std::string& body) {
   }
 }
 
-struct Case {
+struct QuantizedCase {
   const char *inputs, *body, *type;
 };
 
-void check(std::initializer_list<Case> cases) {
-  for (const Case& each : cases)
+void check_quantized(std::initializer_list<QuantizedCase> cases) {
+  for (const QuantizedCase& each : cases)
     EXPECT_EQ(type_of(each.inputs, each.body), each.type) << each.inputs << "\n" << each.body;
 }
 
 TEST(QuantizedTypes, QuantizeAndBack) {
-  check({
+  check_quantized({
       {"%x: (2, 3) float32", "qnn.quantize(%x, 0.5f, 0, out_dtype=\"uint8\")", "Tensor[(2, 3), uint8]"},
       {"%x: (2, 3) float32, %s: (3) float32, %z: (3) int32",
        "qnn.quantize(%x, %s, %z, out_dtype=\"int8\", axis=1)", "Tensor[(2, 3), int8]"},
@@ -78,7 +78,7 @@ TEST(QuantizedTypes, QuantizeAndBack) {
 }
 
 TEST(QuantizedTypes, Products) {
-  check({
+  check_quantized({
       {"%x: (1, 3, 8, 8) uint8, %w: (4, 3, 3, 3) int8",
        "qnn.conv2d(%x, %w, 0, 0, 0.5f, 0.5f, channels=4, kernel_size=[3, 3], out_dtype=\"int32\")",
        "Tensor[(1, 4, 6, 6), int32]"},
@@ -140,7 +140,7 @@ TEST(QuantizedTypes, Unary) {
 }
 
 TEST(RandomTypes, TheKeyIsAssigned) {
-  check({
+  check_quantized({
       {"%k", "random.threefry_generate(%k, out_shape=[2, 3])",
        "(Tensor[(10), uint64], Tensor[(2, 3), uint64])"},
       {"%k: (9) uint64", "random.threefry_generate(%k, out_shape=[2, 3])", "E0202"},
@@ -161,7 +161,7 @@ TEST(RandomTypes, TheKeyIsAssigned) {
 
 TEST(VisionTypes, Suppression) {
   const char* boxes = "%x: (1, 100, 6) float32, %c: (1) int32, %i: (1, 100) int32";
-  check({
+  check_quantized({
       {boxes, "vision.get_valid_counts(%x, 0.5f)",
        "(Tensor[(1), int32], Tensor[(1, 100, 6), float32], Tensor[(1, 100), int32])"},
       {boxes, "vision.get_valid_counts(%i, 0.5f)", "E0215"},
@@ -180,7 +180,7 @@ TEST(VisionTypes, Suppression) {
 }
 
 TEST(VisionTypes, Boxes) {
-  check({
+  check_quantized({
       {"%x: (1, 3, 8, 8) float32", "vision.multibox_prior(%x, sizes=[1f, 0.5f], ratios=[1f, 2f])",
        "Tensor[(1, 192, 4), float32]"},
       {"%x: (1, 3, 8, 8) float32", "vision.multibox_prior(%x, sizes=[], ratios=[])", "E0217"},
@@ -198,7 +198,7 @@ TEST(VisionTypes, Boxes) {
 
 TEST(VisionTypes, Regions) {
   const char* inputs = "%d: (1, 3, 32, 32) float32, %r: (4, 5) float32";
-  check({
+  check_quantized({
       {"%x: (1, 8, 4, 4) float32", "vision.yolo_reorg(%x, stride=2)", "Tensor[(1, 32, 2, 2), float32]"},
       {"%x: (1, 8, 4, 4) float32", "vision.yolo_reorg(%x, stride=0)", "E0217"},
       {inputs, "vision.roi_align(%d, %r, pooled_size=[7, 7], spatial_scale=1f)",

@@ -124,7 +124,7 @@ TEST(Diff, RefusesOtherModels) {
   b.operators[2].type = "Tensor[(2, 8), float32]";
   EXPECT_THAT(refusal(a, b), HasSubstr("of type Tensor[(1, 8), float32] and Tensor[(2, 8), float32]"));
   b = less_fused();
-  b.operators[0].attrs["strides"] = {1, 1};
+  b.operators[0].attrs = {{"strides", AttrValue(std::vector<int64_t>{1, 1})}};
   EXPECT_THAT(refusal(a, b), HasSubstr("\"strides\":[1,1]"));
   b = less_fused();
   b.operators[5].inputs = {2};

@@ -8,7 +8,7 @@
 namespace baton {
 namespace {
 
-InsideRound round_of(double pace = 1) {
+InsideRound screen_round(double pace = 1) {
   InsideRound round;
   round.plain_us = 100 * pace;
   round.twin_us = 100.5 * pace;
@@ -25,7 +25,7 @@ InsideRound round_of(double pace = 1) {
 std::vector<InsideRound> usual(size_t count) {
   std::vector<InsideRound> rounds;
   for (size_t i = 0; i < count; ++i) {
-    rounds.push_back(round_of());
+    rounds.push_back(screen_round());
     rounds.back().plain_us += 0.3 * std::sin(static_cast<double>(i));
     rounds.back().marked_us += 0.3 * std::cos(static_cast<double>(i));
   }
@@ -76,7 +76,7 @@ TEST(Screen, AnInterruptInAnyVariantCostsItsRound) {
 
 TEST(Screen, ADriftingClockIsNoDisturbance) {
   std::vector<InsideRound> rounds;
-  for (int i = 0; i < 60; ++i) rounds.push_back(round_of(1 + 0.3 * std::sin(i * 0.7)));
+  for (int i = 0; i < 60; ++i) rounds.push_back(screen_round(1 + 0.3 * std::sin(i * 0.7)));
   EXPECT_EQ(screen_rounds(rounds).disturbed, 0u);
   EXPECT_EQ(rounds.size(), 60u);
 }

@@ -11,13 +11,14 @@
 #include "baton/types/infer_type.h"
 
 #include "codegen/kernels.h"
+#include "baton/driver/build.h"
 
 namespace baton {
 namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* kNet = R"(#[version = "0.0.5"]
+constexpr const char* kDenseNet = R"(#[version = "0.0.5"]
 def @main(%data: Tensor[(64, 128), float32], %weight: Tensor[(96, 128), float32], %bias: Tensor[(96), float32]) {
   %0 = nn.dense(%data, %weight, units=96);
   %1 = nn.bias_add(%0, %bias);
@@ -38,7 +39,7 @@ struct Net {
     BuildOptions how;
     how.cache = &cache;
     how.opt_level = 1;
-    build = baton::build(infer_types(parse_module(kNet, "net.relay")), how);
+    build = baton::build(infer_types(parse_module(kDenseNet, "net.relay")), how);
     executor = make_executor(build);
     executor->set_threads(1);
     for (size_t i = 0; i < executor->num_inputs(); ++i) {

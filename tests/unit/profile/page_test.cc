@@ -19,7 +19,7 @@ ProfileReport report_of(const std::string& name) {
   OperatorRow row;
   row.op = "add";
   row.source = name;
-  row.attrs = nlohmann::ordered_json::object();
+  row.attrs = {};
   report.operators.push_back(row);
   return report;
 }

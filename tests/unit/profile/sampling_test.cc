@@ -16,6 +16,7 @@
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
 #include "baton/text/parser.h"
+#include "baton/driver/build.h"
 
 namespace baton {
 namespace {
@@ -31,19 +32,19 @@ constexpr const char* kProgram =
     "3]), %b))\n"
     "}\n";
 
-struct Model {
+struct BuiltModel {
   BuildResult built;
   std::unique_ptr<Executor> executor;
 };
 
-Model model(int threads) {
+BuiltModel model(int threads) {
   initialize();
   BuildOptions options;
   options.opt_level = 3;
   for (const auto& [name, shape] :
        std::vector<std::pair<std::string, std::vector<int64_t>>>{{"w", {512, 128, 3, 3}}, {"b", {512, 1, 1}}})
     options.params.emplace_back(name, NDArray::zeros(shape, DType::float_(32)));
-  Model model{build(parse_module(kProgram, "test.relay"), options), nullptr};
+  BuiltModel model{build(parse_module(kProgram, "test.relay"), options), nullptr};
   model.executor = make_executor(model.built);
   model.executor->set_threads(threads);
   return model;
@@ -81,7 +82,7 @@ void expect_in_the_sum(const SampleCounts& counts) {
 
 TEST(Sampling, FindsTheStageThatTakesTheTime) {
   for (const int threads : {1, 2}) {
-    const Model subject = model(threads);
+    const BuiltModel subject = model(threads);
     const Result<ModelSamples> samples = sample_model(subject.built, *subject.executor, quick());
     ASSERT_TRUE(samples.ok()) << samples.status().message;
     expect_in_the_sum(convolution(*samples).counts);
@@ -96,7 +97,7 @@ TEST(Sampling, FindsTheStageThatTakesTheTime) {
 }
 
 TEST(Sampling, OfOneKernelInTheMemoryOfTheModel) {
-  const Model subject = model(1);
+  const BuiltModel subject = model(1);
   const ThreadScope one(1);
   ASSERT_TRUE(subject.executor->run().ok());
   const Plan& plan = subject.executor->plan();
@@ -117,7 +118,7 @@ TEST(Sampling, OfOneKernelInTheMemoryOfTheModel) {
 
 TEST(Sampling, IsNotToBeHadOfKernelsFromTheJit) {
   setenv("BATON_LINKER", "/nowhere/ld", 1);
-  const Model subject = model(1);
+  const BuiltModel subject = model(1);
   unsetenv("BATON_LINKER");
   const Result<ModelSamples> samples = sample_model(subject.built, *subject.executor, quick());
   EXPECT_EQ(samples.status().code, StatusCode::kUnavailable);
@@ -126,7 +127,7 @@ TEST(Sampling, IsNotToBeHadOfKernelsFromTheJit) {
 }
 
 TEST(Sampling, StopsWhenAskedTo) {
-  const Model subject = model(1);
+  const BuiltModel subject = model(1);
   std::atomic<bool> stop{true};
   SampleOptions options = quick();
   options.interrupt = &stop;

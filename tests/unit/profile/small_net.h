@@ -7,6 +7,7 @@
 #include "baton/types/infer_type.h"
 
 #include "codegen/kernels.h"
+#include "baton/driver/build.h"
 
 namespace baton::test {
 

@@ -11,6 +11,7 @@
 #include "baton/types/infer_type.h"
 
 #include "codegen/kernels.h"
+#include "baton/profile/report/report.h"
 
 namespace baton {
 namespace {

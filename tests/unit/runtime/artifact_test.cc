@@ -203,6 +203,9 @@ TEST_F(ArtifactTest, ModelAndCInterface) {
   const int64_t* shape = nullptr;
   ASSERT_EQ(baton_output_shape(model, 0, &shape), 2);
   EXPECT_EQ(shape[1], 2);
+  ASSERT_EQ(baton_input_shape(model, 0, &shape), 2);
+  EXPECT_EQ(shape[0], 2);
+  EXPECT_EQ(baton_input_shape(model, 1, &shape), -1);
   EXPECT_EQ(baton_input_name(model, 1), nullptr);
   const float x[4] = {1, 2, 3, 4};
   ASSERT_EQ(baton_set_threads(model, 1), 0);
@@ -214,6 +217,15 @@ TEST_F(ArtifactTest, ModelAndCInterface) {
   size_t size = 0;
   EXPECT_EQ(std::memcmp(baton_output_data(model, 0, &size), y, sizeof y), 0);
   EXPECT_EQ(size, sizeof y);
+
+  alignas(64) float mine[4] = {5, 6, 7, 8};
+  ASSERT_EQ(baton_bind_input(model, 0, mine, sizeof mine), 0);
+  mine[3] = 9;
+  ASSERT_EQ(baton_run(model), 0);
+  ASSERT_EQ(baton_get_output(model, 0, y, sizeof y), 0);
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(y[i], mine[i] + p0.as<float>()[i]);
+  EXPECT_EQ(baton_bind_input(model, 0, mine, 3), BATON_ERROR_ARGUMENT);
+  ASSERT_EQ(baton_set_input(model, 0, x, sizeof x), 0);
 
   EXPECT_EQ(baton_set_input(model, 0, x, 3), BATON_ERROR_ARGUMENT);
   EXPECT_STREQ(baton_last_error(), "input `x` is float32[2, 2] of 16 bytes, not 3");

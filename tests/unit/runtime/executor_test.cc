@@ -43,7 +43,7 @@ std::vector<float> values(const NDArray& array) {
 }
 
 /// x, p0 -> add -> (nop to another shape) -> around -> low, high; high -> __copy
-std::string small() {
+std::string small_plan() {
   PlanText text;
   text.input("x", {"[2, 2]", 0});
   text.input("p0", {"[2, 2]", 1});
@@ -55,7 +55,7 @@ std::string small() {
 }
 
 TEST(Executor, RunsAPlan) {
-  const auto executor = executor_of(small(), {{"p0", floats({2, 2}, {10, 20, 30, 40})}});
+  const auto executor = executor_of(small_plan(), {{"p0", floats({2, 2}, {10, 20, 30, 40})}});
   ASSERT_EQ(executor->num_inputs(), 1u);
   EXPECT_EQ(executor->input_node(0).name, "x");
   ASSERT_TRUE(executor->set_input(0, floats({2, 2}, {1, 2, 3, 4})).ok());
@@ -68,7 +68,7 @@ TEST(Executor, RunsAPlan) {
 }
 
 TEST(Executor, SetCopiesAndBindDoesNot) {
-  const auto executor = executor_of(small(), {{"p0", floats({2, 2}, {0, 0, 0, 0})}});
+  const auto executor = executor_of(small_plan(), {{"p0", floats({2, 2}, {0, 0, 0, 0})}});
   NDArray x = floats({2, 2}, {1, 1, 1, 1});
   ASSERT_TRUE(executor->set_input("x", x).ok());
   x.as<float>()[0] = 5;
@@ -87,7 +87,7 @@ TEST(Executor, SetCopiesAndBindDoesNot) {
 }
 
 TEST(Executor, UnalignedMemoryIsCopied) {
-  const auto executor = executor_of(small(), {{"p0", floats({2, 2}, {0, 0, 0, 0})}});
+  const auto executor = executor_of(small_plan(), {{"p0", floats({2, 2}, {0, 0, 0, 0})}});
   NDArray room = NDArray::zeros({5}, DType::float_(32));
   const NDArray odd = NDArray::view(room.as<float>().data() + 1, {2, 2}, DType::float_(32), nullptr, nullptr);
   ASSERT_TRUE(executor->bind_input(0, odd).ok());
@@ -96,7 +96,7 @@ TEST(Executor, UnalignedMemoryIsCopied) {
 
 TEST(Executor, ConstantsAreUsedInPlaceAndCanBeReplaced) {
   const NDArray constant = floats({2, 2}, {1, 1, 1, 1});
-  const auto executor = executor_of(small(), {{"p0", constant}});
+  const auto executor = executor_of(small_plan(), {{"p0", constant}});
   EXPECT_EQ(executor->entry(1).data(), constant.data());
   ASSERT_TRUE(executor->set_input("p0", floats({2, 2}, {7, 7, 7, 7})).ok());
   ASSERT_TRUE(executor->run().ok());
@@ -105,7 +105,7 @@ TEST(Executor, ConstantsAreUsedInPlaceAndCanBeReplaced) {
 }
 
 TEST(Executor, OutputsOutliveTheExecutor) {
-  auto executor = executor_of(small(), {{"p0", floats({2, 2}, {1, 2, 3, 4})}});
+  auto executor = executor_of(small_plan(), {{"p0", floats({2, 2}, {1, 2, 3, 4})}});
   ASSERT_TRUE(executor->run().ok());
   const NDArray output = executor->output(1);
   executor.reset();
@@ -151,7 +151,7 @@ TEST(Executor, KernelsGetMemoryThreadsAndMarks) {
 }
 
 TEST(Executor, ProfileTimesEveryCall) {
-  const auto executor = executor_of(small(), {{"p0", floats({2, 2}, {1, 2, 3, 4})}});
+  const auto executor = executor_of(small_plan(), {{"p0", floats({2, 2}, {1, 2, 3, 4})}});
   const auto profile = executor->run_profiled(5);
   ASSERT_TRUE(profile.ok());
   EXPECT_EQ(profile->nodes, (std::vector<uint32_t>{2, 4, 5}));
@@ -169,7 +169,7 @@ TEST(Executor, ProfileTimesEveryCall) {
 }
 
 TEST(Executor, OneNodeAtATimeAndWithAnotherKernel) {
-  const auto executor = executor_of(small(), {{"p0", floats({2, 2}, {1, 2, 3, 4})}});
+  const auto executor = executor_of(small_plan(), {{"p0", floats({2, 2}, {1, 2, 3, 4})}});
   ASSERT_TRUE(executor->run().ok());
   EXPECT_EQ(executor->node_args(2).size(), 3u);
   EXPECT_TRUE(executor->node_args(3).empty());
@@ -185,7 +185,7 @@ TEST(Executor, OneNodeAtATimeAndWithAnotherKernel) {
 }
 
 TEST(Executor, ManyAtOnceShareConstants) {
-  const auto plan = plan_of(small());
+  const auto plan = plan_of(small_plan());
   const auto library = kernels();
   const NamedArrays constants = {{"p0", floats({2, 2}, {1, 2, 3, 4})}};
   std::vector<std::thread> threads;
@@ -211,9 +211,9 @@ std::string create_error(const std::string& text, const NamedArrays& constants =
 }
 
 TEST(Executor, SaysWhatIsWrong) {
-  EXPECT_EQ(create_error(small(), {{"q", floats({1}, {0})}}),
+  EXPECT_EQ(create_error(small_plan(), {{"q", floats({1}, {0})}}),
             "there is a constant `q`, but the plan has no input of that name");
-  EXPECT_EQ(create_error(small(), {{"p0", floats({4}, {0, 0, 0, 0})}}),
+  EXPECT_EQ(create_error(small_plan(), {{"p0", floats({4}, {0, 0, 0, 0})}}),
             "input `p0` is float32[2, 2], but was given float32[4]");
   PlanText unknown;
   unknown.input("x", {"[2]", 0}).call("n", "no_such", "[0, 0, 0]", {{"[2]", 1}});

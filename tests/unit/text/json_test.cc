@@ -16,13 +16,12 @@
 #include "baton/types/infer_type.h"
 
 #include "text/reference.h"
+#include "text/version_line.h"
 
 namespace baton::text {
 namespace {
 
 using testing::HasSubstr;
-
-constexpr const char* kVersion = "#[version = \"0.0.5\"]\n";
 
 class JsonTest : public testing::Test {
  protected:
@@ -164,15 +163,15 @@ TEST_F(JsonTest, ExpressionsWithEveryKindOfNodeComeBack) {
 
 TEST_F(JsonTest, RetiredOriginsStayInTheTable) {
   const IRModule module =
-      parse_module(std::string(kVersion) + "def @main(%x: float32) { tanh(nn.relu(%x)) }");
+      parse_module(std::string(kVersionLine) + "def @main(%x: float32) { tanh(nn.relu(%x)) }");
   module->set("main", function({}, Expr(scalar(1, DType::float_(32)))));
   module->origins().retire(OriginId(1), {"Drop", "a \"reason\""});
   expect_round_trip(module, "retired");
 }
 
 TEST_F(JsonTest, WrongTypesOfAFileAreReplaced) {
-  const IRModule module = infer_types(
-      parse_module(std::string(kVersion) + "def @main(%x: Tensor[(2, 3), float32]) { tanh(nn.relu(%x)) }"));
+  const IRModule module = infer_types(parse_module(
+      std::string(kVersionLine) + "def @main(%x: Tensor[(2, 3), float32]) { tanh(nn.relu(%x)) }"));
   std::string json = to_json(*module);
   const std::string lie = "{\"tensor\":[2,3],\"dtype\":\"float32\"}";
   // Another type before the variable's, and the calls say that they have it.
@@ -318,7 +317,7 @@ TEST_F(JsonTest, SharedListsOfAMetadataSectionAreBounded) {
     nodes +=
         ",{\"type_key\":\"Array\",\"data\":[" + std::to_string(i + 1) + "," + std::to_string(i + 1) + "]}";
   nodes += R"(,{"type_key":"Array"})";
-  const std::string text = std::string(kVersion) +
+  const std::string text = std::string(kVersionLine) +
                            "def @main(%x: float32) { reshape(%x, meta[relay.attrs.ReshapeAttrs][0]) "
                            "}\n#[metadata]\n{\"root\":1,\"nodes\":[" +
                            nodes + "],\"b64ndarrays\":[]}\n";
@@ -372,7 +371,7 @@ TEST_F(JsonTest, TvmModuleIsRead) {
   const IRModule module = load_json(tvm_file()).module;
   ASSERT_TRUE(module);
   const IRModule wanted = infer_types(parse_module(
-      std::string(kVersion) +
+      std::string(kVersionLine) +
       "def @main(%x: Tensor[(3, 2), float32], Compiler=\"x\", Primitive=2) { nn.softmax(add(%x, "
       "meta[relay.Constant][0]), axis=1) }\n"
       "#[metadata]\n{\"root\": 1, \"nodes\": [{\"type_key\": \"\"}, {\"type_key\": \"Map\", \"keys\": "
@@ -463,7 +462,7 @@ TEST_F(JsonTest, TvmDataTypesAndMatch) {
       "\"]}";
   const IRModule module = load_json(text).module;
   const IRModule wanted =
-      infer_types(parse_module(std::string(kVersion) +
+      infer_types(parse_module(std::string(kVersionLine) +
                                "type Maybe[A] { Just(A), Nothing, }\n"
                                "def @main(%x: Maybe[int32]) { match (%x) { Just(%y) => %y, _ => 7 } }\n"));
   EXPECT_TRUE(structural_equal(*module, *wanted)) << astext(module);

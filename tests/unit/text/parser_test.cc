@@ -11,11 +11,10 @@
 #include "baton/text/printer.h"
 
 #include "text/reference.h"
+#include "text/version_line.h"
 
 namespace baton::text {
 namespace {
-
-constexpr const char* kVersion = "#[version = \"0.0.5\"]\n";
 
 class ParserTest : public testing::Test {
  protected:
@@ -36,7 +35,7 @@ class ParserTest : public testing::Test {
 };
 
 TEST_F(ParserTest, CallsAreTheirWholeTextAndOriginsTheirOperator) {
-  const IRModule module = parse_module(std::string(kVersion) +
+  const IRModule module = parse_module(std::string(kVersionLine) +
                                        "def @main(%x: float32) {\n"
                                        "  %0 = nn.relu(\n"
                                        "    tanh(%x));\n"
@@ -56,7 +55,7 @@ TEST_F(ParserTest, CallsAreTheirWholeTextAndOriginsTheirOperator) {
 }
 
 TEST_F(ParserTest, ArgumentsOfACallAreFoundInItsText) {
-  const IRModule module = parse_module(std::string(kVersion) +
+  const IRModule module = parse_module(std::string(kVersionLine) +
                                        "def @main(%x: float32, %y: float32) {\n"
                                        "  let %f = fn (%a) { %a };\n"
                                        "  nn.batch_norm(%x, /* , */ (%x, add(%x, %y)).1, %f(%x),\n"
@@ -84,7 +83,7 @@ TEST_F(ParserTest, GraphVariablesShareAndLetsBind) {
 
 TEST_F(ParserTest, TheSameFunctionIsOneVariable) {
   const IRModule module =
-      parse_module(std::string(kVersion) + "def @f(%x: int32) { %x }\ndef @main() { (@f(1), @f(2)) }");
+      parse_module(std::string(kVersionLine) + "def @f(%x: int32) { %x }\ndef @main() { (@f(1), @f(2)) }");
   const auto& fields = as<TupleNode>(module->find("main")->body())->fields();
   EXPECT_EQ(as<CallNode>(fields[0])->callee(), as<CallNode>(fields[1])->callee());
   EXPECT_EQ(as<CallNode>(fields[0])->callee().get(), module->global_var("f").get());
@@ -138,7 +137,7 @@ TEST_F(ParserTest, ErrorsOfTheReferenceAreFoundOnTheirLine) {
 
 TEST_F(ParserTest, NestingHasALimitAndStaysWithinASmallStack) {
   auto nested = [](int depth, const std::string& open, const std::string& inner, const std::string& close) {
-    std::string text = kVersion + std::string("def @main(%x: float32, %c: bool) { ");
+    std::string text = kVersionLine + std::string("def @main(%x: float32, %c: bool) { ");
     for (int i = 0; i < depth; ++i) text += open;
     text += inner;
     for (int i = 0; i < depth; ++i) text += close;
@@ -160,16 +159,18 @@ TEST_F(ParserTest, NestingHasALimitAndStaysWithinASmallStack) {
     EXPECT_LT(render(found).size(), 1000u);
   }
   EXPECT_EQ(
-      errors(kVersion + std::string("def @main(%x: ") + std::string(100000, '(') + ") { %x }").at(0).code,
+      errors(kVersionLine + std::string("def @main(%x: ") + std::string(100000, '(') + ") { %x }").at(0).code,
       "E0115");
-  EXPECT_EQ(errors(kVersion + std::string("def @main(a=") + std::string(100000, '[') + ") { () }").at(0).code,
-            "E0115");
-  EXPECT_EQ(errors(kVersion + std::string("def @main() { ") + std::string(100000, '-') + "1 }").size(), 0u);
+  EXPECT_EQ(
+      errors(kVersionLine + std::string("def @main(a=") + std::string(100000, '[') + ") { () }").at(0).code,
+      "E0115");
+  EXPECT_EQ(errors(kVersionLine + std::string("def @main() { ") + std::string(100000, '-') + "1 }").size(),
+            0u);
 }
 
 // Calls, lets and terms: linear, and without recursion.
 void read_and_print_chains(int count) {
-  std::string text = kVersion + std::string("def @main(%x: float32) {\n  %0 = tanh(%x);\n");
+  std::string text = kVersionLine + std::string("def @main(%x: float32) {\n  %0 = tanh(%x);\n");
   for (int i = 1; i < count; ++i)
     text += "  %" + std::to_string(i) + " = tanh(%" + std::to_string(i - 1) + ");\n";
   text += "  tanh(%" + std::to_string(count - 1) + ")\n}\n";
@@ -177,7 +178,7 @@ void read_and_print_chains(int count) {
   options.types = options.spans = false;
   EXPECT_TRUE(print(*parse_module(text), options) == text);
 
-  text = kVersion + std::string("def @main(%x: float32) {\n");
+  text = kVersionLine + std::string("def @main(%x: float32) {\n");
   for (int i = 0; i < count; ++i) text += "  let %v" + std::to_string(i) + " = tanh(%x);\n";
   text += "  %v0\n}\n";
   EXPECT_TRUE(print(*parse_module(text), options) == text);

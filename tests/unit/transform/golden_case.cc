@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <regex>
 #include <set>
 
 #include "baton/byoc/pattern_table.h"
@@ -268,8 +267,13 @@ std::string structure_of(const std::string& given) {
       plain += text[i++];
     }
   }
-  static const std::regex hash("hash=\"[0-9a-f]{8,16}\"");
-  plain = std::regex_replace(plain, hash, "hash=\"?\"");
+  constexpr std::string_view kHash = "hash=\"";
+  for (size_t at = 0; (at = plain.find(kHash, at)) != std::string::npos;) {
+    at += kHash.size();
+    const size_t end = std::min(plain.find_first_not_of("0123456789abcdef", at), plain.size());
+    if (end - at >= 8 && end - at <= 16 && end < plain.size() && plain[end] == '"')
+      plain.replace(at, end - at, "?");
+  }
   // Functions that LambdaLift makes are named after their hash there; here by the order in which they appear.
   std::map<std::string, int> lifted;
   for (size_t at = 0; (at = plain.find("lifted_name", at)) != std::string::npos;) {

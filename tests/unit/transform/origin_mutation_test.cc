@@ -122,7 +122,7 @@ struct Program {
   const char* text;
   const char* args = "{}";
 };
-constexpr Program kPrograms[] = {
+constexpr Program kMutated[] = {
     {"DeadCodeElimination", "def @main(%x: Tensor[(3), float32]) { let %a = exp(%x); tanh(%x) }"},
     {"ToGraphNormalForm", "def @main(%x: Tensor[(3), float32]) { let %a = exp(%x); tanh(%x) }"},
     {"RemoveUnusedFunctions",
@@ -243,7 +243,7 @@ TEST_F(OriginMutations, EveryPassThatForgetsOriginsIsCaught) {
     } catch (const Error&) {  // the case needs what this program lacks
     }
   };
-  for (const Program& program : kPrograms) {
+  for (const Program& program : kMutated) {
     const nlohmann::json which = {
         {"id", program.text},
         {"steps", nlohmann::json::array({step("InferType"), step(program.passes, program.args)})}};

@@ -1,4 +1,4 @@
-// Translates the Halide expressions of a compute into a ElementProgram. Pure Funcs are expanded where they
+// Translates the Halide expressions of a compute into an ElementProgram. Pure Funcs are expanded where they
 // are called; a Func with reductions becomes a loop that computes, for each element of the chunk, the one
 // value asked for. Equal instructions become one (value numbering), and each goes to the outermost loop that
 // its operands allow.

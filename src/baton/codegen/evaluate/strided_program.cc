@@ -1,11 +1,12 @@
 // Runs strided programs tile by tile. Within a tile the offsets of an access from its first element are
 // always the same, so they are computed once per program and part-tile.
+#include "baton/codegen/evaluate/strided_program.h"
+
 #include <algorithm>
 #include <cstring>
 #include <map>
 #include <type_traits>
 
-#include "baton/codegen/evaluate/strided_program.h"
 #include "baton/runtime/thread_pool.h"
 
 #pragma GCC optimize("O3")

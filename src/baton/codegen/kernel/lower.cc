@@ -227,9 +227,10 @@ class Lowering {
   void make_outputs() {
     std::set<std::string> taken;
     const Tensors& values = values_.at(function_.body().get());
+    const std::unordered_map<std::string, std::vector<OpBlock*>> makers = makers_of_results();
     for (size_t i = 0; i < values.size(); ++i) {
       Tensor value = values[i];
-      if (!made_by_block(value.func().name()) || !taken.insert(value.func().name()).second)
+      if (!makers.count(value.func().name()) || !taken.insert(value.func().name()).second)
         value =
             Tensor(copy_of(value, named("o" + std::to_string(i) + "__copy")), value.shape(), value.dtype());
       const std::vector<Halide::Var> args = value.func().args();
@@ -241,20 +242,22 @@ class Lowering {
     }
   }
 
-  bool made_by_block(const std::string& func) const {
-    for (const OpBlock& block : kernel_.blocks)
-      for (const Func& result : block.results)
-        if (result.name() == func) return true;
-    return false;
+  /// The blocks that each Func is a result of.
+  std::unordered_map<std::string, std::vector<OpBlock*>> makers_of_results() {
+    std::unordered_map<std::string, std::vector<OpBlock*>> makers;
+    for (OpBlock& block : kernel_.blocks)
+      for (const Func& result : block.results) makers[result.name()].push_back(&block);
+    return makers;
   }
 
   void count_consumers() {
     for (const OpBlock& block : kernel_.blocks)
       for (int producer : std::set<int>(block.producers.begin(), block.producers.end()))
         if (producer >= 0) ++kernel_.blocks[producer].consumers;
+    const std::unordered_map<std::string, std::vector<OpBlock*>> makers = makers_of_results();
     for (const Tensor& output : values_.at(function_.body().get()))
-      for (OpBlock& block : kernel_.blocks)
-        for (const Func& result : block.results) block.consumers += result.name() == output.func().name();
+      if (const auto maker = makers.find(output.func().name()); maker != makers.end())
+        for (OpBlock* block : maker->second) ++block->consumers;
   }
 
   void find_anchor() {

@@ -38,8 +38,8 @@ bool is_value(ExprKind kind) {
          kind == ExprKind::kTuple || kind == ExprKind::kTupleGetItem;
 }
 
-/// What a node runs on its own account: branches, the functions it calls or is. The rest of its children are
-/// values.
+/// The bodies that a node evaluates itself: branches, and the functions that it calls or is. Its other
+/// children are operands.
 std::vector<Expr> inner_parts(const Expr& expr) {
   switch (expr->kind()) {
     case ExprKind::kCall: {

@@ -47,23 +47,24 @@ class Reader {
     }
   }
 
-  /// Behind variables that a let binds.
-  const Expr& behind(const Expr& expr) const {
+  /// The value of a variable that a let binds, and of the variable that this may be in turn; else `expr`.
+  const Expr& resolve_let(const Expr& expr) const {
     const Expr* at = &expr;
     for (auto let = lets_.find(at->get()); let != lets_.end(); let = lets_.find(at->get())) at = &let->second;
     return *at;
   }
 
-  /// What an item of a tuple is, where the tuple is written out; else what gives the tuple.
+  /// An item of a tuple: the field, where the tuple is written out; else the expression that yields the
+  /// tuple.
   const Expr& item(const Expr& expr) const {
     std::vector<int> path;
-    const Expr* at = &behind(expr);
+    const Expr* at = &resolve_let(expr);
     for (;;) {
       if (const auto* item = as<TupleGetItemNode>(*at)) {
         path.push_back(item->index());
-        at = &behind(item->tuple());
+        at = &resolve_let(item->tuple());
       } else if (const auto* tuple = as<TupleNode>(*at); tuple && !path.empty()) {
-        at = &behind(tuple->fields()[static_cast<size_t>(path.back())]);
+        at = &resolve_let(tuple->fields()[static_cast<size_t>(path.back())]);
         path.pop_back();
       } else {
         return *at;
@@ -72,7 +73,7 @@ class Reader {
   }
 
   const FunctionNode* called(const CallNode& call) const {
-    const Expr& callee = behind(call.callee());
+    const Expr& callee = resolve_let(call.callee());
     if (const auto* global = as<GlobalVarNode>(callee)) return module_.find(global->name()).get();
     return as<FunctionNode>(callee);
   }
@@ -88,12 +89,12 @@ class Reader {
         entry.input_types.clear();
         for (const Expr& arg : call->args()) entry.input_types.push_back(arg->checked_type());
       }
-      for (const Expr& arg : call->args()) follow(arg, origin, entry.inputs);
+      for (const Expr& arg : call->args()) collect_producers(arg, origin, entry.inputs);
     }
   }
 
   /// The operators whose results `value` may hold, other than `reader`.
-  void follow(const Expr& value, const Origin* reader, std::vector<const Origin*>& found) {
+  void collect_producers(const Expr& value, const Origin* reader, std::vector<const Origin*>& found) {
     std::unordered_set<const ExprNode*> seen;
     std::vector<Expr> todo = {value};
     while (!todo.empty()) {
@@ -109,7 +110,7 @@ class Reader {
         todo.insert(todo.end(), known->second.begin(), known->second.end());
       step(at, todo);
       std::reverse(todo.begin() + static_cast<std::ptrdiff_t>(first),
-                   todo.end());  // the first is looked at first
+                   todo.end());  // in order
     }
   }
 

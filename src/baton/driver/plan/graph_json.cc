@@ -1,6 +1,6 @@
 #include "baton/driver/plan/graph_json.h"
 
-#include "baton/driver/plan/json_writer.h"
+#include "baton/support/json_writer.h"
 
 namespace baton {
 namespace {
@@ -68,6 +68,7 @@ class GraphJson {
     if (!node.origins.empty()) attr("origins", id_list(node.origins));
     if (!node.made_for.empty()) attr("made_for", id_list(node.made_for));
     if (!node.reason.empty()) attr("reason", node.reason);
+    if (!node.backend.empty()) attr("backend", node.backend);
     json_.end_object();
   }
 

@@ -27,11 +27,6 @@ double bytes_of(const std::vector<const TensorTypeNode*>& types) {
   return count;
 }
 
-const Type& type_in_function(const Expr& expr) {
-  const auto* var = as<VarNode>(expr);
-  return var && !expr->checked_type() ? var->annotation() : expr->checked_type();
-}
-
 /// The extent of `letter` in a layout such as "NCHW16c": the plain axis times its packed part; 1 when it has
 /// none.
 double extent_in(const TensorTypeNode& type, std::string_view layout, char letter) {
@@ -202,7 +197,7 @@ CostFacts window_gradient_cost(const CostQuery& q) {
 CostFacts cost_of_call(const CallNode& call) {
   CostQuery q{call.attrs(), {}, flat_types(call.checked_type())};
   for (const Expr& arg : call.args())
-    for (const TensorTypeNode* type : flat_types(type_in_function(arg))) q.inputs.push_back(type);
+    for (const TensorTypeNode* type : flat_types(type_of(arg))) q.inputs.push_back(type);
   const OpDef& op = *call.op();
   return op.cost ? op.cost(q) : cost_by_class(op.fuse, q);
 }
@@ -210,8 +205,8 @@ CostFacts cost_of_call(const CallNode& call) {
 CostFacts cost_of_function(const FunctionNode& function, const std::vector<CostFacts>& calls) {
   CostFacts sum;
   for (const CostFacts& call : calls) sum.flops += call.flops;
-  for (const Var& param : function.params()) sum.bytes += bytes_of(flat_types(type_in_function(Expr(param))));
-  sum.bytes += bytes_of(flat_types(type_in_function(function.body())));
+  for (const Var& param : function.params()) sum.bytes += bytes_of(flat_types(type_of(*param)));
+  sum.bytes += bytes_of(flat_types(type_of(function.body())));
   return sum;
 }
 

@@ -1,9 +1,7 @@
 #include "baton/ir/rules/mixed_precision_rule.h"
 
-#include <map>
-#include <mutex>
-
 #include "baton/ir/op.h"
+#include "baton/support/registry.h"
 
 namespace baton {
 
@@ -16,14 +14,9 @@ struct Replacement {
   MixedPrecisionFunction rule;
 };
 
-// Rules that replace those of blocks; Python may add to them from any thread.
-struct Replacements {
-  std::mutex mutex;
-  std::map<const OpDef*, Replacement> by_operator;
-};
-
-Replacements& replacements() {
-  static Replacements all;
+// Rules that replace those of blocks. Never destroyed: they may be Python's.
+Registry<Replacement, const OpDef*>& replacements() {
+  static auto& all = *new Registry<Replacement, const OpDef*>;
   return all;
 }
 
@@ -32,28 +25,21 @@ Replacements& replacements() {
 void register_mixed_precision(const std::string& name, MixedPrecisionFunction rule, int level) {
   const OpDef* op = find_op(name);
   if (!op) throw UsageError("there is no operator " + name);
-  const std::lock_guard lock(replacements().mutex);
-  const auto at = replacements().by_operator.find(op);
-  const bool replaced = at != replacements().by_operator.end();
-  if (replaced || op->rules.get<MixedPrecision>()) {
-    const int present = replaced ? at->second.level : kLevelOfBlocks;
-    if (level < present) return;
+  const auto outranks = [&](int present) {
     if (level == present)
       throw UsageError("the mixed precision of " + name + " is already registered with level " +
                        std::to_string(level) + "; give a higher level to replace it");
-  }
-  replacements().by_operator.insert_or_assign(op, Replacement{level, std::move(rule)});
+    return level > present;
+  };
+  const bool replaced = replacements().find(op) != nullptr;
+  if (!replaced && op->rules.get<MixedPrecision>() && !outranks(kLevelOfBlocks)) return;
+  replacements().set_if(op, Replacement{level, std::move(rule)},
+                        [&](const Replacement& present) { return outranks(present.level); });
 }
 
 std::optional<MixedPrecisionRule> mixed_precision_of(const CallNode& call, DType type) {
   if (!call.op()) return std::nullopt;
-  MixedPrecisionFunction rule;
-  {
-    const std::lock_guard lock(replacements().mutex);
-    const auto at = replacements().by_operator.find(call.op());
-    if (at != replacements().by_operator.end()) rule = at->second.rule;
-  }
-  if (rule) return rule(Expr(&call), type);  // without the lock: it may be Python's
+  if (const auto replacement = replacements().find(call.op())) return replacement->rule(Expr(&call), type);
   const auto* own = call.op()->rules.get<MixedPrecision>();
   return own ? std::optional(MixedPrecisionRule{*own, type, type}) : std::nullopt;
 }

@@ -1,6 +1,5 @@
 // Tensor operators whose shape is a value: extents that are known at run time only.
 #include <algorithm>
-#include <cmath>
 
 #include "baton/ir/inspect.h"
 #include "baton/ir/layout.h"

@@ -3,7 +3,6 @@
 #include "baton/ops/domain.h"
 #include "baton/ops/math.h"
 #include "baton/ops/op_spec.h"
-#include "baton/ops/shared/resize_compute.h"
 #include "baton/ops/shared/spatial.h"
 
 namespace baton {

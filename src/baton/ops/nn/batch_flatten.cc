@@ -1,4 +1,3 @@
-#include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"

@@ -1,4 +1,5 @@
 // nn.dense and the form of it whose weight is packed.
+#include "baton/ir/op_names.h"
 #include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/nn/matrix_products.h"
@@ -71,7 +72,6 @@ void dense_compute(Compute& c, const DenseAttrs&) {
 }
 
 GradientRule dense_gradient() {
-  using namespace gradients;
   return {[](const Call& call, const Expr& g) { return dense_adjoints(*call, g); }};
 }
 
@@ -116,7 +116,7 @@ gradients::Adjoints dense_adjoints(const CallNode& call, const Expr& g) {
   const Expr &a = call.args()[0], &b = call.args()[1];
   const int64_t width = known_extent(call, 1, 1);
   const auto dense = [&](const Expr& left, const Expr& right) {
-    return op("nn.dense", {left, right}, {{"units", width}});
+    return op(op_names::kDense, {left, right}, {{"units", width}});
   };
   return {collapse(dense(g, transposed(b)), a),
           collapse(dense(transposed(as_matrix(call, g, 1)), transposed(as_matrix(call, a, 0))), b)};

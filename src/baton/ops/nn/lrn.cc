@@ -1,4 +1,3 @@
-#include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"

@@ -1,4 +1,5 @@
 // nn.matmul and nn.batch_matmul.
+#include "baton/ir/op_names.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/nn/matrix_products.h"
 #include "baton/ops/op_spec.h"
@@ -133,7 +134,7 @@ GradientRule batch_matmul_gradient() {
     const Expr &a = call->args()[0], &b = call->args()[1];
     const bool ta = bool_attr(*call, "transpose_a"), tb = bool_attr(*call, "transpose_b");
     const auto product = [](const Product& of) {
-      return op("nn.batch_matmul", {of.left, of.right},
+      return op(op_names::kBatchMatmul, {of.left, of.right},
                 {{"transpose_a", of.transpose_left}, {"transpose_b", of.transpose_right}});
     };
     if (!ta && tb) {

@@ -9,10 +9,6 @@
 
 namespace baton {
 
-struct ThreefryGenerateAttrs {
-  std::vector<int64_t> out_shape = {};
-};
-
 struct UniformAttrs {
   std::vector<int64_t> out_shape = {};
   DType out_dtype = {};
@@ -34,14 +30,6 @@ constexpr const char* kShapeDoc = "shape of the numbers";
 constexpr const char* kTypeDoc = "element type of the numbers: float32 or float64";
 
 }  // namespace
-
-template <>
-const AttrSchema& attr_schema<ThreefryGenerateAttrs>() {
-  using A = ThreefryGenerateAttrs;
-  static const AttrSchema schema = make_schema<A>("relay.attrs.ThreefryGenerateAttrs",
-                                                  {{"out_shape", &A::out_shape, kShapeDoc, kNoDefault}});
-  return schema;
-}
 
 template <>
 const AttrSchema& attr_schema<UniformAttrs>() {
@@ -71,17 +59,6 @@ const AttrSchema& attr_schema<MultinomialAttrs>() {
 
 namespace {
 
-constexpr DType kWord = DType::uint_(64);
-
-Type key_type() { return tensor_type(std::vector<Dim>{10}, kWord); }
-
-// The result: the next key, and a tensor. Reports an extent below 0.
-RelationStatus with_key(RelationContext& ctx, const std::vector<int64_t>& out_shape, DType dtype) {
-  if (!check_least(ctx, "out_shape", out_shape, 0)) return kFailed;
-  if (ctx.assign(0, key_type()) == kFailed) return kFailed;
-  return ctx.assign_result(tuple_type({key_type(), tensor_type(out_shape, dtype)}));
-}
-
 // uniform and normal: two scalars of the type of the numbers describe the distribution.
 RelationStatus distribution_relation(RelationContext& ctx, const std::vector<int64_t>& out_shape,
                                      DType dtype) {
@@ -104,18 +81,6 @@ RelationStatus multinomial_relation(RelationContext& ctx, const MultinomialAttrs
   return ctx.assign_result(tuple_type({key_type(), tensor_type(std::move(shape), DType::int_(32))}));
 }
 
-int64_t product_of(const std::vector<int64_t>& extents) {
-  int64_t count = 1;
-  for (const int64_t extent : extents) count *= extent;
-  return count;
-}
-
-Halide::Expr flat_index(const Axes& i, const std::vector<int64_t>& shape) {
-  Halide::Expr flat = 0;
-  for (int k = 0; k < i.rank(); ++k) flat = flat * as_int(shape[k]) + i[k];
-  return flat;
-}
-
 // The highest bits of a word (of its lower half for float32) as a number from 0 to below 1.
 Halide::Expr unit_number(const Halide::Expr& word, Halide::Type type) {
   if (type.bits() == 64) {
@@ -125,16 +90,6 @@ Halide::Expr unit_number(const Halide::Expr& word, Halide::Type type) {
   const Halide::Expr bits =
       (Halide::cast<uint32_t>(word) >> Halide::Expr(uint32_t{9})) | Halide::Expr(uint32_t{0x7F} << 23);
   return Halide::reinterpret(type, bits) - cast(type, 1);
-}
-
-void generate_compute(Compute& c, const ThreefryGenerateAttrs& attrs) {
-  const int64_t count = product_of(attrs.out_shape);
-  const Generator generator = ready_generator(c, 0, count);
-  const Words words = random_words(c, generator, count);
-  const Axes i(c.out(1).rank());
-  Halide::Func numbers = c.stage("threefry_generate");
-  numbers(i.reversed()) = words(flat_index(i, attrs.out_shape));
-  c.results({next_generator(c, generator, count), numbers});
 }
 
 void uniform_compute(Compute& c, const UniformAttrs& attrs) {
@@ -197,37 +152,6 @@ void multinomial_compute(Compute& c, const MultinomialAttrs&) {
 }
 
 }  // namespace
-
-const OpDef& op_random_threefry_generate() {
-  static const OpDef def = OpSpec<ThreefryGenerateAttrs>{
-      .name = "random.threefry_generate",
-      .doc = "The next key and random 64-bit words, by the Threefry counter-based generator.",
-      .inputs = {{"key", "uint64 tensor of 10"}},
-      .relation = [](RelationContext& ctx,
-                     const ThreefryGenerateAttrs& attrs) { return with_key(ctx, attrs.out_shape, kWord); },
-      .compute = generate_compute,
-      .rules = op_rules(ResultCount{2}),
-      .test_shapes = {"(10)u64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, out_shape=[2, 6]"},
-  };
-  return def;
-}
-
-const OpDef& op_random_threefry_split() {
-  static const OpDef def = OpSpec<>{
-      .name = "random.threefry_split",
-      .doc = "Two keys whose numbers are independent of each other.",
-      .inputs = {{"key", "uint64 tensor of 10"}},
-      .relation =
-          [](RelationContext& ctx, const NoAttrs&) {
-            if (ctx.assign(0, key_type()) == kFailed) return kFailed;
-            return ctx.assign_result(tuple_type({key_type(), key_type()}));
-          },
-      .compute = [](Compute& c, const NoAttrs&) { c.results(split_generator(c, 0)); },
-      .rules = op_rules(ResultCount{2}),
-      .test_shapes = {"(10)u64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}"},
-  };
-  return def;
-}
 
 const OpDef& op_random_uniform() {
   static const OpDef def = OpSpec<UniformAttrs>{

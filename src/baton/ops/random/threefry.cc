@@ -1,19 +1,37 @@
 #include "baton/ops/random/threefry.h"
 
+#include "baton/ir/attrs.h"
 #include "baton/ops/domain.h"
+#include "baton/ops/op_spec.h"
 
 namespace baton {
+
+struct ThreefryGenerateAttrs {
+  std::vector<int64_t> out_shape = {};
+};
+
+template <>
+const AttrSchema& attr_schema<ThreefryGenerateAttrs>() {
+  using A = ThreefryGenerateAttrs;
+  static const AttrSchema schema =
+      make_schema<A>("relay.attrs.ThreefryGenerateAttrs",
+                     {{"out_shape", &A::out_shape, "shape of the numbers", kNoDefault}});
+  return schema;
+}
 
 namespace {
 
 using Word = std::function<Halide::Expr(int)>;
 
 constexpr uint64_t kParity = 0x1BD11BDAA9FC1A22, kTopBit = uint64_t{1} << 63;
+
 constexpr int kRounds = 20;
+
 constexpr int kRotations[8][2] = {{14, 16}, {52, 57}, {23, 40}, {5, 37},
                                   {25, 33}, {46, 12}, {58, 22}, {32, 32}};
 
 Halide::Type word_type() { return Halide::UInt(64); }
+
 Halide::Expr constant(uint64_t value) { return Halide::Expr(value); }
 
 // hash(b) has four values: the hash of the four words counter(b, 0..3) under the key.
@@ -139,6 +157,73 @@ std::vector<Halide::Func> split_generator(Compute& c, int index) {
     }));
   }
   return halves;
+}
+
+Type key_type() { return tensor_type(std::vector<Dim>{10}, DType::uint_(64)); }
+
+RelationStatus with_key(RelationContext& ctx, const std::vector<int64_t>& out_shape, DType dtype) {
+  if (!check_least(ctx, "out_shape", out_shape, 0)) return kFailed;
+  if (ctx.assign(0, key_type()) == kFailed) return kFailed;
+  return ctx.assign_result(tuple_type({key_type(), tensor_type(out_shape, dtype)}));
+}
+
+int64_t product_of(const std::vector<int64_t>& extents) {
+  int64_t count = 1;
+  for (const int64_t extent : extents) count *= extent;
+  return count;
+}
+
+Halide::Expr flat_index(const Axes& i, const std::vector<int64_t>& shape) {
+  Halide::Expr flat = 0;
+  for (int k = 0; k < i.rank(); ++k) flat = flat * as_int(shape[k]) + i[k];
+  return flat;
+}
+
+namespace {
+
+void generate_compute(Compute& c, const ThreefryGenerateAttrs& attrs) {
+  const int64_t count = product_of(attrs.out_shape);
+  const Generator generator = ready_generator(c, 0, count);
+  const Words words = random_words(c, generator, count);
+  const Axes i(c.out(1).rank());
+  Halide::Func numbers = c.stage("threefry_generate");
+  numbers(i.reversed()) = words(flat_index(i, attrs.out_shape));
+  c.results({next_generator(c, generator, count), numbers});
+}
+
+}  // namespace
+
+const OpDef& op_random_threefry_generate() {
+  static const OpDef def = OpSpec<ThreefryGenerateAttrs>{
+      .name = "random.threefry_generate",
+      .doc = "The next key and random 64-bit words, by the Threefry counter-based generator.",
+      .inputs = {{"key", "uint64 tensor of 10"}},
+      .relation =
+          [](RelationContext& ctx, const ThreefryGenerateAttrs& attrs) {
+            return with_key(ctx, attrs.out_shape, DType::uint_(64));
+          },
+      .compute = generate_compute,
+      .rules = op_rules(ResultCount{2}),
+      .test_shapes = {"(10)u64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, out_shape=[2, 6]"},
+  };
+  return def;
+}
+
+const OpDef& op_random_threefry_split() {
+  static const OpDef def = OpSpec<>{
+      .name = "random.threefry_split",
+      .doc = "Two keys whose numbers are independent of each other.",
+      .inputs = {{"key", "uint64 tensor of 10"}},
+      .relation =
+          [](RelationContext& ctx, const NoAttrs&) {
+            if (ctx.assign(0, key_type()) == kFailed) return kFailed;
+            return ctx.assign_result(tuple_type({key_type(), key_type()}));
+          },
+      .compute = [](Compute& c, const NoAttrs&) { c.results(split_generator(c, 0)); },
+      .rules = op_rules(ResultCount{2}),
+      .test_shapes = {"(10)u64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}"},
+  };
+  return def;
 }
 
 }  // namespace baton

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "baton/ops/compute_util.h"
+#include "baton/ops/relations.h"
 
 namespace baton {
 
@@ -13,10 +14,12 @@ namespace baton {
 struct Generator {
   std::function<Halide::Expr(int word)> word;  ///< of the ready generator
 };
+
 Generator ready_generator(Compute& c, int index, int64_t count);
 
 /// Number `n` (row-major) of the `count` 64-bit words that the generator gives.
 using Words = std::function<Halide::Expr(const Halide::Expr& n)>;
+
 Words random_words(Compute& c, const Generator& generator, int64_t count);
 
 /// The generator that follows after `count` words were given.
@@ -24,5 +27,14 @@ Halide::Func next_generator(Compute& c, const Generator& generator, int64_t coun
 
 /// Both halves of a split.
 std::vector<Halide::Func> split_generator(Compute& c, int index);
+
+/// The type of a generator.
+Type key_type();
+/// The result: the next key, and a tensor. Reports an extent below 0.
+RelationStatus with_key(RelationContext& ctx, const std::vector<int64_t>& out_shape, DType dtype);
+
+/// How many numbers a tensor of these extents has, and which of them stands at `i`.
+int64_t product_of(const std::vector<int64_t>& extents);
+Halide::Expr flat_index(const Axes& i, const std::vector<int64_t>& shape);
 
 }  // namespace baton

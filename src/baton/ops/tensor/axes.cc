@@ -1,5 +1,4 @@
 // Operators that add, drop and reorder axes.
-#include <algorithm>
 
 #include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/op_spec.h"

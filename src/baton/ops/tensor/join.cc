@@ -1,5 +1,4 @@
 // Operators that join tensors, and the one that takes them apart.
-#include <algorithm>
 
 #include "baton/ir/inspect.h"
 #include "baton/ir/rules/layout_flow_rules.h"

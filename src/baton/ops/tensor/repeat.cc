@@ -9,7 +9,6 @@
 #include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/shared/reindex.h"
 #include "baton/ops/tensor/dynamic_forms.h"
-#include "baton/ops/tensor/tensor_relations.h"
 
 namespace baton {
 

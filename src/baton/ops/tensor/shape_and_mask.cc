@@ -5,7 +5,6 @@
 #include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/tensor/dynamic_forms.h"
-#include "baton/ops/tensor/tensor_relations.h"
 
 namespace baton {
 

@@ -1,16 +1,11 @@
 // Sparse tensors: values with their indices, one a row.
 #include <algorithm>
-#include <cctype>
-#include <cmath>
-#include <map>
 
 #include "baton/ir/rules/shape_rule.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/shared/reindex.h"
 #include "baton/ops/tensor/dynamic_forms.h"
-#include "baton/ops/tensor/reshape_relation.h"
-#include "baton/ops/tensor/tensor_relations.h"
 
 namespace baton {
 

@@ -2,7 +2,6 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_build.h"
-#include "baton/ops/tensor/tensor_attrs.h"
 
 namespace baton {
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "baton/driver/build.h"
+#include "baton/driver/build_result.h"
 #include "baton/profile/inside/inside_split.h"
 #include "baton/runtime/executor.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "baton/driver/build.h"
+#include "baton/driver/build_result.h"
 #include "baton/profile/inside/inside_split.h"
 
 namespace baton {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "baton/codegen/kernel/kernel.h"
-#include "baton/driver/build.h"
+#include "baton/driver/build_result.h"
 #include "baton/runtime/executor.h"
 #include "baton/runtime/kernel_library.h"
 

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "baton/driver/build.h"
+#include "baton/driver/build_result.h"
 #include "baton/profile/inside/sampling.h"
 
 namespace baton {

@@ -104,14 +104,14 @@ class Table {
     row(list(in_a) + " | " + list(in_b) + "  together", us, !in_a.empty(), !in_b.empty(), true);
   }
 
-  static std::string told(const char* side, const DiffPlace& place) {
+  static std::string describe_place(const char* side, const DiffPlace& place) {
     if (!place.has_kernel) return std::string(", ") + side + ": " + place.instead;
     return place.by == PortionBy::kEqual ? std::string(", ") + side + ": equal portion" : "";
   }
 
   void write_operator(const DiffOperator& each, bool alone) {
-    const std::string name =
-        std::string(kIndent, ' ') + operators_text(a_, {each.id}) + told("A", each.a) + told("B", each.b);
+    const std::string name = std::string(kIndent, ' ') + operators_text(a_, {each.id}) +
+                             describe_place("A", each.a) + describe_place("B", each.b);
     if (alone)
       write_line(out_, name);
     else

@@ -122,12 +122,12 @@ TemporaryFolder::~TemporaryFolder() {
 }
 
 Status TemporaryFolder::create(const std::string& name) {
-  const char* base = std::getenv("TMPDIR");
-  path_ = std::string(base && *base ? base : "/tmp") + "/baton-" + name + "-XXXXXX";
-  if (mkdtemp(path_.data())) return Status::success();
-  const Status status = Status::io(system_error("cannot create the folder `" + path_ + "`"));
-  path_.clear();
-  return status;
+  const char* chosen = std::getenv("TMPDIR");
+  const std::string base = chosen && *chosen ? chosen : "/tmp";
+  std::string path = base + "/baton-" + name + "-XXXXXX";
+  if (!mkdtemp(path.data())) return Status::io(system_error("cannot create a folder in `" + base + "`"));
+  path_ = path;
+  return Status::success();
 }
 
 Status TemporaryFolder::write(const std::string& file, std::string_view bytes) const {

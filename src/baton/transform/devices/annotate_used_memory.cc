@@ -65,7 +65,7 @@ class MemoryLiveness {
     std::vector<int64_t> change(lets_.size() + 1, 0);
     for (const ExprNode* holder : holders_) {
       const size_t* last = last_use_.find(holder);
-      if (!last) continue;  // a parameter that nobody uses
+      if (!last) continue;  // an unused parameter
       const size_t* made = made_.find(holder);
       change[made ? *made : 0] += bytes_of(holder->checked_type());
       if (*last + 1 < change.size()) change[*last + 1] -= bytes_of(holder->checked_type());

@@ -237,7 +237,7 @@ class Planner final : public Rewriter {
                          original->checked_type());
       case ExprKind::kLet: {
         const auto *was = as<LetNode>(original), *let = as<LetNode>(rebuilt);
-        const Expr value = said(let->value(), places_.of(Expr(was->var())));
+        const Expr value = annotate_device(let->value(), places_.of(Expr(was->var())));
         return rebuilt == original && value == let->value()
                    ? rebuilt
                    : make_let(let->var(), value, let->body(), was->info());
@@ -265,7 +265,7 @@ class Planner final : public Rewriter {
         retire(original.origins(), "the places of functions and parameters say where its value is");
         return call.args()[0];
       }
-      return call_op("device_copy", {said(call.args()[0], from)},
+      return call_op("device_copy", {annotate_device(call.args()[0], from)},
                      {{"src_virtual_device", virtual_device_attr(from)},
                       {"dst_virtual_device", virtual_device_attr(to)}});
     }
@@ -274,14 +274,14 @@ class Planner final : public Rewriter {
     const std::vector<VirtualDevice> wanted = places_.wanted(original);
     std::vector<Expr> args = call.args();
     for (size_t i = 0; i < args.size() && i < wanted.size(); ++i)
-      if (!(wanted[i] == here)) args[i] = said(args[i], wanted[i]);
+      if (!(wanted[i] == here)) args[i] = annotate_device(args[i], wanted[i]);
     return args == call.args()
                ? Expr(&call)
                : Expr(make_call(call.callee(), std::move(args), call.attrs(), original.with_type({})));
   }
 
   /// `expr` with its place said, unless that follows from where it is bound or made.
-  Expr said(const Expr& expr, const VirtualDevice& device) {
+  Expr annotate_device(const Expr& expr, const VirtualDevice& device) {
     switch (expr->kind()) {
       case ExprKind::kVar:
       case ExprKind::kGlobalVar:

@@ -1,5 +1,5 @@
-// How a value is reached is told in the order in which it happens: operators become lets, and what follows
-// the call of a function becomes that call's last argument.
+// Continuation passing style: the order of evaluation is explicit. Operators become lets; what follows the
+// call of a function, its continuation, becomes that call's last argument.
 //   add(f(x), 1)  ->  f(x, fn (%arg) { let %x_0 = add(%arg, 1); k(%x_0) })
 // What follows an if is a function that both branches call:
 //   add(if (c) { a } else { b }, 1)  ->  let %j = fn (%arg) { let %x_1 = add(%arg, 1); k(%x_1) };

@@ -1,8 +1,8 @@
 // Calls of functions of the module that are marked Inline=1 and do not call themselves become their bodies:
 //   def @f(%x, Inline=1) { exp(%x) }  @f(z)  ->  exp(z)
 // For a function of another compiler the function itself takes the place of its name: it stays one call. A
-// body that binds variables gets new ones wherever it comes to stand but for the first time. Functions that
-// nobody calls any more leave the module.
+// body that binds variables gets new ones wherever it comes to stand but for the first time. Functions
+// without a call left are removed from the module.
 
 #include <map>
 #include <set>

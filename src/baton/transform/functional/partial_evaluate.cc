@@ -3,7 +3,7 @@
 // become the branch taken. What is not known is written down, one let for each value:
 //   let f = fn (y) { add(y, 1) }; f(f(x))
 //   ->  let f = ..; let x_0 = 1; let x_1 = add(x, x_0); let x_2 = 1; let x_3 = add(x_1, x_2); x_3
-// Values that nobody needs are left to DeadCodeElimination. A recursion is followed while an argument gets
+// Values without a use are left to DeadCodeElimination. A recursion is followed while an argument gets
 // smaller.
 
 #include <algorithm>

@@ -14,7 +14,7 @@ namespace {
 
 using Group = std::vector<Branch>;
 
-/// Who reads what, how far from the leaves every node is, and from which let on it can be computed.
+/// The users of each node, its distance from the leaves, and the let from which on it can be computed.
 class Uses {
  public:
   explicit Uses(const Expr& root) {

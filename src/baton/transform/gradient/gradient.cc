@@ -89,7 +89,7 @@ GradientCauses::GradientCauses(const Expr& root, const IRModule& module) {
       if (child->origins().empty() && child->kind() != ExprKind::kOp) of_.insert(child.get(), mine);
     });
   }
-  // What nobody with origins uses: the tuple of results, its lets.
+  // Nodes without a user that has origins: the tuple of results, its lets.
   for (const ExprNode* node : order) {
     if (!node->origins().empty() || of_.contains(node)) continue;
     OriginSet below = OriginSet::none();

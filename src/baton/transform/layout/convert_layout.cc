@@ -97,13 +97,13 @@ class Converter {
 
   std::optional<WantedCall> operator()(const CallNode& call, const std::vector<Expr>& args) {
     const auto desired = layouts_.find(call.op()->name);
-    if (desired == layouts_.end()) return own(call, desired);
+    if (desired == layouts_.end()) return desired_layouts_of(call, desired);
     return wish_of_user(OpQuestion::kConvertOpLayout, call, args, desired->second,
-                        [&] { return own(call, desired); });
+                        [&] { return desired_layouts_of(call, desired); });
   }
 
  private:
-  std::optional<WantedCall> own(const CallNode& call, DesiredLayouts::const_iterator desired) {
+  std::optional<WantedCall> desired_layouts_of(const CallNode& call, DesiredLayouts::const_iterator desired) {
     const OpDef& op = *call.op();
     if (desired == layouts_.end()) {
       if (op.rules.get<ConvertedLayout>() && warned_.insert(op.name).second)

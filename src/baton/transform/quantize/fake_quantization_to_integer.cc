@@ -5,7 +5,7 @@
 // not at all. With use_qat, operators that are fed by qnn.dequantize but not followed by qnn.quantize change
 // one by one:
 //   f(qnn.dequantize(x, s, z))  ->  qnn.dequantize(f'(x), ..)
-// What goes into an integer operator is told by its origins: it stands for the dequantize calls too.
+// The origins of an integer operator include those of the dequantize calls that it absorbs.
 #include "baton/ir/build.h"
 #include "baton/ir/visit.h"
 #include "baton/ops/rules/fake_quantization_rules.h"

@@ -79,7 +79,7 @@ class Partitioner final : public ForwardRewriter {
     return {};
   }
 
-  // A mean over everything is taken of narrow numbers, and whoever comes after gets what it gives.
+  // A global mean takes quantised inputs; its users take its result as it is.
   Expr pool_all(const CallNode& call) { return over(call, {finish(call.args()[0])}); }
 
   DType dtype_;

@@ -64,7 +64,7 @@ class MixedPrecisionRewriter final : public Rewriter {
     return true;
   }
 
-  // Whoever gets a function as an argument says of which type it is.
+  // A function that is an argument keeps its type: the callee declares it.
   bool is_handed_on(const VarNode& var) {
     if (!handed_on_) {
       handed_on_.emplace();
@@ -309,7 +309,7 @@ class MixedPrecisionRewriter final : public Rewriter {
   const FunctionNode* root_;
   std::function<bool()> keep_result_;
   PointerSet keep_;                      // closures whose result keeps its type
-  std::optional<PointerSet> handed_on_;  // variables that are arguments; nothing before somebody asks
+  std::optional<PointerSet> handed_on_;  // variables that are arguments; computed when first asked for
   std::deque<Casts> casts_;
   Causes causes_;
   std::map<std::string, int> missing_;

@@ -27,7 +27,7 @@ namespace {
 constexpr int kMaxRounds = 100;
 
 // TVM 0.11.1 infers types before each of its patterns, in every round, and instruments see it. Our rules keep
-// types themselves, so this is for who watches only.
+// types themselves, so this is done for instruments only.
 constexpr int kInferencesPerRound = 22;
 
 void show_inference(const IRModule& module, const PassContext& context) {

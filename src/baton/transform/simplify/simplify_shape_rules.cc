@@ -9,7 +9,7 @@ namespace baton {
 
 namespace {
 
-constexpr const char* kOnlyShape = "only its shape and type were used";
+constexpr const char* kOnlyShapeAndType = "only its shape and type were used";
 
 const TensorTypeNode* static_result(const SimplifyMatch& m) {
   const auto* type = as_type<TensorTypeNode>(m.type);
@@ -46,7 +46,7 @@ Expr concretize(const SimplifyMatch& m) {
   else
     result = call_op("cast", {args[0]}, {{"dtype", type->dtype()}});
   const bool one_argument = args.size() == 1 || name == "full_like";
-  retire_all(args[one_argument ? 0 : 1], kOnlyShape);
+  retire_all(args[one_argument ? 0 : 1], kOnlyShapeAndType);
   return result;
 }
 

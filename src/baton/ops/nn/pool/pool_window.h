@@ -44,6 +44,7 @@ struct PoolWindow {
   std::vector<int64_t> size, strides, dilation, before, after;
 };
 
+/// The window of a pool with these attributes; `letters` are the spatial axes, "DHW".
 template <class A>
 PoolWindow pool_window(const A& attrs, const std::string& letters) {
   PoolWindow window{

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "baton/cli/common.h"
-#include "baton/cli/explain_subject.h"
+#include "baton/cli/explain/explain_subject.h"
 
 namespace baton::cli {
 

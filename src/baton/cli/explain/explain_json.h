@@ -2,7 +2,7 @@
 // `baton explain --json`: docs/design/0009-explain-json.md.
 #include <nlohmann/json_fwd.hpp>
 
-#include "baton/cli/explain_subject.h"
+#include "baton/cli/explain/explain_subject.h"
 
 namespace baton::cli {
 

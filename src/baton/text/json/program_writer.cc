@@ -1,15 +1,13 @@
 // One line per node, children first. A work list, not recursion: programs may be a million calls deep. Types
 // and patterns are walked by recursion, as everywhere.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <unordered_map>
-
-#include <nlohmann/json.hpp>
 
 #include "baton/ir/attr_objects.h"
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
+#include "baton/support/json_writer.h"
 #include "baton/support/pointer_map.h"
 #include "baton/text/json/json.h"
 #include "baton/text/json/json_keys.h"
@@ -19,49 +17,22 @@ namespace baton {
 
 namespace {
 
-using nlohmann::json;
-
-void put_number(std::string& out, int64_t value) {
-  char digits[24];
-  out.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
-}
-
-void put_string(std::string& out, std::string_view text) {
-  const bool plain = std::all_of(text.begin(), text.end(),
-                                 [](char c) { return c >= ' ' && c < 127 && c != '"' && c != '\\'; });
-  if (!plain) {  // what is no UTF-8 gets a replacement character: JSON has no other way
-    out += json(std::string(text)).dump(-1, ' ', false, json::error_handler_t::replace);
-    return;
-  }
-  out += '"';
-  out += text;
-  out += '"';
-}
-
-// As many digits as give the same number again, and a point, so that it stays a real number.
-void put_real(std::string& out, double value) {
-  if (!std::isfinite(value)) {
-    out += std::isnan(value) ? R"({"real":"nan"})" : value > 0 ? R"({"real":"inf"})" : R"({"real":"-inf"})";
-    return;
-  }
-  char digits[40];
-  const std::string_view text(
-      digits, static_cast<size_t>(std::to_chars(digits, digits + sizeof digits, value).ptr - digits));
-  out += text;
-  if (text.find_first_of(".e") == std::string_view::npos) out += ".0";
-}
-
 void visit_exprs(const AttrValue& value, const std::function<void(const Expr&)>& visit) {
   if (const AttrList* list = value.as<AttrList>())
     for (const AttrValue& each : *list) visit_exprs(each, visit);
   if (const auto* expr = value.object<ExprAttr>()) visit(expr->expr());
 }
 
-class JsonWriter {
+class ProgramWriter {
  public:
-  explicit JsonWriter(const JsonOptions& options) : options_(options) {
-    out_ = R"({"format":")" + std::string(text::kJsonFormat) + R"(","version":)" +
-           std::to_string(text::kJsonVersion) + R"(,"nodes":[)";
+  explicit ProgramWriter(const JsonOptions& options) : options_(options) {
+    json_.begin_object();
+    json_.key("format");
+    json_.value(text::kJsonFormat);
+    json_.key("version");
+    json_.value(text::kJsonVersion);
+    json_.key("nodes");
+    json_.begin_array();
   }
 
   // Origins first, in the order in which they were made: reading makes them in that order again.
@@ -128,19 +99,33 @@ class JsonWriter {
 
   uint32_t id(const void* node) const { return *ids_.find(node); }
 
-  std::string done(const std::string& tail) {
-    out_ += "\n],\n\"sources\":[";
-    for (size_t i = 0; i < sources_.size(); ++i) {
-      out_ += i ? ",\n{\"name\":" : "\n{\"name\":";
-      put_string(out_, sources_[i]->name());
+  /// After the last node.
+  JsonWriter& end_nodes() {
+    json_.break_line();
+    json_.end_array();
+    json_.break_line();
+    json_.key("sources");
+    json_.begin_array();
+    for (const auto& source : sources_) {
+      json_.break_line();
+      json_.item();
+      json_.begin_object();
+      json_.key("name");
+      json_.value(source->name());
       if (options_.source_text) {
-        out_ += ",\"text\":";
-        put_string(out_, sources_[i]->text());
+        json_.key("text");
+        json_.value(source->text());
       }
-      out_ += '}';
+      json_.end_object();
     }
-    out_ += "],\n" + tail + "}\n";
-    return std::move(out_);
+    json_.end_array();
+    json_.break_line();
+    return json_;
+  }
+
+  std::string done() {
+    json_.end_object();
+    return json_.take() + "\n";
   }
 
  private:
@@ -221,151 +206,139 @@ class JsonWriter {
 
   // ---- Pieces of a line
 
-  void begin_line() { out_ += next_ ? ",\n{" : "\n{"; }
   void begin(const char* kind) {
-    begin_line();
-    out_ += '"';
-    out_ += kind;
-    out_ += "\":";
+    json_.break_line();
+    json_.item();
+    json_.begin_object();
+    json_.key(kind);
   }
   void begin(const char* kind, uint32_t node) {
     begin(kind);
-    put_number(out_, node);
+    json_.value(node);
   }
   void begin(const char* kind, const std::string& text) {
     begin(kind);
-    put_string(out_, text);
+    json_.value(text);
   }
   uint32_t finish(const void* node) {
-    out_ += '}';
+    json_.end_object();
     if (node) ids_.insert(node, next_);
     return next_++;
   }
-  void field(const char* key) {
-    out_ += ",\"";
-    out_ += key;
-    out_ += "\":";
-  }
   void field(const char* key, uint32_t node) {
-    field(key);
-    put_number(out_, node);
+    json_.key(key);
+    json_.value(node);
   }
   template <class T>
   void put_list(const T& of) {
-    out_ += '[';
-    for (size_t i = 0; i < of.size(); ++i) {
-      if (i) out_ += ',';
+    json_.begin_array();
+    for (const auto& each : of) {
+      json_.item();
       if constexpr (std::is_integral_v<typename T::value_type>)
-        put_number(out_, of[i]);
+        json_.value(each);
       else
-        put_number(out_, id(of[i].get()));
+        json_.value(id(each.get()));
     }
-    out_ += ']';
+    json_.end_array();
   }
   template <class T>
   void list(const char* key, const T& of) {
-    field(key);
+    json_.key(key);
     put_list(of);
   }
 
   void put_span(const Span& span) {
     if (!span.source && !span.line && !span.shown_line && !span.shown_column && !span.column) return;
-    field("span");
-    out_ += '[';
-    if (!span.source)
-      out_ += "null";
-    else {
+    json_.key("span");
+    json_.begin_array();
+    json_.item();
+    if (!span.source) {
+      json_.null();
+    } else {
       const auto [at, fresh] = source_ids_.insert(span.source.get(), static_cast<uint32_t>(sources_.size()));
       if (fresh) sources_.push_back(span.source);
-      put_number(out_, *at);
+      json_.value(*at);
     }
-    const bool shown = span.shown_line || span.shown_column;
-    for (const uint32_t number : {span.line, span.column, span.end_line, span.end_column}) {
-      out_ += ',';
-      put_number(out_, number);
+    const auto put = [&](uint32_t number) {
+      json_.item();
+      json_.value(number);
+    };
+    for (const uint32_t number : {span.line, span.column, span.end_line, span.end_column}) put(number);
+    if (span.shown_line || span.shown_column) {
+      put(span.shown_line);
+      put(span.shown_column);
     }
-    if (shown) {
-      out_ += ',';
-      put_number(out_, span.shown_line);
-      out_ += ',';
-      put_number(out_, span.shown_column);
+    json_.end_array();
+  }
+
+  /// An object of one member, whose value is written by `value`.
+  template <class Value>
+  void put_object(const char* key, Value&& value) {
+    json_.begin_object();
+    json_.key(key);
+    value();
+    json_.end_object();
+  }
+
+  void put_real(double value) {
+    if (std::isfinite(value)) return json_.real(value);
+    put_object("real", [&] { json_.value(std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf"); });
+  }
+
+  void put_device(const VirtualDevice& device) {
+    json_.begin_array();
+    json_.item();
+    json_.value(device.device_type);
+    json_.item();
+    json_.value(device.device_id);
+    json_.item();
+    json_.value(device.memory_scope);
+    if (device.target) {
+      json_.item();
+      json_.value(device.target->text());
     }
-    out_ += ']';
+    json_.end_array();
   }
 
   void put_value(const AttrValue& value) {
-    if (value.is_none())
-      out_ += "null";
-    else if (const bool* flag = value.as<bool>())
-      out_ += *flag ? "true" : "false";
-    else if (const int64_t* number = value.as<int64_t>())
-      put_number(out_, *number);
-    else if (const double* real = value.as<double>())
-      put_real(out_, *real);
-    else if (const std::string* text = value.as<std::string>())
-      put_string(out_, *text);
-    else if (const DType* dtype = value.as<DType>()) {
-      out_ += "{\"dtype\":";
-      put_string(out_, dtype->str());
-      out_ += '}';
-    } else if (const AttrList* list = value.as<AttrList>()) {
-      out_ += '[';
-      for (size_t i = 0; i < list->size(); ++i) {
-        if (i) out_ += ',';
-        put_value((*list)[i]);
+    if (value.is_none()) return json_.null();
+    if (const bool* flag = value.as<bool>()) return json_.boolean(*flag);
+    if (const int64_t* number = value.as<int64_t>()) return json_.value(*number);
+    if (const double* real = value.as<double>()) return put_real(*real);
+    if (const std::string* text = value.as<std::string>()) return json_.value(*text);
+    if (const DType* dtype = value.as<DType>())
+      return put_object("dtype", [&] { json_.value(dtype->str()); });
+    if (const AttrList* list = value.as<AttrList>()) {
+      json_.begin_array();
+      for (const AttrValue& item : *list) {
+        json_.item();
+        put_value(item);
       }
-      out_ += ']';
-    } else if (const auto* expr = value.object<ExprAttr>()) {
-      out_ += "{\"expr\":";
-      put_number(out_, id(expr->expr().get()));
-      out_ += '}';
-    } else if (const auto* device = value.object<VirtualDeviceAttr>()) {
-      out_ += "{\"device\":[";
-      put_number(out_, device->device().device_type);
-      out_ += ',';
-      put_number(out_, device->device().device_id);
-      out_ += ',';
-      put_string(out_, device->device().memory_scope);
-      if (device->device().target) {
-        out_ += ',';
-        put_string(out_, device->device().target->text());
-      }
-      out_ += "]}";
-    } else {
-      throw Error("an attribute holds a " + value.as<AttrObjectRef>()->object->type_key() +
-                  ", which has no form in JSON");
+      return json_.end_array();
     }
+    if (const auto* expr = value.object<ExprAttr>())
+      return put_object("expr", [&] { json_.value(id(expr->expr().get())); });
+    if (const auto* device = value.object<VirtualDeviceAttr>())
+      return put_object("device", [&] { put_device(device->device()); });
+    throw Error("an attribute holds a " + value.as<AttrObjectRef>()->object->type_key() +
+                ", which has no form in JSON");
   }
 
   void put_pattern(const Pattern& pattern) {
-    switch (pattern->kind()) {
-      case PatternKind::kWildcard:
-        out_ += "null";
-        return;
-      case PatternKind::kVar:
-        out_ += "{\"bind\":";
-        put_number(out_, id(pattern->var().get()));
-        break;
-      case PatternKind::kConstructor:
-        out_ += "{\"case\":";
-        put_number(out_, id(pattern->constructor().get()));
-        field("parts");
-        put_patterns(pattern);
-        break;
-      case PatternKind::kTuple:
-        out_ += "{\"parts\":";
-        put_patterns(pattern);
-        break;
+    if (pattern->kind() == PatternKind::kWildcard) return json_.null();
+    json_.begin_object();
+    if (pattern->kind() == PatternKind::kVar) field("bind", id(pattern->var().get()));
+    if (pattern->kind() == PatternKind::kConstructor) field("case", id(pattern->constructor().get()));
+    if (pattern->kind() != PatternKind::kVar) {
+      json_.key("parts");
+      json_.begin_array();
+      for (const Pattern& part : pattern->patterns()) {
+        json_.item();
+        put_pattern(part);
+      }
+      json_.end_array();
     }
-    out_ += '}';
-  }
-  void put_patterns(const Pattern& of) {
-    out_ += '[';
-    for (size_t i = 0; i < of->patterns().size(); ++i) {
-      if (i) out_ += ',';
-      put_pattern(of->patterns()[i]);
-    }
-    out_ += ']';
+    json_.end_object();
   }
 
   // ---- Types. Equal ones are one line, but for those that are equal only to themselves.
@@ -374,7 +347,7 @@ class JsonWriter {
     if (const uint32_t* known = ids_.find(type.get())) return *known;
     if (as_type<IncompleteTypeNode>(type)) {
       begin("hole");
-      out_ += "true";
+      json_.boolean(true);
       return finish(keep(type));
     }
     if (const auto* var = as_type<TypeVarNode>(type)) {
@@ -387,44 +360,68 @@ class JsonWriter {
       field("kind", static_cast<uint32_t>(var->var_kind()));
       return finish(keep(type));
     }
-    std::string line;
-    if (const auto* tensor = as_type<TensorTypeNode>(type)) {
-      line = "{\"tensor\":[";
-      for (size_t i = 0; i < tensor->shape().size(); ++i) {
-        if (i) line += ',';
-        if (tensor->shape()[i].is_any())
-          line += "null";
-        else
-          put_number(line, tensor->shape()[i].value());
-      }
-      line += "],\"dtype\":\"" + tensor->dtype().str() + "\"}";
-    } else if (const auto* tuple = as_type<TupleTypeNode>(type)) {
-      line = "{\"tuple_type\":" + type_list(tuple->fields()) + "}";
-    } else if (const auto* func = as_type<FuncTypeNode>(type)) {
-      const std::string vars =
-          type_list(std::vector<Type>(func->type_params().begin(), func->type_params().end()));
-      const std::string params = type_list(func->params());
-      line = "{\"func_type\":" + params + ",\"ret\":" + std::to_string(write_type(func->result())) +
-             ",\"type_params\":" + vars + "}";
-    } else if (const auto* call = as_type<TypeCallNode>(type)) {
-      const std::string args = type_list(call->args());
-      line = "{\"type_call\":" + std::to_string(write_type(call->callee())) + ",\"args\":" + args + "}";
-    } else if (const auto* ref = as_type<RefTypeNode>(type)) {
-      line = "{\"ref_type\":" + std::to_string(write_type(ref->value())) + "}";
-    }
-    const auto [at, fresh] = type_lines_.try_emplace(line, next_);
+    const auto [at, fresh] = type_lines_.try_emplace(type_line(type), next_);
     if (fresh) {
-      out_ += next_ ? ",\n" : "\n";
-      out_ += line;
-      ++next_;
+      at->second = next_++;
+      json_.break_line();
+      json_.item();
+      json_.json(at->first);
     }
     ids_.insert(keep(type), at->second);
     return at->second;
   }
-  std::string type_list(const std::vector<Type>& types) {
-    std::string text = "[";
-    for (size_t i = 0; i < types.size(); ++i) text += (i ? "," : "") + std::to_string(write_type(types[i]));
-    return text + "]";
+  /// The types that it is made of are written first.
+  std::string type_line(const Type& type) {
+    JsonWriter line(JsonLayout::kCompact);
+    const auto list = [&](const char* key, const std::vector<uint32_t>& ids) {
+      line.key(key);
+      line.begin_array();
+      for (const uint32_t each : ids) {
+        line.item();
+        line.value(each);
+      }
+      line.end_array();
+    };
+    const auto one = [&](const char* key, uint32_t node) {
+      line.key(key);
+      line.value(node);
+    };
+    line.begin_object();
+    if (const auto* tensor = as_type<TensorTypeNode>(type)) {
+      line.key("tensor");
+      line.begin_array();
+      for (const Dim& dim : tensor->shape()) {
+        line.item();
+        if (dim.is_any())
+          line.null();
+        else
+          line.value(dim.value());
+      }
+      line.end_array();
+      line.key("dtype");
+      line.value(tensor->dtype().str());
+    } else if (const auto* tuple = as_type<TupleTypeNode>(type)) {
+      list("tuple_type", written(tuple->fields()));
+    } else if (const auto* func = as_type<FuncTypeNode>(type)) {
+      const std::vector<uint32_t> vars = written(func->type_params()), params = written(func->params());
+      list("func_type", params);
+      one("ret", write_type(func->result()));
+      list("type_params", vars);
+    } else if (const auto* call = as_type<TypeCallNode>(type)) {
+      const std::vector<uint32_t> args = written(call->args());
+      one("type_call", write_type(call->callee()));
+      list("args", args);
+    } else if (const auto* ref = as_type<RefTypeNode>(type)) {
+      one("ref_type", write_type(ref->value()));
+    }
+    line.end_object();
+    return line.take();
+  }
+  template <class T>
+  std::vector<uint32_t> written(const std::vector<T>& types) {
+    std::vector<uint32_t> ids;
+    for (const T& type : types) ids.push_back(write_type(Type(type)));
+    return ids;
   }
   // Addresses stand for nodes here: what a type is made of must live as long as this.
   const void* keep(const Type& type) {
@@ -436,17 +433,13 @@ class JsonWriter {
 
   void emit_attrs(const AttrsNode& attrs) {
     begin("attrs_of", attrs.schema().type_key);
-    field("values");
-    out_ += '{';
-    bool first = true;
+    json_.key("values");
+    json_.begin_object();
     for (const AttrField& each : attrs.schema().fields) {
-      if (!first) out_ += ',';
-      first = false;
-      put_string(out_, each.name);
-      out_ += ':';
+      json_.key(each.name);
       put_value(each.get(attrs.data()));
     }
-    out_ += '}';
+    json_.end_object();
     finish(&attrs);
   }
 
@@ -454,8 +447,8 @@ class JsonWriter {
     begin("origin", origin.op());
     if (origin.attrs()) field("attrs", id(origin.attrs().get()));
     if (!origin.source_name().empty()) {
-      field("source");
-      put_string(out_, origin.source_name());
+      json_.key("source");
+      json_.value(origin.source_name());
     }
     put_span(origin.span());
     finish(&origin);
@@ -476,8 +469,8 @@ class JsonWriter {
     put_list(ids(set.origins()));
     if (!set.causes().empty()) list("causes", ids(set.causes()));
     if (!set.reason().empty()) {
-      field("reason");
-      put_string(out_, set.reason());
+      json_.key("reason");
+      json_.value(set.reason());
     }
     const uint32_t at = finish(nullptr);
     sets_.insert(key, at);
@@ -491,12 +484,10 @@ class JsonWriter {
       if (other.same_as(array)) return at;
     begin("array");
     put_list(array.shape());
-    field("dtype");
-    put_string(out_, array.dtype().str());
-    field("data");
-    out_ += '"';
-    out_ += text::base64_encode({static_cast<const char*>(array.data()), array.bytes()});
-    out_ += '"';
+    json_.key("dtype");
+    json_.value(array.dtype().str());
+    json_.key("data");
+    json_.value(text::base64_encode({static_cast<const char*>(array.data()), array.bytes()}));
     const uint32_t at = finish(nullptr);
     same.emplace_back(array, at);
     return at;
@@ -545,8 +536,8 @@ class JsonWriter {
       case ExprKind::kTupleGetItem: {
         const auto& item = static_cast<const TupleGetItemNode&>(node);
         begin("item", id(item.tuple().get()));
-        field("index");
-        put_number(out_, item.index());
+        json_.key("index");
+        json_.value(item.index());
         break;
       }
       case ExprKind::kCall: {
@@ -576,18 +567,20 @@ class JsonWriter {
       case ExprKind::kMatch: {
         const auto& match = static_cast<const MatchNode&>(node);
         begin("match", id(match.data().get()));
-        field("clauses");
-        out_ += '[';
-        for (size_t i = 0; i < match.clauses().size(); ++i) {
-          out_ += i ? ",[" : "[";
-          put_pattern(match.clauses()[i].pattern);
-          out_ += ',';
-          put_number(out_, id(match.clauses()[i].body.get()));
-          out_ += ']';
+        json_.key("clauses");
+        json_.begin_array();
+        for (const Clause& clause : match.clauses()) {
+          json_.item();
+          json_.begin_array();
+          json_.item();
+          put_pattern(clause.pattern);
+          json_.item();
+          json_.value(id(clause.body.get()));
+          json_.end_array();
         }
-        out_ += ']';
-        field("complete");
-        out_ += match.complete() ? "true" : "false";
+        json_.end_array();
+        json_.key("complete");
+        json_.boolean(match.complete());
         break;
       }
       case ExprKind::kRefCreate:
@@ -618,19 +611,17 @@ class JsonWriter {
     if (ret) field("ret", *ret);
     if (!type_params.empty()) list("type_params", type_params);
     if (function.attrs().empty()) return;
-    field("attrs");
-    out_ += '{';
-    for (size_t i = 0; i < function.attrs().size(); ++i) {
-      if (i) out_ += ',';
-      put_string(out_, function.attrs()[i].first);
-      out_ += ':';
-      put_value(function.attrs()[i].second);
+    json_.key("attrs");
+    json_.begin_object();
+    for (const auto& [name, value] : function.attrs()) {
+      json_.key(name);
+      put_value(value);
     }
-    out_ += '}';
+    json_.end_object();
   }
 
   JsonOptions options_;
-  std::string out_;
+  JsonWriter json_{JsonLayout::kCompact};
   uint32_t next_ = 0;
   PointerMap<uint32_t> ids_, sets_, source_ids_;
   std::unordered_map<std::string, uint32_t> type_lines_;
@@ -640,20 +631,20 @@ class JsonWriter {
   std::vector<Item> stack_;
 };
 
-std::string names_of(const std::vector<std::pair<std::string, uint32_t>>& named) {
-  std::string text = "{";
+void put_names(JsonWriter& json, const std::vector<std::pair<std::string, uint32_t>>& named) {
+  json.begin_object();
   for (const auto& [name, at] : named) {
-    text += text.size() > 1 ? ",\n" : "\n";
-    put_string(text, name);
-    text += ":" + std::to_string(at);
+    json.break_line();
+    json.key(name);
+    json.value(at);
   }
-  return text + "}";
+  json.end_object();
 }
 
 }  // namespace
 
 std::string to_json(const IRModuleNode& module, const JsonOptions& options) {
-  JsonWriter writer(options);
+  ProgramWriter writer(options);
   std::vector<Expr> roots;
   for (const auto& [name, function] : module.functions()) roots.emplace_back(function);
   std::vector<const Origin*> origins;
@@ -663,26 +654,50 @@ std::string to_json(const IRModuleNode& module, const JsonOptions& options) {
   for (const auto& [name, type] : module.type_defs()) types.emplace_back(name, writer.write_type_def(type));
   for (const auto& [name, function] : module.functions())
     functions.emplace_back(name, writer.write(Expr(function)));
-  std::string tail = "\"module\":{\"functions\":" + names_of(functions) +
-                     ",\n\"type_defs\":" + names_of(types) + ",\n\"table\":[";
-  for (size_t i = 0; i < origins.size(); ++i) tail += (i ? "," : "") + std::to_string(writer.id(origins[i]));
-  tail += "],\n\"retired\":[";
-  for (bool first = true; const auto& [id, why] : module.origins().all_retired()) {
-    tail += first ? "\n{\"index\":" : ",\n{\"index\":";
-    first = false;
-    tail += std::to_string(id) + ",\"pass\":";
-    put_string(tail, why.pass);
-    tail += ",\"reason\":";
-    put_string(tail, why.reason);
-    tail += '}';
+  JsonWriter& json = writer.end_nodes();
+  json.key("module");
+  json.begin_object();
+  json.key("functions");
+  put_names(json, functions);
+  json.break_line();
+  json.key("type_defs");
+  put_names(json, types);
+  json.break_line();
+  json.key("table");
+  json.begin_array();
+  for (const Origin* origin : origins) {
+    json.item();
+    json.value(writer.id(origin));
   }
-  return writer.done(tail + "]}");
+  json.end_array();
+  json.break_line();
+  json.key("retired");
+  json.begin_array();
+  for (const auto& [id, why] : module.origins().all_retired()) {
+    json.break_line();
+    json.item();
+    json.begin_object();
+    json.key("index");
+    json.value(id);
+    json.key("pass");
+    json.value(why.pass);
+    json.key("reason");
+    json.value(why.reason);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  return writer.done();
 }
 
 std::string to_json(const Expr& expr, const JsonOptions& options) {
-  JsonWriter writer(options);
+  ProgramWriter writer(options);
   writer.write_origins({expr}, {});
-  return writer.done("\"root\":" + std::to_string(writer.write(expr)));
+  const uint32_t root = writer.write(expr);
+  JsonWriter& json = writer.end_nodes();
+  json.key("root");
+  json.value(root);
+  return writer.done();
 }
 
 }  // namespace baton

@@ -1,4 +1,4 @@
-#include "baton/cli/explain_json.h"
+#include "baton/cli/explain/explain_json.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,7 @@
-#include "baton/cli/explain_subject.h"
+#include "baton/cli/explain/explain_subject.h"
+
+#include <algorithm>
+#include <map>
 
 #include <nlohmann/json.hpp>
 
@@ -49,23 +52,29 @@ std::vector<std::vector<Step>> steps_of(const PassTrace& trace, const OriginTabl
   return steps;
 }
 
+using Operation = std::pair<std::string, std::vector<const Origin*>>;
+
+Operation operation(const std::string& op, const OriginSet& set) {
+  return {op, {set.origins().begin(), set.origins().end()}};
+}
+
 /// Nodes and notes are both in the order of the program, so equal ones belong to each other in that order.
 std::vector<std::string> ends_of(const GraphPlan& plan, const FusionLog& fusion) {
   std::vector<std::string> ends(plan.nodes.size());
-  std::vector<bool> taken;
-  for (const FusionLog::Entry& entry : fusion.entries()) taken.push_back(entry.fused);
-  size_t first = 0;  // that is not taken
+  std::map<Operation, std::vector<const FusionLog::Entry*>> notes;
+  for (const FusionLog::Entry& entry : fusion.entries())
+    if (!entry.fused) notes[operation(entry.op, entry.origins)].push_back(&entry);
   for (size_t node = 0; node < plan.nodes.size(); ++node) {
     const auto* root = plan.nodes[node].function ? as<CallNode>(plan.nodes[node].function->body()) : nullptr;
-    while (first < taken.size() && taken[first]) ++first;
-    for (size_t i = first; root && i < taken.size(); ++i) {
-      const FusionLog::Entry& entry = fusion.entries()[i];
-      if (taken[i] || !root->op() || entry.op != root->op()->name || !(entry.origins == root->origins()))
-        continue;
-      taken[i] = true;
-      ends[node] = entry.op + ": " + entry.text;
-      break;
-    }
+    if (!root || !root->op()) continue;
+    const auto found = notes.find(operation(root->op()->name, root->origins()));
+    if (found == notes.end()) continue;
+    const auto note =
+        std::find_if(found->second.begin(), found->second.end(),
+                     [&](const FusionLog::Entry* entry) { return entry->origins == root->origins(); });
+    if (note == found->second.end()) continue;
+    ends[node] = (*note)->op + ": " + (*note)->text;
+    found->second.erase(note);
   }
   return ends;
 }

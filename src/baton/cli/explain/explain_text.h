@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "baton/cli/explain_subject.h"
+#include "baton/cli/explain/explain_subject.h"
 
 namespace baton::cli {
 

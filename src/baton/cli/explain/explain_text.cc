@@ -1,4 +1,4 @@
-#include "baton/cli/explain_text.h"
+#include "baton/cli/explain/explain_text.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "baton/cli/explain_asm.h"
+#include "baton/cli/explain/explain_asm.h"
 
 #include <algorithm>
 #include <optional>
