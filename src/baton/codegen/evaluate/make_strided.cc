@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 // From an ElementProgram to strides. Values are found on demand from the result backwards, so what only
-=======
-// From a ElementProgram to strides. Values are found on demand from the result backwards, so what only
->>>>>>> h
 // computes offsets, and branches that are never taken, leave nothing behind. Where the program chooses by a
 // position (as the rows of a small matrix are chosen), that axis is unrolled: all its results become results
 // of one position, and what they share is computed once.
