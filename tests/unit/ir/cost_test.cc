@@ -49,7 +49,8 @@ TEST(Cost, TransposedConvolutionsNeedNoChannels) {
 
 TEST(Cost, GradientOfAWeightMeetsEachValueOfTheGradient) {
   EXPECT_EQ(flops("%g: Tensor[(1, 4, 6, 6), float32], %x: Tensor[(1, 3, 8, 8), float32]",
-                  "nn.conv2d_backward_weight(%g, %x, channels=4, kernel_size=[3, 3])"),
+                  "nn.conv2d_backward_weight(%g, %x, channels=4, kernel_size=[3, 3], kernel_layout=\"NCHW\", "
+                  "out_layout=\"OIHW\")"),
             2 * (4 * 6 * 6) * (3 * 3 * 3));
 }
 

@@ -173,7 +173,7 @@ const OpDef& op_auto_scheduler_layout_transform() {
       .fuse = Fuse::kInjective,
       .relation = auto_scheduler_relation,
       .compute = auto_scheduler_compute,
-      .test_shapes = {"(1, 8, 3, 5)f32, src_layout=NCHW, dst_layout=NCHW4c"},
+      .test_shapes = {"(1, 8)f32, src_layout=\"1N8c\", dst_layout=\"1N2C4c\""},
   };
   return def;
 }

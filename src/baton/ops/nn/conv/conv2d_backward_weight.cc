@@ -85,7 +85,8 @@ const OpDef& op_nn_conv2d_backward_weight() {
       .compute = conv2d_backward_weight_compute,
       .cost = conv_weight_gradient_cost,
       .rules = op_rules(conv_layout_flow()),
-      .test_shapes = {"(1, 4, 6, 6)f32, (1, 3, 8, 8)f32, channels=4, kernel_size=[3, 3]"},
+      .test_shapes = {"(1, 4, 6, 6)f32, (1, 3, 8, 8)f32, channels=4, kernel_size=[3, 3], kernel_layout=NCHW, "
+                      "out_layout=OIHW"},
   };
   return def;
 }

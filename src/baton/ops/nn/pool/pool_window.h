@@ -45,7 +45,6 @@ struct PoolWindow {
 };
 
 /// The window of a pool with these attributes; `letters` are the spatial axes, "DHW".
-/// The window of a pool with these attributes; `letters` are the spatial axes, "DHW".
 template <class A>
 PoolWindow pool_window(const A& attrs, const std::string& letters) {
   PoolWindow window{
