@@ -1,7 +1,5 @@
 // Operators that make a tensor of a shape that is a value, from few numbers.
-#include <algorithm>
 
-#include "baton/ir/inspect.h"
 #include "baton/ir/rules/static_form_rule.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/dyn/dyn_shapes.h"
@@ -9,9 +7,7 @@
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/shared/reindex.h"
-#include "baton/ops/shared/sort_compute.h"
 #include "baton/ops/tensor/dynamic_forms.h"
-#include "baton/ops/tensor/tensor_relations.h"
 
 namespace baton {
 
