@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 
 #include "baton/codegen/compile.h"
-#include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/kernel/ablation.h"
+#include "baton/codegen/kernel/kernel_key.h"
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/runtime/marks.h"

@@ -16,7 +16,6 @@
 #include "baton/types/infer_type.h"
 
 #include "codegen/kernels.h"
-#include "baton/driver/build.h"
 
 namespace baton {
 namespace {

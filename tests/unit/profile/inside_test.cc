@@ -12,7 +12,6 @@
 #include "baton/types/infer_type.h"
 
 #include "codegen/kernels.h"
-#include "baton/driver/build.h"
 
 namespace baton {
 namespace {

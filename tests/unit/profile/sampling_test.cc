@@ -17,7 +17,6 @@
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
 #include "baton/text/parser.h"
-#include "baton/driver/build.h"
 
 namespace baton {
 namespace {

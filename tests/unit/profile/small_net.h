@@ -8,7 +8,6 @@
 #include "baton/types/infer_type.h"
 
 #include "codegen/kernels.h"
-#include "baton/driver/build.h"
 
 namespace baton::test {
 

@@ -7,12 +7,12 @@
 #include "baton/driver/initialize.h"
 #include "baton/driver/regions.h"
 #include "baton/ir/functions.h"
+#include "baton/profile/report/report.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/text/parser.h"
 #include "baton/types/infer_type.h"
 
 #include "codegen/kernels.h"
-#include "baton/profile/report/report.h"
 
 namespace baton {
 namespace {

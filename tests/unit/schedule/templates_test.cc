@@ -20,8 +20,8 @@ namespace baton {
 namespace {
 
 using test::KernelBuilder;
-using test::op_attrs;
 using test::MakeKernel;
+using test::op_attrs;
 using test::Value;
 using Shape = std::vector<int64_t>;
 

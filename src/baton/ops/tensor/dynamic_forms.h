@@ -1,6 +1,6 @@
 #pragma once
-// What tensor operators share with their dynamic and virtual-machine forms. Names and defaults of attributes are
-// Relay's.
+// What tensor operators share with their dynamic and virtual-machine forms. Names and defaults of attributes
+// are Relay's.
 #include "baton/ops/relations.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 
