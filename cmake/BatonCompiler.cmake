@@ -14,8 +14,8 @@ endif()
 option(BATON_WERROR "Warnings in our own code are errors" ON)
 set(BATON_SANITIZE "" CACHE STRING "Value for -fsanitize, empty for none")
 
-# No debug information in what users build: profilers and stack traces name functions by the symbol table, and line
-# tables (-g1) take a tenth more time to compile. Who needs lines has the preset `dev`.
+# No debug information in what users build: profilers and stack traces name functions by the symbol table. Line
+# tables are a matter of the preset `dev`.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g0 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g")
 
