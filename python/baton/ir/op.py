@@ -65,7 +65,15 @@ def _tell(op_name, key, given, level):
 
 
 def set_gradient(op_name, gradient):
-    """Makes `gradient(orig, grad)` the gradient of the operator; see relay.op.op.register_gradient."""
+    """Makes a function the gradient of an operator; relay.op.op.register_gradient is the door to it.
+
+    Parameters
+    ----------
+    op_name : str
+        The operator.
+    gradient : callable
+        Takes the call and the gradient of its result; returns one gradient per argument.
+    """
     from ..relay.expr import as_expr
 
     core.register_gradient(op_name, lambda orig, grad: [as_expr(each) for each in gradient(orig, grad)])

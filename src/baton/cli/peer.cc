@@ -9,7 +9,7 @@ namespace baton::cli {
 Peer::Peer(std::string name, const std::vector<std::string>& command, std::string hint)
     : name_(std::move(name)), hint_(std::move(hint)) {
   const Status started = child_.start(command);
-  if (!started.ok()) throw Error(name_ + " cannot be started: " + started.message);
+  if (!started.ok()) throw Error(name_ + " cannot be started: " + started.message + ". " + hint_);
   greeting_ = answer().dump();
 }
 
