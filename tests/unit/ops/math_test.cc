@@ -9,9 +9,9 @@
 namespace baton {
 namespace {
 
-using Function = Halide::Expr (*)(const Halide::Expr&);
+using MathFunction = Halide::Expr (*)(const Halide::Expr&);
 
-std::vector<float> evaluate(Function f, const std::vector<float>& at) {
+std::vector<float> evaluate(MathFunction f, const std::vector<float>& at) {
   Halide::Buffer<float> in(const_cast<float*>(at.data()), static_cast<int>(at.size()));
   Halide::Func g("g");
   const Halide::Var i("i");
@@ -28,7 +28,7 @@ std::vector<float> samples() {
   return at;
 }
 
-void expect_close(Function f, double (*exact)(double), double tolerance) {
+void expect_close(MathFunction f, double (*exact)(double), double tolerance) {
   const std::vector<float> at = samples(), got = evaluate(f, at);
   double worst = 0;
   float where = 0;
@@ -44,7 +44,7 @@ TEST(Math, ErfIsWithinAFewUnitsInTheLastPlace) { expect_close(vector_erf, std::e
 
 TEST(Math, InfinitiesAndNan) {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
-  for (Function f : {Function(vector_tanh), Function(vector_erf)}) {
+  for (MathFunction f : {MathFunction(vector_tanh), MathFunction(vector_erf)}) {
     const std::vector<float> got = evaluate(f, {inf, -inf, nan, 0.0f});
     EXPECT_EQ(got[0], 1.0f);
     EXPECT_EQ(got[1], -1.0f);

@@ -7,7 +7,10 @@
 #include <random>
 #include <set>
 
+// clang-format off
+#include <Halide.h>  // first: names of its enumerators are macros of <elf.h>
 #include <elf.h>
+// clang-format on
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
