@@ -10,6 +10,7 @@
 #include "baton/support/require.h"
 #include "baton/text/html.h"
 
+#include "door.h"
 #include "interruptible.h"
 #include "profile_report.h"
 
@@ -51,7 +52,9 @@ Report profile(const BuildResult& built, const nb::dict& inputs, int threads, in
     options.unfused = unfused;
     options.peaks = peaks;
     options.wait_s = wait;
-    options.interrupt = stop;
+    options.context = door_context();
+    options.context.passes = std::make_shared<PassContext>();  // of its own: the model is built already
+    options.context.interrupt = stop;
     result.report = baton::profile(built, *executor, options);
     if (*stop) throw Interrupted("measuring was stopped");
   });

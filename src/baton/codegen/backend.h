@@ -84,4 +84,10 @@ void register_backend(Backend backend);
 /// Forgets a registered record; whoever is using it keeps it.
 void remove_backend(const std::string& name);
 
+/// Makes the kinds of target that backends of backends.def serve known to Target::parse.
+void register_backend_kinds();
+
+/// For doors: a context of the devices that this process has, the host's processor first.
+BuildContext host_context();
+
 }  // namespace baton

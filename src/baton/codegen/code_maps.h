@@ -11,6 +11,6 @@ namespace baton {
 /// The maps of kernels that were compiled from these requests, in order. The first failure.
 Result<std::vector<CodeMap>> code_maps(std::span<const KernelRequest> requests,
                                        std::span<const KernelRef> kernels,
-                                       const CompileOptions& options = {});
+                                       const BuildContext& context);
 
 }  // namespace baton

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <unordered_map>
 
 #include <nlohmann/json.hpp>
 
-#include "baton/codegen/debug/debug_lines.h"
-#include "baton/codegen/kernel/link.h"
 #include "baton/driver/graph_form.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/origins/origin_pack.h"
@@ -21,7 +18,6 @@
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
-#include "baton/runtime/kernel_files.h"
 #include "baton/runtime/plan.h"
 #include "baton/support/version.h"
 #include "baton/types/infer_type.h"
@@ -35,81 +31,55 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// While it lives, the current context has the level that was asked for.
-class LevelScope {
- public:
-  explicit LevelScope(const BuildOptions& options) {
-    const PassContextRef current = PassContext::current();
-    if (!options.opt_level || *options.opt_level == current->opt_level) return;
-    auto context = std::make_shared<PassContext>(*current);
-    context->opt_level = *options.opt_level;
-    scope_.emplace(std::move(context));
-  }
-
- private:
-  std::optional<PassContextScope> scope_;
-};
-
-void check_interrupt(const BuildOptions& options) {
-  if (options.interrupt && *options.interrupt) throw Interrupted("interrupted");
+/// The backend of the target that is for devices of that type.
+BackendRef backend_of_device(const std::vector<TargetRef>& targets, int device_type) {
+  for (const TargetRef& target : targets)
+    if (target->device_type() == device_type) return backend_of_kind(target->kind);
+  return nullptr;
 }
 
-/// The folder that PassContext's config asks lines of Relay in; empty: none are asked for.
-std::string debug_folder() {
-  const PassConfig& config = PassContext::current()->config;
-  const std::string chosen = config.text("baton.debug_dir", "");
-  if (!config.flag("baton.debug_lines", !chosen.empty())) return "";
-  return chosen.empty() ? default_debug_folder()
-                        : std::filesystem::absolute(chosen).lexically_normal().string();
-}
-
-void compile(BuildResult& result, const BuildOptions& options) {
-  CompileOptions compile_options;
-  compile_options.sheet = options.sheet;
-  compile_options.cache = options.cache;
-  compile_options.threads = options.threads;
-  compile_options.interrupt = options.interrupt;
-  if (options.progress)
-    compile_options.progress = [&](int done, int total) { options.progress("kernels", done, total); };
-  std::vector<KernelRequest> requests;
-  const std::string lines = debug_folder();
-  if (!lines.empty() && find_linker().empty())
-    throw Error("kernels with lines of Relay need an assembler and a linker: install binutils");
+/// The kernels that the plan calls, by the backend of their device.
+void compile(BuildResult& result, const BuildContext& context) {
+  std::vector<std::pair<BackendRef, std::vector<BackendFunction>>> by_backend;
   for (const PlannedKernel& planned : result.plan.kernels) {
     if (!planned.called) continue;
-    const Function function = without_region(planned.function);
-    requests.push_back({function, {}, "", {}});
-    requests.back().variant.debug_lines = lines;
-    result.kernels.push_back({planned.func_name, function, requests.back(), nullptr});
+    const BackendRef backend = backend_of_device(result.targets, planned.device_type);
+    BATON_CHECK(backend, "a kernel for a device without a backend: " + std::to_string(planned.device_type));
+    auto at = std::ranges::find(by_backend, backend, [](const auto& each) { return each.first; });
+    if (at == by_backend.end()) at = by_backend.insert(at, {backend, {}});
+    at->second.push_back({planned.func_name, without_region(planned.function), planned.function->origins()});
   }
-  Clock::time_point start = Clock::now();
-  const std::vector<KernelRef> kernels = compile_kernels(requests, compile_options);
-  NamedKernels named;
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    result.kernels[i].kernel = kernels[i];
-    named.emplace_back(result.kernels[i].func_name, kernels[i]);
-  }
-  result.times.kernels_s = seconds_since(start);
-  start = Clock::now();
-  check_interrupt(options);
-  if (options.progress) options.progress("link", 0, 1);
-  if (find_linker().empty()) {
-    result.library = jit_library(named, requests, compile_options);
-  } else {
-    try {
-      result.kernels_so = link_library(named);
-    } catch (const Error&) {
-      check_interrupt(options);  // Ctrl-C reaches the linker too
-      throw;
+  for (const auto& [backend, functions] : by_backend) {
+    const DeviceSheet* sheet = context.sheet_of(backend->kind);
+    BATON_CHECK(sheet, "a backend without a device: " + backend->name);
+    for (const BackendFunction& each : functions)
+      if (const std::string why = backend->takes(*each.function, *sheet); !why.empty())
+        throw NotSupported("backend " + backend->name + " does not take `" + each.func_name + "`: " + why);
+    Built built = backend->compile(functions, *sheet, context);
+    BATON_CHECK(built.kernels.size() == functions.size(), backend->name + " left functions out");
+    result.times.kernels_s += built.kernels_s;
+    result.times.link_s += built.link_s;
+    for (BuiltKernel& kernel : built.kernels) {
+      kernel.backend = backend->name;
+      result.kernels.push_back(std::move(kernel));
     }
-    const KernelFilesScope files(lines);
-    auto library = KernelLibrary::from_memory(
-        {reinterpret_cast<const uint8_t*>(result.kernels_so.data()), result.kernels_so.size()});
-    if (!library.ok()) throw Error(library.status().message);
-    result.library = *library;
+    if (sheet == &context.host()) {
+      result.kernels_so = std::move(built.blob);
+      result.library = std::move(built.library);
+    } else {
+      result.code.push_back({backend->name, std::move(built.blob), std::move(built.constants)});
+    }
   }
-  if (options.progress) options.progress("link", 1, 1);
-  result.times.link_s = seconds_since(start);
+  if (by_backend.empty() || !result.library) {  // a program of constants, or nothing for the processor
+    const BackendRef backend = backend_of_kind(context.host().kind);
+    Built built = backend->compile({}, context.host(), context);
+    result.kernels_so = std::move(built.blob);
+    result.library = std::move(built.library);
+  }
+  // In the order of the plan, whoever made them.
+  std::unordered_map<std::string, size_t> order;
+  for (const PlannedKernel& planned : result.plan.kernels) order.emplace(planned.func_name, order.size());
+  std::ranges::stable_sort(result.kernels, {}, [&](const BuiltKernel& kernel) { return order.at(kernel.func_name); });
 }
 
 /// Kernels count along an axis in 32 bits, and memory in 64.
@@ -136,7 +106,7 @@ std::string meta_json(const BuildResult& result) {
   meta["schema"] = 1;
   meta["version"] = version();
   meta["mod_name"] = result.mod_name;
-  meta["target"] = "llvm";
+  meta["target"] = targets_text(result.targets);
   meta["kernels"] = nlohmann::ordered_json::array();
   for (const BuiltKernel& built : result.kernels)
     meta["kernels"].push_back({{"func_name", built.func_name},
@@ -148,6 +118,12 @@ std::string meta_json(const BuildResult& result) {
 }
 
 }  // namespace
+
+std::string targets_text(const std::vector<TargetRef>& targets) {
+  std::string text;
+  for (const TargetRef& target : targets) text += (text.empty() ? "" : ", ") + target->asked();
+  return text;
+}
 
 IRModule bind_params(const IRModule& module, const NamedArrays& params) {
   const Function main = module->find("main");
@@ -179,32 +155,35 @@ IRModule bind_params(const IRModule& module, const NamedArrays& params) {
 }
 
 IRModule optimized_for_build(const IRModule& typed, const BuildOptions& options) {
-  const LevelScope level(options);
-  return build_regions(optimize(in_graph_form(inline_composites(bind_params(typed, options.params))),
-                                options.sheet ? *options.sheet : DeviceSheet::host()));
+  const BuildContext& context = options.context;
+  IRModule module = inline_composites(bind_params(typed, options.params), context);
+  module = in_graph_form(module, context);
+  return build_regions(optimize(module, context), context);
 }
 
 BuildResult build(const IRModule& module, const BuildOptions& options) {
   initialize();
   const Clock::time_point start = Clock::now();
+  BuildOptions logged = options;
+  FusionLog fusion;
+  logged.context.fusion_log = &fusion;
+  const BuildContext& context = logged.context;
   BuildResult result;
   result.source = module;
   result.mod_name = options.mod_name;
   result.given = options.params;
-  if (options.progress) options.progress("optimize", 0, 1);
-  const InterruptibleScope interruptible(options.interrupt);
+  result.targets = build_targets(context);
+  if (context.progress) context.progress("optimize", 0, 1);
   IRModule typed = infer_types(module->copy());
   const auto source = source_graph(*typed);
-  const FusionLog fusion;
-  const LevelScope level(options);
-  result.optimized = optimized_for_build(typed, options);
+  result.optimized = optimized_for_build(typed, logged);
   result.times.optimize_s = seconds_since(start);
-  if (options.progress) options.progress("optimize", 1, 1);
-  check_interrupt(options);
+  if (context.progress) context.progress("optimize", 1, 1);
+  context.stop_if_asked();
 
-  // A pass like TVM's LowerTE, so that who watches passes sees what kernels take. It leaves the module as it
-  // is.
-  const Pass lower = module_pass({0, "LowerTE", {"InferType"}}, [&](IRModule optimized, const PassContext&) {
+  // A pass like TVM's LowerTE, so that pass instruments also report kernel generation. It leaves the module as
+  // it is.
+  const Pass lower = module_pass({0, "LowerTE", {"InferType"}}, [&](IRModule optimized, const BuildContext&) {
     const Clock::time_point planning = Clock::now();
     refuse_huge(*optimized);
     result.plan = make_plan(optimized, options.mod_name);
@@ -213,10 +192,10 @@ BuildResult build(const IRModule& module, const BuildOptions& options) {
       result.function_metadata.emplace_back(kernel.func_name, kernel.function);
     result.function_metadata.emplace_back("__tvm_main__", optimized->find("main"));
     result.times.plan_s = seconds_since(planning);
-    compile(result, options);
+    compile(result, context);
     return optimized;
   });
-  (*sequential({lower, make_pass("InferType")}))(result.optimized);
+  (*sequential({lower, make_pass("InferType")}))(result.optimized, context);
   result.times.total_s = seconds_since(start);
   return result;
 }
@@ -227,9 +206,10 @@ BuildResult build_prepared(const IRModule& optimized, const BuildOptions& option
   BuildResult result;
   result.source = result.optimized = optimized;
   result.mod_name = options.mod_name;
+  result.targets = build_targets(options.context);
   refuse_huge(*optimized);
   result.plan = make_plan(optimized, options.mod_name);
-  compile(result, options);
+  compile(result, options.context);
   result.times.total_s = seconds_since(start);
   return result;
 }

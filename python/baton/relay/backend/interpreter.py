@@ -3,7 +3,7 @@ from ..._load import core
 from ..._wanted import mapped
 from ...ir import GlobalVar, IRModule
 from ...runtime import container, ndarray
-from ...target import require_cpu
+from ...target import build_targets
 from .. import build_module
 from ..adt import Constructor
 from ..expr import Call, Constant, Expr, RefCreate, Tuple, const, var  # noqa: F401 -- some are names of this module in TVM
@@ -253,7 +253,7 @@ def make_executor(kind, mod, device, target, params):
     if mod is not None and not isinstance(mod, IRModule):
         raise TypeError(f"create_executor: mod is an IRModule, not {type(mod).__name__}")
     ndarray.require_host(device)
-    require_cpu(target)
+    build_targets(target)
     mod = IRModule() if mod is None else mod
     if kind == "vm":
         from .vm import VMExecutor

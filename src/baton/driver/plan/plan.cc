@@ -100,9 +100,9 @@ class Planner {
   }
 
  private:
-  /// What a name stands for: a graph has no names, `let` only says where a value is shared, and there is one
-  /// device.
-  Expr meant(Expr value) const {
+  /// What a name stands for: a graph has no names, `let` only says where a value is shared, and on_device
+  /// where it is.
+  Expr strip_aliases(Expr value) const {
     for (;;) {
       if (const auto* let = as<LetNode>(value)) {
         value = let->body();
@@ -119,11 +119,11 @@ class Planner {
   /// How often each value is read: storage may be used again after the last time.
   void count_reads(const Function& main) {
     const auto count = [&](const Expr& read, auto&& self) -> void {
-      const Expr reader = meant(read);
+      const Expr reader = strip_aliases(read);
       if (const auto* tuple = as<TupleNode>(reader)) {
         for (const Expr& field : tuple->fields()) self(field, self);
       } else if (const auto* item = as<TupleGetItemNode>(reader)) {
-        const Expr whole = meant(item->tuple());
+        const Expr whole = strip_aliases(item->tuple());
         if (const auto* literal = as<TupleNode>(whole)) return self(literal->fields()[item->index()], self);
         const auto* type = as_type<TupleTypeNode>(value_type(item->tuple()));
         BATON_CHECK(type, "a projection of a value that is no tuple");
@@ -199,7 +199,7 @@ class Planner {
   }
 
   const Entries& entries_at(const Expr& value) const {
-    const auto at = values_.find(meant(value).get());
+    const auto at = values_.find(strip_aliases(value).get());
     if (at == values_.end()) throw NotSupported("the graph executor cannot hold functions as values");
     return at->second;
   }

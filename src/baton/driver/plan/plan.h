@@ -15,6 +15,7 @@ struct PlannedKernel {
   std::string func_name;  ///< "tvmgen_default_fused_nn_relu"
   Function function;      ///< the first one met
   bool called = true;     ///< false: all its nodes are "__nop" (a reshape in place)
+  int device_type = 1;    ///< DLPack's number of the device that it is for
 };
 
 /// A node of the plan and what it stands for.

@@ -155,7 +155,7 @@ const PlannedNode* planned(const GraphPlan& plan, const std::string& name) {
 }  // namespace
 
 ReportSource report_source(const BuildResult& built) {
-  ReportSource source{built.origins_json, {}};
+  ReportSource source{built.origins_json, {}, targets_text(built.targets)};
   for (const BuiltKernel& kernel : built.kernels)
     source.kernels[kernel.func_name] = {
         {function_text(kernel), kernel.kernel->template_name, kernel.kernel->params}, kernel.kernel->facts};
@@ -165,7 +165,7 @@ ReportSource report_source(const BuildResult& built) {
 ProfileReport make_report(const ReportSource& source, const Plan& plan, const FusedTimes& fused) {
   ProfileReport report;
   report.version = version();
-  report.target = "llvm";
+  report.target = source.target;
   report.plain_us = fused.plain_us;
   report.profiled_us = fused.profiled_us;
   report.end_to_end_us = median(fused.plain_us);

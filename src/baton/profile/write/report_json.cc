@@ -183,6 +183,25 @@ KernelRow kernel_of(const Json& json) {
   return row;
 }
 
+Json peaks_json(const DeviceSheet& sheet) {
+  return {{"name", sheet.name},
+          {"gflops", sheet.peaks->gflops},
+          {"gbytes_per_s", sheet.peaks->gbytes_per_s},
+          {"cache_gbytes_per_s", sheet.peaks->cache_gbytes_per_s},
+          {"cache_bytes", sheet.peaks->cache_bytes}};
+}
+
+/// As far as a report says what the device is.
+DeviceSheet device_of(const Json& json) {
+  DeviceSheet sheet;
+  sheet.name = json.at("name");
+  sheet.peaks = DevicePeaks{.gflops = json.at("gflops"),
+                            .gbytes_per_s = json.at("gbytes_per_s"),
+                            .cache_gbytes_per_s = json.at("cache_gbytes_per_s"),
+                            .cache_bytes = added(json, "cache_bytes")};
+  return sheet;
+}
+
 UnfusedRow unfused_of(const Json& json) {
   return {json.at("name"),      ids_of(json, "origins"), ids_of(json, "made_for"),
           json.at("median_us"), json.at("flops"),        json.at("bytes")};
@@ -210,8 +229,7 @@ ProfileReport report_of(const Json& json) {
   for (const Json& row : json.at("unfused").at("kernels")) report.unfused.push_back(unfused_of(row));
   report.unfused_us = json.at("unfused").at("end_to_end_us");
   if (const Json& peaks = json.at("peaks"); !peaks.is_null())
-    report.peaks = {peaks.at("name"), peaks.at("gflops"), peaks.at("gbytes_per_s"),
-                    peaks.at("cache_gbytes_per_s"), added(peaks, "cache_bytes")};
+    report.device = device_of(peaks);
   report.notes = json.at("notes").get<std::vector<std::string>>();
   return report;
 }
@@ -271,12 +289,7 @@ Json to_json(const ProfileReport& report) {
       {"kernels", Json::array()},
       {"functions", Json::object()},
       {"unfused", {{"end_to_end_us", report.unfused_us}, {"kernels", Json::array()}}}};
-  if (report.peaks)
-    json["peaks"] = {{"name", report.peaks->name},
-                     {"gflops", report.peaks->gflops},
-                     {"gbytes_per_s", report.peaks->gbytes_per_s},
-                     {"cache_gbytes_per_s", report.peaks->cache_gbytes_per_s},
-                     {"cache_bytes", report.peaks->cache_bytes}};
+  if (report.device) json["peaks"] = peaks_json(*report.device);
   for (const OperatorRow& row : report.operators) json["operators"].push_back(json_of(row));
   for (const KernelRow& row : report.kernels) json["kernels"].push_back(json_of(row, report.target));
   for (const auto& [name, row] : report.functions)
