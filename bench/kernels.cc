@@ -12,10 +12,10 @@
 
 #include <time.h>
 
-#include "baton/ops/nn/conv_attrs.h"
 #include "baton/ops/nn/dense_attrs.h"
-#include "baton/ops/nn/pool_attrs.h"
+#include "baton/ops/nn/pool/pool_attrs.h"
 #include "baton/ops/nn/softmax_attrs.h"
+#include "baton/ops/shared/conv_attrs.h"
 #include "baton/schedule/conv_algorithm.h"
 
 #include "schedule/kernel_builder.h"

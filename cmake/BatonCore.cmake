@@ -1,6 +1,6 @@
 # libbaton.so: the compiler. Two object libraries, because only ops, schedule and codegen may include Halide.h.
 
-set(core_folders support target ir text pass transform frontend byoc driver profile store tune predict map)
+set(core_folders support target ir types text pass transform frontend byoc interpreter driver profile store tune predict map)
 list(TRANSFORM core_folders PREPEND src/baton/)
 baton_sources(core_sources "*.cc" ${core_folders})
 list(FILTER core_sources EXCLUDE REGEX "/src/baton/support/base/")

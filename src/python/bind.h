@@ -1,6 +1,6 @@
 #pragma once
 // One function per bound header, called by module.cc in this order (bases before what derives from them).
-#include "casters.h"
+#include "python/casters.h"
 
 namespace baton::python {
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "casters.h"
+#include "python/casters.h"
 
 namespace baton::python {
 

@@ -1,4 +1,4 @@
-#include "casters.h"
+#include "python/casters.h"
 
 #include "baton/ir/attr_objects.h"
 #include "baton/support/base/ndarray.h"

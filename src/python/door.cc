@@ -1,4 +1,4 @@
-#include "door.h"
+#include "python/door.h"
 
 #include "baton/ops/qnn/requantize.h"
 #include "baton/pass/timing.h"

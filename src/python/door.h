@@ -1,14 +1,14 @@
 #pragma once
 // The door between Python's ambient state and C++: what `with PassContext(...)`, `with Target(...)`,
-// requantize_config and LayoutConfig made current on this thread becomes the BuildContext that everything below
-// is handed. Nothing below looks here.
+// requantize_config and LayoutConfig made current on this thread becomes the BuildContext that everything
+// below is handed. Nothing below looks here.
 #include "baton/codegen/backend.h"
 #include "baton/transform/layout/skipped_layers.h"
 
 namespace baton::python {
 
-/// The context of what this thread calls now: under a build or pass that called Python, that one's with what was
-/// entered since; else that of the host. Its progress is empty.
+/// The context of what this thread calls now: under a build or pass that called Python, that one's with what
+/// was entered since; else that of the host. Its progress is empty.
 BuildContext door_context();
 
 /// The innermost entered PassContext of this thread, else the thread's default (opt_level 2).

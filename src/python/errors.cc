@@ -3,7 +3,7 @@
 #include "baton/support/diagnostic.h"
 #include "baton/support/source.h"
 
-#include "bind.h"
+#include "python/bind.h"
 
 namespace baton::python {
 

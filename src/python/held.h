@@ -5,7 +5,7 @@
 
 #include "baton/ir/expr.h"
 
-#include "casters.h"
+#include "python/casters.h"
 
 namespace baton::python {
 

@@ -1,7 +1,7 @@
 // The Python module `_baton`: what the package baton is made of. Names are TVM's where TVM has them.
 #include "baton/driver/initialize.h"
 
-#include "bind.h"
+#include "python/bind.h"
 
 NB_MODULE(_baton, m) {
   using namespace baton::python;

@@ -1,8 +1,8 @@
 // What `with` makes current for passes: targets, and the convolutions that ConvertLayout is to skip.
 #include "baton/support/error.h"
 
-#include "bind.h"
-#include "door.h"
+#include "python/bind.h"
+#include "python/door.h"
 
 namespace baton::python {
 

@@ -72,15 +72,15 @@ class BenchVerb final : public Verb {
  public:
   BenchVerb() : Verb("bench", "Time a model, beside other engines if asked.") {}
 
-  void flags(CLI::App& app) override {
-    flags_.add(app);
-    app.add_option("--threads", threads_, "threads of every engine")->capture_default_str();
-    app.add_option("--min-ms", min_ms_, "length of a burst of runs; there are 10 of each engine, in turn")
-        ->capture_default_str();
-    app.add_option("--input", input_, "folder with <input name>.npy; the others by the tensor rule");
-    app.add_option("--output", output_, "folder for output0.npy, output1.npy, ...");
-    app.add_option("--peers", peers_, "engines to time beside Baton: ort")->check(CLI::IsMember({"ort"}));
-    app.add_flag("--json", json_, "one JSON object on standard output");
+  void flags(Flags& flags) override {
+    flags_.add(flags);
+    flags.option("threads", &threads_, "threads of every engine").show_default();
+    flags.option("min-ms", &min_ms_, "length of a burst of runs; there are 10 of each engine, in turn")
+        .show_default();
+    flags.option("input", &input_, "folder with <input name>.npy; the others by the tensor rule");
+    flags.option("output", &output_, "folder for output0.npy, output1.npy, ...");
+    flags.option("peers", &peers_, "engines to time beside Baton: ort").choices({"ort"});
+    flags.flag("json", &json_, "one JSON object on standard output");
   }
 
   int run(Io& io) override {

@@ -13,12 +13,12 @@ class BuildVerb final : public Verb {
  public:
   BuildVerb() : Verb("build", "Compile a model into one file that runs without the compiler.") {}
 
-  void flags(CLI::App& app) override {
-    flags_.add(app);
-    debug_.add(app);
-    app.add_option("-o,--output", output_, "the artifact (default: MODEL.baton)");
-    app.add_flag("--strip-origins", strip_, "leave out which operators of the source its kernels compute");
-    app.add_flag("--json", json_, "the result as JSON on standard output");
+  void flags(Flags& flags) override {
+    flags_.add(flags);
+    debug_.add(flags);
+    flags.option("o,output", &output_, "the artifact (default: MODEL.baton)");
+    flags.flag("strip-origins", &strip_, "leave out which operators of the source its kernels compute");
+    flags.flag("json", &json_, "the result as JSON on standard output");
   }
 
   int run(Io& io) override {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <new>
 
+#include "baton/cli/command_line.h"
 #include "baton/cli/verb.h"
 #include "baton/codegen/background.h"
 #include "baton/codegen/compiler.h"
@@ -63,20 +64,18 @@ int run(int argc, const char* const* argv, Io& io) {
 #define BATON_VERB(function) verbs.push_back(function());
 #include "baton/cli/verbs.def"
 #undef BATON_VERB
-  CLI::App app("Compiles Relay and says what every operator costs.", "baton");
-  app.set_version_flag("--version", "baton " + std::string(version()));
-  app.require_subcommand(1);
-  app.footer(
+  CommandLine line{
+      "baton",
+      "Compiles Relay and says what every operator costs.",
+      "baton " + std::string(version()),
       "MODEL is the name of a workload (resnet-18, vgg-11, mobilenet, ...) or a .relay file.\n"
       "In a clone, ./baton test runs all tests, ./baton python ARGS is Python with the package, and ./baton "
-      "setup installs and builds.");
-  std::vector<CLI::App*> apps;
-  for (auto& verb : verbs) {
-    apps.push_back(app.add_subcommand(verb->name(), verb->doc()));
-    verb->flags(*apps.back());
-  }
+      "setup installs and builds.",
+      {}};
+  for (const auto& verb : verbs)
+    verb->flags(line.verbs.emplace_back(VerbEntry{verb->name(), verb->doc(), {}}).flags);
   if (argc < 2) {
-    io.err << app.help();
+    io.err << help(line);
     return kUsageError;
   }
   if (const std::string first = argv[1];
@@ -85,18 +84,8 @@ int run(int argc, const char* const* argv, Io& io) {
     io.err << unknown_verb(first, verbs);
     return kUsageError;
   }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error, io.out, io.err);  // --help, --version
-    const auto* verb = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
-    const std::string name = verb == &app ? "baton" : "baton " + verb->get_name();
-    io.err << name << ": " << error.what() << "\n  see: " << name << " --help\n";
-    return kUsageError;
-  }
-  for (size_t i = 0; i < verbs.size(); ++i)
-    if (apps[i]->parsed()) return guarded(*verbs[i], io);
-  return kUsageError;
+  const Parsed parsed = parse(line, argc, argv, io);
+  return parsed.verb < 0 ? parsed.exit_code : guarded(*verbs[parsed.verb], io);
 }
 
 }  // namespace baton::cli

@@ -19,12 +19,11 @@ void on_interrupt(int) {
 
 }  // namespace
 
-void ModelFlags::add(CLI::App& app) {
-  app.add_option("MODEL", model, "workload name or .relay file")->required();
-  app.add_option("--params", params, "weights from an .npz; the rest by the tensor rule (docs/guide.md)");
-  app.add_option("--input-name", inputs,
-                 "a parameter of main that is an input (default: data, else the first)");
-  app.add_option("--opt-level", opt_level, "0 to 4")->check(CLI::Range(0, 4))->capture_default_str();
+void ModelFlags::add(Flags& flags) {
+  flags.positional("MODEL", &model, "workload name or .relay file");
+  flags.option("params", &params, "weights from an .npz; the rest by the tensor rule (docs/guide.md)");
+  flags.option("input-name", &inputs, "a parameter of main that is an input (default: data, else the first)");
+  flags.option("opt-level", &opt_level, "0 to 4").range(0, 4).show_default();
 }
 
 BuildContext ModelFlags::context() const {

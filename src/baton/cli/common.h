@@ -18,7 +18,7 @@ struct ModelFlags {
   int opt_level = 3;
   PassConfig config;  ///< what other flags ask of the build
 
-  void add(CLI::App& app);
+  void add(Flags& flags);
   /// What these flags say, for this machine.
   BuildContext context() const;
 };

@@ -8,11 +8,11 @@
 
 namespace baton::cli {
 
-void DebugFlags::add(CLI::App& app) {
-  app.add_flag("--debug-lines", lines,
-               "kernels lead gdb, perf and objdump to lines of Relay: one per operator (needs `as`)");
-  app.add_option("--debug-dir", dir,
-                 "the folder for that Relay text, and for the libraries; turns --debug-lines on");
+void DebugFlags::add(Flags& flags) {
+  flags.flag("debug-lines", &lines,
+             "kernels lead gdb, perf and objdump to lines of Relay: one per operator (needs `as`)");
+  flags.option("debug-dir", &dir,
+               "the folder for that Relay text, and for the libraries; turns --debug-lines on");
 }
 
 std::string DebugFlags::folder() const {

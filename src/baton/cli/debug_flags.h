@@ -3,8 +3,6 @@
 #include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "baton/cli/common.h"
 #include "baton/runtime/kernel_files.h"
 
@@ -14,13 +12,13 @@ struct DebugFlags {
   bool lines = false;
   std::string dir;
 
-  void add(CLI::App& app);
+  void add(Flags& flags);
   /// Absolute; empty when nothing was asked for.
   std::string folder() const;
 };
 
-/// Builds of `model` have lines from now on if the flags ask for them; while the scope lives, libraries that are
-/// loaded stand as files.
+/// Builds of `model` have lines from now on if the flags ask for them; while the scope lives, libraries that
+/// are loaded stand as files.
 class DebugScope {
  public:
   DebugScope(const DebugFlags& flags, ModelFlags& model);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <sstream>
 
+#include "baton/cli/command_line.h"
 #include "baton/cli/common.h"
 #include "baton/cli/outputs.h"
 #include "baton/profile/write/page.h"
@@ -33,19 +34,11 @@ struct Side {
   int opt_level = 3, threads = 1;
 
   void parse(const char* name) {
-    CLI::App app("", std::string("--") + name);
-    app.set_help_flag();
-    app.allow_extras();
-    app.add_option("--opt-level", opt_level)->check(CLI::Range(0, 4));
-    app.add_option("--threads", threads)->check(CLI::Range(1, 256));
-    std::string wrong;
-    try {
-      app.parse(text);
-      if (const std::vector<std::string> extra = app.remaining(); !extra.empty())
-        wrong = unknown(extra.front());
-    } catch (const CLI::ParseError& error) {
-      wrong = error.what();
-    }
+    Flags flags;
+    flags.option("opt-level", &opt_level, "").range(0, 4);
+    flags.option("threads", &threads, "").range(1, 256);
+    const ParsedText parsed = parse_text(flags, text);
+    const std::string wrong = parsed.rest.empty() ? parsed.error : unknown(parsed.rest.front());
     if (!wrong.empty())
       throw UsageError("--" + std::string(name) + " \"" + text + "\": " + wrong +
                        "\n  a side takes --opt-level (0 to 4) and --threads");
@@ -90,25 +83,25 @@ class DiffVerb final : public Verb {
  public:
   DiffVerb() : Verb("diff", "Compare a model's times under two builds, operator by operator.") {}
 
-  void flags(CLI::App& app) override {
-    app.add_option("A", first_, "a saved profile (.json), or MODEL with --a and --b")->required();
-    app.add_option("B", second_, "the other saved profile");
-    app.add_option("--a", a_.text, "of MODEL: how A is built and run, \"--opt-level 3 --threads 1\"");
-    app.add_option("--b", b_.text, "of MODEL: how B is built and run");
-    app.add_option("--params", flags_.params,
-                   "of MODEL: weights from an .npz; the rest by the tensor rule (docs/guide.md)");
-    app.add_option("--input-name", flags_.inputs,
-                   "of MODEL: a parameter of main that is an input (default: data, else the first)");
-    app.add_option("--repeat", repeat_, "of MODEL: runs of each kind and side, at least")
-        ->capture_default_str()
-        ->check(CLI::Range(6, 1000000));
-    app.add_option("--inside-ms", inside_ms_, "of MODEL: time to measure the inside of one kernel")
-        ->capture_default_str()
-        ->check(CLI::Range(1.0, 1e6));
-    app.add_flag("--no-inside", no_inside_,
-                 "of MODEL: kernels only, operators that share one have equal portions");
-    files_.add(app, kinds());
-    app.add_flag("--json", json_, "one JSON object on standard output (docs/design/0010)");
+  void flags(Flags& flags) override {
+    flags.positional("A", &first_, "a saved profile (.json), or MODEL with --a and --b");
+    flags.positional("B", &second_, "the other saved profile").required(false);
+    flags.option("a", &a_.text, "of MODEL: how A is built and run, \"--opt-level 3 --threads 1\"");
+    flags.option("b", &b_.text, "of MODEL: how B is built and run");
+    flags.option("params", &flags_.params,
+                 "of MODEL: weights from an .npz; the rest by the tensor rule (docs/guide.md)");
+    flags.option("input-name", &flags_.inputs,
+                 "of MODEL: a parameter of main that is an input (default: data, else the first)");
+    flags.option("repeat", &repeat_, "of MODEL: runs of each kind and side, at least")
+        .show_default()
+        .range(6, 1000000);
+    flags.option("inside-ms", &inside_ms_, "of MODEL: time to measure the inside of one kernel")
+        .show_default()
+        .range(1.0, 1e6);
+    flags.flag("no-inside", &no_inside_,
+               "of MODEL: kernels only, operators that share one have equal portions");
+    files_.add(flags, kinds());
+    flags.flag("json", &json_, "one JSON object on standard output (docs/design/0010)");
   }
 
   int run(Io& io) override {

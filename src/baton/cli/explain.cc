@@ -19,19 +19,17 @@ class ExplainVerb final : public Verb {
              "Follow an operator through the passes of a build to its kernels, or a kernel back to its "
              "operators.") {}
 
-  void flags(CLI::App& app) override {
-    flags_.add(app);
-    debug_.add(app);
-    app.get_option("MODEL")->description("workload name, .relay file, or a .baton artifact");
-    auto* one = app.add_option_group("what", "one of these; without any, one line for each operator");
-    one->add_option(
-        "--operator", operator_,
-        "%12 (as `baton print` numbers it), a line, line:column, a source name or an operator's name");
-    one->add_option("--kernel", kernel_, "a func_name of graph.json, or the name of a node");
-    one->add_option("--node", node_, "a node of graph.json: its number or name");
-    one->require_option(0, 1);
-    asm_.add(app);
-    app.add_flag("--json", json_, "the result as JSON on standard output (docs/design/0009-explain-json.md)");
+  void flags(Flags& flags) override {
+    flags_.add(flags);
+    debug_.add(flags);
+    flags.at("MODEL").doc = "workload name, .relay file, or a .baton artifact";
+    Flags& one = flags.one_of("what", "one of these; without any, one line for each operator");
+    one.option("operator", &operator_,
+               "%12 (as `baton print` numbers it), a line, line:column, a source name or an operator's name");
+    one.option("kernel", &kernel_, "a func_name of graph.json, or the name of a node");
+    one.option("node", &node_, "a node of graph.json: its number or name");
+    asm_.add(flags);
+    flags.flag("json", &json_, "the result as JSON on standard output (docs/design/0009-explain-json.md)");
   }
 
   int run(Io& io) override {

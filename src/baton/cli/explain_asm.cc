@@ -31,11 +31,10 @@ SampleCounts sampled(Io& io, const ModelFlags& flags, const std::string& func_na
 
 }  // namespace
 
-void AsmFlags::add(CLI::App& app) {
-  auto* listing =
-      app.add_flag("--asm", on, "the kernel's instructions, beside the operators that they compute");
-  app.add_flag("--time", timed, "and the time of each basic block, by sampling the kernel for a second")
-      ->needs(listing);
+void AsmFlags::add(Flags& flags) {
+  flags.flag("asm", &on, "the kernel's instructions, beside the operators that they compute");
+  flags.flag("time", &timed, "and the time of each basic block, by sampling the kernel for a second")
+      .needs("asm");
 }
 
 void write_asm(Io& io, const Subject& subject, const ModelFlags& flags, const AsmFlags& wanted, uint32_t node,

@@ -10,7 +10,7 @@ namespace baton::cli {
 
 struct AsmFlags {
   bool on = false, timed = false;
-  void add(CLI::App& app);
+  void add(Flags& flags);
 };
 
 /// Of the kernel that `node` calls; with lines of Relay in `debug_folder` unless that is empty. Throws Error

@@ -20,16 +20,15 @@ class ExtractVerb final : public Verb {
       : Verb("extract", "Cut operators out of a model as a model of its own, with weights and real inputs.") {
   }
 
-  void flags(CLI::App& app) override {
-    flags_.add(app);
-    selection_.add(app);
-    app.add_flag("--as-built", as_built_,
-                 "with --kernel: the fused function as it was compiled, not the operators of the source");
-    app.add_option("--inputs", inputs_,
-                   "input values of the model from an .npz; the others by the tensor rule");
-    app.add_option("-o,--output", output_,
-                   "a folder, or the .relay file; its arrays go beside it as .npz (default: cut.relay)");
-    app.add_flag("--json", json_, "what was cut, as JSON on standard output");
+  void flags(Flags& flags) override {
+    flags_.add(flags);
+    selection_.add(flags);
+    flags.flag("as-built", &as_built_,
+               "with --kernel: the fused function as it was compiled, not the operators of the source");
+    flags.option("inputs", &inputs_, "input values of the model from an .npz; the others by the tensor rule");
+    flags.option("o,output", &output_,
+                 "a folder, or the .relay file; its arrays go beside it as .npz (default: cut.relay)");
+    flags.flag("json", &json_, "what was cut, as JSON on standard output");
   }
 
   int run(Io& io) override {

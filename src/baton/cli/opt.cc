@@ -14,18 +14,17 @@ class OptVerb final : public Verb {
  public:
   OptVerb() : Verb("opt", "Run passes over a model and show the result as Relay text.") {}
 
-  void flags(CLI::App& app) override {
-    flags_.add(app);
-    app.get_option("--opt-level")
-        ->description("0 to 4, of the pass context; a pass that is called by name always runs");
-    app.add_option(
-        "--passes", passes_,
+  void flags(Flags& flags) override {
+    flags_.add(flags);
+    flags.at("opt-level").doc = "0 to 4, of the pass context; a pass that is called by name always runs";
+    flags.option(
+        "passes", &passes_,
         "in order, with commas: InferType,FuseOps(fuse_opt_level=0); without it all passes of a build, with "
         "weights bound");
-    app.add_flag("--origins", origins_, "after each call: line and column of the operators it stands for");
-    app.add_flag("--trace", trace_,
-                 "instead of the result: what each pass made, merged, split, added and retired, and why");
-    app.add_flag("--timing", timing_, "instead of the result: how long each pass took, as a tree");
+    flags.flag("origins", &origins_, "after each call: line and column of the operators it stands for");
+    flags.flag("trace", &trace_,
+               "instead of the result: what each pass made, merged, split, added and retired, and why");
+    flags.flag("timing", &timing_, "instead of the result: how long each pass took, as a tree");
   }
 
   int run(Io& io) override {

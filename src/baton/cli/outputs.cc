@@ -9,16 +9,11 @@
 
 namespace baton::cli {
 
-void OutputFiles::add(CLI::App& app, const std::vector<FileKind>& kinds) {
+void OutputFiles::add(Flags& flags, const std::vector<FileKind>& kinds) {
   kinds_ = kinds;
   std::string doc = "a file; may be given several times. How the name ends says what is written:";
   for (const FileKind& kind : kinds) doc += "\n" + kind.suffix + ": " + kind.doc;
-  // One value each time: a second one would swallow the model's name that follows.
-  app.add_option("-o,--output", paths_, doc)
-      ->type_name("FILE")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
+  flags.files("o,output", &paths_, doc);
 }
 
 void OutputFiles::check() {
@@ -57,13 +52,13 @@ void OutputFiles::write(Io& io, const std::function<std::string(const WantedFile
   if (!failed.empty()) throw Error(failed);
 }
 
-void ProfileOutputs::add(CLI::App& app) {
-  files_.add(app, report_kinds());
-  app.add_option("--trace-runs", trace_runs_, "measured runs in a .trace.json, beside the one from medians")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1000000));
-  app.add_flag("--all", all_, "in the table: also operators that take next to nothing");
-  app.add_flag("--json", json_, "one JSON object on standard output, with raw samples");
+void ProfileOutputs::add(Flags& flags) {
+  files_.add(flags, report_kinds());
+  flags.option("trace-runs", &trace_runs_, "measured runs in a .trace.json, beside the one from medians")
+      .show_default()
+      .range(0, 1000000);
+  flags.flag("all", &all_, "in the table: also operators that take next to nothing");
+  flags.flag("json", &json_, "one JSON object on standard output, with raw samples");
 }
 
 void ProfileOutputs::write(const ProfileReport& report, Io& io) {

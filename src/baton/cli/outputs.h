@@ -13,7 +13,7 @@ namespace baton::cli {
 /// The files that a user named with -o.
 class OutputFiles {
  public:
-  void add(CLI::App& app, const std::vector<FileKind>& kinds);
+  void add(Flags& flags, const std::vector<FileKind>& kinds);
   /// Everything that can be known before a result is there: unknown suffixes, one name twice, folders that
   /// cannot be written, no pyarrow for Parquet. Throws UsageError and Error.
   void check();
@@ -33,7 +33,7 @@ class OutputFiles {
 class ProfileOutputs {
  public:
   /// -o, --json, --all, --trace-runs.
-  void add(CLI::App& app);
+  void add(Flags& flags);
   /// To be called before what takes long.
   void check() { files_.check(); }
   bool json() const { return json_; }

@@ -15,15 +15,15 @@ class PartitionVerb final : public Verb {
   PartitionVerb()
       : Verb("partition", "Mark operators of a model for another compiler (BYOC), before optimisation.") {}
 
-  void flags(CLI::App& app) override {
-    flags_.add(app);
-    selection_.add(app);
-    app.add_option("--compiler", compiler_, "who builds the region: relay.ext.NAME")->required();
-    app.add_flag("--partitioned", partitioned_,
-                 "cut the region out as a function: MergeCompilerRegions, PartitionGraph");
-    app.add_option("-o,--output", output_, "write the module to this .relay file instead of standard output");
-    app.add_flag("--json", json_,
-                 "what was marked, as JSON on standard output; the module is in it unless it goes to a file");
+  void flags(Flags& flags) override {
+    flags_.add(flags);
+    selection_.add(flags);
+    flags.option("compiler", &compiler_, "who builds the region: relay.ext.NAME").required();
+    flags.flag("partitioned", &partitioned_,
+               "cut the region out as a function: MergeCompilerRegions, PartitionGraph");
+    flags.option("o,output", &output_, "write the module to this .relay file instead of standard output");
+    flags.flag("json", &json_,
+               "what was marked, as JSON on standard output; the module is in it unless it goes to a file");
   }
 
   int run(Io& io) override {

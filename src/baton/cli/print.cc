@@ -13,18 +13,19 @@ class PrintVerb final : public Verb {
  public:
   PrintVerb() : Verb("print", "Show a model as Relay text, with types.") {}
 
-  void flags(CLI::App& app) override {
-    flags_.add(app);
-    app.add_option("--stage", stage_,
-                   "imported: as it was read; optimized: after all passes of a build, with weights bound; "
-                   "fused: as it is "
-                   "lowered, its functions named as the kernels of graph.json")
-        ->check(CLI::IsMember({"imported", "optimized", "fused"}))
-        ->capture_default_str();
-    app.add_flag("--origins", origins_, "after each call: line and column of the operators it stands for");
-    app.add_flag("--constants", constants_,
-                 "with the values of constants, so that the text can be read back (it may be large)");
-    app.add_flag("--json", json_, "the text as JSON: schema, model, stage, text");
+  void flags(Flags& flags) override {
+    flags_.add(flags);
+    flags
+        .option("stage", &stage_,
+                "imported: as it was read; optimized: after all passes of a build, with weights bound; "
+                "fused: as it is "
+                "lowered, its functions named as the kernels of graph.json")
+        .choices({"imported", "optimized", "fused"})
+        .show_default();
+    flags.flag("origins", &origins_, "after each call: line and column of the operators it stands for");
+    flags.flag("constants", &constants_,
+               "with the values of constants, so that the text can be read back (it may be large)");
+    flags.flag("json", &json_, "the text as JSON: schema, model, stage, text");
   }
 
   int run(Io& io) override {

@@ -16,29 +16,28 @@ class ProfileVerb final : public Verb {
   ProfileVerb()
       : Verb("profile", "Time every kernel of a model and split it over the operators it came from.") {}
 
-  void flags(CLI::App& app) override {
-    flags_.add(app);
-    app.get_option("MODEL")->description(
-        "workload name, .relay file, or a .baton artifact (times of its kernels only)");
-    app.add_option("--threads", threads_, "threads of the runs")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 256));
-    app.add_option("--repeat", options_.measure.min_runs, "runs of each kind, at least")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 1000000));
-    app.add_option("--inside-ms", options_.inside_ms, "time to measure the inside of one kernel")
-        ->capture_default_str()
-        ->check(CLI::Range(1.0, 1e6));
-    app.add_flag("--no-inside", no_inside_, "no split of kernels over their operators");
-    app.add_flag("--no-unfused", no_unfused_, "no second build with every operator in a kernel of its own");
-    app.add_flag("--no-peaks", no_peaks_, "do not measure what this machine can do at most (kept for a day)");
-    app.add_flag("--wait{60}", wait_,
-                 "wait until other programs leave the machine alone, at most a minute; --wait=SECONDS: at "
-                 "most so long")
-        ->check(CLI::Range(1.0, 1e6));
-    sample_.add(app);
-    debug_.add(app);
-    outputs_.add(app);
+  void flags(Flags& flags) override {
+    flags_.add(flags);
+    flags.at("MODEL").doc = "workload name, .relay file, or a .baton artifact (times of its kernels only)";
+    flags.option("threads", &threads_, "threads of the runs").show_default().range(1, 256);
+    flags.option("repeat", &options_.measure.min_runs, "runs of each kind, at least")
+        .show_default()
+        .range(1, 1000000);
+    flags.option("inside-ms", &options_.inside_ms, "time to measure the inside of one kernel")
+        .show_default()
+        .range(1.0, 1e6);
+    flags.flag("no-inside", &no_inside_, "no split of kernels over their operators");
+    flags.flag("no-unfused", &no_unfused_, "no second build with every operator in a kernel of its own");
+    flags.flag("no-peaks", &no_peaks_, "do not measure what this machine can do at most (kept for a day)");
+    flags
+        .flag_or_value(
+            "wait", &wait_, "60",
+            "wait until other programs leave the machine alone, at most a minute; --wait=SECONDS: at "
+            "most so long")
+        .range(1.0, 1e6);
+    sample_.add(flags);
+    debug_.add(flags);
+    outputs_.add(flags);
   }
 
   int run(Io& io) override {

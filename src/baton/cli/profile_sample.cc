@@ -11,13 +11,10 @@ constexpr double kSeconds = 3;
 
 }  // namespace
 
-void SampleFlags::add(CLI::App& app) {
-  app.add_flag(
-      "--sample", on,
-      "shares of plain runs by kernel and stage, by sampling: no kernel is changed, none has a clock");
-  app.add_option("--hz", hz, "samples per second and thread, of --sample")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 20000));
+void SampleFlags::add(Flags& flags) {
+  flags.flag("sample", &on,
+             "shares of plain runs by kernel and stage, by sampling: no kernel is changed, none has a clock");
+  flags.option("hz", &hz, "samples per second and thread, of --sample").show_default().range(1, 20000);
 }
 
 int profile_by_sampling(Io& io, const ModelFlags& model, const SampleFlags& flags, int threads, bool json) {

@@ -8,7 +8,7 @@ namespace baton::cli {
 struct SampleFlags {
   bool on = false;
   int hz = 1000;
-  void add(CLI::App& app);
+  void add(Flags& flags);
 };
 
 /// The whole verb in this mode; its exit status.

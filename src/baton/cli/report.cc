@@ -8,9 +8,9 @@ class ReportVerb final : public Verb {
  public:
   ReportVerb() : Verb("report", "Show a saved profile, or write it as something else.") {}
 
-  void flags(CLI::App& app) override {
-    app.add_option("PROFILE", profile_, "what `baton profile -o NAME.json` or `--json` wrote")->required();
-    outputs_.add(app);
+  void flags(Flags& flags) override {
+    flags.positional("PROFILE", &profile_, "what `baton profile -o NAME.json` or `--json` wrote");
+    outputs_.add(flags);
   }
 
   int run(Io& io) override {

@@ -42,13 +42,13 @@ class RunVerb final : public Verb {
  public:
   RunVerb() : Verb("run", "Run a model, or an artifact of `baton build`, once.") {}
 
-  void flags(CLI::App& app) override {
-    flags_.add(app);
-    debug_.add(app);
-    app.get_option("MODEL")->description("workload name, .relay file, or a .baton artifact");
-    app.add_option("--inputs", inputs_, "input values from an .npz; the others by the tensor rule");
-    app.add_option("-o,--output", output_, "write the outputs to an .npz, as output0, output1, ...");
-    app.add_option("--threads", threads_, "threads of the run; 0: one per processor")->capture_default_str();
+  void flags(Flags& flags) override {
+    flags_.add(flags);
+    debug_.add(flags);
+    flags.at("MODEL").doc = "workload name, .relay file, or a .baton artifact";
+    flags.option("inputs", &inputs_, "input values from an .npz; the others by the tensor rule");
+    flags.option("o,output", &output_, "write the outputs to an .npz, as output0, output1, ...");
+    flags.option("threads", &threads_, "threads of the run; 0: one per processor").show_default();
   }
 
   int run(Io& io) override {

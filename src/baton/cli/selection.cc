@@ -7,14 +7,14 @@
 
 namespace baton::cli {
 
-void SelectionFlags::add(CLI::App& app) {
-  app.add_option("--nodes", selection.nodes,
-                 "nodes of graph.json: ids (12), names, entry:17 (the node with that tensor, as node_row_ptr "
-                 "counts), ranges with both "
-                 "ends (5:9, entry:5:9), lists (3,5,9:12)");
-  app.add_option("--kernel", selection.kernel, "a kernel, as `baton profile` names it");
-  app.add_option("--operators", selection.operators,
-                 "operators as `baton explain --operator` takes them: %3,%5; or id:3");
+void SelectionFlags::add(Flags& flags) {
+  flags.option("nodes", &selection.nodes,
+               "nodes of graph.json: ids (12), names, entry:17 (the node with that tensor, as node_row_ptr "
+               "counts), ranges with both "
+               "ends (5:9, entry:5:9), lists (3,5,9:12)");
+  flags.option("kernel", &selection.kernel, "a kernel, as `baton profile` names it");
+  flags.option("operators", &selection.operators,
+               "operators as `baton explain --operator` takes them: %3,%5; or id:3");
 }
 
 std::string SelectionFlags::text() const {

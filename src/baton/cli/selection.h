@@ -11,7 +11,7 @@ namespace baton::cli {
 
 struct SelectionFlags {
   CutSelection selection;
-  void add(CLI::App& app);
+  void add(Flags& flags);
   /// As it was given: "--nodes 3:7".
   std::string text() const;
 };

@@ -4,7 +4,7 @@
 #include <ostream>
 #include <string>
 
-#include <CLI/CLI.hpp>
+#include "baton/cli/flags.h"
 
 namespace baton::cli {
 
@@ -21,7 +21,7 @@ class Verb {
   virtual ~Verb() = default;
   const std::string& name() const { return name_; }
   const std::string& doc() const { return doc_; }
-  virtual void flags(CLI::App& app) = 0;
+  virtual void flags(Flags& flags) = 0;
   /// The exit code: 0 success, 1 a mistake of the user's that was reported already.
   virtual int run(Io& io) = 0;
 

@@ -10,7 +10,6 @@ namespace baton {
 
 /// The maps of kernels that were compiled from these requests, in order. The first failure.
 Result<std::vector<CodeMap>> code_maps(std::span<const KernelRequest> requests,
-                                       std::span<const KernelRef> kernels,
-                                       const BuildContext& context);
+                                       std::span<const KernelRef> kernels, const BuildContext& context);
 
 }  // namespace baton

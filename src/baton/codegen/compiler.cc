@@ -191,8 +191,7 @@ KernelRef obtain(const KernelRequest& request, uint64_t key, const DeviceSheet& 
 
 void wait_for_background_work() { Background::instance().wait(); }
 
-std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests,
-                                       const BuildContext& context) {
+std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests, const BuildContext& context) {
   return compile_kernels(requests, context.host(), context);
 }
 
@@ -235,9 +234,8 @@ Result<std::vector<CodeMap>> code_maps(std::span<const KernelRequest> requests,
                                        std::span<const KernelRef> kernels, const BuildContext& context) {
   BATON_CHECK(requests.size() == kernels.size());
   std::vector<std::optional<Result<CodeMap>>> made(requests.size());
-  run_parallel(static_cast<int>(requests.size()), context, false, [&](int i) {
-    made[i] = code_map(requests[i], *kernels[i], context.host(), context.cache);
-  });
+  run_parallel(static_cast<int>(requests.size()), context, false,
+               [&](int i) { made[i] = code_map(requests[i], *kernels[i], context.host(), context.cache); });
   std::vector<CodeMap> maps;
   for (std::optional<Result<CodeMap>>& map : made) {
     if (!map->ok()) return map->status();

@@ -79,7 +79,8 @@ void compile(BuildResult& result, const BuildContext& context) {
   // In the order of the plan, whoever made them.
   std::unordered_map<std::string, size_t> order;
   for (const PlannedKernel& planned : result.plan.kernels) order.emplace(planned.func_name, order.size());
-  std::ranges::stable_sort(result.kernels, {}, [&](const BuiltKernel& kernel) { return order.at(kernel.func_name); });
+  std::ranges::stable_sort(result.kernels, {},
+                           [&](const BuiltKernel& kernel) { return order.at(kernel.func_name); });
 }
 
 /// Kernels count along an axis in 32 bits, and memory in 64.
@@ -181,8 +182,8 @@ BuildResult build(const IRModule& module, const BuildOptions& options) {
   if (context.progress) context.progress("optimize", 1, 1);
   context.stop_if_asked();
 
-  // A pass like TVM's LowerTE, so that pass instruments also report kernel generation. It leaves the module as
-  // it is.
+  // A pass like TVM's LowerTE, so that pass instruments also report kernel generation. It leaves the module
+  // as it is.
   const Pass lower = module_pass({0, "LowerTE", {"InferType"}}, [&](IRModule optimized, const BuildContext&) {
     const Clock::time_point planning = Clock::now();
     refuse_huge(*optimized);

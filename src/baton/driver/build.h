@@ -28,7 +28,7 @@ struct BuildTimes {
 
 /// What a backend beside the processor's made: its run half loads it.
 struct BackendCode {
-  std::string backend;    ///< Backend::name
+  std::string backend;  ///< Backend::name
   std::string blob;
   NamedArrays constants;  ///< what it packed
 };
@@ -53,8 +53,8 @@ struct BuildResult {
   const NamedArrays& params() const { return plan.params; }
 };
 
-/// Throws DiagnosticError or Error for what is wrong with the program, NotSupported for a target that no backend
-/// serves, InternalError for a bug of ours.
+/// Throws DiagnosticError or Error for what is wrong with the program, NotSupported for a target that no
+/// backend serves, InternalError for a bug of ours.
 BuildResult build(const IRModule& module, const BuildOptions& options);
 
 /// Plan and kernels of a module that the passes have been over: `optimized` as prepare_kernels() leaves it.

@@ -8,8 +8,8 @@
 
 namespace baton {
 
-/// The targets that a build under `context` is for: those that it names, else that of its first device. Throws
-/// NotSupported for one that no backend serves.
+/// The targets that a build under `context` is for: those that it names, else that of its first device.
+/// Throws NotSupported for one that no backend serves.
 std::vector<TargetRef> build_targets(const BuildContext& context);
 
 /// What a build runs over a module whose parameters are bound, as one Sequential: gates and required passes

@@ -5,6 +5,9 @@
 #include <utility>
 
 #include "baton/ir/op.h"
+#include "baton/ir/rules/mixed_precision_rule.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
+#include "baton/ops/rules/layout_flow_rules.h"
 
 namespace baton {
 

@@ -3,7 +3,7 @@
 // bound.
 #include <algorithm>
 
-#include "baton/ops/nn/conv_attrs.h"
+#include "baton/ops/shared/conv_attrs.h"
 #include "baton/schedule/common.h"
 
 namespace baton {

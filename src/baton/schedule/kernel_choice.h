@@ -1,7 +1,7 @@
 #pragma once
-// The one door through which algorithms, layouts and schedules of kernels are chosen (design D14). The default
-// decides by cost model; a store of tuned schedules, or a tuner with one under trial, puts a choice of its own
-// into the BuildContext. No Halide needed.
+// The one door through which algorithms, layouts and schedules of kernels are chosen (design D14). The
+// default decides by cost model; a store of tuned schedules, or a tuner with one under trial, puts a choice
+// of its own into the BuildContext. No Halide needed.
 #include <map>
 #include <memory>
 #include <string>

@@ -24,7 +24,8 @@ struct KindInfo {
 
 std::deque<KindInfo>& kinds() {
   // The architecture is the one that TVM takes when it finds no device.
-  static std::deque<KindInfo> kinds = {  // pointers into it stay good
+  static std::deque<KindInfo> kinds = {
+      // pointers into it stay good
       {"llvm", 1, {"cpu"}},
       {"c", 1, {"cpu"}},
       {"stackvm", 1, {"cpu"}},

@@ -1,4 +1,4 @@
-"""tools/check_layers finds a wrong include, and allows what the table allows."""
+"""tools/check_layers finds what ARCHITECTURE.md does not allow, and allows what it does."""
 import pathlib
 import subprocess
 import sys
@@ -19,9 +19,10 @@ TABLE = """
 
 
 def check(root, files, table=TABLE):
+    """Status and output for a tree of `files`: below src/, or from the root where the name begins with "/"."""
     (root / "ARCHITECTURE.md").write_text(table)
     for name, text in files.items():
-        path = root / "src" / name
+        path = root / name[1:] if name.startswith("/") else root / "src" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     done = subprocess.run([sys.executable, ROOT / "tools" / "check_layers", "--root", root], capture_output=True,
@@ -76,3 +77,101 @@ def test_a_row_that_names_an_unknown_folder_is_an_error(tmp_path):
     status, output = check(tmp_path, {}, TABLE.replace("| ir, Halide |", "| irr, Halide |"))
     assert status == 1
     assert 'the row of baton/ops names "irr", which has no row' in output
+
+
+ROOMS = TABLE.replace("| `src/baton/ops/` | . | ir, Halide |",
+                      "| `src/baton/ops/nn/` | . | ir |\n| `src/baton/ops/` | . | ops/nn, Halide |")
+
+
+def test_a_room_may_use_less_than_its_hall(tmp_path):
+    status, output = check(tmp_path, {"baton/ops/nn/conv.cc": '#include "baton/ir/expr.h"\n#include "baton/ops/spec.h"\n',
+                                      "baton/ops/list.cc": '#include "baton/ops/nn/conv.h"\n'}, ROOMS)
+    assert status == 1
+    assert "conv.cc:2: baton/ops/nn includes baton/ops/spec.h; it may use: ir, support, support/base" in output
+    assert "1 wrong includes" in output
+
+
+def test_the_right_to_halide_does_not_reach_a_room(tmp_path):
+    status, output = check(tmp_path, {"baton/ops/nn/conv.cc": "#include <Halide.h>\n"}, ROOMS)
+    assert status == 1
+    assert "baton/ops/nn includes Halide.h" in output
+
+
+def test_two_rows_for_one_folder_are_an_error(tmp_path):
+    status, output = check(tmp_path, {}, TABLE + "| `src/baton/ir/` | . | support/base |\n")
+    assert status == 1
+    assert "two rows for baton/ir" in output
+
+
+def test_a_circle_of_files_is_found_with_its_chain(tmp_path):
+    status, output = check(tmp_path, {
+        "baton/ir/a.h": '#include "baton/ir/b.h"\n',
+        "baton/ir/b.h": "",
+        "baton/ir/b.cc": '#include "baton/ir/b.h"\n#include "baton/ir/c.h"\n',
+        "baton/ir/c.h": "\n",
+        "baton/ir/c.cc": '#include "baton/ir/c.h"\n\n#include "baton/ir/a.h"\n',
+        "baton/ir/d.cc": '#include "baton/ir/a.h"\n',
+    })
+    assert status == 1
+    assert ("a circle of 3 files: src/baton/ir/a.h:1 includes baton/ir/b; src/baton/ir/b.cc:2 includes baton/ir/c; "
+            "src/baton/ir/c.cc:3 includes baton/ir/a") in output
+    assert "1 circles" in output
+
+
+def test_a_header_and_its_source_are_no_circle(tmp_path):
+    status, output = check(tmp_path, {"baton/ir/a.h": "", "baton/ir/a.cc": '#include "baton/ir/a.h"\n'})
+    assert status == 0, output
+
+
+def test_a_circle_of_modules_is_found_behind_a_lazy_import(tmp_path):
+    status, output = check(tmp_path, {
+        "/python/baton/relay/__init__.py": "from .vm import run\nfrom . import build\n",
+        "/python/baton/relay/build.py": "def build():\n    from .vm import run\n    return run\n",
+        "/python/baton/relay/vm.py": "from baton.relay import build\n\ndef run():\n    pass\n",
+        "/python/baton/__init__.py": "from . import relay\n",
+    })
+    assert status == 1
+    assert ("a circle of 2 files: python/baton/relay/build.py:2 imports baton.relay.vm; "
+            "python/baton/relay/vm.py:1 imports baton.relay.build") in output
+    assert "1 circles" in output
+
+
+def test_a_package_and_a_module_that_imports_it_are_no_circle(tmp_path):
+    status, output = check(tmp_path, {"/python/baton/__init__.py": "from . import one\n",
+                                      "/python/baton/one.py": "import baton\n"})
+    assert status == 0, output
+
+
+def test_a_crowded_folder_is_found(tmp_path):
+    full = {f"/tests/golden/{i}.relay": "" for i in range(40)}
+    status, output = check(tmp_path, full)
+    assert status == 0, output
+    status, output = check(tmp_path, {"/tests/golden/40.relay": "", "/tests/golden/room/1.relay": ""})
+    assert status == 1
+    assert "tests/golden: 41 files in one folder, at most 40" in output
+
+
+HEADER = """/// dead() is not used, whatever this says.
+int used(int x);
+int dead(int x);
+inline std::vector<int> by_a_header(const std::vector<int>& all) { return called_inline(all); }
+std::vector<int> called_inline(
+    const std::vector<int>& all);
+"""
+
+
+def test_a_function_without_a_caller_is_found(tmp_path):
+    status, output = check(tmp_path, {
+        "baton/ir/a.h": HEADER,
+        "baton/ir/a.cc": '#include "baton/ir/a.h"\nint used(int x) { return x; }\nint dead(int x) {\n  throw "dead(1)";\n}\n',
+        "/tests/unit/ir/a_test.cc": "void test() {\n  used(1);\n  by_a_header({});\n}\n",
+    })
+    assert status == 1
+    assert "src/baton/ir/a.h:3: nobody calls dead" in output
+    assert "1 functions without a caller" in output
+
+
+def test_the_c_interface_may_be_called_from_python(tmp_path):
+    files = {"baton/runtime/c_api.h": "int baton_load(const char* file);\n"}
+    assert check(tmp_path, files)[0] == 1
+    assert check(tmp_path, {**files, "/tests/python/test_c_api.py": "library.baton_load(b'x')\n"})[0] == 0

@@ -12,7 +12,7 @@
 #include "baton/codegen/compile.h"
 #include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/kernel/link.h"
-#include "baton/ops/nn/pool_attrs.h"
+#include "baton/ops/nn/pool/pool_attrs.h"
 #include "baton/runtime/marks.h"
 
 #include "codegen/kernels.h"

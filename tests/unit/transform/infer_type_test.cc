@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "baton/ir/op.h"
-#include "baton/ops/nn/conv_attrs.h"
 #include "baton/ops/nn/dense_attrs.h"
 #include "baton/ops/register.h"
+#include "baton/ops/shared/conv_attrs.h"
 
 namespace baton {
 namespace {

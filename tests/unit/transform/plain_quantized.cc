@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "baton/ir/inspect.h"
-#include "baton/ops/nn/conv_attrs.h"
+#include "baton/ops/shared/conv_attrs.h"
 #include "baton/support/error.h"
 
 #include "transform/program_interpreter.h"

@@ -1,8 +1,9 @@
 // Halide on the processor: fused functions become object files, these one shared library.
+#include "baton/codegen/backend.h"
+
 #include <chrono>
 #include <filesystem>
 
-#include "baton/codegen/backend.h"
 #include "baton/codegen/compiler.h"
 #include "baton/codegen/debug/debug_lines.h"
 #include "baton/codegen/kernel/link.h"
@@ -33,8 +34,7 @@ std::vector<KernelRequest> requests_for(std::span<const BackendFunction> functio
   std::vector<KernelRequest> requests;
   for (const BackendFunction& each : functions) {
     KernelSchedule schedule = choice->schedule(each.function, sheet);
-    requests.push_back(
-        {each.function, {}, std::move(schedule.template_name), std::move(schedule.params)});
+    requests.push_back({each.function, {}, std::move(schedule.template_name), std::move(schedule.params)});
     requests.back().variant.debug_lines = lines;
   }
   return requests;
@@ -53,8 +53,8 @@ void link(Built& built, const NamedKernels& named, std::span<const KernelRequest
       throw;
     }
     const KernelFilesScope files(lines);
-    auto library = KernelLibrary::from_memory(
-        {reinterpret_cast<const uint8_t*>(built.blob.data()), built.blob.size()});
+    auto library =
+        KernelLibrary::from_memory({reinterpret_cast<const uint8_t*>(built.blob.data()), built.blob.size()});
     if (!library.ok()) throw Error(library.status().message);
     built.library = *library;
   }

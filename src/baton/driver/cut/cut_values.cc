@@ -113,9 +113,8 @@ CutArrays cut_arrays(const CutGraph& graph, const Cut& cut, const BuildOptions& 
   const size_t values = wanted.size();
   for (const CutOutput& output : cut.outputs) wanted.push_back(output.source);
   const IRModule module = program_returning(graph, wanted);
-  const std::vector<NDArray> arrays = needs_program(graph, wanted)
-                                          ? run_program(module, options, inputs)
-                                          : run_built(module, options, inputs);
+  const std::vector<NDArray> arrays = needs_program(graph, wanted) ? run_program(module, options, inputs)
+                                                                   : run_built(module, options, inputs);
   BATON_CHECK(arrays.size() == wanted.size(), "a tensor for each value of a cut");
   CutArrays result;
   size_t next = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// How an operator between qnn.dequantize and qnn.quantize computes on the quantised numbers themselves. The
-// rules are in one table, ops/rules/fake_quantization_rules.cc; FakeQuantizationToInteger reads it.
+// How an operator between qnn.dequantize and qnn.quantize computes on the quantised numbers themselves. An
+// operator's block carries its rule; FakeQuantizationToInteger reads it.
 #include <functional>
 #include <optional>
 #include <vector>

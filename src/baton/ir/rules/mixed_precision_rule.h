@@ -1,6 +1,6 @@
 #pragma once
-// In which precision an operator computes when a program is to use a smaller float type. Looked up by name
-// (most operators are only listed, see ops/rules/mixed_precision.cc); read by ToMixedPrecision.
+// In which precision an operator computes when a program is to use a smaller float type. An operator's block
+// carries its MixedPrecision among its rules; read by ToMixedPrecision.
 #include <functional>
 #include <optional>
 #include <string>
@@ -11,9 +11,14 @@ namespace baton {
 
 /// The numbers are those that Python registers.
 enum class MixedPrecision {
-  kAlways = 0,  ///< gains from the smaller type: its inputs are cast to it
-  kFollow = 1,  ///< computes in the smaller type when its inputs are there, or can be cast for free
-  kNever = 2,   ///< would lose too much: its inputs are cast to float32
+  /// Sums of products, which hardware computes faster in the smaller type: the inputs are cast to it.
+  kAlways = 0,
+  /// What moves, compares or combines single values, not worth a cast in either direction: computes in the
+  /// smaller type when its inputs are there, or can be cast for free.
+  kFollow = 1,
+  /// Results that leave the range of small types (exp, power), sums of many values, and numbers that need all
+  /// their digits: the inputs are cast to float32.
+  kNever = 2,
 };
 
 struct MixedPrecisionRule {

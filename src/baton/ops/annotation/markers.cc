@@ -74,6 +74,7 @@ const OpDef& op_annotation_compiler_begin() {
       .relation = [](RelationContext& ctx, const CompilerAttrs&) { return identity_relation(ctx); },
       .compute = [](Compute& c, const CompilerAttrs&) { identity_compute(c); },
       .declares_attrs = false,
+      .rules = op_rules(same_layout_flow()),
   };
   return def;
 }
@@ -86,6 +87,7 @@ const OpDef& op_annotation_compiler_end() {
       .relation = [](RelationContext& ctx, const CompilerAttrs&) { return identity_relation(ctx); },
       .compute = [](Compute& c, const CompilerAttrs&) { identity_compute(c); },
       .declares_attrs = false,
+      .rules = op_rules(same_layout_flow()),
   };
   return def;
 }
@@ -98,6 +100,7 @@ const OpDef& op_annotation_cast_hint() {
       .relation = [](RelationContext& ctx, const CastHintAttrs&) { return identity_relation(ctx); },
       .compute = [](Compute& c, const CastHintAttrs&) { identity_compute(c); },
       .declares_attrs = false,
+      .rules = op_rules(same_layout_flow()),
   };
   return def;
 }
@@ -109,6 +112,7 @@ const OpDef& op_annotation_bitpack_start() {
       .inputs = {{"data", "the value"}},
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
       .compute = [](Compute& c, const NoAttrs&) { identity_compute(c); },
+      .rules = op_rules(same_layout_flow()),
   };
   return def;
 }
@@ -120,6 +124,7 @@ const OpDef& op_annotation_bitpack_end() {
       .inputs = {{"data", "the value"}},
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
       .compute = [](Compute& c, const NoAttrs&) { identity_compute(c); },
+      .rules = op_rules(same_layout_flow()),
   };
   return def;
 }
@@ -131,7 +136,7 @@ const OpDef& op_annotation_checkpoint() {
       .inputs = {{"data", "the value"}},
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
       .compute = [](Compute& c, const NoAttrs&) { identity_compute(c); },
-      .rules = op_rules(copy_gradient()),
+      .rules = op_rules(copy_gradient(), same_layout_flow()),
   };
   return def;
 }

@@ -1,6 +1,6 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/tensor/elementwise.h"
+#include "baton/ops/shared/elementwise.h"
 
 namespace baton {
 
@@ -13,6 +13,7 @@ const OpDef& op_annotation_stop_fusion() {
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
       .compute = [](Compute& c,
                     const NoAttrs&) { map_compute(c, "stop_fusion", [](Halide::Expr x) { return x; }); },
+      .rules = op_rules(same_layout_flow()),
   };
   return def;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "baton/ops/domain.h"
-#include "baton/ops/tensor/reindex.h"
+#include "baton/ops/shared/reindex.h"
 
 namespace baton {
 

@@ -2,10 +2,10 @@
 #include "baton/ir/rules/static_form_rule.h"
 #include "baton/ops/dyn/dyn_compute.h"
 #include "baton/ops/image/resize2d_attrs.h"
-#include "baton/ops/image/resize_compute.h"
 #include "baton/ops/nn/upsampling_attrs.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/shared/resize_compute.h"
 
 namespace baton {
 

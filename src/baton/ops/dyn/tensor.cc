@@ -7,9 +7,9 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_rules.h"
-#include "baton/ops/tensor/reindex.h"
+#include "baton/ops/shared/reindex.h"
+#include "baton/ops/shared/sort_compute.h"
 #include "baton/ops/tensor/shape_attrs.h"
-#include "baton/ops/tensor/sort_compute.h"
 #include "baton/ops/tensor/sparse_compute.h"
 #include "baton/ops/tensor/tensor_relations.h"
 
@@ -108,7 +108,8 @@ const OpDef& op_dyn_broadcast_to() {
       .relation = [](RelationContext& ctx, const InitOpAttrs&) { return data_shaped_relation(ctx); },
       .compute = [](Compute& c, const InitOpAttrs&) { dyn_broadcast_compute(c); },
       .data_dependent = true,
-      .rules = op_rules(StaticFormRule{"broadcast_to", {{1, "shape"}}}, ShapeRule{shape_given<1>}),
+      .rules = op_rules(StaticFormRule{"broadcast_to", {{1, "shape"}}}, ShapeRule{shape_given<1>},
+                        MixedPrecision::kFollow),
   };
   return def;
 }
@@ -122,7 +123,8 @@ const OpDef& op_dyn_full() {
       .relation = full_relation,
       .compute = [](Compute& c, const InitOpAttrs&) { dyn_full_compute(c); },
       .data_dependent = true,
-      .rules = op_rules(StaticFormRule{"full", {{1, "shape"}}}, ShapeRule{shape_given<1>}),
+      .rules = op_rules(StaticFormRule{"full", {{1, "shape"}}}, ShapeRule{shape_given<1>},
+                        MixedPrecision::kFollow),
   };
   return def;
 }
@@ -168,7 +170,7 @@ const OpDef& op_dyn_reshape() {
       .reshape_only = true,
       .data_dependent = true,
       .rules = op_rules(reshape_gradient(), StaticFormRule{"reshape", {{1, "newshape"}}},
-                        ShapeRule{dyn_reshape_shapes}),
+                        ShapeRule{dyn_reshape_shapes}, MixedPrecision::kFollow),
   };
   return def;
 }
@@ -220,7 +222,7 @@ const OpDef& op_dyn_strided_slice() {
         .compute = [](Compute& c, const StridedSliceAttrs& attrs) { dyn_strided_slice_compute(c, attrs); },
         .data_dependent = true,
         .rules = op_rules(StaticFormRule{"strided_slice", {{1, "begin"}, {2, "end"}, {3, "strides"}}},
-                          ShapeRule{dyn_strided_slice_shapes}),
+                          ShapeRule{dyn_strided_slice_shapes}, MixedPrecision::kFollow),
     };
     four.num_inputs = 4;
     return four;
@@ -237,7 +239,8 @@ const OpDef& op_dyn_tile() {
       .relation = tile_relation,
       .compute = [](Compute& c, const TileAttrs&) { dyn_tile_compute(c); },
       .data_dependent = true,
-      .rules = op_rules(StaticFormRule{"tile", {{1, "reps"}}}, ShapeRule{dyn_tile_shapes}),
+      .rules = op_rules(StaticFormRule{"tile", {{1, "reps"}}}, ShapeRule{dyn_tile_shapes},
+                        MixedPrecision::kFollow),
   };
   return def;
 }

@@ -1,7 +1,7 @@
 // Resizing over one, two and three spatial axes: the three differ by their layouts only.
-#include "baton/ops/image/resize_compute.h"
-#include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/shared/resize_compute.h"
+#include "baton/ops/shared/spatial.h"
 
 namespace baton {
 
@@ -79,7 +79,7 @@ void resize_op_compute(Compute& c, const ResizeAttrs<kCount>& attrs) {
 }
 
 template <int kCount>
-OpDef resize(const char* name, const char* what) {
+OpDef resize(const char* name, const char* what, OpRules rules = {}) {
   return OpSpec<ResizeAttrs<kCount>>{
       .name = name,
       .doc = std::string("The data with another ") + what + ", by interpolation.",
@@ -87,6 +87,7 @@ OpDef resize(const char* name, const char* what) {
       .fuse = Fuse::kInjective,
       .relation = resize_relation<kCount>,
       .compute = resize_op_compute<kCount>,
+      .rules = std::move(rules),
   };
 }
 
@@ -109,11 +110,13 @@ const AttrSchema& attr_schema<ResizeAttrs<3>>() {
 }
 
 const OpDef& op_image_resize1d() {
-  static const OpDef def = resize<1>("image.resize1d", "width");
+  static const OpDef def = resize<1>("image.resize1d", "width", op_rules(spatial_layout_flow()));
   return def;
 }
 const OpDef& op_image_resize2d() {
-  static const OpDef def = resize<2>("image.resize2d", "height and width");
+  static const OpDef def = resize<2>(
+      "image.resize2d", "height and width",
+      op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same}, spatial_layout_flow()));
   return def;
 }
 const OpDef& op_image_resize3d() {

@@ -1,9 +1,9 @@
 // Reading images at given positions: crops, grids, affine maps; and grey-scale dilation.
 #include "baton/ops/domain.h"
 #include "baton/ops/image/sample_compute.h"
-#include "baton/ops/nn/pool_nd_compute.h"
-#include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/shared/pool_nd_compute.h"
+#include "baton/ops/shared/spatial.h"
 
 namespace baton {
 
@@ -250,6 +250,7 @@ const OpDef& op_image_dilation2d() {
       .fuse = Fuse::kOutFusable,
       .relation = dilation2d_relation,
       .compute = dilation2d_compute,
+      .rules = op_rules(conv_layout_flow()),
   };
   return def;
 }

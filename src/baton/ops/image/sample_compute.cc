@@ -3,8 +3,8 @@
 #include <functional>
 
 #include "baton/ops/domain.h"
-#include "baton/ops/image/resize_compute.h"
 #include "baton/ops/math.h"
+#include "baton/ops/shared/resize_compute.h"
 
 namespace baton {
 

@@ -2,7 +2,7 @@
 #include "baton/ir/attr_objects.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/tensor/reindex.h"
+#include "baton/ops/shared/reindex.h"
 #include "baton/ops/tensor/shape_attrs.h"
 
 namespace baton {
@@ -175,6 +175,7 @@ const OpDef& op_on_device() {
       .inputs = {{"body", "the value"}},
       .relation = [](RelationContext& ctx, const OnDeviceAttrs&) { return identity_relation(ctx); },
       .non_computational = true,
+      .rules = op_rules(same_layout_flow()),
   };
   return def;
 }
@@ -186,6 +187,7 @@ const OpDef& op_device_copy() {
       .inputs = {{"data", "tensor"}},
       .relation = [](RelationContext& ctx, const DeviceCopyAttrs&) { return identity_relation(ctx); },
       .data_dependent = true,
+      .rules = op_rules(same_layout_flow()),
   };
   return def;
 }

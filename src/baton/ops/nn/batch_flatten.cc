@@ -2,7 +2,7 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_rules.h"
-#include "baton/ops/tensor/reindex.h"
+#include "baton/ops/shared/reindex.h"
 
 namespace baton {
 
@@ -24,7 +24,8 @@ const OpDef& op_nn_batch_flatten() {
           },
       .compute = [](Compute& c, const NoAttrs&) { reshape_compute(c, "batch_flatten"); },
       .reshape_only = true,
-      .rules = op_rules(reshape_gradient()),
+      .rules =
+          op_rules(reshape_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_reshape}),
   };
   return def;
 }

@@ -1,5 +1,6 @@
 #include "baton/ops/nn/batch_matmul_compute.h"
 #include "baton/ops/nn/matmul_relations.h"
+#include "baton/ops/shared/spatial.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_rules.h"
@@ -10,8 +11,6 @@ namespace baton {
 namespace {
 
 // Whether both may be the same extent: they are, or one is `?`.
-bool may_equal(Dim a, Dim b) { return a.is_any() || b.is_any() || a == b; }
-
 }  // namespace
 
 RelationStatus batch_matmul_relation(RelationContext& ctx, const BatchMatmulAttrs& attrs) {
@@ -44,7 +43,8 @@ const OpDef& op_nn_batch_matmul() {
       .fuse = Fuse::kOutFusable,
       .relation = batch_matmul_relation,
       .compute = batch_matmul_compute,
-      .rules = op_rules(batch_matmul_gradient(), int8_batch_matmul_rule()),
+      .rules = op_rules(batch_matmul_gradient(), int8_batch_matmul_rule(), MixedPrecision::kAlways,
+                        FakeQuantizationRule{fake_quantized_batch_matmul}),
   };
   return def;
 }

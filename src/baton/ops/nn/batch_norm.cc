@@ -58,7 +58,7 @@ const OpDef& op_nn_batch_norm() {
             variance(j.reversed()) = c.in(4)(j.exprs());
             c.results({norm, mean, variance});
           },
-      .rules = op_rules(axis_layout_flow()),
+      .rules = op_rules(axis_layout_flow(), MixedPrecision::kFollow),
   };
   return def;
 }

@@ -38,7 +38,8 @@ const OpDef& op_nn_bias_add() {
             sum(i.reversed()) = c.in(0)(i.exprs()) + c.in(1)(Index{i[static_cast<int>(attrs.axis)]});
             c.result(sum);
           },
-      .rules = op_rules(bias_scale_rule(), bias_add_gradient()),
+      .rules = op_rules(bias_scale_rule(), bias_add_gradient(), MixedPrecision::kFollow,
+                        FakeQuantizationRule{fake_quantized_bias_add}),
   };
   return def;
 }

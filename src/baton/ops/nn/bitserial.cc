@@ -1,8 +1,8 @@
 // Convolution and dense product of numbers of a few bits, and the packing of bits into words.
 #include "baton/ops/domain.h"
-#include "baton/ops/nn/pool_nd_compute.h"
-#include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/shared/pool_nd_compute.h"
+#include "baton/ops/shared/spatial.h"
 
 namespace baton {
 
@@ -247,6 +247,7 @@ const OpDef& op_nn_bitserial_conv2d() {
       .fuse = Fuse::kOutFusable,
       .relation = bitserial_conv2d_relation,
       .compute = bitserial_conv2d_compute,
+      .rules = op_rules(conv_layout_flow()),
   };
   return def;
 }

@@ -35,7 +35,8 @@ const OpDef& op_nn_dense() {
       .fuse = Fuse::kOutFusable,
       .relation = dense_relation,
       .compute = dense_compute,
-      .rules = op_rules(dense_scale_rule(), dense_gradient(), dense_layout_flow(), int8_dense_rule()),
+      .rules = op_rules(dense_scale_rule(), dense_gradient(), dense_layout_flow(), int8_dense_rule(),
+                        MixedPrecision::kAlways, FakeQuantizationRule{fake_quantized_dense}),
   };
   return def;
 }

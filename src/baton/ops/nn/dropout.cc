@@ -27,7 +27,7 @@ const OpDef& op_nn_dropout() {
             return ctx.assign_result(tuple_type({ctx.input(0), ctx.input(0)}));
           },
       .stateful = true,
-      .rules = op_rules(same_layout_flow()),
+      .rules = op_rules(same_layout_flow(), MixedPrecision::kFollow),
   };
   return def;
 }

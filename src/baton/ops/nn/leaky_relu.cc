@@ -1,7 +1,7 @@
 #include "baton/ops/nn/leaky_relu_attrs.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/scale_rules.h"
-#include "baton/ops/tensor/elementwise.h"
+#include "baton/ops/shared/elementwise.h"
 
 namespace baton {
 
@@ -25,7 +25,8 @@ const OpDef& op_nn_leaky_relu() {
             map_compute(c, "leaky_relu",
                         [&](Halide::Expr x) { return select(x > cast(x.type(), 0), x, x * alpha); });
           },
-      .rules = op_rules(positive_scale_rule()),
+      .rules = op_rules(positive_scale_rule(), MixedPrecision::kFollow,
+                        fake_quantized_function("qnn.leaky_relu"), same_layout_flow()),
   };
   return def;
 }

@@ -1,8 +1,8 @@
 // Losses: cross entropy and negative log likelihood.
 #include "baton/ops/domain.h"
-#include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/shared/spatial.h"
 
 namespace baton {
 
@@ -120,7 +120,7 @@ const OpDef& op_nn_cross_entropy() {
       .inputs = {{"x", "matrix of predictions"}, {"y", "matrix of targets"}},
       .relation = cross_entropy_relation,
       .compute = [](Compute& c, const NoAttrs&) { cross_entropy_compute(c, false); },
-      .rules = op_rules(cross_entropy_gradient()),
+      .rules = op_rules(cross_entropy_gradient(), MixedPrecision::kNever),
   };
   return def;
 }
@@ -132,7 +132,7 @@ const OpDef& op_nn_cross_entropy_with_logits() {
       .inputs = {{"x", "matrix of predictions"}, {"y", "matrix of targets"}},
       .relation = cross_entropy_relation,
       .compute = [](Compute& c, const NoAttrs&) { cross_entropy_compute(c, true); },
-      .rules = op_rules(cross_entropy_with_logits_gradient()),
+      .rules = op_rules(cross_entropy_with_logits_gradient(), MixedPrecision::kNever),
   };
   return def;
 }

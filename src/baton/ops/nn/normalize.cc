@@ -158,6 +158,7 @@ const OpDef& op_nn_layer_norm() {
             norm.reduced[norm.axis] = true;
             moments_norm_compute(c, norm);
           },
+      .rules = op_rules(MixedPrecision::kNever, axis_layout_flow()),
   };
   return def;
 }
@@ -177,6 +178,7 @@ const OpDef& op_nn_instance_norm() {
             for (int k = 1; k < c.in(0).rank(); ++k) norm.reduced[k] = k != norm.axis;
             moments_norm_compute(c, norm);
           },
+      .rules = op_rules(axis_layout_flow()),
   };
   return def;
 }
@@ -215,7 +217,7 @@ const OpDef& op_nn_l2_normalize() {
           },
       .compute = [](Compute& c,
                     const L2NormalizeAttrs& attrs) { l2_normalize_compute(c, attrs.axis, attrs.eps); },
-      .rules = op_rules(axis_layout_flow()),
+      .rules = op_rules(axis_layout_flow(), MixedPrecision::kNever),
   };
   return def;
 }
@@ -261,7 +263,7 @@ const OpDef& op_nn_prelu() {
             prelu(i.reversed()) = select(value > cast(value.type(), 0), value, value * slope);
             c.result(prelu);
           },
-      .rules = op_rules(axis_layout_flow()),
+      .rules = op_rules(axis_layout_flow(), MixedPrecision::kFollow),
   };
   return def;
 }

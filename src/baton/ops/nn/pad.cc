@@ -83,7 +83,7 @@ const OpDef& op_nn_pad() {
       .fuse = Fuse::kInjective,
       .relation = pad_relation,
       .compute = pad_compute,
-      .rules = op_rules(pad_layout_flow()),
+      .rules = op_rules(pad_layout_flow(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_pad}),
   };
   return def;
 }

@@ -3,8 +3,8 @@
 #include <functional>
 
 #include "baton/ops/domain.h"
-#include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/shared/spatial.h"
 
 namespace baton {
 
@@ -403,6 +403,7 @@ const OpDef& op_nn_depth_to_space() {
       .fuse = Fuse::kInjective,
       .relation = depth_to_space_relation,
       .compute = depth_to_space_compute,
+      .rules = op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same}),
   };
   return def;
 }

@@ -20,7 +20,8 @@ const OpDef& op_nn_relu() {
                 Halide::max(c.in(0)(i.exprs()), Halide::cast(halide_type(c.in(0).dtype()), 0));
             c.result(relu);
           },
-      .rules = op_rules(positive_scale_rule(), relu_gradient()),
+      .rules = op_rules(positive_scale_rule(), relu_gradient(), MixedPrecision::kFollow,
+                        FakeQuantizationRule{fake_quantized_relu}, same_layout_flow()),
   };
   return def;
 }

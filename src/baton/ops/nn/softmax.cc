@@ -24,7 +24,7 @@ const OpDef& op_nn_softmax() {
       .fuse = Fuse::kOutFusable,
       .relation = softmax_relation,
       .compute = softmax_compute,
-      .rules = op_rules(softmax_gradient()),
+      .rules = op_rules(softmax_gradient(), MixedPrecision::kNever),
   };
   return def;
 }

@@ -1,8 +1,8 @@
 // Products and sums with sparse matrices, given as data, column indices and row starts: CSR when data is a
 // vector, BSR (blocks) when it has three axes.
 #include "baton/ops/nn/sparse_nn_compute.h"
-#include "baton/ops/nn/spatial.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/shared/spatial.h"
 
 namespace baton {
 

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "baton/ops/domain.h"
-#include "baton/ops/tensor/sort_compute.h"
+#include "baton/ops/shared/sort_compute.h"
 
 namespace baton {
 

@@ -1,9 +1,9 @@
 #include <cmath>
 
-#include "baton/ops/image/resize_compute.h"
-#include "baton/ops/nn/spatial.h"
 #include "baton/ops/nn/upsampling_attrs.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/shared/resize_compute.h"
+#include "baton/ops/shared/spatial.h"
 
 namespace baton {
 
@@ -63,6 +63,7 @@ const OpDef& op_nn_upsampling() {
                                    {{"scale_h", attrs.scale_h}, {"scale_w", attrs.scale_w}});
           },
       .compute = upsampling_compute,
+      .rules = op_rules(spatial_layout_flow()),
   };
   return def;
 }
@@ -80,6 +81,7 @@ const OpDef& op_nn_upsampling3d() {
                 {{"scale_d", attrs.scale_d}, {"scale_h", attrs.scale_h}, {"scale_w", attrs.scale_w}});
           },
       .compute = upsampling3d_compute,
+      .rules = op_rules(spatial_layout_flow()),
   };
   return def;
 }

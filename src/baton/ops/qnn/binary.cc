@@ -33,7 +33,7 @@ OpDef binary(const char* name, const char* doc, LegalizeRule rule) {
       .fuse = Fuse::kBroadcast,
       .relation = quantized_binary_relation,
       .non_computational = true,
-      .rules = op_rules(std::move(rule)),
+      .rules = op_rules(std::move(rule), quantized_broadcast_layout_flow()),
   };
   def.num_inputs = 8;  // the last two are attributes
   return def;

@@ -56,7 +56,7 @@ const OpDef& op_qnn_concatenate() {
       .fuse = Fuse::kInjective,
       .relation = quantized_concatenate_relation,
       .non_computational = true,
-      .rules = op_rules(quantized_concatenate_rule()),
+      .rules = op_rules(quantized_concatenate_rule(), quantized_concatenate_layout_flow()),
   };
   return def;
 }

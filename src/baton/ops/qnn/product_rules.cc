@@ -1,14 +1,12 @@
 #include "baton/ops/qnn/product_rules.h"
 
-#include "baton/ops/qnn/qnn_build.h"
+#include "baton/ops/rules/qnn_build.h"
 
 namespace baton {
 
 namespace {
 
 using namespace qnn;
-
-constexpr DType kInt8 = DType::int_(8), kUInt8 = DType::uint_(8), kInt16 = DType::int_(16);
 
 /// The arguments of a product in the order of the call.
 struct Operands {

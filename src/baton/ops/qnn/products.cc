@@ -1,8 +1,8 @@
 // Matrix products and convolutions of quantised tensors: the plain rules on data and weight, and checks of
 // the rest. Relay calls them with (data, weight, zero points, scales) but names their inputs in another
 // order; we keep its names.
-#include "baton/ops/nn/conv2d_relation.h"
-#include "baton/ops/nn/conv_transpose_relation.h"
+#include "baton/ops/nn/conv/conv2d_relation.h"
+#include "baton/ops/nn/conv/conv_transpose_relation.h"
 #include "baton/ops/nn/matmul_relations.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/qnn/product_rules.h"
@@ -83,7 +83,7 @@ const OpDef& op_qnn_conv2d() {
       .fuse = Fuse::kOutFusable,
       .relation = quantized_conv2d_relation,
       .non_computational = true,
-      .rules = op_rules(quantized_conv2d_rule()),
+      .rules = op_rules(quantized_conv2d_rule(), conv_layout_flow()),
   };
   return def;
 }
@@ -101,7 +101,7 @@ const OpDef& op_qnn_conv2d_transpose() {
                   "sixth: the scale of the weight, float32 scalar or one value per output channel"}},
       .relation = quantized_conv2d_transpose_relation,
       .non_computational = true,
-      .rules = op_rules(quantized_conv2d_transpose_rule()),
+      .rules = op_rules(quantized_conv2d_transpose_rule(), conv_layout_flow()),
   };
   return def;
 }

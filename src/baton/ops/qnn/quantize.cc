@@ -2,14 +2,14 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/qnn/arithmetic_rules.h"
 #include "baton/ops/qnn/qnn_attrs.h"
+#include "baton/ops/rules/qnn_build.h"
 #include "baton/ops/qnn/quant_types.h"
 
 namespace baton {
 
 namespace {
 
-constexpr DType kInt8 = DType::int_(8), kUInt8 = DType::uint_(8), kInt16 = DType::int_(16),
-                kInt32 = DType::int_(32), kInt64 = DType::int_(64);
+using namespace qnn;
 
 RelationStatus quantize_relation(RelationContext& ctx, const QuantizeAttrs& attrs) {
   if (!tensors_known(ctx, 0, 2)) return kDefer;
@@ -98,7 +98,7 @@ const OpDef& op_qnn_requantize() {
       .fuse = Fuse::kElementwise,
       .relation = requantize_relation,
       .non_computational = true,
-      .rules = op_rules(requantize_rule()),
+      .rules = op_rules(requantize_rule(), axis_layout_flow()),
   };
   return def;
 }

@@ -3,7 +3,7 @@
 //   zero point' + clip(round((x - zero point) * scale / scale'))
 // The factor scale / scale' is a multiplier of 31 bits and a power of two, so that no float is needed.
 #include "baton/ir/rules/legalize_rule.h"
-#include "baton/ops/qnn/qnn_build.h"
+#include "baton/ops/rules/qnn_build.h"
 
 namespace baton::qnn {
 

@@ -5,8 +5,8 @@
 #include "baton/ops/nn/leaky_relu_attrs.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/qnn/arithmetic_rules.h"
-#include "baton/ops/qnn/qnn_build.h"
 #include "baton/ops/qnn/quant_types.h"
+#include "baton/ops/rules/qnn_build.h"
 
 namespace baton {
 

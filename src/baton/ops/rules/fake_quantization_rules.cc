@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 
-#include "baton/ops/qnn/qnn_build.h"
+#include "baton/ops/rules/qnn_build.h"
 
 namespace baton {
 
@@ -21,14 +20,6 @@ int rank_of(const Expr& expr) {
   return type->rank();
 }
 
-// mean, avg_pool2d: sums in int32, so that they do not overflow, and back.
-Result through_int32(const At& at) {
-  const auto& [expr, type] = at.args[0];
-  if (!type || type->per_channel()) return {};
-  return AffineExpr{cast_to(apply_like(at.call.op()->name, {cast_to(expr, kInt32)}, at.call), type->dtype),
-                    *type};
-}
-
 // exp, sqrt, ...: the quantised function, straight to what the region ends as.
 Result function(const At& at, const std::string& name) {
   const auto& [expr, type] = at.args[0];
@@ -37,37 +28,6 @@ Result function(const At& at, const std::string& name) {
   out.dtype = type->dtype;
   return AffineExpr{
       apply_like(name, {expr, type->scale, type->zero_point, out.scale, out.zero_point}, at.call), out};
-}
-
-Result relu(const At& at) {
-  const auto& [expr, type] = at.args[0];
-  if (!type) return {};
-  const Expr zero = spread_as(type->zero_point, type->dtype, rank_of(at.call.args()[0]), type->axis);
-  return AffineExpr{apply("maximum", {expr, zero}), *type};
-}
-
-Result clip(const At& at) {
-  const auto& [expr, type] = at.args[0];
-  if (!type) return {};
-  const double least = float_attr(at.call, "a_min"), most = float_attr(at.call, "a_max");
-  const auto scale = scalar_value(type->scale), zero = scalar_value(type->zero_point);
-  if (scale && zero) {
-    const NamedAttrs bounds = {{"a_min", std::trunc(least / *scale + *zero)},
-                               {"a_max", std::trunc(most / *scale + *zero)}};
-    return AffineExpr{apply("clip", {expr}, bounds), *type};
-  }
-  const auto bound = [&](double value) -> Expr {
-    const auto scales = constant_values(type->scale);
-    if (!scales) return {};
-    const Expr values = constant_vector(std::vector<double>(scales->size(), value), kFloat32);
-    const Expr quantized = apply("qnn.quantize", {values, type->scale, type->zero_point},
-                                 {{"out_dtype", type->dtype}, {"axis", 0}});
-    return along_axis(quantized, rank_of(at.call.args()[0]),
-                      front_axis(type->axis, rank_of(at.call.args()[0])));
-  };
-  const Expr low = bound(least), high = bound(most);
-  if (!low) return {};
-  return AffineExpr{apply("minimum", {apply("maximum", {expr, low}), high}), *type};
 }
 
 // Two operands and the type of the result. A constant takes the other operand's type.
@@ -132,7 +92,47 @@ Result arithmetic(const At& at, const std::string& name) {
                     out};
 }
 
-Result extremum(const At& at) {
+}  // namespace
+
+Result fake_quantized_through_int32(const At& at) {
+  const auto& [expr, type] = at.args[0];
+  if (!type || type->per_channel()) return {};
+  return AffineExpr{cast_to(apply_like(at.call.op()->name, {cast_to(expr, kInt32)}, at.call), type->dtype),
+                    *type};
+}
+
+Result fake_quantized_relu(const At& at) {
+  const auto& [expr, type] = at.args[0];
+  if (!type) return {};
+  const Expr zero = spread_as(type->zero_point, type->dtype, rank_of(at.call.args()[0]), type->axis);
+  return AffineExpr{apply("maximum", {expr, zero}), *type};
+}
+
+Result fake_quantized_clip(const At& at) {
+  const auto& [expr, type] = at.args[0];
+  if (!type) return {};
+  const double least = float_attr(at.call, "a_min"), most = float_attr(at.call, "a_max");
+  const auto scale = scalar_value(type->scale), zero = scalar_value(type->zero_point);
+  if (scale && zero) {
+    const NamedAttrs bounds = {{"a_min", std::trunc(least / *scale + *zero)},
+                               {"a_max", std::trunc(most / *scale + *zero)}};
+    return AffineExpr{apply("clip", {expr}, bounds), *type};
+  }
+  const auto bound = [&](double value) -> Expr {
+    const auto scales = constant_values(type->scale);
+    if (!scales) return {};
+    const Expr values = constant_vector(std::vector<double>(scales->size(), value), kFloat32);
+    const Expr quantized = apply("qnn.quantize", {values, type->scale, type->zero_point},
+                                 {{"out_dtype", type->dtype}, {"axis", 0}});
+    return along_axis(quantized, rank_of(at.call.args()[0]),
+                      front_axis(type->axis, rank_of(at.call.args()[0])));
+  };
+  const Expr low = bound(least), high = bound(most);
+  if (!low) return {};
+  return AffineExpr{apply("minimum", {apply("maximum", {expr, low}), high}), *type};
+}
+
+Result fake_quantized_extremum(const At& at) {
   const auto both = operands(at);
   if (!both) return {};
   const Expr lhs = requantized(both->lhs.expr, *both->lhs.type, both->out),
@@ -140,74 +140,12 @@ Result extremum(const At& at) {
   return AffineExpr{apply(at.call.op()->name, {lhs, rhs}), both->out};
 }
 
-FakeQuantizationRule of_one(const char* name) {
+FakeQuantizationRule fake_quantized_function(const char* name) {
   return {[name](const At& at) { return function(at, name); }};
 }
 
-FakeQuantizationRule of_two(const char* name) {
+FakeQuantizationRule fake_quantized_arithmetic(const char* name) {
   return {[name](const At& at) { return arithmetic(at, name); }};
-}
-
-const std::unordered_map<std::string_view, FakeQuantizationRule>& rules() {
-  static const std::unordered_map<std::string_view, FakeQuantizationRule> all = {
-      // The numbers stay.
-      {"broadcast_to", {fake_quantized_same}},
-      {"image.resize2d", {fake_quantized_same}},
-      {"max", {fake_quantized_same}},
-      {"min", {fake_quantized_same}},
-      {"nn.depth_to_space", {fake_quantized_same}},
-      {"nn.max_pool2d", {fake_quantized_same}},
-      // The numbers move.
-      {"concatenate", {fake_quantized_concatenate}},
-      {"expand_dims", {fake_quantized_expand_dims}},
-      {"nn.batch_flatten", {fake_quantized_reshape}},
-      {"nn.pad", {fake_quantized_pad}},
-      {"reshape", {fake_quantized_reshape}},
-      {"split", {fake_quantized_split}},
-      {"squeeze", {fake_quantized_reshape}},
-      {"strided_slice", {fake_quantized_strided_slice}},
-      {"topk", {fake_quantized_topk}},
-      {"transpose", {fake_quantized_transpose}},
-      // Sums need wider numbers on the way.
-      {"mean", {through_int32}},
-      {"nn.adaptive_avg_pool1d", {through_int32}},
-      {"nn.avg_pool2d", {through_int32}},
-      {"nn.global_avg_pool2d", {through_int32}},
-      // Bounds are quantised.
-      {"clip", {clip}},
-      {"nn.relu", {relu}},
-      // Two operands, on the quanta of the result.
-      {"add", of_two("qnn.add")},
-      {"maximum", {extremum}},
-      {"minimum", {extremum}},
-      {"multiply", of_two("qnn.mul")},
-      {"subtract", of_two("qnn.subtract")},
-      // Products: the quanta are products too.
-      {"nn.batch_matmul", {fake_quantized_batch_matmul}},
-      {"nn.bias_add", {fake_quantized_bias_add}},
-      {"nn.conv2d", {fake_quantized_conv2d}},
-      {"nn.conv2d_transpose", {fake_quantized_conv2d_transpose}},
-      {"nn.dense", {fake_quantized_dense}},
-      // Functions of one number.
-      {"abs", of_one("qnn.abs")},
-      {"erf", of_one("qnn.erf")},
-      {"exp", of_one("qnn.exp")},
-      {"hardswish", of_one("qnn.hardswish")},
-      {"log", of_one("qnn.log")},
-      {"nn.leaky_relu", of_one("qnn.leaky_relu")},
-      {"rsqrt", of_one("qnn.rsqrt")},
-      {"sigmoid", of_one("qnn.sigmoid")},
-      {"sqrt", of_one("qnn.sqrt")},
-      {"tanh", of_one("qnn.tanh")},
-  };
-  return all;
-}
-
-}  // namespace
-
-const FakeQuantizationRule* fake_quantization_rule_of(const OpDef& op) {
-  const auto at = rules().find(op.name);
-  return at == rules().end() ? nullptr : &at->second;
 }
 
 bool AffineType::per_channel() const {

@@ -1,14 +1,9 @@
 #pragma once
-// The operators that can compute on quantised numbers; see ir/rules/fake_quantization_rule.h.
-#include <string>
-
-#include "baton/ir/op.h"
+// How operators compute on quantised numbers, for their blocks: `.rules =
+// op_rules(FakeQuantizationRule{fake_quantized_same})`; see ir/rules/fake_quantization_rule.h.
 #include "baton/ir/rules/fake_quantization_rule.h"
 
 namespace baton {
-
-/// The rule of `op`, or null.
-const FakeQuantizationRule* fake_quantization_rule_of(const OpDef& op);
 
 using FakeQuantizedResult = std::optional<AffineExpr>;
 
@@ -21,6 +16,16 @@ Expr requantized(const Expr& expr, const AffineType& from, const AffineType& to)
 /// `vector` (a scale or zero point) of type `dtype`, to be broadcast with a tensor of rank `rank` along
 /// `axis`. Computed here when it is a constant.
 Expr spread_as(const Expr& vector, DType dtype, int rank, int axis);
+
+// Functions of one number, and arithmetic of two on the quanta of the result: by the operator of that name.
+FakeQuantizationRule fake_quantized_function(const char* name);
+FakeQuantizationRule fake_quantized_arithmetic(const char* name);
+
+FakeQuantizedResult fake_quantized_relu(const FakeQuantizedCall& at);
+FakeQuantizedResult fake_quantized_clip(const FakeQuantizedCall& at);      ///< its bounds are quantised
+FakeQuantizedResult fake_quantized_extremum(const FakeQuantizedCall& at);  ///< of two tensors
+/// Means: sums in int32, so that they do not overflow, and back.
+FakeQuantizedResult fake_quantized_through_int32(const FakeQuantizedCall& at);
 
 // Products: the result has the product of the scales and no zero point.
 FakeQuantizedResult fake_quantized_conv2d(const FakeQuantizedCall& at);

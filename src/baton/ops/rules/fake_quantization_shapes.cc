@@ -1,6 +1,6 @@
 // Operators on quantised numbers that move or choose elements, and those that multiply and add them up.
-#include "baton/ops/qnn/qnn_build.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
+#include "baton/ops/rules/qnn_build.h"
 
 namespace baton {
 
@@ -10,6 +10,8 @@ namespace {
 
 using At = FakeQuantizedCall;
 using Result = FakeQuantizedResult;
+
+int typed_rank(const Expr& expr) { return tensor_type_of(expr)->rank(); }
 
 Expr same_call(const At& at) {
   std::vector<Expr> args;
@@ -23,13 +25,11 @@ Result with_axis(const At& at, int axis) {
   return AffineExpr{same_call(at), std::move(type)};
 }
 
-int rank_of(const Expr& expr) { return tensor_type_of(expr)->rank(); }
-
 /// a * b, element by element: the scales of a product.
 Expr product_of_scales(const Expr& a, const Expr& b) {
   const auto x = constant_values(a), y = constant_values(b);
   if (!x || !y) {  // typed, so that it shows whether it has one value or many
-    const Type& wide = rank_of(a) > 0 ? a->checked_type() : b->checked_type();
+    const Type& wide = typed_rank(a) > 0 ? a->checked_type() : b->checked_type();
     const auto* call = as<CallNode>(multiply(a, b));
     return make_call(call->callee(), call->args(), call->attrs(), call->with_type(wide));
   }
@@ -42,7 +42,7 @@ Expr product_of_scales(const Expr& a, const Expr& b) {
 }
 
 /// int32 zeros, as many as `scale` has values.
-Expr zeros_like(const Expr& scale) {
+Expr zero_points_like(const Expr& scale) {
   const auto values = constant_values(scale);
   if (!values) return cast_to(apply("zeros_like", {scale}), kInt32);  // per_channel() asks the scale
   if (as<ConstantNode>(scale)->is_scalar()) return int32_scalar(0);
@@ -59,13 +59,14 @@ Result product(const At& at, const char* name, int axis, int weight_axis) {
   if (!data_type || !weight_type || data_type->per_channel()) return {};
   if (!narrow(weight_type->dtype) || !(narrow(data_type->dtype) || data_type->dtype == DType::int_(16)))
     return {};
-  if (weight_type->per_channel() && front_axis(weight_type->axis, rank_of(at.call.args()[1])) != weight_axis)
+  if (weight_type->per_channel() &&
+      front_axis(weight_type->axis, typed_rank(at.call.args()[1])) != weight_axis)
     return {};
   const Expr scale = product_of_scales(data_type->scale, weight_type->scale);
   const std::vector<Expr> args = {
       data, weight, data_type->zero_point, weight_type->zero_point, data_type->scale, weight_type->scale};
   const Expr made = apply_like(name, args, at.call, {{"out_dtype", kInt32}});
-  return AffineExpr{made, {scale, zeros_like(scale), kInt32, axis, {}}};
+  return AffineExpr{made, {scale, zero_points_like(scale), kInt32, axis, {}}};
 }
 
 int position(const std::string& layout, char axis) { return static_cast<int>(layout.find(axis)); }
@@ -88,7 +89,7 @@ FakeQuantizedResult fake_quantized_conv2d_transpose(const FakeQuantizedCall& at)
 }
 
 FakeQuantizedResult fake_quantized_dense(const FakeQuantizedCall& at) {
-  return product(at, "qnn.dense", rank_of(at.call.args()[0]) - 1, 0);
+  return product(at, "qnn.dense", typed_rank(at.call.args()[0]) - 1, 0);
 }
 
 FakeQuantizedResult fake_quantized_batch_matmul(const FakeQuantizedCall& at) {
@@ -99,7 +100,7 @@ FakeQuantizedResult fake_quantized_batch_matmul(const FakeQuantizedCall& at) {
 FakeQuantizedResult fake_quantized_bias_add(const FakeQuantizedCall& at) {
   const auto& [data, type] = at.args[0];
   if (!type) return {};
-  const int rank = rank_of(at.call.args()[0]), axis = front_axis(int_attr(at.call, "axis"), rank);
+  const int rank = typed_rank(at.call.args()[0]), axis = front_axis(int_attr(at.call, "axis"), rank);
   if (type->per_channel() && front_axis(type->axis, rank) != axis) return {};
   AffineType wanted = *type;
   wanted.axis = 0;  // of the bias
@@ -137,7 +138,7 @@ FakeQuantizedResult fake_quantized_transpose(const FakeQuantizedCall& at) {
   const auto& type = at.args[0].type;
   if (!type) return {};
   if (!type->per_channel()) return with_axis(at, type->axis);
-  const int rank = rank_of(at.call.args()[0]), axis = front_axis(type->axis, rank);
+  const int rank = typed_rank(at.call.args()[0]), axis = front_axis(type->axis, rank);
   const std::vector<int64_t> axes = ints_attr(at.call, "axes");
   if (axes.empty()) return with_axis(at, rank - 1 - axis);
   for (size_t i = 0; i < axes.size(); ++i)
@@ -149,7 +150,7 @@ FakeQuantizedResult fake_quantized_expand_dims(const FakeQuantizedCall& at) {
   const auto& type = at.args[0].type;
   if (!type) return {};
   if (!type->per_channel()) return with_axis(at, type->axis);
-  const int rank = rank_of(at.call.args()[0]), axis = front_axis(type->axis, rank);
+  const int rank = typed_rank(at.call.args()[0]), axis = front_axis(type->axis, rank);
   const int64_t given = int_attr(at.call, "axis"), added = int_attr(at.call, "num_newaxis");
   const int64_t before = given < 0 ? given + rank + 1 : given;
   return with_axis(at, before <= axis ? axis + static_cast<int>(added) : axis);

@@ -1,8 +1,8 @@
 // Gradients of the layers of neural networks.
-#include "baton/ops/nn/conv_attrs.h"
-#include "baton/ops/nn/pool_attrs.h"
+#include "baton/ops/nn/pool/pool_attrs.h"
 #include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/rules/gradient_rules.h"
+#include "baton/ops/shared/conv_attrs.h"
 
 namespace baton {
 

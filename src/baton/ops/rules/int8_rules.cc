@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "baton/ops/qnn/qnn_build.h"
+#include "baton/ops/rules/qnn_build.h"
 
 namespace baton {
 

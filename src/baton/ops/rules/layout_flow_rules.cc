@@ -1,7 +1,6 @@
 #include "baton/ops/rules/layout_flow_rules.h"
 
 #include <algorithm>
-#include <map>
 
 #include "baton/ir/inspect.h"
 #include "baton/ops/rules/layout_parts.h"
@@ -355,53 +354,7 @@ Flow quantized_concatenate_flow(const LayoutQuery& q) {
   return flow_of_data(q, (q.types.size() - 2) / 3, concatenate_flow);
 }
 
-/// Operators whose rule follows from their names only. Null: they look like others that can be computed in
-/// other layouts; in Relay they cannot.
-const std::map<std::string_view, std::optional<LayoutFlowRule>>& rules_by_name() {
-  static const std::map<std::string_view, std::optional<LayoutFlowRule>> all = [] {
-    std::map<std::string_view, std::optional<LayoutFlowRule>> rules;
-    for (const char* name :
-         {"any", "broadcast_to_like", "dyn.ones", "dyn.zeros", "full", "full_like", "image.resize3d",
-          "nn.conv1d_transpose", "nn.depth_to_space", "nn.space_to_depth"})
-      rules[name] = std::nullopt;
-    for (const char* name : {"annotation.bitpack_end", "annotation.bitpack_start", "annotation.cast_hint",
-                             "annotation.checkpoint", "annotation.compiler_begin", "annotation.compiler_end",
-                             "annotation.stop_fusion", "device_copy", "on_device"})
-      rules[name] = LayoutFlowRule{same_flow};
-    for (const char* name : {"nn.instance_norm", "nn.layer_norm", "qnn.requantize"})
-      rules[name] = LayoutFlowRule{axis_flow};
-    for (const char* name : {"qnn.add", "qnn.mul", "qnn.subtract"})
-      rules[name] = LayoutFlowRule{quantized_broadcast_flow};
-    for (const char* name : {"vision.roi_align", "vision.roi_pool"})
-      rules[name] = LayoutFlowRule{regions_flow};
-    rules["qnn.concatenate"] = LayoutFlowRule{quantized_concatenate_flow};
-    rules["squeeze"] = LayoutFlowRule{squeeze_flow};
-    return rules;
-  }();
-  return all;
-}
-
-bool has_fields(const OpDef& op, std::initializer_list<const char*> names) {
-  return op.attrs &&
-         std::ranges::all_of(names, [&](const char* name) { return op.attrs->find(name) != nullptr; });
-}
-
 }  // namespace
-
-const LayoutFlowRule* layout_flow_rule_of(const OpDef& op) {
-  static const LayoutFlowRule conv{conv_flow}, spatial{spatial_flow}, reduce{reduce_flow}, same{same_flow},
-      broadcast{broadcast_flow};
-  if (const auto* own = op.rules.get<LayoutFlowRule>()) return own;
-  if (const auto named = rules_by_name().find(op.name); named != rules_by_name().end())
-    return named->second ? &*named->second : nullptr;
-  if (has_fields(op, {"data_layout", "kernel_layout"})) return &conv;
-  if (has_fields(op, {"layout"}) && op.num_inputs == 1) return &spatial;
-  if (op.fuse == Fuse::kCommReduce && has_fields(op, {"axis", "keepdims", "exclude"}) && op.num_inputs == 1)
-    return &reduce;
-  if (op.fuse == Fuse::kElementwise && op.num_inputs == 1) return &same;
-  if (op.fuse <= Fuse::kBroadcast && op.num_inputs == 2 && !op.attrs) return &broadcast;
-  return nullptr;
-}
 
 LayoutFlowRule dense_layout_flow() { return {dense_flow}; }
 LayoutFlowRule concatenate_layout_flow() { return {concatenate_flow}; }
@@ -411,5 +364,13 @@ LayoutFlowRule strided_slice_layout_flow() { return {strided_slice_flow}; }
 LayoutFlowRule pad_layout_flow() { return {pad_flow}; }
 LayoutFlowRule axis_layout_flow() { return {axis_flow}; }
 LayoutFlowRule same_layout_flow() { return {same_flow}; }
+LayoutFlowRule broadcast_layout_flow() { return {broadcast_flow}; }
+LayoutFlowRule conv_layout_flow() { return {conv_flow}; }
+LayoutFlowRule spatial_layout_flow() { return {spatial_flow}; }
+LayoutFlowRule regions_layout_flow() { return {regions_flow}; }
+LayoutFlowRule reduce_layout_flow() { return {reduce_flow}; }
+LayoutFlowRule squeeze_layout_flow() { return {squeeze_flow}; }
+LayoutFlowRule quantized_broadcast_layout_flow() { return {quantized_broadcast_flow}; }
+LayoutFlowRule quantized_concatenate_layout_flow() { return {quantized_concatenate_flow}; }
 
 }  // namespace baton

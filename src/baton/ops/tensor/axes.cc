@@ -5,7 +5,7 @@
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/layout_flow_rules.h"
-#include "baton/ops/tensor/reindex.h"
+#include "baton/ops/shared/reindex.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 
 namespace baton {
@@ -99,7 +99,8 @@ const OpDef& op_expand_dims() {
       .relation = expand_relation,
       .compute = [](Compute& c, const ExpandDimsAttrs&) { reshape_compute(c, "expand_dims"); },
       .reshape_only = true,
-      .rules = op_rules(expand_dims_gradient()),
+      .rules = op_rules(expand_dims_gradient(), MixedPrecision::kFollow,
+                        FakeQuantizationRule{fake_quantized_expand_dims}),
   };
   return def;
 }
@@ -113,7 +114,8 @@ const OpDef& op_squeeze() {
       .relation = squeeze_relation,
       .compute = [](Compute& c, const SqueezeAttrs&) { reshape_compute(c, "squeeze"); },
       .reshape_only = true,
-      .rules = op_rules(reshape_gradient()),
+      .rules = op_rules(reshape_gradient(), MixedPrecision::kFollow,
+                        FakeQuantizationRule{fake_quantized_reshape}, squeeze_layout_flow()),
   };
   return def;
 }
@@ -126,7 +128,8 @@ const OpDef& op_transpose() {
       .fuse = Fuse::kInjective,
       .relation = transpose_relation,
       .compute = transpose_compute,
-      .rules = op_rules(transpose_gradient(), transpose_layout_flow()),
+      .rules = op_rules(transpose_gradient(), transpose_layout_flow(), MixedPrecision::kFollow,
+                        FakeQuantizationRule{fake_quantized_transpose}),
   };
   return def;
 }

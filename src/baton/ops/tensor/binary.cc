@@ -1,7 +1,7 @@
 // Elementwise operators of two inputs, broadcast.
 #include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/scale_rules.h"
-#include "baton/ops/tensor/elementwise.h"
+#include "baton/ops/shared/elementwise.h"
 
 namespace baton {
 
@@ -40,27 +40,30 @@ Value power(const Value& a, const Value& b) {
 const OpDef& op_add() {
   static const OpDef def = binary_op(
       "add", "lhs + rhs.", [](Value a, Value b) { return a + b; },
-      op_rules(sum_scale_rule(), add_gradient()));
+      op_rules(sum_scale_rule(), add_gradient(), MixedPrecision::kFollow,
+               fake_quantized_arithmetic("qnn.add")));
   return def;
 }
 
 const OpDef& op_subtract() {
   static const OpDef def = binary_op(
       "subtract", "lhs - rhs.", [](Value a, Value b) { return a - b; },
-      op_rules(sum_scale_rule(), subtract_gradient()));
+      op_rules(sum_scale_rule(), subtract_gradient(), MixedPrecision::kFollow,
+               fake_quantized_arithmetic("qnn.subtract")));
   return def;
 }
 
 const OpDef& op_multiply() {
   static const OpDef def = binary_op(
-      "multiply", "lhs * rhs.", [](Value a, Value b) { return a * b; }, op_rules(multiply_gradient()));
+      "multiply", "lhs * rhs.", [](Value a, Value b) { return a * b; },
+      op_rules(multiply_gradient(), MixedPrecision::kFollow, fake_quantized_arithmetic("qnn.mul")));
   return def;
 }
 
 const OpDef& op_divide() {
   static const OpDef def = binary_op(
       "divide", "lhs / rhs; of integers rounded toward zero.",
-      [](Value a, Value b) { return trunc_div(a, b); }, op_rules(divide_gradient()));
+      [](Value a, Value b) { return trunc_div(a, b); }, op_rules(divide_gradient(), MixedPrecision::kFollow));
   return def;
 }
 
@@ -98,20 +101,23 @@ const OpDef& op_floor_mod() {
 }
 
 const OpDef& op_power() {
-  static const OpDef def =
-      binary_op("power", "lhs to the power rhs.", [](Value a, Value b) { return power(a, b); });
+  static const OpDef def = binary_op(
+      "power", "lhs to the power rhs.", [](Value a, Value b) { return power(a, b); },
+      op_rules(MixedPrecision::kNever));
   return def;
 }
 
 const OpDef& op_maximum() {
-  static const OpDef def =
-      binary_op("maximum", "The larger one.", [](Value a, Value b) { return max(a, b); });
+  static const OpDef def = binary_op(
+      "maximum", "The larger one.", [](Value a, Value b) { return max(a, b); },
+      op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_extremum}));
   return def;
 }
 
 const OpDef& op_minimum() {
-  static const OpDef def =
-      binary_op("minimum", "The smaller one.", [](Value a, Value b) { return min(a, b); });
+  static const OpDef def = binary_op(
+      "minimum", "The smaller one.", [](Value a, Value b) { return min(a, b); },
+      op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_extremum}));
   return def;
 }
 
@@ -158,26 +164,30 @@ const OpDef& op_not_equal() {
 }
 
 const OpDef& op_less() {
-  static const OpDef def =
-      compare_op("less", "lhs < rhs.", [](Value a, Value b) { return a < b; }, op_rules(no_gradient()));
+  static const OpDef def = compare_op(
+      "less", "lhs < rhs.", [](Value a, Value b) { return a < b; },
+      op_rules(no_gradient(), MixedPrecision::kFollow));
   return def;
 }
 
 const OpDef& op_less_equal() {
   static const OpDef def = compare_op(
-      "less_equal", "lhs <= rhs.", [](Value a, Value b) { return a <= b; }, op_rules(no_gradient()));
+      "less_equal", "lhs <= rhs.", [](Value a, Value b) { return a <= b; },
+      op_rules(no_gradient(), MixedPrecision::kFollow));
   return def;
 }
 
 const OpDef& op_greater() {
-  static const OpDef def =
-      compare_op("greater", "lhs > rhs.", [](Value a, Value b) { return a > b; }, op_rules(no_gradient()));
+  static const OpDef def = compare_op(
+      "greater", "lhs > rhs.", [](Value a, Value b) { return a > b; },
+      op_rules(no_gradient(), MixedPrecision::kFollow));
   return def;
 }
 
 const OpDef& op_greater_equal() {
   static const OpDef def = compare_op(
-      "greater_equal", "lhs >= rhs.", [](Value a, Value b) { return a >= b; }, op_rules(no_gradient()));
+      "greater_equal", "lhs >= rhs.", [](Value a, Value b) { return a >= b; },
+      op_rules(no_gradient(), MixedPrecision::kFollow));
   return def;
 }
 

@@ -44,6 +44,7 @@ const OpDef& op_broadcast_to() {
                        : kDefer;
           },
       .compute = [](Compute& c, const InitOpAttrs&) { broadcast_compute(c, "broadcast_to"); },
+      .rules = op_rules(FakeQuantizationRule{fake_quantized_same}),
   };
   return def;
 }
@@ -60,6 +61,7 @@ const OpDef& op_broadcast_to_like() {
             return ctx.tensor(0) && like ? broadcast_to_shape(ctx, like->shape()) : kDefer;
           },
       .compute = [](Compute& c, const NoAttrs&) { broadcast_compute(c, "broadcast_to_like"); },
+      .rules = op_rules(MixedPrecision::kFollow),
   };
   return def;
 }
@@ -97,7 +99,7 @@ const OpDef& op_where() {
                                           broadcast_at(c.in(1), i.exprs()), broadcast_at(c.in(2), i.exprs()));
             c.result(chosen);
           },
-      .rules = op_rules(where_gradient()),
+      .rules = op_rules(where_gradient(), MixedPrecision::kFollow),
   };
   return def;
 }

@@ -124,7 +124,7 @@ const OpDef& op_variance() {
           [](Compute& c, const VarianceAttrs& a) {
             variance_compute(c, a.axis, a.exclude, a.keepdims, a.unbiased);
           },
-      .rules = op_rules(variance_gradient()),
+      .rules = op_rules(variance_gradient(), MixedPrecision::kNever),
   };
   return def;
 }

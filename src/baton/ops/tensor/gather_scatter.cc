@@ -4,7 +4,7 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_rules.h"
-#include "baton/ops/tensor/reindex.h"
+#include "baton/ops/shared/reindex.h"
 
 namespace baton {
 
@@ -366,6 +366,7 @@ const OpDef& op_scatter() {
       .compute = [](Compute& c,
                     const ScatterAttrs& attrs) { scatter_axis(c, "scatter", attrs.axis, take_update); },
       .declares_attrs = false,
+      .rules = op_rules(MixedPrecision::kFollow),
   };
   return def;
 }
@@ -415,7 +416,7 @@ const OpDef& op_argwhere() {
       .relation = argwhere_relation,
       .compute = argwhere_compute,
       .data_dependent = true,
-      .rules = op_rules(ShapeRule{argwhere_shapes}),
+      .rules = op_rules(ShapeRule{argwhere_shapes}, MixedPrecision::kFollow),
   };
   return def;
 }

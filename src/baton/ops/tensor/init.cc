@@ -34,7 +34,7 @@ const OpDef& op_zeros() {
       .relation = [](RelationContext& ctx,
                      const InitOpAttrs& attrs) { return init_relation(ctx, attrs, attrs.dtype); },
       .compute = [](Compute& c, const InitOpAttrs&) { fill_compute(c, "zeros", 0); },
-      .rules = op_rules(no_gradient()),
+      .rules = op_rules(no_gradient(), MixedPrecision::kFollow),
   };
   return def;
 }
@@ -67,6 +67,7 @@ const OpDef& op_full() {
             return init_relation(ctx, attrs, attrs.dtype.is_void() ? value->dtype() : attrs.dtype);
           },
       .compute = [](Compute& c, const InitOpAttrs&) { fill_compute(c, "full", c.in(0)(Index{})); },
+      .rules = op_rules(MixedPrecision::kFollow),
   };
   return def;
 }

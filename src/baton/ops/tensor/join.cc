@@ -201,7 +201,8 @@ const OpDef& op_concatenate() {
       .fuse = Fuse::kInjective,
       .relation = concatenate_relation,
       .compute = concatenate_compute,
-      .rules = op_rules(concatenate_gradient(), concatenate_layout_flow()),
+      .rules = op_rules(concatenate_gradient(), concatenate_layout_flow(), MixedPrecision::kFollow,
+                        FakeQuantizationRule{fake_quantized_concatenate}),
   };
   return def;
 }
@@ -227,7 +228,8 @@ const OpDef& op_split() {
       .fuse = Fuse::kInjective,
       .relation = split_relation,
       .compute = split_compute,
-      .rules = op_rules(split_layout_flow()),
+      .rules =
+          op_rules(split_layout_flow(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_split}),
   };
   return def;
 }

@@ -1,7 +1,7 @@
 #include "baton/ir/layout.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/tensor/reindex.h"
+#include "baton/ops/shared/reindex.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 
 namespace baton {

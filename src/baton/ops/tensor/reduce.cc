@@ -175,28 +175,32 @@ void variance_compute(Compute& c, const std::optional<Ints>& axis, bool exclude,
 const OpDef& op_sum() {
   static const OpDef def = reduce_op(
       "sum", "The sum.", zero_of, [](Halide::Expr a, Halide::Expr b) { return a + b; },
-      op_rules(sum_gradient()));
+      op_rules(sum_gradient(), MixedPrecision::kNever, reduce_layout_flow()));
   return def;
 }
 const OpDef& op_prod() {
-  static const OpDef def =
-      reduce_op("prod", "The product.", one_of, [](Halide::Expr a, Halide::Expr b) { return a * b; });
+  static const OpDef def = reduce_op(
+      "prod", "The product.", one_of, [](Halide::Expr a, Halide::Expr b) { return a * b; },
+      op_rules(reduce_layout_flow()));
   return def;
 }
 const OpDef& op_max() {
   static const OpDef def = reduce_op(
       "max", "The largest value.", lowest, [](Halide::Expr a, Halide::Expr b) { return max(a, b); },
-      op_rules(max_gradient()));
+      op_rules(max_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same},
+               reduce_layout_flow()));
   return def;
 }
 const OpDef& op_min() {
-  static const OpDef def = reduce_op("min", "The smallest value.", highest,
-                                     [](Halide::Expr a, Halide::Expr b) { return min(a, b); });
+  static const OpDef def = reduce_op(
+      "min", "The smallest value.", highest, [](Halide::Expr a, Halide::Expr b) { return min(a, b); },
+      op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same}, reduce_layout_flow()));
   return def;
 }
 const OpDef& op_all() {
-  static const OpDef def = reduce_op("all", "Whether all elements hold.", one_of,
-                                     [](Halide::Expr a, Halide::Expr b) { return a & b; });
+  static const OpDef def = reduce_op(
+      "all", "Whether all elements hold.", one_of, [](Halide::Expr a, Halide::Expr b) { return a & b; },
+      op_rules(reduce_layout_flow()));
   return def;
 }
 const OpDef& op_any() {
@@ -229,7 +233,8 @@ const OpDef& op_mean() {
               mean(r.i.reversed()) = cast_to(c.out().dtype(), sum / count);
             c.result(mean);
           },
-      .rules = op_rules(mean_gradient()),
+      .rules = op_rules(mean_gradient(), MixedPrecision::kNever,
+                        FakeQuantizationRule{fake_quantized_through_int32}, reduce_layout_flow()),
   };
   return def;
 }
@@ -245,6 +250,7 @@ const OpDef& op_argmax() {
             return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, DType::int_(32));
           },
       .compute = arg_compute<true>,
+      .rules = op_rules(MixedPrecision::kFollow, reduce_layout_flow()),
   };
   return def;
 }
@@ -260,6 +266,7 @@ const OpDef& op_argmin() {
             return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, DType::int_(32));
           },
       .compute = arg_compute<false>,
+      .rules = op_rules(MixedPrecision::kFollow, reduce_layout_flow()),
   };
   return def;
 }

@@ -7,7 +7,7 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_rules.h"
-#include "baton/ops/tensor/reindex.h"
+#include "baton/ops/shared/reindex.h"
 #include "baton/ops/tensor/shape_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
 
@@ -411,6 +411,7 @@ const OpDef& op_tile() {
       .fuse = Fuse::kBroadcast,
       .relation = tile_relation,
       .compute = tile_compute,
+      .rules = op_rules(MixedPrecision::kFollow),
   };
   return def;
 }
@@ -471,7 +472,7 @@ const OpDef& op_arange() {
       .relation = arange_relation,
       .compute = arange_compute,
       .data_dependent = true,
-      .rules = op_rules(arange_gradient()),
+      .rules = op_rules(arange_gradient(), MixedPrecision::kNever),
   };
   return def;
 }

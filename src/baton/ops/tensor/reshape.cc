@@ -3,7 +3,7 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_rules.h"
-#include "baton/ops/tensor/reindex.h"
+#include "baton/ops/shared/reindex.h"
 #include "baton/ops/tensor/reshape_relation.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 
@@ -160,7 +160,8 @@ const OpDef& op_reshape() {
           },
       .compute = [](Compute& c, const ReshapeAttrs&) { reshape_compute(c, "reshape"); },
       .reshape_only = true,
-      .rules = op_rules(reshape_gradient()),
+      .rules =
+          op_rules(reshape_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_reshape}),
   };
   return def;
 }

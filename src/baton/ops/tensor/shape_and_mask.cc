@@ -256,7 +256,7 @@ const OpDef& op_shape_of() {
       .inputs = {{"data", "tensor"}},
       .relation = shape_of_relation,
       .compute = shape_of_compute,
-      .rules = op_rules(no_gradient()),
+      .rules = op_rules(no_gradient(), MixedPrecision::kFollow),
   };
   return def;
 }
@@ -350,6 +350,7 @@ const OpDef& op_reinterpret() {
             return same_shape_relation(ctx, attrs.dtype);
           },
       .compute = reinterpret_compute,
+      .rules = op_rules(same_layout_flow()),
   };
   return def;
 }
@@ -381,6 +382,7 @@ const OpDef& op_hardswish() {
             return fail_arg(ctx, -1,
                             "hardswish is no operator that can be called: write x * clip(x + 3, 0, 6) / 6");
           },
+      .rules = op_rules(fake_quantized_function("qnn.hardswish")),
   };
   return def;
 }

@@ -4,8 +4,8 @@
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/shared/sort_compute.h"
 #include "baton/ops/tensor/shape_attrs.h"
-#include "baton/ops/tensor/sort_compute.h"
 
 namespace baton {
 
@@ -191,6 +191,7 @@ const OpDef& op_topk() {
       .inputs = {{"data", "tensor"}},
       .relation = topk_relation,
       .compute = topk_compute,
+      .rules = op_rules(FakeQuantizationRule{fake_quantized_topk}),
   };
   return def;
 }

@@ -8,7 +8,7 @@
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_rules.h"
-#include "baton/ops/tensor/reindex.h"
+#include "baton/ops/shared/reindex.h"
 #include "baton/ops/tensor/reshape_relation.h"
 #include "baton/ops/tensor/shape_attrs.h"
 #include "baton/ops/tensor/sparse_compute.h"

@@ -4,7 +4,7 @@
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/layout_flow_rules.h"
-#include "baton/ops/tensor/reindex.h"
+#include "baton/ops/shared/reindex.h"
 #include "baton/ops/tensor/shape_attrs.h"
 
 namespace baton {
@@ -97,7 +97,8 @@ const OpDef& op_strided_slice() {
       .fuse = Fuse::kInjective,
       .relation = slice_relation,
       .compute = slice_compute,
-      .rules = op_rules(strided_slice_gradient(), strided_slice_layout_flow()),
+      .rules = op_rules(strided_slice_gradient(), strided_slice_layout_flow(), MixedPrecision::kFollow,
+                        FakeQuantizationRule{fake_quantized_strided_slice}),
   };
   return def;
 }

@@ -73,7 +73,7 @@ const OpDef& op_take() {
       .fuse = Fuse::kInjective,
       .relation = take_relation,
       .compute = take_compute,
-      .rules = op_rules(take_gradient()),
+      .rules = op_rules(take_gradient(), MixedPrecision::kFollow),
   };
   return def;
 }

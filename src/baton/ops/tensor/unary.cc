@@ -1,7 +1,7 @@
 // Elementwise operators of one input.
 #include "baton/ops/math.h"
 #include "baton/ops/rules/gradient_rules.h"
-#include "baton/ops/tensor/elementwise.h"
+#include "baton/ops/shared/elementwise.h"
 
 namespace baton {
 
@@ -9,7 +9,7 @@ const OpDef& op_abs() {
   static const OpDef def = unary_op(
       "abs", "The absolute value.",
       [](Halide::Expr x) { return x.type().is_uint() ? x : cast(x.type(), abs(x)); },
-      op_rules(abs_gradient()));
+      op_rules(abs_gradient(), fake_quantized_function("qnn.abs")));
   return def;
 }
 
@@ -30,8 +30,9 @@ const OpDef& op_sign() {
 }
 
 const OpDef& op_copy() {
-  static const OpDef def =
-      unary_op("copy", "A copy.", [](Halide::Expr x) { return x; }, op_rules(copy_gradient()));
+  static const OpDef def = unary_op(
+      "copy", "A copy.", [](Halide::Expr x) { return x; },
+      op_rules(copy_gradient(), MixedPrecision::kFollow));
   return def;
 }
 
@@ -77,14 +78,16 @@ const OpDef& op_trunc() {
 }
 
 const OpDef& op_exp() {
-  static const OpDef def =
-      real_op("exp", "e to the power x.", [](Halide::Expr x) { return exp(x); }, op_rules(exp_gradient()));
+  static const OpDef def = real_op(
+      "exp", "e to the power x.", [](Halide::Expr x) { return exp(x); },
+      op_rules(exp_gradient(), MixedPrecision::kNever, fake_quantized_function("qnn.exp")));
   return def;
 }
 
 const OpDef& op_log() {
   static const OpDef def = real_op(
-      "log", "The natural logarithm.", [](Halide::Expr x) { return log(x); }, op_rules(log_gradient()));
+      "log", "The natural logarithm.", [](Halide::Expr x) { return log(x); },
+      op_rules(log_gradient(), fake_quantized_function("qnn.log")));
   return def;
 }
 
@@ -105,21 +108,23 @@ const OpDef& op_log10() {
 }
 
 const OpDef& op_sqrt() {
-  static const OpDef def =
-      real_op("sqrt", "The square root.", [](Halide::Expr x) { return sqrt(x); }, op_rules(sqrt_gradient()));
+  static const OpDef def = real_op(
+      "sqrt", "The square root.", [](Halide::Expr x) { return sqrt(x); },
+      op_rules(sqrt_gradient(), MixedPrecision::kFollow, fake_quantized_function("qnn.sqrt")));
   return def;
 }
 
 const OpDef& op_rsqrt() {
-  static const OpDef def =
-      real_op("rsqrt", "1 / sqrt(x).", [](Halide::Expr x) { return cast(x.type(), 1) / sqrt(x); });
+  static const OpDef def = real_op(
+      "rsqrt", "1 / sqrt(x).", [](Halide::Expr x) { return cast(x.type(), 1) / sqrt(x); },
+      op_rules(fake_quantized_function("qnn.rsqrt")));
   return def;
 }
 
 const OpDef& op_tanh() {
   static const OpDef def = real_op(
       "tanh", "The hyperbolic tangent.", [](Halide::Expr x) { return vector_tanh(x); },
-      op_rules(tanh_gradient()));
+      op_rules(tanh_gradient(), MixedPrecision::kFollow, fake_quantized_function("qnn.tanh")));
   return def;
 }
 
@@ -127,13 +132,14 @@ const OpDef& op_sigmoid() {
   static const OpDef def = real_op(
       "sigmoid", "1 / (1 + exp(-x)).",
       [](Halide::Expr x) { return cast(x.type(), 1) / (cast(x.type(), 1) + exp(-x)); },
-      op_rules(sigmoid_gradient()));
+      op_rules(sigmoid_gradient(), MixedPrecision::kFollow, fake_quantized_function("qnn.sigmoid")));
   return def;
 }
 
 const OpDef& op_erf() {
   static const OpDef def = real_op(
-      "erf", "The error function.", [](Halide::Expr x) { return vector_erf(x); }, op_rules(erf_gradient()));
+      "erf", "The error function.", [](Halide::Expr x) { return vector_erf(x); },
+      op_rules(erf_gradient(), MixedPrecision::kNever, fake_quantized_function("qnn.erf")));
   return def;
 }
 
@@ -207,20 +213,23 @@ const OpDef& op_atanh() {
 }
 
 const OpDef& op_fast_exp() {
-  static const OpDef def = real_op("fast_exp", "exp, may be off by a few units in the last place.",
-                                   [](Halide::Expr x) { return exp(x); });
+  static const OpDef def = real_op(
+      "fast_exp", "exp, may be off by a few units in the last place.", [](Halide::Expr x) { return exp(x); },
+      op_rules(MixedPrecision::kFollow));
   return def;
 }
 
 const OpDef& op_fast_tanh() {
-  static const OpDef def = real_op("fast_tanh", "tanh, may be off by a few units in the last place.",
-                                   [](Halide::Expr x) { return vector_tanh(x); });
+  static const OpDef def = real_op(
+      "fast_tanh", "tanh, may be off by a few units in the last place.",
+      [](Halide::Expr x) { return vector_tanh(x); }, op_rules(MixedPrecision::kFollow));
   return def;
 }
 
 const OpDef& op_fast_erf() {
-  static const OpDef def = real_op("fast_erf", "erf, may be off by a few units in the last place.",
-                                   [](Halide::Expr x) { return vector_erf(x); });
+  static const OpDef def = real_op(
+      "fast_erf", "erf, may be off by a few units in the last place.",
+      [](Halide::Expr x) { return vector_erf(x); }, op_rules(MixedPrecision::kFollow));
   return def;
 }
 

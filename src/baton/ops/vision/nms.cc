@@ -2,7 +2,7 @@
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/tensor/sort_compute.h"
+#include "baton/ops/shared/sort_compute.h"
 #include "baton/ops/vision/extent.h"
 #include "baton/ops/vision/nms_compute.h"
 #include "baton/ops/vision/vision_attrs.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "baton/ops/domain.h"
-#include "baton/ops/tensor/sort_compute.h"
+#include "baton/ops/shared/sort_compute.h"
 #include "baton/ops/vision/nms_compute.h"
 
 namespace baton {

@@ -172,6 +172,7 @@ const OpDef& op_vision_roi_align() {
           },
       .compute = roi_align_compute,
       .declares_attrs = false,
+      .rules = op_rules(regions_layout_flow()),
   };
   return def;
 }
@@ -188,6 +189,7 @@ const OpDef& op_vision_roi_pool() {
           },
       .compute = roi_pool_compute,
       .declares_attrs = false,
+      .rules = op_rules(regions_layout_flow()),
   };
   return def;
 }

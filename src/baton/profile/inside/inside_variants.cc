@@ -65,8 +65,7 @@ std::unique_ptr<MeasuredKernel> measured(const BuiltKernel& built, uint32_t node
 }  // namespace
 
 std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& built, const Plan& plan,
-                                                           bool watch_threads,
-                                                           const BuildContext& context) {
+                                                           bool watch_threads, const BuildContext& context) {
   std::vector<std::unique_ptr<MeasuredKernel>> kernels;
   std::vector<MeasuredKernel*> all;
   for (const BuiltKernel& kernel : built.kernels) {

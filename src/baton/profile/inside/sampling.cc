@@ -18,7 +18,6 @@ namespace {
 constexpr int64_t kTurnNs =
     60'000'000;  // with and without sampling take turns of this length, at least one run each
 
-
 void check_interrupt(const SampleOptions& options) {
   if (options.interrupt && *options.interrupt)
     throw Interrupted("interrupted while sampling; nothing was written");

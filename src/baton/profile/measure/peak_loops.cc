@@ -1,6 +1,5 @@
 #include "baton/profile/measure/peak_loops.h"
 
-
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -102,7 +101,8 @@ float read_128(const float* data, int64_t count) {
 
 PeakLoops peak_loops([[maybe_unused]] int float_lanes) {
 #if defined(__x86_64__)
-  if (float_lanes >= 16 && __builtin_cpu_supports("avx512f")) return {multiply_add_512, kChains * 16 * 2, read_512};
+  if (float_lanes >= 16 && __builtin_cpu_supports("avx512f"))
+    return {multiply_add_512, kChains * 16 * 2, read_512};
   if (float_lanes >= 8 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     return {multiply_add_256, kChains * 8 * 2, read_256};
 #endif

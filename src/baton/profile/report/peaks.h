@@ -12,12 +12,12 @@ namespace baton {
 /// Measures the processor that this runs on, whose sheet is given, with `threads` threads; 0.1 s.
 DevicePeaks measure_peaks(const DeviceSheet& sheet, int threads);
 
-/// The sheet with peaks, which are kept in `cache` for a day for this sheet, machine and number of threads. What
-/// is measured while others are busy is not kept.
+/// The sheet with peaks, which are kept in `cache` for a day for this sheet, machine and number of threads.
+/// What is measured while others are busy is not kept.
 DeviceSheet measured_sheet(const DeviceSheet& sheet, int threads, KernelCache& cache);
 
-/// What is kept, read back; nothing for what is damaged, has no peaks, or is older than a day at `now` (seconds
-/// since 1970).
+/// What is kept, read back; nothing for what is damaged, has no peaks, or is older than a day at `now`
+/// (seconds since 1970).
 std::optional<DeviceSheet> kept_sheet(const std::string& text, int64_t now);
 
 /// Fills in what of the roofs each kernel reaches. `sheet`: measured.

@@ -10,9 +10,10 @@ namespace baton {
 struct ProfileOptions {
   MeasureOptions measure;
   bool inside = true, unfused = true, peaks = true;
-  double inside_ms = 300;        ///< of measuring, per kernel
-  double wait_s = 0;             ///< > 0: waits at most so long for a quiet machine
-  /// That of the build: devices, cache, interrupt. Its progress is told what is being done, and how far it is.
+  double inside_ms = 300;  ///< of measuring, per kernel
+  double wait_s = 0;       ///< > 0: waits at most so long for a quiet machine
+  /// That of the build: devices, cache, interrupt. Its progress is told what is being done, and how far it
+  /// is.
   BuildContext context;
 };
 

@@ -5,7 +5,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kSchema = 1;
+constexpr int kDiffSchema = 1;
 
 Json json_of(const Compared& us) {
   return {{"a", us.a},
@@ -39,7 +39,7 @@ Json json_of(const DiffPlace& place) {
 }  // namespace
 
 Json to_json(const ProfileDiff& diff) {
-  Json json{{"schema", kSchema},
+  Json json{{"schema", kDiffSchema},
             {"a", json_of(diff.a)},
             {"b", json_of(diff.b)},
             {"paired", diff.paired},

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kSchema = 1;
+constexpr int kReportSchema = 1;
 
 Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
@@ -228,8 +228,7 @@ ProfileReport report_of(const Json& json) {
     report.functions[name] = {row.at("relay"), row.at("template"), row.at("params").get<KernelParams>()};
   for (const Json& row : json.at("unfused").at("kernels")) report.unfused.push_back(unfused_of(row));
   report.unfused_us = json.at("unfused").at("end_to_end_us");
-  if (const Json& peaks = json.at("peaks"); !peaks.is_null())
-    report.device = device_of(peaks);
+  if (const Json& peaks = json.at("peaks"); !peaks.is_null()) report.device = device_of(peaks);
   report.notes = json.at("notes").get<std::vector<std::string>>();
   return report;
 }
@@ -264,7 +263,7 @@ void check_ids(const ProfileReport& report) {
 
 Json to_json(const ProfileReport& report) {
   Json json{
-      {"schema", kSchema},
+      {"schema", kReportSchema},
       {"model", report.model},
       {"target", report.target},
       {"threads", report.threads},
@@ -303,9 +302,9 @@ ProfileReport read_report(const std::string& text, const std::string& shown) {
   if (json.is_discarded() || !json.is_object() || !json.contains("kernels") || !json.contains("operators"))
     throw Error(shown + " is no profile: what `baton profile MODEL --json` prints is expected");
   const auto schema = json.find("schema");
-  if (schema == json.end() || *schema != kSchema)
+  if (schema == json.end() || *schema != kReportSchema)
     throw Error(shown + " has schema " + (schema == json.end() ? "none" : schema->dump()) +
-                ", this Baton reads schema " + std::to_string(kSchema) +
+                ", this Baton reads schema " + std::to_string(kReportSchema) +
                 ": make the profile anew with this version");
   try {
     for (const char* key : {"operators", "kernels"})  // null would be read as an empty list

@@ -8,8 +8,8 @@
 #include "baton/ir/layout.h"
 #include "baton/pass/pass.h"
 #include "baton/support/log.h"
-#include "baton/transform/layout/skipped_layers.h"
 #include "baton/transform/layout/layout_flow.h"
+#include "baton/transform/layout/skipped_layers.h"
 
 namespace baton {
 

@@ -7,8 +7,8 @@
 
 namespace baton {
 
-/// Convolutions by number, counted from 0 as they are met. One object counts over all passes that it is handed
-/// to; it is not to be used by two threads at a time.
+/// Convolutions by number, counted from 0 as they are met. One object counts over all passes that it is
+/// handed to; it is not to be used by two threads at a time.
 struct SkippedLayers {
   std::vector<int64_t> numbers;
   int64_t met = 0;

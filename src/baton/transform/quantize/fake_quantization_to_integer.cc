@@ -54,7 +54,7 @@ class FakeQuantizer final : public Rewriter {
     if (const auto* call = as<CallNode>(node)) {
       if (!call->op() || call->op()->name == "qnn.quantize" || call->args().empty()) return {};
       for (const Expr& arg : call->args()) take(arg);
-      if (all.inside && all.quantized && !all.missing && !fake_quantization_rule_of(*call->op()))
+      if (all.inside && all.quantized && !all.missing && !call->op()->rules.get<FakeQuantizationRule>())
         all.missing = call->op();
     } else if (const auto* tuple = as<TupleNode>(node)) {
       for (const Expr& field : tuple->fields()) take(field);
@@ -160,7 +160,7 @@ class FakeQuantizer final : public Rewriter {
       origins = origins.merge(made.pending);
     }
     const OriginScope scope(origins);
-    auto result = fake_quantization_rule_of(*call.op())->rewrite(at);
+    auto result = call.op()->rules.get<FakeQuantizationRule>()->rewrite(at);
     if (!result) return std::nullopt;
     return Made{result->expr, result->type};
   }
@@ -202,7 +202,7 @@ class OperatorQuantizer final : public Rewriter {
     const auto* call = as<CallNode>(rebuilt);
     const auto* typed = as<CallNode>(original);
     if (!call || !call->op() || call->op()->name.starts_with("qnn.")) return rebuilt;
-    const FakeQuantizationRule* rule = fake_quantization_rule_of(*call->op());
+    const FakeQuantizationRule* rule = call->op()->rules.get<FakeQuantizationRule>();
     if (!rule) return rebuilt;
     FakeQuantizedCall at{*typed, {}, nullptr};
     OriginSet origins = call->origins();

@@ -1,0 +1,82 @@
+#include "baton/ops/nn/conv/packed_conv_compute.h"
+
+#include "baton/ir/layout.h"
+#include "baton/ops/compute_util.h"
+#include "baton/ops/nn/conv/conv2d_compute.h"
+#include "baton/ops/nn/conv/packed_pad.h"
+
+namespace baton {
+namespace {
+
+/// The block of `NCHW{n}c`, or 0 when `layout` is another one.
+int64_t channels_in_block(const std::string& layout) {
+  const auto parsed = Layout::parse(layout);
+  if (!parsed || parsed->rank() != 5 || parsed->primal() != "NCHW") return 0;
+  return layout == "NCHW" + std::to_string(parsed->factor('C')) + "c" ? parsed->factor('C') : 0;
+}
+
+std::string weight_layout(int64_t in_block, int64_t out_block) {
+  return "OIHW" + std::to_string(in_block) + "i" + std::to_string(out_block) + "o";
+}
+
+}  // namespace
+
+Halide::Func packed_pad(Compute& c, const Tensor& data, const Padding2D& pad) {
+  if (pad.top == 0 && pad.left == 0 && pad.bottom == 0 && pad.right == 0) return data.func();
+  const Axes i(data.rank(), "p");
+  const int y_axis = 2, x_axis = 3;
+  const int height = as_int(data.extent(y_axis)), width = as_int(data.extent(x_axis));
+  const Halide::Expr y = i[y_axis] - as_int(pad.top), x = i[x_axis] - as_int(pad.left);
+  Index at = i.exprs();
+  at[y_axis] = clamp(likely(y), 0, height - 1);
+  at[x_axis] = clamp(likely(x), 0, width - 1);
+  Halide::Func padded = c.stage("pad");
+  padded(i.reversed()) = select(y < 0 || y >= height || x < 0 || x >= width,
+                                Halide::cast(data.func().types().front(), 0), likely(data(at)));
+  return padded;
+}
+
+void conv2d_nchwc_compute(Compute& c, const Conv2DAttrs& attrs) {
+  const int64_t in_block = channels_in_block(attrs.data_layout);
+  const int64_t out_block =
+      channels_in_block(attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout);
+  if (!in_block || !out_block || attrs.groups != 1 ||
+      attrs.kernel_layout != weight_layout(in_block, out_block))
+    return conv2d_compute(c, attrs);
+
+  const Tensor &data = c.in(0), &weight = c.in(1);
+  const Halide::Type type = halide_type(c.out().dtype());
+  const Halide::Func padded = packed_pad(c, data, *padding_2d(attrs.padding));
+  const Halide::RDom r(0, as_int(in_block), 0, as_int(weight.extent(3)), 0, as_int(weight.extent(2)), 0,
+                       as_int(weight.extent(1)), "r");
+  const Halide::Var o("o"), x("x"), y("y"), ob("ob"), n("n");
+  const Halide::Expr px = x * as_int(attrs.strides[1]) + r[1] * as_int(attrs.dilation[1]);
+  const Halide::Expr py = y * as_int(attrs.strides[0]) + r[2] * as_int(attrs.dilation[0]);
+  Halide::Func conv = c.stage("conv2d");
+  conv(o, x, y, ob, n) = cast(type, 0);
+  conv(o, x, y, ob, n) +=
+      cast(type, weight(ob, r[3], r[2], r[1], r[0], o)) * cast(type, padded(r[0], px, py, r[3], n));
+  c.result(copy_stage(c, conv));
+}
+
+void depthwise_conv2d_nchwc_compute(Compute& c, const Conv2DAttrs& attrs) {
+  const int64_t block = channels_in_block(attrs.data_layout);
+  const bool same_out = attrs.out_layout.empty() || attrs.out_layout == attrs.data_layout;
+  const Tensor &data = c.in(0), &weight = c.in(1);
+  if (!block || !same_out || attrs.kernel_layout != weight_layout(1, block) ||
+      attrs.groups != data.extent(1) * block || weight.extent(0) != data.extent(1))
+    return conv2d_compute(c, attrs);
+
+  const Halide::Type type = halide_type(c.out().dtype());
+  const Halide::Func padded = packed_pad(c, data, *padding_2d(attrs.padding));
+  const Halide::RDom r(0, as_int(weight.extent(3)), 0, as_int(weight.extent(2)), "r");
+  const Halide::Var ch("c"), x("x"), y("y"), cb("cb"), n("n");
+  const Halide::Expr px = x * as_int(attrs.strides[1]) + r.x * as_int(attrs.dilation[1]);
+  const Halide::Expr py = y * as_int(attrs.strides[0]) + r.y * as_int(attrs.dilation[0]);
+  Halide::Func conv = c.stage("dwconv2d");
+  conv(ch, x, y, cb, n) = cast(type, 0);
+  conv(ch, x, y, cb, n) += cast(type, weight(cb, 0, r.y, r.x, 0, ch)) * cast(type, padded(ch, px, py, cb, n));
+  c.result(copy_stage(c, conv));
+}
+
+}  // namespace baton

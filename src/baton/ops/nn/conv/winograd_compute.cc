@@ -1,0 +1,80 @@
+// Winograd convolutions over two axes: a tile of m x m outputs from a x a inputs, as a * a matrix products.
+#include "baton/ops/compute_util.h"
+#include "baton/ops/nn/conv/packed_conv_compute.h"
+#include "baton/ops/nn/conv/packed_pad.h"
+#include "baton/ops/nn/conv/winograd_matrices.h"
+
+namespace baton {
+void conv2d_winograd_compute(Compute& c, const Conv2DWinogradAttrs& attrs) {
+  const int m = as_int(attrs.tile_size);
+  const WinogradMatrices& t = winograd_matrices(m);
+  const int a = m + 2;
+  const Tensor &data = c.in(0), &weight = c.in(1);
+  const bool packed = data.rank() == 5;
+  if (weight.rank() != (packed ? 6 : 4) || weight.extent(0) != a || weight.extent(1) != a ||
+      attrs.groups != 1 || attrs.strides != std::vector<int64_t>{1, 1} ||
+      attrs.dilation != std::vector<int64_t>{1, 1})
+    throw NotSupported(
+        "Winograd convolution: strides and dilation of 1, one group and a weight HWOI{i}i{o}o of " +
+        std::to_string(a) + " x " + std::to_string(a) + " are needed");
+  const std::vector<int64_t> out_shape = c.out().extents();
+  const int in_block = packed ? as_int(data.extent(4)) : 1;
+  const int height = as_int(out_shape[2]), width = as_int(out_shape[3]);
+  const int across = (width + m - 1) / m;
+  const Halide::Type type = halide_type(c.out().dtype());
+
+  // The tiles reach over the right and lower edge: there, too, they read zeros.
+  Padding2D pad = *padding_2d(attrs.padding);
+  pad.bottom += (height + m - 1) / m * m - height;
+  pad.right += across * m - width;
+  const Halide::Func padded = packed_pad(c, data, pad);
+  const Halide::Var i("i"), o("o"), x("x"), y("y"), tile("t"), cb("cb"), ob("ob"), n("n"), ex("ex"), ey("ey"),
+      p("p"), q("q");
+
+  auto input = [&](Halide::Expr ci, Halide::Expr px, Halide::Expr py) {
+    return cast(type, packed ? padded(ci, px, py, cb, n) : padded(px, py, cb, n));
+  };
+  Halide::Func in_rows = c.stage("in_xf1"), in_xf = c.stage("in_xf");
+  in_rows(i, p, ey, tile, cb, n) = matrix_product(
+      t.data, type, ey, [&](int j) { return input(i, tile % across * m + p, tile / across * m + j); });
+  in_xf(i, tile, cb, ex, ey, n) =
+      matrix_product(t.data, type, ex, [&](int j) { return in_rows(i, j, ey, tile, cb, n); });
+
+  const Halide::RDom r(0, in_block, 0, as_int(data.extent(1)), "r");
+  const Halide::Expr u = packed ? weight(ey, ex, ob, r[1], r[0], o) : weight(ey, ex, ob, r[1]);
+  Halide::Func acc = c.stage("gemm_acc"), gemm = c.stage("gemm");
+  acc(o, tile, ob, ex, ey, n) = cast(type, 0);
+  acc(o, tile, ob, ex, ey, n) += cast(type, u) * in_xf(r[0], tile, r[1], ex, ey, n);
+  gemm(o, tile, ob, ex, ey, n) = acc(o, tile, ob, ex, ey, n);
+
+  Halide::Func out_rows = c.stage("out_xf1"), out_xf = c.stage("out_xf"), out = c.stage("out");
+  out_rows(o, ex, q, tile, ob, n) =
+      matrix_product(t.result, type, q, [&](int j) { return gemm(o, tile, ob, ex, j, n); });
+  out_xf(o, p, q, tile, ob, n) =
+      matrix_product(t.result, type, p, [&](int j) { return out_rows(o, j, q, tile, ob, n); });
+  const Halide::Expr value =
+      out_xf(packed ? Halide::Expr(o) : Halide::Expr(0), x % m, y % m, x / m + across * (y / m), ob, n);
+  if (packed)
+    out(o, x, y, ob, n) = value;
+  else
+    out(x, y, ob, n) = value;
+  c.result(out);
+}
+
+void winograd_weight_transform_compute(Compute& c, const ConvWinogradWeightTransformAttrs& attrs) {
+  const Tensor& weight = c.in(0);
+  if (weight.rank() != 4 || weight.extent(2) != 3 || weight.extent(3) != 3)
+    throw NotSupported("the Winograd transform of a kernel that is not 3 x 3");
+  const WinogradMatrices& t = winograd_matrices(as_int(attrs.tile_size));
+  const Halide::Type type = halide_type(c.out().dtype());
+  const Halide::Type wide = type.is_float() ? Halide::Float(64) : type;  // computed once, so let it be exact
+  const Halide::Var in("i"), out("o"), ex("ex"), ey("ey"), k("k");
+  Halide::Func rows = c.stage("rows"), result = c.stage("transform");
+  rows(k, ey, in, out) =
+      matrix_product(t.kernel, wide, ey, [&](int j) { return cast(wide, weight(out, in, j, k)); });
+  result(in, out, ex, ey) =
+      cast(type, matrix_product(t.kernel, wide, ex, [&](int j) { return rows(j, ey, in, out); }));
+  c.result(result);
+}
+
+}  // namespace baton

@@ -1,0 +1,110 @@
+// Adaptive pools: the extents of the result are given, the windows follow from them.
+#include "baton/ops/op_spec.h"
+#include "baton/ops/shared/pool_nd_compute.h"
+#include "baton/ops/shared/spatial.h"
+
+namespace baton {
+
+template <int kCount>
+struct AdaptivePoolAttrs {
+  std::vector<int64_t> output_size = {};  ///< none: as the data; one: for all axes
+  std::string layout = data_letters(kCount);
+  std::string out_layout = {};
+};
+
+namespace {
+
+template <int kCount>
+AttrSchema adaptive_schema() {
+  using A = AdaptivePoolAttrs<kCount>;
+  return make_schema<A>(
+      "relay.attrs.AdaptivePool" + std::to_string(kCount) + "DAttrs",
+      {{"output_size", &A::output_size, "extents of the result; empty: as the data; one value: for all axes"},
+       {"layout", &A::layout, "layout of the data"},
+       {"out_layout", &A::out_layout, "kept for Relay's sake; the result has the layout of the data"}});
+}
+
+template <int kCount>
+RelationStatus adaptive_relation(RelationContext& ctx, const AdaptivePoolAttrs<kCount>& attrs) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  const auto layout = spatial_layout(ctx, attrs.layout, kCount);
+  if (!layout) return kFailed;
+  std::vector<int64_t> size = attrs.output_size;
+  if (size.size() == 1) size.resize(kCount, size[0]);
+  if (!size.empty() && !check_lists(ctx, {{"output_size", &size}}, kCount)) return kFailed;
+  std::vector<Dim> shape = data->shape();
+  for (int i = 0; i < static_cast<int>(size.size()); ++i)
+    shape[layout->find(spatial_letters(kCount)[i])] = size[i];
+  return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
+}
+
+template <int kCount, bool kMean>
+OpDef adaptive_pool(const char* name, OpRules rules) {
+  return OpSpec<AdaptivePoolAttrs<kCount>>{
+      .name = name,
+      .doc = std::string(kMean ? "The means" : "The largest values") +
+             " of windows that cut each spatial axis into as many parts as output_size says.",
+      .inputs = {{"data", "tensor in `layout`"}},
+      .fuse = Fuse::kOutFusable,
+      .relation = adaptive_relation<kCount>,
+      .compute =
+          [](Compute& c, const AdaptivePoolAttrs<kCount>& attrs) {
+            adaptive_pool_compute(c, layout_axes(attrs.layout, spatial_letters(kCount)), kMean);
+          },
+      .rules = std::move(rules),
+  };
+}
+
+}  // namespace
+
+template <>
+const AttrSchema& attr_schema<AdaptivePoolAttrs<1>>() {
+  static const AttrSchema schema = adaptive_schema<1>();
+  return schema;
+}
+template <>
+const AttrSchema& attr_schema<AdaptivePoolAttrs<2>>() {
+  static const AttrSchema schema = adaptive_schema<2>();
+  return schema;
+}
+template <>
+const AttrSchema& attr_schema<AdaptivePoolAttrs<3>>() {
+  static const AttrSchema schema = adaptive_schema<3>();
+  return schema;
+}
+
+const OpDef& op_nn_adaptive_avg_pool1d() {
+  static const OpDef def = adaptive_pool<1, true>(
+      "nn.adaptive_avg_pool1d",
+      op_rules(MixedPrecision::kNever, FakeQuantizationRule{fake_quantized_through_int32},
+               spatial_layout_flow()));
+  return def;
+}
+const OpDef& op_nn_adaptive_avg_pool2d() {
+  static const OpDef def = adaptive_pool<2, true>("nn.adaptive_avg_pool2d",
+                                                  op_rules(MixedPrecision::kNever, spatial_layout_flow()));
+  return def;
+}
+const OpDef& op_nn_adaptive_avg_pool3d() {
+  static const OpDef def = adaptive_pool<3, true>("nn.adaptive_avg_pool3d",
+                                                  op_rules(MixedPrecision::kNever, spatial_layout_flow()));
+  return def;
+}
+const OpDef& op_nn_adaptive_max_pool1d() {
+  static const OpDef def = adaptive_pool<1, false>("nn.adaptive_max_pool1d",
+                                                   op_rules(MixedPrecision::kFollow, spatial_layout_flow()));
+  return def;
+}
+const OpDef& op_nn_adaptive_max_pool2d() {
+  static const OpDef def = adaptive_pool<2, false>("nn.adaptive_max_pool2d",
+                                                   op_rules(MixedPrecision::kFollow, spatial_layout_flow()));
+  return def;
+}
+const OpDef& op_nn_adaptive_max_pool3d() {
+  static const OpDef def = adaptive_pool<3, false>("nn.adaptive_max_pool3d",
+                                                   op_rules(MixedPrecision::kFollow, spatial_layout_flow()));
+  return def;
+}
+
+}  // namespace baton

@@ -1,0 +1,219 @@
+// Pools over one and three spatial axes, and the gradients of the 2-D pools.
+#include "baton/ops/nn/pool/pool_attrs.h"
+#include "baton/ops/op_spec.h"
+#include "baton/ops/shared/pool_nd_compute.h"
+#include "baton/ops/shared/spatial.h"
+
+namespace baton {
+
+struct MaxPool1DAttrs {
+  std::vector<int64_t> pool_size = {};
+  std::vector<int64_t> strides{1};
+  std::vector<int64_t> dilation{1};
+  std::vector<int64_t> padding{0};  ///< 1 or 2 values
+  std::string layout = "NCW";
+  std::string out_layout = {};
+  bool ceil_mode = false;
+};
+
+struct AvgPool1DAttrs {
+  std::vector<int64_t> pool_size = {};
+  std::vector<int64_t> strides{1};
+  std::vector<int64_t> dilation{1};
+  std::vector<int64_t> padding{0};
+  std::string layout = "NCW";
+  std::string out_layout = {};
+  bool ceil_mode = false;
+  bool count_include_pad = false;
+};
+
+struct MaxPool3DAttrs {
+  std::vector<int64_t> pool_size = {};
+  std::vector<int64_t> strides{1, 1, 1};
+  std::vector<int64_t> dilation{1, 1, 1};
+  std::vector<int64_t> padding{0, 0, 0};  ///< 1, 3 or 6 values
+  std::string layout = "NCDHW";
+  std::string out_layout = {};
+  bool ceil_mode = false;
+};
+
+struct AvgPool3DAttrs {
+  std::vector<int64_t> pool_size = {};
+  std::vector<int64_t> strides{1, 1, 1};
+  std::vector<int64_t> dilation{1, 1, 1};
+  std::vector<int64_t> padding{0, 0, 0};
+  std::string layout = "NCDHW";
+  std::string out_layout = {};
+  bool ceil_mode = false;
+  bool count_include_pad = false;
+};
+
+namespace {
+
+template <class A>
+std::vector<AttrSpec<A>> pool_fields() {
+  std::vector<AttrSpec<A>> fields = {
+      {"pool_size", &A::pool_size, "extents of the window", kNoDefault},
+      {"strides", &A::strides, "step along each spatial axis"},
+      {"dilation", &A::dilation, "distance of the window's cells along each spatial axis"},
+      {"padding", &A::padding,
+       "cells around the data: one value, one per axis, or all befores and then all afters"},
+      {"layout", &A::layout, "layout of the data"},
+      {"out_layout", &A::out_layout, "kept for Relay's sake; the result has the layout of the data"},
+      {"ceil_mode", &A::ceil_mode,
+       "the result's extents are rounded up: the last window may reach over the edge"}};
+  if constexpr (requires(A a) { a.count_include_pad; })
+    fields.push_back({"count_include_pad", &A::count_include_pad, "whether the mean counts padded cells"});
+  return fields;
+}
+
+template <class A, int kCount>
+RelationStatus pool_relation(RelationContext& ctx, const A& attrs) {
+  const TensorTypeNode* data = ctx.tensor(0);
+  if (!data) return kDefer;
+  const auto layout = spatial_layout(ctx, attrs.layout, kCount);
+  if (!layout) return kFailed;
+  if (!check_lists(
+          ctx, {{"pool_size", &attrs.pool_size}, {"strides", &attrs.strides}, {"dilation", &attrs.dilation}},
+          kCount))
+    return kFailed;
+  const auto padding = padding_sums(ctx, attrs.padding, kCount);
+  if (!padding) return kFailed;
+  std::vector<Dim> shape = data->shape();
+  for (int i = 0; i < kCount; ++i) {
+    Dim& dim = shape[layout->find(spatial_letters(kCount)[i])];
+    const auto extent = window_positions(
+        ctx, {dim, (*padding)[i], attrs.pool_size[i], attrs.dilation[i], attrs.strides[i], attrs.ceil_mode});
+    if (!extent) return kFailed;
+    dim = *extent;
+  }
+  return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
+}
+
+template <class A>
+RelationStatus gradient_relation(RelationContext& ctx, const A&) {
+  if (!ctx.tensor(0) || !ctx.tensor(1)) return kDefer;
+  return ctx.assign_result(ctx.input(1));
+}
+
+}  // namespace
+
+template <>
+const AttrSchema& attr_schema<MaxPool1DAttrs>() {
+  static const AttrSchema schema =
+      make_schema<MaxPool1DAttrs>("relay.attrs.MaxPool1DAttrs", pool_fields<MaxPool1DAttrs>());
+  return schema;
+}
+template <>
+const AttrSchema& attr_schema<AvgPool1DAttrs>() {
+  static const AttrSchema schema =
+      make_schema<AvgPool1DAttrs>("relay.attrs.AvgPool1DAttrs", pool_fields<AvgPool1DAttrs>());
+  return schema;
+}
+template <>
+const AttrSchema& attr_schema<MaxPool3DAttrs>() {
+  static const AttrSchema schema =
+      make_schema<MaxPool3DAttrs>("relay.attrs.MaxPool3DAttrs", pool_fields<MaxPool3DAttrs>());
+  return schema;
+}
+template <>
+const AttrSchema& attr_schema<AvgPool3DAttrs>() {
+  static const AttrSchema schema =
+      make_schema<AvgPool3DAttrs>("relay.attrs.AvgPool3DAttrs", pool_fields<AvgPool3DAttrs>());
+  return schema;
+}
+
+const OpDef& op_nn_max_pool1d() {
+  static const OpDef def = OpSpec<MaxPool1DAttrs>{
+      .name = "nn.max_pool1d",
+      .doc = "The largest value in a window that moves over the width; cells in the padding do not count.",
+      .inputs = {{"data", "tensor in `layout`"}},
+      .fuse = Fuse::kOutFusable,
+      .relation = pool_relation<MaxPool1DAttrs, 1>,
+      .compute = [](Compute& c,
+                    const MaxPool1DAttrs& attrs) { max_pool_compute(c, pool_window(attrs, "W")); },
+      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
+  };
+  return def;
+}
+
+const OpDef& op_nn_avg_pool1d() {
+  static const OpDef def = OpSpec<AvgPool1DAttrs>{
+      .name = "nn.avg_pool1d",
+      .doc = "The mean of a window that moves over the width.",
+      .inputs = {{"data", "tensor in `layout`"}},
+      .fuse = Fuse::kOutFusable,
+      .relation = pool_relation<AvgPool1DAttrs, 1>,
+      .compute =
+          [](Compute& c, const AvgPool1DAttrs& attrs) {
+            avg_pool_compute(c, pool_window(attrs, "W"), attrs.count_include_pad);
+          },
+      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
+  };
+  return def;
+}
+
+const OpDef& op_nn_max_pool3d() {
+  static const OpDef def = OpSpec<MaxPool3DAttrs>{
+      .name = "nn.max_pool3d",
+      .doc =
+          "The largest value in a window that moves over depth, height and width; cells in the padding do "
+          "not count.",
+      .inputs = {{"data", "tensor in `layout`"}},
+      .fuse = Fuse::kOutFusable,
+      .relation = pool_relation<MaxPool3DAttrs, 3>,
+      .compute = [](Compute& c,
+                    const MaxPool3DAttrs& attrs) { max_pool_compute(c, pool_window(attrs, "DHW")); },
+      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
+  };
+  return def;
+}
+
+const OpDef& op_nn_avg_pool3d() {
+  static const OpDef def = OpSpec<AvgPool3DAttrs>{
+      .name = "nn.avg_pool3d",
+      .doc = "The mean of a window that moves over depth, height and width.",
+      .inputs = {{"data", "tensor in `layout`"}},
+      .fuse = Fuse::kOutFusable,
+      .relation = pool_relation<AvgPool3DAttrs, 3>,
+      .compute =
+          [](Compute& c, const AvgPool3DAttrs& attrs) {
+            avg_pool_compute(c, pool_window(attrs, "DHW"), attrs.count_include_pad);
+          },
+      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
+  };
+  return def;
+}
+
+const OpDef& op_nn_max_pool2d_grad() {
+  static const OpDef def = OpSpec<MaxPool2DAttrs>{
+      .name = "nn.max_pool2d_grad",
+      .doc = "The gradient of nn.max_pool2d by its data.",
+      .inputs = {{"data", "gradient by the pool's result"}, {"grad", "the pool's data"}},
+      .fuse = Fuse::kOutFusable,
+      .relation = gradient_relation<MaxPool2DAttrs>,
+      .compute = [](Compute& c,
+                    const MaxPool2DAttrs& attrs) { max_pool_grad_compute(c, pool_window(attrs, "HW")); },
+  };
+  return def;
+}
+
+// Relay declares MaxPool2DAttrs for it but calls it with AvgPool2DAttrs, which text can only give as
+// `meta[...]`.
+const OpDef& op_nn_avg_pool2d_grad() {
+  static const OpDef def = OpSpec<AvgPool2DAttrs>{
+      .name = "nn.avg_pool2d_grad",
+      .doc = "The gradient of nn.avg_pool2d by its data.",
+      .inputs = {{"data", "gradient by the pool's result"}, {"grad", "the pool's data"}},
+      .fuse = Fuse::kOutFusable,
+      .relation = gradient_relation<AvgPool2DAttrs>,
+      .compute =
+          [](Compute& c, const AvgPool2DAttrs& attrs) {
+            avg_pool_grad_compute(c, pool_window(attrs, "HW"), attrs.count_include_pad);
+          },
+      .declares_attrs = false,
+  };
+  return def;
+}
+
+}  // namespace baton

@@ -1,0 +1,50 @@
+#pragma once
+// Short forms for writing what quantised operators mean in others, and for looking at scales and zero points.
+// Origins come from the open scope.
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "baton/ir/inspect.h"
+
+namespace baton::qnn {
+
+using NamedAttrs = std::vector<std::pair<std::string, AttrValue>>;
+
+inline constexpr DType kFloat32 = DType::float_(32), kInt8 = DType::int_(8), kUInt8 = DType::uint_(8),
+                       kInt16 = DType::int_(16), kInt32 = DType::int_(32), kInt64 = DType::int_(64);
+
+/// A call of `op` with `attrs` by name, the rest at their defaults.
+Expr apply(std::string_view op, std::vector<Expr> args, const NamedAttrs& attrs = {});
+/// A call of `op` with those attributes of `call` that it has too, then `changes`.
+Expr apply_like(std::string_view op, std::vector<Expr> args, const CallNode& call,
+                const NamedAttrs& changes = {});
+Expr cast_to(const Expr& x, DType dtype);
+inline Expr add(const Expr& a, const Expr& b) { return apply("add", {a, b}); }
+inline Expr subtract(const Expr& a, const Expr& b) { return apply("subtract", {a, b}); }
+inline Expr multiply(const Expr& a, const Expr& b) { return apply("multiply", {a, b}); }
+inline Expr divide(const Expr& a, const Expr& b) { return apply("divide", {a, b}); }
+Expr int32_scalar(int64_t value);
+
+/// Whether `expr` is the scalar constant `value`.
+bool is_scalar(const Expr& expr, double value);
+/// Whether both are scalar constants of one value, or the same expression.
+bool same_scalar(const Expr& a, const Expr& b);
+/// The elements of a constant, row-major; nothing when `expr` is none.
+std::optional<std::vector<double>> constant_values(const Expr& expr);
+Expr constant_vector(const std::vector<double>& values, DType dtype);
+/// A constant of shape (size) and an integer type.
+Expr integer_vector(const std::vector<int64_t>& values, DType dtype);
+
+/// A vector with one value per position along `axis` of a tensor of rank `rank`, made to broadcast with that.
+Expr along_axis(const Expr& vector, int rank, int axis);
+/// The same for a scale or zero point of type `type`; scalars stay.
+Expr spread(const Expr& pair_member, const Type& type, int rank, int64_t axis);
+/// `axis` of a quantised tensor counted from the front; 0 for a scalar.
+int channel_axis(int64_t axis, int rank);
+
+/// The least and the largest integer of `dtype`, as clip takes them.
+Expr clip_to(const Expr& x, DType dtype);
+
+}  // namespace baton::qnn

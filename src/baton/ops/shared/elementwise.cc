@@ -1,0 +1,81 @@
+#include "baton/ops/shared/elementwise.h"
+
+#include "baton/ops/relations.h"
+
+namespace baton {
+
+namespace {
+
+// "nn.relu" -> "relu": stages carry the operator's last name.
+std::string stage_of(const std::string& name) { return name.substr(name.rfind('.') + 1); }
+
+OpDef map_op(const char* name, const char* doc, Relation relation,
+             std::function<Halide::Expr(Halide::Expr)> f, OpRules rules) {
+  OpDef def;
+  def.name = name;
+  def.doc = doc;
+  def.inputs = {{"data", "tensor"}};
+  def.num_inputs = 1;
+  def.fuse = Fuse::kElementwise;
+  def.relation = std::move(relation);
+  def.compute = [f = std::move(f), stage = stage_of(name)](Compute& c, const Attrs&) {
+    map_compute(c, stage, f);
+  };
+  def.rules = std::move(rules);
+  def.rules.set(same_layout_flow());
+  return def;
+}
+
+OpDef pair_op(const char* name, const char* doc, DType result, Binary f, OpRules rules) {
+  OpDef def;
+  def.name = name;
+  def.doc = doc;
+  def.inputs = {{"lhs", "tensor"}, {"rhs", "tensor, broadcast with lhs"}};
+  def.num_inputs = 2;
+  def.fuse = Fuse::kBroadcast;
+  def.relation = [result](RelationContext& ctx, const Attrs&) { return broadcast_relation(ctx, result); };
+  def.compute = [f, stage = stage_of(name)](Compute& c, const Attrs&) {
+    const Axes i(c.out().rank());
+    const Index at = i.exprs();
+    Halide::Func both = c.stage(stage);
+    both(i.reversed()) = cast_to(c.out().dtype(), f(broadcast_at(c.in(0), at), broadcast_at(c.in(1), at)));
+    c.result(both);
+  };
+  def.rules = std::move(rules);
+  def.rules.set(broadcast_layout_flow());
+  return def;
+}
+
+}  // namespace
+
+OpDef unary_op(const char* name, const char* doc, Unary f, OpRules rules) {
+  return map_op(
+      name, doc, [](RelationContext& ctx, const Attrs&) { return identity_relation(ctx); }, f,
+      std::move(rules));
+}
+
+OpDef real_op(const char* name, const char* doc, Unary f, OpRules rules) {
+  auto in_real = [f](Halide::Expr x) {
+    const bool real = x.type().is_float() && x.type().bits() >= 32;
+    const Halide::Type type = x.type();
+    return real ? f(std::move(x)) : cast(type, f(cast<float>(std::move(x))));
+  };
+  return map_op(
+      name, doc, [](RelationContext& ctx, const Attrs&) { return identity_relation(ctx); }, in_real,
+      std::move(rules));
+}
+
+OpDef predicate_op(const char* name, const char* doc, Unary f) {
+  return map_op(
+      name, doc, [](RelationContext& ctx, const Attrs&) { return same_shape_relation(ctx, DType::bool_()); },
+      f, {});
+}
+
+OpDef binary_op(const char* name, const char* doc, Binary f, OpRules rules) {
+  return pair_op(name, doc, DType::void_(), f, std::move(rules));
+}
+OpDef compare_op(const char* name, const char* doc, Binary f, OpRules rules) {
+  return pair_op(name, doc, DType::bool_(), f, std::move(rules));
+}
+
+}  // namespace baton

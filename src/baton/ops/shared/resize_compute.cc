@@ -1,0 +1,122 @@
+#include "baton/ops/shared/resize_compute.h"
+
+#include <functional>
+
+#include "baton/ops/domain.h"
+#include "baton/ops/math.h"
+#include "baton/ops/shared/spatial.h"
+
+namespace baton {
+
+namespace {
+
+Halide::Expr number(double value) { return Halide::Expr(static_cast<float>(value)); }
+
+// Where position `at` of a result axis of `to` elements lies in a data axis of `from` elements, between
+// elements.
+Halide::Expr source_position(const Resize& resize, int k, const Halide::Expr& at, int from, int to) {
+  const std::string& mode = resize.mode;
+  const Halide::Expr x = cast<float>(at), scale = number(static_cast<double>(from) / to);
+  if (mode == "half_pixel") return (x + 0.5f) * scale - 0.5f;
+  if (mode == "asymmetric") return x * scale;
+  if (mode == "align_corners")
+    return to > 1 ? x * number(static_cast<double>(from - 1) / (to - 1)) : number(0);
+  if (mode == "pytorch_half_pixel") return to > 1 ? (x + 0.5f) * scale - 0.5f : number(0);
+  if (mode == "tf_half_pixel_for_nn") return (x + 0.5f) * scale;
+  if (mode == "tf_crop_and_resize") {
+    BATON_CHECK(resize.roi.size() == 2u * static_cast<size_t>(resize.count),
+                "a region has a start and an end for each axis");
+    const Halide::Expr start = resize.roi[k], end = resize.roi[resize.count + k], last = number(from - 1);
+    if (to == 1) return 0.5f * (start + end) * last;
+    return start * last + x * (end - start) * last / number(to - 1);
+  }
+  throw NotSupported("coordinate_transformation_mode \"" + mode + "\" is not known");
+}
+
+Halide::Expr rounded(const Resize& resize, const Halide::Expr& x) {
+  std::string rounding = resize.rounding;
+  if (rounding.empty()) rounding = resize.mode == "align_corners" ? "round" : "floor";
+  if (rounding == "round") return round_away(x);
+  if (rounding == "round_prefer_floor") return ceil(x - 0.5f);
+  if (rounding == "round_prefer_ceil") return floor(x + 0.5f);
+  // A position that should be whole may come out a little below it.
+  if (rounding == "floor") return floor(x + 1e-5f);
+  if (rounding == "ceil") return ceil(x);
+  throw NotSupported("rounding_method \"" + rounding + "\" is not known");
+}
+
+struct Tap {
+  Halide::Expr at, weight;  // the weight is undefined where there is one tap only
+};
+
+std::vector<Tap> taps_of(const Resize& resize, const Halide::Expr& position, int64_t extent) {
+  if (resize.method == "nearest_neighbor")
+    return {{inside_axis(rounded(resize, position), extent), Halide::Expr()}};
+  const Halide::Expr first = floor(position), t = position - first;
+  const Halide::Expr index = cast<int>(first);
+  if (resize.method == "linear")
+    return {{inside_axis(index, extent), 1.0f - t}, {inside_axis(index + 1, extent), t}};
+  if (resize.method != "cubic")
+    throw NotSupported("interpolation method \"" + resize.method + "\" is not known");
+  std::vector<Halide::Expr> weights = cubic_weights(t, resize.cubic_alpha);
+  std::vector<Tap> taps;
+  Halide::Expr total = 0.0f;
+  for (int tap = 0; tap < 4; ++tap) {
+    const Halide::Expr at = index + (tap - 1);
+    if (resize.cubic_exclude) weights[tap] = select(at >= 0 && at < as_int(extent), weights[tap], 0.0f);
+    total = total + weights[tap];
+    taps.push_back({inside_axis(at, extent), weights[tap]});
+  }
+  if (resize.cubic_exclude)
+    for (Tap& tap : taps) tap.weight = tap.weight / total;
+  return taps;
+}
+
+}  // namespace
+
+std::vector<Halide::Expr> cubic_weights(const Halide::Expr& t, double alpha) {
+  const Halide::Expr a = number(alpha), t2 = t * t, t3 = t2 * t;
+  return {a * (t3 - 2.0f * t2 + t), (a + 2.0f) * t3 - (a + 3.0f) * t2 + 1.0f,
+          -(a + 2.0f) * t3 + (2.0f * a + 3.0f) * t2 - a * t, a * (t2 - t3)};
+}
+
+void resize_compute(Compute& c, const Resize& resize) {
+  const Tensor& data = c.in(0);
+  const Layout canonical = *Layout::parse(data_letters(resize.count));
+  const std::vector<int64_t> from = convert_shape(data.shape(), resize.layout, canonical);
+  const std::vector<int64_t> to = convert_shape(c.out().extents(), resize.layout, canonical);
+  const Axes i(data.rank());
+  const Index plain = convert_index<Halide::Expr>(i.exprs(), resize.layout, canonical);
+  std::vector<std::vector<Tap>> taps;
+  Halide::Expr inside = Halide::Internal::const_true();
+  for (int k = 0; k < resize.count; ++k) {
+    const Halide::Expr position =
+        source_position(resize, k, plain[2 + k], as_int(from[2 + k]), as_int(to[2 + k]));
+    if (resize.mode == "tf_crop_and_resize")
+      inside = inside && position >= 0.0f && position <= number(static_cast<double>(from[2 + k] - 1));
+    taps.push_back(taps_of(resize, position, from[2 + k]));
+  }
+  const bool nearest = resize.method == "nearest_neighbor";
+  const std::function<Halide::Expr(int, Index)> interpolated = [&](int k, Index at) -> Halide::Expr {
+    if (k == resize.count) {
+      const Halide::Expr value = data(convert_index<Halide::Expr>(at, canonical, resize.layout));
+      return nearest ? value : cast<float>(value);
+    }
+    Halide::Expr sum;
+    for (const Tap& tap : taps[k]) {
+      at[2 + k] = tap.at;
+      Halide::Expr part = interpolated(k + 1, at);
+      if (tap.weight.defined()) part = part * tap.weight;
+      sum = sum.defined() ? sum + part : part;
+    }
+    return sum;
+  };
+  Halide::Expr value = interpolated(0, plain);
+  if (resize.mode == "tf_crop_and_resize")
+    value = select(inside, value, cast(value.type(), number(resize.extrapolation_value)));
+  Halide::Func resized = c.stage("resize");
+  resized(i.reversed()) = cast_to(c.out().dtype(), value);
+  c.result(resized);
+}
+
+}  // namespace baton

@@ -1,0 +1,16 @@
+#pragma once
+#include "python/bind.h"
+
+namespace baton {
+struct OpDef;
+}
+
+namespace baton::python {
+
+/// The mark of operators that Python has made.
+struct MadeInPython {};
+bool is_made_in_python(const OpDef& op);
+
+void bind_op_hooks(nb::module_& m);  // transform/op_hooks.h; called by bind_ops
+
+}  // namespace baton::python

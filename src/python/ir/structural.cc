@@ -1,0 +1,59 @@
+#include "baton/ir/structural.h"
+
+#include "python/bind.h"
+
+namespace baton::python {
+
+namespace {
+
+[[noreturn]] void neither() {
+  throw nb::type_error("an IRModule, an expression, a type or a TypeData is expected");
+}
+
+bool equal(nb::handle lhs, nb::handle rhs, bool map_free_vars) {
+  IRModule module_a, module_b;
+  if (nb::try_cast(lhs, module_a, false)) {
+    return nb::try_cast(rhs, module_b, false) && structural_equal(*module_a, *module_b, map_free_vars);
+  }
+  Expr expr_a, expr_b;
+  if (nb::try_cast(lhs, expr_a, false))
+    return nb::try_cast(rhs, expr_b, false) && structural_equal(expr_a, expr_b, map_free_vars);
+  Type type_a, type_b;
+  if (nb::try_cast(lhs, type_a, false)) return nb::try_cast(rhs, type_b, false) && same_type(type_a, type_b);
+  TypeData data_a, data_b;
+  if (nb::try_cast(lhs, data_a, false))
+    return nb::try_cast(rhs, data_b, false) && structural_equal(*data_a, *data_b);
+  Attrs attrs_a, attrs_b;
+  if (nb::try_cast(lhs, attrs_a, false))
+    return nb::try_cast(rhs, attrs_b, false) && same_attrs(attrs_a, attrs_b);
+  neither();
+}
+
+int64_t hash(nb::handle node, bool) {
+  uint64_t value = 0;
+  IRModule module;
+  Expr expr;
+  Type type;
+  if (nb::try_cast(node, module, false))
+    value = structural_hash(*module);
+  else if (nb::try_cast(node, expr, false))
+    value = structural_hash(expr);
+  else if (nb::try_cast(node, type, false))
+    value = type_hash(type);
+  else
+    neither();
+  return static_cast<int64_t>(value);
+}
+
+}  // namespace
+
+void bind_structural(nb::module_& m) {
+  m.def("structural_equal", &equal, nb::arg("lhs").none(), nb::arg("rhs").none(),
+        nb::arg("map_free_vars") = false,
+        "Whether both mean the same: names of bound variables, types that were only inferred and positions "
+        "do not count.");
+  m.def("structural_hash", &hash, nb::arg("node"), nb::arg("map_free_vars") = false,
+        "Equal for structurally equal nodes, on every machine and in every run.");
+}
+
+}  // namespace baton::python

@@ -1,0 +1,153 @@
+#include <unordered_map>
+
+#include "baton/codegen/background.h"
+#include "baton/driver/build.h"
+#include "baton/driver/initialize.h"
+#include "baton/driver/pipeline.h"
+#include "baton/pass/rewriter.h"
+
+#include "python/bind.h"
+#include "python/cast_as.h"
+#include "python/door.h"
+#include "python/held.h"
+#include "python/running/interruptible.h"
+#include "python/running/running.h"
+
+namespace baton::python {
+
+namespace {
+
+/// Hands progress to Python, from whatever thread it comes. What Python raises ends the build.
+std::function<void(const std::string&, int, int)> progress_to(std::optional<nb::callable> function) {
+  if (!function) return {};
+  return [held = hold(std::move(*function))](const std::string& phase, int done, int total) {
+    const nb::gil_scoped_acquire gil;
+    nb::handle(held.get())(phase, done, total);
+  };
+}
+
+/// What is current here, for these targets; empty: for those that are current.
+BuildContext context_for(const std::vector<std::string>& targets, const std::string& host) {
+  initialize();  // which makes the targets of all backends known
+  BuildContext context = door_context();
+  if (targets.empty()) return context;
+  context.targets.clear();
+  const TargetRef driver = host.empty() ? nullptr : Target::parse(host);
+  for (const std::string& target : targets) {
+    const TargetRef parsed = Target::parse(target);
+    context.targets.push_back(driver ? with_host(parsed, driver) : parsed);
+  }
+  return context;
+}
+
+BuildResult build_module(const IRModule& module, const nb::dict& params,
+                         const std::vector<std::string>& targets, const std::string& host,
+                         std::string mod_name, std::optional<nb::callable> progress) {
+  BuildOptions options;
+  options.context = context_for(targets, host);
+  options.params = arrays_from_python(params);
+  options.mod_name = std::move(mod_name);
+  options.context.progress = progress_to(std::move(progress));
+  return interruptible([&](const std::atomic<bool>* stop) {
+    options.context.interrupt = stop;
+    return build(module, options);
+  });
+}
+
+Backend region_backend(const std::string& compiler, nb::object codegen) {
+  Backend backend{.name = compiler, .doc = "regions by relay.ext." + compiler};
+  backend.region = [held = hold(std::move(codegen))](const Function& region, const BuildContext& context) {
+    const nb::gil_scoped_acquire gil;
+    const CallbackScope here(context);
+    const auto built = cast_as<std::shared_ptr<BuildResult>>(nb::handle(held.get())(region),
+                                                             "what a region's compiler returns", "a build");
+    return BuiltRegion{built->optimized};
+  };
+  return backend;
+}
+
+}  // namespace
+
+void bind_driver(nb::module_& m) {
+  nb::class_<BuildResult>(m, "BuildResult", "Everything a build made.")
+      .def_prop_ro("graph_json", &BuildResult::graph_json)
+      .def_prop_ro("params", [](const BuildResult& b) { return arrays_to_python(b.params()); })
+      .def_ro("source", &BuildResult::source)
+      .def_ro("optimized", &BuildResult::optimized)
+      .def_ro("mod_name", &BuildResult::mod_name)
+      .def_ro("origins_json", &BuildResult::origins_json)
+      .def_prop_ro(
+          "kernels_so",
+          [](const BuildResult& b) { return nb::bytes(b.kernels_so.data(), b.kernels_so.size()); },
+          "the kernels as a shared library; empty where there is no linker")
+      .def_prop_ro("library",
+                   [](const BuildResult& b) { return std::const_pointer_cast<KernelLibrary>(b.library); })
+      .def_prop_ro("function_metadata",
+                   [](const BuildResult& b) {
+                     nb::dict functions;
+                     for (const auto& [name, function] : b.function_metadata)
+                       functions[name.c_str()] = nb::cast(function);
+                     return functions;
+                   })
+      .def_prop_ro(
+          "times",
+          [](const BuildResult& b) {
+            nb::dict seconds;
+            seconds["optimize"] = b.times.optimize_s;
+            seconds["plan"] = b.times.plan_s;
+            seconds["kernels"] = b.times.kernels_s;
+            seconds["link"] = b.times.link_s;
+            seconds["total"] = b.times.total_s;
+            return seconds;
+          },
+          "seconds per phase")
+      .def(
+          "make_executor", [](const BuildResult& b) { return run_here(make_executor(b)); },
+          nb::call_guard<nb::gil_scoped_release>())
+      .def(
+          "write_artifact", [](const BuildResult& b, const std::string& path) { write_artifact(b, path); },
+          nb::arg("path"), nb::call_guard<nb::gil_scoped_release>());
+
+  m.def("build", &build_module, nb::arg("mod"), nb::arg("params"), nb::arg("targets"), nb::arg("host"),
+        nb::arg("mod_name") = "default", nb::arg("progress").none() = nb::none(),
+        "Under what `with` made current; without targets for those that are current. `progress`(phase, done, "
+        "total) is called now and then, from any thread.");
+  m.def(
+      "bind_params",
+      [](const IRModule& module, const nb::dict& params) {
+        return bind_params(module, arrays_from_python(params));
+      },
+      nb::arg("mod"), nb::arg("params"));
+  m.def(
+      "set_region_codegen",
+      [](const std::string& compiler, nb::object codegen) {
+        if (codegen.is_none()) return remove_backend(compiler);
+        register_backend(region_backend(compiler, std::move(codegen)));
+      },
+      nb::arg("compiler"), nb::arg("codegen").none(),
+      "What a build calls for each region of `compiler`; it returns a BuildResult.");
+  m.def(
+      "substitute",
+      [](const Expr& expr, const std::vector<std::pair<Var, Expr>>& values) {
+        std::unordered_map<const ExprNode*, Expr> by_var;
+        for (const auto& [var, value] : values) by_var[var.get()] = value;
+        return substitute(expr, by_var);
+      },
+      nb::arg("expr"), nb::arg("values"), "`expr` with variables replaced by values: [(variable, value)].");
+  m.def(
+      "optimize",
+      [](const IRModule& module, const std::vector<std::string>& targets, const std::string& host) {
+        BuildContext context = context_for(targets, host);
+        return interruptible([&](const std::atomic<bool>* stop) {
+          context.interrupt = stop;
+          return optimize(module, context);
+        });
+      },
+      nb::arg("mod"), nb::arg("targets"), nb::arg("host"));
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
+    const nb::gil_scoped_release release;
+    wait_for_background_work();
+  }));
+}
+
+}  // namespace baton::python

@@ -1,0 +1,122 @@
+// Measuring a build, and what is shown in notebooks.
+#include "baton/profile/report/profile.h"
+
+#include <sstream>
+
+#include "baton/profile/write/page.h"
+#include "baton/profile/write/report_json.h"
+#include "baton/support/base/tensor_rule.h"
+#include "baton/support/error.h"
+#include "baton/support/require.h"
+#include "baton/text/html.h"
+
+#include "python/door.h"
+#include "python/running/interruptible.h"
+#include "python/running/profile_report.h"
+
+namespace baton::python {
+
+namespace {
+
+// Those that are not given get values of their own, always the same.
+void set_inputs(Executor& executor, const NamedArrays& given) {
+  for (const auto& [name, value] : given) require(executor.set_input(std::string_view(name), value));
+  for (size_t i = 0; i < executor.num_inputs(); ++i) {
+    const std::string& name = executor.input_node(i).name;
+    bool is_given = false;
+    for (const auto& [each, value] : given) is_given |= each == name;
+    if (is_given) continue;
+    const PlanEntry& entry = executor.input_entry(i);
+    const NDArray value = tensor_value(name, entry.shape, entry.dtype);
+    if (!value) throw Error("no memory for input \"" + name + "\"");
+    require(executor.set_input(i, value));
+  }
+}
+
+Report profile(const BuildResult& built, const nb::dict& inputs, int threads, int repeat, double seconds,
+               bool inside, double inside_ms, bool unfused, bool peaks, double wait, std::string name) {
+  const NamedArrays given = arrays_from_python(inputs);
+  if (threads < 1 || repeat < 1 || !(seconds >= 0) || !(inside_ms > 0) || !(wait >= 0))
+    throw nb::value_error(
+        "profile: threads, repeat and inside_ms are positive, seconds and wait are not negative");
+  Report result;
+  interruptible([&](const std::atomic<bool>* stop) {
+    const std::unique_ptr<Executor> executor = make_executor(built);
+    executor->set_threads(threads);
+    set_inputs(*executor, given);
+    ProfileOptions options;
+    options.measure.min_runs = repeat;
+    options.measure.min_seconds = seconds;
+    options.inside = inside;
+    options.inside_ms = inside_ms;
+    options.unfused = unfused;
+    options.peaks = peaks;
+    options.wait_s = wait;
+    options.context = door_context();
+    options.context.passes = std::make_shared<PassContext>();  // of its own: the model is built already
+    options.context.interrupt = stop;
+    result.report = baton::profile(built, *executor, options);
+    if (*stop) throw Interrupted("measuring was stopped");
+  });
+  result.report.model = std::move(name);
+  return result;
+}
+
+std::string table(const Report& self, bool all) {
+  std::ostringstream out;
+  write_table(out, self.report, all);
+  return out.str();
+}
+
+/// From what `baton profile --json` printed; with two, their difference.
+std::string page_of(const std::string& report, const std::optional<std::string>& after) {
+  const ProfileReport first = read_report(report, "the profile");
+  return after ? page(first, read_report(*after, "the second profile")) : page(first);
+}
+
+}  // namespace
+
+void bind_profile(nb::module_& m) {
+  nb::class_<Report> report(m, "ProfileReport", nb::dynamic_attr(),
+                            "Times of a model's kernels and operators, in microseconds.");
+  bind_profile_files(m, report);
+  report
+      .def_prop_ro(
+          "end_to_end_us", [](const Report& r) { return r.report.end_to_end_us; }, "median of whole runs")
+      .def_prop_ro(
+          "unfused_us", [](const Report& r) { return r.report.unfused_us; },
+          "median of whole runs without fusion; 0: not measured")
+      .def_prop_ro(
+          "overhead", [](const Report& r) { return r.report.overhead(); },
+          "median with a clock around every kernel / without")
+      .def_prop_ro(
+          "residual_us", [](const Report& r) { return r.report.residual_us(); }, "end_to_end_us - sum_us")
+      .def_prop_ro(
+          "cv", [](const Report& r) { return r.report.cv; }, "standard deviation over mean of whole runs")
+      .def_prop_ro(
+          "notes", [](const Report& r) { return r.report.notes; }, "What a reader must know of these times.")
+      .def_prop_ro(
+          "sum_us", [](const Report& r) { return r.report.sum_us; }, "sum of the kernels' medians")
+      .def(
+          "json", [](const Report& r) { return to_json(r.report).dump(); },
+          "All of it: docs/design/0005-profile-json.md.")
+      .def(
+          "page", [](const Report& r) { return page(r.report); },
+          "One HTML file with everything: graph, tables, roofline, treemap.")
+      .def("table", &table, nb::arg("all") = false,
+           "What str() gives; `all`: also operators that take next to nothing.")
+      .def(
+          "page", [](const Report& r) { return page(r.report); },
+          "One HTML file with everything: graph, tables, roofline, treemap.")
+      .def("__str__", [](const Report& r) { return table(r, false); })
+      .def("__repr__", [](const Report& r) { return table(r, false); })
+      .def("_repr_html_", [](const Report& r) { return html(r.report); });
+  m.def("profile", &profile, nb::arg("built"), nb::arg("inputs"), nb::arg("threads"), nb::arg("repeat"),
+        nb::arg("seconds"), nb::arg("inside"), nb::arg("inside_ms"), nb::arg("unfused"), nb::arg("peaks"),
+        nb::arg("wait"), nb::arg("name"));
+  m.def("profile_page", &page_of, nb::arg("report"), nb::arg("after") = nb::none());
+  m.def("html", [](const IRModule& module) { return html(*module); }, nb::arg("node"));
+  m.def("html", [](const Expr& expr) { return html(expr); }, nb::arg("node"));
+}
+
+}  // namespace baton::python

@@ -1,0 +1,334 @@
+// Executors and models. Every call takes the model's lock, without the GIL: threads may share a model, and
+// wait for each other. The lock of a child of fork is a new one, since a thread of the parent may have held
+// the old.
+#include <cstring>
+#include <limits>
+#include <mutex>
+
+#include <pthread.h>
+
+#include "baton/profile/measure/bursts.h"
+#include "baton/runtime/executor.h"
+#include "baton/runtime/model.h"
+#include "baton/runtime/thread_pool.h"
+#include "baton/runtime/timers.h"
+#include "baton/support/error.h"
+#include "baton/support/require.h"
+
+#include "python/running/interruptible.h"
+#include "python/running/running.h"
+
+namespace baton::python {
+
+namespace {
+
+std::atomic<uint64_t> forks{0};
+
+}  // namespace
+
+std::unique_lock<std::mutex> Running::lock() {
+  if (forks_ != forks) {  // nobody else is here: a child of fork has one thread
+    forks_ = forks;
+    mutex_ = std::make_unique<std::mutex>();
+  }
+  return std::unique_lock(*mutex_);
+}
+
+Running::Running(std::shared_ptr<Executor> executor) : executor_(std::move(executor)), forks_(forks) {}
+
+namespace {
+
+const PlanNode& arg_node(const Executor& e, size_t index) {
+  const Plan& plan = e.plan();
+  if (index >= plan.arg_nodes.size()) {
+    throw nb::index_error(("the model has " + std::to_string(plan.arg_nodes.size()) + " inputs, asked for " +
+                           std::to_string(index))
+                              .c_str());
+  }
+  return plan.nodes[plan.arg_nodes[index]];
+}
+
+const PlanEntry& arg_entry(const Executor& e, size_t index) {
+  return e.plan().entries[arg_node(e, index).first_entry];
+}
+
+NDArray output(const Executor& executor, size_t index) {
+  if (index >= executor.num_outputs()) {
+    throw nb::index_error(("the model has " + std::to_string(executor.num_outputs()) +
+                           " outputs, asked for " + std::to_string(index))
+                              .c_str());
+  }
+  return executor.output(index);
+}
+
+uint32_t checked_node(const Executor& e, size_t node) {
+  if (node >= e.plan().nodes.size())
+    throw nb::index_error(("the graph has " + std::to_string(e.plan().nodes.size()) + " nodes, asked for " +
+                           std::to_string(node))
+                              .c_str());
+  return static_cast<uint32_t>(node);
+}
+
+NDArray node_output(const Executor& e, size_t index, size_t output) {
+  const PlanNode& node = e.plan().nodes[checked_node(e, index)];
+  if (output >= node.num_outputs)
+    throw nb::index_error(("node `" + node.name + "` has " + std::to_string(node.num_outputs) +
+                           " outputs, asked for " + std::to_string(output))
+                              .c_str());
+  return e.entry(node.first_entry + static_cast<EntryId>(output));
+}
+
+constexpr double kLongNs = 2e8;
+
+/// One run that looks at `stop` between two nodes.
+void run_nodes(Executor& e, const std::atomic<bool>* stop) {
+  const ThreadScope threads(e.threads());
+  for (uint32_t node = 0; node < e.plan().nodes.size(); ++node) {
+    if (*stop) throw Interrupted("interrupted while running");
+    require(e.run_range(node, node + 1));
+  }
+}
+
+/// The same with a clock: nanoseconds of all, and of each node that has a kernel.
+std::pair<double, std::vector<std::pair<uint32_t, double>>> profile_nodes(Executor& e,
+                                                                          const std::atomic<bool>* stop) {
+  const ThreadScope threads(e.threads());
+  std::vector<std::pair<uint32_t, double>> nodes;
+  const int64_t begin = monotonic_ns();
+  for (uint32_t node = 0; node < e.plan().nodes.size(); ++node) {
+    if (*stop) throw Interrupted("interrupted while measuring");
+    if (!e.node_function(node)) continue;
+    const int64_t start = monotonic_ns();
+    require(e.run_range(node, node + 1));
+    nodes.emplace_back(node, static_cast<double>(monotonic_ns() - start));
+  }
+  return {static_cast<double>(monotonic_ns() - begin), std::move(nodes)};
+}
+
+/// Runs that take long are done node by node, so that Ctrl-C is heard; others pay nothing for it.
+void run_once(Running& model) {
+  const int64_t begin = monotonic_ns();
+  if (model.last_run_ns < kLongNs) {
+    const nb::gil_scoped_release release;
+    const auto lock = model.lock();
+    require(model.executor().run());
+    model.last_run_ns = static_cast<double>(monotonic_ns() - begin);
+    return;
+  }
+  interruptible([&](const std::atomic<bool>* stop) {
+    const auto lock = model.lock();
+    run_nodes(model.executor(), stop);
+    model.last_run_ns = static_cast<double>(monotonic_ns() - begin);
+  });
+}
+
+void run_range(Running& model, size_t first, size_t last) {
+  const uint32_t end = last > 0 ? checked_node(model.executor(), last - 1) + 1 : 0;
+  const nb::gil_scoped_release release;
+  const auto lock = model.lock();
+  require(model.executor().run_range(static_cast<uint32_t>(std::min<size_t>(first, end)), end));
+}
+
+BurstOptions burst_options(int number, int repeat, double min_repeat_ms, int limit_zero_time_iterations,
+                           int cooldown_interval_ms, int repeats_to_cooldown) {
+  BurstOptions options;
+  options.number = number;
+  options.repeat = repeat;
+  options.min_repeat_ms = min_repeat_ms;
+  options.limit_zero_time_iterations = limit_zero_time_iterations;
+  options.cooldown_interval_ms = cooldown_interval_ms;
+  options.repeats_to_cooldown = repeats_to_cooldown;
+  return options;
+}
+
+std::vector<double> time_runs(Running& model, int number, int repeat, double min_repeat_ms, int limit_zero,
+                              int cooldown_interval_ms, int repeats_to_cooldown) {
+  BurstOptions options =
+      burst_options(number, repeat, min_repeat_ms, limit_zero, cooldown_interval_ms, repeats_to_cooldown);
+  return interruptible([&](const std::atomic<bool>* stop) {
+    options.interrupt = stop;
+    const auto lock = model.lock();
+    Executor& e = model.executor();
+    const ThreadScope threads(e.threads());
+    const int64_t begin = monotonic_ns();
+    run_nodes(e, stop);
+    const bool is_long = static_cast<double>(monotonic_ns() - begin) > kLongNs;
+    return time_bursts([&] { is_long ? run_nodes(e, stop) : require(e.run()); }, options);
+  });
+}
+
+/// Seconds per burst; zeros for nodes without a kernel. The kernel's inputs are what the model's memory
+/// holds.
+std::vector<double> time_node(Running& model, size_t index, int number, int repeat, double min_repeat_ms,
+                              int limit_zero, int cooldown_interval_ms, int repeats_to_cooldown) {
+  const uint32_t node = checked_node(model.executor(), index);
+  BurstOptions options =
+      burst_options(number, repeat, min_repeat_ms, limit_zero, cooldown_interval_ms, repeats_to_cooldown);
+  return interruptible([&](const std::atomic<bool>* stop) {
+    options.interrupt = stop;
+    const auto lock = model.lock();
+    Executor& e = model.executor();
+    const KernelFunction function = e.node_function(node);
+    if (!function) return std::vector<double>(static_cast<size_t>(std::max(repeat, 0)), 0.0);
+    void** const args = e.node_args(node).data();
+    const ThreadScope threads(e.threads());
+    return time_bursts(
+        [&] {
+          if (const int code = function(args))
+            throw Error("node `" + e.plan().nodes[node].name + "` failed with code " + std::to_string(code));
+        },
+        options);
+  });
+}
+
+/// (total nanoseconds, [(node, nanoseconds)]) of one run with a clock around each kernel, after `warm_up`
+/// plain ones, at least one.
+std::pair<double, std::vector<std::pair<uint32_t, double>>> profile_once(Running& model, int warm_up) {
+  return interruptible([&](const std::atomic<bool>* stop) {
+    const auto lock = model.lock();
+    Executor& e = model.executor();
+    const int64_t begin = monotonic_ns();
+    run_nodes(e, stop);
+    const bool is_long = static_cast<double>(monotonic_ns() - begin) > kLongNs;
+    for (int i = 1; i < warm_up; ++i) run_nodes(e, stop);
+    if (is_long) return profile_nodes(e, stop);
+    const RunProfile profile = require(e.run_profiled(1));
+    std::vector<std::pair<uint32_t, double>> nodes;
+    for (size_t i = 0; i < profile.nodes.size(); ++i)
+      nodes.emplace_back(profile.nodes[i], profile.node_ns[i][0]);
+    return std::pair(profile.total_ns[0], std::move(nodes));
+  });
+}
+
+std::shared_ptr<Running> executor_of(std::unique_ptr<Executor> executor) {
+  return std::make_shared<Running>(std::shared_ptr<Executor>(std::move(executor)));
+}
+
+/// A model without constants: every input node of the plan is an input.
+std::shared_ptr<Running> executor_of_graph(const std::string& graph_json,
+                                           std::shared_ptr<KernelLibrary> kernels) {
+  const nb::gil_scoped_release release;
+  auto plan = require(Plan::parse(graph_json));
+  return executor_of(require(Executor::create(std::move(plan), std::move(kernels), {})));
+}
+
+nb::bytes section_bytes(const Model& model, const std::string& name) {
+  const std::string_view text = model.artifact().text(name);
+  return nb::bytes(text.data(), text.size());
+}
+
+void bind_executor(nb::module_& m) {
+  nb::class_<Running>(m, "Executor", "A model with memory of its own; threads that share it take turns.")
+      .def_prop_ro(
+          "num_inputs", [](Running& r) { return r.executor().plan().arg_nodes.size(); },
+          "inputs and constants: the plan's input nodes, in order")
+      .def_prop_ro("num_outputs", [](Running& r) { return r.executor().num_outputs(); })
+      .def_prop_ro("num_nodes", [](Running& r) { return r.executor().plan().nodes.size(); })
+      .def_prop_ro(
+          "free_inputs",
+          [](Running& r) {
+            std::vector<std::string> names;
+            for (size_t i = 0; i < r.executor().num_inputs(); ++i)
+              names.push_back(r.executor().input_node(i).name);
+            return names;
+          },
+          "names of the inputs that are no constants")
+      .def("input_name", [](Running& r, size_t i) { return arg_node(r.executor(), i).name; })
+      .def("input_shape",
+           [](Running& r, size_t i) { return nb::tuple(nb::cast(arg_entry(r.executor(), i).shape)); })
+      .def("input_dtype", [](Running& r, size_t i) { return arg_entry(r.executor(), i).dtype.str(); })
+      .def("set_input",
+           [](Running& r, const std::string& name, const NDArray& value) {
+             const nb::gil_scoped_release release;
+             const auto lock = r.lock();
+             require(r.executor().set_input(std::string_view(name), value));
+           })
+      .def(
+          "bind_input",
+          [](Running& r, const std::string& name, const NDArray& value) {
+            const nb::gil_scoped_release release;
+            const auto lock = r.lock();
+            require(r.executor().bind_input(std::string_view(name), value));
+          },
+          "Uses the memory of an array instead of copying it, if it is aligned to 64 bytes.")
+      .def(
+          "input",
+          [](Running& r, size_t i) {
+            const EntryId entry = arg_node(r.executor(), i).first_entry;
+            const nb::gil_scoped_release release;
+            const auto lock = r.lock();
+            return r.executor().entry(entry);
+          },
+          "a view")
+      .def(
+          "output", [](Running& r, size_t i) { return output(r.executor(), i); },
+          "a view: the next run changes it")
+      .def(
+          "node_output", [](Running& r, size_t node, size_t i) { return node_output(r.executor(), node, i); },
+          "a view of what a node made, for as long as no later one uses its memory")
+      .def(
+          "set_threads", [](Running& r, int threads) { r.executor().set_threads(threads); },
+          nb::arg("threads"))
+      .def("run", &run_once)
+      .def("run_range", &run_range, nb::arg("first"), nb::arg("last"), "the nodes first <= node < last only")
+      .def("time_runs", &time_runs, nb::arg("number"), nb::arg("repeat"), nb::arg("min_repeat_ms"),
+           nb::arg("limit_zero_time_iterations"), nb::arg("cooldown_interval_ms"),
+           nb::arg("repeats_to_cooldown"), "seconds per run, one number per burst")
+      .def("time_node", &time_node, nb::arg("node"), nb::arg("number"), nb::arg("repeat"),
+           nb::arg("min_repeat_ms"), nb::arg("limit_zero_time_iterations"), nb::arg("cooldown_interval_ms"),
+           nb::arg("repeats_to_cooldown"), "seconds per call of one node's kernel, one number per burst")
+      .def("profile", &profile_once, nb::arg("warm_up") = 1,
+           "(nanoseconds, [(node, nanoseconds)]) of one run");
+}
+
+}  // namespace
+
+std::shared_ptr<Running> run_here(std::unique_ptr<Executor> executor) {
+  return executor_of(std::move(executor));
+}
+
+void bind_runtime(nb::module_& m) {
+  pthread_atfork(nullptr, nullptr, [] { ++forks; });
+  bind_executor(m);
+  nb::class_<KernelLibrary>(m, "KernelLibrary", "Compiled kernels.")
+      .def("has", [](const KernelLibrary& library, const std::string& name) {
+        return library.find(name) != nullptr;
+      });
+  nb::class_<Model>(m, "Model", "An artifact, opened.")
+      .def("another_executor",
+           [](const Model& model) {
+             const nb::gil_scoped_release release;
+             return executor_of(require(model.another_executor()));
+           })
+      .def("section", &section_bytes, nb::arg("name"),
+           "the bytes of a section of the file; empty when there is none")
+      .def_prop_ro("params", [](const Model& model) { return arrays_to_python(model.artifact().params()); });
+  m.def(
+      "load_model",
+      [](const std::string& path) {
+        const nb::gil_scoped_release release;
+        return std::shared_ptr<Model>(require(Model::load(path)));
+      },
+      nb::arg("path"));
+  m.def(
+      "load_kernels",
+      [](const nb::bytes& bytes) {
+        return std::const_pointer_cast<KernelLibrary>(
+            require(KernelLibrary::from_memory({static_cast<const uint8_t*>(bytes.data()), bytes.size()})));
+      },
+      nb::arg("bytes"), "Kernels of a shared library that Baton linked.");
+  m.def("executor_of_graph", &executor_of_graph, nb::arg("graph_json"), nb::arg("kernels"));
+  m.def("num_threads", &default_threads, "threads that kernels use when nobody says otherwise");
+  m.def(
+      "time_bursts",
+      [](const nb::callable& once, int number, int repeat, double min_repeat_ms, int limit_zero,
+         int cooldown_interval_ms, int repeats_to_cooldown) {
+        return time_bursts([&] { once(); }, burst_options(number, repeat, min_repeat_ms, limit_zero,
+                                                          cooldown_interval_ms, repeats_to_cooldown));
+      },
+      nb::arg("once"), nb::arg("number"), nb::arg("repeat"), nb::arg("min_repeat_ms"),
+      nb::arg("limit_zero_time_iterations"), nb::arg("cooldown_interval_ms"), nb::arg("repeats_to_cooldown"),
+      "seconds per call of a Python function, one number per burst");
+}
+
+}  // namespace baton::python

@@ -1,0 +1,150 @@
+"""Build and run."""
+import json
+import pathlib
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import baton as tvm
+from baton import relay
+from baton.contrib import graph_executor
+from programs import CONV, DENSE, TWO_RESULTS
+
+RNG = np.random.default_rng(1)
+X, W = RNG.standard_normal((2, 3), "float32"), RNG.standard_normal((4, 3), "float32")
+EXPECTED = np.maximum(X @ W.T - 1, 0)
+
+
+def dense(opt_level=1):
+    with tvm.transform.PassContext(opt_level=opt_level):
+        return relay.build(tvm.parser.fromtext(DENSE), target="llvm", params={"w": W})
+
+
+@pytest.mark.parametrize("opt_level", [0, 1, 2])
+def test_build_and_run(opt_level):
+    lib = dense(opt_level)
+    module = graph_executor.GraphModule(lib["default"](tvm.cpu()))
+    module.set_input("x", X)
+    module.run()
+    np.testing.assert_allclose(module.get_output(0).numpy(), EXPECTED, rtol=1e-5, atol=1e-6)
+    constants = list(lib.get_params())
+    assert module.get_num_inputs() == 1 + len(constants) and module.get_num_outputs() == 1
+    assert module.get_input_index("x") == 0 and module.get_input_index("y") == -1
+    shapes, dtypes = module.get_input_info()
+    assert shapes["x"] == (2, 3) and dtypes["x"] == "float32" and list(shapes) == ["x", *constants]
+    np.testing.assert_array_equal(module.get_input("x").numpy(), X)
+    graph = json.loads(lib.get_graph_json())
+    assert graph["nodes"][0]["name"] == "x" and "tvmgen_default_fused_nn_dense" in lib.get_graph_json()
+    assert all(isinstance(each, tvm.nd.NDArray) for each in lib.get_params().values())
+    assert "__tvm_main__" in lib.function_metadata
+
+
+def test_inputs_by_keyword_number_and_type():
+    module = graph_executor.GraphModule(dense()["default"](tvm.cpu(0)))
+    for give in (lambda: module.set_input(x=X.astype("float64")), lambda: module.set_input(0, tvm.nd.array(X)),
+                 lambda: module.set_input("x", np.asfortranarray(X)), lambda: module.run(x=X)):
+        module.set_input("x", np.zeros((2, 3), "float32"))
+        give()
+        module.run()
+        np.testing.assert_allclose(module.get_output(0).numpy(), EXPECTED, rtol=1e-5, atol=1e-6)
+    with pytest.raises(RuntimeError, match="nothing"):
+        module.set_input("nothing", X)
+    with pytest.raises(tvm.TVMError, match=r"\[3, 2\]|3, 2"):
+        module.set_input("x", X.T)
+    with pytest.raises(IndexError, match="1 outputs"):
+        module.get_output(1)
+
+
+def test_benchmark():
+    result = graph_executor.GraphModule(dense()["default"]()).benchmark(tvm.cpu(), repeat=3, number=2, x=X)
+    assert len(result.results) == 3 and 0 < result.min <= result.median <= result.max
+
+
+def test_export(tmp_path):
+    path = tmp_path / "dense.baton"
+    dense().export_library(str(path))
+    module = graph_executor.GraphModule(tvm.runtime.load_module(str(path))["default"](tvm.cpu()))
+    module.run(x=X)
+    np.testing.assert_allclose(module.get_output(0).numpy(), EXPECTED, rtol=1e-5, atol=1e-6)
+    path.write_bytes(b"something else")
+    with pytest.raises(tvm.TVMError):
+        tvm.runtime.load_module(str(path))
+
+
+def test_kernels_run_when_python_has_loaded_us_locally():
+    """A fresh interpreter, libraries loaded RTLD_LOCAL as Python does, nothing of ours in the global scope."""
+    code = "import sys; sys.path[:0] = sys.argv[1:]; import test_build as t; t.test_build_and_run(1); print('fine')"
+    here = pathlib.Path(__file__).parent
+    done = subprocess.run([sys.executable, "-c", code, here, here.parent], capture_output=True, text=True, timeout=300)
+    assert done.stdout.strip() == "fine", done.stderr
+
+
+@pytest.mark.parametrize("kind", ["graph", "debug"])
+def test_create_executor(kind):
+    run = relay.create_executor(kind, mod=tvm.parser.fromtext(TWO_RESULTS), device=tvm.cpu(), target="llvm").evaluate()
+    first, (second, third) = run(X)
+    np.testing.assert_allclose(first.numpy(), np.maximum(X, 0))
+    np.testing.assert_allclose(second.numpy(), 2 * np.maximum(X, 0))
+    np.testing.assert_array_equal(third.numpy(), X)
+    with pytest.raises(ValueError, match="1 arguments"):
+        run()
+    value = relay.create_executor(kind).evaluate(relay.const(1.0) + relay.const(2.0))
+    assert value.numpy() == 3.0
+
+
+def test_optimize_and_bind():
+    module = tvm.parser.fromtext(CONV)
+    weights = np.zeros((4, 3, 3, 3), "float32")
+    bound = relay.build_module.bind_params_by_name(module["main"], {"w": tvm.nd.array(weights)})
+    assert [each.name_hint for each in bound.params] == ["data"]
+    optimized, params = relay.optimize(module, target="llvm", params={"w": weights})
+    assert "Primitive=1" in optimized.astext(show_meta_data=False) and list(params) == ["w"]
+    with pytest.raises(tvm.TVMError, match="w"):
+        relay.build_module.bind_params_by_name(module["main"], {"w": np.zeros(3, "float32")})
+
+
+def test_targets():
+    with pytest.raises(NotImplementedError, match="cuda"):
+        relay.build(tvm.parser.fromtext(DENSE), target="cuda")
+    with pytest.raises(ValueError, match="Target"):
+        relay.build(tvm.parser.fromtext(DENSE))
+    with tvm.target.Target("llvm -mcpu=core-avx2") as target:
+        assert tvm.target.Target.current() is target and target.kind.name == "llvm" and target.mcpu == "core-avx2"
+        relay.build(tvm.parser.fromtext(DENSE))
+    assert tvm.target.Target.current() is None
+
+
+def test_two_threads():
+    outputs = {}
+
+    def work(name):
+        with tvm.transform.PassContext(opt_level=1):
+            module = graph_executor.GraphModule(dense()["default"](tvm.cpu()))
+        for _ in range(50):
+            module.run(x=X)
+        outputs[name] = module.get_output(0).numpy()
+
+    threads = [threading.Thread(target=work, args=(each,)) for each in range(2)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    for each in range(2):
+        np.testing.assert_allclose(outputs[each], EXPECTED, rtol=1e-5, atol=1e-6)
+
+
+def test_networks():
+    weights = relay.testing.init.Xavier()
+    module, params = relay.testing.mlp.get_workload(1, initializer=weights)
+    assert params["fc1_weight"].shape == (128, 784) and not params["fc1_bias"].numpy().any()
+    for net, names in ((relay.testing.resnet.get_net(), "conv0_weight"), (relay.testing.mobilenet.mobile_net(), "conv_block_1_conv_weight"),
+                       (relay.testing.vgg.get_net(1, (3, 224, 224), 1000, "float32"), "conv1_1_weight")):
+        assert names in [each.name_hint for each in net.params]
+    with tvm.transform.PassContext(opt_level=1):
+        lib = relay.build(module, "llvm", params=params)
+    run = graph_executor.GraphModule(lib["default"](tvm.cpu()))
+    run.run(data=np.ones((1, 1, 28, 28), "float32"))
+    np.testing.assert_allclose(run.get_output(0).numpy().sum(), 1.0, rtol=1e-5)

@@ -1,0 +1,1 @@
+"""What tools/check_layers checks, a rule of ARCHITECTURE.md in each file."""
