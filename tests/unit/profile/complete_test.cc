@@ -31,7 +31,7 @@ void check(const std::string& name) {
   const test::Lowered model = test::lowered(name.c_str(), 3);
   const auto parsed = Plan::parse(model.plan.graph_json);
   ASSERT_TRUE(parsed.ok()) << parsed.status().message;
-  const ReportSource source{model.origins, {}};
+  const ReportSource source{model.origins, {}, "llvm"};
   const auto json = to_json(make_report(source, **parsed, made_up(**parsed)));
 
   size_t found = 0, calls = 0;
