@@ -1,6 +1,7 @@
 # libbaton_runtime.so: loads and runs what the compiler made. Ships without the compiler; no exceptions, no RTTI.
 
 baton_sources(runtime_sources "*.cc" src/baton/support/base src/baton/runtime)
+list(FILTER runtime_sources EXCLUDE REGEX "/src/baton/runtime/plugins/")
 if(runtime_sources)
   # The shim that is linked into every library of kernels: compiled by hand, since it must carry none of our flags
   # (sanitizers, line tables) into users' files.
@@ -27,8 +28,21 @@ if(runtime_sources)
   endif()
   # Its threads run until the process ends: it must never be unloaded.
   target_link_options(baton_runtime PRIVATE -Wl,-z,nodelete)
-  target_link_libraries(baton_runtime PRIVATE baton_options nlohmann_json::nlohmann_json Threads::Threads
+  target_link_libraries(baton_runtime PRIVATE baton_options Threads::Threads
                                               ${CMAKE_DL_LIBS})
   baton_unity(baton_runtime)
   install(TARGETS baton_runtime LIBRARY DESTINATION lib)
 endif()
+
+# Run halves of backends: every folder of runtime/plugins is one shared library, which the runtime finds by name beside
+# its own. They know baton_backend.h only, and link neither the runtime nor the compiler.
+file(GLOB plugin_folders CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/src/baton/runtime/plugins/*")
+add_custom_target(baton_plugins)
+foreach(folder IN LISTS plugin_folders)
+  get_filename_component(name "${folder}" NAME)
+  baton_sources(plugin_sources "*.cc" "src/baton/runtime/plugins/${name}")
+  add_library(baton_plugin_${name} MODULE EXCLUDE_FROM_ALL ${plugin_sources})
+  target_include_directories(baton_plugin_${name} PRIVATE "${CMAKE_SOURCE_DIR}/src")
+  target_link_libraries(baton_plugin_${name} PRIVATE baton_options Threads::Threads ${CMAKE_DL_LIBS})
+  add_dependencies(baton_plugins baton_plugin_${name})
+endforeach()

@@ -42,7 +42,7 @@ if(BATON_TESTS)
               "${CMAKE_SOURCE_DIR}/src/baton/runtime/c_api.h" "${shim_embedded}"
       COMMENT "Building the kernels of the runtime's tests" VERBATIM)
     add_custom_target(baton_test_kernels DEPENDS "${test_kernels}.so")
-    add_dependencies(baton_unit_tests baton_test_kernels)
+    add_dependencies(baton_unit_tests baton_test_kernels baton_plugins)
     if(halide_unit_sources)
       add_library(baton_halide_unit_tests OBJECT ${halide_unit_sources})
       target_link_libraries(baton_halide_unit_tests PRIVATE baton_options baton_core GTest::gmock GTest::gtest

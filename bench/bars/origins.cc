@@ -6,7 +6,6 @@
 #include "baton/codegen/backend.h"
 #include "baton/driver/build.h"
 #include "baton/driver/load_model.h"
-#include "baton/driver/operator_map.h"
 
 #include "bars/bar.h"
 
@@ -34,7 +33,7 @@ Sizes sizes_of(const BuildResult& built) {
 
 double found_percent(const OperatorMap& map) {
   double found = 0;
-  for (const OperatorEntry& entry : map.operators())
+  for (const OperatorRecord& entry : map.operators())
     found += !entry.nodes.empty() || !entry.folded_into.empty() || !entry.retired_why.empty();
   return 100 * found / static_cast<double>(map.operators().size());
 }

@@ -18,6 +18,7 @@
 #include "baton/profile/report/profile.h"
 #include "baton/profile/report/unfused.h"
 #include "baton/profile/write/report_json.h"
+#include "baton/profile/write/table.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"

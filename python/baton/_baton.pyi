@@ -762,6 +762,16 @@ def get_op(op_name: str) -> RelayExpr:
 def list_op_names() -> list[str]:
     """Sorted."""
 
+def op_python(name: str) -> str:
+    """
+    Where relay.op has the operator's builder, and its parameters where they are not the inputs, then the attributes: "transform", "nn.dense(data, weight, units=None)". "": as the name says.
+    """
+
+def result_count(call: Call) -> int | None:
+    """
+    How many tensors the tuple has that this call gives; None when it gives no tuple.
+    """
+
 def op_signature(name: str) -> tuple:
     """
     ([(input of a call, doc)], [(attribute, has a default, default, doc, what it expects: "a list, ..")])

@@ -12,7 +12,7 @@ void bind_exprs(nb::module_& m);      // ir/expr.h
 void bind_adt(nb::module_& m);        // ir/adt.h, references of ir/expr.h
 void bind_ops(nb::module_& m);        // ir/op.h
 void bind_ir_module(nb::module_& m);  // ir/module.h
-void bind_visit(nb::module_& m);      // ir/visit.h, ir/all_vars.h
+void bind_visit(nb::module_& m);      // ir/visit.h, ir/variables.h
 void bind_visits(nb::module_& m);     // the scopes of ExprFunctor; ir/origin.h
 void bind_rebuild(nb::module_& m);    // nodes with some parts replaced
 void bind_analysis(nb::module_& m);   // ir/analysis/kinds.h, ir/analysis/well_formed.h,
@@ -31,7 +31,7 @@ void bind_placement(nb::module_& m);     // ir/placement.h, ir/rules/mixed_preci
 void bind_target(nb::module_& m);        // door.h
 void bind_gradient(nb::module_& m);      // transform/gradient/gradient.h
 void bind_driver(nb::module_& m);        // driver/build.h, driver/pipeline.h
-void bind_operator_map(nb::module_& m);  // driver/operator_map.h, driver/fused_module.h
+void bind_operator_map(nb::module_& m);  // driver/origins/operator_map.h, driver/fused_module.h
 void bind_cut(nb::module_& m);  // driver/cut/cut_program.h, driver/cut/cut_values.h, driver/cut/mark_region.h
 void bind_profile(
     nb::module_& m);  // profile/report/report.h, profile/write/files.h, profile/report/diff.h, text/html.h

@@ -51,9 +51,7 @@ def _tell(op_name, key, given, level):
     elif key in _ASKED_BY_PASSES:
         core.set_op_hook(op_name, key, given)
     elif key == "FPrimalGradient":
-        from ..relay.op.op import register_gradient
-
-        register_gradient(op_name, given)
+        set_gradient(op_name, given)
     elif key == "FTVMMixedPrecisionConversionType":
         core.register_mixed_precision(op_name, given, level)
     elif key in ("TOpPattern", "TOpIsStateful"):
@@ -64,6 +62,13 @@ def _tell(op_name, key, given, level):
         raise NotImplementedError(f"register_op_attr: {key} describes kernels with te, which Baton does not have")
     elif key[:1] in ("F", "T") and key[1:2].isupper() and key != "FTVMExternalCompiler":
         raise NotImplementedError(f"register_op_attr: Baton does not read {key} from Python (docs/compatibility.md)")
+
+
+def set_gradient(op_name, gradient):
+    """Makes `gradient(orig, grad)` the gradient of the operator; see relay.op.op.register_gradient."""
+    from ..relay.expr import as_expr
+
+    core.register_gradient(op_name, lambda orig, grad: [as_expr(each) for each in gradient(orig, grad)])
 
 
 def _get_attr(self, attr_name):

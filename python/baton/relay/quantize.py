@@ -105,7 +105,7 @@ def prerequisite_optimize(mod, params=None):
     """`mod` with `params` as constants, and simplified as quantisation needs it."""
     from ..ir.transform import Sequential
     from . import transform
-    from .build_module import _native
+    from ._building import _native
 
     mod = core.bind_params(mod, _native(params)) if params else mod
     return Sequential([transform.SimplifyInference(), transform.FoldConstant(), transform.FoldScaleAxis(),
@@ -118,7 +118,7 @@ def quantize(mod, params=None, dataset=None):
     Weights must be constants: `params` (arrays by name) become some. Raises NotSupported where a weight is none, and for
     the modes that need a data set.
     """
-    from .build_module import _native
+    from ._building import _native
 
     if dataset is not None:
         raise NotImplementedError("quantize: choosing scales by a data set is not provided yet; use calibrate_mode=\"global_scale\"")

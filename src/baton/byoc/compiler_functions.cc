@@ -10,6 +10,7 @@
 
 #include "baton/byoc/annotation.h"
 #include "baton/ir/structural.h"
+#include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"

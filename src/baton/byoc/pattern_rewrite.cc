@@ -4,7 +4,7 @@
 
 #include "baton/byoc/pattern_groups.h"
 #include "baton/byoc/typed_expr.h"
-#include "baton/ir/origin_pause.h"
+#include "baton/ir/origin_scope.h"
 #include "baton/ir/structural.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/error.h"

@@ -1,5 +1,6 @@
 #include "baton/byoc/typed_expr.h"
 
+#include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 

@@ -6,9 +6,14 @@
 #include <chrono>
 #include <sstream>
 
+#include <nlohmann/json.hpp>
+
 #include "baton/cli/command_line.h"
 #include "baton/cli/common.h"
 #include "baton/cli/outputs.h"
+#include "baton/profile/inside/inside.h"
+#include "baton/profile/measure/measure.h"
+#include "baton/profile/report/report.h"
 #include "baton/profile/write/page.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"

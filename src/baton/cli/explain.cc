@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <optional>
 
+#include <nlohmann/json.hpp>
+
 #include "baton/cli/debug_flags.h"
 #include "baton/cli/explain_asm.h"
 #include "baton/cli/explain_json.h"
@@ -56,7 +58,7 @@ class ExplainVerb final : public Verb {
              << ", which calls another kernel:\n\n"
              << kernel_section(subject, {*namesake});
     if (nodes.empty() && operators.empty())
-      for (const OperatorEntry& entry : subject.map.operators()) io.out << summary_line(subject, entry.id);
+      for (const OperatorRecord& entry : subject.map.operators()) io.out << summary_line(subject, entry.id);
     return 0;
   }
 
@@ -65,15 +67,18 @@ class ExplainVerb final : public Verb {
                  std::vector<uint32_t> operators) const {
     const bool code = !nodes.empty(), all = nodes.empty() && operators.empty();
     if (all) {
-      for (const OperatorEntry& entry : subject.map.operators()) operators.push_back(entry.id);
+      for (const OperatorRecord& entry : subject.map.operators()) operators.push_back(entry.id);
       for (uint32_t node = 0; node < subject.map.plan().nodes.size(); ++node)
         if (subject.map.plan().nodes[node].kind != PlanNode::Kind::kInput) nodes.push_back(node);
     } else if (code) {
       operators = subject.map.operators_of(nodes);
     } else {
+      std::vector<bool> met(subject.map.plan().nodes.size());
       for (const uint32_t id : operators)
-        for (const uint32_t node : subject.map.at(id).nodes)
-          if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
+        for (const uint32_t node : subject.map.at(id).nodes) {
+          if (!met[node]) nodes.push_back(node);
+          met[node] = true;
+        }
     }
     nlohmann::ordered_json json = explain_head(subject);
     json["operators"] = nlohmann::ordered_json::array();

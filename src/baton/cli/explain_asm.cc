@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include <nlohmann/json.hpp>
+
 #include "baton/profile/inside/sampling.h"
 #include "baton/profile/report/asm_listing.h"
 #include "baton/runtime/thread_pool.h"

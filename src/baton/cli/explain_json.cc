@@ -1,5 +1,8 @@
 #include "baton/cli/explain_json.h"
 
+#include <nlohmann/json.hpp>
+
+#include "baton/driver/origins/record_json.h"
 namespace baton::cli {
 
 namespace {
@@ -40,7 +43,7 @@ Json explain_head(const Subject& subject) {
 }
 
 Json operator_json(const Subject& subject, uint32_t id) {
-  Json row = to_json(subject.map.at(id));
+  Json row = to_json(subject.map.at(id), RecordForm::kExplain);
   row["steps"] = subject.artifact ? Json(nullptr) : Json::array();
   if (subject.artifact) return row;
   for (const Step& step : subject.steps[id])

@@ -1,6 +1,6 @@
 #pragma once
 // `baton explain --json`: docs/design/0009-explain-json.md.
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "baton/cli/explain_subject.h"
 

@@ -5,6 +5,7 @@
 #include "baton/codegen/compile.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/origins/origin_report.h"
+#include "baton/driver/origins/origins_json.h"
 #include "baton/driver/plan/region_attrs.h"
 #include "baton/ir/op.h"
 #include "baton/pass/pass.h"
@@ -22,8 +23,8 @@ Subject from_artifact(const std::string& path) {
   subject.name = path;
   subject.artifact = require(Artifact::open(path));
   try {
-    subject.map =
-        OperatorMap::read(subject.artifact->text(section::kPlan), subject.artifact->text(section::kOrigins));
+    subject.map = OperatorMap(require(Plan::parse(subject.artifact->text(section::kPlan))),
+                              read_origins(subject.artifact->text(section::kOrigins)));
     const auto meta = nlohmann::json::parse(subject.artifact->text(section::kMeta));
     subject.version = meta.at("version");
   } catch (const nlohmann::json::exception& error) {
@@ -87,9 +88,9 @@ Subject from_model(const ModelFlags& flags) {
     subject.optimized = optimized_for_build(model.module, options);
   }
   subject.plan = make_plan(subject.optimized);
-  subject.map = OperatorMap::read(subject.plan.graph_json,
-                                  origins_json(subject.optimized->origins(), subject.plan, source, fusion),
-                                  &subject.optimized->origins());
+  const OriginTable& origins = subject.optimized->origins();
+  subject.map = OperatorMap(subject.plan.graph,
+                            with_lines(origin_report(origins, subject.plan, source, fusion), origins));
   subject.ends = ends_of(subject.plan, fusion);
   subject.steps = steps_of(*trace, subject.optimized->origins());
   return subject;

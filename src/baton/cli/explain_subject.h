@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "baton/cli/common.h"
-#include "baton/driver/operator_map.h"
+#include "baton/driver/build.h"
+#include "baton/driver/origins/operator_map.h"
 
 namespace baton::cli {
 

@@ -5,6 +5,10 @@
 #include <cstdlib>
 #include <set>
 
+#include <nlohmann/json.hpp>
+
+#include "baton/driver/origins/record_json.h"
+
 namespace baton::cli {
 
 namespace {
@@ -43,19 +47,20 @@ std::string number_text(double value) {
 }
 
 /// As Relay writes it.
-std::string value_text(const nlohmann::ordered_json& value) {
-  if (value.is_number_float()) return number_text(value.get<double>());
-  if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
-  if (value.is_null()) return "None";
-  if (!value.is_array()) return value.dump();
+std::string value_text(const AttrValue& value) {
+  if (const double* number = value.as<double>()) return number_text(*number);
+  if (const bool* flag = value.as<bool>()) return *flag ? "True" : "False";
+  if (value.is_none()) return "None";
+  const AttrList* list = value.as<AttrList>();
+  if (!list) return attr_json(value).dump();
   std::vector<std::string> items;
-  for (const auto& item : value) items.push_back(value_text(item));
+  for (const AttrValue& item : *list) items.push_back(value_text(item));
   return "[" + joined(items) + "]";
 }
 
-std::string attrs_text(const OperatorEntry& entry) {
+std::string attrs_text(const OperatorRecord& entry) {
   std::vector<std::string> parts;
-  for (const auto& [name, value] : entry.attrs.items()) parts.push_back(name + "=" + value_text(value));
+  for (const auto& [name, value] : entry.attrs) parts.push_back(name + "=" + value_text(value));
   return joined(parts);
 }
 
@@ -95,7 +100,7 @@ std::string short_type(const std::string& type, std::set<std::string>& dtypes) {
 }
 
 /// "(1, 64), (10, 64) -> (1, 10) float32" where all are tensors of one element type.
-std::string types_text(const OperatorEntry& entry) {
+std::string types_text(const OperatorRecord& entry) {
   std::set<std::string> dtypes;
   std::vector<std::string> inputs;
   for (const std::string& type : entry.input_types) inputs.push_back(short_type(type, dtypes));
@@ -113,7 +118,7 @@ std::string list_of_nodes(const std::vector<uint32_t>& nodes) {
   return text;
 }
 
-std::string end_of(const Subject& subject, const OperatorEntry& entry) {
+std::string end_of(const Subject& subject, const OperatorRecord& entry) {
   std::vector<std::string> parts;
   if (!entry.nodes.empty()) parts.push_back("computed by " + names_of(subject.map, entry.nodes));
   if (!entry.folded_into.empty())
@@ -148,7 +153,7 @@ std::string rows_text(const Subject& subject, uint32_t node) {
   for (const uint32_t id : ids) width = std::max(width, subject.map.at(id).label().size());
   std::string text;
   for (const uint32_t id : ids) {
-    const OperatorEntry& entry = subject.map.at(id);
+    const OperatorRecord& entry = subject.map.at(id);
     std::string label = entry.label();
     label.resize(width, ' ');
     text += "    " + label;
@@ -199,7 +204,7 @@ std::string fusion_text(const Subject& subject, const std::vector<uint32_t>& nod
     at->second.push_back(id);
   };
   for (const uint32_t id : subject.map.operators_of(nodes)) {
-    const OperatorEntry& entry = subject.map.at(id);
+    const OperatorRecord& entry = subject.map.at(id);
     if (!entry.fused.empty()) add(together, entry.fused, id);
     if (!entry.not_fused.empty()) add(ends, entry.not_fused, id);
   }
@@ -250,12 +255,12 @@ std::string code_text(const Subject& subject, const KernelFacts& facts) {
 }  // namespace
 
 std::string summary_line(const Subject& subject, uint32_t id) {
-  const OperatorEntry& entry = subject.map.at(id);
+  const OperatorRecord& entry = subject.map.at(id);
   return entry.label() + ": " + end_of(subject, entry) + "\n";
 }
 
 std::string operator_section(const Subject& subject, uint32_t id) {
-  const OperatorEntry& entry = subject.map.at(id);
+  const OperatorRecord& entry = subject.map.at(id);
   std::string text = entry.label();
   if (entry.line > 0) text += ", line " + std::to_string(entry.line);
   if (!entry.source.empty()) text += ", " + entry.source;

@@ -2,6 +2,8 @@
 // into it.
 #include <filesystem>
 
+#include <nlohmann/json.hpp>
+
 #include "baton/cli/selection.h"
 #include "baton/driver/case_file.h"
 #include "baton/driver/cut/cut_kernel.h"

@@ -3,8 +3,11 @@
 #include <filesystem>
 #include <set>
 
+#include <nlohmann/json.hpp>
+
 #include "baton/cli/parquet.h"
 #include "baton/profile/write/report_json.h"
+#include "baton/profile/write/table.h"
 #include "baton/support/error.h"
 
 namespace baton::cli {

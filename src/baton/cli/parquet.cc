@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "baton/support/error.h"
 
 namespace baton::cli {

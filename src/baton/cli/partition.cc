@@ -1,4 +1,6 @@
 // Marks a part of a model for another compiler, before optimisation.
+#include <nlohmann/json.hpp>
+
 #include "baton/cli/selection.h"
 #include "baton/driver/case_file.h"
 #include "baton/driver/cut/cut_text.h"

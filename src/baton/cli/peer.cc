@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <nlohmann/json.hpp>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,7 +32,7 @@ Peer::Peer(std::string name, const std::vector<std::string>& command, std::strin
   to_ = fdopen(in[1], "w");
   from_ = fdopen(out[0], "r");
   if (process_ < 0) throw Error(name_ + " cannot be started: " + std::strerror(errno));
-  greeting_ = answer();
+  greeting_ = answer().dump();
 }
 
 Peer::~Peer() {
@@ -39,6 +40,8 @@ Peer::~Peer() {
   if (from_) fclose(from_);
   if (process_ > 0) waitpid(process_, nullptr, 0);
 }
+
+nlohmann::json Peer::greeting() const { return nlohmann::json::parse(greeting_); }
 
 nlohmann::json Peer::ask(const std::string& line) {
   std::fprintf(to_, "%s\n", line.c_str());

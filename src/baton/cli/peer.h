@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <sys/types.h>
 
 namespace baton::cli {
@@ -19,7 +19,7 @@ class Peer {
 
   const std::string& name() const { return name_; }
   /// What the process said of itself when it was ready: {"version": ...}.
-  const nlohmann::json& greeting() const { return greeting_; }
+  nlohmann::json greeting() const;
   /// Sends one line and waits for the answer.
   nlohmann::json ask(const std::string& line);
 
@@ -29,7 +29,7 @@ class Peer {
   pid_t process_ = -1;
   FILE* to_ = nullptr;
   FILE* from_ = nullptr;
-  nlohmann::json greeting_;
+  std::string greeting_;  // as it came
 };
 
 }  // namespace baton::cli

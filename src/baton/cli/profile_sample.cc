@@ -1,5 +1,7 @@
 #include "baton/cli/profile_sample.h"
 
+#include <nlohmann/json.hpp>
+
 #include "baton/profile/report/sample_report.h"
 #include "baton/support/error.h"
 

@@ -25,11 +25,12 @@ struct BackendFunction {
 
 /// What became of one function: the row that joins a symbol with the operators it computes.
 struct BuiltKernel {
-  std::string func_name;  ///< by which the plan calls it, and the symbol in the blob
-  Function function;      ///< typed; where its calls came from is on the nodes of the plan, which share it
-  KernelRequest request;  ///< how its kernel was asked for; of use to backends that compile by Halide
-  KernelRef kernel;       ///< never null; a backend without kernels of Halide's fills in what it knows
-  std::string backend = "llvm";  ///< whose it is
+  std::string func_name;     ///< by which the plan calls it, and the symbol in the blob
+  Function function;         ///< typed; where its calls came from is on the nodes of the plan, which share it
+  KernelRequest request;     ///< how its kernel was asked for; of use to backends that compile by Halide
+  KernelRef kernel;          ///< never null; a backend without kernels of Halide's fills in what it knows
+  uint32_t first_node = 0;   ///< the first node of the plan that calls it; the driver fills it in
+  std::string backend = {};  ///< whose it is; the driver fills it in
 };
 
 /// What a backend made of functions.

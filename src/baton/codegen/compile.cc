@@ -4,7 +4,6 @@
 #include <mutex>
 
 #include "baton/codegen/debug/debug_lines.h"
-#include "baton/codegen/kernel/cost_facts.h"
 #include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/kernel/lower.h"
 #include "baton/codegen/kernel/marks.h"
@@ -25,15 +24,14 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 std::string relay_summary(const FunctionNode& function) {
   std::string text = "fn (";
   for (const Var& param : function.params()) {
-    const Type& type = param->checked_type() ? param->checked_type() : param->annotation();
+    const Type& type = type_of(*param);
     text += (text.back() == '(' ? "%" : ", %") + param->name() + ": " + (type ? type_text(type) : "?");
   }
   text += ") {";
   for (const KernelBlock& block : kernel_blocks(function)) {
     text += " " + block.call->op()->name + "(";
     for (const Expr& arg : block.call->args()) {
-      const auto* var = as<VarNode>(arg);
-      const Type& type = var && !arg->checked_type() ? var->annotation() : arg->checked_type();
+      const Type& type = type_of(arg);
       text += (text.back() == '(' ? "" : ", ") + (type ? type_text(type) : "?");
     }
     text += ")";

@@ -8,9 +8,10 @@
 
 #include "baton/driver/graph_form.h"
 #include "baton/driver/initialize.h"
-#include "baton/driver/origins/origin_pack.h"
 #include "baton/driver/origins/origin_report.h"
+#include "baton/driver/origins/origins_json.h"
 #include "baton/driver/pipeline.h"
+#include "baton/driver/plan/graph_json.h"
 #include "baton/driver/plan/region_attrs.h"
 #include "baton/driver/regions.h"
 #include "baton/ir/functions.h"
@@ -38,6 +39,15 @@ BackendRef backend_of_device(const std::vector<TargetRef>& targets, int device_t
   return nullptr;
 }
 
+/// By kernel: the first node that calls it.
+std::vector<uint32_t> first_nodes_of(const GraphPlan& plan) {
+  std::vector<uint32_t> first(plan.kernels.size());
+  for (auto node = static_cast<uint32_t>(plan.nodes.size()); node-- > 0;)
+    if (plan.graph->nodes[node].kind == PlanNode::Kind::kKernel)
+      first[static_cast<size_t>(plan.nodes[node].kernel)] = node;
+  return first;
+}
+
 /// The kernels that the plan calls, by the backend of their device.
 void compile(BuildResult& result, const BuildContext& context) {
   std::vector<std::pair<BackendRef, std::vector<BackendFunction>>> by_backend;
@@ -53,7 +63,7 @@ void compile(BuildResult& result, const BuildContext& context) {
     const DeviceSheet* sheet = context.sheet_of(backend->kind);
     BATON_CHECK(sheet, "a backend without a device: " + backend->name);
     for (const BackendFunction& each : functions)
-      if (const std::string why = backend->takes(*each.function, *sheet); !why.empty())
+      if (const std::string why = backend->takes ? backend->takes(*each.function, *sheet) : ""; !why.empty())
         throw NotSupported("backend " + backend->name + " does not take `" + each.func_name + "`: " + why);
     Built built = backend->compile(functions, *sheet, context);
     BATON_CHECK(built.kernels.size() == functions.size(), backend->name + " left functions out");
@@ -77,8 +87,10 @@ void compile(BuildResult& result, const BuildContext& context) {
     result.library = std::move(built.library);
   }
   // In the order of the plan, whoever made them.
+  const std::vector<uint32_t> first_nodes = first_nodes_of(result.plan);
   std::unordered_map<std::string, size_t> order;
   for (const PlannedKernel& planned : result.plan.kernels) order.emplace(planned.func_name, order.size());
+  for (BuiltKernel& kernel : result.kernels) kernel.first_node = first_nodes[order.at(kernel.func_name)];
   std::ranges::stable_sort(result.kernels, {},
                            [&](const BuiltKernel& kernel) { return order.at(kernel.func_name); });
 }
@@ -100,6 +112,11 @@ void refuse_huge(const IRModuleNode& module) {
                       ": axes of up to 2147483647 elements can be built");
       });
     });
+}
+
+const OriginReport& origins_of(const BuildResult& result) {
+  if (!result.origins) throw Error("what is built from a prepared module has no report of its origins");
+  return *result.origins;
 }
 
 std::string meta_json(const BuildResult& result) {
@@ -188,7 +205,7 @@ BuildResult build(const IRModule& module, const BuildOptions& options) {
     const Clock::time_point planning = Clock::now();
     refuse_huge(*optimized);
     result.plan = make_plan(optimized, options.mod_name);
-    result.origins_json = origins_json(optimized->origins(), result.plan, source, fusion);
+    result.origins = origin_report(optimized->origins(), result.plan, source, fusion);
     for (const PlannedKernel& kernel : result.plan.kernels)
       result.function_metadata.emplace_back(kernel.func_name, kernel.function);
     result.function_metadata.emplace_back("__tvm_main__", optimized->find("main"));
@@ -216,21 +233,22 @@ BuildResult build_prepared(const IRModule& optimized, const BuildOptions& option
 }
 
 std::unique_ptr<Executor> make_executor(const BuildResult& result) {
-  auto plan = Plan::parse(result.graph_json());
-  if (!plan.ok())
-    throw InternalError(__FILE__, __LINE__, "our own plan is refused: " + plan.status().message);
-  auto executor = Executor::create(*plan, result.library, result.params());
+  auto executor = Executor::create(result.plan.graph, result.library, result.params());
   if (!executor.ok()) throw Error(executor.status().message);
   return std::move(*executor);
+}
+
+OperatorMap operator_map(const BuildResult& result) {
+  return {result.plan.graph, with_lines(origins_of(result), result.optimized->origins())};
 }
 
 void write_artifact(const BuildResult& result, const std::string& path, bool origins) {
   if (result.kernels_so.empty())
     throw Error("an artifact needs a linker, and none was found (ld, cc, gcc or clang): install binutils");
   ArtifactWriter writer;
-  writer.add(section::kPlan, result.graph_json());
+  writer.add(section::kPlan, graph_json(*result.plan.graph));
   writer.add(section::kKernels, result.kernels_so);
-  if (origins) writer.add(section::kOrigins, packed_origins(result.origins_json));
+  if (origins) writer.add(section::kOrigins, packed_origins(origins_of(result)));
   writer.add(section::kMeta, meta_json(result));
   writer.set_params(result.params());
   if (const Status status = writer.write(path); !status.ok()) throw Error(status.message);

@@ -7,7 +7,8 @@
 
 #include "baton/codegen/backend.h"
 #include "baton/codegen/compiler.h"
-#include "baton/driver/plan/plan.h"
+#include "baton/driver/build_result.h"
+#include "baton/driver/origins/operator_map.h"
 #include "baton/ir/module.h"
 #include "baton/runtime/artifact.h"
 #include "baton/runtime/executor.h"
@@ -16,41 +17,9 @@
 namespace baton {
 
 struct BuildOptions {
-  NamedArrays params;  ///< become constants of `main`; names that `main` does not have are ignored
+  NamedArrays params = {};  ///< become constants of `main`; names that `main` does not have are ignored
   std::string mod_name = "default";
   BuildContext context = {};  ///< of a door: host_context(), or what Python or the command line said
-};
-
-/// Seconds per phase.
-struct BuildTimes {
-  double optimize_s = 0, plan_s = 0, kernels_s = 0, link_s = 0, total_s = 0;
-};
-
-/// What a backend beside the processor's made: its run half loads it.
-struct BackendCode {
-  std::string backend;  ///< Backend::name
-  std::string blob;
-  NamedArrays constants;  ///< what it packed
-};
-
-struct BuildResult {
-  IRModule source;     ///< the module as it was given, parameters not bound
-  IRModule optimized;  ///< fused; what the plan was made from
-  GraphPlan plan;      ///< graph.json, constants, nodes
-  std::string mod_name;
-  std::vector<TargetRef> targets;                ///< what it was built for, the first is the default
-  std::vector<BuiltKernel> kernels;              ///< those that the plan calls, in order
-  std::string kernels_so;                        ///< the processor's; empty where there is no linker
-  std::shared_ptr<const KernelLibrary> library;  ///< the same, loaded
-  std::vector<BackendCode> code;                 ///< of the other backends, in order of their first kernel
-  std::string origins_json;                      ///< every operator of the source: see origin_report.h
-  std::vector<std::pair<std::string, Function>>
-      function_metadata;  ///< kernel -> fused function, then "__tvm_main__"
-  BuildTimes times;
-  NamedArrays given;  ///< the parameters as they were given; they share the giver's memory
-
-  const std::string& graph_json() const { return plan.graph_json; }
-  const NamedArrays& params() const { return plan.params; }
 };
 
 /// Throws DiagnosticError or Error for what is wrong with the program, NotSupported for a target that no
@@ -58,11 +27,15 @@ struct BuildResult {
 BuildResult build(const IRModule& module, const BuildOptions& options);
 
 /// Plan and kernels of a module that the passes have been over: `optimized` as prepare_kernels() leaves it.
-/// Its result has no origins_json; the nodes of the plan have their origins.
+/// Its result has no report of origins; the nodes of the plan have theirs.
 BuildResult build_prepared(const IRModule& optimized, const BuildOptions& options);
 
 /// Runs what was built.
 std::unique_ptr<Executor> make_executor(const BuildResult& result);
+
+/// Which operators its nodes compute, with the lines of its source. Throws Error for the result of
+/// build_prepared().
+OperatorMap operator_map(const BuildResult& result);
 
 /// "llvm", "llvm, mirror": what reports and artifacts say.
 std::string targets_text(const std::vector<TargetRef>& targets);

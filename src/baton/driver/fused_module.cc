@@ -25,9 +25,12 @@ IRModule fused_module(const IRModule& optimized, const GraphPlan& plan) {
   };
   for (const PlannedNode& node : plan.nodes)
     if (node.function) call(node.function.get(), node);
+  std::unordered_map<const FunctionNode*, const PlannedNode*> callers;
+  for (const PlannedNode& node : plan.nodes)
+    if (node.function) callers.emplace(node.function.get(), &node);
   for (const auto& [name, function] : optimized->functions())
-    for (const PlannedNode& node : plan.nodes)
-      if (node.function == function) call(optimized->global_var(name).get(), node);
+    if (const auto caller = callers.find(function.get()); caller != callers.end())
+      call(optimized->global_var(name).get(), *caller->second);
   for (const auto& [kernel, functions] : calls) {
     const Expr merged = functions.size() == 1 ? functions[0] : merge_origins(functions[0], functions);
     fused->set(plan.kernels[static_cast<size_t>(kernel)].func_name, as_ref<FunctionNode>(merged));

@@ -2,6 +2,7 @@
 
 #include "baton/interpreter/machine.h"
 #include "baton/ir/analysis/normal_form.h"
+#include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
 #include "baton/transform/quantize/legalize.h"

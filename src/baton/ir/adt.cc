@@ -1,7 +1,9 @@
 #include "baton/ir/adt.h"
 
+#include <algorithm>
 #include <set>
 
+#include "baton/ir/origin_scope.h"
 #include "baton/support/error.h"
 
 namespace baton {
@@ -93,4 +95,16 @@ std::string pattern_text(const Pattern& pattern) {
   return pattern->constructor()->name() + (parts.empty() ? "" : "(" + parts + ")");
 }
 
+Expr make_match(Expr data, std::vector<Clause> clauses, bool complete, NodeInfo info) {
+  keep_type_if(
+      is_typed(data.get()) && std::all_of(clauses.begin(), clauses.end(),
+                                          [](const Clause& each) { return is_typed(each.body.get()); }),
+      info);
+  return make_ref<const MatchNode>(std::move(data), std::move(clauses), complete,
+                                   info_for_new_node(std::move(info)));
+}
+Expr match(Expr data, std::vector<Clause> clauses, bool complete, Span span) {
+  return make_match(std::move(data), std::move(clauses), complete,
+                    NodeInfo(OriginScope::current_or_none(), std::move(span)));
+}
 }  // namespace baton

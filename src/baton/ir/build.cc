@@ -1,5 +1,6 @@
 #include "baton/ir/build.h"
 
+#include "baton/ir/origin_scope.h"
 #include "baton/ir/visit.h"
 
 namespace baton {

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "baton/ir/adt.h"
-#include "baton/ir/op.h"
 #include "baton/ir/origin_fault.h"
+#include "baton/ir/origin_scope.h"
 #include "baton/support/base/float16.h"
 
 namespace baton {
@@ -21,29 +20,25 @@ NodeInfo with_annotation(NodeInfo info, const Type& annotation) {
   return info;
 }
 
-// A typed node has typed children, so that whoever trusts a node's type need not look below it. A type given
-// to a node over children that have none is dropped here; inference gives it again.
-bool is_typed(const ExprNode* child) {
-  return child->checked_type() || child->kind() == ExprKind::kOp || child->kind() == ExprKind::kGlobalVar ||
-         child->kind() == ExprKind::kConstructor;
-}
 bool are_typed(const std::vector<Expr>& children) {
   return std::all_of(children.begin(), children.end(),
                      [](const Expr& child) { return is_typed(child.get()); });
 }
+}  // namespace
+
+bool is_typed(const ExprNode* child) {
+  return child->checked_type() || child->kind() == ExprKind::kOp || child->kind() == ExprKind::kGlobalVar ||
+         child->kind() == ExprKind::kConstructor;
+}
+
 void keep_type_if(bool typed, NodeInfo& info) {
   if (!typed) info.type = {};
 }
 
-// In tests that break passes on purpose, nodes get other origins than they should.
-NodeInfo given(NodeInfo info) {
+NodeInfo info_for_new_node(NodeInfo info) {
   if (const OriginFault* fault = OriginFault::current()) info.origins = fault->replace(info.origins);
   return info;
 }
-
-OriginSet scope_origins() { return OriginScope::current() ? *OriginScope::current() : OriginSet::none(); }
-
-}  // namespace
 
 VarNode::VarNode(std::string name, Type annotation, NodeInfo info)
     : ExprNode(kKind, with_annotation(std::move(info), annotation)),
@@ -52,8 +47,6 @@ VarNode::VarNode(std::string name, Type annotation, NodeInfo info)
 
 ConstantNode::ConstantNode(NDArray value, NodeInfo info)
     : ExprNode(kKind, NodeInfo(info.origins, info.span, type_of(value))), value_(std::move(value)) {}
-
-const std::string& OpNode::name() const { return def_->name; }
 
 const OpDef* CallNode::op() const {
   const auto* op = as<OpNode>(callee_);
@@ -73,27 +66,27 @@ bool FunctionNode::is_primitive() const {
 }
 
 Var make_var(std::string name, Type annotation, NodeInfo info) {
-  return make_ref<const VarNode>(std::move(name), std::move(annotation), given(std::move(info)));
+  return make_ref<const VarNode>(std::move(name), std::move(annotation), info_for_new_node(std::move(info)));
 }
 GlobalVar make_global_var(std::string name) {
   return make_ref<const GlobalVarNode>(std::move(name), NodeInfo(OriginSet::none()));
 }
 Constant make_constant(NDArray value, NodeInfo info) {
   BATON_CHECK(value.defined(), "a constant without a value");
-  return make_ref<const ConstantNode>(std::move(value), given(std::move(info)));
+  return make_ref<const ConstantNode>(std::move(value), info_for_new_node(std::move(info)));
 }
 Expr make_tuple(std::vector<Expr> fields, NodeInfo info) {
   keep_type_if(!info.type || are_typed(fields), info);
-  return make_ref<const TupleNode>(std::move(fields), given(std::move(info)));
+  return make_ref<const TupleNode>(std::move(fields), info_for_new_node(std::move(info)));
 }
 Expr make_tuple_get_item(Expr tuple, int index, NodeInfo info) {
   keep_type_if(is_typed(tuple.get()), info);
-  return make_ref<const TupleGetItemNode>(std::move(tuple), index, given(std::move(info)));
+  return make_ref<const TupleGetItemNode>(std::move(tuple), index, info_for_new_node(std::move(info)));
 }
 Call make_call(Expr callee, ExprList args, Attrs attrs, NodeInfo info) {
   keep_type_if(!info.type || (is_typed(callee.get()) && are_typed(args)), info);
   return make_ref<const CallNode>(std::move(callee), std::move(args), std::move(attrs),
-                                  given(std::move(info)));
+                                  info_for_new_node(std::move(info)));
 }
 Function make_function(std::vector<Var> params, Expr body, Type ret_type, FunctionAttrs attrs, NodeInfo info,
                        std::vector<TypeVar> type_params) {
@@ -101,7 +94,8 @@ Function make_function(std::vector<Var> params, Expr body, Type ret_type, Functi
       std::all_of(params.begin(), params.end(), [](const Var& param) { return is_typed(param.get()); });
   keep_type_if(params_typed && is_typed(body.get()), info);
   return make_ref<const FunctionNode>(std::move(params), std::move(body), std::move(ret_type),
-                                      std::move(type_params), std::move(attrs), given(std::move(info)));
+                                      std::move(type_params), std::move(attrs),
+                                      info_for_new_node(std::move(info)));
 }
 Function remake_function(const FunctionNode& old, std::vector<Var> params, Expr body) {
   return make_function(std::move(params), std::move(body), old.ret_type(), old.attrs(), old.with_type({}),
@@ -109,39 +103,34 @@ Function remake_function(const FunctionNode& old, std::vector<Var> params, Expr 
 }
 Expr make_let(Var var, Expr value, Expr body, NodeInfo info) {
   keep_type_if(is_typed(var.get()) && is_typed(value.get()) && is_typed(body.get()), info);
-  return make_ref<const LetNode>(std::move(var), std::move(value), std::move(body), given(std::move(info)));
+  return make_ref<const LetNode>(std::move(var), std::move(value), std::move(body),
+                                 info_for_new_node(std::move(info)));
 }
 Expr make_if(Expr condition, Expr then, Expr otherwise, NodeInfo info) {
   keep_type_if(is_typed(condition.get()) && is_typed(then.get()) && is_typed(otherwise.get()), info);
   return make_ref<const IfNode>(std::move(condition), std::move(then), std::move(otherwise),
-                                given(std::move(info)));
+                                info_for_new_node(std::move(info)));
 }
 
-Expr make_match(Expr data, std::vector<Clause> clauses, bool complete, NodeInfo info) {
-  keep_type_if(
-      is_typed(data.get()) && std::all_of(clauses.begin(), clauses.end(),
-                                          [](const Clause& each) { return is_typed(each.body.get()); }),
-      info);
-  return make_ref<const MatchNode>(std::move(data), std::move(clauses), complete, given(std::move(info)));
-}
 Expr make_ref_create(Expr value, NodeInfo info) {
   keep_type_if(is_typed(value.get()), info);
-  return make_ref<const RefCreateNode>(std::move(value), given(std::move(info)));
+  return make_ref<const RefCreateNode>(std::move(value), info_for_new_node(std::move(info)));
 }
 Expr make_ref_read(Expr ref, NodeInfo info) {
   keep_type_if(is_typed(ref.get()), info);
-  return make_ref<const RefReadNode>(std::move(ref), given(std::move(info)));
+  return make_ref<const RefReadNode>(std::move(ref), info_for_new_node(std::move(info)));
 }
 Expr make_ref_write(Expr ref, Expr value, NodeInfo info) {
   keep_type_if(is_typed(ref.get()) && is_typed(value.get()), info);
-  return make_ref<const RefWriteNode>(std::move(ref), std::move(value), given(std::move(info)));
+  return make_ref<const RefWriteNode>(std::move(ref), std::move(value), info_for_new_node(std::move(info)));
 }
 
 Var var(std::string name, Type annotation, Span span) {
-  return make_var(std::move(name), std::move(annotation), NodeInfo(scope_origins(), std::move(span)));
+  return make_var(std::move(name), std::move(annotation),
+                  NodeInfo(OriginScope::current_or_none(), std::move(span)));
 }
 Constant constant(NDArray value, Span span) {
-  return make_constant(std::move(value), NodeInfo(scope_origins(), std::move(span)));
+  return make_constant(std::move(value), NodeInfo(OriginScope::current_or_none(), std::move(span)));
 }
 
 Constant scalar(double value, DType dtype) {
@@ -169,53 +158,36 @@ Constant scalar(double value, DType dtype) {
 }
 
 Expr tuple(std::vector<Expr> fields, Span span) {
-  return make_tuple(std::move(fields), NodeInfo(scope_origins(), std::move(span)));
+  return make_tuple(std::move(fields), NodeInfo(OriginScope::current_or_none(), std::move(span)));
 }
 Expr get_item(Expr tuple, int index, Span span) {
-  return make_tuple_get_item(std::move(tuple), index, NodeInfo(scope_origins(), std::move(span)));
-}
-
-Call call_expr(Expr callee, std::vector<Expr> args, Attrs attrs, Span span) {
-  const auto* op = as<OpNode>(callee);
-  OriginSet origins = scope_origins();
-  if (op && !attrs && op->def().attrs) attrs = op->def().attrs->make();
-  if (op && !OriginScope::current()) origins = OriginSet::of(Origin::create(op->name(), attrs, span));
-  return make_call(std::move(callee), std::move(args), std::move(attrs),
-                   NodeInfo(std::move(origins), std::move(span)));
-}
-
-Call call(std::string_view op, std::vector<Expr> args, Attrs attrs, Span span) {
-  const OpDef* def = find_op(op);
-  BATON_CHECK(def, "no operator " + std::string(op));
-  return call_expr(op_expr(*def), std::move(args), std::move(attrs), std::move(span));
+  return make_tuple_get_item(std::move(tuple), index,
+                             NodeInfo(OriginScope::current_or_none(), std::move(span)));
 }
 
 Function function(std::vector<Var> params, Expr body, Type ret_type, FunctionAttrs attrs, Span span,
                   std::vector<TypeVar> type_params) {
   return make_function(std::move(params), std::move(body), std::move(ret_type), std::move(attrs),
-                       NodeInfo(scope_origins(), std::move(span)), std::move(type_params));
+                       NodeInfo(OriginScope::current_or_none(), std::move(span)), std::move(type_params));
 }
 Expr let(Var var, Expr value, Expr body, Span span) {
   return make_let(std::move(var), std::move(value), std::move(body),
-                  NodeInfo(scope_origins(), std::move(span)));
+                  NodeInfo(OriginScope::current_or_none(), std::move(span)));
 }
 Expr if_else(Expr condition, Expr then, Expr otherwise, Span span) {
   return make_if(std::move(condition), std::move(then), std::move(otherwise),
-                 NodeInfo(scope_origins(), std::move(span)));
+                 NodeInfo(OriginScope::current_or_none(), std::move(span)));
 }
 
-Expr match(Expr data, std::vector<Clause> clauses, bool complete, Span span) {
-  return make_match(std::move(data), std::move(clauses), complete,
-                    NodeInfo(scope_origins(), std::move(span)));
-}
 Expr ref_create(Expr value, Span span) {
-  return make_ref_create(std::move(value), NodeInfo(scope_origins(), std::move(span)));
+  return make_ref_create(std::move(value), NodeInfo(OriginScope::current_or_none(), std::move(span)));
 }
 Expr ref_read(Expr ref, Span span) {
-  return make_ref_read(std::move(ref), NodeInfo(scope_origins(), std::move(span)));
+  return make_ref_read(std::move(ref), NodeInfo(OriginScope::current_or_none(), std::move(span)));
 }
 Expr ref_write(Expr ref, Expr value, Span span) {
-  return make_ref_write(std::move(ref), std::move(value), NodeInfo(scope_origins(), std::move(span)));
+  return make_ref_write(std::move(ref), std::move(value),
+                        NodeInfo(OriginScope::current_or_none(), std::move(span)));
 }
 
 std::optional<double> scalar_value(const Expr& expr) {

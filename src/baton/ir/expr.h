@@ -2,8 +2,8 @@
 // Relay expressions: immutable, shared, counted. A node's type, span and origins are given when it is made.
 //
 // Two ways to make a node: the constructors below take everything; the builders (`call`, `tuple`, ...,
-// at the end) take origins from the open OriginScope, or make a fresh Origin for an operator call when no
-// scope is open, i.e. when the user builds a program.
+// at the end, and of ir/op.h) take origins from the open OriginScope, or make a fresh Origin for an operator
+// call when no scope is open, i.e. when the user builds a program.
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -304,11 +304,6 @@ Constant constant(NDArray value, Span span = {});
 Constant scalar(double value, DType dtype);  ///< rank 0
 Expr tuple(std::vector<Expr> fields, Span span = {});
 Expr get_item(Expr tuple, int index, Span span = {});
-/// A call of the operator `op` (InternalError when it is not registered) with `attrs`, or its defaults when
-/// null.
-Call call(std::string_view op, std::vector<Expr> args, Attrs attrs = {}, Span span = {});
-/// A call of anything; `callee` may be an operator.
-Call call_expr(Expr callee, std::vector<Expr> args, Attrs attrs = {}, Span span = {});
 Function function(std::vector<Var> params, Expr body, Type ret_type = {}, FunctionAttrs attrs = {},
                   Span span = {}, std::vector<TypeVar> type_params = {});
 Expr let(Var var, Expr value, Expr body, Span span = {});
@@ -316,6 +311,27 @@ Expr if_else(Expr condition, Expr then, Expr otherwise, Span span = {});
 Expr ref_create(Expr value, Span span = {});
 Expr ref_read(Expr ref, Span span = {});
 Expr ref_write(Expr ref, Expr value, Span span = {});
+
+// ---- For those who make nodes of a kind of their own (ir/adt.h).
+
+/// Invariant: the children of a typed node are typed. Whether a typed node may have `child`: operators,
+/// globals and constructors get their types by name.
+bool is_typed(const ExprNode* child);
+/// Drops the type in `info` when not all children are typed; inference gives it again.
+void keep_type_if(bool typed, NodeInfo& info);
+/// What a new node is made with: `info`, except in tests that break origins on purpose (ir/origin_fault.h).
+NodeInfo info_for_new_node(NodeInfo info);
+
+// ---- Questions
+
+/// The type of `expr` as far as it is known: the inferred one, else a variable's annotation; may be null.
+inline const Type& type_of(const VarNode& var) {
+  return var.checked_type() ? var.checked_type() : var.annotation();
+}
+inline const Type& type_of(const Expr& expr) {
+  const auto* var = as<VarNode>(expr);
+  return var ? type_of(*var) : expr->checked_type();
+}
 
 /// The value of a scalar constant as a double; nothing when `expr` is no scalar constant of a number type.
 std::optional<double> scalar_value(const Expr& expr);

@@ -4,6 +4,17 @@ namespace baton {
 
 namespace {
 
+void flatten(const Type& type, std::vector<const TensorTypeNode*>& out) {
+  if (const auto* tuple = as_type<TupleTypeNode>(type)) {
+    for (const Type& field : tuple->fields()) flatten(field, out);
+    return;
+  }
+  const auto* tensor = as_type<TensorTypeNode>(type);
+  BATON_CHECK(tensor,
+              "a fused function holds a value that is no tensor: " + (type ? type_text(type) : "not typed"));
+  out.push_back(tensor);
+}
+
 AttrValue attr_of(const CallNode& call, std::string_view name) {
   BATON_CHECK(
       call.attrs() && call.attrs()->schema().find(name),
@@ -73,6 +84,12 @@ const TensorTypeNode* tensor_type_of(const Expr& expr) {
 const TensorTypeNode* static_type_of(const Expr& expr) {
   const TensorTypeNode* type = tensor_type_of(expr);
   return type && type->is_static() ? type : nullptr;
+}
+
+std::vector<const TensorTypeNode*> flat_types(const Type& type) {
+  std::vector<const TensorTypeNode*> out;
+  flatten(type, out);
+  return out;
 }
 
 int front_axis(int64_t axis, int rank) {

@@ -24,6 +24,8 @@ DType dtype_attr(const CallNode& call, std::string_view name);
 const TensorTypeNode* tensor_type_of(const Expr& expr);
 /// The same, when all extents are numbers; else null.
 const TensorTypeNode* static_type_of(const Expr& expr);
+/// The types of all tensors in `type`: one, or a tuple's fields one after another, nested ones too.
+std::vector<const TensorTypeNode*> flat_types(const Type& type);
 /// `axis` counted from the front; an InternalError when it is out of range.
 int front_axis(int64_t axis, int rank);
 

@@ -10,6 +10,7 @@
 #include "baton/ir/adt.h"
 #include "baton/ir/expr.h"
 #include "baton/ir/origin.h"
+#include "baton/ir/origin_scope.h"
 #include "baton/support/pointer_index.h"
 
 namespace baton {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "baton/ir/origin_scope.h"
+
 namespace baton {
 
 namespace {
@@ -40,6 +42,23 @@ Expr op_expr(const OpDef& op) {
   const auto at = table().exprs.find(op.name);
   BATON_CHECK(at != table().exprs.end(), "operator " + op.name + " is not registered");
   return at->second;
+}
+
+const std::string& OpNode::name() const { return def_->name; }
+
+Call call_expr(Expr callee, std::vector<Expr> args, Attrs attrs, Span span) {
+  const auto* op = as<OpNode>(callee);
+  OriginSet origins = OriginScope::current_or_none();
+  if (op && !attrs && op->def().attrs) attrs = op->def().attrs->make();
+  if (op && !OriginScope::current()) origins = OriginSet::of(Origin::create(op->name(), attrs, span));
+  return make_call(std::move(callee), std::move(args), std::move(attrs),
+                   NodeInfo(std::move(origins), std::move(span)));
+}
+
+Call call(std::string_view op, std::vector<Expr> args, Attrs attrs, Span span) {
+  const OpDef* def = find_op(op);
+  BATON_CHECK(def, "no operator " + std::string(op));
+  return call_expr(op_expr(*def), std::move(args), std::move(attrs), std::move(span));
 }
 
 bool is_call(const Expr& expr, std::string_view op) {

@@ -58,6 +58,11 @@ struct OpInput {
   std::string name, doc;
 };
 
+/// What a call costs, from its types and attributes; see ir/rules/cost.h.
+struct CostQuery;
+struct CostFacts;
+using CostFn = CostFacts (*)(const CostQuery&);
+
 class Compute;  // ops/compute.h
 /// Builds the operator's meaning as Halide Funcs; see ops/compute.h.
 using ComputeFn = std::function<void(Compute&, const Attrs&)>;
@@ -108,7 +113,15 @@ struct OpDef {
   bool data_dependent = false;     ///< the output's shape depends on the inputs' values
   bool declares_attrs =
       true;  ///< false: Relay's text gives the attributes as one `meta[...]`, or with attrs_type_key
+  CostFn cost = nullptr;  ///< null: by `fuse`
+  /// Where relay.op has the operator's builder, and its parameters where they are not the inputs, then the
+  /// attributes with their defaults: "transform", "nn.dense(data, weight, units=None, out_dtype='')". Empty:
+  /// in the module that its name begins with.
+  std::string python;
   OpRules rules;
+  /// Calls that every kernel of the operator is tested on: types of the inputs, then attributes, as in "(2,
+  /// 3)f32, (3)i32[0, 2], axis=1"; see tests/unit/ops/test_shapes.h. Not empty where there is a compute.
+  std::vector<std::string> test_shapes;
 };
 
 /// Adds operators to the table; called once by ops/register.cc, with the lines of ops.def.
@@ -119,6 +132,14 @@ const OpDef* find_op(std::string_view name);
 const std::vector<const OpDef*>& all_ops();
 /// The expression that stands for `op`: always the same object.
 Expr op_expr(const OpDef& op);
+
+// ---- Builders of calls: origins as those of ir/expr.h.
+
+/// A call of the operator `op` (InternalError when it is not registered) with `attrs`, or its defaults when
+/// null.
+Call call(std::string_view op, std::vector<Expr> args, Attrs attrs = {}, Span span = {});
+/// A call of anything; `callee` may be an operator.
+Call call_expr(Expr callee, std::vector<Expr> args, Attrs attrs = {}, Span span = {});
 
 /// The operator that `expr` calls, or null: is_call(e, "nn.relu") asks for one by name.
 bool is_call(const Expr& expr, std::string_view op);

@@ -5,8 +5,6 @@
 #include <mutex>
 #include <set>
 
-#include "baton/ir/origin_fault.h"
-#include "baton/ir/origin_pause.h"
 #include "baton/support/error.h"
 #include "baton/support/node_list.h"
 
@@ -15,9 +13,6 @@ namespace baton {
 namespace {
 
 std::atomic<uint64_t> next_serial{1};
-thread_local OriginScope* innermost = nullptr;
-thread_local RetireLog* innermost_log = nullptr;
-thread_local const OriginFault* fault = nullptr;
 
 using Origins = std::vector<Ref<const Origin>>;
 
@@ -164,32 +159,6 @@ std::string_view OriginSet::reason() const {
 bool operator==(const OriginSet& a, const OriginSet& b) {
   return a.rep_ == b.rep_ || (std::ranges::equal(a.origins(), b.origins()) &&
                               std::ranges::equal(a.causes(), b.causes()) && a.reason() == b.reason());
-}
-
-OriginScope::OriginScope(OriginSet origins) : origins_(std::move(origins)), outer_(innermost) {
-  innermost = this;
-}
-OriginScope::~OriginScope() { innermost = outer_; }
-const OriginSet* OriginScope::current() { return innermost ? &innermost->origins_ : nullptr; }
-
-OriginPause::OriginPause() : paused_(innermost) { innermost = nullptr; }
-OriginPause::~OriginPause() { innermost = paused_; }
-
-OriginFault::OriginFault(Replace replace, bool silence_retire)
-    : replace_(std::move(replace)), silence_retire_(silence_retire) {
-  fault = this;
-}
-OriginFault::~OriginFault() { fault = nullptr; }
-const OriginFault* OriginFault::current() { return fault; }
-
-RetireLog::RetireLog() : outer_(innermost_log) { innermost_log = this; }
-RetireLog::~RetireLog() { innermost_log = outer_; }
-
-void retire(const OriginSet& origins, std::string_view reason) {
-  BATON_CHECK(innermost_log, "retire() outside a pass that may retire: " + std::string(reason));
-  BATON_CHECK(!reason.empty(), "retire() without a reason");
-  if (fault && fault->silences_retire()) return;
-  if (!origins.empty()) innermost_log->entries_.push_back({origins, std::string(reason)});
 }
 
 }  // namespace baton

@@ -152,40 +152,16 @@ class Comparison {
       if (!same_type(left.ret_type(), right.ret_type(), type_vars_)) return false;
       for (size_t i = 0; i < left.params().size(); ++i)
         if (!bind(left.params()[i], right.params()[i])) return false;
-      push(left.body().get(), right.body().get());
-      return true;
     }
-    if (a->kind() == ExprKind::kLet) {
-      const auto& left = static_cast<const LetNode&>(*a);
-      const auto& right = static_cast<const LetNode&>(*b);
-      if (!bind(left.var(), right.var())) return false;
-      push(left.body().get(), right.body().get());
-      push(left.value().get(), right.value().get());
-      return true;
-    }
+    if (a->kind() == ExprKind::kLet &&
+        !bind(static_cast<const LetNode*>(a)->var(), static_cast<const LetNode*>(b)->var()))
+      return false;
     if (a->kind() == ExprKind::kMatch)
       return open_match(static_cast<const MatchNode&>(*a), static_cast<const MatchNode&>(*b));
-    if (a->kind() == ExprKind::kRefCreate) {
-      push(static_cast<const RefCreateNode*>(a)->value().get(),
-           static_cast<const RefCreateNode*>(b)->value().get());
-      return true;
-    }
-    if (a->kind() == ExprKind::kRefRead) {
-      push(static_cast<const RefReadNode*>(a)->ref().get(), static_cast<const RefReadNode*>(b)->ref().get());
-      return true;
-    }
-    if (a->kind() == ExprKind::kRefWrite) {
-      const auto& left = static_cast<const RefWriteNode&>(*a);
-      const auto& right = static_cast<const RefWriteNode&>(*b);
-      push(left.value().get(), right.value().get());
-      push(left.ref().get(), right.ref().get());
-      return true;
-    }
-    const auto& left = static_cast<const IfNode&>(*a);
-    const auto& right = static_cast<const IfNode&>(*b);
-    push(left.otherwise().get(), right.otherwise().get());
-    push(left.then().get(), right.then().get());
-    push(left.condition().get(), right.condition().get());
+    size_t count = 0;
+    while (child(*a, count)) ++count;
+    while (count-- > 0)
+      push(child(*a, count)->get(), child(*b, count)->get());  // the first one is compared first
     return true;
   }
 

@@ -1,92 +1,101 @@
 #pragma once
 // Walks over expressions. All are iterative: user graphs may be a million calls deep.
 #include <functional>
-#include <unordered_set>
-#include <vector>
 
 #include "baton/ir/adt.h"
 #include "baton/ir/expr.h"
 
 namespace baton {
 
-/// Calls `visit(child)` for each direct child in evaluation order: callee before arguments, parameters before
-/// the body, a let's variable, value, body, a clause's variables before its body.
-template <class Visit>
-void for_each_child(const ExprNode& node, Visit&& visit) {
+/// Kinds without children, whatever a node of them holds: variables, names, constants, operators.
+constexpr bool is_leaf(ExprKind kind) {
+  return kind == ExprKind::kVar || kind == ExprKind::kGlobalVar || kind == ExprKind::kConstant ||
+         kind == ExprKind::kOp || kind == ExprKind::kConstructor;
+}
+
+/// The expressions that a node is made of, in evaluation order, without the variables that it binds: callee
+/// and arguments; a function's body; a let's value and body; what is matched, then the bodies of the clauses.
+/// Null from the last one on. By address: nothing is counted up and down.
+inline const Expr* child(const ExprNode& node, size_t index) {
   switch (node.kind()) {
+    case ExprKind::kCall: {
+      const auto& call = static_cast<const CallNode&>(node);
+      if (index == 0) return &call.callee();
+      return index <= call.args().size() ? &call.args()[index - 1] : nullptr;
+    }
+    case ExprKind::kTuple: {
+      const auto& fields = static_cast<const TupleNode&>(node).fields();
+      return index < fields.size() ? &fields[index] : nullptr;
+    }
+    case ExprKind::kTupleGetItem:
+      return index == 0 ? &static_cast<const TupleGetItemNode&>(node).tuple() : nullptr;
+    case ExprKind::kFunction:
+      return index == 0 ? &static_cast<const FunctionNode&>(node).body() : nullptr;
+    case ExprKind::kLet: {
+      const auto& let = static_cast<const LetNode&>(node);
+      return index == 0 ? &let.value() : index == 1 ? &let.body() : nullptr;
+    }
+    case ExprKind::kIf: {
+      const auto& branch = static_cast<const IfNode&>(node);
+      if (index == 0) return &branch.condition();
+      return index == 1 ? &branch.then() : index == 2 ? &branch.otherwise() : nullptr;
+    }
+    case ExprKind::kMatch: {
+      const auto& match = static_cast<const MatchNode&>(node);
+      if (index == 0) return &match.data();
+      return index <= match.clauses().size() ? &match.clauses()[index - 1].body : nullptr;
+    }
+    case ExprKind::kRefCreate:
+      return index == 0 ? &static_cast<const RefCreateNode&>(node).value() : nullptr;
+    case ExprKind::kRefRead:
+      return index == 0 ? &static_cast<const RefReadNode&>(node).ref() : nullptr;
+    case ExprKind::kRefWrite: {
+      const auto& write = static_cast<const RefWriteNode&>(node);
+      return index == 0 ? &write.ref() : index == 1 ? &write.value() : nullptr;
+    }
     case ExprKind::kVar:
     case ExprKind::kGlobalVar:
     case ExprKind::kConstant:
     case ExprKind::kOp:
     case ExprKind::kConstructor:
-      return;
-    case ExprKind::kTuple:
-      for (const Expr& field : static_cast<const TupleNode&>(node).fields()) visit(field);
-      return;
-    case ExprKind::kTupleGetItem:
-      visit(static_cast<const TupleGetItemNode&>(node).tuple());
-      return;
-    case ExprKind::kCall: {
-      const auto& call = static_cast<const CallNode&>(node);
-      visit(call.callee());
-      for (const Expr& arg : call.args()) visit(arg);
-      return;
-    }
-    case ExprKind::kFunction: {
-      const auto& function = static_cast<const FunctionNode&>(node);
-      for (const Var& param : function.params()) visit(Expr(param));
-      visit(function.body());
-      return;
-    }
-    case ExprKind::kLet: {
-      const auto& let = static_cast<const LetNode&>(node);
-      visit(Expr(let.var()));
-      visit(let.value());
-      visit(let.body());
-      return;
-    }
-    case ExprKind::kIf: {
-      const auto& branch = static_cast<const IfNode&>(node);
-      visit(branch.condition());
-      visit(branch.then());
-      visit(branch.otherwise());
-      return;
-    }
-    case ExprKind::kMatch: {
-      const auto& match = static_cast<const MatchNode&>(node);
-      visit(match.data());
-      for (const Clause& clause : match.clauses()) {
-        for (const Var& var : pattern_vars(clause.pattern)) visit(Expr(var));
-        visit(clause.body);
-      }
-      return;
-    }
-    case ExprKind::kRefCreate:
-      visit(static_cast<const RefCreateNode&>(node).value());
-      return;
-    case ExprKind::kRefRead:
-      visit(static_cast<const RefReadNode&>(node).ref());
-      return;
-    case ExprKind::kRefWrite: {
-      const auto& write = static_cast<const RefWriteNode&>(node);
-      visit(write.ref());
-      visit(write.value());
-      return;
-    }
+      break;
   }
+  return nullptr;
+}
+
+/// Calls `visit(var)` for each variable that the node itself binds: parameters, a let's variable, those of
+/// patterns.
+template <class Visit>
+void for_each_bound_var(const ExprNode& node, Visit&& visit) {
+  if (const auto* function = as<FunctionNode>(&node)) {
+    for (const Var& param : function->params()) visit(param);
+  } else if (const auto* let = as<LetNode>(&node)) {
+    visit(let->var());
+  } else if (const auto* match = as<MatchNode>(&node)) {
+    for (const Clause& clause : match->clauses())
+      for (const Var& var : pattern_vars(clause.pattern)) visit(var);
+  }
+}
+
+/// Calls `visit(child)` for each child, bound variables included, in evaluation order: a variable before what
+/// it is bound in, a let's also before its value.
+template <class Visit>
+void for_each_child(const ExprNode& node, Visit&& visit) {
+  if (const auto* match = as<MatchNode>(&node)) {
+    visit(match->data());
+    for (const Clause& clause : match->clauses()) {
+      for (const Var& var : pattern_vars(clause.pattern)) visit(Expr(var));
+      visit(clause.body);
+    }
+    return;
+  }
+  for_each_bound_var(node, [&](const Var& var) { visit(Expr(var)); });
+  for (size_t i = 0; const Expr* each = child(node, i); ++i) visit(*each);
 }
 
 /// Visits every node reachable from `root` once, children first. `enter(node)` false: the node is visited,
 /// its children are not (unless reached otherwise).
 void post_order(const Expr& root, const std::function<void(const Expr&)>& visit,
                 const std::function<bool(const Expr&)>& enter = {});
-
-/// Variables used but not bound inside, in the order of their first use.
-std::vector<Var> free_vars(const Expr& root);
-/// Variables bound inside, by functions, lets and patterns, in the order of the walk.
-std::vector<Var> bound_vars(const Expr& root);
-/// Type variables in annotations that no function inside declares, and those that one declares.
-std::vector<TypeVar> free_type_vars(const Expr& root);
-std::vector<TypeVar> bound_type_vars(const Expr& root);
 
 }  // namespace baton

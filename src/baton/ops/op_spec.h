@@ -5,9 +5,10 @@
 #include <utility>
 
 #include "baton/ir/op.h"
+#include "baton/ir/rules/cost.h"
+#include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ir/rules/mixed_precision_rule.h"
-#include "baton/ops/rules/fake_quantization_rules.h"
-#include "baton/ops/rules/layout_flow_rules.h"
+#include "baton/ir/rules/result_count.h"
 
 namespace baton {
 
@@ -28,7 +29,10 @@ struct OpSpec {
   bool reshape_only = false;
   bool data_dependent = false;
   bool declares_attrs = true;
+  CostFn cost = nullptr;
+  std::string python = {};
   OpRules rules = {};
+  std::vector<std::string> test_shapes = {};
 
   operator OpDef() const {
     OpDef def;
@@ -48,7 +52,10 @@ struct OpSpec {
     def.reshape_only = reshape_only;
     def.data_dependent = data_dependent;
     def.declares_attrs = declares_attrs;
+    def.cost = cost;
+    def.python = python;
     def.rules = rules;
+    def.test_shapes = test_shapes;
     return def;
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "baton/ir/functions.h"
+#include "baton/ir/origin_scope.h"
 #include "baton/ir/visit.h"
 
 namespace baton {
@@ -76,20 +77,11 @@ Expr Rewriter::run(const Expr& root) {
         visit_var(let->var());
         stack.push_back({todo.node, Step::kLetBody});
         stack.push_back({&let->value(), Step::kOpen});
-      } else if (const auto* function = as<FunctionNode>(node)) {
-        for (const Var& param : function->params()) visit_var(param);
-        stack.push_back({&function->body(), Step::kOpen});
-      } else if (const auto* match = as<MatchNode>(node)) {
-        for (auto clause = match->clauses().rbegin(); clause != match->clauses().rend(); ++clause) {
-          for (const Var& var : pattern_vars(clause->pattern)) visit_var(var);
-          stack.push_back({&clause->body, Step::kOpen});
-        }
-        stack.push_back({&match->data(), Step::kOpen});
       } else {
+        for_each_bound_var(*node, visit_var);
         const size_t first = stack.size();
-        for_each_child(*node, [&](const Expr& child) {
-          if (!memo_.contains(child.get())) stack.push_back({&child, Step::kOpen});
-        });
+        for (size_t i = 0; const Expr* each = child(*node, i); ++i)
+          if (!memo_.contains(each->get())) stack.push_back({each, Step::kOpen});
         std::reverse(stack.begin() + static_cast<ptrdiff_t>(first), stack.end());
       }
     } else if (todo.step == Step::kLetBody) {

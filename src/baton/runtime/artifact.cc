@@ -55,6 +55,15 @@ struct IndexRow {
 };
 static_assert(sizeof(IndexRow) == 32);
 
+/// At the start of a section kPlugin, before the blob.
+struct PluginHeader {
+  uint32_t abi;
+  uint32_t zero;
+  uint64_t bytes;
+  uint64_t zeros[6];  // the blob starts at a cache line
+};
+static_assert(sizeof(PluginHeader) == 64);
+
 size_t round_up(size_t value, size_t to) { return (value + to - 1) / to * to; }
 
 template <typename T>
@@ -128,6 +137,13 @@ void ArtifactWriter::add(std::string name, std::string content) {
 }
 
 void ArtifactWriter::set_params(NamedArrays params) { params_ = std::move(params); }
+
+void ArtifactWriter::add_plugin(const std::string& backend, uint32_t abi, std::string_view blob) {
+  std::string content;
+  put(content, PluginHeader{abi, 0, blob.size(), {}});
+  content += blob;
+  add(section::kPlugin + backend, std::move(content));
+}
 
 Status ArtifactWriter::write(const std::string& path) const {
   const ParamsLayout layout = lay_out(params_);
@@ -326,6 +342,21 @@ std::vector<std::string> Artifact::names() const {
   std::vector<std::string> names;
   for (const Section& section : sections_) names.push_back(section.name);
   return names;
+}
+
+Result<std::vector<PluginCode>> Artifact::plugins() const {
+  std::vector<PluginCode> plugins;
+  const std::string_view prefix = section::kPlugin;
+  for (const Section& section : sections_) {
+    if (!section.name.starts_with(prefix)) continue;
+    PluginHeader header{};
+    if (section.bytes.size() >= sizeof header) std::memcpy(&header, section.bytes.data(), sizeof header);
+    if (section.bytes.size() < sizeof header || header.bytes != section.bytes.size() - sizeof header)
+      return Status::bad_data(shown_ + " is damaged in its section " + section.name +
+                              "; build it again with `baton build`");
+    plugins.push_back({section.name.substr(prefix.size()), header.abi, section.bytes.subspan(sizeof header)});
+  }
+  return plugins;
 }
 
 Status Artifact::check_params() const {

@@ -30,6 +30,7 @@ inline constexpr const char* kParams = "params";             ///< the data of th
 inline constexpr const char* kParamsIndex = "params.index";  ///< their names, types and places
 inline constexpr const char* kOrigins = "origins.json";
 inline constexpr const char* kMeta = "meta.json";
+inline constexpr const char* kPlugin = "plugin/";  ///< and a backend's name: its code
 }  // namespace section
 
 /// Collects sections and writes them.
@@ -37,6 +38,10 @@ class ArtifactWriter {
  public:
   /// Adds a section. The name is unique and at most 31 bytes long; the content is kept.
   void add(std::string name, std::string content);
+
+  /// Adds the code of one backend for its plug-in: section kPlugin + name. `abi`: BATON_BACKEND_ABI as it was
+  /// made for.
+  void add_plugin(const std::string& backend, uint32_t abi, std::string_view blob);
 
   /// Sets the constants: sections kParams and kParamsIndex. Arrays must be defined; their data is not copied.
   void set_params(NamedArrays params);
@@ -52,6 +57,13 @@ class ArtifactWriter {
   };
   std::vector<Section> sections_;
   NamedArrays params_;
+};
+
+/// The code of one backend in an artifact.
+struct PluginCode {
+  std::string backend;
+  uint32_t abi;
+  std::span<const uint8_t> blob;
 };
 
 /// An artifact that has been opened and checked. The file stays mapped as long as this, or a constant of it,
@@ -71,6 +83,9 @@ class Artifact {
   std::string_view text(std::string_view name) const;
   bool has(std::string_view name) const;
   std::vector<std::string> names() const;
+
+  /// In the order they were added.
+  Result<std::vector<PluginCode>> plugins() const;
 
   /// The constants, in the order they were given to the writer: views of the mapped file, not to be written
   /// to.

@@ -75,6 +75,11 @@ baton::Status check_size(const std::string& what, const baton::PlanEntry& entry,
                                 std::to_string(entry.bytes()) + " bytes, not " + std::to_string(bytes));
 }
 
+baton::Status not_brought(int index) {
+  return baton::Status::kernel_failed("output " + std::to_string(index) +
+                                      " was not given back by its device");
+}
+
 int set_input(baton_model* model, int index, void* data, size_t bytes, bool bind) {
   baton::Executor& executor = model->executor();
   if (!model->has_input(index)) return report(no_tensor("input", index, executor.num_inputs()));
@@ -95,6 +100,11 @@ int set_input(baton_model* model, int index, void* data, size_t bytes, bool bind
 extern "C" {
 
 const char* baton_last_error(void) { return last_error.c_str(); }
+
+int baton_plugin_load(const char* path) {
+  if (!path) return report(baton::Status::invalid("there is no path to load a plug-in from"));
+  return report(baton::Plugin::load(path).status());
+}
 
 baton_model* baton_model_load(const char* path) {
   if (!path) return wrap(baton::Status::invalid("there is no path to load a model from"));
@@ -167,6 +177,7 @@ int baton_get_output(const baton_model* model, int index, void* data, size_t byt
   if (baton::Status status = check_size(name, model->executor().output_entry(at), bytes); !status.ok())
     return report(status);
   const baton::NDArray output = model->executor().output(at);
+  if (!output.defined()) return report(not_brought(index));
   if (bytes) std::memcpy(data, output.data(), bytes);
   return 0;
 }
@@ -177,6 +188,7 @@ const void* baton_output_data(const baton_model* model, int index, size_t* bytes
     return nullptr;
   }
   const baton::NDArray output = model->executor().output(static_cast<size_t>(index));
+  if (!output.defined()) report(not_brought(index));
   if (bytes) *bytes = output.bytes();
   return output.data();
 }

@@ -26,6 +26,10 @@ typedef struct baton_model baton_model;
  */
 const char* baton_last_error(void);
 
+/* Loads the run half of a backend from its shared library (see baton_backend.h). Models find by themselves
+   what stands beside this library, or in a folder that the environment variable BATON_PLUGINS lists. */
+int baton_plugin_load(const char* path);
+
 baton_model* baton_model_load(const char* path);
 
 /* The bytes must stay where they are until the model is freed. */

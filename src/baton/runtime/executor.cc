@@ -7,6 +7,8 @@
 
 #include <HalideRuntime.h>
 
+#include "baton/runtime/executor_memory.h"
+#include "baton/runtime/processor.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/base/memory.h"
@@ -16,49 +18,70 @@ namespace {
 
 constexpr size_t kVector = 64;
 constexpr size_t kPage = 4096;
-constexpr int kCpu = 1;
 // Distance between the starts of two tensors, counted within a page: odd in cache lines, so that 64 tensors
 // in a row start at 64 different places. Loads from one then never wait for stores to the same place of
 // another.
 constexpr size_t kColourStep = 13 * kVector;
 
-halide_type_t halide_type(DType dtype) {
+// Kernels that Halide made take its buffers; backends know them by a name of their own.
+static_assert(sizeof(baton_tensor) == sizeof(halide_buffer_t) &&
+              sizeof(baton_dimension) == sizeof(halide_dimension_t));
+static_assert(offsetof(baton_tensor, memory) == offsetof(halide_buffer_t, device) &&
+              offsetof(baton_tensor, host) == offsetof(halide_buffer_t, host) &&
+              offsetof(baton_tensor, type) == offsetof(halide_buffer_t, type) &&
+              offsetof(baton_tensor, dimensions) == offsetof(halide_buffer_t, dimensions) &&
+              offsetof(baton_tensor, dim) == offsetof(halide_buffer_t, dim));
+
+uint8_t type_code(DType dtype) {
   const halide_type_code_t codes[] = {halide_type_int, halide_type_uint, halide_type_float,
                                       halide_type_handle, halide_type_bfloat};
-  return {codes[static_cast<size_t>(dtype.code)], dtype.bits, dtype.lanes};
+  return static_cast<uint8_t>(codes[static_cast<size_t>(dtype.code)]);
 }
 
-/// The kernel of a `__copy` node.
-int copy_tensor(void** args) {
-  const auto* from = static_cast<const halide_buffer_t*>(args[0]);
-  const auto* to = static_cast<const halide_buffer_t*>(args[1]);
-  std::memcpy(to->host, from->host, to->number_of_elements() * static_cast<size_t>(to->type.bytes()));
+size_t bytes_of(const baton_tensor& tensor) {
+  size_t bytes = (size_t{tensor.type.bits} * tensor.type.lanes + 7) / 8;
+  for (int32_t i = 0; i < tensor.dimensions; ++i) bytes *= static_cast<size_t>(tensor.dim[i].extent);
+  return bytes;
+}
+
+/// A `__copy` node whose tensors are both on the processor.
+int copy_tensor(void*, void** args) {
+  const auto* from = static_cast<const baton_tensor*>(args[0]);
+  const auto* to = static_cast<const baton_tensor*>(args[1]);
+  std::memcpy(to->host, from->host, bytes_of(*from));
   return 0;
 }
 
 }  // namespace
 
-/// Everything that kernels see. Outputs handed out keep it alive.
-struct Executor::Memory {
-  ~Memory() { std::free(arena); }
+/// A `__copy` node between two devices; null is the processor.
+struct Executor::Crossing {
+  const Device* from;
+  const Device* to;
 
-  void* arena = nullptr;
-  std::vector<void*> data;    // by storage
-  std::vector<NDArray> held;  // by storage: what an input or a constant points to; undefined in the arena
-  std::vector<NDArray> own;   // by storage: memory of an input that set_input copies to
-  std::vector<halide_dimension_t> dimensions;
-  std::vector<halide_buffer_t> buffers;       // by entry
-  std::vector<std::vector<EntryId>> entries;  // by storage
+  static int run(void* context, void** args) {
+    const auto* crossing = static_cast<const Crossing*>(context);
+    const auto* source = static_cast<const baton_tensor*>(args[0]);
+    const auto* target = static_cast<const baton_tensor*>(args[1]);
+    return Device::copy(crossing->from, *source, crossing->to, *target, bytes_of(*source));
+  }
 };
 
-Executor::~Executor() = default;
+Executor::~Executor() {
+  for (const auto& [module, bound] : bound_) module->plugin().table().unbind(bound);
+}
 
 Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Plan> plan,
                                                    std::shared_ptr<const KernelLibrary> kernels,
                                                    const NamedArrays& constants) {
+  return create(std::move(plan), Modules{processor_module(std::move(kernels))}, constants);
+}
+
+Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Plan> plan, Modules modules,
+                                                   const NamedArrays& constants) {
   std::unique_ptr<Executor> executor(new Executor);
   executor->plan_ = std::move(plan);
-  executor->kernels_ = std::move(kernels);
+  executor->modules_ = std::move(modules);
   if (Status status = executor->prepare(constants); !status.ok()) return status;
   return executor;
 }
@@ -67,29 +90,28 @@ Status Executor::prepare(const NamedArrays& constants) {
   const Plan& plan = *plan_;
   memory_ = std::make_shared<Memory>();
   memory_->data.resize(plan.storages.size());
+  memory_->blocks.resize(plan.storages.size());
   memory_->held.resize(plan.storages.size());
   memory_->own.resize(plan.storages.size());
   memory_->entries.resize(plan.storages.size());
+  memory_->brought.resize(plan.entries.size());
   for (EntryId id = 0; id < plan.entries.size(); ++id) {
     memory_->entries[static_cast<size_t>(plan.entries[id].storage)].push_back(id);
   }
-  Status status = check_devices();
-  if (status.ok()) make_buffers();
+  Status status = open_devices();
+  if (status.ok()) status = check_extents();
+  if (status.ok()) make_tensors();
+  if (status.ok()) status = allocate_on_devices();
   if (status.ok()) status = bind_constants(constants);
   if (status.ok()) status = allocate();
   if (status.ok()) status = make_calls();
   return status;
 }
 
-Status Executor::check_devices() const {
+Status Executor::check_extents() const {
   for (const PlanNode& node : plan_->nodes) {
     for (uint32_t i = 0; i < node.num_outputs; ++i) {
       const PlanEntry& entry = plan_->entries[node.first_entry + i];
-      if (entry.device_type != kCpu) {
-        return Status::unavailable("node `" + node.name + "` runs on device type " +
-                                   std::to_string(entry.device_type) +
-                                   "; this runtime has the processor (1) only");
-      }
       if (*element_count(entry.shape) > INT32_MAX) {
         return Status::unavailable("node `" + node.name + "` has a tensor " +
                                    describe(entry.shape, entry.dtype) +
@@ -100,22 +122,22 @@ Status Executor::check_devices() const {
   return Status::success();
 }
 
-void Executor::make_buffers() {
+void Executor::make_tensors() {
   size_t dimensions = 0;
   for (const PlanEntry& entry : plan_->entries) dimensions += entry.shape.size();
   memory_->dimensions.resize(dimensions);
-  memory_->buffers.resize(plan_->entries.size());
-  halide_dimension_t* next = memory_->dimensions.data();
+  memory_->tensors.resize(plan_->entries.size());
+  baton_dimension* next = memory_->dimensions.data();
   for (size_t e = 0; e < plan_->entries.size(); ++e) {
     const PlanEntry& entry = plan_->entries[e];
-    halide_buffer_t& buffer = memory_->buffers[e];
-    std::memset(static_cast<void*>(&buffer), 0, sizeof buffer);
-    buffer.type = halide_type(entry.dtype);
-    buffer.dimensions = static_cast<int32_t>(entry.shape.size());
-    buffer.dim = next;
+    baton_tensor& tensor = memory_->tensors[e];
+    tensor = {};
+    tensor.type = {type_code(entry.dtype), entry.dtype.bits, entry.dtype.lanes};
+    tensor.dimensions = static_cast<int32_t>(entry.shape.size());
+    tensor.dim = next;
     int64_t stride = 1;
-    for (size_t i = entry.shape.size(); i-- > 0;) {  // Halide counts dimensions from the innermost
-      *next++ = halide_dimension_t(0, static_cast<int32_t>(entry.shape[i]), static_cast<int32_t>(stride));
+    for (size_t i = entry.shape.size(); i-- > 0;) {  // dimensions are counted from the innermost
+      *next++ = {0, static_cast<int32_t>(entry.shape[i]), static_cast<int32_t>(stride), 0};
       stride *= entry.shape[i];
     }
   }
@@ -124,7 +146,7 @@ void Executor::make_buffers() {
 void Executor::point_to(int storage, void* data) {
   memory_->data[static_cast<size_t>(storage)] = data;
   for (const EntryId id : memory_->entries[static_cast<size_t>(storage)]) {
-    memory_->buffers[id].host = static_cast<uint8_t*>(data);
+    memory_->tensors[id].host = static_cast<uint8_t*>(data);
   }
 }
 
@@ -139,7 +161,11 @@ Status Executor::check_value(uint32_t node, const NDArray& value) const {
 
 Status Executor::set_node(uint32_t node, const NDArray& value, bool may_bind) {
   if (Status status = check_value(node, value); !status.ok()) return status;
-  const int storage = plan_->entries[plan_->nodes[node].first_entry].storage;
+  const PlanEntry& entry = plan_->entries[plan_->nodes[node].first_entry];
+  const int storage = entry.storage;
+  if (const Device* on = device(entry.device_type)) {
+    return on->copy_in(memory_->blocks[static_cast<size_t>(storage)].memory(), value.data(), value.bytes());
+  }
   NDArray& held = memory_->held[static_cast<size_t>(storage)];
   NDArray& own = memory_->own[static_cast<size_t>(storage)];
   if (may_bind && reinterpret_cast<uintptr_t>(value.data()) % kVector == 0) {
@@ -175,7 +201,7 @@ Status Executor::allocate() {
   std::vector<size_t> offsets(plan_->storages.size());
   size_t end = 0, colour = 0;
   for (size_t s = 0; s < plan_->storages.size(); ++s) {
-    if (!plan_->storages[s].written) continue;
+    if (!plan_->storages[s].written || plan_->storages[s].device_type != kProcessorKind) continue;
     const size_t wanted = colour++ * kColourStep % kPage;
     offsets[s] = end + (wanted + kPage - end % kPage) % kPage;
     end = (offsets[s] + plan_->storages[s].bytes + kVector - 1) / kVector * kVector;
@@ -186,7 +212,7 @@ Status Executor::allocate() {
                                  " bytes");
   std::memset(memory_->arena, 0, end);  // page faults now, not in the first run
   for (size_t s = 0; s < plan_->storages.size(); ++s) {
-    if (plan_->storages[s].written)
+    if (plan_->storages[s].written && plan_->storages[s].device_type == kProcessorKind)
       point_to(static_cast<int>(s), static_cast<uint8_t*>(memory_->arena) + offsets[s]);
   }
   for (const uint32_t node : inputs_) {
@@ -194,6 +220,10 @@ Status Executor::allocate() {
     const NDArray zeros = NDArray::zeros(entry.shape, entry.dtype);
     if (!zeros.defined())
       return Status::out_of_memory("no memory for input `" + plan_->nodes[node].name + "`");
+    if (device(entry.device_type)) {
+      if (Status status = set_node(node, zeros, false); !status.ok()) return status;
+      continue;
+    }
     memory_->own[static_cast<size_t>(entry.storage)] = zeros;
     memory_->held[static_cast<size_t>(entry.storage)] = zeros;
     point_to(entry.storage, memory_->own[static_cast<size_t>(entry.storage)].data());
@@ -210,21 +240,43 @@ Status Executor::make_calls() {
     for (uint32_t i = 0; i < node.num_outputs; ++i)
       any_output |= *element_count(plan_->entries[node.first_entry + i].shape) != 0;
     if (!any_output) continue;
-    const KernelFunction function = node.kind == PlanNode::Kind::kCopy ? copy_tensor
-                                    : kernels_                         ? kernels_->find(node.func_name)
-                                                                       : nullptr;
-    if (!function) {
-      return Status::bad_data("the kernel `" + node.func_name + "` of node `" + node.name +
-                              "` is not among the model's kernels");
-    }
+    const Result<Call> call = bind(n);
+    if (!call.ok()) return call.status();
     first_arg.push_back(args_.size());
-    for (const EntryId id : node.inputs) args_.push_back(&memory_->buffers[id]);
-    for (uint32_t i = 0; i < node.num_outputs; ++i) args_.push_back(&memory_->buffers[node.first_entry + i]);
-    calls_.push_back({function, nullptr});
+    for (const EntryId id : node.inputs) args_.push_back(&memory_->tensors[id]);
+    for (uint32_t i = 0; i < node.num_outputs; ++i) args_.push_back(&memory_->tensors[node.first_entry + i]);
+    calls_.push_back(*call);
     call_nodes_.push_back(n);
   }
   for (size_t c = 0; c < calls_.size(); ++c) calls_[c].args = args_.data() + first_arg[c];
   return Status::success();
+}
+
+Result<Executor::Call> Executor::bind(uint32_t node) {
+  const PlanNode& of = plan_->nodes[node];
+  const Device* on = device(plan_->entries[of.first_entry].device_type);
+  if (of.kind == PlanNode::Kind::kCopy) {
+    const Device* from = device(plan_->entries[of.inputs[0]].device_type);
+    if (!from && !on) return Call{copy_tensor, nullptr, nullptr};
+    crossings_.push_back(std::make_unique<Crossing>(Crossing{from, on}));
+    return Call{Crossing::run, crossings_.back().get(), nullptr};
+  }
+  const PluginModule* module = find_module(of.backend);
+  if (!module && !of.backend.empty()) {
+    return Status::bad_data("the kernel `" + of.func_name + "` of node `" + of.name +
+                            "` is for the backend `" + of.backend + "`, of which the model has no code");
+  }
+  baton_bound bound{};
+  const auto tensors = static_cast<int32_t>(of.inputs.size() + of.num_outputs);
+  const Status status =
+      module ? module->bind(of.func_name, tensors, on ? on->queue() : nullptr, bound) : Status::bad_data("");
+  if (!status.ok()) {
+    return Status::bad_data("the kernel `" + of.func_name + "` of node `" + of.name +
+                            "` is not among the model's kernels" +
+                            (of.backend.empty() ? "" : " (" + status.message + ")"));
+  }
+  bound_.emplace_back(module, bound);
+  return Call{bound.function, bound.context, nullptr};
 }
 
 int Executor::threads() const { return threads_ > 0 ? threads_ : default_threads(); }
@@ -276,9 +328,18 @@ NDArray Executor::entry(EntryId id) const {
     NDArray array;
   };
   const PlanEntry& of = plan_->entries[id];
-  auto* hold = new Hold{memory_, memory_->held[static_cast<size_t>(of.storage)]};
+  const size_t storage = static_cast<size_t>(of.storage);
+  if (const Device* on = device(of.device_type)) {
+    NDArray& brought = memory_->brought[id];
+    if (!brought.defined()) brought = NDArray::empty(of.shape, of.dtype);
+    if (!brought.defined() ||
+        !on->copy_out(brought.data(), memory_->blocks[storage].memory(), brought.bytes()).ok())
+      return {};
+    return brought;
+  }
+  auto* hold = new Hold{memory_, memory_->held[storage]};
   return NDArray::view(
-      memory_->buffers[id].host, of.shape, of.dtype, [](void* held) { delete static_cast<Hold*>(held); },
+      memory_->tensors[id].host, of.shape, of.dtype, [](void* held) { delete static_cast<Hold*>(held); },
       hold);
 }
 
@@ -288,17 +349,26 @@ NDArray Executor::output(size_t index) const { return entry(plan_->heads[index])
 
 Status Executor::failed(size_t call, int code) const {
   const PlanNode& node = plan_->nodes[call_nodes_[call]];
+  const PluginModule* module = find_module(node.backend);
+  const Device* on = device(plan_->entries[node.first_entry].device_type);
+  if (node.kind == PlanNode::Kind::kCopy && !on) on = device(plan_->entries[node.inputs[0]].device_type);
+  const std::string reason = on                                ? on->plugin().reason()
+                             : module && !node.backend.empty() ? module->plugin().reason()
+                                                               : "";
   return Status::kernel_failed("the kernel `" + node.func_name + "` of node `" + node.name +
-                               "` failed with code " + std::to_string(code));
+                               "` failed with code " + std::to_string(code) + reason);
 }
 
 Status Executor::run_calls(size_t first, size_t last) {
   const ThreadScope scope(threads_);
   for (size_t c = first; c < last; ++c) {
-    if (const int code = calls_[c].function(calls_[c].args)) [[unlikely]]
-      return failed(c, code);
+    if (const int code = calls_[c].function(calls_[c].context, calls_[c].args)) [[unlikely]] {
+      Status status = failed(c, code);
+      (void)wait();  // what is in the queues works in this executor's memory
+      return status;
+    }
   }
-  return Status::success();
+  return wait();
 }
 
 Status Executor::run() { return run_calls(0, calls_.size()); }
@@ -313,6 +383,7 @@ Status Executor::run_range(uint32_t first, uint32_t last) {
 
 Result<RunProfile> Executor::run_profiled(int runs) {
   if (runs < 1) return Status::invalid("a profile needs at least one run, not " + std::to_string(runs));
+  if (!devices_.empty()) return profile_with_devices(runs);
   const double scale = ns_per_tick();
   const size_t count = calls_.size();
   // Written now, so that no page of it is touched for the first time between two readings of the clock.
@@ -326,7 +397,7 @@ Result<RunProfile> Executor::run_profiled(int runs) {
     *stamp++ = ticks();
     for (size_t c = 0; c < count; ++c) {
       *stamp++ = ticks();
-      const int code = calls_[c].function(calls_[c].args);
+      const int code = calls_[c].function(calls_[c].context, calls_[c].args);
       *stamp++ = ticks();
       if (code) [[unlikely]]
         return failed(c, code);
@@ -340,23 +411,30 @@ Result<RunProfile> Executor::run_profiled(int runs) {
   return profile;
 }
 
-std::span<void*> Executor::node_args(uint32_t node) {
+const Executor::Call* Executor::node_call(uint32_t node) const {
   const auto found = std::lower_bound(call_nodes_.begin(), call_nodes_.end(), node);
-  if (found == call_nodes_.end() || *found != node) return {};
+  if (found == call_nodes_.end() || *found != node) return nullptr;
+  return &calls_[static_cast<size_t>(found - call_nodes_.begin())];
+}
+
+std::span<void*> Executor::node_args(uint32_t node) {
+  const Call* call = node_call(node);
+  if (!call) return {};
   const PlanNode& of = plan_->nodes[node];
-  return {calls_[static_cast<size_t>(found - call_nodes_.begin())].args, of.inputs.size() + of.num_outputs};
+  return {call->args, of.inputs.size() + of.num_outputs};
 }
 
 KernelFunction Executor::node_function(uint32_t node) const {
-  const auto found = std::lower_bound(call_nodes_.begin(), call_nodes_.end(), node);
-  if (found == call_nodes_.end() || *found != node) return nullptr;
-  return calls_[static_cast<size_t>(found - call_nodes_.begin())].function;
+  const Call* call = node_call(node);
+  return call ? bound_kernel({call->function, call->context}) : nullptr;
 }
 
 void Executor::replace_function(uint32_t node, KernelFunction function) {
-  const auto found = std::lower_bound(call_nodes_.begin(), call_nodes_.end(), node);
-  if (found == call_nodes_.end() || *found != node) return;
-  calls_[static_cast<size_t>(found - call_nodes_.begin())].function = function;
+  const Call* call = node_call(node);
+  if (!call) return;
+  const baton_bound bound = bind_kernel(function);
+  Call& replaced = calls_[static_cast<size_t>(call - calls_.data())];
+  replaced = {bound.function, bound.context, call->args};
 }
 
 }  // namespace baton

@@ -8,8 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "baton/runtime/device.h"
 #include "baton/runtime/kernel_library.h"
 #include "baton/runtime/plan.h"
+#include "baton/runtime/plugin.h"
 #include "baton/support/base/ndarray.h"
 #include "baton/support/base/params_blob.h"
 #include "baton/support/base/status.h"
@@ -19,19 +21,35 @@ namespace baton {
 /// What run_profiled() measured.
 struct RunProfile {
   std::vector<uint32_t> nodes;  ///< the plan's nodes that were called, in order (nops and inputs are not)
-  std::vector<std::vector<double>> node_ns;  ///< [call][run]: from kernel entry to kernel return
+  /// [call][run]: from kernel entry to kernel return; on another device by the device's own clock, with
+  /// nothing else running.
+  std::vector<std::vector<double>> node_ns;
   std::vector<double> total_ns;  ///< [run]: the whole run; what the calls do not sum up to is the residual
 };
 
-/// One instance of a model with memory of its own. Not to be used by two threads at a time; any number of
-/// executors may share plan, kernels and constants, and run at once.
+/// One instance of a model with memory of its own, on every device that the plan names. Not to be used by two
+/// threads at a time; any number of executors may share plan, kernels and constants, and run at once.
 class Executor {
  public:
+  using Modules = std::vector<std::shared_ptr<const PluginModule>>;
+
+  /// A kernel with its arguments: `function(context, args)`.
+  struct Call {
+    baton_function function;
+    void* context;
+    void** args;
+  };
+
   /// `constants` are found by the names of input nodes and used where they are (they are not copied if
   /// aligned to 64 bytes); names that the plan does not know are an error. Input nodes without constant are
   /// the model's inputs.
   static Result<std::unique_ptr<Executor>> create(std::shared_ptr<const Plan> plan,
                                                   std::shared_ptr<const KernelLibrary> kernels,
+                                                  const NamedArrays& constants);
+
+  /// The same with the code of several backends; one for each that a node names. Constants of other devices
+  /// are copied there.
+  static Result<std::unique_ptr<Executor>> create(std::shared_ptr<const Plan> plan, Modules modules,
                                                   const NamedArrays& constants);
   ~Executor();
   Executor(const Executor&) = delete;
@@ -58,14 +76,14 @@ class Executor {
   Status set_input(std::string_view name, const NDArray& value);
 
   /// Uses the memory of `value` instead of copying it, until the next set or bind; copies if it is not
-  /// aligned to 64 bytes.
+  /// aligned to 64 bytes, or if the input is on another device.
   Status bind_input(size_t index, const NDArray& value);
   Status bind_input(std::string_view name, const NDArray& value);
 
-  /// What an input node holds now: a view, valid as long as anybody holds it.
+  /// What an input node holds now: as output().
   NDArray input(size_t index) const;
 
-  /// Calls all kernels. The first that fails ends the run.
+  /// Calls all kernels, and waits for the devices. The first that fails ends the run.
   Status run();
 
   /// The same `runs` times with a clock around every call.
@@ -75,15 +93,19 @@ class Executor {
   const PlanEntry& output_entry(size_t index) const { return plan_->entries[plan_->heads[index]]; }
 
   /// A view of an output: its contents change with the next run, the memory stays as long as anybody holds
-  /// it.
+  /// it. From another device it is copied at each call; undefined when the device fails.
   NDArray output(size_t index) const;
 
   /// Any tensor, for debugging and measuring: what it holds depends on which nodes have run since.
   NDArray entry(EntryId id) const;
 
+  /// What a node calls; null when it calls nothing. On another device the work is done after wait().
+  const Call* node_call(uint32_t node) const;
+  Status wait() const;
+
   /// For measuring kernels one at a time, in the memory of the model (variants of a kernel must share it to
   /// be comparable): the arguments of a node's kernel, and the kernel itself. Empty and null for nodes
-  /// without a call.
+  /// without a call; only kernels of the processor are plain functions.
   std::span<void*> node_args(uint32_t node);
   KernelFunction node_function(uint32_t node) const;
 
@@ -96,32 +118,39 @@ class Executor {
 
  private:
   struct Memory;
-  struct Call {
-    KernelFunction function;
-    void** args;
-  };
+  struct Crossing;
 
   Executor() = default;
   Status prepare(const NamedArrays& constants);
-  Status check_devices() const;
+  Status check_extents() const;
+  Status open_devices();
+  Result<const Plugin*> plugin_of(int device_type, const std::string& user) const;
+  Status allocate_on_devices();
   Status bind_constants(const NamedArrays& constants);
   Status allocate();
-  void make_buffers();
+  void make_tensors();
   Status make_calls();
+  Result<Call> bind(uint32_t node);
   Status check_value(uint32_t node, const NDArray& value) const;
   void point_to(int storage, void* data);
   Status unknown_input(std::string_view name) const;
   Status set_node(uint32_t node, const NDArray& value, bool may_bind);
   Status failed(size_t call, int code) const;
   Status run_calls(size_t first, size_t last);
+  Result<RunProfile> profile_with_devices(int runs);
+  const PluginModule* find_module(const std::string& backend) const;
+  const Device* device(int device_type) const;
 
   std::shared_ptr<const Plan> plan_;
-  std::shared_ptr<const KernelLibrary> kernels_;
+  Modules modules_;
+  std::vector<std::pair<int, std::unique_ptr<Device>>> devices_;  // by type; not the processor
   std::shared_ptr<Memory> memory_;
   std::vector<uint32_t> inputs_;
   std::vector<Call> calls_;
-  std::vector<uint32_t> call_nodes_;  // ascending: the node of each call
-  std::vector<void*> args_;           // of all calls, one after another
+  std::vector<uint32_t> call_nodes_;                  // ascending: the node of each call
+  std::vector<void*> args_;                           // of all calls, one after another
+  std::vector<std::unique_ptr<Crossing>> crossings_;  // the contexts of copies between devices
+  std::vector<std::pair<const PluginModule*, baton_bound>> bound_;
   int threads_ = 0;
 };
 

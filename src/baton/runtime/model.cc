@@ -2,7 +2,17 @@
 
 #include <utility>
 
+#include "baton/runtime/processor.h"
+
 namespace baton {
+namespace {
+
+Status nothing_to_run(const char* section) {
+  return Status::bad_data("the artifact has no section " + std::string(section) +
+                          ", so there is nothing to run in it");
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Model>> Model::load(const std::string& path, bool check_params) {
   Result<std::shared_ptr<const Artifact>> artifact = Artifact::open(path, check_params);
@@ -19,27 +29,52 @@ Result<std::unique_ptr<Model>> Model::load_memory(std::span<const uint8_t> bytes
 Result<std::unique_ptr<Model>> Model::from_artifact(std::shared_ptr<const Artifact> artifact) {
   std::unique_ptr<Model> model(new Model);
   model->artifact_ = std::move(artifact);
-  for (const char* name : {section::kPlan, section::kKernels}) {
-    if (!model->artifact_->has(name)) {
-      return Status::bad_data("the artifact has no section " + std::string(name) +
-                              ", so there is nothing to run in it");
-    }
-  }
-  Result<std::shared_ptr<const Plan>> plan = Plan::parse(model->artifact_->text(section::kPlan));
+  const Artifact& file = *model->artifact_;
+  if (!file.has(section::kPlan)) return nothing_to_run(section::kPlan);
+  Result<std::shared_ptr<const Plan>> plan = Plan::parse(file.text(section::kPlan));
   if (!plan.ok()) return plan.status();
   model->plan_ = std::move(*plan);
-  Result<std::shared_ptr<const KernelLibrary>> kernels =
-      KernelLibrary::from_memory(model->artifact_->bytes(section::kKernels));
-  if (!kernels.ok()) return kernels.status();
-  model->kernels_ = std::move(*kernels);
+  Result<Executor::Modules> modules = load_modules(file);
+  if (!modules.ok()) return modules.status();
+  model->modules_ = std::move(*modules);
   Result<std::unique_ptr<Executor>> executor = model->another_executor();
   if (!executor.ok()) return executor.status();
   model->executor_ = std::move(*executor);
   return model;
 }
 
+Result<Executor::Modules> Model::load_modules(const Artifact& artifact) {
+  Executor::Modules modules;
+  const Result<std::vector<PluginCode>> codes = artifact.plugins();
+  if (!codes.ok()) return codes.status();
+  // A model whose kernels all run on other devices has none for the processor.
+  if (codes->empty() && !artifact.has(section::kKernels)) return nothing_to_run(section::kKernels);
+  if (artifact.has(section::kKernels)) {
+    Result<std::shared_ptr<const KernelLibrary>> kernels =
+        KernelLibrary::from_memory(artifact.bytes(section::kKernels));
+    if (!kernels.ok()) return kernels.status();
+    modules.push_back(processor_module(std::move(*kernels)));
+  }
+  for (const PluginCode& code : *codes) {
+    const Result<const Plugin*> plugin = Plugin::find(code.backend);
+    if (!plugin.ok()) {
+      return Status{plugin.status().code,
+                    "the model has code for the backend `" + code.backend + "`: " + plugin.status().message};
+    }
+    if (code.abi != BATON_BACKEND_ABI) {
+      return Status::bad_data("the model's code for `" + code.backend + "` was built for version " +
+                              std::to_string(code.abi) + " of the interface of backends, this runtime has " +
+                              std::to_string(BATON_BACKEND_ABI) + ": build the model again");
+    }
+    Result<std::shared_ptr<const PluginModule>> module = PluginModule::load(**plugin, code.blob);
+    if (!module.ok()) return module.status();
+    modules.push_back(std::move(*module));
+  }
+  return modules;
+}
+
 Result<std::unique_ptr<Executor>> Model::another_executor() const {
-  return Executor::create(plan_, kernels_, artifact_->params());
+  return Executor::create(plan_, modules_, artifact_->params());
 }
 
 }  // namespace baton

@@ -25,13 +25,16 @@ class Model {
   const Artifact& artifact() const { return *artifact_; }
   Executor& executor() { return *executor_; }
 
+  /// The code of the backends in an artifact, loaded by their plug-ins.
+  static Result<Executor::Modules> load_modules(const Artifact& artifact);
+
   /// Another executor of the same plan, kernels and constants, to be run by another thread.
   Result<std::unique_ptr<Executor>> another_executor() const;
 
  private:
   std::shared_ptr<const Artifact> artifact_;
   std::shared_ptr<const Plan> plan_;
-  std::shared_ptr<const KernelLibrary> kernels_;
+  Executor::Modules modules_;
   std::unique_ptr<Executor> executor_;
 };
 

@@ -1,5 +1,5 @@
 // graph.json: which kernel runs when, on which data, in which storage. The format is TVM's; Baton adds the
-// attributes `origins`, `made_for` and `reason` to nodes, which TVM's reader ignores.
+// attributes `origins`, `made_for`, `reason` and `backend` to nodes, which TVM's reader ignores.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +40,7 @@ struct PlanNode {
   Kind kind = Kind::kInput;
   std::string name;       ///< unique in the plan
   std::string func_name;  ///< empty for an input
+  std::string backend;    ///< whose plug-in has the function; empty: the processor
   std::vector<EntryId> inputs;
   EntryId first_entry = 0;
   uint32_t num_outputs = 1;
@@ -47,19 +48,22 @@ struct PlanNode {
   std::vector<uint32_t> origins;   ///< operators of the source that this node computes, ascending
   std::vector<uint32_t> made_for;  ///< for what the compiler added: the operators it serves
   std::string reason;              ///< and why
-  std::vector<std::pair<std::string, std::string>>
-      attrs;  ///< all attributes as they were read, sorted by name
+  /// Attributes that no field above says: "hash", layouts. As they were written.
+  std::vector<std::pair<std::string, std::string>> attrs;
 
-  /// The attribute of that name; empty when there is none.
+  /// The one of `attrs` of that name; empty when there is none.
   std::string_view attr(std::string_view name) const;
 };
 
 /// One piece of memory that several tensors use one after another.
 struct PlanStorage {
   size_t bytes = 0;
-  int device_type = 1;
+  int device_type = 0;   ///< that of its tensors; 0: there are none
   bool written = false;  ///< by a kernel; otherwise it belongs to an input
 };
+
+/// Whether an executor can hold such a tensor: 64 axes of 2^31 - 1 elements and 2^46 bytes are the most.
+bool fits_executor(std::span<const int64_t> shape, DType dtype);
 
 struct Plan {
   std::vector<PlanNode> nodes;  ///< in the order of execution
@@ -69,8 +73,16 @@ struct Plan {
   std::vector<PlanStorage> storages;
 
   /// Reads and checks a plan: after it, every index is in range, every shape countable, every nop fits its
-  /// storage.
+  /// storage, all tensors of a storage and of a kernel are on one device. Plans are written by
+  /// driver/plan/graph_json.h.
   static Result<std::shared_ptr<const Plan>> parse(std::string_view graph_json);
+
+  /// The last step of making a plan: fills in `storages` from the rest. Refuses nodes that do not fit their
+  /// storage. Indices must be in range, and every shape one that fits_executor().
+  Status set_storages();
+
+  /// The node that makes a tensor.
+  uint32_t maker_of(EntryId entry) const;
 
   /// Bytes of all storage that kernels write: the workspace of one executor.
   size_t workspace_bytes() const;

@@ -5,7 +5,6 @@
 #include "baton/ir/op.h"
 #include "baton/support/diagnostic.h"
 #include "baton/text/literal.h"
-#include "baton/text/parser.h"
 
 namespace baton::text {
 
@@ -108,11 +107,11 @@ std::string attrs_text(const Attrs& attrs) {
   return text;
 }
 
-Attrs read_attrs(const std::string& op, std::string_view text) {
+Attrs read_attrs(const std::string& op, std::string_view text, OriginReader::ReadAttributes read) {
   const OpDef* def = find_op(op);
   if (!def || !def->attrs) return {};
   try {
-    return make_attrs(*def->attrs, parse_attributes(std::string(text), "origins"));
+    return make_attrs(*def->attrs, read(std::string(text), "origins"));
   } catch (const Error&) {
     return {};  // of another version: the origin is known by its place
   }
@@ -181,7 +180,7 @@ void OriginWriter::append_table(const OriginTable& table, std::string& out) {
 
 // ---- Reading
 
-OriginReader::OriginReader(std::string_view text) {
+OriginReader::OriginReader(std::string_view text, ReadAttributes read_attributes) {
   const size_t start = text.rfind(kTable);
   if (start == std::string_view::npos || (start > 0 && text[start - 1] != '\n')) return;
   text.remove_prefix(start + kTable.size());
@@ -200,7 +199,7 @@ OriginReader::OriginReader(std::string_view text) {
                  close = open == std::string_view::npos ? open : closing(line.substr(open));
     if (close == std::string_view::npos) continue;
     std::string op(line.substr(0, open));
-    Attrs attrs = read_attrs(op, line.substr(open + 1, close - 1));
+    Attrs attrs = read_attrs(op, line.substr(open + 1, close - 1), read_attributes);
     line.remove_prefix(open + close + 1);
     Span span;
     std::string source_name;

@@ -40,8 +40,10 @@ class OriginWriter {
 /// Reads them.
 class OriginReader {
  public:
+  /// Reads `key=value, key=value` (text::parse_attributes, which is above this file).
+  using ReadAttributes = FunctionAttrs (*)(std::string text, std::string source_name);
   /// Looks for the table in `text`; without one the comments mean nothing.
-  explicit OriginReader(std::string_view text);
+  OriginReader(std::string_view text, ReadAttributes read_attributes);
   bool has_table() const { return !origins_.empty(); }
   /// What the comment ` from=...` says; nothing when it names no origin of the table.
   std::optional<OriginSet> read(std::string_view comment) const;

@@ -79,7 +79,7 @@ Parser::Parser(std::string text, std::string source_name, IRModule module, MetaT
       }()),
       text_end_(std::min(find_metadata(source_->text()), source_->text().size())),
       lexer_(source_, text_end_, engine_),
-      origins_(std::string_view(source_->text()).substr(0, text_end_)),
+      origins_(std::string_view(source_->text()).substr(0, text_end_), parse_attributes),
       init_(std::move(module)),
       given_metadata_(std::move(metadata)) {
   if (init_)

@@ -1,20 +1,12 @@
 #pragma once
 // Relay text to modules and expressions. Throws DiagnosticError with every mistake found.
-#include <map>
 #include <string>
 #include <vector>
 
 #include "baton/ir/module.h"
+#include "baton/text/meta_table.h"
 
 namespace baton {
-
-/// What a text means by `meta[type_key][index]`: attributes of a call, or any other value (ir/attr_objects.h
-/// for expressions).
-struct MetaObject {
-  AttrValue value;
-  Attrs attrs = {};
-};
-using MetaTable = std::map<std::string, std::vector<MetaObject>>;
 
 /// Reads a module: the version line, `def`s, `type`s and the metadata section if there is one. Types are
 /// those written; nothing is inferred. Each call of an operator gets a new Origin, whose span is the

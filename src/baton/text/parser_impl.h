@@ -20,7 +20,7 @@
 #include "baton/text/lexer.h"
 #include "baton/text/metadata.h"
 #include "baton/text/origin_text.h"
-#include "baton/text/parser.h"
+#include "baton/text/meta_table.h"
 #include "baton/text/scope.h"
 
 namespace baton::text {

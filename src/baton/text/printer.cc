@@ -44,38 +44,7 @@ bool is_reference(const ExprNode* node) {
          node->kind() == ExprKind::kRefWrite;
 }
 
-bool is_atom(const ExprNode* node) {
-  return node->kind() == ExprKind::kVar || node->kind() == ExprKind::kConstant ||
-         node->kind() == ExprKind::kOp || node->kind() == ExprKind::kGlobalVar ||
-         node->kind() == ExprKind::kConstructor;
-}
-
-// Child `index` in the order of the walk, or null behind the last.
-const ExprNode* dataflow_child(const ExprNode* node, uint32_t index) {
-  switch (node->kind()) {
-    case ExprKind::kCall: {
-      const auto* call = static_cast<const CallNode*>(node);
-      if (index == 0) return call->callee().get();
-      return index <= call->args().size() ? call->args()[index - 1].get() : nullptr;
-    }
-    case ExprKind::kTuple: {
-      const auto& fields = static_cast<const TupleNode*>(node)->fields();
-      return index < fields.size() ? fields[index].get() : nullptr;
-    }
-    case ExprKind::kTupleGetItem:
-      return index == 0 ? static_cast<const TupleGetItemNode*>(node)->tuple().get() : nullptr;
-    case ExprKind::kRefCreate:
-      return index == 0 ? static_cast<const RefCreateNode*>(node)->value().get() : nullptr;
-    case ExprKind::kRefRead:
-      return index == 0 ? static_cast<const RefReadNode*>(node)->ref().get() : nullptr;
-    case ExprKind::kRefWrite: {
-      const auto* write = static_cast<const RefWriteNode*>(node);
-      return index == 0 ? write->ref().get() : index == 1 ? write->value().get() : nullptr;
-    }
-    default:
-      return nullptr;
-  }
-}
+bool is_atom(const ExprNode* node) { return is_leaf(node->kind()); }
 
 bool has_type(const ExprNode* node) { return node->checked_type() != nullptr; }
 
@@ -176,9 +145,10 @@ void Printer::visit(const ExprNode* root) {
   stack_.emplace_back(root, 0);
   while (stack_.size() > base) {
     auto& [node, next] = stack_.back();
-    const ExprNode* child = is_dataflow(node) ? dataflow_child(node, next) : nullptr;
+    const Expr* found = is_dataflow(node) ? baton::child(*node, next) : nullptr;
+    const ExprNode* child = found ? found->get() : nullptr;
     if (is_reference(node) && next > 0) {
-      const ExprNode* operand = dataflow_child(node, next - 1);
+      const ExprNode* operand = baton::child(*node, next - 1)->get();
       NodeState* state = is_atom(operand) ? nullptr : &nodes_[operand];
       if (state && state->number == NodeState::kNone && state->piece != NodeState::kNone)
         emit_line(operand, *state, true);

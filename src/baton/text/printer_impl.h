@@ -13,7 +13,7 @@
 #include "baton/support/pointer_index.h"
 #include "baton/text/metadata.h"
 #include "baton/text/origin_text.h"
-#include "baton/text/printer.h"
+#include "baton/text/print_options.h"
 
 namespace baton::text {
 

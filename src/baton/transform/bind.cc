@@ -1,5 +1,6 @@
 #include "baton/transform/bind.h"
 
+#include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/pointer_map.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/pointer_map.h"

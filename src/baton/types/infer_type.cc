@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "baton/ir/visit.h"
 #include "baton/types/type_inference.h"
 
 namespace baton {
@@ -32,51 +33,7 @@ bool calls_stale(const FunctionNode& function, const IRModuleNode& module) {
         if (!fits) return true;
       }
     }
-    switch (node->kind()) {  // children by address: nothing is counted up and down
-      case ExprKind::kFunction:
-        todo.push_back(static_cast<const FunctionNode*>(node)->body().get());
-        break;
-      case ExprKind::kLet:
-        todo.push_back(static_cast<const LetNode*>(node)->body().get());
-        todo.push_back(static_cast<const LetNode*>(node)->value().get());
-        break;
-      case ExprKind::kCall:
-        todo.push_back(static_cast<const CallNode*>(node)->callee().get());
-        for (const Expr& arg : static_cast<const CallNode*>(node)->args()) todo.push_back(arg.get());
-        break;
-      case ExprKind::kTuple:
-        for (const Expr& field : static_cast<const TupleNode*>(node)->fields()) todo.push_back(field.get());
-        break;
-      case ExprKind::kTupleGetItem:
-        todo.push_back(static_cast<const TupleGetItemNode*>(node)->tuple().get());
-        break;
-      case ExprKind::kIf:
-        todo.push_back(static_cast<const IfNode*>(node)->condition().get());
-        todo.push_back(static_cast<const IfNode*>(node)->then().get());
-        todo.push_back(static_cast<const IfNode*>(node)->otherwise().get());
-        break;
-      case ExprKind::kMatch:
-        todo.push_back(static_cast<const MatchNode*>(node)->data().get());
-        for (const Clause& clause : static_cast<const MatchNode*>(node)->clauses())
-          todo.push_back(clause.body.get());
-        break;
-      case ExprKind::kRefCreate:
-        todo.push_back(static_cast<const RefCreateNode*>(node)->value().get());
-        break;
-      case ExprKind::kRefRead:
-        todo.push_back(static_cast<const RefReadNode*>(node)->ref().get());
-        break;
-      case ExprKind::kRefWrite:
-        todo.push_back(static_cast<const RefWriteNode*>(node)->ref().get());
-        todo.push_back(static_cast<const RefWriteNode*>(node)->value().get());
-        break;
-      case ExprKind::kVar:
-      case ExprKind::kGlobalVar:
-      case ExprKind::kConstant:
-      case ExprKind::kConstructor:
-      case ExprKind::kOp:
-        break;
-    }
+    for (size_t i = 0; const Expr* each = child(*node, i); ++i) todo.push_back(each->get());
   }
   return false;
 }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "baton/ir/visit.h"
+
 namespace baton {
 
 namespace {
@@ -115,26 +117,8 @@ Expr TypeInference::typed(const Expr& root) {
 // ---- The walk
 
 bool TypeInference::is_leaf(const ExprNode& node) const {
-  switch (node.kind()) {
-    case ExprKind::kConstant:
-    case ExprKind::kOp:
-      return true;
-    case ExprKind::kVar:
-    case ExprKind::kGlobalVar:
-    case ExprKind::kConstructor:
-      return false;
-    case ExprKind::kTuple:
-    case ExprKind::kTupleGetItem:
-    case ExprKind::kCall:
-    case ExprKind::kFunction:
-    case ExprKind::kLet:
-    case ExprKind::kIf:
-    case ExprKind::kMatch:
-    case ExprKind::kRefCreate:
-    case ExprKind::kRefRead:
-    case ExprKind::kRefWrite:
-      break;
-  }
+  if (node.kind() == ExprKind::kConstant || node.kind() == ExprKind::kOp) return true;
+  if (baton::is_leaf(node.kind())) return false;
   return trust_ && node.checked_type();
 }
 
@@ -219,68 +203,20 @@ void TypeInference::walk(const ExprNode* root) {
 
 const ExprNode* TypeInference::child(const Frame& frame, bool& done) {
   const uint32_t step = frame.step;
-  switch (frame.node->kind()) {
-    case ExprKind::kTuple: {
-      const auto& fields = static_cast<const TupleNode*>(frame.node)->fields();
-      if (step < fields.size()) return fields[step].get();
-      break;
-    }
-    case ExprKind::kTupleGetItem:
-      if (step == 0) return static_cast<const TupleGetItemNode*>(frame.node)->tuple().get();
-      break;
-    case ExprKind::kCall: {
-      const auto* call = static_cast<const CallNode*>(frame.node);
-      if (step == 0) return call->callee().get();
-      if (step <= call->args().size()) return call->args()[step - 1].get();
-      break;
-    }
-    case ExprKind::kFunction: {
-      const auto* function = static_cast<const FunctionNode*>(frame.node);
-      if (step < function->params().size()) return function->params()[step].get();
-      if (step == function->params().size()) return function->body().get();
-      break;
-    }
-    case ExprKind::kLet: {
-      const auto* let = static_cast<const LetNode*>(frame.node);
-      if (step == 0) return let->var().get();
-      if (step == 1) return let->value().get();
-      if (step == 2) {
-        infer_let_value(*let, frame);
-        return let->body().get();
-      }
-      break;
-    }
-    case ExprKind::kIf: {
-      const auto* branch = static_cast<const IfNode*>(frame.node);
-      if (step == 0) return branch->condition().get();
-      if (step == 1) return branch->then().get();
-      if (step == 2) return branch->otherwise().get();
-      break;
-    }
-    case ExprKind::kMatch: {
-      const auto* match = static_cast<const MatchNode*>(frame.node);
-      if (step == 0) return match->data().get();
-      if (step > match->clauses().size()) break;
-      enter_clause(*match, match->clauses()[step - 1], frame);
-      return match->clauses()[step - 1].body.get();
-    }
-    case ExprKind::kRefCreate:
-      if (step == 0) return static_cast<const RefCreateNode*>(frame.node)->value().get();
-      break;
-    case ExprKind::kRefRead:
-      if (step == 0) return static_cast<const RefReadNode*>(frame.node)->ref().get();
-      break;
-    case ExprKind::kRefWrite:
-      if (step == 0) return static_cast<const RefWriteNode*>(frame.node)->ref().get();
-      if (step == 1) return static_cast<const RefWriteNode*>(frame.node)->value().get();
-      break;
-    case ExprKind::kVar:
-    case ExprKind::kGlobalVar:
-    case ExprKind::kConstant:
-    case ExprKind::kConstructor:
-    case ExprKind::kOp:
-      break;
+  const Expr* next = nullptr;
+  if (const auto* function = as<FunctionNode>(frame.node)) {
+    if (step < function->params().size()) return function->params()[step].get();
+    next = baton::child(*function, step - function->params().size());
+  } else if (const auto* let = as<LetNode>(frame.node)) {
+    if (step == 0) return let->var().get();
+    if (step == 2) infer_let_value(*let, frame);
+    next = baton::child(*let, step - 1);
+  } else {
+    next = baton::child(*frame.node, step);
+    const auto* match = next && step > 0 ? as<MatchNode>(frame.node) : nullptr;
+    if (match) enter_clause(*match, match->clauses()[step - 1], frame);
   }
+  if (next) return next->get();
   done = true;
   return nullptr;
 }

@@ -1,5 +1,6 @@
 #include "baton/ir/analysis/constructors.h"
 #include "baton/ir/module.h"
+#include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
 #include "baton/text/printer.h"
 

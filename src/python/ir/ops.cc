@@ -1,19 +1,25 @@
 #include "baton/ir/op.h"
+#include "baton/ir/rules/result_count.h"
 
 #include "python/ir/op_hooks.h"
 
 namespace baton::python {
 
+namespace {
+
+const OpDef& known_op(const std::string& name) {
+  const OpDef* def = find_op(name);
+  if (!def) throw nb::attribute_error(("there is no operator \"" + name + "\"").c_str());
+  return *def;
+}
+
+}  // namespace
+
 void bind_ops(nb::module_& m) {
   bind_op_hooks(m);
   m.def(
-      "get_op",
-      [](const std::string& name) -> Expr {
-        const OpDef* def = find_op(name);
-        if (!def) throw nb::attribute_error(("there is no operator \"" + name + "\"").c_str());
-        return op_expr(*def);
-      },
-      nb::arg("op_name"), "The operator of that name; AttributeError when there is none.");
+      "get_op", [](const std::string& name) -> Expr { return op_expr(known_op(name)); }, nb::arg("op_name"),
+      "The operator of that name; AttributeError when there is none.");
   m.def(
       "list_op_names",
       [] {
@@ -23,10 +29,20 @@ void bind_ops(nb::module_& m) {
       },
       "Sorted.");
   m.def(
+      "op_python", [](const std::string& name) { return known_op(name).python; }, nb::arg("name"),
+      "Where relay.op has the operator's builder, and its parameters where they are not the inputs, then the "
+      "attributes: \"transform\", \"nn.dense(data, weight, units=None)\". \"\": as the name says.");
+  m.def(
+      "result_count",
+      [](const Call& call) -> std::optional<int64_t> {
+        const auto* count = call->op() ? call->op()->rules.get<ResultCount>() : nullptr;
+        return count ? (*count)(*call) : std::nullopt;
+      },
+      nb::arg("call"), "How many tensors the tuple has that this call gives; None when it gives no tuple.");
+  m.def(
       "op_signature",
       [](const std::string& name) {
-        const OpDef* def = find_op(name);
-        if (!def) throw nb::attribute_error(("there is no operator \"" + name + "\"").c_str());
+        const OpDef* def = &known_op(name);
         nb::list inputs, attrs;
         for (const OpInput& input : def->inputs) {
           if (def->num_inputs >= 0 && nb::len(inputs) == static_cast<size_t>(def->num_inputs))

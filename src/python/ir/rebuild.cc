@@ -1,6 +1,7 @@
 // A node with some of its parts replaced: `rebuild(node, part...)`, None for what stays. The result keeps the
 // origins and the span of the node, and has no type yet; it is the node itself when every part is the same.
 #include "baton/ir/adt.h"
+#include "baton/ir/op.h"
 #include "baton/ir/visit.h"
 
 #include "python/bind.h"

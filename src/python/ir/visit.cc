@@ -4,7 +4,7 @@
 #include <malloc.h>
 #endif
 
-#include "baton/ir/all_vars.h"
+#include "baton/ir/variables.h"
 
 #include "python/bind.h"
 

@@ -2,6 +2,7 @@
 // whatever thread comes; an exception in it passes through C++ and arrives with its own type.
 #include "baton/pass/pass.h"
 
+#include "baton/ir/op.h"
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/timing.h"
 #include "baton/pass/trace.h"

@@ -1,4 +1,6 @@
 // Parts of programs: cut out, or marked for another compiler.
+#include <nlohmann/json.hpp>
+
 #include "baton/driver/cut/cut_kernel.h"
 #include "baton/driver/cut/cut_program.h"
 #include "baton/driver/cut/cut_text.h"

@@ -3,7 +3,9 @@
 #include "baton/codegen/background.h"
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
+#include "baton/driver/origins/origins_json.h"
 #include "baton/driver/pipeline.h"
+#include "baton/driver/plan/graph_json.h"
 #include "baton/pass/rewriter.h"
 
 #include "python/bind.h"
@@ -70,12 +72,13 @@ Backend region_backend(const std::string& compiler, nb::object codegen) {
 
 void bind_driver(nb::module_& m) {
   nb::class_<BuildResult>(m, "BuildResult", "Everything a build made.")
-      .def_prop_ro("graph_json", &BuildResult::graph_json)
+      .def_prop_ro("graph_json", [](const BuildResult& b) { return graph_json(*b.plan.graph); })
       .def_prop_ro("params", [](const BuildResult& b) { return arrays_to_python(b.params()); })
       .def_ro("source", &BuildResult::source)
       .def_ro("optimized", &BuildResult::optimized)
       .def_ro("mod_name", &BuildResult::mod_name)
-      .def_ro("origins_json", &BuildResult::origins_json)
+      .def_prop_ro("origins_json",
+                   [](const BuildResult& b) { return b.origins ? origins_json(*b.origins) : ""; })
       .def_prop_ro(
           "kernels_so",
           [](const BuildResult& b) { return nb::bytes(b.kernels_so.data(), b.kernels_so.size()); },

@@ -1,10 +1,11 @@
 // The map from operators to kernels and back.
-#include "baton/driver/operator_map.h"
-
 #include <algorithm>
+
+#include <nlohmann/json.hpp>
 
 #include "baton/driver/build.h"
 #include "baton/driver/fused_module.h"
+#include "baton/driver/origins/record_json.h"
 #include "baton/support/error.h"
 
 #include "python/bind.h"
@@ -15,7 +16,8 @@ namespace {
 
 std::string rows(const OperatorMap& map) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const OperatorEntry& entry : map.operators()) list.push_back(to_json(entry));
+  for (const OperatorRecord& record : map.operators())
+    list.push_back(to_json(record, RecordForm::kExplain));
   return list.dump();
 }
 
@@ -55,7 +57,7 @@ void bind_operator_map(nb::module_& m) {
       .def(
           "nodes_of", [](const OperatorMap& map, uint32_t id) { return map.at(id).nodes; }, nb::arg("id"))
       .def("kernels_of", &OperatorMap::kernels_of, nb::arg("id"));
-  m.def("operator_map", nb::overload_cast<const BuildResult&>(&operator_map), nb::arg("built"));
+  m.def("operator_map", &operator_map, nb::arg("built"));
   m.def("operator_ids", &ids_of, nb::arg("built"), nb::arg("expr"),
         "Ids of the operators of the source that `expr` stands for.");
   m.def(

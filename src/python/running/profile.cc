@@ -5,6 +5,7 @@
 
 #include "baton/profile/write/page.h"
 #include "baton/profile/write/report_json.h"
+#include "baton/profile/write/table.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
 #include "baton/support/require.h"

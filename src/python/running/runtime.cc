@@ -58,7 +58,9 @@ NDArray output(const Executor& executor, size_t index) {
                            " outputs, asked for " + std::to_string(index))
                               .c_str());
   }
-  return executor.output(index);
+  const NDArray value = executor.output(index);
+  if (!value.defined()) throw Error("output " + std::to_string(index) + " was not given back by its device");
+  return value;
 }
 
 uint32_t checked_node(const Executor& e, size_t node) {
@@ -97,7 +99,7 @@ std::pair<double, std::vector<std::pair<uint32_t, double>>> profile_nodes(Execut
   const int64_t begin = monotonic_ns();
   for (uint32_t node = 0; node < e.plan().nodes.size(); ++node) {
     if (*stop) throw Interrupted("interrupted while measuring");
-    if (!e.node_function(node)) continue;
+    if (!e.node_call(node)) continue;
     const int64_t start = monotonic_ns();
     require(e.run_range(node, node + 1));
     nodes.emplace_back(node, static_cast<double>(monotonic_ns() - start));
@@ -168,13 +170,12 @@ std::vector<double> time_node(Running& model, size_t index, int number, int repe
     options.interrupt = stop;
     const auto lock = model.lock();
     Executor& e = model.executor();
-    const KernelFunction function = e.node_function(node);
-    if (!function) return std::vector<double>(static_cast<size_t>(std::max(repeat, 0)), 0.0);
-    void** const args = e.node_args(node).data();
+    const Executor::Call* call = e.node_call(node);
+    if (!call) return std::vector<double>(static_cast<size_t>(std::max(repeat, 0)), 0.0);
     const ThreadScope threads(e.threads());
     return time_bursts(
         [&] {
-          if (const int code = function(args))
+          if (const int code = call->function(call->context, call->args))
             throw Error("node `" + e.plan().nodes[node].name + "` failed with code " + std::to_string(code));
         },
         options);

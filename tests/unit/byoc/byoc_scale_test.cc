@@ -7,6 +7,7 @@
 #include "baton/byoc/target_rules.h"
 #include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
+#include "baton/ir/op.h"
 #include "baton/pass/pass.h"
 
 #include "small_stack.h"

@@ -1,11 +1,10 @@
-#include "baton/codegen/debug/code_map.h"
-
 #include <algorithm>
 #include <cstdlib>
 #include <set>
 
 #include <gmock/gmock.h>
 
+#include "baton/codegen/code_maps.h"
 #include "baton/codegen/compile.h"
 #include "baton/codegen/debug/assembly.h"
 #include "baton/codegen/debug/code_map_json.h"

@@ -1,7 +1,5 @@
 // The interpreter's strides against its slow way, which computes the offset of each element: values must be
 // the same bits.
-#include "baton/codegen/evaluate/strided_program.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,6 +10,7 @@
 #include "baton/codegen/backend.h"
 #include "baton/codegen/evaluate/evaluator.h"
 #include "baton/codegen/evaluate/index_form.h"
+#include "baton/codegen/evaluate/make_strided.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
 #include "baton/types/infer_type.h"

@@ -180,15 +180,14 @@ Outcome outcome_of(const std::string& text, int opt_level, const std::set<std::s
     EXPECT_TRUE(executor->run_range(0, node + 1).ok());  // memory is used again by later nodes
     result.values.back() = executor->entry(plan.nodes[node].first_entry).copy();
   }
-  const auto origins = nlohmann::json::parse(result.build.origins_json);
-  for (const auto& row : origins["operators"]) {
-    result.ids[row["line"].get<int>()].insert(row["id"].get<uint32_t>());
-    for (int node : row["folded_into"]) result.folded_into[row["id"].get<uint32_t>()].insert(node);
+  for (const OperatorRecord& row : result.build.origins->operators) {
+    result.ids[static_cast<int>(row.line)].insert(row.id);
+    for (const uint32_t node : row.folded_into) result.folded_into[row.id].insert(static_cast<int>(node));
   }
   return result;
 }
 
-std::shared_ptr<const Plan> plan_of(const Outcome& run) { return *Plan::parse(run.build.graph_json()); }
+std::shared_ptr<const Plan> plan_of(const Outcome& run) { return run.build.plan.graph; }
 
 /// Which nodes give other values, and which are allowed and which required to.
 void compare(const Outcome& base, const Outcome& other, int line, const std::string& what) {

@@ -1,7 +1,7 @@
 // What a build is told goes by hand: threads that build at once do not see each other's contexts.
-#include <gmock/gmock.h>
-
 #include <thread>
+
+#include <gmock/gmock.h>
 
 #include "baton/codegen/backend.h"
 #include "baton/driver/build.h"

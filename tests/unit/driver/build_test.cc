@@ -11,7 +11,8 @@
 
 #include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
-#include "baton/driver/origins/origin_pack.h"
+#include "baton/driver/origins/origins_json.h"
+#include "baton/driver/plan/graph_json.h"
 #include "baton/pass/origin_verifier.h"
 #include "baton/runtime/model.h"
 #include "baton/support/base/tensor_rule.h"
@@ -119,7 +120,7 @@ TEST_P(SmallModels, AreBuiltAsByTvm) {
     options.context.passes = context;
     const BuildResult built = build(module, options);
     EXPECT_EQ(pass_tree_text(recorder->tree()), pass_tree_text(reference_pass_tree(golden)));
-    const Json graph = Json::parse(built.graph_json());
+    const Json graph = Json::parse(graph_json(*built.plan.graph));
     std::vector<std::string> nodes, funcs;
     for (const Json& node : graph["nodes"]) {
       nodes.push_back(node["name"]);
@@ -151,7 +152,7 @@ TEST(Build, AnArtifactRunsAsTheModelItWasMadeFrom) {
     auto model = Model::load(path, /*check_params=*/true);
     ASSERT_TRUE(model.ok()) << model.status().message;
     expect_outputs((*model)->executor(), golden);
-    EXPECT_EQ(unpacked_origins((*model)->artifact().text(section::kOrigins)).dump(), built.origins_json);
+    EXPECT_EQ(read_origins((*model)->artifact().text(section::kOrigins)), built.origins);
   }
 }
 
@@ -169,7 +170,7 @@ def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32]) 
   options.context.cache = &test_cache();
   options.params = {{"w", parameter_value("w", {4, 4, 3, 3}, DType::float_(32))}};
   const BuildResult built = build(module, options);
-  const Json origins = Json::parse(built.origins_json);
+  const Json origins = Json::parse(origins_json(*built.origins));
   ASSERT_EQ(origins["operators"].size(), 4u);
   for (const Json& op : origins["operators"]) {
     const std::string name = op["op"];

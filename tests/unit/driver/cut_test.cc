@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "baton/driver/initialize.h"
+#include "baton/ir/op.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/text/origin_label.h"
 #include "baton/text/printer.h"
@@ -71,7 +72,7 @@ def @main(%x: Tensor[(1, 8), float32], %w: Tensor[(8, 4), float32]) {
 }
 )");
   std::string kernel;  // what it is called depends on the layout of the weights
-  for (const PlannedNode& node : program->plan().plan->nodes)
+  for (const PlanNode& node : program->plan().plan->graph->nodes)
     if (node.func_name.find("dense") != std::string::npos) kernel = node.func_name;
   const CutChoice choice = program->choose({kernel, "", ""});
   EXPECT_THAT(labels(choice.operators), ElementsAre("%1 transpose", "%2 nn.dense", "7:3 tanh"));

@@ -7,7 +7,7 @@
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/load_model.h"
-#include "baton/driver/operator_map.h"
+#include "baton/driver/origins/operator_map.h"
 #include "baton/driver/origins/origin_report.h"
 #include "baton/pass/pass.h"
 #include "baton/text/parser.h"
@@ -18,7 +18,7 @@ namespace baton::test {
 struct Lowered {
   IRModule source, optimized;
   GraphPlan plan;
-  std::string origins;
+  OriginReport origins;
   OperatorMap map;
 };
 
@@ -33,8 +33,9 @@ inline Lowered lowered(const IRModule& typed, const NamedArrays& params, int opt
   options.params = params;
   result.optimized = optimized_for_build(typed, options);
   result.plan = make_plan(result.optimized);
-  result.origins = origins_json(result.optimized->origins(), result.plan, source_graph(*typed), fusion);
-  result.map = OperatorMap::read(result.plan.graph_json, result.origins, &result.optimized->origins());
+  const OriginTable& table = result.optimized->origins();
+  result.origins = origin_report(table, result.plan, source_graph(*typed), fusion);
+  result.map = OperatorMap(result.plan.graph, with_lines(result.origins, table));
   return result;
 }
 

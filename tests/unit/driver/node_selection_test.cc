@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "baton/driver/plan/graph_json.h"
+
 #include "driver/cut_programs.h"
 
 namespace baton {
@@ -25,7 +27,7 @@ TEST(NodeSelection, IdsNamesRangesAndTensors) {
   const auto program = program_of(kChain);
   const GraphPlan& plan = *program->plan().plan;
   ASSERT_EQ(plan.nodes.size(), 6u)
-      << plan.graph_json;  // x, y, pool, split, pool, softmax: split has the tensors 3 and 4
+      << graph_json(*plan.graph);  // x, y, pool, split, pool, softmax: split has the tensors 3 and 4
   EXPECT_THAT(select_nodes(plan, "2"), ElementsAre(2));
   EXPECT_THAT(select_nodes(plan, " 4 , 2:3,3 "), ElementsAre(2, 3, 4));
   EXPECT_THAT(select_nodes(plan, "fused_split"), ElementsAre(3));

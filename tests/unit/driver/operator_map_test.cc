@@ -1,14 +1,16 @@
 // The map from operators to kernels is complete, its own inverse, and says what the programs themselves say.
-#include "baton/driver/operator_map.h"
+#include "baton/driver/origins/operator_map.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include "baton/driver/fused_module.h"
-#include "baton/driver/origins/origin_pack.h"
+#include "baton/driver/origins/origins_json.h"
+#include "baton/driver/plan/graph_json.h"
 #include "baton/ir/op.h"
 #include "baton/ir/structural.h"
 #include "baton/ir/visit.h"
@@ -44,7 +46,7 @@ TEST_P(Networks, EveryOperatorHasANodeOrWasFoldedOrIsRetired) {
     ++calls;
     const auto id = model.optimized->origins().find(call->origins().origins()[0]);
     ASSERT_TRUE(id);
-    const OperatorEntry& entry = map.at(index(*id));
+    const OperatorRecord& entry = map.at(index(*id));
     EXPECT_EQ(entry.op, call->op()->name);
     EXPECT_EQ(entry.type, type_text(call->checked_type()));
     EXPECT_THAT(entry.text, HasSubstr(entry.op + "("));
@@ -53,7 +55,7 @@ TEST_P(Networks, EveryOperatorHasANodeOrWasFoldedOrIsRetired) {
       EXPECT_EQ(entry.input_types[i], type_text(call->args()[i]->checked_type()));
   });
   EXPECT_EQ(map.operators().size(), calls);
-  for (const OperatorEntry& entry : map.operators()) {
+  for (const OperatorRecord& entry : map.operators()) {
     EXPECT_TRUE(!entry.nodes.empty() || !entry.folded_into.empty() || !entry.retired_by.empty())
         << entry.label() << " is lost";
     EXPECT_EQ(entry.retired_by.empty(), entry.retired_why.empty());
@@ -80,7 +82,7 @@ TEST_P(Networks, NodesStandForTheUnionOverTheirBodiesAndBothWaysAgree) {
     of_kernel[map.plan().nodes[node].func_name].insert(origins.begin(), origins.end());
     EXPECT_EQ(map.operators_of({node}), origins);
   }
-  for (const OperatorEntry& entry : map.operators()) {
+  for (const OperatorRecord& entry : map.operators()) {
     EXPECT_EQ(std::set<uint32_t>(entry.nodes.begin(), entry.nodes.end()), nodes_of[entry.id]);
     std::set<uint32_t> others;
     for (const uint32_t node : entry.nodes)
@@ -111,18 +113,36 @@ TEST_P(Networks, InputsAreTheEdgesOfTheSource) {
             if (as<CallNode>(inner)) wanted.merge(ids(inner->origins().origins()));
           },
           [](const Expr& inner) { return inner->kind() != ExprKind::kCall; });
-    const OperatorEntry& entry = map.at(*ids(call->origins().origins()).begin());
+    const OperatorRecord& entry = map.at(*ids(call->origins().origins()).begin());
     EXPECT_EQ(std::set<uint32_t>(entry.inputs.begin(), entry.inputs.end()), wanted) << entry.label();
     EXPECT_EQ(entry.inputs.size(), wanted.size());
   });
 }
 
-TEST_P(Networks, PackedOriginsSayTheSame) {
-  const std::string packed = packed_origins(model.origins);
-  EXPECT_EQ(unpacked_origins(packed).dump(), model.origins);
-  EXPECT_EQ(unpacked_origins(model.origins).dump(), model.origins);
-  EXPECT_LT(packed.size(), model.origins.size() / 2);
-  EXPECT_THROW(unpacked_origins(packed.substr(0, packed.size() / 2)), Error);
+TEST_P(Networks, OriginsReadBackSayTheSame) {
+  const std::string text = origins_json(model.origins), packed = packed_origins(model.origins);
+  EXPECT_EQ(read_origins(packed), model.origins);
+  EXPECT_EQ(read_origins(text), model.origins);
+  EXPECT_LT(packed.size(), text.size() / 2);
+  EXPECT_THROW(read_origins(packed.substr(0, packed.size() / 2)), Error);
+}
+
+TEST_P(Networks, ThePlanReadBackIsThePlan) {
+  const Plan& plan = *model.plan.graph;
+  const std::string text = graph_json(plan);
+  const auto read = Plan::parse(text);
+  ASSERT_TRUE(read.ok()) << read.status().message;
+  EXPECT_EQ((*read)->arg_nodes, plan.arg_nodes);
+  ASSERT_EQ((*read)->storages.size(), plan.storages.size());
+  for (size_t i = 0; i < plan.storages.size(); ++i) {
+    EXPECT_EQ((*read)->storages[i].bytes, plan.storages[i].bytes);
+    EXPECT_EQ((*read)->storages[i].written, plan.storages[i].written);
+  }
+  ASSERT_EQ((*read)->nodes.size(), plan.nodes.size());
+  for (size_t i = 0; i < plan.nodes.size(); ++i) EXPECT_EQ((*read)->nodes[i].kind, plan.nodes[i].kind);
+  auto sorted = std::make_shared<Plan>(plan);  // the reader keeps the order of names
+  for (PlanNode& node : sorted->nodes) std::sort(node.attrs.begin(), node.attrs.end());
+  EXPECT_EQ(graph_json(**read), graph_json(*sorted));
 }
 
 INSTANTIATE_TEST_SUITE_P(OperatorMap, Networks,
@@ -152,7 +172,7 @@ TEST(OperatorMap, OneNodeOfAKernelThatIsSharedIsNotTheOther) {
   const OperatorMap& map = model.map;
   const auto relus = map.operators_called("nn.relu");
   ASSERT_EQ(relus.size(), 2u);
-  const OperatorEntry &first = map.at(relus[0]), &second = map.at(relus[1]);
+  const OperatorRecord &first = map.at(relus[0]), &second = map.at(relus[1]);
   ASSERT_EQ(first.nodes.size(), 1u);
   ASSERT_EQ(second.nodes.size(), 1u);
   EXPECT_NE(first.nodes, second.nodes);
@@ -170,12 +190,12 @@ TEST(OperatorMap, OneNodeOfAKernelThatIsSharedIsNotTheOther) {
 
 TEST(OperatorMap, WhatIsFoldedOrRetiredSaysSo) {
   const test::Lowered model = test::lowered_text(kSmall);
-  const OperatorEntry& dropout = model.map.at(model.map.operators_called("nn.dropout")[0]);
+  const OperatorRecord& dropout = model.map.at(model.map.operators_called("nn.dropout")[0]);
   EXPECT_EQ(dropout.retired_by, "SimplifyInference");
   EXPECT_NE(dropout.retired_why, "");
   EXPECT_TRUE(dropout.nodes.empty());
-  const OperatorEntry& folded = model.map.at(model.map.operators_called("multiply")[0]);
-  const OperatorEntry& add = model.map.at(model.map.operators_called("add")[0]);
+  const OperatorRecord& folded = model.map.at(model.map.operators_called("multiply")[0]);
+  const OperatorRecord& add = model.map.at(model.map.operators_called("add")[0]);
   EXPECT_TRUE(folded.nodes.empty());
   EXPECT_EQ(folded.folded_into, add.nodes);
   EXPECT_EQ(add.inputs, (std::vector<uint32_t>{model.map.operators_called("%6")[0], folded.id}));
@@ -210,7 +230,7 @@ TEST(OperatorMap, OriginsThatCannotBeReadAreRefused) {
   const test::Lowered model = test::lowered_text(kSmall);
   const auto message = [&](const std::string& origins) -> std::string {
     try {
-      OperatorMap::read(model.plan.graph_json, origins);
+      OperatorMap(model.plan.graph, read_origins(origins));
     } catch (const Error& error) {
       return error.what();
     }
@@ -225,11 +245,11 @@ TEST(OperatorMap, OriginsThatCannotBeReadAreRefused) {
   EXPECT_THAT(message(R"({"schema": 2, "values": [], "operators": [[5]]})"), HasSubstr("cannot be read"));
   EXPECT_THAT(message(R"({"schema": 1, "operators": []})"), HasSubstr("does not belong to its graph.json"));
   for (const char* list : {"nodes", "inputs", "folded_into"}) {
-    Json changed = Json::parse(model.origins);
+    Json changed = Json::parse(origins_json(model.origins));
     changed["operators"][0][list] = {4096};
     EXPECT_THAT(message(changed.dump()), HasSubstr("does not belong to its graph.json")) << list;
   }
-  Json renamed = Json::parse(model.origins);
+  Json renamed = Json::parse(origins_json(model.origins));
   renamed["operators"][0]["line"] = "three";
   EXPECT_THAT(message(renamed.dump()), HasSubstr("cannot be read"));
 }
@@ -332,7 +352,7 @@ TEST(FusedModule, ASharedFunctionStandsForTheOperatorsOfAllItsCalls) {
 TEST(FusedModule, IsLoweredToTheSamePlan) {
   const test::Lowered model = test::lowered_text(kSmall);
   const IRModule fused = fused_module(model.optimized, model.plan);
-  EXPECT_EQ(make_plan(fused).graph_json, model.plan.graph_json);
+  EXPECT_EQ(graph_json(*make_plan(fused).graph), graph_json(*model.plan.graph));
 }
 
 }  // namespace

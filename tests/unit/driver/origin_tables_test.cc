@@ -53,19 +53,17 @@ std::string table_of(const char* model_name, int opt_level) {
   for (size_t i = 0; i < plan.nodes.size(); ++i) {
     const PlannedNode& node = plan.nodes[i];
     if (!node.function) continue;
-    table << i << " " << node.name << ":" << list_text(node.origins.origins());
+    table << i << " " << plan.name_of(i) << ":" << list_text(node.origins.origins());
     if (!node.origins.causes().empty()) table << " made for" << list_text(node.origins.causes());
     table << "\n";
   }
-  const auto origins = nlohmann::json::parse(origins_json(optimized->origins(), plan, {}, FusionLog()));
   table << "# folded into constants that these nodes read, or retired\n";
-  for (const auto& row : origins["operators"]) {
-    const std::string name = row["op"].get<std::string>() + "@" + std::to_string(row["line"].get<int>());
-    if (!row["folded_into"].empty()) table << name << ": " << row["folded_into"].dump() << "\n";
-    if (!row["retired"].is_null())
-      table << name << ": retired by " << row["retired"]["pass"].get<std::string>() << ": "
-            << row["retired"]["reason"].get<std::string>() << "\n";
-    EXPECT_TRUE(!row["nodes"].empty() || !row["folded_into"].empty() || !row["retired"].is_null())
+  for (const OperatorRecord& row : origin_report(optimized->origins(), plan, {}, FusionLog()).operators) {
+    const std::string name = row.op + "@" + std::to_string(row.line);
+    if (!row.folded_into.empty()) table << name << ": " << nlohmann::json(row.folded_into).dump() << "\n";
+    if (!row.retired_by.empty())
+      table << name << ": retired by " << row.retired_by << ": " << row.retired_why << "\n";
+    EXPECT_TRUE(!row.nodes.empty() || !row.folded_into.empty() || !row.retired_by.empty())
         << name << " is lost";
   }
   return table.str();

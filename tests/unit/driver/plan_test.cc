@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "baton/driver/plan/graph_json.h"
 #include "baton/driver/plan/json_writer.h"
 #include "baton/driver/plan/kernel_names.h"
 #include "baton/driver/plan/storage.h"
@@ -158,7 +159,7 @@ TEST(GraphPlanTest, EqualFunctionsShareAKernelAndStorageIsUsedAgain) {
   const Type pair = tuple_type({type, type});
   const IRModule module = module_of({x}, make_tuple({value, other}, typed(pair)));
   const GraphPlan plan = make_plan(module);
-  const Json graph = Json::parse(plan.graph_json);
+  const Json graph = Json::parse(graph_json(*plan.graph));
   std::vector<std::string> names, funcs;
   for (const Json& node : graph["nodes"]) {
     names.push_back(node["name"]);
@@ -176,7 +177,7 @@ TEST(GraphPlanTest, EqualFunctionsShareAKernelAndStorageIsUsedAgain) {
   EXPECT_EQ(graph["nodes"][1]["attrs"]["hash"].get<std::string>().size(), 16u);
   ASSERT_EQ(plan.params.size(), 1u);
   EXPECT_EQ(plan.params[0].first, "p0");
-  EXPECT_TRUE(Plan::parse(plan.graph_json).ok()) << Plan::parse(plan.graph_json).status().message;
+  EXPECT_TRUE(Plan::parse(graph_json(*plan.graph)).ok()) << Plan::parse(graph_json(*plan.graph)).status().message;
 }
 
 TEST(GraphPlanTest, OriginsCausesAndReasonsStandOnNodes) {
@@ -189,7 +190,7 @@ TEST(GraphPlanTest, OriginsCausesAndReasonsStandOnNodes) {
       make_call(chain({"negative"}, type), {fused}, {},
                 NodeInfo(OriginSet::made_for(OriginSet::of(second), "for the test"), {}, type));
   const GraphPlan plan = make_plan(module_of({x}, added));
-  const auto read = Plan::parse(plan.graph_json);
+  const auto read = Plan::parse(graph_json(*plan.graph));
   ASSERT_TRUE(read.ok()) << read.status().message;
   EXPECT_THAT((*read)->nodes[1].origins, testing::ElementsAre(0, 1));
   EXPECT_THAT((*read)->nodes[2].origins, testing::IsEmpty());
@@ -202,7 +203,7 @@ TEST(GraphPlanTest, ReshapesInPlaceAreNoKernels) {
   const Var x = make_var("x", type, typed(type));
   const Function reshape = chain({"nn.relu"}, type, {{"relay.reshape_only", 1}});
   const GraphPlan plan = make_plan(module_of({x}, called(reshape, {called(chain({"exp"}, type), {x})})));
-  const Json graph = Json::parse(plan.graph_json);
+  const Json graph = Json::parse(graph_json(*plan.graph));
   EXPECT_EQ(graph["nodes"][2]["name"], "reshape_nop");
   EXPECT_EQ(graph["nodes"][2]["attrs"]["func_name"], "__nop");
   EXPECT_EQ(graph["attrs"]["storage_id"][1], Json::parse("[0, 1, 1]"));

@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "baton/ir/all_vars.h"
 #include "baton/ir/analysis/constructors.h"
 #include "baton/ir/analysis/features.h"
+#include "baton/ir/op.h"
+#include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
 #include "baton/ops/register.h"
 #include "baton/support/error.h"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "baton/codegen/backend.h"
+#include "baton/ir/op.h"
 #include "baton/pass/rewriter.h"
 
 #include "pass/programs.h"
@@ -21,8 +21,8 @@ class Verifier : public ::testing::Test {
   std::string verdict(const std::function<IRModule(IRModule)>& body, bool may_retire = false) {
     auto context = std::make_shared<PassContext>();
     context->instruments = {std::make_shared<OriginVerifier>()};
-    const BuildContext under = host_context().with_passes(context);
-    const InstrumentScope scope(under.passes);
+    const BuildContext under{.passes = context};
+    const InstrumentScope scope(context);
     try {
       result = (*module_pass(
           {0, "P", {}}, [&](IRModule module, const PassContext&) { return body(module); }, may_retire))(
@@ -112,8 +112,8 @@ TEST_F(Verifier, ARetiredOperatorStaysRetiredInAModuleBuiltAnew) {
   const IRModule before = result;
   auto context = std::make_shared<PassContext>();
   context->instruments = {std::make_shared<OriginVerifier>()};
-  const BuildContext under = host_context().with_passes(context);
-  const InstrumentScope scope(under.passes);
+  const BuildContext under{.passes = context};
+  const InstrumentScope scope(context);
   const IRModule after = (*module_pass({0, "Q", {}}, [](IRModule m, const PassContext&) {
     const IRModule fresh = make_module();
     fresh->set("main", m->find("main"));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "baton/ir/op.h"
 #include "baton/ir/structural.h"
 
 #include "pass/programs.h"

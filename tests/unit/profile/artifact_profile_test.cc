@@ -3,9 +3,10 @@
 #include <filesystem>
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
-#include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
+#include "baton/driver/origins/origins_json.h"
 #include "baton/profile/report/profile.h"
 #include "baton/runtime/model.h"
 #include "baton/support/base/tensor_rule.h"
@@ -117,11 +118,10 @@ TEST(ArtifactProfile, SaysThatAnotherVersionMadeIt) {
 }
 
 std::string refused_report(const File& file, const std::string& origins) {
-  const auto plan = Plan::parse(file.build.graph_json());
   FusedTimes times;
   times.plain_us = times.profiled_us = {1};
   try {
-    make_report(ReportSource{origins, {}, "llvm"}, **plan, times);
+    make_report(ReportSource{read_origins(origins), {}, "llvm"}, *file.build.plan.graph, times);
   } catch (const Error& error) {
     return error.what();
   }
@@ -130,14 +130,14 @@ std::string refused_report(const File& file, const std::string& origins) {
 
 TEST(ArtifactProfile, ATableOfOriginsThatDoesNotFitIsRefused) {
   File file;
-  EXPECT_THAT(refused_report(file, "nonsense"), HasSubstr("the table of origins is damaged"));
+  EXPECT_THAT(refused_report(file, "nonsense"), HasSubstr("its origins.json cannot be read"));
   EXPECT_THAT(refused_report(file, R"({"schema": 9, "operators": []})"),
               HasSubstr("is of schema 9, and this Baton reads 1 and 2"));
   EXPECT_THAT(refused_report(file, R"({"schema": 1, "operators": []})"),
-              HasSubstr("does not belong to the plan: operator 0 of 0"));
+              HasSubstr("does not belong to its graph.json: operator 0 of 0"));
   EXPECT_THAT(refused_report(file, R"({"schema": 1, "operators": [{"id": 0}]})"),
-              HasSubstr("the table of origins is damaged"));
-  auto origins = nlohmann::json::parse(file.build.origins_json);
+              HasSubstr("its origins.json cannot be read"));
+  auto origins = nlohmann::json::parse(origins_json(*file.build.origins));
   origins["operators"][1]["nodes"] = {99};
   EXPECT_THAT(refused_report(file, origins.dump()), HasSubstr("node 99 of"));
 }

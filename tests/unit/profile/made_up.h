@@ -1,7 +1,8 @@
 #pragma once
 // A small report with one of everything: a split kernel, one of one operator, one of the compiler's own, one
 // that was not split, a folded and a retired operator.
-#include "baton/profile/report/report.h"
+#include "baton/profile/measure/measure.h"
+#include "baton/profile/report/rows.h"
 
 namespace baton::test {
 
@@ -13,7 +14,6 @@ inline OperatorRow operator_row(uint32_t id, std::string op, std::vector<uint32_
   row.line = 3 + id;
   row.column = 8;
   row.type = "Tensor[(1, 8), float32]";
-  row.attrs = nlohmann::ordered_json::object();
   row.inputs = std::move(inputs);
   row.nodes = std::move(nodes);
   return row;
@@ -24,6 +24,7 @@ inline KernelRow kernel_row(uint32_t node, std::string name, double us, std::vec
   KernelRow row;
   row.node = node;
   row.name = row.func_name = "tvmgen_default_" + name;
+  row.target = "llvm";
   row.median_us = us;
   for (int run = 0; run < 9; ++run) row.samples_us.push_back(us * (1 + 0.001 * (run - 4)));
   row.origins = std::move(origins);
@@ -44,7 +45,7 @@ inline ProfileReport made_up() {
                       operator_row(2, "nn.relu", {1}, {2}),  operator_row(3, "nn.dropout", {2}, {}),
                       operator_row(4, "exp", {}, {}),        operator_row(5, "nn.softmax", {2, 4}, {7}),
                       operator_row(6, "add", {5}, {8}),      operator_row(7, "tanh", {6}, {8})};
-  report.operators[0].attrs = {{"strides", {2, 2}}, {"note", "a \"b\", c"}};
+  report.operators[0].attrs = {{"strides", AttrList{2, 2}}, {"note", "a \"b\", c"}};
   report.operators[0].inside_us = 8;
   report.operators[1].inside_us = 0.5;
   report.operators[0].unfused_us = 9;

@@ -3,6 +3,7 @@
 #include <set>
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include "baton/support/error.h"
 

@@ -3,6 +3,7 @@
 #include "baton/profile/write/page.h"
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 namespace baton {
 namespace {

@@ -2,9 +2,11 @@
 #include <sstream>
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include "baton/profile/report/peaks.h"
 #include "baton/profile/write/report_json.h"
+#include "baton/profile/write/table.h"
 
 #include "profile/small_net.h"
 

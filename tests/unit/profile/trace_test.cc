@@ -5,6 +5,7 @@
 #include <set>
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include "profile/made_up.h"
 

@@ -120,8 +120,8 @@ TEST(Unfused, OfAnUnfusedBuildIsTheSameBuild) {
   Model model(kNet, 0);
   const UnfusedModel unfused = build_unfused(model.build, *model.executor, model.options);
   std::vector<std::string> names, before;
-  for (const PlannedNode& node : unfused.built.plan.nodes) names.push_back(node.name);
-  for (const PlannedNode& node : model.build.plan.nodes) before.push_back(node.name);
+  for (const PlanNode& node : unfused.built.plan.graph->nodes) names.push_back(node.name);
+  for (const PlanNode& node : model.build.plan.graph->nodes) before.push_back(node.name);
   EXPECT_EQ(names, before);
 }
 

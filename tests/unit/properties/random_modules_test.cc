@@ -17,6 +17,7 @@
 #include "baton/driver/initialize.h"
 #include "baton/ir/analysis/well_formed.h"
 #include "baton/ir/structural.h"
+#include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/pass.h"

@@ -220,9 +220,10 @@ TEST(Executor, SaysWhatIsWrong) {
   EXPECT_EQ(create_error(unknown.text("[1, 0, 0]")),
             "the kernel `no_such` of node `n` is not among the model's kernels");
   PlanText gpu;
-  gpu.input("x", {"[2]", 0}).call("n", "empty", "[0, 0, 0]", {{"[2]", 1, "float32", 2}});
-  EXPECT_EQ(create_error(gpu.text("[1, 0, 0]")),
-            "node `n` runs on device type 2; this runtime has the processor (1) only");
+  gpu.input("x", {"[2]", 0}).call("n", "__copy", "[0, 0, 0]", {{"[2]", 1, "float32", 2}});
+  EXPECT_EQ(create_error(gpu.text("[1, 0, 0]"))
+                .find("node `n` runs on device type 2; this runtime has the processor (1)"),
+            0u);
 
   PlanText failing;
   failing.input("x", {"[2]", 0}).call("n", "fail", "[0, 0, 0]", {{"[2]", 1}});

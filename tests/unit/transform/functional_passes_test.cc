@@ -9,6 +9,7 @@
 #include "baton/ir/analysis/well_formed.h"
 #include "baton/ir/op.h"
 #include "baton/ir/structural.h"
+#include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
 #include "baton/text/printer.h"
 #include "baton/transform/functional/cps.h"

@@ -6,7 +6,8 @@
 
 #include "baton/driver/initialize.h"
 #include "baton/ir/analysis/call_graph.h"
-#include "baton/ir/origin_pause.h"
+#include "baton/ir/op.h"
+#include "baton/ir/origin_scope.h"
 #include "baton/ir/structural.h"
 #include "baton/ir/visit.h"
 #include "baton/support/error.h"

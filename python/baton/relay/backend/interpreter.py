@@ -3,8 +3,7 @@ from ..._load import core
 from ..._wanted import mapped
 from ...ir import GlobalVar, IRModule
 from ...runtime import container, ndarray
-from ...target import build_targets
-from .. import build_module
+from .. import _building
 from ..adt import Constructor
 from ..expr import Call, Constant, Expr, RefCreate, Tuple, const, var  # noqa: F401 -- some are names of this module in TVM
 from ..function import Function
@@ -148,7 +147,7 @@ class Executor:
         return run
 
     def _build(self, module, params):
-        return build_module.build(module, self.target, params=params)
+        return _building.build(module, self.target, params=params)
 
     @staticmethod
     def _group(fields):
@@ -243,20 +242,4 @@ class AotExecutor(GraphExecutor):
     """Kind "aot"."""
 
     def _build(self, module, params):
-        return build_module.build(module, self.target, executor=build_module.Executor("aot"), params=params)
-
-
-def make_executor(kind, mod, device, target, params):
-    """See relay.create_executor."""
-    if kind not in ("graph", "debug", "vm", "aot"):
-        raise RuntimeError(f"unknown execution strategy: {kind}")
-    if mod is not None and not isinstance(mod, IRModule):
-        raise TypeError(f"create_executor: mod is an IRModule, not {type(mod).__name__}")
-    ndarray.require_host(device)
-    build_targets(target)
-    mod = IRModule() if mod is None else mod
-    if kind == "vm":
-        from .vm import VMExecutor
-
-        return VMExecutor(mod, device, target, params)
-    return {"graph": GraphExecutor, "debug": Interpreter, "aot": AotExecutor}[kind](mod, device, target, params)
+        return _building.build(module, self.target, executor=_building.Executor("aot"), params=params)

@@ -4,7 +4,7 @@ from ...error import NotSupported
 from ...ir import IRModule
 from ...runtime import vm as vm_rt
 from ...target import Target
-from .. import build_module
+from .. import _building
 from ..function import Function
 from .interpreter import Executor
 
@@ -39,12 +39,12 @@ class VMCompiler:
 
     def lower(self, mod, target=None, target_host=None):
         """Makes kernels."""
-        targets = build_module._texts(build_module._targets_of(target, target_host))  # pylint: disable=protected-access
-        mod = build_module._module_of(mod)  # pylint: disable=protected-access
+        targets = _building._texts(_building._targets_of(target, target_host))  # pylint: disable=protected-access
+        mod = _building._module_of(mod)  # pylint: disable=protected-access
         from .. import transform
 
         typed = transform.InferType()(mod)
-        params = build_module._native(self._params)  # pylint: disable=protected-access
+        params = _building._native(self._params)  # pylint: disable=protected-access
         results = {}
         for name in _entries(typed):
             module = typed.copy()
@@ -67,7 +67,7 @@ class VMCompiler:
         """(module, params) as kernels are made from it."""
         if params:
             self.set_params(params)
-        return build_module.optimize(mod, target, self._params)[0], self._params
+        return _building.optimize(mod, target, self._params)[0], self._params
 
     def get_exec(self):
         """The Executable."""

@@ -1,4 +1,4 @@
-"""Makes builders of operators: from their signatures in TVM (_signatures.py), or from the operators' own blocks."""
+"""Makes builders of operators from the operators' own blocks."""
 import inspect
 import re
 
@@ -6,34 +6,10 @@ from ..._load import core, not_provided
 from ..._signature import signature_of
 from ..._wanted import listed
 from ..expr import Call, Constant, Expr, TupleWrapper, as_expr
-from . import _signatures
 
 NAMES = frozenset(core.list_op_names())
-_NAMED_OTHERWISE = {
-    "reverse_reshape": "contrib_reverse_reshape",
-    "nn.contrib_conv2d_nchwc": "nn.contrib_conv2d_NCHWc",
-    "nn.contrib_depthwise_conv2d_nchwc": "nn.contrib_depthwise_conv2d_NCHWc",
-}
 _WINDOWS = ("kernel_size", "output_padding")  # given as one number, they are as many as there are strides
 
-# How many results a call has that is to be indexed and unpacked; None: it has one.
-_RESULTS = {
-    "nn.batch_norm": lambda given: 3,
-    "nn.dropout": lambda given: 2,
-    "split": lambda given: (given["indices_or_sections"] if isinstance(given["indices_or_sections"], int)
-                            else len(given["indices_or_sections"]) + 1),
-    "meshgrid": lambda given: len(given["data"].fields if hasattr(given["data"], "fields") else given["data"]),
-    "topk": lambda given: 2 if given["ret_type"] == "both" else None,
-    "dyn.topk": lambda given: 2 if given["ret_type"] == "both" else None,
-    "unique": lambda given: 5 if given["return_counts"] else 4,
-    "sparse_fill_empty_rows": lambda given: 3,
-    "sparse_reshape": lambda given: 2,
-    "vision.all_class_non_max_suppression": lambda given: 2 if given["output_format"] == "onnx" else 3,
-    "vision.get_valid_counts": lambda given: 3,
-    "vision.multibox_transform_loc": lambda given: 2,
-    "vision.non_max_suppression": lambda given: 2 if given["return_indices"] else None,
-    **{"random." + each: lambda given: 2 for each in ("multinomial", "normal", "threefry_generate", "threefry_split", "uniform")},
-}
 # What a parameter of that name is where the operator's own block does not say it.
 _ANYWHERE = {
     "data": "the tensor",
@@ -56,7 +32,7 @@ _ANYWHERE = {
     "output_scale": "that of the result, a float32 expression",
     "output_zero_point": "that of the result, an int32 expression",
 }
-_facts, _builders, _texts = {}, {}, {}
+_facts, _builders, _places = {}, {}, {}
 
 
 def facts(name):
@@ -74,24 +50,17 @@ def known(value):
     return None if isinstance(value, Expr) else value
 
 
-def call(name, operands, given=None, /, **attrs):
+def call(name, operands, unpack=False, /, **attrs):
     """A call of operator `name`; attributes that are None keep their default.
 
-    With `given`, the builder's arguments by name, a TupleWrapper for operators with several results.
+    With `unpack` a TupleWrapper for operators with several results.
     """
     expects = facts(name)[1]
     values = {each: _attribute(value, expects.get(each, "")) for each, value in attrs.items() if value is not None}
     operands = [_operand(name, number, each) for number, each in enumerate(operands)]
     made = Call(core.get_op(name), operands, core.make_attrs(name, values))
-    size = _result_count(name, given) if given is not None and name in _RESULTS else None
+    size = core.result_count(made) if unpack else None
     return made if size is None else TupleWrapper(made, size)
-
-
-def _result_count(name, given):
-    try:
-        return _RESULTS[name](given)
-    except TypeError as why:
-        raise TypeError(f"{name}: it cannot be seen how many results there are: {why}") from why
 
 
 def _operand(name, number, value):
@@ -179,7 +148,7 @@ def explain(module, prefix=""):
     """Lets the docstrings of the builders that a module defines say what each parameter is."""
     for name, build in module.items():
         if inspect.isfunction(build) and build.__module__ == module["__name__"] and not name.startswith("_"):
-            op = _NAMED_OTHERWISE.get(prefix + name, prefix + name)
+            op = prefix + name
             code = build.__code__
             build.__doc__ = _explained(build.__doc__, code.co_varnames[:code.co_argcount], op if op in NAMES else None)
 
@@ -191,71 +160,84 @@ def _named(function, name, signature, op, operands):
     return function
 
 
-def from_signature(op, text):
-    """The builder of `op` with the signature `text`: its first parameters are the operands, the others attributes."""
-    signature = signature_of(text)
-    operands = list(signature.parameters)[:len(facts(op)[0])]
-    attrs = [each for each in signature.parameters if each not in operands]
-
-    def build(*args, **kwargs):
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        given = bound.arguments
-        return call(op, [given[each] for each in operands], given,
-                    **{each: _fitted(op, each, given[each], signature) for each in attrs if given[each] is not None})
-
-    return _named(build, text.split("(")[0], signature, op, operands)
+def _place(op):
+    """(module, name) of the builder of an operator, as its block says it; None when it has none."""
+    text = core.op_python(op)
+    head = text.split("(")[0]
+    if head:
+        return head.rsplit(".", 1) if "(" in text else (head, op)
+    return op.rsplit(".", 1) if "." in op else None
 
 
-def builder(name):
-    """The function that makes calls of operator `name`: inputs first, then attributes, in the order of its text."""
-    if name in _builders:
-        return _builders[name]
-    inputs, attrs = core.op_signature(name)
+def places(module):
+    """{name: operator}: the builders in relay.op's module `module`, "nn" or "transform"."""
+    if not _places:
+        for op in NAMES:
+            if "." in op:
+                of, name = op.rsplit(".", 1)
+                _places.setdefault(of, {})[name] = op
+        for op in NAMES:
+            if (place := _place(op)) is not None:
+                _places.setdefault(place[0], {})[place[1]] = op
+    return _places.get(module, {})
+
+
+def _default(value):
+    """A default as signatures show it: lists as tuples, and None for what is empty where it is not given."""
+    return tuple(map(_default, value)) or None if isinstance(value, list) else value
+
+
+def signature(op):
+    """The signature of an operator's builder: its block's, or its inputs, then its attributes in the order of its text."""
+    text = core.op_python(op)
+    if "(" in text:
+        return signature_of(text[text.rindex(".", 0, text.index("(")) + 1:])
+    inputs, attrs = core.op_signature(op)
     operands = [each for each, _ in inputs]
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    parameters = [inspect.Parameter(each, kind) for each in operands]
-    parameters += [inspect.Parameter(each[0], kind, default=each[2] if each[1] else None) for each in attrs if each[0] not in operands]
-    twice = [each[0] for each in attrs if each[0] in operands]
-    signature = inspect.Signature(parameters)
+    kind, required = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
+    parameters, optional = [inspect.Parameter(each, kind) for each in operands], False
+    for name, has_default, default, *_ in attrs:
+        optional = optional or has_default
+        if name not in operands:
+            parameters.append(inspect.Parameter(name, kind, default=_default(default) if has_default else None if optional else required))
+    return inspect.Signature(parameters)
+
+
+def builder(op):
+    """The function that makes calls of operator `op`: the first parameters are the operands, the others attributes."""
+    if op in _builders:
+        return _builders[op]
+    inputs, expected = facts(op)
+    shown = signature(op)
+    operands = list(shown.parameters)[:len(inputs)]
+    attrs = [each for each in shown.parameters if each not in operands]
+    twice = [each for each in expected if each in inputs]
 
     def build(*args, **kwargs):
-        bound = signature.bind(*args, **kwargs)
+        bound = shown.bind(*args, **kwargs)
         bound.apply_defaults()
         given = bound.arguments
-        values = {each: value for each, value in given.items() if each not in operands}
+        values = {each: _fitted(op, each, given[each], shown) for each in attrs if given[each] is not None}
         for each in twice:  # an attribute of an operand's name holds what is known of it
-            value = given[each] if "expression" in facts(name)[1][each] else known(given[each])
+            value = given[operands[inputs.index(each)]]
+            value = value if "expression" in expected[each] else known(value)
             if value is not None:
                 values[each] = value
-        return call(name, [given[each] for each in operands], given, **values)
+        return call(op, [given[each] for each in operands], True, **values)
 
-    _builders[name] = _named(build, name.rsplit(".", 1)[-1], signature, name, operands)
-    return _builders[name]
-
-
-def _signatures_of(table):
-    if table not in _texts:
-        lines = [line for line in getattr(_signatures, table).splitlines() if line]
-        _texts[table] = {line.split("(")[0]: line for line in lines}
-    return _texts[table]
+    place = _place(op)
+    _builders[op] = _named(build, place[1] if place else op, shown, op, operands)
+    return _builders[op]
 
 
-def fill(module, table, prefix=""):
-    """(__getattr__, __dir__) for a module: the builders of a table of signatures that the module does not define itself."""
+def fill(module, name_of_module):
+    """(__getattr__, __dir__) for a module of relay.op: the builders that it does not define itself."""
     def find(name):
-        texts = _signatures_of(table)
-        op = _NAMED_OTHERWISE.get(prefix + name, prefix + name)
-        if name not in texts or op not in NAMES:
-            if prefix and prefix + name in NAMES:
-                return builder(prefix + name)
+        op = places(name_of_module).get(name)
+        if op is None:
             not_provided(module["__name__"], name)
-        module[name] = made = from_signature(op, texts[name])
+        module[name] = made = builder(op)
         made.__module__ = module["__name__"]
         return made
 
-    def names():
-        more = (each[len(prefix):] for each in NAMES if prefix and each.startswith(prefix) and "." not in each[len(prefix):])
-        return sorted({*module, *_signatures_of(table), *more})
-
-    return find, names
+    return find, lambda: sorted({*module, *places(name_of_module)})

@@ -1,7 +1,7 @@
 """Operators one by one: finding, registering and marking them. What TVM has in relay.op.op."""
 from ..._load import core, not_provided
 from ..._signature import signature_of
-from ...ir.op import OpPattern, register_op_attr
+from ...ir.op import OpPattern, register_op_attr, set_gradient
 from . import _make
 
 get = core.get_op
@@ -67,10 +67,8 @@ def register_gradient(op_name, fgradient=None, level=10):
     """Makes `fgradient(orig, grad) -> [Expr]` the gradient of the operator: the adjoint of each argument of the call
     `orig`, given that of its result. Without `fgradient` a decorator. The one registered last counts, whatever `level`.
     """
-    from ..expr import as_expr
-
     def register_it(given):
-        core.register_gradient(op_name, lambda orig, grad: [as_expr(each) for each in given(orig, grad)])
+        set_gradient(op_name, given)
         return given
 
     return register_it if fgradient is None else register_it(fgradient)

@@ -4,7 +4,7 @@ from . import _make
 from .tensor import exp, log, sqrt
 from .transform import squeeze
 
-__getattr__, __dir__ = _make.fill(globals(), "REDUCE")
+__getattr__, __dir__ = _make.fill(globals(), "reduce")
 
 
 def _reduce(name, data, axis, keepdims, exclude):

@@ -4,7 +4,7 @@ from ..expr import Constant, Expr, Tuple, TupleWrapper, const
 from . import _make
 
 
-__getattr__, __dir__ = _make.fill(globals(), "TENSOR")
+__getattr__, __dir__ = _make.fill(globals(), "tensor")
 
 
 def device_copy(data, src_device, dst_device):

@@ -8,7 +8,7 @@ from . import _make
 from ._make import call, known
 from .tensor import copy_shape_func, script, shape_of  # noqa: F401 -- names of this module in TVM
 
-__getattr__, __dir__ = _make.fill(globals(), "TRANSFORM")
+__getattr__, __dir__ = _make.fill(globals(), "transform")
 
 
 def _as_list(value):

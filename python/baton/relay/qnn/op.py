@@ -7,7 +7,7 @@ from ..op import _make
 from ..op._make import call
 from ..op.nn.utils import get_pad_tuple2d
 
-_GETATTR, __dir__ = _make.fill(globals(), "QNN", "qnn.")
+_GETATTR, __dir__ = _make.fill(globals(), "qnn")
 SQNN_DTYPE_TO_CODE = {"disable": 0, "int8": 1, "uint8": 2, "int32": 3}
 
 

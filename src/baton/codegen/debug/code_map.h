@@ -50,17 +50,8 @@ struct CodeMap {
   friend bool operator==(const CodeMap&, const CodeMap&) = default;
 };
 
-/// The map of `kernel`, which was compiled from `request`. Kept in `cache` (null: KernelCache::shared());
-/// making it takes about as long as compiling. kUnavailable where there is no `as`, or one that makes other
-/// code than Halide.
-Result<CodeMap> code_map(const KernelRequest& request, const Kernel& kernel, const DeviceSheet& sheet,
-                         KernelCache* cache = nullptr);
-
-/// Made anew, and the listing it is made from, unless that is null.
-Result<CodeMap> listed_as_shipped(const KernelRequest& request, const Kernel& kernel,
-                                  const DeviceSheet& sheet, KernelListing* listing);
-
-/// The same from a listing, for `object`: compiled from the same request, by this process or another.
+/// The map of `object` by the listing that was made with it, or with another compilation of the same request.
+/// kUnavailable where there is no `as`, or one that makes other code than Halide.
 Result<CodeMap> map_listing(const KernelListing& listing, const std::string& object);
 
 }  // namespace baton

@@ -15,7 +15,7 @@
 #include <unordered_map>
 
 #include "baton/codegen/evaluate/interpreter_program.h"
-#include "baton/codegen/evaluate/strided_program.h"
+#include "baton/codegen/evaluate/make_strided.h"
 #include "baton/codegen/kernel/lower.h"
 #include "baton/runtime/thread_pool.h"
 

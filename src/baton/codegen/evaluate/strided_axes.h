@@ -1,5 +1,5 @@
 #pragma once
-// The end of making a StridedProgram (strided_program.cc), once its steps are known: axes and strides from
+// The end of making a StridedProgram (make_strided.cc), once its steps are known: axes and strides from
 // what its accesses read, and registers.
 #include <string>
 #include <vector>

@@ -1,320 +1,287 @@
-// From a Program to strides. Values are found on demand from the result backwards, so what only computes
-// offsets, and branches that are never taken, leave nothing behind. Where the program chooses by a position
-// (as the rows of a small matrix are chosen), that axis is unrolled: all its results become results of one
-// position, and what they share is computed once.
-#include "baton/codegen/evaluate/strided_program.h"
-
+// Runs strided programs tile by tile. Within a tile the offsets of an access from its first element are
+// always the same, so they are computed once per program and part-tile.
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <set>
+#include <type_traits>
 
-#include "baton/codegen/evaluate/index_form.h"
-#include "baton/codegen/evaluate/strided_axes.h"
+#include "baton/codegen/evaluate/strided_program.h"
+#include "baton/runtime/thread_pool.h"
+
+#pragma GCC optimize("O3")
 
 namespace baton {
 namespace {
 
-constexpr int64_t kMostUnrolled = 64;
-constexpr size_t kMostSteps = 4000;
+using Element = LoadTable::Element;
 
-/// These variables would have to be known.
-struct Undecided {
-  std::set<int> variables;
+constexpr int kCopied = 1024;               // elements of a tile that is only copied
+constexpr double kElementsPerTask = 16384;  // fewer are not worth waking a thread
+
+template <class F>
+void with_element(Element element, F f) {
+  switch (element) {
+    case Element::kF32:
+      return f(float());
+    case Element::kF64:
+      return f(double());
+    case Element::kI8:
+      return f(int8_t());
+    case Element::kU8:
+      return f(uint8_t());
+    case Element::kI16:
+      return f(int16_t());
+    case Element::kU16:
+      return f(uint16_t());
+    case Element::kI32:
+      return f(int32_t());
+    case Element::kU32:
+      return f(uint32_t());
+    case Element::kI64:
+      return f(int64_t());
+  }
+}
+
+/// What a register holds an element of type T as.
+template <class T>
+using Held = std::conditional_t<std::is_floating_point_v<T> || sizeof(T) == 8, T,
+                                std::conditional_t<std::is_same_v<T, uint32_t>, int64_t, int32_t>>;
+
+/// Offsets of the elements of a tile from its first.
+struct Pattern {
+  std::vector<int64_t> offsets;
+  int64_t stride = -1;  ///< where all follow each other in one stride
 };
 
-/// What a register of the program holds: an integer that positions decide, or values in a register of the
-/// result.
-struct Value {
-  bool is_index = false;
-  IndexForm index;
-  int reg = -1;
-};
-
-class Strider {
+/// How the axes are cut into tiles, and the patterns of full tiles and of those at the ends of axes.
+class Tiles {
  public:
-  explicit Strider(const Program& program) : program_(program) {
-    definitions_.assign(program.num_registers, nullptr);
-    variables_.assign(program.num_registers, -1);
-    for (const Instruction& i : program.body) {
-      if (i.op == Opcode::kLoop) throw NotStrided{"a reduction"};
-      definitions_[i.dst] = &i;
-    }
-    for (size_t v = 0; v < program.variables.size(); ++v)
-      variables_[program.variables[v]] = static_cast<int>(v);
+  Tiles(const StridedProgram& program, int lanes)
+      : program_(program), tile_(program.extents.size(), 1), counts_(tile_) {
+    choose(lanes);
+    for (size_t k = 0; k < tile_.size(); ++k) counts_[k] = (program.extents[k] + tile_[k] - 1) / tile_[k];
   }
 
-  StridedProgram run() {
-    for (;;) {
-      try {
-        unroll();
-        break;
-      } catch (const Undecided& undecided) {
-        const size_t before = unrolled_.size();
-        unrolled_.insert(undecided.variables.begin(), undecided.variables.end());
-        if (unrolled_.size() == before) throw NotStrided{"an index that is not known"};
-        int64_t times = 1;
-        for (int v : unrolled_)
-          if ((times *= program_.extents[v]) > kMostUnrolled) throw NotStrided{"it chooses by position"};
-      }
+  int64_t count() const {
+    int64_t count = 1;
+    for (int64_t n : counts_) count *= n;
+    return count;
+  }
+  const std::vector<int64_t>& counts() const { return counts_; }
+  int64_t step(int group, size_t axis) const { return program_.strides[group][axis] * tile_[axis]; }
+
+  /// Patterns by group of the tile at `at`.
+  const std::vector<Pattern>& patterns(const std::vector<int64_t>& at) {
+    uint64_t ends = 0;
+    for (size_t k = 0; k < at.size(); ++k)
+      if (at[k] + 1 == counts_[k] && program_.extents[k] % tile_[k] != 0) ends |= uint64_t{1} << k;
+    const auto [found, fresh] = patterns_.try_emplace(ends);
+    if (fresh) {
+      std::vector<int64_t> extents = tile_;
+      for (size_t k = 0; k < at.size(); ++k)
+        if (ends >> k & 1) extents[k] = program_.extents[k] % tile_[k];
+      for (const auto& along : program_.strides) found->second.push_back(pattern(extents, along));
     }
-    make_axes(program_.extents, fixed_, accesses_, result_);
-    allocate_registers(num_values_, result_);
-    result_.tables = program_.tables;
-    result_.result_kind = program_.result_kind;
-    return std::move(result_);
+    return found->second;
   }
 
  private:
-  /// One copy of the program for each position along the unrolled axes.
-  void unroll() {
-    result_ = {};
-    accesses_.clear();
-    numbers_.clear();
-    num_values_ = 0;
-    std::vector<int64_t> out_stride(program_.extents.size() + 1, 1);
-    for (size_t v = 0; v < program_.extents.size(); ++v)
-      out_stride[v + 1] = out_stride[v] * program_.extents[v];
-    fixed_.assign(program_.extents.size(), -1);
-    for (int v : unrolled_) fixed_[v] = 0;
-    for (;;) {
-      values_.assign(program_.num_registers, std::nullopt);
-      StridedProgram::Step store;
-      store.kind = StridedProgram::Step::Kind::kStore;
-      store.instruction.a = in_register(value(program_.result), program_.result_kind);
-      for (int v : unrolled_) store.base += fixed_[v] * out_stride[v];
-      result_.steps.push_back(store);
-      auto v = unrolled_.begin();
-      for (; v != unrolled_.end() && ++fixed_[*v] == program_.extents[*v]; ++v) fixed_[*v] = 0;
-      if (v == unrolled_.end()) return;
-    }
-  }
-
-  const Value& value(int reg) {
-    std::optional<Value>& known = values_[reg];
-    if (!known) {
-      Value found = variables_[reg] >= 0 ? variable(variables_[reg]) : compute(*definitions_[reg]);
-      values_[reg] = std::move(found);
-    }
-    return *values_[reg];
-  }
-
-  Value variable(int v) const {
-    if (fixed_[v] >= 0) return {true, {fixed_[v], {}}, -1};
-    return {true, IndexForm::variable(v, program_.extents[v]), -1};
-  }
-
-  static Value index(IndexForm form, const Instruction& i) {
-    // Positions are int32, and what leaves its type's range would have to wrap.
-    const int bits = i.wrap_bits > 0 ? i.wrap_bits : i.kind == RegKind::kI64 ? 62 : 32;
-    const bool is_unsigned = i.wrap_bits > 0 && i.wrap_unsigned;
-    const int64_t most = (int64_t{1} << (is_unsigned ? bits : bits - 1)) - 1;
-    if (form.min() < (is_unsigned ? 0 : -most - 1) || form.max() > most)
-      throw NotStrided{"an index overflows"};
-    return {true, std::move(form), -1};
-  }
-
-  static Value truth(bool holds) { return {true, {holds, {}}, -1}; }
-
-  [[noreturn]] static void undecided(const IndexForm& form) {
-    Undecided result;
-    for (const IndexForm::Term& term : form.terms) result.variables.insert(term.var);
-    throw result;
-  }
-
-  Value compute(const Instruction& i) {
-    switch (i.op) {
-      case Opcode::kConstant:
-        if (i.kind == RegKind::kI32 || i.kind == RegKind::kI64) return {true, {i.integer, {}}, -1};
-        return emit(i);
-      case Opcode::kLoad:
-        return load(i);
-      case Opcode::kSelect:
-        return select(i);
-      case Opcode::kAnd:
-      case Opcode::kOr:
-        return logic(i);
-      case Opcode::kCopy:
-      case Opcode::kLoop:
-        throw NotStrided{"a reduction"};
-      default:
-        break;
-    }
-    const Value a = i.a >= 0 ? value(i.a) : Value(), b = i.b >= 0 ? value(i.b) : Value();
-    if (a.is_index && (i.b < 0 || b.is_index))
-      if (const std::optional<Value> known = on_indices(i, a.index, b.index)) return *known;
-    Instruction same = i;
-    const bool from_is_kind = i.op == Opcode::kCast || (i.op >= Opcode::kEq && i.op <= Opcode::kLe);
-    const RegKind operand = from_is_kind ? i.from : i.op == Opcode::kNot ? RegKind::kI32 : i.kind;
-    same.a = in_register(a, operand);
-    if (i.b >= 0) same.b = in_register(b, operand);
-    return emit(same);
-  }
-
-  static std::optional<Value> on_indices(const Instruction& i, const IndexForm& a, const IndexForm& b) {
-    switch (i.op) {
-      case Opcode::kAdd:
-        return index(add(a, b), i);
-      case Opcode::kSub:
-        return index(add(a, b, -1), i);
-      case Opcode::kMul:
-        if (b.is_constant()) return index(scale(a, b.constant), i);
-        if (a.is_constant()) return index(scale(b, a.constant), i);
-        throw NotStrided{"a product of positions"};
-      case Opcode::kDiv:
-      case Opcode::kMod:
-        return quotient(i, a, b, i.op == Opcode::kMod);
-      case Opcode::kShiftRight:
-        if (!b.is_constant() || b.constant < 0 || b.constant > 30) return std::nullopt;
-        return quotient(i, a, {int64_t{1} << b.constant, {}}, false);
-      case Opcode::kBitAnd:
-        // With a mask of the lowest bits it is a rest.
-        if (!b.is_constant() || b.constant < 0 || (b.constant & (b.constant + 1)) != 0) return std::nullopt;
-        return quotient(i, a, {b.constant + 1, {}}, true);
-      case Opcode::kMin:
-      case Opcode::kMax: {
-        const IndexForm difference = add(a, b, -1);
-        if (difference.max() <= 0) return index(i.op == Opcode::kMin ? a : b, i);
-        if (difference.min() >= 0) return index(i.op == Opcode::kMin ? b : a, i);
-        undecided(difference);
+  /// A stretch along which the output is dense, times one along which what is read is, then whatever comes
+  /// next.
+  void choose(int lanes) {
+    const std::vector<int64_t>& extents = program_.extents;
+    if (extents.empty()) return;
+    int64_t room = lanes;
+    const auto grow = [&](size_t axis, int64_t most) {
+      const int64_t extent = std::min({tile_[axis] * room, extents[axis], most});
+      room = room * tile_[axis] / extent;
+      tile_[axis] = extent;
+    };
+    size_t reads = 0;
+    int64_t nearest = INT64_MAX;
+    for (size_t group = 1; group < program_.strides.size(); ++group)
+      for (size_t k = 0; k < extents.size(); ++k) {
+        const int64_t stride = std::abs(program_.strides[group][k]);
+        if (stride > 0 && stride < nearest) {
+          nearest = stride;
+          reads = k;
+        }
       }
-      case Opcode::kEq:
-      case Opcode::kNe:
-      case Opcode::kLt:
-      case Opcode::kLe:
-        return compared(i.op, add(a, b, -1));
-      case Opcode::kNot:
-        if (!a.is_constant()) undecided(a);
-        return truth(a.constant == 0);
-      case Opcode::kCast:
-        if (i.kind != RegKind::kI32 && i.kind != RegKind::kI64) return std::nullopt;
-        if (i.truth) return compared(Opcode::kNe, a);
-        return index(a, i);
-      default:
-        return std::nullopt;
+    if (reads != 0) grow(0, 16);
+    grow(reads, reads == 0 ? INT64_MAX : std::max(16, lanes / 16));
+    for (size_t k = 0; k < extents.size() && room > 1; ++k) grow(k, INT64_MAX);
+  }
+
+  static Pattern pattern(const std::vector<int64_t>& extents, const std::vector<int64_t>& along) {
+    Pattern result;
+    result.offsets = {0};
+    for (size_t k = 0; k < extents.size(); ++k) {
+      const size_t inner = result.offsets.size();
+      for (int64_t n = 1; n < extents[k]; ++n)
+        for (size_t i = 0; i < inner; ++i) result.offsets.push_back(result.offsets[i] + n * along[k]);
+    }
+    const int64_t stride = result.offsets.size() > 1 ? result.offsets[1] : 0;
+    bool even = stride >= 0;
+    for (size_t i = 0; i < result.offsets.size() && even; ++i)
+      even = result.offsets[i] == stride * static_cast<int64_t>(i);
+    if (even) result.stride = stride;
+    return result;
+  }
+
+  const StridedProgram& program_;
+  std::vector<int64_t> tile_, counts_;
+  std::map<uint64_t, std::vector<Pattern>> patterns_;
+};
+
+template <class T>
+T* register_values(std::vector<int64_t>& registers, int reg) {
+  return reinterpret_cast<T*>(registers.data() + static_cast<size_t>(reg) * kChunk);
+}
+
+template <class T, class Stored>
+void gather(T* out, const Stored* data, const Pattern& pattern) {
+  const auto count = static_cast<int64_t>(pattern.offsets.size());
+  if (pattern.stride == 1) {
+    for (int64_t k = 0; k < count; ++k) out[k] = static_cast<T>(data[k]);
+  } else if (pattern.stride == 0) {
+    std::fill_n(out, count, static_cast<T>(*data));
+  } else if (pattern.stride > 0) {
+    for (int64_t k = 0; k < count; ++k) out[k] = static_cast<T>(data[k * pattern.stride]);
+  } else {
+    const int64_t* offsets = pattern.offsets.data();
+    for (int64_t k = 0; k < count; ++k) out[k] = static_cast<T>(data[offsets[k]]);
+  }
+}
+
+template <class T, class Stored>
+void scatter(Stored* data, const T* from, const Pattern& pattern) {
+  const auto count = static_cast<int64_t>(pattern.offsets.size());
+  if (pattern.stride == 1) {
+    for (int64_t k = 0; k < count; ++k) data[k] = static_cast<Stored>(from[k]);
+  } else {
+    const int64_t* offsets = pattern.offsets.data();
+    for (int64_t k = 0; k < count; ++k) data[offsets[k]] = static_cast<Stored>(from[k]);
+  }
+}
+
+template <class T>
+void copy(T* to, const Pattern& written, const T* from, const Pattern& read) {
+  const size_t count = written.offsets.size();
+  if (written.stride == 1 && read.stride == 1) {
+    std::memcpy(to, from, count * sizeof(T));
+  } else if (written.stride == 1) {
+    gather(to, from, read);
+  } else {
+    const int64_t *w = written.offsets.data(), *r = read.offsets.data();
+    for (size_t k = 0; k < count; ++k) to[w[k]] = from[r[k]];
+  }
+}
+
+struct Run {
+  const StridedProgram& program;
+  Element element;
+  void* output;
+  bool copies;  ///< each position is one element that moves unchanged
+  int64_t tiles, tasks;
+
+  static int run_task(void*, int task, uint8_t* closure) {
+    const Run& run = *reinterpret_cast<const Run*>(closure);
+    run.some(run.tiles * task / run.tasks, run.tiles * (task + 1) / run.tasks);
+    return 0;
+  }
+
+  void some(int64_t begin, int64_t end) const {
+    Tiles cut(program, copies ? kCopied : kChunk);
+    std::vector<int64_t> registers(copies ? 0 : static_cast<size_t>(program.num_registers) * kChunk);
+    if (!copies)
+      for (const Instruction& constant : program.constants) run_simple(constant, registers);
+    const size_t groups = program.strides.size(), axes = program.extents.size();
+    std::vector<int64_t> at(axes), offset(groups, 0);
+    int64_t rest = begin;
+    for (size_t k = 0; k < axes; ++k) {
+      at[k] = rest % cut.counts()[k];
+      rest /= cut.counts()[k];
+      for (size_t g = 0; g < groups; ++g) offset[g] += at[k] * cut.step(static_cast<int>(g), k);
+    }
+    for (int64_t tile = begin; tile < end; ++tile) {
+      const std::vector<Pattern>& patterns = cut.patterns(at);
+      if (copies)
+        copy_tile(patterns, offset);
+      else
+        compute_tile(patterns, offset, registers);
+      for (size_t k = 0; k < axes; ++k) {
+        const bool on = ++at[k] < cut.counts()[k];
+        const int64_t steps = on ? 1 : 1 - at[k];
+        for (size_t g = 0; g < groups; ++g) offset[g] += steps * cut.step(static_cast<int>(g), k);
+        if (on) break;
+        at[k] = 0;
+      }
     }
   }
 
-  static Value quotient(const Instruction& i, const IndexForm& a, const IndexForm& b, bool rest) {
-    if (!b.is_constant() || b.constant <= 0) throw NotStrided{"a division by a position"};
-    const std::optional<Division> divided = divide(a, b.constant);
-    if (!divided) undecided(a);
-    return index(rest ? divided->rest : divided->quotient, i);
+  void copy_tile(const std::vector<Pattern>& patterns, const std::vector<int64_t>& offset) const {
+    const StridedProgram::Step& load = program.steps[0];
+    with_element(element, [&](auto zero) {
+      using T = decltype(zero);
+      copy(
+          static_cast<T*>(output) + program.steps[1].base + offset[0], patterns[0],
+          static_cast<const T*>(program.tables[load.instruction.table].data) + load.base + offset[load.group],
+          patterns[load.group]);
+    });
   }
 
-  /// How a difference compares with zero.
-  static Value compared(Opcode op, const IndexForm& difference) {
-    const int64_t min = difference.min(), max = difference.max();
-    if (op == Opcode::kLt && (max < 0 || min >= 0)) return truth(max < 0);
-    if (op == Opcode::kLe && (max <= 0 || min > 0)) return truth(max <= 0);
-    if (op == Opcode::kEq || op == Opcode::kNe) {
-      if (difference.is_constant()) return truth((difference.constant == 0) == (op == Opcode::kEq));
-      if (max < 0 || min > 0) return truth(op == Opcode::kNe);
-    }
-    undecided(difference);
-  }
-
-  Value select(const Instruction& i) {
-    const Value condition = value(i.a);
-    if (condition.is_index) {
-      if (!condition.index.is_constant()) undecided(condition.index);
-      return value(condition.index.constant != 0 ? i.b : i.c);
-    }
-    Instruction same = i;
-    same.a = condition.reg;
-    same.b = in_register(value(i.b), i.kind);
-    same.c = in_register(value(i.c), i.kind);
-    return emit(same);
-  }
-
-  Value logic(const Instruction& i) {
-    const Value a = value(i.a);
-    const bool absorbs = i.op == Opcode::kOr;  // `a or true` is true, `a and false` false
-    if (a.is_index && a.index.is_constant() && (a.index.constant != 0) == absorbs) return truth(absorbs);
-    const Value b = value(i.b);
-    if (b.is_index && b.index.is_constant() && (b.index.constant != 0) == absorbs) return truth(absorbs);
-    if (a.is_index && b.is_index) return truth(!absorbs);
-    Instruction same = i;
-    same.a = in_register(a, RegKind::kI32);
-    same.b = in_register(b, RegKind::kI32);
-    return emit(same);
-  }
-
-  Value load(const Instruction& i) {
-    const Value at = value(i.a);
-    if (!at.is_index) throw NotStrided{"it reads where its data says"};
-    // Elsewhere offsets outside are clamped, which here would need a condition.
-    if (at.index.min() < 0 || at.index.max() >= program_.tables[i.table].count) undecided(at.index);
-    StridedProgram::Step step;
-    step.kind = StridedProgram::Step::Kind::kLoad;
-    step.instruction = i;
-    step.instruction.a = -1;
-    step.base = at.index.constant;
-    std::vector<int64_t> key = {-1, i.table, step.base};
-    for (const IndexForm::Term& term : at.index.terms)
-      key.insert(key.end(), {term.var, term.div, term.mod, term.coef});
-    return number(std::move(key), step, &at.index);
-  }
-
-  Value emit(const Instruction& i) {
-    StridedProgram::Step step;
-    step.instruction = i;
-    int64_t real;
-    std::memcpy(&real, &i.real, sizeof real);
-    return number({static_cast<int64_t>(i.op), static_cast<int64_t>(i.kind), static_cast<int64_t>(i.from),
-                   i.wrap_bits, i.wrap_unsigned * 2 + i.truth, i.a, i.b, i.c, i.integer, real,
-                   reinterpret_cast<int64_t>(i.unary), reinterpret_cast<int64_t>(i.binary)},
-                  step, nullptr);
-  }
-
-  /// The value of a step that stands there already, or of `step`.
-  Value number(std::vector<int64_t> key, StridedProgram::Step step, const IndexForm* access) {
-    const auto [at, fresh] = numbers_.emplace(std::move(key), num_values_);
-    if (fresh) {
-      step.instruction.dst = num_values_++;
-      if (step.instruction.op == Opcode::kConstant) {
-        result_.constants.push_back(step.instruction);
+  void compute_tile(const std::vector<Pattern>& patterns, const std::vector<int64_t>& offset,
+                    std::vector<int64_t>& registers) const {
+    for (const StridedProgram::Step& step : program.steps) {
+      const Instruction& i = step.instruction;
+      const int64_t first = step.base + offset[step.group];
+      if (step.kind == StridedProgram::Step::Kind::kCompute) {
+        run_simple(i, registers);
+      } else if (step.kind == StridedProgram::Step::Kind::kLoad) {
+        const LoadTable& table = program.tables[i.table];
+        with_element(table.element, [&](auto zero) {
+          using T = decltype(zero);
+          gather(register_values<Held<T>>(registers, i.dst), static_cast<const T*>(table.data) + first,
+                 patterns[step.group]);
+        });
       } else {
-        if (access) accesses_.push_back({result_.steps.size(), access->terms});
-        result_.steps.push_back(step);
-        if (result_.steps.size() > kMostSteps) throw NotStrided{"too many instructions"};
+        with_element(element, [&](auto zero) {
+          using T = decltype(zero);
+          scatter(static_cast<T*>(output) + first, register_values<Held<T>>(registers, i.a), patterns[0]);
+        });
       }
     }
-    return {false, {}, at->second};
   }
-
-  int in_register(const Value& value, RegKind kind) {
-    if (!value.is_index) return value.reg;
-    if (!value.index.is_constant()) throw NotStrided{"a position is a value"};
-    Instruction constant;
-    constant.op = Opcode::kConstant;
-    constant.kind = kind;
-    constant.integer = value.index.constant;
-    constant.real = static_cast<double>(value.index.constant);
-    return emit(constant).reg;
-  }
-
-  const Program& program_;
-  std::vector<const Instruction*> definitions_;  // by register
-  std::vector<int> variables_;                   // by register: which variable it is, or -1
-  std::set<int> unrolled_;
-  std::vector<int64_t> fixed_;  // by variable: where it stands along an unrolled axis, or -1
-  std::vector<std::optional<Value>> values_;
-  std::map<std::vector<int64_t>, int> numbers_;
-  std::vector<StridedAccess> accesses_;
-  int num_values_ = 0;
-  StridedProgram result_;
 };
 
 }  // namespace
 
-std::optional<StridedProgram> make_strided(const Program& program, std::string* why) {
-  try {
-    return Strider(program).run();
-  } catch (const NotStrided& refusal) {
-    if (why) *why = refusal.why;
-    return std::nullopt;
+double StridedProgram::work() const {
+  double work = 0;
+  for (const Step& step : steps) {
+    const Opcode op = step.instruction.op;
+    const bool slow =
+        op == Opcode::kUnary || op == Opcode::kBinaryMath || op == Opcode::kDiv || op == Opcode::kMod;
+    if (step.kind == Step::Kind::kCompute) work += slow ? 8 : 1;
   }
+  return work;
+}
+
+int64_t StridedProgram::positions() const {
+  int64_t count = 1;
+  for (int64_t extent : extents) count *= extent;
+  return count;
+}
+
+void StridedProgram::run(LoadTable::Element element, void* output) const {
+  const bool copies = steps.size() == 2 && steps[0].kind == Step::Kind::kLoad &&
+                      tables[steps[0].instruction.table].element == element;
+  Run run{*this, element, output, copies, 0, 0};
+  run.tiles = Tiles(*this, copies ? kCopied : kChunk).count();
+  const double elements = static_cast<double>(positions()) * (work() + static_cast<double>(steps.size()));
+  run.tasks = std::clamp<int64_t>(static_cast<int64_t>(elements / kElementsPerTask), 1,
+                                  std::min<int64_t>(run.tiles, 4 * current_threads()));
+  parallel_for(Run::run_task, nullptr, 0, static_cast<int>(run.tasks), reinterpret_cast<uint8_t*>(&run));
 }
 
 }  // namespace baton

@@ -3,8 +3,6 @@
 // offset, positions are split into digits so that each access is base + sum of stride * digit. See
 // docs/design/0007-strided-folding.md.
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "baton/codegen/evaluate/interpreter_program.h"
@@ -33,9 +31,5 @@ struct StridedProgram {
   /// Computes the whole output, on the thread pool when it is large.
   void run(LoadTable::Element element, void* output) const;
 };
-
-/// Nothing (and why) when `program` has loops, reads where its data says, or depends on positions in another
-/// way.
-std::optional<StridedProgram> make_strided(const Program& program, std::string* why);
 
 }  // namespace baton

@@ -7,12 +7,8 @@ namespace {
 
 std::vector<const TensorTypeNode*> input_types(const KernelBlock& block) {
   std::vector<const TensorTypeNode*> types;
-  for (const Expr& arg : block.call->args()) {
-    const auto* var = as<VarNode>(arg);
-    for (const TensorTypeNode* type :
-         flat_types(var && !arg->checked_type() ? var->annotation() : arg->checked_type()))
-      types.push_back(type);
-  }
+  for (const Expr& arg : block.call->args())
+    for (const TensorTypeNode* type : flat_types(type_of(arg))) types.push_back(type);
   return types;
 }
 

@@ -8,17 +8,6 @@
 namespace baton {
 namespace {
 
-void flatten(const Type& type, std::vector<const TensorTypeNode*>& out) {
-  if (const auto* tuple = as_type<TupleTypeNode>(type)) {
-    for (const Type& field : tuple->fields()) flatten(field, out);
-    return;
-  }
-  const auto* tensor = as_type<TensorTypeNode>(type);
-  BATON_CHECK(tensor,
-              "a fused function holds a value that is no tensor: " + (type ? type_text(type) : "not typed"));
-  out.push_back(tensor);
-}
-
 /// Which block makes each tensor of a value.
 using Producers = std::vector<int>;
 
@@ -54,9 +43,7 @@ class BlockCollector {
       const Producers& all = of(item->tuple());
       producers_[node.get()] = Producers(all.begin() + first, all.begin() + first + count);
     } else if (as<VarNode>(node) || as<ConstantNode>(node)) {
-      const Type& type =
-          as<VarNode>(node) && !node->checked_type() ? as<VarNode>(node)->annotation() : node->checked_type();
-      producers_[node.get()] = Producers(flat_types(type).size(), -1);
+      producers_[node.get()] = Producers(flat_types(type_of(node)).size(), -1);
     } else if (node->kind() != ExprKind::kOp) {
       throw NotSupported("a fused function holds control flow or a function of its own");
     }
@@ -68,12 +55,6 @@ class BlockCollector {
 };
 
 }  // namespace
-
-std::vector<const TensorTypeNode*> flat_types(const Type& type) {
-  std::vector<const TensorTypeNode*> out;
-  flatten(type, out);
-  return out;
-}
 
 std::vector<KernelBlock> kernel_blocks(const FunctionNode& function) {
   BlockCollector collector;

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "baton/ir/expr.h"
+#include "baton/ir/inspect.h"
+#include "baton/ir/rules/cost.h"
 
 namespace baton {
 
@@ -51,13 +53,6 @@ struct MarkSite {
   friend bool operator==(const MarkSite&, const MarkSite&) = default;
 };
 
-/// What a kernel does at least, counted from types: nothing is counted twice, whatever the schedule
-/// recomputes.
-struct CostFacts {
-  double flops = 0;  ///< floating point or integer operations; a multiply-add counts two
-  double bytes = 0;  ///< inputs read once and outputs written once
-};
-
 /// Named integers that a schedule template is steered by (schedule/template.h has the same type).
 using KernelParams = std::map<std::string, int>;
 
@@ -92,8 +87,5 @@ std::string block_name(const std::vector<KernelBlock>& blocks, int block);
 
 /// The operator calls of a fused function in topological order, arguments first: the blocks of its kernel.
 std::vector<KernelBlock> kernel_blocks(const FunctionNode& function);
-
-/// The types of all tensors in `type`: one, or a tuple's fields one after another, nested ones too.
-std::vector<const TensorTypeNode*> flat_types(const Type& type);
 
 }  // namespace baton

@@ -15,7 +15,7 @@ uint64_t kernel_key(const KernelRequest& request, const DeviceSheet& sheet) {
   Hasher hash(kSourceHash);
   hash.add(structural_hash(Expr(request.function)));
   for (const Var& param : request.function->params()) {
-    const Type& type = param->checked_type() ? param->checked_type() : param->annotation();
+    const Type& type = type_of(*param);
     BATON_CHECK(type, "a kernel's parameter has no type: " + param->name());
     hash.add(type_hash(type));
   }

@@ -91,8 +91,7 @@ class Lowering {
 
   void lower_param(const Var& param) {
     Tensors fields;
-    for (const TensorTypeNode* type :
-         flat_types(param->checked_type() ? param->checked_type() : param->annotation())) {
+    for (const TensorTypeNode* type : flat_types(type_of(*param))) {
       const std::vector<int64_t> shape = extents_of(*type);
       Halide::ImageParam image(halide_type(type->dtype()), type->rank(),
                                named("p" + std::to_string(kernel_.inputs.size())));
@@ -183,11 +182,6 @@ class Lowering {
     }
     values_[from.call.get()] = std::move(made);
     kernel_.blocks.push_back(std::move(block));
-  }
-
-  static Type type_of(const Expr& expr) {
-    const auto* var = as<VarNode>(expr);
-    return var && !expr->checked_type() ? var->annotation() : expr->checked_type();
   }
 
   void ablate(OpBlock& block, const KernelBlock& from, const std::string& prefix,

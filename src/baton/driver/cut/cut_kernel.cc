@@ -1,11 +1,11 @@
 #include "baton/driver/cut/cut_kernel.h"
 
 #include <cctype>
+#include <unordered_set>
 
 #include "baton/driver/cut/node_selection.h"
 #include "baton/driver/plan/kernel_names.h"
 #include "baton/pass/rewriter.h"
-#include "baton/runtime/plan.h"
 #include "baton/support/error.h"
 #include "baton/support/require.h"
 #include "baton/types/infer_type.h"
@@ -28,8 +28,9 @@ std::string variable_name(const std::string& node) {
 /// A parameter of the fused function over tensors that are parameters of main.
 class Params {
  public:
-  Params(const BuildResult& built, const Plan& plan, const PlanNode& node)
-      : built_(built), plan_(plan), node_(node) {}
+  Params(const BuildResult& built, const PlanNode& node) : plan_(*built.plan.graph), node_(node) {
+    for (const auto& [name, value] : built.params()) constants_.insert(name);
+  }
 
   Expr make(const Type& type) {
     const NodeInfo info(OriginSet::none(), {}, type);
@@ -40,10 +41,9 @@ class Params {
     }
     BATON_CHECK(next_ < node_.inputs.size(), "a fused function with more inputs than its node");
     const EntryId entry = node_.inputs[next_++];
-    size_t producer = 0;
-    while (producer + 1 < plan_.nodes.size() && plan_.nodes[producer + 1].first_entry <= entry) ++producer;
-    const std::string& name = built_.plan.nodes[producer].name;
-    const bool constant = is_constant(name);
+    const uint32_t producer = plan_.maker_of(entry);
+    const std::string& name = plan_.nodes[producer].name;
+    const bool constant = constants_.count(name) != 0;
     const Var var = make_var(names_.make(variable_name(name)), type, info);
     params.push_back(
         {constant ? CutParam::Kind::kConstant : CutParam::Kind::kValue,
@@ -59,15 +59,9 @@ class Params {
   std::vector<EntryId> entries;
 
  private:
-  bool is_constant(const std::string& name) const {
-    for (const auto& [constant, value] : built_.plan.params)
-      if (constant == name) return true;
-    return false;
-  }
-
-  const BuildResult& built_;
   const Plan& plan_;
   const PlanNode& node_;
+  std::unordered_set<std::string> constants_;
   size_t next_ = 0;
   UniqueNames names_;
 };
@@ -76,13 +70,13 @@ class Params {
 
 CutKernel cut_kernel(const BuildResult& built, int number, const NamedArrays& inputs) {
   const PlannedNode& planned = built.plan.nodes.at(static_cast<size_t>(number));
+  const PlanNode& node = built.plan.graph->nodes[static_cast<size_t>(number)];
   if (!planned.function)
-    throw Error("node " + std::to_string(number) + " `" + planned.name +
+    throw Error("node " + std::to_string(number) + " `" + node.name +
                 "` is an input or a constant: it calls no kernel");
   const std::unique_ptr<Executor> executor = make_executor(built);
-  const PlanNode& node = executor->plan().nodes[static_cast<size_t>(number)];
   CutKernel result;
-  Params params(built, executor->plan(), node);
+  Params params(built, node);
   std::unordered_map<const ExprNode*, Expr> values;
   for (const Var& param : planned.function->params()) {
     const Expr value = params.make(param->checked_type());
@@ -96,7 +90,7 @@ CutKernel cut_kernel(const BuildResult& built, int number, const NamedArrays& in
                                         NodeInfo(OriginSet::none())));
   cut.module = infer_types(cut.module);
   const std::string label =
-      "node " + std::to_string(number) + " `" + std::string(short_node_name(planned.name)) + "`";
+      "node " + std::to_string(number) + " `" + std::string(short_node_name(node.name)) + "`";
   if (!planned.origins.origins().empty())
     for (const ChosenOperator& each :
          operators_of_nodes({&built.plan, &built.optimized->origins()}, {number}))

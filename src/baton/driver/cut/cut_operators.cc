@@ -12,24 +12,27 @@ namespace {
 
 [[noreturn]] void nothing_computed(const GraphPlan& plan, const std::vector<int>& nodes) {
   std::string text;
+  const auto node_at = [&](int node) -> const PlannedNode& { return plan.nodes[static_cast<size_t>(node)]; };
   const PlannedNode* added = nullptr;
+  std::string name;
   for (const int node : nodes) {
-    const PlannedNode& each = plan.nodes[static_cast<size_t>(node)];
-    if (each.function) added = &each;
+    if (!node_at(node).function) continue;
+    added = &node_at(node);
+    name = plan.name_of(static_cast<size_t>(node));
   }
   if (added)
-    throw Error("node `" + added->name + "` computes no operator of the program: the compiler added it for " +
+    throw Error("node `" + name + "` computes no operator of the program: the compiler added it for " +
                 operator_labels(added->origins.causes()) + " (" + std::string(added->origins.reason()) +
                 ")\n  choose what it was added for");
   size_t shown = 0;
   for (const int node : nodes) {
     if (++shown > 4) break;
-    text += (text.empty() ? "" : ", ") + plan.nodes[static_cast<size_t>(node)].name;
+    text += (text.empty() ? "" : ", ") + plan.name_of(static_cast<size_t>(node));
   }
   text += nodes.size() > 4 ? ", ..." : "";
   std::string nearest;
   const auto add = [&](int node) { nearest += (nearest.empty() ? "" : ", ") + node_label(plan, node); };
-  const auto computes = [&](int node) { return plan.nodes[static_cast<size_t>(node)].function != nullptr; };
+  const auto computes = [&](int node) { return node_at(node).function != nullptr; };
   int before = nodes.front() - 1, behind = nodes.back() + 1;
   const int count = static_cast<int>(plan.nodes.size());
   while (before >= 0 && !computes(before)) --before;
@@ -47,7 +50,7 @@ namespace {
 
 std::string node_label(const GraphPlan& plan, int node) {
   return "node " + std::to_string(node) + " `" +
-         std::string(short_node_name(plan.nodes[static_cast<size_t>(node)].name)) + "`";
+         std::string(short_node_name(plan.name_of(static_cast<size_t>(node)))) + "`";
 }
 
 std::string operator_labels(std::span<const Origin* const> origins) {
@@ -72,11 +75,12 @@ std::vector<ChosenOperator> operators_of_nodes(const CutPlan& built, const std::
     if (!node.function) continue;
     for (const Origin* origin : node.origins.origins())
       add(origin, "computed by " + node_label(plan, number), false);
-    for (const int input : node.inputs) {
-      const PlannedNode& constant = plan.nodes[static_cast<size_t>(input)];
+    for (const EntryId entry : plan.graph->nodes[static_cast<size_t>(number)].inputs) {
+      const uint32_t input = plan.graph->maker_of(entry);
+      const PlannedNode& constant = plan.nodes[input];
       if (constant.function) continue;
       for (const Origin* origin : constant.origins.origins())
-        add(origin, "folded into the constant " + constant.name + " of " + node_label(plan, number), true);
+        add(origin, "folded into the constant " + plan.name_of(input) + " of " + node_label(plan, number), true);
     }
   }
   if (chosen.empty()) nothing_computed(plan, nodes);

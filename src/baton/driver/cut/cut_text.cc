@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <nlohmann/json.hpp>
+
 #include "baton/ir/visit.h"
 #include "baton/text/origin_label.h"
 #include "baton/text/printer.h"

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "baton/driver/plan/kernel_names.h"
-#include "baton/runtime/plan.h"
 #include "baton/support/diagnostic.h"
 #include "baton/text/origin_label.h"
 
@@ -101,14 +100,14 @@ class NodeNames {
     }
     if (const std::optional<int> found = by_name(text)) return *found;
     std::vector<std::string> names;
-    for (const PlannedNode& each : plan_.nodes) names.push_back(each.name);
+    for (const PlanNode& each : plan_.graph->nodes) names.push_back(each.name);
     unknown("node", text, names, "nodes are named in graph.json and by `baton profile`, counted from 0");
   }
 
   std::optional<int> by_name(const std::string& name) const {
     for (const bool exact : {true, false})
       for (size_t i = 0; i < plan_.nodes.size(); ++i) {
-        const std::string& each = plan_.nodes[i].name;
+        const std::string& each = plan_.name_of(i);
         if (exact ? each == name && !is_number(name) : plan_.nodes[i].function && is_short_for(name, each))
           return static_cast<int>(i);
       }
@@ -117,16 +116,11 @@ class NodeNames {
 
   // As node_row_ptr says: node i has the tensors from node_row_ptr[i] to before node_row_ptr[i + 1].
   int node_of_entry(const std::string& text) const {
-    const auto graph = Plan::parse(plan_.graph_json);
-    BATON_CHECK(graph.ok(), "our own plan is refused: " + graph.status().message);
     const std::optional<int> entry = is_number(text) ? number_of(text) : std::nullopt;
-    if (!entry || static_cast<size_t>(*entry) >= (*graph)->entries.size())
+    if (!entry || static_cast<size_t>(*entry) >= plan_.graph->entries.size())
       throw UsageError("there is no entry:" + text + ": node_row_ptr counts " +
-                       counted((*graph)->entries.size(), "tensors"));
-    const auto behind =
-        std::upper_bound((*graph)->nodes.begin(), (*graph)->nodes.end(), static_cast<EntryId>(*entry),
-                         [](EntryId id, const PlanNode& node) { return id < node.first_entry; });
-    return static_cast<int>(behind - (*graph)->nodes.begin()) - 1;
+                       counted(plan_.graph->entries.size(), "tensors"));
+    return static_cast<int>(plan_.graph->maker_of(static_cast<EntryId>(*entry)));
   }
 
   const GraphPlan& plan_;
@@ -145,24 +139,23 @@ std::vector<int> select_nodes(const GraphPlan& plan, const std::string& text) {
 }
 
 std::vector<int> select_kernel(const GraphPlan& plan, const std::string& name) {
-  std::vector<int> callers;
-  std::vector<std::string> names;
+  const std::vector<PlanNode>& nodes = plan.graph->nodes;
+  const auto named = [&](const std::string& each, bool exact) {
+    return exact ? each == name : is_short_for(name, each);
+  };
   for (const bool exact : {true, false}) {
-    for (size_t i = 0; i < plan.nodes.size(); ++i) {
-      const PlannedNode& node = plan.nodes[i];
-      if (node.function && node.func_name != "__nop" &&
-          (exact ? node.func_name == name : is_short_for(name, node.func_name)))
+    std::vector<int> callers;
+    for (size_t i = 0; i < nodes.size(); ++i)
+      if (nodes[i].kind == PlanNode::Kind::kKernel && named(nodes[i].func_name, exact))
         callers.push_back(static_cast<int>(i));
-    }
     if (!callers.empty()) return callers;
   }
   for (const bool exact : {true, false})
-    for (size_t i = 0; i < plan.nodes.size(); ++i)
-      if (const PlannedNode& node = plan.nodes[i];
-          node.function && (exact ? node.name == name : is_short_for(name, node.name)))
-        return {static_cast<int>(i)};
-  for (const PlannedNode& node : plan.nodes)
-    if (node.function) names.push_back(node.func_name);
+    for (size_t i = 0; i < nodes.size(); ++i)
+      if (nodes[i].kind != PlanNode::Kind::kInput && named(nodes[i].name, exact)) return {static_cast<int>(i)};
+  std::vector<std::string> names;
+  for (const PlanNode& node : nodes)
+    if (node.kind != PlanNode::Kind::kInput) names.push_back(node.func_name);
   unknown("kernel", name, names,
           "`baton profile` shows the kernels of a model, `baton explain` those of its operators");
 }

@@ -1,72 +1,59 @@
-// origins.json: what became of every operator of the source.
 #include "baton/driver/origins/origin_report.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <unordered_map>
 
-#include <nlohmann/json.hpp>
-
-#include "baton/driver/origins/origin_pack.h"
 #include "baton/ir/visit.h"
 #include "baton/text/origin_label.h"
 
 namespace baton {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json json_of(const AttrValue& value) {
-  if (const bool* flag = value.as<bool>()) return *flag;
-  if (const int64_t* number = value.as<int64_t>()) return *number;
-  if (const double* number = value.as<double>()) return *number;
-  if (const std::string* text = value.as<std::string>()) return *text;
+/// Types and objects as their text.
+AttrValue plain(const AttrValue& value) {
   if (const DType* type = value.as<DType>()) return type->str();
-  if (const AttrList* list = value.as<AttrList>()) {
-    Json items = Json::array();
-    for (const AttrValue& item : *list) items.push_back(json_of(item));
-    return items;
-  }
   if (const AttrObjectRef* object = value.as<AttrObjectRef>()) return object->object->text();
-  return nullptr;
+  const AttrList* list = value.as<AttrList>();
+  if (!list) return value;
+  AttrList items;
+  for (const AttrValue& item : *list) items.push_back(plain(item));
+  return items;
 }
 
 /// Only what the user would write: attributes that have their default are left out.
-Json json_of(const Attrs& attrs) {
-  Json object = Json::object();
-  if (!attrs) return object;
+std::vector<std::pair<std::string, AttrValue>> written(const Attrs& attrs) {
+  std::vector<std::pair<std::string, AttrValue>> found;
+  if (!attrs) return found;
   for (const AttrField& field : attrs->schema().fields) {
     const AttrValue value = attrs->get(field.name);
     if (field.default_value && attr_text(*field.default_value) == attr_text(value)) continue;
-    object[field.name] = json_of(value);
+    found.emplace_back(field.name, plain(value));
   }
-  return object;
+  return found;
 }
 
 struct Places {
-  std::set<int> nodes, folded_into;
+  std::set<uint32_t> nodes, folded_into;
 };
 
 /// Where each origin ended: nodes that carry it, and readers of constants that carry it.
-std::map<uint32_t, Places> places_of(const OriginTable& origins, const GraphPlan& plan) {
-  std::map<uint32_t, Places> places;
-  for (size_t i = 0; i < plan.nodes.size(); ++i) {
+std::vector<Places> places_of(const OriginTable& origins, const GraphPlan& plan) {
+  std::vector<Places> places(origins.size());
+  for (uint32_t i = 0; i < plan.nodes.size(); ++i) {
     const PlannedNode& node = plan.nodes[i];
     if (!node.function) continue;
-    for (const Origin* origin : node.origins.origins())
-      if (const auto id = origins.find(origin)) places[index(*id)].nodes.insert(static_cast<int>(i));
+    const auto add = [&](const OriginSet& set, std::set<uint32_t> Places::* where) {
+      for (const Origin* origin : set.origins())
+        if (const auto id = origins.find(origin)) (places[index(*id)].*where).insert(i);
+    };
+    add(node.origins, &Places::nodes);
     post_order(Expr(node.function), [&](const Expr& inner) {  // scalars stand in the kernel itself
-      if (inner->kind() != ExprKind::kConstant) return;
-      for (const Origin* origin : inner->origins().origins())
-        if (const auto id = origins.find(origin)) places[index(*id)].folded_into.insert(static_cast<int>(i));
+      if (inner->kind() == ExprKind::kConstant) add(inner->origins(), &Places::folded_into);
     });
-    for (int input : node.inputs) {
-      const PlannedNode& source = plan.nodes[input];
-      if (source.function) continue;
-      for (const Origin* origin : source.origins.origins())
-        if (const auto id = origins.find(origin)) places[index(*id)].folded_into.insert(static_cast<int>(i));
-    }
+    for (const EntryId input : plan.graph->nodes[i].inputs)
+      if (const PlannedNode& source = plan.nodes[plan.graph->maker_of(input)]; !source.function)
+        add(source.origins, &Places::folded_into);
   }
   return places;
 }
@@ -96,47 +83,65 @@ std::unordered_map<const Origin*, Reasons> reasons_of(const FusionLog& fusion) {
   return reasons;
 }
 
-Json type_json(const Type& type) { return type ? Json(type_text(type)) : Json(nullptr); }
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+std::string text_of(const Type& type) { return type ? type_text(type) : std::string(); }
 
 }  // namespace
 
-std::string origins_json(const OriginTable& origins, const GraphPlan& plan,
-                         const std::unordered_map<const Origin*, SourceOperator>& source,
-                         const FusionLog& fusion) {
-  std::map<uint32_t, Places> places = places_of(origins, plan);
+OriginReport origin_report(const OriginTable& origins, const GraphPlan& plan,
+                           const std::unordered_map<const Origin*, SourceOperator>& source,
+                           const FusionLog& fusion) {
+  const std::vector<Places> places = places_of(origins, plan);
   std::unordered_map<const Origin*, Reasons> reasons = reasons_of(fusion);
-  Json operators = Json::array();
+  OriginReport report;
   for (uint32_t i = 0; i < origins.size(); ++i) {
     const Origin& origin = origins.at(OriginId(i));
-    const Retired* retired = origins.retired(OriginId(i));
     const auto known = source.find(&origin);
     const SourceOperator facts = known == source.end() ? SourceOperator() : known->second;
-    std::vector<uint32_t> inputs;
+    OperatorRecord& record = report.operators.emplace_back();
+    record.id = i;
+    record.op = origin.op();
+    record.name = origin_name(origin);
+    record.line = origin.span().line;
+    record.column = origin.span().column;
+    record.source = origin.source_name();
+    record.attrs = written(origin.attrs());
+    record.type = text_of(facts.type);
+    for (const Type& type : facts.input_types) record.input_types.push_back(text_of(type));
     for (const Origin* input : facts.inputs)
-      if (const auto id = origins.find(input)) inputs.push_back(index(*id));
-    Json input_types = Json::array();
-    for (const Type& type : facts.input_types) input_types.push_back(type_json(type));
-    Json entry;
-    entry["id"] = i;
-    entry["op"] = origin.op();
-    entry["name"] = origin_name(origin);
-    entry["line"] = origin.span().line;
-    entry["column"] = origin.span().column;
-    entry["source"] = origin.source_name().empty() ? Json(nullptr) : Json(origin.source_name());
-    entry["attrs"] = json_of(origin.attrs());
-    entry["type"] = type_json(facts.type);
-    entry["inputs"] = inputs;
-    entry["input_types"] = std::move(input_types);
-    entry["nodes"] = places[i].nodes;
-    entry["folded_into"] = places[i].folded_into;
-    entry["fused_with"] = Json::array();
-    entry["fused"] = reasons[&origin].fused.joined();
-    entry["not_fused"] = reasons[&origin].not_fused.joined();
-    entry["retired"] = retired ? Json{{"pass", retired->pass}, {"reason", retired->reason}} : Json(nullptr);
-    operators.push_back(std::move(entry));
+      if (const auto id = origins.find(input)) record.inputs.push_back(index(*id));
+    record.nodes.assign(places[i].nodes.begin(), places[i].nodes.end());
+    record.folded_into.assign(places[i].folded_into.begin(), places[i].folded_into.end());
+    record.fused = reasons[&origin].fused.joined();
+    record.not_fused = reasons[&origin].not_fused.joined();
+    if (const Retired* retired = origins.retired(OriginId(i))) {
+      record.retired_by = retired->pass;
+      record.retired_why = retired->reason;
+    }
   }
-  add_fused_with(operators);
-  return Json{{"schema", 1}, {"operators", std::move(operators)}}.dump();
+  add_fused_with(report);
+  return report;
+}
+
+OriginReport with_lines(OriginReport report, const OriginTable& origins) {
+  std::unordered_map<const Source*, std::vector<std::string_view>> lines;
+  for (OperatorRecord& record : report.operators) {
+    const Span& span = origins.at(OriginId(record.id)).span();
+    if (!span.source || span.line == 0) continue;
+    std::vector<std::string_view>& of_source = lines[span.source.get()];
+    if (of_source.empty()) of_source = lines_of(span.source->text());
+    if (span.line <= of_source.size()) record.text = of_source[span.line - 1];
+  }
+  return report;
 }
 
 }  // namespace baton

@@ -1,11 +1,12 @@
 #pragma once
-// From a fused module to graph.json: which kernel runs when, on which data, in which storage (the format is
-// TVM's).
+// From a fused module to a plan: which kernel runs when, on which data, in which storage.
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "baton/ir/module.h"
+#include "baton/runtime/plan.h"
 #include "baton/support/base/params_blob.h"
 
 namespace baton {
@@ -18,21 +19,20 @@ struct PlannedKernel {
   int device_type = 1;    ///< DLPack's number of the device that it is for
 };
 
-/// A node of the plan and what it stands for.
+/// What the compiler knows of a node of the plan.
 struct PlannedNode {
-  std::string name,
-      func_name;      ///< func_name is empty for inputs and constants, "__nop" for reshapes in place
   int kernel = -1;    ///< index into GraphPlan::kernels
   Function function;  ///< the fused function this node calls, with its own origins; null for inputs
   OriginSet origins = OriginSet::none();
-  std::vector<int> inputs;  ///< nodes, one per input tensor
 };
 
 struct GraphPlan {
-  std::string graph_json;
+  std::shared_ptr<const Plan> graph;   ///< what the executor runs; as text: driver/plan/graph_json.h
   NamedArrays params;                  ///< constants, "p0", "p1", ... in the order met
   std::vector<PlannedKernel> kernels;  ///< in the order met
-  std::vector<PlannedNode> nodes;
+  std::vector<PlannedNode> nodes;      ///< one for each of graph->nodes, in their order
+
+  const std::string& name_of(size_t node) const { return graph->nodes[node].name; }
 };
 
 /// `module`: fused and typed; the body of `main` calls primitive functions only. Throws NotSupported for what

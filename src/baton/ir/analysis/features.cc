@@ -45,29 +45,6 @@ Feature feature_of(ExprKind kind) {
   internal_error(__FILE__, __LINE__, "an expression of no kind", "");
 }
 
-bool is_leaf(const ExprNode& expr) {
-  switch (expr.kind()) {
-    case ExprKind::kVar:
-    case ExprKind::kGlobalVar:
-    case ExprKind::kConstant:
-    case ExprKind::kOp:
-    case ExprKind::kConstructor:
-      return true;
-    case ExprKind::kTuple:
-    case ExprKind::kTupleGetItem:
-    case ExprKind::kCall:
-    case ExprKind::kFunction:
-    case ExprKind::kLet:
-    case ExprKind::kIf:
-    case ExprKind::kMatch:
-    case ExprKind::kRefCreate:
-    case ExprKind::kRefRead:
-    case ExprKind::kRefWrite:
-      return false;
-  }
-  internal_error(__FILE__, __LINE__, "an expression of no kind", "");
-}
-
 // One walk over each node; while the value of a let is walked, a use of the let's variable is a recursion.
 class FeatureWalk {
  public:
@@ -93,7 +70,7 @@ class FeatureWalk {
 
   void look(const ExprNode& node) {
     found.insert(feature_of(node.kind()));
-    if (is_leaf(node)) {
+    if (is_leaf(node.kind())) {
       const bool* in_value = in_value_.find(&node);
       if (in_value && *in_value) found.insert(Feature::kLetRec);
       return;

@@ -3,69 +3,18 @@
 #include <algorithm>
 
 #include "baton/ir/inspect.h"
-#include "baton/ir/layout.h"
+#include "baton/ir/rules/cost.h"
 #include "baton/ir/visit.h"
-#include "baton/support/error.h"
 #include "baton/support/pointer_map.h"
 
 namespace baton {
-
-namespace {
-
-std::vector<int64_t> shape_of(const Expr& expr, const CallNode& call) {
-  const TensorTypeNode* type = static_type_of(expr);
-  if (!type) throw Error("get_total_mac_number: " + call.op()->name + " has no static type; run InferType");
-  std::vector<int64_t> shape;
-  for (const Dim& dim : type->shape()) shape.push_back(dim.value());
-  return shape;
-}
-
-int64_t product(const std::vector<int64_t>& values) {
-  int64_t result = 1;
-  for (const int64_t value : values) result *= value;
-  return result;
-}
-
-/// Along the axes of the letter `C`, split or not.
-int64_t channels(const std::vector<int64_t>& shape, const std::string& text) {
-  const std::optional<Layout> layout = Layout::parse(text);
-  int64_t result = 1;
-  bool found = false;
-  for (int i = 0; layout && i < layout->rank() && i < static_cast<int>(shape.size()); ++i) {
-    if (layout->axes()[static_cast<size_t>(i)].letter != 'C') continue;
-    result *= shape[static_cast<size_t>(i)];
-    found = true;
-  }
-  if (!found) throw Error("get_total_mac_number: the layout " + text + " has no channels");
-  return result;
-}
-
-int64_t of_conv(const CallNode& call) {
-  const int64_t inputs = channels(shape_of(call.args()[0], call), text_attr(call, "data_layout"));
-  return product(shape_of(Expr(&call), call)) * product(ints_attr(call, "kernel_size")) *
-         (inputs / int_attr(call, "groups"));
-}
-
-// The output times how many products are summed up for each of its values.
-int64_t of_product(const CallNode& call) {
-  const std::string transposed = call.op()->name == "nn.dense" ? "" : "transpose_a";
-  const std::vector<int64_t> left = shape_of(call.args()[0], call);
-  const bool first = !transposed.empty() && bool_attr(call, transposed);
-  return product(shape_of(Expr(&call), call)) * left[left.size() - (first ? 2 : 1)];
-}
-
-}  // namespace
 
 int64_t multiply_accumulates(const Expr& root) {
   int64_t sum = 0;
   post_order(root, [&](const Expr& node) {
     const auto* call = as<CallNode>(node);
     if (!call || !call->op()) return;
-    const std::string& name = call->op()->name;
-    if (name == "nn.conv2d" || name == "nn.conv2d_transpose")
-      sum += of_conv(*call);
-    else if (name == "nn.dense" || name == "nn.batch_matmul")
-      sum += of_product(*call);
+    if (const auto* macs = call->op()->rules.get<MacRule>()) sum += macs->count(*call);
   });
   return sum;
 }

@@ -160,43 +160,19 @@ class Binder {
   Operand next(const Frame& frame) const {
     const ExprNode& node = *frame.node;
     const size_t at = frame.operands.size();
-    if (const auto* tuple = as<TupleNode>(&node))
-      return at < tuple->fields().size() ? Operand{&tuple->fields()[at], {}} : Operand{};
-    if (const auto* item = as<TupleGetItemNode>(&node))
-      return at == 0 ? Operand{&item->tuple(), {}} : Operand{};
     if (const auto* call = as<CallNode>(&node)) {
       // What is called is evaluated last.
       if (at == call->args().size()) return {&call->callee(), {}};
-      return at < call->args().size() ? Operand{&call->args()[at], {}} : Operand{};
+      return {child(node, at + 1), {}};
     }
-    if (const auto* let = as<LetNode>(&node)) {
-      if (at == 0) return {&let->value(), let->var()};
-      return at == 1 ? Operand{&let->body(), {}} : Operand{};
-    }
-    if (const auto* branch = as<IfNode>(&node)) {
-      if (at == 0) return {&branch->condition(), {}};
-      if (at == 1) return {&branch->then(), {}, scopes_.inner(&node, 0)};
-      return at == 2 ? Operand{&branch->otherwise(), {}, scopes_.inner(&node, 1)} : Operand{};
-    }
-    if (const auto* match = as<MatchNode>(&node)) {
-      if (at == 0) return {&match->data(), {}};
-      const auto which = static_cast<int>(at) - 1;
-      return at <= match->clauses().size()
-                 ? Operand{&match->clauses()[at - 1].body, {}, scopes_.inner(&node, which)}
-                 : Operand{};
-    }
-    if (const auto* create = as<RefCreateNode>(&node))
-      return at == 0 ? Operand{&create->value(), {}} : Operand{};
-    if (const auto* read = as<RefReadNode>(&node)) return at == 0 ? Operand{&read->ref(), {}} : Operand{};
-    if (const auto* write = as<RefWriteNode>(&node)) {
-      if (at == 0) return {&write->ref(), {}};
-      return at == 1 ? Operand{&write->value(), {}} : Operand{};
-    }
-    if (const auto* function = as<FunctionNode>(&node)) {
-      return at == 0 && !is_closed(frame.node) ? Operand{&function->body(), {}, scopes_.inner(&node, 0)}
-                                               : Operand{};
-    }
-    return {};
+    const auto* function = as<FunctionNode>(&node);
+    if (function && is_closed(frame.node)) return {};
+    const auto* let = as<LetNode>(&node);
+    const bool branches = node.kind() == ExprKind::kIf || node.kind() == ExprKind::kMatch;
+    Operand operand{child(node, at), let && at == 0 ? let->var() : Var()};
+    if (operand.expr && function) operand.scope = scopes_.inner(&node, 0);
+    if (operand.expr && branches && at > 0) operand.scope = scopes_.inner(&node, static_cast<int>(at) - 1);
+    return operand;
   }
 
   // All operands are there: the value, or the variable it is bound to.

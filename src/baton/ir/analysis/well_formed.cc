@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "baton/ir/analysis/kinds.h"
+#include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
 #include "baton/support/error.h"
 #include "baton/support/pointer_map.h"

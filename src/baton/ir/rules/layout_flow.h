@@ -2,7 +2,7 @@
 // Which layouts the tensors of an operator have, and how it is computed when they come in others. Attached to
 // operators through OpDef::rules, read by the layout passes that are called by name
 // (transform/layout/layout_flow.h); common rules, and those that need no entry in an operator's block, are in
-// ops/rules/layout_flow_rules.h.
+// ir/rules/layout_flow_rules.h.
 #include <functional>
 #include <optional>
 #include <vector>

@@ -1,6 +1,7 @@
 // Tensor operators whose shape is a value: extents that are known at run time only.
 #include <algorithm>
 
+#include "baton/ir/inspect.h"
 #include "baton/ir/rules/static_form_rule.h"
 #include "baton/ops/dyn/dyn_compute.h"
 #include "baton/ops/dyn/expand_dims_attrs.h"
@@ -294,7 +295,11 @@ const OpDef& op_dyn_topk() {
           },
       .compute = [](Compute& c, const TopkAttrs& attrs) { topk_compute(c, attrs); },
       .data_dependent = true,
-      .rules = op_rules(StaticFormRule{"topk", {{1, "k", Form::kInteger}}}, ShapeRule{dyn_topk_shapes}),
+      .rules = op_rules(StaticFormRule{"topk", {{1, "k", Form::kInteger}}}, ShapeRule{dyn_topk_shapes},
+                        ResultCount{.of = [](const CallNode& call) -> std::optional<int64_t> {
+                          if (text_attr(call, "ret_type") == "both") return 2;
+                          return std::nullopt;
+                        }}),
   };
   return def;
 }

@@ -1,5 +1,6 @@
 // Resizing over one, two and three spatial axes: the three differ by their layouts only.
 #include "baton/ops/op_spec.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/shared/resize_compute.h"
 #include "baton/ops/shared/spatial.h"
 

@@ -210,6 +210,9 @@ const OpDef& op_image_crop_and_resize() {
           [](Compute& c, const CropAndResizeAttrs& attrs) {
             crop_and_resize_compute(c, *Layout::parse(attrs.layout), attrs.method, attrs.extrapolation_value);
           },
+      .python =
+          "image.crop_and_resize(data, boxes, box_indices, crop_size, layout, method='bilinear', "
+          "extrapolation_value=0, out_dtype=None)",
   };
   return def;
 }

@@ -267,6 +267,7 @@ const OpDef& op_vm_invoke_tvm_op() {
       .relation = [](RelationContext& ctx, const DictAttrs&) { return ctx.assign_result(tuple_type({})); },
       .non_computational = true,
       .stateful = true,
+      .python = "vm.invoke_tvm_op(func, inputs, outputs)",
   };
   return def;
 }

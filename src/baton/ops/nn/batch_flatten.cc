@@ -1,6 +1,7 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/shared/reindex.h"
 

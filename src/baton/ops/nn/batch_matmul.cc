@@ -1,10 +1,11 @@
 #include "baton/ops/nn/batch_matmul_compute.h"
 #include "baton/ops/nn/matmul_relations.h"
-#include "baton/ops/shared/spatial.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/int8_rules.h"
+#include "baton/ops/shared/spatial.h"
 
 namespace baton {
 
@@ -43,8 +44,10 @@ const OpDef& op_nn_batch_matmul() {
       .fuse = Fuse::kOutFusable,
       .relation = batch_matmul_relation,
       .compute = batch_matmul_compute,
+      .cost = matmul_cost,
+      .python = "nn.batch_matmul(tensor_a, tensor_b, out_dtype='', transpose_a=False, transpose_b=True)",
       .rules = op_rules(batch_matmul_gradient(), int8_batch_matmul_rule(), MixedPrecision::kAlways,
-                        FakeQuantizationRule{fake_quantized_batch_matmul}),
+                        FakeQuantizationRule{fake_quantized_batch_matmul}, product_macs()),
   };
   return def;
 }

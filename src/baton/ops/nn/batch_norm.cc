@@ -1,8 +1,8 @@
+#include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/nn/norm_attrs.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/rules/layout_flow_rules.h"
 
 namespace baton {
 
@@ -58,7 +58,7 @@ const OpDef& op_nn_batch_norm() {
             variance(j.reversed()) = c.in(4)(j.exprs());
             c.results({norm, mean, variance});
           },
-      .rules = op_rules(axis_layout_flow(), MixedPrecision::kFollow),
+      .rules = op_rules(axis_layout_flow(), MixedPrecision::kFollow, ResultCount{3}),
   };
   return def;
 }

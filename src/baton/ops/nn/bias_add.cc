@@ -2,6 +2,7 @@
 #include "baton/ops/nn/bias_add_attrs.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/scale_rules.h"
 

@@ -247,6 +247,11 @@ const OpDef& op_nn_bitserial_conv2d() {
       .fuse = Fuse::kOutFusable,
       .relation = bitserial_conv2d_relation,
       .compute = bitserial_conv2d_compute,
+      .cost = conv_cost,
+      .python =
+          "nn.bitserial_conv2d(data, weight, strides=(1, 1), padding=(0, 0), channels=None, kernel_size=(3, "
+          "3), activation_bits=1, weight_bits=1, data_layout='NCHW', kernel_layout='OIHW', "
+          "pack_dtype='uint32', out_dtype='int16', unipolar=True)",
       .rules = op_rules(conv_layout_flow()),
   };
   return def;
@@ -260,6 +265,10 @@ const OpDef& op_nn_bitserial_dense() {
       .fuse = Fuse::kOutFusable,
       .relation = bitserial_dense_relation,
       .compute = bitserial_dense_compute,
+      .cost = dense_cost,
+      .python =
+          "nn.bitserial_dense(data, weight, units=None, data_bits=1, weight_bits=1, pack_dtype='uint32', "
+          "out_dtype='int16', unipolar=True)",
   };
   return def;
 }

@@ -1,10 +1,11 @@
+#include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/nn/dense_compute.h"
 #include "baton/ops/nn/matmul_relations.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/int8_rules.h"
-#include "baton/ops/rules/layout_flow_rules.h"
 #include "baton/ops/rules/scale_rules.h"
 
 namespace baton {
@@ -35,8 +36,10 @@ const OpDef& op_nn_dense() {
       .fuse = Fuse::kOutFusable,
       .relation = dense_relation,
       .compute = dense_compute,
+      .cost = dense_cost,
+      .python = "nn.dense(data, weight, units=None, out_dtype='')",
       .rules = op_rules(dense_scale_rule(), dense_gradient(), dense_layout_flow(), int8_dense_rule(),
-                        MixedPrecision::kAlways, FakeQuantizationRule{fake_quantized_dense}),
+                        MixedPrecision::kAlways, FakeQuantizationRule{fake_quantized_dense}, product_macs()),
   };
   return def;
 }

@@ -1,7 +1,7 @@
+#include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/nn/dense_pack_compute.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/rules/layout_flow_rules.h"
 
 namespace baton {
 
@@ -28,6 +28,8 @@ const OpDef& op_nn_contrib_dense_pack() {
             return ctx.assign_result(tensor_type({data->shape()[0], units}, dtype));
           },
       .compute = dense_pack_compute,
+      .cost = dense_cost,
+      .python = "nn.contrib_dense_pack(data, weight, weight_layout='NC', units=None, out_dtype='')",
       .rules = op_rules(dense_layout_flow()),
   };
   return def;

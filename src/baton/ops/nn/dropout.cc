@@ -1,6 +1,6 @@
+#include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/nn/norm_attrs.h"
 #include "baton/ops/op_spec.h"
-#include "baton/ops/rules/layout_flow_rules.h"
 
 namespace baton {
 
@@ -27,7 +27,7 @@ const OpDef& op_nn_dropout() {
             return ctx.assign_result(tuple_type({ctx.input(0), ctx.input(0)}));
           },
       .stateful = true,
-      .rules = op_rules(same_layout_flow(), MixedPrecision::kFollow),
+      .rules = op_rules(same_layout_flow(), MixedPrecision::kFollow, ResultCount{2}),
   };
   return def;
 }

@@ -1,5 +1,6 @@
 #include "baton/ops/nn/leaky_relu_attrs.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/scale_rules.h"
 #include "baton/ops/shared/elementwise.h"
 
@@ -25,6 +26,7 @@ const OpDef& op_nn_leaky_relu() {
             map_compute(c, "leaky_relu",
                         [&](Halide::Expr x) { return select(x > cast(x.type(), 0), x, x * alpha); });
           },
+      .python = "nn.leaky_relu(data, alpha=0.01)",
       .rules = op_rules(positive_scale_rule(), MixedPrecision::kFollow,
                         fake_quantized_function("qnn.leaky_relu"), same_layout_flow()),
   };

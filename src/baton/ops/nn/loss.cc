@@ -120,6 +120,7 @@ const OpDef& op_nn_cross_entropy() {
       .inputs = {{"x", "matrix of predictions"}, {"y", "matrix of targets"}},
       .relation = cross_entropy_relation,
       .compute = [](Compute& c, const NoAttrs&) { cross_entropy_compute(c, false); },
+      .python = "nn.cross_entropy(predictions, targets)",
       .rules = op_rules(cross_entropy_gradient(), MixedPrecision::kNever),
   };
   return def;
@@ -132,6 +133,7 @@ const OpDef& op_nn_cross_entropy_with_logits() {
       .inputs = {{"x", "matrix of predictions"}, {"y", "matrix of targets"}},
       .relation = cross_entropy_relation,
       .compute = [](Compute& c, const NoAttrs&) { cross_entropy_compute(c, true); },
+      .python = "nn.cross_entropy_with_logits(predictions, targets)",
       .rules = op_rules(cross_entropy_with_logits_gradient(), MixedPrecision::kNever),
   };
   return def;
@@ -147,6 +149,7 @@ const OpDef& op_nn_nll_loss() {
       .fuse = Fuse::kOutFusable,
       .relation = nll_relation,
       .compute = nll_compute,
+      .python = "nn.nll_loss(predictions, targets, weights, reduction='mean', ignore_index=-100)",
   };
   return def;
 }

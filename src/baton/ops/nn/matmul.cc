@@ -77,6 +77,9 @@ const OpDef& op_nn_matmul() {
       .fuse = Fuse::kOutFusable,
       .relation = matmul_relation,
       .compute = matmul_compute,
+      .cost = matmul_cost,
+      .python =
+          "nn.matmul(tensor_a, tensor_b, units=None, out_dtype='', transpose_a=False, transpose_b=False)",
       .rules = op_rules(matmul_gradient()),
   };
   return def;

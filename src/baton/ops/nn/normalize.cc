@@ -1,10 +1,10 @@
 // Normalisations over an axis, over groups of channels and over neighbours; nn.prelu, whose slopes go by
 // channel too.
+#include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/nn/norm_compute.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/rules/layout_flow_rules.h"
 
 namespace baton {
 
@@ -198,6 +198,8 @@ const OpDef& op_nn_group_norm() {
             for (int k = 1; k < c.in(0).rank(); ++k) norm.reduced[k] = k != norm.axis;
             moments_norm_compute(c, norm);
           },
+      .python =
+          "nn.group_norm(data, gamma, beta, num_groups, axis=1, epsilon=1e-05, center=True, scale=True)",
   };
   return def;
 }
@@ -217,6 +219,7 @@ const OpDef& op_nn_l2_normalize() {
           },
       .compute = [](Compute& c,
                     const L2NormalizeAttrs& attrs) { l2_normalize_compute(c, attrs.axis, attrs.eps); },
+      .python = "nn.l2_normalize(data, eps, axis=None)",
       .rules = op_rules(axis_layout_flow(), MixedPrecision::kNever),
   };
   return def;
@@ -241,6 +244,7 @@ const OpDef& op_nn_lrn() {
             lrn_compute(c, from_front(attrs.axis, c.in(0).rank()), attrs.size, attrs.bias, attrs.alpha,
                         attrs.beta);
           },
+      .python = "nn.lrn(data, size=5, axis=1, bias=2, alpha=1e-05, beta=0.75)",
   };
   return def;
 }

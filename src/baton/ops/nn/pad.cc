@@ -1,8 +1,9 @@
+#include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/nn/pad_attrs.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
-#include "baton/ops/rules/layout_flow_rules.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 
 namespace baton {
 

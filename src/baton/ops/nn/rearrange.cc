@@ -4,6 +4,7 @@
 
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/shared/spatial.h"
 
 namespace baton {
@@ -403,6 +404,7 @@ const OpDef& op_nn_depth_to_space() {
       .fuse = Fuse::kInjective,
       .relation = depth_to_space_relation,
       .compute = depth_to_space_compute,
+      .python = "nn.depth_to_space(data, block_size, layout='NCHW', mode='DCR')",
       .rules = op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same}),
   };
   return def;
@@ -418,6 +420,7 @@ const OpDef& op_nn_space_to_depth() {
       .fuse = Fuse::kInjective,
       .relation = space_to_depth_relation,
       .compute = space_to_depth_compute,
+      .python = "nn.space_to_depth(data, block_size, layout='NCHW')",
   };
   return def;
 }
@@ -430,6 +433,7 @@ const OpDef& op_nn_space_to_batch_nd() {
       .fuse = Fuse::kInjective,
       .relation = space_to_batch_relation,
       .compute = space_to_batch_compute,
+      .python = "nn.space_to_batch_nd(data, block_shape, paddings, pad_value=0)",
   };
   return def;
 }
@@ -442,6 +446,7 @@ const OpDef& op_nn_batch_to_space_nd() {
       .fuse = Fuse::kInjective,
       .relation = batch_to_space_relation,
       .compute = batch_to_space_compute,
+      .python = "nn.batch_to_space_nd(data, block_shape, crops)",
   };
   return def;
 }
@@ -455,6 +460,7 @@ const OpDef& op_nn_dilate() {
       .relation = dilate_relation,
       .compute = dilate_compute,
       .declares_attrs = false,
+      .python = "nn.dilate(data, strides, dilation_value=0.0)",
   };
   return def;
 }
@@ -467,6 +473,7 @@ const OpDef& op_nn_mirror_pad() {
       .fuse = Fuse::kInjective,
       .relation = mirror_pad_relation,
       .compute = mirror_pad_compute,
+      .python = "nn.mirror_pad(data, pad_width, mode='SYMMETRIC')",
   };
   return def;
 }
@@ -478,6 +485,7 @@ const OpDef& op_nn_fifo_buffer() {
       .inputs = {{"data", "tensor"}, {"buffer", "tensor, at least as long along `axis`"}},
       .relation = fifo_buffer_relation,
       .compute = fifo_buffer_compute,
+      .python = "nn.fifo_buffer(data, buffer, axis)",
   };
   return def;
 }

@@ -1,5 +1,6 @@
 #include "baton/ops/compute.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/scale_rules.h"
 

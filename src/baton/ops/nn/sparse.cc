@@ -117,6 +117,7 @@ const OpDef& op_nn_sparse_dense() {
       .fuse = Fuse::kOutFusable,
       .relation = sparse_dense_relation,
       .compute = [](Compute& c, const SparseDenseAttrs& attrs) { sparse_dense_compute(c, attrs.sparse_lhs); },
+      .cost = sparse_product_cost,
   };
   return def;
 }
@@ -132,6 +133,7 @@ const OpDef& op_nn_internal_sparse_dense_padded() {
       .fuse = Fuse::kOutFusable,
       .relation = sparse_dense_relation,
       .compute = [](Compute& c, const SparseDenseAttrs& attrs) { sparse_dense_compute(c, attrs.sparse_lhs); },
+      .cost = sparse_product_cost,
   };
   return def;
 }
@@ -154,6 +156,7 @@ const OpDef& op_nn_sparse_conv2d() {
             if (c.in(1).rank() == 2) throw NotSupported("nn.sparse_conv2d with values of rank 2");
             sparse_conv2d_compute(c, attrs.layout == "NHWC");
           },
+      .cost = sparse_product_cost,
   };
   return def;
 }

@@ -83,6 +83,10 @@ const OpDef& op_qnn_conv2d() {
       .fuse = Fuse::kOutFusable,
       .relation = quantized_conv2d_relation,
       .non_computational = true,
+      .python =
+          "qnn.conv2d(data, kernel, input_zero_point, kernel_zero_point, input_scale, kernel_scale, "
+          "kernel_size, channels, strides=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, "
+          "data_layout='NCHW', kernel_layout='OIHW', out_layout='', out_dtype='int32')",
       .rules = op_rules(quantized_conv2d_rule(), conv_layout_flow()),
   };
   return def;
@@ -101,6 +105,11 @@ const OpDef& op_qnn_conv2d_transpose() {
                   "sixth: the scale of the weight, float32 scalar or one value per output channel"}},
       .relation = quantized_conv2d_transpose_relation,
       .non_computational = true,
+      .python =
+          "qnn.conv2d_transpose(data, weight, input_zero_point, kernel_zero_point, input_scale, "
+          "kernel_scale, strides=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, channels=None, "
+          "kernel_size=None, data_layout='NCHW', kernel_layout='IOHW', out_layout='', output_padding=(0, 0), "
+          "out_dtype='int32')",
       .rules = op_rules(quantized_conv2d_transpose_rule(), conv_layout_flow()),
   };
   return def;
@@ -121,6 +130,9 @@ const OpDef& op_qnn_dense() {
       .fuse = Fuse::kOutFusable,
       .relation = quantized_dense_relation,
       .non_computational = true,
+      .python =
+          "qnn.dense(data, weight, input_zero_point, kernel_zero_point, input_scale, kernel_scale, units, "
+          "out_dtype='int32')",
       .rules = op_rules(quantized_dense_rule()),
   };
   return def;

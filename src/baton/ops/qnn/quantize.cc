@@ -66,6 +66,7 @@ const OpDef& op_qnn_quantize() {
       .fuse = Fuse::kElementwise,
       .relation = quantize_relation,
       .non_computational = true,
+      .python = "qnn.quantize(data, output_scale, output_zero_point, axis=-1, out_dtype='int8')",
       .rules = op_rules(quantize_rule()),
   };
   return def;
@@ -98,6 +99,9 @@ const OpDef& op_qnn_requantize() {
       .fuse = Fuse::kElementwise,
       .relation = requantize_relation,
       .non_computational = true,
+      .python =
+          "qnn.requantize(data, input_scale, input_zero_point, output_scale, output_zero_point, axis=-1, "
+          "rounding='None', compute_dtype='None', out_dtype='int8')",
       .rules = op_rules(requantize_rule(), axis_layout_flow()),
   };
   return def;

@@ -33,6 +33,7 @@ OpDef unary(const char* name, const char* doc, Expr (*in_float32)(const Expr&), 
       .fuse = fuse,
       .relation = [](RelationContext& ctx, const NoAttrs&) { return quantized_unary_relation(ctx); },
       .non_computational = true,
+      .python = std::string(name) + "(x, scale, zero_point, output_scale, output_zero_point)",
       .rules = op_rules(quantized_function_rule(in_float32, value)),
   };
 }

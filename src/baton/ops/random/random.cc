@@ -146,6 +146,7 @@ const OpDef& op_random_threefry_generate() {
       .relation = [](RelationContext& ctx,
                      const ThreefryGenerateAttrs& attrs) { return with_key(ctx, attrs.out_shape, kWord); },
       .compute = generate_compute,
+      .rules = op_rules(ResultCount{2}),
   };
   return def;
 }
@@ -161,6 +162,7 @@ const OpDef& op_random_threefry_split() {
             return ctx.assign_result(tuple_type({key_type(), key_type()}));
           },
       .compute = [](Compute& c, const NoAttrs&) { c.results(split_generator(c, 0)); },
+      .rules = op_rules(ResultCount{2}),
   };
   return def;
 }
@@ -175,6 +177,7 @@ const OpDef& op_random_uniform() {
             return distribution_relation(ctx, attrs.out_shape, attrs.out_dtype);
           },
       .compute = uniform_compute,
+      .rules = op_rules(ResultCount{2}),
   };
   return def;
 }
@@ -189,6 +192,7 @@ const OpDef& op_random_normal() {
             return distribution_relation(ctx, attrs.out_shape, attrs.out_dtype);
           },
       .compute = normal_compute,
+      .rules = op_rules(ResultCount{2}),
   };
   return def;
 }
@@ -200,6 +204,8 @@ const OpDef& op_random_multinomial() {
       .inputs = {{"key", "uint64 tensor of 10"}, {"probs", "tensor, probabilities along its last axis"}},
       .relation = multinomial_relation,
       .compute = multinomial_compute,
+      .python = "random.multinomial(key, probs, num_samples)",
+      .rules = op_rules(ResultCount{2}),
   };
   return def;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "baton/ir/inspect.h"
-#include "baton/ops/rules/layout_parts.h"
+#include "baton/ir/rules/layout_parts.h"
 
 namespace baton {
 

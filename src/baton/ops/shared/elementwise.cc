@@ -21,6 +21,7 @@ OpDef map_op(const char* name, const char* doc, Relation relation,
   def.compute = [f = std::move(f), stage = stage_of(name)](Compute& c, const Attrs&) {
     map_compute(c, stage, f);
   };
+  def.python = "tensor";
   def.rules = std::move(rules);
   def.rules.set(same_layout_flow());
   return def;
@@ -41,6 +42,7 @@ OpDef pair_op(const char* name, const char* doc, DType result, Binary f, OpRules
     both(i.reversed()) = cast_to(c.out().dtype(), f(broadcast_at(c.in(0), at), broadcast_at(c.in(1), at)));
     c.result(both);
   };
+  def.python = "tensor";
   def.rules = std::move(rules);
   def.rules.set(broadcast_layout_flow());
   return def;
@@ -66,9 +68,9 @@ OpDef real_op(const char* name, const char* doc, Unary f, OpRules rules) {
 }
 
 OpDef predicate_op(const char* name, const char* doc, Unary f) {
-  return map_op(
-      name, doc, [](RelationContext& ctx, const Attrs&) { return same_shape_relation(ctx, DType::bool_()); },
-      f, {});
+  return map_op(name, doc,
+                [](RelationContext& ctx, const Attrs&) { return same_shape_relation(ctx, DType::bool_()); },
+                f, {});
 }
 
 OpDef binary_op(const char* name, const char* doc, Binary f, OpRules rules) {

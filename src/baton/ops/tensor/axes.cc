@@ -1,10 +1,11 @@
 // Operators that add, drop and reorder axes.
 #include <algorithm>
 
+#include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_rules.h"
-#include "baton/ops/rules/layout_flow_rules.h"
 #include "baton/ops/shared/reindex.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 
@@ -128,6 +129,7 @@ const OpDef& op_transpose() {
       .fuse = Fuse::kInjective,
       .relation = transpose_relation,
       .compute = transpose_compute,
+      .python = "transform.transpose(data, axes=None)",
       .rules = op_rules(transpose_gradient(), transpose_layout_flow(), MixedPrecision::kFollow,
                         FakeQuantizationRule{fake_quantized_transpose}),
   };

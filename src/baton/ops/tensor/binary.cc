@@ -1,4 +1,5 @@
 // Elementwise operators of two inputs, broadcast.
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/scale_rules.h"
 #include "baton/ops/shared/elementwise.h"

@@ -1,6 +1,7 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 
@@ -61,6 +62,7 @@ const OpDef& op_broadcast_to_like() {
             return ctx.tensor(0) && like ? broadcast_to_shape(ctx, like->shape()) : kDefer;
           },
       .compute = [](Compute& c, const NoAttrs&) { broadcast_compute(c, "broadcast_to_like"); },
+      .python = "transform",
       .rules = op_rules(MixedPrecision::kFollow),
   };
   return def;
@@ -99,6 +101,7 @@ const OpDef& op_where() {
                                           broadcast_at(c.in(1), i.exprs()), broadcast_at(c.in(2), i.exprs()));
             c.result(chosen);
           },
+      .python = "transform",
       .rules = op_rules(where_gradient(), MixedPrecision::kFollow),
   };
   return def;

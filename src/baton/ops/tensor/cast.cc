@@ -3,6 +3,7 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/shared/elementwise.h"
 #include "baton/ops/tensor/tensor_attrs.h"
@@ -31,6 +32,7 @@ const OpDef& op_cast() {
             return same_shape_relation(ctx, attrs.dtype);
           },
       .compute = [](Compute& c, const CastAttrs&) { convert(c, "cast"); },
+      .python = "transform",
       .rules = op_rules(cast_gradient(), MixedPrecision::kFollow, same_layout_flow()),
   };
   return def;
@@ -48,6 +50,7 @@ const OpDef& op_cast_like() {
             return like ? same_shape_relation(ctx, like->dtype()) : kDefer;
           },
       .compute = [](Compute& c, const NoAttrs&) { convert(c, "cast_like"); },
+      .python = "transform",
       .rules = op_rules(cast_gradient(), MixedPrecision::kFollow, broadcast_layout_flow()),
   };
   return def;
@@ -75,6 +78,7 @@ const OpDef& op_clip() {
             map_compute(c, "clip",
                         [&](Halide::Expr x) { return min(max(x, bound(attrs.a_min)), bound(attrs.a_max)); });
           },
+      .python = "tensor.clip(a, a_min, a_max)",
       .rules = op_rules(clip_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_clip},
                         same_layout_flow()),
   };

@@ -91,6 +91,7 @@ const OpDef& op_collapse_sum_like() {
       .fuse = Fuse::kCommReduce,
       .relation = collapse_sum_like_relation,
       .compute = [](Compute& c, const NoAttrs&) { collapse_compute(c); },
+      .python = "transform",
       .rules = op_rules(collapse_sum_gradient()),
   };
   return def;

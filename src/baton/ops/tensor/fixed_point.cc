@@ -87,6 +87,7 @@ const OpDef& op_fixed_point_multiply() {
       .fuse = Fuse::kElementwise,
       .relation = [](RelationContext& ctx, const FixedPointMultiplyAttrs&) { return identity_relation(ctx); },
       .compute = fixed_point_compute,
+      .python = "tensor",
       .rules = op_rules(same_layout_flow()),
   };
   return def;

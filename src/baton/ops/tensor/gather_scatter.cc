@@ -352,6 +352,7 @@ const OpDef& op_gather_nd() {
       .fuse = Fuse::kInjective,
       .relation = gather_nd_relation,
       .compute = gather_nd_compute,
+      .python = "transform",
       .rules = op_rules(gather_nd_gradient()),
   };
   return def;
@@ -366,6 +367,7 @@ const OpDef& op_scatter() {
       .compute = [](Compute& c,
                     const ScatterAttrs& attrs) { scatter_axis(c, "scatter", attrs.axis, take_update); },
       .declares_attrs = false,
+      .python = "transform.scatter(data, indices, updates, axis)",
       .rules = op_rules(MixedPrecision::kFollow),
   };
   return def;
@@ -380,6 +382,7 @@ const OpDef& op_scatter_add() {
       .compute = [](Compute& c,
                     const ScatterAddAttrs& attrs) { scatter_axis(c, "scatter_add", attrs.axis, add_update); },
       .declares_attrs = false,
+      .python = "transform.scatter_add(data, indices, updates, axis)",
   };
   return def;
 }
@@ -392,6 +395,7 @@ const OpDef& op_scatter_nd() {
       .relation = scatter_nd_relation,
       .compute = scatter_nd_compute,
       .declares_attrs = false,
+      .python = "transform.scatter_nd(data, indices, updates, mode='update')",
   };
   return def;
 }
@@ -416,6 +420,7 @@ const OpDef& op_argwhere() {
       .relation = argwhere_relation,
       .compute = argwhere_compute,
       .data_dependent = true,
+      .python = "transform",
       .rules = op_rules(ShapeRule{argwhere_shapes}, MixedPrecision::kFollow),
   };
   return def;

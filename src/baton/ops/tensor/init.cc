@@ -86,6 +86,7 @@ const OpDef& op_full_like() {
             return ctx.assign_result(ctx.input(0));
           },
       .compute = [](Compute& c, const NoAttrs&) { fill_compute(c, "full_like", c.in(1)(Index{})); },
+      .python = "transform",
   };
   return def;
 }

@@ -1,11 +1,13 @@
 // Operators that join tensors, and the one that takes them apart.
 #include <algorithm>
 
+#include "baton/ir/inspect.h"
+#include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_rules.h"
-#include "baton/ops/rules/layout_flow_rules.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
 
@@ -215,6 +217,7 @@ const OpDef& op_stack() {
       .fuse = Fuse::kInjective,
       .relation = stack_relation,
       .compute = stack_compute,
+      .python = "tensor.stack(data, axis)",
       .rules = op_rules(stack_gradient()),
   };
   return def;
@@ -228,8 +231,14 @@ const OpDef& op_split() {
       .fuse = Fuse::kInjective,
       .relation = split_relation,
       .compute = split_compute,
+      .python = "transform",
       .rules =
-          op_rules(split_layout_flow(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_split}),
+          op_rules(split_layout_flow(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_split},
+                   ResultCount{.of = [](const CallNode& call) -> std::optional<int64_t> {
+                     const AttrValue cuts = call.attrs()->get("indices_or_sections");
+                     if (const auto* sections = cuts.as<int64_t>()) return *sections;
+                     return static_cast<int64_t>(ints_of(cuts).size()) + 1;
+                   }}),
   };
   return def;
 }

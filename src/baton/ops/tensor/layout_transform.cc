@@ -50,6 +50,7 @@ const OpDef& op_layout_transform() {
       .fuse = Fuse::kInjective,
       .relation = layout_relation,
       .compute = layout_compute,
+      .python = "transform",
   };
   return def;
 }

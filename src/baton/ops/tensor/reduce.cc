@@ -4,6 +4,7 @@
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/tensor/reduce_compute.h"
 #include "baton/ops/tensor/tensor_attrs.h"
@@ -128,6 +129,7 @@ OpDef reduce_op(const char* name, const char* doc, Start start, Combine combine,
     }
     c.result(folded);
   };
+  def.python = "reduce";
   def.rules = std::move(rules);
   return def;
 }
@@ -233,6 +235,7 @@ const OpDef& op_mean() {
               mean(r.i.reversed()) = cast_to(c.out().dtype(), sum / count);
             c.result(mean);
           },
+      .python = "reduce",
       .rules = op_rules(mean_gradient(), MixedPrecision::kNever,
                         FakeQuantizationRule{fake_quantized_through_int32}, reduce_layout_flow()),
   };
@@ -250,6 +253,7 @@ const OpDef& op_argmax() {
             return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, DType::int_(32));
           },
       .compute = arg_compute<true>,
+      .python = "reduce.argmax(data, axis=None, keepdims=False, exclude=False, select_last_index=False)",
       .rules = op_rules(MixedPrecision::kFollow, reduce_layout_flow()),
   };
   return def;
@@ -266,6 +270,7 @@ const OpDef& op_argmin() {
             return reduce_relation(ctx, a.axis, a.exclude, a.keepdims, DType::int_(32));
           },
       .compute = arg_compute<false>,
+      .python = "reduce.argmin(data, axis=None, keepdims=False, exclude=False, select_last_index=False)",
       .rules = op_rules(MixedPrecision::kFollow, reduce_layout_flow()),
   };
   return def;

@@ -399,6 +399,7 @@ const OpDef& op_repeat() {
       .fuse = Fuse::kBroadcast,
       .relation = repeat_relation,
       .compute = repeat_compute,
+      .python = "transform.repeat(data, repeats, axis)",
   };
   return def;
 }
@@ -437,6 +438,7 @@ const OpDef& op_slice_like() {
       .fuse = Fuse::kInjective,
       .relation = slice_like_relation,
       .compute = slice_like_compute,
+      .python = "transform.slice_like(data, shape_like, axes=None)",
   };
   return def;
 }
@@ -448,6 +450,7 @@ const OpDef& op_sliding_window() {
       .inputs = {{"data", "tensor"}},
       .relation = sliding_window_relation,
       .compute = sliding_window_compute,
+      .python = "transform",
   };
   return def;
 }
@@ -460,6 +463,14 @@ const OpDef& op_meshgrid() {
       .fuse = Fuse::kInjective,
       .relation = meshgrid_relation,
       .compute = meshgrid_compute,
+      .python = "transform",
+      .rules = op_rules(ResultCount{.of = [](const CallNode& call) -> std::optional<int64_t> {
+        const auto* given = as<TupleNode>(call.args()[0]);
+        if (!given)
+          throw UsageError(
+              "meshgrid: it cannot be seen how many results there are: the data is no tuple or list");
+        return static_cast<int64_t>(given->fields().size());
+      }}),
   };
   return def;
 }
@@ -485,6 +496,7 @@ const OpDef& op_reverse() {
       .fuse = Fuse::kInjective,
       .relation = reverse_relation,
       .compute = reverse_compute,
+      .python = "transform.reverse(data, axis)",
   };
   return def;
 }
@@ -497,6 +509,7 @@ const OpDef& op_reverse_sequence() {
       .fuse = Fuse::kInjective,
       .relation = reverse_sequence_relation,
       .compute = reverse_sequence_compute,
+      .python = "transform",
   };
   return def;
 }

@@ -2,6 +2,7 @@
 
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/shared/reindex.h"
 #include "baton/ops/tensor/reshape_relation.h"
@@ -201,6 +202,7 @@ const OpDef& op_reshape_like() {
             return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
           },
       .compute = [](Compute& c, const ReshapeLikeAttrs&) { reshape_compute(c, "reshape_like"); },
+      .python = "transform",
       .rules = op_rules(reshape_gradient()),
   };
   return def;

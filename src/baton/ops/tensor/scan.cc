@@ -78,6 +78,7 @@ const OpDef& op_cumsum() {
       .relation = scan_relation,
       .compute = scan_compute<false>,
       .declares_attrs = false,
+      .python = "transform.cumsum(data, axis=None, dtype=None, exclusive=None)",
   };
   return def;
 }
@@ -90,6 +91,7 @@ const OpDef& op_cumprod() {
       .relation = scan_relation,
       .compute = scan_compute<true>,
       .declares_attrs = false,
+      .python = "transform.cumprod(data, axis=None, dtype=None, exclusive=None)",
   };
   return def;
 }

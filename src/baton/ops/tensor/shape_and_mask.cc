@@ -2,6 +2,7 @@
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/tensor/shape_attrs.h"
 #include "baton/ops/tensor/tensor_relations.h"
@@ -256,6 +257,7 @@ const OpDef& op_shape_of() {
       .inputs = {{"data", "tensor"}},
       .relation = shape_of_relation,
       .compute = shape_of_compute,
+      .python = "tensor.shape_of(data, dtype='int32')",
       .rules = op_rules(no_gradient(), MixedPrecision::kFollow),
   };
   return def;
@@ -272,6 +274,7 @@ const OpDef& op_ndarray_size() {
             return ctx.tensor(0) ? ctx.assign_result(scalar_type(or_int32(attrs.dtype))) : kDefer;
           },
       .compute = ndarray_size_compute,
+      .python = "tensor.ndarray_size(data, dtype='int32')",
   };
   return def;
 }
@@ -285,6 +288,7 @@ const OpDef& op_sequence_mask() {
       .fuse = Fuse::kInjective,
       .relation = sequence_mask_relation,
       .compute = sequence_mask_compute,
+      .python = "transform.sequence_mask(data, valid_length, mask_value=0, axis=0)",
   };
   return def;
 }
@@ -310,6 +314,7 @@ const OpDef& op_trilu() {
       .relation = [](RelationContext& ctx, const TriluAttrs&) { return matrix_relation(ctx); },
       .compute = trilu_compute,
       .declares_attrs = false,
+      .python = "transform",
   };
   return def;
 }
@@ -322,6 +327,7 @@ const OpDef& op_unravel_index() {
       .fuse = Fuse::kInjective,
       .relation = unravel_index_relation,
       .compute = unravel_index_compute,
+      .python = "transform.unravel_index(indices, shape)",
   };
   return def;
 }
@@ -334,6 +340,7 @@ const OpDef& op_invert_permutation() {
       .fuse = Fuse::kInjective,
       .relation = invert_permutation_relation,
       .compute = invert_permutation_compute,
+      .python = "transform",
   };
   return def;
 }
@@ -350,6 +357,7 @@ const OpDef& op_reinterpret() {
             return same_shape_relation(ctx, attrs.dtype);
           },
       .compute = reinterpret_compute,
+      .python = "transform",
       .rules = op_rules(same_layout_flow()),
   };
   return def;
@@ -367,6 +375,7 @@ const OpDef& op_strided_set() {
       .fuse = Fuse::kInjective,
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
       .compute = strided_set_compute,
+      .python = "transform.strided_set(data, v, begin, end, strides=None)",
   };
   return def;
 }

@@ -1,9 +1,11 @@
 // Sorting and searching.
 #include <bit>
 
+#include "baton/ir/inspect.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/shared/sort_compute.h"
 #include "baton/ops/tensor/shape_attrs.h"
 
@@ -169,6 +171,7 @@ const OpDef& op_argsort() {
       .inputs = {{"data", "tensor"}},
       .relation = argsort_relation,
       .compute = argsort_compute,
+      .python = "algorithm.argsort(data, axis=-1, is_ascend=1, dtype='int32')",
   };
   return def;
 }
@@ -180,6 +183,7 @@ const OpDef& op_sort() {
       .inputs = {{"data", "tensor"}},
       .relation = sort_relation,
       .compute = sort_compute,
+      .python = "algorithm.sort(data, axis=-1, is_ascend=1)",
   };
   return def;
 }
@@ -191,7 +195,11 @@ const OpDef& op_topk() {
       .inputs = {{"data", "tensor"}},
       .relation = topk_relation,
       .compute = topk_compute,
-      .rules = op_rules(FakeQuantizationRule{fake_quantized_topk}),
+      .rules = op_rules(FakeQuantizationRule{fake_quantized_topk},
+                        ResultCount{.of = [](const CallNode& call) -> std::optional<int64_t> {
+                          if (text_attr(call, "ret_type") == "both") return 2;
+                          return std::nullopt;
+                        }}),
   };
   return def;
 }
@@ -203,6 +211,7 @@ const OpDef& op_searchsorted() {
       .inputs = {{"sorted_sequence", "tensor, sorted along its last axis"}, {"values", "tensor"}},
       .relation = searchsorted_relation,
       .compute = searchsorted_compute,
+      .python = "algorithm",
   };
   return def;
 }

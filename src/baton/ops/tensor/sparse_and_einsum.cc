@@ -399,7 +399,8 @@ const OpDef& op_sparse_fill_empty_rows() {
       .relation = sparse_fill_empty_rows_relation,
       .compute = [](Compute& c, const NoAttrs&) { sparse_fill_empty_rows_compute(c); },
       .data_dependent = true,
-      .rules = op_rules(ShapeRule{filled_shapes}),
+      .python = "transform",
+      .rules = op_rules(ShapeRule{filled_shapes}, ResultCount{3}),
   };
   return def;
 }
@@ -414,6 +415,8 @@ const OpDef& op_sparse_reshape() {
       .fuse = Fuse::kInjective,
       .relation = sparse_reshape_relation,
       .compute = [](Compute& c, const NoAttrs&) { sparse_reshape_compute(c); },
+      .python = "transform",
+      .rules = op_rules(ResultCount{2}),
   };
   return def;
 }
@@ -426,6 +429,7 @@ const OpDef& op_einsum() {
       .fuse = Fuse::kInjective,
       .relation = einsum_relation,
       .compute = einsum_compute,
+      .python = "tensor",
   };
   return def;
 }
@@ -480,6 +484,7 @@ const OpDef& op_contrib_reverse_reshape() {
       .relation = reverse_reshape_relation,
       .compute = [](Compute& c, const ReshapeAttrs&) { reshape_compute(c, "reverse_reshape"); },
       .reshape_only = true,
+      .python = "transform.reverse_reshape(data, newshape)",
       .rules = op_rules(reshape_gradient()),
   };
   return def;

@@ -1,9 +1,10 @@
 #include <algorithm>
 
+#include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_rules.h"
-#include "baton/ops/rules/layout_flow_rules.h"
 #include "baton/ops/shared/reindex.h"
 #include "baton/ops/tensor/shape_attrs.h"
 

@@ -73,6 +73,7 @@ const OpDef& op_take() {
       .fuse = Fuse::kInjective,
       .relation = take_relation,
       .compute = take_compute,
+      .python = "transform.take(data, indices, axis=None, batch_dims=0, mode='clip')",
       .rules = op_rules(take_gradient(), MixedPrecision::kFollow),
   };
   return def;

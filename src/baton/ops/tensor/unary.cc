@@ -1,5 +1,6 @@
 // Elementwise operators of one input.
 #include "baton/ops/math.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/shared/elementwise.h"
 

@@ -1,4 +1,5 @@
 // The different values of a vector.
+#include "baton/ir/inspect.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
@@ -107,6 +108,9 @@ const OpDef& op_unique() {
       .relation = unique_relation,
       .compute = unique_compute,
       .declares_attrs = false,
+      .rules = op_rules(ResultCount{.of = [](const CallNode& call) -> std::optional<int64_t> {
+        return bool_attr(call, "return_counts") ? 5 : 4;
+      }}),
   };
   return def;
 }

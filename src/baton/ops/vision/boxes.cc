@@ -161,6 +161,7 @@ const OpDef& op_vision_multibox_transform_loc() {
                  {"anchor", "(1, anchors, 4)"}},
       .relation = transform_loc_relation,
       .compute = transform_loc_compute,
+      .rules = op_rules(ResultCount{2}),
   };
   return def;
 }
@@ -175,6 +176,9 @@ const OpDef& op_vision_proposal() {
       .relation = proposal_relation,
       .compute = proposal_compute,
       .declares_attrs = false,
+      .python =
+          "vision.proposal(cls_prob, bbox_pred, im_info, scales, ratios, feature_stride, threshold, "
+          "rpn_pre_nms_top_n, rpn_post_nms_top_n, rpn_min_size, iou_loss)",
   };
   return def;
 }

@@ -1,4 +1,5 @@
 // Boxes are counted, and those that overlap a better one are suppressed.
+#include "baton/ir/inspect.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
@@ -240,6 +241,7 @@ const OpDef& op_vision_get_valid_counts() {
       .relation = valid_counts_relation,
       .compute = valid_counts_compute,
       .declares_attrs = false,
+      .rules = op_rules(ResultCount{3}),
   };
   return def;
 }
@@ -256,6 +258,10 @@ const OpDef& op_vision_non_max_suppression() {
       .relation = nms_relation,
       .compute = nms_compute,
       .declares_attrs = false,
+      .rules = op_rules(ResultCount{.of = [](const CallNode& call) -> std::optional<int64_t> {
+        if (bool_attr(call, "return_indices")) return 2;
+        return std::nullopt;
+      }}),
   };
   return def;
 }
@@ -272,6 +278,9 @@ const OpDef& op_vision_all_class_non_max_suppression() {
       .relation = all_class_relation,
       .compute = all_class_compute,
       .declares_attrs = false,
+      .rules = op_rules(ResultCount{.of = [](const CallNode& call) -> std::optional<int64_t> {
+        return text_attr(call, "output_format") == "onnx" ? 2 : 3;
+      }}),
   };
   return def;
 }

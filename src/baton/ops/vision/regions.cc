@@ -202,6 +202,7 @@ const OpDef& op_vision_yolo_reorg() {
       .fuse = Fuse::kInjective,
       .relation = yolo_reorg_relation,
       .compute = yolo_reorg_compute,
+      .python = "vision.yolo_reorg(data, stride)",
   };
   return def;
 }

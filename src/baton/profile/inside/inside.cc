@@ -263,7 +263,7 @@ class Bench {
 
 std::map<std::string, InsideTimes> measure_inside(const BuildResult& built, Executor& executor,
                                                   const InsideOptions& options) {
-  const auto kernels = make_variants(built, executor.plan(), options.threads > 1, options.compile);
+  const auto kernels = make_variants(built, options.threads > 1, options.compile);
   std::map<std::string, InsideTimes> result;
   const ThreadScope one_thread(1);
   int done = 0;

@@ -4,13 +4,10 @@
 #include <vector>
 
 #include "baton/codegen/kernel/kernel.h"
+#include "baton/profile/inside/inside_method.h"
 #include "baton/profile/inside/inside_stages.h"
 
 namespace baton {
-
-enum class InsideMethod { kWhole, kMarkers, kAblation, kSampling };
-const char* method_name(InsideMethod method);        ///< "whole", "markers", "ablation", "sampling"
-InsideMethod method_named(const std::string& name);  ///< Error for another name
 
 /// One part of a kernel's time.
 struct InsidePart {

@@ -64,15 +64,12 @@ std::unique_ptr<MeasuredKernel> measured(const BuiltKernel& built, uint32_t node
 
 }  // namespace
 
-std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& built, const Plan& plan,
-                                                           bool watch_threads, const BuildContext& context) {
+std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& built, bool watch_threads,
+                                                           const BuildContext& context) {
   std::vector<std::unique_ptr<MeasuredKernel>> kernels;
   std::vector<MeasuredKernel*> all;
   for (const BuiltKernel& kernel : built.kernels) {
-    const auto at = std::find_if(plan.nodes.begin(), plan.nodes.end(),
-                                 [&](const PlanNode& n) { return n.func_name == kernel.func_name; });
-    if (at == plan.nodes.end()) continue;
-    kernels.push_back(measured(kernel, static_cast<uint32_t>(at - plan.nodes.begin()), watch_threads));
+    kernels.push_back(measured(kernel, kernel.first_node, watch_threads));
     all.push_back(kernels.back().get());
   }
   compile_variants(all, context);

@@ -32,9 +32,9 @@ struct MeasuredKernel : InsideSubject {
 };
 enum : size_t { kPlain, kTwin, kMarked, kDoubled, kFirstAblated };
 
-/// The kernels of `built` that `plan` calls, each with all its variants compiled and loaded.
-std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& built, const Plan& plan,
-                                                           bool watch_threads, const BuildContext& context);
+/// The kernels of `built`, each with all its variants compiled and loaded.
+std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& built, bool watch_threads,
+                                                           const BuildContext& context);
 
 /// Builds the marked variants anew, as `within` and `merged` say now.
 void mark_again(MeasuredKernel& kernel, const BuildContext& context);

@@ -4,6 +4,9 @@
 #include <cstdio>
 #include <map>
 
+#include <nlohmann/json.hpp>
+
+#include "baton/codegen/code_maps.h"
 #include "baton/codegen/debug/assembly.h"
 #include "baton/codegen/debug/place_of.h"
 #include "baton/ir/op.h"

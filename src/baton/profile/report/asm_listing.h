@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "baton/codegen/debug/code_map.h"
 #include "baton/codegen/debug/debug_lines.h"

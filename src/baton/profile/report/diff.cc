@@ -5,6 +5,9 @@
 #include <numeric>
 #include <set>
 
+#include <nlohmann/json.hpp>
+
+#include "baton/driver/origins/record_json.h"
 #include "baton/profile/report/report_text.h"
 #include "baton/support/error.h"
 
@@ -24,7 +27,7 @@ bool same(const OperatorRow& a, const OperatorRow& b) {
 std::string what_differs(const OperatorRow& a, const OperatorRow& b) {
   if (a.op != b.op) return a.op + " and " + b.op;
   if (a.type != b.type) return "of type " + a.type + " and " + b.type;
-  if (a.attrs != b.attrs) return "with " + a.attrs.dump() + " and " + b.attrs.dump();
+  if (a.attrs != b.attrs) return "with " + attrs_json(a).dump() + " and " + attrs_json(b).dump();
   return "reading other operators' values";
 }
 

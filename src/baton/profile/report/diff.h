@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "baton/profile/measure/significance.h"
 #include "baton/profile/report/portions.h"
 

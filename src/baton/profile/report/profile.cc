@@ -1,5 +1,9 @@
 #include "baton/profile/report/profile.h"
 
+#include <nlohmann/json.hpp>
+
+#include "baton/driver/origins/origins_json.h"
+#include "baton/profile/inside/inside.h"
 #include "baton/profile/report/unfused.h"
 #include "baton/support/error.h"
 #include "baton/support/version.h"
@@ -102,7 +106,11 @@ ReportSource report_source(const Artifact& artifact, const std::string& shown) {
                 "compute" +
                 again + ", or profile the model itself");
   ReportSource source;
-  source.origins_json = artifact.text(section::kOrigins);
+  try {
+    source.origins = read_origins(artifact.text(section::kOrigins));
+  } catch (const Error& error) {
+    throw Error(shown + ": " + error.what());
+  }
   const auto meta = nlohmann::json::parse(artifact.text(section::kMeta), nullptr, false);
   if (!meta.is_object())
     throw Error(shown + " does not say what its kernels are (section " + section::kMeta + ")" + again);

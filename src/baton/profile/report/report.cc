@@ -3,67 +3,14 @@
 #include <algorithm>
 #include <set>
 
-#include "baton/driver/origins/origin_pack.h"
 #include "baton/driver/plan/region_attrs.h"
 #include "baton/ir/op.h"
-#include "baton/support/error.h"
 #include "baton/support/version.h"
 #include "baton/text/printer.h"
 
 namespace baton {
 
 namespace {
-
-OperatorRow operator_of(const nlohmann::ordered_json& entry) {
-  OperatorRow row;
-  row.id = entry.at("id");
-  row.op = entry.at("op");
-  row.line = entry.at("line");
-  row.column = entry.at("column");
-  if (!entry.at("source").is_null()) row.source = entry["source"];
-  if (!entry.at("type").is_null()) row.type = entry["type"];
-  row.attrs = entry.at("attrs");
-  row.nodes = entry.at("nodes").get<std::vector<uint32_t>>();
-  row.folded_into = entry.at("folded_into").get<std::vector<uint32_t>>();
-  row.inputs = entry.value("inputs", row.inputs);
-  row.fused_with = entry.value("fused_with", row.fused_with);
-  if (entry.contains("not_fused") && !entry["not_fused"].is_null()) row.not_fused = entry["not_fused"];
-  if (!entry.at("retired").is_null()) {
-    row.retired_by = entry["retired"].at("pass");
-    row.retired_why = entry["retired"].at("reason");
-  }
-  return row;
-}
-
-std::vector<OperatorRow> read_operators(const std::string& origins_json, const Plan& plan) {
-  std::vector<OperatorRow> rows;
-  try {
-    const auto json = unpacked_origins(origins_json);
-    for (const auto& entry : json["operators"]) rows.push_back(operator_of(entry));
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(std::string("the table of origins is damaged: ") + error.what() + "; build the model anew");
-  }
-  const auto check = [&](const std::vector<uint32_t>& ids, size_t size, const char* what) {
-    for (uint32_t id : ids)
-      if (id >= size)
-        throw Error(std::string("the table of origins does not belong to the plan: ") + what + " " +
-                    std::to_string(id) + " of " + std::to_string(size) + " is named; build the model anew");
-  };
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].id != i)
-      throw Error("the table of origins is damaged: operator " + std::to_string(rows[i].id) +
-                  " stands at place " + std::to_string(i));
-    check(rows[i].nodes, plan.nodes.size(), "node");
-    check(rows[i].folded_into, plan.nodes.size(), "node");
-    check(rows[i].inputs, rows.size(), "operator");
-    check(rows[i].fused_with, rows.size(), "operator");
-  }
-  for (const PlanNode& node : plan.nodes) {
-    check(node.origins, rows.size(), "operator");
-    check(node.made_for, rows.size(), "operator");
-  }
-  return rows;
-}
 
 std::vector<uint32_t> ids_of(std::span<const Origin* const> origins, const OriginTable& table) {
   std::vector<uint32_t> ids;
@@ -105,12 +52,11 @@ std::vector<InsideRow> inside_rows(const FunctionNode& function, const InsideTim
 
 // The nodes that were called and whose values `node` reads, also through nodes that only see them in another
 // shape.
-std::vector<uint32_t> read_by(const PlanNode& node, const Plan& plan,
-                              const std::vector<uint32_t>& node_of_entry) {
+std::vector<uint32_t> read_by(const PlanNode& node, const Plan& plan) {
   std::set<uint32_t> found;
   std::vector<EntryId> waiting(node.inputs.begin(), node.inputs.end());
   while (!waiting.empty()) {
-    const uint32_t source = node_of_entry[waiting.back()];
+    const uint32_t source = plan.maker_of(waiting.back());
     waiting.pop_back();
     const PlanNode& from = plan.nodes[source];
     if (from.kind == PlanNode::Kind::kNop)
@@ -119,13 +65,6 @@ std::vector<uint32_t> read_by(const PlanNode& node, const Plan& plan,
       found.insert(source);
   }
   return {found.begin(), found.end()};
-}
-
-std::vector<uint32_t> nodes_of_entries(const Plan& plan) {
-  std::vector<uint32_t> nodes(plan.entries.size());
-  for (uint32_t n = 0; n < plan.nodes.size(); ++n)
-    for (uint32_t i = 0; i < plan.nodes[n].num_outputs; ++i) nodes[plan.nodes[n].first_entry + i] = n;
-  return nodes;
 }
 
 std::string function_text(const BuiltKernel& kernel) {
@@ -146,16 +85,12 @@ void add_loads(KernelRow& row, const FunctionNode& function, const InsideTimes& 
     row.loads.push_back({load.stage, ids_of(load.blocks, blocks, table), load.busy_us});
 }
 
-const PlannedNode* planned(const GraphPlan& plan, const std::string& name) {
-  for (const PlannedNode& node : plan.nodes)
-    if (node.name == name) return &node;
-  return nullptr;
-}
-
 }  // namespace
 
+double ProfileReport::overhead() const { return median(profiled_us) / end_to_end_us; }
+
 ReportSource report_source(const BuildResult& built) {
-  ReportSource source{built.origins_json, {}, targets_text(built.targets)};
+  ReportSource source{built.origins.value_or(OriginReport()), {}, targets_text(built.targets)};
   for (const BuiltKernel& kernel : built.kernels)
     source.kernels[kernel.func_name] = {
         {function_text(kernel), kernel.kernel->template_name, kernel.kernel->params}, kernel.kernel->facts};
@@ -173,8 +108,8 @@ ProfileReport make_report(const ReportSource& source, const Plan& plan, const Fu
   report.others_busy = fused.others_busy;
   report.notes = fused.notes;
   report.cv = coefficient_of_variation(fused.plain_us);
-  report.operators = read_operators(source.origins_json, plan);
-  const std::vector<uint32_t> node_of_entry = nodes_of_entries(plan);
+  check_origins(source.origins, plan);
+  for (const OperatorRecord& record : source.origins.operators) report.operators.push_back({record, {}, {}});
   for (size_t i = 0; i < fused.nodes.size(); ++i) {
     const PlanNode& node = plan.nodes[fused.nodes[i]];
     KernelRow row;
@@ -184,7 +119,8 @@ ProfileReport make_report(const ReportSource& source, const Plan& plan, const Fu
     row.origins = node.origins;
     row.made_for = node.made_for;
     row.reason = node.reason;
-    row.inputs = read_by(node, plan, node_of_entry);
+    row.target = report.target;
+    row.inputs = read_by(node, plan);
     row.samples_us = fused.node_us[i];
     row.median_us = median(fused.node_us[i]);
     row.cv = coefficient_of_variation(fused.node_us[i]);
@@ -211,17 +147,17 @@ ProfileReport make_report(const BuildResult& built, const Plan& plan, const Fuse
                           const std::map<std::string, InsideTimes>& inside) {
   ProfileReport report = make_report(report_source(built), plan, fused);
   for (KernelRow& row : report.kernels) {
-    const PlannedNode* source = planned(built.plan, row.name);
-    if (!source || !source->function) continue;
-    row.compiler = compiler_of(*source->function);
-    row.region = region_of(*source->function);
+    const Function& function = built.plan.nodes.at(row.node).function;
+    if (!function) continue;
+    row.compiler = compiler_of(*function);
+    row.region = region_of(*function);
     const auto times = inside.find(row.func_name);
     if (times == inside.end()) continue;
-    row.inside = inside_rows(*source->function, times->second, row.median_us, built.optimized->origins());
+    row.inside = inside_rows(*function, times->second, row.median_us, built.optimized->origins());
     row.stage_sum = times->second.stage_sum;
     row.noise = times->second.noise;
     row.trusted = times->second.trusted();
-    add_loads(row, *source->function, times->second, built.optimized->origins());
+    add_loads(row, *function, times->second, built.optimized->origins());
     row.inside_notes = notes_of(times->second);
   }
   // A part that several operators share counts for each of them in equal portions, so that nothing is counted

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 
+#include <nlohmann/json.hpp>
+
+#include "baton/driver/origins/record_json.h"
+
 namespace baton {
 namespace {
 
@@ -19,17 +23,20 @@ std::string readers(const OperatorRow& row) {
 }
 
 /// [3, 3] as 3x3.
-std::string compact(const nlohmann::ordered_json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (!value.is_array()) return value.dump();
+std::string compact(const AttrValue& value) {
+  if (const std::string* text = value.as<std::string>()) return *text;
+  const AttrList* list = value.as<AttrList>();
+  if (!list) return attr_json(value).dump();
   std::string text;
-  for (const auto& item : value) text += (text.empty() ? "" : "x") + compact(item);
+  for (const AttrValue& item : *list) text += (text.empty() ? "" : "x") + compact(item);
   return text.empty() ? "[]" : text;
 }
 
-bool is_zero(const nlohmann::ordered_json& value) {
-  return value.is_array() && !value.empty() &&
-         std::all_of(value.begin(), value.end(), [](const auto& item) { return item == 0; });
+bool is_zero(const AttrValue& value) {
+  const AttrList* list = value.as<AttrList>();
+  return list && !list->empty() && std::all_of(list->begin(), list->end(), [](const AttrValue& item) {
+    return item == AttrValue(0) || item == AttrValue(0.0);
+  });
 }
 
 /// What says how large an operator is comes first.
@@ -64,7 +71,7 @@ std::string operator_text(const OperatorRow& row, size_t width) {
   std::string text = row.op;
   if (!row.line && !row.source.empty()) text += " " + row.source;
   std::vector<std::pair<std::string, std::string>> attrs;
-  for (const auto& [name, value] : row.attrs.items())
+  for (const auto& [name, value] : row.attrs)
     if (!is_zero(value)) attrs.emplace_back(name, compact(value));
   std::stable_sort(attrs.begin(), attrs.end(),
                    [](const auto& a, const auto& b) { return rank_of(a.first) < rank_of(b.first); });

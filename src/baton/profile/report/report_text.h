@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "baton/profile/report/report.h"
+#include "baton/profile/report/rows.h"
 
 namespace baton {
 

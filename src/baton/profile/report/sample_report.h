@@ -2,7 +2,7 @@
 // What `baton profile --sample` says: shares of plain runs by kernel and stage.
 #include <ostream>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "baton/driver/build.h"
 #include "baton/profile/inside/sampling.h"

@@ -4,7 +4,7 @@
 
 #include "baton/driver/build.h"
 #include "baton/profile/measure/measure.h"
-#include "baton/profile/report/report.h"
+#include "baton/profile/report/rows.h"
 
 namespace baton {
 

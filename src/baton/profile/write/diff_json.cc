@@ -1,3 +1,5 @@
+#include <nlohmann/json.hpp>
+
 #include "baton/profile/report/diff.h"
 
 namespace baton {

@@ -5,10 +5,13 @@
 #include <fstream>
 #include <sstream>
 
+#include <nlohmann/json.hpp>
+
 #include "baton/profile/write/csv.h"
 #include "baton/profile/write/model_explorer.h"
 #include "baton/profile/write/page.h"
 #include "baton/profile/write/report_json.h"
+#include "baton/profile/write/table.h"
 #include "baton/profile/write/tables.h"
 #include "baton/profile/write/trace.h"
 #include "baton/support/base/temporary_file.h"

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "baton/profile/report/report_text.h"
+#include "baton/profile/write/table.h"
 
 namespace baton {
 namespace {

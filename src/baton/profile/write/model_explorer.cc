@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <map>
 
+#include <nlohmann/json.hpp>
+
+#include "baton/driver/origins/record_json.h"
 #include "baton/profile/report/portions.h"
 #include "baton/profile/report/report_text.h"
 #include "baton/support/diagnostic.h"
@@ -68,9 +71,10 @@ Json operator_node(const OperatorRow& row, const std::map<uint32_t, const Kernel
   Attrs attrs;
   attrs.add("place", place(row));
   attrs.add("source", row.source);
-  if (row.attrs.is_object())
-    for (const auto& [name, value] : row.attrs.items())
-      attrs.add(name.c_str(), value.is_string() ? value.get<std::string>() : value.dump());
+  for (const auto& [name, value] : row.attrs) {
+    const std::string* text = value.as<std::string>();
+    attrs.add(name.c_str(), text ? *text : attr_json(value).dump());
+  }
   for (uint32_t node : row.nodes)
     if (const auto at = kernels.find(node); at != kernels.end())
       attrs.add("kernel", at->second->name + ", " + us_text(at->second->median_us) + " us");

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "baton/profile/report/report.h"
+#include "baton/profile/report/rows.h"
 
 namespace baton {
 

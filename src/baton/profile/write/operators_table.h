@@ -1,7 +1,7 @@
 #pragma once
 #include <ostream>
 
-#include "baton/profile/report/report.h"
+#include "baton/profile/report/rows.h"
 
 namespace baton {
 

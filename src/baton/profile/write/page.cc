@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include <nlohmann/json.hpp>
+
 #include "baton/profile/write/report_json.h"
 #include "baton/support/error.h"
 #include "baton/text/html.h"

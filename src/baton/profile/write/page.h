@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "baton/profile/report/report.h"
+#include "baton/profile/report/rows.h"
 
 namespace baton {
 

@@ -2,236 +2,239 @@
 
 #include <algorithm>
 
+#include <nlohmann/json.hpp>
+
+#include "baton/driver/origins/record_json.h"
+#include "baton/profile/measure/measure.h"
 #include "baton/support/error.h"
+#include "baton/support/json_fields.h"
 
 namespace baton {
 
+// ---- What is written and read of each row: one table for both. nlohmann finds the pairs of functions below
+// by the type of the row.
+
 namespace {
 
-using Json = nlohmann::ordered_json;
+namespace fields = json_fields;
+using fields::custom, fields::derived, fields::may_lack, fields::or_null, fields::required,
+    fields::unless_empty;
+using Json = fields::Json;
+using Ids = std::vector<uint32_t>;
 
 constexpr int kReportSchema = 1;
+constexpr const char* kNoOperator = "load, store, loop";
 
-Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+}  // namespace
 
-Json json_of(const OperatorRow& row) {
-  return {{"id", row.id},
-          {"op", row.op},
-          {"line", row.line},
-          {"column", row.column},
-          {"source", or_null(row.source)},
-          {"attrs", row.attrs},
-          {"type", row.type},
-          {"inputs", row.inputs},
-          {"nodes", row.nodes},
-          {"folded_into", row.folded_into},
-          {"fused_with", row.fused_with},
-          {"not_fused", or_null(row.not_fused)},
-          {"inside_us", or_null(row.inside_us)},
-          {"unfused_us", or_null(row.unfused_us)},
-          {"retired", row.retired_by.empty() ? Json(nullptr)
-                                             : Json{{"pass", row.retired_by}, {"reason", row.retired_why}}}};
+static void to_json(Json& json, InsideMethod method) { json = method_name(method); }
+static void from_json(const Json& json, InsideMethod& method) {
+  method = method_named(json.get<std::string>());
 }
 
-Json json_of(const InsideRow& part) {
-  return {{"id", part.ids.empty() ? Json(nullptr) : Json(part.ids.front())},
-          {"ids", part.ids},
-          {"label", part.label.empty() ? "load, store, loop" : part.label},
-          {"rest", part.rest},
-          {"stage", part.stage},
-          {"share", part.share},
-          {"us", part.us},
-          {"method", method_name(part.method)},
-          {"below_noise", part.below_noise}};
+static void to_json(Json& json, const OperatorRow& row) {
+  json = to_json(row, RecordForm::kProfile);
+  if (row.inside_us) json["inside_us"] = *row.inside_us;
+  if (row.unfused_us) json["unfused_us"] = *row.unfused_us;
+}
+static void from_json(const Json& json, OperatorRow& row) {
+  static_cast<OperatorRecord&>(row) = read_record(json, RecordForm::kProfile);
+  fields::read_if_there<OperatorRow, &OperatorRow::inside_us>("inside_us", json, row);
+  fields::read_if_there<OperatorRow, &OperatorRow::unfused_us>("unfused_us", json, row);
 }
 
-Json json_of(const KernelRow& row, const std::string& target) {
-  Json inside = Json::array();
-  for (const InsideRow& part : row.inside) inside.push_back(json_of(part));
-  Json json{{"node", row.node},
-            {"name", row.name},
-            {"func_name", row.func_name},
-            {"target", target},
-            {"median_us", row.median_us},
-            {"share", row.share},
-            {"samples", row.samples_us},
-            {"inputs", row.inputs},
-            {"origins", row.origins},
-            {"made_for", row.made_for},
-            {"reason", or_null(row.reason)},
-            {"inside", std::move(inside)},
-            {"stage_sum", row.stage_sum},
-            {"noise", row.noise},
-            {"trusted", row.trusted},
-            {"flops", row.flops},
-            {"bytes", row.bytes},
-            {"dtype", row.roofline.dtype},
-            {"intensity", row.roofline.intensity},
-            {"gflops", row.roofline.gflops},
-            {"gbytes_per_s", row.roofline.gbytes_per_s},
-            {"roofline", row.roofline.bound.empty() ? Json(nullptr) : Json(row.roofline.share)},
-            {"bound", or_null(row.roofline.bound)},
-            {"nominal", row.roofline.nominal},
-            {"cv", row.cv}};
-  if (!row.region.empty()) json.update({{"compiler", row.compiler}, {"region", row.region}});
-  if (row.load_threads > 1) {
-    Json stages = Json::array();
-    for (const LoadRow& load : row.loads)
-      stages.push_back({{"stage", load.stage}, {"ids", load.ids}, {"busy_us", load.busy_us}});
-    json["on_threads"] = {{"threads", row.load_threads},
-                          {"us", row.threads_us},
-                          {"utilisation", row.utilisation},
-                          {"stages", std::move(stages)}};
+/// The table of a type becomes the functions that nlohmann looks for.
+#define BATON_ROW_OF_FIELDS(Row, kFields)                                                     \
+  static void to_json(Json& json, const Row& row) { fields::write<Row>(kFields, row, json); } \
+  static void from_json(const Json& json, Row& row) { fields::read<Row>(kFields, json, row); }
+
+namespace {
+
+Json first_id(const InsideRow& part) { return part.ids.empty() ? Json(nullptr) : Json(part.ids.front()); }
+Json write_label(const InsideRow& part) { return part.label.empty() ? kNoOperator : part.label; }
+void read_label(const Json& json, InsideRow& part) {
+  if (json != kNoOperator) json.get_to(part.label);
+}
+
+constexpr fields::Field<InsideRow> kInsideFields[] = {
+    derived<InsideRow, first_id>("id"),
+    may_lack<InsideRow, &InsideRow::ids>("ids"),
+    custom<InsideRow, write_label, read_label>("label"),
+    required<InsideRow, &InsideRow::rest>("rest"),
+    required<InsideRow, &InsideRow::stage>("stage"),
+    required<InsideRow, &InsideRow::share>("share"),
+    required<InsideRow, &InsideRow::us>("us"),
+    required<InsideRow, &InsideRow::method>("method"),
+    required<InsideRow, &InsideRow::below_noise>("below_noise")};
+
+constexpr fields::Field<LoadRow> kLoadFields[] = {required<LoadRow, &LoadRow::stage>("stage"),
+                                                  may_lack<LoadRow, &LoadRow::ids>("ids"),
+                                                  required<LoadRow, &LoadRow::busy_us>("busy_us")};
+
+}  // namespace
+
+BATON_ROW_OF_FIELDS(InsideRow, kInsideFields)
+BATON_ROW_OF_FIELDS(LoadRow, kLoadFields)
+
+namespace {
+
+/// A member of the roofline of a kernel. They came after the first profiles of this schema were written.
+template <auto member>
+constexpr fields::Field<KernelRow> of_roofline(const char* name) {
+  return may_lack<KernelRow, [](auto& row) -> auto& { return row.roofline.*member; }>(name);
+}
+
+Json write_roofline(const KernelRow& row) {
+  return row.roofline.bound.empty() ? Json(nullptr) : Json(row.roofline.share);
+}
+
+void write_roof(const char* name, const KernelRow& row, Json& json) { json[name] = write_roofline(row); }
+
+constexpr fields::Field<KernelRow> kThreadFields[] = {
+    required<KernelRow, &KernelRow::load_threads>("threads"),
+    required<KernelRow, &KernelRow::threads_us>("us"),
+    required<KernelRow, &KernelRow::utilisation>("utilisation"),
+    required<KernelRow, &KernelRow::loads>("stages")};
+
+void write_threads(const char* name, const KernelRow& row, Json& json) {
+  if (row.load_threads > 1) fields::write<KernelRow>(kThreadFields, row, json[name]);
+}
+void read_threads(const char* name, const Json& json, KernelRow& row) {
+  if (json.contains(name)) fields::read<KernelRow>(kThreadFields, json.at(name), row);
+}
+
+constexpr fields::Field<KernelRow> kKernelFields[] = {
+    required<KernelRow, &KernelRow::node>("node"),
+    required<KernelRow, &KernelRow::name>("name"),
+    required<KernelRow, &KernelRow::func_name>("func_name"),
+    may_lack<KernelRow, &KernelRow::target>("target"),
+    required<KernelRow, &KernelRow::median_us>("median_us"),
+    required<KernelRow, &KernelRow::share>("share"),
+    required<KernelRow, &KernelRow::samples_us>("samples"),
+    may_lack<KernelRow, &KernelRow::inputs>("inputs"),
+    may_lack<KernelRow, &KernelRow::origins>("origins"),
+    may_lack<KernelRow, &KernelRow::made_for>("made_for"),
+    or_null<KernelRow, &KernelRow::reason>("reason"),
+    required<KernelRow, &KernelRow::inside>("inside"),
+    required<KernelRow, &KernelRow::stage_sum>("stage_sum"),
+    required<KernelRow, &KernelRow::noise>("noise"),
+    required<KernelRow, &KernelRow::trusted>("trusted"),
+    required<KernelRow, &KernelRow::flops>("flops"),
+    required<KernelRow, &KernelRow::bytes>("bytes"),
+    of_roofline<&Roofline::dtype>("dtype"),
+    of_roofline<&Roofline::intensity>("intensity"),
+    of_roofline<&Roofline::gflops>("gflops"),
+    of_roofline<&Roofline::gbytes_per_s>("gbytes_per_s"),
+    {write_roof, of_roofline<&Roofline::share>("roofline").read, "roofline"},
+    or_null<KernelRow, [](auto& row) -> auto& { return row.roofline.bound; }>("bound"),
+    of_roofline<&Roofline::nominal>("nominal"),
+    may_lack<KernelRow, &KernelRow::cv>("cv"),
+    unless_empty<KernelRow, &KernelRow::compiler>("compiler"),
+    unless_empty<KernelRow, &KernelRow::region>("region"),
+    {write_threads, read_threads, "on_threads"},
+    unless_empty<KernelRow, &KernelRow::inside_notes>("inside_notes")};
+
+constexpr fields::Field<FunctionRow> kFunctionFields[] = {
+    required<FunctionRow, &FunctionRow::relay>("relay"),
+    required<FunctionRow, &FunctionRow::template_name>("template"),
+    required<FunctionRow, &FunctionRow::params>("params")};
+
+constexpr fields::Field<UnfusedRow> kUnfusedFields[] = {
+    required<UnfusedRow, &UnfusedRow::name>("name"),
+    may_lack<UnfusedRow, &UnfusedRow::origins>("origins"),
+    may_lack<UnfusedRow, &UnfusedRow::made_for>("made_for"),
+    required<UnfusedRow, &UnfusedRow::median_us>("median_us"),
+    required<UnfusedRow, &UnfusedRow::flops>("flops"),
+    required<UnfusedRow, &UnfusedRow::bytes>("bytes")};
+
+constexpr fields::Field<DevicePeaks> kPeakFields[] = {
+    required<DevicePeaks, &DevicePeaks::gflops>("gflops"),
+    required<DevicePeaks, &DevicePeaks::gbytes_per_s>("gbytes_per_s"),
+    required<DevicePeaks, &DevicePeaks::cache_gbytes_per_s>("cache_gbytes_per_s"),
+    may_lack<DevicePeaks, &DevicePeaks::cache_bytes>("cache_bytes")};
+
+}  // namespace
+
+BATON_ROW_OF_FIELDS(KernelRow, kKernelFields)
+BATON_ROW_OF_FIELDS(FunctionRow, kFunctionFields)
+BATON_ROW_OF_FIELDS(UnfusedRow, kUnfusedFields)
+
+namespace {
+
+using Report = ProfileReport;
+
+Json write_level(const Report& report) {
+  return report.opt_level < 0 ? Json(nullptr) : Json(report.opt_level);
+}
+void read_level(const Json& json, Report& report) {
+  report.opt_level = json.is_null() ? -1 : json.get<int>();
+}
+
+double least(const Report& report) {
+  return report.plain_us.empty() ? 0 : *std::min_element(report.plain_us.begin(), report.plain_us.end());
+}
+double profiled_median(const Report& report) { return median(report.profiled_us); }
+
+constexpr fields::Field<Report> kPlainFields[] = {required<Report, &Report::end_to_end_us>("median"),
+                                                  derived<Report, least>("min"),
+                                                  required<Report, &Report::plain_us>("samples")};
+constexpr fields::Field<Report> kProfiledFields[] = {derived<Report, profiled_median>("median"),
+                                                     required<Report, &Report::profiled_us>("samples")};
+constexpr fields::Field<Report> kUnfusedBuildFields[] = {
+    required<Report, &Report::unfused_us>("end_to_end_us"), required<Report, &Report::unfused>("kernels")};
+
+/// An object whose members are members of the report itself.
+template <const auto& kFields>
+constexpr fields::Field<Report> group(const char* name) {
+  return {[](const char* key, const Report& report, Json& json) {
+            fields::write<Report>(kFields, report, json[key]);
+          },
+          [](const char* key, const Json& json, Report& report) {
+            fields::read<Report>(kFields, json.at(key), report);
+          },
+          name};
+}
+
+/// Of the device its name and what it does at most.
+void write_peaks(const char* key, const Report& report, Json& json) {
+  if (!report.device) {
+    json[key] = nullptr;
+    return;
   }
-  if (!row.inside_notes.empty()) json["inside_notes"] = row.inside_notes;
-  return json;
+  Json peaks;
+  fields::write<DevicePeaks>(kPeakFields, *report.device->peaks, peaks);
+  json[key] = {{"name", report.device->name}};
+  json[key].update(peaks);
+}
+void read_peaks(const char* key, const Json& json, Report& report) {
+  const Json& peaks = json.at(key);
+  if (peaks.is_null()) return;
+  report.device.emplace().name = peaks.at("name");
+  fields::read<DevicePeaks>(kPeakFields, peaks, report.device->peaks.emplace());
 }
 
-Json json_of(const UnfusedRow& row) {
-  return {{"name", row.name},           {"origins", row.origins}, {"made_for", row.made_for},
-          {"median_us", row.median_us}, {"flops", row.flops},     {"bytes", row.bytes}};
-}
-
-std::string text_of(const Json& json, const char* key) {
-  const auto at = json.find(key);
-  return at == json.end() || at->is_null() ? "" : at->get<std::string>();
-}
-
-std::optional<double> number_of(const Json& json, const char* key) {
-  const auto at = json.find(key);
-  return at == json.end() || at->is_null() ? std::nullopt : std::optional(at->get<double>());
-}
-
-double added(const Json& json, const char* key) { return number_of(json, key).value_or(0); }
-
-using Ids = std::vector<uint32_t>;
-Ids ids_of(const Json& json, const char* key) { return json.value(key, Ids{}); }
-
-OperatorRow operator_of(const Json& json) {
-  OperatorRow row;
-  row.id = json.at("id");
-  row.op = json.at("op");
-  row.line = json.at("line");
-  row.column = json.at("column");
-  row.source = text_of(json, "source");
-  row.attrs = json.at("attrs");
-  row.type = text_of(json, "type");
-  row.inputs = ids_of(json, "inputs");
-  row.nodes = ids_of(json, "nodes");
-  row.folded_into = ids_of(json, "folded_into");
-  row.fused_with = ids_of(json, "fused_with");
-  row.not_fused = text_of(json, "not_fused");
-  row.inside_us = number_of(json, "inside_us");
-  row.unfused_us = number_of(json, "unfused_us");
-  if (const Json& retired = json.at("retired"); !retired.is_null()) {
-    row.retired_by = text_of(retired, "pass");
-    row.retired_why = text_of(retired, "reason");
-  }
-  return row;
-}
-
-InsideRow part_of(const Json& json) {
-  InsideRow part;
-  part.ids = ids_of(json, "ids");
-  part.rest = json.at("rest");
-  part.label = json.at("label");
-  if (part.label == "load, store, loop") part.label.clear();
-  part.stage = json.at("stage");
-  part.share = json.at("share");
-  part.us = json.at("us");
-  part.method = method_named(json.at("method").get<std::string>());
-  part.below_noise = json.at("below_noise");
-  return part;
-}
-
-KernelRow kernel_of(const Json& json) {
-  KernelRow row;
-  row.node = json.at("node");
-  row.name = json.at("name");
-  row.func_name = json.at("func_name");
-  row.median_us = json.at("median_us");
-  row.share = json.at("share");
-  row.samples_us = json.at("samples").get<std::vector<double>>();
-  row.inputs = ids_of(json, "inputs");
-  row.origins = ids_of(json, "origins");
-  row.made_for = ids_of(json, "made_for");
-  row.reason = text_of(json, "reason");
-  for (const Json& part : json.at("inside")) row.inside.push_back(part_of(part));
-  row.stage_sum = json.at("stage_sum");
-  row.noise = json.at("noise");
-  row.trusted = json.at("trusted");
-  row.flops = json.at("flops");
-  row.bytes = json.at("bytes");
-  row.compiler = text_of(json, "compiler");
-  row.region = text_of(json, "region");
-  if (json.contains("on_threads")) {
-    const Json& on = json.at("on_threads");
-    row.load_threads = on.at("threads");
-    row.threads_us = on.at("us");
-    row.utilisation = on.at("utilisation");
-    for (const Json& stage : on.at("stages"))
-      row.loads.push_back({stage.at("stage"), ids_of(stage, "ids"), stage.at("busy_us")});
-  }
-  if (json.contains("inside_notes"))
-    row.inside_notes = json.at("inside_notes").get<std::vector<std::string>>();
-  // Fields that came after the first profiles of this schema were written: those are read without them.
-  row.roofline = {text_of(json, "dtype"),      added(json, "intensity"), added(json, "gflops"),
-                  added(json, "gbytes_per_s"), added(json, "roofline"),  text_of(json, "bound"),
-                  json.value("nominal", false)};
-  row.cv = added(json, "cv");
-  return row;
-}
-
-Json peaks_json(const DeviceSheet& sheet) {
-  return {{"name", sheet.name},
-          {"gflops", sheet.peaks->gflops},
-          {"gbytes_per_s", sheet.peaks->gbytes_per_s},
-          {"cache_gbytes_per_s", sheet.peaks->cache_gbytes_per_s},
-          {"cache_bytes", sheet.peaks->cache_bytes}};
-}
-
-/// As far as a report says what the device is.
-DeviceSheet device_of(const Json& json) {
-  DeviceSheet sheet;
-  sheet.name = json.at("name");
-  sheet.peaks = DevicePeaks{.gflops = json.at("gflops"),
-                            .gbytes_per_s = json.at("gbytes_per_s"),
-                            .cache_gbytes_per_s = json.at("cache_gbytes_per_s"),
-                            .cache_bytes = added(json, "cache_bytes")};
-  return sheet;
-}
-
-UnfusedRow unfused_of(const Json& json) {
-  return {json.at("name"),      ids_of(json, "origins"), ids_of(json, "made_for"),
-          json.at("median_us"), json.at("flops"),        json.at("bytes")};
-}
-
-ProfileReport report_of(const Json& json) {
-  ProfileReport report;
-  report.model = json.at("model");
-  report.target = json.at("target");
-  report.threads = json.at("threads");
-  report.version = json.at("version");
-  report.opt_level = json.at("opt_level").is_null() ? -1 : json.at("opt_level").get<int>();
-  report.source = text_of(json, "source");
-  report.plain_us = json.at("end_to_end_us").at("samples").get<std::vector<double>>();
-  report.end_to_end_us = json.at("end_to_end_us").at("median");
-  report.profiled_us = json.at("profiled_us").at("samples").get<std::vector<double>>();
-  report.sum_us = json.at("sum_us");
-  report.cv = json.at("cv");
-  report.load = json.at("load");
-  report.others_busy = added(json, "others_busy");
-  for (const Json& row : json.at("operators")) report.operators.push_back(operator_of(row));
-  for (const Json& row : json.at("kernels")) report.kernels.push_back(kernel_of(row));
-  for (const auto& [name, row] : json.at("functions").items())
-    report.functions[name] = {row.at("relay"), row.at("template"), row.at("params").get<KernelParams>()};
-  for (const Json& row : json.at("unfused").at("kernels")) report.unfused.push_back(unfused_of(row));
-  report.unfused_us = json.at("unfused").at("end_to_end_us");
-  if (const Json& peaks = json.at("peaks"); !peaks.is_null()) report.device = device_of(peaks);
-  report.notes = json.at("notes").get<std::vector<std::string>>();
-  return report;
-}
+constexpr fields::Field<Report> kReportFields[] = {
+    derived<Report, [](const Report&) { return kReportSchema; }>("schema"),
+    required<Report, &Report::model>("model"),
+    required<Report, &Report::target>("target"),
+    required<Report, &Report::threads>("threads"),
+    required<Report, &Report::version>("version"),
+    custom<Report, write_level, read_level>("opt_level"),
+    or_null<Report, &Report::source>("source"),
+    group<kPlainFields>("end_to_end_us"),
+    group<kProfiledFields>("profiled_us"),
+    required<Report, &Report::sum_us>("sum_us"),
+    derived<Report, &Report::residual_us>("residual_us"),
+    derived<Report, &Report::overhead>("overhead"),
+    required<Report, &Report::cv>("cv"),
+    required<Report, &Report::load>("load"),
+    may_lack<Report, &Report::others_busy>("others_busy"),
+    required<Report, &Report::notes>("notes"),
+    {write_peaks, read_peaks, "peaks"},
+    required<Report, &Report::operators>("operators"),
+    required<Report, &Report::kernels>("kernels"),
+    required<Report, &Report::functions>("functions"),
+    group<kUnfusedBuildFields>("unfused")};
 
 // Ids index the rows: one that is out of range would be found only when it is looked up.
 void check_ids(const ProfileReport& report) {
@@ -262,38 +265,8 @@ void check_ids(const ProfileReport& report) {
 }  // namespace
 
 Json to_json(const ProfileReport& report) {
-  Json json{
-      {"schema", kReportSchema},
-      {"model", report.model},
-      {"target", report.target},
-      {"threads", report.threads},
-      {"version", report.version},
-      {"opt_level", report.opt_level < 0 ? Json(nullptr) : Json(report.opt_level)},
-      {"source", or_null(report.source)},
-      {"end_to_end_us",
-       {{"median", report.end_to_end_us},
-        {"min",
-         report.plain_us.empty() ? 0 : *std::min_element(report.plain_us.begin(), report.plain_us.end())},
-        {"samples", report.plain_us}}},
-      {"profiled_us", {{"median", median(report.profiled_us)}, {"samples", report.profiled_us}}},
-      {"sum_us", report.sum_us},
-      {"residual_us", report.residual_us()},
-      {"overhead", report.overhead()},
-      {"cv", report.cv},
-      {"load", report.load},
-      {"others_busy", report.others_busy},
-      {"notes", report.notes},
-      {"peaks", nullptr},
-      {"operators", Json::array()},
-      {"kernels", Json::array()},
-      {"functions", Json::object()},
-      {"unfused", {{"end_to_end_us", report.unfused_us}, {"kernels", Json::array()}}}};
-  if (report.device) json["peaks"] = peaks_json(*report.device);
-  for (const OperatorRow& row : report.operators) json["operators"].push_back(json_of(row));
-  for (const KernelRow& row : report.kernels) json["kernels"].push_back(json_of(row, report.target));
-  for (const auto& [name, row] : report.functions)
-    json["functions"][name] = {{"relay", row.relay}, {"template", row.template_name}, {"params", row.params}};
-  for (const UnfusedRow& row : report.unfused) json["unfused"]["kernels"].push_back(json_of(row));
+  Json json;
+  fields::write<Report>(kReportFields, report, json);
   return json;
 }
 
@@ -309,7 +282,8 @@ ProfileReport read_report(const std::string& text, const std::string& shown) {
   try {
     for (const char* key : {"operators", "kernels"})  // null would be read as an empty list
       if (!json[key].is_array()) throw Error(std::string("its ") + key + " are no list");
-    ProfileReport report = report_of(json);
+    ProfileReport report;
+    fields::read<Report>(kReportFields, json, report);
     check_ids(report);
     return report;
   } catch (const Json::exception& error) {

@@ -2,9 +2,9 @@
 // A report as JSON and back. The form is a contract: docs/design/0005-profile-json.md.
 #include <string>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
-#include "baton/profile/report/report.h"
+#include "baton/profile/report/rows.h"
 
 namespace baton {
 

@@ -1,3 +1,5 @@
+#include "baton/profile/write/table.h"
+
 #include <algorithm>
 #include <cmath>
 

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <map>
 
+#include <nlohmann/json.hpp>
+
+#include "baton/driver/origins/record_json.h"
 #include "baton/profile/report/portions.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
@@ -135,11 +138,11 @@ ReportTable operators_table(const ProfileReport& report) {
     table.rows.push_back(
         {integer(row.id), row.op, row.line ? integer(row.line) : Cell(),
          row.line ? integer(row.column) : Cell(), text_or_none(row.source), text_or_none(row.type),
-         row.attrs.is_null() ? Cell("{}") : Cell(row.attrs.dump()), row.inputs, row.nodes,
-         time.has_kernel ? Cell(kernels_us) : Cell(), time.has_kernel ? Cell(time.us) : Cell(),
-         time.has_kernel ? Cell(portion_name(time.by)) : Cell(), number_or_none(row.inside_us),
-         number_or_none(row.unfused_us), row.fused_with, text_or_none(row.not_fused), row.folded_into,
-         text_or_none(row.retired_by), text_or_none(row.retired_why)});
+         Cell(attrs_json(row).dump()), row.inputs, row.nodes, time.has_kernel ? Cell(kernels_us) : Cell(),
+         time.has_kernel ? Cell(time.us) : Cell(), time.has_kernel ? Cell(portion_name(time.by)) : Cell(),
+         number_or_none(row.inside_us), number_or_none(row.unfused_us), row.fused_with,
+         text_or_none(row.not_fused), row.folded_into, text_or_none(row.retired_by),
+         text_or_none(row.retired_why)});
   }
   return table;
 }

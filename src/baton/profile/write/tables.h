@@ -6,7 +6,9 @@
 #include <variant>
 #include <vector>
 
-#include "baton/profile/report/report.h"
+#include <nlohmann/json_fwd.hpp>
+
+#include "baton/profile/report/rows.h"
 
 namespace baton {
 

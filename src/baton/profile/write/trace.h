@@ -2,7 +2,7 @@
 // A report as a trace for Perfetto (ui.perfetto.dev) and chrome://tracing.
 #include <string>
 
-#include "baton/profile/report/report.h"
+#include "baton/profile/report/rows.h"
 
 namespace baton {
 

@@ -11,10 +11,10 @@
 #include <algorithm>
 
 #include "baton/ir/adt.h"
-#include "baton/ir/all_vars.h"
 #include "baton/ir/analysis/features.h"
 #include "baton/ir/analysis/normal_form.h"
 #include "baton/ir/functions.h"
+#include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/support/pointer_map.h"
@@ -26,11 +26,6 @@ namespace baton {
 namespace {
 
 NodeInfo bare() { return NodeInfo(OriginSet::none()); }
-
-Type type_of(const Expr& expr) {
-  const auto* var = as<VarNode>(expr);
-  return expr->checked_type() || !var ? expr->checked_type() : var->annotation();
-}
 
 /// fn (A) -> R as a type: fn (A, fn (R) -> answer) -> answer, wherever it stands in `type`.
 Type cps_type(const Type& type, const TypeVar& answer) {
@@ -131,8 +126,7 @@ class Converter {
   Var renamed(const Var& var) {
     const auto [at, fresh] = vars_.insert(var.get(), Var());
     if (fresh)
-      *at =
-          make_var(var->name(), cps_type(type_of(Expr(var)), answer_), NodeInfo(var->origins(), var->span()));
+      *at = make_var(var->name(), cps_type(type_of(*var), answer_), NodeInfo(var->origins(), var->span()));
     return *at;
   }
 
@@ -182,48 +176,8 @@ class Converter {
   static const Expr* operand(const Frame& frame) {
     const size_t at = frame.operands.size();
     const ExprNode& node = *frame.node;
-    switch (node.kind()) {
-      case ExprKind::kTuple: {
-        const auto& fields = static_cast<const TupleNode&>(node).fields();
-        return at < fields.size() ? &fields[at] : nullptr;
-      }
-      case ExprKind::kTupleGetItem:
-        return at == 0 ? &static_cast<const TupleGetItemNode&>(node).tuple() : nullptr;
-      case ExprKind::kCall: {
-        const auto& call = static_cast<const CallNode&>(node);
-        if (at == 0) return &call.callee();
-        return at <= call.args().size() ? &call.args()[at - 1] : nullptr;
-      }
-      case ExprKind::kFunction:
-        return at == 0 ? &static_cast<const FunctionNode&>(node).body() : nullptr;
-      case ExprKind::kLet:
-        return at == 0 ? &static_cast<const LetNode&>(node).value() : nullptr;
-      case ExprKind::kIf: {
-        const auto& branch = static_cast<const IfNode&>(node);
-        const Expr* parts[] = {&branch.condition(), &branch.then(), &branch.otherwise()};
-        return at < 3 ? parts[at] : nullptr;
-      }
-      case ExprKind::kMatch: {
-        const auto& match = static_cast<const MatchNode&>(node);
-        if (at == 0) return &match.data();
-        return at <= match.clauses().size() ? &match.clauses()[at - 1].body : nullptr;
-      }
-      case ExprKind::kRefCreate:
-        return at == 0 ? &static_cast<const RefCreateNode&>(node).value() : nullptr;
-      case ExprKind::kRefRead:
-        return at == 0 ? &static_cast<const RefReadNode&>(node).ref() : nullptr;
-      case ExprKind::kRefWrite: {
-        const auto& write = static_cast<const RefWriteNode&>(node);
-        return at == 0 ? &write.ref() : at == 1 ? &write.value() : nullptr;
-      }
-      case ExprKind::kVar:
-      case ExprKind::kGlobalVar:
-      case ExprKind::kConstant:
-      case ExprKind::kOp:
-      case ExprKind::kConstructor:
-        break;
-    }
-    return nullptr;
+    // The body of a let takes the let's place.
+    return node.kind() == ExprKind::kLet && at > 0 ? nullptr : child(node, at);
   }
 
   /// Hands a value to the node that asked for it.
@@ -446,7 +400,7 @@ bool is_cps(const Function& function) {
   if (function->type_params().empty() || function->params().empty() ||
       function->ret_type() != Type(function->type_params().back()))
     return false;
-  const auto* continuation = as_type<FuncTypeNode>(type_of(Expr(function->params().back())));
+  const auto* continuation = as_type<FuncTypeNode>(type_of(*function->params().back()));
   return continuation && continuation->params().size() == 1 &&
          same_type(continuation->result(), function->ret_type());
 }
@@ -456,7 +410,7 @@ Function un_cps(const Function& function) {
     throw Error(
         "un_cps: the function's last parameter is no continuation `fn (T) -> answer`, where `answer` is its "
         "last type parameter and its result");
-  const auto* continuation = as_type<FuncTypeNode>(type_of(Expr(function->params().back())));
+  const auto* continuation = as_type<FuncTypeNode>(type_of(*function->params().back()));
   const TypeVar answer = function->type_params().back();
   const auto check = [&](const Type& type, const std::string& what) {
     const std::vector<TypeVar> free = free_type_vars(type);
@@ -466,10 +420,10 @@ Function un_cps(const Function& function) {
   };
   check(continuation->params()[0], "the result");
   for (size_t i = 0; i + 1 < function->params().size(); ++i)
-    check(type_of(Expr(function->params()[i])), "parameter %" + function->params()[i]->name());
+    check(type_of(*function->params()[i]), "parameter %" + function->params()[i]->name());
   std::vector<Var> params;
   for (size_t i = 0; i + 1 < function->params().size(); ++i)
-    params.push_back(make_var(function->params()[i]->name(), type_of(Expr(function->params()[i])), bare()));
+    params.push_back(make_var(function->params()[i]->name(), type_of(*function->params()[i]), bare()));
   const Type result = continuation->params()[0];
   const Var value = make_var("x", result, bare());
   std::vector<Expr> args(params.begin(), params.end());

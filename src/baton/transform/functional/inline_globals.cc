@@ -9,6 +9,7 @@
 
 #include "baton/ir/analysis/call_graph.h"
 #include "baton/ir/build.h"
+#include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"

@@ -13,6 +13,7 @@
 
 #include "baton/ir/functions.h"
 #include "baton/ir/structural.h"
+#include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
@@ -25,8 +26,6 @@ namespace {
 
 /// Functions that came out equal to one of the module, by its name: it is to stand for their operators too.
 using Twins = std::map<std::string, std::vector<Expr>>;
-
-Type type_of(const Var& var) { return var->checked_type() ? var->checked_type() : var->annotation(); }
 
 class Lifter final : public Rewriter {
  public:
@@ -110,11 +109,11 @@ class Lifter final : public Rewriter {
     std::vector<Var> params;
     std::unordered_map<const ExprNode*, Expr> values;
     for (const Var& var : lifted.captured) {
-      params.push_back(make_var(var->name(), type_of(var), NodeInfo(OriginSet::none(), var->span())));
+      params.push_back(make_var(var->name(), type_of(*var), NodeInfo(OriginSet::none(), var->span())));
       values.emplace(var.get(), Expr(params.back()));
     }
     std::vector<Type> inputs;
-    for (const Var& param : function->params()) inputs.push_back(type_of(param));
+    for (const Var& param : function->params()) inputs.push_back(type_of(*param));
     const bool typed = function->ret_type() &&
                        std::all_of(inputs.begin(), inputs.end(), [](const Type& type) { return bool(type); });
     const Type result = typed ? func_type(inputs, function->ret_type(), function->type_params()) : Type();

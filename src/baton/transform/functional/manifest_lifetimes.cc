@@ -10,6 +10,7 @@
 #include "baton/ir/adt.h"
 #include "baton/ir/functions.h"
 #include "baton/ir/op.h"
+#include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"

@@ -1,6 +1,7 @@
 // The half of the evaluation that writes: functions for unknown arguments, and branches of what is not known.
 #include "baton/ir/build.h"
 #include "baton/ir/functions.h"
+#include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
 #include "baton/transform/functional/partial_machine.h"

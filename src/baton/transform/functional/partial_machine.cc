@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include "baton/ir/all_vars.h"
 #include "baton/ir/functions.h"
 #include "baton/ir/op.h"
+#include "baton/ir/variables.h"
+#include "baton/ir/visit.h"
 #include "baton/support/error.h"
 #include "baton/types/infer_type.h"
 #include "baton/types/match_types.h"
@@ -136,45 +137,13 @@ void Machine::advance() {
   Frame& frame = frames_.back();
   const ExprNode& node = *frame.node;
   const size_t at = frame.values.size();
-  switch (node.kind()) {
-    case ExprKind::kTuple: {
-      const auto& fields = static_cast<const TupleNode&>(node).fields();
-      if (at < fields.size()) return ask(fields[at]);
-      break;
-    }
-    case ExprKind::kTupleGetItem:
-      if (at == 0) return ask(static_cast<const TupleGetItemNode&>(node).tuple());
-      break;
-    case ExprKind::kCall: {
-      const auto& call = static_cast<const CallNode&>(node);
-      if (at == 0) return ask(call.callee());
-      if (at <= call.args().size()) return ask(call.args()[at - 1]);
-      break;
-    }
-    case ExprKind::kLet: {
-      const auto& let = static_cast<const LetNode&>(node);
-      if (const auto function = as_ref<FunctionNode>(let.value()))
-        return open_function(function, let.var().get());
-      return ask(let.value());
-    }
-    case ExprKind::kIf:
-      return ask(static_cast<const IfNode&>(node).condition());
-    case ExprKind::kMatch:
-      return ask(static_cast<const MatchNode&>(node).data());
-    case ExprKind::kRefCreate:
-      if (at == 0) return ask(static_cast<const RefCreateNode&>(node).value());
-      break;
-    case ExprKind::kRefRead:
-      if (at == 0) return ask(static_cast<const RefReadNode&>(node).ref());
-      break;
-    case ExprKind::kRefWrite: {
-      const auto& write = static_cast<const RefWriteNode&>(node);
-      if (at < 2) return ask(at == 0 ? write.ref() : write.value());
-      break;
-    }
-    default:
-      break;
+  if (const auto* let = as<LetNode>(&node)) {
+    if (const auto function = as_ref<FunctionNode>(let->value()))
+      return open_function(function, let->var().get());
+    return ask(let->value());
   }
+  const Expr* next = child(node, at);
+  if (next && node.kind() != ExprKind::kFunction) return ask(*next);
   const Frame done = std::move(frames_.back());
   frames_.pop_back();
   finish(*done.node, done.values);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"

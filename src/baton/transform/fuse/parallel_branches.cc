@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "baton/ir/build.h"
+#include "baton/ir/origin_scope.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/pointer_map.h"

@@ -5,6 +5,7 @@
 //               (y, let dx1 = add(dx, adjoint of x in f, for ones_like(y)); (dx1,)) }
 #include "baton/ir/build.h"
 #include "baton/ir/let_list.h"
+#include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/error.h"

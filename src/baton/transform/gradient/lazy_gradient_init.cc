@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "baton/ir/build.h"
+#include "baton/ir/functions.h"
 #include "baton/ir/let_list.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
@@ -176,8 +177,7 @@ class CellRewriter final : public TensorRewriter {
   Expr tensor_in(const Expr& changed, const Type& type) const override { return cells_.value(type, changed); }
 
   Var rewrite_var(const Var& var) override {
-    const Type& type = var->annotation() ? var->annotation() : var->checked_type();
-    return make_var(var->name(), cells_.inside(type), NodeInfo(var->origins(), var->span()));
+    return make_var(var->name(), cells_.inside(declared_type(*var)), NodeInfo(var->origins(), var->span()));
   }
 
   Expr rewrite_constant(const Expr& constant) override {

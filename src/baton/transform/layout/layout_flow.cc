@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "baton/ops/rules/layout_flow_rules.h"
-#include "baton/ops/rules/layout_parts.h"
+#include "baton/ir/rules/layout_flow_rules.h"
+#include "baton/ir/rules/layout_parts.h"
 #include "baton/transform/layout/layout_spreader.h"
 
 namespace baton {

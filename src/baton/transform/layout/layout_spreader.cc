@@ -1,6 +1,7 @@
 #include "baton/transform/layout/layout_spreader.h"
 
 #include "baton/ir/build.h"
+#include "baton/ir/origin_scope.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/pointer_map.h"

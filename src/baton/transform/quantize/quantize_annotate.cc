@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "baton/ir/build.h"
+#include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
 #include "baton/support/pointer_map.h"
 #include "baton/transform/quantize/forward_rewriter.h"

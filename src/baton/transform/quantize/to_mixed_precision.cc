@@ -14,6 +14,7 @@
 #include "baton/ir/analysis/call_graph.h"
 #include "baton/ir/build.h"
 #include "baton/ir/rules/mixed_precision_rule.h"
+#include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/causes.h"
 #include "baton/pass/pass.h"

@@ -9,6 +9,7 @@
 
 #include "baton/ir/build.h"
 #include "baton/ir/rules/scale_rule.h"
+#include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/pointer_map.h"

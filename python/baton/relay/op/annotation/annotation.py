@@ -3,7 +3,7 @@ from ...._load import core
 from ....target.virtual_device import as_virtual_device
 from .. import _make
 
-__getattr__, __dir__ = _make.fill(globals(), "ANNOTATION", "annotation.")
+__getattr__, __dir__ = _make.fill(globals(), "annotation")
 
 
 def on_device(body, device, constrain_result=False, constrain_body=True):

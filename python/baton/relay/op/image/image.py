@@ -3,7 +3,7 @@ from ...expr import Constant, Expr, const
 from .. import _make
 from .._make import call, known
 
-__getattr__, __dir__ = _make.fill(globals(), "IMAGE", "image.")
+__getattr__, __dir__ = _make.fill(globals(), "image")
 
 
 def _resize(rank):

@@ -5,7 +5,7 @@ from ...expr import Expr, Tuple, TupleGetItem, const
 from .. import _make
 from .._make import call
 
-__getattr__, __dir__ = _make.fill(globals(), "MEMORY", "memory.")
+__getattr__, __dir__ = _make.fill(globals(), "memory")
 
 
 def alloc_tensor(storage, offset, shape, dtype="float32", assert_shape=None):

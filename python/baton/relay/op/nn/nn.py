@@ -5,7 +5,7 @@ from .. import _make
 from .._make import call, known
 from .utils import get_pad_tuple1d, get_pad_tuple2d, get_pad_tuple3d
 
-_GETATTR, __dir__ = _make.fill(globals(), "NN", "nn.")
+_GETATTR, __dir__ = _make.fill(globals(), "nn")
 
 
 def __getattr__(name):

@@ -7,7 +7,7 @@ from ...expr import Constant, Expr, TupleWrapper, const
 from .. import _make
 from .._make import call
 
-__getattr__, __dir__ = _make.fill(globals(), "RANDOM", "random.")
+__getattr__, __dir__ = _make.fill(globals(), "random")
 
 
 def threefry_key(seed):

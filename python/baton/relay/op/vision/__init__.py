@@ -3,7 +3,7 @@ from ...expr import Constant, Expr, TupleWrapper, const
 from .. import _make
 from .._make import call
 
-_GETATTR, __dir__ = _make.fill(globals(), "VISION", "vision.")
+_GETATTR, __dir__ = _make.fill(globals(), "vision")
 
 
 def get_valid_counts(data, score_threshold, id_index=0, score_index=1):

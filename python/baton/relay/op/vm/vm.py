@@ -3,7 +3,7 @@ from ...expr import Tuple
 from .. import _make
 from .._make import call
 
-__getattr__, __dir__ = _make.fill(globals(), "VM", "vm.")
+__getattr__, __dir__ = _make.fill(globals(), "vm")
 
 
 def shape_of(expr):

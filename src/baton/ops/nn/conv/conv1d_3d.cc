@@ -159,6 +159,10 @@ const OpDef& op_nn_conv1d() {
       .fuse = Fuse::kOutFusable,
       .relation = conv_relation<Conv1DAttrs, 1>,
       .compute = [](Compute& c, const Conv1DAttrs& attrs) { conv_nd_compute(c, conv_nd(attrs, 1)); },
+      .cost = conv_cost,
+      .python =
+          "nn.conv1d(data, weight, strides=1, padding=0, dilation=1, groups=1, channels=None, "
+          "kernel_size=None, data_layout='NCW', kernel_layout='OIW', out_layout='', out_dtype='')",
       .rules = op_rules(MixedPrecision::kAlways, conv_layout_flow()),
   };
   return def;
@@ -172,6 +176,7 @@ const OpDef& op_nn_conv3d() {
       .fuse = Fuse::kOutFusable,
       .relation = conv_relation<Conv3DAttrs, 3>,
       .compute = [](Compute& c, const Conv3DAttrs& attrs) { conv_nd_compute(c, conv_nd(attrs, 3)); },
+      .cost = conv_cost,
       .rules = op_rules(conv_scale_rule(), MixedPrecision::kAlways, conv_layout_flow()),
   };
   return def;
@@ -186,6 +191,7 @@ const OpDef& op_nn_contrib_conv3d_winograd_without_weight_transform() {
       .fuse = Fuse::kOutFusable,
       .relation = winograd_relation,
       .compute = conv3d_winograd_compute,
+      .cost = conv_cost,
       .rules = op_rules(conv_layout_flow()),
   };
   return def;

@@ -2,6 +2,7 @@
 #include "baton/ops/nn/conv/conv2d_relation.h"
 #include "baton/ops/nn/conv/packed_conv_compute.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/int8_rules.h"
 #include "baton/ops/rules/scale_rules.h"
@@ -20,8 +21,9 @@ const OpDef& op_nn_conv2d() {
       .fuse = Fuse::kOutFusable,
       .relation = conv2d_relation,
       .compute = conv2d_compute,
+      .cost = conv_cost,
       .rules = op_rules(conv_scale_rule(), conv2d_gradient(), int8_conv2d_rule(), MixedPrecision::kAlways,
-                        FakeQuantizationRule{fake_quantized_conv2d}, conv_layout_flow()),
+                        FakeQuantizationRule{fake_quantized_conv2d}, conv_layout_flow(), conv_macs()),
   };
   return def;
 }
@@ -34,6 +36,11 @@ const OpDef& op_nn_contrib_conv2d_NCHWc() {
       .fuse = Fuse::kOutFusable,
       .relation = packed_conv2d_relation,
       .compute = conv2d_nchwc_compute,
+      .cost = conv_cost,
+      .python =
+          "nn.contrib_conv2d_nchwc(data, kernel, strides=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, "
+          "channels=None, kernel_size=None, data_layout='NCHW8c', kernel_layout='OIHW', out_layout='', "
+          "out_dtype='')",
       .rules = op_rules(conv_layout_flow()),
   };
   return def;
@@ -47,6 +54,11 @@ const OpDef& op_nn_contrib_depthwise_conv2d_NCHWc() {
       .fuse = Fuse::kOutFusable,
       .relation = packed_conv2d_relation,
       .compute = depthwise_conv2d_nchwc_compute,
+      .cost = conv_cost,
+      .python =
+          "nn.contrib_depthwise_conv2d_nchwc(data, kernel, strides=(1, 1), padding=(0, 0), dilation=(1, 1), "
+          "groups=1, channels=None, kernel_size=None, data_layout='NCHW8c', kernel_layout='OIHW', "
+          "out_layout='', out_dtype='')",
       .rules = op_rules(conv_layout_flow()),
   };
   return def;

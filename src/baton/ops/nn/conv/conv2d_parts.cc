@@ -251,6 +251,7 @@ const OpDef& op_nn_conv2d_backward_weight() {
       .fuse = Fuse::kOutFusable,
       .relation = backward_weight_relation,
       .compute = conv2d_backward_weight_compute,
+      .cost = conv_weight_gradient_cost,
       .rules = op_rules(conv_layout_flow()),
   };
   return def;
@@ -277,6 +278,7 @@ const OpDef& op_nn_contrib_conv2d_gemm_without_weight_transform() {
       .fuse = Fuse::kOutFusable,
       .relation = packed_conv2d_relation,
       .compute = gemm_conv2d_compute,
+      .cost = conv_cost,
       .rules = op_rules(conv_layout_flow()),
   };
   return def;
@@ -304,6 +306,9 @@ const OpDef& op_nn_correlation() {
       .fuse = Fuse::kOutFusable,
       .relation = correlation_relation,
       .compute = correlation_compute,
+      .python =
+          "nn.correlation(data1, data2, kernel_size, max_displacement, stride1, stride2, padding, "
+          "is_multiply, layout)",
   };
   return def;
 }

@@ -19,6 +19,7 @@ const OpDef& op_nn_contrib_conv2d_winograd_without_weight_transform() {
             return packed_conv2d_relation(ctx, plain_attrs(attrs));
           },
       .compute = conv2d_winograd_compute,
+      .cost = conv_cost,
       .rules = op_rules(conv_layout_flow()),
   };
   return def;

@@ -2,6 +2,7 @@
 #include "baton/ops/nn/conv/conv_nd_compute.h"
 #include "baton/ops/nn/conv/conv_transpose_relation.h"
 #include "baton/ops/op_spec.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/shared/spatial.h"
 
 namespace baton {
@@ -169,6 +170,11 @@ const OpDef& op_nn_conv1d_transpose() {
       .fuse = Fuse::kOutFusable,
       .relation = transpose_relation<Conv1DTransposeAttrs, 1>,
       .compute = transpose_compute<Conv1DTransposeAttrs, 1>,
+      .cost = conv_transpose_cost,
+      .python =
+          "nn.conv1d_transpose(data, weight, strides=(1,), padding=(0,), dilation=(1,), groups=1, "
+          "channels=None, kernel_size=None, data_layout='NCW', kernel_layout='OIW', out_layout='', "
+          "output_padding=(0,), out_dtype='')",
       .rules = op_rules(MixedPrecision::kAlways),
   };
   return def;
@@ -183,8 +189,13 @@ const OpDef& op_nn_conv2d_transpose() {
       .fuse = Fuse::kOutFusable,
       .relation = conv2d_transpose_relation,
       .compute = transpose_compute<Conv2DTransposeAttrs, 2>,
+      .cost = conv_transpose_cost,
+      .python =
+          "nn.conv2d_transpose(data, weight, strides=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, "
+          "channels=None, kernel_size=None, data_layout='NCHW', kernel_layout='IOHW', out_layout='', "
+          "output_padding=(0, 0), out_dtype='')",
       .rules = op_rules(MixedPrecision::kAlways, FakeQuantizationRule{fake_quantized_conv2d_transpose},
-                        conv_layout_flow()),
+                        conv_layout_flow(), conv_macs()),
   };
   return def;
 }
@@ -198,6 +209,11 @@ const OpDef& op_nn_conv3d_transpose() {
       .fuse = Fuse::kOutFusable,
       .relation = transpose_relation<Conv3DTransposeAttrs, 3>,
       .compute = transpose_compute<Conv3DTransposeAttrs, 3>,
+      .cost = conv_transpose_cost,
+      .python =
+          "nn.conv3d_transpose(data, weight, strides=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), "
+          "groups=1, channels=None, kernel_size=None, data_layout='NCDHW', kernel_layout='OIDHW', "
+          "out_layout='', output_padding=(0, 0, 0), out_dtype='')",
       .rules = op_rules(MixedPrecision::kAlways, conv_layout_flow()),
   };
   return def;
@@ -217,6 +233,7 @@ const OpDef& op_nn_deformable_conv2d() {
       .fuse = Fuse::kOutFusable,
       .relation = deformable_relation,
       .compute = deformable_conv2d_compute,
+      .cost = conv_cost,
       .rules = op_rules(conv_layout_flow()),
   };
   return def;

@@ -1,5 +1,6 @@
 // Adaptive pools: the extents of the result are given, the windows follow from them.
 #include "baton/ops/op_spec.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/shared/pool_nd_compute.h"
 #include "baton/ops/shared/spatial.h"
 

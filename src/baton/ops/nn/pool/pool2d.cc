@@ -2,6 +2,7 @@
 #include "baton/ops/nn/pool/pool_compute.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
+#include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_rules.h"
 #include "baton/ops/rules/layout_rules.h"
 #include "baton/ops/shared/conv_attrs.h"
@@ -74,6 +75,10 @@ const OpDef& op_nn_max_pool2d() {
       .fuse = Fuse::kOutFusable,
       .relation = pool2d_relation<MaxPool2DAttrs>,
       .compute = max_pool2d_compute,
+      .cost = window_cost,
+      .python =
+          "nn.max_pool2d(data, pool_size=(1, 1), strides=(1, 1), dilation=(1, 1), padding=(0, 0), "
+          "layout='NCHW', out_layout='', ceil_mode=False)",
       .rules = op_rules(spatial_layout_rule(), max_pool2d_gradient(), MixedPrecision::kFollow,
                         FakeQuantizationRule{fake_quantized_same}, spatial_layout_flow()),
   };
@@ -88,6 +93,10 @@ const OpDef& op_nn_avg_pool2d() {
       .fuse = Fuse::kOutFusable,
       .relation = pool2d_relation<AvgPool2DAttrs>,
       .compute = avg_pool2d_compute,
+      .cost = window_cost,
+      .python =
+          "nn.avg_pool2d(data, pool_size=(1, 1), strides=(1, 1), dilation=(1, 1), padding=(0, 0), "
+          "layout='NCHW', out_layout='', ceil_mode=False, count_include_pad=False)",
       .rules = op_rules(spatial_layout_rule(), avg_pool2d_gradient(), MixedPrecision::kFollow,
                         FakeQuantizationRule{fake_quantized_through_int32}, spatial_layout_flow()),
   };

@@ -132,6 +132,10 @@ const OpDef& op_nn_max_pool1d() {
       .relation = pool_relation<MaxPool1DAttrs, 1>,
       .compute = [](Compute& c,
                     const MaxPool1DAttrs& attrs) { max_pool_compute(c, pool_window(attrs, "W")); },
+      .cost = window_cost,
+      .python =
+          "nn.max_pool1d(data, pool_size=(1,), strides=(1,), dilation=(1,), padding=(0,), layout='NCW', "
+          "out_layout='', ceil_mode=False)",
       .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
   };
   return def;
@@ -148,6 +152,10 @@ const OpDef& op_nn_avg_pool1d() {
           [](Compute& c, const AvgPool1DAttrs& attrs) {
             avg_pool_compute(c, pool_window(attrs, "W"), attrs.count_include_pad);
           },
+      .cost = window_cost,
+      .python =
+          "nn.avg_pool1d(data, pool_size=(1,), strides=(1,), dilation=(1,), padding=(0,), layout='NCW', "
+          "out_layout='', ceil_mode=False, count_include_pad=False)",
       .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
   };
   return def;
@@ -164,6 +172,10 @@ const OpDef& op_nn_max_pool3d() {
       .relation = pool_relation<MaxPool3DAttrs, 3>,
       .compute = [](Compute& c,
                     const MaxPool3DAttrs& attrs) { max_pool_compute(c, pool_window(attrs, "DHW")); },
+      .cost = window_cost,
+      .python =
+          "nn.max_pool3d(data, pool_size=(1, 1, 1), strides=(1, 1, 1), dilation=(1, 1, 1), padding=(0, 0, "
+          "0), layout='NCDHW', out_layout='', ceil_mode=False)",
       .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
   };
   return def;
@@ -180,6 +192,10 @@ const OpDef& op_nn_avg_pool3d() {
           [](Compute& c, const AvgPool3DAttrs& attrs) {
             avg_pool_compute(c, pool_window(attrs, "DHW"), attrs.count_include_pad);
           },
+      .cost = window_cost,
+      .python =
+          "nn.avg_pool3d(data, pool_size=(1, 1, 1), strides=(1, 1, 1), dilation=(1, 1, 1), padding=(0, 0, "
+          "0), layout='NCDHW', out_layout='', ceil_mode=False, count_include_pad=False)",
       .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
   };
   return def;
@@ -194,6 +210,10 @@ const OpDef& op_nn_max_pool2d_grad() {
       .relation = gradient_relation<MaxPool2DAttrs>,
       .compute = [](Compute& c,
                     const MaxPool2DAttrs& attrs) { max_pool_grad_compute(c, pool_window(attrs, "HW")); },
+      .cost = window_gradient_cost,
+      .python =
+          "nn.max_pool2d_grad(out_grad, data, pool_size=(1, 1), strides=(1, 1), padding=(0, 0), "
+          "layout='NCHW', out_layout='', ceil_mode=False)",
   };
   return def;
 }
@@ -212,6 +232,10 @@ const OpDef& op_nn_avg_pool2d_grad() {
             avg_pool_grad_compute(c, pool_window(attrs, "HW"), attrs.count_include_pad);
           },
       .declares_attrs = false,
+      .cost = window_gradient_cost,
+      .python =
+          "nn.avg_pool2d_grad(out_grad, data, pool_size=(1, 1), strides=(1, 1), padding=(0, 0), "
+          "layout='NCHW', out_layout='', ceil_mode=False, count_include_pad=False)",
   };
   return def;
 }

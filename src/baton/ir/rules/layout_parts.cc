@@ -1,4 +1,4 @@
-#include "baton/ops/rules/layout_parts.h"
+#include "baton/ir/rules/layout_parts.h"
 
 #include <algorithm>
 

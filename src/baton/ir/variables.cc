@@ -1,8 +1,9 @@
-#include "baton/ir/all_vars.h"
+#include "baton/ir/variables.h"
 
 #include <algorithm>
 
 #include "baton/ir/visit.h"
+#include "baton/support/pointer_index.h"
 #include "baton/support/pointer_map.h"
 
 namespace baton {
@@ -94,22 +95,73 @@ std::vector<TypeVar> free_type_vars(const Type& type) {
 
 std::vector<TypeVar> all_type_vars(const Expr& root) {
   TypeVarSet all;
-  const auto add_var = [&](const Var& var) { all.add_all(var->annotation()); };
   const auto enter = [&](const Expr& node) {
     if (const auto* var = as<VarNode>(node)) all.add_all(var->annotation());
-    if (const auto* let = as<LetNode>(node)) add_var(let->var());
-    if (const auto* function = as<FunctionNode>(node)) {
+    const auto* function = as<FunctionNode>(node);
+    if (function)
       for (const TypeVar& var : function->type_params()) all.add(var);
-      for (const Var& param : function->params()) add_var(param);
-      all.add_all(function->ret_type());
-    }
-    if (const auto* match = as<MatchNode>(node))
-      for (const Clause& clause : match->clauses())
-        for (const Var& var : pattern_vars(clause.pattern)) add_var(var);
+    for_each_bound_var(*node, [&](const Var& var) { all.add_all(var->annotation()); });
+    if (function) all.add_all(function->ret_type());
     return true;
   };
   post_order(root, [](const Expr&) {}, enter);
   return std::move(all.vars);
+}
+
+namespace {
+
+// Type variables that the functions of `root`, or function types in its annotations, declare.
+PointerIndex declared_type_vars(const Expr& root) {
+  PointerIndex declared;
+  const auto look_at = [&](const Type& type) {
+    visit_types(type, [&](const Type& part) {
+      if (const auto* func = as_type<FuncTypeNode>(part))
+        for (const TypeVar& var : func->type_params()) declared.add(var.get());
+    });
+  };
+  post_order(root, [&](const Expr& node) {
+    if (const auto* var = as<VarNode>(node)) look_at(var->annotation());
+    if (const auto* function = as<FunctionNode>(node)) {
+      for (const TypeVar& var : function->type_params()) declared.add(var.get());
+      look_at(function->ret_type());
+    }
+  });
+  return declared;
+}
+
+template <class T>
+std::vector<T> those(std::vector<T> all, const PointerIndex& set, bool inside) {
+  std::erase_if(all, [&](const T& each) { return set.contains(each.get()) != inside; });
+  return all;
+}
+
+}  // namespace
+
+std::vector<Var> bound_vars(const Expr& root) {
+  PointerIndex bound;
+  post_order(root, [&](const Expr& node) {
+    for_each_bound_var(*node, [&](const Var& var) { bound.add(var.get()); });
+  });
+  return those(all_vars(root), bound, true);
+}
+
+std::vector<TypeVar> bound_type_vars(const Expr& root) {
+  return those(all_type_vars(root), declared_type_vars(root), true);
+}
+std::vector<TypeVar> free_type_vars(const Expr& root) {
+  return those(all_type_vars(root), declared_type_vars(root), false);
+}
+
+std::vector<Var> free_vars(const Expr& root) {
+  PointerIndex bound, seen;
+  std::vector<Var> used;
+  std::vector<Expr> order;
+  post_order(root, [&](const Expr& node) { order.push_back(node); });
+  for (const Expr& node : order) for_each_bound_var(*node, [&](const Var& var) { bound.add(var.get()); });
+  for (const Expr& node : order)
+    if (node->kind() == ExprKind::kVar && !bound.contains(node.get()) && seen.add(node.get()).second)
+      used.push_back(as_ref<VarNode>(node));
+  return used;
 }
 
 }  // namespace baton

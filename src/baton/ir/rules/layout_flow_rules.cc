@@ -1,9 +1,9 @@
-#include "baton/ops/rules/layout_flow_rules.h"
+#include "baton/ir/rules/layout_flow_rules.h"
 
 #include <algorithm>
 
 #include "baton/ir/inspect.h"
-#include "baton/ops/rules/layout_parts.h"
+#include "baton/ir/rules/layout_parts.h"
 
 namespace baton {
 

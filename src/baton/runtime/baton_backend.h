@@ -1,0 +1,115 @@
+/* The run half of a backend, as plain C: one table of functions that says which devices there are, and gives
+   them memory, copies, queues and code. The processor fills the same table inside the runtime (processor.cc);
+   others are shared libraries `libbaton_plugin_NAME.so` that need this header only and export
+
+     const struct baton_backend* baton_backend_entry(const struct baton_host* host);
+
+   The library is loaded once and stays until the process ends. Functions that return int return 0 or a code
+   of their own; last_error() then says why. Every function may be called from several threads at once, for
+   different queues; no exception may leave one. */
+#ifndef BATON_RUNTIME_BATON_BACKEND_H_
+#define BATON_RUNTIME_BATON_BACKEND_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "baton/support/base/kernel_table.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Counts up when a struct below changes its layout or a function its meaning. */
+#define BATON_BACKEND_ABI 1
+
+/* Instead of a device in copy(): memory of the host, at the address that stands in place of the handle. */
+#define BATON_HOST (-1)
+
+struct baton_dimension {
+  int32_t min, extent, stride; /* the stride in elements */
+  uint32_t flags;
+};
+
+/* What a kernel sees of a tensor: laid out as Halide's buffers. Of `memory` and `host` exactly one is set. */
+struct baton_tensor {
+  uint64_t memory; /* handle of the device's memory; 0: the tensor is on the host */
+  const void* reserved;
+  uint8_t* host;
+  uint64_t flags;
+  struct {
+    uint8_t code; /* 0 int, 1 uint, 2 float, 3 handle, 4 bfloat */
+    uint8_t bits;
+    uint16_t lanes;
+  } type;
+  int32_t dimensions;
+  struct baton_dimension* dim; /* dim[0] is the last axis of the tensor */
+  void* padding;
+};
+
+/* A kernel: args are pointers to one baton_tensor per tensor, inputs in order, then outputs. */
+typedef int (*baton_function)(void* context, void** args);
+
+/* A kernel with what it needs: a queue, a primitive, scratch memory. */
+struct baton_bound {
+  baton_function function;
+  void* context;
+};
+
+/* What the runtime gives to a backend. Valid until the process ends. */
+struct baton_host {
+  uint32_t abi_version;
+  uint32_t struct_bytes;
+  const struct baton_kernel_table*
+      services; /* memory, threads and marks, for code that runs on the processor */
+};
+
+struct baton_backend {
+  uint32_t abi_version;  /* BATON_BACKEND_ABI as the backend was compiled with; always the first member */
+  uint32_t struct_bytes; /* sizeof(struct baton_backend) */
+  const char* name;      /* "cuda"; what plans and artifacts call it by */
+
+  /* One sentence about the last failure on this thread. */
+  const char* (*last_error)(void);
+
+  /* ---- Devices, numbered from 0. None: the backend computes in the memory of the host, and the functions
+     down to event_ns may be null. */
+  int32_t (*device_count)(void);
+  int32_t (*device_kind)(int32_t device); /* DLPack's number: 1 processor, 2 cuda, 4 opencl, 12 other, ... */
+  const char* (*device_name)(int32_t device);
+
+  /* ---- Memory. A handle is not 0; whether it is an address is the backend's affair. */
+  int (*allocate)(int32_t device, size_t bytes, uint64_t* memory);
+  void (*release)(int32_t device, uint64_t memory);
+
+  /* Copies between any two of the host and the backend's devices, after everything that `queue` holds. When
+     one side is the host, it is done on return; else when the queue is. */
+  int (*copy)(void* queue, int32_t from_device, uint64_t from, int32_t to_device, uint64_t to, size_t bytes);
+
+  /* ---- Queues: what is put into one is done in that order. */
+  int (*queue_create)(int32_t device, void** queue);
+  void (*queue_destroy)(void* queue); /* after it is empty */
+  int (*queue_wait)(void* queue);     /* also reports what failed in it */
+
+  /* ---- Events: the device's own time. */
+  int (*event_create)(void* queue, void** event);
+  void (*event_destroy)(void* event);
+  int (*event_record)(void* event, void* queue);
+  int (*event_ns)(void* start, void* stop, double* ns); /* both have happened */
+
+  /* ---- Code. The blob is what the backend's compile half made; it may go when load returns. */
+  int (*load)(const void* blob, size_t bytes, void** module);
+  void (*unload)(void* module); /* after all that was bound is unbound */
+
+  /* The kernel of that name with so many tensors, to be put into `queue` (null for a backend without devices)
+     by each call. What its tensors point to may change between two calls. */
+  int (*bind)(void* module, const char* symbol, int32_t tensors, void* queue, struct baton_bound* bound);
+  void (*unbind)(struct baton_bound bound);
+};
+
+typedef const struct baton_backend* (*baton_backend_entry_function)(const struct baton_host* host);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

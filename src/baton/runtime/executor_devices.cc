@@ -1,0 +1,109 @@
+// The parts of the executor that deal with devices beside the processor. A plan without any comes here once,
+// when it is loaded.
+#include <string>
+
+#include "baton/runtime/executor_memory.h"
+#include "baton/runtime/processor.h"
+#include "baton/runtime/thread_pool.h"
+#include "baton/runtime/timers.h"
+
+namespace baton {
+
+const PluginModule* Executor::find_module(const std::string& backend) const {
+  for (const auto& module : modules_) {
+    const bool on_processor = &module->plugin() == &processor();
+    if (backend.empty() ? on_processor : !on_processor && module->plugin().name() == backend)
+      return module.get();
+  }
+  return nullptr;
+}
+
+const Device* Executor::device(int device_type) const {
+  for (const auto& [type, device] : devices_) {
+    if (type == device_type) return device.get();
+  }
+  return nullptr;
+}
+
+/// Who has devices of that type: a backend of the model, else any that is loaded.
+Result<const Plugin*> Executor::plugin_of(int device_type, const std::string& user) const {
+  for (const auto& module : modules_) {
+    if (module->plugin().device_of_kind(device_type) >= 0) return &module->plugin();
+  }
+  std::string others;
+  for (const Plugin* plugin : Plugin::loaded()) {
+    if (plugin->device_of_kind(device_type) >= 0) return plugin;
+    others += (others.empty() ? " and the plug-ins `" : "`, `") + plugin->name();
+  }
+  return Status::unavailable("node `" + user + "` runs on device type " + std::to_string(device_type) +
+                             "; this runtime has the processor (1)" +
+                             (others.empty() ? " only" : others + "`"));
+}
+
+Status Executor::open_devices() {
+  for (const PlanNode& node : plan_->nodes) {
+    for (uint32_t i = 0; i < node.num_outputs; ++i) {
+      const int type = plan_->entries[node.first_entry + i].device_type;
+      if (type == kProcessorKind || device(type)) continue;
+      const Result<const Plugin*> plugin = plugin_of(type, node.name);
+      if (!plugin.ok()) return plugin.status();
+      Result<std::unique_ptr<Device>> opened = Device::open(**plugin, (*plugin)->device_of_kind(type));
+      if (!opened.ok()) return opened.status();
+      devices_.emplace_back(type, std::move(*opened));
+    }
+  }
+  return Status::success();
+}
+
+Status Executor::allocate_on_devices() {
+  for (size_t s = 0; s < plan_->storages.size(); ++s) {
+    const PlanStorage& storage = plan_->storages[s];
+    const Device* on = device(storage.device_type);
+    if (!on) continue;
+    Result<DeviceBlock> block = on->allocate(storage.bytes);
+    if (!block.ok()) return block.status();
+    memory_->blocks[s] = std::move(*block);
+    for (const EntryId id : memory_->entries[s]) memory_->tensors[id].memory = memory_->blocks[s].memory();
+  }
+  return Status::success();
+}
+
+Status Executor::wait() const {
+  for (const auto& [type, device] : devices_) {
+    if (Status status = device->wait(); !status.ok()) return status;
+  }
+  return Status::success();
+}
+
+/// One call at a time, waited for: what a device computes is measured by its own clock, the processor's
+/// kernels and the copies by ours.
+Result<RunProfile> Executor::profile_with_devices(int runs) {
+  const double scale = ns_per_tick();
+  const size_t count = calls_.size(), times = static_cast<size_t>(runs);
+  RunProfile profile{call_nodes_, std::vector(count, std::vector<double>(times)), std::vector<double>(times)};
+  const ThreadScope scope(threads_);
+  for (size_t r = 0; r < times; ++r) {
+    const uint64_t begin = ticks();
+    for (size_t c = 0; c < count; ++c) {
+      const Call& call = calls_[c];
+      const PlanNode& node = plan_->nodes[call_nodes_[c]];
+      const Device* on = device(plan_->entries[node.first_entry].device_type);
+      int code = 0;
+      if (on && node.kind == PlanNode::Kind::kKernel) {
+        const Result<double> ns = on->time([&] { return code = call.function(call.context, call.args); });
+        if (code) return failed(c, code);
+        if (!ns.ok()) return ns.status();
+        profile.node_ns[c][r] = *ns;
+      } else {
+        const uint64_t start = ticks();
+        code = call.function(call.context, call.args);
+        profile.node_ns[c][r] = static_cast<double>(ticks() - start) * scale;
+        if (code) return failed(c, code);
+      }
+    }
+    profile.total_ns[r] = static_cast<double>(ticks() - begin) * scale;
+  }
+  return profile;
+}
+
+}  // namespace baton

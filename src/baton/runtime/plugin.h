@@ -1,0 +1,77 @@
+// The run halves of backends as the runtime sees them: shared libraries that fill the table of
+// baton_backend.h, found by name.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "baton/runtime/baton_backend.h"
+#include "baton/support/base/status.h"
+
+namespace baton {
+
+/// A backend's table. Lives until the process ends.
+class Plugin {
+ public:
+  /// The plug-in of that name: known already, or `libbaton_plugin_<name>.so` from a folder that the
+  /// environment variable BATON_PLUGINS lists (separated by colons), or beside the runtime's own library.
+  static Result<const Plugin*> find(const std::string& name);
+
+  /// The plug-in in that shared library. Names are unique in a process.
+  static Result<const Plugin*> load(const std::string& path);
+
+  /// A table that is linked into the program.
+  static Result<const Plugin*> add(const baton_backend& table);
+
+  /// All that have been found so far, the processor not counted.
+  static std::vector<const Plugin*> loaded();
+
+  const baton_backend& table() const { return table_; }
+  std::string name() const { return table_.name; }
+
+  /// The first device of that kind (DLPack's number); -1 when there is none.
+  int32_t device_of_kind(int kind) const;
+
+  /// What last_error() says, as the end of a sentence: ": out of memory"; empty when it says nothing.
+  std::string reason() const;
+
+ private:
+  explicit Plugin(const baton_backend& table) : table_(table) {}
+  friend class PluginRegistry;
+  friend const Plugin& processor();
+
+  const baton_backend& table_;
+};
+
+/// The code of one backend in a model, loaded. Unloaded when the last owner goes.
+class PluginModule {
+ public:
+  static Result<std::shared_ptr<const PluginModule>> load(const Plugin& plugin,
+                                                          std::span<const uint8_t> blob);
+
+  /// Takes over what the plug-in's load() gave.
+  static std::shared_ptr<const PluginModule> adopt(const Plugin& plugin, void* module) {
+    return std::shared_ptr<const PluginModule>(new PluginModule(plugin, module));
+  }
+
+  ~PluginModule() { plugin_.table().unload(module_); }
+  PluginModule(const PluginModule&) = delete;
+  PluginModule& operator=(const PluginModule&) = delete;
+
+  const Plugin& plugin() const { return plugin_; }
+
+  /// See baton_backend.bind. Whoever binds unbinds, and keeps the module until then.
+  Status bind(const std::string& symbol, int32_t tensors, void* queue, baton_bound& bound) const;
+
+ private:
+  PluginModule(const Plugin& plugin, void* module) : plugin_(plugin), module_(module) {}
+
+  const Plugin& plugin_;
+  void* module_;
+};
+
+}  // namespace baton

@@ -1,0 +1,122 @@
+#pragma once
+// The members of a struct as members of a JSON object, each declared once: a table of them writes and reads.
+// For .cc files (nlohmann's header is large).
+#include <concepts>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include <nlohmann/json.hpp>
+
+namespace baton::json_fields {
+
+using Json = nlohmann::ordered_json;
+
+/// One member of the object of a Row.
+template <class Row>
+struct Field {
+  void (*write)(const char* name, const Row&, Json& object);
+  void (*read)(const char* name, const Json& object, Row&);
+  const char* name;
+};
+
+template <class T>
+bool is_empty(const T& value) {
+  if constexpr (requires { value.empty(); })
+    return value.empty();
+  else if constexpr (requires { value.has_value(); })
+    return !value.has_value();
+  else
+    return false;
+}
+
+/// `value`, or what an optional holds.
+template <class T>
+const T& content(const T& value) {
+  return value;
+}
+template <class T>
+const T& content(const std::optional<T>& value) {
+  return *value;
+}
+
+template <class T>
+T value_of(const Json& json) {
+  return json.get<T>();
+}
+template <class T>
+  requires requires(T t) { t.has_value(); }
+T value_of(const Json& json) {
+  return json.get<typename T::value_type>();
+}
+
+/// `access`: a pointer to a member, or a function from a Row to a reference.
+template <class Row, auto access>
+void write_value(const char* name, const Row& row, Json& object) {
+  object[name] = std::invoke(access, row);
+}
+template <class Row, auto access>
+void write_or_null(const char* name, const Row& row, Json& object) {
+  const auto& value = std::invoke(access, row);
+  object[name] = is_empty(value) ? Json(nullptr) : Json(content(value));
+}
+template <class Row, auto access>
+void write_unless_empty(const char* name, const Row& row, Json& object) {
+  if (!is_empty(std::invoke(access, row))) object[name] = std::invoke(access, row);
+}
+template <class Row, auto access>
+void read_value(const char* name, const Json& object, Row& row) {
+  auto& value = std::invoke(access, row);
+  value = value_of<std::remove_reference_t<decltype(value)>>(object.at(name));
+}
+template <class Row, auto access>
+void read_if_there(const char* name, const Json& object, Row& row) {
+  if (const auto at = object.find(name); at != object.end() && !at->is_null())
+    read_value<Row, access>(name, object, row);
+}
+
+/// Must be there.
+template <class Row, auto access>
+constexpr Field<Row> required(const char* name) {
+  return {write_value<Row, access>, read_value<Row, access>, name};
+}
+/// May lack when read, or be null: another version wrote it.
+template <class Row, auto access>
+constexpr Field<Row> may_lack(const char* name) {
+  return {write_value<Row, access>, read_if_there<Row, access>, name};
+}
+/// null where it is empty.
+template <class Row, auto access>
+constexpr Field<Row> or_null(const char* name) {
+  return {write_or_null<Row, access>, read_if_there<Row, access>, name};
+}
+/// Left out where it is empty.
+template <class Row, auto access>
+constexpr Field<Row> unless_empty(const char* name) {
+  return {write_unless_empty<Row, access>, read_if_there<Row, access>, name};
+}
+/// Follows from other members: written for readers, not read back. `value` is a function from a Row.
+template <class Row, auto value>
+constexpr Field<Row> derived(const char* name) {
+  return {write_value<Row, value>, [](const char*, const Json&, Row&) {}, name};
+}
+/// Written and read by functions of its own: `Json(const Row&)` and `void(const Json& value, Row&)`.
+template <class Row, auto write, auto read>
+constexpr Field<Row> custom(const char* name) {
+  return {[](const char* key, const Row& row, Json& object) { object[key] = write(row); },
+          [](const char* key, const Json& object, Row& row) { read(object.at(key), row); }, name};
+}
+
+template <class Row>
+void write(std::span<const Field<Row>> fields, const Row& row, Json& object) {
+  object = Json::object();
+  for (const Field<Row>& field : fields) field.write(field.name, row, object);
+}
+template <class Row>
+void read(std::span<const Field<Row>> fields, const Json& object, Row& row) {
+  for (const Field<Row>& field : fields) field.read(field.name, object, row);
+}
+
+}  // namespace baton::json_fields

@@ -1,0 +1,19 @@
+#pragma once
+// What is given to the parser beside a text, for its `meta[...]`.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "baton/ir/attrs.h"
+
+namespace baton {
+
+/// What a text means by `meta[type_key][index]`: attributes of a call, or any other value (ir/attr_objects.h
+/// for expressions).
+struct MetaObject {
+  AttrValue value;
+  Attrs attrs = {};
+};
+using MetaTable = std::map<std::string, std::vector<MetaObject>>;
+
+}  // namespace baton
