@@ -4,8 +4,8 @@ import threading
 
 import numpy as np
 import pytest
-import tvm
-from tvm import relay
+import baton as tvm
+from baton import relay
 
 NET = """#[version = "0.0.5"]
 def @main(%x: Tensor[(4, 4), float32]) { nn.relu(exp(tanh(%x))) }"""
@@ -54,7 +54,7 @@ def test_a_pass_in_python_sees_the_context_that_it_runs_under():
 
 def test_targets_go_down_to_what_was_built():
     lib = relay.build(tvm.parser.fromtext(NET), target=tvm.target.Target("llvm -mcpu=haswell"))
-    from tvm.contrib import graph_executor
+    from baton.contrib import graph_executor
     module = graph_executor.GraphModule(lib["default"](tvm.cpu()))
     x = np.ones((4, 4), "float32")
     module.set_input("x", x)
