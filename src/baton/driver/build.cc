@@ -20,6 +20,8 @@
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
 #include "baton/runtime/plan.h"
+#include "baton/runtime/plugin.h"
+#include "baton/runtime/processor.h"
 #include "baton/support/version.h"
 #include "baton/types/infer_type.h"
 
@@ -48,20 +50,35 @@ std::vector<uint32_t> first_nodes_of(const GraphPlan& plan) {
   return first;
 }
 
-/// The kernels that the plan calls, by the backend of their device.
+/// Who runs a kernel: the backend of the region it belongs to, where that compiles kernels itself; else that
+/// of the target for the device around it.
+PlaceKernel place_kernels(const std::vector<TargetRef>& targets, const BuildContext& context) {
+  return [&targets, host = context.host().kind](const FunctionNode& kernel, int around) {
+    BackendRef backend = find_backend(compiler_of(kernel));
+    if (!backend || !backend->compile) backend = backend_of_device(targets, around);
+    if (!backend)
+      throw NotSupported("values of the program are on device type " + std::to_string(around) +
+                         ", and no target of the build is for it");
+    return KernelPlace{backend->kind == host ? "" : backend->name, backend->device_type};
+  };
+}
+
+/// The kernels that the plan calls, by the backend that runs them.
 void compile(BuildResult& result, const BuildContext& context) {
   std::vector<std::pair<BackendRef, std::vector<BackendFunction>>> by_backend;
   for (const PlannedKernel& planned : result.plan.kernels) {
     if (!planned.called) continue;
-    const BackendRef backend = backend_of_device(result.targets, planned.device_type);
-    BATON_CHECK(backend, "a kernel for a device without a backend: " + std::to_string(planned.device_type));
+    const std::string& name = planned.place.backend;
+    const BackendRef backend = name.empty() ? backend_of_kind(context.host().kind) : find_backend(name);
+    BATON_CHECK(backend, "a kernel without a backend: " + planned.func_name);
     auto at = std::ranges::find(by_backend, backend, [](const auto& each) { return each.first; });
     if (at == by_backend.end()) at = by_backend.insert(at, {backend, {}});
     at->second.push_back({planned.func_name, without_region(planned.function), planned.function->origins()});
   }
   for (const auto& [backend, functions] : by_backend) {
-    const DeviceSheet* sheet = context.sheet_of(backend->kind);
-    BATON_CHECK(sheet, "a backend without a device: " + backend->name);
+    const bool on_host = backend->kind.empty() || backend->kind == context.host().kind;
+    const DeviceSheet* sheet = on_host ? &context.host() : context.sheet_of(backend->kind);
+    if (!sheet) throw NotSupported("backend " + backend->name + " has no device here");
     for (const BackendFunction& each : functions)
       if (const std::string why = backend->takes ? backend->takes(*each.function, *sheet) : ""; !why.empty())
         throw NotSupported("backend " + backend->name + " does not take `" + each.func_name + "`: " + why);
@@ -73,7 +90,7 @@ void compile(BuildResult& result, const BuildContext& context) {
       kernel.backend = backend->name;
       result.kernels.push_back(std::move(kernel));
     }
-    if (sheet == &context.host()) {
+    if (backend->kind == context.host().kind) {
       result.kernels_so = std::move(built.blob);
       result.library = std::move(built.library);
     } else {
@@ -204,7 +221,7 @@ BuildResult build(const IRModule& module, const BuildOptions& options) {
   const Pass lower = module_pass({0, "LowerTE", {"InferType"}}, [&](IRModule optimized, const BuildContext&) {
     const Clock::time_point planning = Clock::now();
     refuse_huge(*optimized);
-    result.plan = make_plan(optimized, options.mod_name);
+    result.plan = make_plan(optimized, options.mod_name, place_kernels(result.targets, context));
     result.origins = origin_report(optimized->origins(), result.plan, source, fusion);
     for (const PlannedKernel& kernel : result.plan.kernels)
       result.function_metadata.emplace_back(kernel.func_name, kernel.function);
@@ -226,14 +243,23 @@ BuildResult build_prepared(const IRModule& optimized, const BuildOptions& option
   result.mod_name = options.mod_name;
   result.targets = build_targets(options.context);
   refuse_huge(*optimized);
-  result.plan = make_plan(optimized, options.mod_name);
+  result.plan = make_plan(optimized, options.mod_name, place_kernels(result.targets, options.context));
   compile(result, options.context);
   result.times.total_s = seconds_since(start);
   return result;
 }
 
 std::unique_ptr<Executor> make_executor(const BuildResult& result) {
-  auto executor = Executor::create(result.plan.graph, result.library, result.params());
+  Executor::Modules modules = {processor_module(result.library)};
+  for (const BackendCode& code : result.code) {
+    const auto plugin = Plugin::find(code.backend);
+    if (!plugin.ok()) throw Error(plugin.status().message);
+    auto module =
+        PluginModule::load(**plugin, {reinterpret_cast<const uint8_t*>(code.blob.data()), code.blob.size()});
+    if (!module.ok()) throw Error(module.status().message);
+    modules.push_back(std::move(*module));
+  }
+  auto executor = Executor::create(result.plan.graph, std::move(modules), result.params());
   if (!executor.ok()) throw Error(executor.status().message);
   return std::move(*executor);
 }
@@ -248,6 +274,7 @@ void write_artifact(const BuildResult& result, const std::string& path, bool ori
   ArtifactWriter writer;
   writer.add(section::kPlan, graph_json(*result.plan.graph));
   writer.add(section::kKernels, result.kernels_so);
+  for (const BackendCode& code : result.code) writer.add_plugin(code.backend, BATON_BACKEND_ABI, code.blob);
   if (origins) writer.add(section::kOrigins, packed_origins(origins_of(result)));
   writer.add(section::kMeta, meta_json(result));
   writer.set_params(result.params());
