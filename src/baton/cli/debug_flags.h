@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "baton/pass/pass.h"
+#include "baton/cli/common.h"
 #include "baton/runtime/kernel_files.h"
 
 namespace baton::cli {
@@ -17,14 +17,13 @@ struct DebugFlags {
   std::string folder() const;
 };
 
-/// While one lives, builds have lines if the flags ask for them, and libraries that are loaded stand as
-/// files.
+/// Builds of `model` have lines from now on if the flags ask for them; while the scope lives, libraries that
+/// are loaded stand as files.
 class DebugScope {
  public:
-  explicit DebugScope(const DebugFlags& flags);
+  DebugScope(const DebugFlags& flags, ModelFlags& model);
 
  private:
-  std::optional<PassContextScope> context_;
   std::optional<KernelFilesScope> files_;
 };
 

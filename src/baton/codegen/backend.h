@@ -25,11 +25,12 @@ struct BackendFunction {
 
 /// What became of one function: the row that joins a symbol with the operators it computes.
 struct BuiltKernel {
-  std::string func_name;  ///< by which the plan calls it, and the symbol in the blob
-  Function function;      ///< typed; where its calls came from is on the nodes of the plan, which share it
-  KernelRequest request;  ///< how its kernel was asked for; of use to backends that compile by Halide
-  KernelRef kernel;       ///< never null; a backend without kernels of Halide's fills in what it knows
-  std::string backend = "llvm";  ///< whose it is
+  std::string func_name;     ///< by which the plan calls it, and the symbol in the blob
+  Function function;         ///< typed; where its calls came from is on the nodes of the plan, which share it
+  KernelRequest request;     ///< how its kernel was asked for; of use to backends that compile by Halide
+  KernelRef kernel;          ///< never null; a backend without kernels of Halide's fills in what it knows
+  uint32_t first_node = 0;   ///< the first node of the plan that calls it; the driver fills it in
+  std::string backend = {};  ///< whose it is; the driver fills it in
 };
 
 /// What a backend made of functions.
@@ -83,5 +84,11 @@ BackendRef backend_of_kind(std::string_view kind);
 void register_backend(Backend backend);
 /// Forgets a registered record; whoever is using it keeps it.
 void remove_backend(const std::string& name);
+
+/// Makes the kinds of target that backends of backends.def serve known to Target::parse.
+void register_backend_kinds();
+
+/// For doors: a context of the devices that this process has, the host's processor first.
+BuildContext host_context();
 
 }  // namespace baton

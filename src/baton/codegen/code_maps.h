@@ -15,12 +15,11 @@ Result<CodeMap> code_map(const KernelRequest& request, const Kernel& kernel, con
                          KernelCache* cache = nullptr);
 
 /// Made anew, and the listing it is made from, unless that is null.
-Result<CodeMap> listed_as_shipped(const KernelRequest& request, const Kernel& kernel, const DeviceSheet& sheet,
-                                  KernelListing* listing);
+Result<CodeMap> listed_as_shipped(const KernelRequest& request, const Kernel& kernel,
+                                  const DeviceSheet& sheet, KernelListing* listing);
 
 /// The maps of kernels that were compiled from these requests, in order. The first failure.
 Result<std::vector<CodeMap>> code_maps(std::span<const KernelRequest> requests,
-                                       std::span<const KernelRef> kernels,
-                                       const CompileOptions& options = {});
+                                       std::span<const KernelRef> kernels, const BuildContext& context);
 
 }  // namespace baton

@@ -243,31 +243,4 @@ JitKernel jit_kernel(const KernelRequest& request, const DeviceSheet& sheet) {
   });
 }
 
-std::vector<std::pair<std::string, std::string>> template_answers(const FunctionNode& function,
-                                                                  const DeviceSheet& sheet) {
-  quiet();
-  return guarded(function, "", [&] {
-    const LoweredKernel kernel = lower(function, {"baton_answers", {}});
-    std::vector<std::pair<std::string, std::string>> answers;
-    for (const ScheduleTemplate* candidate : schedule_templates())
-      answers.emplace_back(candidate->name, candidate->refuses(kernel, sheet));
-    return answers;
-  });
-}
-
-std::vector<KernelParams> template_candidates(const FunctionNode& function, const std::string& template_name,
-                                              const DeviceSheet& sheet) {
-  quiet();
-  return guarded(function, template_name, [&] {
-    const LoweredKernel kernel = lower(function, {"baton_candidates", {}});
-    const ScheduleTemplate& chosen =
-        template_name.empty() ? find_template(kernel, sheet) : template_named(template_name);
-    return chosen.candidates(kernel, sheet);
-  });
-}
-
-std::string kernel_assembly(const KernelRequest& request, const DeviceSheet& sheet) {
-  return kernel_listing(request, sheet).assembly;
-}
-
 }  // namespace baton

@@ -24,16 +24,7 @@ struct JitKernel {
 };
 JitKernel jit_kernel(const KernelRequest& request, const DeviceSheet& sheet);
 
-/// Templates and what each says to this function ("" when it takes it), in the order asked: for `explain`.
-std::vector<std::pair<std::string, std::string>> template_answers(const FunctionNode& function,
-                                                                  const DeviceSheet& sheet);
-/// All parameter sets worth trying with the template (empty name: the one that is chosen), for the tuner.
-std::vector<KernelParams> template_candidates(const FunctionNode& function, const std::string& template_name,
-                                              const DeviceSheet& sheet);
-
 /// Object code, assembly text with labels named after loops, and what these mean: all of one compilation.
 KernelListing kernel_listing(const KernelRequest& request, const DeviceSheet& sheet);
-/// The text alone.
-std::string kernel_assembly(const KernelRequest& request, const DeviceSheet& sheet);
 
 }  // namespace baton

@@ -24,14 +24,15 @@
 namespace baton {
 namespace {
 
-const DeviceSheet& sheet_of(const CompileOptions& options) {
-  return options.sheet ? *options.sheet : DeviceSheet::host();
+std::function<void(int, int)> kernels_progress(const BuildContext& context) {
+  if (!context.progress) return {};
+  return [progress = context.progress](int done, int total) { progress("kernels", done, total); };
 }
 
 /// What the threads of one run_parallel share. It outlives a caller that was interrupted.
 struct Work {
-  Work(int tasks, std::function<void(int)> run, const CompileOptions& options)
-      : count(tasks), task(std::move(run)), progress(options.progress), failed_index(tasks) {}
+  Work(int tasks, std::function<void(int)> run, const BuildContext& context)
+      : count(tasks), task(std::move(run)), progress(kernels_progress(context)), failed_index(tasks) {}
 
   const int count;
   const std::function<void(int)> task;
@@ -127,16 +128,16 @@ void run_here(Work& work, int threads, const std::atomic<bool>* interrupt) {
 /// Runs task(0) .. task(count - 1) on several threads; the failure of the lowest index is thrown again. After
 /// a failure or an interrupt no further task starts. `may_abandon`: `task` owns all that it uses, so that an
 /// interrupt need not wait for the tasks that have started.
-void run_parallel(int count, const CompileOptions& options, bool may_abandon, std::function<void(int)> task) {
-  const int wanted = options.threads > 0 ? options.threads : sheet_of(options).cores;
+void run_parallel(int count, const BuildContext& context, bool may_abandon, std::function<void(int)> task) {
+  const int wanted = context.threads > 0 ? context.threads : context.host().cores;
   const int threads = std::clamp(wanted, 1, std::max(1, count));
-  const auto work = std::make_shared<Work>(count, std::move(task), options);
+  const auto work = std::make_shared<Work>(count, std::move(task), context);
   bool interrupted = false;
-  if (may_abandon && options.interrupt) {
-    interrupted = !run_in_background(work, threads, *options.interrupt);
+  if (may_abandon && context.interrupt) {
+    interrupted = !run_in_background(work, threads, *context.interrupt);
   } else {
-    run_here(*work, threads, options.interrupt);
-    interrupted = options.interrupt && *options.interrupt;
+    run_here(*work, threads, context.interrupt);
+    interrupted = context.interrupt && *context.interrupt;
   }
   if (!interrupted && work->failure) std::rethrow_exception(work->failure);
   if (interrupted) throw Interrupted("interrupted while compiling kernels");
@@ -190,10 +191,13 @@ KernelRef obtain(const KernelRequest& request, uint64_t key, const DeviceSheet& 
 
 void wait_for_background_work() { Background::instance().wait(); }
 
-std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests,
-                                       const CompileOptions& options) {
-  const DeviceSheet& sheet = sheet_of(options);
-  KernelCache& cache = options.cache ? *options.cache : KernelCache::shared();
+std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests, const BuildContext& context) {
+  return compile_kernels(requests, context.host(), context);
+}
+
+std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests, const DeviceSheet& sheet,
+                                       const BuildContext& context) {
+  KernelCache& cache = context.cache ? *context.cache : KernelCache::shared();
   std::unordered_map<uint64_t, int> index_of;  // key -> distinct kernel
   struct Shared {                              // what threads use that an interrupt left behind
     DeviceSheet sheet;
@@ -214,8 +218,8 @@ std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests,
   shared->made.resize(shared->distinct.size());
   const bool known = std::all_of(shared->keys.begin(), shared->keys.end(),
                                  [](uint64_t key) { return Memo::instance().find(key) != nullptr; });
-  const bool may_abandon = !known && !options.cache;  // known kernels are not worth a thread
-  run_parallel(static_cast<int>(shared->distinct.size()), options, may_abandon, [shared](int i) {
+  const bool may_abandon = !known && !context.cache;  // known kernels are not worth a thread
+  run_parallel(static_cast<int>(shared->distinct.size()), context, may_abandon, [shared](int i) {
     bool fresh = false;
     shared->made[i] = obtain(shared->distinct[i], shared->keys[i], shared->sheet, shared->cache, fresh);
     if (fresh) shared->stored = true;
@@ -227,12 +231,11 @@ std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests,
 }
 
 Result<std::vector<CodeMap>> code_maps(std::span<const KernelRequest> requests,
-                                       std::span<const KernelRef> kernels, const CompileOptions& options) {
+                                       std::span<const KernelRef> kernels, const BuildContext& context) {
   BATON_CHECK(requests.size() == kernels.size());
   std::vector<std::optional<Result<CodeMap>>> made(requests.size());
-  run_parallel(static_cast<int>(requests.size()), options, false, [&](int i) {
-    made[i] = code_map(requests[i], *kernels[i], sheet_of(options), options.cache);
-  });
+  run_parallel(static_cast<int>(requests.size()), context, false,
+               [&](int i) { made[i] = code_map(requests[i], *kernels[i], context.host(), context.cache); });
   std::vector<CodeMap> maps;
   for (std::optional<Result<CodeMap>>& map : made) {
     if (!map->ok()) return map->status();
@@ -260,11 +263,11 @@ std::string link_library(const NamedKernels& kernels) {
 
 std::shared_ptr<const KernelLibrary> jit_library(const NamedKernels& kernels,
                                                  std::span<const KernelRequest> requests,
-                                                 const CompileOptions& options) {
+                                                 const DeviceSheet& sheet, const BuildContext& context) {
   BATON_CHECK(kernels.size() == requests.size());
   auto code = std::make_shared<std::vector<JitKernel>>(kernels.size());
-  run_parallel(static_cast<int>(kernels.size()), options, false,
-               [&](int i) { (*code)[i] = jit_kernel(requests[i], sheet_of(options)); });
+  run_parallel(static_cast<int>(kernels.size()), context, false,
+               [&](int i) { (*code)[i] = jit_kernel(requests[i], sheet); });
   std::vector<std::pair<std::string, KernelFunction>> functions;
   for (size_t i = 0; i < kernels.size(); ++i) functions.emplace_back(kernels[i].first, (*code)[i].function);
   return KernelLibrary::from_functions(std::move(functions), code);
@@ -272,8 +275,8 @@ std::shared_ptr<const KernelLibrary> jit_library(const NamedKernels& kernels,
 
 std::shared_ptr<const KernelLibrary> load_library(const NamedKernels& kernels,
                                                   std::span<const KernelRequest> requests,
-                                                  const CompileOptions& options) {
-  if (find_linker().empty()) return jit_library(kernels, requests, options);
+                                                  const BuildContext& context) {
+  if (find_linker().empty()) return jit_library(kernels, requests, context.host(), context);
   const std::string bytes = link_library(kernels);
   auto library = KernelLibrary::from_memory({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
   if (!library.ok()) throw Error(library.status().message);

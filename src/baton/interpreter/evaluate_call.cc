@@ -54,15 +54,14 @@ Value value_of(const Expr& expr) {
 }
 
 /// By what a build makes of the call: qnn.dense, for one, is no operator any more then.
-Value lowered(const Call& call, const PassContext& around) {
-  const auto context = std::make_shared<PassContext>();  // without the user's instruments
-  context->config = around.config;
-  context->evaluator = around.evaluator;
-  const PassContextScope scope(context);
+Value lowered(const Call& call, const BuildContext& around) {
+  const auto passes = std::make_shared<PassContext>();  // without the user's instruments
+  passes->config = around.passes->config;
+  passes->evaluator = around.passes->evaluator;
   const IRModule module = make_module();
   module->set("main",
               make_function({}, Expr(call), call->checked_type(), {}, NodeInfo(OriginSet::none(), {})));
-  const Expr body = optimize(infer_types(module))->find("main")->body();
+  const Expr body = optimize(infer_types(module), around.with_passes(passes))->find("main")->body();
   if (!is_value(body))
     throw NotSupported("operator " + call->op()->name + " cannot be run: it has no compute");
   return value_of(body);
@@ -70,12 +69,12 @@ Value lowered(const Call& call, const PassContext& around) {
 
 }  // namespace
 
-Value evaluate_call(const CallNode& call, const std::vector<Value>& args) {
+Value evaluate_call(const CallNode& call, const std::vector<Value>& args, const BuildContext& context) {
   const Call made = closed(call, args);
-  const PassContextRef context = PassContext::current();
-  if (!made->op()->compute) return lowered(made, *context);
+  if (!made->op()->compute) return lowered(made, context);
   static const std::shared_ptr<Evaluator> repeated = make_evaluator(EvaluateBy::kRepeated);
-  std::vector<NDArray> outputs = (context->evaluator ? *context->evaluator : *repeated).evaluate(*made);
+  const std::shared_ptr<Evaluator>& given = context.passes->evaluator;
+  std::vector<NDArray> outputs = (given ? *given : *repeated).evaluate(*made, context);
   if (!as_type<TupleTypeNode>(made->checked_type())) return tensor_value(std::move(outputs.at(0)));
   std::vector<Value> fields;
   for (NDArray& output : outputs) fields.push_back(tensor_value(std::move(output)));

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "baton/interpreter/values.h"
+#include "baton/pass/build_context.h"
 #include "baton/support/pointer_map.h"
 
 namespace baton::program {
@@ -47,6 +48,7 @@ class OwnFunction final : public FunctionValue {
 /// One run.
 class Machine {
  public:
+  explicit Machine(const BuildContext& context) : context_(context) {}
   Value run(const FunctionValue& function, const std::vector<Value>& args);
 
  private:
@@ -90,6 +92,7 @@ class Machine {
     size_t sweep_at_ = 1024;
   };
 
+  const BuildContext& context_;
   Cells cells_;
   Ref<Frame> frame_;
   const ExprNode* expr_ = nullptr;

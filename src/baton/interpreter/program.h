@@ -6,6 +6,7 @@
 
 #include "baton/interpreter/values.h"
 #include "baton/ir/module.h"
+#include "baton/pass/build_context.h"
 
 namespace baton::program {
 
@@ -13,14 +14,14 @@ struct Codes;
 
 class Program {
  public:
-  /// Prepares `main` of `module` and what it calls, under the current PassContext. Throws DiagnosticError for
-  /// a program that does not type-check, Error without main.
-  explicit Program(const IRModule& module);
+  /// Prepares `main` of `module` and what it calls. Throws DiagnosticError for a program that does not
+  /// type-check, Error without main.
+  Program(const IRModule& module, const BuildContext& context);
   const std::vector<Var>& params() const { return params_; }
   /// What main returns. Thread safe. Throws Error for arguments that do not fit, NotSupported for an operator
   /// that cannot be computed, Interrupted when asked to stop. Calls nest as deep as kMostPending; a call that
   /// comes last in its function does not count.
-  Value run(const std::vector<Value>& args) const;
+  Value run(const std::vector<Value>& args, const BuildContext& context) const;
 
   static constexpr size_t kMostPending = 1 << 18;
 
@@ -30,7 +31,8 @@ class Program {
 };
 
 /// What a function that a program returned, or got, makes of `args`. As Program::run.
-Value call_function(const FunctionValue& function, const std::vector<Value>& args);
+Value call_function(const FunctionValue& function, const std::vector<Value>& args,
+                    const BuildContext& context);
 
 /// Throws Error, which names the argument, when `value` is none of `type`. Fields of data are not looked at.
 void check_argument(const std::string& name, const Type& type, const Value& value);

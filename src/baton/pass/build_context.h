@@ -45,6 +45,9 @@ struct BuildContext {
   const Target* target() const { return targets.empty() ? nullptr : targets.front().get(); }
   /// The sheet of the host. InternalError when there is none.
   const DeviceSheet& host() const;
+  /// The sheet of the device that the first target is of; the host's without targets, and for those that no
+  /// device here runs.
+  const DeviceSheet& device() const;
   /// The sheet of the device that runs code of that kind of target; null when there is none.
   const DeviceSheet* sheet_of(std::string_view kind) const;
 

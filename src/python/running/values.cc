@@ -5,6 +5,7 @@
 #include "baton/ir/analysis/constructors.h"
 
 #include "python/bind.h"
+#include "python/door.h"
 #include "python/held.h"
 #include "python/running/interruptible.h"
 
@@ -115,8 +116,9 @@ nb::object value_to_python(const Value& value) {
 template <class Work>
 nb::object run_interruptibly(Work work) {
   const Value value = interruptible([&](const std::atomic<bool>* stop) {
-    const InterruptibleScope scope(stop);
-    return work();
+    BuildContext context = door_context();
+    context.interrupt = stop;
+    return work(context);
   });
   return value_to_python(value);
 }
@@ -164,7 +166,8 @@ void bind_closures(nb::module_& m) {
       .def("__call__",
            [](const OwnFunction& function, const nb::args& args) {
              const std::vector<Value> values = values_from_python(args);
-             return run_interruptibly([&] { return call_function(function, values); });
+             return run_interruptibly(
+                 [&](const BuildContext& context) { return call_function(function, values, context); });
            })
       .def("__repr__", [](const OwnFunction& function) { return "Closure(" + function.name() + ")"; });
 }
@@ -181,8 +184,9 @@ void bind_values(nb::module_& m) {
           "__init__",
           [](program::Program* self, const IRModule& module) {
             interruptible([&](const std::atomic<bool>* stop) {
-              const InterruptibleScope scope(stop);
-              return new (self) program::Program(module);
+              BuildContext context = door_context();
+              context.interrupt = stop;
+              return new (self) program::Program(module, context);
             });
           },
           nb::arg("mod"))
@@ -190,7 +194,8 @@ void bind_values(nb::module_& m) {
           "__call__",
           [](const program::Program& program, const nb::list& args) {
             const std::vector<Value> values = values_from_python(args);
-            return run_interruptibly([&] { return program.run(values); });
+            return run_interruptibly(
+                [&](const BuildContext& context) { return program.run(values, context); });
           },
           nb::arg("args"),
           "`args`: a value for each parameter. Raises TVMError, which names the argument, for others.");
@@ -201,7 +206,8 @@ void bind_values(nb::module_& m) {
         const std::vector<Value> values = values_from_python(args);
         if (values.size() != call->args().size())
           throw nb::value_error("evaluate_call: a value for each argument is expected");
-        return run_interruptibly([&] { return program::evaluate_call(*call, values); });
+        return run_interruptibly(
+            [&](const BuildContext& context) { return program::evaluate_call(*call, values, context); });
       },
       nb::arg("call"), nb::arg("args"), "The value of one call of an operator on values of its arguments.");
   m.def(

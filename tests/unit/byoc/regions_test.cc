@@ -11,6 +11,7 @@
 #include "baton/byoc/annotation.h"
 #include "baton/byoc/external.h"
 #include "baton/byoc/target_rules.h"
+#include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/ir/op.h"
 #include "baton/ir/structural.h"
@@ -34,15 +35,15 @@ class ByocRegions : public ::testing::Test {
     for (const auto& [compiler, ops] : kRules)
       for (const char* op : ops) register_target_rule(op, compiler, [](const Expr&) { return true; });
     context->instruments.push_back(std::make_shared<OriginVerifier>());
-    PassContext::enter(context);
+    context->enter_instruments();
   }
   void TearDown() override {
-    PassContext::exit(context);
+    context->exit_instruments();
     for (const auto& [compiler, ops] : kRules)
       for (const char* op : ops) reset_target_rule(op, compiler);
   }
-  static IRModule run(const IRModule& module, const char* pass, const PassArgs& args = {}) {
-    return (*make_pass(pass, args))(module);
+  IRModule run(const IRModule& module, const char* pass, const PassArgs& args = {}) const {
+    return (*make_pass(pass, args))(module, host_context().with_passes(context));
   }
   static std::string shown(const IRModule& module) {
     PrintOptions options;

@@ -1,7 +1,5 @@
 // The interpreter's strides against its slow way, which computes the offset of each element: values must be
 // the same bits.
-#include "baton/codegen/evaluate/make_strided.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,8 +7,10 @@
 
 #include <gmock/gmock.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/codegen/evaluate/evaluator.h"
 #include "baton/codegen/evaluate/index_form.h"
+#include "baton/codegen/evaluate/make_strided.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
 #include "baton/types/infer_type.h"
@@ -128,11 +128,11 @@ bool agrees_strided(const std::string& text) {
   const Call call = call_of(text);
   std::vector<NDArray> strided;
   try {
-    strided = make_evaluator(EvaluateBy::kStrided)->evaluate(*call);
+    strided = make_evaluator(EvaluateBy::kStrided)->evaluate(*call, host_context());
   } catch (const NotSupported&) {
     return false;
   }
-  const std::vector<NDArray> slow = make_evaluator(EvaluateBy::kElementwise)->evaluate(*call);
+  const std::vector<NDArray> slow = make_evaluator(EvaluateBy::kElementwise)->evaluate(*call, host_context());
   EXPECT_EQ(strided.size(), slow.size());
   for (size_t i = 0; i < slow.size(); ++i) EXPECT_TRUE(strided[i].equal_bytes(slow[i])) << text;
   return true;
@@ -192,9 +192,9 @@ TEST(Evaluator, ComputesCallsInArgumentsOneByOneWhereTheyHaveNoStridesInCommon) 
   const Call nested =
       call_of("def @main(%x: Tensor[(9, 130), float32]) { transpose(nn.softmax(sqrt(%x)), axes=[1, 0]) }");
   const Call inner = call_of("def @main(%x: Tensor[(9, 130), float32]) { nn.softmax(sqrt(%x)) }");
-  EXPECT_THROW(make_evaluator(EvaluateBy::kStrided)->evaluate(*nested), NotSupported);
-  const NDArray value = make_evaluator()->evaluate(*nested)[0],
-                expected = make_evaluator()->evaluate(*inner)[0];
+  EXPECT_THROW(make_evaluator(EvaluateBy::kStrided)->evaluate(*nested, host_context()), NotSupported);
+  const NDArray value = make_evaluator()->evaluate(*nested, host_context())[0],
+                expected = make_evaluator()->evaluate(*inner, host_context())[0];
   for (int64_t i = 0; i < 9; ++i)
     for (int64_t k = 0; k < 130; ++k) {
       const float got = value.as<float>()[static_cast<size_t>(k * 9 + i)],

@@ -77,7 +77,7 @@ class CutGraph {
 };
 
 /// What cuts are made in: `module` typed, lets of main replaced by their values.
-IRModule cut_source(const IRModule& module);
+IRModule cut_source(const IRModule& module, const BuildContext& context);
 
 /// "%12 nn.conv2d", or what a step of several operators is.
 std::string step_label(const CutNode& step);

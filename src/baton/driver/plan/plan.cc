@@ -89,7 +89,7 @@ class Planner {
  private:
   /// What a name stands for: a graph has no names, `let` only says where a value is shared, and on_device
   /// where it is.
-  Expr meant(Expr value) const {
+  Expr strip_aliases(Expr value) const {
     for (;;) {
       if (const auto* let = as<LetNode>(value)) {
         value = let->body();
@@ -150,7 +150,7 @@ class Planner {
   }
 
   const Entries& entries_at(const Expr& value) const {
-    const auto at = values_.find(meant(value).get());
+    const auto at = values_.find(strip_aliases(value).get());
     if (at == values_.end()) throw NotSupported("the graph executor cannot hold functions as values");
     return at->second;
   }

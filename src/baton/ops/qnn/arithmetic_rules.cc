@@ -27,17 +27,19 @@ Expr narrowed(const Expr& x, DType dtype) { return cast_to(clip_to(x, dtype), dt
 
 // ---- Sums: both operands under the scale and zero point of the result, in int32.
 
-Expr as_result(const CallNode& call, const std::vector<Type>& types, size_t index, const char* axis) {
+Expr as_result(const CallNode& call, const std::vector<Type>& types, size_t index, const char* axis,
+               const LegalizeTarget& target) {
   const Expr& x = call.args()[index];
   const Pair from = pair_at(call, 2 + 2 * index), to = pair_at(call, 6);
   if (same_pair(from, to)) return cast_to(x, kInt32);
-  return lower_requantize(x, tensor_of(types[index]), {from, to, int_attr(call, axis), kInt32});
+  return lower_requantize(x, tensor_of(types[index]), {from, to, int_attr(call, axis), kInt32}, target);
 }
 
 LegalizeRule::Rewrite sum_rewrite(const char* op) {
   return [op](const CallNode& call, const std::vector<Type>& types, const Type& type,
-              const LegalizeTarget&) -> Expr {
-    const Expr lhs = as_result(call, types, 0, "lhs_axis"), rhs = as_result(call, types, 1, "rhs_axis");
+              const LegalizeTarget& target) -> Expr {
+    const Expr lhs = as_result(call, types, 0, "lhs_axis", target),
+               rhs = as_result(call, types, 1, "rhs_axis", target);
     const Expr& zero = call.args()[7];
     Expr sum = apply(op, {lhs, rhs});
     // Each operand brought the zero point along: a sum has it twice, a difference not at all.
@@ -55,7 +57,7 @@ Expr without_zero_point(const Expr& x, const Type& type, const Expr& zero, const
 }
 
 Expr canonicalize_mul(const CallNode& call, const std::vector<Type>& types, const Type& type,
-                      const LegalizeTarget&) {
+                      const LegalizeTarget& target) {
   const auto& args = call.args();
   const int64_t axes[] = {int_attr(call, "lhs_axis"), int_attr(call, "rhs_axis")};
   const Expr product = multiply(without_zero_point(args[0], types[0], args[3], types[3], axes[0]),
@@ -75,13 +77,13 @@ Expr canonicalize_mul(const CallNode& call, const std::vector<Type>& types, cons
   const int64_t axis = channel_axis(axes[a_vector ? 0 : 1], tensor_of(types[a_vector ? 0 : 1]).rank()) -
                        tensor_of(types[a_vector ? 0 : 1]).rank();
   return lower_requantize(product, *as_type<TensorTypeNode>(tensor_type(result.shape(), kInt32)),
-                          {{scale, int32_scalar(0)}, pair_at(call, 6), axis, result.dtype()});
+                          {{scale, int32_scalar(0)}, pair_at(call, 6), axis, result.dtype()}, target);
 }
 
 // ---- Concatenation: each field under the scale and zero point of the result.
 
 Expr canonicalize_concatenate(const CallNode& call, const std::vector<Type>& types, const Type& type,
-                              const LegalizeTarget&) {
+                              const LegalizeTarget& target) {
   const auto* data = as_type<TupleTypeNode>(types[0]);
   const DType dtype = tensor_of(type).dtype();
   const Pair to = pair_at(call, 3);
@@ -93,8 +95,9 @@ Expr canonicalize_concatenate(const CallNode& call, const std::vector<Type>& typ
   for (size_t i = 0; i < data->fields().size(); ++i) {
     const Expr x = field(call.args()[0], i);
     const Pair from = {field(call.args()[1], i), field(call.args()[2], i)};
-    fields.push_back(
-        same_pair(from, to) ? x : lower_requantize(x, tensor_of(data->fields()[i]), {from, to, -1, dtype}));
+    fields.push_back(same_pair(from, to)
+                         ? x
+                         : lower_requantize(x, tensor_of(data->fields()[i]), {from, to, -1, dtype}, target));
   }
   return apply_like("concatenate", {tuple(fields)}, call);
 }
@@ -142,7 +145,7 @@ Expr through_table(const CallNode& call, const Type& type, double (*value)(doubl
 
 // alpha * x below zero, else x, each with a scale of its own.
 Expr canonicalize_leaky_relu(const CallNode& call, const std::vector<Type>& types, const Type& type,
-                             const LegalizeTarget&) {
+                             const LegalizeTarget& target) {
   const Expr& x = call.args()[0];
   const Pair from = pair_at(call, 1), to = pair_at(call, 3);
   const double alpha = float_attr(call, "alpha");
@@ -150,8 +153,8 @@ Expr canonicalize_leaky_relu(const CallNode& call, const std::vector<Type>& type
   const Expr below_scale =
       known ? Expr(scalar(*known * alpha, kFloat32)) : multiply(from.scale, scalar(alpha, kFloat32));
   const auto& data = tensor_of(types[0]);
-  const Expr above = lower_requantize(x, data, {from, to, -1, kInt32});
-  const Expr below = lower_requantize(x, data, {{below_scale, from.zero_point}, to, -1, kInt32});
+  const Expr above = lower_requantize(x, data, {from, to, -1, kInt32}, target);
+  const Expr below = lower_requantize(x, data, {{below_scale, from.zero_point}, to, -1, kInt32}, target);
   const Expr negative = apply("less", {cast_to(x, kInt32), from.zero_point});
   return narrowed(apply("where", {negative, below, above}), tensor_of(type).dtype());
 }
@@ -178,11 +181,13 @@ LegalizeRule dequantize_rule() {
 LegalizeRule requantize_rule() {
   return {{},
           {},
-          [](const CallNode& call, const std::vector<Type>& types, const Type& type, const LegalizeTarget&) {
+          [](const CallNode& call, const std::vector<Type>& types, const Type& type,
+             const LegalizeTarget& target) {
             return lower_requantize(
                 call.args()[0], tensor_of(types[0]),
                 {pair_at(call, 1), pair_at(call, 3), int_attr(call, "axis"), tensor_of(type).dtype(),
-                 text_attr(call, "rounding"), text_attr(call, "compute_dtype")});
+                 text_attr(call, "rounding"), text_attr(call, "compute_dtype")},
+                target);
           }};
 }
 

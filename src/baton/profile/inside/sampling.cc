@@ -18,10 +18,6 @@ namespace {
 constexpr int64_t kTurnNs =
     60'000'000;  // with and without sampling take turns of this length, at least one run each
 
-const DeviceSheet& sheet_of(const SampleOptions& options) {
-  return options.compile.sheet ? *options.compile.sheet : DeviceSheet::host();
-}
-
 void check_interrupt(const SampleOptions& options) {
   if (options.interrupt && *options.interrupt)
     throw Interrupted("interrupted while sampling; nothing was written");
@@ -151,7 +147,7 @@ Result<SampleCounts> sample_kernel(const KernelRequest& request, const Kernel& k
                                    const KernelLibrary& library, std::span<void*> args,
                                    const SampleOptions& options) {
   const auto function = reinterpret_cast<KernelFunction>(library.symbol(kernel.symbol + "_argv"));
-  Result<CodeMap> map = code_map(request, kernel, sheet_of(options), options.compile.cache);
+  Result<CodeMap> map = code_map(request, kernel, options.compile.host(), options.compile.cache);
   if (!map.ok()) return map.status();
   Result<LoadedCode> code = locate(std::move(*map), library);
   if (!code.ok()) return code.status();
@@ -188,6 +184,7 @@ Result<ModelSamples> sample_model(const BuildResult& built, Executor& executor,
   std::vector<KernelRef> kernels;
   ModelSamples samples;
   for (const BuiltKernel& each : built.kernels) {
+    if (!built.plan.graph->nodes[each.first_node].backend.empty()) continue;  // not the processor's
     const auto known = std::find_if(kernels.begin(), kernels.end(),
                                     [&](const KernelRef& k) { return k->key == each.kernel->key; });
     const auto index = static_cast<size_t>(known - kernels.begin());
