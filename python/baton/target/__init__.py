@@ -212,6 +212,11 @@ def build_targets(target):
     return several
 
 
+def device_sheets():
+    """What is known of each device that can be built for here, the processor first: texts, a fact a line."""
+    return core.device_sheets()
+
+
 core.VirtualDevice.target = property(lambda self: Target(self._target) if self._target else None)
 core.CompilationConfig.primitive_targets = property(
     lambda self: [Target(each, host=self._host) for each in self._primitive_targets])

@@ -1,5 +1,6 @@
 #include "baton/cli/debug_flags.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
@@ -20,7 +21,7 @@ std::string DebugFlags::folder() const {
   return dir.empty() ? default_debug_folder() : std::filesystem::absolute(dir).lexically_normal().string();
 }
 
-DebugScope::DebugScope(const DebugFlags& flags, ModelFlags& model) {
+void apply(const DebugFlags& flags, ModelFlags& model) {
   const std::string folder = flags.folder();
   if (folder.empty()) return;
   std::error_code failed;
@@ -28,7 +29,7 @@ DebugScope::DebugScope(const DebugFlags& flags, ModelFlags& model) {
   if (failed) throw Error("the folder of --debug-dir, `" + folder + "`, cannot be made: " + failed.message());
   model.config.set("baton.debug_lines", AttrValue(int64_t{1}));
   model.config.set("baton.debug_dir", AttrValue(folder));
-  files_.emplace(folder);
+  setenv("BATON_KERNEL_FILES", folder.c_str(), 1);
 }
 
 }  // namespace baton::cli

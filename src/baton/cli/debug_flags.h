@@ -1,10 +1,8 @@
 #pragma once
 // --debug-lines and --debug-dir: kernels that lead gdb, perf and objdump to lines of Relay.
-#include <optional>
 #include <string>
 
 #include "baton/cli/common.h"
-#include "baton/runtime/kernel_files.h"
 
 namespace baton::cli {
 
@@ -17,14 +15,8 @@ struct DebugFlags {
   std::string folder() const;
 };
 
-/// Builds of `model` have lines from now on if the flags ask for them; while the scope lives, libraries that
-/// are loaded stand as files.
-class DebugScope {
- public:
-  DebugScope(const DebugFlags& flags, ModelFlags& model);
-
- private:
-  std::optional<KernelFilesScope> files_;
-};
+/// Builds of `model` have lines from now on if the flags ask for them, and libraries that this process loads
+/// stand as files.
+void apply(const DebugFlags& flags, ModelFlags& model);
 
 }  // namespace baton::cli

@@ -42,7 +42,7 @@ class ProfileVerb final : public Verb {
 
   int run(Io& io) override {
     outputs_.check();
-    const DebugScope debug(debug_, flags_);
+    apply(debug_, flags_);
     if (sample_.on) {
       if (outputs_.any_file())
         throw UsageError("--sample prints a table, or JSON with --json; it writes no files of a profile");

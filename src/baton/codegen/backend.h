@@ -49,27 +49,27 @@ struct BuiltRegion {
 };
 
 struct Backend {
-  std::string name;     ///< "llvm": also what kernels and reports say
-  std::string kind;     ///< the kind of target whose code it makes; empty: it takes regions only
-  std::string doc;      ///< one line
-  int device_type = 1;  ///< DLPack's number of the device that runs it
+  std::string name = {};  ///< "llvm": also what kernels and reports say
+  std::string kind = {};  ///< the kind of target whose code it makes; empty: it takes regions only
+  std::string doc = {};   ///< one line
+  int device_type = 1;    ///< DLPack's number of the device that runs it
 
   /// The sheet of its device, told from the host's.
-  std::function<DeviceSheet(const DeviceSheet& host)> device;
+  std::function<DeviceSheet(const DeviceSheet& host)> device = {};
   /// Why it does not take a function; empty when it does.
-  std::function<std::string(const FunctionNode& function, const DeviceSheet& sheet)> takes;
+  std::function<std::string(const FunctionNode& function, const DeviceSheet& sheet)> takes = {};
   /// Algorithms, layouts and schedules that its kernels are fastest in, where a context has no choice of its
   /// own; null: they take what comes.
-  std::function<std::shared_ptr<const KernelChoice>()> layouts;
+  std::function<std::shared_ptr<const KernelChoice>()> layouts = {};
   /// What it computes as one, for MergeComposite; null: nothing.
-  std::function<PatternTable()> patterns;
+  std::function<PatternTable()> patterns = {};
   /// Throws NotSupported for what takes() refuses, Interrupted when the context says so.
   std::function<Built(std::span<const BackendFunction> functions, const DeviceSheet& sheet,
                       const BuildContext& context)>
-      compile;
+      compile = {};
   /// For regions that PartitionGraph cut out for `name`: the function has its global_symbol and no Compiler
   /// attribute any more. Null: it takes no regions.
-  std::function<BuiltRegion(const Function& region, const BuildContext& context)> region;
+  std::function<BuiltRegion(const Function& region, const BuildContext& context)> region = {};
 };
 
 using BackendRef = std::shared_ptr<const Backend>;
@@ -85,8 +85,8 @@ void register_backend(Backend backend);
 /// Forgets a registered record; whoever is using it keeps it.
 void remove_backend(const std::string& name);
 
-/// Makes the kinds of target that backends of backends.def serve known to Target::parse.
-void register_backend_kinds();
+/// Makes what backends.def lists known: kinds of target to Target::parse, patterns to MergeComposite.
+void register_built_in_backends();
 
 /// For doors: a context of the devices that this process has, the host's processor first.
 BuildContext host_context();

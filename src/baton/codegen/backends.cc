@@ -78,9 +78,11 @@ BackendRef backend_of_kind(std::string_view kind) {
 void register_backend(Backend backend) { Backends::instance().add(std::move(backend)); }
 void remove_backend(const std::string& name) { Backends::instance().remove(name); }
 
-void register_backend_kinds() {
-  for (const BackendRef& record : backends())
+void register_built_in_backends() {
+  for (const BackendRef& record : backends()) {
     if (!record->kind.empty()) add_target_kind(record->kind, record->device_type);
+    if (record->patterns) register_pattern_table(record->name, record->patterns());
+  }
 }
 
 BuildContext host_context() {

@@ -37,9 +37,6 @@ std::unique_ptr<Executor> make_executor(const BuildResult& result);
 /// build_prepared().
 OperatorMap operator_map(const BuildResult& result);
 
-/// "llvm", "llvm, mirror": what reports and artifacts say.
-std::string targets_text(const std::vector<TargetRef>& targets);
-
 /// One file that runs without the compiler. Throws Error when it cannot be written, or when no linker made
 /// kernels_so. Without `origins` it says no more which operators its kernels compute.
 void write_artifact(const BuildResult& result, const std::string& path, bool origins = true);

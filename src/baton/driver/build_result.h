@@ -46,4 +46,7 @@ struct BuildResult {
   const NamedArrays& params() const { return plan.params; }
 };
 
+/// "llvm", "llvm, mirror": what reports and artifacts say.
+std::string targets_text(const std::vector<TargetRef>& targets);
+
 }  // namespace baton

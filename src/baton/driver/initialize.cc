@@ -14,7 +14,7 @@ void initialize() {
     register_all_ops();
     register_all_passes();
     register_byoc_passes();
-    register_backend_kinds();
+    register_built_in_backends();
     set_default_evaluator(make_evaluator());
     return true;
   }();

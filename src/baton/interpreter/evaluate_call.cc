@@ -58,10 +58,12 @@ Value lowered(const Call& call, const BuildContext& around) {
   const auto passes = std::make_shared<PassContext>();  // without the user's instruments
   passes->config = around.passes->config;
   passes->evaluator = around.passes->evaluator;
+  BuildContext context = around.with_passes(passes);
+  context.targets.clear();  // it is computed here, whatever programs are built for
   const IRModule module = make_module();
   module->set("main",
               make_function({}, Expr(call), call->checked_type(), {}, NodeInfo(OriginSet::none(), {})));
-  const Expr body = optimize(infer_types(module), around.with_passes(passes))->find("main")->body();
+  const Expr body = optimize(infer_types(module), context)->find("main")->body();
   if (!is_value(body))
     throw NotSupported("operator " + call->op()->name + " cannot be run: it has no compute");
   return value_of(body);

@@ -26,19 +26,20 @@ struct BuildContext {
   PassContextRef passes = std::make_shared<PassContext>();
 
   /// What was asked for, in order of preference; empty: nothing (kernels are made for the first sheet).
-  std::vector<TargetRef> targets;
+  std::vector<TargetRef> targets = {};
   /// The devices that there are; the first is the host's. A build needs at least that one.
-  std::vector<DeviceSheet> sheets;
+  std::vector<DeviceSheet> sheets = {};
 
-  RequantizeConfig requantize;                    ///< of qnn operators that leave it open
-  std::shared_ptr<SkippedLayers> skipped_layers;  ///< of ConvertLayout; null: none
-  FusionLog* fusion_log = nullptr;                ///< FuseOps notes its reasons there
-  std::shared_ptr<const KernelChoice> choice;  ///< of algorithms, layouts, schedules; null: the cost model's
+  RequantizeConfig requantize = {};                    ///< of qnn operators that leave it open
+  std::shared_ptr<SkippedLayers> skipped_layers = {};  ///< of ConvertLayout; null: none
+  FusionLog* fusion_log = nullptr;                     ///< FuseOps notes its reasons there
+  std::shared_ptr<const KernelChoice> choice =
+      {};  ///< of algorithms, layouts, schedules; null: the cost model's
 
   KernelCache* cache = nullptr;  ///< of compiled kernels; null: KernelCache::shared()
   int threads = 0;               ///< for compiling; 0: one per processor
   /// "optimize", "kernels", "link": done of total. May come from another thread, one at a time.
-  std::function<void(const std::string& phase, int done, int total)> progress;
+  std::function<void(const std::string& phase, int done, int total)> progress = {};
   const std::atomic<bool>* interrupt = nullptr;  ///< true: Interrupted is thrown
 
   /// The first target, or null.

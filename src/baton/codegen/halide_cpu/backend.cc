@@ -7,7 +7,6 @@
 #include "baton/codegen/compiler.h"
 #include "baton/codegen/debug/debug_lines.h"
 #include "baton/codegen/kernel/link.h"
-#include "baton/runtime/kernel_files.h"
 #include "baton/schedule/kernel_choice.h"
 #include "baton/support/error.h"
 
@@ -40,8 +39,8 @@ std::vector<KernelRequest> requests_for(std::span<const BackendFunction> functio
   return requests;
 }
 
-void link(Built& built, const NamedKernels& named, std::span<const KernelRequest> requests,
-          const std::string& lines, const DeviceSheet& sheet, const BuildContext& context) {
+void link_built(Built& built, const NamedKernels& named, std::span<const KernelRequest> requests,
+                const std::string& lines, const DeviceSheet& sheet, const BuildContext& context) {
   if (context.progress) context.progress("link", 0, 1);
   if (find_linker().empty()) {
     built.library = jit_library(named, requests, sheet, context);
@@ -52,9 +51,8 @@ void link(Built& built, const NamedKernels& named, std::span<const KernelRequest
       context.stop_if_asked();  // Ctrl-C reaches the linker too
       throw;
     }
-    const KernelFilesScope files(lines);
-    auto library =
-        KernelLibrary::from_memory({reinterpret_cast<const uint8_t*>(built.blob.data()), built.blob.size()});
+    auto library = KernelLibrary::from_memory(
+        {reinterpret_cast<const uint8_t*>(built.blob.data()), built.blob.size()}, lines);
     if (!library.ok()) throw Error(library.status().message);
     built.library = *library;
   }
@@ -78,7 +76,7 @@ Built compile(std::span<const BackendFunction> functions, const DeviceSheet& she
   built.kernels_s = seconds_since(start);
   start = Clock::now();
   context.stop_if_asked();
-  link(built, named, requests, lines, sheet, context);
+  link_built(built, named, requests, lines, sheet, context);
   built.link_s = seconds_since(start);
   return built;
 }

@@ -1,5 +1,6 @@
 #pragma once
 // A whole profile: wait, measure, compare with the machine's peaks, take apart, look inside.
+#include "baton/pass/build_context.h"
 #include "baton/profile/measure/quiet.h"
 #include "baton/profile/report/peaks.h"
 #include "baton/profile/report/report.h"

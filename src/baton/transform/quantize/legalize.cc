@@ -43,12 +43,12 @@ class Legalizer final : public Rewriter {
 };
 
 LegalizeTarget legalize_target(const BuildContext& context) {
-  LegalizeTarget legalize{.requantize = context.requantize};
+  LegalizeTarget wanted{.requantize = context.requantize};
   const Target* target = context.target();
-  if (!target || target->kind != "llvm") return legalize;
-  legalize.fast_int8 = has_sse42(*target);
-  legalize.vnni = has_vnni(*target);
-  return legalize;
+  if (!target || target->kind != "llvm") return wanted;
+  wanted.fast_int8 = has_sse42(*target);
+  wanted.vnni = has_vnni(*target);
+  return wanted;
 }
 
 Pass legalize_by(Member which, OpQuestion question) {
