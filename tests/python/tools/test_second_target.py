@@ -6,7 +6,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 FOLDERS = ["src/baton/codegen/mirror", "src/baton/runtime/plugins/mirror"]
 LINE = "src/baton/codegen/backends.def"
 # As a name of a backend, a function or a folder; pictures and package servers have mirrors too.
-NAME = re.compile(r"""["'/]mirror\b|\bmirror["'/(]|\(mirror\)""")
+NAME = re.compile(r""""mirror"|'mirror'|/mirror\b|\(mirror\)$|\bmirror\(\)""")
 
 
 def test_mirror_is_two_folders_and_one_line():
