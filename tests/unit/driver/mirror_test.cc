@@ -14,6 +14,7 @@
 #include "baton/driver/initialize.h"
 #include "baton/driver/origins/operator_map.h"
 #include "baton/driver/plan/graph_json.h"
+#include "baton/frontend/workloads/networks.h"
 #include "baton/ir/attr_objects.h"
 #include "baton/ir/build.h"
 #include "baton/ir/visit.h"
@@ -247,6 +248,39 @@ def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32]) {
   EXPECT_EQ(copies_of(built).size(), 3u) << "two inputs and the result";
   EXPECT_LT(properties::difference(run(build(parse_module(plain, "plain.relay"), on({"llvm"}))), run(built)),
             1e-5);
+}
+
+/// Puts the layers of a network on the two devices in turn: every relu says where it is computed.
+class Alternate final : public Rewriter {
+  Expr rewrite(const Expr&, const Expr& rebuilt) override {
+    const auto* call = as<CallNode>(rebuilt);
+    if (!call || !call->op() || call->op()->name != "nn.relu") return rebuilt;
+    const int device = ++count_ % 2 ? kMirror : 1;
+    return call_op("on_device", {rebuilt}, {{"virtual_device", virtual_device_attr({device, 0, {}, {}})}});
+  }
+  int count_ = 0;
+};
+
+TEST(Mirror, ResNet18RunsInTurnsOnBoth) {
+  workloads::ImageNetOptions image;
+  image.image_shape = {3, 32, 32};
+  image.num_classes = 10;
+  const IRModule module = infer_types(workloads::resnet(18, image));
+  NamedArrays weights;
+  for (const Var& param : module->find("main")->params()) {
+    const auto* type = as_type<TensorTypeNode>(param->checked_type());
+    if (param->name() != "data")
+      weights.emplace_back(param->name(), parameter_value(param->name(), type->extents(), type->dtype()));
+  }
+  const IRModule split = module->copy();
+  split->set("main", as_ref<FunctionNode>(Alternate().run(Expr(module->find("main")))));
+  BuildOptions one = on({"llvm"}), two = on({"llvm", "mirror"});
+  one.params = two.params = weights;
+  const BuildResult built = build(split, two);
+  EXPECT_GT(kernels_on_mirror(built), 8);
+  EXPECT_GT(copies_of(built).size(), 8u);
+  expect_conserved(built);
+  EXPECT_LT(properties::difference(run(build(module, one)), run(built)), 1e-3);
 }
 
 /// Puts every value of `main` on a device by chance.
