@@ -1,5 +1,4 @@
 // Runs what a RUN line asks for.
-#include <optional>
 
 #include "baton/codegen/backend.h"
 #include "baton/pass/origin_verifier.h"

@@ -3,8 +3,10 @@
 #include <span>
 #include <vector>
 
-#include "baton/codegen/compiler.h"
 #include "baton/codegen/debug/code_map.h"
+#include "baton/codegen/kernel/code_shape.h"
+#include "baton/codegen/kernel/kernel_cache.h"
+#include "baton/pass/build_context.h"
 
 namespace baton {
 

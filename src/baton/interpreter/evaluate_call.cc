@@ -1,7 +1,6 @@
 #include "baton/interpreter/evaluate_call.h"
 
 #include "baton/codegen/evaluate/evaluator.h"
-#include "baton/driver/pipeline.h"
 #include "baton/ir/op.h"
 #include "baton/transform/constant_value.h"
 #include "baton/types/infer_type.h"
@@ -54,7 +53,7 @@ Value value_of(const Expr& expr) {
 }
 
 /// By what a build makes of the call: qnn.dense, for one, is no operator any more then.
-Value lowered(const Call& call, const BuildContext& around) {
+Value lowered(const Call& call, const Lowering& lowering, const BuildContext& around) {
   const auto passes = std::make_shared<PassContext>();  // without the user's instruments
   passes->config = around.passes->config;
   passes->evaluator = around.passes->evaluator;
@@ -63,7 +62,7 @@ Value lowered(const Call& call, const BuildContext& around) {
   const IRModule module = make_module();
   module->set("main",
               make_function({}, Expr(call), call->checked_type(), {}, NodeInfo(OriginSet::none(), {})));
-  const Expr body = optimize(infer_types(module), context)->find("main")->body();
+  const Expr body = lowering(infer_types(module), context)->find("main")->body();
   if (!is_value(body))
     throw NotSupported("operator " + call->op()->name + " cannot be run: it has no compute");
   return value_of(body);
@@ -71,9 +70,10 @@ Value lowered(const Call& call, const BuildContext& around) {
 
 }  // namespace
 
-Value evaluate_call(const CallNode& call, const std::vector<Value>& args, const BuildContext& context) {
+Value evaluate_call(const CallNode& call, const std::vector<Value>& args, const Lowering& lowering,
+                    const BuildContext& context) {
   const Call made = closed(call, args);
-  if (!made->op()->compute) return lowered(made, context);
+  if (!made->op()->compute) return lowered(made, lowering, context);
   static const std::shared_ptr<Evaluator> repeated = make_evaluator(EvaluateBy::kRepeated);
   const std::shared_ptr<Evaluator>& given = context.passes->evaluator;
   std::vector<NDArray> outputs = (given ? *given : *repeated).evaluate(*made, context);

@@ -73,7 +73,7 @@ std::vector<Var> pattern_vars(const Pattern& pattern) {
   return vars;
 }
 
-Pattern rewrite_pattern(const Pattern& pattern, const std::function<Var(const Var&)>& change) {
+Pattern rewrite_pattern(const Pattern& pattern, FunctionRef<Var(const Var&)> change) {
   if (pattern->kind() == PatternKind::kVar) {
     Var var = change(pattern->var());
     return var == pattern->var() ? pattern : var_pattern(std::move(var));

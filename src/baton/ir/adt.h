@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "baton/ir/expr.h"
+#include "baton/support/function_ref.h"
 
 namespace baton {
 
@@ -103,7 +104,7 @@ Pattern tuple_pattern(std::vector<Pattern> patterns);
 /// The variables that a pattern binds, from left to right.
 std::vector<Var> pattern_vars(const Pattern& pattern);
 /// `pattern` with its variables replaced; the very same object when none was.
-Pattern rewrite_pattern(const Pattern& pattern, const std::function<Var(const Var&)>& change);
+Pattern rewrite_pattern(const Pattern& pattern, FunctionRef<Var(const Var&)> change);
 /// Relay text: `Cons(%h, _)`.
 std::string pattern_text(const Pattern& pattern);
 

@@ -65,6 +65,16 @@ uint64_t attr_hash(const AttrValue& value) {
   return hash.value();
 }
 
+void AttrSchema::add(const AttrDeclaration& declared, const void* defaults) {
+  AttrField& field = fields.emplace_back();
+  field.name = declared.name;
+  field.doc = declared.doc;
+  field.type = declared.type;
+  field.offset = declared.offset;
+  field.boxed = declared.boxed || declared.type->boxed;
+  if (declared.has_default) field.default_value = field.get(defaults);
+}
+
 const AttrField* AttrSchema::find(std::string_view name) const {
   for (const AttrField& field : fields)
     if (field.name == name) return &field;
@@ -106,59 +116,10 @@ Attrs make_attrs(const AttrSchema& schema, const std::vector<std::pair<std::stri
                   (near.empty() ? "" : "; did you mean `" + near + "`?") + " (it has: " + list + ")");
     }
     if (!field->set(attrs->data(), value))
-      throw Error("attribute `" + name + "` of " + schema.type_key + " expects " + field->expects + ", got " +
-                  attr_text(value));
+      throw Error("attribute `" + name + "` of " + schema.type_key + " expects " + field->type->expects +
+                  ", got " + attr_text(value));
   }
   return attrs;
 }
-
-namespace attr {
-std::string concat(std::string_view a, std::string_view b) {
-  std::string text(a);
-  text += b;
-  return text;
-}
-
-AttrValue get(bool value) { return AttrValue(value); }
-AttrValue get(int64_t value) { return AttrValue(value); }
-AttrValue get(int32_t value) { return AttrValue(static_cast<int64_t>(value)); }
-AttrValue get(double value) { return AttrValue(value); }
-AttrValue get(const std::string& value) { return AttrValue(value); }
-AttrValue get(DType value) { return AttrValue(value); }
-AttrValue get(const AttrValue& value) { return value; }
-
-bool set(bool& field, const AttrValue& value) {
-  if (const bool* flag = value.as<bool>()) return field = *flag, true;
-  if (const int64_t* number = value.as<int64_t>()) return field = *number != 0, true;
-  return false;
-}
-bool set(int64_t& field, const AttrValue& value) {
-  if (const int64_t* number = value.as<int64_t>()) return field = *number, true;
-  if (const bool* flag = value.as<bool>()) return field = *flag, true;
-  return false;
-}
-bool set(int32_t& field, const AttrValue& value) {
-  int64_t wide;
-  if (!set(wide, value) || wide != static_cast<int32_t>(wide)) return false;
-  return field = static_cast<int32_t>(wide), true;
-}
-bool set(double& field, const AttrValue& value) {
-  if (const double* number = value.as<double>()) return field = *number, true;
-  if (const int64_t* number = value.as<int64_t>()) return field = static_cast<double>(*number), true;
-  return false;
-}
-bool set(std::string& field, const AttrValue& value) {
-  if (const std::string* text = value.as<std::string>()) return field = *text, true;
-  return false;
-}
-bool set(DType& field, const AttrValue& value) {
-  if (const DType* dtype = value.as<DType>()) return field = *dtype, true;
-  const std::string* text = value.as<std::string>();
-  const std::optional<DType> parsed = text ? DType::parse(*text) : std::nullopt;
-  if (parsed) field = *parsed;
-  return parsed.has_value();
-}
-bool set(AttrValue& field, const AttrValue& value) { return field = value, true; }
-}  // namespace attr
 
 }  // namespace baton

@@ -1,7 +1,8 @@
 #pragma once
 // Attributes of operators. A struct's fields are declared once, in an AttrSchema (name, member, default,
 // doc); parser, printer, Python, hashing and docs all read that declaration.
-#include <functional>
+#include <cstring>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -63,22 +64,91 @@ uint64_t attr_hash(const AttrValue& value);
 class AttrsNode;
 using Attrs = Ref<const AttrsNode>;
 
-/// One field. `get` and `set` work on the struct behind an AttrsNode.
+/// How members of one C++ type become values, and values members.
+struct AttrType {
+  std::string expects;  ///< for errors: "an integer", "a list, each an integer", ...
+  bool boxed = false;   ///< whether TVM's JSON keeps the value as a node of its own
+  AttrValue (*get)(const void* member);
+  bool (*set)(void* member, const AttrValue& value);  ///< false when the value has the wrong form
+};
+
+/// Of the member types that attribute structs have. They are named twice: here, and in attr_types.cc, which
+/// alone compiles their conversions.
+template <class M>
+const AttrType& attr_type();
+
+/// A value of such a type.
+template <class M>
+AttrValue attr_value(const M& value) {
+  return attr_type<M>().get(&value);
+}
+
+/// One field.
 struct AttrField {
   std::string name, doc;
-  std::string expects;                     ///< for errors: "an integer", "a list of integers", ...
+  const AttrType* type = nullptr;
+  size_t offset = 0;                       ///< of the member in the struct
   std::optional<AttrValue> default_value;  ///< none: always printed
   bool boxed =
-      false;  ///< whether TVM's JSON keeps the value as a node of its own, not inside the attributes' node
-  std::function<AttrValue(const void*)> get;
-  std::function<bool(void*, const AttrValue&)> set;  ///< false when the value has the wrong form
+      false;  ///< whether TVM's JSON keeps the value as a node of its own, not inside the attributes'
+
+  /// These two work on the struct behind an AttrsNode.
+  AttrValue get(const void* data) const { return type->get(static_cast<const char*>(data) + offset); }
+  bool set(void* data, const AttrValue& value) const {
+    return type->set(static_cast<char*>(data) + offset, value);
+  }
+};
+
+/// Marks a field without a default: it is always printed.
+struct NoDefault {};
+inline constexpr NoDefault kNoDefault{};
+/// Marks a number that TVM keeps as an object (Integer, Bool): matters to its JSON only. Lists and optional
+/// values are objects anyway.
+struct Boxed {};
+inline constexpr Boxed kBoxed{};
+
+/// One field's declaration: {"axis", &SoftmaxAttrs::axis, "negative counts from the back"}. The default is
+/// the member's initialiser, unless kNoDefault follows.
+struct AttrDeclaration {
+  const char *name, *doc;
+  const AttrType* type;
+  size_t offset;
+  bool has_default = true, boxed = false;
+};
+/// The same, of a member of struct A (or of what A derives from).
+template <class A>
+struct AttrSpec : AttrDeclaration {
+  template <class B, class M>
+  AttrSpec(const char* name, M B::* member, const char* doc)
+      : AttrDeclaration{name, doc, &attr_type<M>(), offset_of<M>(member)} {}
+  template <class B, class M>
+  AttrSpec(const char* name, M B::* member, const char* doc, NoDefault) : AttrSpec(name, member, doc) {
+    has_default = false;
+  }
+  template <class B, class M>
+  AttrSpec(const char* name, M B::* member, const char* doc, Boxed) : AttrSpec(name, member, doc) {
+    boxed = true;
+  }
+
+ private:
+  /// What a pointer to a member is in the ABI of g++ and clang.
+  template <class M>
+  static size_t offset_of(M A::* member) {
+    size_t offset;
+    static_assert(sizeof member == sizeof offset);
+    std::memcpy(&offset, &member, sizeof offset);
+    return offset;
+  }
 };
 
 /// All fields of one attribute struct, and how to make one with its defaults.
 struct AttrSchema {
   std::string type_key;  ///< "relay.attrs.Conv2DAttrs"
   std::vector<AttrField> fields;
-  std::function<Ref<AttrsNode>()> make;
+  Ref<AttrsNode> (*make)() = nullptr;
+
+  /// `defaults`: a struct as it is initialised.
+  void add(const AttrDeclaration& field, const void* defaults);
   const AttrField* find(std::string_view name) const;
 };
 
@@ -132,114 +202,6 @@ uint64_t attrs_hash(const Attrs& attrs);
 /// A new attribute set from named values; throws Error for an unknown name or a value of the wrong form.
 Attrs make_attrs(const AttrSchema& schema, const std::vector<std::pair<std::string, AttrValue>>& values);
 
-// ---- How C++ member types map to AttrValue. Add an overload pair here for a new member type.
-namespace attr {
-AttrValue get(bool value);
-AttrValue get(int64_t value);
-AttrValue get(int32_t value);
-AttrValue get(double value);
-AttrValue get(const std::string& value);
-AttrValue get(DType value);
-AttrValue get(const AttrValue& value);
-bool set(bool& field, const AttrValue& value);
-bool set(int64_t& field, const AttrValue& value);
-bool set(int32_t& field, const AttrValue& value);
-bool set(double& field, const AttrValue& value);  ///< integers are accepted
-bool set(std::string& field, const AttrValue& value);
-bool set(DType& field, const AttrValue& value);  ///< a string is accepted
-bool set(AttrValue& field, const AttrValue& value);
-template <class T>
-AttrValue get(const std::optional<T>& value) {
-  return value ? get(*value) : AttrValue();
-}
-template <class T>
-AttrValue get(const std::vector<T>& values) {
-  AttrList list;
-  for (const auto& value : values) list.push_back(get(value));
-  return list;
-}
-template <class T>
-bool set(std::vector<T>& field, const AttrValue& value) {
-  const AttrList* list = value.as<AttrList>();
-  if (!list) return false;
-  std::vector<T> read(list->size());
-  for (size_t i = 0; i < read.size(); ++i)
-    if (!set(read[i], (*list)[i])) return false;
-  field = std::move(read);
-  return true;
-}
-template <class T>
-bool set(std::optional<T>& field, const AttrValue& value) {
-  if (value.is_none()) {
-    field.reset();
-    return true;
-  }
-  T read{};
-  if (!set(read, value)) return false;
-  field = std::move(read);
-  return true;
-}
-template <class T>
-constexpr bool boxed() {
-  return !std::is_arithmetic_v<T> && !std::is_same_v<T, std::string> && !std::is_same_v<T, DType>;
-}
-std::string concat(std::string_view a,
-                   std::string_view b);  // out of line: g++ 12 warns wrongly about an inlined +
-template <class T>
-std::string expects() {
-  if constexpr (std::is_same_v<T, bool>)
-    return "True or False";
-  else if constexpr (std::is_integral_v<T>)
-    return "an integer";
-  else if constexpr (std::is_floating_point_v<T>)
-    return "a number";
-  else if constexpr (std::is_same_v<T, std::string>)
-    return "a string";
-  else if constexpr (std::is_same_v<T, DType>)
-    return "a dtype such as \"float32\"";
-  else if constexpr (std::is_same_v<T, AttrValue>)
-    return "a value";
-  else if constexpr (requires(T t) { t.push_back(typename T::value_type{}); })
-    return concat("a list, each ", expects<typename T::value_type>());
-  else
-    return concat(expects<typename T::value_type>(), " or None");
-}
-}  // namespace attr
-
-/// Marks a field without a default: it is always printed.
-struct NoDefault {};
-inline constexpr NoDefault kNoDefault{};
-/// Marks a number that TVM keeps as an object (Integer, Bool): matters to its JSON only. Lists and optional
-/// values are objects anyway.
-struct Boxed {};
-inline constexpr Boxed kBoxed{};
-
-/// One field's declaration, inside an AttrStruct: {"axis", &SoftmaxAttrs::axis, "negative counts from the
-/// back"}. The default is the member's initialiser, unless kNoDefault follows.
-template <class A>
-struct AttrSpec {
-  AttrField field;
-  template <class M>
-  AttrSpec(const char* name, M A::* member, const char* doc) : AttrSpec(name, member, doc, kNoDefault) {
-    field.default_value = attr::get(A{}.*member);
-  }
-  template <class M>
-  AttrSpec(const char* name, M A::* member, const char* doc, Boxed) : AttrSpec(name, member, doc) {
-    field.boxed = true;
-  }
-  template <class M>
-  AttrSpec(const char* name, M A::* member, const char* doc, NoDefault) {
-    field.boxed = attr::boxed<M>();
-    field.name = name;
-    field.doc = doc;
-    field.expects = attr::expects<M>();
-    field.get = [member](const void* data) { return attr::get(static_cast<const A*>(data)->*member); };
-    field.set = [member](void* data, const AttrValue& value) {
-      return attr::set(static_cast<A*>(data)->*member, value);
-    };
-  }
-};
-
 /// The schema of attribute struct A, declared once:
 ///   template <> const AttrSchema& attr_schema<SoftmaxAttrs>() {
 ///     static const AttrSchema schema = make_schema<SoftmaxAttrs>("relay.attrs.SoftmaxAttrs", {{"axis",
@@ -248,12 +210,12 @@ struct AttrSpec {
 template <class A>
 const AttrSchema& attr_schema();
 
-template <class A>
-AttrSchema make_schema(std::string type_key, std::vector<AttrSpec<A>> specs) {
-  AttrSchema schema;
-  schema.type_key = std::move(type_key);
-  for (auto& spec : specs) schema.fields.push_back(std::move(spec.field));
-  schema.make = [] { return Ref<AttrsNode>(make_ref<AttrsOf<A>>(&attr_schema<A>(), A{})); };
+template <class A, class Specs = std::initializer_list<AttrSpec<A>>>
+AttrSchema make_schema(std::string type_key, const Specs& specs) {
+  const A defaults{};
+  AttrSchema schema{
+      std::move(type_key), {}, [] { return Ref<AttrsNode>(make_ref<AttrsOf<A>>(&attr_schema<A>(), A{})); }};
+  for (const AttrSpec<A>& spec : specs) schema.add(spec, &defaults);
   return schema;
 }
 

@@ -99,7 +99,7 @@ OpRules op_rules(R... each) {
 struct OpDef {
   static constexpr int kVariadic = -1;
 
-  std::string name;  ///< "nn.softmax"
+  std::string name;  ///< "nn.relu"
   std::string doc;
   int num_inputs = 0;  ///< kVariadic: any number
   std::vector<OpInput> inputs;

@@ -152,8 +152,7 @@ bool is_complete(const Type& type) {
 
 namespace {
 
-std::vector<Type> rewrite_all(const std::vector<Type>& types,
-                              const std::function<Type(const Type&)>& change) {
+std::vector<Type> rewrite_all(const std::vector<Type>& types, FunctionRef<Type(const Type&)> change) {
   std::vector<Type> rewritten;
   rewritten.reserve(types.size());
   for (const Type& type : types) rewritten.push_back(rewrite_type(type, change));
@@ -162,7 +161,7 @@ std::vector<Type> rewrite_all(const std::vector<Type>& types,
 
 }  // namespace
 
-Type rewrite_type(const Type& type, const std::function<Type(const Type&)>& change) {
+Type rewrite_type(const Type& type, FunctionRef<Type(const Type&)> change) {
   if (!type) return type;
   if (Type changed = change(type)) return changed;
   switch (type->kind()) {
@@ -208,7 +207,7 @@ Type substitute_types(const Type& type, const std::vector<TypeVar>& vars, const 
   });
 }
 
-void visit_types(const Type& type, const std::function<void(const Type&)>& visit) {
+void visit_types(const Type& type, FunctionRef<void(const Type&)> visit) {
   rewrite_type(type, [&](const Type& part) -> Type {
     visit(part);
     return {};

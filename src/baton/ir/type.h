@@ -1,12 +1,12 @@
 #pragma once
 // Relay's types. Immutable and shared; compare with same_type, never by pointer.
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "baton/support/base/dtype.h"
+#include "baton/support/function_ref.h"
 #include "baton/support/ref.h"
 
 namespace baton {
@@ -199,11 +199,11 @@ std::string type_text(const Type& type);
 /// `type` with its parts replaced: `change` is asked for each type from the outside in, and what it returns
 /// (when not null) takes that type's place; else its parts are asked. The very same object when nothing
 /// changed.
-Type rewrite_type(const Type& type, const std::function<Type(const Type&)>& change);
+Type rewrite_type(const Type& type, FunctionRef<Type(const Type&)> change);
 /// `type` with type variables replaced by types.
 Type substitute_types(const Type& type, const std::vector<TypeVar>& vars, const std::vector<Type>& values);
 /// Calls `visit` for `type` and every type inside it, the outside first.
-void visit_types(const Type& type, const std::function<void(const Type&)>& visit);
+void visit_types(const Type& type, FunctionRef<void(const Type&)> visit);
 uint64_t type_hash(const Type& type);
 
 }  // namespace baton

@@ -7,8 +7,8 @@
 
 namespace baton {
 
-void post_order(const Expr& root, const std::function<void(const Expr&)>& visit,
-                const std::function<bool(const Expr&)>& enter) {
+void post_order(const Expr& root, FunctionRef<void(const Expr&)> visit,
+                FunctionRef<bool(const Expr&)> enter) {
   if (!root) return;
   // A node is pushed once to be opened and once more to be visited; `seen` marks opened nodes.
   struct Step {

@@ -1,9 +1,8 @@
 #pragma once
 // Walks over expressions. All are iterative: user graphs may be a million calls deep.
-#include <functional>
-
 #include "baton/ir/adt.h"
 #include "baton/ir/expr.h"
+#include "baton/support/function_ref.h"
 
 namespace baton {
 
@@ -95,7 +94,7 @@ void for_each_child(const ExprNode& node, Visit&& visit) {
 
 /// Visits every node reachable from `root` once, children first. `enter(node)` false: the node is visited,
 /// its children are not (unless reached otherwise).
-void post_order(const Expr& root, const std::function<void(const Expr&)>& visit,
-                const std::function<bool(const Expr&)>& enter = {});
+void post_order(const Expr& root, FunctionRef<void(const Expr&)> visit,
+                FunctionRef<bool(const Expr&)> enter = {});
 
 }  // namespace baton

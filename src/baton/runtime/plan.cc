@@ -352,6 +352,7 @@ Status Plan::set_storages() {
       if (Status status = check_same_data(*this, i); !status.ok()) return status;
     if (node.kind == PlanNode::Kind::kKernel)
       if (Status status = check_device(*this, i); !status.ok()) return status;
+    if (node.kind == PlanNode::Kind::kNop) continue;  // the node that made the data has written it
     for (uint32_t output = 0; output < node.num_outputs; ++output)
       storages[static_cast<size_t>(entries[node.first_entry + output].storage)].written = true;
   }

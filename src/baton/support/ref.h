@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <string_view>  // std::hash
 #include <type_traits>
 #include <utility>
 

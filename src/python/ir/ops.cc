@@ -54,7 +54,7 @@ void bind_ops(nb::module_& m) {
             attrs.append(
                 nb::make_tuple(field.name, field.default_value.has_value(),
                                field.default_value ? attr_to_python(*field.default_value) : nb::none(),
-                               field.doc, field.expects));
+                               field.doc, field.type->expects));
           }
         }
         return nb::make_tuple(inputs, attrs);

@@ -1,7 +1,7 @@
 // Programs run with values at hand, and what they take and return beside arrays.
-#include "baton/interpreter/evaluate_call.h"
-#include "baton/interpreter/machine.h"
-#include "baton/interpreter/program.h"
+#include "baton/driver/pipeline.h"
+#include "baton/interpreter/interpreted_program.h"
+#include "baton/interpreter/relay_interpreter.h"
 #include "baton/ir/analysis/constructors.h"
 
 #include "python/bind.h"
@@ -177,22 +177,23 @@ void bind_closures(nb::module_& m) {
 void bind_values(nb::module_& m) {
   bind_data(m);
   bind_closures(m);
-  nb::class_<program::Program>(m, "Program",
-                               "`main` of a module, run operator by operator: for control flow, recursion, "
-                               "algebraic types, references, shapes that are not static.")
+  nb::class_<program::InterpretedProgram>(
+      m, "Program",
+      "`main` of a module, run operator by operator: for control flow, recursion, "
+      "algebraic types, references, shapes that are not static.")
       .def(
           "__init__",
-          [](program::Program* self, const IRModule& module) {
+          [](program::InterpretedProgram* self, const IRModule& module) {
             interruptible([&](const std::atomic<bool>* stop) {
               BuildContext context = door_context();
               context.interrupt = stop;
-              return new (self) program::Program(module, context);
+              return new (self) program::InterpretedProgram(module, optimize, context);
             });
           },
           nb::arg("mod"))
       .def(
           "__call__",
-          [](const program::Program& program, const nb::list& args) {
+          [](const program::InterpretedProgram& program, const nb::list& args) {
             const std::vector<Value> values = values_from_python(args);
             return run_interruptibly(
                 [&](const BuildContext& context) { return program.run(values, context); });
@@ -206,8 +207,9 @@ void bind_values(nb::module_& m) {
         const std::vector<Value> values = values_from_python(args);
         if (values.size() != call->args().size())
           throw nb::value_error("evaluate_call: a value for each argument is expected");
-        return run_interruptibly(
-            [&](const BuildContext& context) { return program::evaluate_call(*call, values, context); });
+        return run_interruptibly([&](const BuildContext& context) {
+          return program::evaluate_call(*call, values, optimize, context);
+        });
       },
       nb::arg("call"), nb::arg("args"), "The value of one call of an operator on values of its arguments.");
   m.def(

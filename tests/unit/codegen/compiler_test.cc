@@ -77,7 +77,7 @@ TEST(Compiler, EqualFunctionsShareAKernelWhateverTheirNames) {
       request_for(test::primitive({b}, test::op_call("nn.relu", {b}, type))),
       request_for(test::relu_chain({9, 7}, 1))};
   int calls = 0, last_total = 0;
-  options.progress = [&](int done, int total) {
+  options.progress = [&](const std::string&, int done, int total) {
     calls += 1;
     last_total = total;
     EXPECT_LE(done, total);

@@ -12,14 +12,14 @@
 
 #include <gtest/gtest.h>
 
-#include "baton/codegen/backend.h"
 #include "baton/driver/cut/cut.h"
 #include "baton/driver/cut/cut_program.h"
 #include "baton/driver/cut/cut_text.h"
 #include "baton/driver/cut/cut_values.h"
 #include "baton/driver/cut/mark_region.h"
 #include "baton/driver/initialize.h"
-#include "baton/interpreter/program.h"
+#include "baton/driver/pipeline.h"
+#include "baton/interpreter/interpreted_program.h"
 #include "baton/ir/analysis/well_formed.h"
 #include "baton/ir/functions.h"
 #include "baton/ir/visit.h"
@@ -58,7 +58,7 @@ class RandomCuts : public ::testing::Test {
 
   static std::vector<NDArray> run(const IRModule& module, const Arrays& given) {
     const BuildContext context = host_context();
-    const program::Program program(module, context);
+    const program::InterpretedProgram program(module, optimize, context);
     std::vector<program::Value> args;
     for (const Var& param : program.params()) {
       const auto at = given.find(param->name());

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "baton/profile/inside/inside.h"
+#include "baton/pass/build_context.h"
+#include "baton/profile/inside/inside_split.h"
 #include "baton/profile/inside/inside_variants.h"
 
 namespace baton {
