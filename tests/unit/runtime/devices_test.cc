@@ -48,12 +48,6 @@ std::string there_and_back(const std::string& shape) {
   return text.text("[5, 0, 0]");
 }
 
-void expect_sum(const NDArray& result, const NDArray& x, float more) {
-  ASSERT_EQ(result.shape(), x.shape());
-  for (size_t i = 0; i < static_cast<size_t>(x.size()); ++i)
-    ASSERT_EQ(result.as<float>()[i], x.as<float>()[i] + more) << i;
-}
-
 TEST(Devices, ATensorGoesThereAndBack) {
   for (const auto& [text, shape] : std::vector<std::pair<std::string, Shape>>{{"[2, 2]", {2, 2}},
                                                                               {"[]", {}},
