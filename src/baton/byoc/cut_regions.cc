@@ -43,11 +43,13 @@ class Inside final : public Rewriter {
 
 class Cutter final : public Rewriter {
  public:
-  Cutter(IRModuleNode& module, std::string name, const Function& function, bool bind_constants)
+  Cutter(IRModuleNode& module, std::string name, const Function& function, bool bind_constants,
+         const BuildContext& context)
       : module_(module),
         name_(std::move(name)),
         function_(function),
         bind_constants_(bind_constants),
+        context_(context),
         regions_{Expr(function)},
         state_(regions_.size()) {}
 
