@@ -294,7 +294,7 @@ Attrs Parser::call_attrs(const OpEntry* op) {
       }
       report(kUnknownAttr, lexer_.span(keyword.name), {op->def->name, name, hint});
     } else if (!field->set(attrs->data(), keyword.value)) {
-      report(kBadAttr, keyword.span, {name, op->def->name, field->expects, attr_text(keyword.value)});
+      report(kBadAttr, keyword.span, {name, op->def->name, field->type->expects, attr_text(keyword.value)});
     }
   }
   return attrs;

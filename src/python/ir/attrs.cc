@@ -78,7 +78,7 @@ void bind_attrs(nb::module_& m) {
             for (const AttrField& each : a.schema().fields) {
               nb::dict facts;
               facts["name"] = each.name;
-              facts["type_info"] = each.expects;
+              facts["type_info"] = each.type->expects;
               facts["description"] = each.doc;
               fields.append(simple(**facts));
             }

@@ -347,7 +347,7 @@ class JsonReader {
       const AttrField* field = schema->find(tape_.key_text(key));
       if (!field) throw Error(schema->type_key + " has no field `" + tape_.key_text(key).substr(0, 80) + "`");
       if (!field->set(made->data(), value(at)))
-        throw Error("field `" + field->name + "` of " + schema->type_key + " expects " + field->expects +
+        throw Error("field `" + field->name + "` of " + schema->type_key + " expects " + field->type->expects +
                     ", found " + tape_.shown(at));
     });
     return made;

@@ -223,7 +223,7 @@ Attrs TvmNodes::attrs(Index node, const AttrSchema& schema) {
     if (!field) throw Error(schema.type_key + " has no field `" + tape_.key_text(name).substr(0, 80) + "`");
     const AttrValue found = field->boxed ? value(index(at)) : plain_value(at, field->get(made->data()));
     if (!field->set(made->data(), found))
-      throw Error("field `" + field->name + "` of " + schema.type_key + " expects " + field->expects +
+      throw Error("field `" + field->name + "` of " + schema.type_key + " expects " + field->type->expects +
                   ", found " + attr_text(found).substr(0, 80));
   });
   return made;
