@@ -43,6 +43,14 @@ if(BATON_TESTS)
       COMMENT "Building the kernels of the runtime's tests" VERBATIM)
     add_custom_target(baton_test_kernels DEPENDS "${test_kernels}.so")
     add_dependencies(baton_unit_tests baton_test_kernels baton_plugins)
+
+    # The tests of the runtime alone, against its library alone: built in a minute, and a sign that it needs no compiler.
+    baton_sources(runtime_unit_sources "*.cc" tests/unit/runtime)
+    add_executable(baton_runtime_tests EXCLUDE_FROM_ALL ${runtime_unit_sources}
+                                                        "${CMAKE_BINARY_DIR}/generated/test_paths.cc")
+    target_link_libraries(baton_runtime_tests PRIVATE baton_options baton_runtime GTest::gmock GTest::gtest_main)
+    baton_test_flags(baton_runtime_tests)
+    add_dependencies(baton_runtime_tests baton_test_kernels baton_plugins)
     if(halide_unit_sources)
       add_library(baton_halide_unit_tests OBJECT ${halide_unit_sources})
       target_link_libraries(baton_halide_unit_tests PRIVATE baton_options baton_core GTest::gmock GTest::gtest

@@ -10,7 +10,7 @@ import sys
 import time
 import xml.etree.ElementTree
 
-from . import state
+from . import formatting, state
 
 Counts = collections.namedtuple("Counts", "passed failed skipped", defaults=(0,))
 NONE = Counts(0, 0)
@@ -33,7 +33,7 @@ def parse(arguments):
 
 def run(build, options):
     os.makedirs(os.path.join(build.folder, "test-results"), exist_ok=True)
-    kinds = [("layers", _layers), ("unit tests", _unit), ("golden files", _golden),
+    kinds = [("layers", _layers), ("format", _format), ("unit tests", _unit), ("golden files", _golden),
              ("golden files against broken origins", _mutants), ("Python tests", _python)]
     if options.slow:
         kinds.append(("unit tests under the address and undefined behaviour sanitizers", _sanitized))
@@ -58,6 +58,13 @@ def _layers(build, options):
         return NONE
     status = _call(build, [sys.executable, os.path.join(build.root, "tools", "check_layers")])
     return Counts(1, 0) if status == 0 else Counts(0, 1)
+
+
+def _format(build, options):
+    if not re.search(options.filter, "format"):
+        return NONE
+    counts = formatting.check(build.root, _say)
+    return _nothing("no clone of git, or no clang-format in build/venv") if counts is None else Counts(*counts)
 
 
 def _sanitized(build, options):

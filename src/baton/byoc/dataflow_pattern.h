@@ -2,7 +2,7 @@
 // Patterns over dataflow graphs: descriptions of expressions that match, or not. Names and meaning as in
 // TVM's relay.dataflow_pattern; what differs is said at `DFMatcher` (byoc/matcher.h).
 //
-//   const DFPattern conv = is_op("nn.conv2d")->call({wildcard(), wildcard()});
+//   const DFPattern conv = is_op("nn.relu")->call({wildcard(), wildcard()});
 //   const DFPattern relu = is_op("nn.relu")->call({conv});
 #include <functional>
 #include <optional>

@@ -11,6 +11,7 @@
 #include "baton/cli/peer.h"
 #include "baton/frontend/npz.h"
 #include "baton/runtime/timers.h"
+#include "baton/support/base/files.h"
 #include "baton/support/version.h"
 
 namespace baton::cli {
@@ -50,24 +51,6 @@ double lowest(const std::vector<Burst>& bursts, double Burst::* what) {
   return best;
 }
 
-/// A folder of its own that is removed with everything in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "baton-bench-XXXXXX").string();
-    if (!mkdtemp(pattern.data())) throw Error("no temporary folder: " + pattern);
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  fs::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  fs::path path_;
-};
-
 class BenchVerb final : public Verb {
  public:
   BenchVerb() : Verb("bench", "Time a model, beside other engines if asked.") {}
@@ -93,7 +76,8 @@ class BenchVerb final : public Verb {
     require(executor->run());
     if (!output_.empty()) write_outputs(*executor);
 
-    const TemporaryFolder folder;
+    TemporaryFolder folder;
+    require(folder.create("bench"));
     std::unique_ptr<Peer> peer;
     if (!peers_.empty()) peer = start_peer(built, *executor, folder);
     std::vector<double> latencies;
@@ -152,8 +136,8 @@ class BenchVerb final : public Verb {
     const char* python = std::getenv("BATON_PYTHON");
     if (!root || !python)
       throw Error("--peers needs a clone: use ./baton bench there, which installs the peers");
-    const std::string relay = folder / "model.relay", params = folder / "params.npz",
-                      inputs = folder / "inputs.npz";
+    const std::string relay = folder.path("model.relay"), params = folder.path("params.npz"),
+                      inputs = folder.path("inputs.npz");
     std::ofstream(relay) << model_text(*built.model.module);
     write_npz(params, built.params);
     NamedArrays values;
@@ -172,7 +156,7 @@ class BenchVerb final : public Verb {
   // Times of the peer, our share of them, and how far the outputs are apart.
   Json compare(Peer& peer, const Executor& executor, const TemporaryFolder& folder,
                const std::vector<Burst>& bursts, const Json& ours) const {
-    const std::string path = folder / "peer.npy";
+    const std::string path = folder.path("peer.npy");
     peer.ask("output " + path);
     const NDArray theirs = read_npy(path), mine = executor.output(0);
     if (theirs.size() != mine.size() || theirs.dtype() != mine.dtype())

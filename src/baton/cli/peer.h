@@ -4,7 +4,8 @@
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
-#include <sys/types.h>
+
+#include "baton/support/subprocess.h"
 
 namespace baton::cli {
 
@@ -13,9 +14,6 @@ class Peer {
   /// Starts `command`; `name` is for messages, `hint` says what to do when it ends early. Waits for its first
   /// answer. Throws Error when it cannot be started.
   Peer(std::string name, const std::vector<std::string>& command, std::string hint);
-  ~Peer();
-  Peer(const Peer&) = delete;
-  Peer& operator=(const Peer&) = delete;
 
   const std::string& name() const { return name_; }
   /// What the process said of itself when it was ready: {"version": ...}.
@@ -26,9 +24,7 @@ class Peer {
  private:
   nlohmann::json answer();
   std::string name_, hint_;
-  pid_t process_ = -1;
-  FILE* to_ = nullptr;
-  FILE* from_ = nullptr;
+  Child child_;
   std::string greeting_;  // as it came
 };
 

@@ -1,13 +1,18 @@
 #include "baton/codegen/code_maps.h"
 
+#include <optional>
+#include <utility>
+
 #include "baton/codegen/compile.h"
 #include "baton/codegen/debug/assembly.h"
 #include "baton/codegen/debug/code_map_json.h"
+#include "baton/codegen/debug/map_listing.h"
+#include "baton/codegen/parallel.h"
 
 namespace baton {
 
-Result<CodeMap> listed_as_shipped(const KernelRequest& request, const Kernel& kernel, const DeviceSheet& sheet,
-                                  KernelListing* listing) {
+Result<CodeMap> listed_as_shipped(const KernelRequest& request, const Kernel& kernel,
+                                  const DeviceSheet& sheet, KernelListing* listing) {
   // Halide counts names in a process, and where a count gets another digit the order of names may change, and
   // code with it.
   constexpr int kAttempts = 3;
@@ -31,6 +36,21 @@ Result<CodeMap> code_map(const KernelRequest& request, const Kernel& kernel, con
   Result<CodeMap> map = listed_as_shipped(request, kernel, sheet, nullptr);
   if (map.ok()) kept.store_bytes(kernel.key, kKind, code_map_text(*map));
   return map;
+}
+
+Result<std::vector<CodeMap>> code_maps(std::span<const KernelRequest> requests,
+                                       std::span<const KernelRef> kernels, const CompileOptions& options) {
+  BATON_CHECK(requests.size() == kernels.size());
+  std::vector<std::optional<Result<CodeMap>>> made(requests.size());
+  run_parallel(static_cast<int>(requests.size()), options, false, [&](int i) {
+    made[i] = code_map(requests[i], *kernels[i], sheet_of(options), options.cache);
+  });
+  std::vector<CodeMap> maps;
+  for (std::optional<Result<CodeMap>>& map : made) {
+    if (!map->ok()) return map->status();
+    maps.push_back(std::move(**map));
+  }
+  return maps;
 }
 
 }  // namespace baton

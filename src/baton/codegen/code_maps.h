@@ -3,8 +3,9 @@
 #include <span>
 #include <vector>
 
-#include "baton/codegen/compiler.h"
+#include "baton/codegen/compile_options.h"
 #include "baton/codegen/debug/code_map.h"
+#include "baton/codegen/kernel/code_shape.h"
 
 namespace baton {
 
@@ -15,8 +16,8 @@ Result<CodeMap> code_map(const KernelRequest& request, const Kernel& kernel, con
                          KernelCache* cache = nullptr);
 
 /// Made anew, and the listing it is made from, unless that is null.
-Result<CodeMap> listed_as_shipped(const KernelRequest& request, const Kernel& kernel, const DeviceSheet& sheet,
-                                  KernelListing* listing);
+Result<CodeMap> listed_as_shipped(const KernelRequest& request, const Kernel& kernel,
+                                  const DeviceSheet& sheet, KernelListing* listing);
 
 /// The maps of kernels that were compiled from these requests, in order. The first failure.
 Result<std::vector<CodeMap>> code_maps(std::span<const KernelRequest> requests,

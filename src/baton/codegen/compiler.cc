@@ -1,146 +1,22 @@
 #include "baton/codegen/compiler.h"
 
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <mutex>
 #include <numeric>
-#include <thread>
 #include <unordered_map>
 
-#include <unistd.h>
-
-#include "baton/codegen/background.h"
-#include "baton/codegen/code_maps.h"
 #include "baton/codegen/compile.h"
 #include "baton/codegen/debug/debug_lines.h"
 #include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/kernel/link.h"
-#include "baton/codegen/kernel/subprocess.h"
+#include "baton/codegen/parallel.h"
+#include "baton/support/base/files.h"
+#include "baton/support/require.h"
 
 namespace baton {
 namespace {
-
-const DeviceSheet& sheet_of(const CompileOptions& options) {
-  return options.sheet ? *options.sheet : DeviceSheet::host();
-}
-
-/// What the threads of one run_parallel share. It outlives a caller that was interrupted.
-struct Work {
-  Work(int tasks, std::function<void(int)> run, const CompileOptions& options)
-      : count(tasks), task(std::move(run)), progress(options.progress), failed_index(tasks) {}
-
-  const int count;
-  const std::function<void(int)> task;
-  const std::function<void(int, int)> progress;
-  std::atomic<int> next{0};
-  std::atomic<bool> stop{false};
-  std::mutex mutex;
-  std::condition_variable ended;  // a thread of `running` has
-  std::exception_ptr failure;
-  int failed_index, done = 0, running = 0;
-  bool abandoned = false;
-
-  void run(const std::atomic<bool>* interrupt) {
-    for (int index; !stop && !(interrupt && *interrupt) && (index = next++) < count;) {
-      try {
-        task(index);
-        const std::lock_guard lock(mutex);
-        ++done;
-        if (progress && !abandoned) progress(done, count);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        stop = true;
-        if (index < failed_index) failed_index = index, failure = std::current_exception();
-      }
-    }
-  }
-};
-
-/// Counts threads that nobody joins.
-class Background {
- public:
-  static Background& instance() {
-    static auto* const background = new Background;  // never destroyed: threads may still be leaving
-    return *background;
-  }
-  void enter() {
-    const std::lock_guard lock(mutex_);
-    ++threads_;
-  }
-  void leave() {
-    const std::lock_guard lock(mutex_);
-    if (--threads_ == 0) none_.notify_all();
-  }
-
-  void wait() {
-    if (getpid() != process_) return;  // a child of fork has none of the threads
-    std::unique_lock lock(mutex_);
-    none_.wait(lock, [this] { return threads_ == 0; });
-  }
-
- private:
-  const pid_t process_ = getpid();
-  std::mutex mutex_;
-  std::condition_variable none_;
-  int threads_ = 0;
-};
-
-/// Leaves `work` to threads that can be left alone. True when all have ended, false when `interrupt` came
-/// first.
-bool run_in_background(const std::shared_ptr<Work>& work, int threads, const std::atomic<bool>& interrupt) {
-  if (interrupt) return false;
-  work->running = threads;
-  for (int i = 0; i < threads; ++i) {
-    Background::instance().enter();
-    std::thread([work = std::shared_ptr<Work>(work)]() mutable {
-      work->run(nullptr);
-      {
-        const std::lock_guard lock(work->mutex);
-        if (--work->running == 0) work->ended.notify_all();
-      }
-      work.reset();
-      Background::instance().leave();
-    }).detach();
-  }
-  std::unique_lock lock(work->mutex);
-  while (work->running > 0) {
-    if (interrupt) {
-      work->stop = work->abandoned = true;
-      return false;
-    }
-    work->ended.wait_for(lock, std::chrono::milliseconds(20));
-  }
-  return !interrupt;
-}
-
-void run_here(Work& work, int threads, const std::atomic<bool>* interrupt) {
-  std::vector<std::thread> helpers;
-  for (int i = 1; i < threads; ++i) helpers.emplace_back([&] { work.run(interrupt); });
-  work.run(interrupt);
-  for (std::thread& helper : helpers) helper.join();
-}
-
-/// Runs task(0) .. task(count - 1) on several threads; the failure of the lowest index is thrown again. After
-/// a failure or an interrupt no further task starts. `may_abandon`: `task` owns all that it uses, so that an
-/// interrupt need not wait for the tasks that have started.
-void run_parallel(int count, const CompileOptions& options, bool may_abandon, std::function<void(int)> task) {
-  const int wanted = options.threads > 0 ? options.threads : sheet_of(options).cores;
-  const int threads = std::clamp(wanted, 1, std::max(1, count));
-  const auto work = std::make_shared<Work>(count, std::move(task), options);
-  bool interrupted = false;
-  if (may_abandon && options.interrupt) {
-    interrupted = !run_in_background(work, threads, *options.interrupt);
-  } else {
-    run_here(*work, threads, options.interrupt);
-    interrupted = options.interrupt && *options.interrupt;
-  }
-  if (!interrupted && work->failure) std::rethrow_exception(work->failure);
-  if (interrupted) throw Interrupted("interrupted while compiling kernels");
-}
 
 /// Kernels that this process has compiled or loaded. They never go: a second compilation under the same key
 /// would give Halide's Funcs other names, and the object other bytes.
@@ -188,8 +64,6 @@ KernelRef obtain(const KernelRequest& request, uint64_t key, const DeviceSheet& 
 
 }  // namespace
 
-void wait_for_background_work() { Background::instance().wait(); }
-
 std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests,
                                        const CompileOptions& options) {
   const DeviceSheet& sheet = sheet_of(options);
@@ -226,36 +100,26 @@ std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests,
   return kernels;
 }
 
-Result<std::vector<CodeMap>> code_maps(std::span<const KernelRequest> requests,
-                                       std::span<const KernelRef> kernels, const CompileOptions& options) {
-  BATON_CHECK(requests.size() == kernels.size());
-  std::vector<std::optional<Result<CodeMap>>> made(requests.size());
-  run_parallel(static_cast<int>(requests.size()), options, false, [&](int i) {
-    made[i] = code_map(requests[i], *kernels[i], sheet_of(options), options.cache);
-  });
-  std::vector<CodeMap> maps;
-  for (std::optional<Result<CodeMap>>& map : made) {
-    if (!map->ok()) return map->status();
-    maps.push_back(std::move(**map));
-  }
-  return maps;
-}
-
 std::string link_library(const NamedKernels& kernels) {
-  const TemporaryFolder folder;
+  TemporaryFolder folder;
+  require(folder.create("kernels"));
+  const auto write = [&](const std::string& name, const std::string& bytes) {
+    require(folder.write(name, bytes));
+    return folder.path(name);
+  };
   std::vector<std::string> objects;
   std::unordered_map<uint64_t, bool> written;
   std::string aliases;  // a linker script: the plan's names for the kernels
   for (const auto& [name, kernel] : kernels) {
     if (!written.emplace(kernel->key, true).second) continue;
-    objects.push_back(folder.write(kernel->symbol + ".o", kernel->object));
+    objects.push_back(write(kernel->symbol + ".o", kernel->object));
   }
   for (const auto& [name, kernel] : kernels)
     if (name != kernel->symbol) aliases += "\"" + name + "_argv\" = " + kernel->symbol + "_argv;\n";
-  if (!aliases.empty()) objects.push_back(folder.write("names.ld", aliases));
+  if (!aliases.empty()) objects.push_back(write("names.ld", aliases));
   const std::string output = folder.path("kernels.so");
-  if (const Status status = link_kernels(objects, output); !status.ok()) throw Error(status.message);
-  return read_all(output);
+  require(link_kernels(objects, output));
+  return require(read_file(output));
 }
 
 std::shared_ptr<const KernelLibrary> jit_library(const NamedKernels& kernels,

@@ -1,32 +1,17 @@
 #pragma once
 // Many kernels at once: each distinct one is taken from the cache or compiled, in parallel, and all become
 // one library.
-#include <atomic>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "baton/codegen/compile_options.h"
 #include "baton/codegen/kernel/kernel.h"
-#include "baton/codegen/kernel/kernel_cache.h"
-#include "baton/pass/interrupt.h"
 #include "baton/runtime/kernel_library.h"
-#include "baton/target/device_sheet.h"
 
 namespace baton {
-
-struct CompileOptions {
-  const DeviceSheet* sheet = nullptr;  ///< null: DeviceSheet::host()
-  KernelCache* cache = nullptr;        ///< null: KernelCache::shared()
-  int threads = 0;                     ///< 0: one per processor
-  std::function<void(int done, int total)>
-      progress;  ///< called from the calling thread's or a worker's, one at a time
-  /// When it becomes true, Interrupted is thrown at once: kernels that are being compiled then are finished
-  /// in the background, for the cache, and the process waits for them before it ends.
-  const std::atomic<bool>* interrupt = nullptr;
-};
 
 /// One kernel per request, in order; requests with the same key share one. The first request that fails
 /// decides what is thrown.

@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "baton/codegen/compile.h"
 #include "baton/codegen/kernel/kernel_key.h"
 #include "baton/support/error.h"
 

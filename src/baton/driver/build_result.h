@@ -18,7 +18,8 @@ namespace baton {
 /// One kernel as it was compiled, under the name that the plan calls it by.
 struct BuiltKernel {
   std::string func_name;
-  Function function;  ///< typed; where its calls came from is on the nodes of the plan, which share the kernel
+  Function
+      function;  ///< typed; where its calls came from is on the nodes of the plan, which share the kernel
   KernelRequest request;
   KernelRef kernel;
   uint32_t first_node = 0;  ///< the first node of the plan that calls it
@@ -37,7 +38,7 @@ struct BuildResult {
   std::vector<BuiltKernel> kernels;              ///< those that the plan calls, in order
   std::string kernels_so;                        ///< the shared library; empty where there is no linker
   std::shared_ptr<const KernelLibrary> library;  ///< the same, loaded
-  std::optional<OriginReport> origins;           ///< every operator of the source; none after build_prepared()
+  std::optional<OriginReport> origins;  ///< every operator of the source; none after build_prepared()
   /// Kernel -> fused function, then "__tvm_main__".
   std::vector<std::pair<std::string, Function>> function_metadata;
   BuildTimes times;

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include "baton/driver/case_file.h"
 #include "baton/driver/initialize.h"
 #include "baton/frontend/workloads/networks.h"
+#include "baton/support/base/files.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/diagnostic.h"
 #include "baton/text/parser.h"
@@ -19,12 +18,10 @@ namespace baton {
 
 namespace {
 
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file || file.bad()) throw Error(path + ": cannot be read: " + std::strerror(errno));
-  return text.str();
+std::string read_model(const std::string& path) {
+  Result<std::string> text = read_file(path);
+  if (!text.ok()) throw Error(path + ": cannot be read: " + text.status().message);
+  return std::move(*text);
 }
 
 [[noreturn]] void unknown_model(const std::string& name) {
@@ -81,7 +78,7 @@ LoadedModel load_model(const std::string& name) {
     const IRModule module = infer_types(workload->make());
     return from_text(workload->name, model_text(*module), std::string(workload->name) + ".relay");
   }
-  if (name.ends_with(".relay")) return from_text(name, read_file(name), name);
+  if (name.ends_with(".relay")) return from_text(name, read_model(name), name);
   if (name.ends_with(".onnx"))
     throw NotSupported(name + ": ONNX files are not read yet; give a .relay file or a workload name");
   unknown_model(name);

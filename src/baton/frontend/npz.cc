@@ -9,6 +9,7 @@
 
 #include <zip.h>
 
+#include "baton/support/base/files.h"
 #include "baton/support/error.h"
 
 namespace baton {
@@ -182,9 +183,9 @@ std::string read_entry(zip_t* archive, const zip_stat_t& entry, const std::strin
 }  // namespace
 
 NDArray read_npy(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) refuse(path, std::string("cannot be read: ") + std::strerror(errno));
-  return parse_npy(std::string(std::istreambuf_iterator<char>(file), {}), path);
+  const Result<std::string> bytes = read_file(path);
+  if (!bytes.ok()) refuse(path, "cannot be read: " + bytes.status().message);
+  return parse_npy(*bytes, path);
 }
 
 NamedArrays read_npz(const std::string& path) {

@@ -1,7 +1,6 @@
 #include "baton/interpreter/evaluate_call.h"
 
 #include "baton/codegen/evaluate/evaluator.h"
-#include "baton/driver/pipeline.h"
 #include "baton/ir/op.h"
 #include "baton/transform/constant_value.h"
 #include "baton/types/infer_type.h"
@@ -54,7 +53,7 @@ Value value_of(const Expr& expr) {
 }
 
 /// By what a build makes of the call: qnn.dense, for one, is no operator any more then.
-Value lowered(const Call& call, const PassContext& around) {
+Value lowered(const Call& call, const PassContext& around, const Lowering& lowering) {
   const auto context = std::make_shared<PassContext>();  // without the user's instruments
   context->config = around.config;
   context->evaluator = around.evaluator;
@@ -62,7 +61,7 @@ Value lowered(const Call& call, const PassContext& around) {
   const IRModule module = make_module();
   module->set("main",
               make_function({}, Expr(call), call->checked_type(), {}, NodeInfo(OriginSet::none(), {})));
-  const Expr body = optimize(infer_types(module))->find("main")->body();
+  const Expr body = lowering(infer_types(module))->find("main")->body();
   if (!is_value(body))
     throw NotSupported("operator " + call->op()->name + " cannot be run: it has no compute");
   return value_of(body);
@@ -70,10 +69,10 @@ Value lowered(const Call& call, const PassContext& around) {
 
 }  // namespace
 
-Value evaluate_call(const CallNode& call, const std::vector<Value>& args) {
+Value evaluate_call(const CallNode& call, const std::vector<Value>& args, const Lowering& lowering) {
   const Call made = closed(call, args);
   const PassContextRef context = PassContext::current();
-  if (!made->op()->compute) return lowered(made, *context);
+  if (!made->op()->compute) return lowered(made, *context, lowering);
   static const std::shared_ptr<Evaluator> repeated = make_evaluator(EvaluateBy::kRepeated);
   std::vector<NDArray> outputs = (context->evaluator ? *context->evaluator : *repeated).evaluate(*made);
   if (!as_type<TupleTypeNode>(made->checked_type())) return tensor_value(std::move(outputs.at(0)));

@@ -1,12 +1,18 @@
 #pragma once
 // One operator, computed.
+#include <functional>
+
 #include "baton/interpreter/values.h"
+#include "baton/ir/module.h"
 
 namespace baton::program {
 
-/// The value of a call of an operator whose arguments have these values: by its compute, else by what the
-/// passes of a build make of it. The types in `call` are believed only where the values have them. Throws
+/// The passes of a build: a typed module without parameters becomes what a build makes of it.
+using Lowering = std::function<IRModule(const IRModule&)>;
+
+/// The value of a call of an operator whose arguments have these values: by its compute, else by what
+/// `lowering` makes of it. The types in `call` are believed only where the values have them. Throws
 /// DiagnosticError when the values do not fit the operator, NotSupported when nothing computes it.
-Value evaluate_call(const CallNode& call, const std::vector<Value>& args);
+Value evaluate_call(const CallNode& call, const std::vector<Value>& args, const Lowering& lowering);
 
 }  // namespace baton::program

@@ -1,7 +1,7 @@
 #pragma once
-// What a program computes with when it runs with values at hand (interpreter/program.h): arrays, tuples,
-// values of data types, cells, functions. Immutable but for cells; shared and counted; long lists are freed
-// without recursion (support/ref.h).
+// What a program computes with when it runs with values at hand (interpreter/interpreted_program.h): arrays,
+// tuples, values of data types, cells, functions. Immutable but for cells; shared and counted; long lists are
+// freed without recursion (support/ref.h).
 #include <cstdint>
 #include <mutex>
 #include <string>

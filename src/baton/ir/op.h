@@ -122,7 +122,7 @@ struct OpDef {
   OpDef& operator=(OpDef&&) noexcept;
   ~OpDef();
 
-  std::string name;  ///< "nn.softmax"
+  std::string name;  ///< "nn.relu"
   std::string doc;
   int num_inputs = 0;  ///< kVariadic: any number
   std::vector<OpInput> inputs;

@@ -35,7 +35,7 @@ class Origin final : public OriginRep {
  public:
   static Ref<const Origin> create(std::string op, Attrs attrs, Span span, std::string source_name = {});
 
-  const std::string& op() const { return *op_; }  ///< "nn.conv2d"
+  const std::string& op() const { return *op_; }  ///< "nn.relu"
   const Attrs& attrs() const { return attrs_; }   ///< as the user gave them; may be null
   const Span& span() const { return span_; }      ///< where it stands in the text it was read from
   const std::string& source_name() const;         ///< e.g. the ONNX node; may be empty

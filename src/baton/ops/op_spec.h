@@ -8,6 +8,7 @@
 #include "baton/ir/rules/cost.h"
 #include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ir/rules/mixed_precision_rule.h"
+#include "baton/ir/rules/pass_traits.h"
 #include "baton/ir/rules/result_count.h"
 
 namespace baton {

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "baton/support/base/checksum.h"
-#include "baton/support/base/temporary_file.h"
+#include "baton/support/base/files.h"
 
 namespace baton {
 namespace {

@@ -88,7 +88,7 @@ Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<const Plan> p
 
 Status Executor::prepare(const NamedArrays& constants) {
   const Plan& plan = *plan_;
-  memory_ = std::make_shared<Memory>();
+  memory_ = std::make_shared<ExecutorMemory>();
   memory_->data.resize(plan.storages.size());
   memory_->blocks.resize(plan.storages.size());
   memory_->held.resize(plan.storages.size());
@@ -324,7 +324,7 @@ Status Executor::unknown_input(std::string_view name) const {
 
 NDArray Executor::entry(EntryId id) const {
   struct Hold {
-    std::shared_ptr<Memory> memory;
+    std::shared_ptr<ExecutorMemory> memory;
     NDArray array;
   };
   const PlanEntry& of = plan_->entries[id];

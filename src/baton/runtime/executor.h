@@ -27,6 +27,8 @@ struct RunProfile {
   std::vector<double> total_ns;  ///< [run]: the whole run; what the calls do not sum up to is the residual
 };
 
+struct ExecutorMemory;
+
 /// One instance of a model with memory of its own, on every device that the plan names. Not to be used by two
 /// threads at a time; any number of executors may share plan, kernels and constants, and run at once.
 class Executor {
@@ -117,7 +119,6 @@ class Executor {
   Status run_range(uint32_t first, uint32_t last);
 
  private:
-  struct Memory;
   struct Crossing;
 
   Executor() = default;
@@ -144,7 +145,7 @@ class Executor {
   std::shared_ptr<const Plan> plan_;
   Modules modules_;
   std::vector<std::pair<int, std::unique_ptr<Device>>> devices_;  // by type; not the processor
-  std::shared_ptr<Memory> memory_;
+  std::shared_ptr<ExecutorMemory> memory_;
   std::vector<uint32_t> inputs_;
   std::vector<Call> calls_;
   std::vector<uint32_t> call_nodes_;                  // ascending: the node of each call

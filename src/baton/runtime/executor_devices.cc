@@ -2,6 +2,7 @@
 // when it is loaded.
 #include <string>
 
+#include "baton/runtime/executor.h"
 #include "baton/runtime/executor_memory.h"
 #include "baton/runtime/processor.h"
 #include "baton/runtime/thread_pool.h"

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "baton/runtime/device.h"
-#include "baton/runtime/executor.h"
+#include "baton/runtime/plan.h"
 
 namespace baton {
 
 /// Outputs handed out keep it alive.
-struct Executor::Memory {
-  ~Memory() { std::free(arena); }
+struct ExecutorMemory {
+  ~ExecutorMemory() { std::free(arena); }
 
   void* arena = nullptr;            // of the processor
   std::vector<void*> data;          // by storage: on the processor

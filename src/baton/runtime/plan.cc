@@ -14,7 +14,7 @@ constexpr size_t kMaxDimensions = 64;
 
 // Attributes of a node that become fields of it.
 constexpr std::string_view kFields[] = {"func_name", "num_outputs", "num_inputs", "flatten_data",
-                                        "origins",   "made_for",    "reason"};
+                                        "origins",   "made_for",    "reason",     "backend"};
 
 Status bad(std::string what) {
   return Status::bad_data("the plan (graph.json) is damaged: " + std::move(what));
@@ -352,6 +352,7 @@ Status Plan::set_storages() {
       if (Status status = check_same_data(*this, i); !status.ok()) return status;
     if (node.kind == PlanNode::Kind::kKernel)
       if (Status status = check_device(*this, i); !status.ok()) return status;
+    if (node.kind == PlanNode::Kind::kNop) continue;  // the node that made the data has written it
     for (uint32_t output = 0; output < node.num_outputs; ++output)
       storages[static_cast<size_t>(entries[node.first_entry + output].storage)].written = true;
   }

@@ -78,7 +78,7 @@ struct Plan {
   static Result<std::shared_ptr<const Plan>> parse(std::string_view graph_json);
 
   /// The last step of making a plan: fills in `storages` from the rest. Refuses nodes that do not fit their
-  /// storage. Indices must be in range, and every shape one that fits_executor().
+  /// storage or their device. Indices must be in range, and every shape one that fits_executor().
   Status set_storages();
 
   /// The node that makes a tensor.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "baton/ir/rules/pass_traits.h"
+
 namespace baton {
 
 using Halide::Func;
@@ -56,12 +58,12 @@ bool is_pure(const OpBlock& block) {
 
 }  // namespace
 
-std::string refuses_anchor(const LoweredKernel& kernel, std::initializer_list<std::string_view> ops,
+std::string refuses_anchor(const LoweredKernel& kernel, std::string_view of_template,
                            const std::string& stage) {
   if (kernel.anchor < 0) return "no heavy operator in the kernel";
   const OpBlock& anchor = anchor_of(kernel);
-  if (std::find(ops.begin(), ops.end(), anchor.op->name) == ops.end())
-    return anchor.op->name + " is another template's";
+  const auto* rule = anchor.op->rules.get<AnchorRule>();
+  if (!rule || rule->of_template != of_template) return anchor.op->name + " is another template's";
   if (!anchor.stage(stage)) return anchor.op->name + " has no stage \"" + stage + "\" in these layouts";
   if (anchor.results.size() != 1 || kernel.outputs.size() != 1) return "more than one output";
   const auto* type = as_type<TensorTypeNode>(anchor.call->checked_type());

@@ -37,10 +37,10 @@ int result_extent(const LoweredKernel& kernel, int axis);
 /// The stage of that name of the anchor; an InternalError when it has none.
 Halide::Func anchor_stage(const LoweredKernel& kernel, const std::string& name);
 
-/// What all templates with an anchor need: the anchor is one of `ops` and has stage `stage`, works on
-/// float32, there is one output, of the anchor's shape, and what lies between them works element by element.
-/// Empty, or why not.
-std::string refuses_anchor(const LoweredKernel& kernel, std::initializer_list<std::string_view> ops,
+/// What all templates with an anchor need: its block names template `of_template`, it has stage `stage` and
+/// works on float32, there is one output, of the anchor's shape, and what lies between them works element by
+/// element. Empty, or why not.
+std::string refuses_anchor(const LoweredKernel& kernel, std::string_view of_template,
                            const std::string& stage);
 
 /// Schedules the blocks whose values the anchor reads. Those that only its stage "pad" reads are left to be

@@ -15,7 +15,7 @@ using Halide::Var;
 constexpr int kUnrolledFmas = 256;
 
 std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
-  return refuses_anchor(kernel, {"nn.contrib_depthwise_conv2d_NCHWc"}, "dwconv2d");
+  return refuses_anchor(kernel, "conv_depthwise", "dwconv2d");
 }
 
 int vectors_of(const LoweredKernel& kernel, const DeviceSheet& sheet) {

@@ -32,7 +32,7 @@ ConvExtents extents_of(const LoweredKernel& kernel) {
 }
 
 std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
-  return refuses_anchor(kernel, {"nn.contrib_conv2d_NCHWc"}, "conv2d");
+  return refuses_anchor(kernel, "conv_direct", "conv2d");
 }
 
 int vectors_of(int block, const DeviceSheet& sheet) { return tiles_of(block, sheet.float_lanes); }

@@ -14,7 +14,7 @@ using Halide::RVar;
 using Halide::Var;
 
 std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
-  const std::string reason = refuses_anchor(kernel, {"nn.conv2d"}, "conv2d");
+  const std::string reason = refuses_anchor(kernel, "conv_plain", "conv2d");
   if (!reason.empty()) return reason;
   const Conv2DAttrs& attrs = attrs_as<Conv2DAttrs>(anchor_of(kernel).call->attrs());
   const std::string& out = attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout;

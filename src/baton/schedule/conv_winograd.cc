@@ -41,8 +41,7 @@ WinogradExtents extents_of(const LoweredKernel& kernel) {
 }
 
 std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
-  const std::string reason =
-      refuses_anchor(kernel, {"nn.contrib_conv2d_winograd_without_weight_transform"}, "gemm_acc");
+  const std::string reason = refuses_anchor(kernel, "conv_winograd", "gemm_acc");
   if (!reason.empty()) return reason;
   return anchor_of(kernel).inputs[0].rank() == 5 ? "" : "the data are not packed";
 }

@@ -23,7 +23,7 @@ GemmExtents extents_of(const LoweredKernel& kernel) {
 }
 
 std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
-  return refuses_anchor(kernel, {"nn.contrib_dense_pack"}, "dense");
+  return refuses_anchor(kernel, "gemm", "dense");
 }
 
 ScheduleParams default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {

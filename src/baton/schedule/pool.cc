@@ -32,8 +32,7 @@ std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   std::string stage;
   for (const Stage& s : anchor_of(kernel).stages)
     if (s.func.name() == reduction->name()) stage = s.name;
-  const std::string reason = refuses_anchor(
-      kernel, {"nn.max_pool2d", "nn.avg_pool2d", "nn.global_avg_pool2d", "nn.global_max_pool2d"}, stage);
+  const std::string reason = refuses_anchor(kernel, "pool", stage);
   if (!reason.empty()) return reason;
   const Func& result = anchor_of(kernel).results.front();
   if (result.name() == reduction->name()) return "the reduction is the result itself";

@@ -29,8 +29,7 @@ int reduction_extent(Func func) {
 std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   if (kernel.anchor < 0) return "no heavy operator in the kernel";
   const OpBlock& anchor = anchor_of(kernel);
-  const std::string reason = refuses_anchor(
-      kernel, {"nn.softmax", "nn.fast_softmax", "nn.log_softmax", "nn.dense"}, first_reduction(anchor));
+  const std::string reason = refuses_anchor(kernel, "rows", first_reduction(anchor));
   if (!reason.empty()) return reason;
   const Func& result = anchor.results.front();
   for (const Stage& stage : anchor.stages) {
@@ -39,7 +38,7 @@ std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
       return "no reduction along one axis of known extent";
     if (stage.func.name() == result.name()) return "the reduction is the result itself";
     // Softmax along the innermost axis: its rows have one axis less, and it is the first in Halide's order.
-    const bool dense = anchor.op->name == "nn.dense";
+    const bool dense = anchor.stage("dense") != nullptr;
     if (!dense && (result.dimensions() < 2 ||
                    (stage.func.dimensions() > 0 && stage.func.args()[0].name() != result.args()[1].name())))
       return "the reduction does not run along the innermost axis of a tensor of rank 2 or more";
@@ -80,7 +79,7 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceShee
   const OpBlock& anchor = anchor_of(kernel);
   Func out = output_of(kernel);
   const std::vector<Var> i = out.args();
-  const bool dense = anchor.op->name == "nn.dense";
+  const bool dense = anchor.stage("dense") != nullptr;
   const Var row = dense ? i[0] : i[1];
   const std::string result = anchor.results.front().name();
   for (const Stage& stage : anchor.stages) {

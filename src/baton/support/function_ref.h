@@ -1,6 +1,7 @@
 #pragma once
 // A callable that is used during a call only: two pointers, where std::function would own a copy of it and
 // bring <functional> to every header that takes one.
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -17,19 +18,26 @@ class FunctionRef<R(A...)> {
   template <class F>
     requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef>)
   FunctionRef(F&& callable)
-      : object_(const_cast<void*>(static_cast<const void*>(&callable))),
-        call_([](void* object, A... args) -> R {
-          auto& function = *static_cast<std::remove_reference_t<F>*>(object);
-          if constexpr (std::is_void_v<R>)
-            function(std::forward<A>(args)...);
+      : object_(address_of(callable)), call_([](void* object, A... args) -> R {
+          using Callable = std::remove_reference_t<F>;
+          if constexpr (std::is_function_v<Callable>)
+            return static_cast<R>(reinterpret_cast<Callable*>(object)(std::forward<A>(args)...));
           else
-            return function(std::forward<A>(args)...);
+            return static_cast<R>((*static_cast<Callable*>(object))(std::forward<A>(args)...));
         }) {}
 
   explicit operator bool() const { return call_ != nullptr; }
   R operator()(A... args) const { return call_(object_, std::forward<A>(args)...); }
 
  private:
+  template <class F>
+  static void* address_of(F& callable) {
+    if constexpr (std::is_function_v<F>)
+      return reinterpret_cast<void*>(&callable);
+    else
+      return const_cast<void*>(static_cast<const void*>(std::addressof(callable)));
+  }
+
   void* object_ = nullptr;
   R (*call_)(void*, A...) = nullptr;
 };

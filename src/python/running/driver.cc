@@ -49,7 +49,8 @@ void bind_driver(nb::module_& m) {
       .def_ro("source", &BuildResult::source)
       .def_ro("optimized", &BuildResult::optimized)
       .def_ro("mod_name", &BuildResult::mod_name)
-      .def_prop_ro("origins_json", [](const BuildResult& b) { return b.origins ? origins_json(*b.origins) : ""; })
+      .def_prop_ro("origins_json",
+                   [](const BuildResult& b) { return b.origins ? origins_json(*b.origins) : ""; })
       .def_prop_ro(
           "kernels_so",
           [](const BuildResult& b) { return nb::bytes(b.kernels_so.data(), b.kernels_so.size()); },

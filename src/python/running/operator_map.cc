@@ -16,8 +16,7 @@ namespace {
 
 std::string rows(const OperatorMap& map) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const OperatorRecord& record : map.operators())
-    list.push_back(to_json(record, RecordForm::kExplain));
+  for (const OperatorRecord& record : map.operators()) list.push_back(to_json(record, RecordForm::kExplain));
   return list.dump();
 }
 

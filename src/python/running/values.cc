@@ -1,7 +1,7 @@
 // Programs run with values at hand, and what they take and return beside arrays.
-#include "baton/interpreter/evaluate_call.h"
-#include "baton/interpreter/machine.h"
-#include "baton/interpreter/program.h"
+#include "baton/driver/pipeline.h"
+#include "baton/interpreter/interpreted_program.h"
+#include "baton/interpreter/relay_interpreter.h"
 #include "baton/ir/analysis/constructors.h"
 
 #include "python/bind.h"
@@ -169,26 +169,30 @@ void bind_closures(nb::module_& m) {
       .def("__repr__", [](const OwnFunction& function) { return "Closure(" + function.name() + ")"; });
 }
 
+/// As a build lowers operators that have no compute.
+IRModule lowering(const IRModule& module) { return optimize(module); }
+
 }  // namespace
 
 void bind_values(nb::module_& m) {
   bind_data(m);
   bind_closures(m);
-  nb::class_<program::Program>(m, "Program",
-                               "`main` of a module, run operator by operator: for control flow, recursion, "
-                               "algebraic types, references, shapes that are not static.")
+  nb::class_<program::InterpretedProgram>(
+      m, "Program",
+      "`main` of a module, run operator by operator: for control flow, recursion, "
+      "algebraic types, references, shapes that are not static.")
       .def(
           "__init__",
-          [](program::Program* self, const IRModule& module) {
+          [](program::InterpretedProgram* self, const IRModule& module) {
             interruptible([&](const std::atomic<bool>* stop) {
               const InterruptibleScope scope(stop);
-              return new (self) program::Program(module);
+              return new (self) program::InterpretedProgram(module, lowering);
             });
           },
           nb::arg("mod"))
       .def(
           "__call__",
-          [](const program::Program& program, const nb::list& args) {
+          [](const program::InterpretedProgram& program, const nb::list& args) {
             const std::vector<Value> values = values_from_python(args);
             return run_interruptibly([&] { return program.run(values); });
           },
@@ -201,7 +205,7 @@ void bind_values(nb::module_& m) {
         const std::vector<Value> values = values_from_python(args);
         if (values.size() != call->args().size())
           throw nb::value_error("evaluate_call: a value for each argument is expected");
-        return run_interruptibly([&] { return program::evaluate_call(*call, values); });
+        return run_interruptibly([&] { return program::evaluate_call(*call, values, lowering); });
       },
       nb::arg("call"), nb::arg("args"), "The value of one call of an operator on values of its arguments.");
   m.def(

@@ -9,6 +9,7 @@
 #include "baton/codegen/debug/assembly.h"
 #include "baton/codegen/debug/code_map_json.h"
 #include "baton/codegen/debug/elf_object.h"
+#include "baton/codegen/debug/map_listing.h"
 #include "baton/ir/op.h"
 #include "baton/profile/report/asm_listing.h"
 

@@ -26,8 +26,8 @@ def @main(%x: Tensor[(1, 4, 8, 8), float32], %y: Tensor[(1, 4, 8, 8), float32]) 
 TEST(NodeSelection, IdsNamesRangesAndTensors) {
   const auto program = program_of(kChain);
   const GraphPlan& plan = *program->plan().plan;
-  ASSERT_EQ(plan.nodes.size(), 6u)
-      << graph_json(*plan.graph);  // x, y, pool, split, pool, softmax: split has the tensors 3 and 4
+  ASSERT_EQ(plan.nodes.size(), 6u) << graph_json(
+      *plan.graph);  // x, y, pool, split, pool, softmax: split has the tensors 3 and 4
   EXPECT_THAT(select_nodes(plan, "2"), ElementsAre(2));
   EXPECT_THAT(select_nodes(plan, " 4 , 2:3,3 "), ElementsAre(2, 3, 4));
   EXPECT_THAT(select_nodes(plan, "fused_split"), ElementsAre(3));

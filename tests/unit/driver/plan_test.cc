@@ -114,7 +114,7 @@ TEST(StoragePlanner, SharesMemoryAsTvmDoes) {
           storage[e] = storage[entry(node["inputs"][0])];
           planner.share(storage[e], reads[e]);
         } else {
-          storage[e] = planner.request(bytes, reads[e]);
+          storage[e] = planner.request(bytes, reads[e], 1);
         }
       }
       if (input) continue;
@@ -177,7 +177,8 @@ TEST(GraphPlanTest, EqualFunctionsShareAKernelAndStorageIsUsedAgain) {
   EXPECT_EQ(graph["nodes"][1]["attrs"]["hash"].get<std::string>().size(), 16u);
   ASSERT_EQ(plan.params.size(), 1u);
   EXPECT_EQ(plan.params[0].first, "p0");
-  EXPECT_TRUE(Plan::parse(graph_json(*plan.graph)).ok()) << Plan::parse(graph_json(*plan.graph)).status().message;
+  EXPECT_TRUE(Plan::parse(graph_json(*plan.graph)).ok())
+      << Plan::parse(graph_json(*plan.graph)).status().message;
 }
 
 TEST(GraphPlanTest, OriginsCausesAndReasonsStandOnNodes) {

@@ -1,8 +1,8 @@
-#include "baton/interpreter/program.h"
-
 #include <gtest/gtest.h>
 
 #include "baton/driver/initialize.h"
+#include "baton/driver/pipeline.h"
+#include "baton/interpreter/interpreted_program.h"
 #include "baton/ir/analysis/constructors.h"
 #include "baton/support/error.h"
 #include "baton/text/parser.h"
@@ -12,9 +12,10 @@
 namespace baton::program {
 namespace {
 
-Program made(const std::string& text) {
+InterpretedProgram made(const std::string& text) {
   initialize();
-  return Program(parse_module("#[version = \"0.0.5\"]\n" + text));
+  return {parse_module("#[version = \"0.0.5\"]\n" + text),
+          [](const IRModule& typed) { return optimize(typed); }};
 }
 
 Value number(int32_t value) {
@@ -27,31 +28,31 @@ const char* const kFactorial = R"(
 def @f(%n: int32) -> int32 { if (less(%n, 1)) { 1 } else { multiply(%n, @f(subtract(%n, 1))) } }
 def @main(%n: int32) -> int32 { @f(%n) })";
 
-TEST(Program, Recursion) { EXPECT_EQ(number_of(made(kFactorial).run({number(6)})), 720); }
+TEST(InterpretedProgram, Recursion) { EXPECT_EQ(number_of(made(kFactorial).run({number(6)})), 720); }
 
-TEST(Program, ArgumentsAreChecked) {
-  const Program factorial = made(kFactorial);
+TEST(InterpretedProgram, ArgumentsAreChecked) {
+  const InterpretedProgram factorial = made(kFactorial);
   EXPECT_THROW(factorial.run({}), Error);
   EXPECT_THROW(factorial.run({tuple_value({})}), Error);
   EXPECT_THROW(factorial.run({tensor_value(NDArray::zeros({2}, DType::int_(32)))}), Error);
 }
 
-TEST(Program, DeepRecursionNeedsNoStack) {
-  const Program deep = made(R"(
+TEST(InterpretedProgram, DeepRecursionNeedsNoStack) {
+  const InterpretedProgram deep = made(R"(
 def @deep(%i: int32) -> int32 { if (equal(%i, 0)) { 0 } else { add(1, @deep(subtract(%i, 1))) } }
 def @main(%n: int32) -> int32 { @deep(%n) })");
   on_8_mb_stack([&] { EXPECT_EQ(number_of(deep.run({number(5000)})), 5000); });
 }
 
-TEST(Program, EndlessRecursionIsAnError) {
-  const Program endless = made(
+TEST(InterpretedProgram, EndlessRecursionIsAnError) {
+  const InterpretedProgram endless = made(
       "def @f(%n: int32) -> int32 { let %r = @f(%n); add(%r, %r) }\ndef @main(%n: int32) -> int32 { @f(%n) "
       "}");
   EXPECT_THROW(endless.run({number(1)}), Error);
 }
 
-TEST(Program, ACellThatHoldsItselfThroughAFunctionIsEmptied) {
-  const Program knot = made(R"(
+TEST(InterpretedProgram, ACellThatHoldsItselfThroughAFunctionIsEmptied) {
+  const InterpretedProgram knot = made(R"(
 def @main(%c: ref(ref(int32))) {
   let %r = ref(fn (%i: int32) -> int32 { %i });
   let %u = ref_write(%r, fn (%i: int32) -> int32 { let %g = ref_read(%r); let %own = ref_read(ref_read(%c)); add(%own, %g(%i)) });
@@ -65,7 +66,7 @@ def @main(%c: ref(ref(int32))) {
   EXPECT_EQ(number_of(as_value<CellValue>(cell->value())->value()), 1);  // what an argument holds is kept
 }
 
-TEST(Program, ValuesAsExpressions) {
+TEST(InterpretedProgram, ValuesAsExpressions) {
   Value list = make_ref<const DataValue>(0, std::vector<Value>(), Constructor());
   EXPECT_THROW(expr_of(list), Error);
   const auto cons = make_ref<const ConstructorNode>("Cons", std::vector<Type>(), global_type_var("List"), 0);

@@ -86,20 +86,24 @@ RunCall run_folded() {
   };
 }
 
+Function kernel_function(const CallNode& call, const Values& args, const Type& result) {
+  std::vector<Var> params;
+  std::vector<Expr> given;
+  for (const Expr& arg : call.args())
+    given.push_back(argument(arg->checked_type(), [&]() -> Expr {
+      const NDArray& value = args.at(params.size());
+      params.push_back(
+          test::param("p" + std::to_string(params.size()), tensor_type(value.shape(), value.dtype())));
+      return params.back();
+    }));
+  return test::primitive(params,
+                         make_call(call.callee(), std::move(given), call.attrs(), test::typed(result)));
+}
+
 RunCall run_kernel_of(const std::string& template_name) {
   return [template_name](const CallNode& call, const Values& args, const Type& result) {
-    std::vector<Var> params;
-    std::vector<Expr> given;
-    for (const Expr& arg : call.args())
-      given.push_back(argument(arg->checked_type(), [&]() -> Expr {
-        const NDArray& value = args.at(params.size());
-        params.push_back(
-            test::param("p" + std::to_string(params.size()), tensor_type(value.shape(), value.dtype())));
-        return params.back();
-      }));
     KernelRequest request;
-    request.function = test::primitive(
-        params, make_call(call.callee(), std::move(given), call.attrs(), test::typed(result)));
+    request.function = kernel_function(call, args, result);
     request.template_name = template_name;
     const std::vector<KernelRequest> requests = {request};
     const test::Folder folder;

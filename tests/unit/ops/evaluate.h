@@ -14,6 +14,8 @@ using RunCall = std::function<std::vector<NDArray>(const CallNode& call, const s
 
 /// By the operator's compute, every stage on its own, without a template.
 std::vector<NDArray> run_stages(const CallNode& call, const std::vector<NDArray>& args, const Type& result);
+/// `call` alone, on parameters like `args`, as the function that a kernel is made of.
+Function kernel_function(const CallNode& call, const std::vector<NDArray>& args, const Type& result);
 /// By the kernel that a build would make of the call alone; `template_name` empty: by the first template that
 /// takes it.
 RunCall run_kernel_of(const std::string& template_name);

@@ -14,13 +14,13 @@
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
 #include "baton/ops/register.h"
-#include "baton/support/base/float16.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/diagnostic.h"
 #include "baton/text/parser.h"
 #include "baton/types/infer_type.h"
 
 #include "ops/evaluate.h"
+#include "ops/numbers.h"
 
 namespace baton {
 namespace {
@@ -47,53 +47,6 @@ std::string decoded(const std::string& base64) {
 Shape shape_of(const json& spec) { return spec["shape"].get<Shape>(); }
 DType dtype_of(const json& spec) { return *DType::parse(spec["dtype"].get<std::string>()); }
 
-/// All elements as numbers.
-std::vector<double> numbers(const NDArray& array) {
-  std::vector<double> all;
-  auto read = [&](auto type) {
-    for (const auto value : array.as<decltype(type)>()) all.push_back(static_cast<double>(value));
-  };
-  const DType t = array.dtype();
-  if (t.is_float() && t.bits == 16)
-    for (const uint16_t half : array.as<uint16_t>()) all.push_back(half_to_float(half));
-  else if (t.is_float() && t.bits == 32)
-    read(float());
-  else if (t.is_float())
-    read(double());
-  else if (t.bytes() == 8)
-    read(int64_t());
-  else if (t.is_uint() && t.bits == 32)
-    read(uint32_t());
-  else if (t.bytes() == 4)
-    read(int32_t());
-  else if (t.bytes() == 2)
-    read(int16_t());
-  else if (t.is_uint())
-    read(uint8_t());
-  else
-    read(int8_t());
-  return all;
-}
-
-NDArray from_numbers(const std::vector<double>& values, const Shape& shape, DType t) {
-  NDArray array = NDArray::empty(shape, t);
-  auto write = [&](auto type) {
-    for (size_t i = 0; i < values.size(); ++i)
-      array.as<decltype(type)>()[i] = static_cast<decltype(type)>(values[i]);
-  };
-  if (t.is_float() && t.bits == 32)
-    write(float());
-  else if (t.is_float())
-    write(double());
-  else if (t.bytes() == 8)
-    write(int64_t());
-  else if (t.bytes() == 4)
-    write(int32_t());
-  else
-    write(int8_t());
-  return array;
-}
-
 void flatten(const json& data, std::vector<double>& into) {
   if (data.is_array())
     for (const json& item : data) flatten(item, into);
@@ -108,7 +61,7 @@ NDArray input_of(const json& spec) {
   if (spec.contains("data")) {
     std::vector<double> values;
     flatten(spec["data"], values);
-    return from_numbers(values, shape_of(spec), dtype);
+    return test::from_numbers(values, shape_of(spec), dtype);
   }
   ValueRange range = default_range(dtype);
   range.lo = spec.value("lo", range.lo);
@@ -198,7 +151,7 @@ int check_values(const RunCall& run) {
         if (testing::Test::HasFailure() &&
             (outputs[k].shape() != expected.shape() || !(outputs[k].dtype() == expected.dtype())))
           break;
-        const std::vector<double> a = numbers(outputs[k]), b = numbers(expected);
+        const std::vector<double> a = test::numbers(outputs[k]), b = test::numbers(expected);
         const double rtol = each["rtol"], atol = each["atol"];
         for (size_t i = 0; i < a.size(); ++i) {
           if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;

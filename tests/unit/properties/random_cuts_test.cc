@@ -18,7 +18,8 @@
 #include "baton/driver/cut/cut_values.h"
 #include "baton/driver/cut/mark_region.h"
 #include "baton/driver/initialize.h"
-#include "baton/interpreter/program.h"
+#include "baton/driver/pipeline.h"
+#include "baton/interpreter/interpreted_program.h"
 #include "baton/ir/analysis/well_formed.h"
 #include "baton/ir/functions.h"
 #include "baton/ir/visit.h"
@@ -56,7 +57,7 @@ class RandomCuts : public ::testing::Test {
   void TearDown() override { set_log_sink(old_sink_); }
 
   static std::vector<NDArray> run(const IRModule& module, const Arrays& given) {
-    const program::Program program(module);
+    const program::InterpretedProgram program(module, [](const IRModule& typed) { return optimize(typed); });
     std::vector<program::Value> args;
     for (const Var& param : program.params()) {
       const auto at = given.find(param->name());

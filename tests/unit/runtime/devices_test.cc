@@ -81,8 +81,8 @@ TEST(Devices, AModelMayBeOnAnotherDeviceAlone) {
   text.call("reshape_nop", "__nop", "[2, 0, 0]", {there("[5, 1]", 2)});
   text.call("around", "around", "[3, 0, 0]", {there("[5]", 3), there("[5]", 4)}, kOnMirror);
   const NDArray one = NDArray::of<float>({5}, std::vector<float>(5, 1.f), DType::float_(32));
-  auto executor =
-      create(text.text("[4, 0, 0], [4, 1, 0], [0, 0, 0]"), {{"p0", one}}, {load_test_kernels(mirror())});
+  auto executor = create(text.text("[4, 0, 0], [4, 1, 0], [0, 0, 0]"), {{"p0", one}},
+                         {load_test_kernels(mirror_plugin())});
   ASSERT_TRUE(executor.ok()) << executor.status().message;
   const NDArray x = numbers({5});
   EXPECT_EQ((*executor)->input(0).as<float>()[4], 0) << "inputs start as zeros";
@@ -105,7 +105,7 @@ TEST(Devices, AModelMayBeOnAnotherDeviceAlone) {
 
 TEST(Devices, CopiesOnOneDeviceAndBetweenTwoPlugins) {
   // Another plug-in of another kind: the same table under another name.
-  static baton_backend other = mirror().table();
+  static baton_backend other = mirror_plugin().table();
   other.name = "mirror_of_mirror";
   other.device_kind = [](int32_t) { return int32_t{10}; };
   const auto added = Plugin::add(other);

@@ -17,7 +17,7 @@ namespace baton {
 /// DLPack's number of mirror's device.
 inline constexpr int kMirrorKind = 12;
 
-inline const Plugin& mirror() {
+inline const Plugin& mirror_plugin() {
   const Result<const Plugin*> found = Plugin::find("mirror");
   EXPECT_TRUE(found.ok()) << found.status().message;
   return **found;
@@ -36,6 +36,8 @@ inline std::shared_ptr<const PluginModule> load_test_kernels(const Plugin& plugi
 }
 
 /// The same kernels on the processor and on mirror.
-inline Executor::Modules on_both() { return {load_test_kernels(processor()), load_test_kernels(mirror())}; }
+inline Executor::Modules on_both() {
+  return {load_test_kernels(processor()), load_test_kernels(mirror_plugin())};
+}
 
 }  // namespace baton

@@ -77,19 +77,19 @@ TEST(Plugin, SaysWhatIsMissing) {
             "the library `" + kernels + "` is no plug-in of Baton (it exports no baton_backend_entry)");
   EXPECT_EQ(baton_plugin_load(nullptr), BATON_ERROR_ARGUMENT);
 
-  baton_backend table = mirror().table();
+  baton_backend table = mirror_plugin().table();
   table.abi_version = 7;
   EXPECT_EQ(
       Plugin::add(table).status().message,
       "the plug-in in the program was built for version 7 of the interface of backends, this runtime has 1: "
       "build it again with this runtime's headers");
-  table = mirror().table();
+  table = mirror_plugin().table();
   table.copy = nullptr;
   EXPECT_EQ(Plugin::add(table).status().message, "the plug-in in the program has no function `copy`");
-  table = mirror().table();
+  table = mirror_plugin().table();
   table.name = "";
   EXPECT_EQ(Plugin::add(table).status().message, "the plug-in in the program has no name");
-  table = mirror().table();
+  table = mirror_plugin().table();
   EXPECT_EQ(Plugin::add(table).status().message,
             "the plug-in in the program is called `mirror`, and another of that name is loaded already");
 }
@@ -101,7 +101,7 @@ TEST(Plugin, ALibraryUnderAnotherNameIsRefused) {
                              folder / "libbaton_plugin_looking_glass.so",
                              std::filesystem::copy_options::overwrite_existing);
   setenv("BATON_PLUGINS", ("/nowhere::" + folder.string()).c_str(), 1);
-  (void)mirror();
+  (void)mirror_plugin();
   EXPECT_THAT(Plugin::find("looking_glass").status().message,
               HasSubstr("is called `mirror`, and another of that name is loaded already"));
   unsetenv("BATON_PLUGINS");

@@ -4,8 +4,9 @@
 #include <cctype>
 #include <cstdlib>
 
-#include "baton/codegen/kernel/subprocess.h"
+#include "baton/support/base/files.h"
 #include "baton/support/error.h"
+#include "baton/support/subprocess.h"
 
 namespace baton {
 namespace {
@@ -116,12 +117,13 @@ Result<std::string> assemble(const std::string& text) {
                                  "`, which is no program that can be run");
     return Status::unavailable("no assembler was found (`as`): install binutils, or set BATON_ASSEMBLER");
   }
-  const TemporaryFolder folder;
-  const std::string source = folder.write("kernel.s", text), object = folder.path("kernel.o"),
-                    errors = folder.path("errors");
-  const int code = run_program({assembler, "-o", object, source}, errors);
-  if (code == 0) return read_all(object);
-  const std::string reason = read_start(errors);
+  TemporaryFolder folder;
+  if (Status status = folder.create("kernels"); !status.ok()) return status;
+  if (Status status = folder.write("kernel.s", text); !status.ok()) return status;
+  const std::string object = folder.path("kernel.o"), errors = folder.path("errors");
+  const int code = run_program({assembler, "-o", object, folder.path("kernel.s")}, errors);
+  if (code == 0) return read_file(object);
+  const std::string reason = start_of(errors);
   return Status::io("`" + assembler + "` refuses the assembly of a kernel: " +
                     (reason.empty() ? "exit status " + std::to_string(code) : reason));
 }

@@ -13,8 +13,6 @@
 
 namespace baton {
 
-struct KernelListing;
-
 /// What a stretch of a kernel's code computes. Blocks are indices into kernel_blocks(function).
 struct CodePlace {
   std::string stage;  ///< "pad", "conv2d", ...; empty: what belongs to no stage (entry, exit, buffers)
@@ -49,9 +47,5 @@ struct CodeMap {
   const CodeRange* find(const std::string& symbol, uint32_t offset) const;
   friend bool operator==(const CodeMap&, const CodeMap&) = default;
 };
-
-/// The map of `object` by the listing that was made with it, or with another compilation of the same request.
-/// kUnavailable where there is no `as`, or one that makes other code than Halide.
-Result<CodeMap> map_listing(const KernelListing& listing, const std::string& object);
 
 }  // namespace baton

@@ -1,20 +1,18 @@
 #include "baton/codegen/debug/debug_lines.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 
-#include <unistd.h>
-
 #include "baton/codegen/debug/assembly.h"
 #include "baton/codegen/debug/elf_object.h"
+#include "baton/codegen/debug/map_listing.h"
 #include "baton/codegen/debug/place_of.h"
 #include "baton/codegen/kernel/kernel_cache.h"
+#include "baton/support/base/files.h"
 #include "baton/support/error.h"
 #include "baton/text/printer.h"
 
@@ -118,15 +116,9 @@ std::string with_lines(const Assembly& assembly, const LabelledCode& code, const
 void write_source(const std::string& path, const std::string& text) {
   std::error_code failed;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failed);
-  const std::string partial = path + "." + std::to_string(getpid());
-  std::ofstream out(partial, std::ios::binary);
-  out << text << std::flush;
-  const bool written = static_cast<bool>(out);
-  out.close();
-  if (written && rename(partial.c_str(), path.c_str()) == 0) return;
-  const std::string reason = std::strerror(errno);
-  unlink(partial.c_str());
-  throw Error("cannot write the source of a kernel, `" + path + "`: " + reason +
+  const Status status = replace_file(path, {text});
+  if (status.ok()) return;
+  throw Error("cannot write the source of a kernel, `" + path + "`: " + status.message +
               "; --debug-dir names another folder");
 }
 

@@ -1,7 +1,7 @@
-// Translates the Halide expressions of a compute into a Program. Pure Funcs are expanded where they are
-// called; a Func with reductions becomes a loop that computes, for each element of the chunk, the one value
-// asked for. Equal instructions become one (value numbering), and each goes to the outermost loop that its
-// operands allow.
+// Translates the Halide expressions of a compute into a ElementProgram. Pure Funcs are expanded where they
+// are called; a Func with reductions becomes a loop that computes, for each element of the chunk, the one
+// value asked for. Equal instructions become one (value numbering), and each goes to the outermost loop that
+// its operands allow.
 #include "baton/codegen/evaluate/interpreter.h"
 
 #include <algorithm>
@@ -89,7 +89,7 @@ class Translator {
     open_.push_back({-1, &program_.body});
   }
 
-  Program run(const Tensor& output) {
+  ElementProgram run(const Tensor& output) {
     const std::vector<Halide::Var> args = output.func().args();
     Environment env;
     for (size_t d = 0; d < args.size(); ++d) {
@@ -550,7 +550,7 @@ class Translator {
   }
 
   using Key = std::array<int64_t, 12>;
-  Program program_;
+  ElementProgram program_;
   std::map<std::string, const NDArray*> inputs_;
   std::vector<Block> open_;  // by depth
   std::vector<int> depth_;   // of each register: how many loops it stands in
@@ -568,8 +568,8 @@ void store_as(NDArray& output, const std::vector<int64_t>& registers, int reg, i
   for (int k = 0; k < count; ++k) to[k] = static_cast<Stored>(from[k]);
 }
 
-void store(NDArray& output, const std::vector<int64_t>& registers, const Program& program, int64_t begin,
-           int count) {
+void store(NDArray& output, const std::vector<int64_t>& registers, const ElementProgram& program,
+           int64_t begin, int count) {
   const int reg = program.result;
   switch (element_of(halide_type(output.dtype()))) {
     case LoadTable::Element::kF32:
@@ -595,7 +595,7 @@ void store(NDArray& output, const std::vector<int64_t>& registers, const Program
 
 /// All chunks of one output, on the thread pool when there are many.
 struct Job {
-  const Program& program;
+  const ElementProgram& program;
   NDArray& output;
   int64_t chunks, tasks;
 
@@ -617,7 +617,7 @@ struct Job {
   }
 };
 
-double expected_seconds(const Program& program, const std::optional<StridedProgram>& strided,
+double expected_seconds(const ElementProgram& program, const std::optional<StridedProgram>& strided,
                         int64_t elements) {
   if (strided) return strided->work() * static_cast<double>(strided->positions()) * kSecondsPerStridedStep;
   return program.work() * static_cast<double>(elements) * kSecondsPerStep;
@@ -628,7 +628,7 @@ double expected_seconds(const Program& program, const std::optional<StridedProgr
 bool interpret(const FunctionNode& function, const std::vector<NDArray>& inputs,
                std::vector<NDArray>& outputs, const InterpretOptions& options, std::string* why) {
   static std::atomic<uint64_t> serial{0};
-  std::vector<Program> programs;
+  std::vector<ElementProgram> programs;
   std::vector<std::optional<StridedProgram>> strided;
   try {
     const LoweredKernel kernel = lower(function, {"baton_interpreted" + std::to_string(serial++), {}});

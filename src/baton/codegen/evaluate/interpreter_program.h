@@ -80,7 +80,7 @@ struct Loop {
 };
 
 /// One output element by element: the registers `variables` are set to the position, then `body` runs.
-struct Program {
+struct ElementProgram {
   std::vector<Instruction> body;
   std::vector<Loop> loops;
   std::vector<LoadTable> tables;

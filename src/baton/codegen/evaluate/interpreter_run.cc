@@ -240,9 +240,9 @@ void with_type(RegKind kind, F f) {
   }
 }
 
-void run_block(const Program& program, const std::vector<Instruction>& block, std::vector<int64_t>& r);
+void run_block(const ElementProgram& program, const std::vector<Instruction>& block, std::vector<int64_t>& r);
 
-void run_loop(const Program& program, const Loop& loop, std::vector<int64_t>& r) {
+void run_loop(const ElementProgram& program, const Loop& loop, std::vector<int64_t>& r) {
   int64_t iterations = 1;
   for (const Loop::Variable& variable : loop.variables) iterations *= variable.extent;
   std::vector<int32_t> at(loop.variables.size(), 0);
@@ -262,7 +262,7 @@ void run_loop(const Program& program, const Loop& loop, std::vector<int64_t>& r)
   }
 }
 
-void run_one(const Program& program, const Instruction& i, std::vector<int64_t>& r) {
+void run_one(const ElementProgram& program, const Instruction& i, std::vector<int64_t>& r) {
   switch (i.op) {
     case Opcode::kConstant:
       with_type(i.kind, [&](auto zero) {
@@ -306,14 +306,15 @@ void wrap_result(const Instruction& i, std::vector<int64_t>& r) {
     wrap<int64_t>(r, i);
 }
 
-void run_block(const Program& program, const std::vector<Instruction>& block, std::vector<int64_t>& r) {
+void run_block(const ElementProgram& program, const std::vector<Instruction>& block,
+               std::vector<int64_t>& r) {
   for (const Instruction& i : block) {
     run_one(program, i, r);
     wrap_result(i, r);
   }
 }
 
-double work_of(const Program& program, const std::vector<Instruction>& block) {
+double work_of(const ElementProgram& program, const std::vector<Instruction>& block) {
   double work = 0;
   for (const Instruction& i : block) {
     work +=
@@ -332,14 +333,14 @@ double work_of(const Program& program, const std::vector<Instruction>& block) {
 }  // namespace
 
 void run_simple(const Instruction& instruction, std::vector<int64_t>& registers) {
-  static const Program none;
+  static const ElementProgram none;
   run_one(none, instruction, registers);
   wrap_result(instruction, registers);
 }
 
-double Program::work() const { return work_of(*this, body); }
+double ElementProgram::work() const { return work_of(*this, body); }
 
-void Program::run(std::vector<int64_t>& registers, int64_t begin) const {
+void ElementProgram::run(std::vector<int64_t>& registers, int64_t begin) const {
   // The position of the first element by division, of the others by counting on; past the end it starts anew.
   std::vector<int32_t> at(extents.size());
   int64_t rest = begin;

@@ -1,4 +1,4 @@
-// From a Program to strides. Values are found on demand from the result backwards, so what only computes
+// From a ElementProgram to strides. Values are found on demand from the result backwards, so what only computes
 // offsets, and branches that are never taken, leave nothing behind. Where the program chooses by a position
 // (as the rows of a small matrix are chosen), that axis is unrolled: all its results become results of one
 // position, and what they share is computed once.
@@ -33,7 +33,7 @@ struct Value {
 
 class Strider {
  public:
-  explicit Strider(const Program& program) : program_(program) {
+  explicit Strider(const ElementProgram& program) : program_(program) {
     definitions_.assign(program.num_registers, nullptr);
     variables_.assign(program.num_registers, -1);
     for (const Instruction& i : program.body) {
@@ -294,7 +294,7 @@ class Strider {
     return emit(constant).reg;
   }
 
-  const Program& program_;
+  const ElementProgram& program_;
   std::vector<const Instruction*> definitions_;  // by register
   std::vector<int> variables_;                   // by register: which variable it is, or -1
   std::set<int> unrolled_;
@@ -308,7 +308,7 @@ class Strider {
 
 }  // namespace
 
-std::optional<StridedProgram> make_strided(const Program& program, std::string* why) {
+std::optional<StridedProgram> make_strided(const ElementProgram& program, std::string* why) {
   try {
     return Strider(program).run();
   } catch (const NotStrided& refusal) {

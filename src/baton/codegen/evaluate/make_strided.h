@@ -9,6 +9,6 @@ namespace baton {
 
 /// Nothing (and why) when `program` has loops, reads where its data says, or depends on positions in another
 /// way.
-std::optional<StridedProgram> make_strided(const Program& program, std::string* why);
+std::optional<StridedProgram> make_strided(const ElementProgram& program, std::string* why);
 
 }  // namespace baton

@@ -1,7 +1,6 @@
 #include "baton/codegen/kernel/kernel_cache.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +14,7 @@
 
 #include "baton/codegen/kernel/kernel_key.h"
 #include "baton/support/base/checksum.h"
+#include "baton/support/base/files.h"
 
 namespace baton {
 namespace {
@@ -33,46 +33,6 @@ constexpr char kMagic[8] = {'B', 'A', 'T', 'O', 'N', 'K', 'E', '1'};
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "";
-}
-
-std::optional<std::string> read_file(const std::string& path) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return std::nullopt;
-  struct stat status{};
-  std::string bytes;
-  bool good = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
-  if (good) bytes.resize(static_cast<size_t>(status.st_size));
-  size_t have = 0;
-  while (good && have < bytes.size()) {
-    const ssize_t got = read(file, bytes.data() + have, bytes.size() - have);
-    if (got < 0 && errno == EINTR) continue;
-    good = got > 0;
-    have += good ? static_cast<size_t>(got) : 0;
-  }
-  close(file);
-  if (!good) return std::nullopt;
-  return bytes;
-}
-
-/// All of `parts` into a new file; an errno, or 0.
-int write_file(const std::string& path, std::initializer_list<std::pair<const void*, size_t>> parts) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (file < 0) return errno;
-  int error = 0;
-  for (auto [data, size] : parts) {
-    const char* at = static_cast<const char*>(data);
-    while (size > 0 && !error) {
-      const ssize_t put = write(file, at, size);
-      if (put < 0 && errno == EINTR) continue;
-      if (put <= 0)
-        error = put < 0 ? errno : ENOSPC;
-      else
-        at += put, size -= static_cast<size_t>(put);
-    }
-  }
-  if (close(file) != 0 && !error) error = errno;
-  if (error) unlink(path.c_str());
-  return error;
 }
 
 std::string pack(const Kernel& kernel) {
@@ -174,8 +134,8 @@ void KernelCache::warn_once(const std::string& what) {
 std::optional<std::string> KernelCache::load_bytes(uint64_t key, const std::string& kind) {
   if (directory_.empty()) return std::nullopt;
   const std::string file = path(key, kind);
-  std::optional<std::string> bytes = read_file(file);
-  if (!bytes) return std::nullopt;
+  Result<std::string> bytes = read_file(file);
+  if (!bytes.ok()) return std::nullopt;
   EntryHeader header{};
   if (bytes->size() >= sizeof header) std::memcpy(&header, bytes->data(), sizeof header);
   const bool whole = std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 &&
@@ -187,7 +147,7 @@ std::optional<std::string> KernelCache::load_bytes(uint64_t key, const std::stri
   }
   utimensat(AT_FDCWD, file.c_str(), nullptr, 0);  // used now: trim() removes the oldest; fails harmlessly
   bytes->erase(0, sizeof header);
-  return bytes;
+  return std::move(*bytes);
 }
 
 void KernelCache::store_bytes(uint64_t key, const std::string& kind, const std::string& bytes) {
@@ -200,15 +160,8 @@ void KernelCache::store_bytes(uint64_t key, const std::string& kind, const std::
   std::memcpy(header.magic, kMagic, sizeof kMagic);
   header.bytes = bytes.size();
   header.checksum = checksum64(bytes.data(), bytes.size(), key);
-  static std::atomic<uint32_t> serial{0};
-  const std::string partial =
-      file + "." + std::to_string(getpid()) + "-" + std::to_string(serial++) + ".partial";
-  int error = write_file(partial, {{&header, sizeof header}, {bytes.data(), bytes.size()}});
-  if (!error && rename(partial.c_str(), file.c_str()) != 0) {
-    error = errno;
-    unlink(partial.c_str());
-  }
-  if (error) warn_once(std::strerror(error));
+  const Status status = replace_file(file, {{reinterpret_cast<const char*>(&header), sizeof header}, bytes});
+  if (!status.ok()) warn_once(status.message);
 }
 
 std::optional<Kernel> KernelCache::load(uint64_t key) {

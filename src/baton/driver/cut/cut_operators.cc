@@ -80,7 +80,8 @@ std::vector<ChosenOperator> operators_of_nodes(const CutPlan& built, const std::
       const PlannedNode& constant = plan.nodes[input];
       if (constant.function) continue;
       for (const Origin* origin : constant.origins.origins())
-        add(origin, "folded into the constant " + plan.name_of(input) + " of " + node_label(plan, number), true);
+        add(origin, "folded into the constant " + plan.name_of(input) + " of " + node_label(plan, number),
+            true);
     }
   }
   if (chosen.empty()) nothing_computed(plan, nodes);

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "baton/interpreter/program.h"
+#include "baton/driver/pipeline.h"
+#include "baton/interpreter/interpreted_program.h"
 #include "baton/ir/visit.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
@@ -51,7 +52,8 @@ bool needs_program(const CutGraph& graph, const std::vector<Expr>& values) {
 
 std::vector<NDArray> run_program(const IRModule& module, const NamedArrays& params,
                                  const NamedArrays& inputs) {
-  const program::Program program(bind_params(module, params));
+  const program::InterpretedProgram program(bind_params(module, params),
+                                            [](const IRModule& typed) { return optimize(typed); });
   std::vector<program::Value> args;
   for (const Var& param : program.params()) args.push_back(program::tensor_value(value_of(param, inputs)));
   std::vector<NDArray> arrays;

@@ -152,7 +152,8 @@ std::vector<int> select_kernel(const GraphPlan& plan, const std::string& name) {
   }
   for (const bool exact : {true, false})
     for (size_t i = 0; i < nodes.size(); ++i)
-      if (nodes[i].kind != PlanNode::Kind::kInput && named(nodes[i].name, exact)) return {static_cast<int>(i)};
+      if (nodes[i].kind != PlanNode::Kind::kInput && named(nodes[i].name, exact))
+        return {static_cast<int>(i)};
   std::vector<std::string> names;
   for (const PlanNode& node : nodes)
     if (node.kind != PlanNode::Kind::kInput) names.push_back(node.func_name);

@@ -122,8 +122,9 @@ std::vector<std::string> OperatorMap::kernels_of(uint32_t id) const {
 const OperatorRecord& OperatorMap::at(uint32_t id) const {
   const size_t count = operators().size();
   if (id < count) return operators()[id];
-  throw UsageError("there is no operator " + std::to_string(id) +
-                   (count == 0 ? ": the program has none" : ": the last one is " + std::to_string(count - 1)));
+  throw UsageError(
+      "there is no operator " + std::to_string(id) +
+      (count == 0 ? ": the program has none" : ": the last one is " + std::to_string(count - 1)));
 }
 
 }  // namespace baton

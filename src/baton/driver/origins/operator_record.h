@@ -13,10 +13,10 @@ namespace baton {
 /// One operator of the source. It has nodes, was folded into constants that nodes read, or is retired.
 struct OperatorRecord {
   uint32_t id = 0;
-  std::string op, name;          ///< "nn.conv2d"; "%12", "14:7", or "" where there is no text
+  std::string op, name;           ///< "nn.relu"; "%12", "14:7", or "" where there is no text
   uint32_t line = 0, column = 0;  ///< in the text the source was read from; 0: there is none
-  std::string source;            ///< e.g. the ONNX node; may be empty
-  std::string text;              ///< the line; empty where it was read from a file
+  std::string source;             ///< e.g. the ONNX node; may be empty
+  std::string text;               ///< the line; empty where it was read from a file
   /// Those that are not at their default. Types and objects stand as their text, as in JSON.
   std::vector<std::pair<std::string, AttrValue>> attrs;
   std::string type;                      ///< of its value

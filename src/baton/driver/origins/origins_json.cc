@@ -1,8 +1,7 @@
 #include "baton/driver/origins/origins_json.h"
 
-#include <zlib.h>
-
 #include <nlohmann/json.hpp>
+#include <zlib.h>
 
 #include "baton/driver/origins/record_json.h"
 #include "baton/support/error.h"

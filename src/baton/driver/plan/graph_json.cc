@@ -63,6 +63,7 @@ class GraphJson {
     attr("num_inputs", std::to_string(node.inputs.size()));
     attr("flatten_data", "0");
     attr("func_name", node.func_name);
+    if (!node.backend.empty()) attr("backend", node.backend);
     for (const auto& [name, value] : node.attrs) attr(name, value);
     if (!node.origins.empty()) attr("origins", id_list(node.origins));
     if (!node.made_for.empty()) attr("made_for", id_list(node.made_for));
@@ -77,7 +78,8 @@ class GraphJson {
       const uint32_t node = plan_.maker_of(entry);
       json_.item();
       json_.begin_array();
-      for (const int64_t number : {int64_t{node}, int64_t{entry} - plan_.nodes[node].first_entry, int64_t{0}}) {
+      for (const int64_t number :
+           {int64_t{node}, int64_t{entry} - plan_.nodes[node].first_entry, int64_t{0}}) {
         json_.item();
         json_.value(number);
       }

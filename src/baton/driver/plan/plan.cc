@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <unordered_map>
 
 #include "baton/driver/plan/kernel_names.h"
@@ -57,7 +58,10 @@ std::vector<uint32_t> ids_of(const OriginTable& table, std::span<const Origin* c
 
 class Planner {
  public:
-  Planner(const IRModule& module, std::string mod_name) : module_(module), mod_name_(std::move(mod_name)) {}
+  Planner(const IRModule& module, std::string mod_name, PlaceKernel place)
+      : module_(module), mod_name_(std::move(mod_name)), place_(std::move(place)) {
+    if (!place_) place_ = [](const FunctionNode&, int around) { return KernelPlace{"", around}; };
+  }
 
   GraphPlan run() {
     const Function main = module_->find("main");
@@ -68,12 +72,14 @@ class Planner {
           if (const auto* let = as<LetNode>(node)) lets_[let->var().get()] = let->value();
         },
         [](const Expr& node) { return node->kind() != ExprKind::kFunction; });
-    count_reads(main);
+    devices_ = value_devices(*module_, *main, place_);
     for (const Var& param : main->params()) add_input(param);
     post_order(
         main->body(), [&](const Expr& node) { visit(node); },
         [](const Expr& node) { return node->kind() != ExprKind::kFunction; });
     graph_->heads = entries_at(main->body());
+    finish_copies();
+    plan_storages(*graph_);
     const Status status = graph_->set_storages();
     BATON_CHECK(status.ok(), "our own plan is refused: " + status.message);
     plan_.graph = std::move(graph_);
@@ -81,8 +87,8 @@ class Planner {
   }
 
  private:
-  /// What a name stands for: a graph has no names, `let` only says where a value is shared, and there is one
-  /// device.
+  /// What a name stands for: a graph has no names, `let` only says where a value is shared, and on_device
+  /// where it is.
   Expr meant(Expr value) const {
     for (;;) {
       if (const auto* let = as<LetNode>(value)) {
@@ -97,43 +103,6 @@ class Planner {
     }
   }
 
-  /// How often each value is read: storage may be used again after the last time.
-  void count_reads(const Function& main) {
-    const auto count = [&](const Expr& read, auto&& self) -> void {
-      const Expr reader = meant(read);
-      if (const auto* tuple = as<TupleNode>(reader)) {
-        for (const Expr& field : tuple->fields()) self(field, self);
-      } else if (const auto* item = as<TupleGetItemNode>(reader)) {
-        const Expr whole = meant(item->tuple());
-        if (const auto* literal = as<TupleNode>(whole)) return self(literal->fields()[item->index()], self);
-        const auto* type = as_type<TupleTypeNode>(type_of(item->tuple()));
-        BATON_CHECK(type, "a projection of a value that is no tuple");
-        size_t first = 0;
-        for (int i = 0; i < item->index(); ++i) first += tensors_of(type->fields()[i]).size();
-        const size_t width = tensors_of(type->fields()[item->index()]).size();
-        std::vector<int>& reads = reads_of(whole);
-        for (size_t i = 0; i < width; ++i) ++reads[first + i];
-      } else {
-        for (int& reads : reads_of(reader)) ++reads;
-      }
-    };
-    post_order(
-        main->body(),
-        [&](const Expr& node) {
-          const auto* call = as<CallNode>(node);
-          if (!call || is_on_device(node)) return;
-          for (const Expr& arg : call->args()) count(arg, count);
-        },
-        [](const Expr& node) { return node->kind() != ExprKind::kFunction; });
-    count(main->body(), count);
-  }
-
-  std::vector<int>& reads_of(const Expr& value) {
-    auto [at, fresh] = reads_.try_emplace(value.get());
-    if (fresh) at->second.resize(tensors_of(type_of(value)).size());
-    return at->second;
-  }
-
   void visit(const Expr& node) {
     switch (node->kind()) {
       case ExprKind::kVar:
@@ -142,7 +111,8 @@ class Planner {
                              as<VarNode>(node)->name());
         return;
       case ExprKind::kConstant:
-        return add_constant(*as<ConstantNode>(node));
+        values_[node.get()] = add_constant(*as<ConstantNode>(node), device_of(node.get()));
+        return;
       case ExprKind::kTuple: {
         Entries all;
         for (const Expr& field : as<TupleNode>(node)->fields()) append(all, entries_at(field));
@@ -185,8 +155,14 @@ class Planner {
     return at->second;
   }
 
-  /// Appends a node with one entry per tensor of `type`.
-  Entries add_node(PlanNode node, PlannedNode planned, const Type& type) {
+  /// Where a value is.
+  int device_of(const ExprNode* value) const {
+    const int* device = devices_.find(value);
+    return device ? *device : 1;
+  }
+
+  /// Appends a node with one entry on `device` per tensor of `type`.
+  Entries add_node(PlanNode node, PlannedNode planned, const Type& type, int device) {
     node.first_entry = static_cast<EntryId>(graph_->entries.size());
     Entries made;
     for (const TensorTypeNode* tensor : tensors_of(type)) {
@@ -194,6 +170,7 @@ class Planner {
       PlanEntry& entry = graph_->entries.emplace_back();
       entry.shape = tensor->extents();
       entry.dtype = tensor->dtype();
+      entry.device_type = device;
     }
     node.num_outputs = static_cast<uint32_t>(made.size());
     graph_->nodes.push_back(std::move(node));
@@ -201,15 +178,12 @@ class Planner {
     return made;
   }
 
-  /// An input or a constant: its storage is its own for ever.
-  Entries add_kept(std::string name, OriginSet origins, const Type& type) {
+  /// An input or a constant.
+  Entries add_kept(std::string name, OriginSet origins, const Type& type, int device) {
     graph_->arg_nodes.push_back(static_cast<uint32_t>(graph_->nodes.size()));
     PlanNode node;
     node.name = std::move(name);
-    const Entries made = add_node(std::move(node), {-1, {}, std::move(origins)}, type);
-    PlanEntry& entry = graph_->entries[made[0]];
-    entry.storage = storage_.keep(static_cast<int64_t>(entry.bytes()));
-    return made;
+    return add_node(std::move(node), {-1, {}, std::move(origins)}, type, device);
   }
 
   void add_input(const Var& param) {
@@ -217,20 +191,19 @@ class Planner {
     if (!as_type<TensorTypeNode>(type))
       throw NotSupported("input `" + param->name() +
                          "` is no tensor: " + (type ? type_text(type) : "not typed"));
-    values_[param.get()] = add_kept(param->name(), OriginSet::none(), type);
+    values_[param.get()] = add_kept(param->name(), OriginSet::none(), type, device_of(param.get()));
   }
 
-  void add_constant(const ConstantNode& constant) {
+  Entries add_constant(const ConstantNode& constant, int device) {
     std::string name = "p" + std::to_string(plan_.params.size());
     plan_.params.emplace_back(name, constant.value());
-    values_[&constant] = add_kept(std::move(name), constant.origins(), constant.checked_type());
+    const Entries made = add_kept(std::move(name), constant.origins(), constant.checked_type(), device);
+    constants_[made[0]] = &constant;
+    return made;
   }
 
-  /// The primitive function that a call calls: written out, or by name.
   Function callee_of(const CallNode& call) const {
-    Function function = as_ref<FunctionNode>(call.callee());
-    if (const auto* global = as<GlobalVarNode>(call.callee())) function = module_->find(global->name());
-    if (function && function->is_primitive()) return function;
+    if (const Function function = kernel_called(*module_, call)) return function;
     if (call.op())
       throw NotSupported("operator " + call.op()->name + " stands outside of any kernel: run FuseOps first");
     throw NotSupported("the graph executor calls kernels only, not functions");
@@ -240,50 +213,111 @@ class Planner {
     const Function function = callee_of(call);
     Entries inputs;
     for (const Expr& arg : call.args()) append(inputs, entries_at(arg));
+    const int device = device_of(&call);
+    if (device_copy_of(*function)) {
+      for (EntryId& input : inputs) input = copied(input, device, function, call.origins());
+      values_[&call] = inputs;
+      return;
+    }
+    for (EntryId& input : inputs)
+      if (graph_->entries[input].device_type != device) input = copied(input, device, {}, call.origins());
     const AttrValue* reshape_only = function->attr("relay.reshape_only");
     const bool in_place = reshape_only && reshape_only->as<int64_t>() && *reshape_only->as<int64_t>() == 1 &&
                           inputs.size() == 1;
-    const int kernel = kernel_of(function);
+    const int kernel = kernel_of(function, place_(*function, device));
     plan_.kernels[kernel].called |= !in_place;
     PlanNode node;
     node.kind = in_place ? PlanNode::Kind::kNop : PlanNode::Kind::kKernel;
     node.func_name = in_place ? "__nop" : plan_.kernels[kernel].func_name;
     node.name = in_place ? "reshape_nop" : node_names_.make(node.func_name);  // all of them, as in TVM
-    node.inputs = inputs;
+    if (!in_place) node.backend = plan_.kernels[kernel].place.backend;
+    node.inputs = std::move(inputs);
     node.attrs = attrs_of(function);
-    node.origins = ids_of(module_->origins(), call.origins().origins());
-    node.made_for = ids_of(module_->origins(), call.origins().causes());
-    node.reason = call.origins().reason();
-    const Entries made = add_node(std::move(node), {kernel, function, call.origins()}, call.checked_type());
-    give_storage(Expr(&call), made, inputs, in_place);
-    values_[&call] = made;
+    set_origins(node, call.origins());
+    values_[&call] =
+        add_node(std::move(node), {kernel, function, call.origins()}, call.checked_type(), device);
   }
 
-  void give_storage(const Expr& call, const Entries& made, const Entries& inputs, bool in_place) {
-    const std::vector<int>& reads = reads_of(call);
-    for (size_t i = 0; i < made.size(); ++i) {
-      PlanEntry& entry = graph_->entries[made[i]];
-      if (in_place) {
-        entry.storage = graph_->entries[inputs[0]].storage;
-        storage_.share(entry.storage, reads[i]);
+  void set_origins(PlanNode& node, const OriginSet& origins) const {
+    node.origins = ids_of(module_->origins(), origins.origins());
+    node.made_for = ids_of(module_->origins(), origins.causes());
+    node.reason = origins.reason();
+  }
+
+  // ---- Borders between devices.
+
+  /// A copy of one tensor to another device: for calls of device_copy, which the program asked for, and for
+  /// readers that the planner found on that device.
+  struct Copy {
+    uint32_t node;
+    Type type;
+    Function function;  // of the first such call; null: the planner's own
+    OriginSet asked = OriginSet::none(), causes = OriginSet::none();
+  };
+
+  /// The tensor on `device`: copied there once, or a constant of its own. `asked`: the function of the call
+  /// of device_copy that `reader` stands for; null for other readers.
+  EntryId copied(EntryId entry, int device, const Function& asked, const OriginSet& reader) {
+    const auto [at, fresh] = copies_.try_emplace({entry, device}, copy_nodes_.size());
+    if (fresh) {
+      const auto constant = constants_.find(entry);
+      if (constant != constants_.end() && !asked) {
+        copy_nodes_.push_back({graph_->maker_of(add_constant(*constant->second, device)[0]), {}, {}});
       } else {
-        entry.storage = storage_.request(static_cast<int64_t>(entry.bytes()), reads[i], entry.device_type);
+        PlanNode node;
+        node.kind = PlanNode::Kind::kCopy;
+        node.func_name = "__copy";
+        node.name = node_names_.make(node.func_name);
+        node.inputs = {entry};
+        const Type type = tensor_type(graph_->entries[entry].shape, graph_->entries[entry].dtype);
+        const Entries made = add_node(std::move(node), {}, type, device);
+        copy_nodes_.push_back({graph_->maker_of(made[0]), type, {}});
+        copy_nodes_.back().causes = plan_.nodes[graph_->maker_of(entry)].origins;
       }
     }
-    for (EntryId entry : made) storage_.written(graph_->entries[entry].storage);
-    for (EntryId input : inputs) storage_.read(graph_->entries[input].storage);
+    Copy& copy = copy_nodes_[at->second];
+    if (asked) {
+      if (!copy.function) copy.function = asked;
+      copy.asked = copy.asked.merge(reader);
+    } else {
+      copy.causes = copy.causes.merge(reader);
+    }
+    return graph_->nodes[copy.node].first_entry;
   }
 
-  /// Equal functions share a kernel.
-  int kernel_of(const Function& function) {
+  /// Whom each copy is for is known when all readers are.
+  void finish_copies() {
+    for (Copy& copy : copy_nodes_) {
+      PlanNode& node = graph_->nodes[copy.node];
+      if (node.kind != PlanNode::Kind::kCopy) continue;  // a constant
+      const int from = graph_->entries[node.inputs[0]].device_type;
+      const int to = graph_->entries[node.first_entry].device_type;
+      OriginSet origins = copy.asked;
+      if (origins.empty() && !copy.causes.empty())
+        origins = OriginSet::made_for(copy.causes, "copied from device type " + std::to_string(from) +
+                                                       " to " + std::to_string(to) + ", where it is read");
+      if (!copy.function) copy.function = make_device_copy(copy.type, {from, to}, origins);
+      const int kernel = kernel_of(copy.function, {"", to});
+      node.attrs = attrs_of(copy.function);
+      set_origins(node, origins);
+      plan_.nodes[copy.node] = {kernel, copy.function, origins};
+    }
+  }
+
+  /// Equal functions of one backend share a kernel.
+  int kernel_of(const Function& function, const KernelPlace& place) {
     const uint64_t hash = structural_hash(Expr(function));
-    for (int candidate : kernels_by_hash_[hash])
-      if (structural_equal(Expr(plan_.kernels[candidate].function), Expr(function))) return candidate;
+    for (int candidate : kernels_by_hash_[hash]) {
+      const PlannedKernel& known = plan_.kernels[candidate];
+      if (known.place.backend == place.backend && known.place.device_type == place.device_type &&
+          structural_equal(Expr(known.function), Expr(function)))
+        return candidate;
+    }
     const int fresh = static_cast<int>(plan_.kernels.size());
     const std::string region = region_of(*function);
     const std::string name =
         region.empty() ? kernel_name(mod_name_, *function) : region_kernel_name(region, *function);
-    plan_.kernels.push_back({kernel_names_.make(name), function, false});
+    plan_.kernels.push_back({kernel_names_.make(name), function, false, place});
     kernels_by_hash_[hash].push_back(fresh);
     return fresh;
   }
@@ -310,16 +344,19 @@ class Planner {
   std::shared_ptr<Plan> graph_ = std::make_shared<Plan>();
   std::unordered_map<const ExprNode*, Entries> values_;
   std::unordered_map<const ExprNode*, Expr> lets_;  // what variables are bound to
-  std::unordered_map<const ExprNode*, std::vector<int>> reads_;
+  PlaceKernel place_;
+  PointerMap<int> devices_;
+  std::unordered_map<EntryId, const ConstantNode*> constants_;
+  std::map<std::pair<EntryId, int>, size_t> copies_;  // tensor and device -> index into copy_nodes_
+  std::vector<Copy> copy_nodes_;
   std::unordered_map<uint64_t, std::vector<int>> kernels_by_hash_;
   UniqueNames kernel_names_, node_names_;
-  StoragePlanner storage_;
 };
 
 }  // namespace
 
-GraphPlan make_plan(const IRModule& module, const std::string& mod_name) {
-  return Planner(module, mod_name).run();
+GraphPlan make_plan(const IRModule& module, const std::string& mod_name, PlaceKernel place) {
+  return Planner(module, mod_name, std::move(place)).run();
 }
 
 }  // namespace baton

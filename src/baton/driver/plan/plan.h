@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "baton/driver/plan/value_devices.h"
 #include "baton/ir/module.h"
 #include "baton/runtime/plan.h"
 #include "baton/support/base/params_blob.h"
@@ -15,7 +16,8 @@ namespace baton {
 struct PlannedKernel {
   std::string func_name;  ///< "tvmgen_default_fused_nn_relu"
   Function function;      ///< the first one met
-  bool called = true;     ///< false: all its nodes are "__nop" (a reshape in place)
+  bool called = true;     ///< false: all its nodes are "__nop" (a reshape in place) or "__copy"
+  KernelPlace place;      ///< who compiles it, and for which device
 };
 
 /// What the compiler knows of a node of the plan.
@@ -34,8 +36,10 @@ struct GraphPlan {
   const std::string& name_of(size_t node) const { return graph->nodes[node].name; }
 };
 
-/// `module`: fused and typed; the body of `main` calls primitive functions only. Throws NotSupported for what
-/// a graph cannot say: control flow, symbolic extents, calls of other functions.
-GraphPlan make_plan(const IRModule& module, const std::string& mod_name = "default");
+/// `module`: fused and typed; the body of `main` calls primitive functions only. A value that is read on
+/// another device than it is on is copied there once, by a node "__copy" that is made for its maker and its
+/// readers. Throws NotSupported for what a graph cannot say: control flow, symbolic extents, calls of other
+/// functions. Without `place`, all backends are the processor's.
+GraphPlan make_plan(const IRModule& module, const std::string& mod_name = "default", PlaceKernel place = {});
 
 }  // namespace baton

@@ -20,7 +20,8 @@ Function without_attrs(const Function& function, const std::set<std::string>& na
     if (!names.count(name)) attrs.emplace_back(name, value);
   if (attrs.size() == function->attrs().size()) return function;
   return make_function(function->params(), function->body(), function->ret_type(), std::move(attrs),
-                       NodeInfo(function->origins(), function->span(), function->checked_type()), function->type_params());
+                       NodeInfo(function->origins(), function->span(), function->checked_type()),
+                       function->type_params());
 }
 
 Function of_region(const Function& kernel, const std::string& compiler, const std::string& region) {

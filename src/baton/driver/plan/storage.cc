@@ -65,7 +65,8 @@ void plan_storages(Plan& plan) {
       }
     }
     if (node.kind == PlanNode::Kind::kInput) continue;
-    for (uint32_t i = 0; i < node.num_outputs; ++i) storages.written(plan.entries[node.first_entry + i].storage);
+    for (uint32_t i = 0; i < node.num_outputs; ++i)
+      storages.written(plan.entries[node.first_entry + i].storage);
     for (const EntryId input : node.inputs) storages.read(plan.entries[input].storage);
   }
 }

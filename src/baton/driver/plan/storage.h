@@ -10,7 +10,7 @@ namespace baton {
 
 /// Gives storage to tensors in the order of execution, by the rules of TVM's planner: what is free and at
 /// most 16 times as large is taken, the smallest first; else the largest that is at least a 16th, which then
-/// grows; else fresh.
+/// grows; else fresh. Every device has a pool of its own.
 class StoragePlanner {
  public:
   /// Storage of its own for ever: inputs and constants.

@@ -56,7 +56,7 @@ IRModule densenet(int num_layers, const ImageNetOptions& options) {
   }
   x = relu(batch_norm(x, "bn1", layout));
   x = layer("nn.batch_flatten", {layer("nn.global_avg_pool2d", {x})});
-  return network(layer("nn.softmax", {dense_bias(x, "fc1", options.num_classes)}));
+  return network(softmax(dense_bias(x, "fc1", options.num_classes)));
 }
 
 }  // namespace baton::workloads

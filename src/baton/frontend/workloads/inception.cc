@@ -98,7 +98,7 @@ IRModule inception_v3(const ImageNetOptions& options) {
   x = reduction_d(x, "mixed9");
   x = block_e(block_e(x, "mixed10"), "mixed11");
   x = layer("nn.batch_flatten", {layer("nn.global_avg_pool2d", {x})});
-  return network(layer("nn.softmax", {dense_bias(x, "fc1", options.num_classes)}));
+  return network(softmax(dense_bias(x, "fc1", options.num_classes)));
 }
 
 }  // namespace baton::workloads

@@ -1,6 +1,7 @@
 #include "baton/frontend/workloads/layers.h"
 
 #include "baton/ir/op.h"
+#include "baton/ir/op_names.h"
 #include "baton/ir/visit.h"
 
 namespace baton::workloads {
@@ -30,7 +31,7 @@ Expr conv2d(const Expr& data, const std::string& name, const ImageLayout& layout
                                                : std::vector<int64_t>{height, width, options.channels, 1},
                          options.dtype);
   }
-  return layer("nn.conv2d", {data, var(name + "_weight", weight)},
+  return layer(op_names::kConv2D, {data, var(name + "_weight", weight)},
                {{"strides", options.strides},
                 {"padding", padding},
                 {"groups", options.groups},
@@ -56,11 +57,13 @@ Expr batch_norm(const Expr& data, const std::string& name, const ImageLayout& la
 }
 
 Expr dense_bias(const Expr& data, const std::string& name, int64_t units, int64_t bias_axis) {
-  const Expr product = layer("nn.dense", {data, var(name + "_weight")}, {{"units", units}});
+  const Expr product = layer(op_names::kDense, {data, var(name + "_weight")}, {{"units", units}});
   return layer("nn.bias_add", {product, var(name + "_bias")}, {{"axis", bias_axis}});
 }
 
 Expr relu(const Expr& data) { return layer("nn.relu", {data}); }
+
+Expr softmax(const Expr& data) { return layer("nn.softmax", {data}); }
 
 IRModule network(const Expr& body) { return module_from_expr(body); }
 

@@ -39,6 +39,7 @@ Expr batch_norm(const Expr& data, const std::string& name, const ImageLayout& la
 /// nn.bias_add(nn.dense(data, `<name>_weight`), `<name>_bias`, axis).
 Expr dense_bias(const Expr& data, const std::string& name, int64_t units, int64_t bias_axis = -1);
 Expr relu(const Expr& data);
+Expr softmax(const Expr& data);
 
 /// The module whose main takes the free variables of `body` in the order of their use. Types are not
 /// inferred.

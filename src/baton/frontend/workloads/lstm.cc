@@ -1,4 +1,5 @@
 #include "baton/frontend/workloads/networks.h"
+#include "baton/ir/op_names.h"
 
 namespace baton::workloads {
 
@@ -32,7 +33,7 @@ Expr cell(int64_t hidden, const CellTypes& types) {
   const Var i2h_weight = var("i2h_weight", types.weight), i2h_bias = var("i2h_bias", types.bias);
   const Var h2h_weight = var("h2h_weight", types.weight), h2h_bias = var("h2h_bias", types.bias);
   auto affine = [&](const Expr& x, const Expr& weight, const Expr& bias) {
-    return layer("nn.bias_add", {layer("nn.dense", {x, weight}, {{"units", 4 * hidden}}), bias},
+    return layer("nn.bias_add", {layer(op_names::kDense, {x, weight}, {{"units", 4 * hidden}}), bias},
                  {{"axis", int64_t{-1}}});
   };
   Lets lets;

@@ -8,7 +8,7 @@ IRModule mlp(const ImageNetOptions& options) {
   x = relu(dense_bias(x, "fc1", 128));
   x = relu(dense_bias(x, "fc2", 64));
   x = dense_bias(x, "fc3", options.num_classes);
-  return network(layer("nn.softmax", {x}));
+  return network(softmax(x));
 }
 
 }  // namespace baton::workloads

@@ -30,7 +30,7 @@ IRModule mobilenet(const ImageNetOptions& options) {
   }
   x = layer("nn.global_avg_pool2d", {x}, {{"layout", layout.data}});
   x = dense_bias(layer("nn.batch_flatten", {x}), "fc", options.num_classes, /*bias_axis=*/1);
-  return network(layer("nn.softmax", {x}));
+  return network(softmax(x));
 }
 
 }  // namespace baton::workloads

@@ -99,7 +99,7 @@ IRModule resnet(int num_layers, const ImageNetOptions& options) {
   x = relu(batch_norm(x, "bn1", layout, kEpsilon));
   x = layer("nn.global_avg_pool2d", {x}, {{"layout", layout.data}});
   x = dense_bias(layer("nn.batch_flatten", {x}), "fc1", options.num_classes);
-  return network(layer("nn.softmax", {x}));
+  return network(softmax(x));
 }
 
 }  // namespace baton::workloads

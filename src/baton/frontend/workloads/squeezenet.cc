@@ -47,7 +47,7 @@ IRModule squeezenet(const std::string& version, const ImageNetOptions& options) 
   x = get_item(layer("nn.dropout", {x}, {{"rate", 0.5}}), 0);
   x = relu(conv2d_bias(x, "conv10", layout, {.channels = options.num_classes, .kernel = {1, 1}}));
   x = layer("nn.batch_flatten", {layer("nn.global_avg_pool2d", {x})});
-  return network(layer("nn.softmax", {x}));
+  return network(softmax(x));
 }
 
 }  // namespace baton::workloads

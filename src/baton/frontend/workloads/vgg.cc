@@ -31,7 +31,7 @@ IRModule vgg(int num_layers, bool with_batch_norm, const ImageNetOptions& option
   for (const char* name : {"fc6", "fc7"})
     x = get_item(layer("nn.dropout", {relu(dense_bias(x, name, 4096))}, {{"rate", 0.5}}), 0);
   x = dense_bias(x, "fc8", options.num_classes);
-  return network(layer("nn.softmax", {x}));
+  return network(softmax(x));
 }
 
 }  // namespace baton::workloads

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "baton/ir/inspect.h"
+#include "baton/ir/op_names.h"
 #include "baton/ir/rules/cost.h"
 #include "baton/ir/visit.h"
 #include "baton/support/pointer_map.h"
@@ -79,7 +80,7 @@ int64_t count_layers(const Expr& root, const std::set<std::string>& operators) {
 std::vector<std::string> transposed_dense_weights(const Expr& root) {
   std::vector<std::string> names;
   post_order(root, [&](const Expr& node) {
-    const CallNode* dense = call_of(node, "nn.dense");
+    const CallNode* dense = call_of(node, op_names::kDense);
     const CallNode* transpose = dense ? call_of(dense->args()[1], "transpose") : nullptr;
     const auto* weight = transpose ? as<VarNode>(transpose->args()[0]) : nullptr;
     if (weight && std::find(names.begin(), names.end(), weight->name()) == names.end())

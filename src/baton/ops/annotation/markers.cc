@@ -75,6 +75,7 @@ const OpDef& op_annotation_compiler_begin() {
       .compute = [](Compute& c, const CompilerAttrs&) { identity_compute(c); },
       .declares_attrs = false,
       .rules = op_rules(same_layout_flow()),
+      .test_shapes = {"(2, 3)f32, compiler=test"},
   };
   return def;
 }
@@ -88,6 +89,7 @@ const OpDef& op_annotation_compiler_end() {
       .compute = [](Compute& c, const CompilerAttrs&) { identity_compute(c); },
       .declares_attrs = false,
       .rules = op_rules(same_layout_flow()),
+      .test_shapes = {"(2, 3)f32, compiler=test"},
   };
   return def;
 }
@@ -101,6 +103,7 @@ const OpDef& op_annotation_cast_hint() {
       .compute = [](Compute& c, const CastHintAttrs&) { identity_compute(c); },
       .declares_attrs = false,
       .rules = op_rules(same_layout_flow()),
+      .test_shapes = {"(2, 3)f32, dtype=int8"},
   };
   return def;
 }
@@ -113,6 +116,7 @@ const OpDef& op_annotation_bitpack_start() {
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
       .compute = [](Compute& c, const NoAttrs&) { identity_compute(c); },
       .rules = op_rules(same_layout_flow()),
+      .test_shapes = {"(2, 3)f32"},
   };
   return def;
 }
@@ -125,6 +129,7 @@ const OpDef& op_annotation_bitpack_end() {
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
       .compute = [](Compute& c, const NoAttrs&) { identity_compute(c); },
       .rules = op_rules(same_layout_flow()),
+      .test_shapes = {"(2, 3)f32"},
   };
   return def;
 }
@@ -137,6 +142,7 @@ const OpDef& op_annotation_checkpoint() {
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
       .compute = [](Compute& c, const NoAttrs&) { identity_compute(c); },
       .rules = op_rules(copy_gradient(), same_layout_flow()),
+      .test_shapes = {"(2, 3)f32"},
   };
   return def;
 }

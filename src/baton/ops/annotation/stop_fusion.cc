@@ -14,6 +14,7 @@ const OpDef& op_annotation_stop_fusion() {
       .compute = [](Compute& c,
                     const NoAttrs&) { map_compute(c, "stop_fusion", [](Halide::Expr x) { return x; }); },
       .rules = op_rules(same_layout_flow()),
+      .test_shapes = {"(2, 3)f32"},
   };
   return def;
 }

@@ -59,6 +59,8 @@ const OpDef& op_dyn_image_resize2d() {
       .data_dependent = true,
       .rules = op_rules(StaticFormRule{"image.resize2d", {{1, "size"}, {2, "roi", Form::kNumbers}}},
                         ShapeRule{dyn_resize2d_shapes}),
+      .test_shapes =
+          {"(1, 2, 4, 4)f32, (2)i64{6, 8}, (4)f32={0, 0, 0, 0}, size=[], roi=[], rounding_method=\"\""},
   };
   return def;
 }
@@ -76,6 +78,7 @@ const OpDef& op_dyn_nn_upsampling() {
       .rules = op_rules(
           StaticFormRule{"nn.upsampling", {{1, "scale_h", Form::kNumber}, {2, "scale_w", Form::kNumber}}},
           ShapeRule{dyn_upsampling_shapes}),
+      .test_shapes = {"(1, 2, 3, 3)f32, ()f32{2}, ()f32{2}, scale_h=0, scale_w=0"},
   };
   return def;
 }
@@ -97,6 +100,7 @@ const OpDef& op_dyn_nn_upsampling3d() {
               "nn.upsampling3d",
               {{1, "scale_d", Form::kNumber}, {2, "scale_h", Form::kNumber}, {3, "scale_w", Form::kNumber}}},
           ShapeRule{dyn_upsampling3d_shapes}),
+      .test_shapes = {"(1, 2, 2, 3, 3)f32, ()f32{2}, ()f32{2}, ()f32{2}, scale_d=0, scale_h=0, scale_w=0"},
   };
   return def;
 }

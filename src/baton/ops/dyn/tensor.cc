@@ -111,6 +111,7 @@ const OpDef& op_dyn_broadcast_to() {
       .data_dependent = true,
       .rules = op_rules(StaticFormRule{"broadcast_to", {{1, "shape"}}}, ShapeRule{shape_given<1>},
                         MixedPrecision::kFollow),
+      .test_shapes = {"(1, 3)f32, (2)i64{4, 3}, shape=None"},
   };
   return def;
 }
@@ -126,6 +127,7 @@ const OpDef& op_dyn_full() {
       .data_dependent = true,
       .rules = op_rules(StaticFormRule{"full", {{1, "shape"}}}, ShapeRule{shape_given<1>},
                         MixedPrecision::kFollow),
+      .test_shapes = {"()f32={2.5}, (2)i64{2, 3}, shape=None, dtype=float32"},
   };
   return def;
 }
@@ -141,6 +143,7 @@ const OpDef& op_dyn_ones() {
       .compute = [](Compute& c, const InitOpAttrs&) { dyn_constant_compute(c, 1); },
       .data_dependent = true,
       .rules = op_rules(no_gradient(), StaticFormRule{"ones", {{0, "shape"}}}, ShapeRule{shape_given<0>}),
+      .test_shapes = {"(2)i64{2, 3}, shape=None, dtype=float32"},
   };
   return def;
 }
@@ -156,6 +159,7 @@ const OpDef& op_dyn_zeros() {
       .compute = [](Compute& c, const InitOpAttrs&) { dyn_constant_compute(c, 0); },
       .data_dependent = true,
       .rules = op_rules(no_gradient(), StaticFormRule{"zeros", {{0, "shape"}}}, ShapeRule{shape_given<0>}),
+      .test_shapes = {"(2)i64{2, 3}, shape=None, dtype=float32"},
   };
   return def;
 }
@@ -172,6 +176,7 @@ const OpDef& op_dyn_reshape() {
       .data_dependent = true,
       .rules = op_rules(reshape_gradient(), StaticFormRule{"reshape", {{1, "newshape"}}},
                         ShapeRule{dyn_reshape_shapes}, MixedPrecision::kFollow),
+      .test_shapes = {"(2, 3, 4)f32, (2)i64{-1, 4}, newshape=[]"},
   };
   return def;
 }
@@ -188,6 +193,7 @@ const OpDef& op_dyn_expand_dims() {
       .declares_attrs = false,
       .rules = op_rules(StaticFormRule{"expand_dims", {{1, "axis", Form::kInteger}}},
                         ShapeRule{dyn_expand_dims_shapes}),
+      .test_shapes = {"(2, 3)f32, ()i64{1}, num_newaxis=1"},
   };
   return def;
 }
@@ -203,6 +209,7 @@ const OpDef& op_dyn_squeeze() {
       .reshape_only = true,
       .data_dependent = true,
       .rules = op_rules(StaticFormRule{"squeeze", {{1, "axis"}}}, ShapeRule{dyn_squeeze_shapes}),
+      .test_shapes = {"(1, 3, 1)f32, (1)i64{0}, axis=[]"},
   };
   return def;
 }
@@ -224,6 +231,8 @@ const OpDef& op_dyn_strided_slice() {
         .data_dependent = true,
         .rules = op_rules(StaticFormRule{"strided_slice", {{1, "begin"}, {2, "end"}, {3, "strides"}}},
                           ShapeRule{dyn_strided_slice_shapes}, MixedPrecision::kFollow),
+        .test_shapes = {"(5, 6)f32, (2)i64{1, 0}, (2)i64{4, 5}, (2)i64{1, 2}, begin=None, end=None, "
+                        "strides=None, axes=None"},
     };
     four.num_inputs = 4;
     return four;
@@ -242,6 +251,7 @@ const OpDef& op_dyn_tile() {
       .data_dependent = true,
       .rules = op_rules(StaticFormRule{"tile", {{1, "reps"}}}, ShapeRule{dyn_tile_shapes},
                         MixedPrecision::kFollow),
+      .test_shapes = {"(2, 3)f32, (2)i64{2, 1}, reps=[]"},
   };
   return def;
 }
@@ -259,6 +269,7 @@ const OpDef& op_dyn_nn_pad() {
       .data_dependent = true,
       .rules =
           op_rules(StaticFormRule{"nn.pad", {{1, "pad_width", Form::kPairs}}}, ShapeRule{dyn_pad_shapes}),
+      .test_shapes = {"(2, 3)f32, (2, 2)i64{1, 0, 0, 2}, ()i32={0}, pad_width=[]"},
   };
   return def;
 }
@@ -280,6 +291,7 @@ const OpDef& op_dyn_one_hot() {
       .data_dependent = true,
       .rules =
           op_rules(StaticFormRule{"one_hot", {{3, "depth", Form::kInteger}}}, ShapeRule{dyn_one_hot_shapes}),
+      .test_shapes = {"(3)i32[0, 4], ()f32={1}, ()f32={0}, ()i32{4}, depth=0, dtype=float32"},
   };
   return def;
 }
@@ -300,6 +312,7 @@ const OpDef& op_dyn_topk() {
                           if (text_attr(call, "ret_type") == "both") return 2;
                           return std::nullopt;
                         }}),
+      .test_shapes = {"(3, 5)f32, ()i32{2}, k=None, dtype=int32"},
   };
   return def;
 }
@@ -319,7 +332,9 @@ const OpDef& op_dyn_sparse_to_dense() {
           },
       .compute = [](Compute& c, const NoAttrs&) { sparse_to_dense_compute(c); },
       .data_dependent = true,
+      .cost = moving_cost,
       .rules = op_rules(StaticFormRule{"sparse_to_dense", {{3, "output_shape"}}}, ShapeRule{shape_given<3>}),
+      .test_shapes = {"(2, 2)i32{0, 1, 2, 3}, (2)f32, ()f32={0}, (2)i32{3, 4}"},
   };
   return def;
 }

@@ -71,7 +71,7 @@ void resize_op_compute(Compute& c, const ResizeAttrs<kCount>& attrs) {
 }
 
 template <int kCount>
-OpDef resize(const char* name, const char* what, OpRules rules = {}) {
+OpDef resize(const char* name, const char* what, OpRules rules, std::vector<std::string> test_shapes) {
   return OpSpec<ResizeAttrs<kCount>>{
       .name = name,
       .doc = std::string("The data with another ") + what + ", by interpolation.",
@@ -80,6 +80,7 @@ OpDef resize(const char* name, const char* what, OpRules rules = {}) {
       .relation = resize_relation<kCount>,
       .compute = resize_op_compute<kCount>,
       .rules = std::move(rules),
+      .test_shapes = std::move(test_shapes),
   };
 }
 
@@ -102,17 +103,27 @@ const AttrSchema& attr_schema<ResizeAttrs<3>>() {
 }
 
 const OpDef& op_image_resize1d() {
-  static const OpDef def = resize<1>("image.resize1d", "width", op_rules(spatial_layout_flow()));
+  static const OpDef def =
+      resize<1>("image.resize1d", "width", op_rules(spatial_layout_flow(), ConvertedLayout::kWindows),
+                {"(1, 2, 4)f32, size=[7], roi=[0., 0.], "
+                 "coordinate_transformation_mode=align_corners, rounding_method=floor"});
   return def;
 }
 const OpDef& op_image_resize2d() {
-  static const OpDef def = resize<2>(
-      "image.resize2d", "height and width",
-      op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same}, spatial_layout_flow()));
+  static const OpDef def =
+      resize<2>("image.resize2d", "height and width",
+                op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same},
+                         spatial_layout_flow(), ConvertedLayout::kWindows),
+                {"(1, 4, 5, 2)f32, size=[6, 7], roi=[0., 0., 0., 0.], layout=NHWC",
+                 "(1, 4, 5, 2)f32, size=[6, 7], roi=[0., 0., 0., 0.], layout=NHWC, method=nearest_neighbor, "
+                 "coordinate_transformation_mode=align_corners"});
   return def;
 }
 const OpDef& op_image_resize3d() {
-  static const OpDef def = resize<3>("image.resize3d", "depth, height and width");
+  static const OpDef def =
+      resize<3>("image.resize3d", "depth, height and width", {},
+                {"(1, 2, 2, 3, 4)f32, size=[3, 5, 6], roi=[0., 0., 0., 0., 0., 0.], method=nearest_neighbor, "
+                 "coordinate_transformation_mode=asymmetric, rounding_method=floor"});
   return def;
 }
 

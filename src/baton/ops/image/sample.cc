@@ -213,6 +213,9 @@ const OpDef& op_image_crop_and_resize() {
       .python =
           "image.crop_and_resize(data, boxes, box_indices, crop_size, layout, method='bilinear', "
           "extrapolation_value=0, out_dtype=None)",
+      .test_shapes = {"(2, 6, 6, 2)f32, (2, 4)f32{0, 0, 0.5, 0.5, 0.20000000298023224, 0.10000000149011612, "
+                      "0.8999999761581421, 0.800000011920929}, (2)i32{0, 1}, crop_size=[2, 4], layout=NHWC, "
+                      "method=nearest_neighbor"},
   };
   return def;
 }
@@ -225,6 +228,7 @@ const OpDef& op_image_affine_grid() {
       .fuse = Fuse::kInjective,
       .relation = affine_grid_relation,
       .compute = [](Compute& c, const AffineGridAttrs&) { affine_grid_compute(c); },
+      .test_shapes = {"(2, 2, 3)f32, target_shape=[3, 4]"},
   };
   return def;
 }
@@ -241,6 +245,7 @@ const OpDef& op_image_grid_sample() {
           [](Compute& c, const GridSampleAttrs& attrs) {
             grid_sample_compute(c, attrs.method, attrs.padding_mode, attrs.align_corners);
           },
+      .test_shapes = {"(1, 2, 4, 4)f32, (1, 2, 3, 3)f32[-1.2, 1.2], method=bicubic, padding_mode=reflection"},
   };
   return def;
 }
@@ -254,6 +259,7 @@ const OpDef& op_image_dilation2d() {
       .relation = dilation2d_relation,
       .compute = dilation2d_compute,
       .rules = op_rules(conv_layout_flow()),
+      .test_shapes = {"(1, 2, 5, 5)f32, (2, 3, 3)f32, padding=[1, 1, 1, 1]"},
   };
   return def;
 }

@@ -281,6 +281,7 @@ const OpDef& op_vm_shape_of() {
                      const ShapeOfAttrs& attrs) { return shape_of_relation(ctx, attrs.dtype); },
       .compute = shape_of_compute,
       .non_computational = true,
+      .test_shapes = {"(2, 3)f32, dtype=int64"},
   };
   return def;
 }
@@ -299,6 +300,7 @@ const OpDef& op_vm_reshape_tensor() {
           },
       .compute = [](Compute& c, const ReshapeTensorAttrs&) { reshape_compute(c, "reshape_tensor"); },
       .non_computational = true,
+      .test_shapes = {"(2, 3)f32, (1)i64={6}, newshape=[6]"},
   };
   return def;
 }

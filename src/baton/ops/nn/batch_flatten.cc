@@ -27,6 +27,7 @@ const OpDef& op_nn_batch_flatten() {
       .reshape_only = true,
       .rules =
           op_rules(reshape_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_reshape}),
+      .test_shapes = {"(3, 4)f32[-3, 3]"},
   };
   return def;
 }

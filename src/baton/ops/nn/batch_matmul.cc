@@ -48,6 +48,7 @@ const OpDef& op_nn_batch_matmul() {
       .python = "nn.batch_matmul(tensor_a, tensor_b, out_dtype='', transpose_a=False, transpose_b=True)",
       .rules = op_rules(batch_matmul_gradient(), int8_batch_matmul_rule(), MixedPrecision::kAlways,
                         FakeQuantizationRule{fake_quantized_batch_matmul}, product_macs()),
+      .test_shapes = {"(2, 2, 3)f32, (2, 3, 4)f32", "(1, 2, 3)f32, (5, 4, 3)f32, transpose_b=True"},
   };
   return def;
 }

@@ -59,6 +59,8 @@ const OpDef& op_nn_batch_norm() {
             c.results({norm, mean, variance});
           },
       .rules = op_rules(axis_layout_flow(), MixedPrecision::kFollow, ResultCount{3}),
+      .test_shapes = {"(2, 3, 4, 4)f32, (3)f32[0.5, 1.5], (3)f32, (3)f32, (3)f32[0.5, 1.5], epsilon=0.001",
+                      "(2, 5)f32, (5)f32, (5)f32, (5)f32, (5)f32[0.5, 1.5], center=False"},
   };
   return def;
 }

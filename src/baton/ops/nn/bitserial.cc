@@ -235,6 +235,7 @@ const OpDef& op_nn_bitpack() {
       .fuse = Fuse::kInjective,
       .relation = bitpack_relation,
       .compute = bitpack_compute,
+      .test_shapes = {"(1, 8, 4, 4)u8[0, 2], bit_axis=1, pack_type=uint8"},
   };
   return def;
 }
@@ -253,6 +254,8 @@ const OpDef& op_nn_bitserial_conv2d() {
           "3), activation_bits=1, weight_bits=1, data_layout='NCHW', kernel_layout='OIHW', "
           "pack_dtype='uint32', out_dtype='int16', unipolar=True)",
       .rules = op_rules(conv_layout_flow()),
+      .test_shapes =
+          {"(1, 32, 6, 5)u8[0, 2], (4, 32, 3, 3)u8[0, 2], channels=4, pack_dtype=uint32, out_dtype=int16"},
   };
   return def;
 }
@@ -269,6 +272,8 @@ const OpDef& op_nn_bitserial_dense() {
       .python =
           "nn.bitserial_dense(data, weight, units=None, data_bits=1, weight_bits=1, pack_dtype='uint32', "
           "out_dtype='int16', unipolar=True)",
+      .test_shapes =
+          {"(2, 32)u8[0, 4], (3, 32)u8[0, 2], units=3, data_bits=2, pack_dtype=uint32, out_dtype=int16"},
   };
   return def;
 }

@@ -39,7 +39,11 @@ const OpDef& op_nn_dense() {
       .cost = dense_cost,
       .python = "nn.dense(data, weight, units=None, out_dtype='')",
       .rules = op_rules(dense_scale_rule(), dense_gradient(), dense_layout_flow(), int8_dense_rule(),
-                        MixedPrecision::kAlways, FakeQuantizationRule{fake_quantized_dense}, product_macs()),
+                        MixedPrecision::kAlways, FakeQuantizationRule{fake_quantized_dense}, product_macs(),
+                        AnchorRule{"rows"}),
+      .test_shapes = {"(1, 1)f32, (1, 1)f32, units=1", "(3, 7)f64, (5, 7)f64, units=None",
+                      "(2, 3, 5)f32, (4, 5)f32, units=None",
+                      "(2, 3)i8[-9, 9], (4, 3)i8[-9, 9], units=4, out_dtype=int32"},
   };
   return def;
 }

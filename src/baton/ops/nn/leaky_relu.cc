@@ -29,6 +29,7 @@ const OpDef& op_nn_leaky_relu() {
       .python = "nn.leaky_relu(data, alpha=0.01)",
       .rules = op_rules(positive_scale_rule(), MixedPrecision::kFollow,
                         fake_quantized_function("qnn.leaky_relu"), same_layout_flow()),
+      .test_shapes = {"(3, 4)f32[-2, 2], alpha=0.1"},
   };
   return def;
 }

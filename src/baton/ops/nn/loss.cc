@@ -122,6 +122,7 @@ const OpDef& op_nn_cross_entropy() {
       .compute = [](Compute& c, const NoAttrs&) { cross_entropy_compute(c, false); },
       .python = "nn.cross_entropy(predictions, targets)",
       .rules = op_rules(cross_entropy_gradient(), MixedPrecision::kNever),
+      .test_shapes = {"(3, 4)f32[0.1, 0.9], (3, 4)f32[0, 1]"},
   };
   return def;
 }
@@ -135,6 +136,7 @@ const OpDef& op_nn_cross_entropy_with_logits() {
       .compute = [](Compute& c, const NoAttrs&) { cross_entropy_compute(c, true); },
       .python = "nn.cross_entropy_with_logits(predictions, targets)",
       .rules = op_rules(cross_entropy_with_logits_gradient(), MixedPrecision::kNever),
+      .test_shapes = {"(3, 4)f32, (3, 4)f32[0, 1]"},
   };
   return def;
 }
@@ -150,6 +152,7 @@ const OpDef& op_nn_nll_loss() {
       .relation = nll_relation,
       .compute = nll_compute,
       .python = "nn.nll_loss(predictions, targets, weights, reduction='mean', ignore_index=-100)",
+      .test_shapes = {"(5, 4)f32, (5)i32[0, 4], (4)f32[0.5, 1.5], reduction=none, ignore_index=-100"},
   };
   return def;
 }

@@ -81,6 +81,8 @@ const OpDef& op_nn_matmul() {
       .python =
           "nn.matmul(tensor_a, tensor_b, units=None, out_dtype='', transpose_a=False, transpose_b=False)",
       .rules = op_rules(matmul_gradient()),
+      .test_shapes = {"(3, 5)f32, (5, 7)f32, units=None",
+                      "(5, 3)f32, (7, 5)f32, units=None, transpose_a=True, transpose_b=True"},
   };
   return def;
 }

@@ -159,6 +159,7 @@ const OpDef& op_nn_layer_norm() {
             moments_norm_compute(c, norm);
           },
       .rules = op_rules(MixedPrecision::kNever, axis_layout_flow()),
+      .test_shapes = {"(2, 8)f32, (8)f32[0.5, 1.5], (8)f32"},
   };
   return def;
 }
@@ -179,6 +180,7 @@ const OpDef& op_nn_instance_norm() {
             moments_norm_compute(c, norm);
           },
       .rules = op_rules(axis_layout_flow()),
+      .test_shapes = {"(2, 3, 4)f32, (3)f32[0.5, 1.5], (3)f32"},
   };
   return def;
 }
@@ -200,6 +202,7 @@ const OpDef& op_nn_group_norm() {
           },
       .python =
           "nn.group_norm(data, gamma, beta, num_groups, axis=1, epsilon=1e-05, center=True, scale=True)",
+      .test_shapes = {"(2, 4, 3, 3)f32, (4)f32[0.5, 1.5], (4)f32, num_groups=2"},
   };
   return def;
 }
@@ -221,6 +224,7 @@ const OpDef& op_nn_l2_normalize() {
                     const L2NormalizeAttrs& attrs) { l2_normalize_compute(c, attrs.axis, attrs.eps); },
       .python = "nn.l2_normalize(data, eps, axis=None)",
       .rules = op_rules(axis_layout_flow(), MixedPrecision::kNever),
+      .test_shapes = {"(1, 3, 4, 4)f32, eps=1e-05, axis=[1]"},
   };
   return def;
 }
@@ -245,6 +249,7 @@ const OpDef& op_nn_lrn() {
                         attrs.beta);
           },
       .python = "nn.lrn(data, size=5, axis=1, bias=2, alpha=1e-05, beta=0.75)",
+      .test_shapes = {"(1, 7, 4, 4)f32, alpha=1e-05"},
   };
   return def;
 }
@@ -268,6 +273,7 @@ const OpDef& op_nn_prelu() {
             c.result(prelu);
           },
       .rules = op_rules(axis_layout_flow(), MixedPrecision::kFollow),
+      .test_shapes = {"(2, 3)f32[-2, 2], (3)f32"},
   };
   return def;
 }

@@ -85,6 +85,8 @@ const OpDef& op_nn_pad() {
       .relation = pad_relation,
       .compute = pad_compute,
       .rules = op_rules(pad_layout_flow(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_pad}),
+      .test_shapes = {"(2, 3)f32, ()i32={0}, pad_width=[[1, 1], [0, 2]]",
+                      "(3, 4)f32, ()i32={0}, pad_width=[[1, 1], [1, 2]], pad_mode=reflect"},
   };
   return def;
 }

@@ -406,6 +406,7 @@ const OpDef& op_nn_depth_to_space() {
       .compute = depth_to_space_compute,
       .python = "nn.depth_to_space(data, block_size, layout='NCHW', mode='DCR')",
       .rules = op_rules(MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_same}),
+      .test_shapes = {"(1, 8, 2, 3)f32, block_size=2"},
   };
   return def;
 }
@@ -421,6 +422,7 @@ const OpDef& op_nn_space_to_depth() {
       .relation = space_to_depth_relation,
       .compute = space_to_depth_compute,
       .python = "nn.space_to_depth(data, block_size, layout='NCHW')",
+      .test_shapes = {"(1, 2, 4, 6)f32, block_size=2, mode=\"\""},
   };
   return def;
 }
@@ -434,6 +436,7 @@ const OpDef& op_nn_space_to_batch_nd() {
       .relation = space_to_batch_relation,
       .compute = space_to_batch_compute,
       .python = "nn.space_to_batch_nd(data, block_shape, paddings, pad_value=0)",
+      .test_shapes = {"(1, 4, 4, 2)f32, block_shape=[2, 2], paddings=[[1, 1], [0, 2]], pad_value=1."},
   };
   return def;
 }
@@ -447,6 +450,7 @@ const OpDef& op_nn_batch_to_space_nd() {
       .relation = batch_to_space_relation,
       .compute = batch_to_space_compute,
       .python = "nn.batch_to_space_nd(data, block_shape, crops)",
+      .test_shapes = {"(4, 2, 2, 1)f32, block_shape=[2, 2], crops=[[0, 0], [0, 0]]"},
   };
   return def;
 }
@@ -461,6 +465,7 @@ const OpDef& op_nn_dilate() {
       .compute = dilate_compute,
       .declares_attrs = false,
       .python = "nn.dilate(data, strides, dilation_value=0.0)",
+      .test_shapes = {"(2, 3)f32, strides=[1, 2]"},
   };
   return def;
 }
@@ -474,6 +479,7 @@ const OpDef& op_nn_mirror_pad() {
       .relation = mirror_pad_relation,
       .compute = mirror_pad_compute,
       .python = "nn.mirror_pad(data, pad_width, mode='SYMMETRIC')",
+      .test_shapes = {"(3, 4)f32, mode=REFLECT, pad_width=[[1, 1], [2, 1]]"},
   };
   return def;
 }
@@ -486,6 +492,7 @@ const OpDef& op_nn_fifo_buffer() {
       .relation = fifo_buffer_relation,
       .compute = fifo_buffer_compute,
       .python = "nn.fifo_buffer(data, buffer, axis)",
+      .test_shapes = {"(2, 1, 3)f32, (2, 4, 3)f32, axis=1"},
   };
   return def;
 }

@@ -23,6 +23,7 @@ const OpDef& op_nn_relu() {
           },
       .rules = op_rules(positive_scale_rule(), relu_gradient(), MixedPrecision::kFollow,
                         FakeQuantizationRule{fake_quantized_relu}, same_layout_flow()),
+      .test_shapes = {"(3, 5)f32", "(2, 3)i8[-9, 9]", "(2, 0, 3)f32", "()f32"},
   };
   return def;
 }

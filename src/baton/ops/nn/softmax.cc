@@ -24,7 +24,9 @@ const OpDef& op_nn_softmax() {
       .fuse = Fuse::kOutFusable,
       .relation = softmax_relation,
       .compute = softmax_compute,
-      .rules = op_rules(softmax_gradient(), MixedPrecision::kNever),
+      .rules = op_rules(softmax_gradient(), MixedPrecision::kNever, AnchorRule{"rows"},
+                        FastForm{"nn.fast_softmax"}),
+      .test_shapes = {"(1, 1000)f32[-8, 8]", "(2, 3, 5)f64[-8, 8], axis=1", "(7)f32", "(3, 1)f32"},
   };
   return def;
 }
@@ -37,6 +39,8 @@ const OpDef& op_nn_fast_softmax() {
       .fuse = Fuse::kOutFusable,
       .relation = softmax_relation,
       .compute = softmax_compute,
+      .rules = op_rules(AnchorRule{"rows"}),
+      .test_shapes = {"(1, 2, 5)f32[-2, 2]"},
   };
   return def;
 }
@@ -49,7 +53,8 @@ const OpDef& op_nn_log_softmax() {
       .fuse = Fuse::kOutFusable,
       .relation = softmax_relation,
       .compute = log_softmax_compute,
-      .rules = op_rules(log_softmax_gradient()),
+      .rules = op_rules(log_softmax_gradient(), AnchorRule{"rows"}),
+      .test_shapes = {"(2, 7)f32[-4, 4]", "(1, 1)f32[-4, 4], axis=1"},
   };
   return def;
 }

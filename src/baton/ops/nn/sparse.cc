@@ -118,6 +118,7 @@ const OpDef& op_nn_sparse_dense() {
       .relation = sparse_dense_relation,
       .compute = [](Compute& c, const SparseDenseAttrs& attrs) { sparse_dense_compute(c, attrs.sparse_lhs); },
       .cost = sparse_product_cost,
+      .test_shapes = {"(2, 4)f32, (3)f32, (3)i32{0, 2, 3}, (4)i32{0, 1, 3, 3}"},
   };
   return def;
 }
@@ -134,6 +135,7 @@ const OpDef& op_nn_internal_sparse_dense_padded() {
       .relation = sparse_dense_relation,
       .compute = [](Compute& c, const SparseDenseAttrs& attrs) { sparse_dense_compute(c, attrs.sparse_lhs); },
       .cost = sparse_product_cost,
+      .test_shapes = {"(2, 4)f32, (3)f32, (3)i32{0, 2, 3}, (4)i32{0, 1, 3, 3}"},
   };
   return def;
 }
@@ -157,6 +159,7 @@ const OpDef& op_nn_sparse_conv2d() {
             sparse_conv2d_compute(c, attrs.layout == "NHWC");
           },
       .cost = sparse_product_cost,
+      .test_shapes = {"(1, 3, 5, 8)f32, (4, 2, 1)f32, (4)i32{0, 3, 5, 7}, (5)i32{0, 1, 2, 3, 4}"},
   };
   return def;
 }
@@ -171,6 +174,7 @@ const OpDef& op_nn_sparse_add() {
                  {"sparse_indptr", "where each row starts, and the end"}},
       .relation = sparse_add_relation,
       .compute = [](Compute& c, const NoAttrs&) { sparse_add_compute(c); },
+      .test_shapes = {"(2, 4)f32, (3)f32, (3)i32{0, 2, 3}, (3)i32{0, 1, 3}"},
   };
   return def;
 }
@@ -185,6 +189,7 @@ const OpDef& op_nn_sparse_transpose() {
       .fuse = Fuse::kOutFusable,
       .relation = sparse_transpose_relation,
       .compute = [](Compute& c, const SparseTransposeAttrs&) { sparse_transpose_compute(c); },
+      .test_shapes = {"(3)f32, (3)i32{0, 2, 3}, (5)i32{0, 1, 3, 3, 3}"},
   };
   return def;
 }

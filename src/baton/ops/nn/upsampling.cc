@@ -64,6 +64,8 @@ const OpDef& op_nn_upsampling() {
           },
       .compute = upsampling_compute,
       .rules = op_rules(spatial_layout_flow()),
+      .test_shapes = {"(1, 3, 4, 2)f32, scale_h=2., scale_w=2., layout=NHWC",
+                      "(1, 2, 3, 4)f32, scale_h=2., scale_w=2., method=bilinear"},
   };
   return def;
 }
@@ -82,6 +84,7 @@ const OpDef& op_nn_upsampling3d() {
           },
       .compute = upsampling3d_compute,
       .rules = op_rules(spatial_layout_flow()),
+      .test_shapes = {"(1, 2, 2, 3, 2)f32, scale_d=2., scale_h=2., scale_w=2., method=trilinear"},
   };
   return def;
 }

@@ -1,5 +1,6 @@
 #include "baton/ops/qnn/product_rules.h"
 
+#include "baton/ir/op_names.h"
 #include "baton/ops/rules/qnn_build.h"
 
 namespace baton {
@@ -60,7 +61,7 @@ Expr canonicalize_dense(const CallNode& call, const std::vector<Type>& types, co
   const bool moved_data = !is_scalar(in.data_zero, 0), moved_weight = !is_scalar(in.weight_zero, 0);
   if (moved_data && moved_weight && length.is_any()) return {};
   Terms terms;
-  terms.product = apply_like("nn.dense", {in.data, in.weight}, call);
+  terms.product = apply_like(op_names::kDense, {in.data, in.weight}, call);
   if (moved_weight) {
     const int64_t last = in.data_type->rank() - 1;
     terms.data_sum = multiply(in.weight_zero, sum_over(in.data, {last}, true));
@@ -79,7 +80,7 @@ Expr canonicalize_batch_matmul(const CallNode& call, const std::vector<Type>& ty
   const bool moved_x = !is_scalar(in.data_zero, 0), moved_y = !is_scalar(in.weight_zero, 0);
   if (moved_x && moved_y && length.is_any()) return {};
   Terms terms;
-  terms.product = apply_like("nn.batch_matmul", {in.data, in.weight}, call);
+  terms.product = apply_like(op_names::kBatchMatmul, {in.data, in.weight}, call);
   // The sums are (batch, m, 1) and (batch, 1, n).
   if (moved_y) {
     Expr sum = sum_over(in.data, {inner_x}, true);
@@ -203,17 +204,18 @@ Expr canonicalize_conv2d(const CallNode& call, const std::vector<Type>& types, c
                          const LegalizeTarget&) {
   const Operands in = operands(call, types);
   const bool moved_data = !is_scalar(in.data_zero, 0), moved_weight = !is_scalar(in.weight_zero, 0);
-  if (!moved_data && !moved_weight) return apply_like("nn.conv2d", {in.data, in.weight}, call);
+  if (!moved_data && !moved_weight) return apply_like(op_names::kConv2D, {in.data, in.weight}, call);
   const std::optional<Conv> conv = conv_of(call, in);
   const std::vector<int64_t> dilation = ints_attr(call, "dilation");
   const bool dilated = std::any_of(dilation.begin(), dilation.end(), [](int64_t each) { return each != 1; });
   const auto* zero_type = as_type<TensorTypeNode>(types[3]);
   // Pools have no gaps and know no groups; zero points per channel have no common second term.
   if (!conv || (dilated && moved_weight) || (conv->groups > 1 && !conv->depthwise) || zero_type->rank() != 0)
-    return shifted_product("nn.conv2d", call, types, false);
+    return shifted_product(op_names::kConv2D, call, types, false);
   const Expr data = padded(in, call, *conv);
   Terms terms;
-  terms.product = apply_like("nn.conv2d", {data, in.weight}, call, {{"padding", std::vector<int64_t>(4, 0)}});
+  terms.product =
+      apply_like(op_names::kConv2D, {data, in.weight}, call, {{"padding", std::vector<int64_t>(4, 0)}});
   if (moved_weight) terms.data_sum = window_sums(in, data, call, *conv);
   if (moved_data) terms.weight_sum = filter_sums(in, call, *conv);
   if (moved_data && moved_weight)
@@ -249,11 +251,11 @@ LegalizeRule::Rewrite product_types_rule(const char* quantized, const char* plai
 }  // namespace
 
 LegalizeRule quantized_conv2d_rule() {
-  return {{}, product_types_rule("qnn.conv2d", "nn.conv2d"), canonicalize_conv2d};
+  return {{}, product_types_rule("qnn.conv2d", op_names::kConv2D), canonicalize_conv2d};
 }
 
 LegalizeRule quantized_dense_rule() {
-  return {{}, product_types_rule("qnn.dense", "nn.dense"), canonicalize_dense};
+  return {{}, product_types_rule("qnn.dense", op_names::kDense), canonicalize_dense};
 }
 
 LegalizeRule quantized_batch_matmul_rule() { return {{}, {}, canonicalize_batch_matmul}; }

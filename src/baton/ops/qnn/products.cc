@@ -87,7 +87,8 @@ const OpDef& op_qnn_conv2d() {
           "qnn.conv2d(data, kernel, input_zero_point, kernel_zero_point, input_scale, kernel_scale, "
           "kernel_size, channels, strides=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, "
           "data_layout='NCHW', kernel_layout='OIHW', out_layout='', out_dtype='int32')",
-      .rules = op_rules(quantized_conv2d_rule(), conv_layout_flow()),
+      .rules = op_rules(quantized_conv2d_rule(), conv_layout_flow(), ConvertedLayout::kConvolution,
+                        OwnPadding::kQuantizedConvolution),
   };
   return def;
 }
@@ -110,7 +111,7 @@ const OpDef& op_qnn_conv2d_transpose() {
           "kernel_scale, strides=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, channels=None, "
           "kernel_size=None, data_layout='NCHW', kernel_layout='IOHW', out_layout='', output_padding=(0, 0), "
           "out_dtype='int32')",
-      .rules = op_rules(quantized_conv2d_transpose_rule(), conv_layout_flow()),
+      .rules = op_rules(quantized_conv2d_transpose_rule(), conv_layout_flow(), ConvertedLayout::kConvolution),
   };
   return def;
 }

@@ -147,6 +147,7 @@ const OpDef& op_random_threefry_generate() {
                      const ThreefryGenerateAttrs& attrs) { return with_key(ctx, attrs.out_shape, kWord); },
       .compute = generate_compute,
       .rules = op_rules(ResultCount{2}),
+      .test_shapes = {"(10)u64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, out_shape=[2, 6]"},
   };
   return def;
 }
@@ -163,6 +164,7 @@ const OpDef& op_random_threefry_split() {
           },
       .compute = [](Compute& c, const NoAttrs&) { c.results(split_generator(c, 0)); },
       .rules = op_rules(ResultCount{2}),
+      .test_shapes = {"(10)u64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}"},
   };
   return def;
 }
@@ -178,6 +180,8 @@ const OpDef& op_random_uniform() {
           },
       .compute = uniform_compute,
       .rules = op_rules(ResultCount{2}),
+      .test_shapes =
+          {"(10)u64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, ()f64={0}, ()f64={1}, out_shape=[4], out_dtype=float64"},
   };
   return def;
 }
@@ -193,6 +197,8 @@ const OpDef& op_random_normal() {
           },
       .compute = normal_compute,
       .rules = op_rules(ResultCount{2}),
+      .test_shapes =
+          {"(10)u64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, ()f32={1}, ()f32={0.5}, out_shape=[4], out_dtype=float32"},
   };
   return def;
 }
@@ -206,6 +212,7 @@ const OpDef& op_random_multinomial() {
       .compute = multinomial_compute,
       .python = "random.multinomial(key, probs, num_samples)",
       .rules = op_rules(ResultCount{2}),
+      .test_shapes = {"(10)u64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, (2, 3)f32[0.1, 1], num_samples=4"},
   };
   return def;
 }

@@ -1,4 +1,5 @@
 // Gradients of the layers of neural networks.
+#include "baton/ir/op_names.h"
 #include "baton/ops/nn/pool/pool_attrs.h"
 #include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/rules/gradient_rules.h"
@@ -43,7 +44,7 @@ Adjoints dense_adjoints(const CallNode& call, const Expr& g) {
   const Expr &a = call.args()[0], &b = call.args()[1];
   const int64_t width = known_extent(call, 1, 1);
   const auto dense = [&](const Expr& left, const Expr& right) {
-    return op("nn.dense", {left, right}, {{"units", width}});
+    return op(op_names::kDense, {left, right}, {{"units", width}});
   };
   return {collapse(dense(g, transposed(b)), a),
           collapse(dense(transposed(as_matrix(call, g, 1)), transposed(as_matrix(call, a, 0))), b)};
@@ -89,7 +90,7 @@ GradientRule batch_matmul_gradient() {
     const Expr &a = call->args()[0], &b = call->args()[1];
     const bool ta = bool_attr(*call, "transpose_a"), tb = bool_attr(*call, "transpose_b");
     const auto product = [](const Product& of) {
-      return op("nn.batch_matmul", {of.left, of.right},
+      return op(op_names::kBatchMatmul, {of.left, of.right},
                 {{"transpose_a", of.transpose_left}, {"transpose_b", of.transpose_right}});
     };
     if (!ta && tb) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "baton/ir/op_names.h"
 #include "baton/ops/rules/qnn_build.h"
 
 namespace baton {
@@ -84,7 +85,7 @@ Expr legalize_conv2d(const CallNode& call, const std::vector<Type>& types, const
     weight = extended(weight, axes->weight_o, more_out);
     changes.emplace_back("channels", extents[axes->weight_o] + more_out);
   }
-  Expr made = apply_like("nn.conv2d", {data, weight}, call, changes);
+  Expr made = apply_like(op_names::kConv2D, {data, weight}, call, changes);
   if (more_out > 0)
     made = apply("strided_slice", {made},
                  {{"begin", std::vector<int64_t>(4, 0)},

@@ -63,45 +63,6 @@ std::optional<LayoutPlan> spatial_plan(const CallNode& call, const LayoutStates&
   return LayoutPlan{{data}, {data}, with_field(call, "layout", data.now->str())};
 }
 
-std::optional<LayoutPlan> concatenate_plan(const CallNode& call, const LayoutStates& inputs) {
-  const std::vector<const TensorTypeNode*> types = input_types(call);
-  const auto leader = std::ranges::find_if(inputs, [](const LayoutState& state) { return state.changed(); });
-  if (types.size() != inputs.size() || leader == inputs.end()) return std::nullopt;
-  const int rank = types[0]->rank();
-  if (leader->was->rank() != rank) return std::nullopt;
-  const int axis = front_axis(int_attr(call, "axis"), rank);
-  const char letter = leader->was->axes()[axis].letter;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i].was && inputs[i].was != leader->was) return std::nullopt;
-    const Dim extent = types[i]->shape()[axis];
-    if (extent.is_any() || extent.value() % leader->now->factor(letter) != 0)
-      return std::nullopt;  // blocks would not join
-  }
-  return LayoutPlan{
-      LayoutStates(inputs.size(), *leader), {*leader}, with_field(call, "axis", leader->now->find(letter))};
-}
-
-std::optional<LayoutPlan> reduce_plan(const CallNode& call, const LayoutStates& inputs) {
-  const LayoutState& data = inputs[0];
-  const TensorTypeNode* type = tensor_type_of(call.args()[0]);
-  if (inputs.size() != 1 || !data.was || !type || data.was->rank() != type->rank() ||
-      bool_attr(call, "exclude"))
-    return std::nullopt;
-  std::string gone;
-  std::vector<int64_t> axes;
-  for (int64_t axis : ints_attr(call, "axis"))
-    gone += data.was->axes()[front_axis(axis, type->rank())].letter;
-  if (gone.empty() || gone.size() == static_cast<size_t>(type->rank())) return std::nullopt;
-  for (char letter : gone) {
-    if (data.now->is_split(letter)) return std::nullopt;
-    axes.push_back(data.now->find(letter));
-  }
-  const bool keep = bool_attr(call, "keepdims");
-  const KnownLayout was = reduced(*data.was, gone, keep), now = reduced(*data.now, gone, keep);
-  if (!was || !now) return std::nullopt;
-  return LayoutPlan{{data}, {{was, now}}, with_field(call, "axis", axes)};
-}
-
 }  // namespace
 
 const LayoutRule* layout_rule_of(const OpDef& op) {
@@ -113,7 +74,5 @@ const LayoutRule* layout_rule_of(const OpDef& op) {
 }
 
 LayoutRule spatial_layout_rule() { return {spatial_plan}; }
-LayoutRule concatenate_layout_rule() { return {concatenate_plan}; }
-LayoutRule reduce_layout_rule() { return {reduce_plan}; }
 
 }  // namespace baton

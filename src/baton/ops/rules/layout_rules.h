@@ -11,9 +11,5 @@ const LayoutRule* layout_rule_of(const OpDef& op);
 
 /// Operators with a `layout` attribute and windows over H and W: pools, global pools, adaptive pools.
 LayoutRule spatial_layout_rule();
-/// concatenate: `axis`.
-LayoutRule concatenate_layout_rule();
-/// sum, mean, max, ...: `axis`, `keepdims`, `exclude`.
-LayoutRule reduce_layout_rule();
 
 }  // namespace baton

@@ -10,7 +10,7 @@ namespace {
 std::string stage_of(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
 OpDef map_op(const char* name, const char* doc, Relation relation,
-             std::function<Halide::Expr(Halide::Expr)> f, OpRules rules) {
+             std::function<Halide::Expr(Halide::Expr)> f, OpRules rules, Texts test_shapes) {
   OpDef def;
   def.name = name;
   def.doc = doc;
@@ -24,10 +24,12 @@ OpDef map_op(const char* name, const char* doc, Relation relation,
   def.python = "tensor";
   def.rules = std::move(rules);
   def.rules.set(same_layout_flow());
+  if (test_shapes.empty()) test_shapes = {"(3, 5)f32[-2, 2]", "(1)f32[-2, 2]", "(2, 0)f32"};
+  def.test_shapes = std::move(test_shapes);
   return def;
 }
 
-OpDef pair_op(const char* name, const char* doc, DType result, Binary f, OpRules rules) {
+OpDef pair_op(const char* name, const char* doc, DType result, Binary f, OpRules rules, Texts test_shapes) {
   OpDef def;
   def.name = name;
   def.doc = doc;
@@ -45,18 +47,22 @@ OpDef pair_op(const char* name, const char* doc, DType result, Binary f, OpRules
   def.python = "tensor";
   def.rules = std::move(rules);
   def.rules.set(broadcast_layout_flow());
+  if (test_shapes.empty())
+    test_shapes = {"(3, 5)f32[0.5, 3], (5)f32[0.5, 3]", "(4, 3)i32[1, 9], (2, 1, 3)i32[1, 5]",
+                   "()f32[0.5, 3], (1)f32[0.5, 3]"};
+  def.test_shapes = std::move(test_shapes);
   return def;
 }
 
 }  // namespace
 
-OpDef unary_op(const char* name, const char* doc, Unary f, OpRules rules) {
+OpDef unary_op(const char* name, const char* doc, Unary f, OpRules rules, Texts test_shapes) {
   return map_op(
       name, doc, [](RelationContext& ctx, const Attrs&) { return identity_relation(ctx); }, f,
-      std::move(rules));
+      std::move(rules), std::move(test_shapes));
 }
 
-OpDef real_op(const char* name, const char* doc, Unary f, OpRules rules) {
+OpDef real_op(const char* name, const char* doc, Unary f, OpRules rules, Texts test_shapes) {
   auto in_real = [f](Halide::Expr x) {
     const bool real = x.type().is_float() && x.type().bits() >= 32;
     const Halide::Type type = x.type();
@@ -64,20 +70,20 @@ OpDef real_op(const char* name, const char* doc, Unary f, OpRules rules) {
   };
   return map_op(
       name, doc, [](RelationContext& ctx, const Attrs&) { return identity_relation(ctx); }, in_real,
-      std::move(rules));
+      std::move(rules), std::move(test_shapes));
 }
 
-OpDef predicate_op(const char* name, const char* doc, Unary f) {
-  return map_op(name, doc,
-                [](RelationContext& ctx, const Attrs&) { return same_shape_relation(ctx, DType::bool_()); },
-                f, {});
+OpDef predicate_op(const char* name, const char* doc, Unary f, Texts test_shapes) {
+  return map_op(
+      name, doc, [](RelationContext& ctx, const Attrs&) { return same_shape_relation(ctx, DType::bool_()); },
+      f, {}, std::move(test_shapes));
 }
 
-OpDef binary_op(const char* name, const char* doc, Binary f, OpRules rules) {
-  return pair_op(name, doc, DType::void_(), f, std::move(rules));
+OpDef binary_op(const char* name, const char* doc, Binary f, OpRules rules, Texts test_shapes) {
+  return pair_op(name, doc, DType::void_(), f, std::move(rules), std::move(test_shapes));
 }
-OpDef compare_op(const char* name, const char* doc, Binary f, OpRules rules) {
-  return pair_op(name, doc, DType::bool_(), f, std::move(rules));
+OpDef compare_op(const char* name, const char* doc, Binary f, OpRules rules, Texts test_shapes) {
+  return pair_op(name, doc, DType::bool_(), f, std::move(rules), std::move(test_shapes));
 }
 
 }  // namespace baton

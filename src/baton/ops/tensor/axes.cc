@@ -102,6 +102,7 @@ const OpDef& op_expand_dims() {
       .reshape_only = true,
       .rules = op_rules(expand_dims_gradient(), MixedPrecision::kFollow,
                         FakeQuantizationRule{fake_quantized_expand_dims}),
+      .test_shapes = {"(3)f32, axis=0", "(2)f32, axis=0, num_newaxis=0"},
   };
   return def;
 }
@@ -117,6 +118,7 @@ const OpDef& op_squeeze() {
       .reshape_only = true,
       .rules = op_rules(reshape_gradient(), MixedPrecision::kFollow,
                         FakeQuantizationRule{fake_quantized_reshape}, squeeze_layout_flow()),
+      .test_shapes = {"(1, 2, 1)f32", "(1, 3, 1, 1)f32, axis=[0, 2]"},
   };
   return def;
 }
@@ -132,6 +134,7 @@ const OpDef& op_transpose() {
       .python = "transform.transpose(data, axes=None)",
       .rules = op_rules(transpose_gradient(), transpose_layout_flow(), MixedPrecision::kFollow,
                         FakeQuantizationRule{fake_quantized_transpose}),
+      .test_shapes = {"(2, 3, 4)f32, axes=[1, 0, 2]", "(5, 1)f32, axes=None", "(2, 0, 3)f32, axes=[2, 1, 0]"},
   };
   return def;
 }

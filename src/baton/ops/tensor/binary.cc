@@ -123,32 +123,37 @@ const OpDef& op_minimum() {
 }
 
 const OpDef& op_left_shift() {
-  static const OpDef def = binary_op("left_shift", "lhs * 2^rhs, bits falling out at the left.",
-                                     [](Value a, Value b) { return a << b; });
+  static const OpDef def = binary_op(
+      "left_shift", "lhs * 2^rhs, bits falling out at the left.", [](Value a, Value b) { return a << b; }, {},
+      {"(3, 5)i32[0, 50], (5)i32[0, 5]", "(2, 1, 4)i8[0, 50], (3, 1)i8[0, 5]"});
   return def;
 }
 
 const OpDef& op_right_shift() {
   static const OpDef def =
-      binary_op("right_shift", "lhs / 2^rhs, rounded down.", [](Value a, Value b) { return a >> b; });
+      binary_op("right_shift", "lhs / 2^rhs, rounded down.", [](Value a, Value b) { return a >> b; }, {},
+                {"(3, 5)i32[0, 50], (5)i32[0, 5]", "(2, 1, 4)i8[0, 50], (3, 1)i8[0, 5]"});
   return def;
 }
 
 const OpDef& op_bitwise_and() {
   static const OpDef def =
-      binary_op("bitwise_and", "Bits set in both.", [](Value a, Value b) { return a & b; });
+      binary_op("bitwise_and", "Bits set in both.", [](Value a, Value b) { return a & b; }, {},
+                {"(3, 5)i32[0, 50], (5)i32[0, 5]", "(2, 1, 4)i8[0, 50], (3, 1)i8[0, 5]"});
   return def;
 }
 
 const OpDef& op_bitwise_or() {
   static const OpDef def =
-      binary_op("bitwise_or", "Bits set in one of both.", [](Value a, Value b) { return a | b; });
+      binary_op("bitwise_or", "Bits set in one of both.", [](Value a, Value b) { return a | b; }, {},
+                {"(3, 5)i32[0, 50], (5)i32[0, 5]", "(2, 1, 4)i8[0, 50], (3, 1)i8[0, 5]"});
   return def;
 }
 
 const OpDef& op_bitwise_xor() {
   static const OpDef def =
-      binary_op("bitwise_xor", "Bits set in exactly one.", [](Value a, Value b) { return a ^ b; });
+      binary_op("bitwise_xor", "Bits set in exactly one.", [](Value a, Value b) { return a ^ b; }, {},
+                {"(3, 5)i32[0, 50], (5)i32[0, 5]", "(2, 1, 4)i8[0, 50], (3, 1)i8[0, 5]"});
   return def;
 }
 
@@ -193,23 +198,23 @@ const OpDef& op_greater_equal() {
 }
 
 const OpDef& op_logical_and() {
-  static const OpDef def = compare_op(
-      "logical_and", "lhs and rhs.", [](Value a, Value b) { return is_true(a) && is_true(b); },
-      op_rules(no_gradient()));
+  static const OpDef def =
+      compare_op("logical_and", "lhs and rhs.", [](Value a, Value b) { return is_true(a) && is_true(b); },
+                 op_rules(no_gradient()), {"(3, 5)bool, (5)bool", "()bool, (2, 3)bool"});
   return def;
 }
 
 const OpDef& op_logical_or() {
-  static const OpDef def = compare_op(
-      "logical_or", "lhs or rhs.", [](Value a, Value b) { return is_true(a) || is_true(b); },
-      op_rules(no_gradient()));
+  static const OpDef def =
+      compare_op("logical_or", "lhs or rhs.", [](Value a, Value b) { return is_true(a) || is_true(b); },
+                 op_rules(no_gradient()), {"(3, 5)bool, (5)bool", "()bool, (2, 3)bool"});
   return def;
 }
 
 const OpDef& op_logical_xor() {
-  static const OpDef def = compare_op(
-      "logical_xor", "Exactly one of both.", [](Value a, Value b) { return is_true(a) != is_true(b); },
-      op_rules(no_gradient()));
+  static const OpDef def = compare_op("logical_xor", "Exactly one of both.",
+                                      [](Value a, Value b) { return is_true(a) != is_true(b); },
+                                      op_rules(no_gradient()), {"(3, 5)bool, (5)bool", "()bool, (2, 3)bool"});
   return def;
 }
 

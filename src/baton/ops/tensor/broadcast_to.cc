@@ -46,6 +46,7 @@ const OpDef& op_broadcast_to() {
           },
       .compute = [](Compute& c, const InitOpAttrs&) { broadcast_compute(c, "broadcast_to"); },
       .rules = op_rules(FakeQuantizationRule{fake_quantized_same}),
+      .test_shapes = {"(3)f32, shape=[2, 3]"},
   };
   return def;
 }
@@ -64,6 +65,7 @@ const OpDef& op_broadcast_to_like() {
       .compute = [](Compute& c, const NoAttrs&) { broadcast_compute(c, "broadcast_to_like"); },
       .python = "transform",
       .rules = op_rules(MixedPrecision::kFollow),
+      .test_shapes = {"(2, 1)f32, (2, 5)f32"},
   };
   return def;
 }
@@ -103,6 +105,7 @@ const OpDef& op_where() {
           },
       .python = "transform",
       .rules = op_rules(where_gradient(), MixedPrecision::kFollow),
+      .test_shapes = {"(2, 1)i32[0, 2], (2, 3)f32, (3)f32", "(3, 4)bool, (3, 4)f32, (3, 4)f32"},
   };
   return def;
 }

@@ -34,6 +34,8 @@ const OpDef& op_cast() {
       .compute = [](Compute& c, const CastAttrs&) { convert(c, "cast"); },
       .python = "transform",
       .rules = op_rules(cast_gradient(), MixedPrecision::kFollow, same_layout_flow()),
+      .test_shapes = {"(2, 3)f32[-3, 9], dtype=int8", "(2, 3)i64[0, 9], dtype=float32",
+                      "(2, 3)u8[0, 9], dtype=bool", "(5)f32, dtype=float16"},
   };
   return def;
 }
@@ -52,6 +54,7 @@ const OpDef& op_cast_like() {
       .compute = [](Compute& c, const NoAttrs&) { convert(c, "cast_like"); },
       .python = "transform",
       .rules = op_rules(cast_gradient(), MixedPrecision::kFollow, broadcast_layout_flow()),
+      .test_shapes = {"(2, 3)f32, (1)i32"},
   };
   return def;
 }
@@ -81,6 +84,7 @@ const OpDef& op_clip() {
       .python = "tensor.clip(a, a_min, a_max)",
       .rules = op_rules(clip_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_clip},
                         same_layout_flow()),
+      .test_shapes = {"(3, 5)f32[-8, 8], a_min=-1., a_max=1.", "(7)i8[-9, 9], a_min=-3., a_max=4."},
   };
   return def;
 }

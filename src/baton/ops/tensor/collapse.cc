@@ -93,6 +93,7 @@ const OpDef& op_collapse_sum_like() {
       .compute = [](Compute& c, const NoAttrs&) { collapse_compute(c); },
       .python = "transform",
       .rules = op_rules(collapse_sum_gradient()),
+      .test_shapes = {"(2, 3)f32, (1, 3)f32"},
   };
   return def;
 }
@@ -107,6 +108,7 @@ const OpDef& op_collapse_sum_to() {
       .compute = [](Compute& c, const InitOpAttrs&) { collapse_compute(c); },
       .declares_attrs = false,
       .rules = op_rules(collapse_sum_gradient()),
+      .test_shapes = {"(2, 3)f32, (1)i64={3}, shape=[3]", "(2, 3, 4)f32, (3)i64={2, 1, 4}, shape=[2, 1, 4]"},
   };
   return def;
 }
@@ -126,6 +128,7 @@ const OpDef& op_variance() {
             variance_compute(c, a.axis, a.exclude, a.keepdims, a.unbiased);
           },
       .rules = op_rules(variance_gradient(), MixedPrecision::kNever),
+      .test_shapes = {"(3, 4)f32, (3, 4)f32, axis=[1]", "(3, 4)f32, (1, 1)f32, keepdims=True, unbiased=True"},
   };
   return def;
 }

@@ -89,6 +89,7 @@ const OpDef& op_fixed_point_multiply() {
       .compute = fixed_point_compute,
       .python = "tensor",
       .rules = op_rules(same_layout_flow()),
+      .test_shapes = {"(6)i32[-1000, 1000], multiplier=1288490189, shift=0"},
   };
   return def;
 }
@@ -105,6 +106,8 @@ const OpDef& op_fixed_point_multiply_per_axis() {
       .relation = [](RelationContext& ctx,
                      const FixedPointMultiplyPerAxisAttrs&) { return identity_relation(ctx); },
       .compute = fixed_point_per_axis_compute,
+      .test_shapes = {"(3, 2)i32[-1000, 1000], (3)i32{1073741824, 1288490189, 2000000000}, (3)i32{0, 1, 2}, "
+                      "(3)i32{1, 0, 3}, is_lshift_required=True, is_rshift_required=True, axes=[0]"},
   };
   return def;
 }

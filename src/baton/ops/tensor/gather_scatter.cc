@@ -340,6 +340,7 @@ const OpDef& op_gather() {
       .fuse = Fuse::kInjective,
       .relation = gather_relation,
       .compute = gather_compute,
+      .test_shapes = {"(2, 2, 3)f32, (2, 2, 5)i32[0, 3], axis=-1"},
   };
   return def;
 }
@@ -354,6 +355,7 @@ const OpDef& op_gather_nd() {
       .compute = gather_nd_compute,
       .python = "transform",
       .rules = op_rules(gather_nd_gradient()),
+      .test_shapes = {"(4, 3)f32, (2, 3)i32{0, 1, 3, 2, 0, 1}"},
   };
   return def;
 }
@@ -369,6 +371,8 @@ const OpDef& op_scatter() {
       .declares_attrs = false,
       .python = "transform.scatter(data, indices, updates, axis)",
       .rules = op_rules(MixedPrecision::kFollow),
+      .test_shapes = {"(5)f32, (2)i64{1, -1}, (2)f32, axis=-1",
+                      "(3, 4)f32, (2, 4)i64[0, 3], (2, 4)f32, axis=0"},
   };
   return def;
 }
@@ -383,6 +387,8 @@ const OpDef& op_scatter_add() {
                     const ScatterAddAttrs& attrs) { scatter_axis(c, "scatter_add", attrs.axis, add_update); },
       .declares_attrs = false,
       .python = "transform.scatter_add(data, indices, updates, axis)",
+      .test_shapes = {"(5)f32, (2)i64{1, -1}, (2)f32, axis=-1",
+                      "(3, 4)f32, (2, 4)i64[0, 3], (2, 4)f32, axis=0"},
   };
   return def;
 }
@@ -396,6 +402,8 @@ const OpDef& op_scatter_nd() {
       .compute = scatter_nd_compute,
       .declares_attrs = false,
       .python = "transform.scatter_nd(data, indices, updates, mode='update')",
+      .test_shapes = {"(4, 3)f32, (2, 3)i64{0, 1, 3, 2, 0, 1}, (3)f32, mode=add",
+                      "(4, 3)f32, (1, 2)i64{2, 0}, (2, 3)f32, mode=update"},
   };
   return def;
 }
@@ -408,6 +416,7 @@ const OpDef& op_adv_index() {
       .fuse = Fuse::kInjective,
       .relation = adv_index_relation,
       .compute = adv_index_compute,
+      .test_shapes = {"[(3, 4)f32, (3)i64{0, 2, 2}]", "[(3, 4)f32, (2, 1)i64{0, 2}, (3)i64{1, 3, 0}]"},
   };
   return def;
 }
@@ -422,6 +431,7 @@ const OpDef& op_argwhere() {
       .data_dependent = true,
       .python = "transform",
       .rules = op_rules(ShapeRule{argwhere_shapes}, MixedPrecision::kFollow),
+      .test_shapes = {"(2, 3)i32{1, 0, 2, 0, 0, 3}"},
   };
   return def;
 }

@@ -35,6 +35,7 @@ const OpDef& op_zeros() {
                      const InitOpAttrs& attrs) { return init_relation(ctx, attrs, attrs.dtype); },
       .compute = [](Compute& c, const InitOpAttrs&) { fill_compute(c, "zeros", 0); },
       .rules = op_rules(no_gradient(), MixedPrecision::kFollow),
+      .test_shapes = {"shape=[2, 3], dtype=float32", "shape=[], dtype=int32"},
   };
   return def;
 }
@@ -49,6 +50,7 @@ const OpDef& op_ones() {
                      const InitOpAttrs& attrs) { return init_relation(ctx, attrs, attrs.dtype); },
       .compute = [](Compute& c, const InitOpAttrs&) { fill_compute(c, "ones", 1); },
       .rules = op_rules(no_gradient()),
+      .test_shapes = {"shape=[3], dtype=bool", "shape=[2, 3], dtype=float32"},
   };
   return def;
 }
@@ -68,6 +70,7 @@ const OpDef& op_full() {
           },
       .compute = [](Compute& c, const InitOpAttrs&) { fill_compute(c, "full", c.in(0)(Index{})); },
       .rules = op_rules(MixedPrecision::kFollow),
+      .test_shapes = {"()f32={1.5}, shape=[2, 3], dtype=float32"},
   };
   return def;
 }
@@ -87,6 +90,7 @@ const OpDef& op_full_like() {
           },
       .compute = [](Compute& c, const NoAttrs&) { fill_compute(c, "full_like", c.in(1)(Index{})); },
       .python = "transform",
+      .test_shapes = {"(2, 3)f32, ()f32={2.5}"},
   };
   return def;
 }

@@ -205,6 +205,8 @@ const OpDef& op_concatenate() {
       .compute = concatenate_compute,
       .rules = op_rules(concatenate_gradient(), concatenate_layout_flow(), MixedPrecision::kFollow,
                         FakeQuantizationRule{fake_quantized_concatenate}),
+      .test_shapes = {"[(4)f32, (1)f32]", "[(2, 3, 5)f32, (2, 1, 5)f32, (2, 0, 5)f32], axis=1",
+                      "[(2, 3)i8, (2, 4)i8], axis=-1"},
   };
   return def;
 }
@@ -219,6 +221,7 @@ const OpDef& op_stack() {
       .compute = stack_compute,
       .python = "tensor.stack(data, axis)",
       .rules = op_rules(stack_gradient()),
+      .test_shapes = {"[(4)f32, (4)f32]", "[(2, 3)f32, (2, 3)f32, (2, 3)f32], axis=-1"},
   };
   return def;
 }
@@ -239,6 +242,7 @@ const OpDef& op_split() {
                      if (const auto* sections = cuts.as<int64_t>()) return *sections;
                      return static_cast<int64_t>(ints_of(cuts).size()) + 1;
                    }}),
+      .test_shapes = {"(6, 4)f32, indices_or_sections=[2, 5]", "(6, 4)f32, indices_or_sections=[1], axis=-1"},
   };
   return def;
 }

@@ -51,6 +51,8 @@ const OpDef& op_layout_transform() {
       .relation = layout_relation,
       .compute = layout_compute,
       .python = "transform",
+      .test_shapes = {"(1, 8, 3, 5)f32, src_layout=NCHW, dst_layout=NCHW4c",
+                      "(1, 2, 2, 3, 4)f32, src_layout=NCHW4c, dst_layout=NHWC"},
   };
   return def;
 }

@@ -106,7 +106,8 @@ Halide::Func fold(Compute& c, const Reduction& r, const char* stage, Halide::Typ
 Halide::Expr zero_of(Halide::Type type) { return cast(type, 0); }
 Halide::Expr one_of(Halide::Type type) { return cast(type, 1); }
 
-OpDef reduce_op(const char* name, const char* doc, Start start, Combine combine, OpRules rules = {}) {
+OpDef reduce_op(const char* name, const char* doc, Start start, Combine combine, OpRules rules = {},
+                std::vector<std::string> test_shapes = {}) {
   OpDef def = OpSpec<ReduceAttrs>{
       .name = name,
       .doc = doc,
@@ -131,6 +132,10 @@ OpDef reduce_op(const char* name, const char* doc, Start start, Combine combine,
   };
   def.python = "reduce";
   def.rules = std::move(rules);
+  if (test_shapes.empty())
+    test_shapes = {"(2, 3, 4)f32, axis=[1]", "(3, 5)f32, keepdims=True", "(1)f32, axis=[0]",
+                   "(2, 3, 4)i32[-9, 9], axis=[0, 2], exclude=True"};
+  def.test_shapes = std::move(test_shapes);
   return def;
 }
 
@@ -202,12 +207,13 @@ const OpDef& op_min() {
 const OpDef& op_all() {
   static const OpDef def = reduce_op(
       "all", "Whether all elements hold.", one_of, [](Halide::Expr a, Halide::Expr b) { return a & b; },
-      op_rules(reduce_layout_flow()));
+      op_rules(reduce_layout_flow()), {"(4)bool, axis=[0]", "(2, 3, 4)bool, axis=[-1, 0], keepdims=True"});
   return def;
 }
 const OpDef& op_any() {
   static const OpDef def = reduce_op("any", "Whether some element holds.", zero_of,
-                                     [](Halide::Expr a, Halide::Expr b) { return a | b; });
+                                     [](Halide::Expr a, Halide::Expr b) { return a | b; }, {},
+                                     {"(4)bool, axis=[0]", "(2, 3, 4)bool, axis=[-1, 0], keepdims=True"});
   return def;
 }
 
@@ -238,6 +244,7 @@ const OpDef& op_mean() {
       .python = "reduce",
       .rules = op_rules(mean_gradient(), MixedPrecision::kNever,
                         FakeQuantizationRule{fake_quantized_through_int32}, reduce_layout_flow()),
+      .test_shapes = {"(3, 4)f32", "(2, 3, 4)f32, axis=[-1], keepdims=True", "(3, 5)i32[-9, 9], axis=[0]"},
   };
   return def;
 }
@@ -255,6 +262,8 @@ const OpDef& op_argmax() {
       .compute = arg_compute<true>,
       .python = "reduce.argmax(data, axis=None, keepdims=False, exclude=False, select_last_index=False)",
       .rules = op_rules(MixedPrecision::kFollow, reduce_layout_flow()),
+      .test_shapes = {"(2, 3, 4)f32, axis=[1]", "(3, 4)i32[-9, 9], axis=[1], select_last_index=True",
+                      "(1)f32, keepdims=True"},
   };
   return def;
 }
@@ -272,6 +281,8 @@ const OpDef& op_argmin() {
       .compute = arg_compute<false>,
       .python = "reduce.argmin(data, axis=None, keepdims=False, exclude=False, select_last_index=False)",
       .rules = op_rules(MixedPrecision::kFollow, reduce_layout_flow()),
+      .test_shapes = {"(2, 3, 4)f32, axis=[0, 2]", "(3, 4)i32[-9, 9], axis=[1], select_last_index=True",
+                      "(1)f32, keepdims=True"},
   };
   return def;
 }

@@ -97,14 +97,13 @@ const AttrSchema& attr_schema<MeshgridAttrs>() {
 }
 
 // A bound is an expression; a plain number stands for a constant.
-template <AttrValue ArangeAttrs::* member>
-bool set_bound(void* attrs, const AttrValue& value) {
+bool set_bound(void* member, const AttrValue& value) {
+  AttrValue& bound = *static_cast<AttrValue*>(member);
   if (const int64_t* number = value.as<int64_t>()) {
-    static_cast<ArangeAttrs*>(attrs)->*member =
-        expr_attr(scalar(static_cast<double>(*number), DType::int_(32)));
+    bound = expr_attr(scalar(static_cast<double>(*number), DType::int_(32)));
     return true;
   }
-  static_cast<ArangeAttrs*>(attrs)->*member = value;
+  bound = value;
   return value.is_none() || value.object<ExprAttr>();
 }
 
@@ -117,9 +116,12 @@ const AttrSchema& attr_schema<ArangeAttrs>() {
                                       {"stop", &A::stop, "the values stay before it", kNoDefault},
                                       {"step", &A::step, "distance", kNoDefault},
                                       {"dtype", &A::dtype, "element type of the result", kNoDefault}});
-    made.fields[0].set = set_bound<&A::start>;
-    made.fields[1].set = set_bound<&A::stop>;
-    made.fields[2].set = set_bound<&A::step>;
+    static const AttrType bound = [] {
+      AttrType type = attr_type<AttrValue>();
+      type.set = set_bound;
+      return type;
+    }();
+    for (size_t i : {0, 1, 2}) made.fields[i].type = &bound;
     return made;
   }();
   return schema;
@@ -400,6 +402,7 @@ const OpDef& op_repeat() {
       .relation = repeat_relation,
       .compute = repeat_compute,
       .python = "transform.repeat(data, repeats, axis)",
+      .test_shapes = {"(2, 3)f32, repeats=2, axis=-1"},
   };
   return def;
 }
@@ -413,6 +416,7 @@ const OpDef& op_tile() {
       .relation = tile_relation,
       .compute = tile_compute,
       .rules = op_rules(MixedPrecision::kFollow),
+      .test_shapes = {"()f32, reps=[3]", "(2, 3)f32, reps=[2]"},
   };
   return def;
 }
@@ -426,6 +430,8 @@ const OpDef& op_one_hot() {
       .relation = one_hot_relation,
       .compute = one_hot_compute,
       .rules = op_rules(one_hot_gradient()),
+      .test_shapes = {"(2, 2)i32[0, 3], ()i32={1}, ()i32={0}, depth=3, dtype=int32",
+                      "(3)i32[0, 3], ()f32={1}, ()f32={0}, depth=4, dtype=float32"},
   };
   return def;
 }
@@ -439,6 +445,7 @@ const OpDef& op_slice_like() {
       .relation = slice_like_relation,
       .compute = slice_like_compute,
       .python = "transform.slice_like(data, shape_like, axes=None)",
+      .test_shapes = {"(4, 5)f32, (2, 3)f32, axes=[1]"},
   };
   return def;
 }
@@ -451,6 +458,7 @@ const OpDef& op_sliding_window() {
       .relation = sliding_window_relation,
       .compute = sliding_window_compute,
       .python = "transform",
+      .test_shapes = {"(2, 4, 7)f32, axis=1, window_shape=[2, 3], strides=[1, 2]"},
   };
   return def;
 }
@@ -471,6 +479,7 @@ const OpDef& op_meshgrid() {
               "meshgrid: it cannot be seen how many results there are: the data is no tuple or list");
         return static_cast<int64_t>(given->fields().size());
       }}),
+      .test_shapes = {"[(3)f32, (2)f32], indexing=xy", "[(3)f32, (1)f32, (4)f32], indexing=ij"},
   };
   return def;
 }
@@ -484,6 +493,10 @@ const OpDef& op_arange() {
       .compute = arange_compute,
       .data_dependent = true,
       .rules = op_rules(arange_gradient(), MixedPrecision::kNever),
+      .test_shapes =
+          {"()i32={1}, ()i32={10}, ()i32={3}, start=()i32{1}, stop=()i32{10}, step=()i32{3}, dtype=int32",
+           "()f32={0}, ()f32={1}, ()f32={0.25}, start=()f32{0}, stop=()f32{1}, step=()f32{0.25}, "
+           "dtype=float32"},
   };
   return def;
 }
@@ -497,6 +510,7 @@ const OpDef& op_reverse() {
       .relation = reverse_relation,
       .compute = reverse_compute,
       .python = "transform.reverse(data, axis)",
+      .test_shapes = {"(4)f32, axis=0"},
   };
   return def;
 }
@@ -510,6 +524,7 @@ const OpDef& op_reverse_sequence() {
       .relation = reverse_sequence_relation,
       .compute = reverse_sequence_compute,
       .python = "transform",
+      .test_shapes = {"(4, 3)f32, (3)i32{1, 3, 2}, seq_axis=0, batch_axis=1"},
   };
   return def;
 }

@@ -163,6 +163,7 @@ const OpDef& op_reshape() {
       .reshape_only = true,
       .rules =
           op_rules(reshape_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_reshape}),
+      .test_shapes = {"(2, 3, 4)f32, newshape=[-1]", "(2, 3, 4)i8, newshape=[-3, 4]", "(1)f32, newshape=[]"},
   };
   return def;
 }
@@ -204,6 +205,7 @@ const OpDef& op_reshape_like() {
       .compute = [](Compute& c, const ReshapeLikeAttrs&) { reshape_compute(c, "reshape_like"); },
       .python = "transform",
       .rules = op_rules(reshape_gradient()),
+      .test_shapes = {"(2, 3, 4)f32, (6, 9)f32, lhs_end=2, rhs_end=1"},
   };
   return def;
 }

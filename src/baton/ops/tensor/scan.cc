@@ -79,6 +79,7 @@ const OpDef& op_cumsum() {
       .compute = scan_compute<false>,
       .declares_attrs = false,
       .python = "transform.cumsum(data, axis=None, dtype=None, exclusive=None)",
+      .test_shapes = {"(2, 3)f32", "(3, 5)i32[-9, 9], axis=0", "(2, 3, 4)f32, axis=1, exclusive=True"},
   };
   return def;
 }
@@ -92,6 +93,7 @@ const OpDef& op_cumprod() {
       .compute = scan_compute<true>,
       .declares_attrs = false,
       .python = "transform.cumprod(data, axis=None, dtype=None, exclusive=None)",
+      .test_shapes = {"(2, 3)f32, axis=1, exclusive=True", "(2, 3)f32[0.5, 2], axis=0"},
   };
   return def;
 }

@@ -259,6 +259,7 @@ const OpDef& op_shape_of() {
       .compute = shape_of_compute,
       .python = "tensor.shape_of(data, dtype='int32')",
       .rules = op_rules(no_gradient(), MixedPrecision::kFollow),
+      .test_shapes = {"(1)f32[-3, 3], dtype=int32", "(5, 3)f64[-3, 3], dtype=int32"},
   };
   return def;
 }
@@ -275,6 +276,7 @@ const OpDef& op_ndarray_size() {
           },
       .compute = ndarray_size_compute,
       .python = "tensor.ndarray_size(data, dtype='int32')",
+      .test_shapes = {"(2, 3)u8[0, 5], dtype=int32", "(2, 3)i32[-5, 5], dtype=int32"},
   };
   return def;
 }
@@ -289,6 +291,7 @@ const OpDef& op_sequence_mask() {
       .relation = sequence_mask_relation,
       .compute = sequence_mask_compute,
       .python = "transform.sequence_mask(data, valid_length, mask_value=0, axis=0)",
+      .test_shapes = {"(3, 4)f32, (3)i32{1, 4, 0}, mask_value=-1., axis=1"},
   };
   return def;
 }
@@ -301,6 +304,7 @@ const OpDef& op_matrix_set_diag() {
       .fuse = Fuse::kInjective,
       .relation = matrix_set_diag_relation,
       .compute = matrix_set_diag_compute,
+      .test_shapes = {"(3, 4)f32, (3)f32, k1=1, k2=1"},
   };
   return def;
 }
@@ -315,6 +319,7 @@ const OpDef& op_trilu() {
       .compute = trilu_compute,
       .declares_attrs = false,
       .python = "transform",
+      .test_shapes = {"(4, 5)f32, ()i32{-1}, upper=False", "(2, 3, 3)i32, ()i32{1}, upper=True"},
   };
   return def;
 }
@@ -328,6 +333,7 @@ const OpDef& op_unravel_index() {
       .relation = unravel_index_relation,
       .compute = unravel_index_compute,
       .python = "transform.unravel_index(indices, shape)",
+      .test_shapes = {"(3)i32{22, 41, 37}, (2)i32{7, 6}"},
   };
   return def;
 }
@@ -341,6 +347,7 @@ const OpDef& op_invert_permutation() {
       .relation = invert_permutation_relation,
       .compute = invert_permutation_compute,
       .python = "transform",
+      .test_shapes = {"(4)i32{2, 0, 1, 3}"},
   };
   return def;
 }
@@ -359,6 +366,7 @@ const OpDef& op_reinterpret() {
       .compute = reinterpret_compute,
       .python = "transform",
       .rules = op_rules(same_layout_flow()),
+      .test_shapes = {"(4)f32, dtype=int32"},
   };
   return def;
 }
@@ -376,6 +384,8 @@ const OpDef& op_strided_set() {
       .relation = [](RelationContext& ctx, const NoAttrs&) { return identity_relation(ctx); },
       .compute = strided_set_compute,
       .python = "transform.strided_set(data, v, begin, end, strides=None)",
+      .test_shapes = {"(6)f32, (3)f32, (1)i64={1}, (1)i64={4}, (1)i64={1}",
+                      "(5, 6)f32, (2, 6)f32, (2)i64={1, 0}, (2)i64={5, 6}, (2)i64={2, 1}"},
   };
   return def;
 }

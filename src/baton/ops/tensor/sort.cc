@@ -172,6 +172,7 @@ const OpDef& op_argsort() {
       .relation = argsort_relation,
       .compute = argsort_compute,
       .python = "algorithm.argsort(data, axis=-1, is_ascend=1, dtype='int32')",
+      .test_shapes = {"(7)f32, dtype=float32", "(3, 5)f32, axis=0, is_ascend=False, dtype=int32"},
   };
   return def;
 }
@@ -184,6 +185,7 @@ const OpDef& op_sort() {
       .relation = sort_relation,
       .compute = sort_compute,
       .python = "algorithm.sort(data, axis=-1, is_ascend=1)",
+      .test_shapes = {"(3, 5)f32", "(7)i32, is_ascend=False"},
   };
   return def;
 }
@@ -200,6 +202,8 @@ const OpDef& op_topk() {
                           if (text_attr(call, "ret_type") == "both") return 2;
                           return std::nullopt;
                         }}),
+      .test_shapes = {"(3, 5)f32, k=5, axis=1, is_ascend=True, dtype=int64",
+                      "(3, 5)f32, k=3, axis=1, ret_type=indices, dtype=int64"},
   };
   return def;
 }
@@ -212,6 +216,7 @@ const OpDef& op_searchsorted() {
       .relation = searchsorted_relation,
       .compute = searchsorted_compute,
       .python = "algorithm",
+      .test_shapes = {"(4)f32{1, 3, 5, 7}, (4)f32{0, 3, 4, 9}"},
   };
   return def;
 }

@@ -384,6 +384,8 @@ const OpDef& op_sparse_to_dense() {
                  {"default_value", "scalar"}},
       .relation = sparse_to_dense_relation,
       .compute = [](Compute& c, const SparseToDenseAttrs&) { sparse_to_dense_compute(c); },
+      .cost = moving_cost,
+      .test_shapes = {"(2, 2)i32{0, 1, 2, 3}, (2)f32, ()f32={0}, output_shape=[3, 4]"},
   };
   return def;
 }
@@ -401,6 +403,7 @@ const OpDef& op_sparse_fill_empty_rows() {
       .data_dependent = true,
       .python = "transform",
       .rules = op_rules(ShapeRule{filled_shapes}, ResultCount{3}),
+      .test_shapes = {"(3, 2)i64{0, 1, 2, 0, 2, 3}, (3)f32, (2)i64{4, 5}, ()f32{0.5}"},
   };
   return def;
 }
@@ -417,6 +420,7 @@ const OpDef& op_sparse_reshape() {
       .compute = [](Compute& c, const NoAttrs&) { sparse_reshape_compute(c); },
       .python = "transform",
       .rules = op_rules(ResultCount{2}),
+      .test_shapes = {"(3, 2)i64{0, 1, 2, 0, 2, 3}, (2)i64{4, 6}, (3)i64{2, 2, -1}"},
   };
   return def;
 }
@@ -430,6 +434,7 @@ const OpDef& op_einsum() {
       .relation = einsum_relation,
       .compute = einsum_compute,
       .python = "tensor",
+      .test_shapes = {"[(2, 3)f32], equation=\"ij->ji\"", "[(2, 3)f32, (3, 4)f32], equation=\"ij,jk->ik\""},
   };
   return def;
 }
@@ -443,6 +448,7 @@ const OpDef& op_stft() {
       .compute = stft_compute,
       .data_dependent = true,
       .declares_attrs = false,
+      .test_shapes = {"(2, 12)f32, (4)f32, n_fft=4, hop_length=2, win_length=4, onesided=True"},
   };
   return def;
 }
@@ -455,6 +461,7 @@ const OpDef& op_auto_scheduler_layout_transform() {
       .fuse = Fuse::kInjective,
       .relation = auto_scheduler_relation,
       .compute = auto_scheduler_compute,
+      .test_shapes = {"(1, 8, 3, 5)f32, src_layout=NCHW, dst_layout=NCHW4c"},
   };
   return def;
 }
@@ -486,6 +493,7 @@ const OpDef& op_contrib_reverse_reshape() {
       .reshape_only = true,
       .python = "transform.reverse_reshape(data, newshape)",
       .rules = op_rules(reshape_gradient()),
+      .test_shapes = {"(2, 3, 4)f32, newshape=[0, -3]"},
   };
   return def;
 }

@@ -100,6 +100,8 @@ const OpDef& op_strided_slice() {
       .compute = slice_compute,
       .rules = op_rules(strided_slice_gradient(), strided_slice_layout_flow(), MixedPrecision::kFollow,
                         FakeQuantizationRule{fake_quantized_strided_slice}),
+      .test_shapes = {"(6, 5)f32, begin=[1], end=[3], strides=[1], axes=None",
+                      "(6, 5)f32, begin=[2, 0], end=[-1, 2], strides=[1], slice_mode=size, axes=None"},
   };
   return def;
 }

@@ -75,6 +75,7 @@ const OpDef& op_take() {
       .compute = take_compute,
       .python = "transform.take(data, indices, axis=None, batch_dims=0, mode='clip')",
       .rules = op_rules(take_gradient(), MixedPrecision::kFollow),
+      .test_shapes = {"(5, 4)f32, (6)i32[0, 3]", "(4, 2)f32, (3)i64{-3, 0, 7}, axis=0, mode=wrap"},
   };
   return def;
 }

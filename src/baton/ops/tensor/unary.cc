@@ -38,8 +38,8 @@ const OpDef& op_copy() {
 }
 
 const OpDef& op_bitwise_not() {
-  static const OpDef def =
-      unary_op("bitwise_not", "All bits turned over.", [](Halide::Expr x) { return ~x; });
+  static const OpDef def = unary_op("bitwise_not", "All bits turned over.", [](Halide::Expr x) { return ~x; },
+                                    {}, {"(2, 3)i8", "(5)i32"});
   return def;
 }
 
@@ -81,7 +81,8 @@ const OpDef& op_trunc() {
 const OpDef& op_exp() {
   static const OpDef def = real_op(
       "exp", "e to the power x.", [](Halide::Expr x) { return exp(x); },
-      op_rules(exp_gradient(), MixedPrecision::kNever, fake_quantized_function("qnn.exp")));
+      op_rules(exp_gradient(), MixedPrecision::kNever, fake_quantized_function("qnn.exp"),
+               FastForm{"fast_exp"}));
   return def;
 }
 
@@ -125,7 +126,8 @@ const OpDef& op_rsqrt() {
 const OpDef& op_tanh() {
   static const OpDef def = real_op(
       "tanh", "The hyperbolic tangent.", [](Halide::Expr x) { return vector_tanh(x); },
-      op_rules(tanh_gradient(), MixedPrecision::kFollow, fake_quantized_function("qnn.tanh")));
+      op_rules(tanh_gradient(), MixedPrecision::kFollow, fake_quantized_function("qnn.tanh"),
+               FastForm{"fast_tanh"}));
   return def;
 }
 
@@ -140,7 +142,8 @@ const OpDef& op_sigmoid() {
 const OpDef& op_erf() {
   static const OpDef def = real_op(
       "erf", "The error function.", [](Halide::Expr x) { return vector_erf(x); },
-      op_rules(erf_gradient(), MixedPrecision::kNever, fake_quantized_function("qnn.erf")));
+      op_rules(erf_gradient(), MixedPrecision::kNever, fake_quantized_function("qnn.erf"),
+               FastForm{"fast_erf"}));
   return def;
 }
 
@@ -235,29 +238,32 @@ const OpDef& op_fast_erf() {
 }
 
 const OpDef& op_isnan() {
-  static const OpDef def = predicate_op("isnan", "Whether the element is not a number.", [](Halide::Expr x) {
-    return x.type().is_float() ? is_nan(x) : Halide::Internal::const_false();
-  });
+  static const OpDef def = predicate_op(
+      "isnan", "Whether the element is not a number.",
+      [](Halide::Expr x) { return x.type().is_float() ? is_nan(x) : Halide::Internal::const_false(); },
+      {"(4)f32{1, nan, inf, -inf}"});
   return def;
 }
 
 const OpDef& op_isinf() {
-  static const OpDef def = predicate_op("isinf", "Whether the element is infinite.", [](Halide::Expr x) {
-    return x.type().is_float() ? is_inf(x) : Halide::Internal::const_false();
-  });
+  static const OpDef def = predicate_op(
+      "isinf", "Whether the element is infinite.",
+      [](Halide::Expr x) { return x.type().is_float() ? is_inf(x) : Halide::Internal::const_false(); },
+      {"(4)f32{1, nan, inf, -inf}"});
   return def;
 }
 
 const OpDef& op_isfinite() {
   static const OpDef def = predicate_op(
       "isfinite", "Whether the element is neither infinite nor nan.",
-      [](Halide::Expr x) { return x.type().is_float() ? is_finite(x) : Halide::Internal::const_true(); });
+      [](Halide::Expr x) { return x.type().is_float() ? is_finite(x) : Halide::Internal::const_true(); },
+      {"(4)f32{1, nan, inf, -inf}", "(5, 3)f64"});
   return def;
 }
 
 const OpDef& op_logical_not() {
-  static const OpDef def =
-      predicate_op("logical_not", "not x.", [](Halide::Expr x) { return x == cast(x.type(), 0); });
+  static const OpDef def = predicate_op(
+      "logical_not", "not x.", [](Halide::Expr x) { return x == cast(x.type(), 0); }, {"(3, 5)bool"});
   return def;
 }
 

@@ -111,6 +111,8 @@ const OpDef& op_unique() {
       .rules = op_rules(ResultCount{.of = [](const CallNode& call) -> std::optional<int64_t> {
         return bool_attr(call, "return_counts") ? 5 : 4;
       }}),
+      .test_shapes = {"(6)i32{3, 1, 3, 2, 1, 3}, sorted=True, return_counts=True",
+                      "(5)f32{2, 1, 2, 0.5, 1}, sorted=True"},
   };
   return def;
 }

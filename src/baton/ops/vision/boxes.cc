@@ -148,6 +148,7 @@ const OpDef& op_vision_multibox_prior() {
       .inputs = {{"data", "4-D tensor, NCHW: only its shape counts"}},
       .relation = prior_relation,
       .compute = prior_compute,
+      .test_shapes = {"(1, 3, 5, 4)f32"},
   };
   return def;
 }
@@ -162,6 +163,7 @@ const OpDef& op_vision_multibox_transform_loc() {
       .relation = transform_loc_relation,
       .compute = transform_loc_compute,
       .rules = op_rules(ResultCount{2}),
+      .test_shapes = {"(1, 3, 4)f32[0, 1], (1, 16)f32, (1, 4, 4)f32[0, 1], variances=[0.1, 0.1, 0.2, 0.2]"},
   };
   return def;
 }
@@ -179,6 +181,9 @@ const OpDef& op_vision_proposal() {
       .python =
           "vision.proposal(cls_prob, bbox_pred, im_info, scales, ratios, feature_stride, threshold, "
           "rpn_pre_nms_top_n, rpn_post_nms_top_n, rpn_min_size, iou_loss)",
+      .test_shapes = {"(1, 2, 3, 3)f32[0, 1], (1, 4, 3, 3)f32[-0.2, 0.2], (1, 3)f32{48, 48, 1}, scales=[1.], "
+                      "ratios=[1.], feature_stride=16, threshold=0.7, rpn_pre_nms_top_n=6, "
+                      "rpn_post_nms_top_n=4, rpn_min_size=4"},
   };
   return def;
 }

@@ -242,6 +242,7 @@ const OpDef& op_vision_get_valid_counts() {
       .compute = valid_counts_compute,
       .declares_attrs = false,
       .rules = op_rules(ResultCount{3}),
+      .test_shapes = {"(1, 6, 6)f32[0, 1], ()f32{0.3}, score_threshold=None"},
   };
   return def;
 }
@@ -262,6 +263,11 @@ const OpDef& op_vision_non_max_suppression() {
         if (bool_attr(call, "return_indices")) return 2;
         return std::nullopt;
       }}),
+      .test_shapes =
+          {"(1, 4, 6)f32{0, 0.8, 1, 20, 25, 45, 1, 0.7, 30, 60, 50, 80, 0, 0.4, 4, 21, 19, 40, 2, 0.9, 35, "
+           "61, 52, 79}, (1)i32{4}, (1, 4)i32{0, 1, 2, 3}, ()i32={-1}, ()f32={0.5}, return_indices=False",
+           "(1, 4, 6)f32{0, 0.8, 1, 20, 25, 45, 1, 0.7, 30, 60, 50, 80, 0, 0.4, 4, 21, 19, 40, 2, 0.9, 35, "
+           "61, 52, 79}, (1)i32{3}, (1, 4)i32{0, 1, 2, 3}, ()i32={-1}, ()f32={0.5}, force_suppress=True"},
   };
   return def;
 }
@@ -281,6 +287,10 @@ const OpDef& op_vision_all_class_non_max_suppression() {
       .rules = op_rules(ResultCount{.of = [](const CallNode& call) -> std::optional<int64_t> {
         return text_attr(call, "output_format") == "onnx" ? 2 : 3;
       }}),
+      .test_shapes = {"(1, 4, 4)f32{0, 0, 1, 1, 0, 0.1, 1, 1.1, 0, 10, 1, 11, 0, 10.1, 1, 11.1}, (1, 2, "
+                      "4)f32[0, 1], ()i64{2}, ()f32{0.5}, ()f32{0.1}",
+                      "(1, 3, 4)f32{0, 0, 1, 1, 0, 0.1, 1, 1.1, 0, 10, 1, 11}, (1, 1, 3)f32[0, 1], ()i64{2}, "
+                      "()f32{0.5}, ()f32{0.1}, output_format=tensorflow"},
   };
   return def;
 }

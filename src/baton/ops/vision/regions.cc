@@ -172,7 +172,11 @@ const OpDef& op_vision_roi_align() {
           },
       .compute = roi_align_compute,
       .declares_attrs = false,
-      .rules = op_rules(regions_layout_flow()),
+      .rules = op_rules(regions_layout_flow(), ConvertedLayout::kWindows),
+      .test_shapes =
+          {"(1, 2, 8, 8)f32, (1, 5)f32{0, 1, 1, 5, 6}, pooled_size=[2, 2], spatial_scale=1., mode=max",
+           "(2, 3, 6, 6)f32, (2, 5)f32{0, 0.5, 0.5, 4, 5, 1, 1, 2, 5, 3}, pooled_size=[2, 3], "
+           "spatial_scale=0.5, sample_ratio=2"},
   };
   return def;
 }
@@ -189,7 +193,8 @@ const OpDef& op_vision_roi_pool() {
           },
       .compute = roi_pool_compute,
       .declares_attrs = false,
-      .rules = op_rules(regions_layout_flow()),
+      .rules = op_rules(regions_layout_flow(), ConvertedLayout::kWindows),
+      .test_shapes = {"(1, 2, 8, 8)f32, (1, 5)f32{0, 1, 1, 6, 6}, pooled_size=[3, 3], spatial_scale=1."},
   };
   return def;
 }
@@ -203,6 +208,7 @@ const OpDef& op_vision_yolo_reorg() {
       .relation = yolo_reorg_relation,
       .compute = yolo_reorg_compute,
       .python = "vision.yolo_reorg(data, stride)",
+      .test_shapes = {"(1, 4, 4, 6)f32, stride=2"},
   };
   return def;
 }

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "baton/profile/inside/inside.h"
+#include "baton/codegen/compile_options.h"
+#include "baton/profile/inside/inside_split.h"
 #include "baton/profile/inside/inside_variants.h"
 
 namespace baton {

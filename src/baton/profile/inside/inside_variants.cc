@@ -69,6 +69,7 @@ std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& bu
   std::vector<std::unique_ptr<MeasuredKernel>> kernels;
   std::vector<MeasuredKernel*> all;
   for (const BuiltKernel& kernel : built.kernels) {
+    if (!built.plan.graph->nodes[kernel.first_node].backend.empty()) continue;  // not called from here
     kernels.push_back(measured(kernel, kernel.first_node, watch_threads));
     all.push_back(kernels.back().get());
   }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 
+#include <nlohmann/json.hpp>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -119,7 +119,7 @@ ProfileReport make_report(const ReportSource& source, const Plan& plan, const Fu
     row.origins = node.origins;
     row.made_for = node.made_for;
     row.reason = node.reason;
-    row.target = report.target;
+    row.target = node.backend.empty() ? report.target : node.backend;
     row.inputs = read_by(node, plan);
     row.samples_us = fused.node_us[i];
     row.median_us = median(fused.node_us[i]);

@@ -35,8 +35,8 @@ std::string compact(const AttrValue& value) {
 bool is_zero(const AttrValue& value) {
   const AttrList* list = value.as<AttrList>();
   return list && !list->empty() && std::all_of(list->begin(), list->end(), [](const AttrValue& item) {
-    return item == AttrValue(0) || item == AttrValue(0.0);
-  });
+           return item == AttrValue(0) || item == AttrValue(0.0);
+         });
 }
 
 /// What says how large an operator is comes first.

@@ -1,8 +1,5 @@
 #include "baton/profile/write/files.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
@@ -14,16 +11,13 @@
 #include "baton/profile/write/table.h"
 #include "baton/profile/write/tables.h"
 #include "baton/profile/write/trace.h"
-#include "baton/support/base/temporary_file.h"
+#include "baton/support/base/files.h"
 #include "baton/support/diagnostic.h"
 #include "baton/support/error.h"
+#include "baton/support/require.h"
 
 namespace baton {
 namespace {
-
-void require(const Status& status) {
-  if (!status.ok()) throw Error(status.message);
-}
 
 std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
@@ -86,11 +80,9 @@ void write_file(const std::string& path, const std::string& bytes) {
 }
 
 ProfileReport load_report(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file || !text) throw Error("`" + path + "` cannot be read: " + std::strerror(errno));
-  return read_report(text.str(), "`" + path + "`");
+  const Result<std::string> text = read_file(path);
+  if (!text.ok()) throw Error("`" + path + "` cannot be read: " + text.status().message);
+  return read_report(*text, "`" + path + "`");
 }
 
 const std::vector<FileKind>& report_kinds() {
@@ -106,7 +98,6 @@ std::string report_bytes(const ProfileReport& report, const WantedFile& file, in
   if (file.suffix == ".trace.json") return trace_json(report, runs) + "\n";
   if (file.suffix == ".explorer.json")
     return (file.part.empty() ? explorer_graphs(report) : explorer_data(report, file.part)) + "\n";
-  if (file.suffix == ".html") return page(report);
   BATON_CHECK(file.suffix == ".txt", file.suffix);
   std::ostringstream out;
   write_table(out, report);

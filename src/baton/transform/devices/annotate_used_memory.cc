@@ -30,9 +30,9 @@ int64_t bytes_of(const Type& type) {
 }
 
 /// The lets of one function, the variables that hold memory, and when each is used for the last time.
-class Program {
+class MemoryLiveness {
  public:
-  explicit Program(const Function& main) {
+  explicit MemoryLiveness(const Function& main) {
     Expr at = main->body();
     while (const auto* let = as<LetNode>(at)) {
       lets_.push_back(let);
@@ -110,7 +110,7 @@ IRModule annotate(IRModule module) {
   module = infer_types(std::move(module));
   const Function main = module->find("main");
   if (!main) return module;
-  const Program program(main);
+  const MemoryLiveness program(main);
   const std::vector<int64_t> used = program.used();
   std::map<std::string, std::vector<int64_t>> by_name;  // of functions of the module, call by call
   PointerMap<std::vector<int64_t>> by_function;         // of kernels in main, by the function

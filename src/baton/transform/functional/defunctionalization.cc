@@ -20,7 +20,7 @@
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
 #include "baton/text/printer.h"
-#include "baton/transform/functional/defunctionalized_program.h"
+#include "baton/transform/functional/defunctionalized_module.h"
 #include "baton/transform/own_variables.h"
 #include "baton/types/infer_type.h"
 #include "baton/types/match_types.h"
@@ -33,8 +33,8 @@ namespace {
 /// Converts one function.
 class Converter final : public Rewriter {
  public:
-  Converter(Program& program, const Function& root, std::vector<TypeVar> vars, std::vector<Type> types,
-            bool copy)
+  Converter(DefunctionalizedModule& program, const Function& root, std::vector<TypeVar> vars,
+            std::vector<Type> types, bool copy)
       : program_(program), root_(root.get()), vars_(std::move(vars)), types_(std::move(types)), copy_(copy) {
     post_order(Expr(root), [&](const Expr& node) {
       const auto* call = as<CallNode>(node);
@@ -197,7 +197,7 @@ class Converter final : public Rewriter {
     return substitute(function->body(), values);
   }
 
-  Program& program_;
+  DefunctionalizedModule& program_;
   const ExprNode* root_;
   std::vector<TypeVar> vars_;
   std::vector<Type> types_;
@@ -210,8 +210,8 @@ class Converter final : public Rewriter {
 
 }  // namespace
 
-Function Program::convert(const Function& function, const std::vector<TypeVar>& vars,
-                          const std::vector<Type>& types, bool copy) {
+Function DefunctionalizedModule::convert(const Function& function, const std::vector<TypeVar>& vars,
+                                         const std::vector<Type>& types, bool copy) {
   return as_ref<FunctionNode>(Converter(*this, function, vars, types, copy).run(Expr(function)));
 }
 
@@ -234,7 +234,7 @@ Function defunctionalize(const Function& function, const IRModule& module) {
         if (defunctionalized::has_function(input))
           throw NotSupported("Defunctionalization: constructor " + constructor->name() + " holds functions");
   auto functions = module->functions();
-  defunctionalized::Program program(module);
+  defunctionalized::DefunctionalizedModule program(module);
   const Function result = program.convert(typed, {}, {}, false);
   program.finish();
   functions["main"] = result;  // where it goes

@@ -12,7 +12,7 @@
 #include "baton/ir/analysis/normal_form.h"
 #include "baton/ir/functions.h"
 #include "baton/pass/pass.h"
-#include "baton/transform/functional/partial_machine.h"
+#include "baton/transform/functional/partial_evaluator.h"
 #include "baton/types/infer_type.h"
 
 namespace baton {
@@ -45,7 +45,7 @@ Pass partial_evaluate() {
         module = infer_types(std::move(module));
         const IRModule before = module->copy();
         uint64_t names = 0;
-        partial::Machine machine(*before, evaluator_of(context), names, shared && dataflow);
+        partial::PartialEvaluator machine(*before, evaluator_of(context), names, shared && dataflow);
         for (const auto& [name, function] : before->functions()) machine.know(name, module->global_var(name));
         for (const auto& [name, function] : before->functions())
           if (!is_closed(*function)) module->set(name, machine.run(name, function));

@@ -4,13 +4,13 @@
 #include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
-#include "baton/transform/functional/partial_machine.h"
+#include "baton/transform/functional/partial_evaluator.h"
 
 namespace baton::partial {
 
 // ---- Functions
 
-void Machine::open_function(const Function& function, const VarNode* self) {
+void PartialEvaluator::open_function(const Function& function, const VarNode* self) {
   const auto closure = make_ref<Value>();
   const Var name = self ? copy(Var(self)) : fresh();
   closure->atom = Expr(name);
@@ -31,13 +31,13 @@ void Machine::open_function(const Function& function, const VarNode* self) {
   emit(closure, name);
 }
 
-const std::vector<Var>& Machine::captured_by(const Function& function) {
+const std::vector<Var>& PartialEvaluator::captured_by(const Function& function) {
   const auto [at, fresh] = free_vars_.insert(function.get(), {});
   if (fresh) *at = free_vars(Expr(function));
   return *at;
 }
 
-void Machine::emit(const ValueRef& closure, const Var& name) {
+void PartialEvaluator::emit(const ValueRef& closure, const Var& name) {
   const Function function =
       closure->kind == Kind::kClosure ? closure->function : as_ref<FunctionNode>(closure->callee);
   auto more = std::make_unique<More>();
@@ -64,7 +64,7 @@ void Machine::emit(const ValueRef& closure, const Var& name) {
   }
 }
 
-Expr Machine::renamed(const FunctionNode& function) {
+Expr PartialEvaluator::renamed(const FunctionNode& function) {
   std::unordered_map<const ExprNode*, Expr> values;
   for (const Var& var : captured_by(Function(&function)))
     if (const ValueRef* known = envs_.back().values.find(var.get()))
@@ -73,7 +73,7 @@ Expr Machine::renamed(const FunctionNode& function) {
   return substitute(Expr(&function), values);
 }
 
-void Machine::emitted(const ValueRef& result) {
+void PartialEvaluator::emitted(const ValueRef& result) {
   const Frame frame = std::move(frames_.back());
   frames_.pop_back();
   const auto& function = *as<FunctionNode>(frame.node);
@@ -103,18 +103,18 @@ void Machine::emitted(const ValueRef& result) {
 
 // ---- Branches
 
-void Machine::open_branch(More& more, const Expr& body) {
+void PartialEvaluator::open_branch(More& more, const Expr& body) {
   more.store = store_.open();
   lists_.emplace_back();
   next_ = body;
 }
 
-Expr Machine::close_branch(More& more, const ValueRef& result) {
+Expr PartialEvaluator::close_branch(More& more, const ValueRef& result) {
   store_.close(more.store);
   return close_list(result->atom);
 }
 
-void Machine::branch(ValueRef given) {
+void PartialEvaluator::branch(ValueRef given) {
   Frame& frame = frames_.back();
   const auto& node = *as<IfNode>(frame.node);
   if (frame.more) {
@@ -142,7 +142,7 @@ void Machine::branch(ValueRef given) {
   open_branch(*frame.more, node.then());
 }
 
-void Machine::clause(ValueRef given) {
+void PartialEvaluator::clause(ValueRef given) {
   Frame& frame = frames_.back();
   const auto& node = *as<MatchNode>(frame.node);
   if (!frame.more) {

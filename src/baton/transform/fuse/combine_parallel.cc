@@ -6,6 +6,7 @@
 
 #include "baton/ir/build.h"
 #include "baton/ir/layout.h"
+#include "baton/ir/op_names.h"
 #include "baton/pass/pass.h"
 #include "baton/transform/fuse/parallel_branches.h"
 
@@ -105,7 +106,7 @@ ParallelKind sliced_kind(std::string op, std::function<int(const CallNode&)> axi
 
 ParallelKind conv2d_kind() {
   const auto axis = [](const CallNode& conv) { return channel_axis(conv, "out_layout", 'C'); };
-  ParallelKind kind = sliced_kind("nn.conv2d", axis);
+  ParallelKind kind = sliced_kind(op_names::kConv2D, axis);
   kind.supports = [axis](const CallNode& call) {
     return is_static(call) && int_attr(call, "groups") == 1 && axis(call) >= 0 &&
            channel_axis(call, "kernel_layout", 'O') >= 0;
@@ -129,7 +130,7 @@ ParallelKind flat_dense_kind() {
   const auto axis = [](const CallNode& dense) {
     return as_type<TensorTypeNode>(dense.checked_type())->rank() - 1;
   };
-  ParallelKind kind = sliced_kind("nn.dense", axis);
+  ParallelKind kind = sliced_kind(op_names::kDense, axis);
   kind.supports = is_static;
   kind.fit = [](const CallNode& a, const CallNode& b) {
     return dtype_attr(a, "out_dtype") == dtype_attr(b, "out_dtype") && same_but(a, b, 0);
@@ -144,7 +145,7 @@ ParallelKind flat_dense_kind() {
 }
 
 ParallelKind batch_matmul_kind() {
-  ParallelKind kind = sliced_kind("nn.batch_matmul", [](const CallNode&) { return 2; });
+  ParallelKind kind = sliced_kind(op_names::kBatchMatmul, [](const CallNode&) { return 2; });
   const auto weight_axis = [](const CallNode& call) { return bool_attr(call, "transpose_b") ? 1 : 2; };
   kind.supports = is_static;
   kind.fit = [weight_axis](const CallNode& a, const CallNode& b) {
@@ -165,7 +166,7 @@ Expr stack(std::vector<Expr> fields) {
 /// dense layers of one shape as one batched product: a new first axis counts the branches.
 ParallelKind stacked_dense_kind() {
   ParallelKind kind;
-  kind.op = "nn.dense";
+  kind.op = op_names::kDense;
   kind.axis = [](const CallNode&) { return 0; };
   kind.supports = [](const CallNode& call) {
     return is_static(call) && static_type_of(call.args()[0])->rank() == 2;
@@ -180,7 +181,7 @@ ParallelKind stacked_dense_kind() {
   kind.join_heads = [](const std::vector<Branch>& branches, const Expr& data,
                        const std::vector<Expr>& weights) -> Expr {
     const Expr left = stack(std::vector<Expr>(branches.size(), data)), right = stack(weights);
-    return call_op("nn.batch_matmul", {left, right},
+    return call_op(op_names::kBatchMatmul, {left, right},
                    {{"out_dtype", dtype_attr(*branches[0][0], "out_dtype")}, {"transpose_b", true}});
   };
   kind.join_arguments = [](const Branch& calls, size_t index, const std::vector<Expr>& args, int) {

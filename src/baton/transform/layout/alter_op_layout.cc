@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "baton/ir/build.h"
+#include "baton/ir/op_names.h"
 #include "baton/ops/rules/layout_rules.h"
 #include "baton/schedule/conv_algorithm.h"
 #include "baton/transform/layout/layout_flow.h"
@@ -159,8 +160,8 @@ class FastLayouts final : public LayoutPlanner {
  private:
   std::optional<PlannedCall> altered(const CallNode& call) const {
     if (skips_users_ && op_hook(*call.op(), OpQuestion::kAlterOpLayout)) return std::nullopt;
-    if (call.op()->name == "nn.conv2d") return alter_conv2d(call, sheet_);
-    if (call.op()->name == "nn.dense") return alter_dense(call, sheet_);
+    if (call.op()->name == op_names::kConv2D) return alter_conv2d(call, sheet_);
+    if (call.op()->name == op_names::kDense) return alter_dense(call, sheet_);
     return std::nullopt;
   }
 

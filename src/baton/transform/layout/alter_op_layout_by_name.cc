@@ -8,6 +8,7 @@
 // Other groups, other layouts and other operators stay. An answer of the user's counts instead. (Builds
 // choose otherwise: alter_op_layout.cc.)
 #include "baton/ir/build.h"
+#include "baton/ir/op_names.h"
 #include "baton/pass/pass.h"
 #include "baton/target/current_target.h"
 #include "baton/target/device_sheet.h"
@@ -74,8 +75,8 @@ Pass alter_op_layout() {
         const int lanes = target ? float_lanes(*target) : DeviceSheet::host().float_lanes;
         return let_layouts_flow(function, [&](const CallNode& call, const std::vector<Expr>& args) {
           return wish_of_user(OpQuestion::kAlterOpLayout, call, args, {}, [&]() -> std::optional<WantedCall> {
-            if (call.op()->name == "nn.conv2d") return wanted_conv2d(call, lanes);
-            if (call.op()->name == "nn.dense") return wanted_dense(call, lanes);
+            if (call.op()->name == op_names::kConv2D) return wanted_conv2d(call, lanes);
+            if (call.op()->name == op_names::kDense) return wanted_dense(call, lanes);
             return std::nullopt;
           });
         });

@@ -6,6 +6,8 @@
 
 #include "baton/ir/build.h"
 #include "baton/ir/layout.h"
+#include "baton/ir/op_names.h"
+#include "baton/ir/rules/pass_traits.h"
 #include "baton/pass/pass.h"
 #include "baton/support/log.h"
 #include "baton/transform/layout/layout_config.h"
@@ -69,7 +71,7 @@ std::optional<WantedCall> convert_conv(const CallNode& call, const std::vector<s
   const std::string out = text_attr(call, "out_layout");
   std::string kernel = desired.size() > 1 ? desired[1] : "default";
   if (!was.convertible(data) || !(out.empty() || out == was.str())) return std::nullopt;
-  if (op == "nn.conv2d" && data.primal() == "NCHW" && data.is_split('C'))
+  if (op == op_names::kConv2D && data.primal() == "NCHW" && data.is_split('C'))
     return convert_to_blocks(call, data, kernel);
   if (kernel == "default") kernel = default_kernel(data.str(), is_depthwise(call), op);
   if (!kernel_was.convertible(parsed(kernel, op))) return std::nullopt;
@@ -88,20 +90,6 @@ std::optional<WantedCall> convert_windows(const CallNode& call, const std::vecto
   return WantedCall{call.op(), with_fields(call.attrs(), values), "was converted to " + desired[0]};
 }
 
-/// The operators that are computed in the layout asked for; others follow their inputs.
-enum class Kind { kFollows, kConvolution, kWindows };
-
-Kind kind_of(const OpDef& op) {
-  static const std::set<std::string_view> convolutions = {"nn.conv2d",  "nn.conv2d_transpose",
-                                                          "nn.conv3d",  "nn.deformable_conv2d",
-                                                          "qnn.conv2d", "qnn.conv2d_transpose"};
-  static const std::set<std::string_view> windows = {
-      "image.resize1d",       "image.resize2d", "nn.avg_pool2d",    "nn.global_avg_pool2d",
-      "nn.global_max_pool2d", "nn.max_pool2d",  "vision.roi_align", "vision.roi_pool"};
-  if (convolutions.contains(op.name)) return Kind::kConvolution;
-  return windows.contains(op.name) ? Kind::kWindows : Kind::kFollows;
-}
-
 /// One run of the pass over one function.
 class Converter {
  public:
@@ -118,18 +106,18 @@ class Converter {
   std::optional<WantedCall> own(const CallNode& call, DesiredLayouts::const_iterator desired) {
     const OpDef& op = *call.op();
     if (desired == layouts_.end()) {
-      if (kind_of(op) != Kind::kFollows && warned_.insert(op.name).second)
+      if (op.rules.get<ConvertedLayout>() && warned_.insert(op.name).second)
         log_line("ConvertLayout: Desired layout(s) not specified for op: " + op.name);
       return std::nullopt;
     }
-    if (op.name == "nn.conv2d" && layout_config_skips()) return std::nullopt;
-    switch (kind_of(op)) {
-      case Kind::kConvolution:
-        return convert_conv(call, desired->second);
-      case Kind::kWindows:
-        return convert_windows(call, desired->second);
-      case Kind::kFollows:
-        break;
+    if (op.name == op_names::kConv2D && layout_config_skips()) return std::nullopt;
+    if (const auto* converted = op.rules.get<ConvertedLayout>()) {
+      switch (*converted) {
+        case ConvertedLayout::kConvolution:
+          return convert_conv(call, desired->second);
+        case ConvertedLayout::kWindows:
+          return convert_windows(call, desired->second);
+      }
     }
     if (warned_.insert(op.name).second)
       log_line("ConvertLayout: " + op.name + " has no layout to convert; it follows its inputs");

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "baton/ir/build.h"
+#include "baton/ir/op_names.h"
 #include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
 #include "baton/support/pointer_map.h"
@@ -33,10 +34,10 @@ class Annotator final : public ForwardRewriter {
 
   Expr forward(const CallNode&, const CallNode& call) override {
     static const std::unordered_map<std::string_view, Rule> rules = {
-        {"nn.conv2d", &Annotator::product},
+        {op_names::kConv2D, &Annotator::product},
         {"nn.conv1d", &Annotator::product},
-        {"nn.dense", &Annotator::dense},
-        {"nn.batch_matmul", &Annotator::batch_matmul},
+        {op_names::kDense, &Annotator::dense},
+        {op_names::kBatchMatmul, &Annotator::batch_matmul},
         {"multiply", &Annotator::multiply},
         {"add", &Annotator::sum},
         {"concatenate", &Annotator::concatenate},
@@ -110,7 +111,7 @@ class Annotator final : public ForwardRewriter {
       const auto& enabled = *config_.debug_enabled_ops;
       if (std::find(enabled.begin(), enabled.end(), call.op()->name) == enabled.end()) return true;
     }
-    if (call.op()->name != "nn.conv2d") return false;
+    if (call.op()->name != op_names::kConv2D) return false;
     const int64_t index = convolutions_++;
     return std::count(config_.skip_conv_layers.begin(), config_.skip_conv_layers.end(), index) > 0;
   }

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "baton/ir/build.h"
+#include "baton/ir/op_names.h"
 #include "baton/support/pointer_map.h"
 #include "baton/transform/quantize/forward_rewriter.h"
 #include "baton/transform/quantize/quantize.h"
@@ -22,7 +23,7 @@ class Partitioner final : public ForwardRewriter {
 
   Expr forward(const CallNode&, const CallNode& call) override {
     static const std::unordered_map<std::string_view, Rule> rules = {
-        {"nn.conv2d", &Partitioner::conv2d},
+        {op_names::kConv2D, &Partitioner::conv2d},
         {"clip", &Partitioner::follow},
         {"nn.relu", &Partitioner::follow},
         {"nn.max_pool2d", &Partitioner::follow},

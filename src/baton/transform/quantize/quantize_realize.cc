@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "baton/ir/build.h"
+#include "baton/ir/op_names.h"
 #include "baton/ops/qnn/requantize.h"
 #include "baton/support/pointer_map.h"
 #include "baton/transform/quantize/forward_rewriter.h"
@@ -43,10 +44,10 @@ class Realizer final : public ForwardRewriter {
   Expr forward(const CallNode& original, const CallNode& call) override {
     static const std::unordered_map<std::string_view, Rule> rules = {
         {kSimulatedQuantize, &Realizer::round},
-        {"nn.conv2d", &Realizer::product},
+        {op_names::kConv2D, &Realizer::product},
         {"nn.conv1d", &Realizer::product},
-        {"nn.dense", &Realizer::product},
-        {"nn.batch_matmul", &Realizer::product},
+        {op_names::kDense, &Realizer::product},
+        {op_names::kBatchMatmul, &Realizer::product},
         {"multiply", &Realizer::multiply},
         {"add", &Realizer::sum},
         {"concatenate", &Realizer::concatenate},
@@ -157,7 +158,7 @@ class Realizer final : public ForwardRewriter {
     if (!args) return {};
     const Scaled &lhs = (*args)[0], &rhs = (*args)[1];
     const Expr left = lhs.dtype == config_.dtype_input ? lhs.data : cast_added(lhs.data, config_.dtype_input);
-    const bool two_inputs = call.op()->name == "nn.batch_matmul" && rhs.dtype == config_.dtype_weight;
+    const bool two_inputs = call.op()->name == op_names::kBatchMatmul && rhs.dtype == config_.dtype_weight;
     const Expr right = two_inputs ? rhs.data : cast_added(rhs.data, config_.dtype_weight);
     const Attrs attrs = with_fields(call.attrs(), {{"out_dtype", config_.dtype_activation}});
     return stage(make_call(call.callee(), {left, right}, attrs, call.with_type({})), lhs.scale * rhs.scale,

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "baton/ir/build.h"
+#include "baton/ir/op_names.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
@@ -127,7 +128,7 @@ DType dtype_arg(PassArgReader& reader, const char* name) {
 Pass recast(const PassArgs& args) {
   PassArgReader reader("recast", args);
   Recasting what{dtype_arg(reader, "dtype"), dtype_arg(reader, "out_dtype"), {}, {}};
-  for (const std::string& name : reader.texts("ops", {"nn.conv2d"})) {
+  for (const std::string& name : reader.texts("ops", {op_names::kConv2D})) {
     what.ops.push_back(find_op(name));
     if (!what.ops.back()) throw UsageError("recast: there is no operator " + name);
   }

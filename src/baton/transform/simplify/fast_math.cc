@@ -1,5 +1,6 @@
 // exp, tanh, erf, nn.softmax  ->  fast_exp, ...: polynomials, a few units in the last place away.
 #include "baton/ir/build.h"
+#include "baton/ir/rules/pass_traits.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
 
@@ -14,11 +15,8 @@ class FastMath final : public Rewriter {
   Expr rewrite(const Expr&, const Expr& rebuilt) override {
     const auto* call = as<CallNode>(rebuilt);
     if (!call || !call->op()) return rebuilt;
-    static const std::pair<std::string_view, std::string_view> names[] = {
-        {"exp", "fast_exp"}, {"tanh", "fast_tanh"}, {"erf", "fast_erf"}, {"nn.softmax", "nn.fast_softmax"}};
-    for (const auto& [exact, fast] : names)
-      if (call->op()->name == exact && find_op(fast))
-        return call_expr(op_expr(*find_op(fast)), call->args(), call->attrs());
+    if (const auto* fast = call->op()->rules.get<FastForm>())
+      return call_expr(op_expr(*find_op(fast->op)), call->args(), call->attrs());
     return rebuilt;
   }
 };

@@ -2,6 +2,7 @@
 //   batch_to_space(conv2d(space_to_batch(x, block), w), block)  ->  conv2d(x, w, dilation=block)
 // The blocks' paddings less the crops become the convolution's padding.
 #include "baton/ir/build.h"
+#include "baton/ir/op_names.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
 
@@ -26,7 +27,7 @@ bool all_are(const std::vector<int64_t>& values, int64_t wanted) {
 class AtrousFlattener final : public Rewriter {
   Expr rewrite(const Expr&, const Expr& rebuilt) override {
     const CallNode* to_space = call_of(rebuilt, "nn.batch_to_space_nd");
-    const CallNode* conv = to_space ? call_of(to_space->args()[0], "nn.conv2d") : nullptr;
+    const CallNode* conv = to_space ? call_of(to_space->args()[0], op_names::kConv2D) : nullptr;
     const CallNode* to_batch = conv ? call_of(conv->args()[0], "nn.space_to_batch_nd") : nullptr;
     if (!to_batch || text_attr(*conv, "data_layout") != "NHWC") return rebuilt;
     const std::vector<int64_t> block = ints_attr(*to_batch, "block_shape");

@@ -10,6 +10,7 @@
 
 #include "baton/ir/build.h"
 #include "baton/ir/layout.h"
+#include "baton/ir/rules/pass_traits.h"
 #include "baton/pass/dataflow_graph.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
@@ -58,9 +59,16 @@ bool padding_of(const CallNode& call, size_t spatial, std::vector<int64_t>& padd
 
 /// What the operator pads with; nothing when it does not, or that is not known.
 std::optional<double> padded_with(const CallNode& call, DType dtype) {
-  const std::string& name = call.op()->name;
-  if (name == "qnn.conv2d") return scalar_value(call.args()[2]);
-  return name.starts_with("nn.max_pool") ? least(dtype) : 0;
+  switch (*call.op()->rules.get<OwnPadding>()) {
+    case OwnPadding::kQuantizedConvolution:
+      return scalar_value(call.args()[2]);
+    case OwnPadding::kMaximum:
+      return least(dtype);
+    case OwnPadding::kConvolution:
+    case OwnPadding::kAverage:
+      return 0;
+  }
+  return std::nullopt;
 }
 
 class PaddingFolder final : public Rewriter {
@@ -81,16 +89,13 @@ class PaddingFolder final : public Rewriter {
     const CallNode* pad =
         call && call->op() && !call->args().empty() ? call_of(call->args()[0], "nn.pad") : nullptr;
     if (!pad || text_attr(*pad, "pad_mode") != "constant") return rebuilt;
-    const std::string& name = call->op()->name;
+    const auto* own = call->op()->rules.get<OwnPadding>();
     const std::optional<double> value = scalar_value(pad->args()[1]);
     const TensorTypeNode* type = tensor_type_of(as<CallNode>(original)->args()[0]);
-    const bool conv =
-        name == "nn.conv1d" || name == "nn.conv2d" || name == "nn.conv3d" || name == "qnn.conv2d";
-    const bool average = name.starts_with("nn.avg_pool"), maximum = name.starts_with("nn.max_pool");
-    if (!value || !type || !(conv || average || maximum) ||
-        !is_for_one(as<CallNode>(original)->args()[0], original))
-      return rebuilt;
-    const size_t spatial = static_cast<size_t>(name[name.size() - 2] - '0');
+    if (!value || !type || !own || !is_for_one(as<CallNode>(original)->args()[0], original)) return rebuilt;
+    const bool average = *own == OwnPadding::kAverage, maximum = *own == OwnPadding::kMaximum;
+    const bool conv = !average && !maximum;
+    const size_t spatial = ints_attr(*call, "strides").size();
     if (padded_with(*call, type->dtype()) != value) return rebuilt;
     std::vector<int64_t> padding;
     const auto added = spatial_padding(*pad, text_attr(*call, conv ? "data_layout" : "layout"), spatial);

@@ -56,8 +56,8 @@ const std::vector<size_t>& rules_for(const OpDef& op) {
 }
 
 /// A function, and the calls in it that each rule looks at, in post-order.
-struct Program {
-  explicit Program(Function given) : function(std::move(given)), calls(all_rules().size()) {
+struct CallsByRule {
+  explicit CallsByRule(Function given) : function(std::move(given)), calls(all_rules().size()) {
     post_order(Expr(function), [this](const Expr& node) {
       const auto* call = as<CallNode>(node);
       if (!call || !call->op() || !call->checked_type()) return;
@@ -71,7 +71,7 @@ struct Program {
 /// The places where one rule is applied: the roots of its forms.
 class Forms {
  public:
-  Forms(const SimplifyRule& rule, const Program& program, size_t number) : root_(program.function) {
+  Forms(const SimplifyRule& rule, const CallsByRule& program, size_t number) : root_(program.function) {
     const std::vector<Expr>& calls = program.calls[number];
     for (size_t i = calls.size(); i-- > 0;) {
       std::vector<Expr> inner;
@@ -138,7 +138,7 @@ class Simplifier final : public Rewriter {
 };
 
 /// One rule after the other; whether one of them changed something.
-bool apply_all(std::optional<Program>& program, Evaluator* evaluator) {
+bool apply_all(std::optional<CallsByRule>& program, Evaluator* evaluator) {
   bool changed = false;
   for (size_t i = 0; i < all_rules().size(); ++i) {
     const SimplifyRule& rule = *all_rules()[i];
@@ -169,7 +169,7 @@ Pass simplify_expr() {
       {0, "SimplifyExpr", {"InferType"}},
       [](const Function& function, const IRModule& module, const PassContext& context) {
         Evaluator* evaluator = evaluator_if_any(context);
-        std::optional<Program> program(function);
+        std::optional<CallsByRule> program(function);
         for (int round = 0; round < kMaxRounds; ++round) {
           show_inference(module, context);
           if (!apply_all(program, evaluator)) break;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "baton/ir/build.h"
+#include "baton/ir/op_names.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
@@ -70,7 +71,7 @@ class DenseRewriter final : public WeightRewriter {
 
  private:
   Expr rewrite(const Expr&, const Expr& rebuilt) override {
-    const CallNode* dense = call_of(rebuilt, "nn.dense");
+    const CallNode* dense = call_of(rebuilt, op_names::kDense);
     const auto* weight = dense ? as<VarNode>(dense->args()[1]) : nullptr;
     const auto at = weight ? weights_.find(weight->name()) : weights_.end();
     if (at == weights_.end()) return rebuilt;
@@ -112,7 +113,8 @@ struct SparseConv {
 };
 
 void log_refusal(const CallNode& conv, const std::string& why) {
-  log_line("nn.conv2d" + (conv.span() ? " at line " + std::to_string(conv.span().line) : std::string()) +
+  log_line(op_names::kConv2D +
+           (conv.span() ? " at line " + std::to_string(conv.span().line) : std::string()) +
            " stays dense: " + why);
 }
 
@@ -122,7 +124,7 @@ class ConvRewriter final : public WeightRewriter {
 
  private:
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
-    const CallNode* conv = call_of(rebuilt, "nn.conv2d");
+    const CallNode* conv = call_of(rebuilt, op_names::kConv2D);
     const auto* weight = conv ? as<VarNode>(conv->args()[1]) : nullptr;
     const auto at = weight ? weights_.find(weight->name()) : weights_.end();
     if (at == weights_.end()) return rebuilt;
@@ -151,7 +153,7 @@ class ConstantConvRewriter final : public Rewriter {
 
  private:
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
-    const CallNode* conv = call_of(rebuilt, "nn.conv2d");
+    const CallNode* conv = call_of(rebuilt, op_names::kConv2D);
     const auto* weight = conv ? as<ConstantNode>(conv->args()[1]) : nullptr;
     if (!weight) return rebuilt;
     std::string why = conv_.refusal(*as<CallNode>(original));
@@ -183,7 +185,7 @@ class TransposeRewriter final : public WeightRewriter {
 
  private:
   Expr rewrite(const Expr&, const Expr& rebuilt) override {
-    const CallNode* dense = call_of(rebuilt, "nn.dense");
+    const CallNode* dense = call_of(rebuilt, op_names::kDense);
     const CallNode* transpose = dense ? call_of(dense->args()[1], "transpose") : nullptr;
     const auto* weight = transpose ? as<VarNode>(transpose->args()[0]) : nullptr;
     const TensorTypeNode* type = weight ? static_type_of(transpose->args()[0]) : nullptr;

@@ -163,7 +163,10 @@ const OpDef& op_nn_conv1d() {
       .python =
           "nn.conv1d(data, weight, strides=1, padding=0, dilation=1, groups=1, channels=None, "
           "kernel_size=None, data_layout='NCW', kernel_layout='OIW', out_layout='', out_dtype='')",
-      .rules = op_rules(MixedPrecision::kAlways, conv_layout_flow()),
+      .rules = op_rules(MixedPrecision::kAlways, conv_layout_flow(), OwnPadding::kConvolution),
+      .test_shapes =
+          {"(1, 3, 10)f32, (4, 3, 3)f32, dilation=[2], channels=4, kernel_size=[3]",
+           "(2, 3, 10)f32, (4, 3, 3)f32, strides=[2], padding=[1, 1], channels=4, kernel_size=[3]"},
   };
   return def;
 }
@@ -177,7 +180,10 @@ const OpDef& op_nn_conv3d() {
       .relation = conv_relation<Conv3DAttrs, 3>,
       .compute = [](Compute& c, const Conv3DAttrs& attrs) { conv_nd_compute(c, conv_nd(attrs, 3)); },
       .cost = conv_cost,
-      .rules = op_rules(conv_scale_rule(), MixedPrecision::kAlways, conv_layout_flow()),
+      .rules = op_rules(conv_scale_rule(), MixedPrecision::kAlways, conv_layout_flow(),
+                        ConvertedLayout::kConvolution, OwnPadding::kConvolution),
+      .test_shapes = {"(1, 4, 4, 4, 2)f32, (2, 2, 2, 2, 3)f32, padding=[0, 0, 0, 0, 0, 0], channels=3, "
+                      "kernel_size=[2, 2, 2], data_layout=NDHWC, kernel_layout=DHWIO"},
   };
   return def;
 }
@@ -193,6 +199,8 @@ const OpDef& op_nn_contrib_conv3d_winograd_without_weight_transform() {
       .compute = conv3d_winograd_compute,
       .cost = conv_cost,
       .rules = op_rules(conv_layout_flow()),
+      .test_shapes =
+          {"(1, 3, 6, 6, 6)f32, (4, 4, 4, 8, 3)f32, tile_size=2, channels=8, kernel_size=[3, 3, 3]"},
   };
   return def;
 }
@@ -205,6 +213,7 @@ const OpDef& op_nn_contrib_conv3d_winograd_weight_transform() {
       .fuse = Fuse::kOutFusable,
       .relation = winograd_weight_relation,
       .compute = winograd3d_weight_compute,
+      .test_shapes = {"(4, 3, 3, 3, 3)f32, tile_size=2"},
   };
   return def;
 }

@@ -23,7 +23,15 @@ const OpDef& op_nn_conv2d() {
       .compute = conv2d_compute,
       .cost = conv_cost,
       .rules = op_rules(conv_scale_rule(), conv2d_gradient(), int8_conv2d_rule(), MixedPrecision::kAlways,
-                        FakeQuantizationRule{fake_quantized_conv2d}, conv_layout_flow(), conv_macs()),
+                        FakeQuantizationRule{fake_quantized_conv2d}, conv_layout_flow(), conv_macs(),
+                        AnchorRule{"conv_plain"}, ConvertedLayout::kConvolution, OwnPadding::kConvolution),
+      .test_shapes =
+          {"(1, 3, 8, 8)f32, (4, 3, 3, 3)f32, padding=[0, 1, 2, 1], channels=4, kernel_size=[3, 3]",
+           "(1, 4, 5, 5)f32, (8, 1, 3, 3)f32, strides=[2, 2], groups=4, channels=8, kernel_size=[3, 3]",
+           "(2, 7, 6, 3)f32, (1, 1, 3, 5)f32, channels=5, kernel_size=[1, 1], data_layout=NHWC, "
+           "kernel_layout=HWIO",
+           "(1, 3, 8, 8)f32, (4, 3, 3, 3)f32, dilation=[2, 2], channels=4, kernel_size=[3, 3]",
+           "(1, 2, 4, 4)i8[-9, 9], (3, 2, 1, 1)i8[-9, 9], channels=3, kernel_size=[1, 1], out_dtype=int32"},
   };
   return def;
 }
@@ -41,7 +49,11 @@ const OpDef& op_nn_contrib_conv2d_NCHWc() {
           "nn.contrib_conv2d_nchwc(data, kernel, strides=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1, "
           "channels=None, kernel_size=None, data_layout='NCHW8c', kernel_layout='OIHW', out_layout='', "
           "out_dtype='')",
-      .rules = op_rules(conv_layout_flow()),
+      .rules = op_rules(conv_layout_flow(), AnchorRule{"conv_direct"}),
+      .test_shapes = {"(1, 2, 6, 6, 4)f32, (2, 2, 3, 3, 4, 4)f32, padding=[1, 1, 1, 1], channels=8, "
+                      "kernel_size=[3, 3], data_layout=NCHW4c, kernel_layout=OIHW4i4o, out_layout=NCHW4c",
+                      "(1, 1, 7, 5, 16)f32, (2, 1, 1, 1, 16, 16)f32, channels=32, kernel_size=[1, 1], "
+                      "data_layout=NCHW16c, kernel_layout=OIHW16i16o, out_layout=NCHW16c"},
   };
   return def;
 }
@@ -59,7 +71,10 @@ const OpDef& op_nn_contrib_depthwise_conv2d_NCHWc() {
           "nn.contrib_depthwise_conv2d_nchwc(data, kernel, strides=(1, 1), padding=(0, 0), dilation=(1, 1), "
           "groups=1, channels=None, kernel_size=None, data_layout='NCHW8c', kernel_layout='OIHW', "
           "out_layout='', out_dtype='')",
-      .rules = op_rules(conv_layout_flow()),
+      .rules = op_rules(conv_layout_flow(), AnchorRule{"conv_depthwise"}),
+      .test_shapes =
+          {"(1, 2, 6, 6, 4)f32, (2, 1, 3, 3, 1, 4)f32, padding=[1, 1, 1, 1], groups=8, channels=8, "
+           "kernel_size=[3, 3], data_layout=NCHW4c, kernel_layout=OIHW1i4o, out_layout=NCHW4c"},
   };
   return def;
 }

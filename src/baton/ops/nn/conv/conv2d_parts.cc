@@ -253,6 +253,7 @@ const OpDef& op_nn_conv2d_backward_weight() {
       .compute = conv2d_backward_weight_compute,
       .cost = conv_weight_gradient_cost,
       .rules = op_rules(conv_layout_flow()),
+      .test_shapes = {"(1, 4, 6, 6)f32, (1, 3, 8, 8)f32, channels=4, kernel_size=[3, 3]"},
   };
   return def;
 }
@@ -265,6 +266,8 @@ const OpDef& op_nn_contrib_conv2d_gemm_weight_transform() {
       .fuse = Fuse::kOutFusable,
       .relation = gemm_weight_relation,
       .compute = gemm_weight_compute,
+      .test_shapes = {"(3, 3, 4, 8)f32, tile_rows=4, tile_cols=4",
+                      "(1, 1, 5, 7)f32, tile_rows=4, tile_cols=16"},
   };
   return def;
 }
@@ -280,6 +283,8 @@ const OpDef& op_nn_contrib_conv2d_gemm_without_weight_transform() {
       .compute = gemm_conv2d_compute,
       .cost = conv_cost,
       .rules = op_rules(conv_layout_flow()),
+      .test_shapes = {"(1, 8, 8, 4)f32, (2, 9, 4, 4)f32, channels=8, kernel_size=[3, 3], data_layout=NHWC, "
+                      "kernel_layout=HWIO"},
   };
   return def;
 }
@@ -309,6 +314,7 @@ const OpDef& op_nn_correlation() {
       .python =
           "nn.correlation(data1, data2, kernel_size, max_displacement, stride1, stride2, padding, "
           "is_multiply, layout)",
+      .test_shapes = {"(1, 3, 5, 4)f32, (1, 3, 5, 4)f32, padding=[1, 1]"},
   };
   return def;
 }

@@ -20,7 +20,9 @@ const OpDef& op_nn_contrib_conv2d_winograd_without_weight_transform() {
           },
       .compute = conv2d_winograd_compute,
       .cost = conv_cost,
-      .rules = op_rules(conv_layout_flow()),
+      .rules = op_rules(conv_layout_flow(), AnchorRule{"conv_winograd"}),
+      .test_shapes =
+          {"(1, 3, 8, 8)f32, (4, 4, 3, 8)f32, tile_size=2, padding=[1, 1], channels=8, kernel_size=[3, 3]"},
   };
   return def;
 }
@@ -49,6 +51,7 @@ const OpDef& op_nn_contrib_conv2d_winograd_weight_transform() {
             return ctx.assign_result(tensor_type(std::move(shape), weight->dtype()));
           },
       .compute = winograd_weight_transform_compute,
+      .test_shapes = {"(4, 3, 3, 3)f32, tile_size=2"},
   };
   return def;
 }

@@ -176,6 +176,7 @@ const OpDef& op_nn_conv1d_transpose() {
           "channels=None, kernel_size=None, data_layout='NCW', kernel_layout='OIW', out_layout='', "
           "output_padding=(0,), out_dtype='')",
       .rules = op_rules(MixedPrecision::kAlways),
+      .test_shapes = {"(1, 3, 6)f32, (3, 4, 3)f32, channels=4, kernel_size=[3]"},
   };
   return def;
 }
@@ -195,7 +196,9 @@ const OpDef& op_nn_conv2d_transpose() {
           "channels=None, kernel_size=None, data_layout='NCHW', kernel_layout='IOHW', out_layout='', "
           "output_padding=(0, 0), out_dtype='')",
       .rules = op_rules(MixedPrecision::kAlways, FakeQuantizationRule{fake_quantized_conv2d_transpose},
-                        conv_layout_flow(), conv_macs()),
+                        conv_layout_flow(), conv_macs(), ConvertedLayout::kConvolution),
+      .test_shapes = {"(1, 3, 5, 5)f32, (3, 4, 3, 3)f32, channels=4, kernel_size=[3, 3], strides=[2, 2], "
+                      "output_padding=[1, 1], padding=[1, 1, 1, 1], kernel_layout=IOHW"},
   };
   return def;
 }
@@ -215,6 +218,8 @@ const OpDef& op_nn_conv3d_transpose() {
           "groups=1, channels=None, kernel_size=None, data_layout='NCDHW', kernel_layout='OIDHW', "
           "out_layout='', output_padding=(0, 0, 0), out_dtype='')",
       .rules = op_rules(MixedPrecision::kAlways, conv_layout_flow()),
+      .test_shapes = {"(1, 2, 3, 4, 4)f32, (2, 3, 2, 2, 2)f32, channels=3, kernel_size=[2, 2, 2], "
+                      "strides=[2, 2, 2], padding=[1, 1, 1, 1, 1, 1]"},
   };
   return def;
 }
@@ -234,7 +239,9 @@ const OpDef& op_nn_deformable_conv2d() {
       .relation = deformable_relation,
       .compute = deformable_conv2d_compute,
       .cost = conv_cost,
-      .rules = op_rules(conv_layout_flow()),
+      .rules = op_rules(conv_layout_flow(), ConvertedLayout::kConvolution),
+      .test_shapes = {"(1, 2, 5, 5)f32, (1, 18, 5, 5)f32[-0.5, 0.5], (4, 2, 3, 3)f32, padding=[1, 1, 1, 1], "
+                      "channels=4, kernel_size=[3, 3]"},
   };
   return def;
 }

@@ -41,7 +41,7 @@ RelationStatus adaptive_relation(RelationContext& ctx, const AdaptivePoolAttrs<k
 }
 
 template <int kCount, bool kMean>
-OpDef adaptive_pool(const char* name, OpRules rules) {
+OpDef adaptive_pool(const char* name, OpRules rules, std::vector<std::string> test_shapes) {
   return OpSpec<AdaptivePoolAttrs<kCount>>{
       .name = name,
       .doc = std::string(kMean ? "The means" : "The largest values") +
@@ -54,6 +54,7 @@ OpDef adaptive_pool(const char* name, OpRules rules) {
             adaptive_pool_compute(c, layout_axes(attrs.layout, spatial_letters(kCount)), kMean);
           },
       .rules = std::move(rules),
+      .test_shapes = std::move(test_shapes),
   };
 }
 
@@ -79,32 +80,38 @@ const OpDef& op_nn_adaptive_avg_pool1d() {
   static const OpDef def = adaptive_pool<1, true>(
       "nn.adaptive_avg_pool1d",
       op_rules(MixedPrecision::kNever, FakeQuantizationRule{fake_quantized_through_int32},
-               spatial_layout_flow()));
+               spatial_layout_flow()),
+      {"(1, 2, 8)f32, output_size=[3]"});
   return def;
 }
 const OpDef& op_nn_adaptive_avg_pool2d() {
   static const OpDef def = adaptive_pool<2, true>("nn.adaptive_avg_pool2d",
-                                                  op_rules(MixedPrecision::kNever, spatial_layout_flow()));
+                                                  op_rules(MixedPrecision::kNever, spatial_layout_flow()),
+                                                  {"(1, 2, 6, 6)f32, output_size=[1, 1]"});
   return def;
 }
 const OpDef& op_nn_adaptive_avg_pool3d() {
   static const OpDef def = adaptive_pool<3, true>("nn.adaptive_avg_pool3d",
-                                                  op_rules(MixedPrecision::kNever, spatial_layout_flow()));
+                                                  op_rules(MixedPrecision::kNever, spatial_layout_flow()),
+                                                  {"(1, 2, 4, 6, 6)f32, output_size=[2, 3, 3]"});
   return def;
 }
 const OpDef& op_nn_adaptive_max_pool1d() {
   static const OpDef def = adaptive_pool<1, false>("nn.adaptive_max_pool1d",
-                                                   op_rules(MixedPrecision::kFollow, spatial_layout_flow()));
+                                                   op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
+                                                   {"(1, 2, 8)f32, output_size=[3]"});
   return def;
 }
 const OpDef& op_nn_adaptive_max_pool2d() {
   static const OpDef def = adaptive_pool<2, false>("nn.adaptive_max_pool2d",
-                                                   op_rules(MixedPrecision::kFollow, spatial_layout_flow()));
+                                                   op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
+                                                   {"(1, 2, 6, 6)f32, output_size=[1, 1]"});
   return def;
 }
 const OpDef& op_nn_adaptive_max_pool3d() {
   static const OpDef def = adaptive_pool<3, false>("nn.adaptive_max_pool3d",
-                                                   op_rules(MixedPrecision::kFollow, spatial_layout_flow()));
+                                                   op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
+                                                   {"(1, 2, 4, 6, 6)f32, output_size=[2, 3, 3]"});
   return def;
 }
 

@@ -80,7 +80,10 @@ const OpDef& op_nn_max_pool2d() {
           "nn.max_pool2d(data, pool_size=(1, 1), strides=(1, 1), dilation=(1, 1), padding=(0, 0), "
           "layout='NCHW', out_layout='', ceil_mode=False)",
       .rules = op_rules(spatial_layout_rule(), max_pool2d_gradient(), MixedPrecision::kFollow,
-                        FakeQuantizationRule{fake_quantized_same}, spatial_layout_flow()),
+                        FakeQuantizationRule{fake_quantized_same}, spatial_layout_flow(), AnchorRule{"pool"},
+                        ConvertedLayout::kWindows, OwnPadding::kMaximum),
+      .test_shapes = {"(1, 1, 1, 1)f32, pool_size=[1, 1], padding=[0, 0, 0, 0]",
+                      "(1, 2, 8, 8)f32, pool_size=[3, 2], strides=[1, 2], padding=[0, 1, 1, 0]"},
   };
   return def;
 }
@@ -98,7 +101,11 @@ const OpDef& op_nn_avg_pool2d() {
           "nn.avg_pool2d(data, pool_size=(1, 1), strides=(1, 1), dilation=(1, 1), padding=(0, 0), "
           "layout='NCHW', out_layout='', ceil_mode=False, count_include_pad=False)",
       .rules = op_rules(spatial_layout_rule(), avg_pool2d_gradient(), MixedPrecision::kFollow,
-                        FakeQuantizationRule{fake_quantized_through_int32}, spatial_layout_flow()),
+                        FakeQuantizationRule{fake_quantized_through_int32}, spatial_layout_flow(),
+                        AnchorRule{"pool"}, ConvertedLayout::kWindows, OwnPadding::kAverage),
+      .test_shapes = {"(1, 2, 8, 8)f32, pool_size=[3, 2], strides=[1, 2], padding=[0, 1, 1, 0]",
+                      "(1, 8, 8, 3)f32, pool_size=[2, 2], strides=[2, 2], padding=[0, 0, 0, 0], layout=NHWC, "
+                      "count_include_pad=True"},
   };
   return def;
 }
@@ -112,7 +119,9 @@ const OpDef& op_nn_global_avg_pool2d() {
       .relation = global_relation,
       .compute = global_avg_pool2d_compute,
       .rules = op_rules(spatial_layout_rule(), global_avg_pool2d_gradient(), MixedPrecision::kNever,
-                        FakeQuantizationRule{fake_quantized_through_int32}, spatial_layout_flow()),
+                        FakeQuantizationRule{fake_quantized_through_int32}, spatial_layout_flow(),
+                        AnchorRule{"pool"}, ConvertedLayout::kWindows),
+      .test_shapes = {"(1, 3, 5, 5)f32", "(2, 7, 1, 3)f32, layout=NHWC"},
   };
   return def;
 }
@@ -125,7 +134,9 @@ const OpDef& op_nn_global_max_pool2d() {
       .fuse = Fuse::kOutFusable,
       .relation = global_relation,
       .compute = global_max_pool2d_compute,
-      .rules = op_rules(spatial_layout_rule(), MixedPrecision::kFollow, spatial_layout_flow()),
+      .rules = op_rules(spatial_layout_rule(), MixedPrecision::kFollow, spatial_layout_flow(),
+                        AnchorRule{"pool"}, ConvertedLayout::kWindows),
+      .test_shapes = {"(1, 3, 5, 5)f32", "(2, 7, 1, 3)f32, layout=NHWC"},
   };
   return def;
 }

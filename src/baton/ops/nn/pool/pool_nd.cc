@@ -136,7 +136,8 @@ const OpDef& op_nn_max_pool1d() {
       .python =
           "nn.max_pool1d(data, pool_size=(1,), strides=(1,), dilation=(1,), padding=(0,), layout='NCW', "
           "out_layout='', ceil_mode=False)",
-      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
+      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow(), OwnPadding::kMaximum),
+      .test_shapes = {"(1, 2, 8)f32, pool_size=[3], strides=[2], padding=[0, 0], ceil_mode=True"},
   };
   return def;
 }
@@ -156,7 +157,9 @@ const OpDef& op_nn_avg_pool1d() {
       .python =
           "nn.avg_pool1d(data, pool_size=(1,), strides=(1,), dilation=(1,), padding=(0,), layout='NCW', "
           "out_layout='', ceil_mode=False, count_include_pad=False)",
-      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
+      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow(), OwnPadding::kAverage),
+      .test_shapes = {"(1, 2, 8)f32, pool_size=[3], strides=[2], padding=[0, 0], ceil_mode=True",
+                      "(1, 2, 8)f32, pool_size=[3], strides=[2], padding=[1, 1], count_include_pad=True"},
   };
   return def;
 }
@@ -176,7 +179,9 @@ const OpDef& op_nn_max_pool3d() {
       .python =
           "nn.max_pool3d(data, pool_size=(1, 1, 1), strides=(1, 1, 1), dilation=(1, 1, 1), padding=(0, 0, "
           "0), layout='NCDHW', out_layout='', ceil_mode=False)",
-      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
+      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow(), OwnPadding::kMaximum),
+      .test_shapes =
+          {"(1, 2, 4, 6, 6)f32, pool_size=[2, 2, 2], strides=[2, 2, 2], padding=[0, 0, 0, 0, 0, 0]"},
   };
   return def;
 }
@@ -196,7 +201,9 @@ const OpDef& op_nn_avg_pool3d() {
       .python =
           "nn.avg_pool3d(data, pool_size=(1, 1, 1), strides=(1, 1, 1), dilation=(1, 1, 1), padding=(0, 0, "
           "0), layout='NCDHW', out_layout='', ceil_mode=False, count_include_pad=False)",
-      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow()),
+      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow(), OwnPadding::kAverage),
+      .test_shapes =
+          {"(1, 2, 4, 6, 6)f32, pool_size=[3, 3, 3], strides=[2, 2, 2], padding=[1, 1, 1, 1, 1, 1]"},
   };
   return def;
 }
@@ -214,6 +221,7 @@ const OpDef& op_nn_max_pool2d_grad() {
       .python =
           "nn.max_pool2d_grad(out_grad, data, pool_size=(1, 1), strides=(1, 1), padding=(0, 0), "
           "layout='NCHW', out_layout='', ceil_mode=False)",
+      .test_shapes = {"(1, 2, 2, 2)f32, (1, 2, 4, 4)f32, pool_size=[2, 2], strides=[2, 2], dilation=[]"},
   };
   return def;
 }
@@ -236,6 +244,9 @@ const OpDef& op_nn_avg_pool2d_grad() {
       .python =
           "nn.avg_pool2d_grad(out_grad, data, pool_size=(1, 1), strides=(1, 1), padding=(0, 0), "
           "layout='NCHW', out_layout='', ceil_mode=False, count_include_pad=False)",
+      .test_shapes = {"(1, 2, 2, 2)f32, (1, 2, 4, 4)f32, pool_size=[2, 2], strides=[2, 2]",
+                      "(1, 1, 3, 3)f32, (1, 1, 5, 5)f32, pool_size=[3, 3], strides=[2, 2], padding=[1, 1, 1, "
+                      "1], count_include_pad=True"},
   };
   return def;
 }

@@ -1,6 +1,6 @@
-#include "baton/interpreter/program.h"
+#include "baton/interpreter/interpreted_program.h"
 
-#include "baton/interpreter/machine.h"
+#include "baton/interpreter/relay_interpreter.h"
 #include "baton/ir/analysis/normal_form.h"
 #include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
@@ -58,8 +58,9 @@ Code code_of(const FunctionNode& function) {
   return code;
 }
 
-std::shared_ptr<const Codes> codes_of(const IRModuleNode& module) {
+std::shared_ptr<const Codes> codes_of(const IRModuleNode& module, Lowering lowering) {
   auto codes = std::make_shared<Codes>();
+  codes->lowering = std::move(lowering);
   for (const auto& [name, function] : module.functions()) {
     codes->globals.emplace(name, function.get());
     post_order(Expr(function), [&](const Expr& node) {
@@ -101,25 +102,25 @@ void check_argument(const std::string& name, const Type& type, const Value& valu
   }
 }
 
-Program::Program(const IRModule& module) {
+InterpretedProgram::InterpretedProgram(const IRModule& module, Lowering lowering) {
   if (!module->find("main")) throw Error("the module has no function main");
   const IRModule ready = prepared(module);
   params_ = ready->find("main")->params();
-  codes_ = codes_of(*ready);
+  codes_ = codes_of(*ready, std::move(lowering));
 }
 
-Value Program::run(const std::vector<Value>& args) const {
+Value InterpretedProgram::run(const std::vector<Value>& args) const {
   if (args.size() != params_.size())
     throw Error("main takes " + std::to_string(params_.size()) + " arguments, " +
                 std::to_string(args.size()) + " were given");
   for (size_t i = 0; i < args.size(); ++i)
     check_argument(params_[i]->name(), params_[i]->checked_type(), args[i]);
-  return Machine().run(*OwnFunction::of_global(codes_, "main"), args);
+  return RelayInterpreter().run(*OwnFunction::of_global(codes_, "main"), args);
 }
 
 Value call_function(const FunctionValue& function, const std::vector<Value>& args) {
   if (const ForeignFunction* foreign = function.foreign()) return foreign->call(args);
-  return Machine().run(function, args);
+  return RelayInterpreter().run(function, args);
 }
 
 }  // namespace baton::program

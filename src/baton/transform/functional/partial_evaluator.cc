@@ -1,4 +1,4 @@
-#include "baton/transform/functional/partial_machine.h"
+#include "baton/transform/functional/partial_evaluator.h"
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@
 
 namespace baton::partial {
 
-Function Machine::run(const std::string& name, const Function& function) {
+Function PartialEvaluator::run(const std::string& name, const Function& function) {
   auto self = make_ref<Value>();
   self->kind = Kind::kClosure;
   self->function = function;
@@ -31,7 +31,7 @@ Function Machine::run(const std::string& name, const Function& function) {
 
 // ---- Values
 
-Ref<Value> Machine::value(Kind kind, Expr atom) {
+Ref<Value> PartialEvaluator::value(Kind kind, Expr atom) {
   auto made = make_ref<Value>();
   made->kind = kind;
   made->atom = std::move(atom);
@@ -39,12 +39,12 @@ Ref<Value> Machine::value(Kind kind, Expr atom) {
   return made;
 }
 
-Expr Machine::bind(Expr value) {
+Expr PartialEvaluator::bind(Expr value) {
   lists_.back().push_back({fresh(), std::move(value)});
   return Expr(lists_.back().back().var);
 }
 
-Expr Machine::close_list(Expr result) {
+Expr PartialEvaluator::close_list(Expr result) {
   auto list = std::move(lists_.back());
   lists_.pop_back();
   for (auto binding = list.rbegin(); binding != list.rend(); ++binding)
@@ -52,14 +52,14 @@ Expr Machine::close_list(Expr result) {
   return result;
 }
 
-ValueRef Machine::tensor(const Constant& constant) {
+ValueRef PartialEvaluator::tensor(const Constant& constant) {
   const auto made = value(Kind::kTensor, bind(Expr(constant)));
   made->tensor = constant->value();
   made->origins = constant->origins();
   return made;
 }
 
-Type Machine::here(const Type& type) const {
+Type PartialEvaluator::here(const Type& type) const {
   if (!type) return type;
   const Type seen = substitute_types(type, envs_.back().type_vars, envs_.back().types);
   for (const TypeVar& var : free_type_vars(seen))
@@ -67,13 +67,13 @@ Type Machine::here(const Type& type) const {
   return seen;
 }
 
-Var Machine::copy(const Var& var) const {
+Var PartialEvaluator::copy(const Var& var) const {
   return make_var(var->name(), here(declared_type(*var)), NodeInfo(var->origins(), var->span()));
 }
 
 // ---- Evaluation
 
-void Machine::evaluate() {
+void PartialEvaluator::evaluate() {
   const Expr node = std::move(next_);
   next_ = {};
   if (graphs_ && is_shared(*node)) {
@@ -111,20 +111,20 @@ void Machine::evaluate() {
   advance();
 }
 
-bool Machine::is_shared(const ExprNode& node) {
+bool PartialEvaluator::is_shared(const ExprNode& node) {
   const ExprKind kind = node.kind();
   const bool names_value = kind == ExprKind::kConstant || kind == ExprKind::kCall ||
                            kind == ExprKind::kTuple || kind == ExprKind::kTupleGetItem;
   return names_value && node.use_count() > 2;
 }
 
-ValueRef Machine::callee(const Expr& atom, const Expr& callee) {
+ValueRef PartialEvaluator::callee(const Expr& atom, const Expr& callee) {
   const auto made = value(Kind::kCallee, atom);
   made->callee = callee;
   return made;
 }
 
-ValueRef Machine::global(const Expr& name) {
+ValueRef PartialEvaluator::global(const Expr& name) {
   const Function function = module_.find(as<GlobalVarNode>(name)->name());
   if (!function) return unknown(name);
   if (is_closed(*function)) return callee(name, name);
@@ -133,7 +133,7 @@ ValueRef Machine::global(const Expr& name) {
   return made;
 }
 
-void Machine::advance() {
+void PartialEvaluator::advance() {
   Frame& frame = frames_.back();
   const ExprNode& node = *frame.node;
   const size_t at = frame.values.size();
@@ -149,7 +149,7 @@ void Machine::advance() {
   finish(*done.node, done.values);
 }
 
-void Machine::receive() {
+void PartialEvaluator::receive() {
   ValueRef given = std::move(value_);
   Frame& frame = frames_.back();
   if (frame.step == Step::kReturn) {
@@ -185,12 +185,12 @@ void Machine::receive() {
   advance();
 }
 
-void Machine::set(const ExprNode* var, ValueRef value) {
+void PartialEvaluator::set(const ExprNode* var, ValueRef value) {
   const auto [at, fresh] = envs_.back().values.insert(var, value);
   if (!fresh) *at = std::move(value);
 }
 
-void Machine::finish(const ExprNode& node, const std::vector<ValueRef>& values) {
+void PartialEvaluator::finish(const ExprNode& node, const std::vector<ValueRef>& values) {
   const NodeInfo info = node.with_type({});
   switch (node.kind()) {
     case ExprKind::kTuple: {
@@ -234,7 +234,7 @@ void Machine::finish(const ExprNode& node, const std::vector<ValueRef>& values) 
   BATON_CHECK(false, "other nodes do not wait for all of their operands");
 }
 
-std::vector<Expr> Machine::atoms(const std::vector<ValueRef>& values, size_t first) {
+std::vector<Expr> PartialEvaluator::atoms(const std::vector<ValueRef>& values, size_t first) {
   std::vector<Expr> result;
   for (size_t i = first; i < values.size(); ++i) result.push_back(values[i]->atom);
   return result;
@@ -242,7 +242,7 @@ std::vector<Expr> Machine::atoms(const std::vector<ValueRef>& values, size_t fir
 
 // ---- Calls
 
-void Machine::call(const CallNode& call, const std::vector<ValueRef>& values) {
+void PartialEvaluator::call(const CallNode& call, const std::vector<ValueRef>& values) {
   const ValueRef& callee = values[0];
   if (callee->kind == Kind::kClosure) {
     const std::vector<ValueRef> args(values.begin() + 1, values.end());
@@ -267,13 +267,14 @@ void Machine::call(const CallNode& call, const std::vector<ValueRef>& values) {
   if (!value_) value_ = unknown(written(call, values));
 }
 
-Expr Machine::written(const CallNode& call, const std::vector<ValueRef>& values) {
+Expr PartialEvaluator::written(const CallNode& call, const std::vector<ValueRef>& values) {
   const ValueRef& callee = values[0];
   return bind(make_call(callee->kind == Kind::kCallee ? callee->callee : callee->atom, atoms(values, 1),
                         call.attrs(), call.with_type({})));
 }
 
-void Machine::enter(const ValueRef& closure, const std::vector<ValueRef>& args, const CallNode* call) {
+void PartialEvaluator::enter(const ValueRef& closure, const std::vector<ValueRef>& args,
+                             const CallNode* call) {
   const Function& function = closure->function;
   Env env;
   env.type_vars = closure->type_vars;
@@ -295,7 +296,8 @@ void Machine::enter(const ValueRef& closure, const std::vector<ValueRef>& args, 
   next_ = function->body();
 }
 
-ValueRef Machine::computed(const CallNode& call, const OpNode& op, const std::vector<ValueRef>& values) {
+ValueRef PartialEvaluator::computed(const CallNode& call, const OpNode& op,
+                                    const std::vector<ValueRef>& values) {
   if (op.def().stateful || op.def().non_computational) return {};
   OriginSet origins = call.origins();
   std::vector<Expr> args;
@@ -324,7 +326,7 @@ ValueRef Machine::computed(const CallNode& call, const OpNode& op, const std::ve
   return made;
 }
 
-Expr Machine::reified(const Value& value, OriginSet& origins) {
+Expr PartialEvaluator::reified(const Value& value, OriginSet& origins) {
   if (value.kind == Kind::kTensor) {
     origins = origins.merge(value.origins);
     return Expr(make_constant(value.tensor, bare()));

@@ -1,4 +1,4 @@
-#include "baton/transform/functional/defunctionalized_program.h"
+#include "baton/transform/functional/defunctionalized_module.h"
 
 #include <algorithm>
 
@@ -36,7 +36,7 @@ Type type_of(const FunctionNode& function) {
                    function.type_params());
 }
 
-Type Program::encoded(const Type& type) {
+Type DefunctionalizedModule::encoded(const Type& type) {
   if (!has_function(type)) return type;
   return rewrite_type(type, [&](const Type& part) -> Type {
     if (part->kind() != TypeKind::kFunc) return {};
@@ -44,7 +44,7 @@ Type Program::encoded(const Type& type) {
   });
 }
 
-Encoded& Program::of(const Type& function_type) {
+Encoded& DefunctionalizedModule::of(const Type& function_type) {
   const auto& type = *as_type<FuncTypeNode>(function_type);
   if (!type.type_params().empty())
     throw NotSupported("Defunctionalization: a polymorphic function as a value: " + type_text(function_type));
@@ -66,8 +66,8 @@ Encoded& Program::of(const Type& function_type) {
   return *encoded_.back();
 }
 
-Expr Program::make(Encoded& encoded, const std::vector<Var>& captured, const std::vector<Var>& params,
-                   const Expr& body, const Var& self) {
+Expr DefunctionalizedModule::make(Encoded& encoded, const std::vector<Var>& captured,
+                                  const std::vector<Var>& params, const Expr& body, const Var& self) {
   std::vector<Type> inputs;
   std::vector<Pattern> patterns;
   std::unordered_map<const ExprNode*, Expr> values;
@@ -87,8 +87,8 @@ Expr Program::make(Encoded& encoded, const std::vector<Var>& captured, const std
   return make_call(Expr(constructor), std::vector<Expr>(captured.begin(), captured.end()), {}, bare());
 }
 
-Expr Program::called(const GlobalVar& name, const Function& function, const std::vector<TypeVar>& vars,
-                     const std::vector<Type>& types) {
+Expr DefunctionalizedModule::called(const GlobalVar& name, const Function& function,
+                                    const std::vector<TypeVar>& vars, const std::vector<Type>& types) {
   if (is_closed(*function)) return Expr(name);
   bool higher = has_function(type_of(*function)->kind() == TypeKind::kFunc
                                  ? as_type<FuncTypeNode>(type_of(*function))->result()
@@ -112,8 +112,8 @@ Expr Program::called(const GlobalVar& name, const Function& function, const std:
   return Expr(at->second);
 }
 
-Expr Program::as_value(const GlobalVar& name, const Function& function, const Type& type,
-                       const std::vector<TypeVar>& vars, const std::vector<Type>& types) {
+Expr DefunctionalizedModule::as_value(const GlobalVar& name, const Function& function, const Type& type,
+                                      const std::vector<TypeVar>& vars, const std::vector<Type>& types) {
   Encoded& encoded = of(type);
   const auto [at, fresh] = values_.try_emplace(key_of(name->name(), types));
   if (fresh) {
@@ -130,7 +130,7 @@ Expr Program::as_value(const GlobalVar& name, const Function& function, const Ty
   return make_call(Expr(at->second), {}, {}, bare());
 }
 
-void Program::finish() {
+void DefunctionalizedModule::finish() {
   while (!pending_.empty()) {
     const Pending next = std::move(pending_.back());
     pending_.pop_back();

@@ -1,7 +1,5 @@
-#include "baton/interpreter/machine.h"
+#include "baton/interpreter/relay_interpreter.h"
 
-#include "baton/interpreter/evaluate_call.h"
-#include "baton/interpreter/program.h"
 #include "baton/ir/analysis/constructors.h"
 #include "baton/ir/op.h"
 #include "baton/ir/rules/shape_rule.h"
@@ -26,7 +24,7 @@ Ref<const OwnFunction> OwnFunction::of_global(const std::shared_ptr<const Codes>
   return make_ref<const OwnFunction>(codes, Expr(at->second), name);
 }
 
-void Machine::Cells::add(const Ref<const CellValue>& cell) {
+void RelayInterpreter::Cells::add(const Ref<const CellValue>& cell) {
   if (made_.size() >= sweep_at_) {
     std::erase_if(made_, [](const Ref<const CellValue>& each) { return each->use_count() == 1; });
     sweep_at_ = std::max<size_t>(1024, 2 * made_.size());
@@ -34,7 +32,7 @@ void Machine::Cells::add(const Ref<const CellValue>& cell) {
   made_.push_back(cell);
 }
 
-Machine::Cells::~Cells() {
+RelayInterpreter::Cells::~Cells() {
   if (made_.empty()) return;
   PointerMap<bool> reached;
   std::vector<Value> open = std::move(roots_);
@@ -48,7 +46,7 @@ Machine::Cells::~Cells() {
     if (!reached.contains(cell.get())) cell->write({});
 }
 
-Value Machine::run(const FunctionValue& function, const std::vector<Value>& args) {
+Value RelayInterpreter::run(const FunctionValue& function, const std::vector<Value>& args) {
   for (const Value& arg : args) cells_.keep(arg);
   for (const Value& value : function.captured()) cells_.keep(value);
   Value result = called(function, args);
@@ -57,7 +55,7 @@ Value Machine::run(const FunctionValue& function, const std::vector<Value>& args
   return result;
 }
 
-Value Machine::finish() {
+Value RelayInterpreter::finish() {
   for (uint64_t steps = 1;; ++steps) {
     if (steps % 64 == 0) stop_if_asked();
     Value value = step();
@@ -72,7 +70,7 @@ Value Machine::finish() {
 }
 
 /// The value of expr_; null when it is that of another expression, which expr_ is now.
-Value Machine::step() {
+Value RelayInterpreter::step() {
   switch (expr_->kind()) {
     case ExprKind::kLet:
       return enter_let(static_cast<const LetNode&>(*expr_));
@@ -109,7 +107,7 @@ Value Machine::step() {
   internal_error(__FILE__, __LINE__, "an expression of no kind", "");
 }
 
-Value Machine::enter_let(const LetNode& let) {
+Value RelayInterpreter::enter_let(const LetNode& let) {
   if (const auto* function = as<FunctionNode>(let.value())) {
     bind(let.var(), function_value(*function, let.var()->name()));
     expr_ = let.body().get();
@@ -117,8 +115,8 @@ Value Machine::enter_let(const LetNode& let) {
   }
   // let %x = value; %x  ->  value: a call that comes last leaves nothing behind.
   if (let.body() != Expr(let.var())) {
-    if (pending_.size() >= Program::kMostPending)
-      throw Error("calls are nested more than " + std::to_string(Program::kMostPending) +
+    if (pending_.size() >= kMostPending)
+      throw Error("calls are nested more than " + std::to_string(kMostPending) +
                   " deep: does the recursion end?");
     pending_.push_back({frame_, &let});
   }
@@ -126,7 +124,7 @@ Value Machine::enter_let(const LetNode& let) {
   return {};
 }
 
-Value Machine::enter_match(const MatchNode& match) {
+Value RelayInterpreter::enter_match(const MatchNode& match) {
   const Value value = operand(match.data());
   for (const Clause& clause : match.clauses()) {
     if (!fits(clause.pattern, value)) continue;
@@ -136,7 +134,7 @@ Value Machine::enter_match(const MatchNode& match) {
   throw Error("match: no clause fits " + describe(value));
 }
 
-bool Machine::fits(const Pattern& pattern, const Value& value) {
+bool RelayInterpreter::fits(const Pattern& pattern, const Value& value) {
   const std::vector<Value>* fields = nullptr;
   switch (pattern->kind()) {
     case PatternKind::kWildcard:
@@ -165,9 +163,9 @@ bool Machine::fits(const Pattern& pattern, const Value& value) {
   return true;
 }
 
-Value Machine::enter_call(const CallNode& call) {
+Value RelayInterpreter::enter_call(const CallNode& call) {
   std::vector<Value> args = operands(call.args());
-  if (call.op()) return evaluate_call(call, args);
+  if (call.op()) return evaluate_call(call, args, frame_->function->codes()->lowering);
   if (const auto* constructor = as<ConstructorNode>(call.callee()))
     return make_ref<const DataValue>(constructor_tag(*constructor), std::move(args),
                                      Constructor(constructor));
@@ -179,7 +177,7 @@ Value Machine::enter_call(const CallNode& call) {
 }
 
 /// Its result; null when its body is entered.
-Value Machine::called(const FunctionValue& function, std::vector<Value> args) {
+Value RelayInterpreter::called(const FunctionValue& function, std::vector<Value> args) {
   if (const ForeignFunction* foreign = function.foreign()) return foreign->call(args);
   const auto& own = static_cast<const OwnFunction&>(function);
   if (const auto* constructor = as<ConstructorNode>(own.callee()))
@@ -202,7 +200,7 @@ Value Machine::called(const FunctionValue& function, std::vector<Value> args) {
   return {};
 }
 
-Value Machine::operand(const Expr& expr) {
+Value RelayInterpreter::operand(const Expr& expr) {
   switch (expr->kind()) {
     case ExprKind::kVar: {
       const uint32_t* slot = code().slots.find(expr.get());
@@ -228,13 +226,13 @@ Value Machine::operand(const Expr& expr) {
   }
 }
 
-std::vector<Value> Machine::operands(const ExprList& exprs) {
+std::vector<Value> RelayInterpreter::operands(const ExprList& exprs) {
   std::vector<Value> values;
   for (const Expr& expr : exprs) values.push_back(operand(expr));
   return values;
 }
 
-Value Machine::function_value(const FunctionNode& function, std::string name) {
+Value RelayInterpreter::function_value(const FunctionNode& function, std::string name) {
   std::vector<Value> captured;
   for (const Var& var : frame_->function->codes()->functions.at(&function).captured)
     captured.push_back(frame_->slots[*code().slots.find(var.get())]);
@@ -242,7 +240,7 @@ Value Machine::function_value(const FunctionNode& function, std::string name) {
                                      std::move(captured));
 }
 
-Value Machine::item(const TupleGetItemNode& item) {
+Value RelayInterpreter::item(const TupleGetItemNode& item) {
   const Value value = operand(item.tuple());
   const auto* tuple = as_value<TupleValue>(value);
   if (!tuple || item.index() < 0 || static_cast<size_t>(item.index()) >= tuple->fields().size())
@@ -250,26 +248,26 @@ Value Machine::item(const TupleGetItemNode& item) {
   return tuple->fields()[static_cast<size_t>(item.index())];
 }
 
-Ref<const CellValue> Machine::cell(const Expr& ref) {
+Ref<const CellValue> RelayInterpreter::cell(const Expr& ref) {
   const Value value = operand(ref);
   if (const auto* cell = as_value<CellValue>(value)) return Ref<const CellValue>(cell);
   throw Error(describe(value) + " is used like a reference");
 }
 
-Value Machine::new_cell(Value value) {
+Value RelayInterpreter::new_cell(Value value) {
   const auto cell = make_ref<const CellValue>(std::move(value));
   cells_.add(cell);
   return cell;
 }
 
-bool Machine::truth(const Expr& condition) {
+bool RelayInterpreter::truth(const Expr& condition) {
   const Value value = operand(condition);
   const auto* tensor = as_value<TensorValue>(value);
   if (!tensor || tensor->array().size() != 1) throw Error("the condition of an if is " + describe(value));
   return integers_of(tensor->array())[0] != 0;
 }
 
-void Machine::bind(const Var& var, Value value) {
+void RelayInterpreter::bind(const Var& var, Value value) {
   frame_->slots[*code().slots.find(var.get())] = std::move(value);
 }
 

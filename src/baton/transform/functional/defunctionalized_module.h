@@ -26,9 +26,9 @@ struct Encoded {
 };
 
 /// The module's functions and types, as far as they are converted.
-class Program {
+class DefunctionalizedModule {
  public:
-  explicit Program(const IRModule& module) : module_(module) {}
+  explicit DefunctionalizedModule(const IRModule& module) : module_(module) {}
 
   IRModuleNode& module() { return *module_; }
 

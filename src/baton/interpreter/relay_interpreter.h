@@ -1,10 +1,12 @@
 #pragma once
-// What runs a Program. A module is in A-normal form then: operands are variables, globals, operators and
-// constructors. What waits for a value stands in a list on the heap, so recursion takes no stack.
+// Runs the functions of a prepared module. A module is in A-normal form then: operands are variables,
+// globals, operators and constructors. What waits for a value stands in a list on the heap, so recursion
+// takes no stack.
 #include <map>
 #include <memory>
 #include <unordered_map>
 
+#include "baton/interpreter/evaluate_call.h"
 #include "baton/interpreter/values.h"
 #include "baton/support/pointer_map.h"
 
@@ -19,6 +21,7 @@ struct Code {
 
 /// The functions of a prepared module, those inside others too.
 struct Codes {
+  Lowering lowering;  ///< for operators that have no compute
   std::map<std::string, const FunctionNode*> globals;
   std::unordered_map<const FunctionNode*, Code> functions;
 };
@@ -44,8 +47,11 @@ class OwnFunction final : public FunctionValue {
   std::vector<Value> captured_;
 };
 
+/// Calls nest as deep as this; a call that comes last in its function does not count.
+inline constexpr size_t kMostPending = 1 << 18;
+
 /// One run.
-class Machine {
+class RelayInterpreter {
  public:
   Value run(const FunctionValue& function, const std::vector<Value>& args);
 

@@ -13,10 +13,10 @@
 namespace baton::partial {
 
 /// Evaluates functions of a module one after another, and writes down what is left of each.
-class Machine {
+class PartialEvaluator {
  public:
   /// `graphs`: the functions are dataflow, of which what is used twice is evaluated once.
-  Machine(const IRModuleNode& module, baton::Evaluator& evaluator, uint64_t& names, bool graphs)
+  PartialEvaluator(const IRModuleNode& module, baton::Evaluator& evaluator, uint64_t& names, bool graphs)
       : module_(module), evaluator_(evaluator), names_(names), graphs_(graphs) {}
 
   Function run(const std::string& name, const Function& function);

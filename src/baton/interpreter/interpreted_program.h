@@ -4,6 +4,7 @@
 // constant folding is.
 #include <memory>
 
+#include "baton/interpreter/evaluate_call.h"
 #include "baton/interpreter/values.h"
 #include "baton/ir/module.h"
 
@@ -11,25 +12,24 @@ namespace baton::program {
 
 struct Codes;
 
-class Program {
+class InterpretedProgram {
  public:
   /// Prepares `main` of `module` and what it calls, under the current PassContext. Throws DiagnosticError for
   /// a program that does not type-check, Error without main.
-  explicit Program(const IRModule& module);
+  /// `lowering`: as evaluate_call() takes it.
+  InterpretedProgram(const IRModule& module, Lowering lowering);
   const std::vector<Var>& params() const { return params_; }
   /// What main returns. Thread safe. Throws Error for arguments that do not fit, NotSupported for an operator
   /// that cannot be computed, Interrupted when asked to stop. Calls nest as deep as kMostPending; a call that
   /// comes last in its function does not count.
   Value run(const std::vector<Value>& args) const;
 
-  static constexpr size_t kMostPending = 1 << 18;
-
  private:
   std::vector<Var> params_;
   std::shared_ptr<const Codes> codes_;
 };
 
-/// What a function that a program returned, or got, makes of `args`. As Program::run.
+/// What a function that a program returned, or got, makes of `args`. As InterpretedProgram::run.
 Value call_function(const FunctionValue& function, const std::vector<Value>& args);
 
 /// Throws Error, which names the argument, when `value` is none of `type`. Fields of data are not looked at.

@@ -1,0 +1,136 @@
+#include "baton/codegen/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+#include "baton/codegen/background.h"
+
+namespace baton {
+namespace {
+
+/// What the threads of one run_parallel share. It outlives a caller that was interrupted.
+struct Work {
+  Work(int tasks, std::function<void(int)> run, const CompileOptions& options)
+      : count(tasks), task(std::move(run)), progress(options.progress), failed_index(tasks) {}
+
+  const int count;
+  const std::function<void(int)> task;
+  const std::function<void(int, int)> progress;
+  std::atomic<int> next{0};
+  std::atomic<bool> stop{false};
+  std::mutex mutex;
+  std::condition_variable ended;  // a thread of `running` has
+  std::exception_ptr failure;
+  int failed_index, done = 0, running = 0;
+  bool abandoned = false;
+
+  void run(const std::atomic<bool>* interrupt) {
+    for (int index; !stop && !(interrupt && *interrupt) && (index = next++) < count;) {
+      try {
+        task(index);
+        const std::lock_guard lock(mutex);
+        ++done;
+        if (progress && !abandoned) progress(done, count);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        stop = true;
+        if (index < failed_index) failed_index = index, failure = std::current_exception();
+      }
+    }
+  }
+};
+
+/// Counts threads that nobody joins.
+class Background {
+ public:
+  static Background& instance() {
+    static auto* const background = new Background;  // never destroyed: threads may still be leaving
+    return *background;
+  }
+  void enter() {
+    const std::lock_guard lock(mutex_);
+    ++threads_;
+  }
+  void leave() {
+    const std::lock_guard lock(mutex_);
+    if (--threads_ == 0) none_.notify_all();
+  }
+
+  void wait() {
+    if (getpid() != process_) return;  // a child of fork has none of the threads
+    std::unique_lock lock(mutex_);
+    none_.wait(lock, [this] { return threads_ == 0; });
+  }
+
+ private:
+  const pid_t process_ = getpid();
+  std::mutex mutex_;
+  std::condition_variable none_;
+  int threads_ = 0;
+};
+
+/// Leaves `work` to threads that can be left alone. True when all have ended, false when `interrupt` came
+/// first.
+bool run_in_background(const std::shared_ptr<Work>& work, int threads, const std::atomic<bool>& interrupt) {
+  if (interrupt) return false;
+  work->running = threads;
+  for (int i = 0; i < threads; ++i) {
+    Background::instance().enter();
+    std::thread([work = std::shared_ptr<Work>(work)]() mutable {
+      work->run(nullptr);
+      {
+        const std::lock_guard lock(work->mutex);
+        if (--work->running == 0) work->ended.notify_all();
+      }
+      work.reset();
+      Background::instance().leave();
+    }).detach();
+  }
+  std::unique_lock lock(work->mutex);
+  while (work->running > 0) {
+    if (interrupt) {
+      work->stop = work->abandoned = true;
+      return false;
+    }
+    work->ended.wait_for(lock, std::chrono::milliseconds(20));
+  }
+  return !interrupt;
+}
+
+void run_here(Work& work, int threads, const std::atomic<bool>* interrupt) {
+  std::vector<std::thread> helpers;
+  for (int i = 1; i < threads; ++i) helpers.emplace_back([&] { work.run(interrupt); });
+  work.run(interrupt);
+  for (std::thread& helper : helpers) helper.join();
+}
+
+}  // namespace
+
+void run_parallel(int count, const CompileOptions& options, bool may_abandon, std::function<void(int)> task) {
+  const int wanted = options.threads > 0 ? options.threads : sheet_of(options).cores;
+  const int threads = std::clamp(wanted, 1, std::max(1, count));
+  const auto work = std::make_shared<Work>(count, std::move(task), options);
+  bool interrupted = false;
+  if (may_abandon && options.interrupt) {
+    interrupted = !run_in_background(work, threads, *options.interrupt);
+  } else {
+    run_here(*work, threads, options.interrupt);
+    interrupted = options.interrupt && *options.interrupt;
+  }
+  if (!interrupted && work->failure) std::rethrow_exception(work->failure);
+  if (interrupted) throw Interrupted("interrupted while compiling kernels");
+}
+
+void wait_for_background_work() { Background::instance().wait(); }
+
+}  // namespace baton

@@ -1,0 +1,83 @@
+"""An operator, a pass, a verb and a schedule template are each one file and one line, and are found everywhere then."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+GIVEN = pathlib.Path(__file__).parent / "additions"
+# The file, where it goes, the list, the line, and the line that stands behind it.
+ADDITIONS = [
+    ("twice.cc", "src/baton/ops/tensor", "src/baton/ops/ops.def", "BATON_OP(op_twice)", "BATON_OP(op_unique)"),
+    ("add_to_twice.cc", "src/baton/transform/simplify", "src/baton/transform/passes.def", 'BATON_PASS("AddToTwice", add_to_twice)',
+     'BATON_PASS("AlterOpLayout"'),
+    ("operators.cc", "src/baton/cli", "src/baton/cli/verbs.def", "BATON_VERB(operators_verb)", "BATON_VERB(opt_verb)"),
+    ("doubling.cc", "src/baton/schedule", "src/baton/schedule/templates.def", "BATON_TEMPLATE(template_doubling)",
+     "BATON_TEMPLATE(template_pointwise)"),
+]
+PROGRAM = """#[version = "0.0.5"]
+def @main(%x: Tensor[(3, 5), float32]) {
+  add(%x, %x)
+}
+"""
+IN_PYTHON = """
+from baton import relay
+from baton._load import core
+x = relay.var("x", shape=(3, 5))
+call = relay.op.tensor.twice(x)
+assert "twice" in core.list_op_names() and "twice" in dir(relay.op) and "Two times x." in relay.op.tensor.twice.__doc__
+module = relay.transform.InferType()(relay.transform.AddToTwice()(relay.transform.InferType()(core.IRModule.from_expr(relay.add(x, x)))))
+assert "twice(%x)" in module.astext(False) and "(3, 5)" in str(module["main"].ret_type)
+"""
+
+
+def add_to(tree):
+    """The four additions, in a tree of sources."""
+    for file, folder, listed, line, behind in ADDITIONS:
+        (tree / folder / file).write_text((GIVEN / file).read_text())
+        text = (tree / listed).read_text()
+        assert text.count(behind) == 1, f"{behind} in {listed}"
+        (tree / listed).write_text(text.replace(behind, f"{line}\n{behind}"))
+
+
+def find(build, tree):
+    """Everything that `baton` and `_baton` of `build` must know of them."""
+    model = build / "twice.relay"
+    model.write_text(PROGRAM)
+
+    def baton(*args):
+        done = subprocess.run([build / "baton", *args], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{args}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    assert "operators" in baton("--help") and "with what each does" in baton("operators", "--help")
+    assert "twice: Two times x." in baton("operators", "--docs").splitlines()
+    assert "AddToTwice" in baton("opt", "--passes", "?")
+    rewritten = baton("opt", model, "--passes", "InferType,AddToTwice,InferType")
+    assert "twice(%x)" in rewritten and "add(" not in rewritten
+    model.write_text(PROGRAM.replace("add(%x, %x)", "twice(%x)"))
+    kernel, = json.loads(baton("explain", model, "--json"))["kernels"]
+    assert kernel["template"] == "doubling" and kernel["params"] == {"vector": 4} and kernel["flops"] == 15
+    environment = {**os.environ, "PYTHONPATH": f"{tree / 'python'}:{build / 'python'}"}
+    done = subprocess.run([sys.executable, "-c", IN_PYTHON], capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_one_file_and_one_line_each(tmp_path):
+    tree, build = tmp_path / "tree", tmp_path / "tree" / "build" / "test"
+    tracked = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], capture_output=True, text=True, check=True).stdout
+    for name in filter(None, tracked.split("\0")):
+        if (ROOT / name).is_file():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            (tree / name).write_bytes((ROOT / name).read_bytes())
+    add_to(tree)
+    for command in (["cmake", "-S", tree, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -g0 -DNDEBUG",
+                     f"-DPython_EXECUTABLE={sys.executable}"], ["cmake", "--build", build, "--target", "baton", "_baton"]):
+        environment = {**os.environ, "PATH": f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"}
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+        assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
+    find(build, tree)

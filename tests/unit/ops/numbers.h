@@ -1,0 +1,13 @@
+#pragma once
+// Arrays of any element type as numbers.
+#include <vector>
+
+#include "baton/support/base/ndarray.h"
+
+namespace baton::test {
+
+/// All elements.
+std::vector<double> numbers(const NDArray& array);
+NDArray from_numbers(const std::vector<double>& values, const Shape& shape, DType type);
+
+}  // namespace baton::test

@@ -1,0 +1,28 @@
+#pragma once
+// The calls that `.test_shapes` of an operator's block describes, one text each: the inputs, then attributes.
+//
+//   (2, 3)f32              a tensor of values in [-1, 1), integers in [0, 10)
+//   (2, 3)i32[-4, 5]       with values in [-4, 5)
+//   (3)i32{2, 0, 1}        these values
+//   (2)i64={4, 3}          the same as a constant of the program
+//   [(2)f32, (3)f32]       a tuple
+//   axis=-1, layout=NHWC, equation="ij->ji", keepdims=True, size=[2, 3], epsilon=1., start=()i32{1}
+//                          attributes; a tensor among them is a constant
+//
+// Element types: f16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 bool.
+#include <string>
+#include <vector>
+
+#include "baton/ir/expr.h"
+
+namespace baton::test {
+
+struct TestCase {
+  Function function;            ///< typed; its body is the call
+  std::vector<NDArray> inputs;  ///< one per parameter
+};
+
+/// Throws std::runtime_error for a text of another form, DiagnosticError for a call without a type.
+TestCase test_case(const OpDef& op, const std::string& text);
+
+}  // namespace baton::test

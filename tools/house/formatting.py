@@ -1,0 +1,57 @@
+"""Layout of text: C++ by clang-format and .clang-format, prose of Markdown by tools/wrap_docs."""
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+
+from . import state
+
+SOURCES = ("*.cc", "*.h", "*.c")
+BATCHES = 4  # of one processor: so that none waits long for the last one
+
+
+def unformatted(root, files, program):
+    """Those of `files` (relative to root) that clang-format would change."""
+    jobs = os.cpu_count() or 1
+    size = max(1, -(-len(files) // (jobs * BATCHES)))
+    batches = [files[start:start + size] for start in range(0, len(files), size)]
+    found = set()
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for done in pool.map(lambda batch: subprocess.run([program, "--dry-run", "--Werror", "-ferror-limit=1", *batch], cwd=root,
+                                                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                                          check=False), batches):
+            named = re.findall(r"^([^:\n]+):\d+:\d+: error:", done.stderr, re.M)
+            if done.returncode and not named:
+                raise OSError(f"clang-format ended with status {done.returncode}: {done.stderr.strip()[:500]}")
+            found.update(named)
+    return sorted(found)
+
+
+def tracked(root, patterns):
+    """Files that git knows and that are there; None outside a clone."""
+    try:
+        listed = subprocess.run(["git", "-C", root, "ls-files", "-z", "--", *patterns], stdout=subprocess.PIPE,
+                                stderr=subprocess.DEVNULL, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return sorted({name for name in listed.split("\0") if name and os.path.isfile(os.path.join(root, name))})
+
+
+def check(root, say):
+    """(passed, failed) of the two kinds of text; says which files are to be mended, and how. None where nothing can be checked."""
+    program = os.path.join(os.path.dirname(state.venv_python(root)), "clang-format")
+    sources = tracked(root, SOURCES)
+    if not sources or not os.path.exists(program):
+        return None
+    wrong = unformatted(root, sources, program)
+    for name in wrong:
+        say(f"   {name} is not laid out as .clang-format says")
+    if wrong:
+        say(f"   mend it: {os.path.relpath(program, root)} -i {' '.join(wrong)}")
+    docs = subprocess.run([sys.executable, os.path.join(root, "tools", "wrap_docs"), "--check"], cwd=root, check=False,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    for line in docs.stdout.splitlines():
+        say(f"   {line}")
+    failed = bool(wrong) + bool(docs.returncode)
+    return 2 - failed, failed
