@@ -133,7 +133,7 @@ Status TemporaryFolder::create(const std::string& name) {
 Status TemporaryFolder::write(const std::string& file, std::string_view bytes) const {
   const Status status = replace_file(path(file), {bytes});
   if (status.ok()) return status;
-  return Status::io(status.message + ": is the disk full?");
+  return Status::io("cannot write `" + path(file) + "` (" + status.message + "): is the disk full?");
 }
 
 }  // namespace baton
