@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "baton/codegen/backend.h"
 #include "baton/driver/build.h"
 #include "baton/ir/build.h"
 #include "baton/pass/rewriter.h"
@@ -93,8 +94,8 @@ struct Built {
   std::unique_ptr<Executor> executor;
 
   Built(const IRModule& module, int opt_level) {
-    BuildOptions options;
-    options.opt_level = opt_level;
+    BuildOptions options{.context = host_context()};
+    options.context.passes->opt_level = opt_level;
     const Function main = module->find("main");
     for (size_t i = 1; i < main->params().size() && opt_level >= 3; ++i) {
       const auto* type = as_type<TensorTypeNode>(main->params()[i]->checked_type());
@@ -112,6 +113,7 @@ struct Built {
 
   std::map<std::string, InsideTimes> inside(double ms, int threads = 1) {
     InsideOptions options;
+    options.compile = host_context();
     options.ms_per_kernel = ms;
     options.threads = threads;
     return measure_inside(build, *executor, options);
@@ -141,6 +143,7 @@ inline Stages sampled_stages(Built& built, const std::string& func_name, double 
                                    [&](const BuiltKernel& k) { return k.func_name == func_name; });
   require(built.executor->run());
   SampleOptions options;
+  options.compile = host_context();
   options.hz = 2000;
   options.seconds = seconds;
   const ThreadScope one(1);

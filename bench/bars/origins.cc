@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "baton/codegen/backend.h"
 #include "baton/driver/build.h"
 #include "baton/driver/load_model.h"
 
@@ -44,9 +45,9 @@ int main() {
   using namespace baton;
   for (const char* name : {"resnet-18", "mobilenet", "squeezenet-1.1"}) {
     const LoadedModel model = load_model(name);
-    BuildOptions options;
+    BuildOptions options{.context = host_context()};
     options.params = load_params(model, "");
-    options.opt_level = 3;
+    options.context.passes->opt_level = 3;
     const BuildResult built = build(model.module, options);
     const std::string of = std::string(" of ") + name;
     bars::report_least(("operators found in the map" + of).c_str(), 100, found_percent(operator_map(built)),

@@ -19,6 +19,7 @@
 
 #include "baton/byoc/pattern_table.h"
 #include "baton/byoc/target_rules.h"
+#include "baton/codegen/backend.h"
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/load_model.h"
@@ -174,7 +175,7 @@ std::map<std::string, Subject> subjects() {
 IRModule prepared(const Subject& subject, int nodes) {
   IRModule module = parse_module(subject.program(nodes));
   if (subject.before.empty()) return module;
-  for (const Pass& pass : parse_passes(subject.before)) module = (*pass)(module);
+  for (const Pass& pass : parse_passes(subject.before)) module = (*pass)(module, host_context());
   return module;
 }
 
@@ -183,7 +184,8 @@ IRModule prepared(const Subject& subject, int nodes) {
 double pass_ns(const Subject& subject, int nodes, int bursts) {
   const auto context = std::make_shared<PassContext>();
   context->opt_level = 4;
-  const PassContextScope scope(context);
+  const BuildContext under = host_context().with_passes(context);
+  const InstrumentScope scope(under.passes);
   const IRModule module = prepared(subject, nodes);
   const std::vector<Pass> passes = parse_passes(subject.call);
   double least = 1e300;
@@ -191,7 +193,7 @@ double pass_ns(const Subject& subject, int nodes, int bursts) {
     for (int burst = 0; burst < bursts; ++burst)
       least = std::min(least, cpu_ns([&] {
                          IRModule result = module;
-                         for (const Pass& pass : passes) result = (*pass)(result);
+                         for (const Pass& pass : passes) result = (*pass)(result, under);
                        }));
   } catch (const Error& error) {  // a bar that is missed
     std::fprintf(stderr, "%s: %s\n", subject.call.c_str(), error.what());
@@ -248,8 +250,9 @@ void measure_folding(int bursts) {
                       const auto context = std::make_shared<PassContext>();
                       context->opt_level = 3;
                       context->instruments = {trace};
-                      const PassContextScope scope(context);
-                      optimize(module);
+                      const BuildContext under = host_context().with_passes(context);
+                      const InstrumentScope scope(under.passes);
+                      optimize(module, under);
                       double seconds = 0;
                       for (const PassStep& step : trace->steps())
                         if (step.pass == "FoldConstant") seconds += step.seconds;
@@ -273,7 +276,8 @@ double pipeline_cost(const IRModule& source, bool origins, bool memory) {
   }
   const auto context = std::make_shared<PassContext>();
   context->opt_level = 3;
-  const PassContextScope scope(context);
+  const BuildContext under = host_context().with_passes(context);
+  const InstrumentScope scope(under.passes);
   // Passes up to fusion; constants, which origins have nothing to do with, stay out of it.
   const std::vector<Pass> passes = parse_passes(
       "InferType,SimplifyInference,EliminateCommonSubexpr,SimplifyExpr,CanonicalizeCast,CanonicalizeOps,"
@@ -284,7 +288,7 @@ double pipeline_cost(const IRModule& source, bool origins, bool memory) {
   const double before = used();
   std::vector<IRModule> kept{module};  // as a debugger keeps them: every stage
   const double ns = cpu_ns([&] {
-    for (const Pass& pass : passes) kept.push_back(module = (*pass)(module));
+    for (const Pass& pass : passes) kept.push_back(module = (*pass)(module, under));
   });
   return memory ? used() - before : ns;
 }

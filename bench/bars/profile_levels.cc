@@ -11,6 +11,7 @@
 
 #include <unistd.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/load_model.h"
 #include "baton/frontend/workloads/networks.h"
@@ -81,9 +82,9 @@ struct Model {
   std::unique_ptr<Executor> executor;
 
   explicit Model(const std::string& name) : loaded(load_model(name)) {
-    BuildOptions options;
+    BuildOptions options{.context = host_context()};
     options.params = load_params(loaded, "");
-    options.opt_level = 3;
+    options.context.passes->opt_level = 3;
     built = build(loaded.module, options);
     executor = make_executor(built);
     executor->set_threads(1);
@@ -113,6 +114,7 @@ void on_against_off(const std::string& name, Model& model) {
 
 void report_takes(const std::string& name, Model& model) {
   ProfileOptions options;
+  options.context = host_context();
   options.inside = options.unfused = false;
   options.measure.min_seconds = 1;
   (void)profile(model.built, *model.executor, options);  // the machine's peaks, once a day

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/load_model.h"
 #include "baton/profile/inside/inside.h"
@@ -43,11 +44,12 @@ std::unique_ptr<Executor> executor_of(const BuildResult& built) {
 
 void costs(const char* name) {
   const LoadedModel model = load_model(name);
-  BuildOptions options;
+  BuildOptions options{.context = host_context()};
   options.params = load_params(model, "");
-  options.opt_level = 3;
+  options.context.passes->opt_level = 3;
   const BuildResult built = build(model.module, options);
   SampleOptions sampling;
+  sampling.compile = host_context();
   sampling.seconds = 5;
   const ModelSamples samples = require(sample_model(built, *executor_of(built), sampling));
   bars::report((std::string(name) + ": what sampling at 1 kHz adds to a run").c_str(), 3,
@@ -68,8 +70,8 @@ double by_marks(const InsideTimes& times, const std::string& stage) {
 // The largest distance between both ways, over the stages that have marks of their own.
 void agrees(const char* what, const std::string& text, double most) {
   const IRModule module = infer_types(parse_module("#[version = \"0.0.5\"]\ndef @main(" + text));
-  BuildOptions options;
-  options.opt_level = 3;
+  BuildOptions options{.context = host_context()};
+  options.context.passes->opt_level = 3;
   const Function main = module->find("main");
   for (size_t i = 1; i < main->params().size(); ++i) {
     const auto* type = as_type<TensorTypeNode>(main->params()[i]->checked_type());
@@ -79,6 +81,7 @@ void agrees(const char* what, const std::string& text, double most) {
   const BuildResult built = build(module, options);
   const auto executor = executor_of(built);
   InsideOptions inside;
+  inside.compile = host_context();
   inside.ms_per_kernel = 1500;
   const ThreadScope one(1);
   for (const auto& [name, times] : measure_inside(built, *executor, inside)) {
@@ -90,6 +93,7 @@ void agrees(const char* what, const std::string& text, double most) {
         if (kernel.func_name != name) continue;
         (void)executor->run_range(0, node + 1);
         SampleOptions sampling;
+        sampling.compile = host_context();
         sampling.seconds = 3;
         const SampleCounts counts = require(sample_kernel(kernel.request, *kernel.kernel, *built.library,
                                                           executor->node_args(node), sampling));

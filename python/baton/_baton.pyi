@@ -1346,6 +1346,14 @@ def layout_config_skips() -> bool:
 def reset_layout_config() -> None:
     """Counts from 0 again."""
 
+def builds_for(kind: str) -> bool:
+    """Whether a backend makes code for targets of that kind."""
+
+def device_sheets() -> list[str]:
+    """
+    What is known of each device that this process can build for, the processor first: a fact a line.
+    """
+
 def gradient(expr: RelayExpr, mod: IRModule | None = None, mode: str = 'higher_order') -> Function:
     """The function that returns the result of `expr` and its gradient."""
 
@@ -1391,9 +1399,9 @@ class BuildResult:
 
     def write_artifact(self, path: str) -> None: ...
 
-def build(mod: IRModule, params: dict, opt_level: int | None = None, mod_name: str = 'default', progress: Callable | None = None) -> BuildResult:
+def build(mod: IRModule, params: dict, targets: Sequence[str], host: str, mod_name: str = 'default', progress: Callable | None = None) -> BuildResult:
     """
-    `progress`(phase, done, total) is called now and then, from any thread.
+    Under what `with` made current; without targets for those that are current. `progress`(phase, done, total) is called now and then, from any thread.
     """
 
 def bind_params(mod: IRModule, params: dict) -> IRModule: ...
@@ -1406,7 +1414,7 @@ def set_region_codegen(compiler: str, codegen: object | None) -> None:
 def substitute(expr: RelayExpr, values: Sequence[tuple[Var, RelayExpr]]) -> RelayExpr:
     """`expr` with variables replaced by values: [(variable, value)]."""
 
-def optimize(mod: IRModule) -> IRModule: ...
+def optimize(mod: IRModule, targets: Sequence[str], host: str) -> IRModule: ...
 
 class Extracted:
     """What was cut out of a program."""

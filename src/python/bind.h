@@ -28,7 +28,7 @@ void bind_functional(
     nb::module_& m);  // transform/functional/cps.h, transform/functional/defunctionalization.h, ..
 void bind_placement(nb::module_& m);     // ir/placement.h, ir/rules/mixed_precision_rule.h,
                                          // transform/devices/compilation_config.h
-void bind_target(nb::module_& m);        // target/current_target.h, transform/layout/layout_config.h
+void bind_target(nb::module_& m);        // door.h
 void bind_gradient(nb::module_& m);      // transform/gradient/gradient.h
 void bind_driver(nb::module_& m);        // driver/build.h, driver/pipeline.h
 void bind_operator_map(nb::module_& m);  // driver/origins/operator_map.h, driver/fused_module.h

@@ -1,9 +1,8 @@
 // What `with` makes current for passes: targets, and the convolutions that ConvertLayout is to skip.
 #include "baton/support/error.h"
-#include "baton/target/current_target.h"
-#include "baton/transform/layout/layout_config.h"
 
 #include "python/bind.h"
+#include "python/door.h"
 
 namespace baton::python {
 
@@ -20,11 +19,33 @@ void bind_target(nb::module_& m) {
       },
       nb::arg("text"), "Makes a target the current one of passes, on this thread.");
   m.def("exit_target", &exit_target, "Takes the innermost target away.");
-  m.def("enter_layout_config", &enter_layout_config, nb::arg("skip_layers"),
+  m.def("enter_layout_config", &enter_skipped_layers, nb::arg("skip_layers"),
         "From now on ConvertLayout leaves the nn.conv2d of these numbers alone.");
-  m.def("exit_layout_config", &exit_layout_config, "Takes the innermost of them away.");
-  m.def("layout_config_skips", &layout_config_skips, "Counts one convolution; whether it is to be skipped.");
-  m.def("reset_layout_config", &reset_layout_config, "Counts from 0 again.");
+  m.def("exit_layout_config", &exit_skipped_layers, "Takes the innermost of them away.");
+  m.def(
+      "layout_config_skips",
+      [] {
+        const auto skipped = current_skipped_layers();
+        return skipped && skipped->next();
+      },
+      "Counts one convolution; whether it is to be skipped.");
+  m.def(
+      "reset_layout_config",
+      [] {
+        if (const auto skipped = current_skipped_layers()) skipped->met = 0;
+      },
+      "Counts from 0 again.");
+  m.def(
+      "builds_for", [](const std::string& kind) { return backend_of_kind(kind) != nullptr; }, nb::arg("kind"),
+      "Whether a backend makes code for targets of that kind.");
+  m.def(
+      "device_sheets",
+      [] {
+        std::vector<std::string> texts;
+        for (const DeviceSheet& sheet : host_context().sheets) texts.push_back(sheet.text());
+        return texts;
+      },
+      "What is known of each device that this process can build for, the processor first: a fact a line.");
 }
 
 }  // namespace baton::python

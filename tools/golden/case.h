@@ -29,7 +29,7 @@ struct Outcome {
   bool failed = false;
 };
 /// Runs the last pass of a case, to do something else around it.
-using RunPass = std::function<IRModule(const Pass&, const IRModule&)>;
+using RunPass = std::function<IRModule(const Pass&, const IRModule&, const BuildContext&)>;
 Outcome run(const Case& which, const RunPass& run_last = {});
 
 /// A case run with the handling of origins broken: as if a pass forgot, mixed up or overstated what one of

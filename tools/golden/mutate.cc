@@ -114,13 +114,12 @@ class Mutator {
   // All origins of the last pass's result, not verified.
   std::string origins_after(const MakeFault& fault, bool silence) const {
     std::string text;
-    golden::run(which_, [&](const Pass& pass, const IRModule& input) {
+    golden::run(which_, [&](const Pass& pass, const IRModule& input, const BuildContext& context) {
       const auto unchecked = std::make_shared<PassContext>();
       unchecked->opt_level = which_.opt_level;
-      const PassContextScope scope(unchecked);
       try {
         const OriginFault injected(fault(*input), silence);
-        text = all_origins(*(*pass)(input));
+        text = all_origins(*(*pass)(input, context.with_passes(unchecked)));
       } catch (const InternalError& error) {
         text = error.what();
       }
@@ -134,10 +133,11 @@ class Mutator {
     if (origins_after(fault, silence) == clean_) return;
     ++result_.made;
     try {
-      const Outcome outcome = golden::run(which_, [&](const Pass& pass, const IRModule& input) {
-        const OriginFault injected(fault(*input), silence);
-        return (*pass)(input);
-      });
+      const Outcome outcome =
+          golden::run(which_, [&](const Pass& pass, const IRModule& input, const BuildContext& context) {
+            const OriginFault injected(fault(*input), silence);
+            return (*pass)(input, context);
+          });
       if (outcome.text == which_.expected) result_.survivors.push_back(name);
     } catch (const InternalError&) {  // the verifier noticed
     }

@@ -1,11 +1,10 @@
 // Runs what a RUN line asks for.
-#include <optional>
 
+#include "baton/codegen/backend.h"
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/pass_list.h"
 #include "baton/support/diagnostic.h"
-#include "baton/target/current_target.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
 
@@ -57,15 +56,15 @@ std::string run_expr(const Case& which) {
 
 // Under a strict context: what its level enables, origins checked after each pass.
 IRModule run_passes(const Case& which, IRModule module, const RunPass& run_last) {
-  const auto context = std::make_shared<PassContext>();
-  context->opt_level = which.opt_level;
-  context->instruments.push_back(std::make_shared<OriginVerifier>());
-  const PassContextScope scope(context);
-  std::optional<TargetScope> target;
-  if (!which.target.empty()) target.emplace(Target::parse(which.target));
+  BuildContext context = host_context();
+  context.passes->opt_level = which.opt_level;
+  context.passes->instruments.push_back(std::make_shared<OriginVerifier>());
+  const InstrumentScope scope(context.passes);
+  if (!which.target.empty()) context.targets = {Target::parse(which.target)};
   const std::vector<Pass> passes = parse_passes(which.passes);
   for (size_t i = 0; i < passes.size(); ++i)
-    module = run_last && i + 1 == passes.size() ? run_last(passes[i], module) : (*passes[i])(module);
+    module = run_last && i + 1 == passes.size() ? run_last(passes[i], module, context)
+                                                : (*passes[i])(module, context);
   return module;
 }
 

@@ -5,7 +5,7 @@ from .._load import core
 from .._wanted import mapped
 from ..ir import IRModule
 from ..runtime import ndarray
-from ..target import require_cpu
+from ..target import build_targets
 from .backend.executor import Executor
 from .backend.executor_factory import factory_of
 from .backend.runtime import Runtime
@@ -35,7 +35,7 @@ def build(ir_mod, target=None, target_host=None, executor=None, runtime=None, wo
           constant_memory_pools=None, params=None, mod_name="default", *, progress=None):
     """Compiles a module whose shapes are static for the processor of this machine.
 
-    `ir_mod`: an IRModule. `target`: "llvm" or a Target, else the current one; `target_host` is the older way to give its
+    `ir_mod`: an IRModule. `target`: "llvm", a Target, or several (the first is the default), else the current one; `target_host` is the older way to give its
     host. `params` (arrays by name) become constants. The current PassContext decides on passes. `executor`:
     Executor("graph") or Executor("aot"); `runtime`: Runtime("cpp"). `mod_name` begins the names of kernels.
     workspace_memory_pools and constant_memory_pools: NotImplementedError. `progress`(phase, done, total) is Baton's own:
@@ -47,21 +47,31 @@ def build(ir_mod, target=None, target_host=None, executor=None, runtime=None, wo
     for name, value in (("workspace_memory_pools", workspace_memory_pools), ("constant_memory_pools", constant_memory_pools)):
         if value is not None:
             raise NotImplementedError(f"build: {name} is not provided yet")
-    target, executor, runtime = _host_target(target, target_host), _executor_of(executor), _runtime_of(runtime)
+    targets, executor, runtime = _targets_of(target, target_host), _executor_of(executor), _runtime_of(runtime)
     if progress is not None and not callable(progress):
         raise TypeError(f"build: progress is a function, not {type(progress).__name__}")
     if not isinstance(mod_name, str) or not mod_name:
         raise ValueError(f"build: mod_name is a name, not {mod_name!r}")
-    result = core.build(_module_of(ir_mod), _native(params), None, mod_name, progress)
-    return factory_of(result, target, executor, runtime)
+    result = core.build(_module_of(ir_mod), _native(params), *_texts(targets), mod_name, progress)
+    return factory_of(result, targets[0], executor, runtime)
 
 
-def _host_target(target, target_host):
+def _targets_of(target, target_host):
     if target_host is not None:
         warnings.warn("target_host parameter is going to be deprecated. Please pass in tvm.target.Target(target, "
                       "host=target_host) instead.", DeprecationWarning, stacklevel=3)
-        require_cpu(target_host)
-    return require_cpu(target)
+        build_targets(target_host)
+    return build_targets(target)
+
+
+def _texts(targets):
+    """Targets and their host as C++ takes them: "c" is another name of the processor's."""
+    host = next((each.host for each in targets if each.host is not None), None)
+    return [_text(each) for each in targets], "" if host is None else _text(host)
+
+
+def _text(target):
+    return str(target).replace("c", "llvm", 1) if target.kind.name == "c" else str(target)
 
 
 def _executor_of(executor):
@@ -83,9 +93,10 @@ def _runtime_of(runtime):
 
 def optimize(mod, target=None, params=None):
     """(module, params): what build() makes kernels from, given `mod` and `target` as there; `params` are constants in it then."""
-    require_cpu(target)
+    targets = build_targets(target)
     module = _module_of(mod)
-    return core.optimize(core.bind_params(module, _native(params)) if params else module), params or {}
+    bound = core.bind_params(module, _native(params)) if params else module
+    return core.optimize(bound, *_texts(targets)), params or {}
 
 
 def bind_params_by_name(func, params):

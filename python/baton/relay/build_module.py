@@ -4,7 +4,7 @@ from ..ir import IRModule
 from ..registry import register_func  # noqa: F401 -- names of this module in TVM, as the others without a use here
 from ..runtime import ndarray
 from ..runtime.module import load_module  # noqa: F401
-from ..target import Target, require_cpu  # noqa: F401
+from ..target import Target, build_targets  # noqa: F401
 from ._building import BuildModule, Executor, Runtime, bind_params_by_name, build, optimize  # noqa: F401
 from .backend.executor_factory import GraphExecutorFactoryModule  # noqa: F401
 
@@ -23,7 +23,7 @@ def create_executor(kind="debug", mod=None, device=None, target="llvm", params=N
     if mod is not None and not isinstance(mod, IRModule):
         raise TypeError(f"create_executor: mod is an IRModule, not {type(mod).__name__}")
     ndarray.require_host(device)
-    require_cpu(target)
+    build_targets(target)
     return _executor(_KINDS[kind])(IRModule() if mod is None else mod, device, target, params)
 
 

@@ -201,20 +201,20 @@ class TargetKind:
         return hash(self.name)
 
 
-def require_cpu(target):
-    """The Target to build for: `target`, or the current one. NotSupported unless it is the host's processor."""
-    if isinstance(target, dict):
-        target = list(target.values())
-    if isinstance(target, (list, tuple)):
-        if len(target) != 1:
-            raise core.NotSupported("builds for several targets are not provided yet")
-        target = target[0]
-    target = Target.canon_target(target) or Target.current()
-    if target is None:
+def build_targets(target):
+    """The Targets to build for: `target`, one or several, or the current one. NotSupported for one that no backend serves."""
+    several = Target.canon_multi_target(target) or [Target.current()]
+    if several == [None]:
         raise ValueError("Target is not set in env or passed as argument.")
-    if target.kind.name not in ("llvm", "c"):
-        raise core.NotSupported(f"target {target}: only \"llvm\" (this machine's processor) can be built for yet")
-    return target
+    for each in several:
+        if not (each.kind.name == "c" or core.builds_for(each.kind.name)):
+            raise core.NotSupported(f"target {each}: only \"llvm\" (this machine's processor) can be built for yet")
+    return several
+
+
+def device_sheets():
+    """What is known of each device that can be built for here, the processor first: texts, a fact a line."""
+    return core.device_sheets()
 
 
 core.VirtualDevice.target = property(lambda self: Target(self._target) if self._target else None)

@@ -43,11 +43,13 @@ class Inside final : public Rewriter {
 
 class Cutter final : public Rewriter {
  public:
-  Cutter(IRModuleNode& module, std::string name, const Function& function, bool bind_constants)
+  Cutter(IRModuleNode& module, std::string name, const Function& function, bool bind_constants,
+         const BuildContext& context)
       : module_(module),
         name_(std::move(name)),
         function_(function),
         bind_constants_(bind_constants),
+        context_(context),
         regions_{Expr(function)},
         state_(regions_.size()) {}
 
@@ -185,11 +187,11 @@ class Cutter final : public Rewriter {
   }
 
   // What the user's function makes anew stands for the whole region, and so does what it drops.
-  static Function optimized(const OptimizeRegion& optimize, const Function& function,
-                            const std::string& compiler) {
-    const IRModule module = (*make_pass("InferType"))(module_from_expr(Expr(function)));
+  Function optimized(const OptimizeRegion& optimize, const Function& function,
+                     const std::string& compiler) const {
+    const IRModule module = (*make_pass("InferType"))(module_from_expr(Expr(function)), context_);
     const OriginScope scope(function->origins().empty() ? OriginSet::none() : function->origins());
-    const IRModule result = optimize(module);
+    const IRModule result = optimize(module, context_);
     const Function main = result ? result->find("main") : Function();
     if (!main)
       throw UsageError("relay.ext." + compiler + ".optimize returned no module with a function @main");
@@ -227,6 +229,7 @@ class Cutter final : public Rewriter {
   const std::string name_;
   const Function function_;
   const bool bind_constants_;
+  const BuildContext& context_;
   Regions regions_;
   std::vector<State> state_;  // by region
   PointerSet outside_;        // what was met that is in no region
@@ -235,8 +238,8 @@ class Cutter final : public Rewriter {
 }  // namespace
 
 Function cut_regions(IRModuleNode& module, const std::string& name, const Function& function,
-                     bool bind_constants) {
-  return Cutter(module, name, function, bind_constants).cut_all();
+                     bool bind_constants, const BuildContext& context) {
+  return Cutter(module, name, function, bind_constants, context).cut_all();
 }
 
 }  // namespace baton

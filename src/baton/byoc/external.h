@@ -4,12 +4,12 @@
 #include <memory>
 #include <string>
 
-#include "baton/ir/module.h"
+#include "baton/pass/build_context.h"
 
 namespace baton {
 
-/// Rewrites a module whose `main` is one region.
-using OptimizeRegion = std::function<IRModule(const IRModule&)>;
+/// Rewrites a module whose `main` is one region, under the context of the pass that cut it out.
+using OptimizeRegion = std::function<IRModule(const IRModule&, const BuildContext&)>;
 
 /// `optimize` is applied to each region that PartitionGraph cuts out for `compiler`. Replaces what was
 /// registered; null removes it.

@@ -87,13 +87,13 @@ class DefaultRemover final : public EverywhereRewriter {
 Pass partition_regions(bool bind_constants) {
   return module_pass(
       {0, "PartitionGraph", {}},
-      [=](IRModule module, const PassContext&) {
+      [=](IRModule module, const BuildContext& context) {
         // Who optimizes a region sees the types of its inputs.
-        if (any_region_optimizer()) module = (*make_pass("InferType"))(module);
+        if (any_region_optimizer()) module = (*make_pass("InferType"))(module, context);
         const auto functions = module->functions();
         for (const auto& [name, function] : functions) {
           if (function->attr("Compiler")) continue;
-          Function updated = cut_regions(*module, name, function, bind_constants);
+          Function updated = cut_regions(*module, name, function, bind_constants, context);
           if (updated != function) module->replace(name, std::move(updated));
         }
         return module;

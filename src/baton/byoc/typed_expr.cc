@@ -8,7 +8,6 @@ namespace baton {
 
 Expr typed_expr(const Expr& expr, const IRModuleNode* module) {
   if (expr->checked_type()) return expr;
-  const PassContextScope quiet(std::make_shared<PassContext>());
   const std::string name = "typed_expr";  // any name that the module does not have
   std::string free_name = name;
   while (module && module->find(free_name)) free_name += "_";
@@ -16,7 +15,7 @@ Expr typed_expr(const Expr& expr, const IRModuleNode* module) {
   const Function function = as_ref<FunctionNode>(expr);
   whole->set(free_name,
              function ? function : make_function(free_vars(expr), expr, {}, {}, NodeInfo(OriginSet::none())));
-  const Function typed = (*make_pass("InferType"))(whole)->find(free_name);
+  const Function typed = (*make_pass("InferType"))(whole, {})->find(free_name);
   return function ? Expr(typed) : typed->body();
 }
 

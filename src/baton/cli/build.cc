@@ -22,7 +22,7 @@ class BuildVerb final : public Verb {
   }
 
   int run(Io& io) override {
-    const DebugScope debug(debug_);
+    apply(debug_, flags_);
     const BuiltModel built = build_model(flags_, io);
     const std::string path =
         output_.empty() ? std::filesystem::path(flags_.model).stem().string() + ".baton" : output_;

@@ -26,6 +26,13 @@ void ModelFlags::add(Flags& flags) {
   flags.option("opt-level", &opt_level, "0 to 4").range(0, 4).show_default();
 }
 
+BuildContext ModelFlags::context() const {
+  BuildContext context = host_context();
+  context.passes->opt_level = opt_level;
+  context.passes->config = config;
+  return context;
+}
+
 void Progress::show(const std::string& what, int done, int total) {
   if (!io_.terminal) return;
   std::string line = "  " + what + " " + std::to_string(done) + "/" + std::to_string(total);
@@ -55,9 +62,9 @@ BuiltModel build_model(const ModelFlags& flags, Io& io) {
   built.params = load_params(built.model, flags.params, flags.inputs);
   BuildOptions options;
   options.params = built.params;
-  options.opt_level = flags.opt_level;
-  options.interrupt = interrupt.flag();
-  options.progress = [&](const std::string& phase, int done, int total) {
+  options.context = flags.context();
+  options.context.interrupt = interrupt.flag();
+  options.context.progress = [&](const std::string& phase, int done, int total) {
     progress.show(phase, done, total);
   };
   built.build = build(built.model.module, options);

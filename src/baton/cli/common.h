@@ -16,8 +16,11 @@ struct ModelFlags {
   std::string model, params;
   std::vector<std::string> inputs;
   int opt_level = 3;
+  PassConfig config;  ///< what other flags ask of the build
 
   void add(Flags& flags);
+  /// What these flags say, for this machine.
+  BuildContext context() const;
 };
 
 /// A progress line on standard error, only on a terminal: rewritten in place, gone at the end.

@@ -1,5 +1,6 @@
 #include "baton/cli/debug_flags.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
@@ -20,17 +21,15 @@ std::string DebugFlags::folder() const {
   return dir.empty() ? default_debug_folder() : std::filesystem::absolute(dir).lexically_normal().string();
 }
 
-DebugScope::DebugScope(const DebugFlags& flags) {
+void apply(const DebugFlags& flags, ModelFlags& model) {
   const std::string folder = flags.folder();
   if (folder.empty()) return;
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) throw Error("the folder of --debug-dir, `" + folder + "`, cannot be made: " + failed.message());
-  auto context = std::make_shared<PassContext>(*PassContext::current());
-  context->config.set("baton.debug_lines", AttrValue(int64_t{1}));
-  context->config.set("baton.debug_dir", AttrValue(folder));
-  context_.emplace(std::move(context));
-  files_.emplace(folder);
+  model.config.set("baton.debug_lines", AttrValue(int64_t{1}));
+  model.config.set("baton.debug_dir", AttrValue(folder));
+  setenv("BATON_KERNEL_FILES", folder.c_str(), 1);
 }
 
 }  // namespace baton::cli

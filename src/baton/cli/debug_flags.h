@@ -1,10 +1,8 @@
 #pragma once
 // --debug-lines and --debug-dir: kernels that lead gdb, perf and objdump to lines of Relay.
-#include <optional>
 #include <string>
 
-#include "baton/pass/pass.h"
-#include "baton/runtime/kernel_files.h"
+#include "baton/cli/common.h"
 
 namespace baton::cli {
 
@@ -17,15 +15,8 @@ struct DebugFlags {
   std::string folder() const;
 };
 
-/// While one lives, builds have lines if the flags ask for them, and libraries that are loaded stand as
-/// files.
-class DebugScope {
- public:
-  explicit DebugScope(const DebugFlags& flags);
-
- private:
-  std::optional<PassContextScope> context_;
-  std::optional<KernelFilesScope> files_;
-};
+/// Builds of `model` have lines from now on if the flags ask for them, and libraries that this process loads
+/// stand as files.
+void apply(const DebugFlags& flags, ModelFlags& model);
 
 }  // namespace baton::cli

@@ -194,6 +194,7 @@ class DiffVerb final : public Verb {
       InsideOptions options;
       options.ms_per_kernel = inside_ms_;
       options.threads = how.threads;
+      options.compile = host_context();
       options.compile.interrupt = interrupt.flag();
       options.progress = [&](int done, int total) { progress.show("measuring inside kernels", done, total); };
       inside = measure_inside(side.built.build, *side.executor, options);

@@ -35,7 +35,7 @@ class ExplainVerb final : public Verb {
   }
 
   int run(Io& io) override {
-    const DebugScope debug(debug_);
+    apply(debug_, flags_);
     const Subject subject = load_subject(flags_);
     std::vector<uint32_t> nodes, operators;
     if (kernel_) nodes = subject.map.nodes_of_kernel(*kernel_);

@@ -46,8 +46,8 @@ class ExtractVerb final : public Verb {
     const std::vector<int> nodes = program.nodes(selection_.selection);
     const Cut cut = cut_out(program.graph(), program.choose(selection_.selection));
     BuildOptions options = program.options();
-    options.interrupt = interrupt.flag();
-    options.progress = [&](const std::string& phase, int done, int total) {
+    options.context.interrupt = interrupt.flag();
+    options.context.progress = [&](const std::string& phase, int done, int total) {
       progress.show(phase, done, total);
     };
     const CutArrays arrays = cut_arrays(program.graph(), cut, options, inputs);

@@ -33,18 +33,18 @@ class OptVerb final : public Verb {
     const std::vector<Pass> passes = passes_.empty() ? std::vector<Pass>() : parse_passes(passes_);
     if (passes.empty() || !flags_.params.empty())
       module = bind_params(module, load_params(model, flags_.params, flags_.inputs));
-    auto context = std::make_shared<PassContext>();
-    context->opt_level = flags_.opt_level;
+    const BuildContext context = flags_.context();
     const auto trace = std::make_shared<PassTrace>();
-    if (trace_) context->instruments.push_back(trace);
-    context->instruments.push_back(std::make_shared<OriginVerifier>());
-    if (timing_) context->instruments = {std::make_shared<PassTimingInstrument>()};
+    if (trace_) context.passes->instruments.push_back(trace);
+    context.passes->instruments.push_back(std::make_shared<OriginVerifier>());
+    const auto timer = std::make_shared<PassTimingInstrument>();
+    if (timing_) context.passes->instruments = {timer};
     std::string timing;
     {
-      const PassContextScope scope(context);
-      for (const Pass& pass : passes) module = (*pass)(module);
-      if (passes.empty()) module = optimize(module);
-      if (timing_) timing = PassTimingInstrument::render();
+      const InstrumentScope scope(context.passes);
+      for (const Pass& pass : passes) module = (*pass)(module, context);
+      if (passes.empty()) module = optimize(module, context);
+      if (timing_) timing = timer->render();
     }
     if (trace_)
       io.out << trace_text(trace->steps());

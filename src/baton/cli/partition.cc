@@ -29,18 +29,17 @@ class PartitionVerb final : public Verb {
   }
 
   int run(Io& io) override {
-    auto context = std::make_shared<PassContext>();
-    context->opt_level = flags_.opt_level;
-    context->instruments = {std::make_shared<OriginVerifier>()};
+    const BuildContext context = flags_.context();
+    context.passes->instruments = {std::make_shared<OriginVerifier>()};
     const CutModel model = load_for_cut(flags_);
     CutProgram& program = *model.program;
     const std::vector<int> nodes = program.nodes(selection_.selection);
     const CutChoice choice = program.choose(selection_.selection);
     MarkedModule marked;
     {
-      const PassContextScope scope(context);
-      marked = mark_region(program.graph(), choice, compiler_);
-      if (partitioned_) marked.module = partition_marked(marked.module);
+      const InstrumentScope scope(context.passes);
+      marked = mark_region(program.graph(), choice, compiler_, context);
+      if (partitioned_) marked.module = partition_marked(marked.module, context);
     }
     const std::string text = readable_text(*marked.module);
     if (!output_.empty()) write_text_file(output_, text);

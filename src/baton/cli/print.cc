@@ -53,10 +53,8 @@ class PrintVerb final : public Verb {
   }
 
   IRModule lowered(const LoadedModel& model) const {
-    auto context = std::make_shared<PassContext>();
-    context->opt_level = flags_.opt_level;
-    const PassContextScope scope(context);
     BuildOptions options;
+    options.context = flags_.context();
     options.params = load_params(model, flags_.params, flags_.inputs);
     const IRModule optimized = optimized_for_build(model.module, options);
     return stage_ == "fused" ? fused_module(optimized, make_plan(optimized)) : optimized;

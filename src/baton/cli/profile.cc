@@ -42,7 +42,7 @@ class ProfileVerb final : public Verb {
 
   int run(Io& io) override {
     outputs_.check();
-    const DebugScope debug(debug_);
+    apply(debug_, flags_);
     if (sample_.on) {
       if (outputs_.any_file())
         throw UsageError("--sample prints a table, or JSON with --json; it writes no files of a profile");
@@ -83,8 +83,9 @@ class ProfileVerb final : public Verb {
   ProfileReport measured(Executor& executor, Io& io, Work work) {
     const InterruptScope interrupt;
     Progress progress(io);
-    options_.interrupt = interrupt.flag();
-    options_.progress = [&](const std::string& what, int done, int total) {
+    options_.context = flags_.context();
+    options_.context.interrupt = interrupt.flag();
+    options_.context.progress = [&](const std::string& what, int done, int total) {
       progress.show(what, done, total);
     };
     executor.set_threads(threads_);

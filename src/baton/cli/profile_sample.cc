@@ -33,8 +33,9 @@ int profile_by_sampling(Io& io, const ModelFlags& model, const SampleFlags& flag
   SampleOptions options;
   options.hz = flags.hz;
   options.seconds = kSeconds;
+  options.compile = model.context();
   options.interrupt = options.compile.interrupt = interrupt.flag();
-  options.compile.progress = [&](int done, int total) {
+  options.compile.progress = [&](const std::string&, int done, int total) {
     progress.show("mapping the code of kernels", done, total);
   };
   const ModelSamples samples = require(sample_model(built.build, *executor, options));

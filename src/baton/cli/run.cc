@@ -52,7 +52,7 @@ class RunVerb final : public Verb {
   }
 
   int run(Io& io) override {
-    const DebugScope debug(debug_);
+    apply(debug_, flags_);
     const NamedArrays given = inputs_.empty() ? NamedArrays() : read_inputs_file(inputs_);
     if (flags_.model.ends_with(".baton")) {
       const std::unique_ptr<Model> artifact = require(Model::load(flags_.model));

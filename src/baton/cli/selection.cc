@@ -30,7 +30,7 @@ CutModel load_for_cut(const ModelFlags& flags) {
   cut.model = load_model(flags.model);
   BuildOptions options;
   options.params = load_params(cut.model, flags.params, flags.inputs);
-  options.opt_level = flags.opt_level;
+  options.context = flags.context();
   cut.program = std::make_unique<CutProgram>(cut.model.module, std::move(options));
   return cut;
 }

@@ -39,12 +39,11 @@ Result<CodeMap> code_map(const KernelRequest& request, const Kernel& kernel, con
 }
 
 Result<std::vector<CodeMap>> code_maps(std::span<const KernelRequest> requests,
-                                       std::span<const KernelRef> kernels, const CompileOptions& options) {
+                                       std::span<const KernelRef> kernels, const BuildContext& context) {
   BATON_CHECK(requests.size() == kernels.size());
   std::vector<std::optional<Result<CodeMap>>> made(requests.size());
-  run_parallel(static_cast<int>(requests.size()), options, false, [&](int i) {
-    made[i] = code_map(requests[i], *kernels[i], sheet_of(options), options.cache);
-  });
+  run_parallel(static_cast<int>(requests.size()), context, false,
+               [&](int i) { made[i] = code_map(requests[i], *kernels[i], context.host(), context.cache); });
   std::vector<CodeMap> maps;
   for (std::optional<Result<CodeMap>>& map : made) {
     if (!map->ok()) return map->status();

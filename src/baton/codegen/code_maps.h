@@ -3,9 +3,10 @@
 #include <span>
 #include <vector>
 
-#include "baton/codegen/compile_options.h"
 #include "baton/codegen/debug/code_map.h"
 #include "baton/codegen/kernel/code_shape.h"
+#include "baton/codegen/kernel/kernel_cache.h"
+#include "baton/pass/build_context.h"
 
 namespace baton {
 
@@ -21,7 +22,6 @@ Result<CodeMap> listed_as_shipped(const KernelRequest& request, const Kernel& ke
 
 /// The maps of kernels that were compiled from these requests, in order. The first failure.
 Result<std::vector<CodeMap>> code_maps(std::span<const KernelRequest> requests,
-                                       std::span<const KernelRef> kernels,
-                                       const CompileOptions& options = {});
+                                       std::span<const KernelRef> kernels, const BuildContext& context);
 
 }  // namespace baton

@@ -64,10 +64,13 @@ KernelRef obtain(const KernelRequest& request, uint64_t key, const DeviceSheet& 
 
 }  // namespace
 
-std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests,
-                                       const CompileOptions& options) {
-  const DeviceSheet& sheet = sheet_of(options);
-  KernelCache& cache = options.cache ? *options.cache : KernelCache::shared();
+std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests, const BuildContext& context) {
+  return compile_kernels(requests, context.host(), context);
+}
+
+std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests, const DeviceSheet& sheet,
+                                       const BuildContext& context) {
+  KernelCache& cache = context.cache ? *context.cache : KernelCache::shared();
   std::unordered_map<uint64_t, int> index_of;  // key -> distinct kernel
   struct Shared {                              // what threads use that an interrupt left behind
     DeviceSheet sheet;
@@ -88,8 +91,8 @@ std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests,
   shared->made.resize(shared->distinct.size());
   const bool known = std::all_of(shared->keys.begin(), shared->keys.end(),
                                  [](uint64_t key) { return Memo::instance().find(key) != nullptr; });
-  const bool may_abandon = !known && !options.cache;  // known kernels are not worth a thread
-  run_parallel(static_cast<int>(shared->distinct.size()), options, may_abandon, [shared](int i) {
+  const bool may_abandon = !known && !context.cache;  // known kernels are not worth a thread
+  run_parallel(static_cast<int>(shared->distinct.size()), context, may_abandon, [shared](int i) {
     bool fresh = false;
     shared->made[i] = obtain(shared->distinct[i], shared->keys[i], shared->sheet, shared->cache, fresh);
     if (fresh) shared->stored = true;
@@ -124,11 +127,11 @@ std::string link_library(const NamedKernels& kernels) {
 
 std::shared_ptr<const KernelLibrary> jit_library(const NamedKernels& kernels,
                                                  std::span<const KernelRequest> requests,
-                                                 const CompileOptions& options) {
+                                                 const DeviceSheet& sheet, const BuildContext& context) {
   BATON_CHECK(kernels.size() == requests.size());
   auto code = std::make_shared<std::vector<JitKernel>>(kernels.size());
-  run_parallel(static_cast<int>(kernels.size()), options, false,
-               [&](int i) { (*code)[i] = jit_kernel(requests[i], sheet_of(options)); });
+  run_parallel(static_cast<int>(kernels.size()), context, false,
+               [&](int i) { (*code)[i] = jit_kernel(requests[i], sheet); });
   std::vector<std::pair<std::string, KernelFunction>> functions;
   for (size_t i = 0; i < kernels.size(); ++i) functions.emplace_back(kernels[i].first, (*code)[i].function);
   return KernelLibrary::from_functions(std::move(functions), code);
@@ -136,8 +139,8 @@ std::shared_ptr<const KernelLibrary> jit_library(const NamedKernels& kernels,
 
 std::shared_ptr<const KernelLibrary> load_library(const NamedKernels& kernels,
                                                   std::span<const KernelRequest> requests,
-                                                  const CompileOptions& options) {
-  if (find_linker().empty()) return jit_library(kernels, requests, options);
+                                                  const BuildContext& context) {
+  if (find_linker().empty()) return jit_library(kernels, requests, context.host(), context);
   const std::string bytes = link_library(kernels);
   auto library = KernelLibrary::from_memory({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
   if (!library.ok()) throw Error(library.status().message);

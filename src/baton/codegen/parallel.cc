@@ -14,14 +14,20 @@
 #include <unistd.h>
 
 #include "baton/codegen/background.h"
+#include "baton/pass/interrupt.h"
 
 namespace baton {
 namespace {
 
+std::function<void(int, int)> kernels_progress(const BuildContext& context) {
+  if (!context.progress) return {};
+  return [progress = context.progress](int done, int total) { progress("kernels", done, total); };
+}
+
 /// What the threads of one run_parallel share. It outlives a caller that was interrupted.
 struct Work {
-  Work(int tasks, std::function<void(int)> run, const CompileOptions& options)
-      : count(tasks), task(std::move(run)), progress(options.progress), failed_index(tasks) {}
+  Work(int tasks, std::function<void(int)> run, const BuildContext& context)
+      : count(tasks), task(std::move(run)), progress(kernels_progress(context)), failed_index(tasks) {}
 
   const int count;
   const std::function<void(int)> task;
@@ -116,16 +122,16 @@ void run_here(Work& work, int threads, const std::atomic<bool>* interrupt) {
 
 }  // namespace
 
-void run_parallel(int count, const CompileOptions& options, bool may_abandon, std::function<void(int)> task) {
-  const int wanted = options.threads > 0 ? options.threads : sheet_of(options).cores;
+void run_parallel(int count, const BuildContext& context, bool may_abandon, std::function<void(int)> task) {
+  const int wanted = context.threads > 0 ? context.threads : context.host().cores;
   const int threads = std::clamp(wanted, 1, std::max(1, count));
-  const auto work = std::make_shared<Work>(count, std::move(task), options);
+  const auto work = std::make_shared<Work>(count, std::move(task), context);
   bool interrupted = false;
-  if (may_abandon && options.interrupt) {
-    interrupted = !run_in_background(work, threads, *options.interrupt);
+  if (may_abandon && context.interrupt) {
+    interrupted = !run_in_background(work, threads, *context.interrupt);
   } else {
-    run_here(*work, threads, options.interrupt);
-    interrupted = options.interrupt && *options.interrupt;
+    run_here(*work, threads, context.interrupt);
+    interrupted = context.interrupt && *context.interrupt;
   }
   if (!interrupted && work->failure) std::rethrow_exception(work->failure);
   if (interrupted) throw Interrupted("interrupted while compiling kernels");

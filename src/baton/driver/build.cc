@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <unordered_map>
 
 #include <nlohmann/json.hpp>
 
-#include "baton/codegen/debug/debug_lines.h"
-#include "baton/codegen/kernel/link.h"
 #include "baton/driver/graph_form.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/origins/origin_report.h"
@@ -22,8 +19,9 @@
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
-#include "baton/runtime/kernel_files.h"
 #include "baton/runtime/plan.h"
+#include "baton/runtime/plugin.h"
+#include "baton/runtime/processor.h"
 #include "baton/support/version.h"
 #include "baton/types/infer_type.h"
 
@@ -36,32 +34,11 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// While it lives, the current context has the level that was asked for.
-class LevelScope {
- public:
-  explicit LevelScope(const BuildOptions& options) {
-    const PassContextRef current = PassContext::current();
-    if (!options.opt_level || *options.opt_level == current->opt_level) return;
-    auto context = std::make_shared<PassContext>(*current);
-    context->opt_level = *options.opt_level;
-    scope_.emplace(std::move(context));
-  }
-
- private:
-  std::optional<PassContextScope> scope_;
-};
-
-void check_interrupt(const BuildOptions& options) {
-  if (options.interrupt && *options.interrupt) throw Interrupted("interrupted");
-}
-
-/// The folder that PassContext's config asks lines of Relay in; empty: none are asked for.
-std::string debug_folder() {
-  const PassConfig& config = PassContext::current()->config;
-  const std::string chosen = config.text("baton.debug_dir", "");
-  if (!config.flag("baton.debug_lines", !chosen.empty())) return "";
-  return chosen.empty() ? default_debug_folder()
-                        : std::filesystem::absolute(chosen).lexically_normal().string();
+/// The backend of the target that is for devices of that type.
+BackendRef backend_of_device(const std::vector<TargetRef>& targets, int device_type) {
+  for (const TargetRef& target : targets)
+    if (target->device_type() == device_type) return backend_of_kind(target->kind);
+  return nullptr;
 }
 
 /// By kernel: the first node that calls it.
@@ -73,55 +50,66 @@ std::vector<uint32_t> first_nodes_of(const GraphPlan& plan) {
   return first;
 }
 
-void compile(BuildResult& result, const BuildOptions& options) {
-  CompileOptions compile_options;
-  compile_options.sheet = options.sheet;
-  compile_options.cache = options.cache;
-  compile_options.threads = options.threads;
-  compile_options.interrupt = options.interrupt;
-  if (options.progress)
-    compile_options.progress = [&](int done, int total) { options.progress("kernels", done, total); };
-  std::vector<KernelRequest> requests;
-  const std::string lines = debug_folder();
-  if (!lines.empty() && find_linker().empty())
-    throw Error("kernels with lines of Relay need an assembler and a linker: install binutils");
-  const std::vector<uint32_t> first_nodes = first_nodes_of(result.plan);
-  for (size_t i = 0; i < result.plan.kernels.size(); ++i) {
-    const PlannedKernel& planned = result.plan.kernels[i];
+/// Who runs a kernel: the backend of the region it belongs to, where that compiles kernels itself; else that
+/// of the target for the device around it.
+PlaceKernel place_kernels(const std::vector<TargetRef>& targets, const BuildContext& context) {
+  return [&targets, host = context.host().kind](const FunctionNode& kernel, int around) {
+    BackendRef backend = find_backend(compiler_of(kernel));
+    if (!backend || !backend->compile) backend = backend_of_device(targets, around);
+    if (!backend)
+      throw NotSupported("values of the program are on device type " + std::to_string(around) +
+                         ", and no target of the build is for it");
+    return KernelPlace{backend->kind == host ? "" : backend->name, backend->device_type};
+  };
+}
+
+/// The kernels that the plan calls, by the backend that runs them.
+void compile(BuildResult& result, const BuildContext& context) {
+  std::vector<std::pair<BackendRef, std::vector<BackendFunction>>> by_backend;
+  for (const PlannedKernel& planned : result.plan.kernels) {
     if (!planned.called) continue;
-    const Function function = without_region(planned.function);
-    requests.push_back({function, {}, "", {}});
-    requests.back().variant.debug_lines = lines;
-    result.kernels.push_back({planned.func_name, function, requests.back(), nullptr, first_nodes[i]});
+    const std::string& name = planned.place.backend;
+    const BackendRef backend = name.empty() ? backend_of_kind(context.host().kind) : find_backend(name);
+    BATON_CHECK(backend, "a kernel without a backend: " + planned.func_name);
+    auto at = std::ranges::find(by_backend, backend, [](const auto& each) { return each.first; });
+    if (at == by_backend.end()) at = by_backend.insert(at, {backend, {}});
+    at->second.push_back({planned.func_name, without_region(planned.function), planned.function->origins()});
   }
-  Clock::time_point start = Clock::now();
-  const std::vector<KernelRef> kernels = compile_kernels(requests, compile_options);
-  NamedKernels named;
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    result.kernels[i].kernel = kernels[i];
-    named.emplace_back(result.kernels[i].func_name, kernels[i]);
-  }
-  result.times.kernels_s = seconds_since(start);
-  start = Clock::now();
-  check_interrupt(options);
-  if (options.progress) options.progress("link", 0, 1);
-  if (find_linker().empty()) {
-    result.library = jit_library(named, requests, compile_options);
-  } else {
-    try {
-      result.kernels_so = link_library(named);
-    } catch (const Error&) {
-      check_interrupt(options);  // Ctrl-C reaches the linker too
-      throw;
+  for (const auto& [backend, functions] : by_backend) {
+    const bool on_host = backend->kind.empty() || backend->kind == context.host().kind;
+    const DeviceSheet* sheet = on_host ? &context.host() : context.sheet_of(backend->kind);
+    if (!sheet) throw NotSupported("backend " + backend->name + " has no device here");
+    for (const BackendFunction& each : functions)
+      if (const std::string why = backend->takes ? backend->takes(*each.function, *sheet) : ""; !why.empty())
+        throw NotSupported("backend " + backend->name + " does not take `" + each.func_name + "`: " + why);
+    Built built = backend->compile(functions, *sheet, context);
+    BATON_CHECK(built.kernels.size() == functions.size(), backend->name + " left functions out");
+    result.times.kernels_s += built.kernels_s;
+    result.times.link_s += built.link_s;
+    for (BuiltKernel& kernel : built.kernels) {
+      kernel.backend = backend->name;
+      result.kernels.push_back(std::move(kernel));
     }
-    const KernelFilesScope files(lines);
-    auto library = KernelLibrary::from_memory(
-        {reinterpret_cast<const uint8_t*>(result.kernels_so.data()), result.kernels_so.size()});
-    if (!library.ok()) throw Error(library.status().message);
-    result.library = *library;
+    if (backend->kind == context.host().kind) {
+      result.kernels_so = std::move(built.blob);
+      result.library = std::move(built.library);
+    } else {
+      result.code.push_back({backend->name, std::move(built.blob), std::move(built.constants)});
+    }
   }
-  if (options.progress) options.progress("link", 1, 1);
-  result.times.link_s = seconds_since(start);
+  if (by_backend.empty() || !result.library) {  // a program of constants, or nothing for the processor
+    const BackendRef backend = backend_of_kind(context.host().kind);
+    Built built = backend->compile({}, context.host(), context);
+    result.kernels_so = std::move(built.blob);
+    result.library = std::move(built.library);
+  }
+  // In the order of the plan, whoever made them.
+  const std::vector<uint32_t> first_nodes = first_nodes_of(result.plan);
+  std::unordered_map<std::string, size_t> order;
+  for (const PlannedKernel& planned : result.plan.kernels) order.emplace(planned.func_name, order.size());
+  for (BuiltKernel& kernel : result.kernels) kernel.first_node = first_nodes[order.at(kernel.func_name)];
+  std::ranges::stable_sort(result.kernels, {},
+                           [&](const BuiltKernel& kernel) { return order.at(kernel.func_name); });
 }
 
 /// Kernels count along an axis in 32 bits, and memory in 64.
@@ -153,7 +141,7 @@ std::string meta_json(const BuildResult& result) {
   meta["schema"] = 1;
   meta["version"] = version();
   meta["mod_name"] = result.mod_name;
-  meta["target"] = "llvm";
+  meta["target"] = targets_text(result.targets);
   meta["kernels"] = nlohmann::ordered_json::array();
   for (const BuiltKernel& built : result.kernels)
     meta["kernels"].push_back({{"func_name", built.func_name},
@@ -165,6 +153,12 @@ std::string meta_json(const BuildResult& result) {
 }
 
 }  // namespace
+
+std::string targets_text(const std::vector<TargetRef>& targets) {
+  std::string text;
+  for (const TargetRef& target : targets) text += (text.empty() ? "" : ", ") + target->asked();
+  return text;
+}
 
 IRModule bind_params(const IRModule& module, const NamedArrays& params) {
   const Function main = module->find("main");
@@ -196,44 +190,47 @@ IRModule bind_params(const IRModule& module, const NamedArrays& params) {
 }
 
 IRModule optimized_for_build(const IRModule& typed, const BuildOptions& options) {
-  const LevelScope level(options);
-  return build_regions(optimize(in_graph_form(inline_composites(bind_params(typed, options.params))),
-                                options.sheet ? *options.sheet : DeviceSheet::host()));
+  const BuildContext& context = options.context;
+  IRModule module = inline_composites(bind_params(typed, options.params), context);
+  module = in_graph_form(module, context);
+  return build_regions(optimize(module, context), context);
 }
 
 BuildResult build(const IRModule& module, const BuildOptions& options) {
   initialize();
   const Clock::time_point start = Clock::now();
+  BuildOptions logged = options;
+  FusionLog fusion;
+  logged.context.fusion_log = &fusion;
+  const BuildContext& context = logged.context;
   BuildResult result;
   result.source = module;
   result.mod_name = options.mod_name;
   result.given = options.params;
-  if (options.progress) options.progress("optimize", 0, 1);
-  const InterruptibleScope interruptible(options.interrupt);
+  result.targets = build_targets(context);
+  if (context.progress) context.progress("optimize", 0, 1);
   IRModule typed = infer_types(module->copy());
   const auto source = source_graph(*typed);
-  const FusionLog fusion;
-  const LevelScope level(options);
-  result.optimized = optimized_for_build(typed, options);
+  result.optimized = optimized_for_build(typed, logged);
   result.times.optimize_s = seconds_since(start);
-  if (options.progress) options.progress("optimize", 1, 1);
-  check_interrupt(options);
+  if (context.progress) context.progress("optimize", 1, 1);
+  context.stop_if_asked();
 
   // A pass like TVM's LowerTE, so that pass instruments also report kernel generation. It leaves the
   // module as it is.
-  const Pass lower = module_pass({0, "LowerTE", {"InferType"}}, [&](IRModule optimized, const PassContext&) {
+  const Pass lower = module_pass({0, "LowerTE", {"InferType"}}, [&](IRModule optimized, const BuildContext&) {
     const Clock::time_point planning = Clock::now();
     refuse_huge(*optimized);
-    result.plan = make_plan(optimized, options.mod_name);
+    result.plan = make_plan(optimized, options.mod_name, place_kernels(result.targets, context));
     result.origins = origin_report(optimized->origins(), result.plan, source, fusion);
     for (const PlannedKernel& kernel : result.plan.kernels)
       result.function_metadata.emplace_back(kernel.func_name, kernel.function);
     result.function_metadata.emplace_back("__tvm_main__", optimized->find("main"));
     result.times.plan_s = seconds_since(planning);
-    compile(result, options);
+    compile(result, context);
     return optimized;
   });
-  (*sequential({lower, make_pass("InferType")}))(result.optimized);
+  (*sequential({lower, make_pass("InferType")}))(result.optimized, context);
   result.times.total_s = seconds_since(start);
   return result;
 }
@@ -244,15 +241,25 @@ BuildResult build_prepared(const IRModule& optimized, const BuildOptions& option
   BuildResult result;
   result.source = result.optimized = optimized;
   result.mod_name = options.mod_name;
+  result.targets = build_targets(options.context);
   refuse_huge(*optimized);
-  result.plan = make_plan(optimized, options.mod_name);
-  compile(result, options);
+  result.plan = make_plan(optimized, options.mod_name, place_kernels(result.targets, options.context));
+  compile(result, options.context);
   result.times.total_s = seconds_since(start);
   return result;
 }
 
 std::unique_ptr<Executor> make_executor(const BuildResult& result) {
-  auto executor = Executor::create(result.plan.graph, result.library, result.params());
+  Executor::Modules modules = {processor_module(result.library)};
+  for (const BackendCode& code : result.code) {
+    const auto plugin = Plugin::find(code.backend);
+    if (!plugin.ok()) throw Error(plugin.status().message);
+    auto module =
+        PluginModule::load(**plugin, {reinterpret_cast<const uint8_t*>(code.blob.data()), code.blob.size()});
+    if (!module.ok()) throw Error(module.status().message);
+    modules.push_back(std::move(*module));
+  }
+  auto executor = Executor::create(result.plan.graph, std::move(modules), result.params());
   if (!executor.ok()) throw Error(executor.status().message);
   return std::move(*executor);
 }
@@ -267,6 +274,7 @@ void write_artifact(const BuildResult& result, const std::string& path, bool ori
   ArtifactWriter writer;
   writer.add(section::kPlan, graph_json(*result.plan.graph));
   writer.add(section::kKernels, result.kernels_so);
+  for (const BackendCode& code : result.code) writer.add_plugin(code.backend, BATON_BACKEND_ABI, code.blob);
   if (origins) writer.add(section::kOrigins, packed_origins(origins_of(result)));
   writer.add(section::kMeta, meta_json(result));
   writer.set_params(result.params());

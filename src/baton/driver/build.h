@@ -1,13 +1,11 @@
 #pragma once
 // From a module to something that runs: passes, kernels, plan, artifact.
-#include <atomic>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "baton/codegen/backend.h"
 #include "baton/codegen/compiler.h"
 #include "baton/driver/build_result.h"
 #include "baton/driver/origins/operator_map.h"
@@ -15,28 +13,22 @@
 #include "baton/runtime/artifact.h"
 #include "baton/runtime/executor.h"
 #include "baton/support/base/params_blob.h"
-#include "baton/target/device_sheet.h"
 
 namespace baton {
 
 struct BuildOptions {
-  NamedArrays params;            ///< become constants of `main`; names that `main` does not have are ignored
-  std::optional<int> opt_level;  ///< none: that of the current PassContext
+  NamedArrays params = {};  ///< become constants of `main`; names that `main` does not have are ignored
   std::string mod_name = "default";
-  const DeviceSheet* sheet = nullptr;  ///< null: DeviceSheet::host()
-  KernelCache* cache = nullptr;        ///< null: KernelCache::shared()
-  int threads = 0;                     ///< for compiling; 0: one per processor
-  /// "optimize", "kernels", "link": done of total. May come from another thread, one at a time.
-  std::function<void(const std::string& phase, int done, int total)> progress;
-  const std::atomic<bool>* interrupt = nullptr;  ///< true: Interrupted is thrown
+  BuildContext context = {};  ///< of a door: host_context(), or what Python or the command line said
 };
 
-/// Throws DiagnosticError or Error for what is wrong with the program, InternalError for a bug of ours.
-BuildResult build(const IRModule& module, const BuildOptions& options = {});
+/// Throws DiagnosticError or Error for what is wrong with the program, NotSupported for a target that no
+/// backend serves, InternalError for a bug of ours.
+BuildResult build(const IRModule& module, const BuildOptions& options);
 
 /// Plan and kernels of a module that the passes have been over: `optimized` as prepare_kernels() leaves it.
 /// Its result has no report of origins; the nodes of the plan have theirs.
-BuildResult build_prepared(const IRModule& optimized, const BuildOptions& options = {});
+BuildResult build_prepared(const IRModule& optimized, const BuildOptions& options);
 
 /// Runs what was built.
 std::unique_ptr<Executor> make_executor(const BuildResult& result);
@@ -50,7 +42,7 @@ OperatorMap operator_map(const BuildResult& result);
 void write_artifact(const BuildResult& result, const std::string& path, bool origins = true);
 
 /// What build() makes its plan from: `typed` with parameters bound, optimized and fused, regions built by
-/// their compilers. Under the current PassContext, but for the level that `options` asks for.
+/// their compilers.
 IRModule optimized_for_build(const IRModule& typed, const BuildOptions& options);
 
 /// `main` with the parameters of those names replaced by constants. Throws Error when a type does not fit.

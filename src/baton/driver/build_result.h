@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "baton/codegen/compiler.h"
+#include "baton/codegen/backend.h"
 #include "baton/driver/origins/operator_record.h"
 #include "baton/driver/plan/plan.h"
 #include "baton/ir/module.h"
@@ -15,19 +15,16 @@
 
 namespace baton {
 
-/// One kernel as it was compiled, under the name that the plan calls it by.
-struct BuiltKernel {
-  std::string func_name;
-  Function
-      function;  ///< typed; where its calls came from is on the nodes of the plan, which share the kernel
-  KernelRequest request;
-  KernelRef kernel;
-  uint32_t first_node = 0;  ///< the first node of the plan that calls it
-};
-
 /// Seconds per phase.
 struct BuildTimes {
   double optimize_s = 0, plan_s = 0, kernels_s = 0, link_s = 0, total_s = 0;
+};
+
+/// What a backend beside the host's made: its run half loads it.
+struct BackendCode {
+  std::string backend;  ///< Backend::name
+  std::string blob;
+  NamedArrays constants;  ///< what it packed
 };
 
 struct BuildResult {
@@ -35,9 +32,11 @@ struct BuildResult {
   IRModule optimized;  ///< fused; what the plan was made from
   GraphPlan plan;      ///< what runs when, constants, and what the compiler knows of each node
   std::string mod_name;
+  std::vector<TargetRef> targets;                ///< what it was built for; the first is the default
   std::vector<BuiltKernel> kernels;              ///< those that the plan calls, in order
-  std::string kernels_so;                        ///< the shared library; empty where there is no linker
+  std::string kernels_so;                        ///< the host's; empty where there is no linker
   std::shared_ptr<const KernelLibrary> library;  ///< the same, loaded
+  std::vector<BackendCode> code;        ///< of the other backends, in the order of their first kernel
   std::optional<OriginReport> origins;  ///< every operator of the source; none after build_prepared()
   /// Kernel -> fused function, then "__tvm_main__".
   std::vector<std::pair<std::string, Function>> function_metadata;
@@ -46,5 +45,8 @@ struct BuildResult {
 
   const NamedArrays& params() const { return plan.params; }
 };
+
+/// "llvm", "llvm, mirror": what reports and artifacts say.
+std::string targets_text(const std::vector<TargetRef>& targets);
 
 }  // namespace baton

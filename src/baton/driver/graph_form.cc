@@ -16,7 +16,7 @@ bool is_plain_function(const Expr& expr) {
 
 }  // namespace
 
-IRModule in_graph_form(const IRModule& module) {
+IRModule in_graph_form(const IRModule& module, const BuildContext& context) {
   const Function main = module->find("main");
   if (!main) return module;
   bool functions = false, control = false;
@@ -43,7 +43,7 @@ IRModule in_graph_form(const IRModule& module) {
   // One by one: at every level, where a sequence leaves out what is above the level of the context.
   for (const char* pass :
        {"PartialEvaluate", "InferType", "DeadCodeElimination", "InferType", "ToGraphNormalForm", "InferType"})
-    graph = (*make_pass(pass))(graph);
+    graph = (*make_pass(pass))(graph, context);
   return graph;
 }
 

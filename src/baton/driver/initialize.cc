@@ -1,6 +1,7 @@
 #include "baton/driver/initialize.h"
 
 #include "baton/byoc/register.h"
+#include "baton/codegen/backend.h"
 #include "baton/codegen/evaluate/evaluator.h"
 #include "baton/ops/register.h"
 #include "baton/pass/pass.h"
@@ -13,6 +14,7 @@ void initialize() {
     register_all_ops();
     register_all_passes();
     register_byoc_passes();
+    register_built_in_backends();
     set_default_evaluator(make_evaluator());
     return true;
   }();

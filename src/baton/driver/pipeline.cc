@@ -1,6 +1,7 @@
 #include "baton/driver/pipeline.h"
 
-#include "baton/target/current_target.h"
+#include "baton/codegen/backend.h"
+#include "baton/support/error.h"
 #include "baton/transform/layout/alter_op_layout.h"
 #include "baton/transform/quantize/legalize.h"
 
@@ -9,7 +10,10 @@ namespace baton {
 namespace {
 
 // Names and order as in TVM 0.11.1; each pass brings its level.
-Pass passes_with(const Pass& alter_op_layout, const Target& target) {
+Pass passes_with(const Pass& alter_op_layout, const std::vector<TargetRef>& targets) {
+  AttrList options;
+  for (const TargetRef& target : targets) options.push_back(target->options());
+  const std::string host = targets.front()->host ? targets.front()->host->options() : "";
   return sequential({
       make_pass("RemoveUnusedFunctions"),
       make_pass("ToBasicBlockNormalForm"),
@@ -31,31 +35,44 @@ Pass passes_with(const Pass& alter_op_layout, const Target& target) {
       make_pass("FastMath"),
       make_pass("FoldConstant"),
       make_pass("SplitArgs"),
-      make_pass("PlanDevices", {{"targets", AttrList{target.options()}}}),
+      make_pass("PlanDevices", {{"targets", options}, {"host", host}}),
       make_pass("FuseOps"),
   });
 }
 
 }  // namespace
 
-IRModule prepare_kernels(IRModule module) {
+std::vector<TargetRef> build_targets(const BuildContext& context) {
+  std::vector<TargetRef> targets = context.targets;
+  if (targets.empty()) targets.push_back(Target::parse(context.host().kind));
+  for (const TargetRef& target : targets)
+    if (!backend_of_kind(target->kind) || !context.sheet_of(target->kind))
+      throw NotSupported("target " + target->options() + ": there is no backend that makes code for it");
+  return targets;
+}
+
+IRModule prepare_kernels(IRModule module, const BuildContext& context) {
   for (const char* name : {"InferType", "Inline", "InferType", "LabelOps", "AnnotateMemoryScope"})
-    module = (*make_pass(name))(module);
+    module = (*make_pass(name))(module, context);
   return module;
 }
 
-Pass optimization_passes(const DeviceSheet& sheet) {
-  return passes_with(alter_op_layout_for(sheet), *Target::parse("llvm"));
+Pass optimization_passes(const std::vector<TargetRef>& targets) {
+  return passes_with(fast_layouts(), targets);
 }
 
-IRModule optimize(const IRModule& module, const DeviceSheet& sheet) {
-  return prepare_kernels((*optimization_passes(sheet))(module));
+IRModule optimize(const IRModule& module, const BuildContext& context) {
+  const std::vector<TargetRef> targets = build_targets(context);
+  BuildContext chosen = context;
+  const BackendRef backend = backend_of_kind(targets.front()->kind);
+  if (!chosen.choice && backend->layouts) chosen.choice = backend->layouts();
+  return prepare_kernels((*optimization_passes(targets))(module, chosen), chosen);
 }
 
-IRModule optimize_as_tvm(const IRModule& module, const std::string& target) {
-  const TargetRef parsed = Target::parse(target);
-  const TargetScope scope(parsed);
-  return prepare_kernels((*passes_with(make_pass("AlterOpLayout"), *parsed))(module));
+IRModule optimize_as_tvm(const IRModule& module, const std::string& target, const BuildContext& context) {
+  BuildContext named = context;
+  named.targets = {Target::parse(target)};
+  return prepare_kernels((*passes_with(make_pass("AlterOpLayout"), named.targets))(module, named), named);
 }
 
 }  // namespace baton

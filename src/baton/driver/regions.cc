@@ -1,11 +1,10 @@
 #include "baton/driver/regions.h"
 
 #include <map>
-#include <mutex>
 #include <set>
 #include <unordered_map>
 
-#include "baton/driver/build_result.h"
+#include "baton/codegen/backend.h"
 #include "baton/driver/plan/region_attrs.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/inline_call.h"
@@ -15,23 +14,6 @@
 
 namespace baton {
 namespace {
-
-struct Codegens {
-  std::mutex mutex;
-  std::map<std::string, RegionCodegen> by_compiler;
-};
-
-Codegens& codegens() {
-  static Codegens all;
-  return all;
-}
-
-RegionCodegen find_codegen(const std::string& compiler) {
-  Codegens& all = codegens();
-  const std::lock_guard lock(all.mutex);
-  const auto at = all.by_compiler.find(compiler);
-  return at == all.by_compiler.end() ? RegionCodegen() : at->second;
-}
 
 /// Says of which region the kernels of a body are. Not looked into: they are primitive.
 class KernelMarker final : public Rewriter {
@@ -62,14 +44,15 @@ std::set<const Origin*> origins_in(const Expr& body) {
 }
 
 /// What takes the place of a region's calls: a body over parameters.
-struct Built {
+struct Replacement {
   Function main;
   std::vector<std::pair<OriginSet, std::string>> retired;
 };
 
 class RegionBuilder final : public Rewriter {
  public:
-  explicit RegionBuilder(const IRModuleNode& module) : module_(module) {}
+  RegionBuilder(const IRModuleNode& module, const BuildContext& context)
+      : module_(module), context_(context) {}
   bool any() const { return !built_.empty(); }
 
  private:
@@ -90,7 +73,7 @@ class RegionBuilder final : public Rewriter {
     return function && function->attr("Compiler") ? function : Function();
   }
 
-  const Built& built(const Function& region) {
+  const Replacement& built(const Function& region) {
     const std::string symbol = text_attr(*region, "global_symbol");
     // Regions without a name of their own are told apart by their address.
     const std::string key =
@@ -99,15 +82,16 @@ class RegionBuilder final : public Rewriter {
     return at != built_.end() ? at->second : built_.emplace(key, build_one(region, symbol)).first->second;
   }
 
-  static Built build_one(const Function& region, const std::string& symbol) {
+  Replacement build_one(const Function& region, const std::string& symbol) const {
     const std::string compiler = text_attr(*region, "Compiler");
-    const RegionCodegen codegen = find_codegen(compiler);
-    if (!codegen)
+    const BackendRef backend = find_backend(compiler);
+    if (!backend || !backend->region)
       throw NotSupported("Failed to find the external codegen tool for relay.ext." + compiler +
                          ": register a function of that name (tvm.register_func) that builds `" + symbol +
                          "`, or leave the program unpartitioned");
-    const std::shared_ptr<const BuildResult> result = codegen(without_attrs(region, {"Compiler"}));
-    const Function main = result->optimized->find("main");
+    const IRModule program = backend->region(without_attrs(region, {"Compiler"}), context_).program;
+    const Function main = program ? program->find("main") : Function();
+    BATON_CHECK(main, compiler + " returned no program for a region");
     const auto refuse = [&](const std::string& what) {
       throw Error("what relay.ext." + compiler + " built does not fit region `" + symbol + "`: " + what);
     };
@@ -122,9 +106,9 @@ class RegionBuilder final : public Rewriter {
     const Type &given = main->body()->checked_type(), &wanted = region->body()->checked_type();
     if (given && wanted && !same_type(given, wanted))
       refuse("its result is " + type_text(given) + " instead of " + type_text(wanted));
-    Built built;
+    Replacement built;
     built.main = remake_function(*main, main->params(), KernelMarker(compiler, symbol).run(main->body()));
-    const OriginTable& table = result->optimized->origins();
+    const OriginTable& table = program->origins();
     for (const auto& [id, why] : table.all_retired())
       built.retired.emplace_back(OriginSet::of(Ref<const Origin>(&table.at(OriginId(id)))),
                                  why.pass + ": " + why.reason);
@@ -146,7 +130,8 @@ class RegionBuilder final : public Rewriter {
 
  private:
   const IRModuleNode& module_;
-  std::map<std::string, Built> built_;
+  const BuildContext& context_;
+  std::map<std::string, Replacement> built_;
 };
 
 class CompositeInliner final : public Rewriter {
@@ -161,29 +146,20 @@ class CompositeInliner final : public Rewriter {
 
 }  // namespace
 
-void set_region_codegen(const std::string& compiler, RegionCodegen codegen) {
-  Codegens& all = codegens();
-  const std::lock_guard lock(all.mutex);
-  if (codegen)
-    all.by_compiler[compiler] = std::move(codegen);
-  else
-    all.by_compiler.erase(compiler);
-}
-
-IRModule inline_composites(const IRModule& module) {
+IRModule inline_composites(const IRModule& module, const BuildContext& context) {
   const Function main = module->find("main");
   if (!main) return module;
   const Function inlined = as_ref<FunctionNode>(CompositeInliner().run(Expr(main)));
   if (inlined == main) return module;
   const IRModule result = module->copy();
   result->replace("main", inlined);
-  return (*make_pass("InferType"))(result);
+  return (*make_pass("InferType"))(result, context);
 }
 
-IRModule build_regions(const IRModule& module) {
+IRModule build_regions(const IRModule& module, const BuildContext& context) {
   const Function main = module->find("main");
   if (!main) return module;
-  RegionBuilder builder(*module);
+  RegionBuilder builder(*module, context);
   const Function whole = as_ref<FunctionNode>(builder.run(Expr(main)));
   if (!builder.any()) return module;
   const Pass splice = module_pass(
@@ -196,7 +172,7 @@ IRModule build_regions(const IRModule& module) {
         return spliced;
       },
       /*may_retire=*/true);
-  return (*make_pass("InferType"))((*splice)(module->copy()));
+  return (*make_pass("InferType"))((*splice)(module->copy(), context), context);
 }
 
 }  // namespace baton

@@ -53,15 +53,16 @@ Value value_of(const Expr& expr) {
 }
 
 /// By what a build makes of the call: qnn.dense, for one, is no operator any more then.
-Value lowered(const Call& call, const PassContext& around, const Lowering& lowering) {
-  const auto context = std::make_shared<PassContext>();  // without the user's instruments
-  context->config = around.config;
-  context->evaluator = around.evaluator;
-  const PassContextScope scope(context);
+Value lowered(const Call& call, const Lowering& lowering, const BuildContext& around) {
+  const auto passes = std::make_shared<PassContext>();  // without the user's instruments
+  passes->config = around.passes->config;
+  passes->evaluator = around.passes->evaluator;
+  BuildContext context = around.with_passes(passes);
+  context.targets.clear();  // it is computed here, whatever programs are built for
   const IRModule module = make_module();
   module->set("main",
               make_function({}, Expr(call), call->checked_type(), {}, NodeInfo(OriginSet::none(), {})));
-  const Expr body = lowering(infer_types(module))->find("main")->body();
+  const Expr body = lowering(infer_types(module), context)->find("main")->body();
   if (!is_value(body))
     throw NotSupported("operator " + call->op()->name + " cannot be run: it has no compute");
   return value_of(body);
@@ -69,12 +70,13 @@ Value lowered(const Call& call, const PassContext& around, const Lowering& lower
 
 }  // namespace
 
-Value evaluate_call(const CallNode& call, const std::vector<Value>& args, const Lowering& lowering) {
+Value evaluate_call(const CallNode& call, const std::vector<Value>& args, const Lowering& lowering,
+                    const BuildContext& context) {
   const Call made = closed(call, args);
-  const PassContextRef context = PassContext::current();
-  if (!made->op()->compute) return lowered(made, *context, lowering);
+  if (!made->op()->compute) return lowered(made, lowering, context);
   static const std::shared_ptr<Evaluator> repeated = make_evaluator(EvaluateBy::kRepeated);
-  std::vector<NDArray> outputs = (context->evaluator ? *context->evaluator : *repeated).evaluate(*made);
+  const std::shared_ptr<Evaluator>& given = context.passes->evaluator;
+  std::vector<NDArray> outputs = (given ? *given : *repeated).evaluate(*made, context);
   if (!as_type<TupleTypeNode>(made->checked_type())) return tensor_value(std::move(outputs.at(0)));
   std::vector<Value> fields;
   for (NDArray& output : outputs) fields.push_back(tensor_value(std::move(output)));

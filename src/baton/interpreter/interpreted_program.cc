@@ -23,7 +23,7 @@ class Opener final : public Rewriter {
   }
 };
 
-IRModule prepared(const IRModule& given) {
+IRModule prepared(const IRModule& given, const BuildContext& context) {
   IRModule module = infer_types(given->copy());
   Opener opener;
   for (const auto& [name, function] : std::map(module->functions()))
@@ -31,7 +31,7 @@ IRModule prepared(const IRModule& given) {
       module->replace(name, as_ref<FunctionNode>(open));
   module = infer_types(std::move(module));
   module = (*sequential({make_pass("RemoveUnusedFunctions"), qnn_lowering(), make_pass("SimplifyInference"),
-                         make_pass("FoldConstant")}))(module);
+                         make_pass("FoldConstant")}))(module, context);
   return infer_types(to_normal_form(std::move(module), NormalForm::kAll));
 }
 
@@ -102,25 +102,27 @@ void check_argument(const std::string& name, const Type& type, const Value& valu
   }
 }
 
-InterpretedProgram::InterpretedProgram(const IRModule& module, Lowering lowering) {
+InterpretedProgram::InterpretedProgram(const IRModule& module, Lowering lowering,
+                                       const BuildContext& context) {
   if (!module->find("main")) throw Error("the module has no function main");
-  const IRModule ready = prepared(module);
+  const IRModule ready = prepared(module, context);
   params_ = ready->find("main")->params();
   codes_ = codes_of(*ready, std::move(lowering));
 }
 
-Value InterpretedProgram::run(const std::vector<Value>& args) const {
+Value InterpretedProgram::run(const std::vector<Value>& args, const BuildContext& context) const {
   if (args.size() != params_.size())
     throw Error("main takes " + std::to_string(params_.size()) + " arguments, " +
                 std::to_string(args.size()) + " were given");
   for (size_t i = 0; i < args.size(); ++i)
     check_argument(params_[i]->name(), params_[i]->checked_type(), args[i]);
-  return RelayInterpreter().run(*OwnFunction::of_global(codes_, "main"), args);
+  return RelayInterpreter(context).run(*OwnFunction::of_global(codes_, "main"), args);
 }
 
-Value call_function(const FunctionValue& function, const std::vector<Value>& args) {
+Value call_function(const FunctionValue& function, const std::vector<Value>& args,
+                    const BuildContext& context) {
   if (const ForeignFunction* foreign = function.foreign()) return foreign->call(args);
-  return RelayInterpreter().run(function, args);
+  return RelayInterpreter(context).run(function, args);
 }
 
 }  // namespace baton::program

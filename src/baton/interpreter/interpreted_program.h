@@ -14,15 +14,14 @@ struct Codes;
 
 class InterpretedProgram {
  public:
-  /// Prepares `main` of `module` and what it calls, under the current PassContext. Throws DiagnosticError for
-  /// a program that does not type-check, Error without main.
-  /// `lowering`: as evaluate_call() takes it.
-  InterpretedProgram(const IRModule& module, Lowering lowering);
+  /// Prepares `main` of `module` and what it calls. Throws DiagnosticError for a program that does not
+  /// type-check, Error without main. `lowering`: as evaluate_call() takes it.
+  InterpretedProgram(const IRModule& module, Lowering lowering, const BuildContext& context);
   const std::vector<Var>& params() const { return params_; }
   /// What main returns. Thread safe. Throws Error for arguments that do not fit, NotSupported for an operator
   /// that cannot be computed, Interrupted when asked to stop. Calls nest as deep as kMostPending; a call that
   /// comes last in its function does not count.
-  Value run(const std::vector<Value>& args) const;
+  Value run(const std::vector<Value>& args, const BuildContext& context) const;
 
  private:
   std::vector<Var> params_;
@@ -30,7 +29,8 @@ class InterpretedProgram {
 };
 
 /// What a function that a program returned, or got, makes of `args`. As InterpretedProgram::run.
-Value call_function(const FunctionValue& function, const std::vector<Value>& args);
+Value call_function(const FunctionValue& function, const std::vector<Value>& args,
+                    const BuildContext& context);
 
 /// Throws Error, which names the argument, when `value` is none of `type`. Fields of data are not looked at.
 void check_argument(const std::string& name, const Type& type, const Value& value);

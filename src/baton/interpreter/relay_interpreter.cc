@@ -3,7 +3,6 @@
 #include "baton/ir/analysis/constructors.h"
 #include "baton/ir/op.h"
 #include "baton/ir/rules/shape_rule.h"
-#include "baton/pass/interrupt.h"
 
 namespace baton::program {
 
@@ -57,7 +56,7 @@ Value RelayInterpreter::run(const FunctionValue& function, const std::vector<Val
 
 Value RelayInterpreter::finish() {
   for (uint64_t steps = 1;; ++steps) {
-    if (steps % 64 == 0) stop_if_asked();
+    if (steps % 64 == 0) context_.stop_if_asked();
     Value value = step();
     if (!value) continue;
     if (pending_.empty()) return value;
@@ -165,7 +164,7 @@ bool RelayInterpreter::fits(const Pattern& pattern, const Value& value) {
 
 Value RelayInterpreter::enter_call(const CallNode& call) {
   std::vector<Value> args = operands(call.args());
-  if (call.op()) return evaluate_call(call, args, frame_->function->codes()->lowering);
+  if (call.op()) return evaluate_call(call, args, frame_->function->codes()->lowering, context_);
   if (const auto* constructor = as<ConstructorNode>(call.callee()))
     return make_ref<const DataValue>(constructor_tag(*constructor), std::move(args),
                                      Constructor(constructor));

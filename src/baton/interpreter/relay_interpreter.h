@@ -8,6 +8,7 @@
 
 #include "baton/interpreter/evaluate_call.h"
 #include "baton/interpreter/values.h"
+#include "baton/pass/build_context.h"
 #include "baton/support/pointer_map.h"
 
 namespace baton::program {
@@ -53,6 +54,7 @@ inline constexpr size_t kMostPending = 1 << 18;
 /// One run.
 class RelayInterpreter {
  public:
+  explicit RelayInterpreter(const BuildContext& context) : context_(context) {}
   Value run(const FunctionValue& function, const std::vector<Value>& args);
 
  private:
@@ -96,6 +98,7 @@ class RelayInterpreter {
     size_t sweep_at_ = 1024;
   };
 
+  const BuildContext& context_;
   Cells cells_;
   Ref<Frame> frame_;
   const ExprNode* expr_ = nullptr;

@@ -9,7 +9,9 @@
 namespace baton {
 
 /// While it lives, nodes that this thread builds without naming origins stand for `origins`. Scopes nest;
-/// the innermost counts.
+/// the innermost counts. Scopes of origins belong to the thread, where everything else that a pass needs is
+/// in the BuildContext that it is handed: nobody can forget to hand origins on, and that is what conservation
+/// rests on (design D2). The pass machinery opens them; they end before it returns.
 class OriginScope {
  public:
   explicit OriginScope(OriginSet origins);

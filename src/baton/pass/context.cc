@@ -1,84 +1,54 @@
-// PassContext: the stack of contexts of a thread, and what happens when an instrument throws on the way in or
-// out.
+// PassContext: what happens when an instrument throws on the way in or out.
 #include <algorithm>
 
-#include "baton/pass/pass.h"
+#include "baton/pass/pass_context.h"
 #include "baton/support/log.h"
 
 namespace baton {
 
 namespace {
 
-struct ContextStack {
-  PassContextRef fallback = std::make_shared<PassContext>();
-  std::vector<PassContextRef> entered;
-};
-
-ContextStack& stack() {
-  thread_local ContextStack stack;
-  return stack;
-}
-
 std::shared_ptr<Evaluator>& the_default_evaluator() {
   static std::shared_ptr<Evaluator> evaluator;
   return evaluator;
 }
 
-// enter_pass_ctx in order. When one throws, those before it are exited again and all are taken off the
-// context.
-void enter_instruments(PassContext& context) {
-  const auto instruments = context.instruments;
+}  // namespace
+
+void PassContext::enter_instruments() {
+  const auto all = instruments;  // those that throw are taken off while they are gone through
   size_t entered = 0;
   try {
-    for (; entered < instruments.size(); ++entered) instruments[entered]->enter_pass_ctx();
+    for (; entered < all.size(); ++entered) all[entered]->enter_pass_ctx();
   } catch (...) {
     log_line("Pass instrumentation entering pass context failed.");
     log_line("Disable pass instrumentation.");
-    context.instruments.clear();
+    instruments.clear();
     for (size_t i = 0; i < entered; ++i) {
-      log_line(instruments[i]->name() + " exiting PassContext ...");
-      instruments[i]->exit_pass_ctx();
-      log_line(instruments[i]->name() + " exited PassContext.");
+      log_line(all[i]->name() + " exiting PassContext ...");
+      all[i]->exit_pass_ctx();
+      log_line(all[i]->name() + " exited PassContext.");
     }
     throw;
   }
 }
 
-void exit_instruments(PassContext& context) {
+void PassContext::exit_instruments() {
   try {
-    const auto instruments = context.instruments;
-    for (const auto& instrument : instruments) instrument->exit_pass_ctx();
+    const auto all = instruments;
+    for (const auto& instrument : all) instrument->exit_pass_ctx();
   } catch (...) {
     log_line("Pass instrumentation exiting pass context failed.");
     log_line("Disable pass instrumentation.");
-    context.instruments.clear();
+    instruments.clear();
     throw;
   }
 }
 
-}  // namespace
-
-PassContextRef PassContext::current() {
-  return stack().entered.empty() ? stack().fallback : stack().entered.back();
-}
-
-void PassContext::enter(const PassContextRef& context) {
-  BATON_CHECK(context, "no pass context");
-  enter_instruments(*context);
-  stack().entered.push_back(context);
-}
-
-void PassContext::exit(const PassContextRef& context) {
-  BATON_CHECK(!stack().entered.empty() && stack().entered.back() == context,
-              "a pass context is left that is not the innermost");
-  stack().entered.pop_back();
-  exit_instruments(*context);
-}
-
 void PassContext::override_instruments(std::vector<std::shared_ptr<PassInstrument>> replacement) {
-  exit_instruments(*this);
+  exit_instruments();
   instruments = std::move(replacement);
-  enter_instruments(*this);
+  enter_instruments();
 }
 
 bool PassContext::pass_enabled(const PassInfo& info) const {
@@ -89,13 +59,13 @@ bool PassContext::pass_enabled(const PassInfo& info) const {
   return names(required_pass) || opt_level >= info.opt_level;
 }
 
-PassContextScope::~PassContextScope() noexcept(false) {
+InstrumentScope::~InstrumentScope() noexcept(false) {
   if (std::uncaught_exceptions() == exceptions_) {
-    PassContext::exit(context_);
+    context_->exit_instruments();
     return;
   }
   try {
-    PassContext::exit(context_);
+    context_->exit_instruments();
   } catch (...) {  // the exception on its way says more
   }
 }

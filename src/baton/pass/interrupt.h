@@ -12,22 +12,9 @@ class Interrupted : public Error {
   using Error::Error;
 };
 
-/// While it lives, passes of this thread end with Interrupted once `*stop` is true. Null changes nothing.
-class InterruptibleScope {
- public:
-  explicit InterruptibleScope(const std::atomic<bool>* stop);
-  ~InterruptibleScope();
-  InterruptibleScope(const InterruptibleScope&) = delete;
-  InterruptibleScope& operator=(const InterruptibleScope&) = delete;
-
- private:
-  const std::atomic<bool>* before_;
-};
-
-/// The flag of the innermost scope of this thread, or null.
-const std::atomic<bool>* current_interrupt();
-
-/// Throws Interrupted when the innermost scope of this thread was asked to stop.
-void stop_if_asked();
+/// Throws Interrupted once `*stop` is true. Null: nobody can ask.
+inline void stop_if_asked(const std::atomic<bool>* stop) {
+  if (stop && *stop) throw Interrupted("interrupted");
+}
 
 }  // namespace baton

@@ -40,26 +40,26 @@ bool skips_optimization(const FunctionNode& function) {
 
 class ModulePassNode final : public PassNode {
  public:
-  ModulePassNode(PassInfo info, std::function<IRModule(IRModule, const PassContext&)> body, bool may_retire)
+  ModulePassNode(PassInfo info, std::function<IRModule(IRModule, const BuildContext&)> body, bool may_retire)
       : PassNode(std::move(info), may_retire), body_(std::move(body)) {}
   Kind kind() const override { return Kind::kModule; }
 
  private:
-  IRModule run(const IRModule& module, const PassContext& context) const override {
+  IRModule run(const IRModule& module, const BuildContext& context) const override {
     return body_(module, context);
   }
-  std::function<IRModule(IRModule, const PassContext&)> body_;
+  std::function<IRModule(IRModule, const BuildContext&)> body_;
 };
 
 class FunctionPassNode final : public PassNode {
  public:
-  using Body = std::function<Function(const Function&, const IRModule&, const PassContext&)>;
+  using Body = std::function<Function(const Function&, const IRModule&, const BuildContext&)>;
   FunctionPassNode(PassInfo info, Body body, bool may_retire)
       : PassNode(std::move(info), may_retire), body_(std::move(body)) {}
   Kind kind() const override { return Kind::kFunction; }
 
  private:
-  IRModule run(const IRModule& module, const PassContext& context) const override {
+  IRModule run(const IRModule& module, const BuildContext& context) const override {
     // Results are entered at the end: every function sees the module as it was.
     std::vector<std::pair<std::string, Function>> updates;
     for (const auto& [name, function] : module->functions()) {
@@ -72,7 +72,9 @@ class FunctionPassNode final : public PassNode {
     for (auto& [name, function] : updates) module->replace(name, std::move(function));
     return module;
   }
-  IRModule finish(const IRModule& module) const override { return (*make_pass("InferType"))(module); }
+  IRModule finish(const IRModule& module, const BuildContext& context) const override {
+    return (*make_pass("InferType"))(module, context);
+  }
   Body body_;
 };
 
@@ -84,12 +86,12 @@ class SequentialNode final : public PassNode {
   const std::vector<Pass>& passes() const { return passes_; }
 
  private:
-  IRModule run(const IRModule& module, const PassContext& context) const override {
+  IRModule run(const IRModule& module, const BuildContext& context) const override {
     IRModule result = module;
     for (const Pass& pass : passes_) {
-      if (!context.pass_enabled(pass->info())) continue;
-      for (const std::string& name : pass->info().required) result = (*make_pass(name))(result);
-      result = (*pass)(result);
+      if (!context.passes->pass_enabled(pass->info())) continue;
+      for (const std::string& name : pass->info().required) result = (*make_pass(name))(result, context);
+      result = (*pass)(result, context);
     }
     return result;
   }
@@ -104,10 +106,10 @@ Registry<PassFactory>& factories() {
 
 }  // namespace
 
-IRModule PassNode::operator()(const IRModule& module) const {
+IRModule PassNode::operator()(const IRModule& module, const BuildContext& context) const {
   BATON_CHECK(module, info_.name + " was given no module");
   try {
-    return run_observed(module);
+    return run_observed(module, context);
   } catch (Error& error) {
     error.came_through(info_.name);
     throw;
@@ -117,34 +119,34 @@ IRModule PassNode::operator()(const IRModule& module) const {
   }
 }
 
-IRModule PassNode::run_observed(const IRModule& module) const {
-  stop_if_asked();
-  const PassContextRef context = PassContext::current();
-  if (!should_run(*context, module, info_)) return module;
-  auto instruments = context->instruments;
+IRModule PassNode::run_observed(const IRModule& module, const BuildContext& context) const {
+  context.stop_if_asked();
+  if (!should_run(*context.passes, module, info_)) return module;
+  auto instruments = context.passes->instruments;
   for (const auto& instrument : instruments) instrument->run_before_pass(module, info_);
   IRModule result;
   {
     const RetireLog log;
-    result = run(module->copy(), *context);
+    result = run(module->copy(), context);
     BATON_CHECK(result, info_.name + " returned no module");
     BATON_CHECK(may_retire_ || log.entries().empty(),
                 info_.name + " retires an origin (" + (log.entries().empty() ? "" : log.entries()[0].reason) +
                     ") but does not declare may_retire");
     enter_in_ledger(*module, *result, log, info_.name);
   }
-  result = finish(result);
-  instruments = context->instruments;
+  result = finish(result, context);
+  instruments = context.passes->instruments;
   for (const auto& instrument : instruments) instrument->run_after_pass(result, info_);
   return result;
 }
 
-Pass module_pass(PassInfo info, std::function<IRModule(IRModule, const PassContext&)> body, bool may_retire) {
+Pass module_pass(PassInfo info, std::function<IRModule(IRModule, const BuildContext&)> body,
+                 bool may_retire) {
   return std::make_shared<ModulePassNode>(std::move(info), std::move(body), may_retire);
 }
 
 Pass function_pass(PassInfo info,
-                   std::function<Function(const Function&, const IRModule&, const PassContext&)> body,
+                   std::function<Function(const Function&, const IRModule&, const BuildContext&)> body,
                    bool may_retire) {
   return std::make_shared<FunctionPassNode>(std::move(info), std::move(body), may_retire);
 }

@@ -2,6 +2,9 @@
 
 #include <chrono>
 #include <cstdio>
+#include <map>
+#include <mutex>
+#include <thread>
 
 #include "baton/support/log.h"
 
@@ -18,7 +21,9 @@ struct Profile {
   std::vector<Profile> children;
 };
 
-struct Tree {
+}  // namespace
+
+struct PassTimingInstrument::Tree {
   Profile root;
   std::vector<size_t> open;  // the way from the root to the pass that is running
 
@@ -29,10 +34,20 @@ struct Tree {
   }
 };
 
-Tree& tree() {
-  thread_local Tree tree;
-  return tree;
+struct PassTimingInstrument::Trees {
+  std::mutex mutex;
+  std::map<std::thread::id, Tree> by_thread;
+};
+
+PassTimingInstrument::PassTimingInstrument() : trees_(std::make_unique<Trees>()) {}
+PassTimingInstrument::~PassTimingInstrument() = default;
+
+PassTimingInstrument::Tree& PassTimingInstrument::tree() const {
+  const std::lock_guard lock(trees_->mutex);
+  return trees_->by_thread[std::this_thread::get_id()];
 }
+
+namespace {
 
 double sum_of_children(const Profile& profile) {
   double sum = 0;
@@ -65,9 +80,12 @@ void PassTimingInstrument::run_after_pass(const IRModule&, const PassInfo&) {
   tree().open.pop_back();
 }
 
-void PassTimingInstrument::exit_pass_ctx() { tree() = Tree(); }
+void PassTimingInstrument::exit_pass_ctx() {
+  const std::lock_guard lock(trees_->mutex);
+  trees_->by_thread.erase(std::this_thread::get_id());
+}
 
-std::string PassTimingInstrument::render() {
+std::string PassTimingInstrument::render() const {
   const Profile& root = tree().root;
   if (root.children.empty()) {
     log_line("Warning: no passes have been profiled, did you enable pass profiling?");

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "baton/runtime/allocator.h"
-#include "baton/runtime/kernel_files.h"
 #include "baton/runtime/marks.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/support/base/checksum.h"
@@ -148,15 +147,18 @@ Result<std::shared_ptr<const KernelLibrary>> KernelLibrary::open(const std::stri
   return from_bytes(bytes, "`" + path + "`");
 }
 
-Result<std::shared_ptr<const KernelLibrary>> KernelLibrary::from_memory(std::span<const uint8_t> bytes) {
-  return from_bytes(bytes, "(in memory)");
+Result<std::shared_ptr<const KernelLibrary>> KernelLibrary::from_memory(std::span<const uint8_t> bytes,
+                                                                        const std::string& files) {
+  return from_bytes(bytes, "(in memory)", files);
 }
 
 Result<std::shared_ptr<const KernelLibrary>> KernelLibrary::from_bytes(std::span<const uint8_t> bytes,
-                                                                       std::string_view shown) {
+                                                                       std::string_view shown,
+                                                                       std::string folder) {
   std::string path;
   bool remove = false;
-  if (const std::string folder = kernel_files_folder(); !folder.empty()) {
+  if (const char* named = std::getenv("BATON_KERNEL_FILES"); folder.empty() && named) folder = named;
+  if (!folder.empty()) {
     if (Status status = keep_file(folder, bytes, path); !status.ok()) return status;
     const int kept = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (kept < 0) return Status::io("cannot open the kernels `" + path + "`: " + std::strerror(errno));

@@ -28,8 +28,11 @@ class KernelLibrary {
   /// Loads a shared library that was linked with the shim. The file is read once and not used any more.
   static Result<std::shared_ptr<const KernelLibrary>> open(const std::string& path);
 
-  /// The same from its bytes; nothing is left on disk.
-  static Result<std::shared_ptr<const KernelLibrary>> from_memory(std::span<const uint8_t> bytes);
+  /// The same from its bytes. Nothing is left on disk, unless `files` or, where that is empty, the
+  /// environment variable BATON_KERNEL_FILES names a folder: then the library stands there as a file named
+  /// after its contents, so that programs that look from outside (perf, gdb) find its symbols.
+  static Result<std::shared_ptr<const KernelLibrary>> from_memory(std::span<const uint8_t> bytes,
+                                                                  const std::string& files = {});
 
   /// Functions that are in memory already; `keep_alive` holds whatever they belong to.
   static std::shared_ptr<const KernelLibrary> from_functions(
@@ -48,7 +51,8 @@ class KernelLibrary {
  private:
   KernelLibrary() = default;
   static Result<std::shared_ptr<const KernelLibrary>> from_bytes(std::span<const uint8_t> bytes,
-                                                                 std::string_view shown);
+                                                                 std::string_view shown,
+                                                                 std::string folder = {});
   static Result<std::shared_ptr<const KernelLibrary>> load(const std::string& path, std::string_view shown,
                                                            int descriptor);
 

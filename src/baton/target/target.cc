@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <deque>
+#include <mutex>
 #include <optional>
 #include <sstream>
 
@@ -14,15 +16,16 @@ namespace baton {
 namespace {
 
 struct KindInfo {
-  const char* name;
+  std::string name;
   int device_type;
   std::vector<std::string> keys;
   std::vector<std::pair<std::string, Target::Value>> defaults = {};
 };
 
-const std::vector<KindInfo>& kinds() {
+std::deque<KindInfo>& kinds() {
   // The architecture is the one that TVM takes when it finds no device.
-  static const std::vector<KindInfo> kinds = {
+  static std::deque<KindInfo> kinds = {
+      // pointers into it stay good
       {"llvm", 1, {"cpu"}},
       {"c", 1, {"cpu"}},
       {"stackvm", 1, {"cpu"}},
@@ -46,10 +49,23 @@ const std::vector<KindInfo>& kinds() {
   return kinds;
 }
 
+std::mutex& kinds_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
 const KindInfo* find_kind(std::string_view name) {
+  const std::lock_guard lock(kinds_mutex());
   for (const KindInfo& kind : kinds())
     if (kind.name == name) return &kind;
   return nullptr;
+}
+
+std::vector<std::string> kind_names() {
+  const std::lock_guard lock(kinds_mutex());
+  std::vector<std::string> names;
+  for (const KindInfo& kind : kinds()) names.push_back(kind.name);
+  return names;
 }
 
 std::optional<int64_t> integer(std::string_view text, int base = 10) {
@@ -174,6 +190,17 @@ class Reader {
   bool bad_ = false;
 };
 
+/// "-arch=sm_80 -mcpu=skylake", sorted.
+std::string options_text(std::vector<std::pair<std::string, Target::Value>> attrs) {
+  std::sort(attrs.begin(), attrs.end());
+  std::vector<std::string> words;
+  for (const auto& [name, value] : attrs) {
+    const auto* number = std::get_if<int64_t>(&value);
+    words.push_back("-" + name + "=" + (number ? std::to_string(*number) : std::get<std::string>(value)));
+  }
+  return joined(words, "", " ");
+}
+
 }  // namespace
 
 TargetRef Target::parse(std::string_view options) {
@@ -182,9 +209,7 @@ TargetRef Target::parse(std::string_view options) {
   words >> word;
   const KindInfo* kind = find_kind(word);
   if (!kind) {
-    std::vector<std::string> known;
-    for (const KindInfo& each : kinds()) known.emplace_back(each.name);
-    const std::string near = did_you_mean(word, known);
+    const std::string near = did_you_mean(word, kind_names());
     throw UsageError("there is no target \"" + word + "\"" +
                      (near.empty() ? "" : "; did you mean \"" + near + "\"?"));
   }
@@ -220,15 +245,15 @@ int Target::device_type() const {
 }
 
 std::string Target::options() const {
-  std::string text = kind + " -keys=" + joined(keys, "", ",") + " ";
-  auto sorted = attrs;
-  std::sort(sorted.begin(), sorted.end());
-  std::vector<std::string> words;
-  for (const auto& [name, value] : sorted) {
-    const auto* number = std::get_if<int64_t>(&value);
-    words.push_back("-" + name + "=" + (number ? std::to_string(*number) : std::get<std::string>(value)));
-  }
-  return text + joined(words, "", " ");
+  return kind + " -keys=" + joined(keys, "", ",") + " " + options_text(attrs);
+}
+
+std::string Target::asked() const {
+  const KindInfo* info = find_kind(kind);
+  auto chosen = attrs;
+  if (info)
+    std::erase_if(chosen, [&](const auto& each) { return std::ranges::count(info->defaults, each) > 0; });
+  return chosen.empty() ? kind : kind + " " + options_text(std::move(chosen));
 }
 
 std::string Target::text() const {
@@ -249,6 +274,12 @@ std::string Target::text() const {
 
 bool Target::operator==(const Target& other) const {
   return kind == other.kind && keys == other.keys && attrs == other.attrs && same_target(host, other.host);
+}
+
+void add_target_kind(const std::string& name, int device_type) {
+  if (find_kind(name)) return;
+  const std::lock_guard lock(kinds_mutex());
+  kinds().push_back({name, device_type, {name}});
 }
 
 bool same_target(const TargetRef& a, const TargetRef& b) { return a == b || (a && b && *a == *b); }

@@ -30,11 +30,17 @@ struct Target {
   int device_type() const;
   /// "cuda -keys=cuda,gpu -arch=sm_20", options sorted.
   std::string options() const;
+  /// As somebody would ask for it: "cuda -arch=sm_80", defaults left out.
+  std::string asked() const;
   /// As inside a virtual device: `Target(id=?, kind='llvm', keys={'cpu'})`. Where TVM writes the address of
   /// an object stands `?`; numbers are hexadecimal, as TVM writes them after that address.
   std::string text() const;
   bool operator==(const Target& other) const;
 };
+
+/// Makes a kind of target known whose devices have DLPack's number `device_type`. Changes nothing when there
+/// is one of that name.
+void add_target_kind(const std::string& name, int device_type);
 
 bool same_target(const TargetRef& a, const TargetRef& b);
 /// `target` driven by `host`.

@@ -33,7 +33,7 @@ void collect_spans(const Function& function, const Function& read, PointerMap<Sp
 }  // namespace
 
 Pass annotate_spans() {
-  return module_pass({0, "AnnotateSpans", {}}, [](IRModule module, const PassContext&) {
+  return module_pass({0, "AnnotateSpans", {}}, [](IRModule module, const BuildContext& context) {
     IRModule read;
     {
       const OriginScope scope(OriginSet::none());  // the operators are those of `module`
@@ -56,7 +56,7 @@ Pass annotate_spans() {
       const Function result = as_ref<FunctionNode>(writer.run(Expr(function)));
       if (result != function) module->replace(name, result);
     }
-    return (*make_pass("InferType"))(module);
+    return (*make_pass("InferType"))(module, context);
   });
 }
 

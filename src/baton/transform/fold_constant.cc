@@ -79,8 +79,8 @@ bool could_be_one_walk(const CallNode& value, const CallNode& reader) {
 
 class ConstantFolder final : public Rewriter {
  public:
-  ConstantFolder(Evaluator& evaluator, bool fold_qnn, Expr root)
-      : evaluator_(evaluator), fold_qnn_(fold_qnn), root_(std::move(root)) {}
+  ConstantFolder(const BuildContext& context, bool fold_qnn, Expr root)
+      : context_(context), fold_qnn_(fold_qnn), root_(std::move(root)) {}
   Expr fold() { return run(root_); }
 
  private:
@@ -145,7 +145,7 @@ class ConstantFolder final : public Rewriter {
   /// Null when it can only be computed at run time.
   Expr evaluate(const CallNode& typed, const Expr& original, const OriginSet& origins) {
     try {
-      return constants(evaluator_.evaluate(typed), original, origins);
+      return constants(evaluator_of(context_).evaluate(typed, context_), original, origins);
     } catch (const NotSupported&) {
       return {};
     }
@@ -214,7 +214,7 @@ class ConstantFolder final : public Rewriter {
     const OriginScope scope(origins);
     const Expr integers = rule->qnn_canonicalize(call, types, original.checked_type(), {});
     if (!integers) return rebuilt;
-    const Expr value = ConstantFolder(evaluator_, false, infer_type(integers)).fold();
+    const Expr value = ConstantFolder(context_, false, infer_type(integers)).fold();
     return value->kind() == ExprKind::kConstant ? with_origins(value, origins) : rebuilt;
   }
 
@@ -263,7 +263,7 @@ class ConstantFolder final : public Rewriter {
     return constant(integers({}, {size}, dtype), call.span());
   }
 
-  Evaluator& evaluator_;
+  const BuildContext& context_;
   bool fold_qnn_;
   Expr root_;
   std::optional<Readers> readers_;  // counted when a large value asks for them
@@ -272,15 +272,15 @@ class ConstantFolder final : public Rewriter {
 
 }  // namespace
 
-Expr fold_constants(const Expr& expr, Evaluator& evaluator, bool fold_qnn) {
-  return ConstantFolder(evaluator, fold_qnn, expr).fold();
+Expr fold_constants(const Expr& expr, const BuildContext& context, bool fold_qnn) {
+  return ConstantFolder(context, fold_qnn, expr).fold();
 }
 
 Pass fold_constant_with(bool fold_qnn) {
   return function_pass(
       {2, "FoldConstant", {}},
-      [fold_qnn](const Function& function, const IRModule&, const PassContext& context) {
-        return as_ref<FunctionNode>(fold_constants(function, evaluator_of(context), fold_qnn));
+      [fold_qnn](const Function& function, const IRModule&, const BuildContext& context) {
+        return as_ref<FunctionNode>(fold_constants(function, context, fold_qnn));
       },
       /*may_retire=*/true);
 }

@@ -3,7 +3,7 @@
 
 #include "baton/ir/op.h"
 #include "baton/support/error.h"
-#include "baton/target/current_target.h"
+#include "baton/target/processor.h"
 #include "baton/transform/op_hooks.h"
 
 #include "python/held.h"

@@ -6,6 +6,7 @@
 
 #include "python/bind.h"
 #include "python/cast_as.h"
+#include "python/door.h"
 #include "python/held.h"
 
 namespace baton::python {
@@ -205,8 +206,10 @@ void bind_byoc(nb::module_& m) {
       "set_region_optimizer",
       [](const std::string& compiler, nb::object optimize) {
         if (optimize.is_none()) return set_region_optimizer(compiler, {});
-        set_region_optimizer(compiler, [held = hold(std::move(optimize))](const IRModule& module) {
+        set_region_optimizer(compiler, [held = hold(std::move(optimize))](const IRModule& module,
+                                                                          const BuildContext& context) {
           const nb::gil_scoped_acquire gil;
+          const CallbackScope here(context);
           return nb::cast<IRModule>(nb::handle(held.get())(module));
         });
       },

@@ -9,6 +9,7 @@
 
 #include "python/bind.h"
 #include "python/cast_as.h"
+#include "python/door.h"
 #include "python/held.h"
 #include "python/ir/visits.h"
 
@@ -175,11 +176,11 @@ Pass python_module_pass(PassInfo info, nb::callable body) {
   const std::string name = info.name;
   return module_pass(
       std::move(info),
-      [name, body = hold(std::move(body))](IRModule module, const PassContext&) {
+      [name, body = hold(std::move(body))](IRModule module, const BuildContext& context) {
         const nb::gil_scoped_acquire gil;
+        const CallbackScope here(context);
         const auto run = [&] {
-          return checked<IRModule>(nb::handle(body.get())(module, PassContext::current()), name,
-                                   "an IRModule");
+          return checked<IRModule>(nb::handle(body.get())(module, context.passes), name, "an IRModule");
         };
         return run_body<IRModule>(name, origins_in(*module), run,
                                   [](const IRModule& made) { return origins_in(*made); });
@@ -192,10 +193,11 @@ Pass python_function_pass(PassInfo info, nb::callable body) {
   return function_pass(
       std::move(info),
       [name, body = hold(std::move(body))](const Function& function, const IRModule& module,
-                                           const PassContext&) {
+                                           const BuildContext& context) {
         const nb::gil_scoped_acquire gil;
+        const CallbackScope here(context);
         const auto run = [&] {
-          return checked<Function>(nb::handle(body.get())(function, module, PassContext::current()), name,
+          return checked<Function>(nb::handle(body.get())(function, module, context.passes), name,
                                    "a Function");
         };
         return run_body<Function>(name, origins_in(Expr(function)), run,
@@ -211,7 +213,7 @@ void bind_context(nb::module_& m) {
                                                    "Times the passes of its context.")
       .def(nb::init<>())
       .def_static(
-          "render", &PassTimingInstrument::render,
+          "render", &render_pass_timing,
           "One line per pass, in microseconds, children one tab deeper. Call it before the context is left.");
 
   nb::class_<OriginVerifier, PassInstrument>(m, "OriginVerifier",
@@ -252,7 +254,7 @@ void bind_context(nb::module_& m) {
       .def_ro("disabled_pass", &PassContext::disabled_pass)
       .def_prop_ro("instruments", &instruments_to_python)
       .def_prop_ro("config", &config_to_python)
-      .def_static("current", &PassContext::current, "The innermost context of this thread.")
+      .def_static("current", &current_passes, "The innermost context of this thread.")
       .def_static("list_configs", &list_configs, "The keys of `config`, each with \"type\" and \"doc\".")
       .def(
           "override_instruments",
@@ -262,11 +264,10 @@ void bind_context(nb::module_& m) {
           nb::arg("instruments").none(), "Exits the old instruments, then enters the new.")
       .def("__enter__",
            [](nb::object self) {
-             PassContext::enter(nb::cast<PassContextRef>(self));
+             enter_passes(nb::cast<PassContextRef>(self));
              return self;
            })
-      .def("__exit__",
-           [](nb::object self, const nb::args&) { PassContext::exit(nb::cast<PassContextRef>(self)); })
+      .def("__exit__", [](nb::object self, const nb::args&) { exit_passes(nb::cast<PassContextRef>(self)); })
       .def("__str__", &pass_context_text);
 }
 
@@ -290,9 +291,15 @@ void bind_pass(nb::module_& m) {
   nb::class_<PassNode>(m, "Pass", nb::dynamic_attr(),
                        "Called with a module, returns a new one; the given one stays as it is.")
       .def_prop_ro("info", &PassNode::info, nb::rv_policy::copy)
-      .def("__call__", &PassNode::operator(), nb::arg("mod"), nb::call_guard<nb::gil_scoped_release>(),
-           "Runs it, whatever the context's opt_level. Raises DiagnosticError, TVMError, or what Python code "
-           "in it raises.")
+      .def(
+          "__call__",
+          [](const PassNode& pass, const IRModule& module) {
+            const nb::gil_scoped_release release;
+            return pass(module, door_context());
+          },
+          nb::arg("mod"),
+          "Runs it, whatever the context's opt_level. Raises DiagnosticError, TVMError, or what Python code "
+          "in it raises.")
       .def("__str__", &pass_text);
 
   m.def(

@@ -8,6 +8,7 @@
 #include "baton/driver/cut/node_selection.h"
 
 #include "python/bind.h"
+#include "python/door.h"
 #include "python/running/interruptible.h"
 
 namespace baton::python {
@@ -30,6 +31,7 @@ std::string operators_text(const OriginTable& table, const std::vector<CutOperat
 /// Of what was built: its own weights, but for those that are given.
 BuildOptions options_of(const BuildResult* built, const NamedArrays& params) {
   BuildOptions options;
+  options.context = door_context();
   options.params = params;
   if (!built) return options;
   for (const auto& [name, value] : built->given) {
@@ -51,7 +53,7 @@ Extracted extract_part(const BuildResult* built, const IRModule& module, CutSele
     CutProgram program = program_of(built, module, options_of(built, weights));
     const Cut cut = cut_out(program.graph(), program.choose(selection));
     BuildOptions options = program.options();
-    options.interrupt = stop;
+    options.context.interrupt = stop;
     Extracted result{cut.module, cut_arrays(program.graph(), cut, options, values), {}};
     result.operators_json = operators_text(program.graph().module()->origins(), cut.operators, cut.left_out);
     return result;
@@ -63,7 +65,8 @@ IRModule mark_part(const BuildResult* built, const IRModule& module, CutSelectio
   const NamedArrays weights = arrays_from_python(params);
   return interruptible([&](const std::atomic<bool>*) {
     CutProgram program = program_of(built, module, options_of(built, weights));
-    return mark_region(program.graph(), program.choose(selection), compiler).module;
+    return mark_region(program.graph(), program.choose(selection), compiler, program.options().context)
+        .module;
   });
 }
 

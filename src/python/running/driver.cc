@@ -2,14 +2,15 @@
 
 #include "baton/codegen/background.h"
 #include "baton/driver/build.h"
+#include "baton/driver/initialize.h"
 #include "baton/driver/origins/origins_json.h"
 #include "baton/driver/pipeline.h"
 #include "baton/driver/plan/graph_json.h"
-#include "baton/driver/regions.h"
 #include "baton/pass/rewriter.h"
 
 #include "python/bind.h"
 #include "python/cast_as.h"
+#include "python/door.h"
 #include "python/held.h"
 #include "python/running/interruptible.h"
 #include "python/running/running.h"
@@ -27,17 +28,44 @@ std::function<void(const std::string&, int, int)> progress_to(std::optional<nb::
   };
 }
 
-BuildResult build_module(const IRModule& module, const nb::dict& params, std::optional<int> opt_level,
+/// What is current here, for these targets; empty: for those that are current.
+BuildContext context_for(const std::vector<std::string>& targets, const std::string& host) {
+  initialize();  // which makes the targets of all backends known
+  BuildContext context = door_context();
+  if (targets.empty()) return context;
+  context.targets.clear();
+  const TargetRef driver = host.empty() ? nullptr : Target::parse(host);
+  for (const std::string& target : targets) {
+    const TargetRef parsed = Target::parse(target);
+    context.targets.push_back(driver ? with_host(parsed, driver) : parsed);
+  }
+  return context;
+}
+
+BuildResult build_module(const IRModule& module, const nb::dict& params,
+                         const std::vector<std::string>& targets, const std::string& host,
                          std::string mod_name, std::optional<nb::callable> progress) {
   BuildOptions options;
+  options.context = context_for(targets, host);
   options.params = arrays_from_python(params);
-  options.opt_level = opt_level;
   options.mod_name = std::move(mod_name);
-  options.progress = progress_to(std::move(progress));
+  options.context.progress = progress_to(std::move(progress));
   return interruptible([&](const std::atomic<bool>* stop) {
-    options.interrupt = stop;
+    options.context.interrupt = stop;
     return build(module, options);
   });
+}
+
+Backend region_backend(const std::string& compiler, nb::object codegen) {
+  Backend backend{.name = compiler, .doc = "regions by relay.ext." + compiler};
+  backend.region = [held = hold(std::move(codegen))](const Function& region, const BuildContext& context) {
+    const nb::gil_scoped_acquire gil;
+    const CallbackScope here(context);
+    const auto built = cast_as<std::shared_ptr<BuildResult>>(nb::handle(held.get())(region),
+                                                             "what a region's compiler returns", "a build");
+    return BuiltRegion{built->optimized};
+  };
+  return backend;
 }
 
 }  // namespace
@@ -83,9 +111,10 @@ void bind_driver(nb::module_& m) {
           "write_artifact", [](const BuildResult& b, const std::string& path) { write_artifact(b, path); },
           nb::arg("path"), nb::call_guard<nb::gil_scoped_release>());
 
-  m.def("build", &build_module, nb::arg("mod"), nb::arg("params"), nb::arg("opt_level").none() = nb::none(),
+  m.def("build", &build_module, nb::arg("mod"), nb::arg("params"), nb::arg("targets"), nb::arg("host"),
         nb::arg("mod_name") = "default", nb::arg("progress").none() = nb::none(),
-        "`progress`(phase, done, total) is called now and then, from any thread.");
+        "Under what `with` made current; without targets for those that are current. `progress`(phase, done, "
+        "total) is called now and then, from any thread.");
   m.def(
       "bind_params",
       [](const IRModule& module, const nb::dict& params) {
@@ -95,12 +124,8 @@ void bind_driver(nb::module_& m) {
   m.def(
       "set_region_codegen",
       [](const std::string& compiler, nb::object codegen) {
-        if (codegen.is_none()) return set_region_codegen(compiler, {});
-        set_region_codegen(compiler, [held = hold(std::move(codegen))](const Function& region) {
-          const nb::gil_scoped_acquire gil;
-          return std::shared_ptr<const BuildResult>(cast_as<std::shared_ptr<BuildResult>>(
-              nb::handle(held.get())(region), "what a region's compiler returns", "a build"));
-        });
+        if (codegen.is_none()) return remove_backend(compiler);
+        register_backend(region_backend(compiler, std::move(codegen)));
       },
       nb::arg("compiler"), nb::arg("codegen").none(),
       "What a build calls for each region of `compiler`; it returns a BuildResult.");
@@ -114,13 +139,14 @@ void bind_driver(nb::module_& m) {
       nb::arg("expr"), nb::arg("values"), "`expr` with variables replaced by values: [(variable, value)].");
   m.def(
       "optimize",
-      [](const IRModule& module) {
+      [](const IRModule& module, const std::vector<std::string>& targets, const std::string& host) {
+        BuildContext context = context_for(targets, host);
         return interruptible([&](const std::atomic<bool>* stop) {
-          const InterruptibleScope scope(stop);
-          return optimize(module);
+          context.interrupt = stop;
+          return optimize(module, context);
         });
       },
-      nb::arg("mod"));
+      nb::arg("mod"), nb::arg("targets"), nb::arg("host"));
   nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
     const nb::gil_scoped_release release;
     wait_for_background_work();

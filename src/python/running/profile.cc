@@ -11,6 +11,7 @@
 #include "baton/support/require.h"
 #include "baton/text/html.h"
 
+#include "python/door.h"
 #include "python/running/interruptible.h"
 #include "python/running/profile_report.h"
 
@@ -52,7 +53,9 @@ Report profile(const BuildResult& built, const nb::dict& inputs, int threads, in
     options.unfused = unfused;
     options.peaks = peaks;
     options.wait_s = wait;
-    options.interrupt = stop;
+    options.context = door_context();
+    options.context.passes = std::make_shared<PassContext>();  // of its own: the model is built already
+    options.context.interrupt = stop;
     result.report = baton::profile(built, *executor, options);
     if (*stop) throw Interrupted("measuring was stopped");
   });

@@ -5,6 +5,7 @@
 #include "baton/ir/analysis/constructors.h"
 
 #include "python/bind.h"
+#include "python/door.h"
 #include "python/held.h"
 #include "python/running/interruptible.h"
 
@@ -115,8 +116,9 @@ nb::object value_to_python(const Value& value) {
 template <class Work>
 nb::object run_interruptibly(Work work) {
   const Value value = interruptible([&](const std::atomic<bool>* stop) {
-    const InterruptibleScope scope(stop);
-    return work();
+    BuildContext context = door_context();
+    context.interrupt = stop;
+    return work(context);
   });
   return value_to_python(value);
 }
@@ -164,13 +166,11 @@ void bind_closures(nb::module_& m) {
       .def("__call__",
            [](const OwnFunction& function, const nb::args& args) {
              const std::vector<Value> values = values_from_python(args);
-             return run_interruptibly([&] { return call_function(function, values); });
+             return run_interruptibly(
+                 [&](const BuildContext& context) { return call_function(function, values, context); });
            })
       .def("__repr__", [](const OwnFunction& function) { return "Closure(" + function.name() + ")"; });
 }
-
-/// As a build lowers operators that have no compute.
-IRModule lowering(const IRModule& module) { return optimize(module); }
 
 }  // namespace
 
@@ -185,8 +185,9 @@ void bind_values(nb::module_& m) {
           "__init__",
           [](program::InterpretedProgram* self, const IRModule& module) {
             interruptible([&](const std::atomic<bool>* stop) {
-              const InterruptibleScope scope(stop);
-              return new (self) program::InterpretedProgram(module, lowering);
+              BuildContext context = door_context();
+              context.interrupt = stop;
+              return new (self) program::InterpretedProgram(module, optimize, context);
             });
           },
           nb::arg("mod"))
@@ -194,7 +195,8 @@ void bind_values(nb::module_& m) {
           "__call__",
           [](const program::InterpretedProgram& program, const nb::list& args) {
             const std::vector<Value> values = values_from_python(args);
-            return run_interruptibly([&] { return program.run(values); });
+            return run_interruptibly(
+                [&](const BuildContext& context) { return program.run(values, context); });
           },
           nb::arg("args"),
           "`args`: a value for each parameter. Raises TVMError, which names the argument, for others.");
@@ -205,7 +207,9 @@ void bind_values(nb::module_& m) {
         const std::vector<Value> values = values_from_python(args);
         if (values.size() != call->args().size())
           throw nb::value_error("evaluate_call: a value for each argument is expected");
-        return run_interruptibly([&] { return program::evaluate_call(*call, values, lowering); });
+        return run_interruptibly([&](const BuildContext& context) {
+          return program::evaluate_call(*call, values, optimize, context);
+        });
       },
       nb::arg("call"), nb::arg("args"), "The value of one call of an operator on values of its arguments.");
   m.def(

@@ -5,6 +5,7 @@
 
 #include "baton/byoc/pattern_table.h"
 #include "baton/byoc/target_rules.h"
+#include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/ir/op.h"
 #include "baton/pass/pass.h"
@@ -33,7 +34,7 @@ class ByocScale : public ::testing::Test {
     for (int i = 0; i < length; ++i) at = body(at, Expr(x), i);
     const IRModule module = make_module();
     module->set("main", function({x}, at));
-    return (*make_pass("InferType"))(module);
+    return (*make_pass("InferType"))(module, host_context());
   }
 
   /// Functions for other compilers that come out.
@@ -43,7 +44,7 @@ class ByocScale : public ::testing::Test {
                                                       {"AnnotateTarget", {{"targets", "long"}}},
                                                       {"MergeCompilerRegions", {}},
                                                       {"PartitionGraph", {}}};
-    for (const auto& [pass, args] : steps) module = (*make_pass(pass, args))(module);
+    for (const auto& [pass, args] : steps) module = (*make_pass(pass, args))(module, host_context());
     return module->functions().size() - 1;
   }
 };

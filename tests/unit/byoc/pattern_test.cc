@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "baton/byoc/pattern_rewrite.h"
+#include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/ir/op.h"
 #include "baton/ir/structural.h"
@@ -211,18 +212,19 @@ TEST_F(Patterns, WhatACallbackDropsIsRetiredInAPass) {
   const DFCallback rule{
       pattern, [&](const Expr&, const Expr&, const DFMatches& matches) { return matches.of(inner)[0]; }};
   const IRModule module =
-      (*make_pass("InferType"))(module_from_expr(on("tanh", {on("exp", {on("log", {x})})})));
+      (*make_pass("InferType"))(module_from_expr(on("tanh", {on("exp", {on("log", {x})})})), host_context());
   const auto run = [&](Replaced replaced) {
     const auto context = std::make_shared<PassContext>();
     context->instruments.push_back(std::make_shared<OriginVerifier>());
-    const PassContextScope scope(context);
+    const BuildContext under = host_context().with_passes(context);
+    const InstrumentScope scope(under.passes);
     const Pass pass = function_pass(
         {0, "Rule", {}},
         [&](const Function& function, const IRModule&, const PassContext&) {
           return as_ref<FunctionNode>(dataflow_rewrite({rule}, Expr(function), {}, replaced));
         },
         true);
-    return (*pass)(module);
+    return (*pass)(module, under);
   };
   EXPECT_EQ(run(Replaced::kRetired)->origins().all_retired().size(), 2u);
   EXPECT_THROW(run(Replaced::kForgotten), InternalError);

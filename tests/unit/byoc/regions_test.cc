@@ -11,6 +11,7 @@
 #include "baton/byoc/annotation.h"
 #include "baton/byoc/external.h"
 #include "baton/byoc/target_rules.h"
+#include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/ir/op.h"
 #include "baton/ir/structural.h"
@@ -34,15 +35,15 @@ class ByocRegions : public ::testing::Test {
     for (const auto& [compiler, ops] : kRules)
       for (const char* op : ops) register_target_rule(op, compiler, [](const Expr&) { return true; });
     context->instruments.push_back(std::make_shared<OriginVerifier>());
-    PassContext::enter(context);
+    context->enter_instruments();
   }
   void TearDown() override {
-    PassContext::exit(context);
+    context->exit_instruments();
     for (const auto& [compiler, ops] : kRules)
       for (const char* op : ops) reset_target_rule(op, compiler);
   }
-  static IRModule run(const IRModule& module, const char* pass, const PassArgs& args = {}) {
-    return (*make_pass(pass, args))(module);
+  IRModule run(const IRModule& module, const char* pass, const PassArgs& args = {}) const {
+    return (*make_pass(pass, args))(module, host_context().with_passes(context));
   }
   static std::string shown(const IRModule& module) {
     PrintOptions options;
@@ -50,12 +51,12 @@ class ByocRegions : public ::testing::Test {
     options.metadata = PrintOptions::Metadata::kNone;
     return print(*module, options);
   }
-  static IRModule annotated(const IRModule& module) {
+  IRModule annotated(const IRModule& module) const {
     return run(module, "AnnotateTarget", {{"targets", AttrList{"a", "b"}}});
   }
 
   // Values of `size` operators, each of earlier ones; what nobody uses is the result.
-  static IRModule random_program(int size, std::mt19937& random) {
+  IRModule random_program(int size, std::mt19937& random) const {
     const Var x = var("x", tensor_type(std::vector<int64_t>{2}, DType::float_(32)));
     std::vector<Expr> values{Expr(x)};
     std::set<size_t> unused;
@@ -211,7 +212,7 @@ TEST_F(ByocRegions, RegionsThatNeedEachOtherAreRefused) {
 
 TEST_F(ByocRegions, ACompilersOwnPassSeesEachRegion) {
   int seen = 0;
-  set_region_optimizer("a", [&](const IRModule& region) {
+  set_region_optimizer("a", [&](const IRModule& region, const BuildContext&) {
     ++seen;
     const IRModule changed = region->copy();
     const Function main = region->find("main");

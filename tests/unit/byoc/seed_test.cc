@@ -4,6 +4,7 @@
 
 #include "baton/byoc/pattern_table.h"
 #include "baton/byoc/target_rules.h"
+#include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/frontend/workloads/networks.h"
 #include "baton/pass/origin_verifier.h"
@@ -31,17 +32,18 @@ TEST(SeedByoc, Vgg11ComesOutAsInTheDocument) {
   register_target_rule("nn.dense", "cuda", [](const Expr&) { return true; });
   auto context = std::make_shared<PassContext>();
   context->instruments.push_back(std::make_shared<OriginVerifier>());
-  const PassContextScope scope(context);
+  const BuildContext under = host_context().with_passes(context);
+  const InstrumentScope scope(under.passes);
 
-  IRModule module = (*make_pass("InferType"))(workloads::find_workload("vgg-11")->make());
+  IRModule module = (*make_pass("InferType"))(workloads::find_workload("vgg-11")->make(), under);
   expect("seed/byoc/vgg11", module);
-  module = (*merge_composite(table))(module);
+  module = (*merge_composite(table))(module, under);
   expect("seed/byoc/merge_composite", module);
-  module = (*make_pass("AnnotateTarget", {{"targets", "cuda"}}))(module);
+  module = (*make_pass("AnnotateTarget", {{"targets", "cuda"}}))(module, under);
   expect("seed/byoc/annotate_target", module);
-  module = (*make_pass("MergeCompilerRegions"))(module);
+  module = (*make_pass("MergeCompilerRegions"))(module, under);
   expect("seed/byoc/merge_regions", module);
-  module = (*make_pass("PartitionGraph"))(module);
+  module = (*make_pass("PartitionGraph"))(module, under);
   expect("seed/byoc/partition_graph", module);
   reset_target_rule("nn.dense", "cuda");
 }

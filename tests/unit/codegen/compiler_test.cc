@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/codegen/compile.h"
 #include "baton/codegen/kernel/kernel_key.h"
 #include "baton/codegen/kernel/link.h"
@@ -41,7 +42,7 @@ std::vector<NDArray> reference_relu(const std::vector<NDArray>& inputs) {
 TEST(Compiler, KernelsRunLinkedAndByJit) {
   const Folder folder;
   KernelCache cache(folder.path());
-  CompileOptions options;
+  BuildContext options = host_context();
   options.cache = &cache;
   const std::vector<KernelRequest> requests = {request_for(test::relu_chain({3, 5}, 1)),
                                                request_for(test::relu_chain({2, 3, 40, 40}, 3)),
@@ -52,7 +53,7 @@ TEST(Compiler, KernelsRunLinkedAndByJit) {
     named.emplace_back("tvmgen_my-mod_" + std::to_string(i), kernels[i]);
   ASSERT_NE(find_linker(), "");
   for (const auto& library :
-       {load_library(named, requests, options), jit_library(named, requests, options)}) {
+       {load_library(named, requests, options), jit_library(named, requests, options.host(), options)}) {
     for (size_t i = 0; i < kernels.size(); ++i) {
       const Function& function = requests[i].function;
       const auto inputs = test::rule_inputs(function);
@@ -66,7 +67,7 @@ TEST(Compiler, KernelsRunLinkedAndByJit) {
 TEST(Compiler, EqualFunctionsShareAKernelWhateverTheirNames) {
   const Folder folder;
   KernelCache cache(folder.path());
-  CompileOptions options;
+  BuildContext options = host_context();
   options.cache = &cache;
   const Type type = test::f32({7, 9});
   const Var a = test::param("a", type), b = test::param("other", type);
@@ -75,7 +76,7 @@ TEST(Compiler, EqualFunctionsShareAKernelWhateverTheirNames) {
       request_for(test::primitive({b}, test::op_call("nn.relu", {b}, type))),
       request_for(test::relu_chain({9, 7}, 1))};
   int calls = 0, last_total = 0;
-  options.progress = [&](int done, int total) {
+  options.progress = [&](const std::string&, int done, int total) {
     calls += 1;
     last_total = total;
     EXPECT_LE(done, total);
@@ -96,7 +97,7 @@ TEST(Compiler, ResultsGivenTwiceAndInputsGivenBackAreCopied) {
   const std::vector<KernelRequest> requests = {request_for(function)};
   const Folder folder;
   KernelCache cache(folder.path());
-  CompileOptions options;
+  BuildContext options = host_context();
   options.cache = &cache;
   const NamedKernels named = {{"k", compile_kernels(requests, options)[0]}};
   const auto inputs = test::rule_inputs(function);
@@ -119,11 +120,11 @@ TEST(Compiler, LinkedConstantsAreHeldByTheKernel) {
   const std::vector<KernelRequest> requests = {request_for(function)};
   const Folder folder;
   KernelCache cache(folder.path());
-  CompileOptions options;
+  BuildContext options = host_context();
   options.cache = &cache;
   const NamedKernels named = {{"k", compile_kernels(requests, options)[0]}};
   for (const auto& library :
-       {load_library(named, requests, options), jit_library(named, requests, options)}) {
+       {load_library(named, requests, options), jit_library(named, requests, options.host(), options)}) {
     const auto outputs = test::call_kernel(library->find("k"), function, test::rule_inputs(function));
     EXPECT_THAT(outputs[0].as<float>(), testing::ElementsAre(0, 2, 0, 4, 0, 6));
   }
@@ -132,7 +133,7 @@ TEST(Compiler, LinkedConstantsAreHeldByTheKernel) {
 TEST(Compiler, MarkedKernelsComputeTheSameAndStampTheirStages) {
   const Folder folder;
   KernelCache cache(folder.path());
-  CompileOptions options;
+  BuildContext options = host_context();
   options.cache = &cache;
   const Function function = test::relu_chain({64, 32, 32}, 2);
   std::vector<KernelRequest> requests(3, request_for(function));
@@ -148,7 +149,7 @@ TEST(Compiler, MarkedKernelsComputeTheSameAndStampTheirStages) {
   const NamedKernels named = {{"plain", kernels[0]}, {"marked", kernels[1]}, {"doubled", kernels[2]}};
   const auto inputs = test::rule_inputs(function);
   for (const auto& library :
-       {load_library(named, requests, options), jit_library(named, requests, options)}) {
+       {load_library(named, requests, options), jit_library(named, requests, options.host(), options)}) {
     const auto plain = test::call_kernel(library->find("plain"), function, inputs);
     for (const char* name : {"marked", "doubled"}) {
       reset_marks();
@@ -164,7 +165,7 @@ TEST(Compiler, MarkedKernelsComputeTheSameAndStampTheirStages) {
 TEST(Compiler, AnAblatedBlockPassesItsInputOn) {
   const Folder folder;
   KernelCache cache(folder.path());
-  CompileOptions options;
+  BuildContext options = host_context();
   options.cache = &cache;
   std::vector<KernelRequest> requests = {request_for(test::relu_chain({4, 100}, 1))};
   requests[0].variant.ablated = {0};
@@ -179,7 +180,7 @@ TEST(Compiler, InterruptStopsBetweenKernels) {
   const std::atomic<bool> stop{true};
   const Folder folder;
   KernelCache cache(folder.path());
-  CompileOptions options;
+  BuildContext options = host_context();
   options.cache = &cache;
   options.interrupt = &stop;
   const std::vector<KernelRequest> requests = {request_for(test::relu_chain({11, 13}, 1))};
@@ -193,7 +194,7 @@ TEST(Compiler, SaysWhatItCannotDo) {
       request_for(test::primitive({x}, test::op_call("nn.relu", {x}, open)))};
   const Folder folder;
   KernelCache cache(folder.path());
-  CompileOptions options;
+  BuildContext options = host_context();
   options.cache = &cache;
   try {
     compile_kernels(requests, options);
@@ -235,14 +236,14 @@ TEST(Compiler, ObjectsAreTheSameInEveryProcessWithAMarkedTwinOrWithout) {
                                          request_for(test::relu_chain({17, 33}, 1))};
   in_child([&] {
     KernelCache cache(first.path());
-    CompileOptions options;
+    BuildContext options = host_context();
     options.cache = &cache;
     options.threads = 1;
     compile_kernels(requests, options);
   });
   in_child([&] {
     KernelCache cache(second.path());
-    CompileOptions options;
+    BuildContext options = host_context();
     options.cache = &cache;
     options.threads = 1;
     std::vector<KernelRequest> more = {requests[1], requests[0], requests[0]};
@@ -281,7 +282,7 @@ TEST(Compiler, ObjectsDoNotTellWhatElseAProcessCompiled) {
     in_child([&] {
       if (folder == &second) use_up_names();
       KernelCache cache(folder->path());
-      CompileOptions options;
+      BuildContext options = host_context();
       options.cache = &cache;
       compile_kernels(requests, options);
     });
@@ -297,7 +298,7 @@ TEST(Compiler, ObjectsDoNotTellWhatElseAProcessCompiled) {
 TEST(Compiler, MarksStandAroundOperatorsNotWithinThem) {
   const Folder folder;
   KernelCache cache(folder.path());
-  CompileOptions options;
+  BuildContext options = host_context();
   options.cache = &cache;
   const Type image = test::f32({1, 16, 12, 12}), pooled = test::f32({1, 16, 6, 6});
   const Var x = test::param("x", image);
@@ -327,7 +328,7 @@ TEST(Compiler, ASecondProcessFindsWhatTheFirstCompiled) {
   const std::vector<KernelRequest> requests = {request_for(test::relu_chain({6, 7, 8}, 1))};
   const auto compile = [&](bool expect_cached) {
     KernelCache cache(folder.path());
-    CompileOptions options;
+    BuildContext options = host_context();
     options.cache = &cache;
     if (compile_kernels(requests, options)[0]->from_cache != expect_cached)
       throw Error("from_cache is wrong");
@@ -342,7 +343,7 @@ TEST(Compiler, ADamagedEntryIsCompiledAgain) {
   const std::string file = KernelCache(folder.path()).path(kernel_key(requests[0], DeviceSheet::host()));
   const auto compile = [&](bool expect_cached) {
     KernelCache cache(folder.path());
-    CompileOptions options;
+    BuildContext options = host_context();
     options.cache = &cache;
     if (compile_kernels(requests, options)[0]->from_cache != expect_cached)
       throw Error("from_cache is wrong");
@@ -363,7 +364,7 @@ TEST(Compiler, ADamagedEntryIsCompiledAgain) {
 
 TEST(KernelCache, AFolderThatCannotBeWrittenToGivesOneWarning) {
   KernelCache cache("/proc/baton-cache");
-  CompileOptions options;
+  BuildContext options = host_context();
   options.cache = &cache;
   testing::internal::CaptureStderr();
   const std::vector<KernelRequest> requests = {request_for(test::relu_chain({6, 7, 10}, 1)),

@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/codegen/compile.h"
 #include "baton/codegen/debug/elf_object.h"
 #include "baton/ir/op.h"
@@ -95,7 +96,7 @@ TEST(DebugLines, SurviveTheLinkAndNameTheFile) {
 TEST(DebugLines, AKernelWhoseSourceIsGoneIsMadeAgain) {
   const test::Folder folder, lines;
   KernelCache cache(folder.path());
-  CompileOptions options;
+  BuildContext options = host_context();
   options.cache = &cache;
   KernelRequest request{test::relu_chain({3001}, 2), {}, "", {}};
   request.variant.debug_lines = lines.path();

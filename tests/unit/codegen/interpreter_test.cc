@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/codegen/evaluate/evaluator.h"
 #include "baton/ir/visit.h"
 #include "baton/text/parser.h"
@@ -38,8 +39,8 @@ class Operators : public testing::TestWithParam<const char*> {};
 
 TEST_P(Operators, AreInterpretedAsTheyAreCompiled) {
   const Call call = call_of(GetParam());
-  const auto interpreted = make_evaluator(EvaluateBy::kInterpreter)->evaluate(*call);
-  const auto compiled = make_evaluator(EvaluateBy::kKernel)->evaluate(*call);
+  const auto interpreted = make_evaluator(EvaluateBy::kInterpreter)->evaluate(*call, host_context());
+  const auto compiled = make_evaluator(EvaluateBy::kKernel)->evaluate(*call, host_context());
   ASSERT_EQ(interpreted.size(), compiled.size());
   for (size_t i = 0; i < compiled.size(); ++i)
     EXPECT_LE(test::largest_difference(interpreted[i], compiled[i]), 2e-5) << GetParam();
@@ -78,7 +79,7 @@ TEST(Interpreter, FoldsALargeWeightFasterThanItCouldBeCompiled) {
       "%y) }");
   const auto evaluator = make_evaluator(EvaluateBy::kInterpreter);
   const auto start = std::chrono::steady_clock::now();
-  const auto values = evaluator->evaluate(*call);
+  const auto values = evaluator->evaluate(*call, host_context());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   EXPECT_LT(seconds, 1.0);  // 5 to 10 ms on an idle machine
   RecordProperty("microseconds", static_cast<int>(seconds * 1e6));
@@ -87,7 +88,8 @@ TEST(Interpreter, FoldsALargeWeightFasterThanItCouldBeCompiled) {
 TEST(Evaluator, RefusesWhatIsNoConstant) {
   const Type type = test::f32({3});
   const Var x = test::param("x", type);
-  EXPECT_THROW(make_evaluator()->evaluate(*as<CallNode>(test::op_call("nn.relu", {x}, type))), NotSupported);
+  EXPECT_THROW(make_evaluator()->evaluate(*as<CallNode>(test::op_call("nn.relu", {x}, type)), host_context()),
+               NotSupported);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/codegen/compile.h"
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
@@ -27,8 +28,9 @@ std::vector<KernelRequest> kernels_of(const std::string& text) {
   }
   auto context = std::make_shared<PassContext>();
   context->opt_level = 3;
-  const PassContextScope scope(context);
-  const GraphPlan plan = make_plan(optimize(bind_params(module, weights)));
+  const BuildContext under = host_context().with_passes(context);
+  const InstrumentScope scope(under.passes);
+  const GraphPlan plan = make_plan(optimize(bind_params(module, weights), under));
   std::vector<KernelRequest> requests;
   for (const PlannedKernel& kernel : plan.kernels)
     if (kernel.called) requests.push_back({kernel.function, {}, "", {}});
@@ -69,7 +71,7 @@ const std::map<std::string, std::string>& template_programs() {
 
 const Kernel& compiled(const KernelRequest& request) {
   static KernelCache none("");
-  CompileOptions options;
+  BuildContext options = host_context();
   options.cache = &none;
   return *compile_kernels({&request, 1}, options)[0];  // kernels are kept for as long as the process lives
 }

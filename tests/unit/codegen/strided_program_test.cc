@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/codegen/evaluate/evaluator.h"
 #include "baton/codegen/evaluate/index_form.h"
 #include "baton/codegen/evaluate/make_strided.h"
@@ -127,11 +128,11 @@ bool agrees_strided(const std::string& text) {
   const Call call = folded_call_of(text);
   std::vector<NDArray> strided;
   try {
-    strided = make_evaluator(EvaluateBy::kStrided)->evaluate(*call);
+    strided = make_evaluator(EvaluateBy::kStrided)->evaluate(*call, host_context());
   } catch (const NotSupported&) {
     return false;
   }
-  const std::vector<NDArray> slow = make_evaluator(EvaluateBy::kElementwise)->evaluate(*call);
+  const std::vector<NDArray> slow = make_evaluator(EvaluateBy::kElementwise)->evaluate(*call, host_context());
   EXPECT_EQ(strided.size(), slow.size());
   for (size_t i = 0; i < slow.size(); ++i) EXPECT_TRUE(strided[i].equal_bytes(slow[i])) << text;
   return true;
@@ -191,9 +192,9 @@ TEST(Evaluator, ComputesCallsInArgumentsOneByOneWhereTheyHaveNoStridesInCommon) 
   const Call nested = folded_call_of(
       "def @main(%x: Tensor[(9, 130), float32]) { transpose(nn.softmax(sqrt(%x)), axes=[1, 0]) }");
   const Call inner = folded_call_of("def @main(%x: Tensor[(9, 130), float32]) { nn.softmax(sqrt(%x)) }");
-  EXPECT_THROW(make_evaluator(EvaluateBy::kStrided)->evaluate(*nested), NotSupported);
-  const NDArray value = make_evaluator()->evaluate(*nested)[0],
-                expected = make_evaluator()->evaluate(*inner)[0];
+  EXPECT_THROW(make_evaluator(EvaluateBy::kStrided)->evaluate(*nested, host_context()), NotSupported);
+  const NDArray value = make_evaluator()->evaluate(*nested, host_context())[0],
+                expected = make_evaluator()->evaluate(*inner, host_context())[0];
   for (int64_t i = 0; i < 9; ++i)
     for (int64_t k = 0; k < 130; ++k) {
       const float got = value.as<float>()[static_cast<size_t>(k * 9 + i)],

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/codegen/compile.h"
 #include "baton/codegen/kernel/ablation.h"
 #include "baton/codegen/kernel/kernel_key.h"
@@ -48,8 +49,8 @@ KernelRequest winograd() {
                                "%bias: Tensor[(64, 1, 1), float32]) {\n  %0 = nn.conv2d(%data, %weight, "
                                "padding=[1, 1, 1, 1], channels=64, "
                                "kernel_size=[3, 3]);\n  %1 = add(%0, %bias);\n  nn.relu(%1)\n}\n"));
-  BuildOptions options;
-  options.opt_level = 3;
+  BuildOptions options{.context = host_context()};
+  options.context.passes->opt_level = 3;
   options.params = {{"weight", parameter_value("weight", {64, 64, 3, 3}, DType::float_(32))},
                     {"bias", parameter_value("bias", {64, 1, 1}, DType::float_(32))}};
   const BuildResult built = build(module, options);
@@ -71,7 +72,7 @@ struct Outcome {
 Outcome run(const KernelRequest& request) {
   const Folder folder;
   KernelCache cache(folder.path());
-  CompileOptions options;
+  BuildContext options = host_context();
   options.cache = &cache;
   const KernelRef kernel = compile_kernels({&request, 1}, options)[0];
   const auto library = load_library({{"k", kernel}}, {&request, 1}, options);
@@ -104,7 +105,7 @@ void compile_elsewhere(const std::vector<KernelRequest>& requests, const Folder&
     int code = 0;
     try {
       KernelCache cache(folder.path());
-      CompileOptions options;
+      BuildContext options = host_context();
       options.cache = &cache;
       options.threads = 1;
       compile_kernels(requests, options);

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "baton/codegen/backend.h"
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/support/base/tensor_rule.h"
@@ -153,9 +154,9 @@ Outcome outcome_of(const std::string& text, int opt_level, const std::set<std::s
                    float scale = 1.25f, float shift = 0.125f) {
   Outcome result;
   const IRModule module = infer_types(parse_module(text, "net.relay"));
-  BuildOptions options;
-  options.opt_level = opt_level;
-  options.cache = &shared_cache();
+  BuildOptions options{.context = host_context()};
+  options.context.passes->opt_level = opt_level;
+  options.context.cache = &shared_cache();
   NDArray input;
   for (const Var& param : module->find("main")->params()) {
     const auto* type = as_type<TensorTypeNode>(param->checked_type());

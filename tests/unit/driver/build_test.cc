@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/origins/origins_json.h"
 #include "baton/driver/plan/graph_json.h"
@@ -43,9 +44,9 @@ KernelCache& test_cache() {
 }
 
 BuildOptions options_for(const Json& golden, const IRModule& module) {
-  BuildOptions options;
-  options.opt_level = golden["opt_level"].get<int>();
-  options.cache = &test_cache();
+  BuildOptions options{.context = host_context()};
+  options.context.passes->opt_level = golden["opt_level"].get<int>();
+  options.context.cache = &test_cache();
   for (const std::string name : golden["params_in"])
     for (const Var& param : module->find("main")->params())
       if (param->name() == name) {
@@ -114,8 +115,10 @@ TEST_P(SmallModels, AreBuiltAsByTvm) {
     const auto context = std::make_shared<PassContext>();
     context->opt_level = golden["opt_level"];
     context->instruments = {recorder};
-    const PassContextScope scope(context);
-    const BuildResult built = build(module, options_for(golden, module));
+    const InstrumentScope scope(context);
+    BuildOptions options = options_for(golden, module);
+    options.context.passes = context;
+    const BuildResult built = build(module, options);
     EXPECT_EQ(pass_tree_text(recorder->tree()), pass_tree_text(reference_pass_tree(golden)));
     const Json graph = Json::parse(graph_json(*built.plan.graph));
     std::vector<std::string> nodes, funcs;
@@ -162,9 +165,9 @@ def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32]) 
   %2 = nn.conv2d(%0.0, %1, padding=[1, 1, 1, 1], channels=4, kernel_size=[3, 3]);
   nn.relu(%2)
 })");
-  BuildOptions options;
-  options.opt_level = 2;
-  options.cache = &test_cache();
+  BuildOptions options{.context = host_context()};
+  options.context.passes->opt_level = 2;
+  options.context.cache = &test_cache();
   options.params = {{"w", parameter_value("w", {4, 4, 3, 3}, DType::float_(32))}};
   const BuildResult built = build(module, options);
   const Json origins = Json::parse(origins_json(*built.origins));
@@ -189,17 +192,17 @@ TEST(Build, ProgressIsReportedAndInterruptsAreHeard) {
   initialize();
   const IRModule module =
       parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(3, 5), float32]) { nn.relu(exp(%x)) }");
-  BuildOptions options;
-  options.cache = &test_cache();
+  BuildOptions options{.context = host_context()};
+  options.context.cache = &test_cache();
   std::set<std::string> phases;
-  options.progress = [&](const std::string& phase, int done, int total) {
+  options.context.progress = [&](const std::string& phase, int done, int total) {
     phases.insert(phase);
     EXPECT_LE(done, total);
   };
   build(module, options);
   EXPECT_THAT(phases, testing::ElementsAre("kernels", "link", "optimize"));
   const std::atomic<bool> stop{true};
-  options.interrupt = &stop;
+  options.context.interrupt = &stop;
   EXPECT_THROW(build(module, options), Interrupted);
 }
 
@@ -207,7 +210,7 @@ TEST(Build, AParameterOfAnotherTypeIsRefused) {
   initialize();
   const IRModule module =
       parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(3, 5), float32]) { nn.relu(%x) }");
-  BuildOptions options;
+  BuildOptions options{.context = host_context()};
   options.params = {{"x", NDArray::zeros({3, 4}, DType::float_(32))}};
   try {
     build(module, options);

@@ -2,6 +2,7 @@
 // is lost, and attribution is exact.
 #include <gtest/gtest.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/pipeline.h"
 #include "baton/frontend/workloads/networks.h"
@@ -51,8 +52,9 @@ TEST_P(Conservation, HoldsAfterEveryPass) {
   const auto context = std::make_shared<PassContext>();
   context->opt_level = GetParam().opt_level;
   context->instruments = {std::make_shared<OriginVerifier>()};
-  const PassContextScope scope(context);
-  const IRModule result = optimize(module);
+  const BuildContext under = host_context().with_passes(context);
+  const InstrumentScope scope(under.passes);
+  const IRModule result = optimize(module, under);
   EXPECT_EQ(result->origins().size(), module->origins().size());
   int kernels = 0;
   post_order(Expr(result->find("main")), [&](const Expr& node) {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "baton/codegen/backend.h"
 #include "baton/driver/cut/cut_program.h"
 #include "baton/driver/initialize.h"
 #include "baton/support/base/tensor_rule.h"
@@ -16,8 +17,8 @@ namespace baton::cut_programs {
 inline std::unique_ptr<CutProgram> program_of(const std::string& body) {
   initialize();
   const IRModule module = infer_types(parse_module("#[version = \"0.0.5\"]\n" + body, "test.relay"));
-  BuildOptions options;
-  options.opt_level = 3;
+  BuildOptions options{.context = host_context()};
+  options.context.passes->opt_level = 3;
   for (const Var& param : module->find("main")->params()) {
     const auto* type = as_type<TensorTypeNode>(param->annotation());
     if (type && param->name() != "x" && param->name() != "y")

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "baton/codegen/backend.h"
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/load_model.h"
@@ -24,11 +25,11 @@ struct Lowered {
 inline Lowered lowered(const IRModule& typed, const NamedArrays& params, int opt_level) {
   Lowered result;
   result.source = typed;
-  const FusionLog fusion;
+  FusionLog fusion;
   const auto context = std::make_shared<PassContext>();
   context->opt_level = opt_level;
-  const PassContextScope scope(context);
-  BuildOptions options;
+  BuildOptions options{.context = host_context().with_passes(context)};
+  options.context.fusion_log = &fusion;
   options.params = params;
   result.optimized = optimized_for_build(typed, options);
   result.plan = make_plan(result.optimized);

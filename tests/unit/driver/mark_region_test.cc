@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/pass.h"
 #include "baton/text/printer.h"
@@ -22,9 +23,10 @@ class MarkTest : public ::testing::Test {
     const auto program = program_of(body);
     auto context = std::make_shared<PassContext>();
     context->instruments = {std::make_shared<OriginVerifier>()};
-    const PassContextScope scope(context);
-    IRModule module = mark_region(program->graph(), by_operators(*program, operators), "mine").module;
-    if (partitioned) module = partition_marked(module);
+    const BuildContext under = host_context().with_passes(context);
+    const InstrumentScope scope(under.passes);
+    IRModule module = mark_region(program->graph(), by_operators(*program, operators), "mine", under).module;
+    if (partitioned) module = partition_marked(module, under);
     PrintOptions options;
     options.version = options.types = options.spans = false;
     options.metadata = PrintOptions::Metadata::kNone;

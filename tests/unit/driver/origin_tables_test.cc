@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "baton/codegen/backend.h"
 #include "baton/codegen/evaluate/evaluator.h"
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
@@ -37,11 +38,14 @@ std::string table_of(const char* model_name, int opt_level) {
   context->opt_level = opt_level;
   context->instruments = {std::make_shared<OriginVerifier>()};
   context->evaluator = make_evaluator();
-  const PassContextScope scope(context);
+  BuildContext under;
+  under.passes = context;
+  const InstrumentScope scope(context);
   DeviceSheet sheet;  // one for all machines that run this test: layouts and algorithms depend on it
   sheet.float_lanes = 16;
   sheet.vector_registers = 32;
-  const IRModule optimized = optimize(bind_params(model.module, load_params(model, "")), sheet);
+  under.sheets = {sheet};
+  const IRModule optimized = optimize(bind_params(model.module, load_params(model, "")), under);
   const GraphPlan plan = make_plan(optimized);
 
   std::ostringstream table;

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/codegen/evaluate/evaluator.h"
 #include "baton/driver/plan/kernel_names.h"
 #include "baton/frontend/workloads/networks.h"
@@ -53,10 +54,10 @@ std::vector<std::string> kernels(const IRModule& module) {
 /// hundred million.
 class PackingEvaluator final : public Evaluator {
  public:
-  std::vector<NDArray> evaluate(const CallNode& call) override {
+  std::vector<NDArray> evaluate(const CallNode& call, const BuildContext& context) override {
     const std::string& op = call.op()->name;
     if (op != "layout_transform" && op != "nn.contrib_conv2d_winograd_weight_transform")
-      return evaluator_->evaluate(call);
+      return evaluator_->evaluate(call, context);
     const auto* type = as_type<TensorTypeNode>(call.checked_type());
     return {NDArray::zeros(type->extents(), type->dtype())};
   }
@@ -71,12 +72,15 @@ IRModule optimized(const std::string& model, int opt_level,
   BATON_CHECK(workload, model);
   const PassContextRef context = test_context(opt_level);
   context->evaluator = std::make_shared<PackingEvaluator>();
-  const IRModule module = bind_model((*named_pass("InferType"))(workload->make()));
+  const IRModule module = bind_model((*named_pass("InferType"))(workload->make(), host_context()));
   if (watcher) context->instruments.push_back(std::move(watcher));
-  const PassContextScope scope(context);
+  const InstrumentScope scope(context);
   DeviceSheet sheet;
   sheet.float_lanes = 16;
-  return optimize(module, sheet);
+  BuildContext under;
+  under.passes = context;
+  under.sheets = {sheet};
+  return optimize(module, under);
 }
 
 class Pipeline : public testing::TestWithParam<std::pair<const char*, int>> {

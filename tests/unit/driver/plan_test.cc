@@ -43,7 +43,7 @@ Expr called(const Function& function, std::vector<Expr> args) {
 
 IRModule module_of(std::vector<Var> params, const Expr& body) {
   IRModule module = make_module();
-  module->set("main", make_function(std::move(params), body, body->checked_type(), {}, typed({})));
+  module->set("main", make_function(std::move(params), body, body->checked_type(), {}, typed(Type())));
   return module;
 }
 
@@ -151,7 +151,7 @@ TEST(GraphPlanTest, EqualFunctionsShareAKernelAndStorageIsUsedAgain) {
   const Type type = tensor_type(std::vector<int64_t>{4, 6}, DType::float_(32));
   const Var x = make_var("x", type, typed(type));
   const NDArray weights = NDArray::zeros({4, 6}, DType::float_(32));
-  const Expr c = make_constant(weights, typed({}));
+  const Expr c = make_constant(weights, typed(Type()));
   Expr value = called(chain({"exp"}, type), {x});
   value = called(chain({"nn.relu"}, type), {value});
   value = called(chain({"exp"}, type), {value});

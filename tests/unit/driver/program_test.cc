@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/pipeline.h"
 #include "baton/interpreter/interpreted_program.h"
@@ -14,8 +15,11 @@ namespace {
 
 InterpretedProgram made(const std::string& text) {
   initialize();
-  return {parse_module("#[version = \"0.0.5\"]\n" + text),
-          [](const IRModule& typed) { return optimize(typed); }};
+  return {parse_module("#[version = \"0.0.5\"]\n" + text), optimize, host_context()};
+}
+
+Value run(const InterpretedProgram& program, const std::vector<Value>& args) {
+  return program.run(args, host_context());
 }
 
 Value number(int32_t value) {
@@ -28,27 +32,27 @@ const char* const kFactorial = R"(
 def @f(%n: int32) -> int32 { if (less(%n, 1)) { 1 } else { multiply(%n, @f(subtract(%n, 1))) } }
 def @main(%n: int32) -> int32 { @f(%n) })";
 
-TEST(InterpretedProgram, Recursion) { EXPECT_EQ(number_of(made(kFactorial).run({number(6)})), 720); }
+TEST(InterpretedProgram, Recursion) { EXPECT_EQ(number_of(run(made(kFactorial), {number(6)})), 720); }
 
 TEST(InterpretedProgram, ArgumentsAreChecked) {
   const InterpretedProgram factorial = made(kFactorial);
-  EXPECT_THROW(factorial.run({}), Error);
-  EXPECT_THROW(factorial.run({tuple_value({})}), Error);
-  EXPECT_THROW(factorial.run({tensor_value(NDArray::zeros({2}, DType::int_(32)))}), Error);
+  EXPECT_THROW(run(factorial, {}), Error);
+  EXPECT_THROW(run(factorial, {tuple_value({})}), Error);
+  EXPECT_THROW(run(factorial, {tensor_value(NDArray::zeros({2}, DType::int_(32)))}), Error);
 }
 
 TEST(InterpretedProgram, DeepRecursionNeedsNoStack) {
   const InterpretedProgram deep = made(R"(
 def @deep(%i: int32) -> int32 { if (equal(%i, 0)) { 0 } else { add(1, @deep(subtract(%i, 1))) } }
 def @main(%n: int32) -> int32 { @deep(%n) })");
-  on_8_mb_stack([&] { EXPECT_EQ(number_of(deep.run({number(5000)})), 5000); });
+  on_8_mb_stack([&] { EXPECT_EQ(number_of(run(deep, {number(5000)})), 5000); });
 }
 
 TEST(InterpretedProgram, EndlessRecursionIsAnError) {
   const InterpretedProgram endless = made(
       "def @f(%n: int32) -> int32 { let %r = @f(%n); add(%r, %r) }\ndef @main(%n: int32) -> int32 { @f(%n) "
       "}");
-  EXPECT_THROW(endless.run({number(1)}), Error);
+  EXPECT_THROW(run(endless, {number(1)}), Error);
 }
 
 TEST(InterpretedProgram, ACellThatHoldsItselfThroughAFunctionIsEmptied) {
@@ -60,7 +64,7 @@ def @main(%c: ref(ref(int32))) {
 })");
   const auto inner = make_ref<const CellValue>(number(5));
   const auto cell = make_ref<const CellValue>(Value(inner));
-  knot.run({cell});
+  run(knot, {cell});
   EXPECT_EQ(inner->use_count(), 1u);  // nothing that the run left behind holds it
   ASSERT_TRUE(as_value<CellValue>(cell->value()));
   EXPECT_EQ(number_of(as_value<CellValue>(cell->value())->value()), 1);  // what an argument holds is kept

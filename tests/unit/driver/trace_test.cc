@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/ir/inspect.h"
 #include "baton/pass/pass_list.h"
@@ -24,8 +25,9 @@ std::string traced(const std::string& program, const std::string& passes) {
   const auto context = test_context(3);
   const auto trace = std::make_shared<PassTrace>();
   context->instruments.push_back(trace);
-  const PassContextScope scope(context);
-  for (const Pass& pass : parse_passes(passes)) module = (*pass)(module);
+  const BuildContext under = host_context().with_passes(context);
+  const InstrumentScope scope(under.passes);
+  for (const Pass& pass : parse_passes(passes)) module = (*pass)(module, under);
   return trace_text(trace->steps());
 }
 
@@ -72,12 +74,14 @@ TEST(Trace, IsReadyAgainAfterAPassThatThrows) {
     context->instruments.push_back(trace);
     EXPECT_THROW(
         {
-          const PassContextScope scope(context);
-          (*fails)(module);
+          const BuildContext under = host_context().with_passes(context);
+          const InstrumentScope scope(under.passes);
+          (*fails)(module, under);
         },
         Error);
-    const PassContextScope scope(context);
-    (*make_pass("FuseOps"))(module);
+    const BuildContext under = host_context().with_passes(context);
+    const InstrumentScope scope(under.passes);
+    (*make_pass("FuseOps"))(module, under);
   }
   ASSERT_EQ(trace->steps().size(), 3u);
   EXPECT_EQ(trace->steps()[1].pass, "FuseOps");
@@ -108,7 +112,7 @@ TEST(PassErrors, NameThePass) {
     given->remove("main");
     throw Error("cannot go on");
   });
-  EXPECT_THAT([&] { (*sequential({fails}, "Outer"))(module); },
+  EXPECT_THAT([&] { (*sequential({fails}, "Outer"))(module, host_context()); },
               ThrowsMessage<Error>("cannot go on\n  in pass Fails, inside Outer"));
   EXPECT_EQ(module->find("main"), before);
   // Wrong types that a pass made are found by InferType, inside it.
@@ -118,12 +122,13 @@ TEST(PassErrors, NameThePass) {
     return make_function(function->params(), call("nn.dense", {function->params()[0], function->params()[0]}),
                          {}, {}, NodeInfo(function->origins()));
   });
-  EXPECT_THAT([&] { (*breaks)(module); },
+  EXPECT_THAT([&] { (*breaks)(module, host_context()); },
               ThrowsMessage<DiagnosticError>(HasSubstr("\n  in pass InferType, inside Breaks")));
   EXPECT_THAT(
       [&] {
         (*make_pass("InferType"))(
-            parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2), float32]) { nn.dense(%x, %x) }"));
+            parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2), float32]) { nn.dense(%x, %x) }"),
+            host_context());
       },
       ThrowsMessage<DiagnosticError>(Not(HasSubstr("in pass"))));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "baton/codegen/backend.h"
 #include "baton/codegen/evaluate/evaluator.h"
 #include "baton/ir/rules/shape_rule.h"
 #include "baton/ir/visit.h"
@@ -82,7 +83,8 @@ RunCall run_folded() {
       given.push_back(
           argument(arg->checked_type(), [&] { return make_constant(args.at(used++), test::typed({})); }));
     return evaluator->evaluate(
-        *make_call(call.callee(), std::move(given), call.attrs(), test::typed(call.checked_type())));
+        *make_call(call.callee(), std::move(given), call.attrs(), test::typed(call.checked_type())),
+        host_context());
   };
 }
 
@@ -108,10 +110,11 @@ RunCall run_kernel_of(const std::string& template_name) {
     const std::vector<KernelRequest> requests = {request};
     const test::Folder folder;
     KernelCache cache(folder.path());
-    CompileOptions options;
+    BuildContext options = host_context();
     options.cache = &cache;
     options.threads = 1;
-    const auto library = jit_library({{"kernel", compile_kernels(requests, options)[0]}}, requests, options);
+    const auto library =
+        jit_library({{"kernel", compile_kernels(requests, options)[0]}}, requests, options.host(), options);
     return test::call_kernel(library->find("kernel"), request.function, args);
   };
 }

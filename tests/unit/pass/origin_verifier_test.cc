@@ -21,11 +21,12 @@ class Verifier : public ::testing::Test {
   std::string verdict(const std::function<IRModule(IRModule)>& body, bool may_retire = false) {
     auto context = std::make_shared<PassContext>();
     context->instruments = {std::make_shared<OriginVerifier>()};
-    const PassContextScope scope(context);
+    const BuildContext under{.passes = context};
+    const InstrumentScope scope(context);
     try {
       result = (*module_pass(
           {0, "P", {}}, [&](IRModule module, const PassContext&) { return body(module); }, may_retire))(
-          module);
+          module, under);
       return "";
     } catch (const InternalError& error) {
       return error.what();
@@ -111,12 +112,13 @@ TEST_F(Verifier, ARetiredOperatorStaysRetiredInAModuleBuiltAnew) {
   const IRModule before = result;
   auto context = std::make_shared<PassContext>();
   context->instruments = {std::make_shared<OriginVerifier>()};
-  const PassContextScope scope(context);
+  const BuildContext under{.passes = context};
+  const InstrumentScope scope(context);
   const IRModule after = (*module_pass({0, "Q", {}}, [](IRModule m, const PassContext&) {
     const IRModule fresh = make_module();
     fresh->set("main", m->find("main"));
     return fresh;
-  }))(before);
+  }))(before, under);
   EXPECT_EQ(after->origins().size(), before->origins().size());
   EXPECT_EQ(after->origins().all_retired().size(), 1u);
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/ops/register.h"
 #include "baton/pass/timing.h"
 #include "baton/support/log.h"
@@ -76,8 +77,10 @@ class Passes : public ::testing::Test {
 TEST_F(Passes, SequentialRunsRequiredPassesAndFunctionPassesInferTypes) {
   const auto t = recorder("t");
   {
-    const PassContextScope scope(context(3, {t}));
-    (*sequential({per_function("FoldConstant", 2), per_function("FuseOps", 0, {"InferType"})}))(module);
+    const BuildContext under = host_context().with_passes(context(3, {t}));
+    const InstrumentScope scope(under.passes);
+    (*sequential({per_function("FoldConstant", 2), per_function("FuseOps", 0, {"InferType"})}))(module,
+                                                                                                under);
   }
   EXPECT_THAT(
       events,
@@ -94,8 +97,9 @@ TEST_F(Passes, ARequiredPassIsNotAskedAbout) {
   const auto ctx = context(3, {t});
   ctx->required_pass = {"FoldConstant"};
   {
-    const PassContextScope scope(ctx);
-    (*sequential({per_function("FoldConstant", 2)}))(module);
+    const BuildContext under = host_context().with_passes(ctx);
+    const InstrumentScope scope(under.passes);
+    (*sequential({per_function("FoldConstant", 2)}))(module, under);
   }
   EXPECT_THAT(events,
               ElementsAre("t enter", "t should sequential", "t before sequential", "t before FoldConstant",
@@ -113,14 +117,15 @@ TEST_F(Passes, GatesHoldInSequentialOnly) {
       return module;
     });
   };
-  const PassContextScope scope(ctx);
-  (*sequential({count("Off", 0), count("High", 2), count("On", 1)}))(module);
+  const BuildContext under = host_context().with_passes(ctx);
+  const InstrumentScope scope(under.passes);
+  (*sequential({count("Off", 0), count("High", 2), count("On", 1)}))(module, under);
   EXPECT_EQ(runs, 1);
-  (*count("Off", 0))(module);
-  (*count("High", 2))(module);
+  (*count("Off", 0))(module, under);
+  (*count("High", 2))(module, under);
   EXPECT_EQ(runs, 3);
   ctx->required_pass = {"High"};
-  (*sequential({count("High", 2)}))(module);
+  (*sequential({count("High", 2)}))(module, under);
   EXPECT_EQ(runs, 4);
 }
 
@@ -128,47 +133,45 @@ TEST_F(Passes, EveryInstrumentIsAskedAndOneRefusalIsEnough) {
   const auto a = recorder("a"), b = recorder("b");
   a->refuse = "X";
   {
-    const PassContextScope scope(context(2, {a, b}));
-    EXPECT_EQ((*nothing("X"))(module), module);
+    const BuildContext under = host_context().with_passes(context(2, {a, b}));
+    const InstrumentScope scope(under.passes);
+    EXPECT_EQ((*nothing("X"))(module, under), module);
   }
   EXPECT_THAT(events, ElementsAre("a enter", "b enter", "a should X", "b should X", "a exit", "b exit"));
 }
 
 TEST_F(Passes, TheInnerContextReplacesTheOuter) {
-  const PassContextScope outer(context(2, {recorder("outer")}));
-  {
-    const PassContextScope inner(context(3, {}));
-    (*nothing("X"))(module);
-    EXPECT_EQ(PassContext::current()->opt_level, 3);
-  }
+  const BuildContext outer{.passes = context(2, {recorder("outer")})};
+  const InstrumentScope scope(outer.passes);
+  const BuildContext inner = outer.with_passes(context(3, {}));
+  (*nothing("X"))(module, inner);
   EXPECT_THAT(events, ElementsAre("outer enter"));
-  EXPECT_EQ(PassContext::current()->opt_level, 2);
+  EXPECT_EQ(outer.at_level(1).passes->opt_level, 1);
+  EXPECT_EQ(outer.passes->opt_level, 2) << "the level of the copy only";
 }
 
-TEST_F(Passes, ThrowingInEnterExitsThoseBeforeAndPushesNothing) {
+TEST_F(Passes, ThrowingInEnterExitsThoseBefore) {
   const auto a = recorder("a"), b = recorder("b"), c = recorder("c");
   b->throw_in = "enter";
   const auto ctx = context(3, {a, b, c});
-  EXPECT_THROW(PassContext::enter(ctx), Error);
+  EXPECT_THROW(ctx->enter_instruments(), Error);
   EXPECT_THAT(events, ElementsAre("a enter", "b enter", "a exit"));
   EXPECT_THAT(logged, ElementsAre("Pass instrumentation entering pass context failed.",
                                   "Disable pass instrumentation.", "a exiting PassContext ...",
                                   "a exited PassContext."));
   EXPECT_TRUE(ctx->instruments.empty());
-  EXPECT_NE(PassContext::current(), ctx);
 }
 
-TEST_F(Passes, ThrowingInExitLeavesTheRestAndPopsTheContext) {
+TEST_F(Passes, ThrowingInExitLeavesTheRest) {
   const auto a = recorder("a"), b = recorder("b"), c = recorder("c");
   b->throw_in = "exit";
   const auto ctx = context(3, {a, b, c});
-  PassContext::enter(ctx);
-  EXPECT_THROW(PassContext::exit(ctx), Error);
+  ctx->enter_instruments();
+  EXPECT_THROW(ctx->exit_instruments(), Error);
   EXPECT_THAT(events, ElementsAre("a enter", "b enter", "c enter", "a exit", "b exit"));
   EXPECT_THAT(logged, ElementsAre("Pass instrumentation exiting pass context failed.",
                                   "Disable pass instrumentation."));
   EXPECT_TRUE(ctx->instruments.empty());
-  EXPECT_NE(PassContext::current(), ctx);
 }
 
 TEST_F(Passes, ThrowingElsewhereKeepsInstrumentsAndScopesExitAll) {
@@ -179,8 +182,9 @@ TEST_F(Passes, ThrowingElsewhereKeepsInstrumentsAndScopesExitAll) {
     const auto ctx = context(3, {a, b});
     EXPECT_THROW(
         {
-          const PassContextScope scope(ctx);
-          (*nothing("X"))(module);
+          const BuildContext under = host_context().with_passes(ctx);
+          const InstrumentScope scope(under.passes);
+          (*nothing("X"))(module, under);
         },
         Error);
     EXPECT_EQ(ctx->instruments.size(), 2u) << where;
@@ -191,10 +195,10 @@ TEST_F(Passes, ThrowingElsewhereKeepsInstrumentsAndScopesExitAll) {
 
 TEST_F(Passes, OverrideExitsTheOldAndEntersTheNew) {
   const auto ctx = context(3, {recorder("a")});
-  PassContext::enter(ctx);
+  ctx->enter_instruments();
   ctx->override_instruments({recorder("b"), recorder("c")});
-  (*nothing("X"))(module);
-  PassContext::exit(ctx);
+  (*nothing("X"))(module, {.passes = ctx});
+  ctx->exit_instruments();
   EXPECT_THAT(events, ElementsAre("a enter", "a exit", "b enter", "c enter", "b should X", "c should X",
                                   "b before X", "c before X", "b after X", "c after X", "b exit", "c exit"));
 }
@@ -210,7 +214,7 @@ TEST_F(Passes, FunctionPassesSkipWhatIsNotTheirs) {
     for (const auto& [name, candidate] : module->functions())
       if (candidate == function) seen.push_back(name);
     return function;
-  }))(many);
+  }))(many, host_context());
   EXPECT_THAT(seen, ElementsAre("main"));
 }
 
@@ -245,29 +249,33 @@ TEST_F(Passes, UnknownPassesAreGuessed) {
 }
 
 TEST_F(Passes, TimingIsATreeInPreOrder) {
+  const auto timing = std::make_shared<PassTimingInstrument>();
   std::string text;
   {
-    const PassContextScope scope(context(2, {std::make_shared<PassTimingInstrument>()}));
-    (*nothing("First"))(module);
-    (*sequential({per_function("Inner")}, "Outer"))(module);
-    text = PassTimingInstrument::render();
+    const BuildContext under = host_context().with_passes(context(2, {timing}));
+    const InstrumentScope scope(under.passes);
+    (*nothing("First"))(module, under);
+    (*sequential({per_function("Inner")}, "Outer"))(module, under);
+    text = timing->render();
   }
   EXPECT_THAT(text,
               ::testing::MatchesRegex("First: [0-9]+us \\[[0-9]+us\\] \\([0-9.]+%; [0-9.]+%\\)\n"
                                       "Outer: [0-9]+us \\[[0-9]+us\\] \\([0-9.]+%; [0-9.]+%\\)\n"
                                       "\tInner: [0-9]+us \\[[0-9]+us\\] \\([0-9.]+%; [0-9.]+%\\)\n"
                                       "\t\tInferType: [0-9]+us \\[[0-9]+us\\] \\([0-9.]+%; [0-9.]+%\\)\n"));
-  EXPECT_EQ(PassTimingInstrument::render(), "");
+  EXPECT_EQ(timing->render(), "");
   EXPECT_THAT(logged, ElementsAre("Warning: no passes have been profiled, did you enable pass profiling?"));
 }
 
 TEST_F(Passes, TimingCannotBePrintedInsideAPass) {
-  const PassContextScope scope(context(2, {std::make_shared<PassTimingInstrument>()}));
+  const auto timing = std::make_shared<PassTimingInstrument>();
+  const BuildContext under = host_context().with_passes(context(2, {timing}));
+  const InstrumentScope scope(under.passes);
   EXPECT_THROW((*module_pass({0, "P", {}},
-                             [](IRModule module, const PassContext&) {
-                               PassTimingInstrument::render();
+                             [&](IRModule module, const PassContext&) {
+                               timing->render();
                                return module;
-                             }))(module),
+                             }))(module, under),
                Error);
 }
 

@@ -39,9 +39,9 @@ def @main(%data: Tensor[(2, 32), float32]) {
 }
 )",
                                                      "net.relay"));
-    BuildOptions options;
-    options.cache = &cache;
-    options.opt_level = 3;
+    BuildOptions options{.context = host_context()};
+    options.context.cache = &cache;
+    options.context.passes->opt_level = 3;
     build = baton::build(module, options);
   }
 
@@ -85,6 +85,7 @@ TEST(ArtifactProfile, JoinsKernelsWithTheOperatorsItRemembers) {
   const PlanEntry& entry = executor.input_entry(0);
   ASSERT_TRUE(executor.set_input(0, tensor_value("data", entry.shape, entry.dtype)).ok());
   ProfileOptions options;
+  options.context = host_context();
   options.measure.min_runs = 3;
   options.measure.min_seconds = 0.01;
   options.peaks = false;
@@ -121,7 +122,7 @@ std::string refused_report(const File& file, const std::string& origins) {
   FusedTimes times;
   times.plain_us = times.profiled_us = {1};
   try {
-    make_report(ReportSource{read_origins(origins), {}}, *file.build.plan.graph, times);
+    make_report(ReportSource{read_origins(origins), {}, "llvm"}, *file.build.plan.graph, times);
   } catch (const Error& error) {
     return error.what();
   }

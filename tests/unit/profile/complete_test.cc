@@ -31,7 +31,7 @@ FusedTimes made_up(const Plan& plan) {
 void check(const std::string& name) {
   const test::Lowered model = test::lowered(name.c_str(), 3);
   const Plan& plan = *model.plan.graph;
-  const ReportSource source{model.origins, {}};
+  const ReportSource source{model.origins, {}, "llvm"};
   const auto json = to_json(make_report(source, plan, made_up(plan)));
 
   size_t found = 0, calls = 0;

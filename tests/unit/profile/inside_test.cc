@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/pass/interrupt.h"
@@ -36,9 +37,9 @@ struct Net {
 
   Net() {
     initialize();
-    BuildOptions how;
-    how.cache = &cache;
-    how.opt_level = 1;
+    BuildOptions how{.context = host_context()};
+    how.context.cache = &cache;
+    how.context.passes->opt_level = 1;
     build = baton::build(infer_types(parse_module(kDenseNet, "net.relay")), how);
     executor = make_executor(build);
     executor->set_threads(1);
@@ -48,6 +49,7 @@ struct Net {
           executor->set_input(i, tensor_value(executor->input_node(i).name, entry.shape, entry.dtype)).ok());
     }
     options.ms_per_kernel = 5;
+    options.compile = host_context();
     options.compile.cache = &cache;
   }
   std::map<std::string, InsideTimes> measure() { return measure_inside(build, *executor, options); }

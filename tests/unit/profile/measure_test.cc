@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/profile/inside/inside.h"
 #include "baton/support/error.h"
 
@@ -65,6 +66,7 @@ TEST(Measure, LeavesTheShippedKernelsAsTheyAre) {
   options.min_seconds = 0.01;
   const FusedTimes fused = measure_fused(*built.executor, options);
   InsideOptions inside_options;
+  inside_options.compile = host_context();
   inside_options.ms_per_kernel = 5;
   inside_options.compile.cache = &built.cache;
   const auto inside = measure_inside(built.build, *built.executor, inside_options);
@@ -73,7 +75,7 @@ TEST(Measure, LeavesTheShippedKernelsAsTheyAre) {
     // Compiled again, from nothing, as if nobody had asked for a profile: byte by byte what was measured.
     const test::Folder folder;
     KernelCache fresh(folder.path());
-    CompileOptions compile;
+    BuildContext compile = host_context();
     compile.cache = &fresh;
     const KernelRequest& request = built.build.kernels[i].request;
     EXPECT_EQ(compile_kernels({&request, 1}, compile)[0]->object, objects[i])

@@ -9,10 +9,11 @@
 namespace baton {
 namespace {
 
-MachinePeaks peaks() {
-  MachinePeaks peaks{"a machine", 100, 10, 50};
-  peaks.cache_bytes = 1e6;
-  return peaks;
+DeviceSheet measured_at(int64_t now) {
+  DeviceSheet sheet;
+  sheet.name = "a machine";
+  sheet.peaks = DevicePeaks{1, 100, 10, 50, 1e6, now};
+  return sheet;
 }
 
 Roofline roofline_of(double us, double flops, double bytes, const std::string& dtype = "float32") {
@@ -23,7 +24,7 @@ Roofline roofline_of(double us, double flops, double bytes, const std::string& d
   row.bytes = bytes;
   row.roofline.dtype = dtype;
   report.kernels.push_back(row);
-  add_peaks(report, peaks());
+  add_peaks(report, measured_at(0));
   return report.kernels[0].roofline;
 }
 
@@ -53,20 +54,16 @@ TEST(Peaks, AKernelThatDoesNothingHasNoRoof) {
 }
 
 TEST(Peaks, EntriesLastADay) {
-  const std::string entry = peaks_entry(peaks(), 1000);
-  const auto read = peaks_of_entry(entry, 1000 + 24 * 3600);
-  ASSERT_TRUE(read);
-  EXPECT_EQ(read->name, "a machine");
-  EXPECT_DOUBLE_EQ(read->gflops, 100);
-  EXPECT_DOUBLE_EQ(read->cache_bytes, 1e6);
-  EXPECT_FALSE(peaks_of_entry(entry, 1001 + 24 * 3600));
-  EXPECT_FALSE(peaks_of_entry(entry, 999)) << "made in the future: the calendar was set back";
-  EXPECT_FALSE(peaks_of_entry("{}", 1000));
-  EXPECT_FALSE(peaks_of_entry("nonsense", 1000));
+  const std::string entry = measured_at(1000).text();
+  EXPECT_EQ(kept_sheet(entry, 1000 + 24 * 3600), measured_at(1000));
+  EXPECT_FALSE(kept_sheet(entry, 1001 + 24 * 3600));
+  EXPECT_FALSE(kept_sheet(entry, 999)) << "made in the future: the calendar was set back";
+  EXPECT_FALSE(kept_sheet(DeviceSheet().text(), 1000)) << "never measured";
+  EXPECT_FALSE(kept_sheet("nonsense", 1000));
 }
 
 TEST(Peaks, LoopsDoWhatTheyCount) {
-  const PeakLoops loops = peak_loops();
+  const PeakLoops loops = peak_loops(DeviceSheet::host().float_lanes);
   EXPECT_GT(loops.flops_per_round, 0);
   // x -> 0.9999 x + 0.0001 leaves 1 where it is: the first chain starts there, and its neighbours come to it.
   EXPECT_NEAR(loops.multiply_add(1'000'000), 12, 0.05);
@@ -77,8 +74,7 @@ TEST(Peaks, LoopsDoWhatTheyCount) {
 }
 
 TEST(Peaks, OfThisMachine) {
-  const MachinePeaks found = measure_peaks(1);
-  EXPECT_FALSE(found.name.empty());
+  const DevicePeaks found = measure_peaks(DeviceSheet::host(), 1);
   EXPECT_GT(found.gflops, 0.1);
   EXPECT_GT(found.gbytes_per_s, 0.01);
   EXPECT_GT(found.cache_gbytes_per_s, 0.01);
@@ -88,15 +84,16 @@ TEST(Peaks, OfThisMachine) {
 TEST(Peaks, AreTakenFromTheCache) {
   test::Folder folder;
   KernelCache cache(folder.path());
-  const MachinePeaks first = machine_peaks(1, cache);
-  const MachinePeaks second = machine_peaks(1, cache);
-  EXPECT_GT(second.gflops, 0);
+  const DeviceSheet first = measured_sheet(DeviceSheet::host(), 1, cache);
+  const DeviceSheet second = measured_sheet(DeviceSheet::host(), 1, cache);
+  EXPECT_GT(second.peaks->gflops, 0);
+  EXPECT_EQ(second.code_hash(), DeviceSheet::host().code_hash());
   // Kept only if the machine was quiet, which is not up to this test.
   bool kept = false;
   for (const auto& file : std::filesystem::recursive_directory_iterator(folder.path()))
-    kept |= file.path().extension() == ".peaks";
+    kept |= file.path().extension() == ".sheet";
   if (kept) {
-    EXPECT_EQ(first.gflops, second.gflops);
+    EXPECT_EQ(first, second);
   }
 }
 

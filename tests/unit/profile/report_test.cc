@@ -91,9 +91,10 @@ ProfileReport full_report_of(const Built& built) {
   report.operators[6].unfused_us = 30;
   report.unfused = {{"fused_nn_dense", {0}, {}, 9}, {"fused_copy", {}, {0}, 1}};
   report.unfused_us = 82;
-  MachinePeaks peaks{"a machine", 20, 2, 4};
-  peaks.cache_bytes = 1000;
-  add_peaks(report, peaks);
+  DeviceSheet device;
+  device.name = "a machine";
+  device.peaks = DevicePeaks{.gflops = 20, .gbytes_per_s = 2, .cache_gbytes_per_s = 4, .cache_bytes = 1000};
+  add_peaks(report, device);
   return report;
 }
 
@@ -219,7 +220,8 @@ TEST(ProfileReport, ReadsWhatItWrote) {
   report.operators[1].not_fused = "its users meet in no common operator";
   report.unfused = {{"fused_exp", {4}, {}, 3, 16, 128}};
   report.unfused_us = 55;
-  report.peaks = MachinePeaks{"a machine", 100, 20, 60};
+  report.device.emplace().name = "a machine";
+  report.device->peaks = DevicePeaks{.gflops = 100, .gbytes_per_s = 20, .cache_gbytes_per_s = 60};
   report.notes = {"the clock stepped"};
   report.kernels[0].load_threads = 2;
   report.kernels[0].threads_us = 6;

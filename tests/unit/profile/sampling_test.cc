@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/codegen/compile.h"
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
@@ -39,8 +40,8 @@ struct BuiltModel {
 
 BuiltModel model(int threads) {
   initialize();
-  BuildOptions options;
-  options.opt_level = 3;
+  BuildOptions options{.context = host_context()};
+  options.context.passes->opt_level = 3;
   for (const auto& [name, shape] :
        std::vector<std::pair<std::string, std::vector<int64_t>>>{{"w", {512, 128, 3, 3}}, {"b", {512, 1, 1}}})
     options.params.emplace_back(name, NDArray::zeros(shape, DType::float_(32)));
@@ -52,6 +53,7 @@ BuiltModel model(int threads) {
 
 SampleOptions quick() {
   SampleOptions options;
+  options.compile = host_context();
   options.seconds = 0.3;
   options.hz = 2000;
   return options;

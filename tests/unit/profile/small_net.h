@@ -1,5 +1,6 @@
 #pragma once
 // A small network, built, and times for it that nobody measured.
+#include "baton/codegen/backend.h"
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/profile/report/report.h"
@@ -32,9 +33,9 @@ struct Built {
   Built() {
     initialize();
     const IRModule module = infer_types(parse_module(kNet, "net.relay"));
-    BuildOptions options;
-    options.cache = &cache;
-    options.opt_level = 3;
+    BuildOptions options{.context = host_context()};
+    options.context.cache = &cache;
+    options.context.passes->opt_level = 3;
     for (const char* name : {"weight", "bias"}) {
       for (const Var& param : module->find("main")->params())
         if (param->name() == name) {

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
 #include "baton/driver/regions.h"
@@ -22,15 +23,15 @@ using testing::ElementsAre;
 struct Model {
   test::Folder folder;
   KernelCache cache{folder.path()};
-  BuildOptions options;
+  BuildOptions options{.context = host_context()};
   BuildResult build;
   std::unique_ptr<Executor> executor;
 
   explicit Model(const std::string& body, int opt_level = 3) {
     initialize();
     const IRModule module = infer_types(parse_module("#[version = \"0.0.5\"]\n" + body, "net.relay"));
-    options.cache = &cache;
-    options.opt_level = opt_level;
+    options.context.cache = &cache;
+    options.context.passes->opt_level = opt_level;
     for (const Var& param : module->find("main")->params()) {
       if (param->name() == "data") continue;
       const auto* type = as_type<TensorTypeNode>(param->annotation());
@@ -130,7 +131,7 @@ TEST(Unfused, CanBeInterrupted) {
   Model model(kNet);
   std::atomic<bool> stop{true};
   BuildOptions options = model.options;
-  options.interrupt = &stop;
+  options.context.interrupt = &stop;
   EXPECT_THROW(build_unfused(model.build, *model.executor, options), Interrupted);
 }
 

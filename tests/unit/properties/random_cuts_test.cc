@@ -57,13 +57,14 @@ class RandomCuts : public ::testing::Test {
   void TearDown() override { set_log_sink(old_sink_); }
 
   static std::vector<NDArray> run(const IRModule& module, const Arrays& given) {
-    const program::InterpretedProgram program(module, [](const IRModule& typed) { return optimize(typed); });
+    const BuildContext context = host_context();
+    const program::InterpretedProgram program(module, optimize, context);
     std::vector<program::Value> args;
     for (const Var& param : program.params()) {
       const auto at = given.find(param->name());
       args.push_back(program::tensor_value(at == given.end() ? rule_value(param) : at->second));
     }
-    const program::Value result = program.run(args);
+    const program::Value result = program.run(args, context);
     std::vector<NDArray> arrays;
     if (const auto* tensor = program::as_value<program::TensorValue>(result))
       arrays.push_back(tensor->array());
@@ -107,10 +108,11 @@ class RandomCuts : public ::testing::Test {
   }
 
   void check_mark(CutProgram& program, const CutChoice& choice) {
-    const PassContextScope scope(context_);
+    const BuildContext under = host_context().with_passes(context_);
+    const InstrumentScope scope(under.passes);
     MarkedModule marked;
     try {
-      marked = mark_region(program.graph(), choice, "random");
+      marked = mark_region(program.graph(), choice, "random", under);
     } catch (const NotSupported&) {  // a branch
       return;
     } catch (const Error& error) {
@@ -119,7 +121,8 @@ class RandomCuts : public ::testing::Test {
     }
     const IRModule& before = program.graph().module();
     const std::vector<NDArray> expected = value_of_main(interpreter_, before);
-    EXPECT_LE(difference(expected, value_of_main(interpreter_, partition_marked(marked.module))), 1e-5);
+    EXPECT_LE(difference(expected, value_of_main(interpreter_, partition_marked(marked.module, under))),
+              1e-5);
     ++marks_;
   }
 
@@ -127,8 +130,8 @@ class RandomCuts : public ::testing::Test {
     const std::string text = random_module(seed);
     if (show) std::cout << text;
     SCOPED_TRACE("BATON_RANDOM_SEED=" + std::to_string(seed));
-    BuildOptions options;
-    options.opt_level = 3;
+    BuildOptions options{.context = host_context()};
+    options.context.passes->opt_level = 3;
     IRModule module = infer_types(parse_module(text, "seed " + std::to_string(seed)));
     for (const Var& param : module->find("main")->params())
       if (param->name()[0] == 'c') options.params.emplace_back(param->name(), rule_value(param));

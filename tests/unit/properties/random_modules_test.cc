@@ -13,6 +13,7 @@
 
 #include "baton/byoc/pattern_table.h"
 #include "baton/byoc/target_rules.h"
+#include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/ir/analysis/well_formed.h"
 #include "baton/ir/structural.h"
@@ -25,7 +26,6 @@
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
 #include "baton/support/log.h"
-#include "baton/target/current_target.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
 
@@ -36,7 +36,7 @@
 namespace baton::properties {
 namespace {
 
-IRModule infer(const IRModule& module) { return (*make_pass("InferType"))(module); }
+IRModule infer(const IRModule& module) { return (*make_pass("InferType"))(module, host_context()); }
 
 // Parameters called c... become constants.
 IRModule bind_weights(const IRModule& module) {
@@ -225,14 +225,15 @@ class RandomModules : public ::testing::Test {
       Tally& tally = tallies_[pass];
       ++tally.runs;
       try {
-        const PassContextScope scope(context_);
+        BuildContext under = host_context().with_passes(context_);
+        const InstrumentScope scope(context_);
         // Few lanes, and instructions for int8 where something depends on them.
-        const TargetScope target(Target::parse(pass == "Legalize" ? "llvm -mcpu=cascadelake" : "llvm"));
+        under.targets = {Target::parse(pass == "Legalize" ? "llvm -mcpu=cascadelake" : "llvm")};
         const auto after = kAfter.find(pass);
         IRModule given = module;
         if (after != kAfter.end())
-          for (const Pass& first : parse_passes(after->second)) given = (*first)(given);
-        const IRModule result = infer((*make_pass(pass, arguments_of(pass, given)))(given));
+          for (const Pass& first : parse_passes(after->second)) given = (*first)(given, under);
+        const IRModule result = infer((*make_pass(pass, arguments_of(pass, given)))(given, under));
         tally.changed += changed(pass, given, result);
         if (kChangesTypes.contains(pass)) continue;
         EXPECT_TRUE(kChangesParams.contains(pass) || same_type(type, result->find("main")->checked_type()))

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/ir/structural.h"
 #include "baton/ops/register.h"
 #include "baton/pass/pass.h"
@@ -129,8 +130,8 @@ TEST_F(RoundTrip, InferredTextsAreTvmsCharacterForCharacter) {
     if (kind != "model" && kind != "roundtrip") continue;
     const std::string typed = each["typed"];
     try {
-      const IRModule module =
-          (*infer_type)(parse_module(kind == "model" ? typed : each["text"].get<std::string>()));
+      const IRModule module = (*infer_type)(
+          parse_module(kind == "model" ? typed : each["text"].get<std::string>()), host_context());
       EXPECT_EQ(print(*module, options), without_spans(typed)) << id;
       if (kind == "model") {
         PrintOptions short_form = options;

@@ -8,16 +8,11 @@
 namespace baton {
 namespace {
 
-DeviceSheet wide_sheet() {
-  DeviceSheet sheet;
-  sheet.float_lanes = 16;
-  return sheet;
-}
-
 std::string altered(const std::string& program, bool origins = false) {
+  BuildContext wide;
+  wide.sheets.emplace_back().float_lanes = 16;
   return body_text(
-      run_passes(typed_module(program), {named_pass("CanonicalizeOps"), alter_op_layout_for(wide_sheet())}),
-      origins);
+      run_passes(typed_module(program), {named_pass("CanonicalizeOps"), fast_layouts()}, 3, wide), origins);
 }
 
 TEST(AlterOpLayout, FirstConvolutionReadsThreeChannels) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/ir/analysis/well_formed.h"
 #include "baton/ir/op.h"
@@ -166,7 +167,7 @@ TEST(FunctionalPasses, LongPrograms) {
       for (const char* pass :
            {"AnnotateSpans", "CapturePostDfsIndexInSpans", "EtaExpand", "LambdaLift", "to_cps", "un_cps",
             "PartialEvaluate", "Defunctionalization", "ManifestLifetimes"})
-        EXPECT_TRUE((*make_pass(pass))(module)->find("main")) << pass;
+        EXPECT_TRUE((*make_pass(pass))(module, host_context())->find("main")) << pass;
     }
   });
 }

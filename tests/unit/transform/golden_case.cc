@@ -7,13 +7,13 @@
 
 #include "baton/byoc/pattern_table.h"
 #include "baton/byoc/target_rules.h"
+#include "baton/codegen/backend.h"
 #include "baton/driver/pipeline.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/origin_verifier.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/base/tensor_rule.h"
 #include "baton/support/error.h"
-#include "baton/target/current_target.h"
 #include "baton/text/parser.h"
 #include "baton/text/printer.h"
 #include "baton/transform/gradient/gradient.h"
@@ -49,7 +49,7 @@ std::string shown(const IRModule& module) {
   return print(*module, options);
 }
 
-IRModule infer(const IRModule& module) { return (*make_pass("InferType"))(module); }
+IRModule infer(const IRModule& module) { return (*make_pass("InferType"))(module, host_context()); }
 
 // Whether a parameter of a printed model is its input: variables of one name are told apart by numbers in
 // text.
@@ -163,9 +163,9 @@ void register_golden_tables() {
 }
 
 // One step. "gradient" is no pass there: main is given a new function, as relay.transform.gradient makes it.
-IRModule step_done(const json& step, const IRModule& module) {
-  if (step[0] == "optimize") return optimize_as_tvm(module, step[1]["target"]);
-  if (step[0] != "gradient") return (*make_pass(step[0], pass_args(step[1])))(module);
+IRModule step_done(const json& step, const IRModule& module, const BuildContext& context) {
+  if (step[0] == "optimize") return optimize_as_tvm(module, step[1]["target"], context);
+  if (step[0] != "gradient") return (*make_pass(step[0], pass_args(step[1])))(module, context);
   const IRModule result = module->copy();
   result->set("main",
               gradient(result->find("main"), result, gradient_mode(step[1].value("mode", "higher_order"))));
@@ -231,11 +231,11 @@ Result PassCases::run(const json& which) {
   try {
     {
       const TargetRules rules(which);
-      const PassContextScope scope(pass_context(which));
-      std::optional<TargetScope> target;
+      BuildContext under = host_context().with_passes(pass_context(which));
+      const InstrumentScope scope(under.passes);
       if (which.contains("target") && which["target"].is_string())
-        target.emplace(Target::parse(which["target"].get<std::string>()));
-      for (const json& step : which["steps"]) module = step_done(step, module);
+        under.targets = {Target::parse(which["target"].get<std::string>())};
+      for (const json& step : which["steps"]) module = step_done(step, module, under);
     }
     // There the result is one function.
     if (which["steps"].back()[0] == "Defunctionalization")

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/ir/build.h"
 #include "baton/ir/op.h"
 #include "baton/transform/gradient/gradient.h"
@@ -39,7 +40,7 @@ double cost(Way way, int length) {
   const auto begin = std::chrono::steady_clock::now();
   IRModule result;
   if (way == Way::kLazy) {
-    result = (*lazy)(module);
+    result = (*lazy)(module, host_context());
   } else {
     result = module->copy();
     result->replace(

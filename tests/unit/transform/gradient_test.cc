@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/ir/build.h"
 #include "baton/ir/op.h"
@@ -187,7 +188,7 @@ TEST(Gradient, OfNothingIsTheUsersOwn) {
     EXPECT_DOUBLE_EQ(
         number(interpret(differentiated(module, mode), "main", {scalar_value(2)}).fields.at(1).fields.at(0)),
         1);
-  EXPECT_THROW((*named_pass("FirstOrderGradient"))(module), NotSupported);
+  EXPECT_THROW((*named_pass("FirstOrderGradient"))(module, host_context()), NotSupported);
   // Operators elsewhere, or constants only.
   EXPECT_DOUBLE_EQ(higher("def @f(%x: float64, %y: float64) -> float64 { multiply(%x, %y) } "
                           "def @main(%x: float64) -> float64 { @f(3f64, %x) }",
@@ -224,8 +225,9 @@ TEST(Gradient, OfAllReferencePrograms) {
     }
     const auto context = std::make_shared<PassContext>();
     context->instruments = {std::make_shared<OriginVerifier>()};
-    const PassContextScope scope(context);
-    EXPECT_NO_THROW((*named_pass("LazyGradientInit"))(module));
+    const BuildContext under = host_context().with_passes(context);
+    const InstrumentScope scope(under.passes);
+    EXPECT_NO_THROW((*named_pass("LazyGradientInit"))(module, under));
   }
   EXPECT_GT(made, 80);
   std::cout << made << " gradients, " << refused << " refused\n";
@@ -287,8 +289,9 @@ TEST(LazyGradientInit, KeepsWhatAProgramComputes) {
     const IRModule module = typed(text);
     const PassContextRef context = std::make_shared<PassContext>();
     context->instruments = {std::make_shared<OriginVerifier>()};
-    const PassContextScope scope(context);
-    const IRModule lazy = (*named_pass("LazyGradientInit"))(module);
+    const BuildContext under = host_context().with_passes(context);
+    const InstrumentScope scope(under.passes);
+    const IRModule lazy = (*named_pass("LazyGradientInit"))(module, under);
     EXPECT_NE(lazy->find("main"), module->find("main"));
     const std::vector<Value> args{scalar_value(0.75), scalar_value(2)};
     EXPECT_DOUBLE_EQ(number(interpret(lazy, "main", args)), number(interpret(module, "main", args)));
@@ -302,7 +305,7 @@ type Cell { MkCell(Tensor[(2), float32]), }
 def @id[A](%x: A) -> A { %x }
 def @apply(%f: fn (float32) -> float32) -> float32 { %f(1f) }
 def @main(%x: Tensor[(2), float32]) -> Cell { MkCell(exp(%x)) })");
-  const IRModule lazy = (*named_pass("LazyGradientInit"))(module);
+  const IRModule lazy = (*named_pass("LazyGradientInit"))(module, host_context());
   for (const char* name : {"id", "apply", "main"}) EXPECT_EQ(lazy->find(name), module->find(name)) << name;
 }
 

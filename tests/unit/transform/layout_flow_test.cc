@@ -2,8 +2,7 @@
 // operators name by other letters.
 #include <gtest/gtest.h>
 
-#include "baton/target/current_target.h"
-#include "baton/transform/layout/layout_config.h"
+#include "baton/transform/layout/skipped_layers.h"
 
 #include "transform/transform_test.h"
 
@@ -18,8 +17,9 @@ constexpr const char* kConvDense =
 })";
 
 std::string altered_for(const char* target) {
-  const TargetScope scope(Target::parse(target));
-  return body_text(run_passes(typed_module(kConvDense), {named_pass("AlterOpLayout")}));
+  BuildContext context;
+  context.targets = {Target::parse(target)};
+  return body_text(run_passes(typed_module(kConvDense), {named_pass("AlterOpLayout")}, 3, context));
 }
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -31,7 +31,6 @@ TEST(LayoutsByName, BlocksFitTheProcessor) {
   EXPECT_TRUE(has(avx2, "OIHW6i8o") && has(avx2, "NC10n")) << avx2;
   EXPECT_TRUE(has(avx512, "OIHW6i12o") && has(avx512, "NC20n")) << avx512;
   EXPECT_TRUE(has(altered_for("llvm -mattr=+avx2"), "OIHW6i8o"));
-  EXPECT_EQ(current_target(), nullptr);
 }
 
 Pass to_nhwc() {
@@ -46,9 +45,9 @@ TEST(LayoutsByName, SkippedConvolutionsStay) {
   %0 = nn.conv2d(%x, %w, padding=[0, 0, 0, 0], channels=4, kernel_size=[1, 1]);
   nn.conv2d(%0, %w, padding=[0, 0, 0, 0], channels=4, kernel_size=[1, 1])
 })");
-  enter_layout_config({1});
-  const std::string text = body_text(run_passes(module, {to_nhwc()}));
-  exit_layout_config();
+  BuildContext context;
+  context.skipped_layers = std::make_shared<SkippedLayers>(SkippedLayers{{1}});
+  const std::string text = body_text(run_passes(module, {to_nhwc()}, 3, context));
   EXPECT_EQ(text, R"(%0 = layout_transform(%x, src_layout="NCHW", dst_layout="NHWC");
 %1 = layout_transform(%w, src_layout="OIHW", dst_layout="HWIO");
 %2 = nn.conv2d(%0, %1, padding=[0, 0, 0, 0], channels=4, kernel_size=[1, 1], data_layout="NHWC", kernel_layout="HWIO");

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/ir/origin_fault.h"
 #include "baton/ir/visit.h"
@@ -34,10 +35,11 @@ struct Outcome {
 };
 
 Outcome run(const Pass& pass, const IRModule& module, const PassContextRef& context, Fault fault) {
-  const PassContextScope scope(context);
+  const BuildContext under = host_context().with_passes(context);
+  const InstrumentScope scope(under.passes);
   try {
     const OriginFault injected(replacement(fault, module), fault == Fault::kForgetToRetire);
-    return {(*pass)(module), ""};
+    return {(*pass)(module, under), ""};
   } catch (const InternalError& error) {
     return {{}, error.what()};
   }
@@ -83,8 +85,9 @@ class OriginMutations : public ::testing::Test {
     IRModule module = input;
     const PassContextRef context = pass_context(which);
     for (size_t i = 0; i + 1 < steps.size(); ++i) {
-      const PassContextScope scope(context);
-      module = (*make_pass(steps[i][0], pass_args(steps[i][1])))(module);
+      const BuildContext under = host_context().with_passes(context);
+      const InstrumentScope scope(under.passes);
+      module = (*make_pass(steps[i][0], pass_args(steps[i][1])))(module, under);
     }
     if (module->origins().size() < 2) return;
     const Pass pass = make_pass(steps.back()[0], pass_args(steps.back()[1]));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/placement.h"
@@ -23,10 +24,11 @@ class PlanDevicesTest : public ::testing::Test {
   static IRModule plan(const IRModule& module, int fallback = 0) {
     auto context = std::make_shared<PassContext>();
     context->instruments = {std::make_shared<OriginVerifier>()};
-    const PassContextScope scope(context);
+    const BuildContext under = host_context().with_passes(context);
+    const InstrumentScope scope(under.passes);
     PassArgs args = {{"targets", AttrList{"llvm", "cuda"}}};
     if (fallback) args.emplace_back("fallback_device_type", fallback);
-    return (*make_pass("PlanDevices", args))(module);
+    return (*make_pass("PlanDevices", args))(module, under);
   }
   static IRModule plan(const std::string& text, int fallback = 0) {
     const IRModule once = plan(parse_module("#[version = \"0.0.5\"]\n" + text), fallback);

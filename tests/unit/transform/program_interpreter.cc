@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "baton/codegen/backend.h"
 #include "baton/codegen/evaluate/evaluator.h"
 #include "baton/ir/op.h"
 #include "baton/support/base/float16.h"
@@ -218,7 +219,7 @@ Value Interpreter::operation(const CallNode& call, const std::vector<Value>& arg
   const Call run =
       make_call(call.callee(), constants, call.attrs(), NodeInfo(OriginSet::none(), {}, call.checked_type()));
   try {
-    std::vector<NDArray> results = evaluator_->evaluate(*run);
+    std::vector<NDArray> results = evaluator_->evaluate(*run, host_context());
     if (call.checked_type()->kind() != TypeKind::kTuple) return known->second = tensor(results.at(0));
     std::vector<Value> fields;
     for (NDArray& result : results) fields.push_back(tensor(std::move(result)));

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/ir/inspect.h"
 #include "baton/pass/origin_verifier.h"
@@ -60,12 +61,13 @@ class SparsityTest : public ::testing::Test {
     module->set("main", function({x}, call("nn.conv2d", {x, weight}, attrs)));
     auto context = std::make_shared<PassContext>();
     context->instruments = {std::make_shared<OriginVerifier>()};
-    const PassContextScope scope(context);
+    const BuildContext under = host_context().with_passes(context);
+    const InstrumentScope scope(under.passes);
     const Pass pass = make_pass("Conv2dToSparse2", {{"layout", "NCHW"},
                                                     {"kernel_size", 1},
                                                     {"blocksize", AttrList{1, 2}},
                                                     {"sparsity_threshold", threshold}});
-    return (*pass)(infer_types(module))->find("main")->body();
+    return (*pass)(infer_types(module), under)->find("main")->body();
   }
 
   LogSink old_sink_;

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "baton/codegen/backend.h"
 #include "baton/driver/initialize.h"
 #include "baton/ir/op.h"
 #include "baton/ir/rules/mixed_precision_rule.h"
@@ -24,9 +25,10 @@ class MixedPrecisionTest : public ::testing::Test {
     auto context = std::make_shared<PassContext>();
     context->instruments = {std::make_shared<OriginVerifier>()};
     if (keep) context->config.set("relay.ToMixedPrecision.keep_orig_output_dtype", true);
-    const PassContextScope scope(context);
+    const BuildContext under = host_context().with_passes(context);
+    const InstrumentScope scope(under.passes);
     const IRModule result =
-        (*make_pass("ToMixedPrecision", args))(parse_module("#[version = \"0.0.5\"]\n" + text));
+        (*make_pass("ToMixedPrecision", args))(parse_module("#[version = \"0.0.5\"]\n" + text), under);
     EXPECT_TRUE(types_are_right(*result));
     return result;
   }
@@ -141,7 +143,7 @@ TEST_F(MixedPrecisionTest, AHundredThousandCalls) {
     text += "  %" + std::to_string(i) + " = " + value + ");\n";
   }
   const IRModule module = (*make_pass("ToMixedPrecision"))(
-      infer_types(parse_module(text + "  %" + std::to_string(kCalls - 1) + "\n}\n")));
+      infer_types(parse_module(text + "  %" + std::to_string(kCalls - 1) + "\n}\n")), host_context());
   EXPECT_EQ(result_type(module), "Tensor[(2, 3), float32]");
 }
 

@@ -3,6 +3,7 @@
 #include <functional>
 #include <unordered_map>
 
+#include "baton/codegen/backend.h"
 #include "baton/codegen/evaluate/evaluator.h"
 #include "baton/ops/register.h"
 #include "baton/pass/origin_verifier.h"
@@ -15,7 +16,8 @@
 namespace baton {
 
 IRModule typed_module(const std::string& text) {
-  return (*named_pass("InferType"))(parse_module("#[version = \"0.0.5\"]\n" + text, "test.relay"));
+  return (*named_pass("InferType"))(parse_module("#[version = \"0.0.5\"]\n" + text, "test.relay"),
+                                    host_context());
 }
 
 Pass named_pass(const std::string& name) {
@@ -32,9 +34,12 @@ PassContextRef test_context(int opt_level) {
   return context;
 }
 
-IRModule run_passes(IRModule module, const std::vector<Pass>& passes, int opt_level) {
-  const PassContextScope scope(test_context(opt_level));
-  for (const Pass& pass : passes) module = (*pass)(module);
+IRModule run_passes(IRModule module, const std::vector<Pass>& passes, int opt_level,
+                    const BuildContext& context) {
+  BuildContext under = context.with_passes(test_context(opt_level));
+  if (under.sheets.empty()) under.sheets = host_context().sheets;
+  const InstrumentScope scope(under.passes);
+  for (const Pass& pass : passes) module = (*pass)(module, under);
   return module;
 }
 

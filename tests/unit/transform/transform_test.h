@@ -17,7 +17,8 @@ Pass named_pass(const std::string& name);
 /// compute is held against TVM by the tests of ops/.
 PassContextRef test_context(int opt_level);
 /// `module` after the passes, each run directly, under test_context(opt_level): no gates.
-IRModule run_passes(IRModule module, const std::vector<Pass>& passes, int opt_level = 3);
+IRModule run_passes(IRModule module, const std::vector<Pass>& passes, int opt_level = 3,
+                    const BuildContext& context = {});
 /// The body of main, line by line; origins as `/* from=LINE:COLUMN */` when asked for.
 std::string body_text(const IRModule& module, bool origins = false);
 /// `main` with parameter `name` replaced by a constant: elements by the tensor rule, between `low` and

@@ -39,7 +39,7 @@ class VMCompiler:
 
     def lower(self, mod, target=None, target_host=None):
         """Makes kernels."""
-        _building._host_target(target, target_host)  # pylint: disable=protected-access
+        targets = _building._texts(_building._targets_of(target, target_host))  # pylint: disable=protected-access
         mod = _building._module_of(mod)  # pylint: disable=protected-access
         from .. import transform
 
@@ -51,7 +51,7 @@ class VMCompiler:
             module["main"] = typed[name]
             free = [each.name_hint for each in typed[name].params if each.name_hint not in params]
             try:
-                results[name] = core.build(module, params if name == "main" else {}, None, "vm_mod")
+                results[name] = core.build(module, params if name == "main" else {}, *targets, "vm_mod")
             except NotSupported as why:
                 raise NotSupported(f"vm.compile and the VM's profiler take straight-line functions of constant shapes; @{name}: {why}\n"
                                    '  relay.create_executor("vm") runs such programs too, operator by operator and without a clock') from why

@@ -52,7 +52,7 @@ void write_asm(Io& io, const Subject& subject, const ModelFlags& flags, const As
                 " runs no code: its result is its input under another shape");
   request->variant.debug_lines = debug_folder;
   const std::vector<KernelRequest> requests = {*request};
-  const std::vector<KernelRef> kernels = compile_kernels(requests);
+  const std::vector<KernelRef> kernels = compile_kernels(requests, flags.context());
   std::optional<SampleCounts> counts;
   if (wanted.timed) counts = sampled(io, flags, func_name, node);
   const AsmListing listing =

@@ -86,13 +86,13 @@ Subject from_model(const ModelFlags& flags) {
   subject.version = version();
   const auto source = source_graph(*model.module);
   const auto trace = std::make_shared<PassTrace>();
-  const auto context = std::make_shared<PassContext>();
-  context->opt_level = flags.opt_level;
-  context->instruments = {trace};
-  const FusionLog fusion;
+  FusionLog fusion;
+  BuildOptions options;
+  options.context = flags.context();
+  options.context.passes->instruments = {trace};
+  options.context.fusion_log = &fusion;
   {
-    const PassContextScope scope(context);
-    BuildOptions options;
+    const InstrumentScope scope(options.context.passes);
     options.params = load_params(model, flags.params, flags.inputs);
     subject.optimized = optimized_for_build(model.module, options);
   }
@@ -138,9 +138,9 @@ KernelFacts Subject::facts(uint32_t node) const {
   if (!artifact && plan.nodes[node].function) facts.relay = relay_text(plan.nodes[node].function);
   if (const auto wanted = request(node)) {
     const InterruptScope interrupt;
-    CompileOptions options;
-    options.interrupt = interrupt.flag();
-    const KernelRef kernel = compile_kernels({&*wanted, 1}, options)[0];
+    BuildContext context = host_context();
+    context.interrupt = interrupt.flag();
+    const KernelRef kernel = compile_kernels({&*wanted, 1}, context)[0];
     facts.template_name = kernel->template_name;
     facts.params.assign(kernel->params.begin(), kernel->params.end());
     facts.skipped = kernel->skipped;

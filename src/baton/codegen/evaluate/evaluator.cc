@@ -129,16 +129,16 @@ class KernelEvaluator final : public Evaluator {
  public:
   explicit KernelEvaluator(EvaluateBy by) : by_(by) {}
 
-  std::vector<NDArray> evaluate(const CallNode& call) override {
-    stop_if_asked();
-    if (is_nested(call)) return evaluate_nested(call);
+  std::vector<NDArray> evaluate(const CallNode& call, const BuildContext& context) override {
+    context.stop_if_asked();
+    if (is_nested(call)) return evaluate_nested(call, context);
     Lifted lifted = lift(call);
     std::vector<NDArray> outputs = empty_outputs(lifted);
     if (std::all_of(outputs.begin(), outputs.end(), [](const NDArray& output) { return output.size() == 0; }))
       return outputs;
     if (by_ != EvaluateBy::kKernel) {
       InterpretOptions options;
-      const uint64_t key = chooses() ? kernel_key(request_for(lifted.function), DeviceSheet::host()) : 0;
+      const uint64_t key = chooses() ? kernel_key(request_for(lifted.function), context.host()) : 0;
       if (chooses()) options.limit_s = time_left(key);
       options.strided = by_ != EvaluateBy::kElementwise;
       options.elementwise = by_ != EvaluateBy::kStrided;
@@ -150,7 +150,7 @@ class KernelEvaluator final : public Evaluator {
       }
       if (!chooses()) throw NotSupported("operator " + call.op()->name + " cannot be interpreted: " + why);
     }
-    run_kernel(lifted, outputs);
+    run_kernel(lifted, outputs, context);
     return outputs;
   }
 
@@ -171,7 +171,7 @@ class KernelEvaluator final : public Evaluator {
   }
 
   /// All calls in one walk through memory where that has strides; otherwise one after the other.
-  std::vector<NDArray> evaluate_nested(const CallNode& call) {
+  std::vector<NDArray> evaluate_nested(const CallNode& call, const BuildContext& context) {
     if (by_ != EvaluateBy::kKernel && is_static(Expr(&call))) {
       Lifted lifted = lift(call);
       std::vector<NDArray> outputs = empty_outputs(lifted);
@@ -182,22 +182,23 @@ class KernelEvaluator final : public Evaluator {
     }
     if (by_ == EvaluateBy::kStrided) throw NotSupported("the calls have no strides in common");
     std::vector<Expr> args;
-    for (const Expr& arg : call.args()) args.push_back(evaluated(arg));
+    for (const Expr& arg : call.args()) args.push_back(evaluated(arg, context));
     return evaluate(*make_call(call.callee(), std::move(args), call.attrs(),
-                               NodeInfo(OriginSet::none(), {}, call.checked_type())));
+                               NodeInfo(OriginSet::none(), {}, call.checked_type())),
+                    context);
   }
 
   /// The value of an argument.
-  Expr evaluated(const Expr& arg) {
+  Expr evaluated(const Expr& arg, const BuildContext& context) {
     const NodeInfo info(OriginSet::none(), {}, arg->checked_type());
     if (const auto* tuple = as<TupleNode>(arg)) {
       std::vector<Expr> fields;
-      for (const Expr& field : tuple->fields()) fields.push_back(evaluated(field));
+      for (const Expr& field : tuple->fields()) fields.push_back(evaluated(field, context));
       return make_tuple(std::move(fields), info);
     }
     const auto* call = as<CallNode>(arg);
     if (!call) return arg;
-    std::vector<NDArray> values = evaluate(*call);
+    std::vector<NDArray> values = evaluate(*call, context);
     const NodeInfo none(OriginSet::none());
     if (!as_type<TupleTypeNode>(arg->checked_type())) return make_constant(std::move(values.at(0)), none);
     std::vector<Expr> fields;
@@ -229,8 +230,8 @@ class KernelEvaluator final : public Evaluator {
     spent_s_[key] += seconds;
   }
 
-  void run_kernel(Lifted& lifted, std::vector<NDArray>& outputs) {
-    const KernelFunction function = load(lifted.function);
+  void run_kernel(Lifted& lifted, std::vector<NDArray>& outputs, const BuildContext& context) {
+    const KernelFunction function = load(lifted.function, context);
     std::vector<Buffer> buffers;
     for (NDArray& input : lifted.inputs) {
       if (!aligned(input)) input = input.copy();
@@ -244,15 +245,15 @@ class KernelEvaluator final : public Evaluator {
                   ": is memory short?");
   }
 
-  KernelFunction load(const Function& function) {
+  KernelFunction load(const Function& function, const BuildContext& context) {
     const std::vector<KernelRequest> requests = {request_for(function)};
-    const uint64_t key = kernel_key(requests[0], DeviceSheet::host());
+    const uint64_t key = kernel_key(requests[0], context.host());
     {
       const std::lock_guard lock(mutex_);
       if (const auto at = loaded_.find(key); at != loaded_.end()) return at->second.function;
     }
     Loaded fresh;
-    fresh.library = load_linked(key, requests);
+    fresh.library = load_linked(key, requests, context);
     fresh.function = fresh.library->find(kernel_symbol(key));
     BATON_CHECK(fresh.function, "a library lacks its only kernel");
     const std::lock_guard lock(mutex_);
@@ -261,17 +262,21 @@ class KernelEvaluator final : public Evaluator {
 
   /// Linked libraries are cached like kernels: linking takes 10 ms, loading 0.1 ms.
   static std::shared_ptr<const KernelLibrary> load_linked(uint64_t key,
-                                                          std::span<const KernelRequest> requests) {
+                                                          std::span<const KernelRequest> requests,
+                                                          const BuildContext& around) {
     KernelCache& cache = KernelCache::shared();
     const auto load_bytes = [](const std::string& bytes) {
       return KernelLibrary::from_memory({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
     };
     if (const auto bytes = cache.load_bytes(key, "so"))
       if (auto library = load_bytes(*bytes); library.ok()) return *library;
-    CompileOptions options;
-    options.interrupt = current_interrupt();
-    const NamedKernels named = {{kernel_symbol(key), compile_kernels(requests, options)[0]}};
-    if (find_linker().empty()) return jit_library(named, requests);
+    // Kernels of folding are the process's, whatever the program's are kept in, and no part of its progress.
+    BuildContext context = around;
+    context.cache = nullptr;
+    context.threads = 0;
+    context.progress = nullptr;
+    const NamedKernels named = {{kernel_symbol(key), compile_kernels(requests, context)[0]}};
+    if (find_linker().empty()) return jit_library(named, requests, context.host(), context);
     const std::string bytes = link_library(named);
     cache.store_bytes(key, "so", bytes);
     auto library = load_bytes(bytes);

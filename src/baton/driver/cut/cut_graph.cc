@@ -292,13 +292,14 @@ CutValue CutGraph::resolve(Expr expr) {
   return {std::move(expr), std::move(path)};
 }
 
-IRModule cut_source(const IRModule& module) {
+IRModule cut_source(const IRModule& module, const BuildContext& context) {
   initialize();
   IRModule typed = infer_types(module->copy());
   const Function main = typed->find("main");
   bool lets = false;
   if (main) post_order(main->body(), [&](const Expr& expr) { lets |= expr->kind() == ExprKind::kLet; });
-  return lets ? (*make_pass("InferType"))((*make_pass("ToGraphNormalForm"))(typed)) : typed;
+  if (!lets) return typed;
+  return (*make_pass("InferType"))((*make_pass("ToGraphNormalForm"))(typed, context), context);
 }
 
 std::string step_label(const CutNode& step) {

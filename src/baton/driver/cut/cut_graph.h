@@ -8,6 +8,7 @@
 
 #include "baton/ir/analysis/call_graph.h"
 #include "baton/ir/module.h"
+#include "baton/pass/build_context.h"
 #include "baton/support/pointer_map.h"
 
 namespace baton {
@@ -77,7 +78,7 @@ class CutGraph {
 };
 
 /// What cuts are made in: `module` typed, lets of main replaced by their values.
-IRModule cut_source(const IRModule& module);
+IRModule cut_source(const IRModule& module, const BuildContext& context);
 
 /// "%12 nn.conv2d", or what a step of several operators is.
 std::string step_label(const CutNode& step);

@@ -7,10 +7,13 @@
 namespace baton {
 
 CutProgram::CutProgram(const IRModule& module, BuildOptions options)
-    : options_(std::move(options)), source_(module), graph_(cut_source(module)) {}
+    : options_(std::move(options)), source_(module), graph_(cut_source(module, options_.context)) {}
 
 CutProgram::CutProgram(const BuildResult& built, BuildOptions options)
-    : options_(std::move(options)), source_(built.source), graph_(cut_source(built.source)), built_(&built) {}
+    : options_(std::move(options)),
+      source_(built.source),
+      graph_(cut_source(built.source, options_.context)),
+      built_(&built) {}
 
 CutPlan CutProgram::plan() {
   if (built_) return {&built_->plan, &built_->optimized->origins()};

@@ -50,14 +50,13 @@ bool needs_program(const CutGraph& graph, const std::vector<Expr>& values) {
   return found;
 }
 
-std::vector<NDArray> run_program(const IRModule& module, const NamedArrays& params,
+std::vector<NDArray> run_program(const IRModule& module, const BuildOptions& options,
                                  const NamedArrays& inputs) {
-  const program::InterpretedProgram program(bind_params(module, params),
-                                            [](const IRModule& typed) { return optimize(typed); });
+  const program::InterpretedProgram program(bind_params(module, options.params), optimize, options.context);
   std::vector<program::Value> args;
   for (const Var& param : program.params()) args.push_back(program::tensor_value(value_of(param, inputs)));
   std::vector<NDArray> arrays;
-  const program::Value result = program.run(args);
+  const program::Value result = program.run(args, options.context);
   for (const program::Value& value : program::as_value<program::TupleValue>(result)->fields())
     arrays.push_back(program::as_value<program::TensorValue>(value)->array());
   return arrays;
@@ -115,9 +114,8 @@ CutArrays cut_arrays(const CutGraph& graph, const Cut& cut, const BuildOptions& 
   const size_t values = wanted.size();
   for (const CutOutput& output : cut.outputs) wanted.push_back(output.source);
   const IRModule module = program_returning(graph, wanted);
-  const std::vector<NDArray> arrays = needs_program(graph, wanted)
-                                          ? run_program(module, options.params, inputs)
-                                          : run_built(module, options, inputs);
+  const std::vector<NDArray> arrays = needs_program(graph, wanted) ? run_program(module, options, inputs)
+                                                                   : run_built(module, options, inputs);
   BATON_CHECK(arrays.size() == wanted.size(), "a tensor for each value of a cut");
   CutArrays result;
   size_t next = 0;

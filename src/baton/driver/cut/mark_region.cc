@@ -126,7 +126,8 @@ bool enters_nothing(const CutNode& step) {
 
 }  // namespace
 
-MarkedModule mark_region(const CutGraph& graph, const CutChoice& choice, const std::string& compiler) {
+MarkedModule mark_region(const CutGraph& graph, const CutChoice& choice, const std::string& compiler,
+                         const BuildContext& context) {
   if (compiler.empty()) throw UsageError("the compiler has no name");
   std::vector<bool> chosen = choice.chosen;
   MarkedModule result;
@@ -159,12 +160,12 @@ MarkedModule mark_region(const CutGraph& graph, const CutChoice& choice, const s
     module->replace("main", marked);
     return module;
   });
-  result.module = (*make_pass("InferType"))((*mark)(graph.module()));
+  result.module = (*make_pass("InferType"))((*mark)(graph.module(), context), context);
   return result;
 }
 
-IRModule partition_marked(const IRModule& marked) {
-  return (*make_pass("PartitionGraph"))((*make_pass("MergeCompilerRegions"))(marked));
+IRModule partition_marked(const IRModule& marked, const BuildContext& context) {
+  return (*make_pass("PartitionGraph"))((*make_pass("MergeCompilerRegions"))(marked, context), context);
 }
 
 }  // namespace baton

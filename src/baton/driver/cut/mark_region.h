@@ -13,9 +13,10 @@ struct MarkedModule {
 /// Marks the chosen steps of `graph`'s program for `compiler`. Operators without inputs cannot be in a
 /// region: they stay outside, and are in left_out. Throws NotSupported for branches and loops among the
 /// chosen, Error when nothing can be marked.
-MarkedModule mark_region(const CutGraph& graph, const CutChoice& choice, const std::string& compiler);
+MarkedModule mark_region(const CutGraph& graph, const CutChoice& choice, const std::string& compiler,
+                         const BuildContext& context);
 
 /// MergeCompilerRegions, then PartitionGraph: regions as functions of the module.
-IRModule partition_marked(const IRModule& marked);
+IRModule partition_marked(const IRModule& marked, const BuildContext& context);
 
 }  // namespace baton

@@ -27,17 +27,19 @@ namespace {
 
 using namespace qnn;
 
-Expr as_result(const CallNode& call, const std::vector<Type>& types, size_t index, const char* axis) {
+Expr as_result(const CallNode& call, const std::vector<Type>& types, size_t index, const char* axis,
+               const LegalizeTarget& target) {
   const Expr& x = call.args()[index];
   const Pair from = pair_at(call, 2 + 2 * index), to = pair_at(call, 6);
   if (same_pair(from, to)) return cast_to(x, kInt32);
-  return lower_requantize(x, tensor_of(types[index]), {from, to, int_attr(call, axis), kInt32});
+  return lower_requantize(x, tensor_of(types[index]), {from, to, int_attr(call, axis), kInt32}, target);
 }
 
 LegalizeRule::Rewrite sum_rewrite(const char* op) {
   return [op](const CallNode& call, const std::vector<Type>& types, const Type& type,
-              const LegalizeTarget&) -> Expr {
-    const Expr lhs = as_result(call, types, 0, "lhs_axis"), rhs = as_result(call, types, 1, "rhs_axis");
+              const LegalizeTarget& target) -> Expr {
+    const Expr lhs = as_result(call, types, 0, "lhs_axis", target),
+               rhs = as_result(call, types, 1, "rhs_axis", target);
     const Expr& zero = call.args()[7];
     Expr sum = apply(op, {lhs, rhs});
     // Each operand brought the zero point along: a sum has it twice, a difference not at all.
@@ -53,7 +55,7 @@ Expr without_zero_point(const Expr& x, const Type& type, const Expr& zero, const
 }
 
 Expr canonicalize_mul(const CallNode& call, const std::vector<Type>& types, const Type& type,
-                      const LegalizeTarget&) {
+                      const LegalizeTarget& target) {
   const auto& args = call.args();
   const int64_t axes[] = {int_attr(call, "lhs_axis"), int_attr(call, "rhs_axis")};
   const Expr product = multiply(without_zero_point(args[0], types[0], args[3], types[3], axes[0]),
@@ -73,7 +75,7 @@ Expr canonicalize_mul(const CallNode& call, const std::vector<Type>& types, cons
   const int64_t axis = channel_axis(axes[a_vector ? 0 : 1], tensor_of(types[a_vector ? 0 : 1]).rank()) -
                        tensor_of(types[a_vector ? 0 : 1]).rank();
   return lower_requantize(product, *as_type<TensorTypeNode>(tensor_type(result.shape(), kInt32)),
-                          {{scale, int32_scalar(0)}, pair_at(call, 6), axis, result.dtype()});
+                          {{scale, int32_scalar(0)}, pair_at(call, 6), axis, result.dtype()}, target);
 }
 
 // `op` is "add" or "subtract".

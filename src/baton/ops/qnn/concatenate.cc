@@ -10,7 +10,7 @@ namespace {
 using namespace qnn;
 
 Expr canonicalize_concatenate(const CallNode& call, const std::vector<Type>& types, const Type& type,
-                              const LegalizeTarget&) {
+                              const LegalizeTarget& target) {
   const auto* data = as_type<TupleTypeNode>(types[0]);
   const DType dtype = tensor_of(type).dtype();
   const Pair to = pair_at(call, 3);
@@ -22,8 +22,9 @@ Expr canonicalize_concatenate(const CallNode& call, const std::vector<Type>& typ
   for (size_t i = 0; i < data->fields().size(); ++i) {
     const Expr x = field(call.args()[0], i);
     const Pair from = {field(call.args()[1], i), field(call.args()[2], i)};
-    fields.push_back(
-        same_pair(from, to) ? x : lower_requantize(x, tensor_of(data->fields()[i]), {from, to, -1, dtype}));
+    fields.push_back(same_pair(from, to)
+                         ? x
+                         : lower_requantize(x, tensor_of(data->fields()[i]), {from, to, -1, dtype}, target));
   }
   return apply_like("concatenate", {tuple(fields)}, call);
 }

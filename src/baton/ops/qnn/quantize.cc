@@ -97,11 +97,13 @@ LegalizeRule dequantize_rule() {
 LegalizeRule requantize_rule() {
   return {{},
           {},
-          [](const CallNode& call, const std::vector<Type>& types, const Type& type, const LegalizeTarget&) {
+          [](const CallNode& call, const std::vector<Type>& types, const Type& type,
+             const LegalizeTarget& target) {
             return lower_requantize(
                 call.args()[0], tensor_of(types[0]),
                 {pair_at(call, 1), pair_at(call, 3), int_attr(call, "axis"), tensor_of(type).dtype(),
-                 text_attr(call, "rounding"), text_attr(call, "compute_dtype")});
+                 text_attr(call, "rounding"), text_attr(call, "compute_dtype")},
+                target);
           }};
 }
 

@@ -3,16 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "baton/target/current_target.h"
-
 namespace baton::qnn {
 
 namespace {
-
-std::vector<RequantizeConfig>& entered() {
-  thread_local std::vector<RequantizeConfig> stack;
-  return stack;
-}
 
 constexpr int kMultiplierBits = 31;
 
@@ -176,27 +169,16 @@ void check_compute_dtype(const std::string& compute) {
                      "\"; there are int64, float32 and float64");
 }
 
-const std::string& usual_compute_dtype() {
+const std::string& usual_compute_dtype(const LegalizeTarget& target) {
   static const std::string fixed = "int64", floating = "float32";
-  const TargetRef target = current_target();
-  return target && target->kind == "llvm" && has_sse42(*target) ? floating : fixed;
+  return target.fast_int8 ? floating : fixed;  // the processors that are fast at both are the same
 }
 
 }  // namespace
 
-const RequantizeConfig& RequantizeConfig::current() {
-  static const RequantizeConfig defaults;
-  return entered().empty() ? defaults : entered().back();
-}
-
-void enter_requantize_config(RequantizeConfig config) {
+void check_requantize_config(const RequantizeConfig& config) {
   check_rounding(config.rounding);
   check_compute_dtype(config.compute_dtype == "None" ? "int64" : config.compute_dtype);
-  entered().push_back(std::move(config));
-}
-
-void exit_requantize_config() {
-  if (!entered().empty()) entered().pop_back();
 }
 
 FixedPoint fixed_point(double factor) {
@@ -213,12 +195,13 @@ FixedPoint fixed_point(double factor) {
 
 Expr multiply_to_nearest(const Expr& x, double factor) { return scale_by(x, factor, false, true); }
 
-Expr lower_requantize(const Expr& data, const TensorTypeNode& type, const Requantize& how) {
-  const RequantizeConfig& config = RequantizeConfig::current();
+Expr lower_requantize(const Expr& data, const TensorTypeNode& type, const Requantize& how,
+                      const LegalizeTarget& target) {
+  const RequantizeConfig& config = target.requantize;
   const std::string& rounding = how.rounding == "None" ? config.rounding : how.rounding;
   const std::string& compute = how.compute_dtype != "None"      ? how.compute_dtype
                                : config.compute_dtype != "None" ? config.compute_dtype
-                                                                : usual_compute_dtype();
+                                                                : usual_compute_dtype(target);
   check_rounding(rounding);
   check_compute_dtype(compute);
   const Factor factor = factor_of(how);

@@ -2,23 +2,13 @@
 // Quantised tensors under another scale and zero point, in integers:
 //   zero point' + clip(round((x - zero point) * scale / scale'))
 // The factor scale / scale' is a multiplier of 31 bits and a power of two, so that no float is needed.
+#include "baton/ir/rules/legalize_rule.h"
 #include "baton/ops/rules/qnn_build.h"
 
 namespace baton::qnn {
 
-/// How halves are rounded and what is computed with; "None" in an operator's attributes means these.
-struct RequantizeConfig {
-  std::string rounding = "UPWARD";  ///< UPWARD (x.5 to x + 1) or TONEAREST (halves away from zero)
-  /// int64: fixed point; float32, float64: in floating point. Unless given, float32 where the current target
-  /// has vectors that make it the faster one (SSE 4.1), else int64.
-  std::string compute_dtype = "None";
-  /// That which was entered last on this thread, else the defaults.
-  static const RequantizeConfig& current();
-};
-
-/// Makes a configuration the current one of this thread; leaving takes the last one away.
-void enter_requantize_config(RequantizeConfig config);
-void exit_requantize_config();
+/// Throws UsageError for a rounding or a type that there is not.
+void check_requantize_config(const RequantizeConfig& config);
 
 /// A scale and its zero point; scalars or one value per channel.
 struct Pair {
@@ -32,8 +22,9 @@ struct Requantize {
   std::string rounding = "None", compute_dtype = "None";
 };
 
-/// `data`, of type `type`, as `how` says. int32 results are not clipped.
-Expr lower_requantize(const Expr& data, const TensorTypeNode& type, const Requantize& how);
+/// `data`, of type `type`, as `how` says, and `target` where it says nothing. int32 results are not clipped.
+Expr lower_requantize(const Expr& data, const TensorTypeNode& type, const Requantize& how,
+                      const LegalizeTarget& target);
 
 /// (x - zero point) * scale in float32, and the other way round.
 Expr lower_dequantize(const Expr& data, const TensorTypeNode& type, const Pair& from,

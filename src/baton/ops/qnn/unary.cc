@@ -55,7 +55,7 @@ Expr through_table(const CallNode& call, const Type& type, double (*value)(doubl
 
 // alpha * x below zero, else x, each with a scale of its own.
 Expr canonicalize_leaky_relu(const CallNode& call, const std::vector<Type>& types, const Type& type,
-                             const LegalizeTarget&) {
+                             const LegalizeTarget& target) {
   const Expr& x = call.args()[0];
   const Pair from = pair_at(call, 1), to = pair_at(call, 3);
   const double alpha = float_attr(call, "alpha");
@@ -63,8 +63,8 @@ Expr canonicalize_leaky_relu(const CallNode& call, const std::vector<Type>& type
   const Expr below_scale =
       known ? Expr(scalar(*known * alpha, kFloat32)) : multiply(from.scale, scalar(alpha, kFloat32));
   const auto& data = tensor_of(types[0]);
-  const Expr above = lower_requantize(x, data, {from, to, -1, kInt32});
-  const Expr below = lower_requantize(x, data, {{below_scale, from.zero_point}, to, -1, kInt32});
+  const Expr above = lower_requantize(x, data, {from, to, -1, kInt32}, target);
+  const Expr below = lower_requantize(x, data, {{below_scale, from.zero_point}, to, -1, kInt32}, target);
   const Expr negative = apply("less", {cast_to(x, kInt32), from.zero_point});
   return narrowed(apply("where", {negative, below, above}), tensor_of(type).dtype());
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "baton/pass/interrupt.h"
 #include "baton/profile/inside/inside_sampled.h"
 #include "baton/profile/inside/inside_screen.h"
 #include "baton/profile/inside/inside_variants.h"

@@ -21,7 +21,7 @@ struct InsideOptions {
   int threads = 1;
   bool sampling =
       true;  ///< falls back to sampling where stages do not sum up under marks, or are too short for them
-  CompileOptions compile;
+  BuildContext compile;                               ///< for variants of kernels: that of the build
   std::function<void(int done, int total)> progress;  ///< kernels measured
   std::function<uint64_t()> clock;  ///< for tests: read instead of fenced_ticks(), in its unit
 };

@@ -18,13 +18,13 @@ constexpr uint64_t kEnoughSamples = 200;
 }  // namespace
 
 std::optional<std::vector<SampledShare>> sampled_shares(const Variant& plain, std::span<void*> args,
-                                                        double ms, const CompileOptions& options,
+                                                        double ms, const BuildContext& context,
                                                         std::string& why) {
   SampleOptions sample;
   sample.hz = kHz;
   sample.seconds = std::max(kTimes * ms, kLeastMs) / 1e3;
-  sample.interrupt = options.interrupt;
-  sample.compile = options;
+  sample.interrupt = context.interrupt;
+  sample.compile = context;
   sample.compile.progress = nullptr;
   const Result<SampleCounts> counts =
       sample_kernel(plain.request, *plain.kernel, *plain.library, args, sample);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "baton/codegen/compile_options.h"
+#include "baton/pass/build_context.h"
 #include "baton/profile/inside/inside_split.h"
 #include "baton/profile/inside/inside_variants.h"
 
@@ -14,7 +14,7 @@ namespace baton {
 /// The shares of the stages of `plain`, called again and again for `ms`. Nothing where it cannot be done;
 /// then `why` says why.
 std::optional<std::vector<SampledShare>> sampled_shares(const Variant& plain, std::span<void*> args,
-                                                        double ms, const CompileOptions& options,
+                                                        double ms, const BuildContext& context,
                                                         std::string& why);
 
 }  // namespace baton

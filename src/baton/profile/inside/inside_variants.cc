@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "baton/codegen/compiler.h"
+
 namespace baton {
 
 namespace {
@@ -21,7 +23,7 @@ void add_variant(MeasuredKernel& kernel, Change change) {
 }
 
 // Compiles and loads what is not loaded yet, all kernels' variants at once.
-void compile_variants(const std::vector<MeasuredKernel*>& kernels, const CompileOptions& options) {
+void compile_variants(const std::vector<MeasuredKernel*>& kernels, const BuildContext& context) {
   std::vector<KernelRequest> requests;
   std::vector<Variant*> targets;
   for (MeasuredKernel* kernel : kernels) {
@@ -32,13 +34,13 @@ void compile_variants(const std::vector<MeasuredKernel*>& kernels, const Compile
     }
   }
   if (requests.empty()) return;
-  const std::vector<KernelRef> made = compile_kernels(requests, options);
+  const std::vector<KernelRef> made = compile_kernels(requests, context);
   NamedKernels named;
   for (size_t i = 0; i < made.size(); ++i) {
     targets[i]->kernel = made[i];
     named.emplace_back("v" + std::to_string(i), made[i]);
   }
-  const auto library = load_library(named, requests, options);
+  const auto library = load_library(named, requests, context);
   for (size_t i = 0; i < made.size(); ++i) {
     targets[i]->library = library;
     targets[i]->function = library->find(named[i].first);
@@ -65,7 +67,7 @@ std::unique_ptr<MeasuredKernel> measured(const BuiltKernel& built, uint32_t node
 }  // namespace
 
 std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& built, bool watch_threads,
-                                                           const CompileOptions& options) {
+                                                           const BuildContext& context) {
   std::vector<std::unique_ptr<MeasuredKernel>> kernels;
   std::vector<MeasuredKernel*> all;
   for (const BuiltKernel& kernel : built.kernels) {
@@ -73,7 +75,7 @@ std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& bu
     kernels.push_back(measured(kernel, kernel.first_node, watch_threads));
     all.push_back(kernels.back().get());
   }
-  compile_variants(all, options);
+  compile_variants(all, context);
   // What is in registers shows in the marked build: it has no site of its own there.
   for (MeasuredKernel* kernel : all) {
     if (kernel->variants.size() == 1) continue;
@@ -84,17 +86,17 @@ std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& bu
     for (const std::vector<int>& blocks : kernel->ablated)
       add_variant(*kernel, [&](KernelVariant& v) { v.ablated.insert(blocks.begin(), blocks.end()); });
   }
-  compile_variants(all, options);
+  compile_variants(all, context);
   return kernels;
 }
 
-void mark_again(MeasuredKernel& kernel, const CompileOptions& options) {
+void mark_again(MeasuredKernel& kernel, const BuildContext& context) {
   for (size_t variant : {kMarked, kDoubled}) {
     kernel.variants[variant].request.variant.merged = kernel.merged;
     kernel.variants[variant].request.variant.within = kernel.within;
     kernel.variants[variant].function = nullptr;
   }
-  compile_variants({&kernel}, options);
+  compile_variants({&kernel}, context);
   kernel.marks = kernel.variants[kMarked].kernel->marks;
 }
 

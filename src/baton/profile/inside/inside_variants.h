@@ -34,9 +34,9 @@ enum : size_t { kPlain, kTwin, kMarked, kDoubled, kFirstAblated };
 
 /// The kernels of `built`, each with all its variants compiled and loaded.
 std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& built, bool watch_threads,
-                                                           const CompileOptions& options);
+                                                           const BuildContext& context);
 
 /// Builds the marked variants anew, as `within` and `merged` say now.
-void mark_again(MeasuredKernel& kernel, const CompileOptions& options);
+void mark_again(MeasuredKernel& kernel, const BuildContext& context);
 
 }  // namespace baton

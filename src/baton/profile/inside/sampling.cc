@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "baton/codegen/code_maps.h"
+#include "baton/pass/interrupt.h"
 #include "baton/profile/inside/pc_sampler.h"
 #include "baton/profile/measure/measure.h"
 #include "baton/runtime/thread_pool.h"
@@ -17,10 +18,6 @@ namespace {
 
 constexpr int64_t kTurnNs =
     60'000'000;  // with and without sampling take turns of this length, at least one run each
-
-const DeviceSheet& sheet_of(const SampleOptions& options) {
-  return options.compile.sheet ? *options.compile.sheet : DeviceSheet::host();
-}
 
 void check_interrupt(const SampleOptions& options) {
   if (options.interrupt && *options.interrupt)
@@ -151,7 +148,7 @@ Result<SampleCounts> sample_kernel(const KernelRequest& request, const Kernel& k
                                    const KernelLibrary& library, std::span<void*> args,
                                    const SampleOptions& options) {
   const auto function = reinterpret_cast<KernelFunction>(library.symbol(kernel.symbol + "_argv"));
-  Result<CodeMap> map = code_map(request, kernel, sheet_of(options), options.compile.cache);
+  Result<CodeMap> map = code_map(request, kernel, options.compile.host(), options.compile.cache);
   if (!map.ok()) return map.status();
   Result<LoadedCode> code = locate(std::move(*map), library);
   if (!code.ok()) return code.status();

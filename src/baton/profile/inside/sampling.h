@@ -20,7 +20,7 @@ struct SampleOptions {
   int hz = 1000;       ///< samples per second and thread
   double seconds = 1;  ///< of sampling
   const std::atomic<bool>* interrupt = nullptr;
-  CompileOptions compile;  ///< for the code maps
+  BuildContext compile;  ///< for the code maps: that of the build
 };
 
 /// Samples in one stage of a kernel.

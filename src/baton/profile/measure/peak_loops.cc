@@ -1,7 +1,5 @@
 #include "baton/profile/measure/peak_loops.h"
 
-#include "baton/target/device_sheet.h"
-
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -101,11 +99,11 @@ float read_128(const float* data, int64_t count) {
 
 }  // namespace
 
-PeakLoops peak_loops() {
+PeakLoops peak_loops([[maybe_unused]] int float_lanes) {
 #if defined(__x86_64__)
-  const int lanes = DeviceSheet::host().float_lanes;
-  if (lanes >= 16 && __builtin_cpu_supports("avx512f")) return {multiply_add_512, kChains * 16 * 2, read_512};
-  if (lanes >= 8 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+  if (float_lanes >= 16 && __builtin_cpu_supports("avx512f"))
+    return {multiply_add_512, kChains * 16 * 2, read_512};
+  if (float_lanes >= 8 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     return {multiply_add_256, kChains * 8 * 2, read_256};
 #endif
   return {multiply_add_128, kChains * 4 * 2, read_128};

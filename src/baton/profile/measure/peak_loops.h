@@ -1,5 +1,5 @@
 #pragma once
-// The loops that peaks are measured with, for the widest vectors that this processor has.
+// The loops that peaks are measured with, for vectors as wide as this processor has.
 #include <cstdint>
 
 namespace baton {
@@ -12,6 +12,6 @@ struct PeakLoops {
   float (*read)(const float* data, int64_t count);
 };
 
-PeakLoops peak_loops();
+PeakLoops peak_loops(int float_lanes);
 
 }  // namespace baton

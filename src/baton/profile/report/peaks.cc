@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <cstring>
-#include <fstream>
 #include <functional>
 #include <memory>
 
@@ -19,7 +16,6 @@
 #include "baton/support/error.h"
 #include "baton/support/hash.h"
 #include "baton/support/version.h"
-#include "baton/target/device_sheet.h"
 
 namespace baton {
 
@@ -69,23 +65,13 @@ class Field {
   float* data_ = nullptr;
 };
 
-std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    const size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return DeviceSheet::host().code_target;
-}
-
-uint64_t entry_key(int threads) {
+uint64_t entry_key(const DeviceSheet& sheet, int threads) {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
-  const std::string who = std::string("peaks 1/") + std::string(version()) + '/' + host + '/' +
-                          processor_name() + '/' + DeviceSheet::host().code_target + '/' +
-                          std::to_string(threads);
   Hasher hasher;
-  hasher.add_text(who);
+  hasher.add_text(std::string("sheet 1/") + std::string(version()) + '/' + host);
+  hasher.add(sheet.hash());
+  hasher.add(static_cast<uint64_t>(threads));
   return hasher.value();
 }
 
@@ -95,12 +81,12 @@ int64_t seconds_of_calendar() {
 }
 
 /// Precision decides how much arithmetic there can be: none is known for what is neither float32 nor float64.
-double flops_roof(const MachinePeaks& peaks, const std::string& dtype) {
+double flops_roof(const DevicePeaks& peaks, const std::string& dtype) {
   if (dtype == "float32") return peaks.gflops;
   return dtype == "float64" ? peaks.gflops / 2 : 0;
 }
 
-Roofline roofline_of(const KernelRow& row, const MachinePeaks& peaks) {
+Roofline roofline_of(const KernelRow& row, const DevicePeaks& peaks) {
   Roofline roof = row.roofline;
   if (row.median_us <= 0) return roof;
   const bool near = row.bytes <= peaks.cache_bytes;
@@ -116,12 +102,11 @@ Roofline roofline_of(const KernelRow& row, const MachinePeaks& peaks) {
 
 }  // namespace
 
-MachinePeaks measure_peaks(int threads) {
+DevicePeaks measure_peaks(const DeviceSheet& sheet, int threads) {
   const ThreadScope scope(threads);
-  const PeakLoops loops = peak_loops();
-  const DeviceSheet& sheet = DeviceSheet::host();
-  MachinePeaks peaks;
-  peaks.name = processor_name();
+  const PeakLoops loops = peak_loops(sheet.float_lanes);
+  DevicePeaks peaks;
+  peaks.threads = threads;
   peaks.cache_bytes = static_cast<double>(sheet.l2_bytes) * threads;
   std::vector<float> results(static_cast<size_t>(threads) * 16);  // a line of cache each
   const auto keep = [&](int thread, float value) { results[static_cast<size_t>(thread) * 16] = value; };
@@ -151,49 +136,32 @@ MachinePeaks measure_peaks(int threads) {
   return peaks;
 }
 
-std::string peaks_entry(const MachinePeaks& peaks, int64_t now) {
-  return nlohmann::json{{"at", now},
-                        {"name", peaks.name},
-                        {"gflops", peaks.gflops},
-                        {"gbytes_per_s", peaks.gbytes_per_s},
-                        {"cache_gbytes_per_s", peaks.cache_gbytes_per_s},
-                        {"cache_bytes", peaks.cache_bytes}}
-      .dump();
+std::optional<DeviceSheet> kept_sheet(const std::string& text, int64_t now) {
+  std::optional<DeviceSheet> sheet = DeviceSheet::from_text(text);
+  if (!sheet || !sheet->peaks) return std::nullopt;
+  const int64_t age = now - sheet->peaks->measured_s;
+  return age < 0 || age > kKeptSeconds ? std::nullopt : sheet;
 }
 
-std::optional<MachinePeaks> peaks_of_entry(const std::string& entry, int64_t now) {
-  try {
-    const auto json = nlohmann::json::parse(entry);
-    const int64_t age = now - json.at("at").get<int64_t>();
-    if (age < 0 || age > kKeptSeconds) return std::nullopt;
-    MachinePeaks peaks;
-    peaks.name = json.at("name");
-    peaks.gflops = json.at("gflops");
-    peaks.gbytes_per_s = json.at("gbytes_per_s");
-    peaks.cache_gbytes_per_s = json.at("cache_gbytes_per_s");
-    peaks.cache_bytes = json.at("cache_bytes");
-    return peaks;
-  } catch (const nlohmann::json::exception&) {
-    return std::nullopt;
-  }
-}
-
-MachinePeaks machine_peaks(int threads, KernelCache& cache) {
-  const uint64_t key = entry_key(threads);
+DeviceSheet measured_sheet(const DeviceSheet& sheet, int threads, KernelCache& cache) {
+  const uint64_t key = entry_key(sheet, threads);
   const int64_t now = seconds_of_calendar();
-  if (const auto entry = cache.load_bytes(key, "peaks"))
-    if (const auto peaks = peaks_of_entry(*entry, now)) return *peaks;
+  if (const auto text = cache.load_bytes(key, "sheet"))
+    if (const auto kept = kept_sheet(*text, now)) return *kept;
+  DeviceSheet measured = sheet;
   const std::optional<CpuUse> before = cpu_use();
-  const MachinePeaks peaks = measure_peaks(threads);
+  measured.peaks = measure_peaks(sheet, threads);
+  measured.peaks->measured_s = now;
   const std::optional<CpuUse> after = cpu_use();
   const bool quiet = before && after && others_busy(*before, *after) < 0.1 * after->processors;
-  if (quiet) cache.store_bytes(key, "peaks", peaks_entry(peaks, now));
-  return peaks;
+  if (quiet) cache.store_bytes(key, "sheet", measured.text());
+  return measured;
 }
 
-void add_peaks(ProfileReport& report, const MachinePeaks& peaks) {
-  report.peaks = peaks;
-  for (KernelRow& row : report.kernels) row.roofline = roofline_of(row, peaks);
+void add_peaks(ProfileReport& report, const DeviceSheet& sheet) {
+  BATON_CHECK(sheet.peaks, "a sheet without peaks");
+  report.device = sheet;
+  for (KernelRow& row : report.kernels) row.roofline = roofline_of(row, *sheet.peaks);
 }
 
 }  // namespace baton

@@ -15,7 +15,7 @@ namespace {
 class Profiler {
  public:
   Profiler(Executor& executor, const ProfileOptions& options) : executor_(executor), options_(options) {
-    options_.measure.interrupt = options.interrupt;
+    options_.measure.interrupt = options.context.interrupt;
     options_.measure.waited = options.wait_s > 0;
   }
 
@@ -34,16 +34,15 @@ class Profiler {
   void peaks(ProfileReport& report) {
     if (!options_.peaks) return;
     show("measuring the machine", 0, 1);
-    add_peaks(report,
-              machine_peaks(executor_.threads(), options_.cache ? *options_.cache : KernelCache::shared()));
+    KernelCache& cache = options_.context.cache ? *options_.context.cache : KernelCache::shared();
+    add_peaks(report, measured_sheet(options_.context.host(), executor_.threads(), cache));
   }
 
   std::optional<UnfusedModel> unfused(const BuildResult& built) {
     if (!options_.unfused) return std::nullopt;
     BuildOptions how;
-    how.cache = options_.cache;
-    how.interrupt = options_.interrupt;
-    how.progress = [&](const std::string& phase, int done, int total) {
+    how.context = options_.context;
+    how.context.progress = [&](const std::string& phase, int done, int total) {
       if (phase == "kernels") show("building every operator by itself", done, total);
     };
     return build_unfused(built, executor_, how);
@@ -54,9 +53,10 @@ class Profiler {
     InsideOptions inside;
     inside.ms_per_kernel = options_.inside_ms;
     inside.threads = executor_.threads();
-    inside.compile.cache = options_.cache;
-    inside.compile.interrupt = options_.interrupt;
-    inside.compile.progress = [&](int done, int total) { show("building variants of kernels", done, total); };
+    inside.compile = options_.context;
+    inside.compile.progress = [&](const std::string&, int done, int total) {
+      show("building variants of kernels", done, total);
+    };
     inside.progress = [&](int done, int total) { show("measuring inside kernels", done, total); };
     return measure_inside(built, executor_, inside);
   }
@@ -65,7 +65,7 @@ class Profiler {
   std::string wait() {
     WaitOptions wait;
     wait.limit_s = options_.wait_s;
-    wait.interrupt = options_.interrupt;
+    wait.interrupt = options_.context.interrupt;
     wait.progress = [&](double busy, double seconds) {
       char text[80];
       std::snprintf(text, sizeof text, "waiting: others keep %.1f processors busy, second", busy);
@@ -75,9 +75,9 @@ class Profiler {
   }
 
   void show(const std::string& what, int done, int total) {
-    if (options_.interrupt && *options_.interrupt)
+    if (options_.context.interrupt && *options_.context.interrupt)
       throw Interrupted("interrupted while measuring; nothing was written");
-    if (options_.progress) options_.progress(what, done, total);
+    if (options_.context.progress) options_.context.progress(what, done, total);
   }
 
   Executor& executor_;
@@ -119,6 +119,7 @@ ReportSource report_source(const Artifact& artifact, const std::string& shown) {
                 ", this is Baton " + std::string(version()) + ", which cannot read its " + section::kMeta +
                 again);
   try {
+    source.target = meta.at("target");
     for (const auto& kernel : meta.at("kernels"))
       source.kernels[kernel.at("func_name")] = {
           {kernel.value("relay", ""), kernel.at("template"), kernel.at("params").get<KernelParams>()},

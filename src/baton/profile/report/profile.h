@@ -1,5 +1,6 @@
 #pragma once
 // A whole profile: wait, measure, compare with the machine's peaks, take apart, look inside.
+#include "baton/pass/build_context.h"
 #include "baton/profile/measure/quiet.h"
 #include "baton/profile/report/peaks.h"
 #include "baton/profile/report/report.h"
@@ -10,12 +11,11 @@ namespace baton {
 struct ProfileOptions {
   MeasureOptions measure;
   bool inside = true, unfused = true, peaks = true;
-  double inside_ms = 300;        ///< of measuring, per kernel
-  double wait_s = 0;             ///< > 0: waits at most so long for a quiet machine
-  KernelCache* cache = nullptr;  ///< null: KernelCache::shared()
-  const std::atomic<bool>* interrupt = nullptr;
-  /// What is being done, and how far it is.
-  std::function<void(const std::string& what, int done, int total)> progress;
+  double inside_ms = 300;  ///< of measuring, per kernel
+  double wait_s = 0;       ///< > 0: waits at most so long for a quiet machine
+  /// That of the build: devices, cache, interrupt. Its progress is told what is being done, and how far it
+  /// is.
+  BuildContext context;
 };
 
 /// `executor`: made from `built`, inputs and threads set. Its intermediate tensors hold anything afterwards.

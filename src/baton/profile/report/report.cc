@@ -90,7 +90,7 @@ void add_loads(KernelRow& row, const FunctionNode& function, const InsideTimes& 
 double ProfileReport::overhead() const { return median(profiled_us) / end_to_end_us; }
 
 ReportSource report_source(const BuildResult& built) {
-  ReportSource source{built.origins.value_or(OriginReport()), {}};
+  ReportSource source{built.origins.value_or(OriginReport()), {}, targets_text(built.targets)};
   for (const BuiltKernel& kernel : built.kernels)
     source.kernels[kernel.func_name] = {
         {function_text(kernel), kernel.kernel->template_name, kernel.kernel->params}, kernel.kernel->facts};
@@ -100,7 +100,7 @@ ReportSource report_source(const BuildResult& built) {
 ProfileReport make_report(const ReportSource& source, const Plan& plan, const FusedTimes& fused) {
   ProfileReport report;
   report.version = version();
-  report.target = "llvm";
+  report.target = source.target;
   report.plain_us = fused.plain_us;
   report.profiled_us = fused.profiled_us;
   report.end_to_end_us = median(fused.plain_us);

@@ -18,6 +18,7 @@ struct ReportSource {
   };
   OriginReport origins;
   std::map<std::string, Known> kernels;  ///< by func_name
+  std::string target;                    ///< what they were made for: "llvm"
 };
 ReportSource report_source(const BuildResult& built);
 

@@ -8,6 +8,7 @@
 
 #include "baton/driver/origins/operator_record.h"
 #include "baton/profile/inside/inside_method.h"
+#include "baton/target/device_sheet.h"
 
 namespace baton {
 
@@ -85,15 +86,6 @@ struct UnfusedRow {
   double median_us = 0, flops = 0, bytes = 0;
 };
 
-/// What this machine can do at most, measured with as many threads as the profile.
-struct MachinePeaks {
-  std::string name;
-  double gflops = 0;              ///< multiply-adds of float32 in registers, two operations each
-  double gbytes_per_s = 0;        ///< reading from memory
-  double cache_gbytes_per_s = 0;  ///< reading what lies in the last cache of its own
-  double cache_bytes = 0;         ///< these caches, of all threads together
-};
-
 struct ProfileReport {
   std::string model, target, version, source;
   int threads = 1, opt_level = 3;
@@ -106,7 +98,7 @@ struct ProfileReport {
   std::map<std::string, FunctionRow> functions;  ///< by func_name
   std::vector<UnfusedRow> unfused;               ///< empty: not measured
   double unfused_us = 0;                         ///< the whole build without fusion, median; 0: not measured
-  std::optional<MachinePeaks> peaks;
+  std::optional<DeviceSheet> device;             ///< with its peaks; none: not measured
   std::vector<std::string> notes;  ///< what a reader must know: a loaded machine, a clock that stepped
   double others_busy = 0;  ///< processors that other programs kept busy while it was measured, on average
 };

@@ -48,22 +48,22 @@ void require(const Status& status) {
 
 }  // namespace
 
-IRModule take_apart(const IRModule& optimized) {
-  // A context of its own: what the user switched off or on was for the build that is taken apart.
-  const PassContextScope scope(std::make_shared<PassContext>());
+IRModule take_apart(const IRModule& optimized, const BuildContext& around) {
+  // Passes of its own: what the user switched off or on was for the build that is taken apart.
+  const BuildContext context = around.with_passes(std::make_shared<PassContext>());
   const Pass split = function_pass({0, "TakeApart", {"InferType"}},
                                    [](const Function& function, const IRModule&, const PassContext&) {
                                      return as_ref<FunctionNode>(Splitter().run(Expr(function)));
                                    });
-  return prepare_kernels((*sequential({split, make_pass("InferType"), fuse_ops_at(0)}))(optimized->copy()));
+  const Pass apart = sequential({split, make_pass("InferType"), fuse_ops_at(0)});
+  return prepare_kernels((*apart)(optimized->copy(), context), context);
 }
 
 UnfusedModel build_unfused(const BuildResult& built, const Executor& fused, const BuildOptions& how) {
-  const InterruptibleScope interruptible(how.interrupt);
   BuildOptions options = how;
   options.mod_name = built.mod_name;
   UnfusedModel model;
-  model.built = build_prepared(take_apart(built.optimized), options);
+  model.built = build_prepared(take_apart(built.optimized, how.context), options);
   model.executor = make_executor(model.built);
   model.executor->set_threads(fused.threads());
   for (size_t i = 0; i < fused.num_inputs(); ++i) {

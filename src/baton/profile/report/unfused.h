@@ -11,7 +11,7 @@ namespace baton {
 /// `optimized`, as BuildResult has it, with every call of an operator in a primitive function of its own:
 /// what was fused is taken apart, and nothing else changes, so layouts and constants are the same. Kernels of
 /// regions that another compiler built stay as they are.
-IRModule take_apart(const IRModule& optimized);
+IRModule take_apart(const IRModule& optimized, const BuildContext& context);
 
 /// The unfused build of a model and its executor.
 struct UnfusedModel {

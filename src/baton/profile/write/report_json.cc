@@ -147,19 +147,17 @@ constexpr fields::Field<UnfusedRow> kUnfusedFields[] = {
     required<UnfusedRow, &UnfusedRow::flops>("flops"),
     required<UnfusedRow, &UnfusedRow::bytes>("bytes")};
 
-constexpr fields::Field<MachinePeaks> kPeakFields[] = {
-    required<MachinePeaks, &MachinePeaks::name>("name"),
-    required<MachinePeaks, &MachinePeaks::gflops>("gflops"),
-    required<MachinePeaks, &MachinePeaks::gbytes_per_s>("gbytes_per_s"),
-    required<MachinePeaks, &MachinePeaks::cache_gbytes_per_s>("cache_gbytes_per_s"),
-    may_lack<MachinePeaks, &MachinePeaks::cache_bytes>("cache_bytes")};
+constexpr fields::Field<DevicePeaks> kPeakFields[] = {
+    required<DevicePeaks, &DevicePeaks::gflops>("gflops"),
+    required<DevicePeaks, &DevicePeaks::gbytes_per_s>("gbytes_per_s"),
+    required<DevicePeaks, &DevicePeaks::cache_gbytes_per_s>("cache_gbytes_per_s"),
+    may_lack<DevicePeaks, &DevicePeaks::cache_bytes>("cache_bytes")};
 
 }  // namespace
 
 BATON_ROW_OF_FIELDS(KernelRow, kKernelFields)
 BATON_ROW_OF_FIELDS(FunctionRow, kFunctionFields)
 BATON_ROW_OF_FIELDS(UnfusedRow, kUnfusedFields)
-BATON_ROW_OF_FIELDS(MachinePeaks, kPeakFields)
 
 namespace {
 
@@ -197,8 +195,22 @@ constexpr fields::Field<Report> group(const char* name) {
           name};
 }
 
-void read_peaks(const char* name, const Json& json, Report& report) {
-  if (const Json& peaks = json.at(name); !peaks.is_null()) report.peaks = peaks.get<MachinePeaks>();
+/// Of the device its name and what it does at most.
+void write_peaks(const char* key, const Report& report, Json& json) {
+  if (!report.device) {
+    json[key] = nullptr;
+    return;
+  }
+  Json peaks;
+  fields::write<DevicePeaks>(kPeakFields, *report.device->peaks, peaks);
+  json[key] = {{"name", report.device->name}};
+  json[key].update(peaks);
+}
+void read_peaks(const char* key, const Json& json, Report& report) {
+  const Json& peaks = json.at(key);
+  if (peaks.is_null()) return;
+  report.device.emplace().name = peaks.at("name");
+  fields::read<DevicePeaks>(kPeakFields, peaks, report.device->peaks.emplace());
 }
 
 constexpr fields::Field<Report> kReportFields[] = {
@@ -218,7 +230,7 @@ constexpr fields::Field<Report> kReportFields[] = {
     required<Report, &Report::load>("load"),
     may_lack<Report, &Report::others_busy>("others_busy"),
     required<Report, &Report::notes>("notes"),
-    {fields::write_or_null<Report, &Report::peaks>, read_peaks, "peaks"},
+    {write_peaks, read_peaks, "peaks"},
     required<Report, &Report::operators>("operators"),
     required<Report, &Report::kernels>("kernels"),
     required<Report, &Report::functions>("functions"),

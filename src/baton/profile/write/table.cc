@@ -89,13 +89,13 @@ void write_totals(std::ostream& out, const ProfileReport& report) {
 }
 
 void write_machine(std::ostream& out, const ProfileReport& report) {
-  if (!report.peaks) return;
-  const MachinePeaks& peaks = *report.peaks;
+  if (!report.device) return;
+  const DevicePeaks& peaks = *report.device->peaks;
   out << formatted(
       "       roofs of this machine: compute %.1f GFLOP/s, memory %.1f GB/s, cache %.1f GB/s for up to %.2f "
       "MB (%s)\n",
       peaks.gflops, peaks.gbytes_per_s, peaks.cache_gbytes_per_s, peaks.cache_bytes / 1e6,
-      clipped(peaks.name, 20).c_str());
+      clipped(report.device->name, 20).c_str());
   const auto over = [&](bool nominal) {
     return std::any_of(report.kernels.begin(), report.kernels.end(), [&](const KernelRow& row) {
       return row.roofline.share > kOverRoof &&

@@ -319,10 +319,11 @@ bool has_places(const FunctionNode& function) {
   return !is_closed(function) && !function.attr("Extern") && !function.attr("SkipOptimization");
 }
 
-Pass plan_devices_core(CompilationConfig config) {
+Pass plan_devices_core(std::function<CompilationConfig(const PassContext&)> config_for) {
   return module_pass(
       {0, "PlanDevicesCore", {}},
-      [config](IRModule module, const PassContext&) {
+      [config_for](IRModule module, const PassContext& context) {
+        const CompilationConfig config = config_for(context);
         module = infer_types(std::move(module));
         Places places(*module, config);
         std::vector<std::pair<std::string, Function>> updates;
@@ -342,11 +343,13 @@ Pass plan_devices(const PassArgs& args) {
   const std::string host = reader.text("host", "");
   const int64_t fallback = reader.integer("fallback_device_type", 0);
   reader.finish();
-  PassContext context = *PassContext::current();
-  if (fallback > 0) context.config.set("relay.fallback_device_type", fallback);
-  return sequential(
-      {plan_devices_rewrite(), plan_devices_core(CompilationConfig::make(context, targets, host))},
-      "PlanDevices");
+  // What the context says is known when the pass runs; targets that are none are refused at once.
+  const auto config_for = [targets, host, fallback](PassContext context) {
+    if (fallback > 0) context.config.set("relay.fallback_device_type", fallback);
+    return CompilationConfig::make(context, targets, host);
+  };
+  config_for({});
+  return sequential({plan_devices_rewrite(), plan_devices_core(config_for)}, "PlanDevices");
 }
 
 }  // namespace baton

@@ -10,6 +10,6 @@ namespace baton {
 bool has_places(const FunctionNode& function);
 
 Pass plan_devices_rewrite();
-Pass plan_devices_core(CompilationConfig config);
+Pass plan_devices_core(std::function<CompilationConfig(const PassContext&)> config_for);
 
 }  // namespace baton

@@ -41,13 +41,13 @@ class AnnotationRewriter final : public Rewriter {
 }  // namespace
 
 Pass plan_devices_rewrite() {
-  return module_pass({0, "PlanDevicesRewrite", {}}, [](IRModule module, const PassContext&) {
+  return module_pass({0, "PlanDevicesRewrite", {}}, [](IRModule module, const BuildContext& context) {
     std::vector<std::pair<std::string, Function>> updates;
     for (const auto& [name, function] : module->functions())
       if (has_places(*function))
         updates.emplace_back(name, as_ref<FunctionNode>(AnnotationRewriter().run(Expr(function))));
     for (auto& [name, function] : updates) module->replace(name, std::move(function));
-    return (*make_pass("InferType"))(module);
+    return (*make_pass("InferType"))(module, context);
   });
 }
 

@@ -32,7 +32,7 @@ bool is_dataflow(const std::set<Feature>& features) {
 Pass partial_evaluate() {
   return module_pass(
       {1, "PartialEval", {}},
-      [](IRModule module, const PassContext& context) {
+      [](IRModule module, const BuildContext& context) {
         // What is used twice is to be computed once: every value has a name then. In dataflow there is
         // nothing but what is evaluated anyhow, in the same order.
         bool shared = false, dataflow = true;
@@ -45,7 +45,7 @@ Pass partial_evaluate() {
         module = infer_types(std::move(module));
         const IRModule before = module->copy();
         uint64_t names = 0;
-        partial::PartialEvaluator machine(*before, evaluator_of(context), names, shared && dataflow);
+        partial::PartialEvaluator machine(*before, context, names, shared && dataflow);
         for (const auto& [name, function] : before->functions()) machine.know(name, module->global_var(name));
         for (const auto& [name, function] : before->functions())
           if (!is_closed(*function)) module->set(name, machine.run(name, function));

@@ -312,7 +312,7 @@ ValueRef PartialEvaluator::computed(const CallNode& call, const OpNode& op,
     const Expr alone =
         infer_type(Expr(make_call(call.callee(), std::move(args), call.attrs(), call.with_type({}))));
     type = alone->checked_type();
-    results = evaluator_.evaluate(*as<CallNode>(alone));
+    results = evaluator_of(context_).evaluate(*as<CallNode>(alone), context_);
   } catch (const NotSupported&) {
     return {};  // it will be computed at run time
   }

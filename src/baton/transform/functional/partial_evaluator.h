@@ -16,8 +16,8 @@ namespace baton::partial {
 class PartialEvaluator {
  public:
   /// `graphs`: the functions are dataflow, of which what is used twice is evaluated once.
-  PartialEvaluator(const IRModuleNode& module, baton::Evaluator& evaluator, uint64_t& names, bool graphs)
-      : module_(module), evaluator_(evaluator), names_(names), graphs_(graphs) {}
+  PartialEvaluator(const IRModuleNode& module, const BuildContext& context, uint64_t& names, bool graphs)
+      : module_(module), context_(context), names_(names), graphs_(graphs) {}
 
   Function run(const std::string& name, const Function& function);
   void know(const std::string& name, const GlobalVar& var) { globals_.emplace(name, var); }
@@ -113,7 +113,7 @@ class PartialEvaluator {
   void clause(ValueRef given);
 
   const IRModuleNode& module_;
-  baton::Evaluator& evaluator_;
+  const BuildContext& context_;
   uint64_t& names_;
   bool graphs_;
   std::map<std::string, GlobalVar> globals_;

@@ -36,9 +36,9 @@ struct Kernel {
 
 class Fuser final : public Rewriter {
  public:
-  Fuser(const Function& function, const FusionOptions& options)
+  Fuser(const Function& function, const FusionOptions& options, FusionLog* log)
       : options_(options), groups_(function, options) {
-    FusionLog::add(groups_);
+    if (log) log->add(groups_);
   }
 
  private:
@@ -168,8 +168,9 @@ FusionOptions options_of(const PassContext& context, int level) {
 Pass fuse_ops_at(int level) {
   return function_pass(
       {0, "FuseOps", {"InferType"}},
-      [level](const Function& function, const IRModule&, const PassContext& context) {
-        return as_ref<FunctionNode>(Fuser(function, options_of(context, level)).run(Expr(function)));
+      [level](const Function& function, const IRModule&, const BuildContext& context) {
+        Fuser fuser(function, options_of(context, level), context.fusion_log);
+        return as_ref<FunctionNode>(fuser.run(Expr(function)));
       },
       /*may_retire=*/true);
 }

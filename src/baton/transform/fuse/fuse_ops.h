@@ -20,8 +20,8 @@ std::vector<FusionReason> fusion_reasons(const Function& function, const PassCon
 
 class FusionGroups;
 
-/// While one lives, FuseOps notes for each operator call why it shares a kernel with what uses its result, or
-/// why not; the innermost of this thread gets the notes.
+/// Where FuseOps notes for each operator call why it shares a kernel with what uses its result, or why not:
+/// in the log of its context.
 class FusionLog {
  public:
   struct Entry {
@@ -31,17 +31,12 @@ class FusionLog {
     std::string
         text;  ///< "only elementwise operators follow, up to `nn.relu`"; "nothing may follow a reduction ..."
   };
-  FusionLog();
-  ~FusionLog();
-  FusionLog(const FusionLog&) = delete;
-  FusionLog& operator=(const FusionLog&) = delete;
   const std::vector<Entry>& entries() const { return entries_; }
-  /// For FuseOps: notes what `groups` decided. Does nothing when no log lives.
-  static void add(const FusionGroups& groups);
+  /// For FuseOps: notes what `groups` decided.
+  void add(const FusionGroups& groups);
 
  private:
   std::vector<Entry> entries_;
-  FusionLog* outer_;
 };
 
 }  // namespace baton

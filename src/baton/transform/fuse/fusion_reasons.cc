@@ -77,19 +77,9 @@ std::vector<FusionGroups::Joint> FusionGroups::joints() const {
   return joints;
 }
 
-namespace {
-
-thread_local FusionLog* innermost = nullptr;
-
-}  // namespace
-
-FusionLog::FusionLog() : outer_(innermost) { innermost = this; }
-FusionLog::~FusionLog() { innermost = outer_; }
-
 void FusionLog::add(const FusionGroups& groups) {
-  if (!innermost) return;
-  const auto note = [](const Expr& call, bool fused, std::string& text) {
-    innermost->entries_.push_back({as<CallNode>(call)->op()->name, call->origins(), fused, std::move(text)});
+  const auto note = [&](const Expr& call, bool fused, std::string& text) {
+    entries_.push_back({as<CallNode>(call)->op()->name, call->origins(), fused, std::move(text)});
   };
   for (FusionGroups::Joint& joint : groups.joints()) note(joint.call, true, joint.text);
   for (FusionGroups::Refusal& refusal : groups.refusals()) note(refusal.call, false, refusal.text);

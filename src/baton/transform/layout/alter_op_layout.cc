@@ -12,7 +12,7 @@
 #include "baton/ir/build.h"
 #include "baton/ir/op_names.h"
 #include "baton/ops/rules/layout_rules.h"
-#include "baton/schedule/conv_algorithm.h"
+#include "baton/schedule/kernel_choice.h"
 #include "baton/transform/layout/layout_flow.h"
 #include "baton/transform/layout/layout_spreader.h"
 #include "baton/types/infer_type.h"
@@ -90,18 +90,16 @@ std::optional<PlannedCall> alter_winograd(const CallNode& call, const ConvShape&
       .outputs = {packed("NCHW", out)}};
 }
 
-std::optional<PlannedCall> alter_conv2d(const CallNode& call, const DeviceSheet& sheet) {
+std::optional<PlannedCall> alter_conv2d(const CallNode& call, const KernelChoice& choice,
+                                        const DeviceSheet& sheet) {
   const auto conv = plain_conv(call);
   if (!conv || (conv->shape.groups != 1 && !conv->depthwise)) return std::nullopt;
-  const int64_t in_block = channel_block(conv->shape.in_channels, sheet);
-  const int64_t out_block = channel_block(conv->shape.out_channels, sheet);
+  const ConvChoice chosen = choice.conv2d(conv->shape, sheet);
+  const int64_t in_block = chosen.in_block, out_block = chosen.out_block;
   if (out_block == 1) return std::nullopt;  // blocks of one channel gain nothing
-  if (!conv->depthwise) {
-    const ConvAlgorithm algorithm = choose_conv_algorithm(conv->shape, sheet);
-    if (algorithm.kind == ConvAlgorithm::Kind::kWinograd)
-      if (auto altered = alter_winograd(call, conv->shape, in_block, out_block, algorithm.tile_size))
-        return altered;
-  }
+  if (!conv->depthwise && chosen.algorithm.kind == ConvAlgorithm::Kind::kWinograd)
+    if (auto altered = alter_winograd(call, conv->shape, in_block, out_block, chosen.algorithm.tile_size))
+      return altered;
   const OpDef* op =
       find_op(conv->depthwise ? "nn.contrib_depthwise_conv2d_NCHWc" : "nn.contrib_conv2d_NCHWc");
   if (!op) return std::nullopt;
@@ -122,14 +120,15 @@ std::optional<PlannedCall> alter_conv2d(const CallNode& call, const DeviceSheet&
       .outputs = {packed("NCHW", out)}};
 }
 
-std::optional<PlannedCall> alter_dense(const CallNode& call, const DeviceSheet& sheet) {
+std::optional<PlannedCall> alter_dense(const CallNode& call, const KernelChoice& choice,
+                                       const DeviceSheet& sheet) {
   const OpDef* op = find_op("nn.contrib_dense_pack");
   const TensorTypeNode *data = static_type_of(call.args()[0]), *weight = static_type_of(call.args()[1]);
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
   if (!op || !data || !weight || !result || data->rank() != 2 || data->dtype() != DType::float_(32) ||
       weight->dtype() != DType::float_(32) || result->dtype() != DType::float_(32))
     return std::nullopt;
-  const int64_t size = dense_block(weight->extents()[0], sheet);
+  const int64_t size = choice.dense_block(weight->extents()[0], sheet);
   if (size == 1) return std::nullopt;
   const std::string kernel = block("NK", size, 'n');
   return PlannedCall{
@@ -144,7 +143,8 @@ std::optional<PlannedCall> alter_dense(const CallNode& call, const DeviceSheet& 
 class FastLayouts final : public LayoutPlanner {
  public:
   /// `skips_users`: calls that a rule of the user's was asked for already stay.
-  FastLayouts(const DeviceSheet& sheet, bool skips_users) : sheet_(sheet), skips_users_(skips_users) {}
+  FastLayouts(const KernelChoice& choice, const DeviceSheet& sheet, bool skips_users)
+      : choice_(choice), sheet_(sheet), skips_users_(skips_users) {}
 
   bool plans(const OpDef&) const override { return true; }
 
@@ -160,8 +160,8 @@ class FastLayouts final : public LayoutPlanner {
  private:
   std::optional<PlannedCall> altered(const CallNode& call) const {
     if (skips_users_ && op_hook(*call.op(), OpQuestion::kAlterOpLayout)) return std::nullopt;
-    if (call.op()->name == op_names::kConv2D) return alter_conv2d(call, sheet_);
-    if (call.op()->name == op_names::kDense) return alter_dense(call, sheet_);
+    if (call.op()->name == op_names::kConv2D) return alter_conv2d(call, choice_, sheet_);
+    if (call.op()->name == op_names::kDense) return alter_dense(call, choice_, sheet_);
     return std::nullopt;
   }
 
@@ -178,6 +178,7 @@ class FastLayouts final : public LayoutPlanner {
                        .outputs = std::move(plan->outputs)};
   }
 
+  const KernelChoice& choice_;
   const DeviceSheet& sheet_;
   const bool skips_users_;
 };
@@ -194,11 +195,12 @@ Function altered_by_user(const Function& function, const IRModule& module) {
 
 }  // namespace
 
-Pass alter_op_layout_for(const DeviceSheet& sheet) {
+Pass fast_layouts() {
   return function_pass({3, "AlterOpLayout", {"InferType"}},
-                       [sheet](const Function& function, const IRModule& module, const PassContext&) {
+                       [](const Function& function, const IRModule& module, const BuildContext& context) {
                          const bool asks = has_op_hooks(OpQuestion::kAlterOpLayout);
-                         FastLayouts planner(sheet, asks);
+                         const auto choice = context.choice ? context.choice : cost_model_choice();
+                         FastLayouts planner(*choice, context.device(), asks);
                          return spread_layouts(asks ? altered_by_user(function, module) : function, planner);
                        });
 }

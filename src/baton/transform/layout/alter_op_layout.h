@@ -1,10 +1,9 @@
 #pragma once
 #include "baton/pass/pass.h"
-#include "baton/target/device_sheet.h"
 
 namespace baton {
 
-/// AlterOpLayout for kernels that run on `machine`.
-Pass alter_op_layout_for(const DeviceSheet& sheet);
+/// AlterOpLayout as builds use it: the layouts that the context's choice gives for its first device.
+Pass fast_layouts();
 
 }  // namespace baton

@@ -10,8 +10,7 @@
 #include "baton/ir/build.h"
 #include "baton/ir/op_names.h"
 #include "baton/pass/pass.h"
-#include "baton/target/current_target.h"
-#include "baton/target/device_sheet.h"
+#include "baton/target/processor.h"
 #include "baton/transform/layout/layout_flow.h"
 
 namespace baton {
@@ -69,18 +68,18 @@ std::optional<WantedCall> wanted_dense(const CallNode& call, int lanes) {
 }  // namespace
 
 Pass alter_op_layout() {
-  return function_pass(
-      {3, "AlterOpLayout", {"InferType"}}, [](const Function& function, const IRModule&, const PassContext&) {
-        const TargetRef target = current_target();
-        const int lanes = target ? float_lanes(*target) : DeviceSheet::host().float_lanes;
-        return let_layouts_flow(function, [&](const CallNode& call, const std::vector<Expr>& args) {
-          return wish_of_user(OpQuestion::kAlterOpLayout, call, args, {}, [&]() -> std::optional<WantedCall> {
-            if (call.op()->name == op_names::kConv2D) return wanted_conv2d(call, lanes);
-            if (call.op()->name == op_names::kDense) return wanted_dense(call, lanes);
-            return std::nullopt;
-          });
-        });
+  return function_pass({3, "AlterOpLayout", {"InferType"}}, [](const Function& function, const IRModule&,
+                                                               const BuildContext& context) {
+    const Target* target = context.target();
+    const int lanes = target ? float_lanes(*target) : context.host().float_lanes;
+    return let_layouts_flow(function, [&](const CallNode& call, const std::vector<Expr>& args) {
+      return wish_of_user(OpQuestion::kAlterOpLayout, call, args, {}, [&]() -> std::optional<WantedCall> {
+        if (call.op()->name == op_names::kConv2D) return wanted_conv2d(call, lanes);
+        if (call.op()->name == op_names::kDense) return wanted_dense(call, lanes);
+        return std::nullopt;
       });
+    });
+  });
 }
 
 }  // namespace baton

@@ -10,8 +10,8 @@
 #include "baton/ir/rules/pass_traits.h"
 #include "baton/pass/pass.h"
 #include "baton/support/log.h"
-#include "baton/transform/layout/layout_config.h"
 #include "baton/transform/layout/layout_flow.h"
+#include "baton/transform/layout/skipped_layers.h"
 
 namespace baton {
 
@@ -93,7 +93,7 @@ std::optional<WantedCall> convert_windows(const CallNode& call, const std::vecto
 /// One run of the pass over one function.
 class Converter {
  public:
-  explicit Converter(const DesiredLayouts& layouts) : layouts_(layouts) {}
+  Converter(const DesiredLayouts& layouts, SkippedLayers* skipped) : layouts_(layouts), skipped_(skipped) {}
 
   std::optional<WantedCall> operator()(const CallNode& call, const std::vector<Expr>& args) {
     const auto desired = layouts_.find(call.op()->name);
@@ -110,7 +110,7 @@ class Converter {
         log_line("ConvertLayout: Desired layout(s) not specified for op: " + op.name);
       return std::nullopt;
     }
-    if (op.name == op_names::kConv2D && layout_config_skips()) return std::nullopt;
+    if (op.name == op_names::kConv2D && skipped_ && skipped_->next()) return std::nullopt;
     if (const auto* converted = op.rules.get<ConvertedLayout>()) {
       switch (*converted) {
         case ConvertedLayout::kConvolution:
@@ -125,6 +125,7 @@ class Converter {
   }
 
   const DesiredLayouts& layouts_;
+  SkippedLayers* skipped_;
   std::set<std::string> warned_;
 };
 
@@ -156,8 +157,8 @@ Pass convert_layout(const PassArgs& args) {
   reader.finish();
   const DesiredLayouts layouts = desired ? read(*desired) : DesiredLayouts();
   return function_pass({3, "ConvertLayout", {"InferType", "CanonicalizeOps"}},
-                       [layouts](const Function& function, const IRModule&, const PassContext&) {
-                         Converter converter(layouts);
+                       [layouts](const Function& function, const IRModule&, const BuildContext& context) {
+                         Converter converter(layouts, context.skipped_layers.get());
                          return let_layouts_flow(function,
                                                  [&](const CallNode& call, const std::vector<Expr>& args) {
                                                    return converter(call, args);

@@ -6,7 +6,7 @@
 #include "baton/ir/build.h"
 #include "baton/ir/rules/legalize_rule.h"
 #include "baton/pass/rewriter.h"
-#include "baton/target/current_target.h"
+#include "baton/target/processor.h"
 #include "baton/transform/op_hooks.h"
 
 namespace baton {
@@ -42,17 +42,20 @@ class Legalizer final : public Rewriter {
   LegalizeTarget target_;
 };
 
-LegalizeTarget of_current_target() {
-  const TargetRef target = current_target();
-  if (!target || target->kind != "llvm") return {};
-  return {.fast_int8 = has_sse42(*target), .vnni = has_vnni(*target)};
+LegalizeTarget legalize_target(const BuildContext& context) {
+  LegalizeTarget wanted{.requantize = context.requantize};
+  const Target* target = context.target();
+  if (!target || target->kind != "llvm") return wanted;
+  wanted.fast_int8 = has_sse42(*target);
+  wanted.vnni = has_vnni(*target);
+  return wanted;
 }
 
 Pass legalize_by(Member which, OpQuestion question) {
   return function_pass(
       {1, "Legalize", {"InferType"}},
-      [which, question](const Function& function, const IRModule&, const PassContext&) {
-        return as_ref<FunctionNode>(Legalizer(which, question, of_current_target()).run(function));
+      [which, question](const Function& function, const IRModule&, const BuildContext& context) {
+        return as_ref<FunctionNode>(Legalizer(which, question, legalize_target(context)).run(function));
       });
 }
 

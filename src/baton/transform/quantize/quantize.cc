@@ -36,12 +36,12 @@ void one_of(const std::string& pass, const std::string& name, const std::string&
 }
 
 /// QuantizePartition and the others run at any level.
-PassContextRef context_for(const PassContext& outer) {
-  auto context = std::make_shared<PassContext>(outer);
-  context->opt_level = 3;
+BuildContext context_for(const BuildContext& outer) {
+  auto passes = std::make_shared<PassContext>(*outer.passes);
+  passes->opt_level = 3;
   for (const char* pass : {"QuantizeAnnotate", "QuantizeCalibrate", "QuantizeRealize"})
-    context->required_pass.push_back(pass);
-  return context;
+    passes->required_pass.push_back(pass);
+  return outer.with_passes(std::move(passes));
 }
 
 }  // namespace
@@ -103,10 +103,11 @@ Pass quantize_for(const QuantizeConfig& config) {
   if (!config.do_simulation) passes.push_back(quantize_realize_for(config));
   passes.push_back(make_pass("FoldConstant"));
   const Pass after = sequential(std::move(passes));
-  return module_pass({0, "quantize", {}}, [before, after](IRModule module, const PassContext& context) {
-    module = (*before)(module);
-    const PassContextScope scope(context_for(context));
-    return (*after)(module);
+  return module_pass({0, "quantize", {}}, [before, after](IRModule module, const BuildContext& context) {
+    module = (*before)(module, context);
+    const BuildContext inner = context_for(context);
+    const InstrumentScope scope(inner.passes);
+    return (*after)(module, inner);
   });
 }
 

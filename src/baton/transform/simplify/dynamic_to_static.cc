@@ -63,7 +63,7 @@ bool attribute(const Expr& argument, Form form, AttrValue& value) {
 
 class StaticMaker final : public Rewriter {
  public:
-  explicit StaticMaker(Evaluator& evaluator) : evaluator_(evaluator) {}
+  explicit StaticMaker(const BuildContext& context) : context_(context) {}
   bool dropped() const { return dropped_; }
 
  private:
@@ -137,7 +137,7 @@ class StaticMaker final : public Rewriter {
     if (shape) return static_type_of(call->args()[0]) ? shape_value(*call) : expr;
     for (const Expr& arg : call->args())
       if (!is_value(arg)) return expr;
-    return fold_constants(expr, evaluator_);
+    return fold_constants(expr, context_);
   }
 
   // Folds shape_of of a stand-in: what lies below the argument need not be walked through here.
@@ -145,21 +145,21 @@ class StaticMaker final : public Rewriter {
     const Type& type = call.args()[0]->checked_type();
     const Expr stand_in = make_var("x", type, NodeInfo(OriginSet::none(), {}, type));
     const Expr value =
-        fold_constants(make_call(call.callee(), {stand_in}, call.attrs(), call.info()), evaluator_);
+        fold_constants(make_call(call.callee(), {stand_in}, call.attrs(), call.info()), context_);
     if (value->kind() != ExprKind::kConstant) return Expr(&call);
     dropped_ = true;
     return value;
   }
 
-  Evaluator& evaluator_;
+  const BuildContext& context_;
   bool dropped_ = false;
 };
 
-Function make_static(Function function, const IRModuleNode& module, Evaluator& evaluator) {
+Function make_static(Function function, const IRModuleNode& module, const BuildContext& context) {
   while (true) {
-    const Expr folded = fold_constants(function, evaluator);
+    const Expr folded = fold_constants(function, context);
     const Function typed = as_ref<FunctionNode>(infer_type(folded, &module));
-    StaticMaker maker(evaluator);
+    StaticMaker maker(context);
     const Function made = as_ref<FunctionNode>(maker.run(typed));
     if (maker.dropped()) retire_all(typed, kOnlyShape);
     if (made == typed) return made;
@@ -175,8 +175,8 @@ Function make_static(Function function, const IRModuleNode& module, Evaluator& e
 Pass dynamic_to_static() {
   return function_pass(
       {2, "DynamicToStatic", {}},
-      [](const Function& function, const IRModule& module, const PassContext& context) {
-        return make_static(function, *module, evaluator_of(context));
+      [](const Function& function, const IRModule& module, const BuildContext& context) {
+        return make_static(function, *module, context);
       },
       /*may_retire=*/true);
 }

@@ -48,11 +48,11 @@ bool is_positive(const Expr& expr) {
 }
 
 /// Whether `expr` is known at compile time and nowhere zero.
-bool is_nonzero(const Expr& expr, const PassContext& context) {
+bool is_nonzero(const Expr& expr, const BuildContext& context) {
   if (!free_vars(expr).empty()) return false;
   try {
     const RetireLog ignored;  // nothing goes away: this is only a look at the value
-    const Expr folded = fold_constants(expr, evaluator_of(context));
+    const Expr folded = fold_constants(expr, context);
     const auto* constant = as<ConstantNode>(folded);
     return constant &&
            all_values(constant->value(), [](double value) { return value != 0 && std::isfinite(value); });
@@ -69,7 +69,7 @@ const ScaleRule* rule_of(const ExprNode& node) {
 /// Which argument of `multiply` is a vector along `takes.axis`, or a scalar, and may move away from the
 /// other.
 std::optional<Factor> factor_of(const Expr& expr, int kept, const ScaleAxis& takes,
-                                const PassContext& context) {
+                                const BuildContext& context) {
   const auto* multiply = as<CallNode>(expr);
   const Expr& factor = multiply->args()[1 - kept];
   const TensorTypeNode *full = tensor_type_of(expr), *data = tensor_type_of(multiply->args()[kept]);
@@ -128,7 +128,7 @@ class ScaleRewriter : public Rewriter {
 
 class BackwardFolder final : public ScaleRewriter {
  public:
-  Expr fold(const Expr& root, const PassContext& context) {
+  Expr fold(const Expr& root, const BuildContext& context) {
     find(root);
     decide(context);
     // Factors first, so that they are there when the nodes that take them are rewritten. In post-order: no
@@ -165,7 +165,7 @@ class BackwardFolder final : public ScaleRewriter {
   }
 
   // Users before what they use: which multiplies go, and which nodes their factors pass.
-  void decide(const PassContext& context) {
+  void decide(const BuildContext& context) {
     for (auto at = order_.rbegin(); at != order_.rend(); ++at) {
       const auto* call = as<CallNode>(*at);
       if (!call) continue;
@@ -206,7 +206,7 @@ class BackwardFolder final : public ScaleRewriter {
 
 class ForwardFolder final : public ScaleRewriter {
  public:
-  explicit ForwardFolder(const PassContext& context) : context_(context) {}
+  explicit ForwardFolder(const BuildContext& context) : context_(context) {}
 
   Expr fold(const Expr& root) {
     std::vector<Expr> order;
@@ -281,7 +281,7 @@ class ForwardFolder final : public ScaleRewriter {
     Factor factor;
     Expr value;  ///< the factor, rewritten
   };
-  const PassContext& context_;
+  const BuildContext& context_;
   PointerMap<Offer> offers_;
   PointerMap<Pending> pending_;  // by the node whose value lacks a factor
 };
@@ -290,14 +290,14 @@ class ForwardFolder final : public ScaleRewriter {
 
 Pass backward_fold_scale_axis() {
   return function_pass({3, "BackwardFoldScaleAxis", {"InferType"}},
-                       [](const Function& function, const IRModule&, const PassContext& context) {
+                       [](const Function& function, const IRModule&, const BuildContext& context) {
                          return as_ref<FunctionNode>(BackwardFolder().fold(function, context));
                        });
 }
 
 Pass forward_fold_scale_axis() {
   return function_pass({3, "ForwardFoldScaleAxis", {"InferType"}},
-                       [](const Function& function, const IRModule&, const PassContext& context) {
+                       [](const Function& function, const IRModule&, const BuildContext& context) {
                          return as_ref<FunctionNode>(ForwardFolder(context).fold(function));
                        });
 }

@@ -15,7 +15,7 @@ const TensorTypeNode* tensor(const Type& type) { return as_type<TensorTypeNode>(
 Expr computed(const SimplifyMatch& m, std::string_view op, const Expr& left, const Expr& right,
               const Type& type) {
   const Expr call = with_type(call_op(op, {left, right}), type);
-  return m.evaluator ? fold_constants(call, *m.evaluator) : call;
+  return m.folds ? fold_constants(call, *m.folds) : call;
 }
 
 template <class T>

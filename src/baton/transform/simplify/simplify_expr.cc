@@ -30,10 +30,10 @@ constexpr int kMaxRounds = 100;
 // types themselves, so this is done for instruments only.
 constexpr int kInferencesPerRound = 22;
 
-void show_inference(const IRModule& module, const PassContext& context) {
-  if (context.instruments.empty()) return;
+void show_inference(const IRModule& module, const BuildContext& context) {
+  if (context.passes->instruments.empty()) return;
   const Pass infer_type = make_pass("InferType");
-  for (int i = 0; i < kInferencesPerRound; ++i) (*infer_type)(module);
+  for (int i = 0; i < kInferencesPerRound; ++i) (*infer_type)(module, context);
 }
 
 const std::vector<const SimplifyRule*>& all_rules() {
@@ -111,8 +111,8 @@ class Forms {
 
 class Simplifier final : public Rewriter {
  public:
-  Simplifier(const SimplifyRule& rule, const Forms& forms, Evaluator* evaluator)
-      : rule_(rule), forms_(forms), evaluator_(evaluator) {}
+  Simplifier(const SimplifyRule& rule, const Forms& forms, const BuildContext* folds)
+      : rule_(rule), forms_(forms), folds_(folds) {}
   bool changed() const { return changed_; }
 
  private:
@@ -123,7 +123,7 @@ class Simplifier final : public Rewriter {
     const Expr result = with_type(rebuilt, type);
     if (!forms_.contains(original)) return result;
     const auto& call = *as<CallNode>(result);
-    SimplifyMatch match{call, type, {}, evaluator_};
+    SimplifyMatch match{call, type, {}, folds_};
     for (const Expr& arg : call.args()) match.arg_types.push_back(arg->checked_type());
     const Expr simpler = rule_.apply(match);
     if (!simpler) return result;
@@ -133,19 +133,19 @@ class Simplifier final : public Rewriter {
 
   const SimplifyRule& rule_;
   const Forms& forms_;
-  Evaluator* evaluator_;
+  const BuildContext* folds_;
   bool changed_ = false;
 };
 
 /// One rule after the other; whether one of them changed something.
-bool apply_all(std::optional<CallsByRule>& program, Evaluator* evaluator) {
+bool apply_all(std::optional<CallsByRule>& program, const BuildContext* folds) {
   bool changed = false;
   for (size_t i = 0; i < all_rules().size(); ++i) {
     const SimplifyRule& rule = *all_rules()[i];
     if (program->calls[i].empty()) continue;
     const Forms forms(rule, *program, i);
     if (forms.empty()) continue;
-    Simplifier simplifier(rule, forms, evaluator);
+    Simplifier simplifier(rule, forms, folds);
     Function simpler = as_ref<FunctionNode>(simplifier.run(program->function));
     if (!simplifier.changed()) continue;
     changed = true;
@@ -154,9 +154,11 @@ bool apply_all(std::optional<CallsByRule>& program, Evaluator* evaluator) {
   return changed;
 }
 
-Evaluator* evaluator_if_any(const PassContext& context) {
+/// The context when it has an evaluator, else null.
+const BuildContext* folding_context(const BuildContext& context) {
   try {
-    return &evaluator_of(context);
+    evaluator_of(context);
+    return &context;
   } catch (const NotSupported&) {
     return nullptr;
   }
@@ -167,12 +169,12 @@ Evaluator* evaluator_if_any(const PassContext& context) {
 Pass simplify_expr() {
   return function_pass(
       {0, "SimplifyExpr", {"InferType"}},
-      [](const Function& function, const IRModule& module, const PassContext& context) {
-        Evaluator* evaluator = evaluator_if_any(context);
+      [](const Function& function, const IRModule& module, const BuildContext& context) {
+        const BuildContext* folds = folding_context(context);
         std::optional<CallsByRule> program(function);
         for (int round = 0; round < kMaxRounds; ++round) {
           show_inference(module, context);
-          if (!apply_all(program, evaluator)) break;
+          if (!apply_all(program, folds)) break;
         }
         return program->function;
       },

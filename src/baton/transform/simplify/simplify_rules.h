@@ -13,7 +13,7 @@ struct SimplifyMatch {
   const CallNode& call;
   Type type;                    ///< of the call
   std::vector<Type> arg_types;  ///< may hold nulls
-  Evaluator* evaluator;         ///< null: constants are not computed
+  const BuildContext* folds;    ///< under which constants are computed; null: constants are not computed
 };
 
 /// What takes the call's place, or null when the rule does not apply. An open scope stands for the call; a

@@ -1,9 +1,9 @@
-#include "baton/target/current_target.h"
+#include "baton/target/processor.h"
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
-#include <vector>
 
 namespace baton {
 
@@ -43,18 +43,7 @@ bool has_feature(const Target& target, const char* feature) {
   return option(target, "mattr").find(std::string("+") + feature) != std::string::npos;
 }
 
-std::vector<TargetRef>& targets() {
-  thread_local std::vector<TargetRef> stack;
-  return stack;
-}
-
 }  // namespace
-
-TargetRef current_target() { return targets().empty() ? TargetRef() : targets().back(); }
-void enter_target(TargetRef target) { targets().push_back(std::move(target)); }
-void exit_target() {
-  if (!targets().empty()) targets().pop_back();
-}
 
 int float_lanes(const Target& target) {
   const std::string cpu = option(target, "mcpu");

@@ -1,0 +1,90 @@
+#pragma once
+// PassContext: what `with PassContext(...)` says of passes, as in TVM 0.11.1. A part of the BuildContext that
+// every pass is given; nothing here is ambient.
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "baton/ir/module.h"
+#include "baton/pass/config.h"
+
+namespace baton {
+
+struct BuildContext;
+
+struct PassInfo {
+  int opt_level = 0;
+  std::string name;
+  std::vector<std::string> required;  ///< passes that Sequential runs first: {"InferType"}
+};
+
+/// Observes passes. Subclasses override what they need; the default does nothing.
+class PassInstrument {
+ public:
+  virtual ~PassInstrument() = default;
+  virtual std::string name() const = 0;
+  virtual void enter_pass_ctx() {}
+  virtual void exit_pass_ctx() {}
+  virtual bool should_run(const IRModule&, const PassInfo&) { return true; }
+  virtual void run_before_pass(const IRModule&, const PassInfo&) {}
+  virtual void run_after_pass(const IRModule&, const PassInfo&) {}
+};
+
+/// Evaluates calls of constants at compile time. Implemented above (codegen), handed in by the driver or
+/// Python.
+class Evaluator {
+ public:
+  virtual ~Evaluator() = default;
+  /// The value of `call` (an operator call whose arguments are constants, tuples of them, or such calls); one
+  /// array per output. Throws NotSupported when an operator has no compute; calls in arguments may then be
+  /// tried one at a time.
+  virtual std::vector<NDArray> evaluate(const CallNode& call, const BuildContext& context) = 0;
+};
+
+class PassContext;
+using PassContextRef = std::shared_ptr<PassContext>;
+
+class PassContext {
+ public:
+  int opt_level = 2;
+  std::vector<std::string> required_pass, disabled_pass;
+  std::vector<std::shared_ptr<PassInstrument>> instruments;
+  PassConfig config;
+  std::shared_ptr<Evaluator> evaluator;  ///< null: default_evaluator()
+
+  /// Calls enter_pass_ctx of the instruments. When one throws, those entered before are exited, instruments
+  /// are cleared, and the exception goes on.
+  void enter_instruments();
+  /// Calls exit_pass_ctx in order; when one throws, the rest are not exited and instruments are cleared.
+  void exit_instruments();
+  /// exit_pass_ctx of the old instruments, then enter_pass_ctx of the new.
+  void override_instruments(std::vector<std::shared_ptr<PassInstrument>> instruments);
+
+  /// disabled -> false; required -> true; else opt_level >= info.opt_level.
+  bool pass_enabled(const PassInfo& info) const;
+};
+
+/// While it lives, the instruments of a context are entered.
+class InstrumentScope {
+ public:
+  explicit InstrumentScope(PassContextRef context) : context_(std::move(context)) {
+    context_->enter_instruments();
+  }
+  /// Throws what exit_pass_ctx throws, unless another exception is on its way.
+  ~InstrumentScope() noexcept(false);
+  InstrumentScope(const InstrumentScope&) = delete;
+  InstrumentScope& operator=(const InstrumentScope&) = delete;
+
+ private:
+  PassContextRef context_;
+  int exceptions_ = std::uncaught_exceptions();
+};
+
+/// Used when a context names no evaluator; set once by the driver.
+void set_default_evaluator(std::shared_ptr<Evaluator> evaluator);
+Evaluator& evaluator_of(const PassContext& context);  ///< NotSupported when there is none
+
+std::string pass_context_text(const PassContext& context);
+
+}  // namespace baton

@@ -1,0 +1,69 @@
+"""What `with` makes current belongs to the thread that entered it, and to what C++ calls back into Python."""
+import json
+import threading
+
+import numpy as np
+import pytest
+import baton as tvm
+from baton import relay
+
+NET = """#[version = "0.0.5"]
+def @main(%x: Tensor[(4, 4), float32]) { nn.relu(exp(tanh(%x))) }"""
+
+
+def kernels(lib):
+    return sum(node["op"] == "tvm_op" for node in json.loads(lib.get_graph_json())["nodes"])
+
+
+def built(level):
+    with tvm.transform.PassContext(opt_level=level):
+        return relay.build(tvm.parser.fromtext(NET), target="llvm")
+
+
+def test_threads_build_at_their_own_level():
+    found = {0: [], 3: []}
+
+    def work(level):
+        found[level] += [kernels(built(level)) for _ in range(4)]
+
+    threads = [threading.Thread(target=work, args=(level,)) for level in found]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == {0: [3] * 4, 3: [1] * 4}
+
+
+def test_a_pass_in_python_sees_the_context_that_it_runs_under():
+    seen = []
+
+    @tvm.transform.module_pass(opt_level=0)
+    def look(module, context):
+        current = tvm.transform.PassContext.current()
+        seen.append((context.opt_level, current.opt_level))
+        with tvm.transform.PassContext(opt_level=1):
+            seen.append(tvm.transform.PassContext.current().opt_level)
+            relay.transform.InferType()(module)
+        return module
+
+    with tvm.transform.PassContext(opt_level=3):
+        look(tvm.parser.fromtext(NET))
+    assert seen == [(3, 3), 1]
+    assert tvm.transform.PassContext.current().opt_level == 2
+
+
+def test_targets_go_down_to_what_was_built():
+    lib = relay.build(tvm.parser.fromtext(NET), target=tvm.target.Target("llvm -mcpu=haswell"))
+    from baton.contrib import graph_executor
+    module = graph_executor.GraphModule(lib["default"](tvm.cpu()))
+    x = np.ones((4, 4), "float32")
+    module.set_input("x", x)
+    module.run()
+    np.testing.assert_allclose(module.get_output(0).numpy(), np.exp(np.tanh(x)), rtol=1e-5)
+    with pytest.raises(Exception, match="can be built for yet"):
+        relay.build(tvm.parser.fromtext(NET), target="cuda")
+
+
+def test_the_processor_has_a_sheet():
+    sheet = dict(line.split(": ", 1) for line in tvm.target.device_sheets()[0].splitlines()[1:])
+    assert sheet["kind"] == "llvm" and int(sheet["cores"]) >= 1 and int(sheet["float_lanes"]) in (4, 8, 16)
