@@ -80,8 +80,9 @@ std::shared_ptr<SkippedLayers> current_skipped_layers() {
 }
 
 std::string render_pass_timing() {
-  const Door& here = door();
-  for (auto context = here.passes.rbegin(); context != here.passes.rend(); ++context)
+  std::vector<PassContextRef> contexts = door().passes;
+  contexts.insert(contexts.begin(), door().fallback);
+  for (auto context = contexts.rbegin(); context != contexts.rend(); ++context)
     for (const auto& instrument : (*context)->instruments)
       if (const auto* timing = dynamic_cast<const PassTimingInstrument*>(instrument.get()))
         return timing->render();

@@ -28,7 +28,7 @@ void enter_skipped_layers(std::vector<int64_t> numbers);
 void exit_skipped_layers();
 std::shared_ptr<SkippedLayers> current_skipped_layers();  ///< null: none
 
-/// What the timing instrument of the innermost context that has one says of this thread.
+/// What the timing instrument of the innermost context that has one says, the default one included.
 std::string render_pass_timing();
 
 /// While one lives, this thread runs Python code that C++ calls under `context`, which is current there.

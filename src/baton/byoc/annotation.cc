@@ -45,10 +45,4 @@ Expr CompilerMarks::end(const Expr& value, const OriginSet& origins) const {
   return marked(end_op(), value, attrs_, origins);
 }
 
-std::string text_attr(const FunctionNode& function, std::string_view name) {
-  const AttrValue* value = function.attr(name);
-  const std::string* text = value ? value->as<std::string>() : nullptr;
-  return text ? *text : std::string();
-}
-
 }  // namespace baton

@@ -33,7 +33,4 @@ class CompilerMarks {
   Attrs attrs_;
 };
 
-/// The text of attribute `name` of `function`, empty when there is none.
-std::string text_attr(const FunctionNode& function, std::string_view name);
-
 }  // namespace baton

@@ -6,6 +6,7 @@
 
 #include "baton/codegen/backend.h"
 #include "baton/driver/plan/region_attrs.h"
+#include "baton/ir/build.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/inline_call.h"
 #include "baton/pass/pass.h"

@@ -1,5 +1,7 @@
 #include "baton/ir/build.h"
 
+#include <algorithm>
+
 #include "baton/ir/origin_scope.h"
 #include "baton/ir/visit.h"
 
@@ -29,6 +31,16 @@ Attrs carry_attrs(const OpDef& op, const CallNode& call, const NamedAttrs& value
 
 Call with_attrs(const CallNode& call, Attrs attrs) {
   return make_call(call.callee(), call.args(), std::move(attrs), call.info());
+}
+
+Function without_attrs(const Function& function, std::initializer_list<std::string_view> names) {
+  FunctionAttrs attrs;
+  for (const auto& [name, value] : function->attrs())
+    if (std::find(names.begin(), names.end(), name) == names.end()) attrs.emplace_back(name, value);
+  if (attrs.size() == function->attrs().size()) return function;
+  return make_function(function->params(), function->body(), function->ret_type(), std::move(attrs),
+                       NodeInfo(function->origins(), function->span(), function->checked_type()),
+                       function->type_params());
 }
 
 namespace {

@@ -1,6 +1,7 @@
 #pragma once
 // Short forms that passes share: making calls with attributes by name, so that passes need no operator's
 // header.
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +21,8 @@ Attrs with_fields(const Attrs& attrs, const NamedAttrs& values);
 Attrs carry_attrs(const OpDef& op, const CallNode& call, const NamedAttrs& values);
 /// `call` with other attributes; everything else, its type too, stays.
 Call with_attrs(const CallNode& call, Attrs attrs);
+/// `function` without the attributes of those names; itself when it has none of them.
+Function without_attrs(const Function& function, std::initializer_list<std::string_view> names);
 /// `expr` with type `type` when it has none; other expressions as they are.
 Expr with_type(const Expr& expr, const Type& type);
 /// `expr` standing for `origins`.

@@ -47,6 +47,12 @@ bool bool_attr(const CallNode& call, std::string_view name) {
   return *flag;
 }
 
+std::string text_attr(const FunctionNode& function, std::string_view name) {
+  const AttrValue* value = function.attr(name);
+  const std::string* text = value ? value->as<std::string>() : nullptr;
+  return text ? *text : std::string();
+}
+
 std::string text_attr(const CallNode& call, std::string_view name) {
   const AttrValue value = attr_of(call, name);
   const std::string* text = value.as<std::string>();

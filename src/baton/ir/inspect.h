@@ -19,6 +19,8 @@ std::vector<int64_t> ints_attr(const CallNode& call,
                                std::string_view name);  ///< empty for None; one for a number
 std::vector<int64_t> ints_of(const AttrValue& value);
 DType dtype_attr(const CallNode& call, std::string_view name);
+/// Of a function; "" when it has no such attribute, or one that is no text.
+std::string text_attr(const FunctionNode& function, std::string_view name);
 
 /// The type of `expr` as a tensor type: null when it is not inferred, or no tensor.
 const TensorTypeNode* tensor_type_of(const Expr& expr);

@@ -1,16 +1,10 @@
 #pragma once
-// Attributes of functions by name, and those that say which region of another compiler a kernel belongs to.
-#include <set>
+// The attributes that say which region of another compiler a kernel belongs to.
 #include <string>
 
 #include "baton/ir/expr.h"
 
 namespace baton {
-
-/// A text attribute of the function; "" when it has none of that name.
-std::string text_attr(const FunctionNode& function, const char* name);
-/// The function without those attributes; itself when it has none of them.
-Function without_attrs(const Function& function, const std::set<std::string>& names);
 
 /// The kernel, as one of that region (its symbol) that `compiler` built.
 Function of_region(const Function& kernel, const std::string& compiler, const std::string& region);

@@ -185,6 +185,7 @@ Result<ModelSamples> sample_model(const BuildResult& built, Executor& executor,
   std::vector<KernelRef> kernels;
   ModelSamples samples;
   for (const BuiltKernel& each : built.kernels) {
+    if (!built.plan.graph->nodes[each.first_node].backend.empty()) continue;  // not the processor's
     const auto known = std::find_if(kernels.begin(), kernels.end(),
                                     [&](const KernelRef& k) { return k->key == each.kernel->key; });
     const auto index = static_cast<size_t>(known - kernels.begin());
