@@ -112,8 +112,7 @@ struct Built {
   }
 
   std::map<std::string, InsideTimes> inside(double ms, int threads = 1) {
-    InsideOptions options;
-    options.compile = host_context();
+    InsideOptions options(host_context());
     options.ms_per_kernel = ms;
     options.threads = threads;
     return measure_inside(build, *executor, options);
@@ -142,8 +141,7 @@ inline Stages sampled_stages(Built& built, const std::string& func_name, double 
   const auto kernel = std::find_if(built.build.kernels.begin(), built.build.kernels.end(),
                                    [&](const BuiltKernel& k) { return k.func_name == func_name; });
   require(built.executor->run());
-  SampleOptions options;
-  options.compile = host_context();
+  SampleOptions options(host_context());
   options.hz = 2000;
   options.seconds = seconds;
   const ThreadScope one(1);

@@ -48,8 +48,7 @@ void costs(const char* name) {
   options.params = load_params(model, "");
   options.context.passes->opt_level = 3;
   const BuildResult built = build(model.module, options);
-  SampleOptions sampling;
-  sampling.compile = host_context();
+  SampleOptions sampling(host_context());
   sampling.seconds = 5;
   const ModelSamples samples = require(sample_model(built, *executor_of(built), sampling));
   bars::report((std::string(name) + ": what sampling at 1 kHz adds to a run").c_str(), 3,
@@ -80,8 +79,7 @@ void agrees(const char* what, const std::string& text, double most) {
   }
   const BuildResult built = build(module, options);
   const auto executor = executor_of(built);
-  InsideOptions inside;
-  inside.compile = host_context();
+  InsideOptions inside(host_context());
   inside.ms_per_kernel = 1500;
   const ThreadScope one(1);
   for (const auto& [name, times] : measure_inside(built, *executor, inside)) {
@@ -92,8 +90,7 @@ void agrees(const char* what, const std::string& text, double most) {
       for (const BuiltKernel& kernel : built.kernels) {
         if (kernel.func_name != name) continue;
         (void)executor->run_range(0, node + 1);
-        SampleOptions sampling;
-        sampling.compile = host_context();
+        SampleOptions sampling(host_context());
         sampling.seconds = 3;
         const SampleCounts counts = require(sample_kernel(kernel.request, *kernel.kernel, *built.library,
                                                           executor->node_args(node), sampling));

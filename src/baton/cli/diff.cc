@@ -191,10 +191,9 @@ class DiffVerb final : public Verb {
     std::map<std::string, InsideTimes> inside;
     if (!no_inside_) {
       const InterruptScope interrupt;
-      InsideOptions options;
+      InsideOptions options(host_context());
       options.ms_per_kernel = inside_ms_;
       options.threads = how.threads;
-      options.compile = host_context();
       options.compile.interrupt = interrupt.flag();
       options.progress = [&](int done, int total) { progress.show("measuring inside kernels", done, total); };
       inside = measure_inside(side.built.build, *side.executor, options);

@@ -30,11 +30,10 @@ int profile_by_sampling(Io& io, const ModelFlags& model, const SampleFlags& flag
   executor->set_threads(threads);
   set_inputs(*executor, {});
   Progress progress(io);
-  SampleOptions options;
+  SampleOptions options(model.context());
   options.hz = flags.hz;
   options.seconds = kSeconds;
-  options.compile = model.context();
-  options.interrupt = options.compile.interrupt = interrupt.flag();
+  options.compile.interrupt = interrupt.flag();
   options.compile.progress = [&](const std::string&, int done, int total) {
     progress.show("mapping the code of kernels", done, total);
   };

@@ -33,7 +33,7 @@ struct Net {
   KernelCache cache{folder.path()};
   BuildResult build;
   std::unique_ptr<Executor> executor;
-  InsideOptions options;
+  InsideOptions options{host_context()};
 
   Net() {
     initialize();
@@ -49,7 +49,6 @@ struct Net {
           executor->set_input(i, tensor_value(executor->input_node(i).name, entry.shape, entry.dtype)).ok());
     }
     options.ms_per_kernel = 5;
-    options.compile = host_context();
     options.compile.cache = &cache;
   }
   std::map<std::string, InsideTimes> measure() { return measure_inside(build, *executor, options); }

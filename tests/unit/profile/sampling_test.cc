@@ -52,8 +52,7 @@ BuiltModel model(int threads) {
 }
 
 SampleOptions quick() {
-  SampleOptions options;
-  options.compile = host_context();
+  SampleOptions options(host_context());
   options.seconds = 0.3;
   options.hz = 2000;
   return options;
@@ -132,9 +131,9 @@ TEST(Sampling, StopsWhenAskedTo) {
   const BuiltModel subject = model(1);
   std::atomic<bool> stop{true};
   SampleOptions options = quick();
-  options.interrupt = &stop;
+  options.compile.interrupt = &stop;
   EXPECT_THROW((void)sample_model(subject.built, *subject.executor, options), Interrupted);
-  options.interrupt = nullptr;  // and the next one finds all in order
+  options.compile.interrupt = nullptr;  // and the next one finds all in order
   EXPECT_TRUE(sample_model(subject.built, *subject.executor, options).ok());
 }
 

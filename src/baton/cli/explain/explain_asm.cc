@@ -25,8 +25,8 @@ SampleCounts sampled(Io& io, const ModelFlags& flags, const std::string& func_na
   require(executor->run_range(0, node + 1));
   const InterruptScope interrupt;
   const ThreadScope one_thread(1);
-  SampleOptions options;
-  options.interrupt = interrupt.flag();
+  SampleOptions options(flags.context());
+  options.compile.interrupt = interrupt.flag();
   return require(sample_kernel(kernel->request, *kernel->kernel, *built.build.library,
                                executor->node_args(node), options));
 }
@@ -52,11 +52,12 @@ void write_asm(Io& io, const Subject& subject, const ModelFlags& flags, const As
                 " runs no code: its result is its input under another shape");
   request->variant.debug_lines = debug_folder;
   const std::vector<KernelRequest> requests = {*request};
-  const std::vector<KernelRef> kernels = compile_kernels(requests, flags.context());
+  const BuildContext context = flags.context();
+  const std::vector<KernelRef> kernels = compile_kernels(requests, context);
   std::optional<SampleCounts> counts;
   if (wanted.timed) counts = sampled(io, flags, func_name, node);
   const AsmListing listing =
-      require(asm_listing(*request, *kernels[0], DeviceSheet::host(), counts ? &*counts : nullptr));
+      require(asm_listing(*request, *kernels[0], context.host(), counts ? &*counts : nullptr));
   if (json) {
     nlohmann::ordered_json out = {{"schema", 1}, {"kernel", func_name}};
     out.update(to_json(listing));

@@ -14,6 +14,9 @@
 namespace baton {
 
 struct InsideOptions {
+  /// `context`: that of the build, for variants of kernels.
+  explicit InsideOptions(BuildContext context) : compile(std::move(context)) {}
+
   double ms_per_kernel =
       300;  ///< measuring, all variants together; less when the shares are known well before
   /// With more than one, every kernel is also measured on so many: InsideTimes::loads, and shares are of all
@@ -21,7 +24,7 @@ struct InsideOptions {
   int threads = 1;
   bool sampling =
       true;  ///< falls back to sampling where stages do not sum up under marks, or are too short for them
-  BuildContext compile;                               ///< for variants of kernels: that of the build
+  BuildContext compile;
   std::function<void(int done, int total)> progress;  ///< kernels measured
   std::function<uint64_t()> clock;  ///< for tests: read instead of fenced_ticks(), in its unit
 };

@@ -20,11 +20,9 @@ constexpr uint64_t kEnoughSamples = 200;
 std::optional<std::vector<SampledShare>> sampled_shares(const Variant& plain, std::span<void*> args,
                                                         double ms, const BuildContext& context,
                                                         std::string& why) {
-  SampleOptions sample;
+  SampleOptions sample(context);
   sample.hz = kHz;
   sample.seconds = std::max(kTimes * ms, kLeastMs) / 1e3;
-  sample.interrupt = context.interrupt;
-  sample.compile = context;
   sample.compile.progress = nullptr;
   const Result<SampleCounts> counts =
       sample_kernel(plain.request, *plain.kernel, *plain.library, args, sample);

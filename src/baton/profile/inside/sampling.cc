@@ -20,7 +20,7 @@ constexpr int64_t kTurnNs =
     60'000'000;  // with and without sampling take turns of this length, at least one run each
 
 void check_interrupt(const SampleOptions& options) {
-  if (options.interrupt && *options.interrupt)
+  if (options.compile.interrupt && *options.compile.interrupt)
     throw Interrupted("interrupted while sampling; nothing was written");
 }
 

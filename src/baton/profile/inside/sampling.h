@@ -17,10 +17,12 @@
 namespace baton {
 
 struct SampleOptions {
+  /// `context`: that of the build, for the code maps. Its interrupt also ends the sampling.
+  explicit SampleOptions(BuildContext context) : compile(std::move(context)) {}
+
   int hz = 1000;       ///< samples per second and thread
   double seconds = 1;  ///< of sampling
-  const std::atomic<bool>* interrupt = nullptr;
-  BuildContext compile;  ///< for the code maps: that of the build
+  BuildContext compile;
 };
 
 /// Samples in one stage of a kernel.

@@ -50,10 +50,9 @@ class Profiler {
 
   std::map<std::string, InsideTimes> inside(const BuildResult& built) {
     if (!options_.inside) return {};
-    InsideOptions inside;
+    InsideOptions inside(options_.context);
     inside.ms_per_kernel = options_.inside_ms;
     inside.threads = executor_.threads();
-    inside.compile = options_.context;
     inside.compile.progress = [&](const std::string&, int done, int total) {
       show("building variants of kernels", done, total);
     };
