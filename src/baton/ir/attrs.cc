@@ -8,6 +8,27 @@
 
 namespace baton {
 
+AttrValue::AttrValue() = default;
+AttrValue::AttrValue(Flag flag) : Base(flag == kTrue) {}
+AttrValue::AttrValue(int64_t value) : Base(value) {}
+AttrValue::AttrValue(int value) : Base(static_cast<int64_t>(value)) {}
+AttrValue::AttrValue(double value) : Base(value) {}
+AttrValue::AttrValue(std::string value) : Base(std::move(value)) {}
+AttrValue::AttrValue(const char* value) : Base(std::string(value)) {}
+AttrValue::AttrValue(DType value) : Base(value) {}
+AttrValue::AttrValue(AttrList values) : Base(std::move(values)) {}
+AttrValue::AttrValue(const std::vector<int64_t>& values) : Base(AttrList(values.begin(), values.end())) {}
+AttrValue::AttrValue(AttrObjectRef object) : Base(std::move(object)) {}
+AttrValue::AttrValue(Ref<const AttrObject> object) : Base(AttrObjectRef{std::move(object)}) {}
+AttrValue::AttrValue(const AttrValue&) = default;
+AttrValue::AttrValue(AttrValue&&) noexcept = default;
+AttrValue& AttrValue::operator=(const AttrValue&) = default;
+AttrValue& AttrValue::operator=(AttrValue&&) noexcept = default;
+AttrValue::~AttrValue() = default;
+bool operator==(const AttrValue& a, const AttrValue& b) {
+  return static_cast<const AttrValue::Base&>(a) == static_cast<const AttrValue::Base&>(b);
+}
+
 namespace {
 
 std::string quoted(const std::string& text) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -39,11 +40,29 @@ struct AttrValue
     : std::variant<std::monostate, bool, int64_t, double, std::string, DType, AttrList, AttrObjectRef> {
   using Base =
       std::variant<std::monostate, bool, int64_t, double, std::string, DType, AttrList, AttrObjectRef>;
-  using Base::Base;
-  AttrValue(int value) : Base(static_cast<int64_t>(value)) {}
-  AttrValue(const char* value) : Base(std::string(value)) {}
-  AttrValue(const std::vector<int64_t>& values) : Base(AttrList(values.begin(), values.end())) {}
-  explicit AttrValue(Ref<const AttrObject> object) : Base(AttrObjectRef{std::move(object)}) {}
+  AttrValue();
+  template <class B>
+    requires std::is_same_v<B, bool>  // no pointer
+  AttrValue(B value) : AttrValue(value ? kTrue : kFalse) {}
+  AttrValue(int64_t value);
+  AttrValue(int value);
+  AttrValue(double value);
+  AttrValue(std::string value);
+  AttrValue(const char* value);
+  AttrValue(DType value);
+  AttrValue(AttrList values);
+  AttrValue(const std::vector<int64_t>& values);
+  AttrValue(AttrObjectRef object);
+  explicit AttrValue(Ref<const AttrObject> object);
+
+  // Out of line, for a variant's are long and wanted everywhere.
+  AttrValue(const AttrValue&);
+  AttrValue(AttrValue&&) noexcept;
+  AttrValue& operator=(const AttrValue&);
+  AttrValue& operator=(AttrValue&&) noexcept;
+  ~AttrValue();
+  friend bool operator==(const AttrValue& a, const AttrValue& b);
+
   bool is_none() const { return std::holds_alternative<std::monostate>(*this); }
   /// The object as a T, or null.
   template <class T>
@@ -55,6 +74,10 @@ struct AttrValue
   const T* as() const {
     return std::get_if<T>(static_cast<const Base*>(this));
   }
+
+ private:
+  enum Flag : uint8_t { kFalse, kTrue };
+  AttrValue(Flag flag);
 };
 
 /// Relay text: `2`, `0.1f`, `True`, `"NCHW"`, `"float32"` (a DType), `None`, `[1, 2]`.

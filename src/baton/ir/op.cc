@@ -21,6 +21,28 @@ Table& table() {
 
 }  // namespace
 
+OpRules::OpRules() = default;
+OpRules::OpRules(const OpRules&) = default;
+OpRules::OpRules(OpRules&&) noexcept = default;
+OpRules& OpRules::operator=(const OpRules&) = default;
+OpRules& OpRules::operator=(OpRules&&) noexcept = default;
+OpRules::~OpRules() = default;
+
+void OpRules::add(const void* key, Ref<const RefCounted> rule) { rules_.emplace_back(key, std::move(rule)); }
+
+const RefCounted* OpRules::find(const void* key) const {
+  for (const auto& [at, rule] : rules_)
+    if (at == key) return rule.get();
+  return nullptr;
+}
+
+OpDef::OpDef() = default;
+OpDef::OpDef(const OpDef&) = default;
+OpDef::OpDef(OpDef&&) noexcept = default;
+OpDef& OpDef::operator=(const OpDef&) = default;
+OpDef& OpDef::operator=(OpDef&&) noexcept = default;
+OpDef::~OpDef() = default;
+
 void register_ops(const std::vector<const OpDef*>& ops) {
   for (const OpDef* op : ops) {
     const bool fresh = table().exprs.emplace(op->name, make_ref<const OpNode>(op)).second;

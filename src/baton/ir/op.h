@@ -3,7 +3,6 @@
 // whoever wants to know something about an operator asks its block.
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,8 +53,10 @@ inline constexpr auto kDone = RelationContext::Status::kDone;
 inline constexpr auto kDefer = RelationContext::Status::kDefer;
 inline constexpr auto kFailed = RelationContext::Status::kFailed;
 
+/// Of string literals, which it refers to.
 struct OpInput {
-  std::string name, doc;
+  OpInput(const char* name, const char* doc) : name(name), doc(doc) {}
+  std::string_view name, doc;
 };
 
 /// What a call costs, from its types and attributes; see ir/rules/cost.h.
@@ -71,21 +72,36 @@ using ComputeFn = std::function<void(Compute&, const Attrs&)>;
 /// kind, declared by the pass that reads it, attached by the operator. Looked up by type.
 class OpRules {
  public:
+  OpRules();
+  OpRules(const OpRules&);
+  OpRules(OpRules&&) noexcept;
+  OpRules& operator=(const OpRules&);
+  OpRules& operator=(OpRules&&) noexcept;
+  ~OpRules();
+
   template <class T>
   void set(T rule) {
-    rules_.emplace_back(&key<T>, std::make_shared<T>(std::move(rule)));
+    add(&key<T>, make_ref<Held<T>>(std::move(rule)));
   }
   template <class T>
   const T* get() const {
-    for (const auto& [at, rule] : rules_)
-      if (at == &key<T>) return static_cast<const T*>(rule.get());
-    return nullptr;
+    const RefCounted* held = find(&key<T>);
+    return held ? &static_cast<const Held<T>*>(held)->rule : nullptr;
   }
 
  private:
   template <class T>
+  struct Held final : RefCounted {
+    explicit Held(T rule) : rule(std::move(rule)) {}
+    T rule;
+  };
+  template <class T>
   static inline const char key = 0;
-  std::vector<std::pair<const void*, std::shared_ptr<const void>>> rules_;
+
+  void add(const void* key, Ref<const RefCounted> rule);
+  const RefCounted* find(const void* key) const;  ///< null: none
+
+  std::vector<std::pair<const void*, Ref<const RefCounted>>> rules_;
 };
 
 /// The rules of an operator block: `.rules = op_rules(conv2d_scale_rule())`.
@@ -98,6 +114,14 @@ OpRules op_rules(R... each) {
 
 struct OpDef {
   static constexpr int kVariadic = -1;
+
+  // Out of line: each operator's file would compile them.
+  OpDef();
+  OpDef(const OpDef&);
+  OpDef(OpDef&&) noexcept;
+  OpDef& operator=(const OpDef&);
+  OpDef& operator=(OpDef&&) noexcept;
+  ~OpDef();
 
   std::string name;  ///< "nn.relu"
   std::string doc;
@@ -121,7 +145,7 @@ struct OpDef {
   OpRules rules;
   /// Calls that every kernel of the operator is tested on: types of the inputs, then attributes, as in "(2,
   /// 3)f32, (3)i32[0, 2], axis=1"; see tests/unit/ops/test_shapes.h. Not empty where there is a compute.
-  std::vector<std::string> test_shapes;
+  std::vector<const char*> test_shapes;
 };
 
 /// Adds operators to the table; called once by ops/register.cc, with the lines of ops.def.

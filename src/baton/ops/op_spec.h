@@ -29,7 +29,7 @@ struct OpSpec {
   std::vector<OpInput> inputs;
   bool variadic = false;
   Fuse fuse = Fuse::kOpaque;
-  std::function<RelationContext::Status(RelationContext&, const A&)> relation;
+  RelationContext::Status (*relation)(RelationContext&, const A&) = nullptr;
   void (*compute)(Compute&, const A&) = nullptr;
   bool non_computational = false;
   bool stateful = false;
@@ -39,14 +39,14 @@ struct OpSpec {
   CostFn cost = nullptr;
   std::string python = {};
   OpRules rules = {};
-  std::vector<std::string> test_shapes = {};
+  std::vector<const char*> test_shapes = {};
 
-  operator OpDef() const {
+  operator OpDef() && {
     OpDef def;
-    def.name = name;
-    def.doc = doc;
-    def.inputs = inputs;
     def.num_inputs = variadic ? OpDef::kVariadic : static_cast<int>(inputs.size());
+    def.name = std::move(name);
+    def.doc = std::move(doc);
+    def.inputs = std::move(inputs);
     def.fuse = fuse;
     if constexpr (!std::is_same_v<A, NoAttrs>) def.attrs = &attr_schema<A>();
     def.relation = [relation = relation](RelationContext& ctx, const Attrs& attrs) {
@@ -60,9 +60,9 @@ struct OpSpec {
     def.data_dependent = data_dependent;
     def.declares_attrs = declares_attrs;
     def.cost = cost;
-    def.python = python;
-    def.rules = rules;
-    def.test_shapes = test_shapes;
+    def.python = std::move(python);
+    def.rules = std::move(rules);
+    def.test_shapes = std::move(test_shapes);
     return def;
   }
 

@@ -37,7 +37,7 @@ std::string name_of(const CallNode& call) {
 }
 
 std::string argument_name(const CallNode& call, size_t index) {
-  if (call.op() && index < call.op()->inputs.size()) return call.op()->inputs[index].name;
+  if (call.op() && index < call.op()->inputs.size()) return std::string(call.op()->inputs[index].name);
   const auto* function = as<FunctionNode>(call.callee());
   if (function && index < function->params().size()) return "%" + function->params()[index]->name();
   return std::to_string(index);

@@ -92,7 +92,7 @@ void bind_exprs(nb::module_& m) {
           "arguments",
           [](const OpNode& o) {
             std::vector<std::string> names;
-            for (const OpInput& input : o.def().inputs) names.push_back(input.name);
+            for (const OpInput& input : o.def().inputs) names.emplace_back(input.name);
             return names;
           },
           "The names of its inputs.")

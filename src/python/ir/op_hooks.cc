@@ -1,6 +1,8 @@
 // What passes ask Python functions about operators, and operators that are defined in Python.
 #include "python/ir/op_hooks.h"
 
+#include <set>
+
 #include "baton/ir/op.h"
 #include "baton/support/error.h"
 #include "baton/target/processor.h"
@@ -110,6 +112,12 @@ void define_op(const std::string& name, const std::string& doc) {
   register_ops({&op});
 }
 
+/// The same text for as long as the process runs, as operators live.
+const char* kept(const std::string& text) {
+  static std::set<std::string, std::less<>> texts;  // under the GIL
+  return texts.insert(text).first->c_str();
+}
+
 }  // namespace
 
 bool is_made_in_python(const OpDef& op) { return op.rules.get<MadeInPython>() != nullptr; }
@@ -146,8 +154,8 @@ void bind_op_hooks(nb::module_& m) {
       nb::arg("op"), nb::arg("fact"), "TOpPattern or TOpIsStateful of an operator, as a number.");
   m.def(
       "add_op_argument",
-      [](const std::string& name, std::string argument, std::string doc) {
-        own_op(name).inputs.push_back({std::move(argument), std::move(doc)});
+      [](const std::string& name, const std::string& argument, const std::string& doc) {
+        own_op(name).inputs.emplace_back(kept(argument), kept(doc));
       },
       nb::arg("op"), nb::arg("argument"), nb::arg("doc"),
       "Names the next argument of an operator that define_op has made.");

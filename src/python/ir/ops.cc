@@ -43,7 +43,7 @@ void bind_ops(nb::module_& m) {
         for (const OpInput& input : def->inputs) {
           if (def->num_inputs >= 0 && nb::len(inputs) == static_cast<size_t>(def->num_inputs))
             break;  // the rest are attributes
-          inputs.append(nb::make_tuple(input.name, input.doc));
+          inputs.append(nb::make_tuple(std::string(input.name), std::string(input.doc)));
         }
         if (def->attrs) {
           for (const AttrField& field : def->attrs->fields) {

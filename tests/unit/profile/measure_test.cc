@@ -65,8 +65,7 @@ TEST(Measure, LeavesTheShippedKernelsAsTheyAre) {
   options.min_runs = 3;
   options.min_seconds = 0.01;
   const FusedTimes fused = measure_fused(*built.executor, options);
-  InsideOptions inside_options;
-  inside_options.compile = host_context();
+  InsideOptions inside_options(host_context());
   inside_options.ms_per_kernel = 5;
   inside_options.compile.cache = &built.cache;
   const auto inside = measure_inside(built.build, *built.executor, inside_options);

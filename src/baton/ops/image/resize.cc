@@ -71,7 +71,7 @@ void resize_op_compute(Compute& c, const ResizeAttrs<kCount>& attrs) {
 }
 
 template <int kCount>
-OpDef resize(const char* name, const char* what, OpRules rules, std::vector<std::string> test_shapes) {
+OpDef resize(const char* name, const char* what, OpRules rules, std::vector<const char*> test_shapes) {
   return OpSpec<ResizeAttrs<kCount>>{
       .name = name,
       .doc = std::string("The data with another ") + what + ", by interpolation.",

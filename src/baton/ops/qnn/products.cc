@@ -331,27 +331,15 @@ RelationStatus quantized_batch_matmul_relation(RelationContext& ctx, const Batch
   return batch_matmul_relation(ctx, attrs);
 }
 
-/// An operand of a product, and what the names and the documentation of its scale and zero point call it.
-struct ProductOperand {
-  OpInput input;
-  std::string prefix, called;
-};
-
-// `zero_points` and `scales` say which of the second operand's there may be several of.
-std::vector<OpInput> product_inputs(const ProductOperand& a, const ProductOperand& b,
-                                    const std::string& zero_points, const std::string& scales) {
-  return {a.input,
-          b.input,
-          {a.prefix + "_scale", "third in a call: the zero point of " + a.called + ", int32 scalar"},
-          {a.prefix + "_zero_point", "fourth: the zero point of " + b.called + ", int32" + zero_points},
-          {b.prefix + "_scale", "fifth: the scale of " + a.called + ", float32 scalar"},
-          {b.prefix + "_zero_point", "sixth: the scale of " + b.called + ", float32 scalar" + scales}};
-}
-
-std::vector<OpInput> weighted_inputs(const char* data, const char* weight, const std::string& zero_points,
-                                     const std::string& scales) {
-  return product_inputs({{"data", data}, "input", "the data"}, {{"weight", weight}, "weight", "the weight"},
-                        zero_points, scales);
+// The documentation of the second operand's zero point and scale differs: some may be one per channel.
+std::vector<OpInput> weighted_inputs(const char* data, const char* weight, const char* zero_point,
+                                     const char* scale) {
+  return {{"data", data},
+          {"weight", weight},
+          {"input_scale", "third in a call: the zero point of the data, int32 scalar"},
+          {"input_zero_point", zero_point},
+          {"weight_scale", "fifth: the scale of the data, float32 scalar"},
+          {"weight_zero_point", scale}};
 }
 
 }  // namespace
@@ -361,8 +349,9 @@ const OpDef& op_qnn_conv2d() {
       .name = "qnn.conv2d",
       .doc = "nn.conv2d of (data - its zero point) and (weight - its zero point), in integers.",
       .inputs =
-          weighted_inputs("quantised 4-D tensor in data_layout", "quantised 4-D tensor in kernel_layout", "",
-                          " or one value per output channel"),
+          weighted_inputs("quantised 4-D tensor in data_layout", "quantised 4-D tensor in kernel_layout",
+                          "fourth: the zero point of the weight, int32",
+                          "sixth: the scale of the weight, float32 scalar or one value per output channel"),
       .fuse = Fuse::kOutFusable,
       .relation = quantized_conv2d_relation,
       .non_computational = true,
@@ -381,8 +370,9 @@ const OpDef& op_qnn_conv2d_transpose() {
       .name = "qnn.conv2d_transpose",
       .doc = "nn.conv2d_transpose of (data - its zero point) and (weight - its zero point), in integers.",
       .inputs =
-          weighted_inputs("quantised 4-D tensor in data_layout", "quantised 4-D tensor in kernel_layout", "",
-                          " or one value per output channel"),
+          weighted_inputs("quantised 4-D tensor in data_layout", "quantised 4-D tensor in kernel_layout",
+                          "fourth: the zero point of the weight, int32",
+                          "sixth: the scale of the weight, float32 scalar or one value per output channel"),
       .relation = quantized_conv2d_transpose_relation,
       .non_computational = true,
       .python =
@@ -400,7 +390,8 @@ const OpDef& op_qnn_dense() {
       .name = "qnn.dense",
       .doc = "nn.dense of (data - its zero point) and (weight - its zero point), in integers.",
       .inputs = weighted_inputs("quantised tensor of rank >= 1, k innermost", "quantised matrix (units, k)",
-                                " scalar or one value per unit", " or one value per unit"),
+                                "fourth: the zero point of the weight, int32 scalar or one value per unit",
+                                "sixth: the scale of the weight, float32 scalar or one value per unit"),
       .fuse = Fuse::kOutFusable,
       .relation = quantized_dense_relation,
       .non_computational = true,
@@ -416,8 +407,12 @@ const OpDef& op_qnn_batch_matmul() {
   static const OpDef def = OpSpec<BatchMatmulAttrs>{
       .name = "qnn.batch_matmul",
       .doc = "nn.batch_matmul of (x - its zero point) and (y - its zero point), in integers.",
-      .inputs = product_inputs({{"x", "quantised 3-D tensor"}, "x", "x"},
-                               {{"y", "quantised 3-D tensor"}, "y", "y"}, " scalar", ""),
+      .inputs = {{"x", "quantised 3-D tensor"},
+                 {"y", "quantised 3-D tensor"},
+                 {"x_scale", "third in a call: the zero point of x, int32 scalar"},
+                 {"x_zero_point", "fourth: the zero point of y, int32 scalar"},
+                 {"y_scale", "fifth: the scale of x, float32 scalar"},
+                 {"y_zero_point", "sixth: the scale of y, float32 scalar"}},
       .fuse = Fuse::kOutFusable,
       .relation = quantized_batch_matmul_relation,
       .non_computational = true,

@@ -10,7 +10,7 @@ namespace baton {
 using Unary = Halide::Expr (*)(Halide::Expr);
 using Binary = Halide::Expr (*)(Halide::Expr, Halide::Expr);
 /// `.test_shapes` of a block; without any, those of the family.
-using Texts = std::vector<std::string>;
+using Texts = std::vector<const char*>;
 
 /// result[i] = f(input 0 [i]); a stage called `stage`.
 template <class F>

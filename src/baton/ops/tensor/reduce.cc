@@ -160,7 +160,7 @@ Halide::Expr zero_of(Halide::Type type) { return cast(type, 0); }
 Halide::Expr one_of(Halide::Type type) { return cast(type, 1); }
 
 OpDef reduce_op(const char* name, const char* doc, Start start, Combine combine, OpRules rules = {},
-                std::vector<std::string> test_shapes = {}) {
+                std::vector<const char*> test_shapes = {}) {
   OpDef def = OpSpec<ReduceAttrs>{
       .name = name,
       .doc = doc,

@@ -71,7 +71,7 @@ void adaptive_pool_compute(Compute& c, const std::vector<int>& axes, bool mean) 
 }
 
 template <int kCount, bool kMean>
-OpDef adaptive_pool(const char* name, OpRules rules, std::vector<std::string> test_shapes) {
+OpDef adaptive_pool(const char* name, OpRules rules, std::vector<const char*> test_shapes) {
   return OpSpec<AdaptivePoolAttrs<kCount>>{
       .name = name,
       .doc = std::string(kMean ? "The means" : "The largest values") +
