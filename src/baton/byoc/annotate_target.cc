@@ -15,6 +15,7 @@
 #include "baton/byoc/annotation.h"
 #include "baton/byoc/target_rules.h"
 #include "baton/ir/adt.h"
+#include "baton/ir/inspect.h"
 #include "baton/ir/op.h"
 #include "baton/pass/causes.h"
 #include "baton/pass/pass.h"
