@@ -1,4 +1,5 @@
 // Elementwise operators of two inputs, broadcast.
+#include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/rules/scale_rules.h"
@@ -75,7 +76,7 @@ const OpDef& op_add() {
   static const OpDef def = binary_op(
       "add", "lhs + rhs.", [](Value a, Value b) { return a + b; },
       op_rules(sum_scale_rule(), add_gradient(), MixedPrecision::kFollow,
-               fake_quantized_arithmetic("qnn.add")));
+               fake_quantized_arithmetic("qnn.add"), QuantizationRule{QuantizationRule::Does::kSum}));
   return def;
 }
 
@@ -90,7 +91,8 @@ const OpDef& op_subtract() {
 const OpDef& op_multiply() {
   static const OpDef def = binary_op(
       "multiply", "lhs * rhs.", [](Value a, Value b) { return a * b; },
-      op_rules(multiply_gradient(), MixedPrecision::kFollow, fake_quantized_arithmetic("qnn.mul")));
+      op_rules(multiply_gradient(), MixedPrecision::kFollow, fake_quantized_arithmetic("qnn.mul"),
+               QuantizationRule{QuantizationRule::Does::kScale}));
   return def;
 }
 

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
@@ -125,7 +126,8 @@ const OpDef& op_clip() {
           },
       .python = "tensor.clip(a, a_min, a_max)",
       .rules = op_rules(clip_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_clip},
-                        same_layout_flow()),
+                        same_layout_flow(),
+                        QuantizationRule{QuantizationRule::Does::kClip, QuantizationRule::Kernel::kJoins}),
       .test_shapes = {"(3, 5)f32[-8, 8], a_min=-1., a_max=1.", "(7)i8[-9, 9], a_min=-3., a_max=4."},
   };
   return def;

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
@@ -213,7 +214,8 @@ const OpDef& op_reshape() {
       .compute = [](Compute& c, const ReshapeAttrs&) { reshape_compute(c, "reshape"); },
       .reshape_only = true,
       .rules =
-          op_rules(reshape_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_reshape}),
+          op_rules(reshape_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_reshape},
+                   QuantizationRule{QuantizationRule::Does::kSame}),
       .test_shapes = {"(2, 3, 4)f32, newshape=[-1]", "(2, 3, 4)i8, newshape=[-3, 4]", "(1)f32, newshape=[]"},
   };
   return def;
