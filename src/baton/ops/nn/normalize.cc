@@ -1,6 +1,7 @@
 // Normalisations by mean and variance, over an axis and over groups of channels, and by length; nn.prelu,
 // whose slopes go by channel too.
 #include "baton/ir/build.h"
+#include "baton/ir/rules/algebra.h"
 #include "baton/ir/rules/inference_rule.h"
 #include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/domain.h"
@@ -383,7 +384,7 @@ const OpDef& op_nn_prelu() {
             prelu(i.reversed()) = select(value > cast(value.type(), 0), value, value * slope);
             c.result(prelu);
           },
-      .rules = op_rules(axis_layout_flow(), MixedPrecision::kFollow),
+      .rules = op_rules(axis_layout_flow(), MixedPrecision::kFollow, NotBroadcast{}),
       .test_shapes = {"(2, 3)f32[-2, 2], (3)f32"},
   };
   return def;

@@ -1,5 +1,7 @@
 #include <cmath>
 
+#include "baton/ir/build.h"
+#include "baton/ir/rules/algebra.h"
 #include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
@@ -61,6 +63,10 @@ GradientRule cast_gradient() {
   }};
 }
 
+Expr cast_to_type(const CallNode& call, const TensorTypeNode& type) {
+  return call_op("cast", {call.args()[0]}, {{"dtype", type.dtype()}});
+}
+
 }  // namespace
 
 const OpDef& op_cast() {
@@ -96,7 +102,8 @@ const OpDef& op_cast_like() {
           },
       .compute = [](Compute& c, const NoAttrs&) { convert(c, "cast_like"); },
       .python = "transform",
-      .rules = op_rules(cast_gradient(), MixedPrecision::kFollow, broadcast_layout_flow()),
+      .rules = op_rules(cast_gradient(), MixedPrecision::kFollow, broadcast_layout_flow(),
+                        LikeRule{1, cast_to_type}),
       .test_shapes = {"(2, 3)f32, (1)i32"},
   };
   return def;
