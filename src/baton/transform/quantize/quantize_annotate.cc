@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "baton/ir/build.h"
+#include "baton/ir/op_names.h"
 #include "baton/ir/rules/layer_kind.h"
 #include "baton/ir/rules/quantization_rule.h"
 #include "baton/ir/variables.h"
@@ -90,7 +91,7 @@ class Annotator final : public ForwardRewriter {
 
   /// simulated_quantize of `data`; one for all who ask for it as the same kind.
   Expr rounded(const Expr& data, Kind kind) {
-    if (const CallNode* known = call_of(data, kSimulatedQuantize);
+    if (const CallNode* known = call_of(data, op_names::kSimulatedQuantize);
         known && int_attr(*known, "kind") == static_cast<int64_t>(kind))
       return data;
     Expr& made = rounded_[static_cast<size_t>(kind)][data.get()];
@@ -102,8 +103,9 @@ class Annotator final : public ForwardRewriter {
       placeholders_.push_back(make_var(name, scalar_type(DType::float_(32)), NodeInfo(OriginSet::none())));
       args.push_back(placeholders_.back());
     }
-    made = with_type(call_op(kSimulatedQuantize, std::move(args), {{"kind", static_cast<int64_t>(kind)}}),
-                     data->checked_type());
+    made = with_type(
+        call_op(op_names::kSimulatedQuantize, std::move(args), {{"kind", static_cast<int64_t>(kind)}}),
+        data->checked_type());
     kept_.push_back(data);
     return made;
   }

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "baton/ir/build.h"
+#include "baton/ir/op_names.h"
 #include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/qnn/requantize.h"
 #include "baton/support/pointer_map.h"
@@ -215,7 +216,7 @@ class Realizer final : public ForwardRewriter {
     Unified all{{}, two ? std::min(args[0].scale, args[1].scale) : fine, dtype};
     for (size_t i = 0; i < args.size(); ++i) {
       Expr data = args[i].data;
-      const CallNode* rounded = call_of(program[i], kSimulatedQuantize);
+      const CallNode* rounded = call_of(program[i], op_names::kSimulatedQuantize);
       if (args[i].dtype != dtype)
         data = cast_added(data, dtype);
       else if (rounded && int_attr(*rounded, "kind") == static_cast<int64_t>(QuantizeKind::kInput))
