@@ -1,7 +1,9 @@
 """Operators: each one, or each small family, is one file below src/baton/ops/.
 
 Attributes, type relation, compute and rules of an operator stand beside its block; a header is there for what several
-files share. ops.def and the blocks name the same operators.
+files share. ops.def and the blocks name the same operators. What passes do with an operator stands in its block, too: below
+src/baton/transform/ a name is there to build a call, or for the pattern that a pass is about, never in a table or chain
+of names.
 """
 import collections
 import re
@@ -12,6 +14,15 @@ BLOCK = re.compile(r"^const OpDef& (op_\w+)\(\) \{", re.M)
 LISTED = re.compile(r"^BATON_OP\((\w+)\)", re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 STRUCT = re.compile(r"^struct (\w+Attrs)\b[^;{]*\{", re.M)
+PASSES = "baton/transform/"
+NAME = re.compile(r'"([a-zA-Z_][\w.]*)"|op_names::k(\w+)')
+BUILDS = {"call_op", "call", "find_op", "computed"}
+MATCHES = {"call_of", "is_call", "is_op"}
+GIVEN = {"texts"}  # operators that the user names, and which when he does not
+SETTINGS = {"max", "sign"}  # names of settings and attributes, too
+MOST_MATCHED = 3
+# The identities of SimplifyExpr, between operators that each of them names.
+IDENTITIES = {f"{PASSES}simplify/simplify_{of}_rules.cc" for of in ("arithmetic", "shape")}
 ALIAS = re.compile(r"^using (\w+) = (\w+)<", re.M)
 
 
@@ -22,6 +33,7 @@ def check(files):
     yield from _blocks(files)
     yield from _headers(files)
     yield from _attributes(files)
+    yield from _names(files)
 
 
 def _line(text, match):
@@ -73,3 +85,43 @@ def _attributes(files):
             if len(users) == 1:
                 user = users[0].removeprefix(OPS)
                 yield f"src/{name}", _line(files[name], match), f"only {user} uses {match[1]}: it belongs there"
+
+
+def _caller(text, at):
+    """What is called by the innermost call that position `at` is an argument of; '' outside of calls."""
+    depth = 0
+    for i in range(at - 1, -1, -1):
+        if text[i] in ")]}":
+            depth += 1
+        elif text[i] in "([{":
+            if depth == 0 and text[i] == "(":
+                return re.search(r"\w*$", text[:i])[0]
+            depth = max(depth - 1, 0)
+        elif text[i] == ";" and depth == 0:
+            return ""
+    return ""
+
+
+def _names(files):
+    """Names of operators in passes, other than to build a call or to match the few that a pass is about."""
+    listed = {match[1] for match in LISTED.finditer(files[LIST])}
+    for name, text in files.items():
+        if not name.startswith(PASSES):
+            continue
+        code = re.sub(r"//[^\n]*", lambda comment: " " * len(comment[0]), text)
+        matched = set()
+        for match in NAME.finditer(code):
+            if match[1] and "op_" + match[1].replace(".", "_") not in listed:
+                continue
+            before, caller = code[max(match.start() - 80, 0):match.start()], _caller(code, match.start())
+            if caller in MATCHES:
+                matched.add(match[0])
+            if match[1] in SETTINGS:
+                wrong = re.search(r"name [=!]= $", before)
+            else:
+                other = caller not in BUILDS | MATCHES | GIVEN and (match[1] or before.endswith("{"))
+                wrong = other or re.search(r"[=!]=\s*$", before)
+            if wrong:
+                yield f"src/{name}", _line(text, match), f"asks for {match[0]} by name: ask a rule in its block"
+        if len(matched) > MOST_MATCHED and name not in IDENTITIES:
+            yield f"src/{name}", 0, f"matches {', '.join(sorted(matched))}: ask a rule in their blocks"

@@ -5,6 +5,7 @@
 #include "baton/byoc/typed_expr.h"
 #include "baton/ir/adt.h"
 #include "baton/ir/op.h"
+#include "baton/ir/rules/algebra.h"
 #include "baton/ir/structural.h"
 #include "baton/ir/visit.h"
 #include "baton/support/error.h"
@@ -20,16 +21,20 @@ const OpDef* op_of(const DFPattern& pattern) {
   return op ? &op->def() : nullptr;
 }
 
-/// The operator that a call pattern of two arguments calls: "divide", "multiply", ...; "" for all else.
-std::string_view binary_op(const DFPatternNode& pattern) {
-  if (pattern.kind() != Form::kCall || pattern.open() || pattern.parts().size() != 3) return {};
-  const OpDef* op = op_of(pattern.parts()[0]);
-  return op ? std::string_view(op->name) : std::string_view();
+std::optional<Arithmetic> arithmetic_of(const OpDef* op) {
+  const auto* arithmetic = op ? op->rules.get<Arithmetic>() : nullptr;
+  return arithmetic ? std::optional(*arithmetic) : std::nullopt;
+}
+
+/// What a call pattern of two arguments computes, where that is arithmetic.
+std::optional<Arithmetic> arithmetic_of(const DFPatternNode& pattern) {
+  if (pattern.kind() != Form::kCall || pattern.open() || pattern.parts().size() != 3) return std::nullopt;
+  return arithmetic_of(op_of(pattern.parts()[0]));
 }
 
 bool commutes(const DFPattern& callee) {
-  const OpDef* op = op_of(callee);
-  return op && (op->name == "add" || op->name == "multiply");
+  const auto arithmetic = arithmetic_of(op_of(callee));
+  return arithmetic == Arithmetic::kSum || arithmetic == Arithmetic::kProduct;
 }
 
 // The operators that `callee` may be. False when that is not known.
@@ -48,9 +53,9 @@ bool root_ops(const DFPattern& pattern, std::vector<const OpDef*>& ops) {
   const std::vector<DFPattern>& parts = pattern->parts();
   switch (pattern->kind()) {
     case Form::kCall: {
-      const std::string_view name = binary_op(*pattern);
-      if (name == "multiply" || name == "divide")
-        ops.push_back(find_op(name == "multiply" ? "divide" : "multiply"));
+      const auto arithmetic = arithmetic_of(*pattern);
+      if (arithmetic == Arithmetic::kProduct) ops.push_back(find_op("divide"));
+      if (arithmetic == Arithmetic::kQuotient) ops.push_back(find_op("multiply"));
       return callee_ops(parts[0], ops);
     }
     case Form::kAlt:
@@ -303,19 +308,19 @@ bool DFMatcher::visit_call(const DFPatternNode& pattern, const Expr& expr) {
 
 // (a * b) / c also meets (a / c) * b and a * (b / c), and (a / b) * c meets (a * c) / b.
 bool DFMatcher::visit_regrouped(const DFPatternNode& pattern, const CallNode& call) {
-  const std::string_view outer = binary_op(pattern);
-  if (outer != "multiply" && outer != "divide") return false;
-  const std::string_view inner = outer == "multiply" ? "divide" : "multiply";
-  if (!call.op() || call.op()->name != inner) return false;
+  const auto outer = arithmetic_of(pattern);
+  if (outer != Arithmetic::kProduct && outer != Arithmetic::kQuotient) return false;
+  const Arithmetic inner = outer == Arithmetic::kProduct ? Arithmetic::kQuotient : Arithmetic::kProduct;
+  if (arithmetic_of(call.op()) != inner) return false;
   auto [forms, fresh] = regrouped_.insert(&pattern, {});
   if (fresh) {
     const DFPattern& op = pattern.parts()[0];
-    for (size_t i = 1; i <= (outer == "multiply" ? 2u : 1u); ++i) {
+    for (size_t i = 1; i <= (outer == Arithmetic::kProduct ? 2u : 1u); ++i) {
       const DFPattern& nested = pattern.parts()[i];
-      if (binary_op(*nested) != inner) continue;
+      if (arithmetic_of(*nested) != inner) continue;
       const DFPattern &other = pattern.parts()[3 - i], &a = nested->parts()[1], &b = nested->parts()[2],
                       &inner_op = nested->parts()[0];
-      if (outer == "divide") {
+      if (outer == Arithmetic::kQuotient) {
         forms->push_back(inner_op->call({b, op->call({a, other})}));
         forms->push_back(inner_op->call({a, op->call({b, other})}));
       } else {

@@ -15,6 +15,7 @@
 #include <unordered_map>
 
 #include "baton/ir/build.h"
+#include "baton/ir/rules/algebra.h"
 #include "baton/ir/rules/legalize_rule.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
@@ -67,8 +68,8 @@ Readers readers_in(const Expr& root) {
 /// Whether each element of the reader is made of at most one of `value`, and both are large tensors.
 bool could_be_one_walk(const CallNode& value, const CallNode& reader) {
   const OpDef* op = reader.op();
-  if (!op || !op->compute || op->name == "shape_of" || op->name == "ndarray_size" || op->stateful ||
-      op->non_computational || op->fuse > Fuse::kInjective)
+  if (!op || !op->compute || op->rules.get<ValueOfType>() || op->stateful || op->non_computational ||
+      op->fuse > Fuse::kInjective)
     return false;
   const TensorTypeNode *type = static_type_of(Expr(&value)), *result = static_type_of(Expr(&reader));
   if (!type || !result) return false;
@@ -123,8 +124,8 @@ class ConstantFolder final : public Rewriter {
     const OpDef* op = call.op();
     if (!op || op->stateful || call.args().empty() || !original->checked_type()) return rebuilt;
     if (op->non_computational && !(fold_qnn_ && op->name.starts_with("qnn."))) return rebuilt;
-    if (op->name == "shape_of" || op->name == "ndarray_size")
-      return fold_shape(*as<CallNode>(original), call, rebuilt);
+    if (const auto* asks = op->rules.get<ValueOfType>())
+      return fold_shape(*as<CallNode>(original), call, *asks, rebuilt);
     const bool known = std::all_of(call.args().begin(), call.args().end(),
                                    [&](const Expr& arg) { return is_value(arg) || is_pending(arg); });
     if (!known) return compute_pending(call, rebuilt);
@@ -250,14 +251,14 @@ class ConstantFolder final : public Rewriter {
   }
 
   // The argument is only asked for its type, so it need not be a constant.
-  Expr fold_shape(const CallNode& original, const CallNode& call, const Expr& rebuilt) {
+  Expr fold_shape(const CallNode& original, const CallNode& call, ValueOfType asks, const Expr& rebuilt) {
     const TensorTypeNode* type = static_type_of(original.args()[0]);
     if (!type) return rebuilt;
     const DType dtype = dtype_attr(call, "dtype");
     if (!dtype.is_int() || (dtype.bits != 32 && dtype.bits != 64)) return rebuilt;
     const std::vector<int64_t> extents = type->extents();
     retire_all(call.args()[0], "only its shape was used");
-    if (call.op()->name == "shape_of") return constant(integers({type->rank()}, extents, dtype), call.span());
+    if (asks == ValueOfType::kExtents) return constant(integers({type->rank()}, extents, dtype), call.span());
     int64_t size = 1;
     for (int64_t extent : extents) size *= extent;
     return constant(integers({}, {size}, dtype), call.span());

@@ -63,6 +63,38 @@ def test_blocks_and_the_list_of_operators_agree(tmp_path):
     assert "op_nn_relu has a block in nn/again.cc already" in output
 
 
+def in_a_pass(tmp_path, code):
+    table = TABLE + "| `src/baton/transform/` | . | standard library |\n"
+    return check(tmp_path, {**LIST, "baton/ops/nn/relu.cc": BLOCK, "baton/transform/pass.cc": code}, table)
+
+
+def test_a_pass_may_build_an_operator_and_match_what_it_is_about(tmp_path):
+    status, output = in_a_pass(tmp_path, 'auto x = call_op(f(a) ? "nn.relu" : other, {a, b});  // not name == "nn.relu"\n'
+                                         'if (call_of(args[0], "nn.relu")) retire("relu of relu");\n')
+    assert status == 0, output
+
+
+def test_tables_and_chains_of_names_in_passes_are_found(tmp_path):
+    for code in ('static const Table rules = {{"nn.relu", &Rewriter::same}};',
+                 'if (call->op()->name == "nn.relu") return x;',
+                 'if (call->op()->name == op_names::kRelu) return x;',
+                 'static const Table rules = {{op_names::kRelu, same}};',
+                 'return call_op(name == "nn.relu" ? a : b, {x});'):
+        status, output = in_a_pass(tmp_path, f"\n{code}\n")
+        assert status == 1 and "src/baton/transform/pass.cc:2: asks for" in output, code
+
+
+def test_a_pass_that_matches_many_operators_is_found(tmp_path):
+    names = [f"nn.relu{i}" for i in range(4)]
+    functions = [f"op_{name.replace('.', '_')}" for name in names]
+    files = {"baton/ops/ops.def": "".join(f"BATON_OP({function})\n" for function in functions),
+             "baton/ops/nn/relu.cc": "".join(f"const OpDef& {function}() {{\n}}\n" for function in functions),
+             "baton/transform/pass.cc": "".join(f'if (is_call(x, "{name}")) return y;\n' for name in names)}
+    status, output = check(tmp_path, files, TABLE + "| `src/baton/transform/` | . | standard library |\n")
+    assert status == 1
+    assert 'src/baton/transform/pass.cc: matches "nn.relu0", "nn.relu1"' in output
+
+
 def test_folders_that_may_use_each_other_are_found(tmp_path):
     table = TABLE.replace("standard library", "ops/nn")
     status, output = check(tmp_path, {}, table)

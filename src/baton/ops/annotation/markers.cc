@@ -1,5 +1,6 @@
 // Marks around values. They compute nothing: the result has the type of the input.
 #include "baton/ir/attrs.h"
+#include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
@@ -112,7 +113,7 @@ const OpDef& op_annotation_cast_hint() {
       .relation = [](RelationContext& ctx, const CastHintAttrs&) { return identity_relation(ctx); },
       .compute = [](Compute& c, const CastHintAttrs&) { identity_compute(c); },
       .declares_attrs = false,
-      .rules = op_rules(same_layout_flow()),
+      .rules = op_rules(same_layout_flow(), QuantizationRule{QuantizationRule::Does::kHint}),
       .test_shapes = {"(2, 3)f32, dtype=int8"},
   };
   return def;
@@ -164,6 +165,7 @@ const OpDef& op_relay_op_annotation_simulated_quantize() {
       .inputs = {{"data", "tensor"}, {"dom_scale", "scalar"}, {"clip_min", "scalar"}, {"clip_max", "scalar"}},
       .fuse = Fuse::kElementwise,
       .relation = simulated_quantize_relation,
+      .rules = op_rules(QuantizationRule{QuantizationRule::Does::kRound}),
   };
   return def;
 }

@@ -1,5 +1,6 @@
 // Operators that make a tensor of a shape that is a value, from few numbers.
 
+#include "baton/ir/rules/algebra.h"
 #include "baton/ir/rules/static_form_rule.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/dyn/dyn_shapes.h"
@@ -58,7 +59,7 @@ const OpDef& op_dyn_broadcast_to() {
       .compute = [](Compute& c, const InitOpAttrs&) { dyn_broadcast_compute(c); },
       .data_dependent = true,
       .rules = op_rules(StaticFormRule{"broadcast_to", {{1, "shape"}}}, ShapeRule{shape_given<1>},
-                        MixedPrecision::kFollow),
+                        MixedPrecision::kFollow, NotBroadcast{}),
       .test_shapes = {"(1, 3)f32, (2)i64{4, 3}, shape=None"},
   };
   return def;

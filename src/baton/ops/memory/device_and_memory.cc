@@ -1,5 +1,6 @@
 // What executors and device planning put into programs: places, storage, lowered calls.
 #include "baton/ir/attr_objects.h"
+#include "baton/ir/rules/placement_rule.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/shared/reindex.h"
@@ -166,6 +167,25 @@ RelationStatus shape_of_relation(RelationContext& ctx, DType dtype) {
       tensor_type(std::vector<int64_t>{data->rank()}, dtype.is_void() ? DType::int_(64) : dtype));
 }
 
+using Place = PlacementRule::Place;
+constexpr Place kAnywhere = {}, kWithResult = {Place::At::kWithResult}, kOnHost = {Place::At::kHost};
+
+Place named_place(std::string_view device, std::string_view when = {}) {
+  return {Place::At::kNamed, device, when};
+}
+
+PlacementRule on_device_places() {
+  return {.args = {named_place("virtual_device", "constrain_body")},
+          .result = named_place("virtual_device", "constrain_result"),
+          .is_border = true};
+}
+
+PlacementRule device_copy_places() {
+  return {.args = {named_place("src_virtual_device")},
+          .result = named_place("dst_virtual_device"),
+          .is_border = true};
+}
+
 }  // namespace
 
 const OpDef& op_on_device() {
@@ -175,7 +195,7 @@ const OpDef& op_on_device() {
       .inputs = {{"body", "the value"}},
       .relation = [](RelationContext& ctx, const OnDeviceAttrs&) { return identity_relation(ctx); },
       .non_computational = true,
-      .rules = op_rules(same_layout_flow()),
+      .rules = op_rules(same_layout_flow(), on_device_places()),
   };
   return def;
 }
@@ -187,7 +207,7 @@ const OpDef& op_device_copy() {
       .inputs = {{"data", "tensor"}},
       .relation = [](RelationContext& ctx, const DeviceCopyAttrs&) { return identity_relation(ctx); },
       .data_dependent = true,
-      .rules = op_rules(same_layout_flow()),
+      .rules = op_rules(same_layout_flow(), device_copy_places()),
   };
   return def;
 }
@@ -232,6 +252,7 @@ const OpDef& op_memory_alloc_storage() {
       .relation = [](RelationContext& ctx,
                      const AllocStorageAttrs&) { return ctx.assign_result(storage_type()); },
       .non_computational = true,
+      .rules = op_rules(PlacementRule{.args = {kOnHost}, .result = named_place("virtual_device")}),
   };
   return def;
 }
@@ -243,6 +264,7 @@ const OpDef& op_memory_alloc_tensor() {
       .inputs = {{"storage", "storage"}, {"offset", "scalar: bytes"}, {"shape", "vector of extents"}},
       .relation = alloc_tensor_relation,
       .non_computational = true,
+      .rules = op_rules(PlacementRule{.args = {kWithResult, kOnHost}}),
   };
   return def;
 }
@@ -281,6 +303,7 @@ const OpDef& op_vm_shape_of() {
                      const ShapeOfAttrs& attrs) { return shape_of_relation(ctx, attrs.dtype); },
       .compute = shape_of_compute,
       .non_computational = true,
+      .rules = op_rules(PlacementRule{.args = {kAnywhere}, .result = kOnHost}),
       .test_shapes = {"(2, 3)f32, dtype=int64"},
   };
   return def;
@@ -300,6 +323,7 @@ const OpDef& op_vm_reshape_tensor() {
           },
       .compute = [](Compute& c, const ReshapeTensorAttrs&) { reshape_compute(c, "reshape_tensor"); },
       .non_computational = true,
+      .rules = op_rules(PlacementRule{.args = {kWithResult, kOnHost}}),
       .test_shapes = {"(2, 3)f32, (1)i64={6}, newshape=[6]"},
   };
   return def;

@@ -1,3 +1,4 @@
+#include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
@@ -25,7 +26,8 @@ const OpDef& op_nn_batch_flatten() {
       .compute = [](Compute& c, const NoAttrs&) { reshape_compute(c, "batch_flatten"); },
       .reshape_only = true,
       .rules =
-          op_rules(reshape_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_reshape}),
+          op_rules(reshape_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_reshape},
+                   QuantizationRule{QuantizationRule::Does::kSame}),
       .test_shapes = {"(3, 4)f32[-3, 3]"},
   };
   return def;

@@ -1,3 +1,5 @@
+#include "baton/ir/build.h"
+#include "baton/ir/rules/inference_rule.h"
 #include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
@@ -23,6 +25,25 @@ const AttrSchema& attr_schema<BatchNormAttrs>() {
                       {"scale", &A::scale, "whether to multiply by gamma"}});
   return schema;
 }
+
+namespace {
+
+// batch_norm(x, gamma, beta, mean, var).0  ->  x * scale + shift
+// where scale = gamma / sqrt(var + epsilon), shift = beta - mean * scale
+Expr batch_norm_at_inference(const CallNode& norm, const TensorTypeNode& data) {
+  const int axis = front_axis(int_attr(norm, "axis"), data.rank());
+  const Expr &x = norm.args()[0], &gamma = norm.args()[1], &beta = norm.args()[2], &mean = norm.args()[3],
+             &variance = norm.args()[4];
+  const Expr shifted = call_op("add", {variance, scalar(float_attr(norm, "epsilon"), data.dtype())});
+  Expr scale = call_op("divide", {scalar(1, data.dtype()), call_op("sqrt", {shifted})});
+  if (bool_attr(norm, "scale")) scale = call_op("multiply", {scale, gamma});
+  Expr shift = call_op("multiply", {call_op("negative", {mean}), scale});
+  if (bool_attr(norm, "center")) shift = call_op("add", {shift, beta});
+  return call_op("add", {call_op("multiply", {x, expand_to_axis(scale, data.rank(), axis)}),
+                         expand_to_axis(shift, data.rank(), axis)});
+}
+
+}  // namespace
 
 const OpDef& op_nn_batch_norm() {
   static const OpDef def = OpSpec<BatchNormAttrs>{
@@ -64,7 +85,8 @@ const OpDef& op_nn_batch_norm() {
             variance(j.reversed()) = c.in(4)(j.exprs());
             c.results({norm, mean, variance});
           },
-      .rules = op_rules(axis_layout_flow(), MixedPrecision::kFollow, ResultCount{3}),
+      .rules = op_rules(axis_layout_flow(), MixedPrecision::kFollow, ResultCount{3},
+                        InferenceRule{batch_norm_at_inference, InferenceRule::Replaces::kFirstOfTuple}),
       .test_shapes = {"(2, 3, 4, 4)f32, (3)f32[0.5, 1.5], (3)f32, (3)f32, (3)f32[0.5, 1.5], epsilon=0.001",
                       "(2, 5)f32, (5)f32, (5)f32, (5)f32, (5)f32[0.5, 1.5], center=False"},
   };

@@ -1,3 +1,4 @@
+#include "baton/ir/rules/algebra.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
@@ -56,7 +57,7 @@ const OpDef& op_nn_bias_add() {
             c.result(sum);
           },
       .rules = op_rules(bias_scale_rule(), bias_add_gradient(), MixedPrecision::kFollow,
-                        FakeQuantizationRule{fake_quantized_bias_add}),
+                        FakeQuantizationRule{fake_quantized_bias_add}, NotBroadcast{}),
       .test_shapes = {"(2, 3)f32, (3)f32", "(2, 4, 4, 3)f32, (3)f32, axis=3", "(2, 3, 0)f32, (3)f32"},
   };
   return def;

@@ -1,3 +1,5 @@
+#include "baton/ir/origin_scope.h"
+#include "baton/ir/rules/inference_rule.h"
 #include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/op_spec.h"
 
@@ -15,6 +17,16 @@ const AttrSchema& attr_schema<DropoutAttrs>() {
   return schema;
 }
 
+namespace {
+
+// dropout(x).0  ->  x
+Expr dropout_at_inference(const CallNode& dropout, const TensorTypeNode&) {
+  retire(dropout.origins(), "dropout is the identity at inference");
+  return dropout.args()[0];
+}
+
+}  // namespace
+
 // No compute: SimplifyInference replaces it by its data.
 const OpDef& op_nn_dropout() {
   static const OpDef def = OpSpec<DropoutAttrs>{
@@ -30,7 +42,8 @@ const OpDef& op_nn_dropout() {
             return ctx.assign_result(tuple_type({ctx.input(0), ctx.input(0)}));
           },
       .stateful = true,
-      .rules = op_rules(same_layout_flow(), MixedPrecision::kFollow, ResultCount{2}),
+      .rules = op_rules(same_layout_flow(), MixedPrecision::kFollow, ResultCount{2},
+                        InferenceRule{dropout_at_inference, InferenceRule::Replaces::kFirstOfTuple}),
   };
   return def;
 }

@@ -1,5 +1,8 @@
 // Normalisations by mean and variance, over an axis and over groups of channels, and by length; nn.prelu,
 // whose slopes go by channel too.
+#include "baton/ir/build.h"
+#include "baton/ir/rules/algebra.h"
+#include "baton/ir/rules/inference_rule.h"
 #include "baton/ir/rules/layout_flow_rules.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
@@ -214,6 +217,68 @@ MomentsNorm norm_of(const Compute& c, const A& attrs) {
           attrs.scale};
 }
 
+// ---- The same as arithmetic (InferenceRule): (x - mean(x)) / sqrt(variance(x) + epsilon) * gamma + beta
+
+/// gamma * value + beta, as far as `norm` wants them; both are vectors along `axis`.
+Expr scale_and_center(const CallNode& norm, Expr value, int rank, int axis) {
+  const Expr &gamma = norm.args()[1], &beta = norm.args()[2];
+  if (bool_attr(norm, "scale")) value = call_op("multiply", {value, expand_to_axis(gamma, rank, axis)});
+  if (bool_attr(norm, "center")) value = call_op("add", {value, expand_to_axis(beta, rank, axis)});
+  return value;
+}
+
+/// (x - mean) / sqrt(variance + epsilon), over `axes`.
+Expr standardised(const Expr& x, const std::vector<int64_t>& axes, const CallNode& norm, DType dtype) {
+  const NamedAttrs reduce = {{"axis", axes}, {"keepdims", true}};
+  const Expr mean = call_op("mean", {x}, reduce);
+  const Expr variance = call_op("variance", {x, mean}, reduce);
+  const Expr denominator = call_op("add", {variance, scalar(float_attr(norm, "epsilon"), dtype)});
+  const Expr difference = call_op("subtract", {x, mean});
+  return call_op("divide", {difference, call_op("sqrt", {denominator})});
+}
+
+Expr layer_norm_at_inference(const CallNode& norm, const TensorTypeNode& data) {
+  const int64_t axis = int_attr(norm, "axis");
+  const Expr value = standardised(norm.args()[0], {axis}, norm, data.dtype());
+  return scale_and_center(norm, value, data.rank(), front_axis(axis, data.rank()));
+}
+
+Expr instance_norm_at_inference(const CallNode& norm, const TensorTypeNode& data) {
+  const int axis = front_axis(int_attr(norm, "axis"), data.rank());
+  std::vector<int64_t> reduced;
+  for (int i = 1; i < data.rank(); ++i)
+    if (i != axis) reduced.push_back(i);
+  const Expr value = standardised(norm.args()[0], reduced, norm, data.dtype());
+  return scale_and_center(norm, value, data.rank(), axis);
+}
+
+// The groups are an axis of their own meanwhile.
+Expr group_norm_at_inference(const CallNode& norm, const TensorTypeNode& data) {
+  if (!data.is_static()) return nullptr;
+  const int axis = front_axis(int_attr(norm, "axis"), data.rank());
+  const int64_t groups = int_attr(norm, "num_groups");
+  const std::vector<int64_t> shape = data.extents();
+  std::vector<int64_t> grouped, reduced;
+  for (int i = 0; i < data.rank(); ++i) {
+    if (i == axis) grouped.push_back(groups);
+    if (i >= axis) reduced.push_back(i + 1);
+    grouped.push_back(i == axis ? shape[i] / groups : shape[i]);
+  }
+  const Expr split = call_op("reshape", {norm.args()[0]}, {{"newshape", grouped}});
+  const Expr value = standardised(split, reduced, norm, data.dtype());
+  const Expr joined = call_op("reshape", {value}, {{"newshape", shape}});
+  return scale_and_center(norm, joined, data.rank(), axis);
+}
+
+// l2_normalize(x)  ->  x / sqrt(max(sum(x * x), eps))
+Expr l2_normalize_at_inference(const CallNode& norm, const TensorTypeNode& data) {
+  const Expr& x = norm.args()[0];
+  const Expr square = call_op("multiply", {x, x});
+  const Expr sum = call_op("sum", {square}, {{"axis", ints_attr(norm, "axis")}, {"keepdims", true}});
+  const Expr bounded = call_op("maximum", {sum, scalar(float_attr(norm, "eps"), data.dtype())});
+  return call_op("divide", {x, call_op("sqrt", {bounded})});
+}
+
 }  // namespace
 
 const OpDef& op_nn_layer_norm() {
@@ -229,7 +294,7 @@ const OpDef& op_nn_layer_norm() {
             norm.reduced[norm.axis] = true;
             moments_norm_compute(c, norm);
           },
-      .rules = op_rules(MixedPrecision::kNever, axis_layout_flow()),
+      .rules = op_rules(MixedPrecision::kNever, axis_layout_flow(), InferenceRule{layer_norm_at_inference}),
       .test_shapes = {"(2, 8)f32, (8)f32[0.5, 1.5], (8)f32"},
   };
   return def;
@@ -250,7 +315,7 @@ const OpDef& op_nn_instance_norm() {
             for (int k = 1; k < c.in(0).rank(); ++k) norm.reduced[k] = k != norm.axis;
             moments_norm_compute(c, norm);
           },
-      .rules = op_rules(axis_layout_flow()),
+      .rules = op_rules(axis_layout_flow(), InferenceRule{instance_norm_at_inference}),
       .test_shapes = {"(2, 3, 4)f32, (3)f32[0.5, 1.5], (3)f32"},
   };
   return def;
@@ -273,6 +338,7 @@ const OpDef& op_nn_group_norm() {
           },
       .python =
           "nn.group_norm(data, gamma, beta, num_groups, axis=1, epsilon=1e-05, center=True, scale=True)",
+      .rules = op_rules(InferenceRule{group_norm_at_inference}),
       .test_shapes = {"(2, 4, 3, 3)f32, (4)f32[0.5, 1.5], (4)f32, num_groups=2"},
   };
   return def;
@@ -294,7 +360,7 @@ const OpDef& op_nn_l2_normalize() {
       .compute = [](Compute& c,
                     const L2NormalizeAttrs& attrs) { l2_normalize_compute(c, attrs.axis, attrs.eps); },
       .python = "nn.l2_normalize(data, eps, axis=None)",
-      .rules = op_rules(axis_layout_flow(), MixedPrecision::kNever),
+      .rules = op_rules(axis_layout_flow(), MixedPrecision::kNever, InferenceRule{l2_normalize_at_inference}),
       .test_shapes = {"(1, 3, 4, 4)f32, eps=1e-05, axis=[1]"},
   };
   return def;
@@ -318,7 +384,7 @@ const OpDef& op_nn_prelu() {
             prelu(i.reversed()) = select(value > cast(value.type(), 0), value, value * slope);
             c.result(prelu);
           },
-      .rules = op_rules(axis_layout_flow(), MixedPrecision::kFollow),
+      .rules = op_rules(axis_layout_flow(), MixedPrecision::kFollow, NotBroadcast{}),
       .test_shapes = {"(2, 3)f32[-2, 2], (3)f32"},
   };
   return def;

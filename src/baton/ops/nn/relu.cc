@@ -1,3 +1,4 @@
+#include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/compute.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
@@ -34,7 +35,8 @@ const OpDef& op_nn_relu() {
             c.result(relu);
           },
       .rules = op_rules(positive_scale_rule(), relu_gradient(), MixedPrecision::kFollow,
-                        FakeQuantizationRule{fake_quantized_relu}, same_layout_flow()),
+                        FakeQuantizationRule{fake_quantized_relu}, same_layout_flow(),
+                        QuantizationRule{QuantizationRule::Does::kSame, QuantizationRule::Kernel::kJoins}),
       .test_shapes = {"(3, 5)f32", "(2, 3)i8[-9, 9]", "(2, 0, 3)f32", "()f32"},
   };
   return def;

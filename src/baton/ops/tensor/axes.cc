@@ -1,6 +1,7 @@
 // Operators that add, drop and reorder axes.
 
 #include "baton/ir/rules/layout_flow_rules.h"
+#include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
@@ -191,7 +192,8 @@ const OpDef& op_transpose() {
       .compute = transpose_compute,
       .python = "transform.transpose(data, axes=None)",
       .rules = op_rules(transpose_gradient(), transpose_layout_flow(), MixedPrecision::kFollow,
-                        FakeQuantizationRule{fake_quantized_transpose}),
+                        FakeQuantizationRule{fake_quantized_transpose},
+                        QuantizationRule{QuantizationRule::Does::kSame}),
       .test_shapes = {"(2, 3, 4)f32, axes=[1, 0, 2]", "(5, 1)f32, axes=None", "(2, 0, 3)f32, axes=[2, 1, 0]"},
   };
   return def;

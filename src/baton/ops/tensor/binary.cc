@@ -1,4 +1,6 @@
 // Elementwise operators of two inputs, broadcast.
+#include "baton/ir/rules/algebra.h"
+#include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_build.h"
 #include "baton/ops/rules/scale_rules.h"
@@ -75,7 +77,8 @@ const OpDef& op_add() {
   static const OpDef def = binary_op(
       "add", "lhs + rhs.", [](Value a, Value b) { return a + b; },
       op_rules(sum_scale_rule(), add_gradient(), MixedPrecision::kFollow,
-               fake_quantized_arithmetic("qnn.add")));
+               fake_quantized_arithmetic("qnn.add"), QuantizationRule{QuantizationRule::Does::kSum},
+               Arithmetic::kSum));
   return def;
 }
 
@@ -83,21 +86,23 @@ const OpDef& op_subtract() {
   static const OpDef def = binary_op(
       "subtract", "lhs - rhs.", [](Value a, Value b) { return a - b; },
       op_rules(sum_scale_rule(), subtract_gradient(), MixedPrecision::kFollow,
-               fake_quantized_arithmetic("qnn.subtract")));
+               fake_quantized_arithmetic("qnn.subtract"), Arithmetic::kDifference));
   return def;
 }
 
 const OpDef& op_multiply() {
   static const OpDef def = binary_op(
       "multiply", "lhs * rhs.", [](Value a, Value b) { return a * b; },
-      op_rules(multiply_gradient(), MixedPrecision::kFollow, fake_quantized_arithmetic("qnn.mul")));
+      op_rules(multiply_gradient(), MixedPrecision::kFollow, fake_quantized_arithmetic("qnn.mul"),
+               QuantizationRule{QuantizationRule::Does::kScale}, Arithmetic::kProduct));
   return def;
 }
 
 const OpDef& op_divide() {
   static const OpDef def = binary_op(
       "divide", "lhs / rhs; of integers rounded toward zero.",
-      [](Value a, Value b) { return trunc_div(a, b); }, op_rules(divide_gradient(), MixedPrecision::kFollow));
+      [](Value a, Value b) { return trunc_div(a, b); },
+      op_rules(divide_gradient(), MixedPrecision::kFollow, Arithmetic::kQuotient));
   return def;
 }
 

@@ -1,3 +1,5 @@
+#include "baton/ir/build.h"
+#include "baton/ir/rules/algebra.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
@@ -38,6 +40,10 @@ GradientRule where_gradient() {
   }};
 }
 
+Expr broadcast_to_type(const CallNode& call, const TensorTypeNode& type) {
+  return call_op("broadcast_to", {call.args()[0]}, {{"shape", type.extents()}});
+}
+
 }  // namespace
 
 const OpDef& op_broadcast_to() {
@@ -74,7 +80,7 @@ const OpDef& op_broadcast_to_like() {
           },
       .compute = [](Compute& c, const NoAttrs&) { broadcast_compute(c, "broadcast_to_like"); },
       .python = "transform",
-      .rules = op_rules(MixedPrecision::kFollow),
+      .rules = op_rules(MixedPrecision::kFollow, LikeRule{1, broadcast_to_type}, NotBroadcast{}),
       .test_shapes = {"(2, 1)f32, (2, 5)f32"},
   };
   return def;

@@ -1,5 +1,8 @@
 #include <cmath>
 
+#include "baton/ir/build.h"
+#include "baton/ir/rules/algebra.h"
+#include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
@@ -60,6 +63,10 @@ GradientRule cast_gradient() {
   }};
 }
 
+Expr cast_to_type(const CallNode& call, const TensorTypeNode& type) {
+  return call_op("cast", {call.args()[0]}, {{"dtype", type.dtype()}});
+}
+
 }  // namespace
 
 const OpDef& op_cast() {
@@ -95,7 +102,8 @@ const OpDef& op_cast_like() {
           },
       .compute = [](Compute& c, const NoAttrs&) { convert(c, "cast_like"); },
       .python = "transform",
-      .rules = op_rules(cast_gradient(), MixedPrecision::kFollow, broadcast_layout_flow()),
+      .rules = op_rules(cast_gradient(), MixedPrecision::kFollow, broadcast_layout_flow(),
+                        LikeRule{1, cast_to_type}),
       .test_shapes = {"(2, 3)f32, (1)i32"},
   };
   return def;
@@ -125,7 +133,8 @@ const OpDef& op_clip() {
           },
       .python = "tensor.clip(a, a_min, a_max)",
       .rules = op_rules(clip_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_clip},
-                        same_layout_flow()),
+                        same_layout_flow(),
+                        QuantizationRule{QuantizationRule::Does::kClip, QuantizationRule::Kernel::kJoins}),
       .test_shapes = {"(3, 5)f32[-8, 8], a_min=-1., a_max=1.", "(7)i8[-9, 9], a_min=-3., a_max=4."},
   };
   return def;

@@ -1,4 +1,6 @@
 // Sums to a shape.
+#include "baton/ir/build.h"
+#include "baton/ir/rules/algebra.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
@@ -71,6 +73,14 @@ GradientRule collapse_sum_gradient() {
   }};
 }
 
+// collapse_sum_to has its shape as an argument, and as an attribute where it is known.
+Expr collapse_to_type(const CallNode& call, const TensorTypeNode& type) {
+  const std::vector<int64_t> extents = type.extents();
+  NDArray shape = NDArray::empty({static_cast<int64_t>(extents.size())}, DType::int_(32));
+  for (size_t i = 0; i < extents.size(); ++i) shape.as<int32_t>()[i] = static_cast<int32_t>(extents[i]);
+  return call_op("collapse_sum_to", {call.args()[0], constant(std::move(shape))}, {{"shape", extents}});
+}
+
 }  // namespace
 
 const OpDef& op_collapse_sum_like() {
@@ -82,7 +92,7 @@ const OpDef& op_collapse_sum_like() {
       .relation = collapse_sum_like_relation,
       .compute = [](Compute& c, const NoAttrs&) { collapse_compute(c); },
       .python = "transform",
-      .rules = op_rules(collapse_sum_gradient()),
+      .rules = op_rules(collapse_sum_gradient(), LikeRule{1, collapse_to_type}),
       .test_shapes = {"(2, 3)f32, (1, 3)f32"},
   };
   return def;

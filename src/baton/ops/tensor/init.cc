@@ -1,4 +1,6 @@
 // Tensors of one value.
+#include "baton/ir/build.h"
+#include "baton/ir/rules/algebra.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
@@ -33,6 +35,10 @@ void fill_compute(Compute& c, const char* stage, const Halide::Expr& value) {
   c.result(filled);
 }
 
+Expr full_of_type(const CallNode& call, const TensorTypeNode& type) {
+  return call_op("full", {call.args()[1]}, {{"shape", type.extents()}, {"dtype", type.dtype()}});
+}
+
 }  // namespace
 
 const OpDef& op_zeros() {
@@ -44,7 +50,7 @@ const OpDef& op_zeros() {
       .relation = [](RelationContext& ctx,
                      const InitOpAttrs& attrs) { return init_relation(ctx, attrs, attrs.dtype); },
       .compute = [](Compute& c, const InitOpAttrs&) { fill_compute(c, "zeros", 0); },
-      .rules = op_rules(no_gradient(), MixedPrecision::kFollow),
+      .rules = op_rules(no_gradient(), MixedPrecision::kFollow, FilledWith{0}),
       .test_shapes = {"shape=[2, 3], dtype=float32", "shape=[], dtype=int32"},
   };
   return def;
@@ -59,7 +65,7 @@ const OpDef& op_ones() {
       .relation = [](RelationContext& ctx,
                      const InitOpAttrs& attrs) { return init_relation(ctx, attrs, attrs.dtype); },
       .compute = [](Compute& c, const InitOpAttrs&) { fill_compute(c, "ones", 1); },
-      .rules = op_rules(no_gradient()),
+      .rules = op_rules(no_gradient(), FilledWith{1}),
       .test_shapes = {"shape=[3], dtype=bool", "shape=[2, 3], dtype=float32"},
   };
   return def;
@@ -79,7 +85,7 @@ const OpDef& op_full() {
             return init_relation(ctx, attrs, attrs.dtype.is_void() ? value->dtype() : attrs.dtype);
           },
       .compute = [](Compute& c, const InitOpAttrs&) { fill_compute(c, "full", c.in(0)(Index{})); },
-      .rules = op_rules(MixedPrecision::kFollow),
+      .rules = op_rules(MixedPrecision::kFollow, FilledWith{}),
       .test_shapes = {"()f32={1.5}, shape=[2, 3], dtype=float32"},
   };
   return def;
@@ -100,6 +106,7 @@ const OpDef& op_full_like() {
           },
       .compute = [](Compute& c, const NoAttrs&) { fill_compute(c, "full_like", c.in(1)(Index{})); },
       .python = "transform",
+      .rules = op_rules(LikeRule{0, full_of_type}),
       .test_shapes = {"(2, 3)f32, ()f32={2.5}"},
   };
   return def;

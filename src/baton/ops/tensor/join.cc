@@ -2,6 +2,7 @@
 
 #include "baton/ir/inspect.h"
 #include "baton/ir/rules/layout_flow_rules.h"
+#include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
@@ -276,7 +277,8 @@ const OpDef& op_concatenate() {
       .relation = concatenate_relation,
       .compute = concatenate_compute,
       .rules = op_rules(concatenate_gradient(), concatenate_layout_flow(), MixedPrecision::kFollow,
-                        FakeQuantizationRule{fake_quantized_concatenate}),
+                        FakeQuantizationRule{fake_quantized_concatenate},
+                        QuantizationRule{QuantizationRule::Does::kJoin}),
       .test_shapes = {"[(4)f32, (1)f32]", "[(2, 3, 5)f32, (2, 1, 5)f32, (2, 0, 5)f32], axis=1",
                       "[(2, 3)i8, (2, 4)i8], axis=-1"},
   };

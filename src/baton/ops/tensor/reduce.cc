@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "baton/ir/rules/algebra.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
@@ -399,7 +400,7 @@ const OpDef& op_argmax() {
           },
       .compute = arg_compute<true>,
       .python = "reduce.argmax(data, axis=None, keepdims=False, exclude=False, select_last_index=False)",
-      .rules = op_rules(MixedPrecision::kFollow, reduce_layout_flow()),
+      .rules = op_rules(MixedPrecision::kFollow, reduce_layout_flow(), OrderOnly{}),
       .test_shapes = {"(2, 3, 4)f32, axis=[1]", "(3, 4)i32[-9, 9], axis=[1], select_last_index=True",
                       "(1)f32, keepdims=True"},
   };
@@ -418,7 +419,7 @@ const OpDef& op_argmin() {
           },
       .compute = arg_compute<false>,
       .python = "reduce.argmin(data, axis=None, keepdims=False, exclude=False, select_last_index=False)",
-      .rules = op_rules(MixedPrecision::kFollow, reduce_layout_flow()),
+      .rules = op_rules(MixedPrecision::kFollow, reduce_layout_flow(), OrderOnly{}),
       .test_shapes = {"(2, 3, 4)f32, axis=[0, 2]", "(3, 4)i32[-9, 9], axis=[1], select_last_index=True",
                       "(1)f32, keepdims=True"},
   };

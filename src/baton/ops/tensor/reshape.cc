@@ -1,5 +1,8 @@
 #include <algorithm>
 
+#include "baton/ir/build.h"
+#include "baton/ir/rules/algebra.h"
+#include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
@@ -193,6 +196,10 @@ RelationStatus reverse_reshape_relation(RelationContext& ctx, const ReshapeAttrs
   return ctx.assign_result(tensor_type(std::move(*shape), data->dtype()));
 }
 
+Expr reshape_to_type(const CallNode& call, const TensorTypeNode& type) {
+  return call_op("reshape", {call.args()[0]}, {{"newshape", type.extents()}});
+}
+
 }  // namespace
 
 const OpDef& op_reshape() {
@@ -213,7 +220,8 @@ const OpDef& op_reshape() {
       .compute = [](Compute& c, const ReshapeAttrs&) { reshape_compute(c, "reshape"); },
       .reshape_only = true,
       .rules =
-          op_rules(reshape_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_reshape}),
+          op_rules(reshape_gradient(), MixedPrecision::kFollow, FakeQuantizationRule{fake_quantized_reshape},
+                   QuantizationRule{QuantizationRule::Does::kSame}),
       .test_shapes = {"(2, 3, 4)f32, newshape=[-1]", "(2, 3, 4)i8, newshape=[-3, 4]", "(1)f32, newshape=[]"},
   };
   return def;
@@ -255,7 +263,7 @@ const OpDef& op_reshape_like() {
           },
       .compute = [](Compute& c, const ReshapeLikeAttrs&) { reshape_compute(c, "reshape_like"); },
       .python = "transform",
-      .rules = op_rules(reshape_gradient()),
+      .rules = op_rules(reshape_gradient(), LikeRule{1, reshape_to_type}),
       .test_shapes = {"(2, 3, 4)f32, (6, 9)f32, lhs_end=2, rhs_end=1"},
   };
   return def;

@@ -1,4 +1,5 @@
 // Shapes and indices as values, masks, diagonals, slices that are written.
+#include "baton/ir/rules/algebra.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
@@ -261,7 +262,7 @@ const OpDef& op_shape_of() {
       .relation = shape_of_relation,
       .compute = shape_of_compute,
       .python = "tensor.shape_of(data, dtype='int32')",
-      .rules = op_rules(no_gradient(), MixedPrecision::kFollow),
+      .rules = op_rules(no_gradient(), MixedPrecision::kFollow, ValueOfType::kExtents),
       .test_shapes = {"(1)f32[-3, 3], dtype=int32", "(5, 3)f64[-3, 3], dtype=int32"},
   };
   return def;
@@ -279,6 +280,7 @@ const OpDef& op_ndarray_size() {
           },
       .compute = ndarray_size_compute,
       .python = "tensor.ndarray_size(data, dtype='int32')",
+      .rules = op_rules(ValueOfType::kSize),
       .test_shapes = {"(2, 3)u8[0, 5], dtype=int32", "(2, 3)i32[-5, 5], dtype=int32"},
   };
   return def;

@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "baton/ir/inspect.h"
+#include "baton/ir/rules/algebra.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
@@ -172,6 +173,7 @@ const OpDef& op_argsort() {
       .relation = argsort_relation,
       .compute = argsort_compute,
       .python = "algorithm.argsort(data, axis=-1, is_ascend=1, dtype='int32')",
+      .rules = op_rules(OrderOnly{}),
       .test_shapes = {"(7)f32, dtype=float32", "(3, 5)f32, axis=0, is_ascend=False, dtype=int32"},
   };
   return def;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "baton/ir/rules/layout_flow_rules.h"
+#include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
@@ -147,7 +148,8 @@ const OpDef& op_strided_slice() {
       .relation = slice_relation,
       .compute = slice_compute,
       .rules = op_rules(strided_slice_gradient(), strided_slice_layout_flow(), MixedPrecision::kFollow,
-                        FakeQuantizationRule{fake_quantized_strided_slice}),
+                        FakeQuantizationRule{fake_quantized_strided_slice},
+                        QuantizationRule{QuantizationRule::Does::kSame}),
       .test_shapes = {"(6, 5)f32, begin=[1], end=[3], strides=[1], axes=None",
                       "(6, 5)f32, begin=[2, 0], end=[-1, 2], strides=[1], slice_mode=size, axes=None"},
   };

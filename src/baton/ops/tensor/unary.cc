@@ -1,4 +1,6 @@
 // Elementwise operators of one input.
+#include "baton/ir/build.h"
+#include "baton/ir/rules/algebra.h"
 #include "baton/ops/math.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/gradient_build.h"
@@ -155,6 +157,14 @@ GradientRule abs_gradient() {
   });
 }
 
+Expr zeros_of_type(const CallNode&, const TensorTypeNode& type) {
+  return call_op("zeros", {}, {{"shape", type.extents()}, {"dtype", type.dtype()}});
+}
+
+Expr ones_of_type(const CallNode&, const TensorTypeNode& type) {
+  return call_op("ones", {}, {{"shape", type.extents()}, {"dtype", type.dtype()}});
+}
+
 }  // namespace
 
 const OpDef& op_abs() {
@@ -197,14 +207,14 @@ const OpDef& op_bitwise_not() {
 const OpDef& op_zeros_like() {
   static const OpDef def = unary_op(
       "zeros_like", "Zeros in the shape of the data.", [](Halide::Expr x) { return cast(x.type(), 0); },
-      op_rules(no_gradient()));
+      op_rules(no_gradient(), FilledWith{0}, LikeRule{0, zeros_of_type}));
   return def;
 }
 
 const OpDef& op_ones_like() {
   static const OpDef def = unary_op(
       "ones_like", "Ones in the shape of the data.", [](Halide::Expr x) { return cast(x.type(), 1); },
-      op_rules(no_gradient()));
+      op_rules(no_gradient(), FilledWith{1}, LikeRule{0, ones_of_type}));
   return def;
 }
 

@@ -14,6 +14,7 @@
 #include "baton/ir/build.h"
 #include "baton/ir/functions.h"
 #include "baton/ir/placement.h"
+#include "baton/ir/rules/placement_rule.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/causes.h"
 #include "baton/pass/rewriter.h"
@@ -26,11 +27,21 @@ namespace {
 
 using Id = DeviceDomains::Id;
 
-const VirtualDevice& device_attr(const CallNode& call, const char* name) {
+const VirtualDevice& device_attr(const CallNode& call, std::string_view name) {
   static const VirtualDevice open;
   const AttrValue value = call.attrs()->get(name);
   const auto* device = value.object<VirtualDeviceAttr>();  // the call's attributes keep it alive
   return device ? device->device() : open;
+}
+
+const PlacementRule* placement_rule(const CallNode& call) {
+  return call.op() ? call.op()->rules.get<PlacementRule>() : nullptr;
+}
+
+/// The device that `call` names for a place; null where it leaves that open.
+const VirtualDevice* named_device(const CallNode& call, const PlacementRule::Place& place) {
+  if (place.at != PlacementRule::Place::At::kNamed) return nullptr;
+  return place.when.empty() || bool_attr(call, place.when) ? &device_attr(call, place.device) : nullptr;
 }
 
 /// "add at net.relay:3"
@@ -55,13 +66,11 @@ class Places {
   }
 
   const VirtualDevice& of(const Expr& expr) { return domains_.device(domain(expr)); }
-  /// Where on_device or device_copy takes its argument from. Constants have no place but the one they are
-  /// used in.
+  /// Where a border takes its argument from. Constants have no place but the one they are used in.
   VirtualDevice source(const CallNode& place) {
     if (place.args()[0]->kind() != ExprKind::kConstant) return of(place.args()[0]);
-    if (place.op()->name == "device_copy") return config_.canonical(device_attr(place, "src_virtual_device"));
-    return bool_attr(place, "constrain_body") ? config_.canonical(device_attr(place, "virtual_device"))
-                                              : of(Expr(&place));
+    const VirtualDevice* named = named_device(place, placement_rule(place)->args.at(0));
+    return named ? config_.canonical(*named) : of(Expr(&place));
   }
   /// Where the arguments of a call of a function are wanted.
   std::vector<VirtualDevice> wanted(const CallNode& call) {
@@ -167,24 +176,10 @@ class Places {
   }
 
   void relate_call(const CallNode& call, const Expr& node) {
-    const std::string name = call.op() ? call.op()->name : "";
-    if (name == "on_device") {
-      if (bool_attr(call, "constrain_body")) at(call.args()[0], device_attr(call, "virtual_device"));
-      if (bool_attr(call, "constrain_result")) at(node, device_attr(call, "virtual_device"));
-    } else if (name == "device_copy") {
-      at(call.args()[0], device_attr(call, "src_virtual_device"));
-      at(node, device_attr(call, "dst_virtual_device"));
-    } else if (name == "memory.alloc_storage") {
-      for (const Expr& arg : call.args()) at(arg, config_.host_device);
-      at(node, device_attr(call, "virtual_device"));
-    } else if (name == "memory.alloc_tensor") {
-      one(node, call.args()[0]);
-      for (size_t i = 1; i < call.args().size(); ++i) at(call.args()[i], config_.host_device);
-    } else if (name == "vm.shape_of") {
-      at(node, config_.host_device);
-    } else if (name == "vm.reshape_tensor") {
-      one(node, call.args()[0]);
-      at(call.args()[1], config_.host_device);
+    if (const PlacementRule* rule = placement_rule(call)) {
+      for (size_t i = 0; i < call.args().size(); ++i)
+        relate_place(call, call.args()[i], rule->args[std::min(i, rule->args.size() - 1)]);
+      relate_place(call, node, rule->result);
     } else if (is_primitive(call.callee())) {
       for (const Expr& arg : call.args()) one(node, arg);
     } else {
@@ -192,6 +187,14 @@ class Places {
       for (const Expr& arg : call.args()) params.push_back(domain(arg));
       domains_.unify(domain(call.callee()), domains_.function(std::move(params), domain(node)));
     }
+  }
+
+  /// `expr`, an argument of `call` or its result, is where the operator has it.
+  void relate_place(const CallNode& call, const Expr& expr, const PlacementRule::Place& place) {
+    using At = PlacementRule::Place::At;
+    if (place.at == At::kHost) at(expr, config_.host_device);
+    if (place.at == At::kWithResult) one(Expr(&call), expr);
+    if (const VirtualDevice* device = named_device(call, place)) at(expr, *device);
   }
 
   // ---- What is open
@@ -258,8 +261,7 @@ class Planner final : public Rewriter {
   }
 
   Expr rewrite_call(const CallNode& original, const CallNode& call) {
-    const std::string name = call.op() ? call.op()->name : "";
-    if (name == "on_device" || name == "device_copy") {
+    if (const PlacementRule* rule = placement_rule(call); rule && rule->is_border) {
       const VirtualDevice from = places_.source(original), to = places_.of(Expr(&original));
       if (from == to) {
         retire(original.origins(), "the places of functions and parameters say where its value is");

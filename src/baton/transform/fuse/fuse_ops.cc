@@ -17,8 +17,6 @@ namespace baton {
 
 namespace {
 
-constexpr const char* kStopFusion = "annotation.stop_fusion";
-
 bool is_operator_call(const Expr& expr) {
   const auto* call = as<CallNode>(expr);
   return call && call->op();
@@ -49,7 +47,7 @@ class Fuser final : public Rewriter {
 
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
     if (!groups_.knows(original.get())) return rebuilt;
-    if (is_call(original, kStopFusion)) {
+    if (is_call(original, "annotation.stop_fusion")) {
       retire(original->origins(), "annotation.stop_fusion only tells FuseOps where to stop");
       return as<CallNode>(rebuilt)->args()[0];
     }

@@ -11,6 +11,7 @@
 #include "baton/ir/build.h"
 #include "baton/ir/functions.h"
 #include "baton/ir/let_list.h"
+#include "baton/ir/rules/algebra.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
 #include "baton/support/pointer_map.h"
@@ -205,10 +206,13 @@ class CellRewriter final : public TensorRewriter {
       return Expr(make_call(static_cast<const CallNode&>(*rebuilt).callee(), std::move(args),
                             original.attrs(), original.with_type(cells_.inside(type))));
     }
-    if (op->name == "zeros" || op->name == "zeros_like") return cells_.zero(type, later(original, args));
-    if (op->name == "ones" || op->name == "ones_like") return cells_.one(type, later(original, args));
-    const bool sum = op->name == "add", product = op->name == "multiply";
-    if ((sum || product) &&
+    if (const auto* filled = op->rules.get<FilledWith>()) {
+      if (filled->value == 0) return cells_.zero(type, later(original, args));
+      if (filled->value == 1) return cells_.one(type, later(original, args));
+    }
+    const auto* arithmetic = op->rules.get<Arithmetic>();
+    const bool sum = arithmetic && *arithmetic == Arithmetic::kSum;
+    if ((sum || (arithmetic && *arithmetic == Arithmetic::kProduct)) &&
         same_type(original.args()[0]->checked_type(), original.args()[1]->checked_type())) {
       const Var left = make_var("lhs", type, kNoOrigin), right = make_var("rhs", type, kNoOrigin);
       const Expr both(

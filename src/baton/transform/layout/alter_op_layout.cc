@@ -10,7 +10,7 @@
 #include <algorithm>
 
 #include "baton/ir/build.h"
-#include "baton/ir/op_names.h"
+#include "baton/ir/rules/layer_kind.h"
 #include "baton/ops/rules/layout_rules.h"
 #include "baton/schedule/kernel_choice.h"
 #include "baton/transform/layout/layout_flow.h"
@@ -160,9 +160,10 @@ class FastLayouts final : public LayoutPlanner {
  private:
   std::optional<PlannedCall> altered(const CallNode& call) const {
     if (skips_users_ && op_hook(*call.op(), OpQuestion::kAlterOpLayout)) return std::nullopt;
-    if (call.op()->name == op_names::kConv2D) return alter_conv2d(call, choice_, sheet_);
-    if (call.op()->name == op_names::kDense) return alter_dense(call, choice_, sheet_);
-    return std::nullopt;
+    const auto* layer = call.op()->rules.get<LayerKind>();
+    if (!layer) return std::nullopt;
+    return *layer == LayerKind::kDense ? alter_dense(call, choice_, sheet_)
+                                       : alter_conv2d(call, choice_, sheet_);
   }
 
   static std::optional<PlannedCall> followed(const CallNode& call, const LayoutStates& inputs) {

@@ -8,7 +8,7 @@
 // Other groups, other layouts and other operators stay. An answer of the user's counts instead. (Builds
 // choose otherwise: alter_op_layout.cc.)
 #include "baton/ir/build.h"
-#include "baton/ir/op_names.h"
+#include "baton/ir/rules/layer_kind.h"
 #include "baton/pass/pass.h"
 #include "baton/target/processor.h"
 #include "baton/transform/layout/layout_flow.h"
@@ -59,7 +59,7 @@ std::optional<WantedCall> wanted_dense(const CallNode& call, int lanes) {
       weight->shape()[0].value() < 1)
     return std::nullopt;
   const OpDef* op = find_op("nn.contrib_dense_pack");
-  BATON_CHECK(op, "nn.contrib_dense_pack");
+  BATON_CHECK(op, "packed dense layers");
   const std::string packed = blocks("NC", block_of(weight->shape()[0].value(), 2 * lanes), 'n');
   return WantedCall{op, make_attrs(*op->attrs, {{"weight_layout", packed}, {"out_dtype", result->dtype()}}),
                     "reads its weight in " + packed};
@@ -74,9 +74,9 @@ Pass alter_op_layout() {
     const int lanes = target ? float_lanes(*target) : context.host().float_lanes;
     return let_layouts_flow(function, [&](const CallNode& call, const std::vector<Expr>& args) {
       return wish_of_user(OpQuestion::kAlterOpLayout, call, args, {}, [&]() -> std::optional<WantedCall> {
-        if (call.op()->name == op_names::kConv2D) return wanted_conv2d(call, lanes);
-        if (call.op()->name == op_names::kDense) return wanted_dense(call, lanes);
-        return std::nullopt;
+        const auto* layer = call.op()->rules.get<LayerKind>();
+        if (!layer) return std::nullopt;
+        return *layer == LayerKind::kDense ? wanted_dense(call, lanes) : wanted_conv2d(call, lanes);
       });
     });
   });

@@ -6,7 +6,7 @@
 
 #include "baton/ir/build.h"
 #include "baton/ir/layout.h"
-#include "baton/ir/op_names.h"
+#include "baton/ir/rules/layer_kind.h"
 #include "baton/ir/rules/pass_traits.h"
 #include "baton/pass/pass.h"
 #include "baton/support/log.h"
@@ -23,6 +23,12 @@ Layout parsed(const std::string& text, const std::string& what) {
   const auto layout = Layout::parse(text);
   if (!layout) throw UsageError("ConvertLayout: \"" + text + "\" is no layout for " + what);
   return *layout;
+}
+
+/// The convolutions that have a form in blocks of channels, and that LayoutConfig counts.
+bool is_conv2d(const OpDef& op) {
+  const auto* layer = op.rules.get<LayerKind>();
+  return layer && *layer == LayerKind::kConvolution2D;
 }
 
 bool is_depthwise(const CallNode& conv) {
@@ -56,7 +62,7 @@ std::optional<WantedCall> convert_to_blocks(const CallNode& call, const Layout& 
   const int64_t block = data.factor('C');
   if (in->extents()[at] % block != 0 || out->shape()[at].value() % block != 0) return std::nullopt;
   const OpDef* op = find_op("nn.contrib_conv2d_NCHWc");
-  BATON_CHECK(op, "nn.contrib_conv2d_NCHWc");
+  BATON_CHECK(op, "packed convolutions");
   return WantedCall{
       op,
       carry_attrs(*op, call, {{"data_layout", data.str()}, {"kernel_layout", kernel}, {"out_layout", ""}}),
@@ -71,7 +77,7 @@ std::optional<WantedCall> convert_conv(const CallNode& call, const std::vector<s
   const std::string out = text_attr(call, "out_layout");
   std::string kernel = desired.size() > 1 ? desired[1] : "default";
   if (!was.convertible(data) || !(out.empty() || out == was.str())) return std::nullopt;
-  if (op == op_names::kConv2D && data.primal() == "NCHW" && data.is_split('C'))
+  if (is_conv2d(*call.op()) && data.primal() == "NCHW" && data.is_split('C'))
     return convert_to_blocks(call, data, kernel);
   if (kernel == "default") kernel = default_kernel(data.str(), is_depthwise(call), op);
   if (!kernel_was.convertible(parsed(kernel, op))) return std::nullopt;
@@ -110,7 +116,7 @@ class Converter {
         log_line("ConvertLayout: Desired layout(s) not specified for op: " + op.name);
       return std::nullopt;
     }
-    if (op.name == op_names::kConv2D && skipped_ && skipped_->next()) return std::nullopt;
+    if (is_conv2d(op) && skipped_ && skipped_->next()) return std::nullopt;
     if (const auto* converted = op.rules.get<ConvertedLayout>()) {
       switch (*converted) {
         case ConvertedLayout::kConvolution:

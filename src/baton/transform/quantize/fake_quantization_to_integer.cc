@@ -52,7 +52,7 @@ class FakeQuantizer final : public Rewriter {
       if (!all.missing) all.missing = one->missing;
     };
     if (const auto* call = as<CallNode>(node)) {
-      if (!call->op() || call->op()->name == "qnn.quantize" || call->args().empty()) return {};
+      if (!call->op() || is_call(node, "qnn.quantize") || call->args().empty()) return {};
       for (const Expr& arg : call->args()) take(arg);
       if (all.inside && all.quantized && !all.missing && !call->op()->rules.get<FakeQuantizationRule>())
         all.missing = call->op();

@@ -43,6 +43,4 @@ Pass quantize_for(const QuantizeConfig& config);
 /// What a simulated_quantize rounds; numbers as in TVM.
 enum class QuantizeKind : int64_t { kInput = 1, kWeight = 2, kActivation = 3 };
 
-inline constexpr const char* kSimulatedQuantize = "relay.op.annotation.simulated_quantize";
-
 }  // namespace baton

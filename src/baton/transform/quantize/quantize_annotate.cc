@@ -4,10 +4,11 @@
 // their values. A result is staged while it counts as quantised: as an input (8 bits) or as an activation (32
 // bits).
 #include <algorithm>
-#include <unordered_map>
 
 #include "baton/ir/build.h"
 #include "baton/ir/op_names.h"
+#include "baton/ir/rules/layer_kind.h"
+#include "baton/ir/rules/quantization_rule.h"
 #include "baton/ir/variables.h"
 #include "baton/ir/visit.h"
 #include "baton/support/pointer_map.h"
@@ -30,31 +31,35 @@ class Annotator final : public ForwardRewriter {
   const std::vector<Var>& placeholders() const { return placeholders_; }
 
  private:
-  using Rule = Expr (Annotator::*)(const CallNode&);
-
   Expr forward(const CallNode&, const CallNode& call) override {
-    static const std::unordered_map<std::string_view, Rule> rules = {
-        {op_names::kConv2D, &Annotator::product},
-        {"nn.conv1d", &Annotator::product},
-        {op_names::kDense, &Annotator::dense},
-        {op_names::kBatchMatmul, &Annotator::batch_matmul},
-        {"multiply", &Annotator::multiply},
-        {"add", &Annotator::sum},
-        {"concatenate", &Annotator::concatenate},
-        {"annotation.cast_hint", &Annotator::cast_hint},
-        {"nn.max_pool2d", &Annotator::pool},
-        {"nn.max_pool1d", &Annotator::pool},
-        {"nn.avg_pool2d", &Annotator::pool},
-        {"nn.global_avg_pool2d", &Annotator::pool_all},
-        {"reshape", &Annotator::same},
-        {"clip", &Annotator::same},
-        {"nn.relu", &Annotator::same},
-        {"strided_slice", &Annotator::same},
-        {"nn.batch_flatten", &Annotator::same},
-        {"transpose", &Annotator::same},
-        {"annotation.stop_fusion", &Annotator::same}};
-    const auto rule = rules.find(call.op()->name);
-    return rule == rules.end() ? Expr() : (this->*rule->second)(call);
+    using Does = QuantizationRule::Does;
+    const auto* rule = call.op()->rules.get<QuantizationRule>();
+    if (!rule) return {};
+    switch (rule->does) {
+      case Does::kLayer:
+        return layer(call);
+      case Does::kProduct:
+        return product(call);
+      case Does::kScale:
+        return multiply(call);
+      case Does::kSum:
+        return sum(call);
+      case Does::kJoin:
+        return join(call);
+      case Does::kHint:
+        return cast_hint(call);
+      case Does::kSelect:
+      case Does::kMean:
+        return pool(call);
+      case Does::kTotalMean:
+        return pool_all(call);
+      case Does::kClip:
+      case Does::kSame:
+        return same(call);
+      case Does::kRound:
+        return {};
+    }
+    return {};
   }
 
   // What is rounded has the type that it had.
@@ -86,7 +91,7 @@ class Annotator final : public ForwardRewriter {
 
   /// simulated_quantize of `data`; one for all who ask for it as the same kind.
   Expr rounded(const Expr& data, Kind kind) {
-    if (const CallNode* known = call_of(data, kSimulatedQuantize);
+    if (const CallNode* known = call_of(data, op_names::kSimulatedQuantize);
         known && int_attr(*known, "kind") == static_cast<int64_t>(kind))
       return data;
     Expr& made = rounded_[static_cast<size_t>(kind)][data.get()];
@@ -98,8 +103,9 @@ class Annotator final : public ForwardRewriter {
       placeholders_.push_back(make_var(name, scalar_type(DType::float_(32)), NodeInfo(OriginSet::none())));
       args.push_back(placeholders_.back());
     }
-    made = with_type(call_op(kSimulatedQuantize, std::move(args), {{"kind", static_cast<int64_t>(kind)}}),
-                     data->checked_type());
+    made = with_type(
+        call_op(op_names::kSimulatedQuantize, std::move(args), {{"kind", static_cast<int64_t>(kind)}}),
+        data->checked_type());
     kept_.push_back(data);
     return made;
   }
@@ -111,25 +117,27 @@ class Annotator final : public ForwardRewriter {
       const auto& enabled = *config_.debug_enabled_ops;
       if (std::find(enabled.begin(), enabled.end(), call.op()->name) == enabled.end()) return true;
     }
-    if (call.op()->name != op_names::kConv2D) return false;
+    if (!is_layer(call, LayerKind::kConvolution2D)) return false;
     const int64_t index = convolutions_++;
     return std::count(config_.skip_conv_layers.begin(), config_.skip_conv_layers.end(), index) > 0;
   }
 
+  static bool is_layer(const CallNode& call, LayerKind kind) {
+    const auto* layer = call.op()->rules.get<LayerKind>();
+    return layer && *layer == kind;
+  }
   static bool is_constant(const Expr& expr) { return expr->kind() == ExprKind::kConstant; }
   static Kind constant_kind(const Expr& expr) { return is_constant(expr) ? Kind::kWeight : Kind::kInput; }
   /// As an input, unless it is one already.
   Expr as_input(const Expr& expr) { return kind(expr) == Kind::kInput ? expr : rounded(expr, Kind::kInput); }
 
-  Expr product(const CallNode& call) {
-    if (skipped(call)) return {};
+  Expr layer(const CallNode& call) {
+    if (skipped(call) || (config_.skip_dense_layer && is_layer(call, LayerKind::kDense))) return {};
     const Expr data = as_input(call.args()[0]);
     return stage(over(call, {data, rounded(finished(call.args()[1]), Kind::kWeight)}), Kind::kActivation);
   }
 
-  Expr dense(const CallNode& call) { return config_.skip_dense_layer ? Expr() : product(call); }
-
-  Expr batch_matmul(const CallNode& call) {
+  Expr product(const CallNode& call) {
     if (skipped(call)) return {};
     std::vector<Expr> args = call.args();
     for (Expr& arg : args)
@@ -159,7 +167,7 @@ class Annotator final : public ForwardRewriter {
     return stage(over(call, {lhs, both ? rounded(rhs, Kind::kInput) : rhs}), Kind::kActivation);
   }
 
-  Expr concatenate(const CallNode& call) {
+  Expr join(const CallNode& call) {
     if (skipped(call)) return {};
     const auto* tuple = as<TupleNode>(call.args()[0]);
     if (!tuple || std::none_of(tuple->fields().begin(), tuple->fields().end(),

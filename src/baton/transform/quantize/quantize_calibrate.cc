@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "baton/ir/build.h"
+#include "baton/ir/op_names.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/rewriter.h"
 #include "baton/transform/quantize/quantize.h"
@@ -34,7 +35,7 @@ double weight_scale(const CallNode& rounded, const QuantizeConfig& config) {
 Function calibrated(const Function& function, const QuantizeConfig& config) {
   std::unordered_map<const ExprNode*, Expr> values;
   post_order(Expr(function), [&](const Expr& node) {
-    const CallNode* rounded = call_of(node, kSimulatedQuantize);
+    const CallNode* rounded = call_of(node, op_names::kSimulatedQuantize);
     if (!rounded) return;
     const auto kind = static_cast<QuantizeKind>(int_attr(*rounded, "kind"));
     const int64_t bits = kind == QuantizeKind::kWeight  ? config.nbit_weight

@@ -2,10 +2,8 @@
 // relu, ..):
 //   conv2d(x, w)  ->  annotation.stop_fusion(annotation.cast_hint(conv2d(x, w)))
 // A result is staged while operators follow that may be computed with it.
-#include <unordered_map>
-
 #include "baton/ir/build.h"
-#include "baton/ir/op_names.h"
+#include "baton/ir/rules/quantization_rule.h"
 #include "baton/support/pointer_map.h"
 #include "baton/transform/quantize/forward_rewriter.h"
 #include "baton/transform/quantize/quantize.h"
@@ -19,19 +17,17 @@ class Partitioner final : public ForwardRewriter {
   explicit Partitioner(DType dtype) : dtype_(dtype) {}
 
  private:
-  using Rule = Expr (Partitioner::*)(const CallNode&);
+  using Does = QuantizationRule::Does;
+  using Kernel = QuantizationRule::Kernel;
 
   Expr forward(const CallNode&, const CallNode& call) override {
-    static const std::unordered_map<std::string_view, Rule> rules = {
-        {op_names::kConv2D, &Partitioner::conv2d},
-        {"clip", &Partitioner::follow},
-        {"nn.relu", &Partitioner::follow},
-        {"nn.max_pool2d", &Partitioner::follow},
-        {"add", &Partitioner::sum},
-        {"multiply", &Partitioner::scale},
-        {"nn.global_avg_pool2d", &Partitioner::pool_all}};
-    const auto rule = rules.find(call.op()->name);
-    return rule == rules.end() ? Expr() : (this->*rule->second)(call);
+    const auto* rule = call.op()->rules.get<QuantizationRule>();
+    if (!rule) return {};
+    if (rule->kernel == Kernel::kBegins) return begin(call);
+    if (rule->kernel == Kernel::kJoins) return follow(call);
+    if (rule->does == Does::kSum) return sum(call);
+    if (rule->does == Does::kScale) return scale(call);
+    return rule->does == Does::kTotalMean ? pool_all(call) : Expr();
   }
 
   // What leaves a kernel has the type that it had inside.
@@ -59,7 +55,7 @@ class Partitioner final : public ForwardRewriter {
   }
   Expr ended(const Expr& expr) { return is_staged(expr) ? finish(expr) : expr; }
 
-  Expr conv2d(const CallNode& call) { return stage(call, {ended(call.args()[0]), finished(call.args()[1])}); }
+  Expr begin(const CallNode& call) { return stage(call, {ended(call.args()[0]), finished(call.args()[1])}); }
 
   Expr follow(const CallNode& call) { return is_staged(call.args()[0]) ? stage(call, call.args()) : Expr(); }
 

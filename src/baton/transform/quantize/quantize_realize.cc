@@ -6,10 +6,10 @@
 // scale.
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 
 #include "baton/ir/build.h"
 #include "baton/ir/op_names.h"
+#include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/qnn/requantize.h"
 #include "baton/support/pointer_map.h"
 #include "baton/transform/quantize/forward_rewriter.h"
@@ -39,32 +39,36 @@ class Realizer final : public ForwardRewriter {
   explicit Realizer(const QuantizeConfig& config) : config_(config) {}
 
  private:
-  using Rule = Expr (Realizer::*)(const CallNode& original, const CallNode& call);
-
   Expr forward(const CallNode& original, const CallNode& call) override {
-    static const std::unordered_map<std::string_view, Rule> rules = {
-        {kSimulatedQuantize, &Realizer::round},
-        {op_names::kConv2D, &Realizer::product},
-        {"nn.conv1d", &Realizer::product},
-        {op_names::kDense, &Realizer::product},
-        {op_names::kBatchMatmul, &Realizer::product},
-        {"multiply", &Realizer::multiply},
-        {"add", &Realizer::sum},
-        {"concatenate", &Realizer::concatenate},
-        {"clip", &Realizer::clip},
-        {"annotation.cast_hint", &Realizer::cast_hint},
-        {"nn.max_pool2d", &Realizer::pool_narrow},
-        {"nn.max_pool1d", &Realizer::pool_narrow},
-        {"nn.avg_pool2d", &Realizer::pool_wide},
-        {"nn.global_avg_pool2d", &Realizer::pool_wide},
-        {"nn.relu", &Realizer::same},
-        {"reshape", &Realizer::same},
-        {"strided_slice", &Realizer::same},
-        {"nn.batch_flatten", &Realizer::same},
-        {"transpose", &Realizer::same},
-        {"annotation.stop_fusion", &Realizer::same}};
-    const auto rule = rules.find(call.op()->name);
-    return rule == rules.end() ? Expr() : (this->*rule->second)(original, call);
+    using Does = QuantizationRule::Does;
+    const auto* rule = call.op()->rules.get<QuantizationRule>();
+    if (!rule) return {};
+    switch (rule->does) {
+      case Does::kRound:
+        return round(call);
+      case Does::kLayer:
+        return product(call, false);
+      case Does::kProduct:
+        return product(call, true);
+      case Does::kScale:
+        return multiply(call);
+      case Does::kSum:
+        return sum(original, call);
+      case Does::kJoin:
+        return join(original, call);
+      case Does::kClip:
+        return clip(call);
+      case Does::kHint:
+        return cast_hint(call);
+      case Does::kSelect:
+        return in_type(call, config_.dtype_input, true);
+      case Does::kMean:
+      case Does::kTotalMean:
+        return in_type(call, config_.dtype_activation, false);
+      case Does::kSame:
+        return same(call);
+    }
+    return {};
   }
 
   bool is_staged(const Expr& expr) const override { return scaled_.contains(expr.get()); }
@@ -128,7 +132,7 @@ class Realizer final : public ForwardRewriter {
     return qnn::multiply_to_nearest(x, factor);
   }
 
-  Expr round(const CallNode&, const CallNode& call) {
+  Expr round(const CallNode& call) {
     const float scale = float_constant(call.args()[1]), least = float_constant(call.args()[2]),
                 most = float_constant(call.args()[3]);
     const Scaled* known = scaled_.find(call.args()[0].get());
@@ -153,19 +157,20 @@ class Realizer final : public ForwardRewriter {
     return stage(clipped(data, least, most), scale, from.dtype);
   }
 
-  Expr product(const CallNode&, const CallNode& call) {
+  /// `two_inputs`: the second may be data, too, and narrow as it is.
+  Expr product(const CallNode& call, bool two_inputs) {
     const auto args = scaled(call.args());
     if (!args) return {};
     const Scaled &lhs = (*args)[0], &rhs = (*args)[1];
     const Expr left = lhs.dtype == config_.dtype_input ? lhs.data : cast_added(lhs.data, config_.dtype_input);
-    const bool two_inputs = call.op()->name == op_names::kBatchMatmul && rhs.dtype == config_.dtype_weight;
-    const Expr right = two_inputs ? rhs.data : cast_added(rhs.data, config_.dtype_weight);
+    const bool narrow = two_inputs && rhs.dtype == config_.dtype_weight;
+    const Expr right = narrow ? rhs.data : cast_added(rhs.data, config_.dtype_weight);
     const Attrs attrs = with_fields(call.attrs(), {{"out_dtype", config_.dtype_activation}});
     return stage(make_call(call.callee(), {left, right}, attrs, call.with_type({})), lhs.scale * rhs.scale,
                  config_.dtype_activation);
   }
 
-  Expr multiply(const CallNode&, const CallNode& call) {
+  Expr multiply(const CallNode& call) {
     const auto args = scaled(call.args());
     if (!args) return {};
     std::vector<Expr> wide;
@@ -185,7 +190,7 @@ class Realizer final : public ForwardRewriter {
     return stage(over(call, std::move(data)), scale, dtype);
   }
 
-  Expr concatenate(const CallNode& original, const CallNode& call) {
+  Expr join(const CallNode& original, const CallNode& call) {
     const auto* tuple = as<TupleNode>(call.args()[0]);
     const auto* fields = as<TupleNode>(original.args()[0]);
     const auto args = tuple && fields ? scaled(tuple->fields()) : std::nullopt;
@@ -211,7 +216,7 @@ class Realizer final : public ForwardRewriter {
     Unified all{{}, two ? std::min(args[0].scale, args[1].scale) : fine, dtype};
     for (size_t i = 0; i < args.size(); ++i) {
       Expr data = args[i].data;
-      const CallNode* rounded = call_of(program[i], kSimulatedQuantize);
+      const CallNode* rounded = call_of(program[i], op_names::kSimulatedQuantize);
       if (args[i].dtype != dtype)
         data = cast_added(data, dtype);
       else if (rounded && int_attr(*rounded, "kind") == static_cast<int64_t>(QuantizeKind::kInput))
@@ -232,7 +237,7 @@ class Realizer final : public ForwardRewriter {
     return cast(fixed_multiply(data, factor), dtype);
   }
 
-  Expr clip(const CallNode&, const CallNode& call) {
+  Expr clip(const CallNode& call) {
     const Scaled* known = scaled_.find(call.args()[0].get());
     if (!known) return {};
     const Scaled from = *known;
@@ -242,7 +247,7 @@ class Realizer final : public ForwardRewriter {
     return stage(make_call(call.callee(), {from.data}, attrs, call.with_type({})), from.scale, from.dtype);
   }
 
-  Expr cast_hint(const CallNode&, const CallNode& call) {
+  Expr cast_hint(const CallNode& call) {
     const Scaled* known = scaled_.find(call.args()[0].get());
     if (!known) return {};
     const Scaled from = *known;
@@ -250,6 +255,7 @@ class Realizer final : public ForwardRewriter {
     return stage(cast(from.data, dtype), from.scale, dtype);
   }
 
+  /// Pools: on integers of `dtype`; `always`: also where they have that type already.
   Expr in_type(const CallNode& call, DType dtype, bool always) {
     const Scaled* known = scaled_.find(call.args()[0].get());
     if (!known) return {};
@@ -257,12 +263,8 @@ class Realizer final : public ForwardRewriter {
     const Expr data = from.dtype == dtype && !always ? from.data : cast_added(from.data, dtype);
     return stage(over(call, {data}), from.scale, dtype);
   }
-  Expr pool_narrow(const CallNode&, const CallNode& call) { return in_type(call, config_.dtype_input, true); }
-  Expr pool_wide(const CallNode&, const CallNode& call) {
-    return in_type(call, config_.dtype_activation, false);
-  }
 
-  Expr same(const CallNode&, const CallNode& call) {
+  Expr same(const CallNode& call) {
     const Scaled* known = scaled_.find(call.args()[0].get());
     if (!known) return {};
     const Scaled from = *known;

@@ -3,6 +3,7 @@
 // value Each node gets its type as soon as its arguments have theirs: a shape that becomes known makes the
 // next one known in the same walk.
 #include "baton/ir/build.h"
+#include "baton/ir/rules/algebra.h"
 #include "baton/ir/rules/static_form_rule.h"
 #include "baton/pass/pass.h"
 #include "baton/pass/rewriter.h"
@@ -133,8 +134,8 @@ class StaticMaker final : public Rewriter {
   Expr computed(const Expr& expr) {
     const auto* call = as<CallNode>(expr);
     if (!call || !call->op() || call->args().empty() || !expr->checked_type()) return expr;
-    const bool shape = call->op()->name == "shape_of" || call->op()->name == "ndarray_size";
-    if (shape) return static_type_of(call->args()[0]) ? shape_value(*call) : expr;
+    if (call->op()->rules.get<ValueOfType>())
+      return static_type_of(call->args()[0]) ? shape_value(*call) : expr;
     for (const Expr& arg : call->args())
       if (!is_value(arg)) return expr;
     return fold_constants(expr, context_);

@@ -38,8 +38,7 @@ bool all_values(const NDArray& value, bool (*holds)(double)) {
 bool is_positive(const Expr& expr) {
   const Expr* at = &expr;
   while (const auto* call = as<CallNode>(*at)) {
-    if (!call->op() || call->args().size() != 1 ||
-        !(call->op()->reshape_only || call->op()->name == "transpose"))
+    if (!call->op() || call->args().size() != 1 || !(call->op()->reshape_only || is_call(*at, "transpose")))
       return false;
     at = &call->args()[0];
   }

@@ -25,6 +25,15 @@ bool all_equal(const NDArray& array, double wanted) {
   return true;
 }
 
+/// The value of a tensor that is the same everywhere: full, ones, zeros. Those that take its shape from
+/// another tensor get it as an attribute first.
+std::optional<double> filled_with(const Expr& expr) {
+  const auto* call = as<CallNode>(expr);
+  const auto* filled = call && call->op() ? call->op()->rules.get<FilledWith>() : nullptr;
+  if (!filled || has_rule<LikeRule>(*call->op())) return std::nullopt;
+  return filled->value ? filled->value : scalar_value(call->args()[0]);
+}
+
 /// Whether every element of `expr` is `wanted`: a constant, or zeros, ones, full.
 bool is_everywhere(const Expr& expr, double wanted) {
   if (const auto* constant = as<ConstantNode>(expr)) {
@@ -37,19 +46,18 @@ bool is_everywhere(const Expr& expr, double wanted) {
     if (dtype == DType::int_(64)) return all_equal<int64_t>(value, wanted);
     return false;
   }
-  if (call_of(expr, "zeros")) return wanted == 0;
-  if (call_of(expr, "ones")) return wanted == 1;
-  const CallNode* full = call_of(expr, "full");
-  return full && scalar_value(full->args()[0]) == wanted;
+  return filled_with(expr) == wanted;
 }
+
+constexpr auto adds = is_arithmetic<Arithmetic::kSum, Arithmetic::kDifference>;
+constexpr auto commutes = is_arithmetic<Arithmetic::kSum, Arithmetic::kProduct>;
 
 /// Which argument of an addition, subtraction, multiplication or division the other one leaves as it is; -1:
 /// none. Only an argument that is no smaller than the result.
 int kept_side(const CallNode& call, const Type& type) {
-  const std::string& name = call.op()->name;
-  const double neutral = name == "add" || name == "subtract" ? 0 : 1;
+  const double neutral = adds(*call.op()) ? 0 : 1;
   for (int kept : {0, 1}) {
-    if (kept == 1 && name != "add" && name != "multiply") break;
+    if (kept == 1 && !commutes(*call.op())) break;
     const Type& kept_type = call.args()[kept]->checked_type();
     if (kept_type && same_type(kept_type, type) && is_everywhere(call.args()[1 - kept], neutral)) return kept;
   }
@@ -67,8 +75,8 @@ bool has_neutral_side(const CallNode& call, std::vector<Expr>& inner) {
 Expr drop_identity(const SimplifyMatch& m) {
   const int kept = kept_side(m.call, m.type);
   if (kept < 0) return nullptr;
-  const bool sum = m.call.op()->name == "add" || m.call.op()->name == "subtract";
-  const std::string reason = sum ? "adding zero changes nothing" : "multiplying by one changes nothing";
+  const std::string reason =
+      adds(*m.call.op()) ? "adding zero changes nothing" : "multiplying by one changes nothing";
   retire(m.call.origins(), reason);
   retire_all(m.call.args()[1 - kept], reason);
   return m.call.args()[kept];
@@ -105,23 +113,12 @@ Expr reciprocal_root(const SimplifyMatch& m) {
   return call_op("multiply", {m.call.args()[0], reciprocal});
 }
 
-/// The value of a tensor that is the same everywhere: full, ones, zeros.
-std::optional<double> filled_with(const Expr& expr) {
-  const auto* call = as<CallNode>(expr);
-  if (!call || !call->op()) return std::nullopt;
-  const std::string& name = call->op()->name;
-  if (name == "zeros") return 0;
-  if (name == "ones") return 1;
-  return name == "full" ? scalar_value(call->args()[0]) : std::nullopt;
+bool broadcasts_two(const OpDef& op) {
+  return op.fuse == Fuse::kBroadcast && op.inputs.size() == 2 && !has_rule<NotBroadcast>(op);
 }
 
 /// Which argument is a filled tensor that may become a scalar; -1: none.
 int filled_side(const CallNode& call) {
-  const std::string& name = call.op()->name;
-  // Their second arguments are vectors along an axis, or only there for their shapes.
-  if (name == "nn.bias_add" || name == "nn.prelu" || name == "broadcast_to_like" ||
-      name == "dyn.broadcast_to")
-    return -1;
   for (int side : {0, 1}) {
     const Type& other = call.args()[1 - side]->checked_type();
     if (filled_with(call.args()[side]) && other && call.checked_type() &&
@@ -216,6 +213,10 @@ Expr distribute(const SimplifyMatch& m) {
   const OriginScope scope(sum->origins());  // the addition goes on after the multiplication
   return call_op("add", {scaled, shift});
 }
+
+bool is_cast(const OpDef& op) { return is_op(op, "cast"); }
+bool is_cast_or_like(const OpDef& op) { return is_op(op, "cast") || is_op(op, "cast_like"); }
+bool is_clip(const OpDef& op) { return is_op(op, "clip"); }
 
 bool casts_to_own_type(const CallNode& call, std::vector<Expr>&) {
   const Type& type = call.args()[0]->checked_type();
@@ -314,24 +315,26 @@ Expr order_of_dequantized(const SimplifyMatch& m) {
 }  // namespace
 
 const std::vector<SimplifyRule>& identity_rules() {
+  constexpr auto sum = is_arithmetic<Arithmetic::kSum>;
+  constexpr auto quotient = is_arithmetic<Arithmetic::kQuotient>;
   static const std::vector<SimplifyRule> rules = {
-      {"x + x", {"add"}, twice_the_same, double_it},
-      {"a / sqrt(x)", {"divide"}, divides_by_root, reciprocal_root},
-      {"identities", {"add", "subtract", "multiply", "divide"}, has_neutral_side, drop_identity},
+      {"x + x", sum, twice_the_same, double_it},
+      {"a / sqrt(x)", quotient, divides_by_root, reciprocal_root},
+      {"identities", has_rule<Arithmetic>, has_neutral_side, drop_identity},
   };
   return rules;
 }
 
 const std::vector<SimplifyRule>& value_rules() {
   static const std::vector<SimplifyRule> rules = {
-      {"cast to the same type", {"cast", "cast_like"}, casts_to_own_type, drop_cast},
-      {"cast of cast", {"cast"}, cast_of_cast, merge_casts},
-      {"filled tensors as scalars", {}, has_filled_side, full_to_scalar},
-      {"(x + c) * s", {"multiply"}, scaled_sum, distribute},
-      {"constants that meet", {"add", "multiply"}, two_with_constants, join_constants},
-      {"order of dequantized values", {"argmax", "argmin", "argsort"}, of_dequantized, order_of_dequantized},
-      {"casts of a clip", {"cast"}, casts_of_clip, drop_casts_of_clip},
-      {"clip of cast", {"clip"}, cast_of_cast, drop_clip},
+      {"cast to the same type", is_cast_or_like, casts_to_own_type, drop_cast},
+      {"cast of cast", is_cast, cast_of_cast, merge_casts},
+      {"filled tensors as scalars", broadcasts_two, has_filled_side, full_to_scalar},
+      {"(x + c) * s", is_arithmetic<Arithmetic::kProduct>, scaled_sum, distribute},
+      {"constants that meet", commutes, two_with_constants, join_constants},
+      {"order of dequantized values", has_rule<OrderOnly>, of_dequantized, order_of_dequantized},
+      {"casts of a clip", is_cast, casts_of_clip, drop_casts_of_clip},
+      {"clip of cast", is_clip, cast_of_cast, drop_clip},
   };
   return rules;
 }

@@ -47,10 +47,7 @@ const std::vector<size_t>& rules_for(const OpDef& op) {
   const auto [at, fresh] = by_op.try_emplace(&op);
   if (!fresh) return at->second;
   for (size_t i = 0; i < all_rules().size(); ++i) {
-    const auto& ops = all_rules()[i]->ops;
-    const bool looks = ops.empty() ? op.fuse == Fuse::kBroadcast && op.inputs.size() == 2
-                                   : std::ranges::find(ops, op.name) != ops.end();
-    if (looks) at->second.push_back(i);
+    if (all_rules()[i]->root(op)) at->second.push_back(i);
   }
   return at->second;
 }

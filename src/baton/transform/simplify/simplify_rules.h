@@ -3,7 +3,8 @@
 #include <string_view>
 #include <vector>
 
-#include "baton/ir/expr.h"
+#include "baton/ir/op.h"
+#include "baton/ir/rules/algebra.h"
 #include "baton/pass/pass.h"
 
 namespace baton {
@@ -21,12 +22,25 @@ struct SimplifyMatch {
 /// reason.
 struct SimplifyRule {
   const char* name;
-  std::vector<std::string_view> ops;  ///< the calls it looks at; empty: all of two arguments that broadcast
+  bool (*root)(const OpDef& op);  ///< whose calls it looks at
   /// Whether `call` has the form of the rule, and the calls below it that belong to the form: the rule is
   /// applied where nobody else reads them, and no two of its forms share one. Null: every call, without more.
   bool (*form)(const CallNode& call, std::vector<Expr>& inner);
   Expr (*apply)(const SimplifyMatch& match);
 };
+
+/// Roots by what operators say of themselves, and by name where the rule is about those operators.
+template <class Rule>
+bool has_rule(const OpDef& op) {
+  return op.rules.get<Rule>() != nullptr;
+}
+template <Arithmetic... of>
+bool is_arithmetic(const OpDef& op) {
+  const auto* arithmetic = op.rules.get<Arithmetic>();
+  return arithmetic && ((*arithmetic == of) || ...);
+}
+
+inline bool is_op(const OpDef& op, std::string_view name) { return op.name == name; }
 
 /// In the order they are applied.
 std::vector<const SimplifyRule*> simplify_rules();

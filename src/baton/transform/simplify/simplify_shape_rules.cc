@@ -1,6 +1,4 @@
 // Operators that only move data, and those that ask another tensor for its shape or type.
-#include <algorithm>
-
 #include "baton/ir/build.h"
 #include "baton/ir/layout.h"
 #include "baton/transform/simplify/simplify_rules.h"
@@ -16,47 +14,28 @@ const TensorTypeNode* static_result(const SimplifyMatch& m) {
   return type && type->is_static() ? type : nullptr;
 }
 
-Expr vector_of(const std::vector<int64_t>& extents) {
-  NDArray values = NDArray::empty({static_cast<int64_t>(extents.size())}, DType::int_(32));
-  std::ranges::transform(extents, values.as<int32_t>().begin(),
-                         [](int64_t x) { return static_cast<int32_t>(x); });
-  return constant(std::move(values));
-}
-
 /// f_like(..., x)  ->  f(..., shape of x): the result's type says all.
 Expr concretize(const SimplifyMatch& m) {
   const TensorTypeNode* type = static_result(m);
   if (!type) return nullptr;
-  const std::string& name = m.call.op()->name;
-  const ExprList& args = m.call.args();
-  const NamedAttrs full = {{"shape", type->extents()}, {"dtype", type->dtype()}};
-  Expr result;
-  if (name == "zeros_like")
-    result = call_op("zeros", {}, full);
-  else if (name == "ones_like")
-    result = call_op("ones", {}, full);
-  else if (name == "full_like")
-    result = call_op("full", {args[1]}, full);
-  else if (name == "reshape_like")
-    result = call_op("reshape", {args[0]}, {{"newshape", type->extents()}});
-  else if (name == "collapse_sum_like")
-    result = call_op("collapse_sum_to", {args[0], vector_of(type->extents())}, {{"shape", type->extents()}});
-  else if (name == "broadcast_to_like")
-    result = call_op("broadcast_to", {args[0]}, {{"shape", type->extents()}});
-  else
-    result = call_op("cast", {args[0]}, {{"dtype", type->dtype()}});
-  const bool one_argument = args.size() == 1 || name == "full_like";
-  retire_all(args[one_argument ? 0 : 1], kOnlyShapeAndType);
+  const LikeRule& like = *m.call.op()->rules.get<LikeRule>();
+  const Expr result = like.concrete(m.call, *type);
+  retire_all(m.call.args()[like.model], kOnlyShapeAndType);
   return result;
 }
 
-bool is_reshape(const Expr& expr) {
-  return call_of(expr, "reshape") || call_of(expr, "contrib_reverse_reshape");
+bool is_reshape(const OpDef& op) { return is_op(op, "reshape") || is_op(op, "contrib_reverse_reshape"); }
+bool is_transpose(const OpDef& op) { return is_op(op, "transpose"); }
+bool moves_axes(const OpDef& op) { return is_transpose(op) || is_op(op, "layout_transform"); }
+
+bool is_call_of(const Expr& expr, bool (*which)(const OpDef&)) {
+  const auto* call = as<CallNode>(expr);
+  return call && call->op() && which(*call->op());
 }
 
 bool two_reshapes(const CallNode& call, std::vector<Expr>& inner) {
   inner.push_back(call.args()[0]);
-  return is_reshape(inner[0]);
+  return is_call_of(inner[0], is_reshape);
 }
 
 /// reshape(reshape(x))  ->  reshape(x)
@@ -94,8 +73,7 @@ bool is_plain(const std::string& layout) {
 
 /// What two changes after each other amount to, in layouts; null when they cannot be told.
 std::optional<LayoutChange> compose(const CallNode& inner, const CallNode& outer, int rank) {
-  const bool inner_is_transpose = inner.op()->name == "transpose",
-             outer_is_transpose = outer.op()->name == "transpose";
+  const bool inner_is_transpose = is_transpose(*inner.op()), outer_is_transpose = is_transpose(*outer.op());
   if (inner_is_transpose && outer_is_transpose) {
     const std::string from = std::string("ABCDEFGHIJKLMNOPQRSTUVWXYZ").substr(0, rank);
     return LayoutChange{
@@ -118,11 +96,9 @@ std::optional<LayoutChange> compose(const CallNode& inner, const CallNode& outer
   return LayoutChange{from, permuted(middle, axes_of_transpose(outer, static_cast<int>(middle.size())))};
 }
 
-bool moves_axes(const Expr& expr) { return call_of(expr, "transpose") || call_of(expr, "layout_transform"); }
-
 bool two_changes(const CallNode& call, std::vector<Expr>& inner) {
   inner.push_back(call.args()[0]);
-  return moves_axes(inner[0]);
+  return is_call_of(inner[0], moves_axes);
 }
 
 /// transpose and layout_transform after each other  ->  one, or nothing when they cancel. Where no axis is
@@ -154,22 +130,15 @@ Expr merge_layout_changes(const SimplifyMatch& m) {
 
 const std::vector<SimplifyRule>& like_rules() {
   static const std::vector<SimplifyRule> rules = {
-      {"like-operators get their shape as an attribute",
-       {"zeros_like", "ones_like", "full_like", "reshape_like", "collapse_sum_like", "broadcast_to_like",
-        "cast_like"},
-       nullptr,
-       concretize},
+      {"like-operators get their shape as an attribute", has_rule<LikeRule>, nullptr, concretize},
   };
   return rules;
 }
 
 const std::vector<SimplifyRule>& movement_rules() {
   static const std::vector<SimplifyRule> rules = {
-      {"reshape of reshape", {"reshape", "contrib_reverse_reshape"}, two_reshapes, merge_reshapes},
-      {"changes of layout after each other",
-       {"transpose", "layout_transform"},
-       two_changes,
-       merge_layout_changes},
+      {"reshape of reshape", is_reshape, two_reshapes, merge_reshapes},
+      {"changes of layout after each other", moves_axes, two_changes, merge_layout_changes},
   };
   return rules;
 }

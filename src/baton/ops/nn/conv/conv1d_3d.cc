@@ -1,6 +1,7 @@
 // Convolutions over one and three spatial axes.
 #include <algorithm>
 
+#include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/nn/conv/conv_nd.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/rules/scale_rules.h"
@@ -138,7 +139,8 @@ const OpDef& op_nn_conv1d() {
       .python =
           "nn.conv1d(data, weight, strides=1, padding=0, dilation=1, groups=1, channels=None, "
           "kernel_size=None, data_layout='NCW', kernel_layout='OIW', out_layout='', out_dtype='')",
-      .rules = op_rules(MixedPrecision::kAlways, conv_layout_flow(), OwnPadding::kConvolution),
+      .rules = op_rules(MixedPrecision::kAlways, conv_layout_flow(), OwnPadding::kConvolution,
+                        QuantizationRule{QuantizationRule::Does::kLayer}),
       .test_shapes =
           {"(1, 3, 10)f32, (4, 3, 3)f32, dilation=[2], channels=4, kernel_size=[3]",
            "(2, 3, 10)f32, (4, 3, 3)f32, strides=[2], padding=[1, 1], channels=4, kernel_size=[3]"},

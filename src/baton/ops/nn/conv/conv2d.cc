@@ -1,6 +1,8 @@
 #include "baton/ops/nn/conv/conv2d.h"
 
 #include "baton/ir/layout.h"
+#include "baton/ir/rules/layer_kind.h"
+#include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/relations.h"
@@ -270,7 +272,9 @@ const OpDef& op_nn_conv2d() {
       .cost = conv_cost,
       .rules = op_rules(conv_scale_rule(), conv2d_gradient(), int8_conv2d_rule(), MixedPrecision::kAlways,
                         FakeQuantizationRule{fake_quantized_conv2d}, conv_layout_flow(), conv_macs(),
-                        AnchorRule{"conv_plain"}, ConvertedLayout::kConvolution, OwnPadding::kConvolution),
+                        AnchorRule{"conv_plain"}, ConvertedLayout::kConvolution, OwnPadding::kConvolution,
+                        QuantizationRule{QuantizationRule::Does::kLayer, QuantizationRule::Kernel::kBegins},
+                        LayerKind::kConvolution2D),
       .test_shapes =
           {"(1, 3, 8, 8)f32, (4, 3, 3, 3)f32, padding=[0, 1, 2, 1], channels=4, kernel_size=[3, 3]",
            "(1, 4, 5, 5)f32, (8, 1, 3, 3)f32, strides=[2, 2], groups=4, channels=8, kernel_size=[3, 3]",

@@ -1,5 +1,6 @@
 // The 2-D pools: one relation each for windows and for whole planes.
 #include "baton/ir/layout.h"
+#include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/compute_util.h"
 #include "baton/ops/nn/pool/pool_window.h"
 #include "baton/ops/op_spec.h"
@@ -294,7 +295,8 @@ const OpDef& op_nn_max_pool2d() {
           "layout='NCHW', out_layout='', ceil_mode=False)",
       .rules = op_rules(spatial_layout_rule(), max_pool2d_gradient(), MixedPrecision::kFollow,
                         FakeQuantizationRule{fake_quantized_same}, spatial_layout_flow(), AnchorRule{"pool"},
-                        ConvertedLayout::kWindows, OwnPadding::kMaximum),
+                        ConvertedLayout::kWindows, OwnPadding::kMaximum,
+                        QuantizationRule{QuantizationRule::Does::kSelect, QuantizationRule::Kernel::kJoins}),
       .test_shapes = {"(1, 1, 1, 1)f32, pool_size=[1, 1], padding=[0, 0, 0, 0]",
                       "(1, 2, 8, 8)f32, pool_size=[3, 2], strides=[1, 2], padding=[0, 1, 1, 0]"},
   };
@@ -315,7 +317,8 @@ const OpDef& op_nn_avg_pool2d() {
           "layout='NCHW', out_layout='', ceil_mode=False, count_include_pad=False)",
       .rules = op_rules(spatial_layout_rule(), avg_pool2d_gradient(), MixedPrecision::kFollow,
                         FakeQuantizationRule{fake_quantized_through_int32}, spatial_layout_flow(),
-                        AnchorRule{"pool"}, ConvertedLayout::kWindows, OwnPadding::kAverage),
+                        AnchorRule{"pool"}, ConvertedLayout::kWindows, OwnPadding::kAverage,
+                        QuantizationRule{QuantizationRule::Does::kMean}),
       .test_shapes = {"(1, 2, 8, 8)f32, pool_size=[3, 2], strides=[1, 2], padding=[0, 1, 1, 0]",
                       "(1, 8, 8, 3)f32, pool_size=[2, 2], strides=[2, 2], padding=[0, 0, 0, 0], layout=NHWC, "
                       "count_include_pad=True"},
@@ -333,7 +336,8 @@ const OpDef& op_nn_global_avg_pool2d() {
       .compute = global_avg_pool2d_compute,
       .rules = op_rules(spatial_layout_rule(), global_avg_pool2d_gradient(), MixedPrecision::kNever,
                         FakeQuantizationRule{fake_quantized_through_int32}, spatial_layout_flow(),
-                        AnchorRule{"pool"}, ConvertedLayout::kWindows),
+                        AnchorRule{"pool"}, ConvertedLayout::kWindows,
+                        QuantizationRule{QuantizationRule::Does::kTotalMean}),
       .test_shapes = {"(1, 3, 5, 5)f32", "(2, 7, 1, 3)f32, layout=NHWC"},
   };
   return def;

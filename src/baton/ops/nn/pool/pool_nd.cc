@@ -1,4 +1,5 @@
 // Pools over one and three spatial axes.
+#include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/nn/pool/pool_window.h"
 #include "baton/ops/op_spec.h"
@@ -120,7 +121,8 @@ const OpDef& op_nn_max_pool1d() {
       .python =
           "nn.max_pool1d(data, pool_size=(1,), strides=(1,), dilation=(1,), padding=(0,), layout='NCW', "
           "out_layout='', ceil_mode=False)",
-      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow(), OwnPadding::kMaximum),
+      .rules = op_rules(MixedPrecision::kFollow, spatial_layout_flow(), OwnPadding::kMaximum,
+                        QuantizationRule{QuantizationRule::Does::kSelect}),
       .test_shapes = {"(1, 2, 8)f32, pool_size=[3], strides=[2], padding=[0, 0], ceil_mode=True"},
   };
   return def;
