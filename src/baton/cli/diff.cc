@@ -180,7 +180,7 @@ class DiffVerb final : public Verb {
     const std::chrono::duration<double> one = std::chrono::steady_clock::now() - start;
     MeasureOptions options;
     options.min_runs = kBurst;
-    options.min_seconds = 2 * one.count();  // ends after these runs, or a limit of a tenth of the time
+    options.min_seconds = 2 * one.count();  // less than these runs take; the limit is 10x
     options.interrupt = interrupt;
     return measure_fused(*side.executor, options);
   }
