@@ -1,6 +1,6 @@
 """Operators: each one, or each small family, is one file below src/baton/ops/.
 
-Attributes, type relation, compute and rules of an operator stand beside its block; a header is there for what several
+Attributes, type relation, compute and rules of an operator are in the file of its block; a header is only for code that several
 files share. ops.def and the blocks name the same operators.
 """
 import collections
@@ -50,7 +50,7 @@ def _shared_headers(files):
 
 
 def _headers(files):
-    """A header that one file, of ops/ too, includes. The .cc of the same name counts where it has operators of its own."""
+    """A header included by only one file, inside or outside ops/. The .cc of the same name counts where it has operators of its own."""
     users = collections.defaultdict(set)
     for name, text in files.items():
         for match in INCLUDE.finditer(text):
@@ -64,7 +64,7 @@ def _headers(files):
 
 
 def _attributes(files):
-    """Attributes in a header that one file uses, by their name or an alias of it."""
+    """Attributes in a header used by only one file, by their name or an alias."""
     words = {name: set(re.findall(r"\w+", text)) for name, text in files.items() if name.startswith("baton/")}
     for name in _shared_headers(files):
         for match in STRUCT.finditer(files[name]):
