@@ -1,12 +1,12 @@
 #pragma once
-// How a benchmark says whether a bar holds: one line each, and 1 from main when one does not.
+// Reports whether a benchmark's bars hold: one line each, and exit status 1 when one does not.
 #include <cstdio>
 
 namespace baton::bars {
 
 inline bool all_hold = true;
 
-/// A measured value that must lie in [least, most].
+/// A measured value that must be in [least, most].
 inline void report(const char* what, double least, double most, double measured, const char* unit) {
   const bool ok = measured >= least && measured <= most;
   all_hold &= ok;

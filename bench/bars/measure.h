@@ -1,5 +1,5 @@
 #pragma once
-// What bars measure with: CPU time of this thread, in processes of their own.
+// Measurement for bars: CPU time of this thread, in separate processes.
 #include <cstdint>
 #include <functional>
 
@@ -18,9 +18,9 @@ double cpu_ns(Work work) {
   return static_cast<double>(thread_cpu_ns() - start);
 }
 
-/// What `work` returns, in a process of its own: memory that an earlier burst left behind in the allocator
-/// would make some sizes faster than others. This process's memory must be small, as the child's first write
-/// to each page copies it. 1e300 when the child fails.
+/// The result of `work` in a forked process: memory that an earlier burst left in the allocator would make
+/// some sizes faster than others. This process's memory must be small, since the child's first write to each
+/// page copies it. 1e300 when the child fails.
 inline double alone(const std::function<double()>& work) {
   int ends[2];
   if (pipe(ends) != 0) return 1e300;

@@ -28,7 +28,7 @@ from .driver import build, lower  # noqa: E402
 
 
 def tvm_wrap_excepthook(exception_hook):
-    """`exception_hook` itself: there are no child processes to end when an exception leaves the program."""
+    """Returns `exception_hook` unchanged: there are no child processes to terminate on an uncaught exception."""
     return exception_hook
 
 

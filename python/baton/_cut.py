@@ -1,4 +1,4 @@
-"""Parts of programs, chosen by nodes of graph.json, by a kernel or by operators: cut out, or marked for another compiler."""
+"""Extracts parts of programs (selected by graph.json nodes, a kernel or operators), or annotates them for an external compiler."""
 import collections
 import json
 
@@ -9,13 +9,13 @@ from .runtime import ndarray
 
 
 class Cut(collections.namedtuple("Cut", "module params inputs")):
-    """What was cut out, a program of its own; unpacks as (module, params, inputs).
+    """The extracted part, a self-contained program; unpacks as (module, params, inputs).
 
     module : IRModule; `main` takes `inputs` and `params` by name and returns one tensor, or a tuple of them
-    params, inputs : weights, and what really flows into the part; arrays by name
-    outputs : list of arrays, what the whole program computes there
+    params, inputs : weights, and the actual input values of the part; arrays by name
+    outputs : list of arrays, the part's actual outputs in the whole program
     operators : dicts in the order of evaluation: id (as in baton.origins), op, name, line, column, why
-    left_out : the same of those that were folded into the part but are separated from it by others
+    left_out : the same for operators folded into the part but separated from it by others
     """
 
     def __new__(cls, extracted):
@@ -66,7 +66,7 @@ def _native(arrays):
 
 
 def extract(lib_or_mod, nodes=None, *, kernel=None, operators=None, params=None, inputs=None, as_built=False):
-    """Cuts a part out of what relay.build returned, or of a module, in the operators of the module as it was given.
+    """Extracts a part of what relay.build returned, or of a module, in the operators of the original module.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def extract(lib_or_mod, nodes=None, *, kernel=None, operators=None, params=None,
     kernel : instead, the name of a kernel, as in graph.json
     operators : instead, operators of the source: "%3,%5", a name or a line as in `baton explain`, or ids as in baton.origins
     params : weights by name; those that relay.build was given are known
-    inputs : values of the program's inputs; the others get fixed values of their own
+    inputs : values of the program's inputs; the others get fixed default values
     as_built : with `kernel`, the fused function as it was compiled, layouts and folded constants included
 
     Returns a Cut. Operators that a pass dropped between others, or folded into weights of the part, belong to it.
@@ -93,11 +93,11 @@ def extract(lib_or_mod, nodes=None, *, kernel=None, operators=None, params=None,
 
 
 def mark(lib_or_mod, nodes=None, *, compiler, kernel=None, operators=None, params=None):
-    """The module as it was given, with a part marked for `compiler`: annotation.compiler_begin where a value enters it,
+    """The original module with a part annotated for `compiler`: annotation.compiler_begin where a value enters it,
     annotation.compiler_end where one leaves it. MergeCompilerRegions and PartitionGraph make functions of it, which
     relay.ext.<compiler> builds.
 
-    The part is named as for extract(); `params` are needed only for a module whose optimisation depends on weights.
+    The part is selected as for extract(); `params` are needed only for a module whose optimisation depends on weights.
     """
     if not isinstance(compiler, str):
         raise TypeError(f"mark: compiler is a name, not a {type(compiler).__name__}")

@@ -1,4 +1,4 @@
-"""Names of TVM's object system. Baton's objects are C++ classes of their own: isinstance() sees them through here."""
+"""Names of TVM's object system. Baton's objects are C++ classes; these classes make isinstance() work on them."""
 from ._load import core
 
 _OURS = tuple(each for each in vars(core).values() if isinstance(each, type))
@@ -10,7 +10,7 @@ class _ObjectMeta(type):
 
 
 class Object(metaclass=_ObjectMeta):
-    """Base of TVM's objects: everything that Baton makes is an instance."""
+    """Base of TVM's objects: all objects of Baton are instances."""
 
     _everything = True
 
@@ -20,16 +20,16 @@ class Object(metaclass=_ObjectMeta):
 
 
 class Node(Object):
-    """Base of what has text: everything that Baton makes is an instance."""
+    """Base of printable objects: all objects of Baton are instances."""
 
     _everything = True
 
 
 def register_object(type_key=None):
-    """Class decorator: keeps the class as it is. C++ objects of TVM's own registry cannot appear in Baton."""
+    """Class decorator; returns the class unchanged. C++ objects of TVM's own registry cannot appear in Baton."""
     return type_key if isinstance(type_key, type) else lambda cls: cls
 
 
 def register_extension(cls, fcreate=None):
-    """Keeps the class as it is: any Python object may be passed to functions of register_func."""
+    """Returns the class unchanged: any Python object may be passed to functions of register_func."""
     return cls

@@ -29,7 +29,7 @@ core = _baton
 
 
 class NotProvided(AttributeError, NotImplementedError):
-    """A name of TVM's that Baton does not have yet. hasattr() says False."""
+    """A TVM name that Baton does not provide yet. hasattr() returns False."""
 
 
 def not_provided(module, name):

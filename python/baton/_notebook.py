@@ -1,4 +1,4 @@
-"""What notebooks show: _repr_html_ of programs. Made in C++ (src/baton/text/html.cc)."""
+"""Display in notebooks: _repr_html_ of programs. Generated in C++ (src/baton/text/html.cc)."""
 from ._load import core
 
 

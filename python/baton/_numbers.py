@@ -1,4 +1,4 @@
-"""Numbers that know their dtype, as TVM's TIR has them. Each is the Python number, too."""
+"""Numbers with a dtype, as in TVM's TIR. Subclasses of the Python number types."""
 
 
 class IntImm(int):

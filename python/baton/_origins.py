@@ -1,4 +1,4 @@
-"""Which operators of the program, as it was given, a kernel computes, and which kernels an operator went into."""
+"""The mapping between operators of the source program and kernels."""
 import json
 
 from ._built import built_of
@@ -6,12 +6,12 @@ from ._load import core
 
 
 class Origins(list):
-    """Every operator of the program that relay.build was given, in its order, a dict each.
+    """The operators of the program passed to relay.build, in program order, a dict each.
 
     `id` (the index here), `op`, `name` ("%12"), `line`, `column`, `text` (the line), `source`, `attrs` (those not at their
     default), `type`, `inputs` (ids of the operators whose results it reads), `input_types`, `nodes` (of graph.json, that
     compute it), `folded_into` (nodes that read a constant it went into), `fused_with` (ids of the other operators of its
-    nodes), `fused` and `not_fused` (why it shares a kernel with what uses its result, or why not), `retired` (pass and
+    nodes), `fused` and `not_fused` (why it is or is not fused with its users), `retired` (pass and
     reason, or None).
     """
 
@@ -30,9 +30,9 @@ class Origins(list):
         return ids[0]
 
     def of(self, expr):
-        """The operators that an expression stands for: one for a call of the program as it was given.
+        """The origins of an expression: a single one for a call of the source program.
 
-        Raises TVMError for what is no operator, or none of this program.
+        Raises TVMError for an expression that is not an operator of this program.
         """
         return [self[each] for each in core.operator_ids(self._built, expr)]
 

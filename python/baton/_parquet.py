@@ -20,7 +20,7 @@ def arrow(table):
 
 
 def write(table, path):
-    """One table to one file, whole or not at all. Raises ImportError, with what to install, and OSError."""
+    """Writes one table to one file, atomically. Raises ImportError, with what to install, and OSError."""
     try:
         from pyarrow import parquet
     except ImportError as why:

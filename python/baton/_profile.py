@@ -1,4 +1,4 @@
-"""Times at the level of Relay: which operator of the program, as it was given, took how long, and in which kernel."""
+"""Profiling at the level of Relay: the time of each source operator, and the kernels it is in."""
 import json
 import os
 
@@ -33,7 +33,7 @@ ProfileDiff.groups = _rows("groups", "dicts: the least sets of operators that ha
 
 
 def _save(self, path, trace_runs=0):
-    """Writes the report, or a part of it: the end of `path` says what.
+    """Writes the report, or a part of it, in the format given by the suffix of `path`.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def _save(self, path, trace_runs=0):
         NAME.operators.csv, NAME.parts.csv), .html (one page), .trace.json (Perfetto), .explorer.json (Model Explorer), .txt (the table)
     trace_runs : measured runs in a .trace.json, beside the one that is laid out from medians
 
-    Returns the paths that were written; each appears whole or not at all. Raises TVMError for another ending or a path that
+    Returns the paths that were written; each is written atomically. Raises TVMError for an unknown suffix or a path that
     cannot be written, and ImportError, with what to install, for .parquet without pyarrow.
     """
     files = core.report_files(os.fspath(path))
@@ -100,19 +100,19 @@ def diff(a, b, a_label="a", b_label="b"):
 
 def profile(lib, inputs=None, threads=1, repeat=30, seconds=3.0, inside=True, inside_ms=300.0, name=None, unfused=True, peaks=True,
             wait=None):
-    """Measures what relay.build returned: three times of every operator, side by side.
+    """Profiles what relay.build returned: three times of every operator, side by side.
 
     Parameters
     ----------
-    inputs : arrays by name; the others get fixed values of their own
-    repeat, seconds : at least so many runs of each kind (plain, and with a clock around every kernel), for at least so long
+    inputs : arrays by name; the others get fixed default values
+    repeat, seconds : minimum number of runs of each kind (plain, and with every kernel timed), and minimum duration
     inside : whether to split the kernels' times over their operators; takes `inside_ms` milliseconds per kernel
-    unfused : whether to build and measure every operator in a kernel of its own too
-    peaks : whether to measure what this machine can do at most (a tenth of a second, kept for a day): the roofline
-    wait : seconds to wait, at most, until other programs leave the machine alone; None does not wait
+    unfused : whether to also build and measure every operator as its own kernel
+    peaks : whether to measure the machine's peak rates (a tenth of a second, cached for a day), for the roofline
+    wait : maximum seconds to wait until the machine is otherwise idle; None does not wait
 
     Returns a ProfileReport, times in microseconds: print it, or see its `kernels`, `operators`, `unfused`, `peaks` and `notes`;
-    `table(all=True)` leaves nothing out. Ctrl-C ends it. ValueError for numbers out of range, TVMError for inputs that do not fit.
+    `table(all=True)` omits nothing. Ctrl-C interrupts it. ValueError for numbers out of range, TVMError for inputs that do not fit.
     """
     built = built_of(lib)
     if built is None:

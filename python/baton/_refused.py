@@ -1,4 +1,4 @@
-"""Names of TVM that Baton has no counterpart of: they can be imported and named, and say why when they are used."""
+"""TVM names without a counterpart in Baton: they can be imported and referenced; using them raises an error with the reason."""
 from ._load import NotProvided
 
 

@@ -1,4 +1,4 @@
-"""Arguments that are checked by hand: errors name the argument and say what it is."""
+"""Argument checks in Python: errors name the argument and the type found."""
 
 
 def wrong(name, expected, value):
@@ -14,14 +14,14 @@ def wanted(name, value, kind, expected):
 
 
 def listed(name, value, expected="a list"):
-    """What `value` runs through, as a list. A str is no list; TypeError for what is none."""
+    """The elements of the iterable `value` as a list. TypeError for a str and for objects that are not iterable."""
     if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
         raise wrong(name, expected, value)
     return list(value)
 
 
 def mapped(name, value, expected="a dict"):
-    """The pairs of a dict, or of anything with items(); TypeError for what has none, and for a class."""
+    """The pairs of a dict, or of any object with items(); TypeError for other objects, and for a class."""
     items = getattr(value, "items", None)
     if not callable(items) or isinstance(value, type):
         raise wrong(name, expected, value)

@@ -1,4 +1,4 @@
-"""Exceptions. All that Baton raises on purpose are TVMError or ValueError, TypeError, IndexError, AttributeError."""
+"""Exceptions. Baton deliberately raises only TVMError, ValueError, TypeError, IndexError and AttributeError."""
 from ._load import NotProvided, core
 
 TVMError = core.TVMError
@@ -9,11 +9,11 @@ NotSupported = core.NotSupported
 
 
 class OpError(TVMError):
-    """Something is wrong with an operator."""
+    """An error about an operator."""
 
 
 class OpNotImplemented(OpError, NotImplementedError):
-    """An operator that a front end does not know."""
+    """An operator that an importer does not support."""
 
 
 class OpAttributeRequired(OpError, AttributeError):
@@ -25,15 +25,15 @@ class OpAttributeInvalid(OpError, AttributeError):
 
 
 class OpAttributeUnImplemented(OpError, NotImplementedError):
-    """An attribute's value is not provided for."""
+    """An attribute's value is not supported."""
 
 
 class RPCError(TVMError):
-    """A remote machine failed. Never raised: there is no RPC."""
+    """A remote error. Never raised: Baton has no RPC."""
 
 
 def register_error(func_name=None, cls=None):
-    """Names a class of exceptions, as a decorator too. Exceptions of Python pass through Baton as they are anyway."""
+    """Registers an exception class; also a decorator. Has no effect: Python exceptions pass through Baton unchanged."""
     if isinstance(func_name, type):
         return func_name
     return (lambda each: each) if cls is None else cls

@@ -10,7 +10,7 @@ def parse(source, source_name="from_string", init_module=None, init_meta_table=N
     Parameters
     ----------
     init_module : IRModule, optional
-        Its functions and data types are known in `source`, and are in the result; it stays as it is itself.
+        Its functions and data types are visible to `source` and included in the result; it is not modified.
     init_meta_table : dict of str to list, optional
         What `meta[KEY][i]` in `source` means: expressions, Attrs, or values of attributes by type key
         ("relay.Constant", ...). They count behind the objects in the metadata section of `source`.
@@ -18,9 +18,9 @@ def parse(source, source_name="from_string", init_module=None, init_meta_table=N
     Raises
     ------
     DiagnosticError
-        With every mistake in `source`.
+        With all errors in `source`.
     TypeError
-        For an object in `init_meta_table` that programs cannot hold.
+        For an object in `init_meta_table` that programs cannot contain.
     """
     return core.parse(source, source_name, init_module, init_meta_table)
 
@@ -36,7 +36,7 @@ def parse_expr(source):
 
 
 class SourceMap:
-    """Texts by name, as modules of TVM keep them. Baton's positions hold their text themselves."""
+    """Source texts by name, as in TVM's modules. Baton's spans reference their source directly."""
 
     def __init__(self, source_map=None):
         self.source_map = dict(source_map or {})
@@ -50,7 +50,7 @@ class SourceMap:
 
 
 def SpanCheck():  # noqa: N802
-    """A pass that leaves the module as it is, and raises TVMError for a call without a position."""
+    """A pass that checks spans: returns the module unchanged, and raises TVMError for a call without a span."""
     from .ir.transform import module_pass
 
     def check(mod, _):

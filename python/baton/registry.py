@@ -11,7 +11,7 @@ _CODEGEN = re.compile(r"relay\.ext\.([^.]+)")
 
 
 def _region_codegen(name, function):
-    """`function` as a build wants it: it takes a region, and returns what Baton built of it."""
+    """`function` as a region code generator: takes a region, and returns Baton's build of it."""
 
     def build(region):
         made = function(region)
@@ -25,7 +25,7 @@ def _region_codegen(name, function):
 
 
 def _tell_core(func_name, function):
-    """Some names are called by the compiler itself."""
+    """Registers names that the compiler itself calls."""
     region, codegen = _OPTIMIZE.fullmatch(func_name), _CODEGEN.fullmatch(func_name)
     if region:
         core.set_region_optimizer(region[1], function)
@@ -36,10 +36,10 @@ def _tell_core(func_name, function):
 def register_func(func_name, f=None, override=False):
     """Registers `f` under a global name; as a decorator when `f` is not given.
 
-    `relay.ext.<compiler>.optimize`: f(mod) -> mod, called by PartitionGraph for each region it cuts out for that compiler,
+    `relay.ext.<compiler>.optimize`: f(mod) -> mod, called by PartitionGraph for each region it outlines for that compiler,
     `main` being the region.
     `relay.ext.<compiler>`: f(region: Function) -> what relay.build made of it, called by relay.build for each region of that
-    compiler; its kernels run in the region's place. Other names are kept for get_global_func.
+    compiler; its kernels replace the region. Other names are only stored for get_global_func.
     """
     if callable(func_name) and hasattr(func_name, "__name__"):
         f, func_name = func_name, func_name.__name__
@@ -65,6 +65,6 @@ def get_global_func(name, allow_missing=False):
 
 
 def remove_global_func(name):
-    """Forgets the function of that name."""
+    """Unregisters the function of that name."""
     _functions.pop(name, None)
     _tell_core(name, None)

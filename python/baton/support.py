@@ -1,4 +1,4 @@
-"""What this build of Baton is."""
+"""Information about this build of Baton."""
 
 
 def libinfo():

@@ -1,4 +1,4 @@
-"""The numbers that TVM has in TIR. Everything else of TIR can be imported, and raises NotImplementedError when used."""
+"""The numbers of TVM's TIR. All other TIR names can be imported, and raise NotImplementedError when used."""
 from ._load import core
 from ._numbers import FloatImm, IntImm, const
 from ._refused import fill

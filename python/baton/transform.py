@@ -1,3 +1,3 @@
-"""Passes and what they run under: the same names as baton.ir.transform."""
+"""Passes and pass contexts: the same names as baton.ir.transform."""
 from .ir.transform import *  # noqa: F403
 from .ir.transform import __all__

@@ -1,4 +1,4 @@
-"""Runs scripts that say `import tvm`.
+"""Runs scripts that use `import tvm`.
 
     python -m baton.tvm script.py [args]
     python -m baton.tvm -m module [args]
@@ -15,12 +15,12 @@ import types
 
 import baton
 
-# Scripts import these at their top and often do nothing with them. They import; using them says why that cannot work.
+# Scripts often import these without using them. Importing works; using them raises an error with the reason.
 _NOT_RELAY = ("auto_scheduler", "autotvm", "meta_schedule", "te", "tir", "topi")
 
 
 class _NotRelay(types.ModuleType):
-    """A part of TVM that Baton has no counterpart of."""
+    """A module of TVM without a counterpart in Baton."""
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -30,7 +30,7 @@ class _NotRelay(types.ModuleType):
 
 
 class _Same(importlib.abc.Loader):
-    """Loads a module by handing out one that is there already."""
+    """Loads a module by returning an existing one."""
 
     def __init__(self, module):
         self._module, self._spec = module, module.__spec__
@@ -43,7 +43,7 @@ class _Same(importlib.abc.Loader):
 
 
 class Finder(importlib.abc.MetaPathFinder):
-    """Finds tvm as baton, and tvm.a.b as baton.a.b: the very same module objects."""
+    """Finds tvm as baton, and tvm.a.b as baton.a.b: the same module objects."""
 
     def find_spec(self, fullname, path=None, target=None):
         root, _, rest = fullname.partition(".")
@@ -90,7 +90,7 @@ def install():
 
 
 def uninstall():
-    """Undoes install(); modules that were imported stay with whoever has them."""
+    """Undoes install(); existing references to imported modules stay valid."""
     sys.meta_path[:] = [each for each in sys.meta_path if not isinstance(each, Finder)]
     for name in [each for each in sys.modules if each == "tvm" or each.startswith("tvm.")]:
         del sys.modules[name]

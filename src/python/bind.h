@@ -1,5 +1,5 @@
 #pragma once
-// One function per bound header, called by module.cc in this order (bases before what derives from them).
+// One function per bound header, called by module.cc in this order (base classes first).
 #include "python/casters.h"
 
 namespace baton::python {
@@ -14,7 +14,7 @@ void bind_ops(nb::module_& m);        // ir/op.h
 void bind_ir_module(nb::module_& m);  // ir/module.h
 void bind_visit(nb::module_& m);      // ir/visit.h, ir/variables.h
 void bind_visits(nb::module_& m);     // the scopes of ExprFunctor; ir/origin.h
-void bind_rebuild(nb::module_& m);    // nodes with some parts replaced
+void bind_rebuild(nb::module_& m);    // nodes with some fields replaced
 void bind_analysis(nb::module_& m);   // ir/analysis/kinds.h, ir/analysis/well_formed.h,
                                       // ir/analysis/match_cases.h, ir/analysis/features.h
 void bind_measures(

@@ -1,5 +1,5 @@
 #pragma once
-// Values from Python, with an error that says which one is wrong.
+// Conversion of Python values, with errors that name the offending argument.
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,7 +13,7 @@ namespace baton::python {
   throw nb::type_error((what + " is " + expected + ", not " + type).c_str());
 }
 
-/// `value` as a T. TypeError for another: "`what` is `expected`, not list".
+/// `value` as a T. Otherwise TypeError: "`what` is `expected`, not list".
 template <class T>
 T cast_as(nb::handle value, const std::string& what, const char* expected) {
   T result{};
@@ -21,7 +21,7 @@ T cast_as(nb::handle value, const std::string& what, const char* expected) {
   return result;
 }
 
-/// A dict of attributes by name; TypeError that says which is none. `what`: how messages call the dict.
+/// A dict of attributes by name; TypeError names invalid entries. `what`: the dict's name in messages.
 inline std::vector<std::pair<std::string, AttrValue>> attrs_from_python(const nb::dict& given,
                                                                         const std::string& what) {
   std::vector<std::pair<std::string, AttrValue>> values;

@@ -7,9 +7,10 @@ namespace baton::python {
 
 namespace {
 
-constexpr int kMostNested = 100;  // lists in lists: one that holds itself has no end
+constexpr int kMostNested = 100;  // nested lists; bounds lists that contain themselves
 
-/// May throw what Python raises: a str of lone surrogates is no text, a list's own __iter__ may do anything.
+/// May raise Python exceptions: a str with lone surrogates is not valid text, and a list's __iter__ may raise
+/// anything.
 bool read_attr(nb::handle value, AttrValue& result, int nested) {
   if (nested > kMostNested) return false;
   PyObject* object = value.ptr();
@@ -64,7 +65,7 @@ bool read_attr(nb::handle value, AttrValue& result, int nested) {
 
 }  // namespace
 
-// Nothing leaves it: casters may not throw.
+// Catches all exceptions: casters may not throw.
 bool attr_from_python(nb::handle value, AttrValue& result) {
   try {
     return read_attr(value, result, 0);

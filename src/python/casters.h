@@ -1,7 +1,6 @@
 #pragma once
-// How values cross the border to Python: counted references (one Python object per C++ object while anyone in
-// Python holds it), attribute values, arrays by name. Include it in every file of this folder, before any
-// binding.
+// Type casters for Python: reference-counted nodes (one Python object per C++ object while it is alive in
+// Python), attribute values, arrays by name. Include it in every file of this folder, before any binding.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/map.h>
@@ -20,19 +19,19 @@ namespace nb = nanobind;
 
 namespace baton::python {
 
-/// False when Python's value has no counterpart: no None, bool, int, float, str, list, tuple or dict of them.
-/// A dict becomes a list of [key, value] lists. Integers and floats of numpy count as int and float.
+/// False for unsupported Python values, i.e. other than None, bool, int, float, str, list, tuple or dict of
+/// them. A dict becomes a list of [key, value] lists. numpy's integers and floats count as int and float.
 bool attr_from_python(nb::handle value, AttrValue& result);
 nb::object attr_to_python(const AttrValue& value);
 
-/// The dtype called `text`; ValueError when there is none.
+/// The dtype named `text`; ValueError when there is none.
 DType dtype_from_text(const std::string& text);
 
-/// A `span` argument; None is no span.
+/// A `span` argument; None means no span.
 using MaybeSpan = std::optional<Span>;
 inline Span span_or_none(const MaybeSpan& span) { return span.value_or(Span()); }
 
-/// A dict of arrays in its order; TypeError for anything else in it.
+/// A dict of arrays, in its order; TypeError for other values.
 NamedArrays arrays_from_python(const nb::dict& arrays);
 nb::dict arrays_to_python(const NamedArrays& arrays);
 
@@ -40,7 +39,7 @@ nb::dict arrays_to_python(const NamedArrays& arrays);
 
 namespace nanobind::detail {
 
-/// The Python object holds one count of the C++ object; nanobind's table finds it again by address.
+/// The Python object owns one reference to the C++ object; nanobind finds it again by address.
 template <class T>
 struct type_caster<baton::Ref<T>> {
   static constexpr bool IsClass = true;
@@ -49,7 +48,7 @@ struct type_caster<baton::Ref<T>> {
   NB_TYPE_CASTER(baton::Ref<T>, Caster::Name)
 
   bool from_python(handle src, uint32_t flags, cleanup_list* cleanup) noexcept {
-    if (src.is_none()) return false;  // std::optional where null is meant
+    if (src.is_none()) return false;  // use std::optional for nullable arguments
     Caster caster;
     if (!caster.from_python(src, flags & ~static_cast<uint32_t>(cast_flags::convert), cleanup)) return false;
     value = baton::Ref<T>(static_cast<T*>(caster.operator Td*()));

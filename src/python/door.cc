@@ -8,14 +8,14 @@ namespace baton::python {
 
 namespace {
 
-/// What is current on a thread, the innermost last.
+/// The current contexts of a thread, innermost last.
 struct Door {
   PassContextRef fallback = std::make_shared<PassContext>();
   std::vector<PassContextRef> passes;
   std::vector<std::vector<TargetRef>> targets;
   std::vector<RequantizeConfig> requantize;
   std::vector<std::shared_ptr<SkippedLayers>> skipped;
-  std::vector<const BuildContext*> callers;  // of Python code that is running
+  std::vector<const BuildContext*> callers;  // of running Python callbacks
 };
 
 Door& door() {
@@ -86,7 +86,7 @@ std::string render_pass_timing() {
     for (const auto& instrument : (*context)->instruments)
       if (const auto* timing = dynamic_cast<const PassTimingInstrument*>(instrument.get()))
         return timing->render();
-  return PassTimingInstrument().render();  // which says that nothing was timed
+  return PassTimingInstrument().render();  // warns that nothing was timed
 }
 
 CallbackScope::CallbackScope(const BuildContext& context)
@@ -102,7 +102,7 @@ CallbackScope::CallbackScope(const BuildContext& context)
 }
 
 CallbackScope::~CallbackScope() {
-  // Also what the code entered and did not leave.
+  // Also drops contexts that the code entered and did not leave.
   Door& here = door();
   here.passes.resize(passes_);
   here.targets.resize(targets_);

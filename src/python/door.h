@@ -1,14 +1,14 @@
 #pragma once
-// The door between Python's ambient state and C++: what `with PassContext(...)`, `with Target(...)`,
-// requantize_config and LayoutConfig made current on this thread becomes the BuildContext that everything
-// below is handed. Nothing below looks here.
+// Converts Python's ambient state to a BuildContext: what `with PassContext(...)`, `with Target(...)`,
+// requantize_config and LayoutConfig set on this thread. C++ code below gets the BuildContext explicitly and
+// does not access this state.
 #include "baton/codegen/backend.h"
 #include "baton/transform/layout/skipped_layers.h"
 
 namespace baton::python {
 
-/// The context of what this thread calls now: under a build or pass that called Python, that one's with what
-/// was entered since; else that of the host. Its progress is empty.
+/// The context for calls from this thread: inside a callback of a build or pass, that one's with the contexts
+/// entered since; else the host's. Its progress is empty.
 BuildContext door_context();
 
 /// The innermost entered PassContext of this thread, else the thread's default (opt_level 2).
@@ -17,8 +17,7 @@ PassContextRef current_passes();
 void enter_passes(const PassContextRef& context);
 void exit_passes(const PassContextRef& context);
 
-/// Of the other `with`: entering makes current, leaving takes the innermost away. A null target: none is
-/// current.
+/// The other `with` statements: enter pushes, exit pops the innermost. A null target means no current target.
 void enter_target(TargetRef target);
 void exit_target();
 void enter_requantize_config(RequantizeConfig config);
@@ -28,10 +27,10 @@ void enter_skipped_layers(std::vector<int64_t> numbers);
 void exit_skipped_layers();
 std::shared_ptr<SkippedLayers> current_skipped_layers();  ///< null: none
 
-/// What the timing instrument of the innermost context that has one says, the default one included.
+/// The report of the innermost context with a timing instrument, including the default context.
 std::string render_pass_timing();
 
-/// While one lives, this thread runs Python code that C++ calls under `context`, which is current there.
+/// RAII: this thread runs a Python callback under `context`, which is current in it.
 class CallbackScope {
  public:
   explicit CallbackScope(const BuildContext& context);

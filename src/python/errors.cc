@@ -1,5 +1,5 @@
-// Exceptions, diagnostics and positions. A DiagnosticError carries its diagnostics, and hands them to the
-// renderer that ir.diagnostics.override_renderer has set.
+// Exceptions, diagnostics and spans. A DiagnosticError carries its diagnostics, and passes them to the
+// renderer set by ir.diagnostics.override_renderer.
 #include "baton/support/diagnostic.h"
 #include "baton/support/source.h"
 
@@ -9,7 +9,7 @@ namespace baton::python {
 
 namespace {
 
-// Live as long as the process, like the classes of Python's own exceptions.
+// Never freed, like Python's built-in exception classes.
 PyObject *tvm_error, *diagnostic_error, *internal_error_class, *usage_error, *not_supported;
 PyObject* renderer = nullptr;
 
@@ -46,7 +46,7 @@ void translate(const std::exception_ptr& thrown, void*) {
     PyErr_SetString(tvm_error, error.what());
   } catch (const InternalError& error) {
     PyErr_SetString(internal_error_class, error.what());
-  } catch (const std::bad_cast&) {  // a nb::cast that does not say what it wanted
+  } catch (const std::bad_cast&) {  // a failed nb::cast without a message
     PyErr_SetString(PyExc_TypeError, "a value of another type is expected here");
   }
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Python objects that C++ keeps, and Python code that C++ runs.
+// Python objects held by C++, and Python callbacks.
 #include <functional>
 #include <memory>
 
@@ -9,7 +9,7 @@
 
 namespace baton::python {
 
-/// A Python object held by C++ that may let it go on any thread, with or without the GIL.
+/// A Python object held by C++, which may release it on any thread, with or without the GIL.
 using Held = std::shared_ptr<PyObject>;
 
 inline Held hold(nb::object object) {
@@ -20,7 +20,7 @@ inline Held hold(nb::object object) {
   });
 }
 
-/// A predicate in Python.
+/// A Python predicate.
 inline std::function<bool(const Expr&)> predicate_of(nb::object check) {
   return [check = hold(std::move(check))](const Expr& expr) {
     const nb::gil_scoped_acquire gil;
@@ -30,7 +30,7 @@ inline std::function<bool(const Expr&)> predicate_of(nb::object check) {
   };
 }
 
-/// While one lives, this thread runs the body of a pass that is written in Python (which may retire).
+/// RAII: this thread runs the body of a pass written in Python (which may retire origins).
 class PythonPassScope {
  public:
   PythonPassScope() { ++depth_; }

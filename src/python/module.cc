@@ -1,4 +1,5 @@
-// The Python module `_baton`: what the package baton is made of. Names are TVM's where TVM has them.
+// The Python extension module `_baton`, on which the package baton is built. Names are TVM's where TVM has
+// them.
 #include "baton/driver/initialize.h"
 
 #include "python/bind.h"
@@ -6,8 +7,8 @@
 NB_MODULE(_baton, m) {
   using namespace baton::python;
   m.doc() = "The compiler behind the package baton. Use that; names here may change.";
-  // A pass written in Python and the module it is defined in may hold each other through C++, where the
-  // garbage collector does not look: at exit that is no news. tests/python/test_leaks.py looks for real
+  // Suppresses nanobind's leak warnings at exit: a Python pass and the module that defines it may reference
+  // each other through C++, invisible to the garbage collector. tests/python/test_leaks.py detects real
   // leaks.
   nb::set_leak_warnings(false);
   baton::initialize();

@@ -1,4 +1,4 @@
-// What `with` makes current for passes: targets, and the convolutions that ConvertLayout is to skip.
+// Current targets, and the convolutions that ConvertLayout skips, as set by `with`.
 #include "baton/support/error.h"
 
 #include "python/bind.h"
@@ -10,7 +10,7 @@ void bind_target(nb::module_& m) {
   m.def(
       "enter_target",
       [](const std::string& text) {
-        TargetRef target;  // stays null for a target that the compiler does not know: then none is current
+        TargetRef target;  // null for a target unknown to the compiler: no current target then
         try {
           target = Target::parse(text);
         } catch (const UsageError&) {

@@ -1,5 +1,5 @@
 #pragma once
-// Runs tests of long programs where recursion over them would show.
+// Runs tests of deep programs on a limited stack, to detect recursion.
 #include <functional>
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 namespace baton {
 
-/// `work` on a thread with a stack of 8 MB, as the main thread has by default.
+/// Runs `work` on a thread with a stack of 8 MB, the main thread's default.
 inline void on_8_mb_stack(std::function<void()> work) {
   pthread_attr_t attr;
   ASSERT_EQ(pthread_attr_init(&attr), 0);

@@ -1,1 +1,1 @@
-"""What ./baton does before the program runs: install, build, test. Standard library only."""
+"""The implementation of ./baton: install, build, test. Standard library only."""

@@ -1,4 +1,4 @@
-"""Chromium, in which the page of a profile is tested: which one there is, and the package when there is none."""
+"""Finds Chromium, in which the page of a profile is tested, and its package when there is none."""
 import os
 import shutil
 

@@ -1,4 +1,4 @@
-"""`./baton test`: every kind of test there is, in order, and one line of counts at the end."""
+"""`./baton test`: all kinds of tests in order, and one line of counts at the end."""
 import argparse
 import collections
 import glob
@@ -16,7 +16,7 @@ Counts = collections.namedtuple("Counts", "passed failed skipped", defaults=(0,)
 NONE = Counts(0, 0)
 FUZZ_SECONDS = 30
 COMPILED = ("tidy", "folders")  # presets: every file alone; all files of a folder together
-# Whole networks and a million nodes: minutes under sanitizers, and smaller tests go the same ways.
+# Whole networks and a million nodes take minutes under sanitizers, and smaller tests cover the same paths.
 TOO_SLOW_SANITIZED = r"Slow|PassGoldens|OriginMutations|Networks|Models|Reference|Million|Ladder|ThreadPool"
 
 
@@ -181,13 +181,13 @@ def _python(build, options):
         _say(f"   pytest ended without a report, status {status}")
         return Counts(0, 1)
     failed = failures + errors
-    if status not in (0, 5) and not failed:  # 5: nothing chosen
+    if status not in (0, 5) and not failed:  # 5: no tests selected
         failed = 1
     return Counts(max(0, tests - failures - errors - skipped), failed, skipped)
 
 
 def _fuzz(build, options):
-    """Every program of tests/fuzz, built by setup.prepare with the preset `fuzz`, on what the tree has as seeds."""
+    """Runs every program of tests/fuzz, built by setup.prepare with the preset `fuzz`, on the seeds in the tree."""
     folder = os.path.join(build.root, "build", "fuzz")
     sources = sorted(glob.glob(os.path.join(build.root, "tests", "fuzz", "*.cc")))
     chosen = [name for name in (os.path.basename(path)[:-3] for path in sources) if re.search(options.filter, name)]

@@ -1,5 +1,5 @@
-"""Does each file compile by itself, and each folder in one piece? Syntax only: what a usual build (batches of files of a
-folder, precompiled headers) hides is an include that is missing, or a name that two files of a folder have."""
+"""Checks that each file compiles by itself, and each folder as one unit. Syntax only: a usual build (batches of files of a
+folder, precompiled headers) hides missing includes and name clashes between files of a folder."""
 import concurrent.futures
 import hashlib
 import json
@@ -24,7 +24,7 @@ def check(build, jobs, wanted=lambda name: True):
 
 
 def _name(build, path):
-    """A file of ours below the root, or a batch of them; nothing for what others wrote and what the build makes."""
+    """A source file below the root, or a batch of them; None for external and generated files."""
     if "/Unity/" in path:
         return os.path.basename(path)
     inner = os.path.relpath(path, build.root)
@@ -32,7 +32,7 @@ def _name(build, path):
 
 
 def _compile(entry, stamps):
-    """"" when it compiles, or did and nothing that it reads has changed; else what the compiler says."""
+    """"" when it compiles, or compiled before with unchanged inputs; else the compiler's output."""
     words = shlex.split(entry["command"])
     if "-o" in words:
         at = words.index("-o")

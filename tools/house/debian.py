@@ -15,7 +15,7 @@ FUZZING = ("clang-19", "libclang-rt-19-dev", "llvm-19")  # for ./baton test --sl
 
 
 def missing(more=()):
-    """Those of PACKAGES and `more` that are not installed. Empty when this system has no dpkg: then CMake will say what lacks."""
+    """Those of PACKAGES and `more` that are not installed. Empty without dpkg: CMake then reports what is missing."""
     if not shutil.which("dpkg-query"):
         return []
     answer = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *PACKAGES, *more],
@@ -31,7 +31,7 @@ def install(steps, packages):
     apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=300"]
 
     steps.run([*prefix, "dpkg", "--configure", "-a"])  # an earlier call may have been interrupted
-    # A list that cannot be fetched is no reason to stop: the packages may be known already. It is told if they are not.
+    # Continue when a package list cannot be fetched: the packages may be known already, and apt-get reports it if not.
     update_status, update_output = steps.run([*apt, "-o", "APT::Update::Error-Mode=any", "update"])
     command = [*apt, "install", "--no-install-recommends", "--fix-broken", *packages]
     status, output = steps.run(command)

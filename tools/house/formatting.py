@@ -1,4 +1,4 @@
-"""Layout of text: C++ by clang-format and .clang-format, prose of Markdown by tools/wrap_docs."""
+"""Formatting: C++ by clang-format, Markdown prose by tools/wrap_docs."""
 import concurrent.futures
 import os
 import re
@@ -8,7 +8,7 @@ import sys
 from . import state
 
 SOURCES = ("*.cc", "*.h", "*.c")
-BATCHES = 4  # of one processor: so that none waits long for the last one
+BATCHES = 4  # batches per CPU, for load balance
 
 
 def unformatted(root, files, program):
@@ -29,7 +29,7 @@ def unformatted(root, files, program):
 
 
 def tracked(root, patterns):
-    """Files that git knows and that are there; None outside a clone."""
+    """Existing files tracked by git; None outside a clone."""
     try:
         listed = subprocess.run(["git", "-C", root, "ls-files", "-z", "--", *patterns], stdout=subprocess.PIPE,
                                 stderr=subprocess.DEVNULL, text=True, check=True).stdout
@@ -39,7 +39,7 @@ def tracked(root, patterns):
 
 
 def check(root, say):
-    """(passed, failed) of the two kinds of text; says which files are to be mended, and how. None where nothing can be checked."""
+    """(passed, failed) of the two kinds of text; prints the files to fix, and how. None when nothing can be checked."""
     program = os.path.join(os.path.dirname(state.venv_python(root)), "clang-format")
     sources = tracked(root, SOURCES)
     if not sources or not os.path.exists(program):

@@ -1,4 +1,4 @@
-"""How set-up talks: steps, a progress line on a terminal, one clear message when something fails."""
+"""Output of set-up: steps, a progress line on a terminal, one clear message on failure."""
 import os
 import re
 import selectors
@@ -9,7 +9,7 @@ import time
 
 
 class Failure(Exception):
-    """What the user is told when set-up cannot go on: what failed, what was seen, and what to do."""
+    """A set-up failure: what failed, what was seen, and what to do."""
 
     def __init__(self, what, *, seen="", command=(), todo="", output=""):
         super().__init__(what)

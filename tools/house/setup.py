@@ -1,4 +1,4 @@
-"""Install, configure, build: once at a time, resumed where an earlier call was interrupted."""
+"""Install, configure, build: one process at a time, resuming after interruptions."""
 import errno
 import fcntl
 import json
@@ -15,7 +15,7 @@ SPACE_NEEDED = 1_500_000_000  # bytes below build/ for wheels, precompiled heade
 
 
 def run(build, verb, arguments, peers):
-    """Brings everything up to date, then does what `verb` asks for. Returns the exit status."""
+    """Brings everything up to date, then runs `verb`. Returns the exit status."""
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         if verb == "test":
@@ -67,7 +67,7 @@ def prepare(build, target, *, bench=False, packages=(), with_browser=False):
             _check_space(build)
             keep = (lock.fileno(),)
             wheels.ensure(steps, build.root, bench, keep)
-            # Read before compiling: what is edited meanwhile is newer than the stamp and built by the next call.
+            # Read before compiling: files edited meanwhile are newer than the stamp and built by the next call.
             inputs = build.inputs()
             _configure(build, steps, keep, always=not target)
             if target:
@@ -78,7 +78,7 @@ def prepare(build, target, *, bench=False, packages=(), with_browser=False):
 
 
 def _want_browser(steps):
-    """Chromium, for the tests of the HTML page. Who cannot have it skips them; everything else is tested."""
+    """Chromium, for the tests of the HTML page. Without it these are skipped."""
     if browser.program() or browser.PACKAGE not in debian.missing((browser.PACKAGE,)):
         return
     steps.step(f"installing {browser.PACKAGE} for the tests of the HTML page")
@@ -89,7 +89,7 @@ def _want_browser(steps):
 
 
 def _configure(build, steps, keep, always=False):
-    """Runs CMake when the folder was never configured to the end, or the presets or wheels have changed. `always`: where no
+    """Runs CMake when the folder is not completely configured, or the presets or wheels have changed. `always`: where no
     build follows that would look for new files."""
     with open(os.path.join(build.root, "CMakePresets.json"), encoding="utf-8") as file:
         presets = file.read()
@@ -106,7 +106,7 @@ def _configure(build, steps, keep, always=False):
 
     steps.step(f"configuring build/{build.preset}")
     cmake = [os.path.join(build.root, "build", "venv", "bin", "cmake"), "--preset", build.preset, "-S", build.root]
-    # --fresh throws all objects away: only for other wheels, and for what an interruption or a move has left behind.
+    # --fresh discards all objects: only for changed wheels, and after an interruption or a move.
     other_wheels = held is not None and not held.endswith(found_by)
     for command in [[*cmake, "--fresh"]] if other_wheels else [cmake, [*cmake, "--fresh"]]:
         status, output = steps.run(command, keep=keep)
@@ -185,7 +185,7 @@ def _read(path):
 
 
 def _write(path, text):
-    """Whole or not at all."""
+    """Writes atomically."""
     with open(path + ".new", "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write(text)
     os.replace(path + ".new", path)

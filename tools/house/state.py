@@ -1,7 +1,7 @@
-"""What is built, and whether it is still current. On the path of every call, so it imports next to nothing."""
+"""The build's state, and whether it is current. Runs on every call, so it imports very little."""
 import os
 
-# What the program is made from. Python and test files are not compiled into it.
+# The program's inputs. Python and test files are not compiled into it.
 INPUTS = ("src", "cmake", "CMakeLists.txt", "CMakePresets.json", "tools/requirements.txt")
 
 
@@ -50,13 +50,13 @@ class Build:
         """Replaces this process by the program; returns only when that fails."""
         import signal
 
-        # Python ignores these, and what is ignored stays so in the program: `./baton print MODEL | head` must end.
+        # Python ignores these signals, and the program would inherit that: `./baton print MODEL | head` must end.
         for name in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(name, signal.SIG_DFL)
         os.execv(self.program, ["baton", *arguments])
 
     def python_path(self):
-        """Where the Python package and its compiled module lie."""
+        """The paths of the Python package and its compiled module."""
         return [os.path.join(self.root, "python"), os.path.join(self.folder, "python")]
 
     def become_python(self, arguments):

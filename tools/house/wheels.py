@@ -16,7 +16,7 @@ def ensure(steps, root, bench, keep):
     """Makes build/venv hold the pinned wheels, and with `bench` those for comparisons too.
 
     `build/venv.stamp` names what the environment holds and is written last: an environment without it was interrupted
-    and is made anew. A symbolic link is somebody's own environment: it is checked and never changed.
+    and is made anew. A symbolic link is a user-provided environment: it is checked and never changed.
     """
     venv = os.path.join(root, "build", "venv")
     files = [PINS, BENCH_PINS] if bench else [PINS]

@@ -1,1 +1,1 @@
-"""What tools/check_layers checks, a rule of ARCHITECTURE.md in each file."""
+"""The checks of tools/check_layers, one rule of ARCHITECTURE.md per file."""

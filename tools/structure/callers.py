@@ -1,6 +1,6 @@
-"""Callers: a function that a header declares at namespace scope is named somewhere else, too.
+"""Callers: a function declared in a header at namespace scope must be used elsewhere.
 
-By names alone, so it takes seconds: overloads count as one, and a name that anything else bears counts as called.
+Compares names only, for speed: overloads count as one, and any other use of the name counts as a call.
 clang-format keeps declarations and definitions at the left margin and indents everything that can be a call.
 """
 import collections
@@ -8,7 +8,7 @@ import re
 
 TOPS = ("src", "tests", "bench", "tools", "examples")
 SOURCES = {".h", ".cc", ".c", ".def", ".inc"}
-ABI = "baton_"  # what Python and programs in C may call by its name
+ABI = "baton_"  # called by name from Python and C programs
 HIDDEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"', re.S)  # comments and strings
 WORD = re.compile(r"[A-Za-z_]\w*")
 AT_MARGIN = re.compile(r"^(?![#}\s]|using\b|typedef\b|static_assert\b|template\b[^(]*$)[^\n(;={]*?([A-Za-z_]\w*)\(", re.M)

@@ -1,6 +1,6 @@
-"""Circles: no file may need itself by way of others. x.h and x.cc are one file here, and so is a Python module.
+"""Cycles: no file may depend on itself transitively. x.h and x.cc are one file here, and so is a Python module.
 
-Imports inside functions count: a lazy import hides a circle from the interpreter, not from the reader. A module may
+Imports inside functions count: a lazy import hides a cycle only from the interpreter. A module may
 import the package it lies in, which may import its modules: those two are one thing.
 """
 import ast
@@ -56,9 +56,9 @@ def _imports(tree, package, modules):
 
 
 def _circles(needs, verb):
-    """One finding for each set of nodes that reach each other: its shortest way from its first node back to it."""
+    """One finding per strongly connected component: the shortest path from its first node back to it."""
     left = {node: set(used) for node, used in needs.items()}
-    while True:  # what needs nothing, or is needed by nothing, is in no circle
+    while True:  # nodes without dependencies or dependents are in no cycle
         needed = set().union(*left.values()) if left else set()
         ends = {node for node, used in left.items() if not used or node not in needed}
         if not ends:

@@ -1,4 +1,4 @@
-"""Size of folders: what lies directly in one can be taken in at a glance."""
+"""Size of folders: limits the files directly in a folder."""
 import collections
 import pathlib
 

@@ -1,4 +1,4 @@
-"""Includes: a folder may use what its row of the table in ARCHITECTURE.md names, and what those may use."""
+"""Includes: a folder may use the folders listed in its row of the table in ARCHITECTURE.md, and transitively theirs."""
 import re
 
 TABLE = "ARCHITECTURE.md"
@@ -27,7 +27,7 @@ def read_table(text):
 
 
 def closures(rows):
-    """Folder -> all folders it may include. A word is one folder: "ir" does not stand for "ir/rules"."""
+    """Folder -> all folders it may include. A word is one folder: "ir" does not include "ir/rules"."""
     direct = {}
     for folder, words in rows.items():
         direct[folder] = set()

@@ -1,9 +1,9 @@
 """Operators: each one, or each small family, is one file below src/baton/ops/.
 
-Attributes, type relation, compute and rules of an operator stand beside its block; a header is there for what several
-files share. ops.def and the blocks name the same operators. What passes do with an operator stands in its block, too: below
-src/baton/transform/ a name is there to build a call, or for the pattern that a pass is about, never in a table or chain
-of names.
+Attributes, type relation, compute and rules of an operator are in the file of its block; a header is only for code that
+several files share. ops.def and the blocks name the same operators. What passes do with an operator is in its block, too:
+below src/baton/transform/ a name may build a call, or be the pattern that a pass is about, but not stand in a table or
+chain of names.
 """
 import collections
 import re
@@ -62,7 +62,7 @@ def _shared_headers(files):
 
 
 def _headers(files):
-    """A header that one file, of ops/ too, includes. The .cc of the same name counts where it has operators of its own."""
+    """A header included by only one file, inside or outside ops/. The .cc of the same name counts where it has operators of its own."""
     users = collections.defaultdict(set)
     for name, text in files.items():
         for match in INCLUDE.finditer(text):
@@ -76,7 +76,7 @@ def _headers(files):
 
 
 def _attributes(files):
-    """Attributes in a header that one file uses, by their name or an alias of it."""
+    """Attributes in a header used by only one file, by their name or an alias."""
     words = {name: set(re.findall(r"\w+", text)) for name, text in files.items() if name.startswith("baton/")}
     for name in _shared_headers(files):
         for match in STRUCT.finditer(files[name]):

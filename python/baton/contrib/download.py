@@ -1,4 +1,4 @@
-"""Files from the network: what examples load images and weights with."""
+"""Downloads files, such as images and weights for examples."""
 import os
 import pathlib
 import shutil
@@ -54,7 +54,7 @@ def _size_of(url):
 
 
 def _fetch(url, path):
-    """Whole or not at all."""
+    """Downloads atomically."""
     with urllib.request.urlopen(url) as answer:
         expected = answer.headers.get("Content-Length")
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name + ".", delete=False) as part:

@@ -23,7 +23,7 @@ class GraphModule:
         self._executor = module.executor
 
     def set_input(self, key=None, value=None, **params):
-        """Sets one input by name or number, and those given by keyword (names that are no input are passed over).
+        """Sets one input by name or number, and those given by keyword (unknown names are ignored).
 
         Constants may be replaced too. Numbers are cast to the input's dtype; another shape is a TVMError.
         """
@@ -48,7 +48,7 @@ class GraphModule:
         return self._executor.num_inputs
 
     def get_input(self, index, out=None):
-        """What an input, by name or number, holds: a view, or a copy in `out`."""
+        """The value of an input, by name or number: a view, or a copy in `out`."""
         value = self._executor.input(self.module.input_index(index))
         return value if out is None else wanted("out", out, ndarray.NDArray, "an NDArray").copyfrom(value)
 
@@ -61,12 +61,12 @@ class GraphModule:
         return self.module.input_info()
 
     def get_output(self, index, out=None):
-        """An output: a view that the next run changes, or a copy in `out`."""
+        """An output: a view that the next run overwrites, or a copy in `out`."""
         value = self.module.output(index)
         return value if out is None else wanted("out", out, ndarray.NDArray, "an NDArray").copyfrom(value)
 
     def debug_get_output(self, node, out):
-        """Only GraphModuleDebug can."""
+        """Only supported by GraphModuleDebug."""
         raise NotImplementedError("Please use debugger.debug_executor as graph_executor instead.")
 
     def load_params(self, params_bytes):

@@ -1,4 +1,4 @@
-"""Folders for files of a while, locks, programs."""
+"""Temporary folders, locks, and lookup of programs."""
 import atexit
 import contextlib
 import os
@@ -7,7 +7,7 @@ import tempfile
 
 
 class DirectoryCreatedPastAtExit(Exception):
-    """A folder was asked for after the interpreter had removed them all."""
+    """A folder was requested after they were removed at interpreter exit."""
 
 
 class TempDirectory:
@@ -40,7 +40,7 @@ class TempDirectory:
 
     @classmethod
     def remove_tempdirs(cls):
-        """Removes all that are left."""
+        """Removes all remaining folders."""
         for each in list(cls._open):
             shutil.rmtree(each, ignore_errors=True)
         cls._open.clear()
@@ -56,7 +56,7 @@ class TempDirectory:
 
     @property
     def path(self):
-        """Where it is."""
+        """The folder's path."""
         return self.temp_dir
 
     def relpath(self, name):
@@ -64,7 +64,7 @@ class TempDirectory:
         return os.path.join(self.temp_dir, name)
 
     def listdir(self):
-        """Names of what is in it."""
+        """The names of its entries."""
         return os.listdir(self.temp_dir)
 
     def __truediv__(self, other):
@@ -90,7 +90,7 @@ def tempdir(custom_path=None, keep_for_debug=None):
 
 
 class FileLock:
-    """Held from now on until release(); other processes wait."""
+    """A lock held until release(); other processes wait."""
 
     def __init__(self, path):
         import fcntl
@@ -99,7 +99,7 @@ class FileLock:
         fcntl.lockf(self.lock_file, fcntl.LOCK_EX)
 
     def release(self):
-        """Lets others in."""
+        """Releases the lock."""
         import fcntl
 
         if self.lock_file:
@@ -114,7 +114,7 @@ def filelock(path):
 
 
 def is_source_path(path):
-    """Whether it looks like a path (.cc, .c, .cu, .hip, ...), not like a source text."""
+    """Whether it looks like a source file's path (.cc, .c, .cu, .hip, ...) rather than source text."""
     return os.path.exists(path) if "\n" not in path else False
 
 

@@ -1,4 +1,4 @@
-"""What quantised numbers stand for."""
+"""Affine types of quantised numbers."""
 from .._ffi_names import Node
 
 

@@ -1,4 +1,4 @@
-"""Attributes of operators, and what they are."""
+"""Attributes of operators, and their fields."""
 from .._load import core
 
 Attrs = core.Attrs

@@ -1,4 +1,4 @@
-"""Structural equality, positions, and nodes as text that can be read again: JSON, pickling, copying."""
+"""Structural equality, spans, and serialization of nodes: JSON, pickling, copying."""
 from .._load import core
 from .._numbers import FloatImm, IntImm
 
@@ -52,7 +52,7 @@ def _attrs_from(type_key, values):
     return core.make_attrs_of(type_key, values)
 
 
-# A copy, a deep copy and what comes out of a pickle are nodes of their own, structurally equal to the old; operators are
+# Copies, deep copies and unpickled nodes are new nodes, structurally equal to the original; operators are
 # one object each.
 core.RelayExpr.__reduce__ = _by_json
 core.IRModule.__reduce__ = _by_json
@@ -79,7 +79,7 @@ def make_node(type_key, **kwargs):
     """A node by TVM's name for its class: "relay.attrs.Conv2DAttrs" and other attributes of operators (those that are not given
     by default), "DictAttrs", "IntImm", "FloatImm", or a node, by the arguments of its class here.
 
-    NotImplementedError for classes that Baton has not.
+    NotImplementedError for classes that Baton does not have.
     """
     if type_key == "DictAttrs":
         from .function import DictAttrs

@@ -1,8 +1,8 @@
-"""Sequences and mappings as TVM names them. What Baton returns are lists, tuples and dicts: isinstance() says so of these."""
+"""TVM's names of sequences and mappings. Baton returns lists, tuples and dicts; isinstance() accepts them as these."""
 
 
 def _refuse(self, *args, **kwargs):
-    """What would change it: TypeError."""
+    """Mutating methods raise TypeError."""
     raise TypeError(f"{type(self).__name__} cannot be changed")
 
 
@@ -12,7 +12,7 @@ class _ArrayMeta(type):
 
 
 class Array(list, metaclass=_ArrayMeta):
-    """A list that cannot be changed."""
+    """An immutable list."""
 
     append = extend = insert = pop = remove = clear = sort = reverse = _refuse
     __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
@@ -30,7 +30,7 @@ class _MapMeta(type):
 
 
 class Map(dict, metaclass=_MapMeta):
-    """A dict that cannot be changed."""
+    """An immutable dict."""
 
     pop = popitem = clear = update = setdefault = __setitem__ = __delitem__ = __ior__ = _refuse
 

@@ -1,4 +1,4 @@
-"""Mistakes in programs, and who shows them."""
+"""Diagnostics of programs, and their renderers."""
 from .._ffi_names import Object
 from .._load import core
 from ..registry import get_global_func, register_func
@@ -14,18 +14,18 @@ class DiagnosticLevel:
 
 
 class DiagnosticRenderer:
-    """What shows diagnostics: render_func(context)."""
+    """A renderer of diagnostics: render_func(context)."""
 
     def __init__(self, render_func):
         self.render_func = render_func
 
     def render(self, ctx):
-        """Shows what a DiagnosticContext holds."""
+        """Renders the diagnostics of a DiagnosticContext."""
         self.render_func(ctx)
 
 
 class DiagnosticContext:
-    """What a renderer is called with: `diagnostics`, a list with level, span, message, hint and code.
+    """The argument of a renderer: `diagnostics`, a list with level, span, message, hint and code.
 
     One's own is made of a module and a DiagnosticRenderer (None: the one that override_renderer has set), and is given
     diagnostics by emit().
@@ -41,7 +41,7 @@ class DiagnosticContext:
         self.diagnostics.append(diagnostic)
 
     def render(self):
-        """Shows all; DiagnosticError when there is a mistake among them."""
+        """Renders all; raises DiagnosticError when one of them is an error."""
         if self.renderer is not None:
             self.renderer.render(self)
         elif _render_func is not None:

@@ -28,7 +28,7 @@ class PrimExpr(BaseExpr, metaclass=_PrimExprMeta):
 
 
 class Range(Node):
-    """The numbers from `begin` to before `end`; with one argument from 0. `min` and `extent` say it otherwise."""
+    """The half-open range from `begin` to `end`; with one argument from 0. Also as `min` and `extent`."""
 
     _everything = False
 

@@ -10,7 +10,7 @@ OriginVerifier = core.OriginVerifier
 
 
 class PassInstrument:
-    """Base of instruments: override what is wanted of these. What they raise arrives where the pass, or the `with` of the
+    """Base of instruments: override any of these. Their exceptions propagate to where the pass, or the `with` of the
     context, was started."""
 
     def enter_pass_ctx(self):
@@ -31,7 +31,7 @@ class PassInstrument:
 
 
 def pass_instrument(pi_cls=None):
-    """Class decorator: makes instances of the class instruments. TypeError for what is no class."""
+    """Class decorator: makes instances of the class instruments. TypeError for other objects."""
 
     def decorate(cls):
         if not inspect.isclass(cls):

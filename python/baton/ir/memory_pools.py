@@ -26,7 +26,7 @@ class PoolInfo:
 
 
 class WorkspacePoolInfo(PoolInfo):
-    """A pool for what kernels write."""
+    """A pool for kernel outputs."""
 
 
 class ConstantInfo:
@@ -45,14 +45,14 @@ class ConstantPoolInfo(PoolInfo):
 
 
 class AllocatedPoolInfo:
-    """A pool of which so many bytes are taken."""
+    """A pool with a number of allocated bytes."""
 
     def __init__(self, pool_info, allocated_size, pool_var_idx=0):
         self.pool_info, self.allocated_size, self.pool_var_idx = pool_info, allocated_size, pool_var_idx
 
 
 class WorkspaceMemoryPools:
-    """Pools for what kernels write."""
+    """Pools for kernel outputs."""
 
     def __init__(self, pools):
         self.pools = listed("pools", pools)

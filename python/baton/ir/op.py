@@ -21,7 +21,7 @@ class OpPattern:
 def register_op_attr(op_name, attr_key, value=None, level=10):
     """Gives the operator `op_name` the attribute `attr_key`; as a decorator of the value when that is not given.
 
-    `target.<compiler>`: f(call) -> bool, whether that compiler takes a call of the operator (relay.transform.AnnotateTarget).
+    `target.<compiler>`: f(call) -> bool, whether that compiler supports a call of the operator (relay.transform.AnnotateTarget).
     FTVMLegalize, FTVMQnnLegalize, FTVMQnnCanonicalize, FTVMAlterOpLayout, FTVMConvertOpLayout: what passes ask; see
     relay.op.op.register_legalize and the others. FPrimalGradient and FTVMMixedPrecisionConversionType are known too.
     TOpPattern and TOpIsStateful can be changed for operators that relay.op.op.register has made.
@@ -45,7 +45,7 @@ def register_op_attr(op_name, attr_key, value=None, level=10):
 
 
 def _tell(op_name, key, given, level):
-    """Hands an attribute to the passes that read it."""
+    """Passes an attribute to the passes that read it."""
     if key.startswith(_TARGET):
         core.register_target_rule(op_name, key[len(_TARGET):], given, level)
     elif key in _ASKED_BY_PASSES:
@@ -65,7 +65,7 @@ def _tell(op_name, key, given, level):
 
 
 def set_gradient(op_name, gradient):
-    """Makes a function the gradient of an operator; relay.op.op.register_gradient is the door to it.
+    """Registers a function as the gradient of an operator; the public interface is relay.op.op.register_gradient.
 
     Parameters
     ----------
@@ -97,14 +97,14 @@ def _set_attr(self, attr_name, value, plevel=10):
 
 
 def _reset_attr(self, attr_name):
-    """Forgets the attribute. What passes ask of the operator, they no longer do, whatever Baton's own rule would be."""
+    """Removes the attribute. Passes then have no such rule for the operator, not even Baton's own."""
     forget_attr(self, attr_name)
     if attr_name in _ASKED_BY_PASSES:
         core.set_op_hook(self.name, attr_name, None)
 
 
 def forget_attr(op, attr_name):
-    """Takes away what was registered from Python: Baton's own rules are back."""
+    """Removes what was registered from Python: Baton's own rules apply again."""
     if wanted("attr_name", attr_name, str, "a str").startswith(_TARGET):
         core.reset_target_rule(op.name, attr_name[len(_TARGET):])
     if attr_name in _ASKED_BY_PASSES:

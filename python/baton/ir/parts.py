@@ -1,10 +1,10 @@
-"""The lists that nodes hold, read from Python: Arrays."""
+"""Lists in nodes, exposed to Python as Arrays."""
 from .._load import core
 from .container import Array
 
 
 def _arrays(kind, *names):
-    """Makes these properties of a class of nodes give Arrays: a change to one would not change the node."""
+    """Makes these properties of a node class return Arrays, since changing a list would not change the node."""
     for name in names:
         given = getattr(kind, name)
         setattr(kind, name, property(lambda node, get=given.__get__: Array(get(node)), doc=given.__doc__))

@@ -1,4 +1,4 @@
-"""Passes and what they run under."""
+"""Passes and pass contexts."""
 import inspect
 
 from .._load import core
@@ -24,7 +24,7 @@ Pass.passes = property(core.passes_of, doc="The passes of a Sequential.")
 
 
 def Sequential(passes=None, opt_level=0, name="sequential", required=None):
-    """A pass that runs others, in order, if the context enables them; what they require first."""
+    """A pass that runs others in order if the context enables them, each after the passes it requires."""
     return core.sequential(listed("passes", passes or [], "a list of passes"), name, opt_level, listed("required", required or []))
 
 

@@ -13,7 +13,7 @@ IncompleteType = core.IncompleteType
 
 
 class PrimType:
-    """The type of a number in TIR. Relay's numbers are tensors of no axes (relay.scalar_type)."""
+    """The type of a number in TIR. Relay's numbers are tensors of rank 0 (relay.scalar_type)."""
 
     def __init__(self, dtype):
         self.dtype = str(dtype)

@@ -5,7 +5,7 @@ from .type import Type
 
 
 class TypeConstraint:
-    """What must hold between types."""
+    """A constraint between types."""
 
 
 class TypeRelation(TypeConstraint):

@@ -1,4 +1,4 @@
-"""What relay.build_module and the executors of relay.backend are made of: from a program to something that runs."""
+"""The implementation of relay.build_module and of the executors of relay.backend."""
 import warnings
 
 from .._load import core
@@ -65,7 +65,7 @@ def _targets_of(target, target_host):
 
 
 def _texts(targets):
-    """Targets and their host as C++ takes them: "c" is another name of the processor's."""
+    """Targets and their host as strings for C++; "c" is an alias of the CPU's target."""
     host = next((each.host for each in targets if each.host is not None), None)
     return [_text(each) for each in targets], "" if host is None else _text(host)
 
@@ -92,7 +92,7 @@ def _runtime_of(runtime):
 
 
 def optimize(mod, target=None, params=None):
-    """(module, params): what build() makes kernels from, given `mod` and `target` as there; `params` are constants in it then."""
+    """(module, params): the input of code generation in build(mod, target); `params` are bound as constants."""
     targets = build_targets(target)
     module = _module_of(mod)
     bound = core.bind_params(module, _native(params)) if params else module
@@ -105,7 +105,7 @@ def bind_params_by_name(func, params):
 
 
 class BuildModule:
-    """Builds step by step: build() or optimize(), then what was made is asked for."""
+    """Builds step by step: build() or optimize(), then getters for the results."""
 
     def __init__(self):
         self._lib = None
@@ -139,7 +139,7 @@ class BuildModule:
         return self._built().function_metadata
 
     def get_executor_codegen_metadata(self):
-        """None: the plan says it all."""
+        """None: the plan is sufficient."""
         return getattr(self._built(), "executor_codegen_metadata", None)
 
     def get_devices(self):
@@ -151,5 +151,5 @@ class BuildModule:
         return self._built().params
 
     def get_irmodule(self):
-        """The module as it was given."""
+        """The input module."""
         return self._built().ir_mod

@@ -1,4 +1,4 @@
-"""Methods that users of functors write."""
+"""Methods that subclasses of functors override."""
 
 
 def to_be_overridden(owner, methods):

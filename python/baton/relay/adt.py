@@ -9,42 +9,42 @@ Match = core.Match
 
 
 class _PatternMeta(type):
-    """What these classes make are Patterns, all of one class: isinstance() asks for their form."""
+    """These classes construct Patterns, which are all of one class: isinstance() checks their kind."""
 
     def __instancecheck__(cls, value):
         return isinstance(value, core.Pattern) and (cls is Pattern or value._kind == cls.__name__)
 
 
 class Pattern(metaclass=_PatternMeta):
-    """What the value of a match is compared with."""
+    """A pattern of a match."""
 
     def __new__(cls, *args):
         raise TypeError("make a PatternWildcard, PatternVar, PatternConstructor or PatternTuple")
 
 
 class PatternWildcard(Pattern):
-    """Fits every value: `_`."""
+    """Matches every value: `_`."""
 
     def __new__(cls):
         return core.wildcard_pattern()
 
 
 class PatternVar(Pattern):
-    """Fits every value and gives it a name, the Var `var`."""
+    """Matches every value and binds it to the Var `var`."""
 
     def __new__(cls, var):
         return core.var_pattern(var)
 
 
 class PatternConstructor(Pattern):
-    """Fits values made by `constructor` whose fields fit `patterns`, one for each."""
+    """Matches values of `constructor` whose fields match `patterns`, one for each."""
 
     def __new__(cls, constructor, patterns=None):
         return core.constructor_pattern(constructor, patterns)
 
 
 class PatternTuple(Pattern):
-    """Fits tuples whose fields fit `patterns`, one for each."""
+    """Matches tuples whose fields match `patterns`, one for each."""
 
     def __new__(cls, patterns=None):
         return core.tuple_pattern(patterns)

@@ -1,4 +1,4 @@
-"""Asking programs."""
+"""Analyses of programs."""
 import enum
 
 from .._load import core, not_provided
@@ -10,7 +10,7 @@ post_order_visit = core.post_order_visit
 
 
 class Feature(enum.IntEnum):
-    """The forms of the language that detect_feature tells apart."""
+    """The language features that detect_feature distinguishes."""
 
     fVar = 0
     fGlobalVar = 1
@@ -132,7 +132,7 @@ def all_dtypes(expr):
 
 
 def list_fake_quantized_op_freqs(mod):
-    """How many calls of each operator lie between qnn.dequantize and qnn.quantize, where they compute in float: a dict of
+    """The number of calls of each operator between qnn.dequantize and qnn.quantize, where they compute in float: a dict of
     int by name."""
     return core.fake_quantized_frequencies(mod)
 
@@ -146,7 +146,7 @@ def get_total_mac_number(expr):
 
 
 def count_layers(expr, valid_ops):
-    """The most calls of the operators `valid_ops` (str) on one way through `expr` (or the main of an IRModule)."""
+    """The maximum number of calls of the operators `valid_ops` (str) on a path through `expr` (or the main of an IRModule)."""
     return core.count_layers(expr["main"] if isinstance(expr, IRModule) else expr, listed("valid_ops", valid_ops))
 
 
@@ -167,14 +167,14 @@ def extract_intermdeiate_expr(mod, expr_id):
 
 
 def extract_fused_functions(mod):
-    """What FuseOps(3) makes kernels of: a dict of Function by structural hash (a str); equal ones once."""
+    """The primitive functions made by FuseOps(3): a dict of Function by structural hash (a str), without duplicates."""
     from .transform import FuseOps, InferType, SimplifyInference
 
     return core.primitive_functions(FuseOps(3)(SimplifyInference()(InferType()(mod))))
 
 
 def get_calibration_data(mod, data):
-    """What goes into and out of the functions of other compilers in a partitioned module when main runs.
+    """The inputs and outputs of external compilers' functions in a partitioned module when main runs.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def get_calibration_data(mod, data):
 
 
 class CallGraph:
-    """Which functions of a module call which. Functions are named by GlobalVar or str; ValueError when there is none."""
+    """The call graph of a module. Functions are given as GlobalVar or str; ValueError for an unknown one."""
 
     def __init__(self, module):
         self._module, self._calls = module, core.FunctionCalls(module)
@@ -224,12 +224,12 @@ class CallGraph:
         return len(self._calls.callees(self._name(var)))
 
     def is_recursive(self, var):
-        """Whether it calls itself (and not only over others)."""
+        """Whether it calls itself directly."""
         name = self._name(var)
         return name in self._calls.callees(name)
 
     def print_var(self, var):
-        """Who calls it, how often, and what it calls, as a str."""
+        """Its callers, their number, and its callees, as a str."""
         name = self._name(var)
         lines = [f"Call graph node: {name}, #refs = {self._calls.references(name)}"]
         lines += [f"  {name} calls {callee}" for callee in self._calls.callees(name)]
@@ -240,7 +240,7 @@ class CallGraph:
 
 
 class AnnotatedRegion:
-    """What lies between compiler_begins and compiler_ends and hangs together.
+    """A connected region between compiler_begins and compiler_ends.
 
     target: the compiler, a str; args: its compiler_begin calls; rets: its compiler_end calls; nodes: all that is in it,
     those calls too, in the order of evaluation.

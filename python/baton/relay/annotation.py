@@ -1,4 +1,4 @@
-"""Operators that say something about a value and leave it as it is: the same names as relay.op.annotation."""
+"""Operators that annotate a value without changing it: the same names as relay.op.annotation."""
 from .op import annotation as _operators
 from .op.annotation import annotation, function_on_device, on_device
 

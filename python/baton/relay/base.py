@@ -1,4 +1,4 @@
-"""What nodes of programs have in common."""
+"""Common base of program nodes."""
 from .._ffi_names import Node as RelayNode
 from ..ir.base import Span
 from ..ir.names import SourceName

@@ -1,4 +1,4 @@
-"""From a program to something that runs."""
+"""Compiling and running programs."""
 from .._load import not_provided
 from ..ir import IRModule
 from ..registry import register_func  # noqa: F401 -- names of this module in TVM, as the others without a use here
@@ -15,7 +15,7 @@ def create_executor(kind="debug", mod=None, device=None, target="llvm", params=N
     """Something whose evaluate() makes a Python function of `mod`, for `device` and `target` as build() takes them.
 
     `kind`: "graph", "aot", "vm" and "debug" all run kernels in the order of a plan: programs without control flow. "vm" and "debug"
-    also run other programs, operator by operator with the values of each call at hand: slow, for small ones.
+    also run other programs with an interpreter, operator by operator: slow, for small programs.
     `params` (arrays by name) need not be given in calls.
     """
     if kind not in _KINDS:
@@ -28,7 +28,7 @@ def create_executor(kind="debug", mod=None, device=None, target="llvm", params=N
 
 
 def _executor(name):
-    """Executors are imported when one is wanted: `import baton` stays cheap."""
+    """Executors are imported on demand, to keep `import baton` fast."""
     from .backend import interpreter, vm
 
     return getattr(vm if name == "VMExecutor" else interpreter, name)

@@ -1,9 +1,9 @@
-"""Choosing partitions by what they cost, TVM's pass CollagePartition. Baton does not have it; estimators can be made."""
+"""Cost-based partitioning, TVM's pass CollagePartition. Baton does not have it; estimators can be made."""
 MEASURE_NUMBER, MEASURE_REPEAT, WARMUP_MIN_REPEAT_MS = 20, 5, 250
 
 
 class CostEstimator:
-    """Says what parts of a program cost."""
+    """Estimates the cost of parts of a program."""
 
     def estimate(self, mod, target):
         """The cost of a module on a target: CollagePartition would ask, which raises NotImplementedError before it does."""

@@ -1,7 +1,7 @@
-"""Walking and rewriting expressions by classes of one's own.
+"""Base classes to visit and rewrite expressions.
 
-What a visit builds stands for the operators that the visited node stands for, so that programs keep the tie to their
-origins, in passes and outside of them.
+Nodes built in a visit get the origins of the visited node, so that origins are propagated
+inside and outside of passes.
 """
 import sys
 
@@ -44,7 +44,7 @@ def _method_of(expr):
 
 
 def _visit_deep(method, expr):
-    """Calls `method(expr)` where Python allows as many calls inside one another as the program is deep."""
+    """Calls `method(expr)` with a recursion limit that suffices for the program's depth."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, 1000 + _FRAMES * (_DEEP + core.expr_depth(expr))))
     try:
@@ -78,7 +78,7 @@ class ExprFunctor:
         return result
 
     def visit_type(self, typ):
-        """Types stay as they are."""
+        """Types are unchanged."""
         return typ
 
 
@@ -157,7 +157,7 @@ class ExprVisitor(ExprFunctor):
 
 
 class ExprMutator(ExprFunctor):
-    """Rebuilds a program over rewritten children: override visit_x to return another node in the place of one.
+    """Rebuilds a program over rewritten children: override visit_x to return a replacement.
 
     Nodes that are rebuilt have no type until InferType; functions keep their annotations.
     """

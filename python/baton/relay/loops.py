@@ -1,4 +1,4 @@
-"""Loops, as functions that call themselves."""
+"""Loops as recursive functions."""
 from .._wanted import listed, wanted, wrong
 from .expr import Expr, Let, Tuple, Var, var as _var
 from .function import Function
@@ -6,7 +6,7 @@ from .scope_builder import ScopeBuilder
 
 
 def while_loop(cond, loop_vars, loop_bodies):
-    """A function, to be called with the first values, that returns the tuple of the last.
+    """A function that takes the initial values and returns the tuple of the final ones.
 
     Parameters
     ----------

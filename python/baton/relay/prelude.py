@@ -18,7 +18,7 @@ _DTYPES = ("float32", "float16", "float64", "int32", "uint8", "int8", "int16", "
 
 
 class Prelude:
-    """Adds the prelude to `mod` (a new module without one), and finds what is in it by name.
+    """Adds the prelude to `mod` (default: a new module), and looks up its definitions by name.
 
     Names of what exists once for each element type are made of a canonical name and a dtype: "tensor_array" and
     "float32" are `tensor_array_float32`; the data type is "tensor_t".

@@ -15,7 +15,7 @@ _entered = threading.local()
 
 
 class QAnnotateKind:
-    """What a simulated_quantize rounds."""
+    """The kind of value that a simulated_quantize rounds."""
 
     IDENTITY, INPUT, WEIGHT, ACTIVATION = range(4)
 
@@ -85,12 +85,12 @@ def partition():
 
 
 def annotate():
-    """The pass that says what is rounded."""
+    """The pass that annotates values to be rounded."""
     return _pass("QuantizeAnnotate")
 
 
 def calibrate(dataset=None):
-    """The pass that chooses the scales. A data set is not provided for: NotImplementedError."""
+    """The pass that chooses the scales. Data sets are not supported: NotImplementedError."""
     if dataset is not None:
         raise NotImplementedError("calibrate: choosing scales by a data set is not provided yet; use calibrate_mode=\"global_scale\"")
     return _pass("QuantizeCalibrate")
@@ -142,7 +142,7 @@ class QuantizeContext:
         self.stop = True
 
     def reset(self):
-        """As if new."""
+        """Resets the state."""
         self.conv2d_counter, self.stop = 0, False
 
     def __enter__(self):

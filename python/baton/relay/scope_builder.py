@@ -35,7 +35,7 @@ class _Scope:
 
 
 class ScopeBuilder:
-    """Makes an expression of bindings.
+    """Builds an expression from bindings.
 
         sb = relay.ScopeBuilder()
         x = sb.let("x", value)

@@ -1,4 +1,4 @@
-"""Walking and rewriting types by classes of one's own."""
+"""Base classes to visit and rewrite types."""
 from .._load import core
 from ..ir import TypeRelation
 from ._overridden import to_be_overridden
@@ -86,7 +86,7 @@ class TypeVisitor(TypeFunctor):
 
 
 class TypeMutator(TypeFunctor):
-    """Rebuilds a type over rewritten parts: override visit_x to return another type in the place of one."""
+    """Rebuilds a type over rewritten parts: override visit_x to return a replacement."""
 
     def visit_type_var(self, tv):
         """The same type variable."""

@@ -22,7 +22,7 @@ def load_param_dict(param_bytes):
 
 
 class ObjectPath:
-    """A way from an object to one of its parts. Not provided: structural_equal compares in C++ and names no paths."""
+    """A path from an object to one of its parts. Not provided: structural_equal compares in C++ and reports no paths."""
 
     def __init__(self, *_, **__):
         raise NotImplementedError("ObjectPath: structural_equal compares in C++ and names no paths")

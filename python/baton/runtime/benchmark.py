@@ -1,4 +1,4 @@
-"""What measuring gives."""
+"""Results of time measurements."""
 from .._wanted import listed, wanted
 
 

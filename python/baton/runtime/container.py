@@ -1,4 +1,4 @@
-"""Values that functions take and return beside arrays. Each is also the Python type it stands for."""
+"""Argument and result values other than arrays. Each is a subclass of the corresponding Python type."""
 from .._ffi_names import Object
 from .._load import core
 from .._wanted import listed
@@ -6,10 +6,10 @@ from .._numbers import FloatImm, IntImm, const
 
 
 class ObjectGeneric:
-    """Base of Python classes that can be turned into an object by asobject()."""
+    """Base of Python classes that are convertible to an object by asobject()."""
 
     def asobject(self):
-        """The object; to be provided by the derived class."""
+        """The object; implemented by the derived class."""
         raise NotImplementedError(f"{type(self).__name__} does not say what asobject() is")
 
 
@@ -52,7 +52,7 @@ class ADT(list):
 
 
 def convert_to_object(value, span=None):
-    """`value` as TVM would hold it: numbers as IntImm and FloatImm, texts as String, lists and dicts of such."""
+    """`value` as a TVM object: numbers as IntImm and FloatImm, strings as String, lists and dicts of these."""
     from .packed_func import PackedFunc
 
     if isinstance(value, (IntImm, FloatImm, String, ShapeTuple, PackedFunc, ADT)) or value is None:

@@ -11,7 +11,7 @@ _NUMBERS = {**{name: number for number, name in _NAMES.items()}, "llvm": 1, "sta
 
 
 class Device:
-    """Where tensors live: `device_type` as in DLPack (1: host, 2: CUDA) and a number."""
+    """The location of tensors: `device_type` as in DLPack (1: host, 2: CUDA) and a number."""
 
     MASK2STR, STR2MASK = _NAMES, _NUMBERS
     NAMES = _NAMES
@@ -36,7 +36,7 @@ class Device:
             return next((line.split(":", 1)[1].strip() for line in facts if line.startswith("model name")), "cpu")
 
     def _of_accelerators(self):
-        """A property that processors do not have: None."""
+        """A property that CPUs do not have: None."""
         return None
 
     max_threads_per_block = warp_size = max_shared_memory_per_block = compute_version = max_clock_rate = \
@@ -50,7 +50,7 @@ class Device:
     create_raw_stream = free_raw_stream = set_raw_stream = _stream
 
     def sync(self, stream=None):
-        """Waits for work on the device; the host never has any left. TVMError for a device that is not there."""
+        """Waits for work on the device; a no-op for the host. TVMError for a device that is not there."""
         require_host(self)
 
     def __eq__(self, other):

@@ -1,4 +1,4 @@
-"""What a build made, ready to be run or written to a file."""
+"""Built modules, ready to be run or written to a file."""
 import functools
 import json
 import os
@@ -11,10 +11,10 @@ from .packed_func import PackedFunc
 
 
 class Module:
-    """A set of functions by name: `module["name"]`. `type_key` says which: "llvm" (kernels and their plan),
-    "GraphExecutorFactory" (makes things to run), "GraphExecutor" (one model with memory of its own)."""
+    """A set of functions by name: `module["name"]`. `type_key` is the kind: "llvm" (kernels and their plan),
+    "GraphExecutorFactory" (creates executors), "GraphExecutor" (one model with its own memory)."""
 
-    FUNCTIONS = {}  # by name, called with the module first: bound methods kept here would tie it to itself
+    FUNCTIONS = {}  # by name, called with the module first: bound methods stored here would create a reference cycle
 
     def __init__(self, type_key, entry_name=None):
         self._type_key, self.entry_name = type_key, entry_name
@@ -26,7 +26,7 @@ class Module:
 
     @property
     def format(self):
-        """How it is written: "baton", one file that runs without the compiler."""
+        """The file format: "baton", one file that runs without the compiler."""
         return "baton"
 
     @property
@@ -41,7 +41,7 @@ class Module:
 
     @property
     def entry_func(self):
-        """The function that calling the module calls."""
+        """The function called by calling the module."""
         return self.get_function(self.entry_name or "__tvm_main__")
 
     def _find(self, name):
@@ -125,7 +125,7 @@ def _params_in(params_bytes):
 
 
 class GraphExecutorModule(Module):
-    """One model with memory of its own, made by `lib["default"](device)`. contrib.graph_executor.GraphModule runs it."""
+    """One model with its own memory, created by `lib["default"](device)`. contrib.graph_executor.GraphModule runs it."""
 
     def __init__(self, executor, graph_json, keep=None):
         super().__init__("GraphExecutor", "run")
@@ -176,7 +176,7 @@ class GraphExecutorModule(Module):
                 {name: executor.input_dtype(i) for name, i in self._inputs.items()})
 
     def load_params(self, params_bytes):
-        """Sets inputs from the bytes of save_param_dict; names that are no input are passed over."""
+        """Sets inputs from the bytes of save_param_dict; names that are not inputs are ignored."""
         for name, value in _params_in(params_bytes).items():
             if name in self._inputs:
                 self.set_input(name, value)
@@ -200,7 +200,7 @@ class GraphExecutorModule(Module):
 
 
 class FactoryModule(Module):
-    """Compiled kernels and their plan. `module["default"](device)` makes something to run."""
+    """Compiled kernels and their plan. `module["default"](device)` creates an executor."""
 
     def __init__(self, source, mod_name, type_key="GraphExecutorFactory"):
         super().__init__(type_key, mod_name)
@@ -253,7 +253,7 @@ class FactoryModule(Module):
 
 
 class BuiltSource:
-    """Where a FactoryModule takes things from: a build."""
+    """The source of a FactoryModule: a build."""
 
     def __init__(self, result):
         self.result, self.graph_json = result, result.graph_json
@@ -271,7 +271,7 @@ class BuiltSource:
 
 
 class FileSource:
-    """The same from a file."""
+    """The source of a FactoryModule: a file."""
 
     result = None
 

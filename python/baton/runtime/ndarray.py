@@ -42,7 +42,7 @@ def _require_plain(mem_scope):
 
 
 def from_dlpack(dltensor):
-    """The memory of a tensor of the host, without a copy: what has __dlpack__ (numpy, torch), or a DLPack capsule.
+    """A view of a host tensor's memory: an object with __dlpack__ (numpy, torch), or a DLPack capsule.
 
     Raises ValueError for one that is not row-major without gaps, TypeError for what is no tensor of the host.
     """
@@ -93,7 +93,7 @@ def as_numpy(value, dtype, name):
 
 
 def _copyfrom(self, source_array):
-    """Overwrites the contents by an array of the same shape; numbers are cast."""
+    """Overwrites the contents with an array of the same shape; numbers are cast."""
     import numpy as np
 
     if isinstance(source_array, NDArray):

@@ -1,4 +1,4 @@
-"""Where the time goes in a VM's function."""
+"""Profiling of a VM's functions."""
 import json
 
 from . import vm
@@ -19,7 +19,7 @@ class VirtualMachineProfiler(vm.VirtualMachine):
         return self.profile().table(sort=sort_by_time)
 
     def profile(self, *args, func_name="main", collectors=None, **kwargs):
-        """A runtime.profiling.Report of one call, after one to warm up, with a clock around every kernel."""
+        """A runtime.profiling.Report of one call, after one to warm up, with every kernel timed."""
         if collectors:
             raise NotImplementedError("profile: Baton reads no hardware counters, collectors must be None")
         if args or kwargs:

@@ -1,4 +1,4 @@
-"""Reports of what was measured, call by call."""
+"""Profiling reports, call by call."""
 import json
 
 from .._wanted import listed, mapped, wrong
@@ -6,7 +6,7 @@ from .device import Device
 
 
 class _Metric:
-    """One measured value: `kind` says how it is written in JSON."""
+    """One measured value: `kind` is its JSON form."""
 
     kind = ""
 
@@ -26,7 +26,7 @@ class _Metric:
 
 
 class Count(_Metric):
-    """How often: `value`."""
+    """A count: `value`."""
 
     kind = "count"
 
@@ -70,11 +70,11 @@ class Ratio(_Metric):
 
 
 _KINDS = {each.kind: each for each in (Count, Duration, Percent, Ratio)}
-_RULE = "----------"  # a row that only separates
+_RULE = "----------"  # a separator row
 _STYLE = ("<style>.baton-calls{overflow-x:auto}.baton-calls table{border-collapse:collapse;margin:0;table-layout:auto}"
           ".baton-calls td,.baton-calls th{padding:2px 8px;text-align:right;vertical-align:top;font-variant-numeric:tabular-nums}"
           ".baton-calls td:first-child,.baton-calls th:first-child{text-align:left;overflow-wrap:anywhere;min-width:9em}</style>")
-# Columns of Baton's own: the operators of the program that a call computes, or that a kernel of the compiler's own was
+# Baton's own columns: the operators of the program that a call computes, or that a compiler-added kernel was
 # made for, by their ids in baton.origins(lib). Readers of TVM's reports take them for attributes of the kernel.
 ORIGINS = ("origins", "made_for")
 _FIRST = ["Name", "Duration (us)", "Percent", "Device", "Count", "Argument Shapes", "Hash"]
@@ -235,7 +235,7 @@ def _joined(text, more):
 
 
 def _aggregated(calls):
-    """Calls alike in all that is text but the operators they stand for become one: counts, times and shares are added."""
+    """Merges calls that agree in all text columns except their operators: counts, times and shares are added."""
     rows = {}
     for call in calls:
         key = tuple(sorted((name, value) for name, value in call.items() if isinstance(value, str) and name not in ORIGINS))

@@ -1,4 +1,4 @@
-"""Executables and what runs them. Each function of an executable is a plan: programs without control flow."""
+"""Executables and virtual machines. Each function of an executable is a plan: programs without control flow."""
 import json
 import os
 import shutil
@@ -61,7 +61,7 @@ class TVMByteArray(bytes):
 
 
 class Executable:
-    """Functions that were compiled, by name. Made by relay.vm.compile() or load_exec()."""
+    """Compiled functions, by name. Made by relay.vm.compile() or load_exec()."""
 
     def __init__(self, mod):
         if isinstance(mod, Executable):
@@ -151,7 +151,7 @@ class Executable:
 
     @property
     def virtual_devices(self):
-        """Where things are: the host."""
+        """The devices: the host only."""
         return ["VirtualDevice(device_type=1, virtual_device_id=0)"]
 
     @property
@@ -198,7 +198,7 @@ def _source_of(content):
 
 
 class _KeptFile(FileSource):
-    """A file that is mapped but not on disk any more."""
+    """A mapped file that is deleted from disk."""
 
     def __init__(self, path, content):
         super().__init__(path)
@@ -230,7 +230,7 @@ class VirtualMachine:
         return self
 
     def _run_of(self, func_name):
-        """What runs a function: made when it is first wanted."""
+        """The executor of a function, created on first use."""
         if func_name not in self._running:
             from ..contrib.graph_executor import GraphModule
 
@@ -253,7 +253,7 @@ class VirtualMachine:
     def _set(self, func_name, name, value):
         run = self._run_of(func_name)
         value = getattr(value, "data", value) if isinstance(value, core.Constant) else value
-        if run.get_input_index(name) >= 0:  # parameters that nothing reads are no inputs
+        if run.get_input_index(name) >= 0:  # unused parameters are not inputs
             run.set_input(name, value)
 
     def set_one_input(self, func_name, *args, **kwargs):

@@ -1,4 +1,4 @@
-"""What to compile for."""
+"""Compilation targets."""
 from .._load import core, not_provided
 from .._wanted import mapped, wanted
 from .compilation_config import make_compilation_config
@@ -11,8 +11,8 @@ from .virtual_device import VirtualDevice
 class Target:
     """A target such as "llvm" or "llvm -mcpu=skylake-avx512"; a scope when used with `with`.
 
-    Kernels are made for the machine that this runs on, whatever -mcpu says; passes that are called by name, such as
-    AlterOpLayout, choose for the processor that it names.
+    Kernels are compiled for this machine, whatever -mcpu is; passes called by name, such as
+    AlterOpLayout, use the processor given by -mcpu.
     """
 
     _stack = []
@@ -33,7 +33,7 @@ class Target:
 
     @property
     def keys(self):
-        """The kinds of device it stands for."""
+        """The kinds of device it covers."""
         return ["cpu"] if self.kind.name in ("llvm", "c") else [self.kind.name, "gpu"]
 
     @property
@@ -75,7 +75,7 @@ class Target:
         raise NotImplementedError("Target.features: targets have options (attrs), no features that are worked out from them")
 
     def export(self):
-        """Its kind, keys and options: what Target() makes it from again."""
+        """Its kind, keys and options, from which Target() can restore it."""
         return {"kind": self.kind.name, **self.attrs}
 
     def with_host(self, host=None):
@@ -213,7 +213,7 @@ def build_targets(target):
 
 
 def device_sheets():
-    """What is known of each device that can be built for here, the processor first: texts, a fact a line."""
+    """The facts about each device that can be built for here, the CPU first: texts with one fact per line."""
     return core.device_sheets()
 
 

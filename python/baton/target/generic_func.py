@@ -1,4 +1,4 @@
-"""Functions that differ from target to target."""
+"""Functions specialised per target."""
 from .._load import core
 from .._wanted import listed, wrong
 
@@ -6,19 +6,19 @@ _functions = {}
 
 
 class GenericFunc:
-    """A function with one body per target: called, it takes that of the current target, or the default."""
+    """A function with one body per target: a call runs that of the current target, or the default."""
 
     def __init__(self, name=None):
         self.name, self._default, self._by_key = name, None, {}
 
     def set_default(self, func, allow_override=False):
-        """What is called when the target has none."""
+        """Sets the default body, for targets without their own."""
         if self._default is not None and not allow_override:
             raise core.TVMError(f"{self.name}: there is a default already; say allow_override=True to replace it")
         self._default = func
 
     def register(self, func, key_list, allow_override=False):
-        """What is called for targets that have one of these keys ("cpu", "cuda", ..)."""
+        """Registers the body for targets with one of these keys ("cpu", "cuda", ..)."""
         for key in listed("key_list", key_list):
             if key in self._by_key and not allow_override:
                 raise core.TVMError(f"{self.name}: {key} is registered already; say allow_override=True to replace it")
@@ -60,7 +60,7 @@ def override_native_generic_func(func_name):
 
 
 def generic_func(fdefault):
-    """Makes a function one that differs from target to target; `.register(keys)` on it is a decorator for targets."""
+    """Makes a function target-specific; `.register(keys)` on it is a decorator for targets."""
     if not callable(fdefault):
         raise wrong("fdefault", "a function", fdefault)
     function = GenericFunc(getattr(fdefault, "__name__", type(fdefault).__name__))

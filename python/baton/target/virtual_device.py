@@ -1,10 +1,10 @@
-"""Where values live."""
+"""Device placement of values."""
 from .._load import core
 from .._wanted import wrong
 
 
 def VirtualDevice(device=None, target=None, memory_scope=""):  # pylint: disable=invalid-name
-    """A place: a Device (or None: open), the target that makes code for it, and a memory scope of it."""
+    """A Device (or None: unconstrained), the target that compiles for it, and a memory scope."""
     if device is not None and not hasattr(device, "device_type"):
         raise wrong("device", "a Device such as tvm.cpu(0), or None", device)
     device_type, device_id = (-1, -1) if device is None else (device.device_type, device.device_id)

@@ -1,4 +1,4 @@
-"""Helpers of tests: tolerances, parameters, and what a test needs of the machine. pytest and numpy are imported when used."""
+"""Test helpers: tolerances, parameters, and requirements on the machine. pytest and numpy are imported when used."""
 from .._refused import refused as _refused
 from . import features, utils
 from .features import *  # noqa: F403

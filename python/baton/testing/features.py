@@ -1,9 +1,9 @@
-"""What a test may need of the machine or of the build: requires_llvm, requires_cuda, ..; each skips where it is not there."""
+"""Features of the machine or build that tests may require: requires_llvm, requires_cuda, ..; each skips the test if missing."""
 import functools
 
 
 class Feature:
-    """Something that a test may need; `has()` says whether it is there. Used as a decorator, or by marks()."""
+    """A feature that a test may require; `has()` is true when it is available. Used as a decorator, or by marks()."""
 
     def __init__(self, name, long_name=None, cmake_flag=None, target_kind_enabled=None, compile_time_check=None,
                  target_kind_hardware=None, run_time_check=None, parent_features=None):
@@ -13,7 +13,7 @@ class Feature:
         self.parent_features = [parent_features] if isinstance(parent_features, str) else list(parent_features or [])
 
     def missing(self):
-        """Why it is not there; an empty str when it is."""
+        """Why it is missing; an empty str when it is available."""
         if self.target_kind_enabled not in (None, "llvm", "c") or self.target_kind_hardware not in (None, "llvm", "c"):
             return f"{self.long_name}: Baton builds for this machine's processor only"
         if self.cmake_flag is not None:
@@ -25,7 +25,7 @@ class Feature:
         return ""
 
     def marks(self, support_required="compile-and-run"):
-        """Marks for pytest: skip where it is not there."""
+        """pytest marks that skip the test when it is missing."""
         import pytest
 
         if support_required not in ("compile-and-run", "compile-only", "optional"):

@@ -1,14 +1,13 @@
-// Marks which compiler builds what. Each call goes to the first of the compilers asked for that takes it: an
-// operator by its rule (byoc/target_rules.h), a composite function by the name before the dot; what nobody
-// takes goes to "default":
+// Annotates calls with compilers. Each call is assigned to the first of the given compilers that supports it:
+// an operator by its rule (byoc/target_rules.h), a composite function by the prefix of its name; other calls
+// are assigned to "default":
 //   add(exp(x), y)  ->  end(add(begin(end(exp(begin(x, d)), d), a), begin(y, a)), a)      a takes add, d =
 //   "default"
-// Every value enters through a compiler_begin of its own and leaves through a compiler_end of its own.
-// Tuples, items and cells go with their inputs when these agree, else to "default"; without
-// include_non_call_ops they are left outside.
+// Each operand gets its own compiler_begin and each result its own compiler_end. Tuples, items and references
+// are assigned to the compiler of their operands when these agree, else to "default"; without
+// include_non_call_ops they are not annotated.
 //
-// A program that is marked already keeps its marks but for those of "default", so compilers may be asked one
-// after the other.
+// Existing annotations are kept, except those of "default", so the pass can run once per compiler.
 
 #include <map>
 
@@ -40,13 +39,13 @@ class Annotator final : public Rewriter {
  private:
   using Compiler = const CompilerMarks*;
 
-  /// The compiler that a node of the result is marked for, and the origins of its marks.
+  /// The compiler of a node of the result, and the origins of its annotations.
   struct Choice {
     Compiler compiler;
     OriginSet origins;
   };
 
-  // One object for each name.
+  // Interned compiler names.
   Compiler named(const std::string& compiler) {
     const auto at = marks_.find(compiler);
     return at != marks_.end() ? &at->second
@@ -90,7 +89,8 @@ class Annotator final : public Rewriter {
   Expr call(const Expr& original, const Expr& rebuilt) {
     const auto& before = static_cast<const CallNode&>(*original);
     const auto& after = static_cast<const CallNode&>(*rebuilt);
-    // A begin stays until the call that it belongs to has chosen; an end becomes the one of the new choice.
+    // A compiler_begin is kept until its call has been assigned; a compiler_end is replaced by that of the
+    // new assignment.
     if (as_compiler_begin(original)) return rebuilt;
     if (as_compiler_end(original)) {
       if (!choices_.contains(after.args()[0].get())) return rebuilt;
@@ -107,7 +107,7 @@ class Annotator final : public Rewriter {
   }
 
   Compiler choose(const CallNode& call) {
-    // A begin of an earlier run says who takes it already.
+    // A compiler_begin of an earlier run: the call is already assigned.
     if (const CallNode* begin = call.args().empty() ? nullptr : as_compiler_begin(call.args()[0]))
       if (compiler_of(*begin) != kDefaultCompiler) return named(compiler_of(*begin));
     if (const OpDef* op = call.op()) {
@@ -124,7 +124,7 @@ class Annotator final : public Rewriter {
     return default_;
   }
 
-  // The compiler that all `values` come from.
+  // The compiler that all `values` come from, if they agree.
   Compiler common(const std::vector<Expr>& values) {
     Compiler common = nullptr;
     for (const Expr& value : values) {
@@ -140,8 +140,8 @@ class Annotator final : public Rewriter {
     return common ? common : default_;
   }
 
-  // `values` as arguments of what `compiler` builds: each leaves the region it comes from and enters a new
-  // one.
+  // `values` as operands of a call assigned to `compiler`: each gets a compiler_end of its region and a
+  // compiler_begin.
   std::vector<Expr> begun(const std::vector<Expr>& values, Compiler compiler, const OriginSet& origins) {
     std::vector<Expr> begins;
     begins.reserve(values.size());
@@ -229,12 +229,12 @@ class Annotator final : public Rewriter {
   }
 
   std::map<std::string, CompilerMarks> marks_;
-  std::vector<Compiler> compilers_;  // that are asked for, in order
+  std::vector<Compiler> compilers_;  // the requested compilers, in order
   const bool include_non_call_ops_;
-  Causes causes_;  // of marks beside values that no operator computes, too
+  Causes causes_;  // for annotations of values that no operator computes
   const Compiler default_;
-  PointerMap<Choice> choices_;  // by node of the result; none where no compiler was asked
-  std::vector<Expr> kept_;      // what choices_ names
+  PointerMap<Choice> choices_;  // by node of the result; absent for unassigned nodes
+  std::vector<Expr> kept_;      // keeps the keys of choices_ alive
 };
 
 }  // namespace
@@ -248,7 +248,7 @@ Pass annotate_target(const PassArgs& args) {
       {0, "AnnotateTargetFunc", {"InferType"}},
       [=](const Function& function, const IRModule& module, const PassContext&) {
         Causes causes(Expr(function), module.get());
-        // Without any operator there is nothing to hand to a compiler, and no mark could say what it is for.
+        // Without operators there is nothing to assign, and annotations would have no causes.
         if (causes.of(Expr(function)).empty()) return function;
         return as_ref<FunctionNode>(
             Annotator(compilers, include_non_call_ops, std::move(causes)).run(Expr(function)));

@@ -22,7 +22,7 @@ const CallNode* call_of(const Expr& expr, const OpDef& op) {
 }
 
 Expr marked(const OpDef& op, const Expr& value, const Attrs& attrs, const OriginSet& origins) {
-  // Attributes of its own: text with metadata numbers them by object, as TVM's.
+  // A copy of the attributes: text with metadata numbers them by object, as in TVM.
   return make_call(op_expr(op), {value}, attrs->copy(), NodeInfo(origins, {}, value->checked_type()));
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The marks around what another compiler builds: compiler_begin(x) where a value enters its region,
+// Annotations of external compilers' regions: compiler_begin(x) where a value enters a region,
 // compiler_end(x) where one leaves it.
 #include <string>
 #include <string_view>
@@ -8,23 +8,23 @@
 
 namespace baton {
 
-/// The compiler of calls that no other one takes: Baton itself.
+/// The compiler of unassigned calls: Baton itself.
 inline constexpr std::string_view kDefaultCompiler = "default";
 
-/// The call when `expr` is a compiler_begin, or a compiler_end; else null.
+/// `expr` as a call of compiler_begin, or of compiler_end; else null.
 const CallNode* as_compiler_begin(const Expr& expr);
 const CallNode* as_compiler_end(const Expr& expr);
-/// Of a compiler_begin or compiler_end.
+/// The compiler of a compiler_begin or compiler_end.
 std::string compiler_of(const CallNode& mark);
 
-/// One compiler's marks: what they have in common is made once.
+/// Makes one compiler's annotations, sharing their common parts.
 class CompilerMarks {
  public:
   explicit CompilerMarks(std::string compiler);
   const std::string& compiler() const { return compiler_; }
-  /// Why marks are made.
+  /// The reason of the annotations' origins.
   const std::string& reason() const { return reason_; }
-  /// compiler_begin(value) and compiler_end(value), standing for `origins`. They have the value's type.
+  /// compiler_begin(value) and compiler_end(value), with `origins` and the value's type.
   Expr begin(const Expr& value, const OriginSet& origins) const;
   Expr end(const Expr& value, const OriginSet& origins) const;
 

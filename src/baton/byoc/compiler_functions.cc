@@ -1,5 +1,4 @@
-// Where the functions of other compilers stand: as literals where they are called, or in the module by their
-// symbol.
+// Moves external compilers' functions between literals at their calls and named functions of the module.
 //   OutlineCompilerFunctionsWithExistingGlobalSymbols:  fn(p, Compiler="c", global_symbol="f") { relu(p) }(x)
 //   -> @f(x) MarkCompilerFunctionsAsExtern:  def @f(p, Compiler="c", ...)  ->  def @f(p, Extern=1)
 //   InlineCompilerFunctionsBoundTo:  @f(x)  ->  relu(x), composite functions inside it too
@@ -21,13 +20,13 @@ namespace baton {
 
 namespace {
 
-/// Whether `function` is for another compiler: for `filter`, or for any when that is empty.
+/// Whether `function` is for external compiler `filter`; for any when that is empty.
 bool is_for(const FunctionNode& function, const std::string& filter) {
   const std::string compiler = text_attr(function, "Compiler");
   return !compiler.empty() && (filter.empty() || compiler == filter);
 }
 
-/// The symbol of a function literal that is to become a function of the module; empty for all others.
+/// The symbol of a function literal to be outlined; empty otherwise.
 std::string symbol_of(const Expr& callee, const std::string& filter) {
   const auto* function = as<FunctionNode>(callee);
   return function && is_for(*function, filter) ? text_attr(*function, "global_symbol") : std::string();
@@ -41,7 +40,7 @@ std::vector<Call> operator_calls(const Expr& root) {
   return calls;
 }
 
-/// Gives the calls of operators in a function other origins.
+/// Replaces the origins of operator calls in a function.
 class OriginChanger final : public Rewriter {
  public:
   explicit OriginChanger(const std::map<const ExprNode*, OriginSet>& origins) : origins_(origins) {}
@@ -58,7 +57,7 @@ class OriginChanger final : public Rewriter {
   const std::map<const ExprNode*, OriginSet>& origins_;
 };
 
-/// One function for several equal ones: each of its operators stands for those of all.
+/// One function for several equal ones, with their origins merged.
 Function standing_for_all(const std::vector<Function>& equal) {
   if (equal.size() == 1) return equal[0];
   const Function& first = equal[0];
@@ -71,8 +70,8 @@ Function standing_for_all(const std::vector<Function>& equal) {
     const std::vector<Call> others = operator_calls(Expr(equal[i]));
     for (size_t at = 0; at < calls.size(); ++at) {
       OriginSet& set = origins.at(calls[at].get());
-      // Equal functions may share their nodes in different ways: then no pairing is known, and each stands
-      // for all.
+      // Equal functions may share nodes differently: then calls cannot be paired, and each call gets all
+      // origins.
       if (others.size() == calls.size())
         set = set.merge(others[at]->origins());
       else
@@ -90,7 +89,7 @@ class Outliner final : public Rewriter {
   Outliner(IRModuleNode& module, const std::string& filter) : module_(module), filter_(filter) {}
 
  private:
-  // What is outlined is not looked into.
+  // Functions to be outlined are not entered.
   bool enter(const Expr& node) override { return symbol_of(node, filter_).empty(); }
 
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
@@ -105,7 +104,7 @@ class Outliner final : public Rewriter {
   const std::string& filter_;
 };
 
-/// All function literals that are to be outlined, by symbol; equal ones together.
+/// The function literals to be outlined, grouped by symbol.
 std::map<std::string, std::vector<Function>> literals_by_symbol(const IRModuleNode& module,
                                                                 const std::string& filter) {
   std::map<std::string, std::vector<Function>> found;
@@ -132,7 +131,7 @@ std::map<std::string, std::vector<Function>> literals_by_symbol(const IRModuleNo
   return found;
 }
 
-// Composite functions in a function that is inlined are inlined, too.
+// Inlines composite functions in an inlined function.
 class CompositeInliner final : public Rewriter {
   bool enter(const Expr&) override { return true; }
   Expr rewrite(const Expr&, const Expr& rebuilt) override {
@@ -145,7 +144,7 @@ class CompositeInliner final : public Rewriter {
 
 class GlobalCallInliner final : public Rewriter {
  public:
-  /// `called`: gets the names of those that are inlined somewhere.
+  /// `called`: collects the names of inlined functions.
   GlobalCallInliner(const std::map<std::string, Function>& functions, std::set<std::string>& called)
       : functions_(functions), called_(called) {}
 
@@ -212,7 +211,7 @@ Pass inline_compiler_functions(const PassArgs& args) {
             throw UsageError("InlineCompilerFunctionsBoundTo: the module has no function @" + name);
           inlined.emplace(name, as_ref<FunctionNode>(CompositeInliner().run(Expr(function))));
         }
-        // One may call another, in any order; a cycle would never end.
+        // Functions may call each other in any order; a cycle would never end.
         for (auto& [name, function] : inlined) {
           for (const auto& [other, unused] : inlined) {
             static_cast<void>(unused);

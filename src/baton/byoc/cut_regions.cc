@@ -17,7 +17,7 @@ namespace {
 
 using Index = Regions::Index;
 
-/// The inside of a region: its values, computed from its parameters.
+/// Rewrites a region's values over its parameters.
 class Inside final : public Rewriter {
  public:
   Inside(Regions& regions, Index region) : regions_(regions), region_(region) {}
@@ -61,21 +61,21 @@ class Cutter final : public Rewriter {
  private:
   enum class State : uint8_t { kWaiting, kOpen, kDone };
   struct Todo {
-    const ExprNode* expr;  ///< null: `region` is to be cut out
+    const ExprNode* expr;  ///< null: outline `region`
     Index region;
   };
 
   bool enter(const Expr&) override { return true; }
 
-  // A mark that is left: of a region that nothing leaves, as before the value of a let.
+  // A remaining annotation: of a region without uses, as before the value of a let.
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
     if (!as_compiler_begin(original)) return rebuilt;
     retire(original->origins(), kCutOut);
     return as<CallNode>(rebuilt)->args()[0];
   }
 
-  // Depth first over regions and what is in none, so that run() never meets the end of a region that is still
-  // there.
+  // Depth-first over regions and nodes outside them, so that run() never reaches the compiler_end of a region
+  // that is not outlined yet.
   void cut_out_after_what_it_needs(const CallNode* end) {
     std::vector<Todo> stack{{end, Regions::kNone}};
     while (!stack.empty()) {
@@ -112,7 +112,7 @@ class Cutter final : public Rewriter {
     }
   }
 
-  // Everything that enters the region is there already.
+  // Outlines a region whose inputs are all rewritten.
   void cut_out(Index index) {
     const Regions::Region& region = regions_[index];
     const std::string id = std::to_string(region.id);
@@ -140,7 +140,7 @@ class Cutter final : public Rewriter {
       inside.map(Expr(begin), within);
     }
     std::vector<Expr> results;
-    std::vector<const ExprNode*> values;  // what they were
+    std::vector<const ExprNode*> values;  // the original values
     PointerMap<size_t> result_of;
     for (const CallNode* end : region.ends) {
       retire(end->origins(), kCutOut);
@@ -186,7 +186,7 @@ class Cutter final : public Rewriter {
     return make_call(Expr(module_.global_var(name)), std::move(args), {}, NodeInfo(origins));
   }
 
-  // What the user's function makes anew stands for the whole region, and so does what it drops.
+  // Nodes created by the user's function get the origins of the whole region; origins it drops are retired.
   Function optimized(const OptimizeRegion& optimize, const Function& function,
                      const std::string& compiler) const {
     const IRModule module = (*make_pass("InferType"))(module_from_expr(Expr(function)), context_);
@@ -199,7 +199,7 @@ class Cutter final : public Rewriter {
     return main;
   }
 
-  // Of one operator after the other: a kernel stands for the union over them.
+  // Per operator call: the kernel gets the union over its calls.
   static OriginSet origins_of_calls(const Expr& body) {
     std::vector<OriginSet> sets;
     post_order(body, [&](const Expr& expr) {
@@ -232,7 +232,7 @@ class Cutter final : public Rewriter {
   const BuildContext& context_;
   Regions regions_;
   std::vector<State> state_;  // by region
-  PointerSet outside_;        // what was met that is in no region
+  PointerSet outside_;        // visited nodes outside all regions
 };
 
 }  // namespace

@@ -6,7 +6,7 @@ namespace baton {
 
 namespace {
 
-// Never destroyed: they hold Python functions, and Python may be gone when the process ends.
+// Never destroyed: they hold Python functions, and the interpreter may be gone at process exit.
 Registry<OptimizeRegion>& optimizers() {
   static auto& all = *new Registry<OptimizeRegion>;
   return all;

@@ -1,5 +1,5 @@
 #pragma once
-// What other compilers bring along, by name. Filled by users (`relay.ext.<compiler>.optimize` in Python).
+// Hooks of external compilers, by name. Set by users (`relay.ext.<compiler>.optimize` in Python).
 #include <functional>
 #include <memory>
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace baton {
 
-/// Rewrites a module whose `main` is one region, under the context of the pass that cut it out.
+/// Rewrites a module whose `main` is one region, under the context of the pass that outlined it.
 using OptimizeRegion = std::function<IRModule(const IRModule&, const BuildContext&)>;
 
-/// `optimize` is applied to each region that PartitionGraph cuts out for `compiler`. Replaces what was
-/// registered; null removes it.
+/// Registers `optimize` for each region that PartitionGraph outlines for `compiler`. Replaces an earlier one;
+/// null removes it.
 void set_region_optimizer(const std::string& compiler, OptimizeRegion optimize);
-/// Null when there is none.
+/// The optimizer, or null.
 std::shared_ptr<const OptimizeRegion> find_region_optimizer(const std::string& compiler);
 bool any_region_optimizer();
 

@@ -26,7 +26,7 @@ std::optional<Arithmetic> arithmetic_of(const OpDef* op) {
   return arithmetic ? std::optional(*arithmetic) : std::nullopt;
 }
 
-/// What a call pattern of two arguments computes, where that is arithmetic.
+/// The arithmetic that a binary call pattern computes, if any.
 std::optional<Arithmetic> arithmetic_of(const DFPatternNode& pattern) {
   if (pattern.kind() != Form::kCall || pattern.open() || pattern.parts().size() != 3) return std::nullopt;
   return arithmetic_of(op_of(pattern.parts()[0]));
@@ -37,7 +37,7 @@ bool commutes(const DFPattern& callee) {
   return arithmetic == Arithmetic::kSum || arithmetic == Arithmetic::kProduct;
 }
 
-// The operators that `callee` may be. False when that is not known.
+// Collects the operators that `callee` can match. False when unbounded.
 bool callee_ops(const DFPattern& callee, std::vector<const OpDef*>& ops) {
   if (callee->kind() == Form::kAlt)
     return callee_ops(callee->parts()[0], ops) && callee_ops(callee->parts()[1], ops);
@@ -47,8 +47,8 @@ bool callee_ops(const DFPattern& callee, std::vector<const OpDef*>& ops) {
   return op != nullptr;
 }
 
-// The operators that an expression calls which matches `pattern`. False when it may be no call, or one of
-// anything.
+// Collects the operators that the root of a match of `pattern` can call. False when it may be another kind of
+// node, or call anything.
 bool root_ops(const DFPattern& pattern, std::vector<const OpDef*>& ops) {
   const std::vector<DFPattern>& parts = pattern->parts();
   switch (pattern->kind()) {
@@ -81,7 +81,7 @@ bool root_ops(const DFPattern& pattern, std::vector<const OpDef*>& ops) {
   return false;
 }
 
-// Numbers of all forms by value; a dtype equals its name.
+// Numbers of all types compare by value; a dtype equals its name.
 bool same_value(const AttrValue& a, const AttrValue& b) {
   const auto number = [](const AttrValue& value) -> std::optional<double> {
     if (const bool* flag = value.as<bool>()) return *flag;
@@ -103,7 +103,7 @@ bool same_value(const AttrValue& a, const AttrValue& b) {
   return static_cast<const AttrValue::Base&>(a) == static_cast<const AttrValue::Base&>(b);
 }
 
-// What TVM keeps as attributes of an operator.
+// The operator attributes that TVM defines.
 std::optional<AttrValue> op_attr(const OpDef& op, const std::string& name) {
   if (name == "TOpPattern") return AttrValue(static_cast<int64_t>(op.fuse));
   if (name == "TNonComputational") return AttrValue(op.non_computational);
@@ -202,7 +202,7 @@ void DFMatcher::forget_since(size_t mark) {
     if (!met_.back().repeated) bound(met_.back().pattern) = nullptr;
 }
 
-// As deep as the pattern.
+// Recursion is bounded by the depth of the pattern.
 bool DFMatcher::visit(const DFPattern& pattern, const Expr& expr) {
   if (const ExprNode* met = bound(pattern)) return met == expr.get();
   const size_t mark = met_.size();
@@ -306,7 +306,7 @@ bool DFMatcher::visit_call(const DFPatternNode& pattern, const Expr& expr) {
   return visit_regrouped(pattern, *call);
 }
 
-// (a * b) / c also meets (a / c) * b and a * (b / c), and (a / b) * c meets (a * c) / b.
+// (a * b) / c also matches (a / c) * b and a * (b / c), and (a / b) * c matches (a * c) / b.
 bool DFMatcher::visit_regrouped(const DFPatternNode& pattern, const CallNode& call) {
   const auto outer = arithmetic_of(pattern);
   if (outer != Arithmetic::kProduct && outer != Arithmetic::kQuotient) return false;
@@ -331,7 +331,8 @@ bool DFMatcher::visit_regrouped(const DFPatternNode& pattern, const CallNode& ca
   const std::vector<DFPattern> ways = *forms;
   const size_t mark = met_.size();
   for (const DFPattern& way : ways) {
-    // Not by visit(): it would come back here, and the other way to write it is no pattern of the user's.
+    // Not by visit(), which would recurse into this function, and the regrouped form is not one of the user's
+    // patterns.
     if (visit(way->parts()[0], call.callee())) {
       const auto args = std::span(way->parts()).subspan(1);
       const size_t before_args = met_.size();
@@ -351,7 +352,7 @@ bool DFMatcher::visit_dominator(const DFPatternNode& pattern, const Expr& expr) 
 }
 
 // Backwards from the child: each input is the parent, or matches the path and is followed, or is a leaf
-// beside the way. Each node on the way has an input that leads on.
+// entering the path. Each node on the path must have an input that leads to the parent.
 bool DFMatcher::dominates_region(const DFPatternNode& pattern, const Expr& child) {
   const DFPattern &parent = pattern.parts()[0], &path = pattern.parts()[1];
   PointerSet region;
@@ -390,7 +391,7 @@ bool DFMatcher::dominates_region(const DFPatternNode& pattern, const Expr& child
     if (!matches || !leads_on) return false;
   }
   if (!found) return false;
-  // Nothing of it is used outside: all ways from the parent lead to the child.
+  // Nothing in between is used outside: all paths from the parent lead to the child.
   for (const Expr& inner : between)
     for (uint32_t user : graph_->users(graph_->number_of(inner.get())))
       if (!region.contains((*graph_)[user].get())) return false;

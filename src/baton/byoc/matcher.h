@@ -1,5 +1,5 @@
 #pragma once
-// Matching one expression with a dataflow pattern.
+// Matches one expression against a dataflow pattern.
 #include <span>
 #include <vector>
 
@@ -10,30 +10,30 @@
 
 namespace baton {
 
-/// What matched, by pattern: one expression each, several for those that are repeated along the path of a
-/// dominator.
+/// The expressions matched by each pattern: one each, several for those repeated along the path of a
+/// dominator pattern.
 class DFMatches {
  public:
-  /// Empty when `pattern` took no part.
+  /// Empty when `pattern` did not take part in the match.
   std::span<const Expr> of(const DFPattern& pattern) const;
   const std::vector<std::pair<DFPattern, std::vector<Expr>>>& all() const { return all_; }
   void add(const DFPattern& pattern, const Expr& expr);
 
  private:
   static constexpr size_t kFew = 16;
-  size_t index_of(const DFPattern& pattern) const;  // all_.size() when it took no part
+  size_t index_of(const DFPattern& pattern) const;  // all_.size() when it did not take part
   std::vector<std::pair<DFPattern, std::vector<Expr>>> all_;
-  PointerMap<size_t> at_;  // when there are more than a few
+  PointerMap<size_t> at_;  // used beyond a few entries
 };
 
-/// Matches one pattern with expressions of one graph. As TVM does: the arguments of add and multiply may come
-/// in both orders, and (a * b) / c meets (a / c) * b and the like. Unlike TVM 0.11.1, variables and constants
-/// may enter the path of a dominator from the side, and each way from the child must lead to the parent.
+/// Matches one pattern against expressions of a graph. As in TVM, the arguments of add and multiply match in
+/// both orders, and (a * b) / c matches (a / c) * b and the like. Unlike TVM 0.11.1, variables and constants
+/// may enter the path of a dominator pattern, and each path from the child must lead to the parent.
 class DFMatcher {
  public:
-  /// `graph` may be null when the pattern has no dominator.
+  /// `graph` may be null when the pattern has no dominator pattern.
   DFMatcher(DFPattern pattern, const DataflowGraph* graph);
-  /// Whether `expr` matches; then matches() says what met what.
+  /// Whether `expr` matches; if so, matches() holds the matched expressions.
   bool match(const Expr& expr);
   DFMatches matches() const;
   static bool needs_graph(const DFPattern& pattern);
@@ -52,19 +52,19 @@ class DFMatcher {
   struct Met {
     DFPattern pattern;
     Expr expr;
-    bool repeated = false;  // on the path of a dominator: does not bind the pattern
+    bool repeated = false;  // on the path of a dominator pattern: does not bind the pattern
   };
   DFPattern pattern_;
   const DataflowGraph* graph_;
-  std::vector<const OpDef*> root_ops_;  // what a match may call; unless any_root_
+  std::vector<const OpDef*> root_ops_;  // possible root operators; unless any_root_
   bool any_root_ = false;
   const ExprNode*& bound(const DFPattern& pattern);
 
   std::vector<Met> met_;
   PointerIndex numbers_;                          // of patterns
-  std::vector<const ExprNode*> bound_;            // by number: what the pattern met; null while nothing
-  PointerMap<Type> types_;                        // of what had to be inferred
-  PointerMap<std::vector<DFPattern>> regrouped_;  // by call pattern: the other ways to write it
+  std::vector<const ExprNode*> bound_;            // by number: the matched expression, or null
+  PointerMap<Type> types_;                        // inferred types
+  PointerMap<std::vector<DFPattern>> regrouped_;  // by call pattern: its regrouped forms
   std::vector<Expr> kept_;
 };
 

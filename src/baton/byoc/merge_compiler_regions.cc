@@ -1,12 +1,12 @@
-// Neighbouring regions of one compiler become one:
+// Merges adjacent regions of one compiler:
 //   end(relu(begin(end(conv(begin(x), begin(w))))))  ->  end(relu(conv(begin(x), begin(w))))
-// A region takes in each region of the same compiler that it depends on, unless that would close a cycle:
-// there is another way to it, over a region that stays outside.
+// A region absorbs each region of the same compiler that it depends on, unless that would close a cycle, i.e.
+// there is another path to it through a region that stays outside.
 //
-// Whether there is one is asked of the graph of regions as merged so far. It is kept in a topological order,
-// so that only regions between the two are looked at (as in Pearce and Kelly, "A dynamic topological sort
-// algorithm for directed acyclic graphs", 2006). TVM 0.11.1 propagates what a region must not merge only from
-// what is before it, and can make cycles (apache/tvm#15211); here it cannot happen.
+// Paths are searched in the graph of regions merged so far. It is kept in topological order, so that only
+// regions between the two are visited (as in Pearce and Kelly, "A dynamic topological sort algorithm for
+// directed acyclic graphs", 2006). TVM 0.11.1 propagates merge restrictions only from predecessors, and can
+// create cycles (apache/tvm#15211); this algorithm cannot.
 
 #include <algorithm>
 #include <map>
@@ -35,15 +35,14 @@ class Merger {
 
  private:
   struct Node {
-    uint64_t place =
-        0;  ///< in the topological order: what it depends on has smaller ones; 0 before it has one
-    std::vector<Index> parents;  ///< what it depends on, by any index
+    uint64_t place = 0;          ///< topological: dependencies have smaller ones; 0 until assigned
+    std::vector<Index> parents;  ///< dependencies, by any of their indices
     bool open = false;           ///< on the stack of visit()
-    uint32_t seen = 0;           ///< the last search that met it
-    uint32_t reached = 0;        ///< the last search that came to it from another region
+    uint32_t seen = 0;           ///< the last search that visited it
+    uint32_t reached = 0;        ///< the last search that reached it from another region
   };
 
-  // What `first` depends on is visited before it.
+  // Dependencies are visited before `first`.
   void visit(Index first) {
     std::vector<std::pair<Index, size_t>> stack;
     const auto open = [&](Index region) {
@@ -70,7 +69,7 @@ class Merger {
     }
   }
 
-  // Each parent once, as it is now, and not `region` itself.
+  // The distinct parents, after merging, without `region` itself.
   const std::vector<Index>& parents_of(Index region) {
     std::vector<Index>& parents = nodes_[region].parents;
     for (Index& parent : parents) parent = regions_.find(parent);
@@ -80,7 +79,7 @@ class Merger {
     return parents;
   }
 
-  // All regions before `region` have their places.
+  // All dependencies of `region` have their positions.
   void enter(Index region) {
     nodes_[region].place = last_ += kGap;
     order_.emplace_hint(order_.end(), last_, region);
@@ -92,8 +91,8 @@ class Merger {
       return std::binary_search(candidates.begin(), candidates.end(), at);
     };
 
-    // Backwards from the parents, the latest first: when a candidate's turn has come and no other has led to
-    // it, none will.
+    // Backwards from the parents in reverse topological order: when a candidate is visited and no other
+    // region has reached it, none will.
     ++search_;
     size_t undecided = candidates.size();
     std::vector<Index> merging, passed;
@@ -121,8 +120,8 @@ class Merger {
     if (!merging.empty()) merge(region, merging, passed);
   }
 
-  // `region` takes in `merging` and the place of the last of these, the earliest. What the region depends on
-  // and was between, `passed`, moves before it; both are sorted, the latest first.
+  // `region` absorbs `merging` and takes the position of the earliest of these. Its dependencies between
+  // them, `passed`, move before it; both are sorted, the latest first.
   void merge(Index region, const std::vector<Index>& merging, std::vector<Index> passed) {
     const uint64_t place = nodes_[merging.back()].place;
     std::erase_if(passed, [&](Index at) { return nodes_[at].place < place; });
@@ -149,12 +148,12 @@ class Merger {
       return found == order_.begin() ? 0 : std::prev(found)->first;
     };
     if (nodes_[region].place - place_before(region) <= moved.size()) spread(moved.size());
-    // As early as there is room: the next to move before the region comes after these.
+    // As early as there is room: the next regions to move come after these.
     uint64_t place = place_before(region);
     for (Index at : moved) order_.emplace(nodes_[at].place = ++place, at);
   }
 
-  // All places anew, with room for `more` before each.
+  // Reassigns all positions, with room for `more` before each.
   void spread(size_t more) {
     std::map<uint64_t, Index> old;
     old.swap(order_);
@@ -168,12 +167,12 @@ class Merger {
   static constexpr uint64_t kGap = uint64_t{1} << 24;
   Regions& regions_;
   std::vector<Node> nodes_;
-  std::map<uint64_t, Index> order_;  // by place
+  std::map<uint64_t, Index> order_;  // by position
   uint64_t last_ = 0;
   uint32_t search_ = 0;
 };
 
-// Where a value leaves a region and enters the same again, there is nothing to mark.
+// Removes annotations where a value leaves a region and enters the same one again.
 class MarkRemover final : public Rewriter {
  public:
   explicit MarkRemover(Regions& regions) : regions_(regions) {}

@@ -1,5 +1,4 @@
-// What a compiler builds as one becomes a function of its own, one entry of the pattern table after the
-// other:
+// Outlines composite patterns of an external compiler as functions, in the order of the pattern table:
 //   relu(conv2d(x, w))  ->  fn(a, b, PartitionedFromPattern="nn.conv2d_nn.relu_",
 //   Composite="dnnl.conv2d_relu")
 //                             { relu(conv2d(a, b)) }(x, w)
@@ -14,7 +13,8 @@ namespace baton {
 
 namespace {
 
-// Never destroyed: checks of patterns may be Python functions, and Python may be gone when the process ends.
+// Never destroyed: checks of patterns may be Python functions, and the interpreter may be gone at process
+// exit.
 Registry<PatternTable>& tables() {
   static auto& all = *new Registry<PatternTable>;
   return all;
@@ -33,7 +33,7 @@ Function composed(Function function, const IRModuleNode& module, const PatternTa
     const Function merged = as_ref<FunctionNode>(
         dataflow_partition(entry.pattern, Expr(function), {{"Composite", entry.name}}, entry.check, types));
     if (merged == function) continue;
-    // Checks and patterns of later entries look at types.
+    // Checks and patterns of later entries read types.
     function = as_ref<FunctionNode>(typed_expr(Expr(merged), &module));
   }
   return function;
@@ -53,7 +53,7 @@ Pass merge_composite(PatternTable table) {
       });
 }
 
-/// By the name of a registered table.
+/// Uses the registered table of that name.
 Pass merge_composite(const PassArgs& args) {
   PassArgReader reader("MergeComposite", args);
   const std::string compiler = reader.text("pattern_table", "");

@@ -1,11 +1,10 @@
-// Each region becomes a function of the module, for its compiler:
+// Outlines each region as a function of the module, for its compiler:
 //   end(relu(begin(x, c)), c)  ->  @tvmgen_default_c_main_0(x),
 //   def @tvmgen_default_c_main_0(%c_0_i0, Inline=1, Compiler="c", global_symbol="tvmgen_default_c_main_0",
 //   Primitive=1)
 //     { relu(%c_0_i0) }
-// In steps, each a pass: tuples that leave a region are taken apart, so that only tensors leave; marks of
-// "default" vanish; regions are cut out; the functions get the names by which they will be linked; types are
-// inferred.
+// Steps, each a pass: split tuples that leave a region, so that only tensors leave; remove annotations of
+// "default"; outline regions; rename the functions to their link symbols; infer types.
 
 #include <cctype>
 #include <map>
@@ -23,7 +22,7 @@ namespace baton {
 
 namespace {
 
-/// A pass over all functions that are for Baton itself; unlike a function pass it infers no types.
+/// A pass over all functions without an external compiler; unlike a function pass it infers no types.
 Pass over_functions(std::string name, std::function<Function(const Function&)> body) {
   return module_pass(
       {0, std::move(name), {}},
@@ -43,7 +42,7 @@ class EverywhereRewriter : public Rewriter {
   bool enter(const Expr&) override { return true; }
 };
 
-// ---- end((a, (b, c)))  ->  (end(a), (end(b), end(c))), where the tuple was made in the region.
+// ---- end((a, (b, c)))  ->  (end(a), (end(b), end(c))), for tuples built in the region.
 
 class TupleFlattener final : public EverywhereRewriter {
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
@@ -82,13 +81,13 @@ class DefaultRemover final : public EverywhereRewriter {
   }
 };
 
-// ---- Regions become functions.
+// ---- Outlining of regions.
 
 Pass partition_regions(bool bind_constants) {
   return module_pass(
       {0, "PartitionGraph", {}},
       [=](IRModule module, const BuildContext& context) {
-        // Who optimizes a region sees the types of its inputs.
+        // Region optimizers read the types of a region's inputs.
         if (any_region_optimizer()) module = (*make_pass("InferType"))(module, context);
         const auto functions = module->functions();
         for (const auto& [name, function] : functions) {

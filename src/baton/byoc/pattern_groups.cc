@@ -12,12 +12,12 @@ namespace {
 
 using Form = DFPatternKind;
 
-// Operators and functions are the same everywhere: they enter no match, they are named in it.
+// Operators and global functions are referenced in a match, not passed as inputs.
 bool is_global(const Expr& expr) {
   return expr->kind() == ExprKind::kOp || expr->kind() == ExprKind::kFunction;
 }
 
-// A constant that the pattern asks for belongs to the match; one that a wildcard met enters it.
+// A constant matched by a constant pattern is part of the match; one matched by a wildcard is an input.
 bool asks_for_constant(const DFPattern& pattern) {
   if (pattern->kind() == Form::kExpr) return as<ConstantNode>(pattern->expr()) != nullptr;
   return pattern->kind() == Form::kConstant;
@@ -61,7 +61,7 @@ void append_name(const Expr& expr, std::string& name) {
   }
 }
 
-/// The body of a match: its nodes over its parameters.
+/// Rewrites the nodes of a match over its parameters.
 class Extractor final : public Rewriter {
  public:
   Extractor(PatternGroup& group, bool typed) : group_(group), typed_(typed) {}
@@ -98,8 +98,7 @@ PatternGroups::PatternGroups(const DFPattern& pattern, const Expr& root, bool ty
 }
 
 void PatternGroups::find_inputs(PatternGroup& group) {
-  // What lies between parent and child of a dominator was matched by the leaves of its path; so was the
-  // inside of functions.
+  // Nodes between parent and child of a dominator pattern were matched by its path; function bodies likewise.
   is_input_.clear();
   PointerSet inner;
   for (const DFPattern& part : parts_) {
@@ -132,7 +131,7 @@ void PatternGroups::find_inputs(PatternGroup& group) {
   }
 }
 
-// Whether what the match computes on the way to its root may vanish from outside.
+// Whether the inner values of the match have no uses outside it.
 bool PatternGroups::is_closed(const PatternGroup& group) {
   for (const Expr& expr : group.inner) within_[graph_.number_of(expr.get())] = matched_;
   const uint32_t root = graph_.number_of(group.root.get());

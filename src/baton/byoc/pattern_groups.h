@@ -1,5 +1,5 @@
 #pragma once
-// Which nodes of an expression belong to which match of a pattern. Used by pattern_rewrite.cc only.
+// The nodes of each match of a pattern in an expression. Used by pattern_rewrite.cc only.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,18 +13,18 @@ namespace baton {
 struct PatternGroup {
   Expr root;
   DFMatches matches;
-  std::vector<Expr> inputs;               ///< what enters it
-  std::vector<Var> params;                ///< one for each input
-  Expr body;                              ///< the root over the params
-  std::string name;                       ///< "nn.conv2d_nn.relu_"
-  std::vector<Expr> inner;                ///< the calls, tuples, ... of the match; the root is the last
+  std::vector<Expr> inputs;  ///< operands from outside the match
+  std::vector<Var> params;   ///< one for each input
+  Expr body;                 ///< the root over the params
+  std::string name;          ///< "nn.conv2d_nn.relu_"
+  std::vector<Expr> inner;   ///< the calls, tuples, ... of the match in post-order; the root is last
   OriginSet origins = OriginSet::none();  ///< of all of them
 };
 
-/// All matches of `pattern` in `root` that do not overlap, by root expression.
+/// All non-overlapping matches of `pattern` in `root`, by root expression.
 class PatternGroups {
  public:
-  /// `typed`: `root` is, and so are the parameters and bodies of matches.
+  /// `typed`: `root`, and hence the parameters and bodies of matches, are typed.
   PatternGroups(const DFPattern& pattern, const Expr& root, bool typed);
   /// The match whose root is `expr`, or null.
   const PatternGroup* at(const ExprNode* expr) const {
@@ -42,9 +42,9 @@ class PatternGroups {
   DataflowGraph graph_;
   std::vector<PatternGroup> groups_;
   PointerMap<size_t> at_;
-  std::vector<bool> taken_;       // by number: by earlier matches, or in functions that were cut out before
-  std::vector<uint32_t> within_;  // by number: the last match that the node was looked at for
-  PointerMap<bool> is_input_;     // of the match that is entered
+  std::vector<bool> taken_;       // by number: part of an earlier match, or in a function outlined before
+  std::vector<uint32_t> within_;  // by number: the last match that visited the node
+  PointerMap<bool> is_input_;     // for the current match
   uint32_t matched_ = 0;
   const bool typed_;
 };

@@ -84,8 +84,8 @@ class CallbackRewriter final : public Rewriter {
     return result;
   }
 
-  // Where no operator matched there is nothing to stand for: what the callback makes stands for what was open
-  // before, such as the pass it runs in. Outside of any pass it is the user's own.
+  // When no operator matched, there are no origins: replacement nodes get those of the open scope, such as
+  // the enclosing pass's. Outside of passes they are user code.
   Expr in_scope(const OriginSet& origins, const Expr& before, const Expr& after,
                 const DFMatches& matches) const {
     if (origins.empty() && !outer_) {

@@ -1,6 +1,6 @@
 #pragma once
-// All matches of a dataflow pattern in an expression: cut out as functions, or replaced by what a callback
-// makes of them.
+// Applies dataflow patterns to an expression: outlines all matches as functions, or replaces them by a
+// callback's results.
 #include <functional>
 #include <string>
 #include <vector>
@@ -11,40 +11,40 @@
 
 namespace baton {
 
-/// Whether a match is to be used; asked with its root.
+/// Whether to use a match; called with its root.
 using DFCheck = std::function<bool(const Expr& root)>;
 
-/// What is known of the types of functions that are cut out.
+/// Types of outlined functions.
 enum class CutTypes : uint8_t {
-  kLeftOpen,  ///< nothing: parameters are not annotated, and whatever is changed has no type
-  kGiven,     ///< what type inference would find: `expr` is typed, and the result then is
+  kLeftOpen,  ///< unannotated parameters; changed nodes are untyped
+  kGiven,     ///< as type inference would find: requires a typed `expr`; the result is typed
 };
 
-/// `expr` with each match of `pattern` that `check` accepts as a call of a function of its own, whose
-/// parameters are what the leaves of the pattern met. Matches are looked for from the last node to the first
-/// and do not overlap; a match one of whose inner values is used outside of it is none, unless all such uses
-/// lead back to its root. Constants that a constant pattern met are inside. The function gets
-/// PartitionedFromPattern="<op>_<op>_", then `attrs`.
+/// `expr` with each match of `pattern` accepted by `check` outlined as a function, called where the match
+/// was; its parameters are the values matched by the leaves of the pattern. Matches are searched from the
+/// last node to the first and do not overlap; a match is rejected when one of its inner values is used
+/// outside it, unless all such uses lead back to its root. Constants matched by a constant pattern are
+/// inside. The function gets PartitionedFromPattern="<op>_<op>_", then `attrs`.
 Expr dataflow_partition(const DFPattern& pattern, const Expr& expr, const FunctionAttrs& attrs = {},
                         const DFCheck& check = {}, CutTypes types = CutTypes::kLeftOpen);
 
-/// One rule: the matches of `pattern` are replaced by what `rewrite` returns for the root as it was, the same
-/// node over rewritten inputs, and what the parts of the pattern met (rewritten).
+/// A rewrite rule: matches of `pattern` are replaced by the result of `rewrite`, called with the original
+/// root, the same node over rewritten inputs, and the (rewritten) expressions matched by the subpatterns.
 struct DFCallback {
   DFPattern pattern;
   std::function<Expr(const Expr& before, const Expr& after, const DFMatches& matches)> rewrite;
-  bool require_type = false;  ///< types are inferred before each round
-  bool rewrite_once = false;  ///< one round, not until nothing changes
+  bool require_type = false;  ///< infer types before each round
+  bool rewrite_once = false;  ///< one round instead of a fixed point
 };
 
-/// What becomes of the operators of a match that nothing its callback returns stands for.
+/// The fate of a match's origins that the callback's result does not carry.
 enum class Replaced : uint8_t {
   kForgotten,  ///< origins need not be conserved: outside of passes
-  kRetired,    ///< they are retired: in a pass that may retire
+  kRetired,    ///< retired: in a pass that may retire
 };
 
-/// Applies the rules one after the other, round after round until nothing changes. What a rule makes stands
-/// for the operators that matched. `module`: for types, when rules require them. UsageError after 100 rounds.
+/// Applies the rules in order, in rounds, to a fixed point. Replacements get the origins of the matched
+/// operators. `module`: for type inference, when rules require it. UsageError after 100 rounds.
 Expr dataflow_rewrite(const std::vector<DFCallback>& callbacks, const Expr& expr, const IRModule& module = {},
                       Replaced replaced = Replaced::kForgotten);
 

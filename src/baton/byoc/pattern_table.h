@@ -1,5 +1,5 @@
 #pragma once
-// What other compilers build as one: for each, patterns by name, in order of preference.
+// Composite patterns of external compilers, by name, in order of preference.
 #include <string>
 #include <vector>
 
@@ -9,18 +9,18 @@
 
 namespace baton {
 
-/// "dnnl.conv2d_relu": what stands before the first dot is the compiler.
+/// "dnnl.conv2d_relu": the prefix before the first dot is the compiler.
 struct CompositePattern {
   std::string name;
   DFPattern pattern;
-  DFCheck check;  ///< null: every match
+  DFCheck check;  ///< null: accepts every match
 };
 using PatternTable = std::vector<CompositePattern>;
 
-/// For MergeComposite by name. Replaces an earlier one; thread safe.
+/// Registers a table for MergeComposite by name. Replaces an earlier one; thread safe.
 void register_pattern_table(const std::string& compiler, PatternTable table);
 
-/// The pass MergeComposite with a table of its own.
+/// The pass MergeComposite with an explicit table.
 Pass merge_composite(PatternTable table);
 
 }  // namespace baton

@@ -50,8 +50,7 @@ void Regions::visit(const Expr& expr) {
   }
 }
 
-// `expr` computes from `values`: those that did not leave their region through an end are in one region with
-// it.
+// `expr` is computed from `values`: those not behind a compiler_end join its region.
 void Regions::join(const Expr& expr, const std::vector<Expr>& values) {
   Index region = kNone;
   const Expr* outside = nullptr;
@@ -79,8 +78,8 @@ void Regions::join(const Expr& expr, const std::vector<Expr>& values) {
   index_.insert(expr.get(), region);
 }
 
-// By size, so that `find` stays short; what a region is (id, compiler, order of its marks) goes by `into` all
-// the same.
+// Union by size, so that `find` stays fast; id, compiler and order of annotations are those of `into`
+// regardless.
 void Regions::merge(Index from, Index into) {
   Region &a = regions_[into], &b = regions_[from];
   a.begins.splice(a.begins.end(), b.begins);

@@ -1,6 +1,6 @@
 #pragma once
-// Regions of an annotated function: what lies between compiler_begin and compiler_end, connected by values
-// that cross no mark.
+// The regions of an annotated function: nodes between compiler_begin and compiler_end, connected by values
+// that cross no annotation.
 #include <cstdint>
 #include <list>
 #include <string>
@@ -11,23 +11,21 @@
 
 namespace baton {
 
-/// All regions of one expression. A region is named by any index that ever was one; `find` gives the one it
-/// belongs to now.
+/// All regions of one expression. Indices stay valid after merging; `find` returns the current
+/// representative.
 class Regions {
  public:
   using Index = uint32_t;
   static constexpr Index kNone = UINT32_MAX;
 
   struct Region {
-    /// Counts the compiler_begins of the expression, in post-order: that of the first one of the region's
-    /// first value.
+    /// The post-order number of the first compiler_begin of the region's first value.
     uint32_t id = 0;
     std::string compiler;
-    std::list<const CallNode*> begins, ends;  ///< in the order in which they came to belong to the region
+    std::list<const CallNode*> begins, ends;  ///< in the order in which they were added
   };
 
-  /// UsageError for a call some of whose values come through a compiler_begin and some from outside any
-  /// region.
+  /// UsageError for a call with operands both behind a compiler_begin and outside any region.
   explicit Regions(const Expr& root);
 
   /// The region of `expr`: one that begins or ends with it, or that computes it. kNone outside all.
@@ -38,10 +36,10 @@ class Regions {
   }
   Index find(Index region);
   const Region& operator[](Index region) const { return regions_[region]; }
-  size_t size() const { return regions_.size(); }  ///< how many indices there are
+  size_t size() const { return regions_.size(); }  ///< the number of indices
   /// All compiler_ends, in post-order.
   const std::vector<const CallNode*>& ends() const { return ends_; }
-  /// `from` becomes a part of `into`, which keeps its id. Both as `find` gives them.
+  /// Merges `from` into `into`, which keeps its id. Both must be representatives.
   void merge(Index from, Index into);
 
  private:

@@ -2,8 +2,7 @@
 
 namespace baton {
 
-/// Enters every pass of byoc/passes.def into the table; once, further calls do nothing. Called by
-/// driver/initialize.
+/// Registers the passes of byoc/passes.def; repeated calls have no effect. Called by driver/initialize.
 void register_byoc_passes();
 
 }  // namespace baton

@@ -8,7 +8,7 @@ namespace baton {
 
 Expr typed_expr(const Expr& expr, const IRModuleNode* module) {
   if (expr->checked_type()) return expr;
-  const std::string name = "typed_expr";  // any name that the module does not have
+  const std::string name = "typed_expr";  // any name not used in the module
   std::string free_name = name;
   while (module && module->find(free_name)) free_name += "_";
   const IRModule whole = module ? module->copy() : make_module();

@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kBursts = 10;
 
-/// Runs timed together: how many, and what they took in all.
+/// Runs timed together: their number and total time.
 struct Burst {
   int runs = 0;
   double cpu = 0, wall = 0;
@@ -153,7 +153,7 @@ class BenchVerb final : public Verb {
     return peer;
   }
 
-  // Times of the peer, our share of them, and how far the outputs are apart.
+  // The peer's times, the ratio to ours, and the difference of the outputs.
   Json compare(Peer& peer, const Executor& executor, const TemporaryFolder& folder,
                const std::vector<Burst>& bursts, const Json& ours) const {
     const std::string path = folder.path("peer.npy");

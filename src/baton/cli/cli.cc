@@ -17,7 +17,7 @@ namespace baton::cli {
 namespace {
 
 constexpr int kUserError = 1, kUsageError = 2, kOurBug = 3,
-              kInterrupted = 130;  // 130: as shells say it of SIGINT
+              kInterrupted = 130;  // 130: the shells' exit code for SIGINT
 
 int guarded(Verb& verb, Io& io) {
   try {

@@ -1,4 +1,4 @@
-// The only file that knows CLI11: its headers take longer to compile than all verbs together.
+// The only file that includes CLI11: its headers take longer to compile than all verbs together.
 #include "baton/cli/command_line.h"
 
 #include <CLI/CLI.hpp>
@@ -27,7 +27,7 @@ CLI::Option* add_one(CLI::App& app, const Flag& flag) {
     case Flag::Kind::kFlagOrValue:
       return app.add_flag(name, *std::get<double*>(flag.value), flag.doc);
     case Flag::Kind::kFiles:
-      // One value each time: a second one would swallow the model's name that follows.
+      // One value per occurrence: a second one would consume the model's name after it.
       return app.add_option(name, *std::get<std::vector<std::string>*>(flag.value), flag.doc)
           ->type_name("FILE")
           ->expected(1)

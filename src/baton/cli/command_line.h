@@ -1,5 +1,5 @@
 #pragma once
-// Reads a command line into the values that flags name.
+// Parses a command line into the variables bound to flags.
 #include <string>
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace baton::cli {
 
-/// A verb as the command line sees it.
+/// A verb and its flags.
 struct VerbEntry {
   std::string name, doc;
   Flags flags;
@@ -19,21 +19,21 @@ struct CommandLine {
   std::vector<VerbEntry> verbs;
 };
 
-/// What `--help` of the whole program shows.
+/// The output of `--help` for the whole program.
 std::string help(const CommandLine& line);
 
 struct Parsed {
-  int verb = -1;      ///< which one is to be run; -1: none, everything was said
-  int exit_code = 0;  ///< where none is
+  int verb = -1;      ///< the verb to run; -1: none, all output is done
+  int exit_code = 0;  ///< if there is no verb to run
 };
 
-/// Sets the values of the verb that is named. Writes what --help and --version ask for to `io.out`, what is
-/// wrong to `io.err`.
+/// Sets the values of the given verb's flags. Writes --help and --version output to `io.out`, errors to
+/// `io.err`.
 Parsed parse(const CommandLine& line, int argc, const char* const* argv, Io& io);
 
-/// One text, split as a shell would; what is no flag of `flags` is handed back.
+/// A text split as by a shell; words that are not in `flags` are returned.
 struct ParsedText {
-  std::string error;  ///< empty: none
+  std::string error;  ///< empty on success
   std::vector<std::string> rest;
 };
 ParsedText parse_text(const Flags& flags, const std::string& text);

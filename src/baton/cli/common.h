@@ -1,5 +1,5 @@
 #pragma once
-// What several verbs share: the flags that say which model is built how, progress, Ctrl-C.
+// Shared by several verbs: flags for the model and its build, progress, Ctrl-C.
 #include <atomic>
 #include <string>
 #include <vector>
@@ -11,19 +11,19 @@
 
 namespace baton::cli {
 
-/// MODEL and how to build it.
+/// MODEL and its build flags.
 struct ModelFlags {
   std::string model, params;
   std::vector<std::string> inputs;
   int opt_level = 3;
-  PassConfig config;  ///< what other flags ask of the build
+  PassConfig config;  ///< options set by other flags
 
   void add(Flags& flags);
-  /// What these flags say, for this machine.
+  /// The build context given by these flags, on this machine.
   BuildContext context() const;
 };
 
-/// A progress line on standard error, only on a terminal: rewritten in place, gone at the end.
+/// A progress line on standard error, on terminals only: rewritten in place, erased at the end.
 class Progress {
  public:
   explicit Progress(Io& io) : io_(io) {}
@@ -36,7 +36,7 @@ class Progress {
   size_t width_ = 0;
 };
 
-/// While one lives, Ctrl-C sets the flag instead of ending the process (a second Ctrl-C ends it).
+/// RAII: Ctrl-C sets the flag instead of ending the process (a second Ctrl-C ends it).
 class InterruptScope {
  public:
   InterruptScope();
@@ -47,7 +47,7 @@ class InterruptScope {
   void (*before_)(int);
 };
 
-/// A model that was loaded and built, and what its inputs get.
+/// A loaded and built model with its inputs.
 struct BuiltModel {
   LoadedModel model;
   NamedArrays params;
@@ -55,7 +55,7 @@ struct BuiltModel {
 };
 BuiltModel build_model(const ModelFlags& flags, Io& io);
 
-/// Sets every input of `executor` by the tensor rule, except those in `given` (by name; Error for others).
+/// Sets the inputs of `executor` to `given` (by name; Error for unknown ones), the others by the tensor rule.
 void set_inputs(Executor& executor, const NamedArrays& given);
 
 }  // namespace baton::cli

@@ -1,5 +1,5 @@
 #pragma once
-// --debug-lines and --debug-dir: kernels that lead gdb, perf and objdump to lines of Relay.
+// --debug-lines and --debug-dir: kernels with debug information that maps to lines of Relay.
 #include <string>
 
 #include "baton/cli/common.h"
@@ -11,12 +11,12 @@ struct DebugFlags {
   std::string dir;
 
   void add(Flags& flags);
-  /// Absolute; empty when nothing was asked for.
+  /// The absolute path; empty when not requested.
   std::string folder() const;
 };
 
-/// Builds of `model` have lines from now on if the flags ask for them, and libraries that this process loads
-/// stand as files.
+/// Enables debug lines for builds of `model` if requested, and stores libraries loaded by this process as
+/// files.
 void apply(const DebugFlags& flags, ModelFlags& model);
 
 }  // namespace baton::cli

@@ -1,5 +1,5 @@
-// The same model under two builds: two saved profiles, or a model that is built and measured both ways in
-// turn.
+// Compares a model under two builds: two saved profiles, or a model built and measured both ways in
+// alternation.
 #include "baton/profile/report/diff.h"
 
 #include <array>
@@ -22,8 +22,7 @@ namespace baton::cli {
 
 namespace {
 
-// Runs of one side before the other has its turn. As many for both, one by one: their differences are taken
-// in pairs.
+// Consecutive runs of one side. Both sides have equally many, since differences are taken pairwise.
 constexpr int kBurst = 5;
 constexpr double kSteadyCv = 0.03;
 
@@ -33,7 +32,7 @@ std::string percent(double share) {
   return text;
 }
 
-/// How one side is built and run.
+/// The build and run options of one side.
 struct Side {
   std::string text;
   int opt_level = 3, threads = 1;
@@ -57,7 +56,7 @@ struct Side {
   }
 };
 
-/// A side that is measured now.
+/// A side being measured.
 struct Running {
   BuiltModel built;
   std::unique_ptr<Executor> executor;
@@ -152,7 +151,7 @@ class DiffVerb final : public Verb {
     Running a = start(a_, io), b = start(b_, io);
     const InterruptScope interrupt;
     Progress progress(io);
-    // Bursts in turn, and the order of the two in turn: the same clock for both.
+    // Bursts alternate, and so does their order: both sides see the same clock drift.
     const int bursts = (repeat_ + kBurst - 1) / kBurst;
     for (int i = 0; i < bursts; ++i) {
       progress.show("measuring both in turn", i, bursts);
@@ -181,8 +180,7 @@ class DiffVerb final : public Verb {
     const std::chrono::duration<double> one = std::chrono::steady_clock::now() - start;
     MeasureOptions options;
     options.min_runs = kBurst;
-    options.min_seconds =
-        2 * one.count();  // reached after these runs, and a tenth of what would end it before them
+    options.min_seconds = 2 * one.count();  // less than these runs take; the limit is 10x
     options.interrupt = interrupt;
     return measure_fused(*side.executor, options);
   }
@@ -198,7 +196,7 @@ class DiffVerb final : public Verb {
       options.progress = [&](int done, int total) { progress.show("measuring inside kernels", done, total); };
       inside = measure_inside(side.built.build, *side.executor, options);
     }
-    side.times.notes.clear();  // of the first burst alone
+    side.times.notes.clear();  // those of the first burst only
     ProfileReport report = make_report(side.built.build, side.executor->plan(), side.times, inside);
     if (report.cv > kSteadyCv)
       report.notes.push_back("whole runs vary by " + percent(report.cv) +

@@ -1,4 +1,4 @@
-// From any operator of the source to its kernels and back: the map, the passes between, why fused, what code.
+// Maps source operators to kernels and back: the passes in between, fusion decisions, code.
 #include <algorithm>
 #include <optional>
 
@@ -40,14 +40,14 @@ class ExplainVerb final : public Verb {
     std::vector<uint32_t> nodes, operators;
     if (kernel_) nodes = subject.map.nodes_of_kernel(*kernel_);
     if (node_) nodes = {subject.map.node(*node_)};
-    for (const uint32_t node : nodes) subject.map.kernel_node(node);  // or says that it is none
+    for (const uint32_t node : nodes) subject.map.kernel_node(node);  // throws for inputs and constants
     if (asm_.on) {
       if (nodes.empty()) throw UsageError("--asm shows one kernel: name it with --kernel or --node");
       write_asm(io, subject, flags_, asm_, nodes.front(), debug_.folder(), json_);
       return 0;
     }
     if (operator_) operators = subject.map.operators_called(*operator_);
-    // Nodes that share a kernel are called after it, and may take the name of another one.
+    // Nodes that share a kernel are named after it, and one may have the name of another kernel.
     const std::optional<uint32_t> namesake = kernel_ ? subject.map.namesake(*kernel_) : std::nullopt;
     if (json_ && namesake) nodes.push_back(*namesake);
     if (json_) return write_json(io, subject, nodes, operators);

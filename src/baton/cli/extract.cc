@@ -1,5 +1,4 @@
-// Cuts a part out of a model: a module that builds and runs alone, with its weights and what really flows
-// into it.
+// Extracts a part of a model: a module that builds and runs alone, with its weights and actual inputs.
 #include <filesystem>
 
 #include <nlohmann/json.hpp>
@@ -36,7 +35,7 @@ class ExtractVerb final : public Verb {
   int run(Io& io) override {
     if (as_built_ && selection_.selection.kernel.empty())
       throw UsageError("--as-built gives a kernel as it was compiled: name it with --kernel");
-    static_cast<void>(paths());  // what cannot be written is better said at once
+    static_cast<void>(paths());  // fail early on unwritable paths
     const NamedArrays inputs = inputs_.empty() ? NamedArrays() : read_inputs_file(inputs_);
     if (as_built_) return extract_kernel(inputs, io);
     const InterruptScope interrupt;
@@ -63,7 +62,7 @@ class ExtractVerb final : public Verb {
     return write(built.model, built.build.optimized->origins(), nodes, kernel.cut, kernel.arrays, io);
   }
 
-  /// cut.relay and cut.npz.
+  /// The paths of the .relay and .npz file.
   std::pair<std::string, std::string> paths() const {
     std::filesystem::path module = output_.empty() ? "cut.relay" : output_;
     if (module.extension() != ".relay") {

@@ -1,6 +1,6 @@
 #pragma once
-// What a verb takes on the command line, as a list of plain records: names, documentation, and where each
-// value goes. Only command_line.cc knows the library that parses it.
+// The flags of a verb as plain records: names, documentation, and target variables. Only command_line.cc
+// depends on the parsing library.
 #include <deque>
 #include <optional>
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace baton::cli {
 
-/// One thing that a verb takes. The setters return the flag, to be written one behind the other.
+/// One flag. Setters return it for chaining.
 struct Flag {
   enum class Kind {
     kPositional,   ///< MODEL
     kOption,       ///< --name VALUE; of a vector: --name VALUE VALUE ...
     kFlag,         ///< --name
     kFlagOrValue,  ///< --name (means `implied`), or --name=VALUE
-    kFiles,        ///< --name FILE, as often as wanted
+    kFiles,        ///< --name FILE, repeatable
   };
   using Value = std::variant<bool*, int*, double*, std::string*, std::optional<std::string>*,
                              std::vector<std::string>*>;
@@ -28,21 +28,21 @@ struct Flag {
   std::string doc;
 
   bool is_required = false, shows_default = false;
-  std::optional<std::pair<double, double>> limits{};  ///< both included
-  std::vector<std::string> members{};                 ///< not empty: the value is one of these
+  std::optional<std::pair<double, double>> limits{};  ///< inclusive
+  std::vector<std::string> members{};                 ///< not empty: the allowed values
   std::string implied{};                              ///< of kFlagOrValue
-  std::string needed{};                               ///< a flag that has to be given too
+  std::string needed{};                               ///< another flag that is required with it
 
   Flag& required(bool is = true) { return is_required = is, *this; }
-  /// --help shows the value that is there before parsing.
+  /// --help shows the initial value as default.
   Flag& show_default() { return shows_default = true, *this; }
   Flag& range(double least, double most) { return limits = {least, most}, *this; }
   Flag& choices(std::vector<std::string> all) { return members = std::move(all), *this; }
   Flag& needs(std::string other) { return needed = std::move(other), *this; }
 };
 
-/// The flags of a verb, in the order of --help. A value that is not given keeps what it holds; values have to
-/// outlive the parsing.
+/// The flags of a verb, in the order of --help. Variables of flags that are not given keep their value; they
+/// must outlive the parsing.
 class Flags {
  public:
   Flag& positional(std::string name, std::string* value, std::string doc);
@@ -50,10 +50,10 @@ class Flags {
   Flag& flag(std::string name, bool* value, std::string doc);
   Flag& flag_or_value(std::string name, double* value, std::string implied, std::string doc);
   Flag& files(std::string name, std::vector<std::string>* value, std::string doc);
-  /// A section of --help of which one flag may be given at most.
+  /// A --help section of mutually exclusive flags.
   Flags& one_of(std::string name, std::string doc);
 
-  /// The flag of that name; it is there.
+  /// The flag of that name, which must exist.
   Flag& at(const std::string& name);
 
   const std::deque<Flag>& list() const { return list_; }
@@ -63,7 +63,7 @@ class Flags {
 
  private:
   std::string name_, doc_;
-  std::deque<Flag> list_;  // a deque: what was returned stays where it is
+  std::deque<Flag> list_;  // a deque, so that references stay valid
   std::deque<Flags> groups_;
 };
 

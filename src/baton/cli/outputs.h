@@ -1,6 +1,6 @@
 #pragma once
-// Where a verb writes its result: on standard output the table, or JSON; and to any number of files, the kind
-// of each by its suffix. The same for every verb that has a profile or a difference of two.
+// Output of a verb's result: the table or JSON on standard output, and any number of files, whose kind is
+// given by the suffix. Shared by all verbs that output a profile or a difference of two.
 #include <functional>
 #include <string>
 #include <vector>
@@ -10,16 +10,16 @@
 
 namespace baton::cli {
 
-/// The files that a user named with -o.
+/// The files given by -o.
 class OutputFiles {
  public:
   void add(Flags& flags, const std::vector<FileKind>& kinds);
-  /// Everything that can be known before a result is there: unknown suffixes, one name twice, folders that
-  /// cannot be written, no pyarrow for Parquet. Throws UsageError and Error.
+  /// Early checks, before the result is available: unknown suffixes, duplicate names, unwritable folders, no
+  /// pyarrow for Parquet. Throws UsageError and Error.
   void check();
   bool any() const { return !paths_.empty(); }
-  /// `bytes`: of one file. Says on `err` what was written. What cannot be written keeps nothing else from
-  /// being written: it took long to measure. Throws Error at the end.
+  /// `bytes`: returns the contents of one file. Reports written files on `err`. A failure does not prevent
+  /// writing the others, since measuring took long. Throws Error at the end.
   void write(Io& io, const std::function<std::string(const WantedFile&)>& bytes);
 
  private:
@@ -29,12 +29,12 @@ class OutputFiles {
   bool checked_ = false;
 };
 
-/// A verb that ends with a profile has one of these.
+/// The outputs of verbs that produce a profile.
 class ProfileOutputs {
  public:
   /// -o, --json, --all, --trace-runs.
   void add(Flags& flags);
-  /// To be called before what takes long.
+  /// Call before long work.
   void check() { files_.check(); }
   bool json() const { return json_; }
   bool any_file() const { return files_.any(); }

@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// python/baton/_parquet.py: beside an installed program (baton/bin/baton), or in the clone it was built in
-/// (build/PRESET/baton).
+/// python/baton/_parquet.py: beside an installed program (baton/bin/baton), or in the source tree it was
+/// built in (build/PRESET/baton).
 std::string script() {
   std::error_code ignored;
   const fs::path program = fs::read_symlink("/proc/self/exe", ignored);

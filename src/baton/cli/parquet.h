@@ -5,13 +5,13 @@
 
 namespace baton::cli {
 
-/// Parquet files, written by a Python that has pyarrow: $BATON_PYTHON, else the Python of a clone, else
+/// Writes Parquet files with a Python that has pyarrow: $BATON_PYTHON, else the source tree's Python, else
 /// python3.
 class ParquetWriter {
  public:
-  /// Throws Error when there is no such Python, or it lacks pyarrow: with what to install.
+  /// Throws Error, with what to install, when there is no such Python or it lacks pyarrow.
   ParquetWriter();
-  /// `table`: table_json() of one. Throws Error.
+  /// `table`: from table_json(). Throws Error.
   void write(const std::string& table, const std::string& path);
 
  private:

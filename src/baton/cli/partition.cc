@@ -1,4 +1,4 @@
-// Marks a part of a model for another compiler, before optimisation.
+// Annotates a part of a model for an external compiler, before optimization.
 #include <nlohmann/json.hpp>
 
 #include "baton/cli/selection.h"
@@ -57,7 +57,7 @@ class PartitionVerb final : public Verb {
       io.out << summary.dump() << '\n';
       return 0;
     }
-    // What was marked is told beside the module, not in it.
+    // The annotated operators are listed separately from the module's text.
     std::ostream& told = output_.empty() ? io.err : io.out;
     if (!output_.empty()) told << output_ << ": ";
     told << marked.operators.size() << " operator" << (marked.operators.size() == 1 ? "" : "s") << " of "

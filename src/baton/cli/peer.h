@@ -1,5 +1,5 @@
 #pragma once
-// Another engine that `baton bench` times beside Baton: a child process that answers requests line by line.
+// Another engine to compare with in `baton bench`: a child process that answers requests line by line.
 #include <string>
 #include <vector>
 
@@ -11,12 +11,12 @@ namespace baton::cli {
 
 class Peer {
  public:
-  /// Starts `command`; `name` is for messages, `hint` says what to do when it ends early. Waits for its first
-  /// answer. Throws Error when it cannot be started.
+  /// Starts `command` and waits for its first answer; `name` is for messages, `hint` is shown when it ends
+  /// early. Throws Error when it cannot be started.
   Peer(std::string name, const std::vector<std::string>& command, std::string hint);
 
   const std::string& name() const { return name_; }
-  /// What the process said of itself when it was ready: {"version": ...}.
+  /// The process's first answer: {"version": ...}.
   nlohmann::json greeting() const;
   /// Sends one line and waits for the answer.
   nlohmann::json ask(const std::string& line);
@@ -25,7 +25,7 @@ class Peer {
   nlohmann::json answer();
   std::string name_, hint_;
   Child child_;
-  std::string greeting_;  // as it came
+  std::string greeting_;  // unparsed
 };
 
 }  // namespace baton::cli

@@ -70,7 +70,7 @@ class ProfileVerb final : public Verb {
 
   ProfileReport of_artifact(Io& io) {
     const std::unique_ptr<Model> model = require(Model::load(flags_.model));
-    // Said before anything is measured.
+    // Checked before measuring.
     report_source(model->artifact(), flags_.model);
     ProfileReport report = measured(model->executor(), io, [&] {
       return profile(model->artifact(), flags_.model, model->executor(), options_);

@@ -11,7 +11,7 @@ struct SampleFlags {
   void add(Flags& flags);
 };
 
-/// The whole verb in this mode; its exit status.
+/// Runs the whole verb in this mode; returns its exit status.
 int profile_by_sampling(Io& io, const ModelFlags& model, const SampleFlags& flags, int threads, bool json);
 
 }  // namespace baton::cli

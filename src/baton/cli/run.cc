@@ -14,7 +14,7 @@ namespace baton::cli {
 
 namespace {
 
-// The first few values of an output, as a person would want to see them.
+// The first few values of an output, for display.
 std::string head_of(const NDArray& array) {
   std::string text;
   const int64_t shown = std::min<int64_t>(array.size(), 6);

@@ -8,7 +8,7 @@
 
 namespace baton::cli {
 
-/// Where a verb reads and writes. `out` holds results only; progress and errors go to `err`.
+/// The streams of a verb. `out` is for results only; progress and errors go to `err`.
 struct Io {
   std::ostream& out;
   std::ostream& err;
@@ -22,14 +22,14 @@ class Verb {
   const std::string& name() const { return name_; }
   const std::string& doc() const { return doc_; }
   virtual void flags(Flags& flags) = 0;
-  /// The exit code: 0 success, 1 a mistake of the user's that was reported already.
+  /// The exit code: 0 success, 1 user error, already reported.
   virtual int run(Io& io) = 0;
 
  private:
   std::string name_, doc_;
 };
 
-/// Runs `baton ARGS` and returns the exit code: 0 success, 1 user error, 2 wrong usage, 3 a bug of ours.
+/// Runs `baton ARGS` and returns the exit code: 0 success, 1 user error, 2 wrong usage, 3 internal error.
 int run(int argc, const char* const* argv, Io& io);
 
 }  // namespace baton::cli

@@ -1,7 +1,7 @@
 #pragma once
-// A backend: what makes code for one kind of device, or takes regions of a program for a library of its own.
-// The compile half of design D11; the run half is runtime/plugins/NAME. Halide on the processor is the first
-// (codegen/halide_cpu/).
+// A backend generates code for one kind of device, or compiles regions of a program for an external library.
+// This is the compile-time half of design D11; the runtime half is runtime/plugins/NAME. Halide on the CPU is
+// the first (codegen/halide_cpu/).
 #include <functional>
 #include <memory>
 #include <span>
@@ -16,79 +16,80 @@
 
 namespace baton {
 
-/// A primitive function that a plan calls by that name.
+/// A primitive function and the name that the plan calls it by.
 struct BackendFunction {
   std::string func_name;
   Function function;                      ///< typed
   OriginSet origins = OriginSet::none();  ///< the operators it computes
 };
 
-/// What became of one function: the row that joins a symbol with the operators it computes.
+/// The compiled form of one function: maps a symbol to the operators it computes.
 struct BuiltKernel {
-  std::string func_name;     ///< by which the plan calls it, and the symbol in the blob
-  Function function;         ///< typed; where its calls came from is on the nodes of the plan, which share it
-  KernelRequest request;     ///< how its kernel was asked for; of use to backends that compile by Halide
-  KernelRef kernel;          ///< never null; a backend without kernels of Halide's fills in what it knows
-  uint32_t first_node = 0;   ///< the first node of the plan that calls it; the driver fills it in
-  std::string backend = {};  ///< whose it is; the driver fills it in
+  std::string func_name;     ///< the name used by the plan, and the symbol in the blob
+  Function function;         ///< typed; call-site origins are on the plan's nodes, which share it
+  KernelRequest request;     ///< the request its kernel was compiled from; used by Halide backends
+  KernelRef kernel;          ///< not null; a backend without Halide kernels fills in what it knows
+  uint32_t first_node = 0;   ///< the first plan node that calls it; filled in by the driver
+  std::string backend = {};  ///< the backend's name; filled in by the driver
 };
 
-/// What a backend made of functions.
+/// The result of compiling functions.
 struct Built {
-  std::string blob;  ///< what its run half loads; empty: lives in this process only
-  std::shared_ptr<const KernelLibrary> library;  ///< the same, loaded here, where that is possible; else null
-  std::vector<BuiltKernel> kernels;              ///< one per function, in the order given
-  NamedArrays constants;                         ///< what it wants packed with the model's constants
+  std::string blob;  ///< loaded by the runtime half; empty: usable in this process only
+  std::shared_ptr<const KernelLibrary>
+      library;                       ///< the same, loaded in this process where possible; else null
+  std::vector<BuiltKernel> kernels;  ///< one per function, in the order given
+  NamedArrays constants;             ///< to be packed with the model's constants
   double kernels_s = 0, link_s = 0;
 };
 
-/// What a code generator made of a region of another compiler: a program of primitive functions over the
-/// same parameters, which the backends of their devices then compile.
+/// The lowering of an external compiler's region: a program of primitive functions over the same parameters,
+/// compiled by the backends of their devices.
 struct BuiltRegion {
   IRModule program;
 };
 
 struct Backend {
   std::string name = {};  ///< "llvm": also what kernels and reports say
-  std::string kind = {};  ///< the kind of target whose code it makes; empty: it takes regions only
+  std::string kind = {};  ///< the kind of target it generates code for; empty: regions only
   std::string doc = {};   ///< one line
-  int device_type = 1;    ///< DLPack's number of the device that runs it
+  int device_type = 1;    ///< DLPack device type
 
-  /// The sheet of its device, told from the host's.
+  /// Derives the device's sheet from the host's.
   std::function<DeviceSheet(const DeviceSheet& host)> device = {};
-  /// Why it does not take a function; empty when it does.
+  /// Why it rejects a function; empty when it accepts.
   std::function<std::string(const FunctionNode& function, const DeviceSheet& sheet)> takes = {};
-  /// Algorithms, layouts and schedules that its kernels are fastest in, where a context has no choice of its
-  /// own; null: they take what comes.
+  /// The algorithms, layouts and schedules that its kernels prefer, used when the context has no choice of
+  /// its own; null: no preference.
   std::function<std::shared_ptr<const KernelChoice>()> layouts = {};
-  /// What it computes as one, for MergeComposite; null: nothing.
+  /// Composite patterns for MergeComposite; null: none.
   std::function<PatternTable()> patterns = {};
-  /// Throws NotSupported for what takes() refuses, Interrupted when the context says so.
+  /// Throws NotSupported for functions that takes() rejects, Interrupted when the context is cancelled.
   std::function<Built(std::span<const BackendFunction> functions, const DeviceSheet& sheet,
                       const BuildContext& context)>
       compile = {};
-  /// For regions that PartitionGraph cut out for `name`: the function has its global_symbol and no Compiler
-  /// attribute any more. Null: it takes no regions.
+  /// Lowers a region that PartitionGraph outlined for `name`: the function has a global_symbol, and its
+  /// Compiler attribute is removed. Null: regions are not supported.
   std::function<BuiltRegion(const Function& region, const BuildContext& context)> region = {};
 };
 
 using BackendRef = std::shared_ptr<const Backend>;
 
-/// Those of backends.def in that order, then those registered since, by name. Thread safe, as all of these.
+/// The backends of backends.def in order, then registered ones by name. All functions here are thread safe.
 std::vector<BackendRef> backends();
-/// Null when there is none of that name.
+/// The backend of that name, or null.
 BackendRef find_backend(std::string_view name);
-/// The backend that makes code for this kind of target; null when none does.
+/// The backend for a kind of target, or null.
 BackendRef backend_of_kind(std::string_view kind);
-/// Adds a record, or replaces the one of its name. One of backends.def cannot be replaced: UsageError.
+/// Adds or replaces a backend. UsageError for a name in backends.def.
 void register_backend(Backend backend);
-/// Forgets a registered record; whoever is using it keeps it.
+/// Removes a registered backend; current users keep their reference.
 void remove_backend(const std::string& name);
 
-/// Makes what backends.def lists known: kinds of target to Target::parse, patterns to MergeComposite.
+/// Registers the target kinds of backends.def with Target::parse, and their patterns with MergeComposite.
 void register_built_in_backends();
 
-/// For doors: a context of the devices that this process has, the host's processor first.
+/// A context with the devices of this process, the host's CPU first.
 BuildContext host_context();
 
 }  // namespace baton

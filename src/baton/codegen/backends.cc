@@ -20,11 +20,11 @@ std::vector<BackendRef> built_in_backends() {
   return all;
 }
 
-/// Those of backends.def, and those that users register while others build.
+/// The backends of backends.def, and those registered later, possibly during a build.
 class Backends {
  public:
   static Backends& instance() {
-    static auto* const all = new Backends;  // never destroyed: records hold Python's objects
+    static auto* const all = new Backends;  // never destroyed: records hold Python objects
     return *all;
   }
   std::vector<BackendRef> all() const {
@@ -42,7 +42,7 @@ class Backends {
     registered_[record->name] = record;
   }
   void remove(const std::string& name) {
-    BackendRef last;  // let go when the lock is: it may be Python's
+    BackendRef last;  // destroyed after the lock is released: it may be a Python object
     const std::lock_guard lock(mutex_);
     const auto at = registered_.find(name);
     if (at == registered_.end()) return;

@@ -1,10 +1,10 @@
 #pragma once
-// Compilations that an interrupt left behind.
+// Background compilations of interrupted builds.
 
 namespace baton {
 
-/// Waits for kernels that an interrupted build left behind: they use what the process destroys when it ends,
-/// in an order that nobody knows. To be called before that; returns at once when nothing is left.
+/// Waits for kernels that an interrupted build left compiling in the background: they use static objects, so
+/// call this before these are destroyed. Returns at once when there are none.
 void wait_for_background_work();
 
 }  // namespace baton

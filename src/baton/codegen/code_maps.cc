@@ -13,8 +13,8 @@ namespace baton {
 
 Result<CodeMap> listed_as_shipped(const KernelRequest& request, const Kernel& kernel,
                                   const DeviceSheet& sheet, KernelListing* listing) {
-  // Halide counts names in a process, and where a count gets another digit the order of names may change, and
-  // code with it.
+  // Halide numbers names per process; when a counter gains a digit, the order of names, and with it the code,
+  // may change.
   constexpr int kAttempts = 3;
   Result<CodeMap> map = Status::unavailable("");
   for (int i = 0; i < kAttempts && !map.ok(); ++i) {
@@ -32,7 +32,7 @@ Result<CodeMap> code_map(const KernelRequest& request, const Kernel& kernel, con
   KernelCache& kept = cache ? *cache : KernelCache::shared();
   if (const std::optional<std::string> bytes = kept.load_bytes(kernel.key, kKind))
     if (std::optional<CodeMap> map = parse_code_map(*bytes)) return std::move(*map);
-  if (find_assembler().empty()) return assemble("").status();  // before the expensive part
+  if (find_assembler().empty()) return assemble("").status();  // fail early, before the expensive part
   Result<CodeMap> map = listed_as_shipped(request, kernel, sheet, nullptr);
   if (map.ok()) kept.store_bytes(kernel.key, kKind, code_map_text(*map));
   return map;

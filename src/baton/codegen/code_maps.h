@@ -1,5 +1,5 @@
 #pragma once
-// Code maps of kernels: made with a compilation of their own, and kept.
+// Code maps of kernels, made by a separate compilation and cached.
 #include <span>
 #include <vector>
 
@@ -10,17 +10,16 @@
 
 namespace baton {
 
-/// The map of `kernel`, which was compiled from `request`. Kept in `cache` (null: KernelCache::shared());
-/// making it takes about as long as compiling. kUnavailable where there is no `as`, or one that makes other
-/// code than Halide.
+/// The code map of `kernel`, compiled from `request`. Cached in `cache` (null: KernelCache::shared()); making
+/// it takes about as long as compiling. kUnavailable without `as`, or when its output differs from Halide's.
 Result<CodeMap> code_map(const KernelRequest& request, const Kernel& kernel, const DeviceSheet& sheet,
                          KernelCache* cache = nullptr);
 
-/// Made anew, and the listing it is made from, unless that is null.
+/// The code map, always recomputed, and optionally the listing it is made from.
 Result<CodeMap> listed_as_shipped(const KernelRequest& request, const Kernel& kernel,
                                   const DeviceSheet& sheet, KernelListing* listing);
 
-/// The maps of kernels that were compiled from these requests, in order. The first failure.
+/// The code maps of the kernels for these requests, in order, or the first failure.
 Result<std::vector<CodeMap>> code_maps(std::span<const KernelRequest> requests,
                                        std::span<const KernelRef> kernels, const BuildContext& context);
 

@@ -20,7 +20,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// The operators and types of a kernel, for the errors that mean a bug of ours.
+/// The operators and types of a kernel, for internal error messages.
 std::string relay_summary(const FunctionNode& function) {
   std::string text = "fn (";
   for (const Var& param : function.params()) {
@@ -46,7 +46,7 @@ std::string relay_summary(const FunctionNode& function) {
   return text + " }";
 }
 
-/// Halide's errors end here: they mean that one of our computes or schedules is wrong.
+/// Converts Halide's errors to InternalError: they mean a wrong compute or schedule.
 template <class Body>
 auto guarded(const FunctionNode& function, const std::string& template_name, Body&& body) {
   try {
@@ -127,7 +127,7 @@ int jit_parallel_for(Halide::JITUserContext* user, int (*task)(Halide::JITUserCo
                                         extent, closure);
 }
 
-/// Kernels from the JIT use the runtime's allocator and threads, as linked ones do.
+/// JIT kernels use the runtime's allocator and threads, as linked ones do.
 void set_jit_handlers() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -139,7 +139,8 @@ void set_jit_handlers() {
   });
 }
 
-/// Halide prints warnings to standard error, and ends a process without exceptions; we want neither.
+/// Overrides Halide's default of printing warnings to standard error and aborting when built without
+/// exceptions.
 class Reporter final : public Halide::CompileTimeErrorReporter {
  public:
   void warning(const char*) override {}
@@ -164,7 +165,7 @@ void add_facts(Kernel& kernel, const FunctionNode& function) {
 
 namespace {
 
-/// `listing`: filled too when not null; its object is the kernel's.
+/// `listing`: optional output; its object is the kernel's.
 Kernel compile(const KernelRequest& request, const DeviceSheet& sheet, KernelListing* listing) {
   quiet();
   Kernel kernel;

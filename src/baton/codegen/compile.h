@@ -10,21 +10,22 @@
 
 namespace baton {
 
-/// Fills in what is counted from the function's types.
+/// Fills in the cost facts, from the function's types.
 void add_facts(Kernel& kernel, const FunctionNode& function);
 
-/// Object code. Throws NotSupported for what no kernel can be made of, InternalError when Halide refuses.
+/// Compiles to object code. Throws NotSupported for functions that cannot be lowered, InternalError for
+/// errors of Halide.
 Kernel compile_kernel(const KernelRequest& request, const DeviceSheet& sheet);
 
-/// The same as a function in memory, by Halide's JIT: where no linker is installed. `keep_alive` owns the
-/// code.
+/// The same as a function in memory, by Halide's JIT; used without a linker. `keep_alive` owns the code.
 struct JitKernel {
   KernelFunction function = nullptr;
   std::shared_ptr<void> keep_alive;
 };
 JitKernel jit_kernel(const KernelRequest& request, const DeviceSheet& sheet);
 
-/// Object code, assembly text with labels named after loops, and what these mean: all of one compilation.
+/// Object code, assembly text with labels named after loops, and the meaning of these, all from one
+/// compilation.
 KernelListing kernel_listing(const KernelRequest& request, const DeviceSheet& sheet);
 
 }  // namespace baton

@@ -18,8 +18,8 @@
 namespace baton {
 namespace {
 
-/// Kernels that this process has compiled or loaded. They never go: a second compilation under the same key
-/// would give Halide's Funcs other names, and the object other bytes.
+/// Kernels compiled or loaded by this process. Never evicted: compiling the same key again would give
+/// Halide's Funcs other names, and the object other bytes.
 class Memo {
  public:
   KernelRef find(uint64_t key) {
@@ -33,7 +33,7 @@ class Memo {
     return kernels_.emplace(fresh->key, fresh).first->second;
   }
   static Memo& instance() {
-    static auto* const memo = new Memo;  // threads may still compile when static objects are destroyed
+    static auto* const memo = new Memo;  // threads may still compile during static destruction
     return *memo;
   }
 
@@ -45,7 +45,7 @@ class Memo {
 KernelRef obtain(const KernelRequest& request, uint64_t key, const DeviceSheet& sheet, KernelCache& cache,
                  bool& stored) {
   Memo& memo = Memo::instance();
-  // Lines lead into a file: where it is gone, only compiling brings it back.
+  // Debug information refers to a source file; if that is gone, only recompiling restores it.
   const std::string& folder = request.variant.debug_lines;
   const bool complete = folder.empty() || access(source_path(folder, kernel_symbol(key)).c_str(), R_OK) == 0;
   if (KernelRef known = complete ? memo.find(key) : nullptr) {
@@ -72,7 +72,7 @@ std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests, 
                                        const BuildContext& context) {
   KernelCache& cache = context.cache ? *context.cache : KernelCache::shared();
   std::unordered_map<uint64_t, int> index_of;  // key -> distinct kernel
-  struct Shared {                              // what threads use that an interrupt left behind
+  struct Shared {                              // state used by threads that outlive an interrupted call
     DeviceSheet sheet;
     KernelCache& cache;
     std::vector<KernelRequest> distinct;
@@ -91,7 +91,7 @@ std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests, 
   shared->made.resize(shared->distinct.size());
   const bool known = std::all_of(shared->keys.begin(), shared->keys.end(),
                                  [](uint64_t key) { return Memo::instance().find(key) != nullptr; });
-  const bool may_abandon = !known && !context.cache;  // known kernels are not worth a thread
+  const bool may_abandon = !known && !context.cache;  // known kernels load quickly
   run_parallel(static_cast<int>(shared->distinct.size()), context, may_abandon, [shared](int i) {
     bool fresh = false;
     shared->made[i] = obtain(shared->distinct[i], shared->keys[i], shared->sheet, shared->cache, fresh);
@@ -112,7 +112,7 @@ std::string link_library(const NamedKernels& kernels) {
   };
   std::vector<std::string> objects;
   std::unordered_map<uint64_t, bool> written;
-  std::string aliases;  // a linker script: the plan's names for the kernels
+  std::string aliases;  // a linker script that maps the plan's names to the kernels
   for (const auto& [name, kernel] : kernels) {
     if (!written.emplace(kernel->key, true).second) continue;
     objects.push_back(write(kernel->symbol + ".o", kernel->object));

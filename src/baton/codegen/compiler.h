@@ -1,6 +1,6 @@
 #pragma once
-// Many kernels at once: each distinct one is taken from the cache or compiled, in parallel, and all become
-// one library.
+// Compiles many kernels in parallel: each distinct one is loaded from the cache or compiled, and all are
+// linked into one library.
 #include <memory>
 #include <span>
 #include <string>
@@ -15,23 +15,24 @@
 
 namespace baton {
 
-/// One kernel per request, in order; requests with the same key share one. The first request that fails
-/// decides what is thrown. The context's progress ("kernels") is called from the calling thread or a worker,
-/// one at a time. When its interrupt comes, Interrupted is thrown at once: kernels that are being compiled
-/// then are finished in the background, for the cache, and the process waits for them before it ends.
+/// One kernel per request, in order; requests with the same key share one. Throws the error of the first
+/// failing request. The context's progress ("kernels") is called from the calling thread or a worker, one at
+/// a time. On interrupt, Interrupted is thrown at once: compilations in progress finish in the background,
+/// for the cache, and the process waits for them at exit.
 std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests, const DeviceSheet& sheet,
                                        const BuildContext& context);
-/// For the host.
+/// The same for the host.
 std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests, const BuildContext& context);
 
-/// Kernels under the names that a plan calls them by.
+/// Kernels under the names used by the plan.
 using NamedKernels = std::vector<std::pair<std::string, KernelRef>>;
 
-/// A shared library with all of them; the text of its file. Throws Error when there is no linker or it fails.
+/// Links all kernels into a shared library and returns the contents of its file. Throws Error when there is
+/// no linker or it fails.
 std::string link_library(const NamedKernels& kernels);
 
-/// The same for the host, loaded: linked if there is a linker, else by Halide's JIT (then `requests` says
-/// what to compile: one per kernel, in the same order).
+/// The same for the host, loaded: linked if there is a linker, else compiled from `requests` (one per kernel,
+/// in the same order) by Halide's JIT.
 std::shared_ptr<const KernelLibrary> load_library(const NamedKernels& kernels,
                                                   std::span<const KernelRequest> requests,
                                                   const BuildContext& context);

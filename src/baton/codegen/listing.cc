@@ -30,7 +30,7 @@ std::string unseen_symbol(uint64_t key) {
   static std::mutex mutex;
   static std::unordered_set<std::string> seen;
   const std::lock_guard lock(mutex);
-  // The last digits stay: tables of strings in objects are sorted by ends.
+  // Preserves the last digits: string tables in objects are sorted by suffix.
   constexpr uint64_t kKept = 0xFFFF;
   std::string symbol = kernel_symbol(key);
   for (uint64_t more = 1; !seen.insert(symbol).second; ++more)

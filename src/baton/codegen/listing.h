@@ -1,5 +1,5 @@
 #pragma once
-// What compiling with a listing needs beside compiling.
+// Helpers for compiling with a listing.
 #include <cstdint>
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace baton {
 
-/// A file in memory, for what Halide writes to files only.
+/// An in-memory file, for output that Halide writes to files only.
 class MemoryFile {
  public:
   MemoryFile();
@@ -21,12 +21,12 @@ class MemoryFile {
   int descriptor_;
 };
 
-/// The symbol of the kernel with that key; when it was asked for before in this process, another one, as
-/// long. Halide numbers names that it has seen, and code may depend on the names' order: so every compile of
-/// a kernel gives the same code.
+/// The symbol for the kernel with that key; on repeated requests in this process another one of equal length.
+/// Halide numbers repeated names, and code may depend on their order; fresh names make every compilation
+/// yield the same code.
 std::string unseen_symbol(uint64_t key);
 
-/// Every `from` in the text as `to`, which is as long.
+/// Replaces every `from` in the text by `to`, of equal length.
 std::string renamed(std::string text, const std::string& from, const std::string& to);
 void rename(KernelShape& shape, const std::string& from, const std::string& to);
 

@@ -24,7 +24,7 @@ std::function<void(int, int)> kernels_progress(const BuildContext& context) {
   return [progress = context.progress](int done, int total) { progress("kernels", done, total); };
 }
 
-/// What the threads of one run_parallel share. It outlives a caller that was interrupted.
+/// State shared by the threads of one run_parallel. Outlives an interrupted caller.
 struct Work {
   Work(int tasks, std::function<void(int)> run, const BuildContext& context)
       : count(tasks), task(std::move(run)), progress(kernels_progress(context)), failed_index(tasks) {}
@@ -35,7 +35,7 @@ struct Work {
   std::atomic<int> next{0};
   std::atomic<bool> stop{false};
   std::mutex mutex;
-  std::condition_variable ended;  // a thread of `running` has
+  std::condition_variable ended;  // a thread of `running` has ended
   std::exception_ptr failure;
   int failed_index, done = 0, running = 0;
   bool abandoned = false;
@@ -56,11 +56,11 @@ struct Work {
   }
 };
 
-/// Counts threads that nobody joins.
+/// Counts detached threads.
 class Background {
  public:
   static Background& instance() {
-    static auto* const background = new Background;  // never destroyed: threads may still be leaving
+    static auto* const background = new Background;  // never destroyed: threads may still be exiting
     return *background;
   }
   void enter() {
@@ -73,7 +73,7 @@ class Background {
   }
 
   void wait() {
-    if (getpid() != process_) return;  // a child of fork has none of the threads
+    if (getpid() != process_) return;  // after fork, the child has none of these threads
     std::unique_lock lock(mutex_);
     none_.wait(lock, [this] { return threads_ == 0; });
   }
@@ -85,7 +85,7 @@ class Background {
   int threads_ = 0;
 };
 
-/// Leaves `work` to threads that can be left alone. True when all have ended, false when `interrupt` came
+/// Runs `work` on threads that may be abandoned. True when all have ended, false when `interrupt` was set
 /// first.
 bool run_in_background(const std::shared_ptr<Work>& work, int threads, const std::atomic<bool>& interrupt) {
   if (interrupt) return false;

@@ -34,14 +34,14 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// The backend of the target that is for devices of that type.
+/// The backend of the target with that device type.
 BackendRef backend_of_device(const std::vector<TargetRef>& targets, int device_type) {
   for (const TargetRef& target : targets)
     if (target->device_type() == device_type) return backend_of_kind(target->kind);
   return nullptr;
 }
 
-/// By kernel: the first node that calls it.
+/// The first node that calls each kernel.
 std::vector<uint32_t> first_nodes_of(const GraphPlan& plan) {
   std::vector<uint32_t> first(plan.kernels.size());
   for (auto node = static_cast<uint32_t>(plan.nodes.size()); node-- > 0;)
@@ -50,8 +50,8 @@ std::vector<uint32_t> first_nodes_of(const GraphPlan& plan) {
   return first;
 }
 
-/// Who runs a kernel: the backend of the region it belongs to, where that compiles kernels itself; else that
-/// of the target for the device around it.
+/// Chooses a kernel's backend: that of its region if that compiles kernels itself, else that of the
+/// surrounding device's target.
 PlaceKernel place_kernels(const std::vector<TargetRef>& targets, const BuildContext& context) {
   return [&targets, host = context.host().kind](const FunctionNode& kernel, int around) {
     BackendRef backend = find_backend(compiler_of(kernel));
@@ -63,7 +63,7 @@ PlaceKernel place_kernels(const std::vector<TargetRef>& targets, const BuildCont
   };
 }
 
-/// The kernels that the plan calls, by the backend that runs them.
+/// Compiles the kernels called by the plan, grouped by backend.
 void compile(BuildResult& result, const BuildContext& context) {
   std::vector<std::pair<BackendRef, std::vector<BackendFunction>>> by_backend;
   for (const PlannedKernel& planned : result.plan.kernels) {
@@ -97,13 +97,13 @@ void compile(BuildResult& result, const BuildContext& context) {
       result.code.push_back({backend->name, std::move(built.blob), std::move(built.constants)});
     }
   }
-  if (by_backend.empty() || !result.library) {  // a program of constants, or nothing for the processor
+  if (by_backend.empty() || !result.library) {  // only constants, or no kernel for the CPU
     const BackendRef backend = backend_of_kind(context.host().kind);
     Built built = backend->compile({}, context.host(), context);
     result.kernels_so = std::move(built.blob);
     result.library = std::move(built.library);
   }
-  // In the order of the plan, whoever made them.
+  // In plan order, whichever backend compiled them.
   const std::vector<uint32_t> first_nodes = first_nodes_of(result.plan);
   std::unordered_map<std::string, size_t> order;
   for (const PlannedKernel& planned : result.plan.kernels) order.emplace(planned.func_name, order.size());
@@ -112,7 +112,7 @@ void compile(BuildResult& result, const BuildContext& context) {
                            [&](const BuiltKernel& kernel) { return order.at(kernel.func_name); });
 }
 
-/// Kernels count along an axis in 32 bits, and memory in 64.
+/// Kernels use 32-bit indices along an axis and 64-bit memory offsets.
 void refuse_huge(const IRModuleNode& module) {
   for (const auto& [name, function] : module.functions())
     post_order(Expr(function), [](const Expr& node) {

@@ -1,5 +1,5 @@
 #pragma once
-// From a module to something that runs: passes, kernels, plan, artifact.
+// Builds an executable from a module: passes, kernels, plan, artifact.
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,35 +17,35 @@
 namespace baton {
 
 struct BuildOptions {
-  NamedArrays params = {};  ///< become constants of `main`; names that `main` does not have are ignored
+  NamedArrays params = {};  ///< bound as constants of `main`; names that `main` does not have are ignored
   std::string mod_name = "default";
-  BuildContext context = {};  ///< of a door: host_context(), or what Python or the command line said
+  BuildContext context = {};  ///< host_context(), or as set by Python or the command line
 };
 
-/// Throws DiagnosticError or Error for what is wrong with the program, NotSupported for a target that no
-/// backend serves, InternalError for a bug of ours.
+/// Throws DiagnosticError or Error for invalid programs, NotSupported for a target without a backend,
+/// InternalError for a compiler bug.
 BuildResult build(const IRModule& module, const BuildOptions& options);
 
-/// Plan and kernels of a module that the passes have been over: `optimized` as prepare_kernels() leaves it.
-/// Its result has no report of origins; the nodes of the plan have theirs.
+/// Plan and kernels of an already optimized module, as prepare_kernels() returns it. The result has no origin
+/// report; its plan's nodes have their origins.
 BuildResult build_prepared(const IRModule& optimized, const BuildOptions& options);
 
-/// Runs what was built.
+/// An executor for the built program.
 std::unique_ptr<Executor> make_executor(const BuildResult& result);
 
-/// Which operators its nodes compute, with the lines of its source. Throws Error for the result of
+/// The mapping between nodes and operators, with source lines. Throws Error for the result of
 /// build_prepared().
 OperatorMap operator_map(const BuildResult& result);
 
-/// One file that runs without the compiler. Throws Error when it cannot be written, or when no linker made
-/// kernels_so. Without `origins` it says no more which operators its kernels compute.
+/// Writes one file that runs without the compiler. Throws Error when it cannot be written, or when kernels_so
+/// is missing for lack of a linker. Without `origins` the operators of kernels are omitted.
 void write_artifact(const BuildResult& result, const std::string& path, bool origins = true);
 
-/// What build() makes its plan from: `typed` with parameters bound, optimized and fused, regions built by
-/// their compilers.
+/// The input of planning: `typed` with parameters bound, optimized and fused, and regions compiled by their
+/// external compilers.
 IRModule optimized_for_build(const IRModule& typed, const BuildOptions& options);
 
-/// `main` with the parameters of those names replaced by constants. Throws Error when a type does not fit.
+/// `main` with the named parameters replaced by constants. Throws Error on a type mismatch.
 IRModule bind_params(const IRModule& module, const NamedArrays& params);
 
 }  // namespace baton

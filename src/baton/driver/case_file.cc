@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kParams = "params/", kInputs = "inputs/", kOutputs = "outputs/";
 
-/// All arrays of the file as `params` when it has no sections.
+/// Reads the sections; a file without sections yields all arrays as `params`.
 CaseFile sections_of(const std::string& path, bool& has_sections) {
   CaseFile file;
   NamedArrays plain;
@@ -38,7 +38,7 @@ CaseFile sections_of(const std::string& path, bool& has_sections) {
   return file;
 }
 
-/// Writes beside `path`; the caller renames.
+/// Writes a temporary file beside `path`; the caller renames it.
 std::string write_part(const std::string& path, const std::string& text) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);

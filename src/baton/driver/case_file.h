@@ -1,6 +1,6 @@
 #pragma once
-// A model's arrays in one .npz: "params/NAME", "inputs/NAME" and "outputs/output0", .. Beside a module they
-// make a case that can be run and checked alone.
+// A model's arrays in one .npz: "params/NAME", "inputs/NAME" and "outputs/output0", ... Together with a
+// module they form a self-contained test case.
 #include <string>
 
 #include "baton/support/base/params_blob.h"
@@ -11,19 +11,19 @@ struct CaseFile {
   NamedArrays params, inputs, outputs;
 };
 
-/// A file without such names is one of weights, or of inputs: see the functions that follow. Throws Error for
-/// a file that is none, and for one in which names with and without a section are mixed.
+/// Files without such names hold weights or inputs: see the functions below. Throws Error for a file that is
+/// not .npz, and for one that mixes names with and without a section.
 CaseFile read_case(const std::string& path);
 
-/// What a file has for a model's inputs: its section "inputs", or all of it when it has no sections.
+/// The model inputs in a file: its section "inputs", or the whole file when it has no sections.
 NamedArrays read_inputs_file(const std::string& path);
 
-/// Both or neither: `text` to `module_path`, the arrays to `arrays_path`. Nothing half-written is left
-/// behind. Throws Error when the disk is full or the folder cannot be written to.
+/// Writes `text` to `module_path` and the arrays to `arrays_path`: both or neither, and never partially.
+/// Throws Error when the disk is full or the folder is not writable.
 void write_case(const std::string& module_path, const std::string& text, const std::string& arrays_path,
                 const CaseFile& arrays);
 
-/// `text` to `path`, whole or not at all.
+/// Writes `text` to `path` atomically.
 void write_text_file(const std::string& path, const std::string& text);
 
 }  // namespace baton

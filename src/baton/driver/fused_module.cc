@@ -15,7 +15,7 @@ IRModule fused_module(const IRModule& optimized, const GraphPlan& plan) {
   IRModule fused = optimized->copy();
   for (const auto& [name, function] : optimized->functions())
     if (name != "main") fused->remove(name);
-  // The functions that calls in main write out; those that they call by name come the same way.
+  // Per kernel: the distinct functions called in main, as literals or by name.
   std::map<int, std::vector<Expr>> calls;
   std::unordered_set<const ExprNode*> seen;
   std::unordered_map<const ExprNode*, Expr> names;

@@ -8,7 +8,7 @@ namespace baton {
 
 namespace {
 
-// A function that is not for a kernel or another compiler.
+// A function that is neither a kernel nor for an external compiler.
 bool is_plain_function(const Expr& expr) {
   const auto* function = as<FunctionNode>(expr);
   return function && !function->is_primitive() && !function->attr("Compiler") && !function->attr("Composite");
@@ -30,8 +30,7 @@ IRModule in_graph_form(const IRModule& module, const BuildContext& context) {
       case ExprKind::kRefWrite:
         control = true;
         break;
-      case ExprKind::kCall:  // a loop calls itself or another function of the module; constructors have their
-                             // own matches
+      case ExprKind::kCall:  // a module function, or a recursion; constructors imply a kMatch
         control |= static_cast<const CallNode&>(*node).callee()->kind() == ExprKind::kGlobalVar;
         break;
       default:
@@ -40,7 +39,7 @@ IRModule in_graph_form(const IRModule& module, const BuildContext& context) {
   });
   if (!functions || control) return module;
   IRModule graph = module;
-  // One by one: at every level, where a sequence leaves out what is above the level of the context.
+  // Run individually, not as a sequence, which would skip passes above the context's level.
   for (const char* pass :
        {"PartialEvaluate", "InferType", "DeadCodeElimination", "InferType", "ToGraphNormalForm", "InferType"})
     graph = (*make_pass(pass))(graph, context);

@@ -2,8 +2,8 @@
 
 namespace baton {
 
-/// Enters all operators and passes into their tables and sets the default evaluator (constant folding). Once;
-/// further calls do nothing. Every program calls it before anything else: command line, Python module, tests.
+/// Registers all operators and passes and sets the default evaluator (constant folding). Idempotent. Every
+/// program calls it first: command line, Python module, tests.
 void initialize();
 
 }  // namespace baton

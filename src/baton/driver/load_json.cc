@@ -9,7 +9,7 @@ namespace baton {
 
 namespace {
 
-// Passes trust the types of typed nodes, so those that a file gives are checked here.
+// Passes trust the types of typed nodes, so types from files are verified here.
 bool is_right(const IRModuleNode& module) {
   const bool typed = std::all_of(module.functions().begin(), module.functions().end(),
                                  [](const auto& each) { return bool(each.second->checked_type()); });
@@ -26,7 +26,7 @@ bool is_right(const IRModuleNode& module) {
 Saved load_json(std::string_view text) {
   Saved saved = from_json(text);
   if (saved.module && is_right(*saved.module)) return saved;
-  // New nodes without types: the old ones cannot be stripped, they are immutable.
+  // Parse again without types: nodes are immutable, so types cannot be removed.
   saved = {};
   saved = from_json(text, false);
   try {
@@ -35,7 +35,7 @@ Saved load_json(std::string_view text) {
     else
       saved.expr = infer_type(saved.expr);
   } catch (const Error&) {
-    // What does not type can be looked at, printed, and saved again.
+    // An ill-typed module can still be inspected, printed and saved.
   }
   return saved;
 }

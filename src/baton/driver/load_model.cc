@@ -87,7 +87,7 @@ LoadedModel load_model(const std::string& name) {
 NamedArrays load_params(const LoadedModel& model, const std::string& path,
                         const std::vector<std::string>& inputs) {
   const auto& params = model.module->find("main")->params();
-  std::map<std::string, NDArray> given;  // every parameter that is no input; undefined until it has a value
+  std::map<std::string, NDArray> given;  // every non-input parameter; undefined until it has a value
   for (const Var& param : params) given[param->name()] = NDArray();
   std::vector<std::string> keep = inputs;
   const CaseFile file = path.empty() ? CaseFile() : read_case(path);

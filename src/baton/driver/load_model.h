@@ -1,5 +1,5 @@
 #pragma once
-// What the command line calls MODEL: the name of a workload, or a .relay file.
+// Loads the MODEL argument of the command line: the name of a workload, or a .relay file.
 #include <string>
 #include <vector>
 
@@ -14,20 +14,19 @@ struct LoadedModel {
   Ref<const Source> source;
 };
 
-/// The text of a module as the command line shows it: types, no spans, constants left out. For a model from a
-/// workload its lines are those of the operators' origins.
+/// The text of a module as shown by the command line: with types, without spans and constants. For a workload
+/// model, its lines are those of the operators' origins.
 std::string model_text(const IRModuleNode& module, bool origins = false);
 
-/// Workloads are printed and read again, so that their operators have lines too. Throws Error for an unknown
-/// name (with the nearest known one) or an unreadable file, DiagnosticError for a text that does not parse or
-/// type-check.
+/// Workloads are printed and parsed again, so that their operators have source lines. Throws Error for an
+/// unknown name (suggesting the nearest one) or an unreadable file, DiagnosticError for a text that does not
+/// parse or type-check.
 LoadedModel load_model(const std::string& name_or_path);
 
-/// Values for all parameters of main that are no inputs: from an .npz when `path` is not empty (each of its
-/// arrays must be a parameter of main, of the right shape and type), the rest by the tensor rule
-/// (docs/guide.md). Inputs are the parameters named in `inputs`; when that is empty, those that the file has
-/// as inputs (driver/case_file.h), else `data`, and where there is none, the first parameter. In the order of
-/// main's parameters.
+/// Values for all non-input parameters of main: from an .npz when `path` is not empty (each of its arrays
+/// must be a parameter of main of the same shape and type), the rest by the tensor rule (docs/guide.md).
+/// Inputs are the parameters named in `inputs`; when that is empty, those that the file has as inputs
+/// (driver/case_file.h), else `data`, else the first parameter. In the order of main's parameters.
 NamedArrays load_params(const LoadedModel& model, const std::string& path,
                         const std::vector<std::string>& inputs = {});
 

@@ -9,7 +9,7 @@ namespace baton {
 
 namespace {
 
-// Names and order as in TVM 0.11.1; each pass brings its level.
+// Names and order as in TVM 0.11.1; each pass has its own level.
 Pass passes_with(const Pass& alter_op_layout, const std::vector<TargetRef>& targets) {
   AttrList options;
   for (const TargetRef& target : targets) options.push_back(target->options());

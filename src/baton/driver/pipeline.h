@@ -1,5 +1,5 @@
 #pragma once
-// The passes of a build, in order.
+// The pass pipeline of a build.
 #include <string>
 #include <vector>
 
@@ -8,23 +8,23 @@
 
 namespace baton {
 
-/// The targets that a build under `context` is for: those that it names, else that of its first device.
-/// Throws NotSupported for one that no backend serves.
+/// The targets of a build under `context`: those it names, else that of its first device. Throws NotSupported
+/// for a target without a backend.
 std::vector<TargetRef> build_targets(const BuildContext& context);
 
-/// What a build runs over a module whose parameters are bound, as one Sequential: gates and required passes
+/// The passes of a build, run on a module with bound parameters, as one Sequential: gates and required passes
 /// apply.
 Pass optimization_passes(const std::vector<TargetRef>& targets);
 
-/// What follows them: a module of primitive functions as plans are made from.
+/// The steps after them: returns a module of primitive functions, the input of planning.
 IRModule prepare_kernels(IRModule module, const BuildContext& context);
 
-/// optimization_passes(), then what prepares kernels: a typed module of calls to primitive functions. Throws
-/// DiagnosticError or Error for what is wrong with the program.
+/// optimization_passes() and prepare_kernels(): returns a typed module of calls to primitive functions.
+/// Throws DiagnosticError or Error for invalid programs.
 IRModule optimize(const IRModule& module, const BuildContext& context);
 
-/// What TVM 0.11.1 makes of `module` for `target` ("llvm"), its layouts too: builds are held against this,
-/// they do not use it.
+/// The result of TVM 0.11.1's pipeline, layouts included, for `target` ("llvm"). Used for comparison only,
+/// not by builds.
 IRModule optimize_as_tvm(const IRModule& module, const std::string& target, const BuildContext& context);
 
 }  // namespace baton

@@ -16,7 +16,7 @@
 namespace baton {
 namespace {
 
-/// Says of which region the kernels of a body are. Not looked into: they are primitive.
+/// Marks the kernels of a body with their region. Kernels are primitive and not entered.
 class KernelMarker final : public Rewriter {
  public:
   KernelMarker(std::string compiler, std::string region)
@@ -25,7 +25,7 @@ class KernelMarker final : public Rewriter {
  private:
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
     const Function function = as_ref<FunctionNode>(rebuilt);
-    // A region may have been cut out of another: the inner one built it.
+    // Regions may be nested: the kernel belongs to the inner one.
     if (!function || !function->is_primitive() || !region_of(*function).empty()) return rebuilt;
     return Expr(make_function(function->params(), function->body(), function->ret_type(),
                               of_region(function, compiler_, region_)->attrs(),
@@ -44,7 +44,7 @@ std::set<const Origin*> origins_in(const Expr& body) {
   return found;
 }
 
-/// What takes the place of a region's calls: a body over parameters.
+/// The replacement of a region's calls: a body over parameters.
 struct Replacement {
   Function main;
   std::vector<std::pair<OriginSet, std::string>> retired;
@@ -67,7 +67,7 @@ class RegionBuilder final : public Rewriter {
     return substitute(main->body(), values);
   }
 
-  /// The region that is called, or null.
+  /// The called region, or null.
   Function callee(const CallNode& call) const {
     Function function = as_ref<FunctionNode>(call.callee());
     if (const auto* global = as<GlobalVarNode>(call.callee())) function = module_.find(global->name());
@@ -76,7 +76,7 @@ class RegionBuilder final : public Rewriter {
 
   const Replacement& built(const Function& region) {
     const std::string symbol = text_attr(*region, "global_symbol");
-    // Regions without a name of their own are told apart by their address.
+    // Unnamed regions are identified by address.
     const std::string key =
         symbol.empty() ? std::to_string(reinterpret_cast<uintptr_t>(region.get())) : symbol;
     const auto at = built_.find(key);
@@ -113,8 +113,8 @@ class RegionBuilder final : public Rewriter {
     for (const auto& [id, why] : table.all_retired())
       built.retired.emplace_back(OriginSet::of(Ref<const Origin>(&table.at(OriginId(id)))),
                                  why.pass + ": " + why.reason);
-    // What the code generator builds in Python stands for the whole region, so that its own passes saw
-    // nothing go.
+    // The code generator's module carries the origins of the whole region, so its own passes retire nothing;
+    // origins missing from the result are retired here.
     const std::set<const Origin*> kept = origins_in(built.main->body());
     for (const Origin* origin : origins_in(region->body()))
       if (!kept.count(origin))

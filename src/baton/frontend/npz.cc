@@ -49,7 +49,7 @@ std::string descr_of(DType dtype) {
   return std::string(dtype.bits == 8 ? "|" : "<") + kind + std::to_string(dtype.bits / 8);
 }
 
-// The text after `'key': ` in a header, which is a Python dict of three known keys.
+// The text after `'key': ` in a header, a Python dict with three known keys.
 std::string header_value(const std::string& header, const std::string& key, const std::string& where) {
   const size_t at = header.find("'" + key + "':");
   if (at == std::string::npos) refuse(where, "no '" + key + "' in the .npy header: " + header);
@@ -127,7 +127,7 @@ std::string npy_header(const NDArray& array) {
          std::string(reinterpret_cast<const char*>(&length), 2) + text;
 }
 
-// Before anything is written: a rename would put a file in the place of a device or a pipe.
+// Checked before writing: a rename would replace a device or a pipe by a file.
 void check_target(const std::string& path) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
@@ -157,8 +157,8 @@ Zip open_zip(const std::string& path, int flags) {
   refuse(path, "cannot be opened as .npz: " + text);
 }
 
-// The uncompressed content of one entry. What an archive says of its sizes is not believed: memory is taken
-// only for what its compressed bytes can hold.
+// The uncompressed content of one entry. The archive's stated sizes are not trusted: allocates at most what
+// the compressed bytes can hold.
 std::string read_entry(zip_t* archive, const zip_stat_t& entry, const std::string& path) {
   constexpr zip_uint64_t kMostDeflated = 1032;  // deflate's highest ratio
   const std::string where = path + ": " + entry.name;

@@ -7,13 +7,13 @@
 
 namespace baton {
 
-/// Throws Error (path, what was seen) for files that are missing, truncated, or hold arrays we have no type
-/// for (objects, strings, big endian). Fortran order is turned into row-major.
+/// Throws Error (path, reason) for files that are missing, truncated, or hold unsupported arrays (objects,
+/// strings, big endian). Fortran order is converted to row-major.
 NDArray read_npy(const std::string& path);
 /// In the archive's order, names without ".npy".
 NamedArrays read_npz(const std::string& path);
 
-/// Written under a temporary name and renamed: a full disk leaves no file behind.
+/// Written atomically, under a temporary name and renamed.
 void write_npy(const std::string& path, const NDArray& array);
 void write_npz(const std::string& path, const NamedArrays& arrays);
 

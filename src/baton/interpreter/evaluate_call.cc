@@ -23,7 +23,7 @@ Expr constant_of(const Value& value, const CallNode& call) {
   return make_tuple(std::move(fields), NodeInfo(OriginSet::none(), {}, tuple_type(std::move(types))));
 }
 
-/// Whether the types that inference gave the call are those of the values.
+/// Whether the call's inferred types match the values.
 bool is_typed_for(const CallNode& call, const std::vector<Expr>& values) {
   if (!call.checked_type()) return false;
   for (size_t i = 0; i < values.size(); ++i)
@@ -31,7 +31,7 @@ bool is_typed_for(const CallNode& call, const std::vector<Expr>& values) {
   return true;
 }
 
-/// The call over the values, typed.
+/// The call with the values as arguments, typed.
 Call closed(const CallNode& call, const std::vector<Value>& args) {
   std::vector<Expr> values;
   for (const Value& arg : args) values.push_back(constant_of(arg, call));
@@ -40,7 +40,7 @@ Call closed(const CallNode& call, const std::vector<Value>& args) {
   const Call made =
       call.attrs() || !call.op()->attrs
           ? make_call(call.callee(), std::move(values), call.attrs(), NodeInfo(call.origins(), call.span()))
-          : baton::call(call.op()->name, std::move(values), {}, call.span());  // by defaults
+          : baton::call(call.op()->name, std::move(values), {}, call.span());  // default attributes
   if (!typed) return as_ref<CallNode>(infer_type(Expr(made)));
   return make_call(made->callee(), made->args(), made->attrs(), made->with_type(call.checked_type()));
 }
@@ -52,13 +52,13 @@ Value value_of(const Expr& expr) {
   return tuple_value(std::move(fields));
 }
 
-/// By what a build makes of the call: qnn.dense, for one, is no operator any more then.
+/// Evaluates the lowered form of the call; e.g. qnn.dense has no compute of its own.
 Value lowered(const Call& call, const Lowering& lowering, const BuildContext& around) {
   const auto passes = std::make_shared<PassContext>();  // without the user's instruments
   passes->config = around.passes->config;
   passes->evaluator = around.passes->evaluator;
   BuildContext context = around.with_passes(passes);
-  context.targets.clear();  // it is computed here, whatever programs are built for
+  context.targets.clear();  // runs on the host, whatever the targets of builds
   const IRModule module = make_module();
   module->set("main",
               make_function({}, Expr(call), call->checked_type(), {}, NodeInfo(OriginSet::none(), {})));

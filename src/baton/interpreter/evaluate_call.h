@@ -1,5 +1,5 @@
 #pragma once
-// One operator, computed.
+// Evaluates a single operator call.
 #include <functional>
 
 #include "baton/interpreter/values.h"
@@ -7,12 +7,12 @@
 
 namespace baton::program {
 
-/// The passes of a build under a context: a typed module without parameters becomes what a build makes of it.
+/// Lowers a typed module without parameters by a build's passes, under a context.
 using Lowering = std::function<IRModule(const IRModule&, const BuildContext&)>;
 
-/// The value of a call of an operator whose arguments have these values: by its compute, else by what
-/// `lowering` makes of it. The types in `call` are believed only where the values have them. Throws
-/// DiagnosticError when the values do not fit the operator, NotSupported when nothing computes it.
+/// The result of an operator call on these argument values: by its compute, else by its lowered form. The
+/// types in `call` are used only where they match the values. Throws DiagnosticError when the values do not
+/// fit the operator, NotSupported when it cannot be evaluated.
 Value evaluate_call(const CallNode& call, const std::vector<Value>& args, const Lowering& lowering,
                     const BuildContext& context);
 

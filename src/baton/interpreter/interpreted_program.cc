@@ -12,7 +12,7 @@ namespace baton::program {
 
 namespace {
 
-/// Kernels and regions of other compilers are functions like any other.
+/// Makes kernels and external-compiler regions ordinary functions.
 class Opener final : public Rewriter {
   bool enter(const Expr&) override { return true; }
   Expr rewrite(const Expr&, const Expr& rebuilt) override {
@@ -35,7 +35,7 @@ IRModule prepared(const IRModule& given, const BuildContext& context) {
   return infer_types(to_normal_form(std::move(module), NormalForm::kAll));
 }
 
-/// Places for the variables of a function, and those that it takes from around it.
+/// Assigns slots to the variables of a function and to its captured variables.
 Code code_of(const FunctionNode& function) {
   Code code;
   code.function = Function(&function);

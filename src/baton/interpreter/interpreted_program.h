@@ -1,7 +1,7 @@
 #pragma once
-// Programs run with values at hand, operator by operator: control flow, recursion, data types, references,
-// functions as values, shapes that are not static. Slow beside a build, which does none of these; exact, as
-// constant folding is.
+// The Relay interpreter: runs programs operator by operator, with control flow, recursion, data types,
+// references, closures and dynamic shapes. Slower than a build, which supports none of these; as exact as
+// constant folding.
 #include <memory>
 
 #include "baton/interpreter/evaluate_call.h"
@@ -14,13 +14,13 @@ struct Codes;
 
 class InterpretedProgram {
  public:
-  /// Prepares `main` of `module` and what it calls. Throws DiagnosticError for a program that does not
-  /// type-check, Error without main. `lowering`: as evaluate_call() takes it.
+  /// Prepares `main` of `module` and its callees. Throws DiagnosticError for a program that does not
+  /// type-check, Error without main. `lowering`: see evaluate_call().
   InterpretedProgram(const IRModule& module, Lowering lowering, const BuildContext& context);
   const std::vector<Var>& params() const { return params_; }
-  /// What main returns. Thread safe. Throws Error for arguments that do not fit, NotSupported for an operator
-  /// that cannot be computed, Interrupted when asked to stop. Calls nest as deep as kMostPending; a call that
-  /// comes last in its function does not count.
+  /// The result of main. Thread safe. Throws Error for arguments that do not fit, NotSupported for an
+  /// operator that cannot be evaluated, Interrupted on cancellation. Calls nest up to kMostPending; tail
+  /// calls do not count.
   Value run(const std::vector<Value>& args, const BuildContext& context) const;
 
  private:
@@ -28,11 +28,12 @@ class InterpretedProgram {
   std::shared_ptr<const Codes> codes_;
 };
 
-/// What a function that a program returned, or got, makes of `args`. As InterpretedProgram::run.
+/// Calls a function value, e.g. one returned by the program. See InterpretedProgram::run.
 Value call_function(const FunctionValue& function, const std::vector<Value>& args,
                     const BuildContext& context);
 
-/// Throws Error, which names the argument, when `value` is none of `type`. Fields of data are not looked at.
+/// Throws Error, naming the argument, when `value` does not have type `type`. Fields of data type values are
+/// not checked.
 void check_argument(const std::string& name, const Type& type, const Value& value);
 
 }  // namespace baton::program

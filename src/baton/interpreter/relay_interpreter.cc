@@ -68,7 +68,7 @@ Value RelayInterpreter::finish() {
   }
 }
 
-/// The value of expr_; null when it is that of another expression, which expr_ is now.
+/// The value of expr_; null when evaluation continues with another expression, now in expr_.
 Value RelayInterpreter::step() {
   switch (expr_->kind()) {
     case ExprKind::kLet:
@@ -112,7 +112,7 @@ Value RelayInterpreter::enter_let(const LetNode& let) {
     expr_ = let.body().get();
     return {};
   }
-  // let %x = value; %x  ->  value: a call that comes last leaves nothing behind.
+  // let %x = value; %x  ->  value: a tail call leaves no frame.
   if (let.body() != Expr(let.var())) {
     if (pending_.size() >= kMostPending)
       throw Error("calls are nested more than " + std::to_string(kMostPending) +
@@ -169,13 +169,13 @@ Value RelayInterpreter::enter_call(const CallNode& call) {
     return make_ref<const DataValue>(constructor_tag(*constructor), std::move(args),
                                      Constructor(constructor));
   const Value callee = operand(call.callee());
-  if (as_value<DataValue>(callee) && args.empty()) return callee;  // a constructor without fields
+  if (as_value<DataValue>(callee) && args.empty()) return callee;  // a nullary constructor
   const auto* function = as_value<FunctionValue>(callee);
   if (!function) throw Error(describe(callee) + " is called like a function");
   return called(*function, std::move(args));
 }
 
-/// Its result; null when its body is entered.
+/// The result of the call; null when its body is entered.
 Value RelayInterpreter::called(const FunctionValue& function, std::vector<Value> args) {
   if (const ForeignFunction* foreign = function.foreign()) return foreign->call(args);
   const auto& own = static_cast<const OwnFunction&>(function);

@@ -1,7 +1,6 @@
 #pragma once
-// Runs the functions of a prepared module. A module is in A-normal form then: operands are variables,
-// globals, operators and constructors. What waits for a value stands in a list on the heap, so recursion
-// takes no stack.
+// Runs the functions of a prepared module, which is in A-normal form: operands are variables, globals,
+// operators and constructors. Frames are on the heap, so recursion uses no native stack.
 #include <map>
 #include <memory>
 #include <unordered_map>
@@ -13,24 +12,24 @@
 
 namespace baton::program {
 
-/// A function, and places for the variables that it binds and uses: parameters, captured ones, the rest.
+/// A function with slots for its variables: parameters, captured variables, locals.
 struct Code {
   Function function;
   PointerMap<uint32_t> slots;
-  std::vector<Var> captured;  ///< variables from around it
+  std::vector<Var> captured;  ///< free variables of the function
 };
 
-/// The functions of a prepared module, those inside others too.
+/// All functions of a prepared module, nested ones included.
 struct Codes {
-  Lowering lowering;  ///< for operators that have no compute
+  Lowering lowering;  ///< for operators without compute
   std::map<std::string, const FunctionNode*> globals;
   std::unordered_map<const FunctionNode*, Code> functions;
 };
 
-/// A function of a program: with code and what it captured; or a constructor that is used as one.
+/// A closure of the program, or a constructor used as a function.
 class OwnFunction final : public FunctionValue {
  public:
-  /// A null among the captured is the function itself: it may call itself by the variable it is bound to.
+  /// A null captured value denotes the function itself, for recursion through its variable.
   OwnFunction(std::shared_ptr<const Codes> codes, Expr callee, std::string name,
               std::vector<Value> captured = {});
   static Ref<const OwnFunction> of_global(const std::shared_ptr<const Codes>& codes, const std::string& name);
@@ -48,10 +47,10 @@ class OwnFunction final : public FunctionValue {
   std::vector<Value> captured_;
 };
 
-/// Calls nest as deep as this; a call that comes last in its function does not count.
+/// The limit on nested calls; tail calls do not count.
 inline constexpr size_t kMostPending = 1 << 18;
 
-/// One run.
+/// The state of one run.
 class RelayInterpreter {
  public:
   explicit RelayInterpreter(const BuildContext& context) : context_(context) {}
@@ -62,7 +61,7 @@ class RelayInterpreter {
     Ref<const OwnFunction> function;
     std::vector<Value> slots;
   };
-  /// A let whose value is being computed.
+  /// A let whose value is being evaluated.
   struct Pending {
     Ref<Frame> frame;
     const LetNode* let;
@@ -85,7 +84,7 @@ class RelayInterpreter {
   const Code& code() const { return *frame_->function->code(); }
   std::vector<Value> operands(const ExprList& exprs);
 
-  // A cell may refer to itself through a function: cells that are unreachable after a run are emptied.
+  // References may form cycles through functions: cells unreachable after a run are emptied.
   class Cells {
    public:
     ~Cells();

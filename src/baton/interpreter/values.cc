@@ -10,7 +10,7 @@ namespace baton::program {
 namespace {
 
 std::mutex& cells() {
-  static std::mutex mutex;  // one for all cells: it is held for some instructions only
+  static std::mutex mutex;  // one for all cells; held only briefly
   return mutex;
 }
 
@@ -43,7 +43,7 @@ Value CellValue::value() const {
 
 void CellValue::write(Value value) const {
   const std::lock_guard lock(cells());
-  std::swap(value_, value);  // the old value goes after the lock
+  std::swap(value_, value);  // the old value is released after the lock
 }
 
 const std::vector<Value>& ForeignFunction::captured() const { return kNone; }
@@ -88,7 +88,7 @@ Expr expr_of(const Value& root) {
     std::vector<Expr> made;
   };
   PointerMap<Expr> done;
-  std::vector<Value> kept;  // what a cell held may be written while this runs
+  std::vector<Value> kept;  // cells may be written during this loop
   std::vector<Open> stack;
   const auto is_open = [&](const Value& value) {
     return std::any_of(stack.begin(), stack.end(), [&](const Open& open) { return open.value == value; });

@@ -1,7 +1,7 @@
 #pragma once
-// What a program computes with when it runs with values at hand (interpreter/interpreted_program.h): arrays,
-// tuples, values of data types, cells, functions. Immutable but for cells; shared and counted; long lists are
-// freed without recursion (support/ref.h).
+// Run-time values of the interpreter (interpreter/interpreted_program.h): arrays, tuples, data type values,
+// references, functions. Immutable except references; reference counted; long lists are freed without
+// recursion (support/ref.h).
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -36,7 +36,7 @@ const T* as_value(const Value& value) {
 class TensorValue final : public ValueNode {
  public:
   static constexpr ValueKind kKind = ValueKind::kTensor;
-  /// `lent`: its memory is a constant's or an argument's, so a writer takes a copy first (copy on write).
+  /// `lent`: the memory belongs to a constant or an argument, so it is copied before writing.
   explicit TensorValue(NDArray array, bool lent = false)
       : ValueNode(kKind), array_(std::move(array)), lent_(lent) {}
   const NDArray& array() const { return array_; }
@@ -74,7 +74,7 @@ class DataValue final : public ValueNode {
   Constructor constructor_;
 };
 
-/// A cell that can be written, by several threads too.
+/// A mutable reference; thread safe.
 class CellValue final : public ValueNode {
  public:
   static constexpr ValueKind kKind = ValueKind::kCell;
@@ -88,12 +88,12 @@ class CellValue final : public ValueNode {
 
 class ForeignFunction;
 
-/// What can be called.
+/// A callable value.
 class FunctionValue : public ValueNode {
  public:
   static constexpr ValueKind kKind = ValueKind::kFunction;
   virtual std::string name() const = 0;  ///< for messages
-  /// The values of the variables around it that it uses.
+  /// The values of its captured variables.
   virtual const std::vector<Value>& captured() const = 0;
   virtual const ForeignFunction* foreign() const { return nullptr; }
 
@@ -101,7 +101,7 @@ class FunctionValue : public ValueNode {
   FunctionValue() : ValueNode(kKind) {}
 };
 
-/// A function from outside, e.g. one of Python.
+/// A function implemented outside the program, e.g. in Python.
 class ForeignFunction : public FunctionValue {
  public:
   virtual Value call(const std::vector<Value>& args) const = 0;
@@ -115,11 +115,11 @@ Value tuple_value(std::vector<Value> fields);
 /// "a tensor float32[2, 3]", "a tuple of 2", "Cons": for messages.
 std::string describe(const Value& value);
 
-/// The values that one is made of: fields, what a cell holds, what a function captured.
+/// The directly contained values: fields, a reference's content, a function's captures.
 std::vector<Value> parts_of(const Value& value);
 
-/// The expression of a value: constants, tuples, calls of constructors, new cells. Throws Error for a
-/// function, and for a value of a data type whose constructor is not known.
+/// The value as an expression: constants, tuples, constructor calls, new references. Throws Error for a
+/// function, and for a data type value whose constructor is unknown.
 Expr expr_of(const Value& value);
 
 }  // namespace baton::program

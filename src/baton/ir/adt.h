@@ -1,5 +1,5 @@
 #pragma once
-// Algebraic data types: their definitions, their constructors, and `match`, which takes their values apart.
+// Algebraic data types (ADTs): type definitions, constructors, and `match` expressions with their patterns.
 #include <string>
 #include <vector>
 
@@ -8,8 +8,8 @@
 
 namespace baton {
 
-/// One way to make a value of a data type: `Cons` of `List`. A leaf, called like a function. One that is made
-/// before its data type has no tag (-1) until define_type gives it one.
+/// A constructor of a data type, such as `Cons` of `List`. A leaf; constructing a value is a call of it. The
+/// tag is -1 until define_type assigns one.
 class ConstructorNode final : public ExprNode {
  public:
   static constexpr ExprKind kKind = ExprKind::kConstructor;
@@ -22,8 +22,8 @@ class ConstructorNode final : public ExprNode {
   const std::string& name() const { return name_; }
   const std::vector<Type>& inputs() const { return inputs_; }  ///< over the data type's type variables
   const GlobalTypeVar& belongs_to() const { return belongs_to_; }
-  int tag() const { return tag_; }  ///< its place among the constructors of its type; -1 before that is known
-  void place(int tag) const { tag_ = tag; }  ///< once, by define_type
+  int tag() const { return tag_; }  ///< index among the constructors of its type; -1 before define_type
+  void place(int tag) const { tag_ = tag; }  ///< sets the tag; called once, by define_type
 
  private:
   std::string name_;
@@ -33,7 +33,8 @@ class ConstructorNode final : public ExprNode {
 };
 using Constructor = Ref<const ConstructorNode>;
 
-/// `type List[A] { Cons(A, List[A]), Nil, }`. Without constructors it is extern: known by name only.
+/// The definition `type List[A] { Cons(A, List[A]), Nil, }`. Without constructors the type is extern
+/// (opaque).
 class TypeDataNode final : public RefCounted {
  public:
   TypeDataNode(GlobalTypeVar header, std::vector<TypeVar> type_vars, std::vector<Constructor> constructors,
@@ -46,9 +47,9 @@ class TypeDataNode final : public RefCounted {
   const std::vector<TypeVar>& type_vars() const { return type_vars_; }
   const std::vector<Constructor>& constructors() const { return constructors_; }
   const Span& span() const { return span_; }
-  /// The type of the values over its own variables: `List[A]`.
+  /// The defined type applied to its own type parameters: `List[A]`.
   Type self_type() const;
-  /// A constructor as a function: `fn [A](A, List[A]) -> List[A]`.
+  /// The function type of a constructor: `fn [A](A, List[A]) -> List[A]`.
   Type constructor_type(const ConstructorNode& constructor) const;
 
  private:
@@ -59,13 +60,13 @@ class TypeDataNode final : public RefCounted {
 };
 using TypeData = Ref<const TypeDataNode>;
 
-/// Makes `inputs[i]`, the arguments of constructor `names[i]`, into a data type.
+/// Defines a data type; `inputs[i]` are the argument types of constructor `names[i]`.
 TypeData type_data(GlobalTypeVar header, std::vector<TypeVar> type_vars,
                    const std::vector<std::pair<std::string, std::vector<Type>>>& constructors,
                    Span span = {});
 
-/// A data type from constructors that were made before it (tag -1), which get their tags. Throws Error when
-/// one is of another data type, was placed elsewhere before, or has the name of another one.
+/// Defines a data type from existing constructors (tag -1) and assigns their tags. Throws Error when a
+/// constructor belongs to another data type, already has a tag, or repeats another one's name.
 TypeData define_type(GlobalTypeVar header, std::vector<TypeVar> type_vars,
                      std::vector<Constructor> constructors, Span span = {});
 
@@ -73,7 +74,7 @@ TypeData define_type(GlobalTypeVar header, std::vector<TypeVar> type_vars,
 
 enum class PatternKind : uint8_t { kWildcard, kVar, kConstructor, kTuple };
 
-/// What the value of a `match` is compared with. One class: kinds differ in what they use of it.
+/// A pattern of a `match` clause. One class for all kinds; which fields are valid depends on the kind.
 class PatternNode final : public RefCounted {
  public:
   PatternNode(PatternKind kind, Var var, Constructor constructor,
@@ -83,11 +84,11 @@ class PatternNode final : public RefCounted {
         constructor_(std::move(constructor)),
         patterns_(std::move(patterns)) {}
   PatternKind kind() const { return kind_; }
-  const Var& var() const { return var_; }                          ///< of kVar
-  const Constructor& constructor() const { return constructor_; }  ///< of kConstructor
+  const Var& var() const { return var_; }                          ///< kVar only
+  const Constructor& constructor() const { return constructor_; }  ///< kConstructor only
   const std::vector<Ref<const PatternNode>>& patterns() const {
     return patterns_;
-  }  ///< of kConstructor and kTuple
+  }  ///< kConstructor and kTuple
 
  private:
   PatternKind kind_;
@@ -101,9 +102,9 @@ Pattern wildcard_pattern();
 Pattern var_pattern(Var var);
 Pattern constructor_pattern(Constructor constructor, std::vector<Pattern> patterns);
 Pattern tuple_pattern(std::vector<Pattern> patterns);
-/// The variables that a pattern binds, from left to right.
+/// The variables bound by a pattern, left to right.
 std::vector<Var> pattern_vars(const Pattern& pattern);
-/// `pattern` with its variables replaced; the very same object when none was.
+/// `pattern` with its variables replaced by `change`; the same object when none changed.
 Pattern rewrite_pattern(const Pattern& pattern, FunctionRef<Var(const Var&)> change);
 /// Relay text: `Cons(%h, _)`.
 std::string pattern_text(const Pattern& pattern);
@@ -113,7 +114,7 @@ struct Clause {
   Expr body;
 };
 
-/// `match (data) { pattern => body, ... }`: the body of the first pattern that fits.
+/// `match (data) { pattern => body, ... }`: evaluates the body of the first matching clause.
 class MatchNode final : public ExprNode {
  public:
   static constexpr ExprKind kKind = ExprKind::kMatch;
@@ -124,7 +125,7 @@ class MatchNode final : public ExprNode {
         complete_(complete) {}
   const Expr& data() const { return data_; }
   const std::vector<Clause>& clauses() const { return clauses_; }
-  bool complete() const { return complete_; }  ///< false: `match?`, which may miss a case
+  bool complete() const { return complete_; }  ///< false: `match?`, which need not be exhaustive
 
  private:
   Expr data_;

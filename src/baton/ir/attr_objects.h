@@ -1,5 +1,5 @@
 #pragma once
-// Values of attributes that are objects: expressions and virtual devices.
+// Attribute values that are objects: expressions and virtual devices.
 #include <string>
 
 #include "baton/ir/expr.h"
@@ -7,8 +7,8 @@
 
 namespace baton {
 
-/// An expression as an attribute: `arange` keeps its bounds so. Constants are equal by value, others by
-/// identity.
+/// An expression as an attribute value, as for the bounds of `arange`. Constants compare by value, other
+/// expressions by identity.
 class ExprAttr final : public AttrObject {
  public:
   explicit ExprAttr(Expr expr) : expr_(std::move(expr)) {}
@@ -22,15 +22,15 @@ class ExprAttr final : public AttrObject {
   Expr expr_;
 };
 
-/// Where a value lives: a device by type and number, the target that makes code for it, and a memory scope of
-/// it. What is -1, null or empty is left open.
+/// The placement of a value: device type and number, the target that compiles for the device, and a memory
+/// scope. Fields that are -1, null or empty are unconstrained.
 struct VirtualDevice {
   int device_type = -1;  ///< as in DLPack: cpu 1, cuda 2, opencl 4, ...
   int device_id = -1;
   std::string memory_scope = {};
   TargetRef target = {};
   bool operator==(const VirtualDevice& other) const;
-  bool is_open() const;  ///< in every respect
+  bool is_open() const;  ///< true when every field is unconstrained
   /// `VirtualDevice(device_type=2, virtual_device_id=0)`
   std::string text() const;
 };

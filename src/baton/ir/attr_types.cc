@@ -1,4 +1,4 @@
-// What C++ types the members of attribute structs may have. A new one is one line at the end of this file.
+// The C++ types that members of attribute structs may have. To add one, add a line at the end of this file.
 #include <cstdint>
 
 #include "baton/ir/attrs.h"

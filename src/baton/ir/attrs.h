@@ -16,16 +16,16 @@
 
 namespace baton {
 
-/// A value that has no literal: an expression, a virtual device, ... (ir/attr_objects.h). Text names it
-/// `meta[key][n]`.
+/// An attribute value without a literal form: an expression, a virtual device, ... (ir/attr_objects.h).
+/// Printed as `meta[key][n]`.
 class AttrObject : public RefCounted {
  public:
   virtual std::string type_key() const = 0;  ///< "VirtualDevice", "relay.Constant", ...
-  virtual std::string text() const = 0;      ///< for people, where nothing is to be read back
+  virtual std::string text() const = 0;      ///< for display only; not parsed back
   virtual bool equals(const AttrObject& other) const = 0;
   virtual uint64_t hash() const = 0;
 };
-/// Compared by value.
+/// A reference to an AttrObject, compared by value.
 struct AttrObjectRef {
   Ref<const AttrObject> object;  ///< never null
   friend bool operator==(const AttrObjectRef& a, const AttrObjectRef& b) {
@@ -33,7 +33,7 @@ struct AttrObjectRef {
   }
 };
 
-/// The value of one attribute, as text and Python know it. std::monostate is `None`.
+/// The value of one attribute, as seen by text and Python. std::monostate is `None`.
 struct AttrValue;
 using AttrList = std::vector<AttrValue>;
 struct AttrValue
@@ -87,20 +87,20 @@ uint64_t attr_hash(const AttrValue& value);
 class AttrsNode;
 using Attrs = Ref<const AttrsNode>;
 
-/// How members of one C++ type become values, and values members.
+/// Converts between a C++ member type and AttrValue.
 struct AttrType {
   std::string expects;  ///< for errors: "an integer", "a list, each an integer", ...
-  bool boxed = false;   ///< whether TVM's JSON keeps the value as a node of its own
+  bool boxed = false;   ///< TVM's JSON stores the value as a separate node
   AttrValue (*get)(const void* member);
-  bool (*set)(void* member, const AttrValue& value);  ///< false when the value has the wrong form
+  bool (*set)(void* member, const AttrValue& value);  ///< false when the value has the wrong type
 };
 
-/// Of the member types that attribute structs have. They are named twice: here, and in attr_types.cc, which
-/// alone compiles their conversions.
+/// The AttrType of a member type. Supported types are listed twice: here, and in attr_types.cc, the only file
+/// that compiles the conversions.
 template <class M>
 const AttrType& attr_type();
 
-/// A value of such a type.
+/// The AttrValue for a member of a supported type.
 template <class M>
 AttrValue attr_value(const M& value) {
   return attr_type<M>().get(&value);
@@ -110,12 +110,11 @@ AttrValue attr_value(const M& value) {
 struct AttrField {
   std::string name, doc;
   const AttrType* type = nullptr;
-  size_t offset = 0;                       ///< of the member in the struct
+  size_t offset = 0;                       ///< byte offset of the member in the struct
   std::optional<AttrValue> default_value;  ///< none: always printed
-  bool boxed =
-      false;  ///< whether TVM's JSON keeps the value as a node of its own, not inside the attributes'
+  bool boxed = false;  ///< TVM's JSON stores the value as a separate node instead of inside the attributes'
 
-  /// These two work on the struct behind an AttrsNode.
+  /// Access to the field in the struct held by an AttrsNode.
   AttrValue get(const void* data) const { return type->get(static_cast<const char*>(data) + offset); }
   bool set(void* data, const AttrValue& value) const {
     return type->set(static_cast<char*>(data) + offset, value);
@@ -125,8 +124,8 @@ struct AttrField {
 /// Marks a field without a default: it is always printed.
 struct NoDefault {};
 inline constexpr NoDefault kNoDefault{};
-/// Marks a number that TVM keeps as an object (Integer, Bool): matters to its JSON only. Lists and optional
-/// values are objects anyway.
+/// Marks a number that TVM stores as an object (Integer, Bool); only its JSON differs. Lists and optional
+/// values are always objects.
 struct Boxed {};
 inline constexpr Boxed kBoxed{};
 
@@ -138,7 +137,7 @@ struct AttrDeclaration {
   size_t offset;
   bool has_default = true, boxed = false;
 };
-/// The same, of a member of struct A (or of what A derives from).
+/// The same for a member of struct A or of a base of A.
 template <class A>
 struct AttrSpec : AttrDeclaration {
   template <class B, class M>
@@ -154,7 +153,7 @@ struct AttrSpec : AttrDeclaration {
   }
 
  private:
-  /// What a pointer to a member is in the ABI of g++ and clang.
+  /// The ABI representation of a pointer to data member in g++ and clang.
   template <class M>
   static size_t offset_of(M A::* member) {
     size_t offset;
@@ -164,13 +163,13 @@ struct AttrSpec : AttrDeclaration {
   }
 };
 
-/// All fields of one attribute struct, and how to make one with its defaults.
+/// All fields of one attribute struct, and a factory for a default instance.
 struct AttrSchema {
   std::string type_key;  ///< "relay.attrs.Conv2DAttrs"
   std::vector<AttrField> fields;
   Ref<AttrsNode> (*make)() = nullptr;
 
-  /// `defaults`: a struct as it is initialised.
+  /// `defaults`: a default-constructed instance of the struct.
   void add(const AttrDeclaration& field, const void* defaults);
   const AttrField* find(std::string_view name) const;
 };
@@ -204,7 +203,7 @@ class AttrsOf final : public AttrsNode {
   A value_;
 };
 
-/// The struct behind `attrs`; an InternalError when it is of another kind.
+/// The struct behind `attrs`; InternalError when it has another type.
 template <class A>
 const A& attrs_as(const Attrs& attrs) {
   const auto* typed = dynamic_cast<const AttrsOf<A>*>(attrs.get());
@@ -216,7 +215,7 @@ const A& attrs_as(const Attrs& attrs) {
 bool same_attrs(const Attrs& a, const Attrs& b);
 uint64_t attrs_hash(const Attrs& attrs);
 
-/// A new attribute set from named values; throws Error for an unknown name or a value of the wrong form.
+/// A new attribute set from named values. Throws Error for an unknown name or a value of the wrong type.
 Attrs make_attrs(const AttrSchema& schema, const std::vector<std::pair<std::string, AttrValue>>& values);
 
 /// The schema of attribute struct A, declared once:

@@ -1,9 +1,9 @@
 #pragma once
 // Relay expressions: immutable, shared, counted. A node's type, span and origins are given when it is made.
 //
-// Two ways to make a node: the constructors below take everything; the builders (`call`, `tuple`, ...,
-// at the end, and of ir/op.h) take origins from the open OriginScope, or make a fresh Origin for an operator
-// call when no scope is open, i.e. when the user builds a program.
+// Two ways to make a node: the constructors below take every field; the builders (`call`, `tuple`, ..., at
+// the end and in ir/op.h) take origins from the open OriginScope. With no open scope, i.e. when the user
+// builds a program, an operator call gets a fresh Origin.
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -39,7 +39,7 @@ enum class ExprKind : uint8_t {
   kRefWrite
 };
 
-/// What every node carries. Origins have no default on purpose.
+/// Fields common to all nodes. Origins deliberately have no default.
 struct NodeInfo {
   OriginSet origins;
   Span span;
@@ -66,7 +66,7 @@ class ExprNode : public RefCounted {
 };
 
 using Expr = Ref<const ExprNode>;
-using ExprList = NodeList<Expr>;  ///< what calls and tuples hold
+using ExprList = NodeList<Expr>;  ///< operands of calls and tuples
 
 /// `expr` as a T, or null when it is null or of another kind: as<CallNode>(e).
 template <class T>
@@ -77,7 +77,7 @@ template <class T>
 const T* as(const Expr& expr) {
   return as<T>(expr.get());
 }
-/// The same, as a counted reference.
+/// The same as a counted reference.
 template <class T>
 Ref<const T> as_ref(const Expr& expr) {
   return Ref<const T>(as<T>(expr));
@@ -87,7 +87,7 @@ Ref<const T> as_ref(const Expr& expr) {
 class VarNode final : public ExprNode {
  public:
   static constexpr ExprKind kKind = ExprKind::kVar;
-  /// A complete annotation is the variable's type, unless `info` gives one.
+  /// A complete annotation becomes the variable's type unless `info` gives one.
   VarNode(std::string name, Type annotation, NodeInfo info);
   const std::string& name() const { return name_; }
   const Type& annotation() const { return annotation_; }  ///< null when not annotated
@@ -98,7 +98,7 @@ class VarNode final : public ExprNode {
 };
 using Var = Ref<const VarNode>;
 
-/// A function of the module, by name. One object per name and module.
+/// A reference to a function of the module, by name. One object per name and module.
 class GlobalVarNode final : public ExprNode {
  public:
   static constexpr ExprKind kKind = ExprKind::kGlobalVar;
@@ -113,7 +113,7 @@ using GlobalVar = Ref<const GlobalVarNode>;
 class ConstantNode final : public ExprNode {
  public:
   static constexpr ExprKind kKind = ExprKind::kConstant;
-  ConstantNode(NDArray value, NodeInfo info);  ///< the type is the value's own
+  ConstantNode(NDArray value, NodeInfo info);  ///< the type is derived from the value
   const NDArray& value() const { return value_; }
   bool is_scalar() const { return value_.ndim() == 0; }
 
@@ -170,7 +170,7 @@ class CallNode final : public ExprNode {
   const Attrs& attrs() const {
     return attrs_;
   }  ///< null for calls of functions, and of operators without attributes
-  /// The operator called, or null when a function is called.
+  /// The called operator; null when the callee is not an operator.
   const OpDef* op() const;
 
  private:
@@ -200,7 +200,7 @@ class FunctionNode final : public ExprNode {
   const Type& ret_type() const { return ret_type_; }  ///< null when not annotated and not inferred
   const FunctionAttrs& attrs() const { return attrs_; }
   const AttrValue* attr(std::string_view name) const;  ///< null when not set
-  bool is_primitive() const;  ///< Primitive=1: one kernel, not entered by most passes
+  bool is_primitive() const;  ///< Primitive=1: compiled as one kernel; most passes do not enter it
 
  private:
   std::vector<Var> params_;
@@ -266,7 +266,7 @@ class RefReadNode final : public ExprNode {
   Expr ref_;
 };
 
-/// `ref_write(cell, value)`: writes, and is the empty tuple.
+/// `ref_write(cell, value)`: stores the value; the result is the empty tuple.
 class RefWriteNode final : public ExprNode {
  public:
   static constexpr ExprKind kKind = ExprKind::kRefWrite;
@@ -279,8 +279,8 @@ class RefWriteNode final : public ExprNode {
   Expr ref_, value_;
 };
 
-// ---- Constructors with everything given. A type is kept only when all children are typed: a typed node is
-// typed all the way down.
+// ---- Constructors that take every field. A type is kept only when all children are typed (invariant: the
+// children of a typed node are typed).
 Var make_var(std::string name, Type annotation, NodeInfo info);
 GlobalVar make_global_var(std::string name);
 Constant make_constant(NDArray value, NodeInfo info);
@@ -289,7 +289,7 @@ Expr make_tuple_get_item(Expr tuple, int index, NodeInfo info);
 Call make_call(Expr callee, ExprList args, Attrs attrs, NodeInfo info);
 Function make_function(std::vector<Var> params, Expr body, Type ret_type, FunctionAttrs attrs, NodeInfo info,
                        std::vector<TypeVar> type_params = {});
-/// `old` with other parameters and another body; its annotations of types, attributes, span and origins stay.
+/// `old` with other parameters and another body; type annotations, attributes, span and origins are kept.
 Function remake_function(const FunctionNode& old, std::vector<Var> params, Expr body);
 Expr make_let(Var var, Expr value, Expr body, NodeInfo info);
 Expr make_if(Expr condition, Expr then, Expr otherwise, NodeInfo info);
@@ -297,8 +297,8 @@ Expr make_ref_create(Expr value, NodeInfo info);
 Expr make_ref_read(Expr ref, NodeInfo info);
 Expr make_ref_write(Expr ref, Expr value, NodeInfo info);
 
-// ---- Builders: origins from the open OriginScope; outside any scope a call of an operator gets a fresh
-// Origin (and everything else none). Types are null.
+// ---- Builders: origins come from the open OriginScope. Without one, an operator call gets a fresh Origin
+// and other nodes get none. Types are null.
 Var var(std::string name, Type annotation = {}, Span span = {});
 Constant constant(NDArray value, Span span = {});
 Constant scalar(double value, DType dtype);  ///< rank 0
@@ -312,19 +312,20 @@ Expr ref_create(Expr value, Span span = {});
 Expr ref_read(Expr ref, Span span = {});
 Expr ref_write(Expr ref, Expr value, Span span = {});
 
-// ---- For makers of other kinds of nodes (ir/adt.h).
+// ---- For constructors of other node kinds (ir/adt.h).
 
-/// Invariant: the children of a typed node are typed. Whether a typed node may have `child`: operators,
-/// globals and constructors get their types by name.
+/// Whether `child` may be a child of a typed node: it is typed, or is an operator, global or constructor
+/// (typed by name). Invariant: the children of a typed node are typed.
 bool is_typed(const ExprNode* child);
-/// Drops the type in `info` when not all children are typed; inference gives it again.
+/// Clears the type in `info` when not all children are typed; inference restores it.
 void keep_type_if(bool typed, NodeInfo& info);
-/// What a new node is made with: `info`, except in tests that break origins on purpose (ir/origin_fault.h).
+/// The NodeInfo to build a new node with: `info` itself, unless a test injects an origin fault
+/// (ir/origin_fault.h).
 NodeInfo info_for_new_node(NodeInfo info);
 
-// ---- Questions
+// ---- Queries
 
-/// The type of `expr` as far as it is known: the inferred one, else a variable's annotation; may be null.
+/// The known type of a variable: the inferred one, else its annotation; may be null.
 inline const Type& type_of(const VarNode& var) {
   return var.checked_type() ? var.checked_type() : var.annotation();
 }
@@ -333,7 +334,7 @@ inline const Type& type_of(const Expr& expr) {
   return var ? type_of(*var) : expr->checked_type();
 }
 
-/// The value of a scalar constant as a double; nothing when `expr` is no scalar constant of a number type.
+/// The value of a scalar constant as a double; nullopt when `expr` is not a numeric scalar constant.
 std::optional<double> scalar_value(const Expr& expr);
 
 /// `function` with attribute `name` set (replaced in place, or appended).

@@ -95,7 +95,7 @@ std::vector<Dim> convert_shape(const std::vector<Dim>& shape, const Layout& from
       result.push_back(axis.factor);
       continue;
     }
-    Dim extent = 1;  // of the whole letter
+    Dim extent = 1;  // of the unsplit axis
     for (int i = 0; i < from.rank(); ++i) {
       if (from.axes()[i].letter != axis.letter) continue;
       extent = extent.is_any() || shape[i].is_any() ? Dim::any() : Dim(extent.value() * shape[i].value());

@@ -1,8 +1,7 @@
 #pragma once
 // Layouts: how the axes of a tensor lie in memory. An upper-case letter is a primal axis; a lower-case letter
-// with a factor is a part split off it: in NCHW16c channel x stands at C = x / 16, c = x % 16. Splits of one
-// letter nest from left to right: in OIHW4i16o4i input channel x stands at I = x / 16, i = x / 4 % 4, i = x
-// % 4.
+// with a factor is a split of it: in NCHW16c channel x is at C = x / 16, c = x % 16. Splits of one letter
+// nest from left to right: in OIHW4i16o4i input channel x is at I = x / 16, i = x / 4 % 4, i = x % 4.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,8 +21,8 @@ struct LayoutAxis {
 
 class Layout {
  public:
-  /// Reads `NCHW`, `NCHW16c`, `OIHW16i16o`. Nothing when the text is no layout: a primal axis twice, a split
-  /// without its primal axis or without a factor, other characters, or no axis at all.
+  /// Parses `NCHW`, `NCHW16c`, `OIHW16i16o`. Nullopt for an invalid layout: a duplicate primal axis, a split
+  /// without its primal axis or without a factor, other characters, or no axis.
   static std::optional<Layout> parse(std::string_view text);
 
   const std::vector<LayoutAxis>& axes() const { return axes_; }
@@ -35,12 +34,12 @@ class Layout {
   /// The product of the splits of `letter`; 1 when it is not split.
   int64_t factor(char letter) const;
   bool is_split(char letter) const;
-  /// How far one step on axis `position` moves along its letter: 16 for C of NCHW16c, 1 for its c.
+  /// The stride of axis `position` in elements of its primal axis: 16 for C of NCHW16c, 1 for its c.
   int64_t weight(int position) const;
   /// The primal axes in order: NCHW for NCHW16c.
   std::string primal() const;
 
-  /// Whether tensors can be moved between both: they have the same primal axes.
+  /// Whether layout_transform can convert between both: they have the same primal axes.
   bool convertible(const Layout& other) const;
 
   friend bool operator==(const Layout&, const Layout&) = default;
@@ -49,20 +48,20 @@ class Layout {
   std::vector<LayoutAxis> axes_;
 };
 
-/// The shape of a tensor of shape `shape` in `from`, moved to `to`. An extent that a split does not divide is
-/// rounded up (layout_transform fills with zeros). A primal axis whose letter has a `?` in `from` is `?`.
-/// Needs convertible layouts and a shape of from's rank.
+/// The shape of a tensor of shape `shape` in layout `from` after conversion to `to`. Extents that a split
+/// does not divide are rounded up (layout_transform pads with zeros). A primal axis with a `?` extent in
+/// `from` is `?`. Requires convertible layouts and a shape of from's rank.
 std::vector<Dim> convert_shape(const std::vector<Dim>& shape, const Layout& from, const Layout& to);
 std::vector<int64_t> convert_shape(const std::vector<int64_t>& shape, const Layout& from, const Layout& to);
 
-/// Where the element at `index` of a tensor in layout `to` lies in the same tensor in layout `from`. T has +
-/// * / % (the division rounds down) and can be made from an int.
+/// The index in layout `from` of the element at `index` in layout `to`. T has + * / % (floor division) and is
+/// constructible from int.
 template <class T>
 std::vector<T> convert_index(const std::vector<T>& index, const Layout& to, const Layout& from) {
   std::vector<T> result;
   for (int i = 0; i < from.rank(); ++i) {
     const LayoutAxis& axis = from.axes()[i];
-    std::optional<T> position;  // along the letter, summed over its parts in `to`
+    std::optional<T> position;  // along the primal axis, summed over its splits in `to`
     for (int j = 0; j < to.rank(); ++j) {
       if (to.axes()[j].letter != axis.letter) continue;
       const int step = static_cast<int>(to.weight(j));

@@ -1,5 +1,5 @@
 #pragma once
-// Writing programs as lists of bindings: let %x_1 = ..; let %x_2 = ..; result.
+// Builds nested lets: let %x_1 = ..; let %x_2 = ..; result.
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,10 +8,10 @@
 
 namespace baton {
 
-/// Variables x_0, x_1, ...: the counter of one pass over one module.
+/// Generates variables x_0, x_1, ...; one instance per pass run over a module.
 class FreshVars {
  public:
-  /// A variable that stands for values of `type` (null: to be inferred). `annotate`: says so in the text.
+  /// A fresh variable for values of `type` (null: to be inferred). `annotate`: also set it as the annotation.
   Var make(Type type = {}, bool annotate = false) {
     Type annotation = annotate ? type : Type();
     return make_var("x_" + std::to_string(next_++), std::move(annotation),
@@ -25,14 +25,14 @@ class FreshVars {
 
 class LetList {
  public:
-  /// `annotate`: the variables say what type they have, when that is known.
+  /// `annotate`: annotate the variables with their types where known.
   explicit LetList(FreshVars& fresh, bool annotate = false) : fresh_(fresh), annotate_(annotate) {}
   /// Binds `value` to a fresh variable.
   Expr push(Expr value, Type type = {}) {
     bindings_.emplace_back(fresh_.make(std::move(type), annotate_), std::move(value));
     return Expr(bindings_.back().first);
   }
-  /// The bindings around `body`, which end here; typed where all of them are.
+  /// Wraps `body` in the bindings and clears the list; the lets are typed when all values and `body` are.
   Expr close(Expr body) {
     for (auto binding = bindings_.rbegin(); binding != bindings_.rend(); ++binding) {
       NodeInfo info(OriginSet::none(), {}, body->checked_type());

@@ -1,5 +1,5 @@
 #pragma once
-// IRModule: functions and data types by name, and the table of all origins that ever entered it.
+// IRModule: functions and data types by name, and a table of all origins ever entered.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -19,25 +19,25 @@ namespace baton {
 enum class OriginId : uint32_t {};
 constexpr uint32_t index(OriginId id) { return static_cast<uint32_t>(id); }
 
-/// Why no node carries an origin any more.
+/// Why an origin has no nodes any more.
 struct Retired {
   std::string pass, reason;
 };
 
-/// The origins of a module, in the order they entered (post-order of the functions by name). Copies share
-/// them until one of them adds another.
+/// The origins of a module in order of entry (post-order within functions, functions by name). Copy-on-write:
+/// copies share storage until one adds an origin.
 class OriginTable {
  public:
   size_t size() const { return known_->origins.size(); }
   const Origin& at(OriginId id) const { return *known_->origins.at(index(id)); }
-  /// The id of `origin`, or nothing when it never entered this module.
+  /// The id of `origin`; nullopt when it was never entered.
   std::optional<OriginId> find(const Origin* origin) const;
-  OriginId add(const Ref<const Origin>& origin);  ///< the old id when it is there already
+  OriginId add(const Ref<const Origin>& origin);  ///< the existing id when already entered
   void retire(OriginId id, Retired why);
-  /// Null while some node carries it.
+  /// Null while some node carries the origin.
   const Retired* retired(OriginId id) const;
   const std::map<uint32_t, Retired>& all_retired() const { return *retired_; }
-  /// Whether both have the same origins because neither has added one since it was copied.
+  /// Whether both tables share storage, i.e. neither added an origin since the copy.
   bool shares_origins_with(const OriginTable& other) const { return known_ == other.known_; }
 
  private:
@@ -45,7 +45,7 @@ class OriginTable {
     std::vector<Ref<const Origin>> origins;
     PointerIndex ids;
   };
-  // Both are shared by copies of a module until one of them is written to.
+  // Both are copy-on-write, shared by copies of a module.
   std::shared_ptr<Known> known_ = std::make_shared<Known>();
   std::shared_ptr<std::map<uint32_t, Retired>> retired_ = std::make_shared<std::map<uint32_t, Retired>>();
 };
@@ -53,27 +53,26 @@ class OriginTable {
 class IRModuleNode;
 using IRModule = Ref<IRModuleNode>;
 
-/// A mutable reference, as in Python; passes take a copy (cheap: functions are shared) and return it.
+/// Mutable, shared by reference as in Python. Passes take a copy (cheap: functions are shared) and return it.
 class IRModuleNode final : public RefCounted {
  public:
   const std::map<std::string, Function>& functions() const { return functions_; }  ///< sorted by name
   /// The function of that name, or null.
   Function find(const std::string& name) const;
-  /// Adds or replaces; origins of its calls enter the table.
+  /// Adds or replaces a function; origins of its calls are entered in the table.
   void set(const std::string& name, Function function);
-  /// Replaces by a function with the same operators (one that was only typed, or printed): the table stays as
-  /// it is.
+  /// Replaces a function by one with the same operators (e.g. only typed); the origin table is unchanged.
   void replace(const std::string& name, Function function);
   void remove(const std::string& name);
-  /// The variable for `name`: always the same object in a module and its copies.
+  /// The global variable `name`: the same object in a module and its copies.
   GlobalVar global_var(const std::string& name);
 
   const std::map<std::string, TypeData>& type_defs() const { return type_defs_; }  ///< sorted by name
-  /// The definition of the data type of that name, or null.
+  /// The definition of the named data type, or null.
   TypeData find_type(const std::string& name) const;
-  /// Adds or replaces.
+  /// Adds or replaces a data type.
   void set_type(TypeData type);
-  /// The name of a data type: always the same object in a module and its copies.
+  /// The type variable of a data type: the same object in a module and its copies.
   GlobalTypeVar global_type_var(const std::string& name);
 
   const OriginTable& origins() const { return origins_; }
@@ -90,8 +89,8 @@ class IRModuleNode final : public RefCounted {
 };
 
 IRModule make_module();
-/// A module whose `main` is `body`: a function as it is, anything else as the body of a function over its
-/// free variables.
+/// A module whose `main` is `body` if that is a function; otherwise a function over the free variables of
+/// `body`.
 IRModule module_from_expr(const Expr& body);
 
 }  // namespace baton

@@ -1,6 +1,6 @@
 #pragma once
-// Operators: what one is (OpDef) and the table of all. Each operator is one block, in one file under ops/;
-// whoever wants to know something about an operator asks its block.
+// Operators: the record of one (OpDef) and the table of all. Each operator is one block, in one file under
+// ops/; all facts about an operator are fields of its block.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -25,7 +25,7 @@ enum class Fuse : uint8_t {
   kOpaque = 8,
 };
 
-/// What a type relation sees and does: the inputs as far as they are known, and unification.
+/// The interface of a type relation: the input types known so far, and unification.
 class RelationContext {
  public:
   enum class Status { kDone, kDefer, kFailed };
@@ -33,19 +33,19 @@ class RelationContext {
 
   virtual const std::string& op_name() const = 0;
   virtual size_t num_inputs() const = 0;
-  /// The type of input `index` as known now; it may be a hole.
+  /// The current type of input `index`; may be incomplete.
   virtual Type input(size_t index) const = 0;
-  /// Unifies the type of an input, or of the result, with `type`. kFailed (and a diagnostic) when they
-  /// differ.
+  /// Unifies the type of an input or of the result with `type`. On mismatch reports a diagnostic and returns
+  /// kFailed.
   virtual Status assign(size_t index, const Type& type) = 0;
   virtual Status assign_result(const Type& type) = 0;
-  /// The expression of input `index`, for relations that look at constants.
+  /// The expression of input `index`, for relations that depend on constant values.
   virtual const Expr& arg(size_t index) const = 0;
-  /// Reports a mistake at the call (or at argument `arg` when >= 0) and returns kFailed.
+  /// Reports an error at the call (or at argument `arg` when >= 0) and returns kFailed.
   virtual Status fail(const DiagnosticDef& def, const std::vector<std::string>& values, int arg = -1) = 0;
 
-  /// Input `index` as a tensor type, or null while it is a hole (defer then). Null for a tuple or function
-  /// too: defer, and the solver reports that a tensor is needed.
+  /// Input `index` as a tensor type; null while it is incomplete, or for a tuple or function. The relation
+  /// then defers; the solver reports an input that can never be a tensor.
   const TensorTypeNode* tensor(size_t index) const { return as_type<TensorTypeNode>(input(index)); }
 };
 using Relation = std::function<RelationContext::Status(RelationContext&, const Attrs&)>;
@@ -59,17 +59,17 @@ struct OpInput {
   std::string_view name, doc;
 };
 
-/// What a call costs, from its types and attributes; see ir/rules/cost.h.
+/// The operands of a cost query: attributes and types of a call; see ir/rules/cost.h.
 struct CostQuery;
 struct CostFacts;
 using CostFn = CostFacts (*)(const CostQuery&);
 
 class Compute;  // ops/compute.h
-/// Builds the operator's meaning as Halide Funcs; see ops/compute.h.
+/// Defines the operator's semantics as Halide Funcs; see ops/compute.h.
 using ComputeFn = std::function<void(Compute&, const Attrs&)>;
 
-/// Rules that single passes read from operators (layouts, scale folding, gradients, ...): one struct per
-/// kind, declared by the pass that reads it, attached by the operator. Looked up by type.
+/// Per-pass rules attached to operators (layouts, scale folding, gradients, ...): one struct per kind,
+/// declared by the pass that reads it. Looked up by type.
 class OpRules {
  public:
   OpRules();
@@ -130,42 +130,41 @@ struct OpDef {
   const AttrSchema* attrs = nullptr;  ///< null: the operator has no attributes
   Fuse fuse = Fuse::kOpaque;
   Relation relation;
-  ComputeFn compute;               ///< null: cannot be run, only typed
-  bool non_computational = false;  ///< left outside fused functions (annotations)
-  bool stateful = false;           ///< never merged, folded or dropped
-  bool reshape_only = false;       ///< moves no data: a kernel of such operators only is a `__nop`
+  ComputeFn compute;               ///< null: type-checked only, cannot be executed
+  bool non_computational = false;  ///< excluded from fused functions (annotations)
+  bool stateful = false;           ///< never merged, folded or eliminated
+  bool reshape_only = false;       ///< moves no data: a kernel of only such operators is a `__nop`
   bool data_dependent = false;     ///< the output's shape depends on the inputs' values
   bool declares_attrs =
-      true;  ///< false: Relay's text gives the attributes as one `meta[...]`, or with attrs_type_key
-  CostFn cost = nullptr;  ///< null: by `fuse`
-  /// Where relay.op has the operator's builder, and its parameters where they are not the inputs, then the
-  /// attributes with their defaults: "transform", "nn.dense(data, weight, units=None, out_dtype='')". Empty:
-  /// in the module that its name begins with.
+      true;               ///< false: Relay text prints the attributes as one `meta[...]` with attrs_type_key
+  CostFn cost = nullptr;  ///< null: derived from `fuse`
+  /// The builder in relay.op: its module, optionally with a name and parameters when these differ from the
+  /// default (inputs, then attributes with their defaults): "transform", "nn.dense(data, weight, units=None,
+  /// out_dtype='')". Empty: the module is the prefix of the operator's name.
   std::string python;
   OpRules rules;
-  /// Calls that every kernel of the operator is tested on: types of the inputs, then attributes, as in "(2,
-  /// 3)f32, (3)i32[0, 2], axis=1"; see tests/unit/ops/test_shapes.h. Not empty where there is a compute.
+  /// Test calls for every kernel of the operator: types of the inputs, then attributes, as in "(2, 3)f32,
+  /// (3)i32[0, 2], axis=1"; see tests/unit/ops/test_shapes.h. Required when there is a compute.
   std::vector<const char*> test_shapes;
 };
 
-/// Adds operators to the table; called once by ops/register.cc, with the lines of ops.def.
+/// Adds operators to the table; called once by ops/register.cc, with the entries of ops.def.
 void register_ops(const std::vector<const OpDef*>& ops);
 /// The operator of that name, or null.
 const OpDef* find_op(std::string_view name);
 /// All operators, sorted by name.
 const std::vector<const OpDef*>& all_ops();
-/// The expression that stands for `op`: always the same object.
+/// The OpNode of `op`: always the same object.
 Expr op_expr(const OpDef& op);
 
-// ---- Builders of calls: origins as those of ir/expr.h.
+// ---- Call builders; origins as in ir/expr.h.
 
-/// A call of the operator `op` (InternalError when it is not registered) with `attrs`, or its defaults when
-/// null.
+/// A call of operator `op` (InternalError when it is not registered) with `attrs`; null: default attributes.
 Call call(std::string_view op, std::vector<Expr> args, Attrs attrs = {}, Span span = {});
-/// A call of anything; `callee` may be an operator.
+/// A call of any callee, operators included.
 Call call_expr(Expr callee, std::vector<Expr> args, Attrs attrs = {}, Span span = {});
 
-/// The operator that `expr` calls, or null: is_call(e, "nn.relu") asks for one by name.
+/// Whether `expr` is a call of the named operator.
 bool is_call(const Expr& expr, std::string_view op);
 
 }  // namespace baton

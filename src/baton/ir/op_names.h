@@ -1,7 +1,6 @@
 #pragma once
-// Operators that passes are about by their own definition (CombineParallelConv2D, DenseToSparse,
-// QuantizeAnnotate's own), or that rewrites build. Whatever else a pass wants to know of an operator its
-// block says.
+// Names of operators that passes are specific to (CombineParallelConv2D, DenseToSparse, QuantizeAnnotate), or
+// that rewrites build. Other facts about an operator belong in its block.
 
 namespace baton::op_names {
 

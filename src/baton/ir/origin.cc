@@ -26,8 +26,7 @@ void append(Origins& to, std::span<const Origin* const> from) {
   for (const Origin* origin : from) to.emplace_back(Ref<const Origin>(origin));
 }
 
-// Programs have few operators and many calls. Names are interned and never freed: there are as many as
-// operators.
+// Programs have few distinct operators and many calls, so names are interned and never freed.
 const std::string* kept_name(const std::string& name) {
   static std::mutex mutex;
   static std::set<std::string> names;
@@ -57,7 +56,7 @@ const std::string& Origin::source_name() const {
   return source_name_ ? *source_name_ : none;
 }
 
-// More than one origin, or causes: a list that it holds a reference to each of.
+// A representation for more than one origin, or for causes; holds a reference to each.
 struct OriginSet::Many final : OriginRep {
   struct Reasons {
     std::vector<std::string> each;

@@ -1,9 +1,8 @@
 #pragma once
-// Origins: which operators of the user's program a node stands for. See docs/design/0001-origins.md.
-//
-// An Origin is made once, when a Call to an operator is built outside any pass (parser, importer,
-// Python). Nodes carry OriginSets. Passes never write them: a Rewriter opens an OriginScope for what it
-// rewrites, and nodes made inside get the scope's set (ir/origin_scope.h).
+// Origins: which operators of the user's program a node was derived from. See docs/design/0001-origins.md.
+// | An Origin is made once, when an operator call is built outside any pass (parser, importer, Python). Nodes
+// carry OriginSets. Passes never set them directly: a Rewriter opens an OriginScope for the node it rewrites,
+// and nodes built inside get the scope's set (ir/origin_scope.h).
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -29,46 +28,46 @@ class OriginRep : public RefCounted {
   bool many_;
 };
 
-/// One operator of the program as the user gave it. Its identity is the object; modules give it an
-/// OriginId. `serial` grows with creation: a stable order within a process.
+/// One operator call of the user's program. Compared by identity; modules assign it an OriginId. `serial`
+/// increases with creation and gives a stable order within a process.
 class Origin final : public OriginRep {
  public:
   static Ref<const Origin> create(std::string op, Attrs attrs, Span span, std::string source_name = {});
 
   const std::string& op() const { return *op_; }  ///< "nn.relu"
   const Attrs& attrs() const { return attrs_; }   ///< as the user gave them; may be null
-  const Span& span() const { return span_; }      ///< where it stands in the text it was read from
+  const Span& span() const { return span_; }      ///< its location in the source text
   const std::string& source_name() const;         ///< e.g. the ONNX node; may be empty
   uint64_t serial() const { return serial_; }
 
  private:
   friend class OriginSet;
   Origin(const std::string& op, Attrs attrs, Span span, std::string source_name);
-  const std::string* op_;                           // one for all origins of the operator
+  const std::string* op_;                           // interned
   std::unique_ptr<const std::string> source_name_;  // null: none
   Attrs attrs_;
   Span span_;
   uint64_t serial_;
-  const Origin* self_ = this;  // lets a one-origin set hand out a span without storage of its own
+  const Origin* self_ = this;  // so that a one-origin set can return a span without own storage
   template <class T, class... Args>
   friend Ref<T> make_ref(Args&&...);
 };
 
-/// The operators that one IR node stands for: many after fusion, the same one on several nodes after a
-/// split. What the compiler adds has no origins but `causes` and a `reason`. A variable, a constant or a
-/// tuple of the user's own has neither: OriginSet::none(). Immutable; cheap to copy (one pointer).
+/// The operators that one IR node was derived from: several after fusion; the same one on several nodes after
+/// a split. A node added by the compiler has no origins but `causes` and a `reason`. Variables, constants and
+/// tuples of the user's program have neither: OriginSet::none(). Immutable; one pointer.
 class OriginSet {
  public:
-  /// For structure that is no operator: variables, tuples, functions, the user's constants.
+  /// For nodes that are not operator calls: variables, tuples, functions, the user's constants.
   static OriginSet none() { return OriginSet(Ref<const OriginRep>()); }
   static OriginSet of(const Ref<const Origin>& origin);
-  /// For what the compiler adds on its own, e.g. a layout change. `causes`: the operators that made it
-  /// necessary (both its origins and its causes count); must not be empty, nor may `reason`.
+  /// For nodes added by the compiler, e.g. a layout change. `causes`: the operators that required it (its
+  /// origins and its causes are both used). Neither `causes` nor `reason` may be empty.
   static OriginSet made_for(const OriginSet& causes, std::string_view reason);
 
-  /// The union of origins; the union of causes less the origins; both reasons. Order does not matter.
+  /// The union of origins; the union of causes minus the origins; both reasons. Commutative.
   [[nodiscard]] OriginSet merge(const OriginSet& other) const;
-  /// The same over many sets; linear in their total size (but for sorting).
+  /// `merge` of many sets, in O(n log n) of their total size.
   static OriginSet merge_all(std::span<const OriginSet> sets);
 
   [[nodiscard]] std::span<const Origin* const> origins() const;  ///< ascending by serial

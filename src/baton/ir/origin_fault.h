@@ -1,13 +1,13 @@
 #pragma once
-// For tests only: breaks the handling of origins, to see that the verifier notices.
+// Fault injection for tests of the origin verifier.
 #include <functional>
 
 #include "baton/ir/origin.h"
 
 namespace baton {
 
-/// While it lives, nodes that this thread makes get `replace(origins)` for their origins, and retire() does
-/// nothing when it is to be silenced. One at a time.
+/// RAII: nodes built by this thread get origins `replace(origins)`; optionally retire() does nothing. At most
+/// one at a time.
 class OriginFault {
  public:
   using Replace = std::function<OriginSet(const OriginSet&)>;

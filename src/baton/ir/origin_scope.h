@@ -1,5 +1,5 @@
 #pragma once
-// Where new nodes get their origins from while a pass runs, and where a pass says which origins it drops.
+// The source of new nodes' origins while a pass runs, and the log of origins a pass retires.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,10 +8,10 @@
 
 namespace baton {
 
-/// While it lives, nodes that this thread builds without naming origins stand for `origins`. Scopes nest;
-/// the innermost counts. Scopes of origins belong to the thread, where everything else that a pass needs is
-/// in the BuildContext that it is handed: nobody can forget to hand origins on, and that is what conservation
-/// rests on (design D2). The pass machinery opens them; they end before it returns.
+/// RAII: nodes that this thread builds without explicit origins get `origins`. Scopes nest; the innermost
+/// applies. The scope is thread-local, unlike the rest of a pass's state, which is in the BuildContext: no
+/// builder call can omit it, which origin conservation relies on (design D2). The pass infrastructure opens
+/// scopes and closes them before it returns.
 class OriginScope {
  public:
   explicit OriginScope(OriginSet origins);
@@ -19,9 +19,9 @@ class OriginScope {
   OriginScope(const OriginScope&) = delete;
   OriginScope& operator=(const OriginScope&) = delete;
 
-  /// The innermost scope's set, or null when no scope is open (we are outside any pass).
+  /// The innermost scope's set; null when no scope is open (outside any pass).
   static const OriginSet* current();
-  /// The same, or no origins.
+  /// The innermost scope's set, else none().
   static OriginSet current_or_none() { return current() ? *current() : OriginSet::none(); }
 
  private:
@@ -29,9 +29,8 @@ class OriginScope {
   OriginScope* outer_;
 };
 
-/// For callbacks of the user that run inside a pass of ours: while it lives, no OriginScope is open on this
-/// thread, unless it is opened meanwhile: calls of operators get origins of their own. Only where no pass is
-/// running; passes make no origins.
+/// RAII, for user callbacks that run inside a pass: hides this thread's open OriginScopes, so that operator
+/// calls get fresh Origins. Only use it where no pass is running, since passes must not create Origins.
 class OriginPause {
  public:
   OriginPause();
@@ -43,8 +42,8 @@ class OriginPause {
   OriginScope* paused_;
 };
 
-/// Collects what a pass retires: origins that no node carries any more, with the rule that allowed it. The
-/// pass runner opens one around a pass that may retire; `retire` writes to the innermost.
+/// Collects the origins that a pass retires and the reason. The pass runner opens one around each pass with
+/// `may_retire`; `retire` writes to the innermost.
 class RetireLog {
  public:
   struct Entry {
@@ -63,8 +62,9 @@ class RetireLog {
   RetireLog* outer_;
 };
 
-/// Says that the nodes of `origins` go away and why: "dropout is the identity at inference". Origins that
-/// other nodes still carry stay alive. An InternalError outside a pass that declares `may_retire`.
+/// Records that the nodes of `origins` are removed, with a reason such as "dropout is the identity at
+/// inference". Origins that other nodes still carry stay alive. InternalError outside a pass that declares
+/// `may_retire`.
 void retire(const OriginSet& origins, std::string_view reason);
 
 }  // namespace baton

@@ -14,7 +14,7 @@ namespace baton {
 
 namespace {
 
-// Sorted by name, so that two functions whose attributes were set in another order are the same.
+// Sorted by name: attribute order does not affect equality.
 std::vector<const std::pair<std::string, AttrValue>*> sorted_attrs(const FunctionNode& function) {
   std::vector<const std::pair<std::string, AttrValue>*> sorted;
   for (const auto& attr : function.attrs()) sorted.push_back(&attr);
@@ -22,7 +22,7 @@ std::vector<const std::pair<std::string, AttrValue>*> sorted_attrs(const Functio
   return sorted;
 }
 
-// Numbers by value, and NaN equals NaN: a program equals itself.
+// Numbers compare by value; NaN equals NaN, so that equality is reflexive.
 bool same_value(const AttrValue& a, const AttrValue& b) {
   if (a.index() != b.index()) return false;
   if (const AttrList* list = a.as<AttrList>()) {
@@ -49,8 +49,8 @@ bool same_array(const NDArray& a, const NDArray& b) {
          (a.data() == b.data() || a.bytes() == 0 || std::memcmp(a.data(), b.data(), a.bytes()) == 0);
 }
 
-// Compares pairs of nodes from a work list. Nodes with a place in the graph (calls, tuples, functions, lets,
-// ifs) and variables correspond one to one: a shared node equals only a node shared in the same way.
+// Compares pairs of nodes from a worklist. Non-leaf nodes (calls, tuples, functions, lets, ifs) and variables
+// must correspond one to one: a shared node equals only a node shared in the same way.
 class Comparison {
  public:
   explicit Comparison(bool map_free_vars) : map_free_vars_(map_free_vars) {}
@@ -68,7 +68,8 @@ class Comparison {
  private:
   void push(const ExprNode* a, const ExprNode* b) { todo_.emplace_back(a, b); }
 
-  // Whether a and b correspond to each other (true), or to something else (false); new pairs are entered.
+  // Whether a is already paired with b (kOld), with another node (kWrong), or is new (kNew, and the pair is
+  // entered).
   enum class Pairing { kOld, kNew, kWrong };
   Pairing pair(const ExprNode* a, const ExprNode* b) {
     const auto [to, fresh] = forward_.insert(a, b);
@@ -83,7 +84,7 @@ class Comparison {
 
   bool compare_vars(const VarNode& a, const VarNode& b) {
     if (const ExprNode* const* to = forward_.find(&a)) return *to == &b;
-    // A free variable: binders are met before what they bind.
+    // A free variable: binders are visited before their uses.
     if (backward_.contains(&b)) return false;
     if (&a != &b && !map_free_vars_) return false;
     return pair(&a, &b) != Pairing::kWrong && same_type(a.annotation(), b.annotation(), type_vars_);
@@ -129,7 +130,7 @@ class Comparison {
     return open(a, b);
   }
 
-  // Compares what a pair of inner nodes holds itself and pushes their children.
+  // Compares the fields of a pair of non-leaf nodes and pushes their children.
   bool open(const ExprNode* a, const ExprNode* b) {
     if (a->kind() == ExprKind::kTuple) {
       return push_all(static_cast<const TupleNode*>(a)->fields(), static_cast<const TupleNode*>(b)->fields());
@@ -161,7 +162,8 @@ class Comparison {
     size_t count = 0;
     while (child(*a, count)) ++count;
     while (count-- > 0)
-      push(child(*a, count)->get(), child(*b, count)->get());  // the first one is compared first
+      push(child(*a, count)->get(),
+           child(*b, count)->get());  // pushed in reverse: the first child is compared first
     return true;
   }
 
@@ -175,7 +177,7 @@ class Comparison {
     return true;
   }
 
-  // Binds the variables of both to each other.
+  // Compares two patterns and pairs their variables.
   bool same_pattern(const PatternNode& a, const PatternNode& b) {
     if (a.kind() != b.kind() || a.patterns().size() != b.patterns().size()) return false;
     if (a.kind() == PatternKind::kVar && !bind(a.var(), b.var())) return false;
@@ -195,10 +197,10 @@ class Comparison {
   bool map_free_vars_;
   std::vector<std::pair<const ExprNode*, const ExprNode*>> todo_;
   PointerMap<const ExprNode*> forward_, backward_;
-  TypeVarPairs type_vars_;  // of the functions met so far; each binds its own
+  TypeVarPairs type_vars_;  // of the functions visited so far
 };
 
-// Hashes nodes in post-order; variables are numbered as they are met, which is the same in equal programs.
+// Hashes nodes in post-order; variables are numbered in visit order, which is the same in equal programs.
 class Hashing {
  public:
   uint64_t hash(const Expr& root) {

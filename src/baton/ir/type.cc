@@ -51,7 +51,7 @@ bool same_types(const std::vector<Type>& a, const std::vector<Type>& b, TypeVarP
   return true;
 }
 
-// Bound to each other, or neither bound and the same object.
+// Paired in `pairs`, or both unpaired and the same object.
 bool same_type_vars(const TypeVarNode* a, const TypeVarNode* b, const TypeVarPairs& pairs) {
   for (auto pair = pairs.rbegin(); pair != pairs.rend(); ++pair)
     if (pair->first == a || pair->second == b) return pair->first == a && pair->second == b;
@@ -277,7 +277,7 @@ uint64_t type_hash(const Type& type) {
     case TypeKind::kRef:
       hash.add(type_hash(as_type<RefTypeNode>(type)->value()));
       break;
-    case TypeKind::kTypeVar:  // equal programs may name theirs differently
+    case TypeKind::kTypeVar:  // names are not part of the hash
     case TypeKind::kIncomplete:
       break;
   }

@@ -35,7 +35,7 @@ class TypeNode : public RefCounted {
 
 using Type = Ref<const TypeNode>;
 
-/// One extent of a tensor: a number, or `?` (Any), unknown until run time.
+/// An extent of a tensor: a number, or `?` (Any), known only at run time.
 class Dim {
  public:
   Dim(int64_t value) : value_(value) {}
@@ -58,7 +58,7 @@ class TensorTypeNode final : public TypeNode {
   DType dtype() const { return dtype_; }
   int rank() const { return static_cast<int>(shape_.size()); }
   bool is_static() const;
-  /// The extents as numbers. Only when is_static().
+  /// The extents as numbers. Requires is_static().
   std::vector<int64_t> extents() const;
 
  private:
@@ -76,7 +76,7 @@ class TupleTypeNode final : public TypeNode {
   std::vector<Type> fields_;
 };
 
-/// What a type variable stands for; numbers as in TVM's TypeKind.
+/// The kind of a type variable; numbers as in TVM's TypeKind.
 enum class Kind : uint8_t {
   kType = 0,
   kShapeVar = 1,
@@ -101,7 +101,7 @@ class TypeVarNode final : public TypeNode {
 };
 using TypeVar = Ref<const TypeVarNode>;
 
-/// The name of an algebraic data type (ir/adt.h). Two of one name are the same type.
+/// The name of an algebraic data type (ir/adt.h). Equal by name.
 class GlobalTypeVarNode final : public TypeNode {
  public:
   static constexpr TypeKind kKind = TypeKind::kGlobalTypeVar;
@@ -116,13 +116,13 @@ class GlobalTypeVarNode final : public TypeNode {
 };
 using GlobalTypeVar = Ref<const GlobalTypeVarNode>;
 
-/// A data type with its arguments: `List[int32]`; without any it is written `Color[]`.
+/// A data type with its type arguments: `List[int32]`; without arguments it is written `Color[]`.
 class TypeCallNode final : public TypeNode {
  public:
   static constexpr TypeKind kKind = TypeKind::kTypeCall;
   TypeCallNode(Type callee, std::vector<Type> args)
       : TypeNode(kKind), callee_(std::move(callee)), args_(std::move(args)) {}
-  const Type& callee() const { return callee_; }  ///< a GlobalTypeVar in every well-formed program
+  const Type& callee() const { return callee_; }  ///< a GlobalTypeVar in well-formed programs
   const std::vector<Type>& args() const { return args_; }
 
  private:
@@ -130,7 +130,7 @@ class TypeCallNode final : public TypeNode {
   std::vector<Type> args_;
 };
 
-/// A cell that can be written: `ref(T)`.
+/// The type of a mutable reference: `ref(T)`.
 class RefTypeNode final : public TypeNode {
  public:
   static constexpr TypeKind kKind = TypeKind::kRef;
@@ -159,7 +159,7 @@ class FuncTypeNode final : public TypeNode {
   std::vector<TypeVar> type_params_;
 };
 
-/// A hole that inference fills. Each node is a variable of its own.
+/// A type hole (inference variable). Compared by identity.
 class IncompleteTypeNode final : public TypeNode {
  public:
   static constexpr TypeKind kKind = TypeKind::kIncomplete;
@@ -183,26 +183,25 @@ GlobalTypeVar global_type_var(std::string name, Kind kind = Kind::kAdtHandle);
 Type type_call(Type callee, std::vector<Type> args);
 Type ref_type(Type value);
 
-/// Which type variables of one side stand for which of the other, while two programs are compared.
+/// Corresponding type variables of two programs being compared.
 using TypeVarPairs = std::vector<std::pair<const TypeVarNode*, const TypeVarNode*>>;
 
 /// Structural equality; `?` equals only `?`, a hole only itself, a type variable itself or its partner in
 /// `pairs`; the parameters of function types are paired by position. Two nulls are equal.
 bool same_type(const Type& a, const Type& b);
 bool same_type(const Type& a, const Type& b, TypeVarPairs& pairs);
-/// Without holes anywhere.
+/// Whether `type` contains no holes.
 bool is_complete(const Type& type);
 /// Relay text: `Tensor[(1, 64), float32]`, `float32`, `(T1, T2)`, `fn (T1) -> R`, `Tensor[(?), int64]`; a
 /// hole is `_`.
 std::string type_text(const Type& type);
 
-/// `type` with its parts replaced: `change` is asked for each type from the outside in, and what it returns
-/// (when not null) takes that type's place; else its parts are asked. The very same object when nothing
-/// changed.
+/// Rewrites `type` top-down: when `change` returns non-null for a type, that replaces it; otherwise its
+/// components are rewritten. The same object when nothing changed.
 Type rewrite_type(const Type& type, FunctionRef<Type(const Type&)> change);
 /// `type` with type variables replaced by types.
 Type substitute_types(const Type& type, const std::vector<TypeVar>& vars, const std::vector<Type>& values);
-/// Calls `visit` for `type` and every type inside it, the outside first.
+/// Calls `visit` for `type` and every nested type, in pre-order.
 void visit_types(const Type& type, FunctionRef<void(const Type&)> visit);
 uint64_t type_hash(const Type& type);
 

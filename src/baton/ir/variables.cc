@@ -34,7 +34,7 @@ std::vector<Var> all_vars(const Expr& root) {
   const auto add = [&](const Var& var) {
     if (seen.insert(var.get())) vars.push_back(var);
   };
-  // A clause's variables come between the bodies of others: its pattern is a step of its own.
+  // The pattern of a clause is a step of its own: its variables come between the clauses' bodies.
   struct Step {
     const ExprNode* node;
     const PatternNode* pattern;
@@ -110,7 +110,7 @@ std::vector<TypeVar> all_type_vars(const Expr& root) {
 
 namespace {
 
-// Type variables that the functions of `root`, or function types in its annotations, declare.
+// Type variables declared by functions in `root` or by function types in its annotations.
 PointerIndex declared_type_vars(const Expr& root) {
   PointerIndex declared;
   const auto look_at = [&](const Type& type) {

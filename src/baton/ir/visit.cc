@@ -10,7 +10,7 @@ namespace baton {
 void post_order(const Expr& root, FunctionRef<void(const Expr&)> visit,
                 FunctionRef<bool(const Expr&)> enter) {
   if (!root) return;
-  // A node is pushed once to be opened and once more to be visited; `seen` marks opened nodes.
+  // Each node is pushed twice: to expand it and then to visit it. `seen` marks expanded nodes.
   struct Step {
     const Expr* node;
     bool close;
@@ -24,12 +24,12 @@ void post_order(const Expr& root, FunctionRef<void(const Expr&)> visit,
       visit(*step.node);
       continue;
     }
-    // A node that only its parent holds is met once.
+    // A node with a single reference is reached once and need not be entered in `seen`.
     if ((*step.node)->use_count() > 1 && !seen.add(step.node->get()).second) continue;
     stack.push_back({step.node, true});
     if (enter && !enter(*step.node)) continue;
     const ExprNode& node = **step.node;
-    // Bound variables are not Exprs in the node, so they have no address to be pushed by; they have no
+    // Bound variables are not stored as Exprs in the node, so they have no address to push; they have no
     // children.
     for_each_bound_var(node, [&](const Var& var) {
       if (seen.add(var.get()).second) visit(Expr(var));

@@ -1,20 +1,20 @@
 #pragma once
-// Walks over expressions. All are iterative: user graphs may be a million calls deep.
+// Expression walks. All are iterative: user graphs may be a million calls deep.
 #include "baton/ir/adt.h"
 #include "baton/ir/expr.h"
 #include "baton/support/function_ref.h"
 
 namespace baton {
 
-/// Kinds without children, whatever a node of them holds: variables, names, constants, operators.
+/// Kinds that never have children: variables, names, constants, operators.
 constexpr bool is_leaf(ExprKind kind) {
   return kind == ExprKind::kVar || kind == ExprKind::kGlobalVar || kind == ExprKind::kConstant ||
          kind == ExprKind::kOp || kind == ExprKind::kConstructor;
 }
 
-/// The expressions that a node is made of, in evaluation order, without the variables that it binds: callee
-/// and arguments; a function's body; a let's value and body; what is matched, then the bodies of the clauses.
-/// Null from the last one on. By address: nothing is counted up and down.
+/// The child expressions of a node in evaluation order, without bound variables: callee and arguments; a
+/// function's body; a let's value and body; the matched value, then the clauses' bodies. Null past the last
+/// one. Returns an address, so that no reference count changes.
 inline const Expr* child(const ExprNode& node, size_t index) {
   switch (node.kind()) {
     case ExprKind::kCall: {
@@ -62,8 +62,8 @@ inline const Expr* child(const ExprNode& node, size_t index) {
   return nullptr;
 }
 
-/// Calls `visit(var)` for each variable that the node itself binds: parameters, a let's variable, those of
-/// patterns.
+/// Calls `visit(var)` for each variable bound by the node itself: parameters, a let's variable, pattern
+/// variables.
 template <class Visit>
 void for_each_bound_var(const ExprNode& node, Visit&& visit) {
   if (const auto* function = as<FunctionNode>(&node)) {
@@ -76,8 +76,8 @@ void for_each_bound_var(const ExprNode& node, Visit&& visit) {
   }
 }
 
-/// Calls `visit(child)` for each child, bound variables included, in evaluation order: a variable before what
-/// it is bound in, a let's also before its value.
+/// Calls `visit(child)` for each child, bound variables included, in evaluation order: a variable comes
+/// before its scope; a let's variable also before its value.
 template <class Visit>
 void for_each_child(const ExprNode& node, Visit&& visit) {
   if (const auto* match = as<MatchNode>(&node)) {
@@ -92,8 +92,8 @@ void for_each_child(const ExprNode& node, Visit&& visit) {
   for (size_t i = 0; const Expr* each = child(node, i); ++i) visit(*each);
 }
 
-/// Visits every node reachable from `root` once, children first. `enter(node)` false: the node is visited,
-/// its children are not (unless reached otherwise).
+/// Visits every node reachable from `root` once, in post-order. When `enter(node)` is false, the node is
+/// visited but not its children (unless reached otherwise).
 void post_order(const Expr& root, FunctionRef<void(const Expr&)> visit,
                 FunctionRef<bool(const Expr&)> enter = {});
 

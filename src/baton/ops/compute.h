@@ -1,6 +1,5 @@
 #pragma once
-// How an operator says what it means: as Halide Funcs. Included by .cc files of ops, schedule and codegen
-// only.
+// Operator semantics as Halide Funcs. Included by .cc files of ops, schedule and codegen only.
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -54,13 +53,14 @@ class Axes {
   std::vector<Halide::Var> vars_;
 };
 
-/// A named Func inside an operator that has storage or a loop of its own in some schedule.
+/// A named Func inside an operator that some schedule computes separately (with storage or a loop of its
+/// own).
 struct Stage {
   std::string name;  ///< "pad", "conv2d", "in_xf"; the Func is called <kernel>_b<block>_<op>__<name>
   Halide::Func func;
 };
 
-/// What an operator's compute works with: inputs, output types, and the stages it makes.
+/// The interface for an operator's compute: inputs, output types, and its stages.
 class Compute {
  public:
   Compute(std::string prefix, std::vector<Tensor> inputs, std::vector<Type> input_types, Type result_type);
@@ -74,7 +74,7 @@ class Compute {
 
   /// Makes a stage: a Func with a stable, unique name, known to schedule templates as `name`.
   Halide::Func stage(const std::string& name);
-  /// The operator's value, one Func per output, in Halide order. The last stage made is a natural choice.
+  /// Sets the operator's value, one Func per output, in Halide order; usually the last stage.
   void result(Halide::Func value) { results_ = {std::move(value)}; }
   void results(std::vector<Halide::Func> values) { results_ = std::move(values); }
 

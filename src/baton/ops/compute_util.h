@@ -1,5 +1,5 @@
 #pragma once
-// What computes are made of. Included by .cc files of ops, schedule and codegen only.
+// Helpers for computes. Included by .cc files of ops, schedule and codegen only.
 #include <vector>
 
 #include "baton/ops/compute.h"
@@ -8,8 +8,7 @@ namespace baton {
 
 using Index = std::vector<Halide::Expr>;
 
-/// The part of an index into a broadcast result that is meant for `in`: aligned at the right, 0 where `in`
-/// has extent 1.
+/// The index into `in` for an index of a broadcast result: right-aligned, 0 where `in` has extent 1.
 inline Index broadcast_index(const Tensor& in, const Index& out) {
   Index index(out.end() - in.rank(), out.end());
   for (int axis = 0; axis < in.rank(); ++axis)
@@ -31,7 +30,7 @@ inline int as_int(int64_t value) {
   return static_cast<int>(value);
 }
 
-/// The smallest and largest values of a type, as a reduction starts with them: -inf and inf for floats.
+/// The identity elements of max and min for a type: -inf and inf for floats.
 inline Halide::Expr lowest(Halide::Type type) {
   return type.is_float() ? cast(type, Halide::Expr(-INFINITY)) : type.min();
 }
@@ -39,15 +38,14 @@ inline Halide::Expr highest(Halide::Type type) {
   return type.is_float() ? cast(type, Halide::Expr(INFINITY)) : type.max();
 }
 
-/// The type to add up values of `dtype` in: float32 for the 16-bit floats.
+/// The accumulation type for values of `dtype`: float32 for the 16-bit floats.
 inline Halide::Type sum_type(DType dtype) {
   const Halide::Type type = halide_type(dtype);
   return type.is_float() && type.bits() < 32 ? Halide::Float(32) : type;
 }
 
-/// A copy of `from` as stage "out": the last stage of an operator that reduces. It costs nothing where a
-/// template schedules it, since it is computed where it is stored, and with the elementwise operators that
-/// are fused behind it.
+/// Copies `from` to stage "out", the last stage of a reducing operator. Free where a template schedules it:
+/// the copy is computed in place of the store, together with fused elementwise operators.
 inline Halide::Func copy_stage(Compute& c, const Halide::Func& from) {
   Halide::Func out = c.stage("out");
   const Axes i(from.dimensions());

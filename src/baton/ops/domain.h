@@ -25,7 +25,7 @@ class Domain {
     for (int axis = 0; axis < rank_; ++axis) all.push_back((*this)[axis]);
     return all;
   }
-  /// Leaves out the points where `condition` is false.
+  /// Excludes the points where `condition` is false.
   void where(const Halide::Expr& condition) { rdom_.where(condition); }
 
  private:
@@ -36,10 +36,10 @@ class Domain {
 /// An index in Relay order as the arguments of a Func.
 inline Index reversed(const Index& index) { return {index.rbegin(), index.rend()}; }
 
-/// `axis` counted from the front.
+/// `axis` normalized to be non-negative.
 inline int from_front(int64_t axis, int rank) { return static_cast<int>(axis < 0 ? axis + rank : axis); }
 
-/// A position that was computed, clamped to an axis: kernels never read or write outside.
+/// A computed position clamped to an axis: kernels never access memory out of bounds.
 inline Halide::Expr inside_axis(const Halide::Expr& at, int64_t extent) {
   return clamp(Halide::cast<int>(at), 0, as_int(std::max<int64_t>(extent, 1) - 1));
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Functions for which Halide would call the scalar C library: polynomials instead, which vectorise. float32
-// only; other types get the library's. The coefficients were fitted for this file (near-minimax, on Chebyshev
+// Vectorisable polynomial versions of functions for which Halide would call the scalar C library. float32
+// only; other types use the library. The coefficients were fitted for this file (near-minimax, on Chebyshev
 // nodes).
 #include <initializer_list>
 
@@ -16,8 +16,7 @@ inline Halide::Expr polynomial(const Halide::Expr& x, std::initializer_list<floa
   return sum;
 }
 
-/// `body(x)` with x computed once. Without it, each use of x in the body would repeat the operators that are
-/// fused into it.
+/// `body(x)` with x computed once. Otherwise each use of x in the body would repeat the fused producers of x.
 template <class Body>
 Halide::Expr with_value(const char* name, const Halide::Expr& x, Body&& body) {
   return Halide::Internal::Let::make(name, x, body(Halide::Internal::Variable::make(x.type(), name)));

@@ -1,5 +1,5 @@
 #pragma once
-// How an operator block is written: typed attributes and designated initialisers, turned into an OpDef.
+// How operator blocks are written: typed attributes and designated initialisers, converted to an OpDef.
 // ops/ops.def lists the functions that return the blocks; ops/register.cc adds them to the table.
 #include <type_traits>
 #include <utility>

@@ -2,8 +2,7 @@
 
 namespace baton {
 
-/// Enters every operator of ops.def into the table; once, further calls do nothing. Called by
-/// driver/initialize.
+/// Registers the operators of ops.def; repeated calls have no effect. Called by driver/initialize.
 void register_all_ops();
 
 }  // namespace baton

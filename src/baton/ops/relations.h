@@ -1,6 +1,6 @@
 #pragma once
-// Type relations that many operators share, and the checks that relations are made of. A check reports what
-// is wrong through the context; its caller then returns kFailed.
+// Common type relations, and checks to build relations from. A failed check reports a diagnostic through the
+// context; its caller then returns kFailed.
 #include <optional>
 #include <span>
 #include <string>
@@ -13,19 +13,19 @@ namespace baton {
 
 using RelationStatus = RelationContext::Status;
 
-/// The result has the type of input 0, whatever it is.
+/// The result has the type of input 0.
 RelationStatus identity_relation(RelationContext& ctx);
 /// Two tensors of one dtype, broadcast; the result has that dtype, or `result_dtype` unless void.
 RelationStatus broadcast_relation(RelationContext& ctx, DType result_dtype = DType::void_());
 /// The result has the shape of input 0 and the given dtype.
 RelationStatus same_shape_relation(RelationContext& ctx, DType result_dtype);
 
-/// Relay's broadcast of two shapes, aligned at the right: 1 gives way, `?` gives way to the other side. When
-/// they do not fit: nothing, and `axis` says where (of the result).
+/// Relay's broadcast of two shapes, right-aligned: 1 and `?` yield the other side's extent. Nullopt when they
+/// are incompatible; `axis` is then the failing axis of the result.
 std::optional<std::vector<Dim>> broadcast_shapes(const std::vector<Dim>& a, const std::vector<Dim>& b,
                                                  int* axis = nullptr);
 
-/// `axis` as a position in 0..rank-1, negative ones counted from the back; reports when it is out of range.
+/// `axis` normalized to 0..rank-1; reports when it is out of range.
 std::optional<int> checked_axis(RelationContext& ctx, int64_t axis, int rank, int arg = 0);
 /// Reports unless the tensor of input `arg` has `rank` axes.
 bool check_rank(RelationContext& ctx, const TensorTypeNode& tensor, int rank, int arg);
@@ -33,21 +33,21 @@ bool check_rank(RelationContext& ctx, const TensorTypeNode& tensor, int rank, in
 bool check_count(RelationContext& ctx, const char* name, const std::vector<int64_t>& values, size_t count);
 /// Reports unless all `values` are at least `least`.
 bool check_least(RelationContext& ctx, const char* name, std::span<const int64_t> values, int64_t least);
-/// Reports a value of attribute `name` that the operator cannot use, and why.
+/// Reports an unsupported value of attribute `name`, with the reason.
 RelationStatus fail_attr(RelationContext& ctx, const char* name, const std::string& value,
                          const std::string& why);
-/// Reports that input `arg` cannot be used, and why.
+/// Reports that input `arg` is unsupported, with the reason.
 RelationStatus fail_arg(RelationContext& ctx, int arg, const std::string& why);
 
-/// The fields of input `arg`, a tuple of tensors; empty while something is a hole (defer) or after a report
+/// The fields of input `arg`, a tuple of tensors; empty while one is incomplete (defer) or after a report
 /// (`failed`).
 std::vector<const TensorTypeNode*> tensor_fields(RelationContext& ctx, int arg, bool* failed);
 
-/// Reads a layout attribute whose axes must be those of `canonical`; reports when it is none.
+/// Parses a layout attribute whose axes must be those of `canonical`; reports an invalid one.
 std::optional<Layout> checked_layout(RelationContext& ctx, const char* name, const std::string& text,
                                      const char* canonical);
 
-/// Products in which `?` stays `?`; too large a product is the largest number.
+/// Saturating products; `?` times anything is `?`.
 Dim times(Dim a, Dim b);
 Dim product(std::span<const Dim> dims);
 

@@ -1,8 +1,7 @@
 #pragma once
-// BuildContext: everything that a build is told, in one value that is handed from the door (a verb of the
-// command line, Python, a test) down through passes, code generation, interpreters and measuring. Nothing
-// below the door is thread-local or looks at the host by itself: two threads that build under two contexts
-// get what each of them asked for.
+// BuildContext: all inputs of a build, passed explicitly from the entry point (a CLI verb, Python, a test)
+// down through passes, code generation, interpreters and measurement. Nothing below the entry point is
+// thread-local or inspects the host, so threads can build concurrently under different contexts.
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -22,44 +21,46 @@ class KernelChoice;    // schedule/kernel_choice.h
 struct SkippedLayers;  // transform/layout/skipped_layers.h
 
 struct BuildContext {
-  /// Level, required and disabled passes, instruments, config, evaluator. Never null.
+  /// Level, required and disabled passes, instruments, config, evaluator. Not null.
   PassContextRef passes = std::make_shared<PassContext>();
 
-  /// What was asked for, in order of preference; empty: nothing (kernels are made for the first sheet).
+  /// The requested targets in order of preference; empty: none requested (kernels are compiled for the first
+  /// sheet).
   std::vector<TargetRef> targets = {};
-  /// The devices that there are; the first is the host's. A build needs at least that one.
+  /// The available devices; the first is the host. A build requires at least one.
   std::vector<DeviceSheet> sheets = {};
 
-  RequantizeConfig requantize = {};                    ///< of qnn operators that leave it open
+  RequantizeConfig requantize = {};                    ///< for qnn operators that leave it unspecified
   std::shared_ptr<SkippedLayers> skipped_layers = {};  ///< of ConvertLayout; null: none
-  FusionLog* fusion_log = nullptr;                     ///< FuseOps notes its reasons there
+  FusionLog* fusion_log = nullptr;                     ///< FuseOps records its reasons here
   std::shared_ptr<const KernelChoice> choice =
-      {};  ///< of algorithms, layouts, schedules; null: the cost model's
+      {};  ///< chooses algorithms, layouts and schedules; null: the cost model does
 
-  KernelCache* cache = nullptr;  ///< of compiled kernels; null: KernelCache::shared()
-  int threads = 0;               ///< for compiling; 0: one per processor
-  /// "optimize", "kernels", "link": done of total. May come from another thread, one at a time.
+  KernelCache* cache = nullptr;  ///< the cache of compiled kernels; null: KernelCache::shared()
+  int threads = 0;               ///< compile threads; 0: one per processor
+  /// Phases "optimize", "kernels", "link"; `done` of `total`. May be called from other threads, never
+  /// concurrently.
   std::function<void(const std::string& phase, int done, int total)> progress = {};
-  const std::atomic<bool>* interrupt = nullptr;  ///< true: Interrupted is thrown
+  const std::atomic<bool>* interrupt = nullptr;  ///< when true, Interrupted is thrown
 
   /// The first target, or null.
   const Target* target() const { return targets.empty() ? nullptr : targets.front().get(); }
-  /// The sheet of the host. InternalError when there is none.
+  /// The sheet of the host. InternalError when there are no sheets.
   const DeviceSheet& host() const;
-  /// The sheet of the device that the first target is of; the host's without targets, and for those that no
-  /// device here runs.
+  /// The sheet of the first target's device; the host's when there are no targets, or when no available
+  /// device runs it.
   const DeviceSheet& device() const;
-  /// The sheet of the device that runs code of that kind of target; null when there is none.
+  /// The sheet of the device that runs code of this target kind; null when there is none.
   const DeviceSheet* sheet_of(std::string_view kind) const;
 
-  /// Throws Interrupted when that was asked for.
+  /// Throws Interrupted when `*interrupt` is true.
   void stop_if_asked() const;
 
-  /// The same build with another level, or without the user's instruments.
+  /// A copy with another level, or without the user's instruments.
   BuildContext at_level(int opt_level) const;
   BuildContext with_passes(PassContextRef other) const;
 
-  /// A pass that only asks for options is given these.
+  /// Implicit conversion for functions that only read pass options.
   operator const PassContext&() const { return *passes; }
 };
 

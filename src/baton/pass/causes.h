@@ -1,5 +1,5 @@
 #pragma once
-// Which operators of the program something is made for that a pass adds to a value: those that compute it.
+// Finds the `causes` of a node that a pass adds: the operators that compute the value it is added to.
 #include <map>
 #include <string>
 #include <string_view>
@@ -12,19 +12,19 @@ namespace baton {
 
 class Causes {
  public:
-  /// `root`: asked when a value is computed by no operator, such as a parameter; then the functions of
-  /// `module`.
+  /// For a value computed by no operator, such as a parameter, the operators of `root` are used, then those
+  /// of the functions of `module`.
   explicit Causes(Expr root, const IRModuleNode* module = nullptr)
       : root_(std::move(root)), module_(module) {}
-  /// Where `var` is bound by a let: its value is asked in its place.
+  /// Records a let binding: `var` is resolved to `value`.
   void bind(const Var& var, const Expr& value) { bound_.insert(var.get(), value); }
-  /// Looks through tuples and variables. Nothing when there is no operator anywhere.
+  /// Looks through tuples and variables. Empty when the program has no operators.
   OriginSet of(const Expr& expr);
   /// made_for(of(expr), reason), or none().
   OriginSet made_for(const Expr& expr, std::string_view reason);
 
  private:
-  /// Of the operators that compute `expr`; none() when none does.
+  /// The operators that compute `expr`; none() when there are none.
   OriginSet own(const Expr& expr) const;
   const OriginSet& everything();
 
@@ -33,7 +33,7 @@ class Causes {
   PointerMap<Expr> bound_;
   OriginSet everything_ = OriginSet::none();
   std::map<std::string, OriginSet, std::less<>>
-      for_everything_;  // by reason: such a set names the whole program
+      for_everything_;  // by reason; each set covers the whole program
   bool walked_ = false;
 };
 

@@ -8,7 +8,7 @@ namespace baton {
 
 namespace {
 
-// The name of the type that a value has, as messages show it.
+// The type name of a value, as shown in messages.
 std::string type_of(const AttrValue& value) {
   if (value.as<bool>() || value.as<int64_t>()) return "IntImm";
   if (value.as<double>()) return "FloatImm";
@@ -17,7 +17,7 @@ std::string type_of(const AttrValue& value) {
   return value.is_none() ? "None" : "Object";
 }
 
-// A dictionary travels as a list of [key, value] lists.
+// A dictionary is encoded as a list of [key, value] lists.
 bool is_dict(const AttrValue& value) {
   const AttrList* items = value.as<AttrList>();
   return items && std::all_of(items->begin(), items->end(), [](const AttrValue& item) {

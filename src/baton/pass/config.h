@@ -1,5 +1,5 @@
 #pragma once
-// What PassContext(config={...}) holds: options of passes by name, each of a declared type (config.def).
+// The options of PassContext(config={...}): pass options by name, each with a declared type (config.def).
 #include <map>
 #include <string>
 #include <vector>
@@ -8,25 +8,25 @@
 
 namespace baton {
 
-/// One option that exists.
+/// A declared option.
 struct ConfigOption {
   std::string key;
-  std::string type;  ///< as TVM names it: IntImm (bool and int), runtime.String, Array, ...Config (a dict)
+  std::string type;  ///< TVM's name: IntImm (bool and int), runtime.String, Array, ...Config (a dict)
   std::string doc;
 
   bool is_dict() const { return type.ends_with("Config"); }
 };
 
-/// All of them, sorted by key.
+/// All options, sorted by key.
 const std::vector<ConfigOption>& config_options();
 const ConfigOption* find_config_option(const std::string& key);
 
 class PassConfig {
  public:
-  /// Throws UsageError for a key that does not exist (with the nearest ones) and a value of another type.
+  /// Throws UsageError for an unknown key (suggesting the nearest ones) and for a value of the wrong type.
   void set(const std::string& key, AttrValue value);
 
-  /// The value of `key`, or `fallback` when it was not set.
+  /// The value of `key`, or `fallback` when it is not set.
   int64_t integer(const std::string& key, int64_t fallback) const;
   bool flag(const std::string& key, bool fallback) const { return integer(key, fallback) != 0; }
   std::string text(const std::string& key, const std::string& fallback) const;

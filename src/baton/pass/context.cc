@@ -1,4 +1,4 @@
-// PassContext: what happens when an instrument throws on the way in or out.
+// PassContext: error handling when an instrument throws on enter or exit.
 #include <algorithm>
 
 #include "baton/pass/pass_context.h"
@@ -16,7 +16,7 @@ std::shared_ptr<Evaluator>& the_default_evaluator() {
 }  // namespace
 
 void PassContext::enter_instruments() {
-  const auto all = instruments;  // those that throw are taken off while they are gone through
+  const auto all = instruments;  // a copy: instruments that throw are removed during iteration
   size_t entered = 0;
   try {
     for (; entered < all.size(); ++entered) all[entered]->enter_pass_ctx();
@@ -66,7 +66,7 @@ InstrumentScope::~InstrumentScope() noexcept(false) {
   }
   try {
     context_->exit_instruments();
-  } catch (...) {  // the exception on its way says more
+  } catch (...) {  // the exception in flight takes precedence
   }
 }
 

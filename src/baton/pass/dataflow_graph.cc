@@ -20,7 +20,7 @@ uint32_t DataflowGraph::number_of(const ExprNode* expr) const {
 
 std::span<const uint32_t> DataflowGraph::users(uint32_t number) const {
   if (first_user_.empty()) {
-    std::vector<std::pair<uint32_t, uint32_t>> edges;  // used, user
+    std::vector<std::pair<uint32_t, uint32_t>> edges;  // operand, user
     edges.reserve(2 * nodes_.size());
     for (uint32_t user = 0; user < nodes_.size(); ++user)
       for_each_child(*nodes_[user],
@@ -35,7 +35,7 @@ std::span<const uint32_t> DataflowGraph::users(uint32_t number) const {
   return {users_.data() + first_user_[number], users_.data() + first_user_[number + 1]};
 }
 
-// Numbers are topological: whoever comes after `over` without leading over it never will.
+// Numbers are topological: once a node beyond `over` is reached on another path, `over` cannot post-dominate.
 bool DataflowGraph::post_dominated(uint32_t from, uint32_t over) const {
   std::vector<uint32_t> todo{from};
   PointerSet seen;

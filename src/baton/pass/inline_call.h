@@ -6,7 +6,7 @@
 
 namespace baton {
 
-/// The body of `function` with `args` in the places of its parameters.
+/// The body of `function` with `args` substituted for its parameters.
 inline Expr inlined_call(const FunctionNode& function, const ExprList& args) {
   std::unordered_map<const ExprNode*, Expr> values;
   for (size_t i = 0; i < args.size(); ++i) values.emplace(function.params()[i].get(), args[i]);

@@ -1,18 +1,18 @@
 #pragma once
-// How a user stops work that takes long: a flag that somebody else sets, looked at between two steps.
+// Cancellation of long-running work: a flag set by another thread or a signal handler, polled between steps.
 #include <atomic>
 
 #include "baton/support/error.h"
 
 namespace baton {
 
-/// The user asked to stop.
+/// Thrown when the user requested cancellation.
 class Interrupted : public Error {
  public:
   using Error::Error;
 };
 
-/// Throws Interrupted once `*stop` is true. Null: nobody can ask.
+/// Throws Interrupted when `*stop` is true. Null: cannot be cancelled.
 inline void stop_if_asked(const std::atomic<bool>* stop) {
   if (stop && *stop) throw Interrupted("interrupted");
 }

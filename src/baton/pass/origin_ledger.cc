@@ -15,7 +15,8 @@ OriginIds::OriginIds(const OriginTable& table) : table_(table) {
     first = std::min(first, serial);
     last = std::max(last, serial);
   }
-  // Origins of one module are made together; where they are strewn, the table's own map answers.
+  // The origins of one module usually have dense serial numbers; when they are sparse, the table's own map is
+  // used.
   if (last - first >= 4 * table.size() + 1024) return;
   first_ = first;
   ids_.assign(last - first + 1, kNone);
@@ -41,7 +42,7 @@ bool extends(const OriginTable& table, const OriginTable& base) {
   return true;
 }
 
-// `base`, then what only `other` has.
+// `base` followed by the entries that only `other` has.
 OriginTable joined(const OriginTable& base, const OriginTable& other) {
   OriginTable table = base;
   for (size_t id = 0; id < other.size(); ++id) {
@@ -60,7 +61,7 @@ std::vector<bool> carried_origins(const IRModuleNode& module, const OriginIds& i
   while (!todo.empty()) {
     const ExprNode* node = todo.back();
     todo.pop_back();
-    // A node that only its parent holds is met once.
+    // A node with a single reference is reached once.
     if (node->use_count() > 1 && !seen.insert(node)) continue;
     for (const Origin* origin : node->origins().origins())
       if (const auto id = ids.find(origin)) carried[*id] = true;

@@ -1,5 +1,5 @@
 #pragma once
-// Keeping a module's origin table right over a pass: ids stay, retired origins are entered with pass and
+// Maintains a module's origin table across a pass: ids are stable; retired origins are recorded with pass and
 // reason.
 #include <cstdint>
 #include <optional>
@@ -10,11 +10,12 @@
 
 namespace baton {
 
-/// Ids of a table's origins by object: dense over serial numbers, so that a lookup costs a few instructions.
+/// Maps a table's origins to ids: a dense array indexed by serial number, so that a lookup takes a few
+/// instructions.
 class OriginIds {
  public:
   explicit OriginIds(const OriginTable& table);
-  /// Nothing when `origin` never entered the table.
+  /// Nullopt when `origin` was never entered in the table.
   std::optional<uint32_t> find(const Origin* origin) const {
     const uint64_t at = origin->serial() - first_;
     if (at < ids_.size() && ids_[at] != kNone && &table_.at(OriginId(ids_[at])) == origin) return ids_[at];
@@ -30,8 +31,8 @@ class OriginIds {
   std::vector<uint32_t> ids_;
 };
 
-/// After pass `pass` turned `before` into `result`: the result's table begins with that of `before` (a pass
-/// may have built its module anew), and origins that `log` names and that no node carries any more are
+/// Updates the table of `result` after pass `pass` ran on `before`: the table starts with the entries of
+/// `before` (the pass may have built a new module), and origins in `log` that no node carries any more are
 /// retired.
 void enter_in_ledger(const IRModuleNode& before, IRModuleNode& result, const RetireLog& log,
                      const std::string& pass);

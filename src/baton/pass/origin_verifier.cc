@@ -9,13 +9,13 @@
 
 namespace baton {
 
-// What the rules need to know of a module before a pass.
+// Facts about a module before a pass that the rules depend on.
 struct OriginVerifier::ModuleFacts {
-  PointerMap<const ConstantNode*> constants;  // by the address of their elements
-  bool bare_primitives = false;               // a primitive function that stands for nothing
+  PointerMap<const ConstantNode*> constants;  // by data pointer
+  bool bare_primitives = false;               // there is a primitive function without origins
 
   void add(const ConstantNode& constant) { constants.insert(constant.value().data(), &constant); }
-  /// Whether a constant is one of these, or another node of the very same array: at another position, say.
+  /// Whether a constant is one of these, or another node with the same array.
   bool has(const ConstantNode& constant) const {
     const ConstantNode* const* known = constants.find(constant.value().data());
     return known && (*known)->value().shape() == constant.value().shape() &&
@@ -47,8 +47,7 @@ std::string described(const Origins& origins) {
   return text.empty() ? "nothing" : text;
 }
 
-// Where a node without origins is to be found: its own line, or the nearest argument that stands for
-// something.
+// The location of a node without origins: its own span, or that of the nearest argument with origins.
 std::string place_of(const ExprNode& node) {
   if (node.span()) return " at " + node.span().text();
   const ExprNode* at = &node;
@@ -74,7 +73,7 @@ void sort_unique(Origins& origins) {
 
 class Verification {
  public:
-  /// `before`: what the module was before the pass, or null when that is not known.
+  /// `before`: the module's facts before the pass; null when unknown.
   Verification(const IRModuleNode& module, const std::string& pass, size_t known, const ModuleFacts* before)
       : module_(module),
         pass_(pass),
@@ -83,7 +82,7 @@ class Verification {
         ids_(module.origins()),
         carried_(module.origins().size()) {}
 
-  // One walk over everything reachable; then the table.
+  // Checks every reachable node, then the table.
   void run() {
     for (const auto& [name, function] : module_.functions()) todo_.push_back(function.get());
     while (!todo_.empty()) {
@@ -92,7 +91,7 @@ class Verification {
       if (!seen_.insert(node)) continue;
       check(*node);
       for_each_child(*node, [&](const Expr& child) {
-        // Variables and operators have nothing to check, and are many.
+        // Variables and operators need no check and are numerous.
         if (child->kind() != ExprKind::kOp && (child->kind() != ExprKind::kVar || !child->origins().empty()))
           todo_.push_back(child.get());
       });
@@ -106,7 +105,7 @@ class Verification {
     }
   }
 
-  /// Of the module as it is now, after run().
+  /// Facts of the module as verified; valid after run().
   const std::shared_ptr<ModuleFacts>& facts() const { return facts_; }
 
  private:
@@ -164,7 +163,7 @@ class Verification {
   void check_primitive(const FunctionNode& function) const {
     if (function.origins().empty()) {
       facts_->bare_primitives = true;
-      if (!before_ || before_->bare_primitives) return;  // as in text that was fused already
+      if (!before_ || before_->bare_primitives) return;  // as in parsed text that was already fused
     }
     Origins origins, causes;
     PointerSet seen;
@@ -248,7 +247,7 @@ OriginVerifier::Snapshot OriginVerifier::snapshot(const IRModuleNode& module,
 
 void OriginVerifier::run_before_pass(const IRModule& module, const PassInfo& info) {
   if (!last_.describes(*module)) {
-    // Inside a pass that has changed the module, what counts is what it was before that pass.
+    // A nested pass: if the enclosing pass changed the module, the state before that pass is the reference.
     const bool inside = !running_.empty();
     last_ = snapshot(*module, inside ? running_.back().before.facts : facts_of(*module));
     if (inside) last_.origins = running_.back().before.origins;
@@ -258,10 +257,10 @@ void OriginVerifier::run_before_pass(const IRModule& module, const PassInfo& inf
 }
 
 void OriginVerifier::run_after_pass(const IRModule& module, const PassInfo&) {
-  if (running_.empty()) return;  // entered while a pass was running
+  if (running_.empty()) return;  // the instrument was entered while a pass was running
   const Running done = std::move(running_.back());
   running_.pop_back();
-  // A pass that ran another at its end (every FunctionPass) leaves what was verified already.
+  // A pass whose last step ran another pass (every FunctionPass) returns an already verified module.
   if (last_.trusted && last_.describes(*module) && last_.origins == done.before.origins) return;
   Verification verification(*module, done.pass, done.before.origins, done.before.facts.get());
   verification.run();

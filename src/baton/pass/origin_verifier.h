@@ -1,5 +1,5 @@
 #pragma once
-// Conservation of origins, checked after every pass (an ordinary instrument; always on in tests).
+// Origin conservation, checked after every pass by an instrument (always on in tests).
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,14 +8,14 @@
 
 namespace baton {
 
-/// Every origin in the module's table is carried by a reachable node or retired with pass and reason; every
-/// operator call has origins, or causes and a reason; a primitive function and its calls stand for the union
-/// over the calls of operators in its body (or all for nothing, as in text that was fused already; a pass
-/// makes none such). Throws InternalError that names pass, operator and line.
+/// Invariants: every origin in the module's table is carried by a reachable node or retired with pass and
+/// reason; every operator call has origins, or causes and a reason; a primitive function and its calls carry
+/// the union of the origins of the operator calls in its body (or all carry none, as in parsed text that was
+/// already fused; no pass may create such). Throws InternalError that names pass, operator and line.
 void verify_origins(const IRModuleNode& module, const std::string& after_pass);
 
-/// verify_origins after every pass, and two rules that need the module before it: a pass makes no Origin, and
-/// the constants it makes stand for something.
+/// Runs verify_origins after every pass and checks two rules that need the module before it: a pass creates
+/// no Origin, and constants created by a pass have origins or causes.
 class OriginVerifier final : public PassInstrument {
  public:
   std::string name() const override { return "OriginVerifier"; }
@@ -27,11 +27,11 @@ class OriginVerifier final : public PassInstrument {
   struct ModuleFacts;
 
  private:
-  /// Enough to see that a module is the same as before, and what the rules need to know of it.
+  /// Identifies an unchanged module, and holds the facts that the rules need.
   struct Snapshot {
     std::vector<Function> functions;
     size_t origins = 0, retired = 0;
-    bool trusted = true;  ///< verified, or what the user gave
+    bool trusted = true;  ///< verified, or user input
     std::shared_ptr<ModuleFacts> facts;
     bool describes(const IRModuleNode& module) const;
   };

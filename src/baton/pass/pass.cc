@@ -17,7 +17,8 @@ bool listed(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Every instrument is asked, also after one refused. A pass the context requires is not asked about.
+// Every instrument is called, even after one returned false. For a pass required by the context none is
+// called.
 bool should_run(const PassContext& context, const IRModule& module, const PassInfo& info) {
   if (listed(context.required_pass, info.name)) return true;
   bool run = true;
@@ -60,7 +61,7 @@ class FunctionPassNode final : public PassNode {
 
  private:
   IRModule run(const IRModule& module, const BuildContext& context) const override {
-    // Results are entered at the end: every function sees the module as it was.
+    // Results are entered after the loop: every function is transformed against the original module.
     std::vector<std::pair<std::string, Function>> updates;
     for (const auto& [name, function] : module->functions()) {
       if (function->attr("Compiler") || is_extern(*function) || skips_optimization(*function)) continue;
@@ -68,7 +69,7 @@ class FunctionPassNode final : public PassNode {
       BATON_CHECK(updated, info().name + " returned no function for @" + name);
       if (updated != function) updates.emplace_back(name, std::move(updated));
     }
-    // Not set(): a pass makes no origins, so there are none to enter.
+    // Not set(): passes create no origins, so there are none to enter.
     for (auto& [name, function] : updates) module->replace(name, std::move(function));
     return module;
   }
@@ -99,8 +100,7 @@ class SequentialNode final : public PassNode {
 };
 
 Registry<PassFactory>& factories() {
-  static auto& all =
-      *new Registry<PassFactory>;  // never destroyed: passes may be made until the process ends
+  static auto& all = *new Registry<PassFactory>;  // never destroyed: passes may be made until process exit
   return all;
 }
 

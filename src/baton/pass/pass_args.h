@@ -8,10 +8,10 @@
 
 namespace baton {
 
-/// In the order given. A dictionary is a list of [key, value] lists.
+/// In the order given. A dictionary is encoded as a list of [key, value] lists.
 using PassArgs = std::vector<std::pair<std::string, AttrValue>>;
 
-/// Reads the arguments of one pass, then finish() refuses those that nobody asked for. All throw UsageError.
+/// Reads the arguments of one pass; finish() rejects arguments that were never read. All throw UsageError.
 class PassArgReader {
  public:
   PassArgReader(std::string pass, const PassArgs& args)
@@ -20,7 +20,7 @@ class PassArgReader {
   bool flag(const std::string& name, bool fallback);
   std::string text(const std::string& name, const std::string& fallback);
   std::vector<std::string> texts(const std::string& name, std::vector<std::string> fallback);
-  /// The value as given, or null.
+  /// The raw value, or null.
   const AttrValue* value(const std::string& name);
   void finish();
 

@@ -1,6 +1,6 @@
 #pragma once
-// PassContext: what `with PassContext(...)` says of passes, as in TVM 0.11.1. A part of the BuildContext that
-// every pass is given; nothing here is ambient.
+// PassContext: pass options, as in TVM 0.11.1's `with PassContext(...)`. A part of the BuildContext passed to
+// every pass; there is no thread-local current context.
 #include <exception>
 #include <memory>
 #include <string>
@@ -31,14 +31,14 @@ class PassInstrument {
   virtual void run_after_pass(const IRModule&, const PassInfo&) {}
 };
 
-/// Evaluates calls of constants at compile time. Implemented above (codegen), handed in by the driver or
+/// Evaluates calls with constant arguments at compile time. Implemented in codegen, injected by the driver or
 /// Python.
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
   /// The value of `call` (an operator call whose arguments are constants, tuples of them, or such calls); one
-  /// array per output. Throws NotSupported when an operator has no compute; calls in arguments may then be
-  /// tried one at a time.
+  /// array per output. Throws NotSupported when an operator has no compute; callers may then try nested calls
+  /// one at a time.
   virtual std::vector<NDArray> evaluate(const CallNode& call, const BuildContext& context) = 0;
 };
 
@@ -53,10 +53,10 @@ class PassContext {
   PassConfig config;
   std::shared_ptr<Evaluator> evaluator;  ///< null: default_evaluator()
 
-  /// Calls enter_pass_ctx of the instruments. When one throws, those entered before are exited, instruments
-  /// are cleared, and the exception goes on.
+  /// Calls enter_pass_ctx of the instruments. When one throws, those already entered are exited, the
+  /// instruments are cleared, and the exception is rethrown.
   void enter_instruments();
-  /// Calls exit_pass_ctx in order; when one throws, the rest are not exited and instruments are cleared.
+  /// Calls exit_pass_ctx in order. When one throws, the rest are not exited and the instruments are cleared.
   void exit_instruments();
   /// exit_pass_ctx of the old instruments, then enter_pass_ctx of the new.
   void override_instruments(std::vector<std::shared_ptr<PassInstrument>> instruments);
@@ -65,13 +65,13 @@ class PassContext {
   bool pass_enabled(const PassInfo& info) const;
 };
 
-/// While it lives, the instruments of a context are entered.
+/// RAII: enters the instruments of a context and exits them.
 class InstrumentScope {
  public:
   explicit InstrumentScope(PassContextRef context) : context_(std::move(context)) {
     context_->enter_instruments();
   }
-  /// Throws what exit_pass_ctx throws, unless another exception is on its way.
+  /// Throws what exit_pass_ctx throws, unless another exception is in flight.
   ~InstrumentScope() noexcept(false);
   InstrumentScope(const InstrumentScope&) = delete;
   InstrumentScope& operator=(const InstrumentScope&) = delete;
@@ -81,7 +81,7 @@ class InstrumentScope {
   int exceptions_ = std::uncaught_exceptions();
 };
 
-/// Used when a context names no evaluator; set once by the driver.
+/// The evaluator for contexts without one; set once by the driver.
 void set_default_evaluator(std::shared_ptr<Evaluator> evaluator);
 Evaluator& evaluator_of(const PassContext& context);  ///< NotSupported when there is none
 

@@ -1,11 +1,11 @@
 #pragma once
-// What a line of passes.def registers: BATON_PASS names a function without arguments, BATON_PASS_WITH one
-// that reads them.
+// Adapters for passes.def: BATON_PASS names a function without arguments, BATON_PASS_WITH one that takes a
+// PassArgReader.
 #include "baton/pass/pass.h"
 
 namespace baton {
 
-/// Arguments are refused: the pass has none.
+/// For a pass without arguments: any argument is rejected.
 inline PassFactory pass_factory(const char* name, Pass (*make)()) {
   return [name, make](const PassArgs& args) {
     PassArgReader(name, args).finish();

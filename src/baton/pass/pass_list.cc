@@ -15,7 +15,7 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-// At the commas outside brackets and quotes.
+// Splits at commas outside brackets and quotes.
 std::vector<std::string_view> split(std::string_view text) {
   std::vector<std::string_view> parts;
   int depth = 0;

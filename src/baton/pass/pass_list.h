@@ -1,5 +1,5 @@
 #pragma once
-// Passes as the command line and golden files name them: `InferType, FuseOps(fuse_opt_level=0)`.
+// Pass lists as written on the command line and in golden files: `InferType, FuseOps(fuse_opt_level=0)`.
 #include <string>
 #include <vector>
 
@@ -7,8 +7,8 @@
 
 namespace baton {
 
-/// Makes the passes of a list. Values as in Relay's text: `["a", "b"]`, `2`, `True`; a dictionary is a list
-/// of pairs. UsageError for a list that cannot be read, DiagnosticError for a value, what make_pass throws
+/// Parses a list of passes. Values use Relay's text syntax: `["a", "b"]`, `2`, `True`; a dictionary is a list
+/// of pairs. UsageError for a malformed list, DiagnosticError for a malformed value, and make_pass's errors
 /// for passes and arguments.
 std::vector<Pass> parse_passes(const std::string& list);
 

@@ -10,7 +10,8 @@ namespace baton {
 
 namespace {
 
-// What is left to do with a node: meet it, go on with a let after its value, or rewrite it over its children.
+// The next step for a node: expand it, continue a let after its value, or rebuild it over its rewritten
+// children.
 enum class Step : uint8_t { kOpen, kLetBody, kClose };
 struct Todo {
   const Expr* node;
@@ -38,7 +39,7 @@ void Rewriter::map(const Expr& original, Expr result) {
     *at = std::move(result);
 }
 
-// A variable where it is bound: what it became, if that is a variable.
+// The rewritten binding occurrence of a variable, when its replacement is a variable.
 Var Rewriter::binder(const Var& var) const {
   const Expr* result = memo_.find(var.get());
   const Var renamed = result ? as_ref<VarNode>(*result) : Var();
@@ -89,7 +90,8 @@ Expr Rewriter::run(const Expr& root) {
       let_value(let, mapped(let.value()));
       stack.push_back({&let.body(), Step::kOpen});
     } else {
-      if (memo_.contains(node.get())) continue;  // reached twice before it was done: mapped by hand meanwhile
+      if (memo_.contains(node.get()))
+        continue;  // reached twice before it was done, and meanwhile mapped by map()
       const OriginScope scope(node->origins());
       Expr result = rewrite(node, rebuild(*node));
       BATON_CHECK(result, "a rewriter returned nothing");
@@ -99,8 +101,8 @@ Expr Rewriter::run(const Expr& root) {
   return mapped(root);
 }
 
-// What the children became, into `became_`; false when all are the same. Children that were not entered stay
-// as they are.
+// Collects the rewritten children in `became_`; false when all are unchanged. Children that were not entered
+// are kept.
 bool Rewriter::children_changed(const ExprNode& node) const {
   bool changed = false;
   became_.clear();

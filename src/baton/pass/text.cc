@@ -1,4 +1,4 @@
-// How passes, their data and contexts read as text.
+// Text forms of passes, pass infos and contexts.
 #include "baton/pass/pass.h"
 
 namespace baton {

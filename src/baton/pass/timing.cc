@@ -25,7 +25,7 @@ struct Profile {
 
 struct PassTimingInstrument::Tree {
   Profile root;
-  std::vector<size_t> open;  // the way from the root to the pass that is running
+  std::vector<size_t> open;  // the path from the root to the running pass
 
   Profile& innermost() {
     Profile* at = &root;
@@ -74,7 +74,7 @@ void PassTimingInstrument::run_before_pass(const IRModule&, const PassInfo& info
 
 void PassTimingInstrument::run_after_pass(const IRModule&, const PassInfo&) {
   const auto now = Clock::now();
-  if (tree().open.empty()) return;  // entered while a pass was running
+  if (tree().open.empty()) return;  // the instrument was entered while a pass was running
   Profile& profile = tree().innermost();
   profile.us = std::chrono::duration<double, std::micro>(now - profile.start).count();
   tree().open.pop_back();

@@ -1,11 +1,10 @@
 #pragma once
-// How long each pass took, as a tree.
+// Pass timing as a tree.
 #include "baton/pass/pass.h"
 
 namespace baton {
 
-/// Times passes of the contexts it is in. It has a tree for each thread that runs passes under it, until the
-/// thread leaves the context.
+/// Times the passes run under a context. Keeps one tree per thread, until the thread exits the context.
 class PassTimingInstrument final : public PassInstrument {
  public:
   PassTimingInstrument();
@@ -16,7 +15,7 @@ class PassTimingInstrument final : public PassInstrument {
   void run_after_pass(const IRModule& module, const PassInfo& info) override;
 
   /// One line per pass, children one tab deeper: `name: total us [self us] (% of all; % of the parent)`.
-  /// Of this thread's passes. Empty, with a warning, when nothing was timed; Error inside a pass.
+  /// Covers this thread's passes. Empty, with a warning, when nothing was timed; throws Error inside a pass.
   std::string render() const;
 
  private:

@@ -20,10 +20,10 @@ namespace {
 using ChangeKind = OriginChange::Kind;
 using Clock = std::chrono::steady_clock;
 
-// A node that stands for operators, or was made for some.
+// A node with origins or causes.
 struct Item {
   Expr node;
-  uint64_t key;  // equal for nodes that do the same for the same operators
+  uint64_t key;  // equal for equivalent nodes with the same origins
 };
 
 bool counts(const Expr& node) {
@@ -39,12 +39,12 @@ uint64_t key_of(const ExprNode& node) {
     hash.add(attrs_hash(call->attrs()));
   }
   for (const Origin* origin : node.origins().origins()) hash.add(origin->serial());
-  hash.add(0);  // between origins and causes
+  hash.add(0);  // separates origins from causes
   for (const Origin* origin : node.origins().causes()) hash.add(origin->serial());
   return hash.value();
 }
 
-// A fused function by its operators, in order; long ones are cut.
+// Text of a fused function: its operators in order, truncated when long.
 std::string function_text(const FunctionNode& function) {
   constexpr size_t kShown = 12;
   std::vector<std::string> ops;
@@ -64,7 +64,7 @@ std::string text_of(const ExprNode& node) {
   return "constant";
 }
 
-// The same for an operator that was there with other attributes: those that differ.
+// The text of an operator whose attributes changed: only the differing ones.
 std::string text_against(const CallNode& before, const CallNode& after) {
   std::string text;
   for (const AttrField& field : after.attrs()->schema().fields) {
@@ -75,7 +75,7 @@ std::string text_against(const CallNode& before, const CallNode& after) {
   return after.op()->name + "(" + text + ")";
 }
 
-// Disjoint sets of origins.
+// Connected components of origin sets.
 class Components {
  public:
   size_t find(const Origin* origin) { return root(at(origin)); }
@@ -133,7 +133,7 @@ OriginChange change_of(const Group& group) {
   return change;
 }
 
-// What the compiler adds, and takes away again, by what it was made for.
+// Nodes added by the compiler, and removed again, grouped by their causes.
 void add_own_changes(const std::vector<Expr>& nodes, ChangeKind kind, std::vector<OriginChange>& changes) {
   for (const Expr& node : nodes) {
     std::map<uint64_t, const Origin*> causes;
@@ -199,7 +199,7 @@ const char* kind_text(ChangeKind kind) {
   return "";
 }
 
-// "add, 3 x multiply": equal neighbours once.
+// "add, 3 x multiply": adjacent duplicates are collapsed.
 std::string list_text(const std::vector<std::string>& items) {
   std::string text;
   for (size_t i = 0; i < items.size();) {
@@ -213,14 +213,14 @@ std::string list_text(const std::vector<std::string>& items) {
 
 }  // namespace
 
-// The module as it was seen: its functions keep every node alive.
+// A snapshot of the module: its functions keep every node alive.
 struct PassTrace::View {
   std::vector<std::pair<std::string, Function>> functions;
   PointerSet nodes;
   std::vector<Item> items;
   std::set<uint32_t> retired;
   int calls = 0;
-  double overhead_s = 0;  // what looking has cost so far
+  double overhead_s = 0;  // accumulated cost of tracing
 
   bool shows(const IRModuleNode& module) const {
     return module.origins().all_retired().size() == retired.size() &&
@@ -251,7 +251,7 @@ void PassTrace::look(const IRModule& module) {
     auto now = std::make_unique<View>();
     now->read(*module);
     if (last_ && !open_.empty()) {
-      // Nodes that are still there, or were only rebuilt, are no change.
+      // Nodes that are unchanged, or only rebuilt, are not reported.
       std::unordered_map<uint64_t, std::vector<Expr>> old;
       for (const Item& item : last_->items)
         if (!now->nodes.contains(item.node.get())) old[item.key].push_back(item.node);
@@ -294,7 +294,7 @@ void PassTrace::exit_pass_ctx() {
 }
 
 void PassTrace::run_before_pass(const IRModule& module, const PassInfo& info) {
-  if (open_.empty()) last_.reset();  // what happened outside passes is the user's
+  if (open_.empty()) last_.reset();  // changes made outside passes are the user's
   look(module);
   PassStep step;
   step.pass = info.name;
@@ -307,7 +307,7 @@ void PassTrace::run_before_pass(const IRModule& module, const PassInfo& info) {
 }
 
 void PassTrace::run_after_pass(const IRModule& module, const PassInfo&) {
-  if (open_.empty()) return;  // it began before this instrument was entered
+  if (open_.empty()) return;  // the pass began before this instrument was entered
   const double elapsed = std::chrono::duration<double>(Clock::now() - started_.back()).count();
   PassStep& step = steps_[open_.back()];
   step.seconds = std::max(0.0, elapsed - (last_->overhead_s + step.seconds));
@@ -336,7 +336,7 @@ std::string change_text(const OriginChange& change) {
 
 std::string trace_text(const std::vector<PassStep>& steps, bool all) {
   std::string text;
-  // A pass that changed nothing is shown for the sake of one inside that did.
+  // A pass without changes is shown when a pass nested in it has some.
   std::vector<bool> shown(steps.size());
   for (size_t i = steps.size(); i-- > 0;) {
     shown[i] = all || !steps[i].changes.empty();

@@ -1,5 +1,5 @@
 #pragma once
-// What every pass did with the operators of a program: where each one went, and why.
+// Tracing: what each pass did with the operators of a program, and why.
 #include <chrono>
 #include <memory>
 #include <string>
@@ -9,19 +9,19 @@
 
 namespace baton {
 
-/// One change of a pass: the nodes `before` gave way to the nodes `after`. Nodes are calls of operators,
-/// fused functions, and constants that stand for operators.
+/// One change by a pass: nodes `before` were replaced by nodes `after`. Nodes are operator calls, fused
+/// functions, and constants with origins.
 struct OriginChange {
   enum class Kind {
-    kMade,     ///< other nodes compute the same operator
-    kMerged,   ///< one node stands for several operators now
-    kSplit,    ///< several nodes stand for one operator now
-    kAdded,    ///< the compiler's own, made for these operators
-    kRemoved,  ///< what the compiler had added is gone again, or one of several nodes of an operator
-    kRetired,  ///< no node stands for the operator any more
+    kMade,     ///< recomputed by other nodes
+    kMerged,   ///< one node now has several origins
+    kSplit,    ///< several nodes now share one origin
+    kAdded,    ///< added by the compiler, with these causes
+    kRemoved,  ///< a compiler-added node is removed, or one of several nodes of an operator
+    kRetired,  ///< no node carries the origin any more
   };
   Kind kind;
-  std::vector<Ref<const Origin>> origins;  ///< ascending; for kAdded those it was made for
+  std::vector<Ref<const Origin>> origins;  ///< ascending; for kAdded the causes
   std::vector<std::string> before, after;  ///< each node's operator, or "fn[nn.conv2d, nn.relu]", "constant"
   std::string reason;                      ///< for kAdded and kRetired
 };
@@ -29,28 +29,28 @@ struct OriginChange {
 /// One pass that ran.
 struct PassStep {
   std::string pass;
-  int depth = 0;                          ///< 0: run by the user; 1: by such a pass; ...
-  double seconds = 0;                     ///< with the passes inside, without the tracing
-  int calls_before = 0, calls_after = 0;  ///< calls of operators in the module
-  std::vector<OriginChange> changes;      ///< of its own; those of the passes inside are theirs
+  int depth = 0;                          ///< nesting: 0 for passes run by the user
+  double seconds = 0;                     ///< inclusive of nested passes, without tracing
+  int calls_before = 0, calls_after = 0;  ///< operator calls in the module
+  std::vector<OriginChange> changes;      ///< its own, without those of nested passes
 };
 
-/// Looks at the module before and after each pass. Costs time linear in the module per pass.
+/// Compares the module before and after each pass. Costs time linear in the module per pass.
 class PassTrace final : public PassInstrument {
  public:
   PassTrace();
   ~PassTrace() override;
   std::string name() const override { return "PassTrace"; }
-  void exit_pass_ctx() override;  // also of a pass that threw
+  void exit_pass_ctx() override;  // also closes passes that threw
   void run_before_pass(const IRModule& module, const PassInfo& info) override;
   void run_after_pass(const IRModule& module, const PassInfo& info) override;
 
-  /// In the order in which the passes began.
+  /// In the order in which the passes started.
   const std::vector<PassStep>& steps() const { return steps_; }
 
  private:
   struct View;
-  void look(const IRModule& module);  // what changed since last time is the innermost pass's
+  void look(const IRModule& module);  // changes since the last snapshot are attributed to the innermost pass
   std::vector<PassStep> steps_;
   std::vector<size_t> open_;
   std::vector<std::chrono::steady_clock::time_point> started_;
@@ -61,8 +61,8 @@ class PassTrace final : public PassInstrument {
 /// nn.bias_add]`.
 std::string change_text(const OriginChange& change);
 
-/// The steps that changed something (all with `all`), each with its changes; a line per pass, two blanks per
-/// depth.
+/// The steps with changes (all steps with `all`), each with its changes; one line per pass, indented by two
+/// spaces per depth.
 std::string trace_text(const std::vector<PassStep>& steps, bool all = false);
 
 }  // namespace baton

@@ -13,15 +13,15 @@
 namespace baton {
 namespace {
 
-constexpr size_t kAlignment = 128;  // what Halide's own allocator promises
+constexpr size_t kAlignment = 128;  // as guaranteed by Halide's own allocator
 constexpr size_t kSmallest = 256;
 constexpr size_t kLargest = size_t{1} << 40;
 constexpr int kStepsPerDouble = 4;  // at most a quarter of a block is unused
 constexpr int kClasses = 40 * kStepsPerDouble;
-constexpr int kKeptPerThread = 2;  // free blocks of one size that a thread keeps to itself
+constexpr int kKeptPerThread = 2;  // free blocks of one size cached per thread
 constexpr size_t kColours = 16;    // different distances to a page boundary, see take_from_system
 
-/// Stands right before every block.
+/// Precedes every block.
 struct alignas(kAlignment) Header {
   void* base;
   uint32_t size_class;
@@ -29,7 +29,7 @@ struct alignas(kAlignment) Header {
 };
 static_assert(sizeof(Header) == kAlignment);
 
-/// Sizes are 2^k * (4, 5, 6, 7) / 4.
+/// Size classes are 2^k * (4, 5, 6, 7) / 4.
 int class_of(size_t bytes) {
   if (bytes <= kSmallest) return 0;
   const size_t wanted = bytes - 1;
@@ -91,7 +91,7 @@ struct Shared {
   pthread_key_t on_thread_end;
 };
 
-/// What one thread keeps: it gets back the block that is still in its own cache.
+/// A thread's cache: it gets back blocks that are still in its CPU cache.
 struct Kept {
   uint32_t trims = 0;
   std::array<std::array<Header*, kKeptPerThread>, kClasses> blocks{};
@@ -121,8 +121,8 @@ Header* take_from_system(int size_class) {
   Shared& all = shared();
   const size_t bytes = bytes_of(size_class);
   const uint64_t number = all.system_allocations.fetch_add(1, std::memory_order_relaxed);
-  // Large blocks begin at different distances from a page boundary: a store to one would otherwise delay the
-  // loads from all others at the same distance (the processor compares the low 12 bits first).
+  // Large blocks are placed at different offsets within a page: a store to one would otherwise delay loads
+  // from all others at the same offset (the CPU compares the low 12 bits first).
   const size_t colour = bytes >= 4096 ? number % kColours * 2 * kAlignment : 0;
   auto* base = static_cast<uint8_t*>(allocate_aligned(bytes + colour + 3 * kAlignment));
   if (!base) return nullptr;

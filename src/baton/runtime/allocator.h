@@ -1,4 +1,4 @@
-// The scratch memory of kernels. What is freed is kept, faulted in, for the next kernel: asking the system
+// Scratch memory of kernels. Freed blocks are kept, with their pages faulted in: allocating from the system
 // each time made a staged convolution six times slower.
 #pragma once
 
@@ -7,23 +7,23 @@
 
 namespace baton {
 
-/// Memory for one kernel: aligned to 128 bytes, readable for 128 bytes before and behind. Null when there is
-/// none. Thread safe.
+/// Memory for one kernel: 128-byte aligned, readable for 128 bytes before and after. Null when out of memory.
+/// Thread safe.
 void* scratch_allocate(size_t bytes);
 
-/// Null is allowed.
+/// Null is a no-op.
 void scratch_free(void* block);
 
 struct ScratchStats {
-  uint64_t system_allocations = 0;  ///< blocks ever taken from the system
-  uint64_t reserved_bytes = 0;      ///< taken from the system and not given back
-  uint64_t idle_bytes = 0;          ///< of these, on the shared lists of free blocks
+  uint64_t system_allocations = 0;  ///< number of blocks ever taken from the system
+  uint64_t reserved_bytes = 0;      ///< currently held from the system
+  uint64_t idle_bytes = 0;          ///< of these, on the shared free lists
 };
 
 ScratchStats scratch_stats();
 
-/// Gives the free blocks on the shared lists and of the calling thread back to the system; other threads give
-/// theirs back when they next allocate. Returns the bytes freed now.
+/// Returns the free blocks on the shared lists and of the calling thread to the system; other threads do so
+/// on their next allocation. Returns the bytes freed now.
 size_t scratch_trim();
 
 }  // namespace baton

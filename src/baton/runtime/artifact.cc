@@ -17,7 +17,7 @@
 namespace baton {
 namespace {
 
-// As in PNG: the line ends and the end-of-file character show a transfer in text mode.
+// As in PNG: line ends and the end-of-file character detect a transfer in text mode.
 constexpr char kMagic[8] = {'B', 'A', 'T', 'O', 'N', '\r', '\n', '\x1a'};
 constexpr size_t kSectionAlignment = 4096;
 constexpr size_t kTensorAlignment = 64;
@@ -41,7 +41,7 @@ struct TableRow {
 };
 static_assert(sizeof(TableRow) == 64);
 
-/// In kParamsIndex, one per constant, followed by its shape (int64 each) and its name, padded with zeros to 8
+/// A row of kParamsIndex, one per constant, followed by its shape (int64 each) and its name, zero-padded to 8
 /// bytes.
 struct IndexRow {
   uint64_t offset;  // in section kParams
@@ -60,7 +60,7 @@ struct PluginHeader {
   uint32_t abi;
   uint32_t zero;
   uint64_t bytes;
-  uint64_t zeros[6];  // the blob starts at a cache line
+  uint64_t zeros[6];  // aligns the blob to a cache line
 };
 static_assert(sizeof(PluginHeader) == 64);
 
@@ -78,7 +78,7 @@ Status pad_to(TemporaryFile& file, size_t position) {
   return file.append(kZeros, position - file.position());
 }
 
-/// Places of the constants in their section, and the section that tells them.
+/// The offsets of the constants in their section, and the index section.
 struct ParamsLayout {
   std::vector<size_t> offsets;
   size_t bytes = 0;
@@ -101,7 +101,7 @@ ParamsLayout lay_out(const NamedArrays& params) {
     layout.index += name;
     layout.index.resize(round_up(layout.index.size(), 8));
   }
-  // Kernels may read one vector behind the end of a tensor.
+  // Kernels may read one vector past the end of a tensor.
   layout.bytes = round_up(layout.bytes, kTensorAlignment) + kTensorAlignment;
   return layout;
 }
@@ -109,7 +109,7 @@ ParamsLayout lay_out(const NamedArrays& params) {
 Status write_params(TemporaryFile& file, const NamedArrays& params, const ParamsLayout& layout) {
   const size_t start = file.position();
   for (size_t i = 0; i < params.size(); ++i) {
-    // Less than a page at a time, since no tensor is aligned to more.
+    // Less than a page at a time: no tensor has a larger alignment.
     if (Status status = pad_to(file, start + layout.offsets[i]); !status.ok()) return status;
     if (Status status = file.append(params[i].second.data(), params[i].second.bytes()); !status.ok())
       return status;
@@ -117,8 +117,8 @@ Status write_params(TemporaryFile& file, const NamedArrays& params, const Params
   return pad_to(file, start + layout.bytes);
 }
 
-/// The checksum of section kParams: that of the checksums of its tensors, so that neither side needs the
-/// section in one piece. The bytes between tensors mean nothing.
+/// The checksum of section kParams: a checksum of its tensors' checksums, so that neither side needs the
+/// section in one piece. Padding between tensors is not covered.
 uint64_t params_checksum(const NamedArrays& params) {
   std::vector<uint64_t> sums;
   for (const auto& [name, array] : params) sums.push_back(checksum64(array.data(), array.bytes()));
@@ -202,7 +202,7 @@ Result<std::shared_ptr<const Artifact>> Artifact::open(const std::string& path, 
     return Status::io("cannot open the artifact `" + path + "`: it is not a file");
   }
   const size_t bytes = static_cast<size_t>(about.st_size);
-  // Writable, so that who writes to a constant of a model gets pages of his own instead of a signal.
+  // A private writable mapping: writing to a constant copies its page instead of faulting.
   void* data = bytes ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor, 0) : nullptr;
   ::close(descriptor);
   if (data == MAP_FAILED) return Status::io(system_error("cannot map the artifact `" + path + "`"));
@@ -309,7 +309,7 @@ Status Artifact::read_params(const std::shared_ptr<void>& owner) {
         row.offset > data.size() || row.bytes > data.size() - row.offset) {
       return damaged;
     }
-    // The mapping is read-only; nobody writes to constants.
+    // The mapping is read-only; constants are never written.
     void* at = const_cast<uint8_t*>(data.data() + row.offset);
     auto* hold = new std::shared_ptr<void>(owner);
     params_.emplace_back(std::move(name),

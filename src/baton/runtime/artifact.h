@@ -2,7 +2,7 @@
 // temporary files.
 //
 // Layout (little endian): a header, a table of sections, then the sections, each at a multiple of 4096 bytes,
-// so that constants are used where the file is mapped.
+// so that constants are used in place from the mapped file.
 //   header:  char magic[8] "BATON\r\n\x1a", u32 version, u32 sections, u64 file bytes, u64 checksum of the
 //   table section: char name[32], u64 offset, u64 bytes, u64 checksum, u64 zero
 #pragma once
@@ -22,32 +22,32 @@ namespace baton {
 
 inline constexpr uint32_t kArtifactVersion = 1;
 
-/// What the sections of a model are called. An artifact may hold others.
+/// Section names of a model. An artifact may have others.
 namespace section {
 inline constexpr const char* kPlan = "graph.json";
 inline constexpr const char* kKernels = "kernels.so";
 inline constexpr const char* kParams = "params";             ///< the data of the constants
-inline constexpr const char* kParamsIndex = "params.index";  ///< their names, types and places
+inline constexpr const char* kParamsIndex = "params.index";  ///< their names, types and offsets
 inline constexpr const char* kOrigins = "origins.json";
 inline constexpr const char* kMeta = "meta.json";
-inline constexpr const char* kPlugin = "plugin/";  ///< and a backend's name: its code
+inline constexpr const char* kPlugin = "plugin/";  ///< followed by a backend's name: its code
 }  // namespace section
 
 /// Collects sections and writes them.
 class ArtifactWriter {
  public:
-  /// Adds a section. The name is unique and at most 31 bytes long; the content is kept.
+  /// Adds a section. The name must be unique and at most 31 bytes long; the content is stored.
   void add(std::string name, std::string content);
 
-  /// Adds the code of one backend for its plug-in: section kPlugin + name. `abi`: BATON_BACKEND_ABI as it was
-  /// made for.
+  /// Adds a backend's code for its plug-in: section kPlugin + name. `abi`: the BATON_BACKEND_ABI it was
+  /// compiled for.
   void add_plugin(const std::string& backend, uint32_t abi, std::string_view blob);
 
   /// Sets the constants: sections kParams and kParamsIndex. Arrays must be defined; their data is not copied.
   void set_params(NamedArrays params);
 
-  /// Writes the file under a temporary name beside `path`, and renames it when all of it is on disk. After an
-  /// error there is no new file, and an old one is untouched.
+  /// Writes the file atomically: under a temporary name beside `path`, renamed when complete. On error an
+  /// existing file is unchanged.
   Status write(const std::string& path) const;
 
  private:
@@ -66,19 +66,17 @@ struct PluginCode {
   std::span<const uint8_t> blob;
 };
 
-/// An artifact that has been opened and checked. The file stays mapped as long as this, or a constant of it,
-/// lives.
+/// An opened and verified artifact. The file stays mapped while this, or a constant of it, is alive.
 class Artifact {
  public:
-  /// `check_params`: read all constants now to verify their checksum, instead of only when check_params() is
-  /// called.
+  /// `check_params`: verify the checksum of all constants now, instead of only when check_params() is called.
   static Result<std::shared_ptr<const Artifact>> open(const std::string& path, bool check_params = false);
 
-  /// The same for bytes in memory, which must stay there as long as the result lives.
+  /// The same for bytes in memory, which must outlive the result.
   static Result<std::shared_ptr<const Artifact>> from_memory(std::span<const uint8_t> bytes,
                                                              bool check_params = false);
 
-  /// The bytes of a section; empty when there is none.
+  /// The contents of a section; empty when there is none.
   std::span<const uint8_t> bytes(std::string_view name) const;
   std::string_view text(std::string_view name) const;
   bool has(std::string_view name) const;
@@ -87,8 +85,7 @@ class Artifact {
   /// In the order they were added.
   Result<std::vector<PluginCode>> plugins() const;
 
-  /// The constants, in the order they were given to the writer: views of the mapped file, not to be written
-  /// to.
+  /// The constants, in the order given to the writer: read-only views of the mapped file.
   const NamedArrays& params() const { return params_; }
 
   Status check_params() const;

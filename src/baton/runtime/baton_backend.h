@@ -1,6 +1,6 @@
-/* The run half of a backend, as plain C: one table of functions that says which devices there are, and gives
-   them memory, copies, queues and code. The processor fills the same table inside the runtime (processor.cc);
-   others are shared libraries `libbaton_plugin_NAME.so` that need this header only and export
+/* The runtime half of a backend, as a C interface: a table of functions for devices, memory, copies, queues
+   and code. The CPU implements the same table inside the runtime (processor.cc); others are shared libraries
+   `libbaton_plugin_NAME.so` that need only this header and export
 
      const struct baton_backend* baton_backend_entry(const struct baton_host* host);
 
@@ -19,10 +19,10 @@
 extern "C" {
 #endif
 
-/* Counts up when a struct below changes its layout or a function its meaning. */
+/* Incremented when a struct's layout or a function's semantics change. */
 #define BATON_BACKEND_ABI 1
 
-/* Instead of a device in copy(): memory of the host, at the address that stands in place of the handle. */
+/* Denotes the host in copy(): the handle is then a host address. */
 #define BATON_HOST (-1)
 
 struct baton_dimension {
@@ -30,7 +30,8 @@ struct baton_dimension {
   uint32_t flags;
 };
 
-/* What a kernel sees of a tensor: laid out as Halide's buffers. Of `memory` and `host` exactly one is set. */
+/* A tensor argument of a kernel, with the layout of Halide's buffers. Exactly one of `memory` and `host` is
+   set. */
 struct baton_tensor {
   uint64_t memory; /* handle of the device's memory; 0: the tensor is on the host */
   const void* reserved;
@@ -49,13 +50,13 @@ struct baton_tensor {
 /* A kernel: args are pointers to one baton_tensor per tensor, inputs in order, then outputs. */
 typedef int (*baton_function)(void* context, void** args);
 
-/* A kernel with what it needs: a queue, a primitive, scratch memory. */
+/* A kernel bound to its state: a queue, a primitive, scratch memory. */
 struct baton_bound {
   baton_function function;
   void* context;
 };
 
-/* What the runtime gives to a backend. Valid until the process ends. */
+/* Services of the runtime for backends. Valid until the process ends. */
 struct baton_host {
   uint32_t abi_version;
   uint32_t struct_bytes;
@@ -66,7 +67,7 @@ struct baton_host {
 struct baton_backend {
   uint32_t abi_version;  /* BATON_BACKEND_ABI as the backend was compiled with; always the first member */
   uint32_t struct_bytes; /* sizeof(struct baton_backend) */
-  const char* name;      /* "cuda"; what plans and artifacts call it by */
+  const char* name;      /* "cuda"; its name in plans and artifacts */
 
   /* One sentence about the last failure on this thread. */
   const char* (*last_error)(void);
@@ -77,31 +78,32 @@ struct baton_backend {
   int32_t (*device_kind)(int32_t device); /* DLPack's number: 1 processor, 2 cuda, 4 opencl, 12 other, ... */
   const char* (*device_name)(int32_t device);
 
-  /* ---- Memory. A handle is not 0; whether it is an address is the backend's affair. */
+  /* ---- Memory. A handle is not 0; otherwise it is opaque. */
   int (*allocate)(int32_t device, size_t bytes, uint64_t* memory);
   void (*release)(int32_t device, uint64_t memory);
 
-  /* Copies between any two of the host and the backend's devices, after everything that `queue` holds. When
-     one side is the host, it is done on return; else when the queue is. */
+  /* Copies between any two of the host and the backend's devices, in order with `queue`. Synchronous when one
+     side is the host; otherwise enqueued. */
   int (*copy)(void* queue, int32_t from_device, uint64_t from, int32_t to_device, uint64_t to, size_t bytes);
 
-  /* ---- Queues: what is put into one is done in that order. */
+  /* ---- Queues: in-order command queues. */
   int (*queue_create)(int32_t device, void** queue);
   void (*queue_destroy)(void* queue); /* after it is empty */
-  int (*queue_wait)(void* queue);     /* also reports what failed in it */
+  int (*queue_wait)(void* queue);     /* also reports failed commands */
 
-  /* ---- Events: the device's own time. */
+  /* ---- Events: timestamps of the device's clock. */
   int (*event_create)(void* queue, void** event);
   void (*event_destroy)(void* event);
   int (*event_record)(void* event, void* queue);
-  int (*event_ns)(void* start, void* stop, double* ns); /* both have happened */
+  int (*event_ns)(void* start, void* stop, double* ns); /* both must have completed */
 
-  /* ---- Code. The blob is what the backend's compile half made; it may go when load returns. */
+  /* ---- Code. The blob is the output of the backend's compile-time half; it may be freed after load returns.
+   */
   int (*load)(const void* blob, size_t bytes, void** module);
-  void (*unload)(void* module); /* after all that was bound is unbound */
+  void (*unload)(void* module); /* after all its kernels are unbound */
 
-  /* The kernel of that name with so many tensors, to be put into `queue` (null for a backend without devices)
-     by each call. What its tensors point to may change between two calls. */
+  /* Binds the named kernel, with that number of tensors, to `queue` (null for a backend without devices);
+     each call enqueues it. The tensors' addresses may change between calls. */
   int (*bind)(void* module, const char* symbol, int32_t tensors, void* queue, struct baton_bound* bound);
   void (*unbind)(struct baton_bound bound);
 };

@@ -161,7 +161,7 @@ const char* baton_output_dtype(const baton_model* model, int index) {
 }
 
 int baton_set_input(baton_model* model, int index, const void* data, size_t bytes) {
-  return set_input(model, index, const_cast<void*>(data), bytes, false);  // only read
+  return set_input(model, index, const_cast<void*>(data), bytes, false);  // it is only read
 }
 
 int baton_bind_input(baton_model* model, int index, void* data, size_t bytes) {

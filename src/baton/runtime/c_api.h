@@ -13,12 +13,12 @@
 extern "C" {
 #endif
 
-#define BATON_ERROR_ARGUMENT 1 /* an index, a name or a size that does not fit */
-#define BATON_ERROR_DATA 2     /* the artifact is damaged, foreign or of another version */
-#define BATON_ERROR_IO 3       /* the system refused */
+#define BATON_ERROR_ARGUMENT 1 /* an invalid index, name or size */
+#define BATON_ERROR_DATA 2     /* the artifact is damaged, malformed or of another version */
+#define BATON_ERROR_IO 3       /* a system call failed */
 #define BATON_ERROR_MEMORY 4
 #define BATON_ERROR_KERNEL 5      /* a kernel failed */
-#define BATON_ERROR_UNAVAILABLE 6 /* this machine lacks something */
+#define BATON_ERROR_UNAVAILABLE 6 /* not supported on this machine */
 
 typedef struct baton_model baton_model;
 
@@ -26,18 +26,18 @@ typedef struct baton_model baton_model;
  */
 const char* baton_last_error(void);
 
-/* Loads the run half of a backend from its shared library (see baton_backend.h). Models find by themselves
-   what stands beside this library, or in a folder that the environment variable BATON_PLUGINS lists. */
+/* Loads the runtime half of a backend from its shared library (see baton_backend.h). Plug-ins beside this
+   library, or in a folder listed in the environment variable BATON_PLUGINS, are found automatically. */
 int baton_plugin_load(const char* path);
 
 baton_model* baton_model_load(const char* path);
 
-/* The bytes must stay where they are until the model is freed. */
+/* The bytes must remain valid until the model is freed. */
 baton_model* baton_model_load_memory(const void* data, size_t bytes);
 
 void baton_model_free(baton_model* model);
 
-/* 0: as many as the machine offers. */
+/* 0: the default, as many as the machine has. */
 int baton_set_threads(baton_model* model, int threads);
 
 /* Inputs are numbered as in the program that was compiled; constants are not counted. */
@@ -62,7 +62,7 @@ const char* baton_output_dtype(const baton_model* model, int index);
 /* Copies a row-major tensor in; bytes must be its exact size. */
 int baton_set_input(baton_model* model, int index, const void* data, size_t bytes);
 
-/* Uses the caller's memory from now on: it must be aligned to 64 bytes and stay until another value is set.
+/* Uses the caller's memory from now on: it must be 64-byte aligned and valid until another value is set.
  */
 int baton_bind_input(baton_model* model, int index, void* data, size_t bytes);
 
@@ -71,10 +71,10 @@ int baton_run(baton_model* model);
 /* Copies an output out; bytes must be its exact size. */
 int baton_get_output(const baton_model* model, int index, void* data, size_t bytes);
 
-/* The output where it lies: valid until the model is freed, overwritten by the next run. */
+/* The output in place: valid until the model is freed, overwritten by the next run. */
 const void* baton_output_data(const baton_model* model, int index, size_t* bytes);
 
-/* Runs `runs` times with a clock around every kernel. The results are read with the functions below. */
+/* Runs `runs` times and times every kernel. The results are read with the functions below. */
 int baton_profile(baton_model* model, int runs);
 
 /* Of the last baton_profile: the number of kernel calls per run (0 when there was none). */

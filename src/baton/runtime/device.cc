@@ -75,7 +75,7 @@ int Device::copy(const Device* from, const baton_tensor& source, const Device* t
     return table.copy(from->queue_, from->device_, source.memory, BATON_HOST, host_address(target.host),
                       bytes);
   if (&from->plugin_ == &to->plugin_) {
-    // Two queues do not wait for each other: the source must be there, and must not be overwritten too soon.
+    // The queues are independent: the source must be complete, and must not be overwritten before the copy.
     int code = table.queue_wait(from->queue_);
     if (!code) code = table.copy(to->queue_, from->device_, source.memory, to->device_, target.memory, bytes);
     return code ? code : table.queue_wait(to->queue_);

@@ -1,5 +1,5 @@
-// A device as one executor uses it: a queue of its own, memory, copies. The processor is none here: what lies
-// in its memory is used by address.
+// A device as used by one executor: a queue, memory, copies. The CPU has no Device: its memory is accessed by
+// address.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace baton {
 
-/// A block of a device's memory; given back when it goes.
+/// A block of device memory, released by the destructor.
 class DeviceBlock {
  public:
   DeviceBlock() = default;
@@ -21,7 +21,7 @@ class DeviceBlock {
   DeviceBlock& operator=(DeviceBlock&& other) noexcept;
   ~DeviceBlock();
 
-  uint64_t memory() const { return memory_; }  ///< 0: there is none
+  uint64_t memory() const { return memory_; }  ///< 0: none
 
  private:
   const Plugin* plugin_ = nullptr;
@@ -29,7 +29,7 @@ class DeviceBlock {
   uint64_t memory_ = 0;
 };
 
-/// One queue of one device. Not to be used by two threads at a time.
+/// One queue of one device. Not thread safe.
 class Device {
  public:
   static Result<std::unique_ptr<Device>> open(const Plugin& plugin, int32_t device);
@@ -40,22 +40,22 @@ class Device {
   const Plugin& plugin() const { return plugin_; }
   void* queue() const { return queue_; }
 
-  /// Readable for one vector (64 bytes) behind the end.
+  /// Readable for one vector (64 bytes) past the end.
   Result<DeviceBlock> allocate(size_t bytes) const;
 
-  /// From and to the host: done on return.
+  /// Synchronous copies from and to the host.
   Status copy_in(uint64_t to, const void* from, size_t bytes) const;
   Status copy_out(void* to, uint64_t from, size_t bytes) const;
 
-  /// Until the queue is empty.
+  /// Waits until the queue is empty.
   Status wait() const;
 
-  /// From a tensor of `from` to one of `to`, of which not both are null (the host): done on return. 0, or
-  /// the code of the plug-in that failed. Between two plug-ins the way leads through the host.
+  /// Synchronous copy between a tensor of `from` and one of `to`, of which at most one is null (the host).
+  /// Returns 0, or the failing plug-in's error code. Copies between two plug-ins go through the host.
   static int copy(const Device* from, const baton_tensor& source, const Device* to,
                   const baton_tensor& target, size_t bytes);
 
-  /// Nanoseconds on the device from the start to the end of what `work` puts into the queue.
+  /// The time on the device, in nanoseconds, of the commands that `work` enqueues.
   template <typename Work>
   Result<double> time(Work&& work) const {
     Event start(*this), stop(*this);

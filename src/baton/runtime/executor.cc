@@ -18,12 +18,12 @@ namespace {
 
 constexpr size_t kVector = 64;
 constexpr size_t kPage = 4096;
-// Distance between the starts of two tensors, counted within a page: odd in cache lines, so that 64 tensors
-// in a row start at 64 different places. Loads from one then never wait for stores to the same place of
-// another.
+// Distance between the starts of two tensors modulo the page size: an odd number of cache lines, so that 64
+// consecutive tensors have different offsets. Avoids stalls of loads behind stores at the same page offset of
+// another tensor.
 constexpr size_t kColourStep = 13 * kVector;
 
-// Kernels that Halide made take its buffers; backends know them by a name of their own.
+// Halide kernels take Halide buffers; backends use the equivalent baton_tensor.
 static_assert(sizeof(baton_tensor) == sizeof(halide_buffer_t) &&
               sizeof(baton_dimension) == sizeof(halide_dimension_t));
 static_assert(offsetof(baton_tensor, memory) == offsetof(halide_buffer_t, device) &&
@@ -44,7 +44,7 @@ size_t bytes_of(const baton_tensor& tensor) {
   return bytes;
 }
 
-/// A `__copy` node whose tensors are both on the processor.
+/// A `__copy` node with both tensors on the CPU.
 int copy_tensor(void*, void** args) {
   const auto* from = static_cast<const baton_tensor*>(args[0]);
   const auto* to = static_cast<const baton_tensor*>(args[1]);
@@ -54,7 +54,7 @@ int copy_tensor(void*, void** args) {
 
 }  // namespace
 
-/// A `__copy` node between two devices; null is the processor.
+/// A `__copy` node between two devices; null is the CPU.
 struct Executor::Crossing {
   const Device* from;
   const Device* to;
@@ -136,7 +136,7 @@ void Executor::make_tensors() {
     tensor.dimensions = static_cast<int32_t>(entry.shape.size());
     tensor.dim = next;
     int64_t stride = 1;
-    for (size_t i = entry.shape.size(); i-- > 0;) {  // dimensions are counted from the innermost
+    for (size_t i = entry.shape.size(); i-- > 0;) {  // dim[0] is the innermost
       *next++ = {0, static_cast<int32_t>(entry.shape[i]), static_cast<int32_t>(stride), 0};
       stride *= entry.shape[i];
     }
@@ -210,7 +210,7 @@ Status Executor::allocate() {
   if (!memory_->arena)
     return Status::out_of_memory("no memory for the workspace of the model: " + std::to_string(end) +
                                  " bytes");
-  std::memset(memory_->arena, 0, end);  // page faults now, not in the first run
+  std::memset(memory_->arena, 0, end);  // takes the page faults now, not in the first run
   for (size_t s = 0; s < plan_->storages.size(); ++s) {
     if (plan_->storages[s].written && plan_->storages[s].device_type == kProcessorKind)
       point_to(static_cast<int>(s), static_cast<uint8_t*>(memory_->arena) + offsets[s]);
@@ -364,7 +364,7 @@ Status Executor::run_calls(size_t first, size_t last) {
   for (size_t c = first; c < last; ++c) {
     if (const int code = calls_[c].function(calls_[c].context, calls_[c].args)) [[unlikely]] {
       Status status = failed(c, code);
-      (void)wait();  // what is in the queues works in this executor's memory
+      (void)wait();  // queued work uses this executor's memory
       return status;
     }
   }
@@ -386,7 +386,7 @@ Result<RunProfile> Executor::run_profiled(int runs) {
   if (!devices_.empty()) return profile_with_devices(runs);
   const double scale = ns_per_tick();
   const size_t count = calls_.size();
-  // Written now, so that no page of it is touched for the first time between two readings of the clock.
+  // Initialized now, so that no page fault falls between two timestamps.
   std::vector<uint64_t> stamps(2 * count + 2, 1);
   RunProfile profile{call_nodes_,
                      std::vector<std::vector<double>>(count, std::vector<double>(static_cast<size_t>(runs))),

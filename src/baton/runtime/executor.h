@@ -1,4 +1,4 @@
-// Runs a plan.
+// Executes a plan.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@
 
 namespace baton {
 
-/// What run_profiled() measured.
+/// The result of run_profiled().
 struct RunProfile {
-  std::vector<uint32_t> nodes;  ///< the plan's nodes that were called, in order (nops and inputs are not)
-  /// [call][run]: from kernel entry to kernel return; on another device by the device's own clock, with
-  /// nothing else running.
+  std::vector<uint32_t> nodes;  ///< the called plan nodes, in order (without nops and inputs)
+  /// [call][run]: from kernel entry to return; on other devices by the device's own clock, with nothing else
+  /// running.
   std::vector<std::vector<double>> node_ns;
-  std::vector<double> total_ns;  ///< [run]: the whole run; what the calls do not sum up to is the residual
+  std::vector<double> total_ns;  ///< [run]: the whole run; includes overhead beyond the sum of the calls
 };
 
 struct ExecutorMemory;
 
-/// One instance of a model with memory of its own, on every device that the plan names. Not to be used by two
-/// threads at a time; any number of executors may share plan, kernels and constants, and run at once.
+/// One instance of a model with its own memory on every device of the plan. Not thread safe; any number of
+/// executors may share plan, kernels and constants, and run concurrently.
 class Executor {
  public:
   using Modules = std::vector<std::shared_ptr<const PluginModule>>;
@@ -42,15 +42,14 @@ class Executor {
     void** args;
   };
 
-  /// `constants` are found by the names of input nodes and used where they are (they are not copied if
-  /// aligned to 64 bytes); names that the plan does not know are an error. Input nodes without constant are
-  /// the model's inputs.
+  /// `constants` are matched to input nodes by name and used in place (copied only if not 64-byte aligned);
+  /// unknown names are an error. Input nodes without a constant are the model's inputs.
   static Result<std::unique_ptr<Executor>> create(std::shared_ptr<const Plan> plan,
                                                   std::shared_ptr<const KernelLibrary> kernels,
                                                   const NamedArrays& constants);
 
-  /// The same with the code of several backends; one for each that a node names. Constants of other devices
-  /// are copied there.
+  /// The same with code of several backends: one module for each backend that a node names. Constants of
+  /// other devices are copied there.
   static Result<std::unique_ptr<Executor>> create(std::shared_ptr<const Plan> plan, Modules modules,
                                                   const NamedArrays& constants);
   ~Executor();
@@ -59,7 +58,7 @@ class Executor {
 
   const Plan& plan() const { return *plan_; }
 
-  /// Threads of all later runs; 0 is the default of the thread pool.
+  /// Threads for all later runs; 0: the thread pool's default.
   void set_threads(int threads) { threads_ = threads; }
   int threads() const;
 
@@ -68,54 +67,54 @@ class Executor {
   const PlanNode& input_node(size_t index) const { return plan_->nodes[inputs_[index]]; }
   const PlanEntry& input_entry(size_t index) const { return plan_->entries[input_node(index).first_entry]; }
 
-  /// The node with that name in the plan's list of input nodes, constants included; -1 when there is none.
+  /// The input node with that name, constants included; -1 when there is none.
   int find_input_node(std::string_view name) const;
 
   /// Copies `value` in. Shape and type must be those of the plan.
   Status set_input(size_t index, const NDArray& value);
 
-  /// By name; constants may be replaced too.
+  /// By name; may also replace constants.
   Status set_input(std::string_view name, const NDArray& value);
 
-  /// Uses the memory of `value` instead of copying it, until the next set or bind; copies if it is not
-  /// aligned to 64 bytes, or if the input is on another device.
+  /// Uses the memory of `value` without copying, until the next set or bind; copies if it is not 64-byte
+  /// aligned, or if the input is on another device.
   Status bind_input(size_t index, const NDArray& value);
   Status bind_input(std::string_view name, const NDArray& value);
 
-  /// What an input node holds now: as output().
+  /// The current value of an input node; see output().
   NDArray input(size_t index) const;
 
-  /// Calls all kernels, and waits for the devices. The first that fails ends the run.
+  /// Runs all kernels and waits for the devices. Stops at the first failure.
   Status run();
 
-  /// The same `runs` times with a clock around every call.
+  /// Runs the model `runs` times and measures each call.
   Result<RunProfile> run_profiled(int runs);
 
   size_t num_outputs() const { return plan_->heads.size(); }
   const PlanEntry& output_entry(size_t index) const { return plan_->entries[plan_->heads[index]]; }
 
-  /// A view of an output: its contents change with the next run, the memory stays as long as anybody holds
-  /// it. From another device it is copied at each call; undefined when the device fails.
+  /// A view of an output: overwritten by the next run; it keeps the memory alive. From another device it is
+  /// copied at each call; undefined when the device fails.
   NDArray output(size_t index) const;
 
-  /// Any tensor, for debugging and measuring: what it holds depends on which nodes have run since.
+  /// Any tensor, for debugging and measurement; its contents depend on which nodes have run since.
   NDArray entry(EntryId id) const;
 
-  /// What a node calls; null when it calls nothing. On another device the work is done after wait().
+  /// The call of a node; null when it has none. On other devices the work is complete only after wait().
   const Call* node_call(uint32_t node) const;
   Status wait() const;
 
-  /// For measuring kernels one at a time, in the memory of the model (variants of a kernel must share it to
-  /// be comparable): the arguments of a node's kernel, and the kernel itself. Empty and null for nodes
-  /// without a call; only kernels of the processor are plain functions.
+  /// For measuring single kernels in the model's own memory (variants of a kernel must share it to be
+  /// comparable): the arguments of a node's kernel, and the kernel itself. Empty and null for nodes without a
+  /// call; only CPU kernels are plain functions.
   std::span<void*> node_args(uint32_t node);
   KernelFunction node_function(uint32_t node) const;
 
-  /// Uses another kernel for a node from now on (a marked or reduced variant of the same arguments). The
-  /// caller keeps its library.
+  /// Replaces the kernel of a node (by a marked or ablated variant with the same arguments). The caller keeps
+  /// its library loaded.
   void replace_function(uint32_t node, KernelFunction function);
 
-  /// Calls the kernels of the nodes first <= node < last only.
+  /// Runs only the kernels of nodes first <= node < last.
   Status run_range(uint32_t first, uint32_t last);
 
  private:
@@ -144,13 +143,13 @@ class Executor {
 
   std::shared_ptr<const Plan> plan_;
   Modules modules_;
-  std::vector<std::pair<int, std::unique_ptr<Device>>> devices_;  // by type; not the processor
+  std::vector<std::pair<int, std::unique_ptr<Device>>> devices_;  // by type; without the CPU
   std::shared_ptr<ExecutorMemory> memory_;
   std::vector<uint32_t> inputs_;
   std::vector<Call> calls_;
-  std::vector<uint32_t> call_nodes_;                  // ascending: the node of each call
-  std::vector<void*> args_;                           // of all calls, one after another
-  std::vector<std::unique_ptr<Crossing>> crossings_;  // the contexts of copies between devices
+  std::vector<uint32_t> call_nodes_;                  // the node of each call, ascending
+  std::vector<void*> args_;                           // of all calls, concatenated
+  std::vector<std::unique_ptr<Crossing>> crossings_;  // contexts of copies between devices
   std::vector<std::pair<const PluginModule*, baton_bound>> bound_;
   int threads_ = 0;
 };

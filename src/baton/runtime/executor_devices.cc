@@ -1,5 +1,4 @@
-// The parts of the executor that deal with devices beside the processor. A plan without any comes here once,
-// when it is loaded.
+// The executor's code for devices other than the CPU. Plans without any use it only once, on loading.
 #include <string>
 
 #include "baton/runtime/executor.h"
@@ -26,7 +25,7 @@ const Device* Executor::device(int device_type) const {
   return nullptr;
 }
 
-/// Who has devices of that type: a backend of the model, else any that is loaded.
+/// The plug-in for devices of that type: of a backend of the model, else any that is loaded.
 Result<const Plugin*> Executor::plugin_of(int device_type, const std::string& user) const {
   for (const auto& module : modules_) {
     if (module->plugin().device_of_kind(device_type) >= 0) return &module->plugin();
@@ -76,8 +75,8 @@ Status Executor::wait() const {
   return Status::success();
 }
 
-/// One call at a time, waited for: what a device computes is measured by its own clock, the processor's
-/// kernels and the copies by ours.
+/// Runs and waits for one call at a time: device kernels are measured by the device's clock, CPU kernels and
+/// copies by ours.
 Result<RunProfile> Executor::profile_with_devices(int runs) {
   const double scale = ns_per_tick();
   const size_t count = calls_.size(), times = static_cast<size_t>(runs);

@@ -1,4 +1,4 @@
-// What kernels of one executor see: shared by the files that make it.
+// The memory of one executor; shared by the files that implement it.
 #pragma once
 
 #include <cstdlib>
@@ -9,16 +9,17 @@
 
 namespace baton {
 
-/// Outputs handed out keep it alive.
+/// Reference counted: returned outputs keep it alive.
 struct ExecutorMemory {
   ~ExecutorMemory() { std::free(arena); }
 
-  void* arena = nullptr;            // of the processor
-  std::vector<void*> data;          // by storage: on the processor
+  void* arena = nullptr;            // CPU memory
+  std::vector<void*> data;          // by storage: on the CPU
   std::vector<DeviceBlock> blocks;  // by storage: on other devices
-  std::vector<NDArray> held;     // by storage: what an input or a constant points to; undefined in the arena
-  std::vector<NDArray> own;      // by storage: memory of an input that set_input copies to
-  std::vector<NDArray> brought;  // by entry: where tensors of other devices are shown
+  std::vector<NDArray>
+      held;  // by storage: the array of an input or a constant; undefined for storage in the arena
+  std::vector<NDArray> own;      // by storage: the copy made by set_input
+  std::vector<NDArray> brought;  // by entry: host copies of tensors on other devices
   std::vector<baton_dimension> dimensions;
   std::vector<baton_tensor> tensors;          // by entry
   std::vector<std::vector<EntryId>> entries;  // by storage

@@ -39,8 +39,8 @@ Status write_all(int descriptor, std::span<const uint8_t> bytes) {
   return Status::success();
 }
 
-/// The bytes as a file of `folder` that is named after them: there already, or written beside and renamed,
-/// since a library may be mapped from it.
+/// Stores the bytes as a file in `folder` named by their hash, unless it exists. Written under a temporary
+/// name and renamed, since a library may be mapped from it.
 Status keep_file(const std::string& folder, std::span<const uint8_t> bytes, std::string& path) {
   char name[48];
   std::snprintf(name, sizeof name, "/kernels-%016llx.so",
@@ -65,8 +65,8 @@ Status keep_file(const std::string& folder, std::span<const uint8_t> bytes, std:
   return status;
 }
 
-/// The system's loader maps a library as its header says and dies of a bus error where the file is shorter:
-/// look first. A library ends with its table of sections, so a truncated one is always seen.
+/// Checks that the file is complete: loading a truncated library fails with a bus error. A library ends with
+/// its section table, so truncation is always detected.
 bool is_whole_library(int descriptor) {
   struct stat about;
   Elf64_Ehdr header;
@@ -88,8 +88,8 @@ bool is_whole_library(int descriptor) {
   return true;
 }
 
-/// Kernels may call functions of the C mathematics library (pow, erf). A linker alone cannot name it as a
-/// dependency, and a program need not have it loaded: put it where every library finds it.
+/// Kernels may call libm functions (pow, erf). A plain linker does not record that dependency, and the
+/// program may not have loaded it: load it with global visibility.
 void load_mathematics() {
   static void* const handle = dlopen("libm.so.6", RTLD_NOW | RTLD_GLOBAL);
   (void)handle;
@@ -130,8 +130,8 @@ Result<std::shared_ptr<const KernelLibrary>> KernelLibrary::load(const std::stri
 }
 
 Result<std::shared_ptr<const KernelLibrary>> KernelLibrary::open(const std::string& path) {
-  // Not dlopen(path): it would return the old library when a file has been replaced by a new one, and die
-  // when somebody truncates the file later.
+  // Not dlopen(path): it would return the old library when a file has been replaced, and crash when the file
+  // is truncated later.
   std::FILE* file = std::fopen(path.c_str(), "re");
   if (!file) return Status::io("cannot open the kernels `" + path + "`: " + std::strerror(errno));
   std::vector<uint8_t> bytes;
@@ -166,8 +166,8 @@ Result<std::shared_ptr<const KernelLibrary>> KernelLibrary::from_bytes(std::span
   }
   int descriptor = memfd_create("baton-kernels", MFD_CLOEXEC);
   if (descriptor >= 0) {
-    // The descriptor stays open while the library is loaded: dlopen knows libraries by path, and a second one
-    // under the same number would be taken for the first.
+    // The descriptor stays open while the library is loaded: dlopen identifies libraries by path, and would
+    // return this one for a later file with the same number.
     path = "/proc/self/fd/" + std::to_string(descriptor);
   } else {
     const char* folder = std::getenv("TMPDIR");

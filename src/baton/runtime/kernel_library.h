@@ -1,4 +1,4 @@
-// Compiled kernels, ready to be called.
+// Loaded kernel libraries.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +14,27 @@
 
 namespace baton {
 
-/// A kernel: pointers to one halide_buffer_t per tensor, inputs in order, then outputs. Dimension 0 of a
-/// buffer is the last axis of the tensor. Returns 0 or an error code.
+/// A kernel. Arguments are pointers to one halide_buffer_t per tensor, inputs in order, then outputs.
+/// Dimension 0 of a buffer is the last axis of the tensor. Returns 0 or an error code.
 using KernelFunction = int (*)(void** args);
 
-/// What kernels of this process call for memory, threads and stage marks; for kernels that were not linked
-/// with the shim (Halide's JIT).
+/// The runtime services (memory, threads, stage marks) for kernels that were not linked with the shim
+/// (Halide's JIT).
 const baton_kernel_table& kernel_services();
 
-/// A library of kernels. Unloaded when the last owner goes.
+/// A library of kernels, unloaded with its last owner.
 class KernelLibrary {
  public:
-  /// Loads a shared library that was linked with the shim. The file is read once and not used any more.
+  /// Loads a shared library linked with the shim. The file is read once and not accessed later.
   static Result<std::shared_ptr<const KernelLibrary>> open(const std::string& path);
 
-  /// The same from its bytes. Nothing is left on disk, unless `files` or, where that is empty, the
-  /// environment variable BATON_KERNEL_FILES names a folder: then the library stands there as a file named
-  /// after its contents, so that programs that look from outside (perf, gdb) find its symbols.
+  /// The same from bytes. Leaves nothing on disk, unless `files` or, if that is empty, the environment
+  /// variable BATON_KERNEL_FILES names a folder: the library is then stored there under a name derived from
+  /// its contents, where external programs (perf, gdb) find its symbols.
   static Result<std::shared_ptr<const KernelLibrary>> from_memory(std::span<const uint8_t> bytes,
                                                                   const std::string& files = {});
 
-  /// Functions that are in memory already; `keep_alive` holds whatever they belong to.
+  /// Functions already in memory; `keep_alive` owns their code.
   static std::shared_ptr<const KernelLibrary> from_functions(
       std::vector<std::pair<std::string, KernelFunction>> functions, std::shared_ptr<void> keep_alive);
 
@@ -42,10 +42,10 @@ class KernelLibrary {
   KernelLibrary(const KernelLibrary&) = delete;
   KernelLibrary& operator=(const KernelLibrary&) = delete;
 
-  /// The kernel of that name (symbol `<name>_argv` in a shared library); null when there is none.
+  /// The named kernel (symbol `<name>_argv` in a shared library), or null.
   KernelFunction find(std::string_view name) const;
 
-  /// The address of any exported symbol of a shared library; null when there is none.
+  /// The address of an exported symbol of a shared library, or null.
   void* symbol(const std::string& name) const;
 
  private:

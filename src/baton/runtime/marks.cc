@@ -10,7 +10,7 @@
 namespace baton {
 namespace {
 
-/// One thread's slots. Blocks outlive their threads (their sums still count) and are handed to later threads.
+/// One thread's slots. Blocks outlive their threads (their sums still count) and are reused by later threads.
 struct Block {
   uint64_t last = 0;
   int current = 0;
@@ -37,8 +37,7 @@ Registry& registry() {
   return *instance;
 }
 
-// initial-exec: one load instead of a call. It takes eight bytes of the space that every process keeps for
-// this.
+// initial-exec: one load instead of a call. Uses eight bytes of the process's static TLS reserve.
 __attribute__((tls_model("initial-exec"))) thread_local Block* own_block = nullptr;
 
 void give_back(void* block) {

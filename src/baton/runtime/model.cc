@@ -47,7 +47,7 @@ Result<Executor::Modules> Model::load_modules(const Artifact& artifact) {
   Executor::Modules modules;
   const Result<std::vector<PluginCode>> codes = artifact.plugins();
   if (!codes.ok()) return codes.status();
-  // A model whose kernels all run on other devices has none for the processor.
+  // A model without CPU kernels has no kernel library.
   if (codes->empty() && !artifact.has(section::kKernels)) return nothing_to_run(section::kKernels);
   if (artifact.has(section::kKernels)) {
     Result<std::shared_ptr<const KernelLibrary>> kernels =

@@ -1,5 +1,4 @@
-// A model to be run: an artifact, opened, with one executor. What the command line, Python and the C
-// interface use.
+// A loaded model: an artifact with one executor. Used by the command line, Python and the C API.
 #pragma once
 
 #include <memory>
@@ -16,7 +15,7 @@ class Model {
   /// Opens an artifact file. `check_params`: see Artifact::open.
   static Result<std::unique_ptr<Model>> load(const std::string& path, bool check_params = false);
 
-  /// An artifact in memory, which must stay there as long as the model lives.
+  /// From memory, which must outlive the model.
   static Result<std::unique_ptr<Model>> load_memory(std::span<const uint8_t> bytes,
                                                     bool check_params = false);
 
@@ -25,10 +24,10 @@ class Model {
   const Artifact& artifact() const { return *artifact_; }
   Executor& executor() { return *executor_; }
 
-  /// The code of the backends in an artifact, loaded by their plug-ins.
+  /// Loads the backends' code in an artifact through their plug-ins.
   static Result<Executor::Modules> load_modules(const Artifact& artifact);
 
-  /// Another executor of the same plan, kernels and constants, to be run by another thread.
+  /// Another executor of the same plan, kernels and constants, for another thread.
   Result<std::unique_ptr<Executor>> another_executor() const;
 
  private:

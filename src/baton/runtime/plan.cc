@@ -8,11 +8,11 @@
 namespace baton {
 namespace {
 
-constexpr int64_t kMaxExtent = INT32_MAX;  // kernels count in 32 bits
+constexpr int64_t kMaxExtent = INT32_MAX;  // kernels use 32-bit indices
 constexpr int64_t kMaxBytes = int64_t{1} << 46;
 constexpr size_t kMaxDimensions = 64;
 
-// Attributes of a node that become fields of it.
+// Node attributes that are stored in fields.
 constexpr std::string_view kFields[] = {"func_name", "num_outputs", "num_inputs", "flatten_data",
                                         "origins",   "made_for",    "reason",     "backend"};
 
@@ -24,7 +24,7 @@ std::string called(const Plan& plan, size_t node) {
   return "node " + std::to_string(node) + " (`" + plan.nodes[node].name + "`)";
 }
 
-/// A nop or a copy: one tensor in, the same bytes out.
+/// A nop or a copy has one input and one output of the same size.
 Status check_same_data(const Plan& plan, size_t index) {
   const PlanNode& node = plan.nodes[index];
   if (node.inputs.size() != 1 || node.num_outputs != 1)
@@ -37,7 +37,7 @@ Status check_same_data(const Plan& plan, size_t index) {
   return {};
 }
 
-/// A kernel runs where its results are, and reads nothing from elsewhere.
+/// A kernel runs on the device of its results, and its operands must be there.
 Status check_device(const Plan& plan, size_t index) {
   const PlanNode& node = plan.nodes[index];
   const int device = plan.entries[node.first_entry].device_type;
@@ -54,7 +54,7 @@ Status check_device(const Plan& plan, size_t index) {
   return {};
 }
 
-/// Reads one plan. Every step leaves a reason in status_ and returns false when it cannot go on.
+/// Parses one plan. Every step sets status_ and returns false on failure.
 class Reader {
  public:
   Reader(const JsonValue& root, std::string_view text) : root_(root), text_(text) {}
@@ -149,7 +149,7 @@ class Reader {
     return true;
   }
 
-  /// A list of ids written as text, "[3, 7]". Absent means none.
+  /// A list of ids as text, "[3, 7]". Empty when absent.
   bool read_origins(size_t index, const char* name, std::vector<uint32_t>& ids) {
     const std::string_view text = plan_.nodes[index].attr(name);
     if (text.empty()) return true;
@@ -185,7 +185,7 @@ class Reader {
     return true;
   }
 
-  /// [node, output, version] of a node before `limit`.
+  /// An entry [node, output, version] of a node before `limit`.
   std::optional<EntryId> entry(const JsonValue& json, size_t limit) const {
     if (!json.is_array() || json.size() < 2 || json.size() > 3) return std::nullopt;
     const std::optional<int64_t> node = json[0].integer(), output = json[1].integer();
@@ -245,8 +245,7 @@ class Reader {
     return true;
   }
 
-  /// The values of a graph attribute ["kind", [values]]; null (and a reason, if it is required) when it does
-  /// not fit.
+  /// The values of a graph attribute ["kind", [values]]; null (and an error if required) when malformed.
   const JsonValue* values(const char* name, bool required) {
     const JsonValue* attrs = root_.member("attrs");
     const JsonValue* attr = attrs ? attrs->member(name) : nullptr;
@@ -352,7 +351,7 @@ Status Plan::set_storages() {
       if (Status status = check_same_data(*this, i); !status.ok()) return status;
     if (node.kind == PlanNode::Kind::kKernel)
       if (Status status = check_device(*this, i); !status.ok()) return status;
-    if (node.kind == PlanNode::Kind::kNop) continue;  // the node that made the data has written it
+    if (node.kind == PlanNode::Kind::kNop) continue;  // written by the node that computed the data
     for (uint32_t output = 0; output < node.num_outputs; ++output)
       storages[static_cast<size_t>(entries[node.first_entry + output].storage)].written = true;
   }

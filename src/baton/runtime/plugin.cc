@@ -12,7 +12,7 @@
 
 namespace baton {
 
-/// Every plug-in of the process by name. Guarded: models are loaded by any thread.
+/// All plug-ins of the process by name. Locked: models are loaded by any thread.
 class PluginRegistry {
  public:
   static PluginRegistry& instance() {
@@ -54,7 +54,7 @@ const baton_host& host_services() {
   return host;
 }
 
-/// The first function that a backend must have and lacks; null: it has all.
+/// The first required function missing from the table; null when complete.
 const char* missing_function(const baton_backend& table) {
   struct Function {
     const char* name;
@@ -101,7 +101,7 @@ Result<const Plugin*> add_checked(const baton_backend* table, const std::string&
   return PluginRegistry::instance().add(*table, shown);
 }
 
-/// Where plug-ins are looked for, in order.
+/// The search path for plug-ins.
 std::vector<std::string> plugin_folders() {
   std::vector<std::string> folders;
   const char* listed = std::getenv("BATON_PLUGINS");

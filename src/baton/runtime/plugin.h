@@ -1,5 +1,4 @@
-// The run halves of backends as the runtime sees them: shared libraries that fill the table of
-// baton_backend.h, found by name.
+// The runtime halves of backends: shared libraries that export the table of baton_backend.h, found by name.
 #pragma once
 
 #include <cstdint>
@@ -14,29 +13,29 @@
 
 namespace baton {
 
-/// A backend's table. Lives until the process ends.
+/// A backend's table; lives until process exit.
 class Plugin {
  public:
-  /// The plug-in of that name: known already, or `libbaton_plugin_<name>.so` from a folder that the
-  /// environment variable BATON_PLUGINS lists (separated by colons), or beside the runtime's own library.
+  /// The plug-in of that name: already loaded, or `libbaton_plugin_<name>.so` from a folder in the
+  /// environment variable BATON_PLUGINS (colon-separated), or from beside the runtime's own library.
   static Result<const Plugin*> find(const std::string& name);
 
-  /// The plug-in in that shared library. Names are unique in a process.
+  /// Loads the plug-in in that shared library. Names are unique in a process.
   static Result<const Plugin*> load(const std::string& path);
 
-  /// A table that is linked into the program.
+  /// Registers a table that is linked into the program.
   static Result<const Plugin*> add(const baton_backend& table);
 
-  /// All that have been found so far, the processor not counted.
+  /// All loaded plug-ins, without the CPU.
   static std::vector<const Plugin*> loaded();
 
   const baton_backend& table() const { return table_; }
   std::string name() const { return table_.name; }
 
-  /// The first device of that kind (DLPack's number); -1 when there is none.
+  /// The first device of that DLPack type; -1 when there is none.
   int32_t device_of_kind(int kind) const;
 
-  /// What last_error() says, as the end of a sentence: ": out of memory"; empty when it says nothing.
+  /// The message of last_error() as a suffix: ": out of memory"; empty when there is none.
   std::string reason() const;
 
  private:
@@ -47,13 +46,13 @@ class Plugin {
   const baton_backend& table_;
 };
 
-/// The code of one backend in a model, loaded. Unloaded when the last owner goes.
+/// The loaded code of one backend in a model, unloaded with its last owner.
 class PluginModule {
  public:
   static Result<std::shared_ptr<const PluginModule>> load(const Plugin& plugin,
                                                           std::span<const uint8_t> blob);
 
-  /// Takes over what the plug-in's load() gave.
+  /// Takes ownership of a module returned by the plug-in's load().
   static std::shared_ptr<const PluginModule> adopt(const Plugin& plugin, void* module) {
     return std::shared_ptr<const PluginModule>(new PluginModule(plugin, module));
   }
@@ -64,7 +63,7 @@ class PluginModule {
 
   const Plugin& plugin() const { return plugin_; }
 
-  /// See baton_backend.bind. Whoever binds unbinds, and keeps the module until then.
+  /// See baton_backend.bind. The caller must unbind, and keep the module alive until then.
   Status bind(const std::string& symbol, int32_t tensors, void* queue, baton_bound& bound) const;
 
  private:

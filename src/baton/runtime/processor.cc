@@ -20,7 +20,7 @@ int processor_failed(std::string why) {
   return -1;
 }
 
-/// Halide's kernels take no context: it is the kernel itself. A tail call, so one jump more.
+/// Halide's kernels take no context, so it holds the kernel itself. A tail call: one extra jump.
 int call_kernel(void* context, void** args) { return reinterpret_cast<KernelFunction>(context)(args); }
 
 void* address(uint64_t memory) { return reinterpret_cast<void*>(static_cast<uintptr_t>(memory)); }
@@ -36,7 +36,7 @@ int copy_host(void*, int32_t, uint64_t from, int32_t, uint64_t to, size_t bytes)
   return 0;
 }
 
-/// Everything is done at once, so all queues are one.
+/// All work is synchronous, so one queue suffices.
 int create_host_queue(int32_t, void** queue) {
   static char the_queue;
   *queue = &the_queue;

@@ -1,4 +1,4 @@
-// The processor as a backend: the table of baton_backend.h over the runtime's own memory and kernels.
+// The CPU as a backend: implements baton_backend.h with the runtime's own memory and kernels.
 #pragma once
 
 #include <memory>
@@ -8,16 +8,16 @@
 
 namespace baton {
 
-/// DLPack's number of the processor.
+/// DLPack device type of the CPU.
 inline constexpr int kProcessorKind = 1;
 
-/// One device of kProcessorKind. Its handles are addresses, its queues are done at once.
+/// Has one device of kProcessorKind. Its handles are addresses, its queues are synchronous.
 const Plugin& processor();
 
-/// The kernels of a library as code of the processor; null has none.
+/// The kernels of a library as a CPU module; null for null.
 std::shared_ptr<const PluginModule> processor_module(std::shared_ptr<const KernelLibrary> kernels);
 
-/// A kernel of the processor as bound code, and back; null for code of other backends.
+/// A CPU kernel as bound code, and back; null for code of other backends.
 baton_bound bind_kernel(KernelFunction kernel);
 KernelFunction bound_kernel(const baton_bound& bound);
 

@@ -18,11 +18,11 @@
 namespace baton {
 namespace {
 
-constexpr int kMaxLoops = 16;  // loops of different callers at once; further callers run alone
+constexpr int kMaxLoops = 16;  // concurrent loops of different callers; further callers run serially
 
-// How long to wait awake before sleeping. A futex wake-up costs the caller some microseconds and the sleeper
-// up to 50 in a virtual machine, so between the loops of one run nobody should sleep.
-constexpr int64_t kPureSpinNs = 20'000;  // then the processor is offered to others between looks
+// How long to spin before sleeping. A futex wake-up costs the caller some microseconds and the sleeper up to
+// 50 in a virtual machine, so threads should not sleep between the loops of one run.
+constexpr int64_t kPureSpinNs = 20'000;  // then the CPU is yielded between checks
 constexpr int64_t kIdleSpinNs = 200'000;
 constexpr int64_t kRunSpinNs = 10'000'000;
 
@@ -34,7 +34,7 @@ void pause() {
 #endif
 }
 
-/// Waits a little longer with every call.
+/// Spins first, then yields between checks.
 class Waiter {
  public:
   /// Nanoseconds since the first call.
@@ -51,14 +51,14 @@ class Waiter {
   int64_t start_ = 0;
 };
 
-/// Iterations that one thread starts with. A cache line each, since its owner writes it all the time.
+/// The initial iterations of one thread. A cache line each, since its owner writes it frequently.
 struct alignas(64) Range {
   std::atomic<int> next{0};
   int end = 0;
 };
 
-/// One parallel loop in progress. Loops are never freed, so a late thread may look at one that is over: it
-/// finds no ticket and goes away.
+/// A parallel loop in progress. Loops are never freed, so a late thread may access a finished one: it finds
+/// no ticket and leaves.
 struct Loop {
   std::atomic<bool> taken{false};
   ParallelTask task = nullptr;
@@ -83,7 +83,7 @@ struct Loop {
 
   void leave() { state.fetch_sub(1, std::memory_order_release); }
 
-  /// Works on the range `first`, then on what is left of the others.
+  /// Runs the range `first`, then steals from the others.
   void work(int first) {
     for (int k = 0; k < parts; ++k) {
       Range& range = ranges[(first + k) % parts];
@@ -104,18 +104,18 @@ struct Loop {
 };
 
 struct Pool {
-  std::mutex mutex;  // guards the starting of threads
+  std::mutex mutex;  // guards thread creation
   std::atomic<int> threads{0};
   std::atomic<int> open_runs{0};
-  alignas(64) std::atomic<uint32_t> generation{0};  // counts loops: what sleeping threads watch
+  alignas(64) std::atomic<uint32_t> generation{0};  // counts loops: sleeping threads wait on it
   Loop loops[kMaxLoops];
-  std::atomic<int> ids[kMaxThreads];  // of its threads; 0: not running yet
+  std::atomic<int> ids[kMaxThreads];  // thread ids; 0: not running yet
 };
 
-/// What the pool knows about a thread.
+/// Per-thread state of the pool.
 struct ThreadState {
   int threads = 0;      // set by ThreadScope; 0: the default
-  bool inside = false;  // in a task: loops run here alone
+  bool inside = false;  // in a task: nested loops run serially
 };
 
 __attribute__((tls_model("initial-exec"))) thread_local ThreadState this_thread;
@@ -137,7 +137,7 @@ void before_fork() { pool().mutex.lock(); }
 
 void after_fork_in_parent() { pool().mutex.unlock(); }
 
-/// Only the thread that called fork exists here: what the others were doing is over.
+/// After fork only the calling thread exists in the child: reset the others' state.
 void after_fork_in_child() {
   Pool& all = pool();
   all.threads.store(0);
@@ -181,12 +181,11 @@ void* worker_main(void* argument) {
   return nullptr;
 }
 
-/// Starts threads until there are `wanted`, or as many as the system gives: fewer threads are slower, not
+/// Starts threads until there are `wanted`, or as many as the system permits: fewer threads are slower, not
 /// wrong.
 void start_threads(Pool& all, int wanted) {
   const std::lock_guard lock(all.mutex);
-  // Signals meant for the program go to its own threads; those of profilers (SIGPROF, real time) may come
-  // here.
+  // Blocks signals meant for the program's threads; profilers' signals (SIGPROF, real time) stay enabled.
   sigset_t ours, before;
   sigemptyset(&ours);
   for (const int s :
@@ -221,7 +220,7 @@ Loop* take_loop(Pool& all) {
   return nullptr;
 }
 
-/// Processors that the control group (version 2) may use, rounded up; 0 when it does not say.
+/// The CPU quota of the control group (version 2), rounded up; 0 if unlimited.
 int quota_threads() {
   std::FILE* file = std::fopen("/sys/fs/cgroup/cpu.max", "re");
   if (!file) return 0;
@@ -236,7 +235,7 @@ int count_default_threads() {
     const int wanted = std::atoi(text);
     if (wanted > 0) return std::min(wanted, kMaxThreads);
   }
-  int count = static_cast<int>(std::thread::hardware_concurrency());  // counts the affinity mask
+  int count = static_cast<int>(std::thread::hardware_concurrency());  // respects the affinity mask
   if (const int quota = quota_threads()) count = std::min(count, quota);
   return std::clamp(count, 1, kMaxThreads);
 }
@@ -302,7 +301,7 @@ int parallel_for(ParallelTask task, void* user, int min, int extent, uint8_t* cl
   loop->work(0);
   this_thread.inside = false;
 
-  // No more joining; then wait for those who are in the middle of an iteration.
+  // Closes the loop to new threads; then waits for those in an iteration.
   loop->state.fetch_and(Loop::kTicket - 1, std::memory_order_acquire);
   Waiter waiter;
   while (loop->state.load(std::memory_order_acquire) != 0) waiter.step();

@@ -1,6 +1,6 @@
-// The threads that kernels run on. One pool per process, shared by all executors; a parallel loop is divided
-// into one contiguous range per thread (so that a layer finds in its cache what the layer before left there),
-// and who is done helps the others.
+// The thread pool for kernels. One per process, shared by all executors; a parallel loop is divided into one
+// contiguous range per thread (so that a layer finds its input in the cache of the thread that wrote it),
+// with work stealing at the end.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,24 @@ namespace baton {
 /// One iteration of a parallel loop: Halide's task type. Returns 0, or an error code.
 using ParallelTask = int (*)(void* user, int index, uint8_t* closure);
 
-/// At most this many threads take part in a loop.
+/// The maximum number of threads per loop.
 inline constexpr int kMaxThreads = 256;
 
-/// Threads to use when nobody says otherwise: `BATON_NUM_THREADS`, else the processors this process may run
-/// on, less if its control group may use less.
+/// The default number of threads: `BATON_NUM_THREADS`, else the CPUs available to this process by affinity
+/// and control group.
 int default_threads();
 
 /// Runs task(user, i, closure) for min <= i < min + extent, on the calling thread and up to current_threads()
-/// - 1 others, and returns when all is done: 0, or the code of one iteration that failed (others may then be
-/// left out). May be called from several threads at once. A call from within a task runs on that thread
-/// alone. With one thread it is a plain loop. Threads start on first use, spin while a run is on, and sleep
-/// otherwise; the child of a fork starts its own.
+/// - 1 others, and waits for completion. Returns 0, or the error code of a failed iteration (others may then
+/// be skipped). Thread safe. Nested calls run serially. With one thread it is a plain loop. Threads start on
+/// first use, spin during a run, and sleep otherwise; the child of a fork starts its own.
 int parallel_for(ParallelTask task, void* user, int min, int extent, uint8_t* closure);
 
-/// How many threads the parallel loops of the calling thread use.
+/// The number of threads for parallel loops of the calling thread.
 int current_threads();
 
-/// Sets current_threads() of the calling thread for a scope (0: the default). While a scope with more than
-/// one thread is open, the pool's threads wait awake longer, since the next loop is near.
+/// RAII: sets current_threads() of the calling thread (0: the default). While a scope with more than one
+/// thread is open, the pool's threads spin longer, since the next loop is near.
 class ThreadScope {
  public:
   explicit ThreadScope(int threads);
@@ -42,10 +41,10 @@ class ThreadScope {
   bool counted_;
 };
 
-/// Threads of the pool that have been started in this process, callers not counted.
+/// The number of started pool threads in this process, without callers.
 int pool_size();
 
-/// Their ids as the system numbers them, for profilers; a thread that is just starting may be missing.
+/// Their system thread ids, for profilers; a thread that is just starting may be missing.
 std::vector<int> pool_thread_ids();
 
 }  // namespace baton

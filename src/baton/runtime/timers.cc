@@ -21,8 +21,7 @@ struct Instant {
   double ns;
 };
 
-/// Both clocks at once: the reading with the shortest bracket of many, so that an interrupt in between does
-/// no harm.
+/// Reads both clocks; keeps the reading with the shortest bracket of many, which excludes interrupts.
 Instant read_both() {
   Instant best{};
   uint64_t shortest = UINT64_MAX;
@@ -45,7 +44,7 @@ double calibrate() {
   return (end.ns - start.ns) / (end.tick - start.tick);
 }
 
-/// `flag` as a whole word of `flags`.
+/// Whether `flags` contains `flag` as a whole word.
 bool has_flag(const char* flags, const char* flag) {
   const size_t length = std::strlen(flag);
   for (const char* at = flags; (at = std::strstr(at, flag)) != nullptr; at += length) {
@@ -67,7 +66,7 @@ bool ask_for_counter() {
   while (getline(&line, &room, file) > 0) {
     if (std::strncmp(line, "flags", 5) != 0) continue;
     steady = counter_is_steady(line);
-    break;  // all processors of a machine have the same
+    break;  // all CPUs of a machine are assumed equal
   }
   std::free(line);
   std::fclose(file);

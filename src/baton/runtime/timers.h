@@ -1,5 +1,5 @@
-// Clocks. Kernel times come from the time stamp counter: 10 ns a reading, against 30 and more for the
-// system's clock.
+// Clocks. Kernel times use the time stamp counter: 10 ns per reading, against 30 and more for the system
+// clock.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ int64_t monotonic_ns();
 int64_t thread_cpu_ns();
 int64_t process_cpu_ns();
 
-/// Whether a processor with these flags (/proc/cpuinfo) has a time stamp counter that counts at one rate, in
-/// sleep and at every frequency. Where it has not, the counter's numbers are no times.
+/// Whether a CPU with these flags (/proc/cpuinfo) has a time stamp counter of constant rate, in sleep and at
+/// every frequency. Otherwise the counter cannot be used as a clock.
 bool counter_is_steady(const char* cpu_flags);
 
 #if defined(__x86_64__)
-/// Asked once, when the program starts. `BATON_CLOCK=system` says no.
+/// Determined once at program start. False with `BATON_CLOCK=system`.
 extern const bool use_counter;
 #endif
 
-/// A fast counter of constant rate: the time stamp counter where there is a steady one, else monotonic_ns().
+/// A fast counter of constant rate: the time stamp counter if usable, else monotonic_ns().
 inline uint64_t ticks() {
 #if defined(__x86_64__)
   return use_counter ? __rdtsc() : static_cast<uint64_t>(monotonic_ns());
@@ -39,8 +39,8 @@ inline uint64_t ticks() {
 #endif
 }
 
-/// ticks() after everything before it has finished: what stands between two fenced readings is billed to
-/// nothing else.
+/// ticks() after all preceding instructions have finished: code between two fenced readings is attributed
+/// exactly.
 inline uint64_t fenced_ticks() {
 #if defined(__x86_64__)
   _mm_lfence();

@@ -40,7 +40,7 @@ Func anchor_stage(const LoweredKernel& kernel, const std::string& name) {
 
 namespace {
 
-/// Blocks that read the anchor's result, directly or through others.
+/// Blocks that depend on the anchor's result, directly or indirectly.
 std::set<int> downstream_of(const LoweredKernel& kernel, int anchor) {
   std::set<int> found{anchor};
   for (int i = anchor + 1; i < static_cast<int>(kernel.blocks.size()); ++i)
@@ -115,18 +115,19 @@ void schedule_feeders(LoweredKernel& kernel, const DeviceSheet& sheet) {
 }
 
 double register_tile_cost(const TiledProduct& p, RegisterTile tile, const DeviceSheet& sheet) {
-  // Cycles for one step of the reduction over a tile: the multiply-adds, at one a cycle; the loads, a vector
-  // a cycle or two scalars; the latency of an accumulator (4 cycles, at two a cycle on wide cores); and the
-  // loop itself.
+  // Cycles for one reduction step over a tile: the multiply-adds, at one a cycle; the loads, a vector a cycle
+  // or two scalars; the latency of an accumulator (4 cycles, at two a cycle on wide cores); and loop
+  // overhead.
   constexpr double kLatency = 8, kLoop = 1;
-  // Cycles in which memory delivers one weight vector of 64 bytes, and what each further pass over them adds.
+  // Cycles to stream one weight vector of 64 bytes from memory, and the extra cost of each further pass over
+  // them.
   constexpr double kStream = 7, kPass = 0.004;
-  // What rows cost that do not stay in the first-level cache: each is a stream of its own.
+  // Cost factor for rows that do not fit the first-level cache: each is a separate stream.
   constexpr double kSpilled = 1.1;
   const double sums = tile.rows * tile.columns * p.vectors, weights = tile.columns * p.vectors;
-  // AVX-512 broadcasts a scalar as an operand of the multiply-add, but LLVM does so only for a scalar that is
-  // used once: for more than one column it takes a register. One short, and every sum moves to another
-  // register at each step.
+  // AVX-512 multiply-adds take a broadcast memory operand, but LLVM uses that only for a scalar with a single
+  // use: with several columns the broadcast takes a register. With one register too few, every sum is moved
+  // at each step.
   const int broadcast = sheet.float_lanes >= 16 && weights == 1 ? 0 : 1;
   if (sums + weights + broadcast > sheet.vector_registers && tile.rows * tile.columns > 1) return 1e30;
   double step = std::max({sums, weights + tile.rows * 0.5, kLatency}) + kLoop;
@@ -136,8 +137,8 @@ double register_tile_cost(const TiledProduct& p, RegisterTile tile, const Device
   double cycles = (first + (passes - 1) * step) * tiles_of(p.columns, tile.columns) /
                   (double(p.rows) * p.columns * p.vectors);
   if (p.streamed) cycles += kPass * (passes - 1);
-  return cycles * (1 + 0.0005 * (tile.rows +
-                                 2 * tile.columns));  // among equals the square one: it has the fewest loads
+  return cycles *
+         (1 + 0.0005 * (tile.rows + 2 * tile.columns));  // ties: the squarest one has the fewest loads
 }
 
 RegisterTile choose_register_tile(const TiledProduct& p, const DeviceSheet& sheet) {

@@ -6,7 +6,7 @@
 namespace baton {
 namespace {
 
-/// Below this many channels the transforms outweigh the products that they save.
+/// Below this many channels the transforms cost more than the saved multiplications.
 constexpr int64_t kWinogradChannels = 16;
 
 int64_t tiles(int64_t extent, int64_t size) { return (extent + size - 1) / size; }

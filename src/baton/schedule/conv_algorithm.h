@@ -1,6 +1,6 @@
 #pragma once
-// Which algorithm a 2-D convolution runs best with. The layout pass asks before it packs the weight; no
-// Halide needed.
+// Chooses the algorithm of a 2-D convolution. Called by the layout pass before it packs the weight; does not
+// need Halide.
 #include <cstdint>
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace baton {
 
-/// A convolution with all its extents. Height and width are the result's.
+/// A convolution with static extents. Height and width are the result's.
 struct ConvShape {
   int64_t batch = 1, in_channels = 0, out_channels = 0;
   int64_t out_height = 0, out_width = 0;
@@ -22,18 +22,17 @@ struct ConvShape {
 struct ConvAlgorithm {
   enum class Kind { kDirect, kWinograd };
   Kind kind = Kind::kDirect;
-  int tile_size = 0;   ///< of kWinograd: rows and columns of output a tile makes, 2 or 4
+  int tile_size = 0;   ///< kWinograd: output tile size, 2 or 4
   std::string reason;  ///< one line for `explain`
 };
 
-/// The algorithm with the least expected time. Winograd F(2,3) has an error like the direct sum's, F(4,3) one
-/// of 5e-6 of the largest output (see docs of the winograd template). Weights are taken to come from memory,
-/// as they do in a network that is larger than the caches.
+/// The algorithm with the lowest expected time. Winograd F(2,3) has the same error as the direct sum, F(4,3)
+/// one of 5e-6 of the largest output (see docs of the winograd template). Weights are assumed to be read from
+/// memory, as in networks larger than the caches.
 ConvAlgorithm choose_conv_algorithm(const ConvShape& shape, const DeviceSheet& sheet);
 
-/// Channels per block of a packed layout for `channels` channels: the largest divisor that one vector
-/// register holds (16 with AVX-512), so that no block is partly empty. 1 for a prime number of channels that
-/// is larger.
+/// Channels per block of a packed layout for `channels` channels: the largest divisor that fits a vector
+/// register (16 with AVX-512), so that no block is padded. 1 for larger primes.
 int64_t channel_block(int64_t channels, const DeviceSheet& sheet);
 
 /// Output features per block of a packed dense weight (`NK16n`), by the same rule.

@@ -1,5 +1,5 @@
-// Depthwise convolution on packed channels: a row of pixels is summed in registers over all taps. A block of
-// channels is padded into the first-level cache just before it is read.
+// Depthwise convolution on packed channels: a row of pixels is accumulated in registers over all taps. Blocks
+// of channels are padded into the first-level cache just before use.
 #include <algorithm>
 
 #include "baton/schedule/common.h"
@@ -11,7 +11,7 @@ using Halide::Func;
 using Halide::RVar;
 using Halide::Var;
 
-/// More multiply-adds than this are not unrolled into one block of code.
+/// The limit on multiply-adds unrolled into one block of code.
 constexpr int kUnrolledFmas = 256;
 
 std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {

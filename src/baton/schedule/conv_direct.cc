@@ -1,5 +1,5 @@
-// Direct convolution on packed channels (NCHW16c): a tile of pixels x output channels is summed in registers
-// over all taps and input channels; operators that follow work on the finished tile. Channels must be the
+// Direct convolution on packed channels (NCHW16c): a tile of pixels x output channels is accumulated in
+// registers over all taps and input channels; fused consumers work on the finished tile. Channels must be the
 // innermost unrolled loop: with pixels inside, LLVM keeps a broadcast per pixel alive and spills.
 #include <algorithm>
 
@@ -42,26 +42,26 @@ ScheduleParams default_params(const LoweredKernel& kernel, const DeviceSheet& sh
   const int vectors = vectors_of(e.out_block, sheet);
   int tile_x = 1, tile_y = 1, tile_c = 1;
   double least = 1e300;
-  // A short reduction over few channels is unrolled: a loop of three steps costs more than it does. LLVM then
-  // wants a register more, or it spills.
+  // A short reduction over few channels is unrolled, since the loop overhead would dominate. LLVM then needs
+  // one more register, or it spills.
   const int unroll = e.in_block < 8 ? e.in_block : 1;
   for (int c : divisors(e.out_blocks)) {
     if (c * vectors > sheet.vector_registers / 2) break;
     for (int y = 1; y <= std::min(2, e.height); ++y)
       for (int x = 1; x <= std::min(e.width, sheet.vector_registers); ++x) {
         if (unroll > 1 && (x * y + 1) * c * vectors + 1 > sheet.vector_registers) break;
-        // The last tile of a row or column overlaps its neighbour: that work is lost.
+        // The last tile of a row or column overlaps its neighbour, which is redundant work.
         const double lost =
             double(tiles_of(e.width, x) * x) / e.width * (tiles_of(e.height, y) * y) / e.height;
         const TiledProduct product{x * y, c, vectors, e.in_block};
-        // LLVM unrolls a loop of two tiles and then runs out of registers.
+        // LLVM unrolls a loop of two tiles and then spills.
         const double cost = register_tile_cost(product, {x * y, c}, sheet) * lost * (y > 1 ? 1.002 : 1) *
                             (tiles_of(e.width, x) == 2 ? 1.01 : 1);
         if (cost < least) least = cost, tile_x = x, tile_y = y, tile_c = c;
       }
   }
-  // Rows outside, channels inside: the weights are read once per row of tiles, the data once. The other way
-  // round the data are read once per block of channels, and the weights once.
+  // Rows outside, channels inside: the weights are read once per row of tiles, the data once. In the other
+  // order the data are read once per block of channels, and the weights once.
   const double rows = tiles_of(e.height, tile_y), blocks = tiles_of(e.out_blocks, tile_c);
   const bool rows_outer =
       e.weight_bytes <= sheet.l2_bytes / 2 && e.weight_bytes * rows < e.data_bytes * blocks;

@@ -1,6 +1,5 @@
-// nn.conv2d on plain layouts (NCHW), as it runs before the layout pass: vectors along a row of pixels, sums
-// of some output channels in registers. Half as fast as the packed form at best; most of all it is not memory
-// bound.
+// nn.conv2d on plain layouts (NCHW), i.e. without the layout pass: vectors along a row of pixels, sums of
+// several output channels in registers. At best half as fast as the packed form; mostly not memory bound.
 #include <algorithm>
 
 #include "baton/ops/shared/conv_attrs.h"
@@ -28,7 +27,7 @@ int groups_of(const LoweredKernel& kernel) {
 ScheduleParams default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   const int channels = result_extent(kernel, 1), height = result_extent(kernel, 2),
             width = result_extent(kernel, 3);
-  // Channels of one group share the data that they read.
+  // Channels of one group share their input.
   const int tile_c = divisor_below(std::max(1, channels / groups_of(kernel)), 8);
   const int tile_y = std::clamp(sheet.vector_registers * 3 / 4 / tile_c, 1, std::min(4, height));
   return {{"tile_x", std::min(sheet.float_lanes, width)}, {"tile_y", tile_y}, {"tile_c", tile_c}};

@@ -1,5 +1,5 @@
 // Winograd convolution on packed channels. The stages are: pad, input transform, a * a matrix products,
-// output transform; operators that follow work on the finished tile. Two orders of them:
+// output transform; fused consumers work on the finished tile. Two orders of the stages:
 //   by rows:     some rows of tiles at a time go through all stages, so that V (transformed inputs) and M
 //   (products)
 //                stay in the second-level cache; the weights are read once per turn. For large maps.
@@ -22,7 +22,7 @@ struct WinogradExtents {
   int tile, a, width, height, across, down, out_blocks, out_block, in_blocks, in_block, batch;
   int64_t weight_bytes;
   int64_t tiles() const { return int64_t(across) * down; }
-  /// Bytes of V, or of M, for that many tiles and channels.
+  /// Bytes of V or M for that many tiles and channels.
   int64_t transformed(int64_t count, int64_t channels) const { return 4 * int64_t(a) * a * count * channels; }
 };
 
@@ -46,7 +46,7 @@ std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   return anchor_of(kernel).inputs[0].rank() == 5 ? "" : "the data are not packed";
 }
 
-/// Whether M of all tiles and at least two blocks of channels fits, and V is not too large for the last
+/// Whether M of all tiles and at least two blocks of channels fits, and V is not too large for the last-level
 /// cache.
 bool fits_by_channels(const WinogradExtents& e, const DeviceSheet& sheet) {
   return e.transformed(e.tiles(), 2 * e.out_block) <= sheet.l2_bytes / 2 &&
@@ -61,15 +61,14 @@ ScheduleParams params_of(const WinogradExtents& e, const DeviceSheet& sheet, boo
     const int64_t one_row = e.transformed(e.across, int64_t(e.in_blocks) * e.in_block);
     rows =
         static_cast<int>(std::clamp<int64_t>(sheet.l2_bytes / 4 / std::max<int64_t>(1, one_row), 1, e.down));
-    // Even turns, and enough tiles for a register tile.
+    // Equal steps, and enough tiles for a register tile.
     rows = tiles_of(e.down, tiles_of(e.down, rows));
     while (rows < e.down && rows * e.across < 12) ++rows;
   }
   const int count = rows * e.across;
   const RegisterTile tile =
       choose_register_tile({count, e.out_blocks, vectors, e.in_blocks * e.in_block, streamed}, sheet);
-  // Channels at a time: as many as keep M in a quarter of the cache, but four turns at least, for several
-  // threads.
+  // Channels per step: as many as keep M in a quarter of the cache, but at least four steps, for parallelism.
   int group = tile.columns;
   for (int c : divisors(e.out_blocks))
     if (c % tile.columns == 0 && c <= 4 && (!by_channels || e.out_blocks / c >= 4) &&
@@ -179,7 +178,7 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceShee
       .vectorize(v[0])
       .unroll(v[1])
       .unroll(v[2]);
-  // The hardware's prefetchers alone leave half of the time in which the weights come from memory uncovered.
+  // With hardware prefetching alone, half of the memory latency of the weights is exposed.
   prefetch_ahead(acc.update(), anchor_of(kernel).inputs[1], r0, params.at("prefetch"));
 
   v = in_xf.args();  // i, t, cb, ex, ey, n

@@ -1,6 +1,6 @@
-// Matrix products with packed weights (nn.contrib_dense_pack): a tile of rows x output features is summed in
-// registers. With a single row the product is as fast as the weights come from memory: they are read once, in
-// long streams.
+// Matrix products with packed weights (nn.contrib_dense_pack): a tile of rows x output features is
+// accumulated in registers. With a single row the product is memory bound: the weights are read once, in long
+// streams.
 #include <algorithm>
 
 #include "baton/schedule/common.h"
@@ -29,7 +29,7 @@ std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
 ScheduleParams default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   const GemmExtents e = extents_of(kernel);
   const int vectors = tiles_of(e.block, sheet.float_lanes);
-  if (e.rows < 4) {  // bound by memory: a few streams, so that the prefetchers follow all of them
+  if (e.rows < 4) {  // memory bound: few streams, which the prefetchers can follow
     const int columns = divisor_below(e.blocks, std::max(1, 4 / vectors));
     return {{"tile_m", e.rows}, {"tile_n", columns}, {"unroll", e.depth % 4 == 0 ? 4 : 1}};
   }

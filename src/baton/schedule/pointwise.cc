@@ -1,4 +1,4 @@
-// Kernels without a heavy operator: everything is computed where it is stored, in one loop nest per output.
+// Kernels without an anchor: everything is inlined into one loop nest per output.
 #include <algorithm>
 
 #include "baton/schedule/common.h"
@@ -9,9 +9,9 @@ namespace {
 using Halide::Func;
 using Halide::Var;
 
-/// Below this many elements a parallel loop costs more than it saves.
+/// Below this many elements a parallel loop does not pay off.
 constexpr int64_t kParallelElements = 1 << 14;
-/// Shorter innermost axes are unrolled, and vectors run along the next one.
+/// Shorter innermost axes are unrolled and the next axis is vectorised.
 constexpr int kShortAxis = 4;
 
 std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
@@ -23,8 +23,8 @@ std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
     for (const Stage& stage : block.stages)
       if (stage.func.has_update_definition()) return block.op->name + " has a reduction";
   }
-  // Inlining a value into several readers repeats its work for each; through a chain of such values it
-  // doubles every time.
+  // Inlining a shared value into several users duplicates its work; in a chain of such values the work
+  // doubles at each.
   int shared = 0;
   for (const OpBlock& block : kernel.blocks) shared += block.consumers > 1;
   return shared > 3 ? "more than 3 values have several readers" : "";
@@ -45,7 +45,7 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceShee
   if (rank == 0) return;
   const int lanes = lanes_of(out.types().front(), sheet);
   const Var vector("v"), group("g"), more("u");
-  int used = 1;  // dimensions that the inner loops take
+  int used = 1;  // dimensions used by the inner loops
   if (rank > 1 && extent(0) < kShortAxis && extent(1) > extent(0)) {
     const int width = std::min(lanes, extent(1));
     out.split(i[1], i[1], vector, width, guarded(extent(1), width))

@@ -1,5 +1,5 @@
-// Pools, windows and whole planes: a tile of results is reduced in registers, vectors along the innermost
-// axis (the channels of a packed layout, the columns of a plain one).
+// Pools, both windowed and global: a tile of results is reduced in registers, with vectors along the
+// innermost axis (the channels of a packed layout, the columns of a plain one).
 #include <algorithm>
 
 #include "baton/schedule/common.h"
@@ -14,7 +14,7 @@ using Halide::VarOrRVar;
 
 constexpr int kUnrolledTaps = 16;
 
-/// The stage that reduces: the one with an update. Null when there are none or several.
+/// The reduction stage: the one with an update. Null when there are none or several.
 const Func* reduction_of(const OpBlock& block) {
   const Func* found = nullptr;
   for (const Stage& stage : block.stages) {
@@ -79,7 +79,8 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceShee
       taps = kUnrolledTaps + 1;
   }
   for (size_t d = packed(kernel) ? 2 : 1; d < s.size(); ++d) order.push_back(s[d]);
-  // The operator's own last stage is inlined into the output (or is it); reductions belong to a tile of it.
+  // The operator's last stage is inlined into the output (or is the output); reductions are computed at its
+  // tiles.
   Halide::Stage update = sum.update();
   update.reorder(order);
   if (packed(kernel)) {

@@ -1,6 +1,6 @@
-// Reductions along the innermost axis (softmax, a dense layer whose weight is not packed): partial results of
-// some vectors per row, which are combined at the end of the row. Without them a row would be a chain of
-// scalar steps.
+// Reductions along the innermost axis (softmax, a dense layer without packed weight): several vectors of
+// partial results per row, combined at the end of the row. Otherwise a row would be a serial chain of scalar
+// steps.
 #include <algorithm>
 
 #include "baton/schedule/common.h"
@@ -37,7 +37,7 @@ std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
     if (stage.func.num_update_definitions() != 1 || reduction_extent(stage.func) == 0)
       return "no reduction along one axis of known extent";
     if (stage.func.name() == result.name()) return "the reduction is the result itself";
-    // Softmax along the innermost axis: its rows have one axis less, and it is the first in Halide's order.
+    // Softmax along the innermost axis: its row statistics have one axis less, the first in Halide's order.
     const bool dense = anchor.stage("dense") != nullptr;
     if (!dense && (result.dimensions() < 2 ||
                    (stage.func.dimensions() > 0 && stage.func.args()[0].name() != result.args()[1].name())))
@@ -57,7 +57,7 @@ std::vector<ScheduleParams> candidates(const LoweredKernel&, const DeviceSheet& 
           {{"lanes", 8 * sheet.float_lanes}}};
 }
 
-/// Splits the reduction of `func` into `lanes` partial ones, kept where `func` is computed.
+/// Splits the reduction of `func` into `lanes` partial reductions, stored where `func` is computed.
 void reduce_in_lanes(Func func, const Var& row, int lanes, const DeviceSheet& sheet) {
   const int extent = reduction_extent(func);
   while (lanes > extent && lanes > sheet.float_lanes) lanes /= 2;
@@ -89,7 +89,7 @@ void apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceShee
       func.compute_at(out, row);
       const Var own_row = func.dimensions() > 0 ? func.args()[0] : Var::outermost();
       reduce_in_lanes(func, own_row, params.at("lanes"), sheet);
-    } else if (func.name() != result) {  // the exponentials: kept, since they are read twice
+    } else if (func.name() != result) {  // the exponentials: stored, since they are read twice
       func.compute_at(out, row).vectorize(func.args()[0], sheet.float_lanes, TailStrategy::GuardWithIf);
     }
   }

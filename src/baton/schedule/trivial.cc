@@ -1,6 +1,6 @@
-// The schedule that is right for everything and fast for nothing in particular: every stage gets its own loop
-// nest, except elementwise blocks with one reader, which are computed where they are read. It is the
-// reference that the other templates are checked against, and what constant folding compiles with.
+// The fallback schedule, valid for every kernel and tuned for none: every stage gets its own loop nest,
+// except elementwise blocks with one user, which are inlined. It is the reference for testing the other
+// templates, and the schedule used by constant folding.
 #include <algorithm>
 #include <set>
 
@@ -13,10 +13,10 @@ using Halide::Func;
 using Halide::TailStrategy;
 using Halide::VarOrRVar;
 
-/// Below this many elements a parallel loop costs more than it saves.
+/// Below this many elements a parallel loop does not pay off.
 constexpr int64_t kParallelElements = 1 << 14;
 
-/// Whether a reader of `producer` may compute it in place: once per element, and cheap.
+/// Whether `producer` can be inlined into its user: evaluated once per element, and cheap.
 bool read_in_place(const LoweredKernel& kernel, int producer) {
   if (kernel.blocks[producer].op->fuse > Fuse::kInjective || kernel.blocks[producer].consumers != 1)
     return false;
@@ -37,13 +37,13 @@ std::vector<VarOrRVar> pure_loops(const Halide::Stage& stage) {
 
 void schedule_definition(Halide::Stage stage, int lanes, bool parallel) {
   const std::vector<VarOrRVar> loops = pure_loops(stage);
-  if (loops.empty()) return;  // a scalar, or a scatter, whose order matters
+  if (loops.empty()) return;  // a scalar, or a scatter, whose order must be kept
   if (parallel && loops.size() > 1) stage.parallel(loops.back());
   stage.vectorize(loops.front(), lanes, TailStrategy::GuardWithIf);
 }
 
-/// `innermost`: the extent of the innermost loop, 0 where it is not known. Vectors are no longer than that:
-/// Halide cannot guard vectors that are read backwards.
+/// `innermost`: the extent of the innermost loop, 0 if unknown. Vectors must not be longer: Halide cannot
+/// guard vectors that are read backwards.
 void schedule_func(Func func, const DeviceSheet& sheet, bool parallel, int64_t innermost = 0) {
   func.compute_root();
   int lanes = std::max(1, sheet.float_lanes * 32 / std::max(8, func.types().front().bits()));

@@ -57,7 +57,7 @@ const char* name_of(Severity severity) {
   return "";
 }
 
-// A source line as it is shown: of a long one the part around `focus`, tabs as blanks.
+// A source line for display: the part around `focus` of a long line, with tabs as blanks.
 class LineView {
  public:
   LineView(std::string_view line, size_t focus) : line_(line) {
@@ -75,7 +75,7 @@ class LineView {
     std::replace(shown_.begin(), shown_.end(), '\t', ' ');
   }
   const std::string& shown() const { return shown_; }
-  /// Where the part of `span` that is on this line stands in what is shown: its first column, and how many.
+  /// The displayed column and width of the part of `span` that is on this line.
   std::pair<size_t, size_t> place(const Span& span) const {
     const size_t first = span.column ? span.column - 1 : 0;
     size_t last = first + 1;
@@ -89,7 +89,7 @@ class LineView {
 
  private:
   bool continues(size_t at) const { return (static_cast<unsigned char>(line_[at]) & 0xC0) == 0x80; }
-  // Characters, not bytes; what is cut away counts as nothing.
+  // In characters, not bytes; truncated parts count as zero.
   size_t column(size_t byte) const {
     size_t column = begin_ > 0 ? 3 : 0;
     for (size_t at = begin_; at < std::min(byte, end_); ++at) column += !continues(at);
@@ -100,8 +100,8 @@ class LineView {
   std::string shown_;
 };
 
-// One row of carets (and dashes for labels that stand on the same line), then the labels' texts,
-// the rightmost beside the row, the others below it, each under its own mark.
+// One row of carets (and dashes for labels on the same line), then the labels' texts: the rightmost beside
+// the row, the others below, each under its own mark.
 void render_marks(std::string& out, const std::string& margin, const Diagnostic& d, const LineView& line) {
   std::vector<const DiagnosticLabel*> labels;
   for (const auto& label : d.labels)
@@ -138,7 +138,7 @@ void render_marks(std::string& out, const std::string& margin, const Diagnostic&
   }
 }
 
-// A label on another line, with that line.
+// A label on another line, with that source line.
 void render_elsewhere(std::string& out, const Diagnostic& d, const DiagnosticLabel& label) {
   if (!label.span || !label.span.source) return;
   if (label.span.source != d.span.source) out += "  --> " + label.span.text() + "\n";
@@ -179,7 +179,7 @@ std::string render(const std::vector<Diagnostic>& diagnostics) {
 }
 
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates) {
-  // Levenshtein distance, one row at a time; a third of the letters may differ.
+  // Levenshtein distance, row by row; up to a third of the letters may differ.
   std::string best;
   size_t best_distance = name.size() / 3 + 1;
   std::vector<size_t> row;

@@ -1,6 +1,6 @@
 #pragma once
-// What users are told about mistakes in their programs: a code, typed values, narrow labels, a hint.
-// Everything is collected by a DiagnosticEngine and thrown once, as DiagnosticError, at the API edge.
+// Diagnostics for errors in users' programs: a code, typed values, narrow labels, a hint. Collected by a
+// DiagnosticEngine and thrown once, as DiagnosticError, at the API boundary.
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace baton {
 
-/// The fixed part of a diagnostic; {0}, {1}, ... stand for the values of one report.
+/// The fixed part of a diagnostic; {0}, {1}, ... are placeholders for the values of a report.
 struct DiagnosticDef {
   const char* code;     ///< "E0214", unique
   const char* message;  ///< lower case, says what was seen
@@ -37,7 +37,7 @@ struct Diagnostic {
   }
 };
 
-/// "{0}" and "{1}" replaced by `values`.
+/// `pattern` with "{0}", "{1}", ... replaced by `values`.
 std::string fill(const char* pattern, const std::vector<std::string>& values);
 
 class DiagnosticEngine {
@@ -66,7 +66,7 @@ class DiagnosticError : public Error {
 std::string render(const Diagnostic& diagnostic);
 std::string render(const std::vector<Diagnostic>& diagnostics);
 
-/// The candidate nearest to `name` when it is near enough to be a misspelling, else "".
+/// The candidate nearest to `name` if it is similar enough to be a misspelling, else "".
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
 
 }  // namespace baton

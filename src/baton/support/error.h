@@ -1,6 +1,6 @@
 #pragma once
-// The two kinds of exceptions of the compiler. The user's mistakes are `Error` (and its child
-// DiagnosticError, see diagnostic.h); ours are `InternalError` and mean a bug in Baton.
+// The compiler's exceptions. User errors are `Error` (and its subclass DiagnosticError, see diagnostic.h);
+// `InternalError` means a bug in Baton.
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace baton {
 
-/// The passes that an exception left on its way up, innermost first.
+/// The passes that an exception propagated through, innermost first.
 class PassTrail {
  public:
-  /// Notes one; `what` is the exception's text without the trail.
+  /// Adds a pass; `what` is the exception's text without the trail.
   void add(std::string pass, const char* what) {
     if (!passes_.empty() && passes_.back() == pass) return;  // a group named like its main pass
     passes_.push_back(std::move(pass));
@@ -27,13 +27,13 @@ class PassTrail {
   const char* text() const noexcept { return text_ ? text_->c_str() : nullptr; }
 
  private:
-  // A type error that InferType itself reports, as the reader of a program does, is about the program alone.
+  // Whether the trail is not worth showing: a type error found by InferType itself concerns only the program.
   bool shows_nothing() const { return passes_.size() == 1 && passes_[0] == "InferType"; }
   std::vector<std::string> passes_;
   std::shared_ptr<const std::string> text_;
 };
 
-/// A mistake in what the user gave: the text says what was seen and what to do.
+/// A user error: the text says what was seen and what to do.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -53,13 +53,13 @@ class UsageError : public Error {
   using Error::Error;
 };
 
-/// The request is well formed, but not provided yet; listed in docs/compatibility.md.
+/// A well-formed request that is not supported yet; listed in docs/compatibility.md.
 class NotSupported : public Error {
  public:
   using Error::Error;
 };
 
-/// A broken invariant of ours. User input must never lead here.
+/// A violated internal invariant. User input must never cause it.
 class InternalError : public std::logic_error {
  public:
   InternalError(const char* file, int line, const std::string& what)

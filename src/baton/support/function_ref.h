@@ -1,6 +1,6 @@
 #pragma once
-// A callable that is used during a call only: two pointers, where std::function would own a copy of it and
-// bring <functional> to every header that takes one.
+// A non-owning reference to a callable: two pointers, without the copy and the <functional> include of
+// std::function.
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -10,7 +10,7 @@ namespace baton {
 template <class Signature>
 class FunctionRef;
 
-/// What it was made from must live as long as it is called: it is for parameters.
+/// For parameters only: the referenced callable must outlive the calls.
 template <class R, class... A>
 class FunctionRef<R(A...)> {
  public:

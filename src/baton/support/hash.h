@@ -1,5 +1,5 @@
 #pragma once
-// Hashes that are equal on every machine and in every run (std::hash promises neither).
+// Hashes that are equal on every machine and in every run (unlike std::hash).
 #include <cstdint>
 #include <cstring>
 #include <string_view>

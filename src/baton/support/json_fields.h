@@ -1,6 +1,6 @@
 #pragma once
-// The members of a struct as members of a JSON object, each declared once: a table of them writes and reads.
-// For .cc files (nlohmann's header is large).
+// Maps struct members to members of a JSON object: a table declares each once, for writing and reading. For
+// .cc files (nlohmann's header is large).
 #include <concepts>
 #include <functional>
 #include <optional>
@@ -14,7 +14,7 @@ namespace baton::json_fields {
 
 using Json = nlohmann::ordered_json;
 
-/// One member of the object of a Row.
+/// One member of a Row's JSON object.
 template <class Row>
 struct Field {
   void (*write)(const char* name, const Row&, Json& object);
@@ -32,7 +32,7 @@ bool is_empty(const T& value) {
     return false;
 }
 
-/// `value`, or what an optional holds.
+/// `value`, or the contents of an optional.
 template <class T>
 const T& content(const T& value) {
   return value;
@@ -77,32 +77,32 @@ void read_if_there(const char* name, const Json& object, Row& row) {
     read_value<Row, access>(name, object, row);
 }
 
-/// Must be there.
+/// Required.
 template <class Row, auto access>
 constexpr Field<Row> required(const char* name) {
   return {write_value<Row, access>, read_value<Row, access>, name};
 }
-/// May lack when read, or be null: another version wrote it.
+/// Optional when reading, or null: absent in other versions.
 template <class Row, auto access>
 constexpr Field<Row> may_lack(const char* name) {
   return {write_value<Row, access>, read_if_there<Row, access>, name};
 }
-/// null where it is empty.
+/// Written as null when empty.
 template <class Row, auto access>
 constexpr Field<Row> or_null(const char* name) {
   return {write_or_null<Row, access>, read_if_there<Row, access>, name};
 }
-/// Left out where it is empty.
+/// Omitted when empty.
 template <class Row, auto access>
 constexpr Field<Row> unless_empty(const char* name) {
   return {write_unless_empty<Row, access>, read_if_there<Row, access>, name};
 }
-/// Follows from other members: written for readers, not read back. `value` is a function from a Row.
+/// Derived from other members: written, but not read back. `value` is a function from a Row.
 template <class Row, auto value>
 constexpr Field<Row> derived(const char* name) {
   return {write_value<Row, value>, [](const char*, const Json&, Row&) {}, name};
 }
-/// Written and read by functions of its own: `Json(const Row&)` and `void(const Json& value, Row&)`.
+/// With custom functions: `Json(const Row&)` and `void(const Json& value, Row&)`.
 template <class Row, auto write, auto read>
 constexpr Field<Row> custom(const char* name) {
   return {[](const char* key, const Row& row, Json& object) { object[key] = write(row); },

@@ -1,5 +1,5 @@
 #pragma once
-// The one writer of JSON text: what is large, or must have TVM's layout. It writes what it is told, in order.
+// A streaming JSON writer, for large texts and for TVM's layout. Writes values in call order.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,7 +9,7 @@ namespace baton {
 
 enum class JsonLayout {
   kIndented,  ///< TVM's: two blanks of indent, ", " before a line break
-  kCompact,   ///< no blanks; lines break where break_line() says
+  kCompact,   ///< no blanks; line breaks only by break_line()
 };
 
 class JsonWriter {
@@ -17,28 +17,28 @@ class JsonWriter {
   explicit JsonWriter(JsonLayout layout = JsonLayout::kIndented)
       : indented_(layout == JsonLayout::kIndented) {}
 
-  /// `multi_line`, of the indented layout: a line for each member or element.
+  /// `multi_line`: in the indented layout, one line per member or element.
   void begin_object(bool multi_line = true) { open('{', multi_line); }
   void end_object() { close('}'); }
   void begin_array(bool multi_line = true) { open('[', multi_line); }
   void end_array() { close(']'); }
 
-  /// The name of a member; its value comes next.
+  /// The name of a member; its value must follow.
   void key(std::string_view name);
-  /// Before each element of an array.
+  /// Must precede each element of an array.
   void item();
-  /// The next member, element or bracket that closes stands on a line of its own.
+  /// Puts the next member, element or closing bracket on a new line.
   void break_line() { breaks_ = true; }
 
-  /// What is no UTF-8 gets a replacement character: JSON has no other way.
+  /// Invalid UTF-8 is replaced by the replacement character: JSON cannot represent it.
   void value(std::string_view text);
   void value(int64_t number);
-  void real(double number);  ///< as many digits as give the same number again, and a point; finite
+  void real(double number);  ///< shortest round-trip digits, with a decimal point; must be finite
   void boolean(bool flag) { text_ += flag ? "true" : "false"; }
   void null() { text_ += "null"; }
-  void json(std::string_view text) { text_ += text; }  ///< that is JSON already
+  void json(std::string_view text) { text_ += text; }  ///< already JSON
 
-  /// Indented: on one line up to ten numbers, else one line each.
+  /// Indented layout: up to ten numbers on one line, else one line each.
   void value(const std::vector<int64_t>& numbers);
   void value(const std::vector<std::string>& texts);
 

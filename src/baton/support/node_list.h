@@ -1,6 +1,6 @@
 #pragma once
-// The list of children of a node: as a constant std::vector, which it converts from and to, but in the memory
-// of nodes (node_pool.h) and without room to grow.
+// The children of a node: like a constant std::vector, with conversions from and to it, but allocated from
+// the node pool (node_pool.h) and without spare capacity.
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
@@ -53,7 +53,7 @@ class NodeList {
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   const T& operator[](size_t i) const { return items_[i]; }
-  /// std::out_of_range when there is none.
+  /// Throws std::out_of_range.
   const T& at(size_t i) const {
     if (i >= size_) throw std::out_of_range("child " + std::to_string(i) + " of " + std::to_string(size_));
     return items_[i];

@@ -13,21 +13,21 @@ namespace baton::node_pool {
 
 namespace {
 
-constexpr bool kPooled = !kSanitized;  // a sanitizer must see every node by itself
+constexpr bool kPooled = !kSanitized;  // lets the sanitizer track every node
 
-constexpr size_t kGrain = 16, kLargest = 512;  // larger nodes are rare: the process's allocator has them
+constexpr size_t kGrain = 16, kLargest = 512;  // larger nodes are rare and use the process's allocator
 constexpr size_t kClasses = kLargest / kGrain + 1;
-constexpr size_t kRun = size_t{32} << 10;    // one size's share of a region
-constexpr size_t kRegion = size_t{2} << 20;  // what the system is asked for: one huge page
+constexpr size_t kRun = size_t{32} << 10;    // the share of one size class in a region
+constexpr size_t kRegion = size_t{2} << 20;  // allocated from the system at once: one huge page
 
-// A free block; the first of a list that an ended thread left also leads to the next such list.
+// A free block; the first one of a list left by an ended thread also links to the next such list.
 struct Block {
   Block* next;
   Block* next_list = nullptr;
 };
 static_assert(sizeof(Block) <= kGrain);
 
-// Memory that belongs to no thread: the region that runs are cut from, and what ended threads left.
+// Shared state: the region that runs are cut from, and the free lists of ended threads.
 struct Common {
   std::mutex mutex;
   char* next = nullptr;
@@ -39,7 +39,7 @@ struct Common {
   char* run() {
     const std::lock_guard lock(mutex);
     if (next == end) {
-      // One half too much, to begin at a multiple of its size: only then can it be one huge page.
+      // Half of it is excess, so that the region can be aligned to its size: a requirement of huge pages.
       void* memory = mmap(nullptr, 2 * kRegion, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       if (memory == MAP_FAILED) throw std::bad_alloc();
       const auto begin = reinterpret_cast<uintptr_t>(memory),
@@ -49,27 +49,27 @@ struct Common {
         munmap(reinterpret_cast<void*>(aligned + kRegion), begin + kRegion - aligned);
       next = reinterpret_cast<char*>(aligned);
       end = next + kRegion;
-      madvise(next, kRegion, MADV_HUGEPAGE);  // advice: where it is not taken, all works as well
+      madvise(next, kRegion, MADV_HUGEPAGE);  // only advice; failure is harmless
     }
     return std::exchange(next, next + kRun);
   }
 };
 
 Common& common() {
-  static Common* const all = new Common;  // never destroyed: nodes die until the very end of the process
+  static Common* const all = new Common;  // never destroyed: nodes are freed until process exit
   return *all;
 }
 
-// A child of fork() has only the thread that forked: nobody would unlock for it what another thread held.
+// Only the forking thread exists in a child of fork(): locks held by other threads would never be released.
 Common::Common() {
   pthread_atfork([] { common().mutex.lock(); }, [] { common().mutex.unlock(); },
                  [] { common().mutex.unlock(); });
 }
 
-// What one thread takes from and gives to without asking others.
+// One thread's free lists, used without locking.
 struct Cache {
   Block* free[kClasses] = {};
-  char* next[kClasses] = {};  // of the run that is being cut into nodes
+  char* next[kClasses] = {};  // of the run being cut into nodes
   char* end[kClasses] = {};
   int64_t balance = 0;
 
@@ -102,7 +102,7 @@ struct Cache {
     return std::exchange(next[size], next[size] + size * kGrain);
   }
 
-  // Hands on everything when the thread ends.
+  // Hands all free blocks to the shared state when the thread ends.
   void leave() {
     Common& all = common();
     const std::lock_guard lock(all.mutex);
@@ -116,8 +116,8 @@ struct Cache {
   }
 };
 
-// Null before a thread's first node, and again once it has ended: nodes that static objects hold die after
-// that.
+// Null before a thread's first node, and again after it has ended: nodes held by static objects are freed
+// after that.
 thread_local Cache* cache [[gnu::tls_model("initial-exec")]] = nullptr;
 thread_local bool ended = false;
 
@@ -144,7 +144,7 @@ size_t size_class(size_t bytes) { return (bytes + kGrain - 1) / kGrain; }
 void* take(size_t bytes) {
   if (!kPooled || bytes > kLargest || bytes == 0) return ::operator new(bytes);
   if (Cache* own = cache ? cache : enter()) return own->take(size_class(bytes));
-  Cache passing;  // of a thread that has ended
+  Cache passing;  // for a thread that has ended
   void* memory = passing.take(size_class(bytes));
   passing.leave();
   return memory;

@@ -1,6 +1,6 @@
 #pragma once
-// Numbers addresses 0, 1, 2, ... in the order they are met. Walks over large graphs spend most of their time
-// here: one flat table, no allocation per entry.
+// Numbers addresses 0, 1, 2, ... in order of first use. Performance critical for walks over large graphs: one
+// flat table, no allocation per entry.
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -22,7 +22,7 @@ class PointerIndex {
     found = {pointer, size_};
     return {size_++, true};
   }
-  /// Its number, or kNone.
+  /// The number of `pointer`, or kNone.
   uint32_t find(const void* pointer) const {
     if (slots_.empty()) return kNone;
     const Slot& found = slots_[slot(pointer)];

@@ -1,7 +1,6 @@
 #pragma once
 // A hash map keyed by addresses, for walks over large graphs: open addressing over a dense array, several
-// times as fast as std::unordered_map. Entries keep the order of insertion, so iterating is deterministic. No
-// erasing.
+// times as fast as std::unordered_map. Iterates in insertion order, so it is deterministic. No erase.
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -28,7 +27,7 @@ class PointerMap {
   const V* find(const void* key) const { return const_cast<PointerMap*>(this)->find(key); }
   bool contains(const void* key) const { return find(key) != nullptr; }
 
-  /// Adds `value` unless the key is there already; second: whether it was added.
+  /// Adds `value` unless the key exists; second: whether it was added.
   std::pair<V*, bool> insert(const void* key, V value) {
     if (entries_.size() * 2 >= slots_.size()) grow();
     uint32_t& entry = slots_[slot(key)];
@@ -37,9 +36,9 @@ class PointerMap {
     entries_.push_back({key, std::move(value)});
     return {&entries_.back().value, true};
   }
-  /// The value of entry `index`, in the order of insertion.
+  /// The value of entry `index`, in insertion order.
   V& value(size_t index) { return entries_[index].value; }
-  /// The value at `key`, made by default when it is not there.
+  /// The value at `key`, default-constructed if absent.
   V& operator[](const void* key) { return *insert(key, V()).first; }
 
   size_t size() const { return entries_.size(); }
@@ -52,7 +51,7 @@ class PointerMap {
 
  private:
   static constexpr uint32_t kFree = UINT32_MAX;
-  // Where the key is, or would be.
+  // The slot of the key, or the one where it would be inserted.
   size_t slot(const void* key) const {
     PointerProbe probe(key, slots_.size());
     while (slots_[probe.at()] != kFree && entries_[slots_[probe.at()]].key != key) probe.next();
@@ -67,7 +66,7 @@ class PointerMap {
   std::vector<Entry> entries_;
 };
 
-/// A set of addresses: insert() is true when the address is new.
+/// A set of addresses: insert() returns whether the address is new.
 class PointerSet {
  public:
   bool insert(const void* key) { return map_.insert(key, {}).second; }

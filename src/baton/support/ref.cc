@@ -5,7 +5,7 @@
 namespace baton {
 
 void RefCounted::destroy(const RefCounted* object) {
-  // Members of a dying node release their own nodes: those land here again and only join the list.
+  // Destroying a node releases its members: nested releases only append to this list.
   thread_local std::vector<const RefCounted*>* pending = nullptr;
   if (pending) {
     pending->push_back(object);

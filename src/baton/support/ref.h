@@ -1,6 +1,6 @@
 #pragma once
-// Intrusive reference counts. Dropping the last reference to the head of a long chain destroys the
-// chain with a work list, never by recursion: a million calls are freed on the default stack.
+// Intrusive reference counting. Releasing the head of a long chain destroys it with a worklist instead of
+// recursion: a million calls are freed on the default stack.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -60,7 +60,7 @@ class Ref {
   T* operator->() const { return object_; }
   T& operator*() const { return *object_; }
   explicit operator bool() const { return object_ != nullptr; }
-  /// Gives the reference away without counting down.
+  /// Returns the pointer without decrementing the count.
   T* detach() { return std::exchange(object_, nullptr); }
 
   friend bool operator==(const Ref& a, const Ref& b) { return a.object_ == b.object_; }

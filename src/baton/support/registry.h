@@ -1,6 +1,6 @@
 #pragma once
-// What is registered by name while others look it up: users of Python register passes, tables of patterns and
-// code generators at any time, also while another thread builds.
+// Thread-safe registries: Python users register passes, pattern tables and code generators at any time, also
+// while another thread builds.
 #include <functional>
 #include <map>
 #include <memory>
@@ -11,28 +11,28 @@
 
 namespace baton {
 
-/// A table of values. Thread safe; no function calls back while it holds the lock, except `may_replace` of
-/// set_if. Values are handed out counted: one that was found stays whole when it is replaced or removed
-/// meanwhile.
+/// A map from keys to values. Thread safe; no callbacks run under the lock, except `may_replace` of set_if.
+/// Values are returned reference counted: one in use survives replacement or removal.
 template <class T, class Key = std::string>
 class Registry {
  public:
   using Value = std::shared_ptr<const T>;
 
-  /// Adds a value. False when there is one under that key, which stays.
+  /// Adds a value. False, without effect, when the key exists.
   bool add(const Key& key, T value) {
     return set_if(key, std::move(value), [](const T&) { return false; });
   }
 
-  /// Adds a value, or puts it in the place of the one that is there.
+  /// Adds or replaces a value.
   void set(const Key& key, T value) {
     set_if(key, std::move(value), [](const T&) { return true; });
   }
 
-  /// Adds a value; in the place of another one only where `may_replace(other)`. Whether it did.
+  /// Adds a value; replaces an existing one only if `may_replace(existing)`. Returns whether it was set.
   template <class MayReplace>
   bool set_if(const Key& key, T value, MayReplace&& may_replace) {
-    Value made = std::make_shared<const T>(std::move(value));  // ends without the lock: it may be Python's
+    Value made = std::make_shared<const T>(
+        std::move(value));  // destroyed after the lock is released: it may be a Python object
     const std::lock_guard lock(mutex_);
     const auto at = values_.find(key);
     if (at == values_.end()) {
@@ -53,7 +53,7 @@ class Registry {
     values_.erase(at);
   }
 
-  /// Null when there is none.
+  /// Null when absent.
   template <class K>
   Value find(const K& key) const {
     const std::lock_guard lock(mutex_);
@@ -61,7 +61,7 @@ class Registry {
     return at == values_.end() ? nullptr : at->second;
   }
 
-  /// In order.
+  /// All keys, sorted.
   std::vector<Key> keys() const {
     std::vector<Key> keys;
     const std::lock_guard lock(mutex_);

@@ -1,5 +1,5 @@
 #pragma once
-// From a status, as code without exceptions returns it, to an exception.
+// Converts a Status of exception-free code to an exception.
 #include <utility>
 
 #include "baton/support/base/status.h"
@@ -7,12 +7,12 @@
 
 namespace baton {
 
-/// Throws Error with the message of a status that is not ok.
+/// Throws Error with the message of a failed status.
 inline void require(const Status& status) {
   if (!status.ok()) throw Error(status.message);
 }
 
-/// The value of a result; throws Error with its message when there is none.
+/// The value of a result; throws Error with its message on failure.
 template <class T>
 T require(Result<T> result) {
   require(result.status());

@@ -1,5 +1,5 @@
 #pragma once
-// Whether this is a build with a sanitizer that watches memory (g++ and clang say so in ways of their own).
+// Whether this is a build with a memory sanitizer (g++ and clang indicate it differently).
 
 namespace baton {
 

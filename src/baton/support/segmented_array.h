@@ -1,7 +1,6 @@
 #pragma once
-// An array that grows without moving what it holds: segments of 64, 128, 256, ... elements. For walks over
-// large graphs: each byte is written once, and a reference to an element stays valid until the element is
-// taken away.
+// A growing array with stable references: segments of 64, 128, 256, ... elements. For walks over large
+// graphs: growing never copies, and a reference to an element stays valid until the element is removed.
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -39,7 +38,7 @@ class SegmentedArray {
     return *made;
   }
   void push_back(T value) { emplace_back(std::move(value)); }
-  /// The memory is kept for what comes next.
+  /// Keeps the memory for later elements.
   void pop_back() {
     std::destroy_at(slot(size_ - 1));
     --size_;
@@ -49,7 +48,7 @@ class SegmentedArray {
   static constexpr size_t kFirst = 64;
   static constexpr int kFirstWidth = std::bit_width(kFirst);
 
-  // Shifted by the length of the first segment, an index has its segment in the position of its highest bit.
+  // With the first segment's length added, the highest bit of an index gives its segment.
   static size_t segment_of(size_t index) {
     return static_cast<size_t>(std::bit_width(index + kFirst) - kFirstWidth);
   }

@@ -37,7 +37,7 @@ std::string Span::text() const {
 
 std::string Span::shown_text() const {
   if (!shown_line && !shown_column) return text();
-  // A column may be -1: CapturePostDfsIndexInSpans.
+  // The column may be -1: CapturePostDfsIndexInSpans.
   return (source ? source->name() : std::string("?")) + ":" + std::to_string(shown_line) + ":" +
          std::to_string(static_cast<int32_t>(shown_column));
 }

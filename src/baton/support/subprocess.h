@@ -1,5 +1,5 @@
 #pragma once
-// Programs of the machine: the linker, the assembler, another engine to compare with.
+// Runs external programs: the linker, the assembler, engines to compare with.
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -11,31 +11,30 @@
 
 namespace baton {
 
-/// The file that the shell would run for `name`; empty when there is none.
+/// The path of the executable that the shell would run for `name`; empty when there is none.
 std::string find_program(const std::string& name);
 
-/// Runs words[0] with its error output in the file `errors`; its exit status, or -1 when it could not be
-/// started.
+/// Runs words[0] with standard error redirected to the file `errors`. Returns its exit status, or -1 when it
+/// could not be started.
 int run_program(const std::vector<std::string>& words, const std::string& errors);
 
-/// The beginning of what a program wrote to a file, for a message; empty when it cannot be read.
+/// The beginning of a program's output file, for a message; empty when it cannot be read.
 std::string start_of(const std::string& path);
 
-/// A program that reads lines from us and answers in lines; its error output is ours.
+/// A child process that exchanges lines over pipes; its standard error is inherited.
 class Child {
  public:
   Child() = default;
-  /// Ends its input, and waits until it ends.
+  /// Closes its standard input and waits for its exit.
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// Starts words[0], looked for as the shell does. When that fails nothing is left open; the Status says
-  /// why.
+  /// Starts words[0], searched in PATH. On failure nothing is left open; the Status has the reason.
   Status start(const std::vector<std::string>& words);
-  /// Once it has started.
+  /// Requires a started process.
   void write_line(const std::string& line);
-  /// The next line it writes, without its end; nothing when there is none left.
+  /// Its next output line without newline; nullopt at the end.
   std::optional<std::string> read_line();
 
  private:

@@ -4,7 +4,7 @@
 
 namespace baton {
 
-/// Baton's version, as in `project(... VERSION ...)` of CMakeLists.txt.
+/// Baton's version, from `project(... VERSION ...)` in CMakeLists.txt.
 [[nodiscard]] std::string_view version();
 
 }  // namespace baton

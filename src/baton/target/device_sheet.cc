@@ -11,7 +11,7 @@ constexpr std::string_view kFirstLine = "device sheet 1";
 
 std::string number(double value) {
   char text[32];
-  const auto [end, failed] = std::to_chars(text, text + sizeof text, value);  // the shortest that reads back
+  const auto [end, failed] = std::to_chars(text, text + sizeof text, value);  // shortest round-trip form
   return {text, end};
 }
 std::string number(int64_t value) { return std::to_string(value); }
@@ -27,7 +27,7 @@ bool read(std::string_view text, std::string& value) {
   return true;
 }
 
-/// Facts by name, in the order of the text: `decides` says which of them decide code.
+/// Visits all facts by name, in the order of the text; `decides` tells which ones affect code.
 template <class Sheet, class Visit>
 void visit_facts(Sheet& sheet, Visit&& visit) {
   constexpr bool decides = true, known = false;
@@ -57,7 +57,7 @@ void visit_peaks(Peaks& peaks, Visit&& visit) {
 }
 
 std::string written(const std::string& value) {
-  std::string line = value;  // one line each, whatever a name holds
+  std::string line = value;  // newlines in names are replaced
   for (char& c : line)
     if (c == '\n') c = ' ';
   return line;
@@ -67,7 +67,7 @@ std::string written(const Value& value) {
   return number(value);
 }
 
-/// `to`, then two numbers: `gpu0 12.5 8`.
+/// The device name, then two numbers: `gpu0 12.5 8`.
 std::optional<DeviceLink> link_of(std::string_view text) {
   DeviceLink link;
   const size_t second = text.rfind(' ');
@@ -81,7 +81,7 @@ std::optional<DeviceLink> link_of(std::string_view text) {
   return link;
 }
 
-/// Takes one line in; false when it is none.
+/// Parses one line; false when it is unknown.
 bool take(DeviceSheet& sheet, std::string_view name, std::string_view value) {
   bool met = false, good = true;
   const auto offer = [&](const char* fact, auto& to) {
@@ -122,7 +122,7 @@ std::optional<DeviceSheet> DeviceSheet::from_text(std::string_view text) {
   bool first = true;
   while (!text.empty()) {
     const size_t end = text.find('\n');
-    if (end == std::string_view::npos) return {};  // cut off
+    if (end == std::string_view::npos) return {};  // truncated
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end + 1);
     if (first) {

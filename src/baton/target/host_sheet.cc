@@ -41,7 +41,7 @@ int64_t size_of(const std::string& text) {
   return value;
 }
 
-/// The data caches that the first processor sees. What the system does not say keeps its default.
+/// The data caches of the first CPU. Values that the system does not report keep their defaults.
 void read_caches(DeviceSheet& sheet) {
   const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index";
   for (int i = 0; i < 8; ++i) {
@@ -69,7 +69,7 @@ Registers cpuid(unsigned leaf, unsigned subleaf = 0) {
 
 constexpr bool bit(unsigned word, int index) { return (word >> index & 1) != 0; }
 
-/// Which register state the operating system saves: without it the instructions fault.
+/// The register state saved by the operating system: without it, vector instructions fault.
 uint64_t saved_state() {
   if (!bit(cpuid(1).c, 27)) return 0;
   unsigned low = 0, high = 0;
@@ -77,7 +77,7 @@ uint64_t saved_state() {
   return static_cast<uint64_t>(high) << 32 | low;
 }
 
-/// The scheduling model LLVM knows this processor by, as Halide spells it; empty for those that need none.
+/// LLVM's scheduling model for this processor, in Halide's spelling; empty for the generic one.
 std::string tuning() {
   const Registers vendor = cpuid(0), model = cpuid(1);
   if (vendor.b != signature_AMD_ebx) return "";
@@ -90,7 +90,7 @@ std::string tuning() {
   return "";
 }
 
-/// Halide's names of what the processor can, in the groups that Halide knows (a group needs all of its
+/// The processor's features by Halide's names, which are groups of CPU features (a group requires all of its
 /// members).
 std::vector<std::string> features(DeviceSheet& sheet) {
   const Registers one = cpuid(1), seven = cpuid(7, 0), seven_one = cpuid(7, 1);

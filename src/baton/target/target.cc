@@ -23,9 +23,9 @@ struct KindInfo {
 };
 
 std::deque<KindInfo>& kinds() {
-  // The architecture is the one that TVM takes when it finds no device.
+  // The default architecture is the one TVM uses when it finds no device.
   static std::deque<KindInfo> kinds = {
-      // pointers into it stay good
+      // a deque keeps pointers to elements valid
       {"llvm", 1, {"cpu"}},
       {"c", 1, {"cpu"}},
       {"stackvm", 1, {"cpu"}},
@@ -103,7 +103,7 @@ void set(Target& target, const std::string& name, Target::Value value) {
   target.attrs.emplace_back(name, std::move(value));
 }
 
-// Reads `Target(id=?, kind='llvm', keys={'cpu'}, attrs={'mcpu': "skylake"}, host=Target(...))`.
+// Parses `Target(id=?, kind='llvm', keys={'cpu'}, attrs={'mcpu': "skylake"}, host=Target(...))`.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}

@@ -1,5 +1,5 @@
 #pragma once
-// What can be wrong with a text, E0101 to E0149.
+// Diagnostics for Relay text, E0101 to E0149.
 #include "baton/support/diagnostic.h"
 
 namespace baton::text {

@@ -17,9 +17,9 @@ namespace {
 
 constexpr size_t kLines = 5000;
 constexpr int kFirstValues = 8;
-constexpr size_t kLongParameters = 300;  // in characters: a longer list is folded
+constexpr size_t kLongParameters = 300;  // in characters: a longer list is collapsed
 
-// Between these in the text stands the index of a constant. No printed text has control characters.
+// Delimiters of the index of a constant in the text. Printed text contains no control characters.
 constexpr char kOpen = '\x01', kClose = '\x02';
 
 bool is_name(char c) {
@@ -36,7 +36,7 @@ std::string number_text(double value) {
   return text;
 }
 
-/// The element at `i` as a double; nothing for types without a plain C++ number.
+/// The element at `i` as a double; nullopt for types without a plain C++ number.
 std::optional<double> element(const NDArray& array, int64_t i) {
   const DType type = array.dtype();
   const void* data = array.data();
@@ -64,7 +64,7 @@ std::string values_text(const NDArray& value) {
   for (int64_t i = 0; i < value.size(); ++i) {
     const double each = *element(value, i);
     nan |= std::isnan(each);
-    low = std::fmin(low, each);  // the other one of a NaN and a number
+    low = std::fmin(low, each);  // ignores NaN
     high = std::fmax(high, each);
     if (i < kFirstValues) first += (i ? ", " : "") + number_text(each);
   }
@@ -73,10 +73,10 @@ std::string values_text(const NDArray& value) {
   return text + ": " + first + (value.size() > kFirstValues ? ", ..." : "");
 }
 
-/// Compilers in the order of the module, and what each was given.
+/// The external compilers in module order, and their functions.
 struct Regions {
-  std::map<std::string, size_t> colour_of;         // of a compiler
-  std::map<std::string, std::string> compiler_of;  // of a function by name
+  std::map<std::string, size_t> colour_of;         // by compiler
+  std::map<std::string, std::string> compiler_of;  // by function name
 };
 
 Regions regions_of(const IRModuleNode& module) {
@@ -91,13 +91,13 @@ Regions regions_of(const IRModuleNode& module) {
   return regions;
 }
 
-/// Where the string that begins at `i` ends: its last quote.
+/// The position of the closing quote of the string that begins at `i`.
 size_t string_end(std::string_view text, size_t i) {
   for (++i; i < text.size() && text[i] != '"'; ++i) i += text[i] == '\\';
   return std::min(i, text.size() - 1);
 }
 
-/// Printed text -> HTML.
+/// Converts printed text to HTML.
 class Highlighter {
  public:
   Highlighter(std::string_view text, const std::vector<Constant>& constants, const Regions& regions)
@@ -182,7 +182,7 @@ class Highlighter {
       out_ += html_escaped(found);
   }
 
-  // Put right behind its name: that is folded with it.
+  // A constant, placed right after its name so that both collapse together.
   void constant() {
     const size_t end = text_.find(kClose, at_);
     const size_t index = std::stoul(std::string(text_.substr(at_ + 1, end - at_ - 1)));
@@ -225,7 +225,7 @@ size_t calls_in(const Expr& expr) {
   return calls;
 }
 
-/// The text up to `lines` lines, and how many more there were.
+/// The first `lines` lines of the text; `more` is the number of remaining lines.
 std::string_view first_lines(std::string_view text, size_t lines, size_t& more) {
   size_t end = 0;
   for (; lines > 0 && end < text.size(); --lines) end = std::min(text.find('\n', end), text.size() - 1) + 1;
@@ -233,14 +233,14 @@ std::string_view first_lines(std::string_view text, size_t lines, size_t& more) 
   return text.substr(0, end);
 }
 
-/// `text` without blank lines at its end.
+/// `text` without trailing blank lines.
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
   return text;
 }
 
-/// Lines as blocks, which lets the style indent where a long one goes on. The line ends stay: not every
-/// reader has styles.
+/// Wraps lines in blocks, so that CSS can indent the continuation of long ones. Newlines are kept for readers
+/// without CSS.
 std::string lines_of(std::string_view highlighted) {
   std::string out;
   while (!highlighted.empty()) {
@@ -251,7 +251,7 @@ std::string lines_of(std::string_view highlighted) {
   return out;
 }
 
-/// Where the bracket that opens at `open` closes; npos when it does not.
+/// The position of the bracket that closes the one at `open`; npos when there is none.
 size_t closing(std::string_view text, size_t open) {
   int depth = 0;
   for (size_t i = open; i < text.size(); ++i) {
@@ -266,7 +266,7 @@ size_t closing(std::string_view text, size_t open) {
   return std::string_view::npos;
 }
 
-/// Parameters on lines of their own.
+/// Parameters on separate lines.
 std::string listed(std::string_view parameters) {
   std::string out = "\n    ";
   int depth = 0;
@@ -286,7 +286,7 @@ std::string listed(std::string_view parameters) {
   return out + "\n";
 }
 
-/// A function's text, its parameters folded when they are long.
+/// A function's text, with long parameter lists collapsed.
 std::string program(std::string_view text, size_t parameters, const std::vector<Constant>& constants,
                     const Regions& regions) {
   const auto highlighted = [&](std::string_view part) { return Highlighter(part, constants, regions).run(); };

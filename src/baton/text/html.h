@@ -1,5 +1,5 @@
 #pragma once
-// Programs as pieces of HTML, for notebooks: coloured text, functions and constants that unfold.
+// Programs as HTML fragments for notebooks: highlighted text, collapsible functions and constants.
 #include <string>
 #include <string_view>
 
@@ -7,20 +7,19 @@
 
 namespace baton {
 
-/// `text` with <, >, &, " and ' written as entities.
+/// `text` with <, >, &, " and ' as entities.
 std::string html_escaped(std::string_view text);
 
-/// One <div>, style included. Constants show their type and unfold to their first values; a long list of
-/// parameters is folded; functions that another compiler is to build, and their calls, have a colour per
-/// compiler. Of more than 5,000 lines the rest is counted only.
+/// One <div>, style included. Constants show their type and expand to their first values; long parameter
+/// lists are collapsed; external compilers' functions, and their calls, have a colour per compiler. Lines
+/// beyond 5,000 are only counted.
 std::string html(const IRModuleNode& module);
 std::string html(const Expr& expr);
 
-/// The colour of the `index`-th compiler, as CSS has it.
+/// The CSS colour of the `index`-th compiler.
 std::string html_colour(size_t index);
 
-/// The <style> of all that is ours in a notebook: what stands inside <div class="baton">. Legible on a light
-/// and on a dark page.
+/// The <style> for everything inside <div class="baton">. Legible on light and dark pages.
 const std::string& html_style();
 
 /// "1 parameter", "3 parameters".

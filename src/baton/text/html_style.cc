@@ -1,11 +1,11 @@
-// What all HTML of ours shares: the style, colours, escapes.
+// Shared parts of Baton's HTML output: style, colours, escapes.
 #include "baton/text/html.h"
 
 namespace baton {
 namespace {
 
-/// The rule of a class of words. A page's theme is unknown, but its letters are legible: the hue is mixed
-/// with their colour. Browsers before 2023 take the first colour.
+/// The CSS rule of a token class. The page's theme is unknown, so the hue is mixed with its text colour.
+/// Browsers before 2023 use the first colour.
 std::string hue(const char* kind, const std::string& colour) {
   return ".baton ." + std::string(kind) + "{color:" + colour + ";color:color-mix(in srgb," + colour +
          " 62%,currentColor)}";
@@ -20,7 +20,7 @@ std::string make_style() {
          hue("s", "#0a7d91") + hue("n", "#0969da") + hue("c", "#808080") + hue("a", "#808080") +
          hue("w", "#808080") +
          ".baton .g{font-weight:600}"
-         // Folded inside a line of program: the text goes on behind.
+         // Collapsed inside a line of text, which continues after it.
          ".baton .w,.baton .w>summary,.baton .p,.baton .p>summary{display:inline}"
          ".baton .w[open]::details-content,.baton .p[open]::details-content{display:inline}"
          ".baton .w:not([open])::details-content,.baton .p:not([open])::details-content{display:none}"
@@ -62,7 +62,7 @@ std::string html_escaped(std::string_view text) {
 }
 
 std::string html_colour(size_t index) {
-  // Golden angle: neighbours differ, and there is no last one. Dark enough for white letters.
+  // Golden angle: adjacent hues differ, for any count. Dark enough for white text.
   return "hsl(" + std::to_string((index * 137 + 210) % 360) + ",55%,38%)";
 }
 

@@ -21,7 +21,7 @@ constexpr std::array<uint8_t, 256> make_classes() {
   for (int c = '0'; c <= '9'; ++c) classes[static_cast<size_t>(c)] = kDigit;
   for (int c = 'a'; c <= 'z'; ++c) classes[static_cast<size_t>(c)] = kLetter;
   for (int c = 'A'; c <= 'Z'; ++c) classes[static_cast<size_t>(c)] = kLetter;
-  classes['_'] = classes['/'] = kLetter;  // Relay counts the slash as a letter: %conv/weight
+  classes['_'] = classes['/'] = kLetter;  // names may contain slashes: %conv/weight
   return classes;
 }
 constexpr std::array<uint8_t, 256> kClasses = make_classes();
@@ -46,7 +46,7 @@ TokenKind keyword(std::string_view word) {
   return TokenKind::kIdent;
 }
 
-// inff, nanf16, ...: numbers that begin with a letter.
+// Numbers that begin with a letter: inff, nanf16, ...
 bool is_special_number(std::string_view word) {
   if (!word.starts_with("inff") && !word.starts_with("nanf")) return false;
   const std::string_view width = word.substr(4);
@@ -54,7 +54,7 @@ bool is_special_number(std::string_view word) {
 }
 
 const char* word_end(const char* at, const char* end) {
-  // A comment may follow a name directly, although the slash is a letter.
+  // A comment may directly follow a name, although names may contain slashes.
   while (at < end && is_word(*at) && !(*at == '/' && at + 1 < end && (at[1] == '/' || at[1] == '*'))) ++at;
   return at;
 }
@@ -294,10 +294,10 @@ Token Lexer::number(const char* digits) {
       skip_digits();
     }
   }
-  return name(TokenKind::kNumber, word_end(end, end_));  // with its suffix, or with what makes it no number
+  return name(TokenKind::kNumber, word_end(end, end_));  // with its suffix, or with invalid characters
 }
 
-// A sign binds to digits, inff and nanf only; any count of signs may stand there.
+// A sign binds only to digits, inff and nanf; there may be several signs.
 bool Lexer::number_starts(const char* after_sign) const {
   const char* at = after_sign;
   while (at < end_ && *at == '-') ++at;
@@ -325,7 +325,7 @@ Token Lexer::hash() {
   return take(TokenKind::kHash, end < end_ && *end == ']' ? end + 1 : end);
 }
 
-// One report for a run of characters that mean nothing, and the word behind it: `$x`.
+// One report for a run of invalid characters and the following word: `$x`.
 Token Lexer::unknown() {
   const char* end = at_ + 1;
   while (end < end_ && (static_cast<unsigned char>(*end) >= 0x80 || is_word(*end))) ++end;
@@ -351,8 +351,7 @@ Token Lexer::next() {
   return is_known() ? known() : unknown();
 }
 
-// 'llvm': words inside virtual devices, as these are printed for people. The end of the text when nothing
-// closes it.
+// 'llvm': quoted words inside printed virtual devices. The end of the text when the quote is not closed.
 const char* Lexer::closing_quote() const {
   const char* end = at_ + 1;
   while (end < end_ && *end != '\'' && *end != '"' && *end != '\n') ++end;
@@ -456,7 +455,8 @@ size_t find_bad_utf8(std::string_view text) {
     if (lead < 0xC2 || lead > 0xF4 || i + size > text.size()) return i;
     for (size_t k = 1; k < size; ++k)
       if ((bytes[i + k] & 0xC0) != 0x80) return i;
-    const unsigned char second = bytes[i + 1];  // no overlong forms, no surrogates, nothing above U+10FFFF
+    const unsigned char second =
+        bytes[i + 1];  // rejects overlong forms, surrogates, and code points above U+10FFFF
     if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
         (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F))
       return i;

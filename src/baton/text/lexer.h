@@ -1,5 +1,5 @@
 #pragma once
-// Splits Relay text into tokens, one at a time; comments and white space are skipped.
+// The lexer of Relay text: produces one token at a time, skipping comments and white space.
 #include <vector>
 
 #include "baton/support/diagnostic.h"
@@ -7,24 +7,24 @@
 
 namespace baton::text {
 
-/// After so many mistakes the rest of a text is not read.
+/// After this many errors the rest of a text is skipped.
 inline constexpr size_t kMaxErrors = 20;
 
 class Lexer {
  public:
-  /// Reads `source` up to byte `end`. Mistakes are reported to `engine`; the lexer then goes on behind them.
+  /// Reads `source` up to byte `end`. Reports errors to `engine` and continues after them.
   Lexer(Ref<const Source> source, size_t end, DiagnosticEngine& engine);
 
   Token next();
-  /// Goes on reading at a place of the text; where the text has none, at its end.
+  /// Continues at a position of the text; at the end when there is no such position.
   void seek(uint32_t line, uint32_t column);
-  /// Goes on reading right behind `token`, which may have been made longer.
+  /// Continues right after `token`, which may have been extended.
   void resume(const Token& token);
 
   Span span(uint32_t line, uint32_t column, uint32_t end_line, uint32_t end_column) const {
     return Span{source_, line, column, end_line, end_column};
   }
-  /// From the first byte of `from` up to a place.
+  /// From the first byte of `from` to a position.
   Span span(const Token& from, uint32_t end_line, uint32_t end_column) const {
     return Span{source_, from.line, from.column, end_line, end_column, from.line, from.shown};
   }
@@ -54,12 +54,12 @@ class Lexer {
   DiagnosticEngine& engine_;
   const char *at_, *end_, *line_start_;
   uint32_t line_ = 1, drift_ = 0;
-  std::string_view note_;       // the last comment that names origins, up to the text's end
-  bool cut_short_ = false;      // by a comment without an end: what is missing then is no second mistake
+  std::string_view note_;       // the last origin comment, up to the end of the text
+  bool cut_short_ = false;      // by an unterminated comment: suppresses follow-up errors
   bool after_operand_ = false;  // whether a `-` here is an operator, not a sign
 };
 
-/// The place of the first byte that is no UTF-8, or npos.
+/// The position of the first invalid UTF-8 byte, or npos.
 size_t find_bad_utf8(std::string_view text);
 
 }  // namespace baton::text

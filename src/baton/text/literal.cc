@@ -27,7 +27,7 @@ T load(const NDArray& array) {
   return value;
 }
 
-// from_chars leaves its result alone when it is out of range; then strtod says on which side.
+// On overflow from_chars leaves the result unset; strtod then distinguishes overflow and underflow.
 template <typename T>
 T read_float(std::string_view digits) {
   T value = 0;

@@ -11,9 +11,9 @@ namespace {
 constexpr size_t kSmall = 4;
 constexpr size_t kFree = SIZE_MAX;
 
-/// An open hash table: a key lies at its home, or, where that is taken, at the first free place 1, 3, 6, 10,
-/// ... behind the last key of the same home. A key that lies at another's home makes room for it. One place
-/// is always kept free.
+/// Simulates TVM's open hash table: a key is stored at its home slot or, if that is taken, at the first free
+/// slot 1, 3, 6, 10, ... after the last key of the same home. A key stored in another key's home slot is
+/// moved. One slot is always kept free.
 class Table {
  public:
   explicit Table(int bits) : bits_(bits), keys_(size_t{1} << bits, kFree), homes_(keys_.size(), kFree) {}
@@ -29,7 +29,7 @@ class Table {
       const size_t free = behind(last_of(home));
       return free != kFree && place(key, home, free);
     }
-    // Somebody else's key: it and what follows it in its chain move on, in their order.
+    // The slot holds a key of another home: it and the rest of its chain are moved, in order.
     const size_t owner = homes_[home];
     std::vector<size_t> moved;
     for (size_t at : chain(owner))
@@ -63,8 +63,7 @@ class Table {
       links_[home].push_back(at);
     return true;
   }
-  /// The places of the keys of one home, in the order they were put in; those that were taken away are passed
-  /// over.
+  /// The slots of the keys of one home in insertion order, without removed ones.
   std::vector<size_t> chain(size_t home) const {
     std::vector<size_t> places;
     for (size_t at : links_[home])
@@ -79,7 +78,7 @@ class Table {
   }
 
   int bits_;
-  std::vector<size_t> keys_, homes_;        // by place
+  std::vector<size_t> keys_, homes_;        // by slot
   std::vector<std::vector<size_t>> links_;  // by home
 };
 
@@ -91,7 +90,7 @@ std::vector<size_t> map_order(const std::vector<std::string_view>& keys) {
   if (keys.size() <= kSmall) return order;
   for (int bits = 3; bits < 20; ++bits) {
     Table table(bits);
-    // A table that grew holds its keys in the order in which it was walked over before.
+    // A table that grew reinserts its keys in the previous iteration order.
     bool fits = true;
     for (size_t i = 0; i < order.size() && fits; ++i)
       fits = !table.full(i) && table.put(order[i], table.home(keys[order[i]]));

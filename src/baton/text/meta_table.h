@@ -1,5 +1,5 @@
 #pragma once
-// What is given to the parser beside a text, for its `meta[...]`.
+// Metadata objects passed to the parser, for `meta[...]` references.
 #include <map>
 #include <string>
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace baton {
 
-/// What a text means by `meta[type_key][index]`: attributes of a call, or any other value (ir/attr_objects.h
-/// for expressions).
+/// The object `meta[type_key][index]`: attributes of a call, or any other value (ir/attr_objects.h for
+/// expressions).
 struct MetaObject {
   AttrValue value;
   Attrs attrs = {};

@@ -65,9 +65,8 @@ Attrs MetadataReader::attrs(const AttrSchema& schema, size_t index) const {
 
 // ---- Writing
 
-// The nodes of the JSON, numbered in the order of a depth-first walk from the root: the map, then for each
-// key its array and the objects in it. All constants share one VirtualDevice ("none") and its empty scope
-// name.
+// Builds the JSON nodes, numbered in depth-first pre-order: the map, then for each key its array and the
+// objects in it. All constants share one VirtualDevice ("none") and its empty scope name.
 class MetadataNodes {
  public:
   explicit MetadataNodes(const std::vector<MetadataWriter::Objects>& all) {
@@ -220,7 +219,7 @@ class MetadataNodes {
                 ", which has no form in a text's metadata: print without it");
   }
 
-  // A value as a node of its own.
+  // A value as a separate node.
   size_t add_value(const AttrValue& value) {
     if (value.is_none()) return 0;
     if (const std::string* text = value.as<std::string>()) return add_string(*text);
@@ -239,7 +238,7 @@ class MetadataNodes {
     return at;
   }
 
-  // A value inside the attributes' node.
+  // A value stored inside the attributes' node.
   static std::string plain(const AttrValue& value) {
     if (const bool* flag = value.as<bool>()) return *flag ? "1" : "0";
     if (const int64_t* number = value.as<int64_t>()) return std::to_string(*number);

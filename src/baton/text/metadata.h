@@ -1,5 +1,5 @@
 #pragma once
-// The `#[metadata]` section: what has no text of its own, as TVM's JSON graph with base64 blobs.
+// The `#[metadata]` section: values without a literal form, as TVM's JSON graph with base64 blobs.
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,24 +10,23 @@
 
 namespace baton::text {
 
-/// The section of a text that is read.
+/// Reads the metadata section of a text.
 class MetadataReader {
  public:
-  /// Reads the JSON. Throws Error with what is wrong.
+  /// Parses the JSON. Throws Error when it is malformed.
   explicit MetadataReader(std::string_view json);
   ~MetadataReader();
   MetadataReader(const MetadataReader&) = delete;
   MetadataReader& operator=(const MetadataReader&) = delete;
 
-  /// How many objects of that type there are.
+  /// The number of objects of that type.
   size_t count(const std::string& type_key) const;
   /// The value of `meta[relay.Constant][index]`. Throws Error when the blob is damaged.
   NDArray constant(size_t index) const;
-  /// The value of `meta[type_key][index]` as an attribute. Throws Error when objects of that type are not
-  /// known.
+  /// The value of `meta[type_key][index]` as an attribute. Throws Error for unsupported object types.
   AttrValue value(const std::string& type_key, size_t index) const;
-  /// The attributes of a call that stand in the section, as `schema` says. Throws Error when they are of
-  /// another form.
+  /// A call's attributes stored in the section, converted by `schema`. Throws Error when they do not match
+  /// it.
   Attrs attrs(const AttrSchema& schema, size_t index) const;
 
  private:
@@ -35,8 +34,8 @@ class MetadataReader {
   std::unique_ptr<Graph> graph_;
 };
 
-/// Collects what a printed text refers to by `meta[...]`. Each `add` returns the index among the objects of
-/// its type.
+/// Collects the objects that a printed text references by `meta[...]`. Each `add` returns the index among the
+/// objects of its type.
 class MetadataWriter {
  public:
   size_t add_constant(const NDArray& value) { return add("relay.Constant", {.value = value}); }

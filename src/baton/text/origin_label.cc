@@ -8,7 +8,7 @@ namespace baton {
 
 namespace {
 
-// The variable that stands in front of `column`: "  %12 = " or "  let %x: Tensor[(3), float32] = ".
+// The variable assigned before `column`: "  %12 = " or "  let %x: Tensor[(3), float32] = ".
 std::string_view assigned_name(std::string_view line, uint32_t column) {
   if (column < 2 || column > line.size() + 1) return {};
   std::string_view before = line.substr(0, column - 1);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kTable = "/* origins\n";
 
-// A comment must not end inside a name.
+// Escapes comment ends inside names.
 std::string harmless(std::string text) {
   for (size_t at = 0; (at = text.find("*/", at)) != std::string::npos;) text.insert(at + 1, " ");
   for (size_t at = 0; (at = text.find("/*", at)) != std::string::npos;) text.insert(at + 1, " ");
@@ -25,7 +25,7 @@ std::string in_quotes(std::string_view text) {
   return harmless(std::move(out));
 }
 
-// The end of the string that begins at `at` with its quote, behind the closing one; npos when it is open.
+// The position after the closing quote of the string that begins at `at`; npos when it is not closed.
 size_t string_end(std::string_view text, size_t at) {
   for (size_t i = at + 1; i < text.size(); ++i) {
     if (text[i] == '\\')
@@ -59,7 +59,7 @@ std::optional<std::string> take_string(std::string_view& text) {
   return value;
 }
 
-// Where the list of attributes ends: at the parenthesis that closes the one at 0.
+// The position of the parenthesis that closes the one at 0.
 size_t closing(std::string_view text) {
   int depth = 0;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -101,7 +101,7 @@ std::string attrs_text(const Attrs& attrs) {
   for (const AttrField& field : attrs->schema().fields) {
     const AttrValue value = field.get(attrs->data());
     if (field.default_value && *field.default_value == value) continue;
-    if (value.as<AttrObjectRef>()) continue;  // no literal
+    if (value.as<AttrObjectRef>()) continue;  // has no literal
     text += (text.empty() ? "" : ", ") + field.name + "=" + attr_text(value);
   }
   return text;
@@ -113,7 +113,7 @@ Attrs read_attrs(const std::string& op, std::string_view text, OriginReader::Rea
   try {
     return make_attrs(*def->attrs, read(std::string(text), "origins"));
   } catch (const Error&) {
-    return {};  // of another version: the origin is known by its place
+    return {};  // written by another version: the origin keeps its position only
   }
 }
 
@@ -229,7 +229,7 @@ std::vector<Ref<const Origin>> OriginReader::lookup(std::string_view list) const
 }
 
 std::optional<OriginSet> OriginReader::read(std::string_view comment) const {
-  // Names have no blanks unless they are in_quotes.
+  // Names contain no blanks unless they are quoted.
   const auto take_list = [&] {
     size_t end = 0;
     while (end < comment.size() && comment[end] != ' ') {

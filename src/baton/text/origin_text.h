@@ -1,6 +1,6 @@
 #pragma once
-// Origins in text. Behind what carries them stands `/* from=4:8,5:8 made_for=6:8 "reason" */`, and behind a
-// module's functions a table that says what these names are:
+// Text form of origins. A node with origins is followed by `/* from=4:8,5:8 made_for=6:8 "reason" */`, and a
+// module's functions by a table of these names:
 //
 //   /* origins
 //    * 4:8 = nn.dense(units=128) at "mlp.relay":4:8-4:16 name "fc1"
@@ -8,7 +8,7 @@
 //    identity"
 //    */
 //
-// Comments to everybody else. A text with the table has, read again, the same origins in the same order.
+// Other parsers see comments. Parsing a text with the table restores the same origins in the same order.
 #include <map>
 #include <optional>
 #include <string>
@@ -20,14 +20,14 @@
 
 namespace baton::text {
 
-/// Gives origins their names in one text, and writes the comments.
+/// Assigns names to the origins of one text, and writes the comments.
 class OriginWriter {
  public:
-  /// The names of a module's origins, in the order of its table.
+  /// Assigns names to a module's origins, in the order of its table.
   void add_table(const OriginTable& table);
   /// Appends ` /* from=... */`; nothing for an empty set.
   void comment(const OriginSet& origins, std::string& out);
-  /// Appends the table of `table`; nothing when it is empty.
+  /// Appends the origin table; nothing when it is empty.
   void append_table(const OriginTable& table, std::string& out);
 
  private:
@@ -37,17 +37,17 @@ class OriginWriter {
   std::unordered_map<std::string, int> taken_;
 };
 
-/// Reads them.
+/// Parses origin comments and the origin table.
 class OriginReader {
  public:
-  /// Reads `key=value, key=value` (text::parse_attributes, which is above this file).
+  /// Parses `key=value, key=value` (text::parse_attributes, which is in a higher layer).
   using ReadAttributes = FunctionAttrs (*)(std::string text, std::string source_name);
-  /// Looks for the table in `text`; without one the comments mean nothing.
+  /// Parses the table in `text`; without a table, comments are ignored.
   OriginReader(std::string_view text, ReadAttributes read_attributes);
   bool has_table() const { return !origins_.empty(); }
-  /// What the comment ` from=...` says; nothing when it names no origin of the table.
+  /// The origins of the comment ` from=...`; nullopt when it names an origin not in the table.
   std::optional<OriginSet> read(std::string_view comment) const;
-  /// Makes the origins those of `module`, which must be new.
+  /// Enters the origins in the table of `module`, which must be new.
   void enter(IRModuleNode& module) const;
 
  private:
@@ -57,7 +57,7 @@ class OriginReader {
   std::vector<std::pair<size_t, Retired>> retired_;
 };
 
-/// Whether a comment's text, behind `/*`, is one of these.
+/// Whether a comment's text, after `/*`, is an origin comment.
 inline bool is_origin_comment(std::string_view text) {
   return text.starts_with(" from=") || text.starts_with(" made_for=");
 }

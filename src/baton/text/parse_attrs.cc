@@ -10,7 +10,7 @@ namespace baton::text {
 
 namespace {
 
-// Words that are keywords elsewhere may name an attribute: type="...".
+// Keywords that are allowed as attribute names: type="...".
 bool names_attribute(TokenKind kind) {
   switch (kind) {
     case TokenKind::kIdent:
@@ -98,7 +98,7 @@ AttrValue Parser::attr_value() {
   fail_expected("the value of an attribute");
 }
 
-// ---- What stands in the metadata section
+// ---- References to the metadata section
 
 // meta[relay.Constant][0]
 Parser::MetaRef Parser::meta_reference(const Token& token) {
@@ -112,7 +112,7 @@ Parser::MetaRef Parser::meta_reference(const Token& token) {
   return {std::string(key), index};
 }
 
-// An object that parse_module was given, or null.
+// An object passed to parse_module, or null.
 const MetaObject* Parser::given_metadata(const MetaRef& ref) const {
   const auto at = given_metadata_.find(ref.key);
   const size_t own = own_metadata(ref.key);
@@ -136,7 +136,7 @@ AttrValue Parser::meta_value(const Token& token) {
   if (ref.key == "relay.Constant") return expr_attr(meta_constant(token));
   if (!has_metadata(ref, token)) return {};
   if (const MetaObject* given = given_metadata(ref)) return given->value;
-  AttrValue& known = meta_values_[std::string(token.text)];  // the same reference twice means the same object
+  AttrValue& known = meta_values_[std::string(token.text)];  // equal references share one object
   if (!known.is_none()) return known;
   try {
     known = metadata_->value(ref.key, ref.index);
@@ -167,7 +167,7 @@ Attrs Parser::meta_attrs(const OpEntry* op, const Token& token) {
   }
 }
 
-// VirtualDevice(device_type=2, virtual_device_id=0), VirtualDevice(?): as it is printed for people.
+// VirtualDevice(device_type=2, virtual_device_id=0), VirtualDevice(?): its printed form.
 AttrValue Parser::virtual_device() {
   advance();
   expect(TokenKind::kLeftParen);
@@ -205,7 +205,7 @@ AttrValue Parser::virtual_device() {
   return virtual_device_attr(std::move(device));
 }
 
-// Target(id=?, kind='llvm', keys={'cpu'}): read by the target itself.
+// Target(id=?, kind='llvm', keys={'cpu'}): parsed by Target itself.
 TargetRef Parser::device_target() {
   const Token start = expect(TokenKind::kIdent, "`Target(...)`");
   int open = 0;
@@ -249,7 +249,7 @@ void Parser::check_duplicates(const std::vector<Argument>& arguments) {
       }
 }
 
-// `key=value`s up to something else; the commas between them may be left out.
+// `key=value` pairs up to another token; commas between them are optional.
 FunctionAttrs Parser::function_attrs() {
   keywords_.clear();
   while (at_attribute()) {
@@ -263,7 +263,7 @@ FunctionAttrs Parser::function_attrs() {
   return attrs;
 }
 
-// From the keywords just read. Mistakes are reported; the call is made all the same.
+// Built from the keywords just parsed. Reports errors, but the call is made regardless.
 Attrs Parser::call_attrs(const OpEntry* op) {
   if (keywords_.empty()) return op ? op->defaults : Attrs();
   check_duplicates(keywords_);

@@ -19,7 +19,7 @@ struct BlockScope {
 };
 
 struct Infix {
-  int precedence = 0;  // 0: no infix operator
+  int precedence = 0;  // 0: not an infix operator
   std::string_view op;
 };
 
@@ -50,7 +50,7 @@ Infix infix(TokenKind kind) {
   }
 }
 
-// Too long a number is not one that can have been defined.
+// A number with too many digits cannot have been defined.
 uint64_t graph_number(const Token& token) {
   uint64_t number = UINT64_MAX;
   std::from_chars(token.text.data() + 1, token.text.data() + token.text.size(), number);
@@ -80,8 +80,7 @@ Expr Parser::block() {
   return result;
 }
 
-// Statements up to the expression that is their value. Lets are collected and nested at the end, innermost
-// last.
+// Statements up to the final expression. Lets are collected and nested at the end, innermost last.
 Expr Parser::sequence(Place place) {
   const Deeper deeper(*this);
   const size_t first_let = lets_.size(), brackets = open_brackets_;
@@ -106,7 +105,7 @@ Expr Parser::sequence(Place place) {
     else if (more && !first_binding)
       first_binding = start;
   }
-  if (first_binding) show_at(result, *first_binding);  // `%0 = a; e` is where `%0` stands
+  if (first_binding) show_at(result, *first_binding);  // `%0 = a; e` has the position of `%0`
   while (lets_.size() > first_let) {
     PendingLet& let = lets_.back();
     result = make_let(std::move(let.var), std::move(let.value), std::move(result),
@@ -116,8 +115,8 @@ Expr Parser::sequence(Place place) {
   return result;
 }
 
-// One statement and its `;` (true), or the final expression (false). An operand is no sequence unless it
-// begins like one: in `add(%x; ...` the parenthesis is missing.
+// Parses one statement with its `;` (true), or the final expression (false). An operand is a sequence only if
+// it begins with a statement: in `add(%x; ...` the parenthesis is missing.
 bool Parser::statement(Expr& result, bool takes_values) {
   if (at(TokenKind::kGraph) && next_.is(TokenKind::kAssign)) {
     graph_binding();
@@ -134,7 +133,7 @@ bool Parser::statement(Expr& result, bool takes_values) {
       result = infix_chain();
     }
     if (!at(TokenKind::kSemicolon) || !takes_values) return false;
-    // `e1; e2` discards the value of e1: a let of a variable without a name.
+    // `e1; e2` evaluates and discards e1: a let of an unnamed variable.
     const Span span = span_since(start);
     lets_.push_back({make_var("", {}, NodeInfo(OriginSet::none(), span)), std::move(result), span});
   }
@@ -155,7 +154,7 @@ void Parser::graph_binding() {
   try {
     scope_.define_graph(number, name, infix_chain());
   } catch (const Recover&) {
-    scope_.define_graph(number, name, stand_in());  // its users are not wrong
+    scope_.define_graph(number, name, stand_in());  // suppresses errors at its uses
     throw;
   }
 }
@@ -176,10 +175,10 @@ void Parser::let_binding() {
   try {
     if (accept(TokenKind::kColon)) annotation = type();
   } catch (const Recover&) {
-    declare({});  // its users are not wrong
+    declare({});  // suppresses errors at its uses
     throw;
   }
-  Var var = declare(std::move(annotation));  // before the value: a function may call itself
+  Var var = declare(std::move(annotation));  // declared before the value: functions may be recursive
   expect(TokenKind::kAssign);
   scope_.find(name.text)->in_own_value = true;
   Expr value;
@@ -193,7 +192,8 @@ void Parser::let_binding() {
   lets_.push_back({std::move(var), std::move(value), span_since(start)});
 }
 
-// `let %a = let %b = x; b; a`: how a let in the value of a let is printed. One expression ends the inner one.
+// `let %a = let %b = x; b; a`: the printed form of a let in the value of a let. The inner one ends after one
+// expression.
 Expr Parser::nested_let() {
   const BlockScope open(scope_);
   return sequence(Place::kLetValue);
@@ -212,7 +212,7 @@ void Parser::free_var() {
 
 // ---- Infix operators
 
-// Where TVM says that a node is. Operators and names of functions are shared, and never say where they are.
+// Sets the position that TVM shows for a node. Operators and global functions are shared, and have none.
 void Parser::show_at(const Expr& expr, const Token& token) {
   const ExprKind kind = expr->kind();
   if (kind != ExprKind::kOp && kind != ExprKind::kGlobalVar && kind != ExprKind::kConstructor)
@@ -238,8 +238,9 @@ void Parser::reduce(std::vector<Operand>& operands, const PendingInfix& infix) {
   left.span = std::move(span);
 }
 
-// A stack of operands and one of operators. An operator is applied once the operand behind the next one of no
-// higher precedence is read: as in TVM, where that decides which position the result shows.
+// Operator precedence parsing with an operand and an operator stack. An operator is applied after the operand
+// of the next operator of no higher precedence is parsed: as in TVM, where this determines the result's
+// position.
 Expr Parser::infix_chain() {
   const Token start = token_;
   Expr first = call();
@@ -327,12 +328,12 @@ Expr Parser::call() {
   return callee;
 }
 
-// `(a, b, key=value)`. Arguments wait on a stack, so that each call allocates once.
+// `(a, b, key=value)`. Arguments are collected on a stack, so that each call allocates once.
 std::vector<Expr> Parser::arguments(const OpEntry* op, Attrs& attrs) {
   expect(TokenKind::kLeftParen);
   const size_t first = args_.size();
   bool more = !at(TokenKind::kRightParen);
-  Token all_attrs;  // `meta[relay.attrs.X][n]`: all attributes at once
+  Token all_attrs;  // `meta[relay.attrs.X][n]`: all attributes in one object
   while (more && !at_attribute()) {
     if (at(TokenKind::kMeta) && token_.text.starts_with("meta[relay.attrs.")) {
       all_attrs = token_;
@@ -431,7 +432,7 @@ Expr Parser::local(const Token& token) {
     report(kUnknownLocal, lexer_.span(token),
            {std::string(token.text), suggestion(token.text, scope_.visible_names())});
     Var unknown = make_var(std::string(token.text.substr(1)), {}, NodeInfo(OriginSet::none()));
-    scope_.declare(token, unknown);  // once is enough
+    scope_.declare(token, unknown);  // report each only once
     return unknown;
   }
   if (found->in_own_value && found->function_depth == scope_.function_depth())
@@ -464,7 +465,7 @@ Expr Parser::literal(const Token& token) {
   return make_constant(std::move(value), NodeInfo(noted(next_), std::move(span)));
 }
 
-// The same reference twice means the same node.
+// Equal references share one node.
 Expr Parser::meta_constant(const Token& token) {
   const MetaRef ref = meta_reference(token);
   if (const MetaObject* given = given_metadata(ref))
@@ -526,7 +527,7 @@ Expr Parser::reference() {
   return make_ref_write(std::move(first), std::move(second), std::move(info));
 }
 
-// A constructor without fields is its only value; any other is a function.
+// A nullary constructor denotes its value; any other is a function.
 Expr Parser::constructor_value(const Constructor& constructor, const Token& name) {
   if (!constructor->inputs().empty() || at(TokenKind::kLeftParen)) return Expr(constructor);
   return make_call(Expr(constructor), {}, {}, NodeInfo(OriginSet::none(), lexer_.span(name)));
@@ -612,11 +613,11 @@ Pattern Parser::constructor_pattern_rest(const Token& name) {
   return constructor_pattern(known->second, std::move(patterns));
 }
 
-// ---- Names that only printers make: `%conv.weight`, `%input.1`, `%data:0`
+// ---- Names written by printers: `%conv.weight`, `%input.1`, `%data:0`
 
 namespace {
 
-// How many bytes of `text`, behind a local name, may belong to it.
+// The number of bytes of `text`, after a local name, that may belong to it.
 size_t name_tail(std::string_view text) {
   size_t end = 0;
   while (end + 1 < text.size()) {
@@ -633,7 +634,7 @@ size_t name_tail(std::string_view text) {
 
 }  // namespace
 
-// Consumes the local name at hand where it is bound: all that can belong to it does.
+// Consumes a local name at its binding: the longest possible name.
 Token Parser::binder_name() {
   if (next_.is(TokenKind::kDot) || next_.is(TokenKind::kColon)) {
     const char* end = token_.text.data() + token_.text.size();
@@ -649,8 +650,7 @@ Token Parser::binder_name() {
   return name;
 }
 
-// Where a local name is used, the longest one that is bound counts: `%x.1` is variable `x.1`, or field 1 of
-// `x`.
+// At a use, the longest bound name is taken: `%x.1` is variable `x.1`, or field 1 of `x`.
 void Parser::extend_name() {
   if (!next_.is(TokenKind::kDot) && !next_.is(TokenKind::kColon)) return;
   const char* end = token_.text.data() + token_.text.size();

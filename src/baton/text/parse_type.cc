@@ -48,7 +48,7 @@ Type Parser::type() {
   return named_type();
 }
 
-// Whether `[(` and an extent stand here: what only tensors have.
+// Whether `[(` and an extent follow, which only tensor types have.
 bool Parser::at_shape() const {
   if (!at(TokenKind::kLeftSquare) || !next_.is(TokenKind::kLeftParen)) return false;
   const char* next = next_.text.data() + 1;
@@ -57,7 +57,7 @@ bool Parser::at_shape() const {
   return next < end && (*next == '?' || *next == '-' || (*next >= '0' && *next <= '9'));
 }
 
-// A type variable in scope, or a data type with its arguments; `Color` is short for `Color[]`.
+// A type variable in scope, or a data type with its arguments; `Color` abbreviates `Color[]`.
 Type Parser::named_type() {
   const Token name = token_;
   advance();

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kMetadataMark = "#[metadata]";
 
-// The section begins a line; everything behind it is JSON.
+// The section begins a line; everything after it is JSON.
 size_t find_metadata(std::string_view text) {
   for (size_t at = text.find(kMetadataMark); at != std::string_view::npos;
        at = text.find(kMetadataMark, at + 1)) {
@@ -24,7 +24,7 @@ size_t find_metadata(std::string_view text) {
   return std::string_view::npos;
 }
 
-// Diagnostics quote source lines and must be valid UTF-8 themselves.
+// Diagnostics quote source lines, which must therefore be valid UTF-8.
 std::string without_bad_bytes(std::string text) {
   for (size_t at = 0, bad;
        (bad = find_bad_utf8(std::string_view(text).substr(at))) != std::string_view::npos;) {
@@ -58,7 +58,7 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& ca
 
 Parser::Deeper::Deeper(Parser& parser) : parser_(parser) {
   if (++parser.depth_ <= kMaxDepth) return;
-  // Going on behind a thousand open brackets would only find mistakes that are none.
+  // Continuing after a thousand open brackets would only report spurious errors.
   parser.report(kTooDeep, parser.lexer_.span(parser.token_), {std::to_string(kMaxDepth)});
   parser.engine_.raise_errors();
 }
@@ -171,10 +171,11 @@ void Parser::fail(const DiagnosticDef& def, const Span& span, const std::vector<
 
 void Parser::not_yet(std::string_view what) { fail(kNotYet, lexer_.span(token_), {std::string(what)}); }
 
-// To the `;` that ends the statement, or to the `}` that ends its block. `brackets` were open where it began.
+// Skips to the `;` that ends the statement, or to the `}` that ends its block. `brackets`: the nesting depth
+// at its start.
 void Parser::skip_statement(size_t brackets) {
   while (!at(TokenKind::kEnd) && !at(TokenKind::kDef)) {
-    const bool inside = !braces_.empty() && braces_.back() >= brackets;  // a block that the statement opened
+    const bool inside = !braces_.empty() && braces_.back() >= brackets;  // in a block opened by the statement
     if (!inside && (at(TokenKind::kSemicolon) || at(TokenKind::kRightBrace))) {
       close_brackets(brackets);
       return;
@@ -294,7 +295,7 @@ void Parser::definition() {
   if (at(TokenKind::kHash)) fail(kUnknownHash, lexer_.span(token_), {"`" + std::string(token_.text) + "`"});
   if (!at(TokenKind::kDef)) {
     const Token start = token_;
-    advance();  // a stray `def` later must not find us here again
+    advance();  // a later stray `def` must not stop here again
     if (start.is(TokenKind::kUnknown)) throw Recover();
     fail(kExpected, lexer_.span(start), {"`def`", std::string(describe(start.kind))});
   }
@@ -309,12 +310,12 @@ void Parser::function_definition() {
     report(kDuplicateDef, lexer_.span(name), {std::string(name.text)})
         .label(lexer_.span(definitions_[at_name->second].name), "the first definition");
   const size_t slot = definitions_.size();
-  definitions_.push_back({name, Function()});  // known from here on, whatever its body holds
+  definitions_.push_back({name, Function()});  // known from here on, even if its body has errors
   scope_.clear_graph();
   definitions_[slot].function = function_rest(name);
 }
 
-// `[A, B]`, or nothing. The variables are in scope until type_vars_ is cut back.
+// `[A, B]` or nothing. The variables are in scope until type_vars_ is truncated.
 std::vector<TypeVar> Parser::generics() {
   std::vector<TypeVar> vars;
   if (!accept(TokenKind::kLeftSquare)) return vars;
@@ -375,7 +376,7 @@ void Parser::constructor_definition(std::vector<std::pair<std::string, std::vect
   into.emplace_back(std::string(names.back().text), std::move(inputs));
 }
 
-// Types may be used before they are defined.
+// Resolves types used before their definition.
 void Parser::finish_types() {
   for (const TypeUse& use : type_uses_) {
     const TypeData type = module_->find_type(std::string(use.name.text));
@@ -420,7 +421,7 @@ GlobalVar Parser::global(const Token& token) {
 
 namespace {
 
-// What is open while a function is read, closed on every way out.
+// RAII: the scopes opened while a function is parsed.
 struct FunctionScope {
   explicit FunctionScope(Scope& scope) : scope(scope) {
     scope.open_block();
@@ -443,7 +444,7 @@ struct TypeVarScope {
 
 }  // namespace
 
-// What follows `def @name` or `fn`.
+// The rest after `def @name` or `fn`.
 Function Parser::function_rest(const Token& start) {
   const Deeper deeper(*this);
   const FunctionScope open(scope_);
@@ -471,7 +472,7 @@ void Parser::parameters(std::vector<Var>& params, FunctionAttrs& attrs) {
     params.push_back(make_var(std::string(name.text.substr(1)), std::move(annotation),
                               NodeInfo(OriginSet::none(), lexer_.span(name))));
     if (!scope_.declared_here(name.text))
-      scope_.declare(name, params.back());  // of two equal names the first counts
+      scope_.declare(name, params.back());  // of two equal names the first is used
     if (!accept(TokenKind::kComma)) {
       attrs = with_param_devices({}, devices);
       return;
@@ -520,7 +521,7 @@ Span argument_span(const Span& call, size_t index) {
   for (token = lexer.next(); inside(token); token = lexer.next()) {
     const bool opening = text::opens(token.kind), closing = text::closes(token.kind);
     if (depth == 0 && !token.is(TokenKind::kLeftParen)) return {};
-    if (depth == 0) arguments.clear();  // of `f(x)(y)` the last list counts
+    if (depth == 0) arguments.clear();  // for `f(x)(y)` the last list is used
     if (depth == 1 && (token.is(TokenKind::kComma) || closing)) {
       if (current) arguments.push_back(current);
       current = {};

@@ -1,9 +1,9 @@
 #pragma once
-// The parser's inside: one class, its parts by subject in parser.cc (modules, functions), parse_expr.cc,
+// The parser's implementation: one class, implemented in parser.cc (modules, functions), parse_expr.cc,
 // parse_type.cc, parse_attrs.cc and scope.cc.
 //
-// A syntax error is reported and thrown as Recover; statements and definitions catch it and go on behind it.
-// Any other mistake (an unknown name, a wrong attribute) is reported and parsing goes on with a stand-in.
+// A syntax error is reported and thrown as Recover; statements and definitions catch it and continue after
+// it. For any other error (an unknown name, a wrong attribute) parsing continues with a placeholder.
 #include <deque>
 #include <memory>
 #include <optional>
@@ -25,14 +25,14 @@
 
 namespace baton::text {
 
-/// Expressions and types may be nested so deep; a limit keeps the parser's recursion within a small stack (2
-/// MB; frames of sanitized code are several times as large).
+/// The limit on nesting of expressions and types keeps the parser's recursion within a small stack (2 MB;
+/// frames of sanitized code are several times as large).
 inline constexpr int kMaxDepth = kSanitized ? 500 : 1000;
 
 class Parser {
  public:
-  /// `module`: what the text is read into; its functions and data types are known in the text.
-  /// `metadata`: see parse_module.
+  /// `module`: the module to parse into; its functions and data types are visible to the text. `metadata`:
+  /// see parse_module.
   Parser(std::string text, std::string source_name, IRModule module = {}, MetaTable metadata = {});
 
   IRModule module();
@@ -41,8 +41,8 @@ class Parser {
   FunctionAttrs single_attributes();
 
  private:
-  /// Where statements stand. In a block an error is caught and skipped; an operand is a sequence only when it
-  /// begins with a statement; the value of a let takes lets and one expression.
+  /// The context of statements. In a block, errors are caught and skipped; an operand is a sequence only when
+  /// it begins with a statement; the value of a let consists of lets and one expression.
   enum class Place { kBlock, kOperand, kLetValue };
   struct Recover {};  // thrown after a syntax error was reported
 
@@ -62,7 +62,7 @@ class Parser {
     Expr value;
     Span span;
   };
-  /// Counts nesting while it lives.
+  /// RAII: counts nesting.
   class Deeper {
    public:
     explicit Deeper(Parser& parser);
@@ -72,7 +72,7 @@ class Parser {
     Parser& parser_;
   };
 
-  // ---- tokens (parser.cc)
+  // ---- Tokens (parser.cc)
   void advance();
   bool at(TokenKind kind) const { return token_.kind == kind; }
   bool accept(TokenKind kind);
@@ -85,10 +85,10 @@ class Parser {
   void skip_statement(size_t brackets);
   void skip_to_definition();
   void close_brackets(size_t left);
-  /// From the first byte of `from` to the end of the token consumed last.
+  /// From the first byte of `from` to the end of the last consumed token.
   Span span_since(const Token& from) const { return lexer_.span(from, last_line_, last_column_); }
 
-  // ---- modules and functions (parser.cc)
+  // ---- Modules and functions (parser.cc)
   void version(bool required);
   void definition();
   void function_definition();
@@ -102,7 +102,7 @@ class Parser {
   void parameters(std::vector<Var>& params, FunctionAttrs& attrs);
   GlobalVar global(const Token& token);
 
-  // ---- expressions (parse_expr.cc)
+  // ---- Expressions (parse_expr.cc)
   Expr block();
   Expr sequence(Place place);
   bool statement(Expr& result, bool takes_values);
@@ -111,7 +111,7 @@ class Parser {
   Expr nested_let();
   void free_var();
   Expr infix_chain();
-  /// An operand of infix operators, or what they made of some.
+  /// An operand of infix operators, or a combined subexpression.
   struct Operand {
     Expr expr;
     Span span;
@@ -152,11 +152,11 @@ class Parser {
   Expr projection(Expr tuple, const Token& start);
   const OpEntry& op_entry(std::string_view name, const Token& where);
   Expr stand_in();
-  /// The origins that the comment before `token` names; none where there is none.
+  /// The origins of the comment before `token`; none without a comment.
   OriginSet noted(const Token& token) const;
   static void show_at(const Expr& expr, const Token& token);
 
-  // ---- types (parse_type.cc)
+  // ---- Types (parse_type.cc)
   Type type();
   Type named_type();
   bool at_shape() const;
@@ -166,7 +166,7 @@ class Parser {
   Dim extent();
   std::vector<Type> types_until(TokenKind close, bool* trailing_comma);
 
-  // ---- attributes (parse_attrs.cc)
+  // ---- Attributes (parse_attrs.cc)
   bool at_attribute() const;
   Argument attribute();
   AttrValue attr_value();
@@ -177,19 +177,19 @@ class Parser {
   void check_duplicates(const std::vector<Argument>& arguments);
   FunctionAttrs function_attrs();
 
-  DiagnosticEngine engine_;  // before source_, whose making may report
+  DiagnosticEngine engine_;  // before source_, whose construction may report
   Ref<const Source> source_;
-  size_t text_end_;  // where the metadata section begins, or the text's size
+  size_t text_end_;  // the start of the metadata section, or the text's size
   Lexer lexer_;
   OriginReader origins_;
   Token token_, next_;
-  uint32_t last_line_ = 1, last_column_ = 1;  // end of the token consumed last
+  uint32_t last_line_ = 1, last_column_ = 1;  // end of the last consumed token
   size_t open_brackets_ = 0;
-  std::vector<size_t> braces_;  // of these, which are `{`
+  std::vector<size_t> braces_;  // indices of the `{` among these
   int depth_ = 0;
 
   IRModule module_;  // null while single_expr
-  IRModule init_;    // what was there before, or null
+  IRModule init_;    // the initial module, or null
   bool after_extern_ = false;
   struct Definition {
     Token name;
@@ -210,23 +210,23 @@ class Parser {
   std::vector<std::pair<std::string_view, TypeVar>> type_vars_;  // in scope, the innermost last
   std::vector<TypeUse> type_uses_;
   std::unordered_map<std::string_view, Token> defined_types_;
-  std::unordered_map<std::string_view, GlobalTypeVar> global_type_vars_;  // of single_expr and single_type
+  std::unordered_map<std::string_view, GlobalTypeVar> global_type_vars_;  // for single_expr and single_type
   std::unordered_map<std::string_view, Constructor> constructors_;
 
   Scope scope_;
   std::vector<PendingLet> lets_;
-  std::vector<Expr> args_;          // arguments of the calls that are being read
-  std::vector<Argument> keywords_;  // attributes of the innermost of them
+  std::vector<Expr> args_;          // arguments of the calls being parsed
+  std::vector<Argument> keywords_;  // attributes of the innermost call
   std::unordered_map<std::string_view, OpEntry> ops_;
   std::unique_ptr<MetadataReader> metadata_;
-  MetaTable given_metadata_;  // counted behind those of the section
+  MetaTable given_metadata_;  // numbered after those of the section
   std::unordered_map<size_t, Expr> meta_constants_;
   std::unordered_map<std::string, AttrValue> meta_values_;
 };
 
-/// The types that are always there.
+/// The built-in types.
 const std::vector<std::string>& type_names();
-/// "did you mean `near`?", or nothing when no candidate is near.
+/// "did you mean `near`?", or "" when no candidate is similar.
 std::string suggestion(std::string_view name, const std::vector<std::string>& candidates);
 
 }  // namespace baton::text

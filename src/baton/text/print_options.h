@@ -1,5 +1,5 @@
 #pragma once
-// What of a program is printed.
+// Options of the printer.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace baton {
 
-/// Where a printed call's operator name stands. Lines and columns count from 1.
+/// The position of the operator's name in a printed call. Lines and columns are 1-based.
 struct CallPosition {
   const CallNode* call;
   uint32_t line, column;
@@ -17,24 +17,24 @@ struct CallPosition {
 
 struct PrintOptions {
   enum class Metadata {
-    kFull,     ///< `#[metadata]` and JSON, which can be read back
-    kComment,  ///< a comment that says it was left out
+    kFull,     ///< `#[metadata]` and JSON, which can be parsed back
+    kComment,  ///< a comment in place of the metadata
     kNone,
   };
   bool version = true;       ///< `#[version = "0.0.5"]` first
   bool types = true;         ///< `/* ty=... */` where types are inferred
-  bool spans = true;         ///< `/* span=name:line:column */` of what was parsed
-  bool origins = false;      ///< `/* from=LINE:COL */` behind what stands for operators, `made_for=LINE:COL
+  bool spans = true;         ///< `/* span=name:line:column */` for parsed nodes
+  bool origins = false;      ///< `/* from=LINE:COL */` after nodes with origins, `made_for=LINE:COL
                              ///< "reason"` for the compiler's own, and a table of them at the end, with which
                              ///< they are read back: origin_text.h
   bool origin_table = true;  ///< with `origins`: the table
   Metadata metadata = Metadata::kFull;
-  /// Replaces the comments: its text stands right behind each expression, where that is printed first.
+  /// Replaces the comments: its text is printed after the first occurrence of each expression.
   std::function<std::string(const Expr&)> annotate;
-  /// How `origins` names one, instead of the line and column it was read from, else its source name, else its
-  /// operator; there is no table then.
+  /// Overrides the names of origins (default: line and column in the source, else source name, else
+  /// operator); no table is printed then.
   std::function<std::string(const Origin&)> origin_name;
-  /// When set: filled with all calls of operators, in the order of the text.
+  /// When set, receives the positions of all operator calls, in textual order.
   std::vector<CallPosition>* positions = nullptr;
 };
 

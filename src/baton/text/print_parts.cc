@@ -1,4 +1,4 @@
-// The printer's small parts: names, constants, types, attributes, comments.
+// Printing of names, constants, types, attributes and comments.
 #include "baton/ir/attr_objects.h"
 #include "baton/ir/op.h"
 #include "baton/text/literal.h"
@@ -8,7 +8,7 @@ namespace baton::text {
 
 // ---- Variables and constants
 
-// A hint that is taken gets the next free number behind it: x, x1, x2; x1 becomes x11.
+// A name that is taken gets the next free number as a suffix: x, x1, x2; x1 becomes x11.
 std::string Printer::unique_name(const std::string& hint) {
   std::string name = hint;
   if (name.empty() || !((name[0] >= 'a' && name[0] <= 'z') || (name[0] >= 'A' && name[0] <= 'Z')))
@@ -24,7 +24,7 @@ std::string Printer::unique_name(const std::string& hint) {
   return numbered;
 }
 
-// Where a variable is bound: `%x {virtual_device=...}: Type /* ty=Type */`.
+// A variable's binding: `%x {virtual_device=...}: Type /* ty=Type */`.
 void Printer::binding(const VarNode* var, Piece& into, bool typed, const VirtualDevice* device) {
   NodeState& state = nodes_[var];
   const bool again = state.number != NodeState::kNone;
@@ -47,7 +47,7 @@ void Printer::binding(const VarNode* var, Piece& into, bool typed, const Virtual
   if (!again) comment(var, typed, into.text);
 }
 
-// A variable that nothing binds is declared on a line of its own.
+// A free variable is declared on a line of its own.
 void Printer::variable(const VarNode* var, Piece& into, bool typed) {
   if (nodes_[var].number == NodeState::kNone) {
     Piece line;
@@ -61,7 +61,7 @@ void Printer::variable(const VarNode* var, Piece& into, bool typed) {
   into.text += names_[nodes_[var].number];
 }
 
-// Constants are numbered when the walk meets them, which is before the lines that name them are made.
+// Constants are numbered when the walk reaches them, before the lines that use them are built.
 void Printer::meet(const ConstantNode* constant) {
   NodeState& state = nodes_[constant];
   std::string literal;
@@ -201,8 +201,8 @@ void Printer::append_meta(std::string& out, const std::string& type_key, size_t 
   out += ']';
 }
 
-// Expressions have no text inside attributes; of the others it is for people, and given where nothing is read
-// back.
+// Expressions have no text form inside attributes; other objects are printed for display, only where the text
+// is not parsed back.
 void Printer::append_object(std::string& out, const Ref<const AttrObject>& object) {
   const auto* expr = dynamic_cast<const ExprAttr*>(object.get());
   const auto* device = dynamic_cast<const VirtualDeviceAttr*>(object.get());
@@ -217,7 +217,7 @@ void Printer::append_object(std::string& out, const Ref<const AttrObject>& objec
   append_meta(out, object->type_key(), at->second);
 }
 
-// Those that differ from their default, and those without one; in the order of their declaration.
+// Attributes without or different from their default, in declaration order.
 void Printer::call_attrs(const CallNode* call, std::string& out, bool first) {
   if (call->op() && !call->op()->declares_attrs && options_.metadata == PrintOptions::Metadata::kFull) {
     const auto [at, fresh] = meta_objects_.try_emplace(call->attrs().get(), 0);
@@ -241,8 +241,8 @@ void Printer::call_attrs(const CallNode* call, std::string& out, bool first) {
 
 // ---- Comments
 
-// Behind the first place where `node` stands. Constants and annotated variables always know
-// their type; they show it only where their user has one.
+// Printed after the first occurrence of `node`. Constants and annotated variables always have a type, but
+// show it only where their user is typed.
 void Printer::comment(const ExprNode* node, bool typed, std::string& out) {
   if (options_.annotate) {
     out += options_.annotate(Expr(node));
@@ -280,7 +280,7 @@ void Printer::comment(const ExprNode* node, bool typed, std::string& out) {
   if (options_.origins && kind != ExprKind::kVar) origin_comment(node->origins(), out);
 }
 
-// Where names are given from outside, nothing is to be read back, and there is no table.
+// With names given by the caller the text is not parsed back, and there is no table.
 void Printer::origin_comment(const OriginSet& origins, std::string& out) {
   if (!options_.origin_name) return origins_.comment(origins, out);
   if (origins.empty()) return;

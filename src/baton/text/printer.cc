@@ -1,10 +1,10 @@
-// How text is laid out. Only atoms (variables, constants, names) and tails (what a block ends with, the value
-// of a let; used once) are written in place; everything else gets the next number and a line of its own.
+// The layout of printed text. Only atoms (variables, constants, names) and tails (the result of a block, the
+// value of a let; used once) are printed inline; every other node gets the next number and its own line.
 //
-// A node's right-hand side (its Piece) is made when a depth-first walk from the tail leaves it: callee first,
-// then the arguments; constants are numbered on that walk. Its number is given, and its line written, when
-// its first user's piece is made: arguments in order, then the callee. So numbers grow in the order in which
-// lines are needed, and lines stand before their users.
+// A node's right-hand side (its Piece) is built when a depth-first walk from the tail leaves it: callee
+// first, then the arguments; constants are numbered on that walk. Its number is assigned, and its line
+// written, when its first user's piece is built: arguments in order, then the callee. So numbers increase in
+// order of need, and lines precede their users.
 #include "baton/text/printer.h"
 
 #include <algorithm>
@@ -20,10 +20,10 @@ namespace baton::text {
 
 namespace {
 
-// Text of that many nested blocks would be mostly indentation; the limit keeps the recursion small.
+// Deeper nesting would print mostly indentation; the limit bounds the recursion.
 constexpr int kMaxBlocks = 1000;
 
-// What the walk passes through; the other nodes begin blocks of their own, or are atoms.
+// Nodes that the walk passes through; other nodes open blocks or are atoms.
 bool is_dataflow(const ExprNode* node) {
   switch (node->kind()) {
     case ExprKind::kCall:
@@ -38,7 +38,7 @@ bool is_dataflow(const ExprNode* node) {
   }
 }
 
-// Operands of these are numbered one by one, each before the next is looked at.
+// Operands of these are numbered one at a time, each before the next is visited.
 bool is_reference(const ExprNode* node) {
   return node->kind() == ExprKind::kRefCreate || node->kind() == ExprKind::kRefRead ||
          node->kind() == ExprKind::kRefWrite;
@@ -48,7 +48,7 @@ bool is_atom(const ExprNode* node) { return is_leaf(node->kind()); }
 
 bool has_type(const ExprNode* node) { return node->checked_type() != nullptr; }
 
-// Whether inference went over a function. (Its variables and constants know their types without it.)
+// Whether a function's type was inferred. (Its variables and constants may be typed without inference.)
 bool is_typed(const FunctionNode* function) {
   return has_type(function) || (!is_atom(function->body().get()) && has_type(function->body().get()));
 }
@@ -74,8 +74,7 @@ uint32_t Printer::new_piece() {
 
 void Printer::free_piece(uint32_t piece) { free_pieces_.push_back(piece); }
 
-// Lines of `from` are moved to the indentation of `to`: a node may be made in one block and written in an
-// inner one.
+// Lines of `from` are reindented for `to`: a node may be built in one block and printed in an inner one.
 void Printer::append(Piece& to, const Piece& from) {
   const size_t start = to.text.size();
   if (to.indent == from.indent || from.text.find('\n') == std::string::npos) {
@@ -133,7 +132,7 @@ void Printer::count_uses(const Expr& root) {
   }
 }
 
-// Makes the pieces of `root` and of everything it is computed from.
+// Builds the pieces of `root` and of all its operands.
 void Printer::visit(const ExprNode* root) {
   auto done = [&](const ExprNode* node) {
     if (is_atom(node)) return true;
@@ -163,7 +162,7 @@ void Printer::visit(const ExprNode* root) {
     }
     const ExprNode* finished = node;
     stack_.pop_back();
-    if (!done(finished)) make_piece(finished);  // it may have been made inside a block meanwhile
+    if (!done(finished)) make_piece(finished);  // a block may have built it meanwhile
   }
 }
 
@@ -203,7 +202,7 @@ void Printer::make_piece(const ExprNode* node) {
     case ExprKind::kIf:
       if_else(static_cast<const IfNode*>(node), piece);
       break;
-    case ExprKind::kLet: {  // not in a tail: `(`, the block, `)`
+    case ExprKind::kLet: {  // not a tail: printed as `(`, the block, `)`
       piece.text += '(';
       piece.indent += 2;
       new_line(piece);
@@ -250,14 +249,15 @@ void Printer::make_piece(const ExprNode* node) {
 void Printer::make_call(const CallNode* call, Piece& into) {
   const ExprNode* callee = call->callee().get();
   const bool typed = has_type(call);
-  std::string args;  // a callee without a name of its own gets its number after the arguments
+  std::string args;  // a callee that is not an atom gets its number after the arguments
   const bool late = !is_atom(callee);
   if (!late) {
     if (options_.positions && callee->kind() == ExprKind::kOp)
       into.calls.emplace_back(into.text.size(), call);
     operand(callee, into, typed);
   }
-  if (callee->kind() == ExprKind::kConstructor && call->args().empty()) return;  // `Nil` is its only value
+  if (callee->kind() == ExprKind::kConstructor && call->args().empty())
+    return;  // a nullary constructor denotes its value
   const size_t start = into.text.size();
   into.text += '(';
   for (size_t i = 0; i < call->args().size(); ++i) {
@@ -273,7 +273,7 @@ void Printer::make_call(const CallNode* call, Piece& into) {
   }
 }
 
-// A node as an operand: its name, after its line where that is not written yet.
+// Prints a node as an operand: its name, after first printing its line if needed.
 void Printer::operand(const ExprNode* node, Piece& into, bool typed) {
   if (atom(node, into, typed)) return;
   NodeState* state = &nodes_[node];
@@ -314,7 +314,7 @@ bool Printer::atom(const ExprNode* node, Piece& into, bool typed) {
   }
 }
 
-// The statements and the value of a block, into `into`, which stands where the block's first line begins.
+// Prints the statements and the result of a block into `into`, positioned at the block's first line.
 void Printer::scope(const ExprNode* body, Piece& into, bool typed) {
   if (++depth_ > kMaxBlocks)
     throw Error("blocks are nested more than " + std::to_string(kMaxBlocks) +
@@ -325,8 +325,8 @@ void Printer::scope(const ExprNode* body, Piece& into, bool typed) {
   --depth_;
 }
 
-// What a block ends with, or the value of a let: in place when it has one use. Lines go to *scope_, which may
-// be `into`.
+// Prints the result of a block or the value of a let: inline when it has one use. Lines go to *scope_, which
+// may be `into`.
 void Printer::tail(const ExprNode* node, Piece& into, bool typed) {
   if (is_atom(node) || nodes_[node].number != NodeState::kNone || nodes_[node].uses > 1) {
     if (!is_atom(node)) visit(node);
@@ -345,8 +345,8 @@ void Printer::tail(const ExprNode* node, Piece& into, bool typed) {
   comment(node, true, into.text);
 }
 
-// `let %x = value;` for each, then what the last one ends with. Lines that the first value needs stand before
-// the whole; what follows is a block in `into`.
+// Prints `let %x = value;` for each let, then the last one's body. Lines needed by the first value come
+// before; the rest is a block in `into`.
 void Printer::let_chain(const LetNode* let, Piece& into, bool typed) {
   if (++depth_ > kMaxBlocks)
     throw Error("lets are nested more than " + std::to_string(kMaxBlocks) +
@@ -381,14 +381,14 @@ void Printer::function(const FunctionNode* function, std::string_view head, Piec
   out += '(';
   bool first = true;
   size_t index = 0;
-  // Parameters stay typed when the body is replaced, as by an ExprMutator. That inference once went over a
-  // definition shows in the type of its result.
+  // Parameters stay typed when the body is replaced, as by an ExprMutator. A definition's result type shows
+  // that it was inferred before.
   const bool typed_params = typed || (function->ret_type() && head.starts_with("def"));
   for (const Var& param : function->params()) {
     if (!std::exchange(first, false)) out += ", ";
     binding(param.get(), into, typed_params, param_device(*function, index++));
   }
-  // The place of the result stands behind the other attributes, those of parameters at the parameters.
+  // The result's device comes after the other attributes; parameter devices are printed at the parameters.
   const auto attribute = [&](const auto& attr) {
     if (!std::exchange(first, false)) out += ", ";
     out += attr.first;
@@ -429,7 +429,7 @@ void Printer::if_else(const IfNode* branch, Piece& into) {
   into.text += '}';
 }
 
-// What stands between braces, on lines of its own.
+// The contents of braces, on separate lines.
 void Printer::block(const ExprNode* body, Piece& into, bool typed) {
   into.indent += 2;
   new_line(into);

@@ -1,6 +1,6 @@
 #pragma once
-// The printer's inside: one class. printer.cc says how lines come about, print_parts.cc holds names, types
-// and comments.
+// The printer's implementation: one class. Layout is in printer.cc; names, types and comments are in
+// print_parts.cc.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -17,11 +17,11 @@
 
 namespace baton::text {
 
-/// A piece of text, and where in it calls of operators begin (only kept when positions are asked for).
+/// A fragment of text, and the positions of operator calls in it (only if positions are requested).
 struct Piece {
   std::string text;
   std::vector<std::pair<size_t, const CallNode*>> calls;
-  int indent = 0;  ///< of its lines behind the first
+  int indent = 0;  ///< of its lines after the first
 
   void clear() {
     text.clear();
@@ -29,16 +29,16 @@ struct Piece {
   }
 };
 
-/// What is known about a node that may be printed.
+/// The printing state of a node.
 struct NodeState {
   static constexpr uint32_t kNone = ~0u;
   uint32_t uses = 0;
-  uint32_t number = kNone;  ///< `%number`; of a variable: the index of its name; of a constant: of its text
-  uint32_t piece = kNone;   ///< its right-hand side, made but not yet written
-  bool written = false;     ///< its comment stands somewhere
+  uint32_t number = kNone;  ///< `%number`; for a variable the index of its name; for a constant of its text
+  uint32_t piece = kNone;   ///< its right-hand side, built but not yet printed
+  bool written = false;     ///< its comment has been printed
 };
 
-/// The states of all nodes of the printed graph; a node must have been added before it is asked for.
+/// The states of all nodes of the printed graph; a node must be added before it is looked up.
 class NodeTable {
  public:
   /// The state of `node`, and whether it is new.
@@ -63,14 +63,14 @@ class Printer {
   std::string type(const Type& type);
 
  private:
-  // ---- pieces and lines
+  // ---- Pieces and lines
   uint32_t new_piece();
   void free_piece(uint32_t piece);
   void append(Piece& to, const Piece& from);
   void new_line(Piece& to) { to.text.append(1, '\n').append(static_cast<size_t>(to.indent), ' '); }
   void emit_line(const ExprNode* node, NodeState& state, bool typed);
 
-  // ---- expressions
+  // ---- Expressions
   void count_uses(const Expr& root);
   void visit(const ExprNode* root);
   void make_piece(const ExprNode* node);
@@ -91,7 +91,7 @@ class Printer {
   void meet(const ConstantNode* constant);
   void constant(const ConstantNode* constant, NodeState& state, Piece& into, bool typed);
 
-  // ---- names, types, attributes, comments
+  // ---- Names, types, attributes, comments
   std::string unique_name(const std::string& hint);
   void append_type(std::string& out, const Type& type);
   void append_types(std::string& out, const std::vector<Type>& types);
@@ -110,7 +110,7 @@ class Printer {
   std::vector<Piece> pieces_;
   std::vector<uint32_t> free_pieces_;
   std::vector<std::pair<const ExprNode*, uint32_t>> stack_;  // of visit(): a node and its next child
-  Piece* scope_ = nullptr;                                   // where lines go
+  Piece* scope_ = nullptr;                                   // receives lines
   int depth_ = 0;
   uint32_t next_number_ = 0;
   std::vector<std::string> names_;

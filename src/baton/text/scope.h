@@ -1,5 +1,5 @@
 #pragma once
-// Names in scope while a text is read: local variables by name, graph variables by number.
+// Names in scope during parsing: local variables by name, graph variables by number.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,7 +17,7 @@ class Scope {
     Var var;
     Token name;
     int function_depth = 0;
-    bool in_own_value = false;  ///< while the value of its `let` is read
+    bool in_own_value = false;  ///< while the value of its `let` is parsed
   };
   struct Graph {
     Expr expr;
@@ -25,7 +25,7 @@ class Scope {
     uint32_t block = 0;
   };
 
-  /// Blocks nest; what is declared in one ends with it. Graph variables stay known until `clear_graph`:
+  /// Blocks nest; declarations end with their block. Graph variables remain visible until `clear_graph`:
   /// printed text may define one in the first branch of an `if` and use it in the second.
   void open_block();
   void close_block();
@@ -38,11 +38,11 @@ class Scope {
   void declare(const Token& name, Var var);
   /// Whether the innermost block itself declares `name`.
   bool declared_here(std::string_view name) const;
-  /// For "did you mean"; the innermost thousand.
+  /// For "did you mean"; at most the innermost thousand.
   std::vector<std::string> visible_names() const;
 
   const Graph* find_graph(uint64_t number) const;
-  /// The entry of `number` if a block that is still open defines it, else null.
+  /// The entry of `number` if its defining block is still open, else null.
   const Graph* open_graph(uint64_t number) const;
   void define_graph(uint64_t number, const Token& name, Expr expr);
   void clear_graph();
@@ -51,7 +51,7 @@ class Scope {
   static constexpr uint32_t kNone = ~0u;
   struct Entry {
     Local local;
-    uint32_t outer;  // the entry this one hides
+    uint32_t outer;  // the shadowed entry
   };
   struct Block {
     size_t locals;
@@ -64,7 +64,7 @@ class Scope {
   int function_depth_ = 0;
 
   uint64_t first_ = 0;
-  std::vector<Graph> dense_;                    // first_, first_ + 1, ...: how printed text counts
+  std::vector<Graph> dense_;                    // first_, first_ + 1, ...: the numbering of printed text
   std::unordered_map<uint64_t, Graph> sparse_;  // any other number
 };
 

@@ -51,7 +51,7 @@ void import_tensor_array(IRModuleNode& module, const std::string& dtype, int num
   const std::string mark = "DTYPE";
   for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + dtype.size()))
     text.replace(at, mark.size(), dtype);
-  // The variables %x_0 to %x_3 are fresh ones of a counter.
+  // %x_0 to %x_3 take the names a fresh-variable counter would give.
   for (int i = 3; i >= 0; --i) {
     const std::string from = "%x_" + std::to_string(i), to = "%x_" + std::to_string(number * 4 + i);
     for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {

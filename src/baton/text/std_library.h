@@ -1,5 +1,5 @@
 #pragma once
-// Relay's standard library: definitions that programs import by name.
+// Relay's standard library: definitions imported by name.
 #include <string>
 #include <vector>
 
@@ -14,15 +14,14 @@ extern const char* const kGradient;
 extern const char* const kTensorArray;
 }  // namespace text
 
-/// What `import_from_std` knows: "prelude.rly", "nat.rly", "gradient.rly".
+/// The names accepted by import_std: "prelude.rly", "nat.rly", "gradient.rly".
 std::vector<std::string> std_library_names();
-/// Adds the definitions of a part of the library to `module`. Spans name "std/prelude.rly" and so on; nothing
-/// is inferred. Error when there is no such part, DiagnosticError when the module has one of the names
-/// already.
+/// Adds the definitions of a part of the library to `module`. Their spans refer to "std/prelude.rly" etc.;
+/// nothing is inferred. Error for an unknown part, DiagnosticError when the module already defines one of the
+/// names.
 void import_std(IRModuleNode& module, const std::string& name);
-/// Adds the data type `tensor_float32_t` and the functions over lists of it, for element type `dtype`; the
-/// prelude must be there. `number` counts the element types that were added before: it keeps the names of
-/// variables apart.
+/// Adds the data type `tensor_float32_t` and the functions on lists of it, for element type `dtype`; requires
+/// the prelude. `number` is the number of element types added before; it makes variable names unique.
 void import_tensor_array(IRModuleNode& module, const std::string& dtype, int number);
 
 }  // namespace baton

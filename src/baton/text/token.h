@@ -7,9 +7,9 @@ namespace baton::text {
 
 enum class TokenKind : uint8_t {
   kEnd,
-  kUnknown,  ///< was reported by the lexer
+  kUnknown,  ///< already reported by the lexer
   kHash,     ///< `#[...]`, e.g. the version line
-  kIdent,    ///< `add`, `nn.conv2d`: the dots belong to it
+  kIdent,    ///< `add`, `nn.conv2d`: includes dots
   kLocal,    ///< `%x`
   kGraph,    ///< `%0`
   kGlobal,   ///< `@main`
@@ -61,17 +61,17 @@ enum class TokenKind : uint8_t {
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;
-  uint32_t line = 1, column = 1;  ///< of its first byte, from 1
+  uint32_t line = 1, column = 1;  ///< of its first byte, 1-based
   std::string_view text;
-  uint32_t shown = 1;          ///< its column as TVM counts it, see tvm_position.h
-  uint32_t drift = 0;          ///< behind it
-  std::string_view note = {};  ///< the comment before it that names origins: origin_text.h
+  uint32_t shown = 1;          ///< its column in TVM's counting, see tvm_position.h
+  uint32_t drift = 0;          ///< after it
+  std::string_view note = {};  ///< the origin comment before it: origin_text.h
 
   bool is(TokenKind other) const { return kind == other; }
   uint32_t end_column() const { return column + static_cast<uint32_t>(text.size()); }
 };
 
-/// How errors name a kind: "`;`", "a name", "the end of the text".
+/// The name of a kind in error messages: "`;`", "a name", "the end of the text".
 std::string_view describe(TokenKind kind);
 
 }  // namespace baton::text

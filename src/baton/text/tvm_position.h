@@ -1,8 +1,7 @@
 #pragma once
-// Positions as TVM 0.11.1 counts them. Printed text shows them (`span=from_string:3:12`), so that it equals
-// TVM's; errors and origins have true positions. TVM's columns drift along a line: at the beginning of each
-// word it looks for `meta[` and `inff`, and what it has read of them before they turn out not to be there is
-// counted twice.
+// Positions as counted by TVM 0.11.1. Printed text uses them (`span=from_string:3:12`) to equal TVM's; errors
+// and origins have true positions. TVM's columns drift along a line: at the beginning of each word it looks
+// ahead for `meta[` and `inff`, and the matched prefix is counted twice.
 #include <cstdint>
 #include <string_view>
 
@@ -10,7 +9,7 @@
 
 namespace baton::text {
 
-/// How many characters of the beginning of `word` are counted twice.
+/// The number of characters at the beginning of `word` that are counted twice.
 inline uint32_t counted_twice(std::string_view word) {
   const std::string_view looked_for = word.starts_with('m') ? "meta[" : word.starts_with('i') ? "inff" : "";
   uint32_t count = 0;
@@ -18,7 +17,8 @@ inline uint32_t counted_twice(std::string_view word) {
   return count;
 }
 
-/// Gives `token` its column as TVM counts it, and moves `drift`, which is 0 at the beginning of each line.
+/// Sets the column of `token` in TVM's counting, and advances `drift`, which is 0 at the beginning of each
+/// line.
 inline void count_like_tvm(Token& token, uint32_t& drift) {
   const auto length = static_cast<uint32_t>(token.text.size());
   switch (token.kind) {
@@ -27,7 +27,7 @@ inline void count_like_tvm(Token& token, uint32_t& drift) {
       token.shown = token.column + drift;
       drift += counted_twice(token.text.substr(1));
       return;
-    case TokenKind::kNumber:  // located behind
+    case TokenKind::kNumber:  // positioned after the token
     case TokenKind::kString:
       token.shown = token.column + drift + length;
       return;
@@ -44,7 +44,7 @@ inline void count_like_tvm(Token& token, uint32_t& drift) {
   if (token.text.empty() ||
       !((token.text[0] >= 'a' && token.text[0] <= 'z') || token.text[0] == 'T' || token.text[0] == 'F'))
     return;
-  // A word; of a dotted name each part, the first of them before the place is taken.
+  // A word; of a dotted name each part, the first before the position is recorded.
   token.shown += counted_twice(token.text);
   for (std::string_view rest = token.text;;) {
     drift += counted_twice(rest);

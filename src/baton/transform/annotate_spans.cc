@@ -1,6 +1,6 @@
-// Positions for programs that were not read from a text, or were changed since: the module is printed and
-// read again as "GeneratedSource", and every node gets the span that it has there. Everything else stays,
-// origins too.
+// Adds spans to programs that were not parsed from text, or were changed since: the module is printed and
+// parsed again as "GeneratedSource", and every node gets its span there. Everything else, origins too, is
+// unchanged.
 
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"
@@ -13,7 +13,7 @@ namespace baton {
 
 namespace {
 
-/// Walks a program and what its text was read as side by side; shared nodes may be fewer in either.
+/// Walks a program and its reparsed form in parallel; either may share fewer nodes than the other.
 void collect_spans(const Function& function, const Function& read, PointerMap<Span>& spans) {
   std::vector<std::pair<Expr, Expr>> todo{{Expr(function), Expr(read)}};
   while (!todo.empty()) {
@@ -36,7 +36,7 @@ Pass annotate_spans() {
   return module_pass({0, "AnnotateSpans", {}}, [](IRModule module, const BuildContext& context) {
     IRModule read;
     {
-      const OriginScope scope(OriginSet::none());  // the operators are those of `module`
+      const OriginScope scope(OriginSet::none());  // the nodes come from `module`, so no origins are created
       try {
         read = parse_module(astext(module), "GeneratedSource");
       } catch (const Error& error) {

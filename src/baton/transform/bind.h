@@ -1,13 +1,13 @@
 #pragma once
-// Programs with values in the place of variables.
+// Substitution of values for variables.
 #include <unordered_map>
 
 #include "baton/ir/expr.h"
 
 namespace baton {
 
-/// `expr` with variables replaced. Of a function, those parameters go away, and what the values have free
-/// that `expr` had not becomes parameters behind the rest; its annotations and attributes stay.
+/// `expr` with variables replaced. For a function, bound parameters are removed, and free variables newly
+/// introduced by the values become parameters after the rest; its annotations and attributes are kept.
 Expr bind_vars(const Expr& expr, const std::unordered_map<const ExprNode*, Expr>& values);
 
 }  // namespace baton

@@ -1,7 +1,6 @@
-// Spans that say where a node stands in its function: source "index", the line is the node's number in
-// depth-first order, children first, and the column the number of its dominator: the nearest node that every
-// way from it to the function's result goes through; -1 where there is none. The value of a let goes to its
-// variable, and from there to its uses.
+// Spans that encode a node's position in its function: source "index"; the line is the node's post-order
+// index, the column the index of its post-dominator, the nearest node on every path from it to the function's
+// result (-1 when there is none). The value of a let flows to its variable, and from there to the uses.
 
 #include <algorithm>
 
@@ -16,7 +15,7 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-/// The nodes of a function in order, and their dominators.
+/// The nodes of a function in order, and their post-dominators.
 class Dominators {
  public:
   explicit Dominators(const Expr& root) {
@@ -30,8 +29,8 @@ class Dominators {
   uint32_t of(uint32_t node) const { return place_[node].parent; }
 
  private:
-  // In the tree of dominators: the jump leads up by leaps, so that common ancestors are found in logarithmic
-  // time.
+  // A node of the dominator tree. `jump` links to a higher ancestor, so that common ancestors are found in
+  // logarithmic time.
   struct Place {
     uint32_t parent = kNone, jump = kNone, depth = 0;
   };
@@ -84,7 +83,7 @@ class Dominators {
     }
   }
 
-  // What a node goes to comes behind it, but for a function's own name in its value.
+  // Users of a node come after it, except for a function's own name in its value.
   void place(uint32_t node) {
     uint32_t common = kNone;
     bool first = true;
@@ -113,7 +112,7 @@ class Dominators {
       a = jump != kNone && place_[jump].depth >= place_[b].depth ? jump : place_[a].parent;
     }
     while (a != b) {
-      if (place_[a].parent == kNone) return kNone;  // two trees
+      if (place_[a].parent == kNone) return kNone;  // different trees
       const bool leap = place_[a].jump != place_[b].jump;
       a = leap ? place_[a].jump : place_[a].parent;
       b = leap ? place_[b].jump : place_[b].parent;
@@ -139,7 +138,7 @@ Pass capture_post_dfs_index_in_spans() {
                            const ExprNode* node = dominators.nodes()[i];
                            if (node->kind() == ExprKind::kOp || node->kind() == ExprKind::kConstructor)
                              continue;
-                           // A true line is not 0; what is shown may be.
+                           // The line of a valid span is not 0; the displayed line may be.
                            Span span{source, i + 1, 1, i + 1, 1};
                            span.show_at(i, dominators.of(i));
                            spans.insert(node, span);

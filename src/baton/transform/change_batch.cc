@@ -1,6 +1,6 @@
-// Parameters with another batch size: ChangeBatch({x: 0}, 16) is
-//   fn (%x: Tensor[(1, 3), float32]) { exp(%x) }  ->  fn (%x: Tensor[(16, 3), float32]) { exp(%x) }
-// Types follow from there; shapes that the program writes out (reshape) are not touched.
+// Changes the batch size of parameters: ChangeBatch({x: 0}, 16) is
+// fn (%x: Tensor[(1, 3), float32]) { exp(%x) }  ->  fn (%x: Tensor[(16, 3), float32]) { exp(%x) }
+// Other types are inferred again; constant shape attributes (reshape) are not changed.
 
 #include "baton/ir/attr_objects.h"
 #include "baton/ir/functions.h"
@@ -12,7 +12,7 @@ namespace baton {
 
 namespace {
 
-/// A variable, by name or itself, and its axis of batches.
+/// A variable, by name or identity, and its batch axis.
 struct Change {
   std::string name;
   Expr var;
@@ -72,7 +72,7 @@ class BatchChanger final : public Rewriter {
 
   bool enter(const Expr&) override { return true; }
 
-  // What is bound inside gets its type anew.
+  // Bound variables inside are inferred again.
   Var rewrite_var(const Var& var) override {
     if (const Var* param = params_.find(var.get())) return *param;
     return make_var(var->name(), {}, NodeInfo(var->origins(), var->span()));
@@ -85,7 +85,7 @@ class BatchChanger final : public Rewriter {
                          function->type_params());
   }
 
-  PointerMap<Var> params_;  // of the function, as they become
+  PointerMap<Var> params_;  // the function's new parameters
   bool changes_ = false;
 };
 

@@ -1,12 +1,12 @@
 #pragma once
-// What is known when a program is compiled.
+// Compile-time constant expressions.
 #include "baton/ir/expr.h"
 
 namespace baton {
 
-/// Whether `expr` is a constant, or a tuple of such; the empty tuple is none.
+/// Whether `expr` is a constant, or a tuple of constant expressions; false for the empty tuple.
 bool is_value(const Expr& expr);
-/// The same where an empty tuple is one too.
+/// The same, but true for the empty tuple.
 bool is_constant_value(const Expr& expr);
 
 }  // namespace baton

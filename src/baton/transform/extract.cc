@@ -70,7 +70,7 @@ Calibration calibration_of(const IRModuleNode& module) {
   result.module = make_module();
   for (const auto& [name, type] : module.type_defs()) result.module->set_type(type);
   for (const auto& [name, function] : module.functions()) {
-    FunctionAttrs attrs;  // callable and inlined like any other: no Compiler, nothing that belongs to it
+    FunctionAttrs attrs;  // ordinary callable and inlinable: without Compiler and related attributes
     for (const auto& [key, value] : function->attrs())
       if (key != "Compiler" && key != "global_symbol" && key != "Primitive" && key != "Inline")
         attrs.emplace_back(key, value);

@@ -1,5 +1,5 @@
 #pragma once
-// Parts of programs as programs of their own.
+// Extracts parts of programs as modules.
 #include <map>
 #include <string>
 #include <vector>
@@ -8,21 +8,20 @@
 
 namespace baton {
 
-/// main up to its call, tuple or item of a tuple number `index`, counted from 0 in the order of evaluation.
-/// UsageError when there are not so many.
+/// main up to its call, tuple or tuple item number `index`, counted from 0 in evaluation order. UsageError
+/// when `index` is out of range.
 IRModule extract_value(const IRModuleNode& module, int64_t index);
 
-/// The primitive functions of all functions, by their structural hash: equal ones once.
+/// The primitive functions in all functions, keyed by structural hash, without duplicates.
 std::map<std::string, Function> primitive_functions(const IRModuleNode& module);
 
-/// What goes into and comes out of the functions of other compilers (those with Compiler) that main calls by
-/// name.
+/// The inputs and outputs of the external-compiler functions (those with Compiler) that main calls by name.
 struct Calibration {
-  IRModule module;  ///< main returns the tuple of all these values; the functions are ordinary ones
+  IRModule module;  ///< main returns a tuple of all these values; the functions are made ordinary
   struct Values {
     std::string function;
     int64_t first = 0, inputs = 0,
-            outputs = 0;  ///< the inputs begin at item `first` of that tuple, outputs follow
+            outputs = 0;  ///< the inputs start at item `first` of that tuple, followed by the outputs
   };
   std::vector<Values> values;
 };

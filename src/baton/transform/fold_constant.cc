@@ -1,13 +1,10 @@
-// op(constants)                  ->  its value, computed by the operator's own definition
-// shape_of(x), ndarray_size(x)   ->  a constant, when the shape of x is known
-// let v = constant; body         ->  body with v replaced
-// if (constant) {a} else {b}     ->  the branch taken
-// (a, b).0                       ->  a
-// With fold_qnn, quantised operators too, as what they are in integers.
-// A large value that only one operator reads is not computed by itself: it stays a call until that operator
-// is folded, and the evaluator may then compute both at once and never hold the value in between. Left alone:
-// operators without inputs (a full tensor is smaller as an operator than as data), stateful ones,
-// annotations, and what has no compute.
+// op(constants) -> its value, computed by the operator's own definition shape_of(x), ndarray_size(x) -> a
+// constant, when the shape of x is known let v = constant; body -> body with v replaced if (constant) {a}
+// else {b} -> the branch taken (a, b).0 -> a With fold_qnn, also quantised operators, in their lowered
+// integer form. A large value with a single use is deferred until its user is folded, so that the evaluator
+// can compute both together without materializing the intermediate value. Not folded: operators without
+// inputs (a full tensor is smaller as an operator than as data), stateful operators, annotations, and
+// operators without a compute.
 #include "baton/transform/fold_constant.h"
 
 #include <algorithm>
@@ -26,7 +23,7 @@ namespace baton {
 
 namespace {
 
-/// Of a constant, a tuple of such, or a call over constants that will be one.
+/// The origins of a constant, of a tuple of constants, or of a call that will be folded.
 OriginSet origins_of_value(const Expr& value) {
   OriginSet origins = value->origins();
   if (const auto* call = as<CallNode>(value))
@@ -47,10 +44,11 @@ NDArray integers(Shape shape, const std::vector<int64_t>& values, DType dtype) {
   return array;
 }
 
-constexpr size_t kLargeBytes = 64 << 10;  // below, writing and reading again costs nothing
-constexpr int kMostPending = 8;           // calls in a row
+constexpr size_t kLargeBytes = 64 << 10;  // below, materializing costs nothing
+constexpr int kMostPending = 8;           // length of a chain of deferred calls
 
-/// The one call that reads each call, in a whole program; null when others do, or something else does.
+/// The single user of each call in the whole program; null when it has several users, or one that is not a
+/// call.
 using Readers = std::unordered_map<const ExprNode*, const CallNode*>;
 
 Readers readers_in(const Expr& root) {
@@ -65,7 +63,8 @@ Readers readers_in(const Expr& root) {
   return readers;
 }
 
-/// Whether each element of the reader is made of at most one of `value`, and both are large tensors.
+/// Whether one loop nest could compute both: each element of the reader depends on at most one element of
+/// `value`, and both are large tensors.
 bool could_be_one_walk(const CallNode& value, const CallNode& reader) {
   const OpDef* op = reader.op();
   if (!op || !op->compute || op->rules.get<ValueOfType>() || op->stateful || op->non_computational ||
@@ -99,7 +98,8 @@ class ConstantFolder final : public Rewriter {
 
   Expr drop_let(const LetNode& let, const Expr& rebuilt) {
     if (let.value()->kind() != ExprKind::kConstant) return rebuilt;
-    retire(origins_of_value(let.value()), "the value is never used");  // what uses it carries the origins on
+    retire(origins_of_value(let.value()),
+           "the value is never used");  // the uses of the value keep its origins
     return let.body();
   }
 
@@ -138,8 +138,7 @@ class ConstantFolder final : public Rewriter {
       return typed;
     }
     if (const Expr folded = evaluate(*typed, original, origins)) return folded;
-    const Expr alone =
-        compute_pending(call, rebuilt);  // perhaps it was only together that they could not be computed
+    const Expr alone = compute_pending(call, rebuilt);  // computing them together may have been unsupported
     return alone == rebuilt ? rebuilt : fold_call(original, *as<CallNode>(alone), alone);
   }
 
@@ -152,17 +151,17 @@ class ConstantFolder final : public Rewriter {
     }
   }
 
-  // ---- Calls that wait for their reader
+  // ---- Deferred calls
 
   struct Pending {
     Call typed;
-    Expr rebuilt;  // what it is when it cannot be computed
+    Expr rebuilt;  // the result if it cannot be folded
     int depth;
   };
 
   bool is_pending(const Expr& expr) const { return pending_.contains(expr.get()); }
 
-  /// How many calls in a row wait for this one's reader, with it.
+  /// The length of the chain of deferred calls that ends in this one.
   int depth(const CallNode& call) const {
     int most = 0;
     for (const Expr& arg : call.args())
@@ -181,7 +180,7 @@ class ConstantFolder final : public Rewriter {
            depth(typed) < kMostPending;
   }
 
-  /// The call over the values of those that waited for it; `rebuilt` itself when none did.
+  /// The call with its deferred arguments folded; `rebuilt` itself when there are none.
   Expr compute_pending(const CallNode& call, const Expr& rebuilt) {
     std::vector<Expr> args;
     for (const Expr& arg : call.args()) {
@@ -205,7 +204,7 @@ class ConstantFolder final : public Rewriter {
     return value ? value : alone;
   }
 
-  // A quantised operator is computed as what it is in integers.
+  // Folds a quantised operator through its lowered integer form.
   Expr fold_quantized(const CallNode& original, const CallNode& call, const Expr& rebuilt,
                       const OriginSet& origins) {
     const auto* rule = call.op()->rules.get<LegalizeRule>();
@@ -219,7 +218,7 @@ class ConstantFolder final : public Rewriter {
     return value->kind() == ExprKind::kConstant ? with_origins(value, origins) : rebuilt;
   }
 
-  // Tuples over rewritten fields have lost their type, and a call over such an argument would lose its own.
+  // Tuples over rewritten fields have lost their type, which would untype the calls that use them.
   static Expr typed_value(const Expr& value) {
     const auto* tuple = as<TupleNode>(value);
     if (!tuple || tuple->checked_type()) return value;
@@ -250,7 +249,7 @@ class ConstantFolder final : public Rewriter {
                       NodeInfo(OriginSet::none(), original->span(), original->checked_type()));
   }
 
-  // The argument is only asked for its type, so it need not be a constant.
+  // Only the argument's type is needed, so it need not be a constant.
   Expr fold_shape(const CallNode& original, const CallNode& call, ValueOfType asks, const Expr& rebuilt) {
     const TensorTypeNode* type = static_type_of(original.args()[0]);
     if (!type) return rebuilt;
@@ -267,7 +266,7 @@ class ConstantFolder final : public Rewriter {
   const BuildContext& context_;
   bool fold_qnn_;
   Expr root_;
-  std::optional<Readers> readers_;  // counted when a large value asks for them
+  std::optional<Readers> readers_;  // computed on first use
   std::unordered_map<const ExprNode*, Pending> pending_;
 };
 

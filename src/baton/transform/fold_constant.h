@@ -3,11 +3,11 @@
 
 namespace baton {
 
-/// `expr` (typed) with everything that can be computed at compile time replaced by its value. Constants stand
-/// for all operators computed into them.
+/// `expr` (typed) with everything computable at compile time replaced by constants, which get the origins of
+/// all operators folded into them.
 Expr fold_constants(const Expr& expr, const BuildContext& context, bool fold_qnn = false);
 
-/// The pass; with `fold_qnn` quantised operators are computed too.
+/// The pass; with `fold_qnn` quantised operators are folded too.
 Pass fold_constant_with(bool fold_qnn);
 
 }  // namespace baton

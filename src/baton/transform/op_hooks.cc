@@ -10,7 +10,7 @@ namespace baton {
 
 namespace {
 
-// Never destroyed: hooks hold Python functions, and Python may be gone when the process ends.
+// Never destroyed: hooks hold Python functions, and the interpreter may be gone at process exit.
 Registry<OpHook, std::pair<OpQuestion, std::string>>& hooks() {
   static auto& all = *new Registry<OpHook, std::pair<OpQuestion, std::string>>;
   return all;

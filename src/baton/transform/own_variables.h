@@ -1,5 +1,5 @@
 #pragma once
-// Copies that bind variables of their own: a variable is bound once in a module.
+// Alpha-renaming copies: a variable is bound only once in a module.
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -9,13 +9,12 @@
 
 namespace baton {
 
-/// `expr` with new variables in the place of those that it binds, and `values` in the place of others. Types,
-/// spans and origins stay.
+/// `expr` with fresh variables for those that it binds, and with `values` substituted for others. Types,
+/// spans and origins are kept.
 Expr with_own_variables(const Expr& expr, const std::unordered_map<const ExprNode*, Expr>& values = {});
 
-/// Functions of `module` get variables of their own where they bind one that another function binds too: a
-/// function that was cut out of another one may share nodes with what was around it. Those of `kept`, by
-/// name, stay; what they bind counts.
+/// Renames variables bound by more than one function of `module`: a function extracted from another may share
+/// nodes with it. Functions in `kept`, by name, are not changed, but the variables they bind are considered.
 void separate_variables(IRModuleNode& module, const std::map<std::string, Function>& kept);
 
 }  // namespace baton

@@ -2,8 +2,7 @@
 
 namespace baton {
 
-/// Enters every pass of passes.def into the table; once, further calls do nothing. Called by
-/// driver/initialize.
+/// Registers the passes of passes.def; repeated calls have no effect. Called by driver/initialize.
 void register_all_passes();
 
 }  // namespace baton

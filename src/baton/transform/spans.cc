@@ -11,7 +11,7 @@ Var SpanWriter::rewrite_var(const Var& var) {
 }
 
 Expr SpanWriter::rewrite(const Expr& original, const Expr& rebuilt) {
-  // The name of a function is one object in a module.
+  // A global variable is one object per module and has no span of its own.
   const Span* span = original->kind() == ExprKind::kGlobalVar ? nullptr : spans_.find(original.get());
   if (!span && rebuilt == original) return original;
   const NodeInfo info(original->origins(), span ? *span : original->span(), original->checked_type());

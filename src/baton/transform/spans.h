@@ -1,16 +1,15 @@
 #pragma once
-// Programs with other positions: the same nodes, types and origins.
+// Replaces the spans of programs; nodes, types and origins are otherwise unchanged.
 #include "baton/ir/module.h"
 #include "baton/pass/rewriter.h"
 #include "baton/support/pointer_map.h"
 
 namespace baton {
 
-/// Rebuilds expressions so that nodes have the spans of a table; others keep theirs. Goes into every
-/// function.
+/// Rewrites expressions with the spans of a table; nodes not in it keep theirs. Enters all functions.
 class SpanWriter final : public Rewriter {
  public:
-  /// `spans` must live as long as this.
+  /// `spans` must outlive this object.
   explicit SpanWriter(const PointerMap<Span>& spans) : spans_(spans) {}
 
  private:

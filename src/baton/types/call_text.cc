@@ -6,7 +6,7 @@ namespace baton {
 
 namespace {
 
-// Reads a text from a position on, counting lines and columns as spans do.
+// A cursor over source text that counts lines and columns as spans do.
 class Reader {
  public:
   explicit Reader(const Span& start) : source_(start.source), line_(start.line), column_(start.column) {
@@ -31,7 +31,7 @@ class Reader {
   void skip_space() {
     while (!done() && std::isspace(static_cast<unsigned char>(peek()))) next();
   }
-  /// From `start` (a reader left behind) to here.
+  /// The span from `start`, an earlier copy of the cursor, to here.
   Span since(const Reader& start) const { return {source_, start.line_, start.column_, line_, column_}; }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// Where the parts of a call stand in the text it was read from.
+// Locates the parts of a call in its source text.
 #include <optional>
 #include <vector>
 
@@ -13,8 +13,8 @@ struct CallText {
   std::vector<Span> arguments;  ///< `%x`, `%w`
 };
 
-/// Found in the text at the call's span; nothing when the call was not read from text, or is written in
-/// another form.
+/// Parsed from the source text at the call's span; nullopt when the call was not parsed from text, or has
+/// another syntactic form.
 std::optional<CallText> call_text(const CallNode& call);
 
 }  // namespace baton

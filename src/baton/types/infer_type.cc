@@ -9,7 +9,7 @@ namespace baton {
 
 namespace {
 
-// Whether a typed function calls another one by a type that this no longer has: then it is typed anew.
+// Whether a typed function references another one with an outdated type; it is then inferred anew.
 bool calls_stale(const FunctionNode& function, const IRModuleNode& module) {
   std::vector<const ExprNode*> todo{&function};
   PointerSet seen;
@@ -23,7 +23,7 @@ bool calls_stale(const FunctionNode& function, const IRModuleNode& module) {
         if (!callee || !callee->checked_type()) return true;
         const auto* type = as_type<FuncTypeNode>(callee->checked_type());
         if (!type) return true;
-        // Of a polymorphic function each call has types of its own.
+        // Calls of a polymorphic function have instantiated types.
         bool fits = !type->type_params().empty();
         if (!fits && type->params().size() == call->args().size()) {
           fits = same_type(type->result(), call->checked_type());
@@ -38,7 +38,7 @@ bool calls_stale(const FunctionNode& function, const IRModuleNode& module) {
   return false;
 }
 
-// All functions typed, `trust` or not; entered when they changed.
+// Infers all functions, with or without `trust`; enters those that changed.
 void infer_all(IRModuleNode& module, bool trust) {
   TypeInference inference(trust);
   inference.set_module(module);
@@ -70,7 +70,7 @@ IRModule infer_types(IRModule module) {
   bool all_typed = true;
   for (const auto& [name, function] : module->functions()) all_typed = all_typed && function->checked_type();
   if (!all_typed) infer_all(*module, true);
-  // Types may have changed under the callers of a function that was replaced.
+  // When a function was replaced, the types in its callers may be outdated.
   if (module->functions().size() > 1) {
     bool stale = false;
     for (const auto& [name, function] : module->functions()) stale = stale || calls_stale(*function, *module);

@@ -1,6 +1,6 @@
 #pragma once
-// Type inference: gives every node its type. A typed node is trusted, and so is everything below it:
-// inference costs only what is new, and a typed module costs nothing.
+// Type inference: types every node. Nodes that are already typed are skipped with everything below them
+// (invariant: the children of a typed node are typed), so the cost is proportional to the new nodes.
 #include "baton/ir/module.h"
 #include "baton/pass/pass.h"
 
@@ -9,18 +9,17 @@ namespace baton {
 /// The pass "InferType" (a module pass of level 0).
 Pass infer_type();
 
-/// `expr` typed: new nodes, with the same origins and spans, for those that had no type; the very same object
-/// when all have one. Free variables are allowed; one without an annotation must follow from its uses.
-/// `module`: for calls of its functions. Throws DiagnosticError.
+/// `expr` with types: untyped nodes are rebuilt with the same origins and spans; the same object when all are
+/// typed. Free variables are allowed; the type of one without an annotation must follow from its uses.
+/// `module`: resolves calls of its functions. Throws DiagnosticError.
 Expr infer_type(const Expr& expr, const IRModuleNode* module = nullptr);
 
-/// All functions of `module`, typed together; calls of other functions count with their annotations or, when
-/// those are missing, with what is inferred. `module` itself is changed and returned. Throws DiagnosticError
-/// with every mistake of the module, and leaves the module as it was.
+/// Infers all functions of `module` together; calls use the callee's annotations or, where these are missing,
+/// its inferred types. Modifies and returns `module`. Throws DiagnosticError with all errors of the module,
+/// and then leaves it unchanged.
 IRModule infer_types(IRModule module);
 
-/// Whether inferring everything anew, without trusting any type that is there, gives the types that are
-/// there. For tests.
+/// Whether inference from scratch, ignoring existing types, yields the existing types. For tests.
 bool types_are_right(const IRModuleNode& module);
 
 }  // namespace baton

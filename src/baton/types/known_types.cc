@@ -10,8 +10,8 @@ namespace baton {
 
 namespace {
 
-/// All inputs are known, and nothing is reported: where a relation does not simply give the result, inference
-/// runs.
+/// A relation context with complete input types and no reporting: when a relation does not assign the result
+/// directly, full inference runs.
 class KnownInputs final : public RelationContext {
  public:
   explicit KnownInputs(const CallNode& call) : call_(call) {}
@@ -43,7 +43,7 @@ bool is_known(const Type& type) {
   return tuple && std::ranges::all_of(tuple->fields(), is_known);
 }
 
-/// The result of an operator of tensors and tuples of them; null when that takes inference.
+/// The result type of an operator call on tensors and tuples of them; null when full inference is needed.
 Type result_of(const CallNode& call) {
   const OpDef* op = call.op();
   if (!op || !op->relation ||

@@ -1,13 +1,13 @@
 #pragma once
-// Which types the type variables of a function stand for in a call of it.
+// Matches a function's type parameters against the argument types of a call.
 #include <vector>
 
 #include "baton/ir/type.h"
 
 namespace baton {
 
-/// Compares a type over `vars` with the one that is given in its place, and adds each variable that is not
-/// yet in `found` with what stands there. Types of other forms are passed over: inference has seen to them.
+/// Matches `declared`, a type over `vars`, with `given` and adds each variable not yet in `found` with the
+/// corresponding type. Mismatched forms are ignored: inference has checked them.
 void match_types(const Type& declared, const Type& given, const std::vector<TypeVar>& vars,
                  std::vector<TypeVar>& found, std::vector<Type>& types);
 

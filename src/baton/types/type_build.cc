@@ -1,4 +1,4 @@
-// The typed nodes: the last step of type inference.
+// Builds the typed nodes: the last step of type inference.
 #include "baton/types/type_inference.h"
 
 namespace baton {
@@ -32,8 +32,8 @@ bool TypeInference::build_early(NodeId id) {
   return true;
 }
 
-// All have been tried when they were left. But names never are, and a variable's type may have come later
-// than it, with the value that it is bound to.
+// Most nodes were attempted when the walk left them. Not so globals and operators, and a variable's type may
+// be resolved later, from the value it is bound to.
 bool TypeInference::build_children_early(NodeId id) {
   const auto ready = [&](NodeId at) { return built_[at] || (is_name(*nodes_[at]) && build_early(at)); };
   for (uint32_t at = first_edge_[id]; at < edges_.size(); ++at)
@@ -45,7 +45,7 @@ bool TypeInference::build_children_early(NodeId id) {
   return true;
 }
 
-// A node with one user is given away: nothing is counted, and it is not touched again.
+// A node with one user is moved out: no reference counting, and it is not accessed again.
 Expr TypeInference::built(NodeId id, uint32_t index, const Expr& child) {
   const NodeId at = edge(id, index);
   if (at == kTyped) return child;
@@ -54,7 +54,7 @@ Expr TypeInference::built(NodeId id, uint32_t index, const Expr& child) {
   return std::move(built_[at]);
 }
 
-// The same node with its type, over typed children; the very same object when all of that is there already.
+// The node with its type over typed children; the same object when it is already typed.
 Expr TypeInference::rebuild(const ExprNode& old, NodeId id) {
   Type type = types_[id]->kind() == TypeKind::kTensor ? types_[id] : solver_.settle(types_[id]);
   const bool typed = old.checked_type() && same_type(old.checked_type(), type);

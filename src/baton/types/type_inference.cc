@@ -15,7 +15,7 @@ const Type& bool_scalar() {
 
 }  // namespace
 
-// What a relation sees of the inference.
+// The RelationContext of a call in inference.
 class CallRelation final : public RelationContext {
  public:
   CallRelation(TypeInference& inference, const CallNode& call, TypeInference::NodeId id)
@@ -30,7 +30,7 @@ class CallRelation final : public RelationContext {
     if (type->kind() == TypeKind::kTensor) return type;
     Type known = inference_.solver_.resolve(type);
     if (known->kind() == TypeKind::kTensor || is_complete(known)) return known;
-    // Relations keep plain pointers into what they see.
+    // Relations hold raw pointers to the types they read; settled_ keeps those alive.
     inference_.settled_.push_back(inference_.solver_.settle(known));
     return inference_.settled_.back();
   }
@@ -146,13 +146,13 @@ TypeInference::NodeId TypeInference::number_var(const VarNode& var) {
 void TypeInference::walk(const ExprNode* root) {
   if (is_leaf(*root)) return;
   SegmentedArray<Frame> stack;
-  // The number of a node that is done: one without children is done as soon as it is met, others are when
-  // they have been left. Else kEntered, and the node is the top of the stack now.
+  // The number of a finished node: a leaf is finished at once, others when the walk leaves them. Otherwise
+  // kEntered: the node was pushed and is now on top of the stack.
   auto enter = [&](const ExprNode* node) -> NodeId {
     const auto* var = as<VarNode>(node);
     if (var) return number_var(*var);
     const bool is_name = node->kind() == ExprKind::kGlobalVar || node->kind() == ExprKind::kConstructor;
-    // What is counted once has no other user, so it is not met again and needs no place in the table.
+    // A node with a single reference has no other user and needs no table entry.
     const bool shared = is_name || stack.empty() || node->use_count() > 1;
     if (shared) {
       const auto [id, fresh] = ids_.insert(node, kEntered);
@@ -193,7 +193,7 @@ void TypeInference::walk(const ExprNode* root) {
     const NodeId id = enter(next);
     if (id == kEntered) continue;
     edge_stack_.push_back(id);
-    // Binding happens where the variable is met as a parameter: uses come later in the walk.
+    // A variable is bound when visited as a parameter: its uses come later in the walk.
     const auto* function = as<FunctionNode>(frame.node);
     if (function && frame.step <= function->params().size()) bind_var(static_cast<const VarNode&>(*next), id);
     if (frame.node->kind() == ExprKind::kLet && frame.step == 1)
@@ -238,7 +238,7 @@ TypeInference::NodeId TypeInference::leave(const Frame& frame) {
 }
 
 void TypeInference::visit_var(const VarNode& var, NodeId id) {
-  // A complete annotation is the variable's type from the beginning: that does not make it a right one.
+  // A complete annotation is the variable's initial type, but may itself be ill-kinded.
   if (var.annotation() && !check_kinds(var.annotation(), var))
     types_[id] = solver_.error();
   else if (trust_ && var.checked_type())
@@ -271,7 +271,7 @@ const Type& TypeInference::child_type(NodeId id, uint32_t index, const ExprNode&
   const NodeId at = edge(id, index);
   if (at != kTyped) return type_of(at);
   return child.checked_type() ? child.checked_type()
-                              : solver_.error();  // an operator as a value: reported in the walk
+                              : solver_.error();  // an operator used as a value: reported in the walk
 }
 
 bool TypeInference::set_type(NodeId id, const Type& type, TypeSolver::Mismatch* mismatch) {
@@ -329,11 +329,11 @@ void TypeInference::infer(const ExprNode& node, NodeId id) {
   }
 }
 
-// The variable gets its value's type before the body is looked at.
+// The variable gets its value's type before the body is visited.
 void TypeInference::infer_let_value(const LetNode& let, const Frame& frame) {
   const NodeId var = edge_stack_[frame.edge_base], value = edge_stack_[frame.edge_base + 1];
   const Type type = value == kTyped ? let.value()->checked_type() : type_of(value);
-  if (!type) return set_error(var);  // an operator as a value: reported in the walk
+  if (!type) return set_error(var);  // an operator used as a value: reported in the walk
   TypeSolver::Mismatch mismatch;
   if (!set_type(var, type, &mismatch))
     report_mismatch(*let.value(), "the value of %" + let.var()->name(), type, types_[var], mismatch.why);
@@ -462,7 +462,7 @@ void TypeInference::defer(NodeId id) {
   wait_for_children(id, static_cast<TypeSolver::Waiter>(pending_.size() - 1));
 }
 
-// Tried again when one of the holes is filled that the node's children still have.
+// Retries the relation when one of the holes in its children's types is bound.
 void TypeInference::wait_for_children(NodeId id, TypeSolver::Waiter waiter) {
   std::vector<Type> open;
   const ExprNode& waiting = node(id);

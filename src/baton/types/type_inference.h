@@ -1,11 +1,10 @@
 #pragma once
-// The work of InferType; internal to transform/.
+// The implementation of InferType; internal.
 //
-// One walk over all functions, children first, numbers the nodes and types each from its children: an
-// operator's relation runs at once when its inputs are known, and is kept with the holes it waits for
-// otherwise. A node whose type is complete is built anew right there, while it and its children are in the
-// caches. Then what was woken runs until nothing changes, what is still open is reported, and the typed nodes
-// that are missing are built in the order of the walk.
+// One post-order walk over all functions numbers the nodes and types each from its children: an operator's
+// relation runs at once when its inputs are known; otherwise it is deferred on the holes in them. A node
+// whose type is complete is rebuilt immediately, while it and its children are in cache. Then woken relations
+// run to a fixed point, unresolved types are reported, and the remaining typed nodes are built in walk order.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -22,24 +21,23 @@ namespace baton {
 
 class TypeInference {
  public:
-  /// `trust`: nodes that have a type are not looked into.
+  /// `trust`: nodes that have a type are not entered.
   explicit TypeInference(bool trust) : trust_(trust) {}
 
-  /// The functions that may be called by name. Those to be typed must be given to `add_function` as well.
+  /// The functions that can be called by name. Those to be inferred must also be passed to `add_function`.
   void set_module(const IRModuleNode& module);
   void add_function(const std::string& name, const Function& function);
   void add_expr(const Expr& expr);
 
-  /// Solves what is open; throws DiagnosticError when there are mistakes.
+  /// Runs deferred relations to a fixed point; throws DiagnosticError on errors.
   void solve();
-  /// The typed form of an added root. After solve(); build() is called by the first.
+  /// The typed form of an added root. Call after solve(); the first call runs build().
   Expr typed(const Expr& root);
 
  private:
   friend class CallRelation;
   using NodeId = uint32_t;
-  static constexpr NodeId kTyped =
-      UINT32_MAX;  // a child that is not numbered: it has its type and stays as it is
+  static constexpr NodeId kTyped = UINT32_MAX;  // a child without a number: already typed, kept as is
 
   static constexpr NodeId kEntered =
       UINT32_MAX - 1;  // in ids_: the walk is below the node, which has no number yet
@@ -51,25 +49,25 @@ class TypeInference {
     uint32_t edge_base;
   };
 
-  // ---- the walk (type_inference.cc)
+  // ---- The walk (type_inference.cc)
   void walk(const ExprNode* root);
   bool is_leaf(const ExprNode& node) const;
-  /// The child visited at `step`: null with `done` false for a step without a child.
+  /// The child visited at `step`; null with `done` false when the step has no child.
   const ExprNode* child(const Frame& frame, bool& done);
   NodeId leave(const Frame& frame);
   void visit_var(const VarNode& var, NodeId id);
   void bind_var(const VarNode& var, NodeId id);
-  /// The next number, for `node`: those of children are smaller.
+  /// Assigns the next number to `node`; children have smaller numbers.
   NodeId number(const ExprNode* node);
   NodeId number_var(const VarNode& var);
 
-  // ---- one node's type from its children's
+  // ---- Types of single nodes, from their children's
   void infer(const ExprNode& node, NodeId id);
   void infer_call(const CallNode& call, NodeId id);
   void infer_op_call(const CallNode& call, NodeId id);
   void infer_let_value(const LetNode& let, const Frame& frame);
   void infer_if(const IfNode& branch, NodeId id);
-  /// Binds the variables of a clause before its body is looked at.
+  /// Binds the variables of a clause before its body is visited.
   void enter_clause(const MatchNode& match, const Clause& clause, const Frame& frame);
   void infer_pattern(const Pattern& pattern, const Type& type, const MatchNode& match);
   void infer_match(const MatchNode& match, NodeId id);
@@ -84,10 +82,10 @@ class TypeInference {
 
   const ExprNode& node(NodeId id) const { return *nodes_[id]; }
   NodeId edge(NodeId id, uint32_t index) const { return edges_[first_edge_[id] + index]; }
-  /// The type of a node, a hole when nothing is known of it yet.
+  /// The type of a node; a hole while nothing is known.
   const Type& type_of(NodeId id);
   const Type& child_type(NodeId id, uint32_t index, const ExprNode& child);
-  /// Unifies the type of `id` with `type`; false when they differ.
+  /// Unifies the type of `id` with `type`; false on mismatch.
   bool set_type(NodeId id, const Type& type, TypeSolver::Mismatch* mismatch = nullptr);
   void set_error(NodeId id);
   Type global_type(const GlobalVarNode& var);
@@ -95,9 +93,10 @@ class TypeInference {
   TypeData data_type(const ConstructorNode& constructor, const ExprNode& at);
   bool check_kinds(const Type& annotation, const ExprNode& at);
 
-  // ---- what is wrong (type_report.cc)
+  // ---- Diagnostics (type_report.cc)
   Diagnostic& report(const DiagnosticDef& def, const ExprNode& at, const std::vector<std::string>& values);
-  /// The same at a call: narrowed to the callee's name, with the arguments' types as labels (all, or one).
+  /// The same for a call: the span is narrowed to the callee's name, with the types of all arguments (or of
+  /// one) as labels.
   Diagnostic& report_call(const DiagnosticDef& def, const CallNode& call, NodeId id,
                           const std::vector<std::string>& values, int only = -1);
   void report_mismatch(const ExprNode& at, const std::string& what, const Type& seen, const Type& wanted,
@@ -113,13 +112,13 @@ class TypeInference {
   void report_unmatched(const MatchNode& match);
   void report_kind(const ExprNode& at, const Type& type, const std::string& why);
   void report_free_variables();
-  /// What is still open when nothing moves any more: relations first, then variables and the rest.
+  /// Reports what is unresolved at the fixed point: relations first, then variables and the rest.
   void report_open();
   void report_open_call(const CallNode& call, NodeId id);
 
-  // ---- typed nodes (type_build.cc)
+  // ---- Typed nodes (type_build.cc)
   void build();
-  /// Builds a node if it can be: its type can no longer change, and its children are built. Whether it did.
+  /// Builds a node if its type is final and its children are built; returns whether it did.
   bool build_early(NodeId id);
   bool build_children_early(NodeId id);
   void build(NodeId id);
@@ -133,27 +132,26 @@ class TypeInference {
   uint32_t function_ = 0;  // number of the function being walked; 0 for an open expression
 
   // Per node, in the order of the walk.
-  SegmentedArray<const ExprNode*> nodes_;  // null: built, and handed on
-  SegmentedArray<Type> types_;             // null: nothing known, no hole made for it yet
-  SegmentedArray<Expr> built_;             // null: not built yet, or handed on to its only user
-  SegmentedArray<uint32_t> first_edge_;  // in edges_; of a variable: the number of the function that binds it
-  std::vector<NodeId>
-      edges_;  // children of each node, in the order of the walk; gone when it was built early
+  SegmentedArray<const ExprNode*> nodes_;  // null: built and moved out
+  SegmentedArray<Type> types_;             // null: unknown, and no hole created yet
+  SegmentedArray<Expr> built_;             // null: not built yet, or moved to its only user
+  SegmentedArray<uint32_t>
+      first_edge_;             // index into edges_; for a variable: the number of the function that binds it
+  std::vector<NodeId> edges_;  // children of each node in walk order; dropped once the node is built early
   std::vector<NodeId> edge_stack_;
 
   PointerMap<NodeId>
-      ids_;  // of the nodes that may be met again: variables and names, and what has several users
+      ids_;  // of nodes that may be reached again: variables, names, and nodes with several users
   std::vector<uint32_t> open_entries_;
   std::vector<NodeId> variables_;
-  size_t unbuilt_ = 0;      // how many nodes are not built yet
+  size_t unbuilt_ = 0;      // number of nodes not built yet
   std::vector<Expr> kept_;  // the roots
 
   TypeSolver solver_;
-  std::vector<NodeId>
-      pending_;  // calls and get-items whose relation has not been satisfied, in the order of the walk
+  std::vector<NodeId> pending_;  // calls and get-items with unsatisfied relations, in walk order
   std::vector<uint8_t> satisfied_;
   DiagnosticEngine engine_;
-  std::vector<Type> settled_;  // keeps types alive that relations look at
+  std::vector<Type> settled_;  // keeps alive the types that relations read
 };
 
 }  // namespace baton

@@ -1,4 +1,4 @@
-// Types of match, references and constructors: the part of inference that deals with data types.
+// Types of match, references and constructors: the ADT part of inference.
 #include "baton/ir/analysis/match_cases.h"
 #include "baton/types/type_inference.h"
 
@@ -21,7 +21,7 @@ Type TypeInference::constructor_type(const ConstructorNode& constructor, const E
   return type ? type->constructor_type(constructor) : solver_.error();
 }
 
-// Data types must be defined and have as many arguments as their definition says.
+// Checks that data types are defined and have the right number of arguments.
 bool TypeInference::check_kinds(const Type& annotation, const ExprNode& at) {
   if (annotation->kind() == TypeKind::kTensor || annotation->kind() == TypeKind::kIncomplete) return true;
   bool good = true;

@@ -1,4 +1,4 @@
-// What type inference tells users about mistakes.
+// Diagnostics of type inference.
 #include "baton/ir/analysis/match_cases.h"
 #include "baton/types/call_text.h"
 #include "baton/types/type_inference.h"
@@ -170,7 +170,8 @@ void TypeInference::report_open_call(const CallNode& call, NodeId id) {
 }
 
 void TypeInference::report_open() {
-  // One mistake, one error: what depends on a reported one gets the error type, and is silent.
+  // One error per mistake: nodes that depend on a reported one get the error type, which suppresses follow-up
+  // errors.
   for (size_t i = 0; i < pending_.size(); ++i) {
     if (satisfied_[i]) continue;
     const NodeId id = pending_[i];
@@ -187,7 +188,7 @@ void TypeInference::report_open() {
     set_error(id);
     run_woken();
   }
-  if (unbuilt_ == 0) return;  // then all types are complete
+  if (unbuilt_ == 0) return;  // all types are complete
   for (NodeId id = 0; id < nodes_.size(); ++id) {
     if (types_[id] && types_[id]->kind() == TypeKind::kTensor) continue;
     std::vector<Type> open;

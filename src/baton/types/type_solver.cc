@@ -47,7 +47,7 @@ Type TypeSolver::representative(const Type& type) {
     if (!id || !holes_[*id].bound || !is_hole(holes_[*id].bound)) break;
     at = holes_[*id].bound;
   }
-  // Chains are shortened, so that a long row of holes made equal one after another stays linear.
+  // Path compression: a long chain of unified holes stays linear.
   for (Type from = type; from != at;) {
     Hole& link = hole(from);
     from = link.bound;
@@ -95,8 +95,7 @@ void TypeSolver::bind(const Type& type, const Type& to) {
   at.waiters.clear();
   at.bound = to;
   if (is_hole(to) && !is_error(to)) {
-    // Two holes became one and neither is resolved: relations deferred on this one are deferred on the other
-    // now.
+    // Both holes are unified but unbound: relations deferred on this one move to the other.
     Hole& other = hole(to);
     other.waiters.insert(other.waiters.end(), waiters.begin(), waiters.end());
   } else {
@@ -143,8 +142,7 @@ std::optional<Type> TypeSolver::unify(const Type& left, const Type& right, Misma
   }
   if (is_hole(known_a) || is_hole(known_b)) {
     const Type& hole = is_hole(known_a) ? known_a : known_b;
-    const Type& other =
-        is_hole(known_a) ? b : a;  // a hole that is bound stays the link, so that it may be refined
+    const Type& other = is_hole(known_a) ? b : a;  // a bound hole stays the link, so that it may be refined
     if (!is_hole(resolve(other)) && occurs(hole, other)) {
       if (mismatch) mismatch->why = "one would have to contain itself";
       return std::nullopt;
@@ -185,8 +183,8 @@ std::optional<Type> TypeSolver::unify(const Type& left, const Type& right, Misma
   return both;
 }
 
-// Two polymorphic functions have equally many type parameters, one for one. Where one side is polymorphic
-// only, the other says what for.
+// Two polymorphic functions must have the same number of type parameters, which are paired. When only one is
+// polymorphic, it is instantiated to match the other.
 std::optional<Type> TypeSolver::unify_functions(const Type& a, const Type& b, Mismatch* mismatch) {
   const auto *left = as_type<FuncTypeNode>(a), *right = as_type<FuncTypeNode>(b);
   if (left->type_params().empty() != right->type_params().empty())

@@ -1,6 +1,5 @@
 #pragma once
-// Types with holes and their unification: union-find over holes, and the relations that are deferred on each
-// hole.
+// Types with holes and their unification: union-find over holes, and the relations deferred on each hole.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,31 +17,30 @@ class TypeSolver {
   TypeSolver() : error_(incomplete_type()) {}
 
   Type fresh() { return incomplete_type(); }
-  /// Stands for the type of what has a reported mistake: it fits everywhere, so that no second error follows.
+  /// The type of nodes with a reported error: it unifies with everything, which suppresses follow-up errors.
   const Type& error() const { return error_; }
   bool is_error(const Type& type) const { return type == error_; }
 
-  /// `type`, or what the hole `type` is bound to; a hole's representative while it is unbound. The inside is
-  /// not looked at.
+  /// `type`, or what the hole `type` is bound to; for an unbound hole its representative. Shallow: nested
+  /// types are not resolved.
   Type resolve(const Type& type);
-  /// `type` with all bound holes inside replaced; the same object when there are none.
+  /// `type` with all nested bound holes replaced; the same object when there are none.
   Type settle(const Type& type);
 
   struct Mismatch {
     std::string why;  ///< "axis 1 is 63 on one side and 64 on the other"; may be empty
   };
-  /// Makes both equal as far as they are known and returns what they are; nothing when they differ. `?` with
-  /// anything is `?`.
+  /// Unifies both types and returns the result; nullopt on mismatch. `?` with anything is `?`.
   std::optional<Type> unify(const Type& a, const Type& b, Mismatch* mismatch);
 
-  /// A polymorphic function type with a fresh hole for each of its type parameters.
+  /// The function type with its type parameters replaced by fresh holes.
   Type instantiate(const FuncTypeNode& function);
 
-  /// The holes in `type` (settled), each once.
+  /// Collects the distinct holes in `type`, which must be settled.
   void holes(const Type& type, std::vector<Type>& into);
-  /// `waiter` is handed out by `take_woken` when `hole` is bound.
+  /// Registers `waiter` with `hole`; take_woken returns it once the hole is bound.
   void wait(const Type& hole, Waiter waiter);
-  /// The waiters of holes that were bound since the last call, in the order they were woken.
+  /// The waiters of holes bound since the last call, in wake-up order.
   std::vector<Waiter> take_woken() { return std::exchange(woken_, {}); }
   bool has_woken() const { return !woken_.empty(); }
 
@@ -65,7 +63,7 @@ class TypeSolver {
   Type error_;
   PointerMap<uint32_t> ids_;
   std::vector<Hole> holes_;
-  std::vector<Type> kept_;  // keeps alive: holes, and types that were replaced and may still be referred to
+  std::vector<Type> kept_;  // keeps alive holes, and replaced types that may still be referenced
   std::vector<Waiter> woken_;
 };
 

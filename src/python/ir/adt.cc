@@ -1,5 +1,5 @@
-// Algebraic data types, match, references. One class binds all patterns: python/baton/relay/adt.py tells them
-// apart.
+// Algebraic data types, match, references. One class binds all patterns; python/baton/relay/adt.py
+// distinguishes them.
 #include "baton/ir/adt.h"
 
 #include "baton/ir/analysis/constructors.h"

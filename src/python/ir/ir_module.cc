@@ -11,7 +11,7 @@ namespace baton::python {
 
 namespace {
 
-// A function's name; a data type's is a GlobalTypeVar.
+// A function's name; data types have a GlobalTypeVar instead.
 std::string name_of(nb::handle name) {
   GlobalVar var;
   if (nb::try_cast(name, var, false)) return var->name();

@@ -1,5 +1,4 @@
-// What relay.analysis asks of networks: counts, call graphs, annotated regions, parts as programs of their
-// own.
+// relay.analysis functions on networks: counts, call graphs, annotated regions, extraction of parts.
 #include "baton/ir/analysis/measures.h"
 
 #include "baton/byoc/regions.h"

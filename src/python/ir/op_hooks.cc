@@ -1,4 +1,4 @@
-// What passes ask Python functions about operators, and operators that are defined in Python.
+// Per-operator hooks in Python, and operators defined in Python.
 #include "python/ir/op_hooks.h"
 
 #include <set>
@@ -55,7 +55,7 @@ OpHook hook_of(OpQuestion question, nb::object function) {
   };
 }
 
-// The operators that Python has made. They are never destroyed: expressions point to them.
+// The operators defined in Python. Never destroyed: expressions point to them.
 OpDef& own_op(const std::string& name) {
   const OpDef* op = find_op(name);
   if (!op) throw nb::attribute_error(("there is no operator \"" + name + "\"").c_str());

@@ -7,7 +7,7 @@ struct OpDef;
 
 namespace baton::python {
 
-/// The mark of operators that Python has made.
+/// Marks operators defined in Python.
 struct MadeInPython {};
 bool is_made_in_python(const OpDef& op);
 

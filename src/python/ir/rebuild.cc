@@ -1,5 +1,5 @@
-// A node with some of its parts replaced: `rebuild(node, part...)`, None for what stays. The result keeps the
-// origins and the span of the node, and has no type yet; it is the node itself when every part is the same.
+// Rebuilds a node with some fields replaced: `rebuild(node, part...)`, None keeps a field. The result keeps
+// the node's origins and span and is untyped; it is the node itself when all fields are unchanged.
 #include "baton/ir/adt.h"
 #include "baton/ir/op.h"
 #include "baton/ir/visit.h"
@@ -23,8 +23,7 @@ NodeInfo info_of(const ExprNode& node, const MaybeSpan& span) {
   return NodeInfo(node.origins(), span.value_or(node.span()));
 }
 
-// A primitive function, and a call of it, stand for the operators in its body, whatever these were replaced
-// by.
+// A primitive function, and a call of it, get the origins of the operators in the new body.
 OriginSet body_origins(const Expr& body) {
   std::vector<OriginSet> sets;
   post_order(body, [&](const Expr& node) {
@@ -51,7 +50,7 @@ Function rebuild_function(const FunctionNode& old, std::optional<std::vector<Var
                        std::move(info), type_params ? std::move(*type_params) : old.type_params());
 }
 
-// Always another node: TVM's ExprMutator makes a call anew, too, and so forgets its type.
+// Always a new node: TVM's ExprMutator rebuilds calls too, and so drops their types.
 Call rebuild_call(const CallNode& old, const MaybeExpr& op, std::optional<std::vector<Expr>> args,
                   const std::optional<Attrs>& attrs, const MaybeSpan& span) {
   const Expr& callee = op ? *op : old.callee();

@@ -10,7 +10,7 @@ namespace baton::python {
 
 namespace {
 
-// A dict of lists: what `meta[type_key][index]` means.
+// A dict of lists: the objects for `meta[type_key][index]`.
 MetaTable meta_table(const std::optional<nb::dict>& given) {
   MetaTable table;
   if (!given) return table;

@@ -14,7 +14,8 @@ namespace {
 
 constexpr size_t kMany = 100'000;
 
-// A deep walk's stack takes tens of megabytes, which glibc keeps for later when it has met such sizes before.
+// Returns freed memory to the system: a deep walk's stack takes tens of megabytes, which glibc otherwise
+// keeps.
 void give_back_memory() {
 #ifdef __GLIBC__
   malloc_trim(0);
@@ -24,7 +25,7 @@ void give_back_memory() {
 using OfExpr = std::vector<TypeVar> (*)(const Expr&);
 using OfType = std::vector<TypeVar> (*)(const Type&);
 
-// One of the functions that ask for type variables, for programs and types alike.
+// Defines one of the functions that collect type variables, for expressions and types.
 void def_type_vars(nb::module_& m, const char* name, OfExpr of_expr, OfType of_type) {
   m.def(
       name,

@@ -1,5 +1,5 @@
-// ExprFunctor's machinery: every visit of a node opens a scope with the origins of that node, so that what
-// the user's code builds meanwhile stands for it, in and out of passes; and the stack is watched.
+// Support of ExprFunctor: every visit of a node opens a scope with that node's origins for nodes built by the
+// user's code, inside and outside of passes; and stack overflow is detected.
 #include "python/ir/visits.h"
 
 #include <deque>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kStackReserve = 192 * 1024;  // bytes of C stack that a visit must leave
 
-// The lowest address that the stack of this thread may reach; null when the system does not say.
+// The lowest address of this thread's stack; null when unknown.
 const char* stack_end() {
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return nullptr;
@@ -38,7 +38,7 @@ void check_stack() {
   throw nb::python_error();
 }
 
-// A node being visited. One that stands for no operator (a variable, a tuple) leaves what was open open.
+// A node being visited. A node without origins (a variable, a tuple) keeps the enclosing scope.
 struct Visit {
   explicit Visit(const ExprNode& node) {
     if (!node.origins().empty()) scope.emplace(node.origins());
@@ -57,7 +57,7 @@ void leave_visit() {
   if (!visits.empty()) visits.pop_back();
 }
 
-// The longest way from `root` to a leaf, in nodes.
+// The length of the longest path from `root` to a leaf, in nodes.
 size_t depth(const Expr& root) {
   PointerMap<size_t> depths;
   size_t deepest = 0;

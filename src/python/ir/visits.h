@@ -1,5 +1,5 @@
 #pragma once
-// What surrounds Python code that rewrites programs: which operators stand behind the nodes that it builds.
+// Origin handling for Python code that rewrites programs.
 #include <string>
 
 #include "baton/ir/module.h"
@@ -10,12 +10,11 @@ namespace baton::python {
 OriginSet origins_in(const Expr& root);
 OriginSet origins_in(const IRModuleNode& module);
 
-/// For the body of a pass that is written in Python: what it builds, outside the visits of an ExprFunctor, is
-/// made for all operators of what it was given; none() when there are none.
+/// The causes for nodes that a Python pass builds outside the visits of an ExprFunctor: all operators of its
+/// input; none() when there are none.
 OriginSet made_in_pass(const OriginSet& given, const std::string& pass);
 
-/// Retires the origins of `before` that are not in `after`: a pass written in Python left them out. In a pass
-/// only.
+/// Retires the origins of `before` that are not in `after`, dropped by a Python pass. Only inside a pass.
 void retire_left_out(const OriginSet& before, const OriginSet& after, const std::string& pass);
 
 }  // namespace baton::python

@@ -1,4 +1,4 @@
-// Dataflow patterns, and what other compilers register: rules, pattern tables, optimizers.
+// Dataflow patterns, and registrations of external compilers: rules, pattern tables, optimizers.
 #include "baton/byoc/external.h"
 #include "baton/byoc/pattern_rewrite.h"
 #include "baton/byoc/pattern_table.h"
@@ -15,7 +15,7 @@ namespace {
 
 using Patterns = std::vector<DFPattern>;
 
-// A predicate in Python; None is the one that is always true.
+// A Python predicate; None is always true.
 DFCheck check_of(nb::object check) {
   if (check.is_none()) return {};
   return predicate_of(std::move(check));
@@ -67,8 +67,7 @@ nb::dict named_values_to_python(const DFPatternNode& pattern) {
   return values;
 }
 
-// A callback as Python has it: an object with pattern, require_type, rewrite_once and callback(pre, post,
-// node_map).
+// A Python callback: an object with pattern, require_type, rewrite_once and callback(pre, post, node_map).
 DFCallback callback_of(nb::handle object) {
   DFCallback callback;
   callback.pattern = cast_as<DFPattern>(object.attr("pattern"), "the pattern of a callback", "a DFPattern");

@@ -22,7 +22,7 @@ void bind_functional(nb::module_& m) {
   m.def(
       "defunctionalize",
       [](const Function& func, const IRModule& mod) {
-        const RetireLog log;  // there is no module whose origins it would keep
+        const RetireLog log;  // discarded: there is no module with an origin table
         return defunctionalize(func, mod);
       },
       nb::arg("func"), nb::arg("mod"),

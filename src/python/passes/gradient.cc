@@ -16,8 +16,7 @@ Function gradient_of(const Expr& expr, const std::optional<IRModule>& module, co
   return gradient(function, module ? *module : IRModule(), gradient_mode(mode));
 }
 
-// `adjoints(orig, grad)` is called with the GIL, on whatever thread; it is kept for as long as the process
-// lives.
+// `adjoints(orig, grad)` is called with the GIL, on any thread; it is never released.
 void register_python_gradient(const std::string& op, nb::callable adjoints) {
   register_gradient(op, {[held = hold(std::move(adjoints))](const Call& orig, const Expr& grad) {
                       const nb::gil_scoped_acquire gil;

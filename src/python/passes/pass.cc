@@ -1,5 +1,5 @@
-// Passes, contexts and instruments, and those written in Python. Python's code is called with the GIL,
-// whatever thread comes; an exception in it passes through C++ and arrives with its own type.
+// Passes, contexts and instruments, including those written in Python. Python code is called with the GIL on
+// any thread; its exceptions pass through C++ and keep their type.
 #include "baton/pass/pass.h"
 
 #include "baton/ir/op.h"
@@ -19,7 +19,7 @@ namespace {
 
 std::string python_type(nb::handle object) { return nb::cast<std::string>(object.type().attr("__name__")); }
 
-// What Python code raised, with a line that says where it ran (Python 3.11 shows it under the traceback).
+// A Python exception with a note that says where it ran (shown under the traceback by Python 3.11).
 template <class Call>
 auto with_note(const std::string& where, Call call) {
   try {
@@ -31,7 +31,7 @@ auto with_note(const std::string& where, Call call) {
   }
 }
 
-// An instrument written in Python: calls the hooks that the object has.
+// An instrument written in Python: calls the hooks that the object defines.
 class PythonInstrument final : public PassInstrument {
  public:
   explicit PythonInstrument(nb::object object) : name_(name_of(object)), object_(hold(std::move(object))) {}
@@ -107,7 +107,7 @@ PassConfig config_of(const std::optional<nb::dict>& given) {
                                .c_str());
     try {
       config.set(name, std::move(read));
-    } catch (const UsageError& error) {  // TVM's scripts expect this type
+    } catch (const UsageError& error) {  // the type expected by TVM's scripts
       throw nb::attribute_error(error.what());
     }
   }
@@ -139,7 +139,7 @@ nb::dict list_configs() {
   return all;
 }
 
-// The names of passes: one may be given alone, as a str.
+// Names of passes; a single str is accepted.
 std::vector<std::string> names_of(const nb::object& given) {
   if (given.is_none()) return {};
   if (PyUnicode_Check(given.ptr())) return {nb::cast<std::string>(given)};
@@ -156,8 +156,7 @@ Result checked(const nb::object& returned, const std::string& pass, const char* 
       ("pass " + pass + " returned a " + python_type(returned) + " instead of " + expected).c_str());
 }
 
-// The body of a pass in Python, given a program with these origins. What it leaves out is retired, on its
-// word.
+// Runs a Python pass body on a program with these origins. Origins missing in the result are retired.
 template <class Result, class Body, class OriginsOf>
 Result run_body(const std::string& pass, const OriginSet& given, const Body& body,
                 const OriginsOf& origins_of) {

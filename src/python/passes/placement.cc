@@ -1,4 +1,4 @@
-// Where code runs and values live: configurations of targets, and the precision operators compute in.
+// Compilation configurations, device placement, and mixed-precision rules.
 #include "baton/ir/placement.h"
 
 #include "baton/ir/rules/mixed_precision_rule.h"
@@ -12,7 +12,7 @@ namespace baton::python {
 
 namespace {
 
-// A rule written in Python: rule(call, "float16") -> [colour, accumulation dtype, output dtype].
+// A Python rule: rule(call, "float16") -> [colour, accumulation dtype, output dtype].
 MixedPrecisionFunction rule_of(nb::callable rule) {
   return [held = hold(std::move(rule))](const Expr& call, DType type) {
     const nb::gil_scoped_acquire gil;

@@ -1,4 +1,4 @@
-// What configures quantised operators.
+// Configuration of quantised operators.
 #include "python/bind.h"
 #include "python/door.h"
 

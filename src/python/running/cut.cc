@@ -1,4 +1,4 @@
-// Parts of programs: cut out, or marked for another compiler.
+// Extraction of parts of programs, and annotation for external compilers.
 #include <nlohmann/json.hpp>
 
 #include "baton/driver/cut/cut_kernel.h"
@@ -28,7 +28,7 @@ std::string operators_text(const OriginTable& table, const std::vector<CutOperat
       .dump();
 }
 
-/// Of what was built: its own weights, but for those that are given.
+/// The options of a built program: its own weights, overridden by `params`.
 BuildOptions options_of(const BuildResult* built, const NamedArrays& params) {
   BuildOptions options;
   options.context = door_context();
@@ -79,7 +79,7 @@ void bind_cut(nb::module_& m) {
       .def_prop_ro("inputs", [](const Extracted& e) { return arrays_to_python(e.arrays.inputs); })
       .def_prop_ro("outputs", [](const Extracted& e) { return arrays_to_python(e.arrays.outputs); })
       .def_ro("operators_json", &Extracted::operators_json);
-  // Each for what was built and for a module.
+  // Overloads for a built program and for a module.
   m.def(
       "extract",
       [](const BuildResult& built, std::string kernel, std::string nodes, std::string operators,

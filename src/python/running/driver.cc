@@ -19,7 +19,7 @@ namespace baton::python {
 
 namespace {
 
-/// Hands progress to Python, from whatever thread it comes. What Python raises ends the build.
+/// Calls Python's progress callback, from any thread. Its exceptions end the build.
 std::function<void(const std::string&, int, int)> progress_to(std::optional<nb::callable> function) {
   if (!function) return {};
   return [held = hold(std::move(*function))](const std::string& phase, int done, int total) {
@@ -28,9 +28,9 @@ std::function<void(const std::string&, int, int)> progress_to(std::optional<nb::
   };
 }
 
-/// What is current here, for these targets; empty: for those that are current.
+/// The current context for these targets; empty: the current targets.
 BuildContext context_for(const std::vector<std::string>& targets, const std::string& host) {
-  initialize();  // which makes the targets of all backends known
+  initialize();  // registers the target kinds of all backends
   BuildContext context = door_context();
   if (targets.empty()) return context;
   context.targets.clear();

@@ -46,7 +46,7 @@ SigintFlag::~SigintFlag() {
   --depth;
   if (!armed_) return;
   struct sigaction now{};
-  // Code that ran in between may have set a handler of its own: that stays.
+  // Keeps a handler installed by code that ran in between.
   if (sigaction(SIGINT, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_sigint)
     sigaction(SIGINT, &before, nullptr);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Ctrl-C while C++ works. Python's own handler only makes a note that the interpreter reads between two of
-// its instructions; so SIGINT also sets a flag that long work looks at.
+// Ctrl-C during C++ work. Python's own handler only sets a flag read between Python instructions; so SIGINT
+// also sets a flag that long-running work polls.
 #include <atomic>
 
 #include "baton/pass/interrupt.h"
@@ -9,8 +9,8 @@
 
 namespace baton::python {
 
-/// While the outermost one lives, SIGINT sets flag() too. Armed on the main thread only, where Python handles
-/// signals, and not where the program ignores SIGINT or lets it kill.
+/// RAII: while the outermost instance is alive, SIGINT sets flag() too. Only on the main thread, where Python
+/// handles signals, and only if the program neither ignores SIGINT nor uses its default action.
 class SigintFlag {
  public:
   SigintFlag();
@@ -24,10 +24,10 @@ class SigintFlag {
   bool armed_ = false, counted_ = false;
 };
 
-/// Raises what Python's handlers for the signal raise, KeyboardInterrupt if they raise nothing. With the GIL.
+/// Raises the exception of Python's signal handlers, KeyboardInterrupt if there is none. Requires the GIL.
 [[noreturn]] void raise_interrupt();
 
-/// work(stop) without the GIL; when it throws Interrupted, Python gets KeyboardInterrupt.
+/// Runs work(stop) without the GIL; converts Interrupted to KeyboardInterrupt.
 template <class Work>
 auto interruptible(Work work) -> decltype(work(SigintFlag::flag())) {
   try {

@@ -69,7 +69,7 @@ std::string numbers_text(size_t count, const std::function<int64_t(size_t)>& num
   return text + (count == 1 ? ",)" : ")");
 }
 
-// The memory of somebody else's tensor. It must lie as ours do: rows one after another.
+// Views a foreign tensor's memory, which must be dense and row-major.
 NDArray borrow(const HostInput& input) {
   Shape shape(input.ndim());
   for (size_t i = 0; i < shape.size(); ++i) shape[i] = static_cast<int64_t>(input.shape(i));
@@ -94,7 +94,7 @@ NDArray borrow(const HostInput& input) {
       owner);
 }
 
-// A view in Python of an array that the view keeps alive.
+// A Python view that keeps its array alive.
 template <class... Framework>
 nb::ndarray<Framework...> view_of(const NDArray& array) {
   auto* held = new NDArray(array);
@@ -104,7 +104,7 @@ nb::ndarray<Framework...> view_of(const NDArray& array) {
                                    dlpack_dtype(array.dtype()));
 }
 
-// numpy has no bfloat16: its bits are handed over as uint16.
+// numpy has no bfloat16: its bits are returned as uint16.
 nb::ndarray<nb::numpy> numpy_copy(const NDArray& array) {
   NDArray copy = array.copy();
   if (copy.dtype().code == DType::Code::kBFloat)
@@ -120,7 +120,7 @@ nb::ndarray<> dlpack_of(const NDArray& array, const nb::kwargs& options) {
   return view_of<>(copy.is(nb::bool_(true)) ? array.copy() : array);
 }
 
-/// The same bytes under another element type: numpy has no bfloat16.
+/// Copies bytes between element types of equal size: numpy has no bfloat16.
 void copy_bits(NDArray& target, const DenseInput& input) {
   const NDArray source = copy_in(input);
   if (source.shape() != target.shape() || source.bytes() != target.bytes())

@@ -1,4 +1,4 @@
-// The map from operators to kernels and back.
+// The map between operators and kernels.
 #include <algorithm>
 
 #include <nlohmann/json.hpp>

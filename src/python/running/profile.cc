@@ -1,4 +1,4 @@
-// Measuring a build, and what is shown in notebooks.
+// Profiling of a build, and its display in notebooks.
 #include "baton/profile/report/profile.h"
 
 #include <sstream>
@@ -19,7 +19,7 @@ namespace baton::python {
 
 namespace {
 
-// Those that are not given get values of their own, always the same.
+// Inputs that are not given get reproducible values.
 void set_inputs(Executor& executor, const NamedArrays& given) {
   for (const auto& [name, value] : given) require(executor.set_input(std::string_view(name), value));
   for (size_t i = 0; i < executor.num_inputs(); ++i) {
@@ -54,7 +54,7 @@ Report profile(const BuildResult& built, const nb::dict& inputs, int threads, in
     options.peaks = peaks;
     options.wait_s = wait;
     options.context = door_context();
-    options.context.passes = std::make_shared<PassContext>();  // of its own: the model is built already
+    options.context.passes = std::make_shared<PassContext>();  // a fresh one: the model is already built
     options.context.interrupt = stop;
     result.report = baton::profile(built, *executor, options);
     if (*stop) throw Interrupted("measuring was stopped");
@@ -69,7 +69,7 @@ std::string table(const Report& self, bool all) {
   return out.str();
 }
 
-/// From what `baton profile --json` printed; with two, their difference.
+/// The page for the output of `baton profile --json`; with two, for their difference.
 std::string page_of(const std::string& report, const std::optional<std::string>& after) {
   const ProfileReport first = read_report(report, "the profile");
   return after ? page(first, read_report(*after, "the second profile")) : page(first);

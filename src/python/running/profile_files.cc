@@ -1,4 +1,4 @@
-// Reports as files and tables, and the difference of two.
+// Reports as files and tables, and differences of two.
 #include <sstream>
 
 #include <nanobind/stl/tuple.h>
@@ -14,7 +14,7 @@ namespace baton::python {
 
 namespace {
 
-/// With what it was made from: the names of kernels in its table.
+/// With the compared reports, for kernel names in its table.
 struct Difference {
   ProfileReport a, b;
   ProfileDiff diff;

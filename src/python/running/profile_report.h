@@ -1,5 +1,5 @@
 #pragma once
-// A report as Python holds it, and what is bound in a file of its own: writing it, comparing two.
+// A report as held by Python; writing and comparing are bound in another file.
 #include "baton/profile/report/report.h"
 
 #include "python/bind.h"

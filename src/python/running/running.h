@@ -1,5 +1,5 @@
 #pragma once
-// An executor as Python holds it.
+// An executor as held by Python.
 #include <memory>
 #include <mutex>
 
@@ -7,14 +7,14 @@
 
 namespace baton::python {
 
-/// Guards an executor by a lock.
+/// An executor guarded by a lock.
 class Running {
  public:
   explicit Running(std::shared_ptr<Executor> executor);
 
   Executor& executor() { return *executor_; }
 
-  /// Take it without the GIL, or a thread that holds it and wants the GIL waits for ever.
+  /// Acquire it without the GIL; otherwise it deadlocks with a thread that holds it and waits for the GIL.
   std::unique_lock<std::mutex> lock();
 
   double last_run_ns = 1e18;  ///< unknown counts as long

@@ -1,6 +1,6 @@
 // Executors and models. Every call takes the model's lock, without the GIL: threads may share a model, and
-// wait for each other. The lock of a child of fork is a new one, since a thread of the parent may have held
-// the old.
+// wait for each other. A child of fork gets a new lock, since a thread of the parent may have held the old
+// one.
 #include <cstring>
 #include <limits>
 #include <mutex>
@@ -27,7 +27,7 @@ std::atomic<uint64_t> forks{0};
 }  // namespace
 
 std::unique_lock<std::mutex> Running::lock() {
-  if (forks_ != forks) {  // nobody else is here: a child of fork has one thread
+  if (forks_ != forks) {  // a child of fork has one thread
     forks_ = forks;
     mutex_ = std::make_unique<std::mutex>();
   }
@@ -82,7 +82,7 @@ NDArray node_output(const Executor& e, size_t index, size_t output) {
 
 constexpr double kLongNs = 2e8;
 
-/// One run that looks at `stop` between two nodes.
+/// One run that polls `stop` between nodes.
 void run_nodes(Executor& e, const std::atomic<bool>* stop) {
   const ThreadScope threads(e.threads());
   for (uint32_t node = 0; node < e.plan().nodes.size(); ++node) {
@@ -91,7 +91,7 @@ void run_nodes(Executor& e, const std::atomic<bool>* stop) {
   }
 }
 
-/// The same with a clock: nanoseconds of all, and of each node that has a kernel.
+/// The same with timing: nanoseconds of the whole run, and of each node with a kernel.
 std::pair<double, std::vector<std::pair<uint32_t, double>>> profile_nodes(Executor& e,
                                                                           const std::atomic<bool>* stop) {
   const ThreadScope threads(e.threads());
@@ -107,7 +107,7 @@ std::pair<double, std::vector<std::pair<uint32_t, double>>> profile_nodes(Execut
   return {static_cast<double>(monotonic_ns() - begin), std::move(nodes)};
 }
 
-/// Runs that take long are done node by node, so that Ctrl-C is heard; others pay nothing for it.
+/// Long runs are executed node by node, so that they can be interrupted; short ones have no overhead.
 void run_once(Running& model) {
   const int64_t begin = monotonic_ns();
   if (model.last_run_ns < kLongNs) {
@@ -159,8 +159,8 @@ std::vector<double> time_runs(Running& model, int number, int repeat, double min
   });
 }
 
-/// Seconds per burst; zeros for nodes without a kernel. The kernel's inputs are what the model's memory
-/// holds.
+/// Seconds per burst; zeros for nodes without a kernel. The kernel reads the current contents of the model's
+/// memory.
 std::vector<double> time_node(Running& model, size_t index, int number, int repeat, double min_repeat_ms,
                               int limit_zero, int cooldown_interval_ms, int repeats_to_cooldown) {
   const uint32_t node = checked_node(model.executor(), index);
@@ -182,8 +182,8 @@ std::vector<double> time_node(Running& model, size_t index, int number, int repe
   });
 }
 
-/// (total nanoseconds, [(node, nanoseconds)]) of one run with a clock around each kernel, after `warm_up`
-/// plain ones, at least one.
+/// (total nanoseconds, [(node, nanoseconds)]) of one run with each kernel timed, after `warm_up` plain runs,
+/// at least one.
 std::pair<double, std::vector<std::pair<uint32_t, double>>> profile_once(Running& model, int warm_up) {
   return interruptible([&](const std::atomic<bool>* stop) {
     const auto lock = model.lock();

@@ -1,4 +1,4 @@
-// Programs run with values at hand, and what they take and return beside arrays.
+// The Relay interpreter, and its argument and result values.
 #include "baton/driver/pipeline.h"
 #include "baton/interpreter/interpreted_program.h"
 #include "baton/interpreter/relay_interpreter.h"
@@ -24,7 +24,7 @@ using program::Value;
 Value value_from_python(nb::handle object);
 nb::object value_to_python(const Value& value);
 
-/// A Python function that a program may call.
+/// A Python function callable from a program.
 class PythonFunction final : public program::ForeignFunction {
  public:
   explicit PythonFunction(Held held) : held_(std::move(held)) {}
@@ -41,7 +41,7 @@ class PythonFunction final : public program::ForeignFunction {
   Held held_;
 };
 
-/// Counts nested lists as Python counts nested calls.
+/// Counts nested lists like nested calls, against Python's recursion limit.
 class NestedScope {
  public:
   NestedScope() {
@@ -57,7 +57,7 @@ std::vector<Value> values_from_python(nb::handle sequence) {
   return values;
 }
 
-/// An expression that is a value already.
+/// The value of an expression that is already a value.
 Value value_of_expr(const Expr& expr) {
   if (const auto* constant = as<ConstantNode>(expr))
     return make_ref<const TensorValue>(constant->value(), /*lent=*/true);
@@ -112,7 +112,7 @@ nb::object value_to_python(const Value& value) {
   return nb::cast(Ref<const OwnFunction>(static_cast<const OwnFunction*>(function)));
 }
 
-/// Without the GIL; Ctrl-C ends it.
+/// Runs without the GIL; interruptible by Ctrl-C.
 template <class Work>
 nb::object run_interruptibly(Work work) {
   const Value value = interruptible([&](const std::atomic<bool>* stop) {

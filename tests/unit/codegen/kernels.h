@@ -1,5 +1,5 @@
 #pragma once
-// What tests of codegen share: small typed functions, a cache of their own, and a way to call a kernel.
+// Helpers for codegen tests: small typed functions, a private cache, and a way to call a kernel.
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -16,7 +16,7 @@
 
 namespace baton::test {
 
-/// A folder of its own for one test, removed at the end.
+/// A private folder for one test, removed at the end.
 class Folder {
  public:
   Folder() {

@@ -1,5 +1,5 @@
 #pragma once
-// Programs that parts are cut out of.
+// Programs to cut parts from.
 #include <memory>
 #include <string>
 
@@ -13,7 +13,7 @@
 
 namespace baton::cut_programs {
 
-/// Parameters but %x and %y are weights.
+/// Parameters other than %x and %y are weights.
 inline std::unique_ptr<CutProgram> program_of(const std::string& body) {
   initialize();
   const IRModule module = infer_types(parse_module("#[version = \"0.0.5\"]\n" + body, "test.relay"));

@@ -1,5 +1,5 @@
 #pragma once
-// A model on its way to kernels, without the kernels: what the map is made from.
+// A lowered and planned model without compiled kernels: the input of the operator map.
 #include <memory>
 #include <string>
 

@@ -1,5 +1,5 @@
 #pragma once
-// What an instrument sees during a build, beside what it sees in TVM 0.11.1.
+// The passes an instrument sees during a build, compared with those in TVM 0.11.1.
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace baton {
 
-/// The depth and name of each pass, in the order in which they began.
+/// The depth and name of each pass, in the order in which they started.
 using PassTree = std::vector<std::pair<int, std::string>>;
 
 class PassTreeRecorder final : public PassInstrument {
@@ -27,13 +27,13 @@ class PassTreeRecorder final : public PassInstrument {
   PassTree tree_;
 };
 
-/// A line per pass, two blanks per depth, without the passes over TIR and those of the code generator
-/// (Baton's kernels come from Halide; its LowerTE stands for them), and without groups that hold nothing
+/// One line per pass, indented by two blanks per depth, without TIR passes and those of the code generator
+/// (Baton's kernels come from Halide; its LowerTE represents them), and without groups that contain nothing
 /// else.
 std::string pass_tree_text(const PassTree& tree);
-/// The same of a case of build.jsonl.gz.
+/// The same for a case of build.jsonl.gz.
 PassTree reference_pass_tree(const nlohmann::json& golden);
-/// Up to the group that makes kernels.
+/// The passes before the group that generates kernels.
 PassTree before_kernels(PassTree tree);
 
 }  // namespace baton

@@ -1,5 +1,5 @@
 #pragma once
-// Runs typed functions by the plain computes of their operators, one call after another.
+// Evaluates typed functions call by call, with the operators' unscheduled computes.
 #include <functional>
 #include <string>
 #include <vector>
@@ -12,15 +12,15 @@ namespace baton {
 using RunCall = std::function<std::vector<NDArray>(const CallNode& call, const std::vector<NDArray>& args,
                                                    const Type& result)>;
 
-/// By the operator's compute, every stage on its own, without a template.
+/// By the operator's compute, with every stage evaluated separately and no template.
 std::vector<NDArray> run_stages(const CallNode& call, const std::vector<NDArray>& args, const Type& result);
-/// `call` alone, on parameters like `args`, as the function that a kernel is made of.
+/// `call` alone, on parameters typed like `args`, as the function of a kernel.
 Function kernel_function(const CallNode& call, const std::vector<NDArray>& args, const Type& result);
-/// By the kernel that a build would make of the call alone; `template_name` empty: by the first template that
-/// takes it.
+/// By the kernel that a build would compile for the call alone; empty `template_name`: the first applicable
+/// template.
 RunCall run_kernel_of(const std::string& template_name);
 
-/// As constant folding would: interpreted if that is possible and quick, else compiled.
+/// As constant folding does: interpreted if possible and fast, else compiled.
 RunCall run_folded();
 
 /// The outputs of `function` (tuples flattened) for `inputs`, one array per parameter.

@@ -1,5 +1,5 @@
 #pragma once
-// Arrays of any element type as numbers.
+// Converts arrays of any element type to doubles.
 #include <vector>
 
 #include "baton/support/base/ndarray.h"

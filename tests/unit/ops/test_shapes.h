@@ -22,7 +22,7 @@ struct TestCase {
   std::vector<NDArray> inputs;  ///< one per parameter
 };
 
-/// Throws std::runtime_error for a text of another form, DiagnosticError for a call without a type.
+/// Throws std::runtime_error for malformed text, DiagnosticError for an ill-typed call.
 TestCase test_case(const OpDef& op, const std::string& text);
 
 }  // namespace baton::test

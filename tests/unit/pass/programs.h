@@ -1,5 +1,5 @@
 #pragma once
-// Small programs and passes that the tests of this folder share.
+// Small programs and passes shared by the tests of this folder.
 #include "baton/ir/op.h"
 #include "baton/ops/register.h"
 #include "baton/pass/pass.h"

@@ -1,6 +1,6 @@
 #pragma once
-// A small report with one of everything: a split kernel, one of one operator, one of the compiler's own, one
-// that was not split, a folded and a retired operator.
+// A small report that covers all cases: a split kernel, one of one operator, a compiler-added one, one that
+// was not split, a folded and a retired operator.
 #include "baton/profile/measure/measure.h"
 #include "baton/profile/report/rows.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// A small network, built, and times for it that nobody measured.
+// A small built network, with invented times.
 #include "baton/codegen/backend.h"
 #include "baton/driver/build.h"
 #include "baton/driver/initialize.h"
@@ -51,7 +51,7 @@ struct Built {
   }
 };
 
-/// Times as a run would give them: 10 us and 30 us for the two kernels, 41 us for the whole.
+/// Invented times: 10 us and 30 us for the two kernels, 41 us for the whole run.
 inline FusedTimes made_up(const Plan& plan) {
   FusedTimes times;
   for (uint32_t i = 0; i < plan.nodes.size(); ++i)

@@ -1,16 +1,16 @@
 #pragma once
-// Whether the nodes of a program stand for what they compute, judged by the program that it was made from.
+// Checks whether the origins of a program's nodes are exact, by comparison with the program it was made from.
 #include <string>
 
 #include "baton/ir/module.h"
 
 namespace baton::properties {
 
-/// Two rules that exact attribution implies, for what a pass made of `before`. A node of `after` that stands
-/// for operators (i) may lead only to results that one of them led to, and (ii) may read a parameter of main
-/// itself only if one of them depended on it. Returns the first breach in words, or "". Passes that put
-/// several values in one tensor (stacking parallel operators) break them by design; those that move an
-/// operator towards the result (`forward`) break the second.
+/// Two necessary conditions of exact attribution for the result of a pass on `before`. A node of `after` with
+/// origins (i) may only reach results that one of its origins reached, and (ii) may directly read a parameter
+/// of main only if one of its origins depended on it. Returns a description of the first violation, or "".
+/// Passes that combine several values in one tensor (stacking parallel operators) violate them by design;
+/// those that move an operator towards the result (`forward`) violate the second.
 std::string misattribution(const IRModule& before, const IRModule& after, bool forward = false);
 
 }  // namespace baton::properties

@@ -1,5 +1,5 @@
 #pragma once
-// What a program computes, by the plainest way there is: one operator after another, as the text says.
+// Reference evaluation of a program: operator by operator, in textual order.
 #include <string>
 #include <vector>
 
@@ -9,9 +9,9 @@
 
 namespace baton::properties {
 
-/// The tensors that `main` of a typed module returns, parameters by the rule of the reference data; of a
-/// `%w.T` those of %w, transposed. NotSupported for what the interpreter does not know, and for parameters
-/// that are no tensors of known shape.
+/// The tensors returned by `main` of a typed module, with parameters by the rule of the reference data;
+/// `%w.T` is the transpose of %w. NotSupported for constructs the interpreter does not support, and for
+/// parameters that are not tensors of static shape.
 std::vector<NDArray> value_of_main(run::Interpreter& interpreter, const IRModule& module);
 
 /// Largest difference between two lists of tensors, relative to 1 + the larger magnitude; infinity when

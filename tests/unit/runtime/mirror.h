@@ -1,4 +1,4 @@
-// The simulated device `mirror` for the tests of the runtime, with the kernels of test_kernels.c on it.
+// The simulated device `mirror` for runtime tests, with the kernels of test_kernels.c.
 #pragma once
 
 #include <fstream>
@@ -14,7 +14,7 @@
 
 namespace baton {
 
-/// DLPack's number of mirror's device.
+/// DLPack device type of mirror's device.
 inline constexpr int kMirrorKind = 12;
 
 inline const Plugin& mirror_plugin() {
@@ -35,7 +35,7 @@ inline std::shared_ptr<const PluginModule> load_test_kernels(const Plugin& plugi
   return *module;
 }
 
-/// The same kernels on the processor and on mirror.
+/// The same kernels on the CPU and on mirror.
 inline Executor::Modules on_both() {
   return {load_test_kernels(processor()), load_test_kernels(mirror_plugin())};
 }

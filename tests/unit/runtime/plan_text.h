@@ -1,4 +1,4 @@
-// Small plans for the tests of the runtime.
+// Small plans for runtime tests.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace baton {
 
-/// Builds graph.json text. Every node has one output unless `outputs` says more; each tensor has the type and
-/// shape given, and a storage.
+/// Builds graph.json text. Nodes have one output unless `outputs` is given; each tensor has the given type
+/// and shape, and its own storage.
 class PlanText {
  public:
   struct Tensor {

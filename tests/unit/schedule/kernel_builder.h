@@ -1,6 +1,6 @@
 #pragma once
-// Kernels for tests and benchmarks of schedules: operators are called on shapes, then the kernel is scheduled
-// by a template, compiled by Halide's JIT and run on given numbers.
+// Builds kernels for tests and benchmarks of schedules: operators are called on shapes, then the kernel is
+// scheduled by a template, compiled by Halide's JIT and run on given inputs.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace baton::test {
 
-/// Attributes of operator `op` by name, the rest at their defaults.
+/// Attributes of operator `op` by name, the others at their defaults.
 inline Attrs op_attrs(const std::string& op,
                       const std::vector<std::pair<std::string, AttrValue>>& values = {}) {
   return make_attrs(*find_op(op)->attrs, values);
@@ -22,7 +22,7 @@ inline Attrs op_attrs(const std::string& op,
 
 struct Value {
   Tensor tensor;
-  int block = -1;  ///< the block that makes it, or -1: an input
+  int block = -1;  ///< the block that computes it, or -1: an input
   Expr expr;
 };
 
@@ -110,7 +110,7 @@ inline Halide::Target jit_target() {
       .with_feature(Halide::Target::NoBoundsQuery);
 }
 
-/// Halide's errors do not derive from std::exception: GoogleTest would not show what they say.
+/// Halide's errors do not derive from std::exception: GoogleTest would not show their message.
 template <class F>
 auto with_halide_errors(F&& f) {
   try {

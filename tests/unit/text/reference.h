@@ -1,5 +1,5 @@
 #pragma once
-// Reads tests/reference: what TVM 0.11.1 printed.
+// Reads tests/reference: outputs of TVM 0.11.1.
 #include <string>
 #include <vector>
 

@@ -1,6 +1,5 @@
 #pragma once
-// The cases of tests/reference/passes.jsonl.gz: a module, passes with arguments, and what TVM 0.11.1 printed
-// after them.
+// The cases of tests/reference/passes.jsonl.gz: a module, passes with arguments, and TVM 0.11.1's output.
 #include <map>
 #include <string>
 #include <vector>
@@ -12,11 +11,11 @@
 
 namespace baton::golden {
 
-/// What became of a case.
+/// The outcome of a case.
 enum class Verdict {
   kPassed,
-  kFailed,   ///< another text, other constants, or an exception
-  kSkipped,  ///< a pass or an operator in it does not exist yet
+  kFailed,   ///< different text or constants, or an exception
+  kSkipped,  ///< uses a pass or an operator that does not exist yet
 };
 
 struct Result {
@@ -30,9 +29,10 @@ class PassCases {
   PassCases();
   const std::vector<nlohmann::json>& cases() const { return cases_; }
   Result run(const nlohmann::json& which);
-  /// The module of a case, typed, with its constants bound; null, and why, when it cannot be read.
+  /// The module of a case, typed, with its constants bound; null, with the reason in `why`, when it cannot be
+  /// read.
   IRModule input(const nlohmann::json& which, std::string& why);
-  /// The same as it was read, without types.
+  /// The same as read, without types.
   IRModule untyped_input(const nlohmann::json& which) const;
 
  private:
@@ -49,8 +49,8 @@ class PassCases {
 /// erased.
 std::string structure_of(const std::string& text);
 
-/// The pass and arguments of a step, as make_pass takes them.
-/// While it lives, the compilers of the case's `register` take all calls of the operators listed there.
+/// The pass and arguments of a step, as for make_pass. RAII: the compilers in the case's `register` support
+/// all calls of the operators listed there.
 class TargetRules {
  public:
   explicit TargetRules(const nlohmann::json& which);

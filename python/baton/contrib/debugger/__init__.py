@@ -1,2 +1,2 @@
-"""Looking at what a graph computes and how long its kernels take."""
+"""Debugging of graphs: values and kernel times."""
 from . import debug_executor, debug_result

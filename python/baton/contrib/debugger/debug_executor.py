@@ -1,4 +1,4 @@
-"""The graph executor with a look inside: times and values, node by node."""
+"""The graph executor with debugging: times and values, node by node."""
 import json
 import os
 import shutil
@@ -85,7 +85,7 @@ class GraphModuleDebug(graph_executor.GraphModule):
     def run_individual(self, number, repeat=1, min_repeat_ms=0, limit_zero_time_iterations=100, cooldown_interval_ms=0,
                        repeats_to_cooldown=1):
         """Seconds per call of every node's kernel, one list of `repeat` bursts per node; zeros for inputs."""
-        self._executor.run()  # each kernel finds what the ones before it make
+        self._executor.run()  # each kernel reads the results of the previous ones
         times, operators = [], 0
         for index, node in enumerate(self._graph["nodes"]):
             times.append(self._executor.time_node(index, number, repeat, min_repeat_ms, limit_zero_time_iterations,
@@ -108,7 +108,7 @@ class GraphModuleDebug(graph_executor.GraphModule):
                                                         cooldown_interval_ms, repeats_to_cooldown))
 
     def profile(self, collectors=None, **input_dict):
-        """A runtime.profiling.Report of one run, after one to warm up, with a clock around every kernel."""
+        """A runtime.profiling.Report of one run, after one to warm up, with every kernel timed."""
         if collectors:
             raise NotImplementedError("profile: Baton reads no hardware counters, collectors must be None")
         self.set_input(**input_dict)

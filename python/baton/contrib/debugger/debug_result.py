@@ -1,4 +1,4 @@
-"""What a debugged run left: values, times, a trace."""
+"""The results of a debugged run: values, times, a trace."""
 import json
 import os
 
@@ -56,7 +56,7 @@ class DebugResult:
         return self._shapes_list
 
     def get_graph_node_output_num(self, node):
-        """How many outputs a node (a dict) has."""
+        """The number of outputs of a node (a dict)."""
         return int(node["attrs"].get("num_outputs", 1))
 
     def get_graph_node_dtypes(self):

@@ -1,4 +1,4 @@
-"""What runs programs."""
+"""Executors of programs."""
 from ..._load import not_provided as _not_provided
 
 from . import executor, runtime

@@ -34,7 +34,7 @@ class FunctionInfo:
 
 
 class ExecutorFactoryModule:
-    """`lib["default"](device)` makes something to run; unpacks as graph.json, library, params."""
+    """`lib["default"](device)` creates an executor module; unpacks as graph.json, library, params."""
 
     def __init__(self, ir_mod, target, executor, libmod, libmod_name, params, function_metadata):
         self.ir_mod, self.target, self.executor = ir_mod, target, executor
@@ -57,11 +57,11 @@ class ExecutorFactoryModule:
 
     @property
     def fused_mod(self):
-        """The module as it was lowered, an IRModule: `main` calls kernels, functions named as in graph.json."""
+        """The lowered module, an IRModule: `main` calls kernels, which are functions named as in graph.json."""
         return core.fused_mod(self.result)
 
     def get_executor_config(self):
-        """What the executor is made from: graph.json, or None."""
+        """The executor's configuration: graph.json, or None."""
         return None
 
     def get_params(self):
@@ -139,7 +139,7 @@ def _sizes(function):
 
 
 class _Metadata(dict):
-    """Made when it is asked for: most builds never are."""
+    """Created on demand: most builds do not need it."""
 
     def __init__(self, functions, target):
         super().__init__(functions)

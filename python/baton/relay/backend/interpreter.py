@@ -1,4 +1,4 @@
-"""Functions of Python made from programs."""
+"""Python functions from programs."""
 from ..._load import core
 from ..._wanted import mapped
 from ...ir import GlobalVar, IRModule
@@ -30,7 +30,7 @@ def to_expr(arg):
 
 
 class Executor:
-    """Base of what create_executor() makes."""
+    """Base of the executors returned by create_executor()."""
 
     def __init__(self, mod, device, target, params=None):
         self.mod, self.device, self.target, self.params = mod, device, target, params or {}
@@ -102,10 +102,10 @@ class Executor:
 
         return call
 
-    EVALUATES = False  # whether programs with control flow are run, operator by operator
+    EVALUATES = False  # whether programs with control flow are interpreted
 
     def _by_evaluation(self, module, names, bound):
-        """A Python function that runs main with the values of each call at hand."""
+        """A Python function that runs main with the interpreter."""
         program, params = core.Program(module), list(zip(names, module["main"].params))
         free = [name for name in names if name not in bound]
 

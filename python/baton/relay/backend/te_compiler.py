@@ -10,14 +10,14 @@ def _none(what):
 
 
 class LoweredOutput:
-    """What lowering in TVM gives. Never made."""
+    """The result of lowering in TVM. Never created."""
 
     def __init__(self, outputs, implement):
         self.outputs, self.implement = outputs, implement
 
 
 class CCacheKey:
-    """A function to be lowered, and for what."""
+    """A function to be lowered, and its target."""
 
     def __init__(self, source_func, target):
         self.source_func, self.target = source_func, target
@@ -31,7 +31,7 @@ class CCacheKey:
 
 
 class CCacheValue:
-    """A lowered function. Never made."""
+    """A lowered function. Never created."""
 
     def __init__(self, *_, **__):
         _none("CCacheValue")
@@ -49,10 +49,10 @@ class TECompiler:
         _none("TECompiler.jit")
 
     def clear(self):
-        """Forgets what was lowered: nothing."""
+        """Clears the lowered functions: there are none."""
 
     def items(self):
-        """What was lowered: nothing."""
+        """The lowered functions: none."""
         return []
 
 

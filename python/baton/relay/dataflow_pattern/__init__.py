@@ -1,4 +1,4 @@
-"""Patterns over dataflow graphs: what matches is found, cut out as functions, or rewritten."""
+"""Dataflow patterns: find matches, outline them as functions, or rewrite them."""
 import inspect
 
 from ..._ffi_names import Node, Object, register_object
@@ -27,7 +27,7 @@ def is_constant():
 
 
 def is_expr(expr):
-    """Matches what is structurally equal to `expr`."""
+    """Matches expressions structurally equal to `expr`."""
     return core.df_expr(expr)
 
 
@@ -57,7 +57,7 @@ def is_let(var, value, body):
 
 
 def has_type(ttype, pattern=None):
-    """Matches what `pattern` (anything when None) does and has this type."""
+    """Matches expressions that match `pattern` (any when None) and have this type."""
     return core.df_type(pattern or wildcard(), ttype)
 
 
@@ -77,7 +77,7 @@ def has_attr(attrs, pattern=None):
 
 
 def dominates(parent, path, child):
-    """Matches `child` when all ways back from it lead over `path` to one `parent`, and none of that is used elsewhere."""
+    """Matches `child` when all paths back from it lead through `path` to one `parent`, and no node in between is used elsewhere."""
     return core.df_dominates(parent, path, child)
 
 
@@ -87,20 +87,20 @@ def match(pattern, expr):
 
 
 def partition(pattern, expr, attrs=None, check=None):
-    """`expr` with each match of `pattern` as a call of a function of its own.
+    """`expr` with each match of `pattern` outlined as a function.
 
     Parameters
     ----------
     attrs : dict, optional
         Attributes of these functions.
     check : callable, optional
-        Asked with the root of each match; a match for which it is false stays as it is.
+        Called with the root of each match; a match is unchanged when it returns false.
     """
     return core.df_partition(pattern, expr, dict(mapped("attrs", attrs or {})), check)
 
 
 def rewrite(callbacks, expr, mod=None):
-    """`expr` with what `callbacks` (DFPatternCallback, one or a list) make of their matches.
+    """`expr` with matches replaced by `callbacks` (DFPatternCallback, one or a list).
 
     `mod` is where types of global functions are looked up, for callbacks that require types. UsageError when the program
     still changes after 100 rounds.
@@ -133,14 +133,14 @@ class DFPatternCallback:
         return rewrite(self, expr)
 
     def callback(self, pre, post, node_map):
-        """What takes the place of a match.
+        """Returns the replacement of a match.
 
         Parameters
         ----------
         pre, post : Expr
             Its root as it was, and over inputs that are rewritten already.
         node_map : dict
-            For each pattern the list of expressions that it met, rewritten.
+            For each pattern the list of matched expressions, rewritten.
         """
         raise NotImplementedError(f"{type(self).__name__}.callback")
 
@@ -158,7 +158,7 @@ def _as_patterns(patterns):
 
 
 class _Kind(type):
-    """The names of TVM's pattern classes: they make patterns, and tell of which kind one is."""
+    """The names of TVM's pattern classes: they construct patterns, and isinstance() checks the kind."""
 
     def __call__(cls, *args, **kwargs):
         return cls.make(*args, **kwargs)
@@ -195,7 +195,7 @@ DataTypePattern = _kind("DataTypePattern", lambda pattern, dtype: has_dtype(dtyp
 AttrPattern = _kind("AttrPattern", lambda pattern, attrs: has_attr(attrs, pattern), "A pattern and attributes.")
 DominatorPattern = _kind("DominatorPattern", dominates, "All between a parent and a child.")
 
-# What patterns are made of, under TVM's names.
+# The parts of patterns, by TVM's names.
 _PARTS = {
     "CallPattern": {"op": lambda p: p.parts[0], "args": lambda p: None if p.open else p.parts[1:]},
     "FunctionPattern": {"params": lambda p: None if p.open else p.parts[:-1], "body": lambda p: p.parts[-1]},

@@ -1,4 +1,4 @@
-"""Makes builders of operators from the operators' own blocks."""
+"""Generates operator builders from the operators' blocks."""
 import inspect
 import re
 
@@ -8,9 +8,9 @@ from ..._wanted import listed
 from ..expr import Call, Constant, Expr, TupleWrapper, as_expr
 
 NAMES = frozenset(core.list_op_names())
-_WINDOWS = ("kernel_size", "output_padding")  # given as one number, they are as many as there are strides
+_WINDOWS = ("kernel_size", "output_padding")  # a single number is repeated to the number of strides
 
-# What a parameter of that name is where the operator's own block does not say it.
+# Descriptions of common parameters, for operators whose block has none.
 _ANYWHERE = {
     "data": "the tensor",
     "x": "the tensor",
@@ -44,7 +44,7 @@ def facts(name):
 
 
 def known(value):
-    """`value`, what it holds when it is a Constant, or None when it is known only when the program runs."""
+    """`value`, its contents if it is a Constant, or None when it is known only at run time."""
     if isinstance(value, Constant):
         return value.data.numpy().tolist()
     return None if isinstance(value, Expr) else value
@@ -64,7 +64,7 @@ def call(name, operands, unpack=False, /, **attrs):
 
 
 def _operand(name, number, value):
-    """An operand as an expression. What cannot be one is refused with the name of the operand."""
+    """An operand as an expression. The error for other values names the operand."""
     try:
         return as_expr(value)
     except (TypeError, ValueError, OverflowError, core.TVMError) as why:
@@ -145,7 +145,7 @@ def _explained(doc, parameters, op=None, operands=None):
 
 
 def explain(module, prefix=""):
-    """Lets the docstrings of the builders that a module defines say what each parameter is."""
+    """Completes the docstrings of a module's own builders with descriptions of their parameters."""
     for name, build in module.items():
         if inspect.isfunction(build) and build.__module__ == module["__name__"] and not name.startswith("_"):
             op = prefix + name
@@ -183,12 +183,12 @@ def places(module):
 
 
 def _default(value):
-    """A default as signatures show it: lists as tuples, and None for what is empty where it is not given."""
+    """A default as shown in signatures: lists as tuples, empty values as None."""
     return tuple(map(_default, value)) or None if isinstance(value, list) else value
 
 
 def signature(op):
-    """The signature of an operator's builder: its block's, or its inputs, then its attributes in the order of its text."""
+    """The signature of an operator's builder: that of its block, else its inputs followed by its attributes in the order of its text."""
     text = core.op_python(op)
     if "(" in text:
         return signature_of(text[text.rindex(".", 0, text.index("(")) + 1:])
@@ -204,7 +204,7 @@ def signature(op):
 
 
 def builder(op):
-    """The function that makes calls of operator `op`: the first parameters are the operands, the others attributes."""
+    """The builder of calls of operator `op`: the first parameters are the operands, the others attributes."""
     if op not in _builders:
         _builders[op] = _named_builder(op, op.rsplit(".", 1)[-1])
     return _builders[op]
@@ -222,7 +222,7 @@ def _named_builder(op, name):
         bound.apply_defaults()
         given = bound.arguments
         values = {each: _fitted(op, each, given[each], shown) for each in attrs if given[each] is not None}
-        for each in twice:  # an attribute of an operand's name holds what is known of it
+        for each in twice:  # an attribute with an operand's name holds its constant value
             value = given[operands[inputs.index(each)]]
             value = value if "expression" in expected[each] else known(value)
             if value is not None:
@@ -233,7 +233,7 @@ def _named_builder(op, name):
 
 
 def fill(module, name_of_module):
-    """(__getattr__, __dir__) for a module of relay.op: the builders that it does not define itself."""
+    """(__getattr__, __dir__) for a module of relay.op: the builders not defined in the module itself."""
     def find(name):
         op = places(name_of_module).get(name)
         if op is None:

@@ -1,4 +1,4 @@
-"""Operators that sort and search."""
+"""Sorting and searching operators."""
 from ..expr import Constant, Expr, TupleWrapper
 from . import _make
 

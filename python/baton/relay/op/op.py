@@ -1,4 +1,4 @@
-"""Operators one by one: finding, registering and marking them. What TVM has in relay.op.op."""
+"""Lookup and registration of operators and their attributes, as in TVM's relay.op.op."""
 from ..._load import core, not_provided
 from ..._signature import signature_of
 from ...ir.op import OpPattern, register_op_attr, set_gradient
@@ -17,12 +17,12 @@ def register(op_name, describe=""):
 
 
 def register_stateful(op_name, stateful, level=10):
-    """Calls of an operator that register() has made and that is `stateful` may not be merged, folded or dropped."""
+    """Calls of a `stateful` operator made by register() are never merged, folded or eliminated."""
     register_op_attr(op_name, "TOpIsStateful", stateful, level)
 
 
 def register_pattern(op_name, pattern, level=10):
-    """How an operator that register() has made may be fused: `pattern`, an OpPattern."""
+    """Sets how an operator made by register() is fused: `pattern`, an OpPattern."""
     register_op_attr(op_name, "TOpPattern", pattern, level)
 
 
@@ -65,7 +65,7 @@ def register_mixed_precision_conversion(op_name, func=None, level=10):
 
 def register_gradient(op_name, fgradient=None, level=10):
     """Makes `fgradient(orig, grad) -> [Expr]` the gradient of the operator: the adjoint of each argument of the call
-    `orig`, given that of its result. Without `fgradient` a decorator. The one registered last counts, whatever `level`.
+    `orig`, given that of its result. Without `fgradient` a decorator. The last registration wins, whatever `level`.
     """
     def register_it(given):
         set_gradient(op_name, given)
@@ -106,7 +106,7 @@ def call_lowered(*args):
 
 
 def debug(expr, debug_func=None):
-    """`expr`, which `debug_func(value)` is shown when the program runs. Executors of Baton pass it over."""
+    """`expr`, whose value is passed to `debug_func(value)` at run time. Baton's executors ignore it."""
     name = ""
     if debug_func is not None:
         from ...registry import register_func
@@ -121,25 +121,25 @@ debug.counter = 0
 
 
 class _NeedsTe:
-    """Raises NotImplementedError when made: TVM describes kernels with te, which Baton does not have."""
+    """Raises NotImplementedError when constructed: TVM describes kernels with te, which Baton does not have."""
 
     def __init__(self, *args, **kwargs):
         raise NotImplementedError(f"{type(self).__name__}: kernels are described with te in TVM, which Baton does not have")
 
 
 class OpStrategy(_NeedsTe):
-    """What may compute an operator, in TVM: NotImplementedError when made."""
+    """TVM's implementations of an operator: NotImplementedError when constructed."""
 
     def add_implementation(self, compute, schedule, name="default", plevel=10):
         """Not reached: no OpStrategy can be made."""
 
 
 class OpImplementation(_NeedsTe):
-    """One way to compute an operator, in TVM: NotImplementedError when made."""
+    """TVM's single implementation of an operator: NotImplementedError when constructed."""
 
 
 class OpSpecialization(_NeedsTe):
-    """Ways to compute an operator under a condition, in TVM: NotImplementedError when made."""
+    """TVM's conditional implementations of an operator: NotImplementedError when constructed."""
 
 
 _make.explain(globals())

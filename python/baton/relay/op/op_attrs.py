@@ -1,4 +1,4 @@
-"""Classes of attributes, by TVM's names: isinstance(call.attrs, Conv2DAttrs) asks what a call's attributes are of."""
+"""Classes of attributes, by TVM's names: isinstance(call.attrs, Conv2DAttrs) checks a call's kind of attributes."""
 from ..._load import core
 
 

@@ -1,4 +1,4 @@
-"""Operators that bring axes together. axis: an int, a list, or None for all; exclude: `axis` names those that stay."""
+"""Reductions. axis: an int, a list, or None for all; exclude: `axis` lists the axes not reduced."""
 from ..expr import Tuple, TupleWrapper
 from . import _make
 from .tensor import exp, log, sqrt
@@ -12,7 +12,7 @@ def _reduce(name, data, axis, keepdims, exclude):
 
 
 def logsumexp(data, axis=None, keepdims=False):
-    """log(sum(exp(data))) along `axis`, computed from the largest element so that nothing overflows."""
+    """log(sum(exp(data))) along `axis`, shifted by the largest element to avoid overflow."""
     largest = _reduce("max", data, axis, True, False)
     total = _reduce("sum", exp(data - largest), axis, True, False)
     result = log(total) + largest

@@ -1,4 +1,4 @@
-"""What may compute an operator, in TVM: names that need te are refused when used. Shapes and layouts can be asked for."""
+"""TVM's operator strategies: names that need te raise an error when used. Helpers for shapes and layouts work."""
 from ..._refused import fill
 from ...target.generic_func import generic_func, override_native_generic_func
 
@@ -24,7 +24,7 @@ def get_const_float(expr):
 
 
 def get_const_tuple(in_tuple):
-    """A tuple of ints from extents; those that are open (relay.Any) stay."""
+    """A tuple of ints from extents; dynamic ones (relay.Any) are kept."""
     return tuple(int(each) if hasattr(each, "__int__") else each for each in in_tuple)
 
 

@@ -1,4 +1,4 @@
-"""Operators on elements, and those that make, join and copy tensors."""
+"""Elementwise operators, and operators that create, join and copy tensors."""
 from ...target.virtual_device import as_virtual_device
 from ..expr import Constant, Expr, Tuple, TupleWrapper, const
 from . import _make
@@ -31,7 +31,7 @@ def ones(shape, dtype):
 
 
 def concatenate(data, axis):
-    """The tensors of `data`, a list or an expression that is a tuple, one behind the other along `axis`."""
+    """The tensors of `data`, a list or an expression that is a tuple, concatenated along `axis`."""
     if not isinstance(axis, int):
         raise ValueError(f"concatenate: axis is an int, not {axis!r}")
     return _make.call("concatenate", [data], axis=axis)

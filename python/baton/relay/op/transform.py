@@ -1,6 +1,6 @@
-"""Operators that move, select, cast and make elements.
+"""Operators that move, select, cast and create elements.
 
-Where a shape, an axis or an extent may be an expression, a Constant counts as what it holds; anything else gives the
+Where a shape, an axis or an extent may be an expression, a Constant is replaced by its value; any other expression gives the
 operator whose result's shape is known only when the program runs ("dyn.reshape", ...).
 """
 from ..expr import Constant, Expr, Tuple, TupleWrapper, const
@@ -24,7 +24,7 @@ def arange(start, stop=None, step=None, dtype="float32"):
 
 
 def adv_index(inputs):
-    """Elements of inputs[0] at the places that the other tensors of `inputs` name, one for each leading axis."""
+    """Elements of inputs[0] at the indices given by the other tensors of `inputs`, one for each leading axis."""
     return call("adv_index", [inputs])
 
 
@@ -37,7 +37,7 @@ def broadcast_to(data, shape):
 
 
 def collapse_sum_to(data, shape):
-    """The sums of `data` that give `shape` (a list or an expression): what broadcast_to is undone by in gradients."""
+    """`data` summed to `shape` (a list or an expression): the adjoint of broadcast_to."""
     extents = known(shape)
     operand = shape if isinstance(shape, Expr) else const(_as_list(shape), "int64")
     return call("collapse_sum_to", [data, operand], shape=extents)
@@ -59,7 +59,7 @@ def full(fill_value, shape=(), dtype=""):
 
 
 def gather(data, axis, indices):
-    """Elements of `data` whose place along `axis` is given by `indices`."""
+    """Elements of `data` whose positions along `axis` are given by `indices`."""
     return call("gather", [data, indices], axis=axis)
 
 
@@ -127,7 +127,7 @@ def squeeze(data, axis=None):
 
 
 def stft(data, n_fft, hop_length=None, win_length=None, window=None, normalized=False, onesided=True):
-    """Fourier transforms of pieces of `data`, `n_fft` long, a quarter of that apart unless `hop_length` says otherwise."""
+    """Fourier transforms of windows of `data` of length `n_fft`, `hop_length` apart (default: a quarter of `n_fft`)."""
     if window is None:
         window = call("ones", [], shape=[n_fft], dtype="int32")
     return call("stft", [data, window], n_fft=n_fft,
@@ -138,7 +138,7 @@ def stft(data, n_fft, hop_length=None, win_length=None, window=None, normalized=
 def strided_slice(data, begin, end, strides=None, axes=None, slice_mode="end"):
     """Elements from `begin` to before `end` by `strides`, along the first axes or `axes`. Lists or expressions.
 
-    slice_mode="size": `end` holds how many elements there are, -1 for all, and `strides` is not read.
+    slice_mode="size": `end` holds the number of elements, -1 for all, and `strides` is ignored.
     """
     strides = [1] if strides is None else strides
     places = [known(each) for each in (begin, end, strides)]
@@ -160,9 +160,9 @@ def tile(data, reps):
 
 
 def unique(data, is_sorted=True, return_counts=False):
-    """The different elements of a vector, where they first stood, how they map back, and how many there are.
+    """The distinct elements of a vector, their first positions, the inverse mapping, and their number.
 
-    is_sorted: whether they come in order; return_counts: a fifth result, how often each is there.
+    is_sorted: whether they are sorted; return_counts: a fifth result, the number of occurrences of each.
     """
     return call("unique", [data], True, sorted=is_sorted, return_counts=return_counts)
 

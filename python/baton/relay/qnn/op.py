@@ -20,12 +20,12 @@ def __getattr__(name):
 
 
 def simulated_quantize(data, output_scale, output_zero_point, axis=-1, out_dtype="int8"):
-    """What quantize() gives, as float32. out_dtype: a str, or an expression of its number in SQNN_DTYPE_TO_CODE."""
+    """The result of quantize(), as float32. out_dtype: a str, or an expression of its number in SQNN_DTYPE_TO_CODE."""
     return call("qnn.simulated_quantize", [data, _code(out_dtype), _flat(output_scale), _flat(output_zero_point)], axis=axis)
 
 
 def simulated_dequantize(data, input_scale, input_zero_point, axis=-1, in_dtype="int8"):
-    """What dequantize() gives, of quantised numbers in float32. in_dtype: as out_dtype of simulated_quantize."""
+    """The result of dequantize(), of quantised numbers in float32. in_dtype: as out_dtype of simulated_quantize."""
     return call("qnn.simulated_dequantize", [data, _code(in_dtype), _flat(input_scale), _flat(input_zero_point)], axis=axis)
 
 
@@ -69,7 +69,7 @@ def target_has_sse41(target):
 
 
 class RequantizeConfig:
-    """What qnn.requantize means by "None"; a context."""
+    """The defaults of qnn.requantize for "None"; a context manager."""
 
     def __init__(self, rounding="UPWARD", compute_dtype="None"):
         self.rounding, self.compute_dtype = rounding, compute_dtype

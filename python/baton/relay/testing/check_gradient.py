@@ -1,21 +1,21 @@
-"""Comparing gradients with differences."""
+"""Compares gradients with finite differences."""
 from ..._load import core
 from ...testing.utils import assert_allclose, enabled_targets
 
 
 def check_grad(func, inputs=None, test_inputs=None, eps=1e-6, atol=1e-5, rtol=1e-3, scale=None, mean=0, mode="higher_order",
                target_devices=None, executor_kind="debug"):
-    """Raises AssertionError unless the gradient of `func` by `test_inputs` is what differences of width `eps` give.
+    """Raises AssertionError unless the gradient of `func` with respect to `test_inputs` equals finite differences of width `eps`.
 
     Parameters
     ----------
     func : Function
-        What is differentiated. float64 parameters make the differences exact enough for the default tolerances.
+        The function to differentiate. float64 parameters make the differences exact enough for the default tolerances.
     inputs, test_inputs : lists of numpy arrays, optional
         Arguments, by default normally distributed around `mean` with deviation `scale` (10 * eps); and those of them that are
         differentiated by, by default all.
     mode : {"higher_order", "first_order"}
-        How relay.transform.gradient works.
+        The mode of relay.transform.gradient.
     target_devices : list of (target, device), optional
         enabled_targets() by default.
     """

@@ -1,4 +1,4 @@
-"""Layers of networks: each makes the variables that it needs, named after itself ("conv0_weight", ..), unless they are given."""
+"""Layers of networks: each creates its variables, named after it ("conv0_weight", ..), unless they are given."""
 from .. import op as _op
 from ..expr import var
 

@@ -1,6 +1,6 @@
-"""Programs as Python: control flow, functions, data types and references become Python's; operators are evaluated one by one.
+"""Converts programs to Python: control flow, functions, data types and references become Python's; operators are evaluated one by one.
 
-What is used several times in a block (the body of a function or of a branch) is computed once, where it is met first.
+A value used several times in a block (the body of a function or of a branch) is computed once, at its first use.
 """
 import ast
 
@@ -14,11 +14,11 @@ from ..transform import InferType
 
 OUTPUT_VAR_NAME = "_py_out"
 _PREAMBLE = "from baton.relay.testing.py_converter import Runtime as _Runtime\n_run = _Runtime({table})\n"
-_objects = {}  # by number: what generated programs refer to
+_objects = {}  # by number: objects referenced by generated programs
 
 
 class Runtime:
-    """What generated programs call."""
+    """The runtime of generated programs."""
 
     def __init__(self, table):
         self._table = _objects[table]
@@ -61,7 +61,7 @@ class Runtime:
 
     @staticmethod
     def no_clause():
-        """No clause of a Match fits."""
+        """No clause of a Match matches."""
         raise core.TVMError("match: no clause fits the value")
 
     def operator(self, number, *arguments):
@@ -103,7 +103,7 @@ class _Converter:
         self.put(depth + 1, f"return {self.inner(depth + 1, function.body)}")
 
     def inner(self, depth, expr):
-        """block(), of what is not always computed: what it computes is not known behind it."""
+        """block() for conditional code: its values are not available after it."""
         outside, self._done = self._done, dict(self._done)
         result = self.block(depth, expr)
         self._done = outside
@@ -194,7 +194,7 @@ class _Converter:
         return result
 
     def pattern(self, pattern, place, tests, names):
-        """Adds what must be true of the value at `place`, and lines that name its parts."""
+        """Adds the conditions on the value at `place`, and lines that bind its parts."""
         if isinstance(pattern, PatternVar):
             names.append(f"{self.name(pattern.var)} = {place}")
         elif isinstance(pattern, PatternConstructor):
@@ -209,7 +209,7 @@ class _Converter:
 def to_python(expr, mod=None, target="llvm"):
     """The Python program, an ast.Module, that computes `expr` and leaves its value in `_py_out`.
 
-    `mod`: the functions and data types that it uses. NotImplementedError for what has no counterpart.
+    `mod`: the functions and data types that it uses. NotImplementedError for constructs without a counterpart.
     """
     module = IRModule() if mod is None else mod.copy()
     free = free_vars(expr)

@@ -1,4 +1,4 @@
-"""An attribute of an operator for a while."""
+"""A temporary attribute of an operator."""
 from ...ir.op import forget_attr, register_op_attr, _attrs
 from ..op import get
 
@@ -6,7 +6,7 @@ _FOR_GOOD = ("FPrimalGradient", "FTVMMixedPrecisionConversionType", "TOpPattern"
 
 
 class TempOpAttr:
-    """Inside `with`, an operator has this attribute; behind it, what it had before (see ir.register_op_attr for the keys)."""
+    """Inside `with`, an operator has this attribute; afterwards the previous one is restored (see ir.register_op_attr for the keys)."""
 
     def __init__(self, op_name, attr_key, attr_value):
         if attr_key in _FOR_GOOD:

@@ -1,4 +1,4 @@
-"""Passes: one function per pass that is registered in C++, which makes it."""
+"""Passes: one factory function per pass registered in C++."""
 from ..._load import core, not_provided
 from ..._signature import signature_of
 from ..._wanted import listed, wanted
@@ -6,7 +6,7 @@ from ...ir.transform import ModulePass, Pass, PassContext, PassInfo, PrintIR, Se
 
 FunctionPass = core.Pass
 
-# Where TVM's passes take arguments, by position too. What is not given is left to the pass; so is None.
+# The positional arguments of TVM's passes. Missing arguments and None use the pass's default.
 _SIGNATURES = """
 AnnotateTarget(targets, include_non_call_ops=True)
 ChangeBatch(data, batch_size=16)
@@ -55,7 +55,7 @@ globals().update({_name: factory(_name) for _name in core.pass_names() if "." no
 
 
 def MergeComposite(pattern_table):
-    """Makes a pass that turns what matches into composite functions.
+    """Makes a pass that outlines pattern matches as composite functions.
 
     `pattern_table` is a list of (name, pattern) or (name, pattern, check), earlier entries first; or the name under which
     one was registered (relay.op.contrib.register_pattern_table).
@@ -66,12 +66,12 @@ def MergeComposite(pattern_table):
 
 
 def EliminateCommonSubexpr(fskip=None):
-    """Makes a pass by which equal calls become one. Calls and tuple items for which fskip(expr) is true stay as they are."""
+    """Makes a pass that merges equal calls. Calls and tuple items for which fskip(expr) is true are skipped."""
     return core.make_pass("EliminateCommonSubexpr", {}) if fskip is None else core.eliminate_common_subexpr(fskip)
 
 
 def InlineCompilerFunctionsBoundTo(global_vars):
-    """Makes a pass that puts the bodies of these functions, and of composite functions in them, where they are called."""
+    """Makes a pass that inlines these functions, and composite functions in them, at their calls."""
     names = [each if isinstance(each, str) else wanted("a global variable", each, core.GlobalVar, "a GlobalVar or a str").name_hint
              for each in listed("global_vars", global_vars)]
     return core.make_pass("InlineCompilerFunctionsBoundTo", {"global_vars": names})
@@ -102,7 +102,7 @@ def build_config(opt_level=2, required_pass=None, disabled_pass=None, trace=None
 def recast(expr, dtype, out_dtype, ops=None, skip_layers=None):
     """`expr`, a Function or a module, with some operators (nn.conv2d) computing in `dtype` and giving `out_dtype`.
 
-    For measuring operators in another type: nothing is done to keep the values. skip_layers: calls that stay, counted from
+    For measuring operators in another type: values are not preserved. skip_layers: calls that are not changed, counted from
     0; negative numbers count from the last.
     """
     mod = expr if isinstance(expr, core.IRModule) else core.IRModule.from_expr(expr)
@@ -112,7 +112,7 @@ def recast(expr, dtype, out_dtype, ops=None, skip_layers=None):
 
 
 class LayoutConfig:
-    """Used with `with`: ConvertLayout leaves the nn.conv2d of these numbers alone, counted from 0 as it meets them."""
+    """Used with `with`: ConvertLayout skips the nn.conv2d calls of these numbers, counted from 0 in visiting order."""
 
     current = None
 
@@ -138,14 +138,14 @@ class LayoutConfig:
 
 
 def gradient(expr, mod=None, mode="higher_order"):
-    """The function that returns `(result, (gradient by each parameter, ...))`.
+    """The function that returns `(result, (gradient with respect to each parameter, ...))`.
 
     Parameters
     ----------
     expr : Function or GlobalVar
-        What is differentiated; a GlobalVar needs `mod`.
+        The function to differentiate; a GlobalVar needs `mod`.
     mod : IRModule
-        Where the functions are that it calls. "higher_order" adds their counterparts, named `<name>_grad`.
+        The module with the functions it calls. "higher_order" adds their gradients, named `<name>_grad`.
     mode : {"higher_order", "first_order"}
         With control flow, closures and references; or dataflow only, which stays dataflow.
     """
@@ -161,7 +161,7 @@ def function_pass(pass_func=None, opt_level=None, name=None, required=None):
 
 
 def to_cps(func, mod=None):
-    """`func` in continuation-passing style: it takes what is to be done with its result as a last parameter.
+    """`func` in continuation-passing style: it takes its continuation as last parameter.
 
     Functions of `mod` that it calls are entered there in that style too, as NAME_cps.
     """
@@ -179,7 +179,7 @@ def un_cps(func):
 
 
 def Defunctionalization(func, mod):  # noqa: N802
-    """`func` with data in the place of functions that are passed on, kept or returned inside; `mod` gets what that needs."""
+    """`func` with functions used as values replaced by data; the required definitions are added to `mod`."""
     return core.defunctionalize(func, mod)
 
 
@@ -200,7 +200,7 @@ def InferTypeLocal(expr):  # noqa: N802
 
 
 def FoldConstantExpr(expr, mod, fold_qnn=False):  # noqa: N802
-    """The expression `expr` with what is constant computed. mod: the functions that it calls."""
+    """The expression `expr` with constants folded. mod: resolves the functions it calls."""
     module = wanted("mod", mod, core.IRModule, "an IRModule").copy()
     module["_folded"] = expr if isinstance(expr, core.Function) else core.Function(core.free_vars(expr), expr)
     folded = FoldConstant(fold_qnn)(InferType()(module))["_folded"]
@@ -208,12 +208,12 @@ def FoldConstantExpr(expr, mod, fold_qnn=False):  # noqa: N802
 
 
 def CollagePartition(config, cost_estimator=None):  # noqa: N802
-    """Choosing partitions by what they cost: NotImplementedError."""
+    """Cost-based partitioning: NotImplementedError."""
     raise NotImplementedError("CollagePartition is not provided: choose partitions by AnnotateTarget and MergeComposite")
 
 
 class FlexibleShapeDispatch:
-    """Several programs for several extents of a batch: NotImplementedError."""
+    """Dispatch over several batch sizes: NotImplementedError."""
 
     def __init__(self, buckets, axis=0, auto_pad=False, pad_value=0, input_indices=None, affects_output=True):
         raise NotImplementedError("FlexibleShapeDispatch needs shapes that are known at run time only, which builds do not have yet")

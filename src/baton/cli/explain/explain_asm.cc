@@ -14,7 +14,7 @@ namespace baton::cli {
 
 namespace {
 
-/// Samples the kernel in the memory of the model, as it ships, on one thread.
+/// Samples the shipped kernel in the model's memory, on one thread.
 SampleCounts sampled(Io& io, const ModelFlags& flags, const std::string& func_name, uint32_t node) {
   const BuiltModel built = build_model(flags, io);
   const std::unique_ptr<Executor> executor = make_executor(built.build);

@@ -1,5 +1,5 @@
 #pragma once
-// `baton explain --kernel NAME --asm`: the kernel's instructions beside its operators.
+// `baton explain --kernel NAME --asm`: annotated assembly of a kernel.
 #include <cstdint>
 #include <string>
 
@@ -13,8 +13,8 @@ struct AsmFlags {
   void add(Flags& flags);
 };
 
-/// Of the kernel that `node` calls; with lines of Relay in `debug_folder` unless that is empty. Throws Error
-/// for an artifact, a node without code, a machine without assembler.
+/// Writes the listing of the kernel called by `node`; with lines of Relay in `debug_folder` unless that is
+/// empty. Throws Error for an artifact, a node without code, or a machine without assembler.
 void write_asm(Io& io, const Subject& subject, const ModelFlags& flags, const AsmFlags& wanted, uint32_t node,
                const std::string& debug_folder, bool json);
 

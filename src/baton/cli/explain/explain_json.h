@@ -6,13 +6,13 @@
 
 namespace baton::cli {
 
-/// The head: which model, built by which Baton.
+/// The header: model and Baton version.
 nlohmann::ordered_json explain_head(const Subject& subject);
 
-/// The map's row, and `steps`: what each pass did with the operator (null for an artifact).
+/// The operator's record, and `steps`: the effect of each pass on it (null for an artifact).
 nlohmann::ordered_json operator_json(const Subject& subject, uint32_t id);
 
-/// A node of graph.json; with `code`, what is known of its kernel too.
+/// A node of graph.json; with `code`, also the facts of its kernel.
 nlohmann::ordered_json kernel_json(const Subject& subject, uint32_t node, bool code);
 
 }  // namespace baton::cli

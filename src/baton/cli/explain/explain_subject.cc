@@ -58,7 +58,7 @@ Operation operation(const std::string& op, const OriginSet& set) {
   return {op, {set.origins().begin(), set.origins().end()}};
 }
 
-/// Nodes and notes are both in the order of the program, so equal ones belong to each other in that order.
+/// Nodes and notes are both in program order, so equal ones are paired in that order.
 std::vector<std::string> ends_of(const GraphPlan& plan, const FusionLog& fusion) {
   std::vector<std::string> ends(plan.nodes.size());
   std::map<Operation, std::vector<const FusionLog::Entry*>> notes;
@@ -116,7 +116,7 @@ std::string relay_text(const Function& function) {
     return name.empty() ? origin.op() : name;
   };
   options.metadata = PrintOptions::Metadata::kNone;
-  // What passes note in the attributes is for programs.
+  // Attributes set by passes are not shown.
   const Function bare = make_function(function->params(), function->body(), function->ret_type(),
                                       {{"Primitive", 1}}, NodeInfo(OriginSet::none()));
   std::string text = print(Expr(bare), options);

@@ -1,5 +1,5 @@
 #pragma once
-// What `baton explain` explains: a model that goes through the passes of a build, or an artifact.
+// The subject of `baton explain`: a model compiled through the passes of a build, or an artifact.
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,16 +11,16 @@
 
 namespace baton::cli {
 
-/// What is known of a compiled kernel. An artifact knows less: what is empty there.
+/// Facts about a compiled kernel. For an artifact some are empty.
 struct KernelFacts {
-  std::string relay;  ///< the fused function, each call with the operators it comes from; empty: artifact
-  std::string template_name;                        ///< empty: it is no code (a reshape in place)
+  std::string relay;          ///< the fused function, each call with its origins; empty: artifact
+  std::string template_name;  ///< empty: no code (a reshape in place)
   std::vector<std::pair<std::string, int>> params;  ///< of the template
   std::optional<std::vector<std::string>> skipped;  ///< "template: why it was not taken"; none: artifact
   std::optional<double> flops, bytes;
 };
 
-/// What a pass did with an operator.
+/// The effect of a pass on an operator.
 struct Step {
   std::string pass, change;
 };
@@ -28,23 +28,22 @@ struct Step {
 struct Subject {
   std::string name;
   OperatorMap map;
-  std::string version;  ///< of Baton that built it
-  // A model.
+  std::string version;  ///< the Baton version that built it
+  // For a model.
   IRModule optimized;
   GraphPlan plan;
   std::vector<std::vector<Step>> steps;  ///< by operator
-  std::vector<std::string> ends;         ///< by node: why what uses its result is not in it; may be empty
-  // An artifact.
+  std::vector<std::string> ends;         ///< by node: why its users are not fused with it; may be empty
+  // For an artifact.
   std::shared_ptr<const Artifact> artifact;
 
-  /// A request for the kernel that `node` calls; none for an artifact, an input, or a reshape in place.
+  /// The request for the kernel called by `node`; nullopt for an artifact, an input, or a reshape in place.
   std::optional<KernelRequest> request(uint32_t node) const;
-  /// Compiles the kernel, unless it is in the cache, or reads the artifact's meta.json.
+  /// Compiles the kernel, unless it is cached, or reads the artifact's meta.json.
   KernelFacts facts(uint32_t node) const;
 };
 
-/// Throws Error for what cannot be loaded: a file that is no artifact, one of another version or without
-/// origins.
+/// Throws Error for files that are not artifacts, have another version, or have no origins.
 Subject load_subject(const ModelFlags& flags);
 
 }  // namespace baton::cli

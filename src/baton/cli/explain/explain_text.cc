@@ -35,7 +35,7 @@ std::string indented(const std::string& text, const std::string& indent) {
   return result;
 }
 
-/// The fewest digits that mean the same: attributes are written as 32-bit floats.
+/// The fewest digits that round-trip: attributes are stored as 32-bit floats.
 std::string number_text(double value) {
   char text[40];
   for (int digits = 1; digits <= 17; ++digits) {
@@ -46,7 +46,7 @@ std::string number_text(double value) {
   return text;
 }
 
-/// As Relay writes it.
+/// Relay text of a value.
 std::string value_text(const AttrValue& value) {
   if (const double* number = value.as<double>()) return number_text(*number);
   if (const bool* flag = value.as<bool>()) return *flag ? "True" : "False";
@@ -80,7 +80,8 @@ std::string names_of(const OperatorMap& map, const std::vector<uint32_t>& nodes)
   return joined(names);
 }
 
-/// "Tensor[(1, 8), float32]" as "(1, 8)" with its element type in `dtypes`; other types as they are.
+/// Shortens "Tensor[(1, 8), float32]" to "(1, 8)" and adds its element type to `dtypes`; other types are
+/// unchanged.
 std::string short_type(const std::string& type, std::set<std::string>& dtypes) {
   constexpr std::string_view kTensor = "Tensor[(";
   std::string text;
@@ -95,11 +96,11 @@ std::string short_type(const std::string& type, std::set<std::string>& dtypes) {
     dtypes.insert(type.substr(close + 3, end - close - 3));
     at = end + 1;
   }
-  if (text == type) dtypes.insert(type);  // nothing that is shown shorter
+  if (text == type) dtypes.insert(type);  // not shortened
   return text;
 }
 
-/// "(1, 64), (10, 64) -> (1, 10) float32" where all are tensors of one element type.
+/// "(1, 64), (10, 64) -> (1, 10) float32" when all tensors have one element type.
 std::string types_text(const OperatorRecord& entry) {
   std::set<std::string> dtypes;
   std::vector<std::string> inputs;
@@ -135,7 +136,7 @@ std::string steps_text(const Subject& subject, uint32_t id) {
   return text;
 }
 
-// ---- A kernel.
+// ---- Kernels.
 
 std::string amount(double value, const char* unit) {
   const char* scale[] = {"", "k", "M", "G", "T"};
@@ -195,7 +196,7 @@ std::string node_text(const Subject& subject, uint32_t id) {
   return text;
 }
 
-/// Of all nodes at once: equal kernels were fused for equal reasons, mostly.
+/// For all nodes together: equal kernels are mostly fused for equal reasons.
 std::string fusion_text(const Subject& subject, const std::vector<uint32_t>& nodes) {
   std::vector<std::pair<std::string, std::vector<uint32_t>>> together, ends;
   const auto add = [](auto& list, const std::string& why, uint32_t id) {

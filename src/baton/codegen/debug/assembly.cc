@@ -21,8 +21,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// ".LBB0_3:   # %name" and "# %bb.3:   # %name": a block that is jumped to, and one that is only fallen
-/// into.
+/// ".LBB0_3:   # %name" and "# %bb.3:   # %name": a jump target, and a block reached by fall-through only.
 bool begins_block(const std::string& line) { return line.starts_with(".LBB") || line.starts_with("# %bb."); }
 
 std::string block_name(const std::string& line) {
@@ -53,7 +52,7 @@ Assembly parse_assembly(const std::string& text) {
   Assembly assembly;
   assembly.lines = lines_of(text);
   AssemblyFunction* function = nullptr;
-  bool heading = false;  // in the comments behind a block's label
+  bool heading = false;  // in the comments after a block's label
   for (size_t i = 0; i < assembly.lines.size(); ++i) {
     const std::string& line = assembly.lines[i];
     if (const size_t at = line.find("# @");

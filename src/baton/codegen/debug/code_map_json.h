@@ -1,5 +1,5 @@
 #pragma once
-// A code map as text, for the cache.
+// JSON form of code maps, for the cache.
 #include <optional>
 #include <string>
 
@@ -8,7 +8,7 @@
 namespace baton {
 
 std::string code_map_text(const CodeMap& map);
-/// Nothing when the text is no code map.
+/// Nullopt for malformed text.
 std::optional<CodeMap> parse_code_map(const std::string& text);
 
 }  // namespace baton

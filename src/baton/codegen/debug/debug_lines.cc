@@ -27,7 +27,8 @@ std::string listed(const std::set<int>& numbers, const char* what) {
   return text;
 }
 
-/// "stage relu, with lines 3 and 4", "in the instructions of line 5": how an operator shares its code.
+/// Describes how an operator shares its code: "stage relu, with lines 3 and 4", "in the instructions of line
+/// 5".
 std::string sharing(int block, const std::vector<int>& lines, const std::vector<CodePlace>& places) {
   std::set<std::string> stages;
   std::set<int> with, in;
@@ -51,7 +52,7 @@ std::string sharing(int block, const std::vector<int>& lines, const std::vector<
   return text;
 }
 
-/// As an assembler reads strings.
+/// Quotes a string in assembler syntax.
 std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -61,7 +62,7 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
-/// What points from addresses to the line table: one compilation unit with a subprogram per function.
+/// Debug sections that map addresses to the line table: one compilation unit with a subprogram per function.
 std::string debug_sections(const Assembly& assembly, const std::string& file, int header_line) {
   const std::filesystem::path path(file);
   std::string info, ranges, aranges;
@@ -137,7 +138,7 @@ KernelSource kernel_source(const FunctionNode& function, const std::string& titl
   options.metadata = PrintOptions::Metadata::kNone;
   options.positions = &positions;
   const Expr whole(&function);
-  print(whole, options);  // for the positions: comments stand behind what they are about and move nothing
+  print(whole, options);  // to get positions: comments follow the operators and do not change them
   source.header_line = 2;
   source.lines.assign(blocks.size(), source.header_line);
   for (const CallPosition& position : positions)

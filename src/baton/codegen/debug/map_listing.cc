@@ -11,7 +11,7 @@
 namespace baton {
 namespace {
 
-/// Labels that stay in the symbol table: of basic blocks, and around padding.
+/// Labels kept in the symbol table: at basic blocks, and around padding.
 std::string block_label(size_t function, size_t block) {
   return "baton.b" + std::to_string(function) + "." + std::to_string(block);
 }
@@ -69,7 +69,7 @@ Result<LabelledCode> label_code(const Assembly& assembly, const std::string& obj
     if (mine.size() != shipped.size() || mine.empty())
       return differs(std::to_string(mine.size()) + " bytes instead of " + std::to_string(shipped.size()));
     LabelledFunction labelled_function{static_cast<uint32_t>(shipped.size()), {}, {}};
-    // Assemblers fill with other instructions that do nothing; ours must be those of the kernel that ships.
+    // Assemblers pad with different no-op instructions; the padding must equal that of the shipped kernel.
     for (size_t p = 0; p < function.paddings.size(); ++p) {
       const uint32_t from = labels.offset(padding_label(f, p, false), *in_theirs);
       const uint32_t to = labels.offset(padding_label(f, p, true), *in_theirs);
@@ -98,7 +98,7 @@ CodeMap map_of(const Assembly& assembly, const LabelledCode& code, const KernelL
     for (size_t b = 0; b < function.blocks.size(); ++b) {
       const uint32_t begin = b == 0 ? 0 : labelled_function.blocks[b];
       const uint32_t end = b + 1 < function.blocks.size() ? labelled_function.blocks[b + 1] : out.bytes;
-      if (begin == end) continue;  // all of it was jumped over
+      if (begin == end) continue;  // empty
       auto at = std::find(map.places.begin(), map.places.end(), places[b]);
       if (at == map.places.end()) at = map.places.insert(at, places[b]);
       out.ranges.push_back({begin, end, static_cast<int>(at - map.places.begin()), function.blocks[b].depth,

@@ -1,5 +1,5 @@
 #pragma once
-// From the listing of a kernel to its code map.
+// Builds a kernel's code map from its listing.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,24 +10,25 @@
 
 namespace baton {
 
-/// Where the blocks of a function begin in the object that ships, and the bytes that fill its gaps.
+/// The offsets of a function's blocks in the shipped object, and its padding bytes.
 struct LabelledFunction {
   uint32_t bytes = 0;
-  std::vector<uint32_t> blocks;       ///< per block of the assembly: offset from the function's first byte
+  std::vector<uint32_t> blocks;       ///< per block of the assembly: byte offset from the function's start
   std::vector<std::string> paddings;  ///< per padding of the assembly
 };
 struct LabelledCode {
-  std::vector<LabelledFunction> functions;  ///< as in the assembly
+  std::vector<LabelledFunction> functions;  ///< in assembly order
 };
 
-/// Assembles the text with labels. kUnavailable unless the instructions are those of `object`, byte by byte.
+/// Assembles the text with labels added. kUnavailable unless the instructions equal those of `object` byte by
+/// byte.
 Result<LabelledCode> label_code(const Assembly& assembly, const std::string& object);
 
-/// The map that a labelled listing gives.
+/// The code map of a labelled listing.
 CodeMap map_of(const Assembly& assembly, const LabelledCode& code, const KernelListing& listing);
 
-/// The map of `object` by the listing that was made with it, or with another compilation of the same request.
-/// kUnavailable where there is no `as`, or one that makes other code than Halide.
+/// The code map of `object`, from a listing of the same compilation or of another one of the same request.
+/// kUnavailable without `as`, or when its output differs from Halide's.
 Result<CodeMap> map_listing(const KernelListing& listing, const std::string& object);
 
 }  // namespace baton

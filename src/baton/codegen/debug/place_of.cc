@@ -9,7 +9,7 @@ namespace {
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 
-/// "12_for_x"  ->  "for_x": Halide counts.
+/// "12_for_x"  ->  "for_x": removes Halide's counter.
 std::string uncounted(const std::string& name) {
   size_t at = 0;
   while (at < name.size() && is_digit(name[at])) ++at;
@@ -28,7 +28,8 @@ int segment_of(const std::string& name, const std::vector<CodeSegment>& segments
   return best;
 }
 
-/// What stands in the block that begins with a segment: its own code and that of the segments melted into it.
+/// The contents of the basic block that begins with a segment: its own code and that of the segments merged
+/// into it.
 struct Content {
   HeldStage main;
   std::vector<HeldStage> others;
@@ -40,12 +41,12 @@ class Places {
       : segments_(shape.segments), present_(segments_.size()) {
     for (const AssemblyBlock& block : function.blocks)
       if (const int at = segment_of(block.name, segments_); at >= 0) present_[at] = true;
-    // A loop that is there has an end, even where the block behind it lost its name.
+    // A loop that is present has an end segment, even when LLVM dropped the name of the block after it.
     for (size_t i = 0; i < segments_.size(); ++i)
       if (const int end = end_of(i); present_[i] && end >= 0) present_[end] = true;
   }
 
-  /// The segment behind a loop's; -1 when it is no loop's.
+  /// The segment after a loop's; -1 when it is not a loop's.
   int end_of(size_t segment) const {
     const std::string& name = segments_[segment].name;
     const size_t at = name.find("_for_");
@@ -60,8 +61,7 @@ class Places {
     std::vector<HeldStage> stores = segments_[first].stores;
     for (size_t i = first + 1; i < segments_.size() && !present_[i]; ++i)
       stores.insert(stores.end(), segments_[i].stores.begin(), segments_[i].stores.end());
-    // Results are stored last, by the stage around the others. A block that stores nothing counts or
-    // branches.
+    // Results are stored last, by the enclosing stage. A block without stores counts or branches.
     Content out{stores.empty() ? segments_[first].own : stores.back(), {}};
     for (const HeldStage& stage : stores)
       if (!(stage == out.main) && stage.block >= 0 &&

@@ -1,5 +1,5 @@
 #pragma once
-// What the blocks of assembly text compute, by the names that Halide gave them.
+// Maps the basic blocks of assembly text to stages, by the names that Halide gave them.
 #include <string>
 #include <vector>
 
@@ -9,7 +9,7 @@
 
 namespace baton {
 
-/// What each block of a function computes.
+/// The place of each block of a function.
 std::vector<CodePlace> places_of(const AssemblyFunction& function, const KernelShape& shape);
 
 /// "12_for_baton_k0_b0_nn_conv2d__pad$1.s0.y"  ->  "for b0_nn_conv2d__pad.s0.y"

@@ -19,7 +19,7 @@
 namespace baton {
 namespace {
 
-/// The call with its constants as parameters, so that calls of the same types share a kernel; and their
+/// A call with its constants lifted to parameters, so that calls of the same types share a kernel; and their
 /// values.
 struct Lifted {
   Function function;
@@ -67,7 +67,7 @@ Lifted lift(const CallNode& call) {
   Lifted lifted;
   std::vector<Var> params;
   std::vector<Expr> args = lift_args(call, params, lifted.inputs);
-  const Type result = static_result_type(call, lifted.inputs);  // the arguments are known, so the extents are
+  const Type result = static_result_type(call, lifted.inputs);  // extents are known, since the arguments are
   const Expr body =
       make_call(call.callee(), std::move(args), call.attrs(), NodeInfo(OriginSet::none(), {}, result));
   lifted.function =
@@ -75,7 +75,7 @@ Lifted lift(const CallNode& call) {
   return lifted;
 }
 
-/// Whether a call stands in the arguments.
+/// Whether an argument contains a call.
 bool is_nested(const Expr& arg) {
   if (const auto* tuple = as<TupleNode>(arg))
     return std::any_of(tuple->fields().begin(), tuple->fields().end(), is_nested);
@@ -85,7 +85,7 @@ bool is_nested(const CallNode& call) {
   return std::any_of(call.args().begin(), call.args().end(), [](const Expr& arg) { return is_nested(arg); });
 }
 
-/// Whether extents of all calls are known before their values are.
+/// Whether all calls have static types.
 bool is_static(const Expr& expr) {
   if (const auto* tuple = as<TupleNode>(expr))
     return std::all_of(tuple->fields().begin(), tuple->fields().end(), is_static);
@@ -170,7 +170,7 @@ class KernelEvaluator final : public Evaluator {
     return outputs;
   }
 
-  /// All calls in one walk through memory where that has strides; otherwise one after the other.
+  /// All nested calls in one strided loop nest where possible; otherwise one after the other.
   std::vector<NDArray> evaluate_nested(const CallNode& call, const BuildContext& context) {
     if (by_ != EvaluateBy::kKernel && is_static(Expr(&call))) {
       Lifted lifted = lift(call);
@@ -188,7 +188,7 @@ class KernelEvaluator final : public Evaluator {
                     context);
   }
 
-  /// The value of an argument.
+  /// `arg` evaluated to a constant.
   Expr evaluated(const Expr& arg, const BuildContext& context) {
     const NodeInfo info(OriginSet::none(), {}, arg->checked_type());
     if (const auto* tuple = as<TupleNode>(arg)) {
@@ -210,7 +210,8 @@ class KernelEvaluator final : public Evaluator {
 
   bool chooses() const { return by_ == EvaluateBy::kChoose || by_ == EvaluateBy::kRepeated; }
 
-  /// How long it takes until a compiled kernel could start, in seconds: what interpreting may cost at most.
+  /// The time budget for interpreting, in seconds: how long it would take until a compiled kernel could
+  /// start.
   double time_left(uint64_t key) {
     double spent = 0;
     {
@@ -222,8 +223,8 @@ class KernelEvaluator final : public Evaluator {
     return std::max(on_disk ? 1e-3 : 40e-3, kQuick_s) - spent;
   }
 
-  /// Notes what interpreting took, but not what is so quick that a kernel would gain little. Folding does not
-  /// count: what it computes with does not hang on the clock.
+  /// Accumulates interpretation time per key, except for calls too short to profit from a kernel. Not used
+  /// for folding, which must not depend on timing.
   void spend(uint64_t key, double seconds) {
     if (by_ != EvaluateBy::kRepeated || seconds < kQuick_s) return;
     const std::lock_guard lock(mutex_);
@@ -270,7 +271,7 @@ class KernelEvaluator final : public Evaluator {
     };
     if (const auto bytes = cache.load_bytes(key, "so"))
       if (auto library = load_bytes(*bytes); library.ok()) return *library;
-    // Kernels of folding are the process's, whatever the program's are kept in, and no part of its progress.
+    // Kernels for folding use the process-wide cache, and are not reported as progress.
     BuildContext context = around;
     context.cache = nullptr;
     context.threads = 0;
@@ -288,7 +289,7 @@ class KernelEvaluator final : public Evaluator {
 
   const EvaluateBy by_;
   std::mutex mutex_;
-  std::unordered_map<uint64_t, double> spent_s_;  ///< on interpreting, with kRepeated
+  std::unordered_map<uint64_t, double> spent_s_;  ///< interpretation time, for kRepeated
   std::unordered_map<uint64_t, Loaded> loaded_;
 };
 

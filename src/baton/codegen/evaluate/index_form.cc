@@ -6,7 +6,7 @@
 namespace baton {
 namespace {
 
-/// Sorts, adds up what is the same digit, and joins digits that follow each other into one.
+/// Sorts the terms, adds those with equal digits, and merges adjacent digits.
 void normalise(std::vector<IndexForm::Term>& terms) {
   std::sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) {
     return std::tie(a.var, a.div, a.mod) < std::tie(b.var, b.div, b.mod);
@@ -71,7 +71,7 @@ std::optional<Division> divide(const IndexForm& a, int64_t divisor) {
   result.rest.constant = a.constant - divisor * result.quotient.constant;
   for (IndexForm::Term term : a.terms) {
     if (term.coef % divisor != 0 && term.coef > 0 && divisor % term.coef == 0) {
-      // The digit is two: what stays below the divisor, and what counts whole divisors.
+      // Splits the digit in two: the remainder below the divisor, and the quotient.
       const int64_t low = divisor / term.coef;
       if (term.mod > low) {
         if (term.mod % low != 0) return std::nullopt;

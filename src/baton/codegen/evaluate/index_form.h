@@ -1,7 +1,7 @@
 #pragma once
-// Integers that depend on positions only by sums of digits: constant + sum of coef * (position[var] / div %
-// mod). Offsets into memory of nearly all operators that move data have that form; a loop over digits then
-// walks memory in strides.
+// Integers that depend on positions only through sums of digits: constant + sum of coef * (position[var] /
+// div % mod). Memory offsets of nearly all data movement operators have this form; a loop over digits then
+// accesses memory in strides.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -9,14 +9,14 @@
 namespace baton {
 
 struct IndexForm {
-  /// The value coef * d, where the digit d = position[var] / div % mod takes all values of 0 .. mod - 1.
+  /// The value coef * d, where the digit d = position[var] / div % mod takes all values in 0 .. mod - 1.
   struct Term {
     int var;
     int64_t div, mod, coef;
     bool operator==(const Term&) const = default;
   };
   int64_t constant = 0;
-  std::vector<Term> terms;  ///< by variable and digit; none has a coefficient of 0
+  std::vector<Term> terms;  ///< sorted by variable and digit; coefficients are not 0
 
   /// The position itself, 0 .. extent - 1.
   static IndexForm variable(int var, int64_t extent);
@@ -32,10 +32,10 @@ IndexForm add(const IndexForm& a, const IndexForm& b, int64_t factor = 1);
 IndexForm scale(const IndexForm& a, int64_t factor);
 
 struct Division {
-  IndexForm quotient, rest;  ///< rounded downwards; 0 <= rest < divisor
+  IndexForm quotient, rest;  ///< floor division; 0 <= rest < divisor
 };
 
-/// Nothing when quotient and rest are not of this form (or cannot be seen to be). divisor > 0.
+/// Nullopt when quotient and remainder are not (provably) of this form. divisor > 0.
 std::optional<Division> divide(const IndexForm& a, int64_t divisor);
 
 }  // namespace baton

@@ -1,7 +1,7 @@
-// Translates the Halide expressions of a compute into an ElementProgram. Pure Funcs are expanded where they
-// are called; a Func with reductions becomes a loop that computes, for each element of the chunk, the one
-// value asked for. Equal instructions become one (value numbering), and each goes to the outermost loop that
-// its operands allow.
+// Translates the Halide expressions of a compute into an ElementProgram. Pure Funcs are inlined; a Func with
+// reductions becomes a loop that computes, for each element of the chunk, the requested value. Common
+// subexpressions are merged (value numbering), and each instruction is hoisted to the outermost loop that its
+// operands allow.
 #include "baton/codegen/evaluate/interpreter.h"
 
 #include <algorithm>
@@ -24,13 +24,13 @@ namespace {
 
 namespace hi = Halide::Internal;
 
-/// Thrown when an expression has something that is not known here; it means "compile it".
+/// Thrown for an unsupported expression; the caller then compiles instead.
 struct Unknown {
   std::string what;
 };
 
 constexpr size_t kMostInstructions = 4000;
-// Per instruction and element, measured; a division or exp counts as 8.
+// Measured time per instruction and element; a division or exp counts as 8.
 constexpr double kSecondsPerStep = 0.6e-9;
 constexpr double kSecondsPerStridedStep = 0.2e-9;
 
@@ -108,15 +108,15 @@ class Translator {
   }
 
  private:
-  /// Variables in reach, and what the expressions of one definition were translated to.
+  /// The variables in scope, and the translated expressions of one definition.
   struct Environment {
     std::unordered_map<std::string, int> variables;
     std::unordered_map<const hi::IRNode*, int> done;
-    // Inside an update: the function itself, at these positions, is the accumulator.
+    // In an update definition: the function itself, at these positions, is the accumulator.
     std::string self;
     std::vector<int> self_at, accumulators;
   };
-  /// A block that is being written: the body (-1) or a loop.
+  /// A block being emitted: the body (-1) or a loop.
   struct Block {
     int loop;
     std::vector<Instruction>* code;
@@ -184,7 +184,7 @@ class Translator {
     i.kind = kind_of(type);
     i.a = a;
     i.b = b;
-    // Blocked layouts divide by powers of two all the time. Rounding is downwards, as that of a shift.
+    // Blocked layouts often divide by powers of two; a shift rounds down, as required.
     const auto power = constants_.find(b);
     if (type.is_int() && (op == Opcode::kDiv || op == Opcode::kMod) && power != constants_.end() &&
         power->second > 0 && (power->second & (power->second - 1)) == 0) {
@@ -274,7 +274,7 @@ class Translator {
     }
     if (const auto* e = expr.as<hi::Let>()) {
       Environment inner = env;
-      inner.done.clear();  // the name may mean something else outside
+      inner.done.clear();  // the name may be bound differently outside
       inner.variables[e->name] = eval(e->value, env);
       return eval(e->body, inner);
     }
@@ -299,7 +299,7 @@ class Translator {
     i.a = a;
     i.truth = is_truth(to);
     set_wrap(i, to);
-    // A value of a narrower type of the same sign already is one of the wider type.
+    // A no-op: values of a narrower type of the same sign are values of the wider type.
     if (i.kind == i.from && from.is_int_or_uint() && !is_truth(to) && i.wrap_bits == 0) return a;
     return emit(i);
   }
@@ -315,7 +315,7 @@ class Translator {
     std::vector<int> at;
     for (const Halide::Expr& arg : e.args) at.push_back(eval(arg, env));
     if (!env.self.empty() && e.name == env.self) {
-      if (at != env.self_at) throw Unknown{"a scan"};  // it reads other elements of itself
+      if (at != env.self_at) throw Unknown{"a scan"};  // reads other elements of itself
       return env.accumulators.at(e.value_index);
     }
     return call(hi::Function(e.func), at, e.value_index);
@@ -342,7 +342,7 @@ class Translator {
       const auto* arg = update.args()[i].as<hi::Variable>();
       if (!arg || arg->name != function.args()[i]) throw Unknown{"a scatter"};
     }
-    // The loop stands in the block of what it depends on; deeper blocks wait until it is done.
+    // The loop is placed in the block of its operands; deeper blocks are suspended until it is done.
     int depth = 0;
     for (int reg : at) depth = std::max(depth, depth_[reg]);
     for (int reg : values) depth = std::max(depth, depth_[reg]);
@@ -386,7 +386,7 @@ class Translator {
     for (const Halide::Expr& value : update.values()) loop.next.push_back(eval(value, env));
     if (!hi::is_const_one(update.predicate())) loop.predicate = eval(update.predicate(), env);
     open_.pop_back();
-    take_deeper(numbers_, depth);  // what stands in the loop is out of reach now
+    take_deeper(numbers_, depth);  // values inside the loop are out of scope now
     take_deeper(calls_, depth);
     loop.body = std::move(*code);
     loops_[loop_id] = std::move(loop);
@@ -405,7 +405,7 @@ class Translator {
   bool is_deeper(const std::vector<int>& regs, int depth) const {
     return std::any_of(regs.begin(), regs.end(), [&](int reg) { return depth_[reg] > depth; });
   }
-  /// Takes out what lies in loops deeper than `depth`.
+  /// Removes entries in loops deeper than `depth`.
   template <class Map>
   Map take_deeper(Map& from, int depth) const {
     Map taken;
@@ -519,7 +519,7 @@ class Translator {
     return e.args.size() == 1 && e.name.substr(0, suffix) == name;
   }
 
-  /// "exp_f32" -> exp, and so on.
+  /// Math library calls: "exp_f32" -> exp, ...
   int library(const hi::Call& e, Environment& env) {
     const size_t suffix = e.name.rfind("_f");
     if (suffix != std::string::npos && name_is(e, suffix, "is_nan")) {
@@ -553,9 +553,9 @@ class Translator {
   ElementProgram program_;
   std::map<std::string, const NDArray*> inputs_;
   std::vector<Block> open_;  // by depth
-  std::vector<int> depth_;   // of each register: how many loops it stands in
+  std::vector<int> depth_;   // of each register: number of enclosing loops
   std::map<Key, int> numbers_;
-  std::unordered_map<int, int64_t> constants_;  // registers that hold an integer constant
+  std::unordered_map<int, int64_t> constants_;  // registers holding an integer constant
   std::map<std::pair<std::string, std::vector<int64_t>>, std::vector<int>> calls_;
   std::vector<Loop> loops_;
   std::vector<std::unique_ptr<std::vector<Instruction>>> code_;
@@ -593,7 +593,7 @@ void store(NDArray& output, const std::vector<int64_t>& registers, const Element
   }
 }
 
-/// All chunks of one output, on the thread pool when there are many.
+/// All chunks of one output, in parallel when there are many.
 struct Job {
   const ElementProgram& program;
   NDArray& output;

@@ -1,6 +1,6 @@
 #pragma once
-// Runs the computes of operators without compiling them: for constant folding, where most work is smaller
-// than a compilation. Needs no Halide.h.
+// Interprets the computes of operators: for constant folding, where most work is smaller than a compilation.
+// Does not need Halide.h.
 #include <string>
 #include <vector>
 
@@ -10,13 +10,13 @@
 namespace baton {
 
 struct InterpretOptions {
-  double limit_s = 1e9;     ///< what is expected to take longer is not done
-  bool strided = true;      ///< may walk memory in strides (strided_program.h)
-  bool elementwise = true;  ///< may compute the offset of each element
+  double limit_s = 1e9;     ///< gives up when the expected time is longer
+  bool strided = true;      ///< may use strided programs (strided_program.h)
+  bool elementwise = true;  ///< may compute offsets per element
 };
 
 /// Computes a typed, straight-line function of dense inputs (one per tensor parameter) into `outputs`. False,
-/// with outputs in any state, when it meets something it does not know or may not do.
+/// with unspecified outputs, for unsupported expressions or exceeded limits.
 bool interpret(const FunctionNode& function, const std::vector<NDArray>& inputs,
                std::vector<NDArray>& outputs, const InterpretOptions& options, std::string* why = nullptr);
 

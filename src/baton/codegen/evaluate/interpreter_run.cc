@@ -1,4 +1,4 @@
-// The loops of the interpreter: one instruction at a time over a chunk of values.
+// The interpreter loop: executes one instruction at a time over a chunk of values.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -7,7 +7,7 @@
 
 #include "baton/codegen/evaluate/interpreter_program.h"
 
-#pragma GCC optimize("O3")  // every loop here is over a chunk: worth vectorising
+#pragma GCC optimize("O3")  // all loops run over a chunk and should be vectorised
 
 namespace baton {
 namespace {
@@ -17,7 +17,7 @@ T* values(std::vector<int64_t>& registers, int reg) {
   return reinterpret_cast<T*>(registers.data() + static_cast<size_t>(reg) * kChunk);
 }
 
-/// Integers overflow as in Halide's code for them: they wrap.
+/// Integer overflow wraps, as in Halide's code.
 template <class T>
 using Wide = std::conditional_t<std::is_same_v<T, int32_t>, uint32_t,
                                 std::conditional_t<std::is_same_v<T, int64_t>, uint64_t, T>>;
@@ -30,7 +30,7 @@ T divide(T a, T b) {
     if (b == 0) return 0;
     if (b == -1) return static_cast<T>(Wide<T>(0) - Wide<T>(a));
     const T quotient = a / b, rest = a % b;
-    return rest < 0 ? (b > 0 ? quotient - 1 : quotient + 1) : quotient;  // the rest is never negative
+    return rest < 0 ? (b > 0 ? quotient - 1 : quotient + 1) : quotient;  // the remainder is never negative
   }
 }
 
@@ -125,7 +125,7 @@ void select(std::vector<int64_t>& r, const Instruction& i) {
 template <class To, class From>
 To converted(From value) {
   if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    // Outside of the range C++ promises nothing: saturate, and nan becomes 0.
+    // Out-of-range casts are undefined in C++: saturate, and map nan to 0.
     if (!(value == value)) return 0;
     if (value >= static_cast<From>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
     if (value <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
@@ -186,7 +186,7 @@ void load(std::vector<int64_t>& r, const Instruction& i, const LoadTable& table)
   const Stored* data = static_cast<const Stored*>(table.data);
   const auto last = static_cast<int32_t>(table.count - 1);
   T* out = values<T>(r, i.dst);
-  // Both sides of a select are computed, so an offset may lie outside where its value is not used.
+  // Both sides of a select are computed, so unused offsets may be out of range.
   for (int k = 0; k < kChunk; ++k) out[k] = static_cast<T>(data[std::clamp(offset[k], 0, last)]);
 }
 
@@ -341,7 +341,8 @@ void run_simple(const Instruction& instruction, std::vector<int64_t>& registers)
 double ElementProgram::work() const { return work_of(*this, body); }
 
 void ElementProgram::run(std::vector<int64_t>& registers, int64_t begin) const {
-  // The position of the first element by division, of the others by counting on; past the end it starts anew.
+  // The first element's position is computed by division, the others by incrementing; wraps around at the
+  // end.
   std::vector<int32_t> at(extents.size());
   int64_t rest = begin;
   for (size_t d = 0; d < extents.size(); ++d) {

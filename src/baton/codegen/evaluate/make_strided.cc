@@ -1,7 +1,7 @@
-// From an ElementProgram to strides. Values are found on demand from the result backwards, so what only
-// computes offsets, and branches that are never taken, leave nothing behind. Where the program chooses by a
-// position (as the rows of a small matrix are chosen), that axis is unrolled: all its results become results
-// of one position, and what they share is computed once.
+// Converts an ElementProgram to a StridedProgram. Values are computed on demand backwards from the result, so
+// offset computations and dead branches leave no steps. Where the program selects by a position (such as the
+// rows of a small matrix), that axis is unrolled: its results become results of one position and share common
+// values.
 #include "baton/codegen/evaluate/make_strided.h"
 
 #include <algorithm>
@@ -18,13 +18,12 @@ namespace {
 constexpr int64_t kMostUnrolled = 64;
 constexpr size_t kMostSteps = 4000;
 
-/// These variables would have to be known.
+/// These variables must be unrolled for their values to be known.
 struct Undecided {
   std::set<int> variables;
 };
 
-/// What a register of the program holds: an integer that positions decide, or values in a register of the
-/// result.
+/// The value of a register: an integer function of positions, or a register of the result program.
 struct Value {
   bool is_index = false;
   IndexForm index;
@@ -66,7 +65,7 @@ class Strider {
   }
 
  private:
-  /// One copy of the program for each position along the unrolled axes.
+  /// Emits one copy of the program for each position along the unrolled axes.
   void unroll() {
     result_ = {};
     accesses_.clear();
@@ -105,7 +104,7 @@ class Strider {
   }
 
   static Value index(IndexForm form, const Instruction& i) {
-    // Positions are int32, and what leaves its type's range would have to wrap.
+    // Positions are int32; values outside their type's range would have to wrap.
     const int bits = i.wrap_bits > 0 ? i.wrap_bits : i.kind == RegKind::kI64 ? 62 : 32;
     const bool is_unsigned = i.wrap_bits > 0 && i.wrap_unsigned;
     const int64_t most = (int64_t{1} << (is_unsigned ? bits : bits - 1)) - 1;
@@ -168,7 +167,7 @@ class Strider {
         if (!b.is_constant() || b.constant < 0 || b.constant > 30) return std::nullopt;
         return quotient(i, a, {int64_t{1} << b.constant, {}}, false);
       case Opcode::kBitAnd:
-        // With a mask of the lowest bits it is a rest.
+        // A bitwise and with a mask of low bits is a remainder.
         if (!b.is_constant() || b.constant < 0 || (b.constant & (b.constant + 1)) != 0) return std::nullopt;
         return quotient(i, a, {b.constant + 1, {}}, true);
       case Opcode::kMin:
@@ -202,7 +201,7 @@ class Strider {
     return index(rest ? divided->rest : divided->quotient, i);
   }
 
-  /// How a difference compares with zero.
+  /// Folds the comparison of a difference with zero.
   static Value compared(Opcode op, const IndexForm& difference) {
     const int64_t min = difference.min(), max = difference.max();
     if (op == Opcode::kLt && (max < 0 || min >= 0)) return truth(max < 0);
@@ -243,7 +242,7 @@ class Strider {
   Value load(const Instruction& i) {
     const Value at = value(i.a);
     if (!at.is_index) throw NotStrided{"it reads where its data says"};
-    // Elsewhere offsets outside are clamped, which here would need a condition.
+    // Out-of-range offsets are clamped by the interpreter, which would need a condition here.
     if (at.index.min() < 0 || at.index.max() >= program_.tables[i.table].count) undecided(at.index);
     StridedProgram::Step step;
     step.kind = StridedProgram::Step::Kind::kLoad;
@@ -267,7 +266,7 @@ class Strider {
                   step, nullptr);
   }
 
-  /// The value of a step that stands there already, or of `step`.
+  /// The value of an existing equal step, or of `step`.
   Value number(std::vector<int64_t> key, StridedProgram::Step step, const IndexForm* access) {
     const auto [at, fresh] = numbers_.emplace(std::move(key), num_values_);
     if (fresh) {
@@ -296,9 +295,9 @@ class Strider {
 
   const ElementProgram& program_;
   std::vector<const Instruction*> definitions_;  // by register
-  std::vector<int> variables_;                   // by register: which variable it is, or -1
+  std::vector<int> variables_;                   // by register: the variable it holds, or -1
   std::set<int> unrolled_;
-  std::vector<int64_t> fixed_;  // by variable: where it stands along an unrolled axis, or -1
+  std::vector<int64_t> fixed_;  // by variable: its position along an unrolled axis, or -1
   std::vector<std::optional<Value>> values_;
   std::map<std::vector<int64_t>, int> numbers_;
   std::vector<StridedAccess> accesses_;

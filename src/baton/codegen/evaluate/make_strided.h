@@ -1,5 +1,5 @@
 #pragma once
-// From the interpreter's program to its strided form, where it has one.
+// Converts the interpreter's program to strided form, where one exists.
 #include <optional>
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace baton {
 
-/// Nothing (and why) when `program` has loops, reads where its data says, or depends on positions in another
-/// way.
+/// Nullopt, with the reason in `why`, when `program` has loops, loads at data-dependent offsets, or uses
+/// positions in an unsupported way.
 std::optional<StridedProgram> make_strided(const ElementProgram& program, std::string* why);
 
 }  // namespace baton

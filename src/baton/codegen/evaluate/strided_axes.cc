@@ -8,7 +8,7 @@
 namespace baton {
 namespace {
 
-/// Two axes that everything walks through as through one are one.
+/// Merges two axes that all accesses traverse as one.
 void join_axes(StridedProgram& program) {
   std::vector<int64_t>& extents = program.extents;
   for (size_t k = 0; k + 1 < extents.size();) {
@@ -85,8 +85,7 @@ void allocate_registers(int num_values, StridedProgram& program) {
     for (int* operand : {&i.a, &i.b, &i.c})
       if (*operand >= 0) *operand = place[*operand];
     if (program.steps[s].kind != StridedProgram::Step::Kind::kStore) {
-      // Never the register of an operand: the result may be wider and would run over what is still to be
-      // read.
+      // Not the register of an operand: the result may be wider and would overwrite unread input.
       if (free.empty()) free.push_back(program.num_registers++);
       i.dst = place[i.dst] = free.back();
       free.pop_back();
@@ -94,7 +93,7 @@ void allocate_registers(int num_values, StridedProgram& program) {
     for (int operand : operands)
       if (operand >= 0 && last[operand] == s) {
         free.push_back(place[operand]);
-        last[operand] = SIZE_MAX;  // an operand may stand there twice
+        last[operand] = SIZE_MAX;  // handles an operand that occurs twice
       }
   }
 }

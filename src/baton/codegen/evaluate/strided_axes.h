@@ -1,6 +1,6 @@
 #pragma once
-// The end of making a StridedProgram (make_strided.cc), once its steps are known: axes and strides from
-// what its accesses read, and registers.
+// The last stage of building a StridedProgram (make_strided.cc): axes and strides from the steps' accesses,
+// and register allocation.
 #include <string>
 #include <vector>
 
@@ -9,24 +9,24 @@
 
 namespace baton {
 
-/// The program has no strided form.
+/// Thrown when the program has no strided form.
 struct NotStrided {
   std::string why;
 };
 
-/// What step number `step` reads.
+/// The access of step number `step`.
 struct StridedAccess {
   size_t step;
   std::vector<IndexForm::Term> terms;
 };
 
-/// Splits each variable at all places where an access does, and makes an axis of each digit. `extents` are
-/// those of the variables; one that is not -1 in `fixed` is unrolled and has no axis. Throws NotStrided.
+/// Splits each variable wherever an access does, and makes an axis of each digit. `extents` are those of the
+/// variables; one with `fixed` other than -1 is unrolled and has no axis. Throws NotStrided.
 void make_axes(const std::vector<int>& extents, const std::vector<int64_t>& fixed,
                const std::vector<StridedAccess>& accesses, StridedProgram& program);
 
-/// Few registers stay in the nearest cache: one is free again after the last use of what it holds. Steps name
-/// values 0 to `num_values`, each made once; then registers.
+/// Register allocation by last use, to keep the working set in the first-level cache. On entry, steps name
+/// values 0 to `num_values`, each defined once; on return, registers.
 void allocate_registers(int num_values, StridedProgram& program);
 
 }  // namespace baton

@@ -1,5 +1,5 @@
-// Runs strided programs tile by tile. Within a tile the offsets of an access from its first element are
-// always the same, so they are computed once per program and part-tile.
+// Runs strided programs tile by tile. Offsets within a tile, relative to an access's first element, are
+// constant, so they are computed once per program and tile shape.
 #include "baton/codegen/evaluate/strided_program.h"
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace {
 
 using Element = LoadTable::Element;
 
-constexpr int kCopied = 1024;               // elements of a tile that is only copied
-constexpr double kElementsPerTask = 16384;  // fewer are not worth waking a thread
+constexpr int kCopied = 1024;               // elements per tile of a pure copy
+constexpr double kElementsPerTask = 16384;  // fewer are not worth a thread's wake-up
 
 template <class F>
 void with_element(Element element, F f) {
@@ -43,18 +43,18 @@ void with_element(Element element, F f) {
   }
 }
 
-/// What a register holds an element of type T as.
+/// The register type that holds an element of type T.
 template <class T>
 using Held = std::conditional_t<std::is_floating_point_v<T> || sizeof(T) == 8, T,
                                 std::conditional_t<std::is_same_v<T, uint32_t>, int64_t, int32_t>>;
 
-/// Offsets of the elements of a tile from its first.
+/// Offsets of a tile's elements, relative to its first.
 struct Pattern {
   std::vector<int64_t> offsets;
-  int64_t stride = -1;  ///< where all follow each other in one stride
+  int64_t stride = -1;  ///< when all elements have one stride
 };
 
-/// How the axes are cut into tiles, and the patterns of full tiles and of those at the ends of axes.
+/// The tiling of the axes, and the patterns of full and partial tiles.
 class Tiles {
  public:
   Tiles(const StridedProgram& program, int lanes)
@@ -71,7 +71,7 @@ class Tiles {
   const std::vector<int64_t>& counts() const { return counts_; }
   int64_t step(int group, size_t axis) const { return program_.strides[group][axis] * tile_[axis]; }
 
-  /// Patterns by group of the tile at `at`.
+  /// Patterns by access group of the tile at `at`.
   const std::vector<Pattern>& patterns(const std::vector<int64_t>& at) {
     uint64_t ends = 0;
     for (size_t k = 0; k < at.size(); ++k)
@@ -87,8 +87,8 @@ class Tiles {
   }
 
  private:
-  /// A stretch along which the output is dense, times one along which what is read is, then whatever comes
-  /// next.
+  /// Chooses the tile axes: the axis along which the output is dense, then one along which the input is, then
+  /// the next.
   void choose(int lanes) {
     const std::vector<int64_t>& extents = program_.extents;
     if (extents.empty()) return;
@@ -182,7 +182,7 @@ struct Run {
   const StridedProgram& program;
   Element element;
   void* output;
-  bool copies;  ///< each position is one element that moves unchanged
+  bool copies;  ///< each position copies one element
   int64_t tiles, tasks;
 
   static int run_task(void*, int task, uint8_t* closure) {

@@ -1,6 +1,6 @@
 #pragma once
-// The interpreter's fast form of programs that read and write memory in strides: no instruction computes an
-// offset, positions are split into digits so that each access is base + sum of stride * digit. See
+// The fast form of interpreter programs that access memory in strides: no instruction computes an offset;
+// positions are split into digits so that each access is base + sum of stride * digit. See
 // docs/design/0007-strided-folding.md.
 #include <cstdint>
 #include <vector>
@@ -14,21 +14,21 @@ struct StridedProgram {
     enum class Kind : uint8_t { kCompute, kLoad, kStore };
     Kind kind = Kind::kCompute;
     Instruction instruction;  ///< kLoad: kind, dst, table; kStore: a
-    int64_t base = 0;         ///< of an access: the element at position 0
-    int group = 0;            ///< of an access: which of `strides`
+    int64_t base = 0;         ///< of an access: the element index at position 0
+    int group = 0;            ///< of an access: index into `strides`
   };
-  std::vector<int64_t> extents;               ///< of the axes, by the output's stride
+  std::vector<int64_t> extents;               ///< of the axes, ordered by the output's stride
   std::vector<std::vector<int64_t>> strides;  ///< [group][axis]; group 0 is the output
-  std::vector<Instruction> constants;         ///< run once, before any step
-  std::vector<Step> steps;  ///< run for each position; all results of the position are stored
+  std::vector<Instruction> constants;         ///< run once, before all steps
+  std::vector<Step> steps;                    ///< run for each position; stores all results of the position
   std::vector<LoadTable> tables;
   int num_registers = 0;
   RegKind result_kind = RegKind::kF32;
 
-  /// Instructions per position; those that move values, which a compiled kernel has too, are not counted.
+  /// Instructions per position, not counting moves, which a compiled kernel has too.
   double work() const;
   int64_t positions() const;
-  /// Computes the whole output, on the thread pool when it is large.
+  /// Computes the whole output, in parallel when it is large.
   void run(LoadTable::Element element, void* output) const;
 };
 

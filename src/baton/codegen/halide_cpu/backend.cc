@@ -1,4 +1,4 @@
-// Halide on the processor: fused functions become object files, these one shared library.
+// The Halide CPU backend: compiles fused functions to object files and links them into one shared library.
 #include "baton/codegen/backend.h"
 
 #include <chrono>
@@ -19,7 +19,8 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// The folder that PassContext's config asks lines of Relay in; empty: none are asked for.
+/// The folder for Relay lines from PassContext's config (baton.debug_dir); empty when lines are not
+/// requested.
 std::string debug_folder(const PassConfig& config) {
   const std::string chosen = config.text("baton.debug_dir", "");
   if (!config.flag("baton.debug_lines", !chosen.empty())) return "";
@@ -48,7 +49,7 @@ void link_built(Built& built, const NamedKernels& named, std::span<const KernelR
     try {
       built.blob = link_library(named);
     } catch (const Error&) {
-      context.stop_if_asked();  // Ctrl-C reaches the linker too
+      context.stop_if_asked();  // Ctrl-C also kills the linker
       throw;
     }
     auto library = KernelLibrary::from_memory(

@@ -16,7 +16,7 @@ bool same(const TensorTypeNode& a, const TensorTypeNode& b) {
   return a.shape() == b.shape() && a.dtype() == b.dtype();
 }
 
-/// Whether a loop over `result` that repeats what is shorter reads all of `input`.
+/// Whether a loop nest over `result`, broadcasting shorter operands, reads all of `input`.
 bool read_wholly(const TensorTypeNode& input, const TensorTypeNode& result) {
   const int rank = input.rank();
   if (rank > result.rank()) return false;

@@ -1,19 +1,19 @@
 #pragma once
-// Leaving an operator out of a kernel (design D4, method B): what it passes on, and which operators can be
-// left out so that the rest of the kernel does what it did before.
+// Ablation of an operator in a kernel (design D4, method B): the value that replaces it, and which operators
+// can be ablated without changing the work of the rest.
 #include <string>
 
 #include "baton/codegen/kernel/kernel.h"
 
 namespace baton {
 
-/// Which of its flattened inputs a block passes on when it is left out: of the result's shape and type if
-/// there is one, and of several one that the kernel computes. Always an input: a block has at least one.
+/// The flattened input that replaces an ablated block's result: preferably one of the result's shape and
+/// type, and of several one computed in the kernel. A block has at least one input.
 int passed_on(const KernelBlock& block, const TensorTypeNode& result);
 
-/// Why the block's marginal time cannot be found by leaving it out; "" when it can. What it passes on must be
-/// of its result's type, and all of what the kernel computes for its other inputs must still be read: a
-/// producer that need not make everything any more would be billed to the block.
+/// Why the block's marginal time cannot be measured by ablation; "" when it can. The replacement must have
+/// the result's type, and the other inputs computed in the kernel must still be read completely: otherwise a
+/// producer's saved work would be attributed to the block.
 std::string refuses_ablation(const KernelBlock& block);
 
 }  // namespace baton

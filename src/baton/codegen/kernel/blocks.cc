@@ -8,7 +8,7 @@
 namespace baton {
 namespace {
 
-/// Which block makes each tensor of a value.
+/// The block that computes each tensor of a value.
 using Producers = std::vector<int>;
 
 class BlockCollector {
@@ -64,7 +64,7 @@ std::vector<KernelBlock> kernel_blocks(const FunctionNode& function) {
 
 std::string block_name(const std::vector<KernelBlock>& blocks, int block) {
   std::string name = "b" + std::to_string(block) + "_" + blocks.at(block).call->op()->name;
-  std::replace(name.begin(), name.end(), '.', '_');  // Halide allows no dots
+  std::replace(name.begin(), name.end(), '.', '_');  // Func names must not contain dots
   return name;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a kernel is, without Halide: the request for one, its variants, and what is known of it once compiled.
+// Kernel requests, variants and compiled kernels, independent of Halide.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -13,17 +13,16 @@
 
 namespace baton {
 
-/// How a kernel differs from the one that ships. All variants of a function take the same arguments.
+/// How a kernel differs from the shipped one. All variants of a function take the same arguments.
 struct KernelVariant {
-  bool marked = false;   ///< stamps a clock at the boundaries of its stages (design D4, method S)
-  bool doubled = false;  ///< and one more at the same place: measures the empty interval
+  bool marked = false;   ///< takes timestamps at the boundaries of its stages (design D4, method S)
+  bool doubled = false;  ///< takes two timestamps at each place: measures the empty interval
   std::set<std::string>
-      merged;  ///< stages (MarkSite::name) that are not marked: their time goes to what encloses them
-  std::set<int> ablated;  ///< blocks replaced by their first data input (method B)
-  int twin = 0;           ///< n > 0: the n-th equal build of its own, for the noise between equal builds
-  bool within =
-      false;  ///< marks also stages that stand directly in the result's loops and are of its operator
-  std::string debug_lines;  ///< the absolute folder of the Relay text that its debug information leads to;
+      merged;               ///< stages (MarkSite::name) without marks: their time goes to the enclosing stage
+  std::set<int> ablated;    ///< blocks replaced by one of their data inputs (method B)
+  int twin = 0;             ///< n > 0: the n-th identical build, to measure noise between builds
+  bool within = false;      ///< also marks stages of the result's operator directly in the result's loops
+  std::string debug_lines;  ///< the absolute folder of the Relay text that debug information refers to;
                             ///< empty: none
 
   bool plain() const { return !marked && ablated.empty() && twin == 0; }
@@ -33,38 +32,38 @@ struct KernelVariant {
 /// One operator call of a fused function: a block of its kernel.
 struct KernelBlock {
   Call call;
-  std::vector<int> producers;  ///< per flattened input: the block that makes it, or -1
+  std::vector<int> producers;  ///< per flattened input: the block that computes it, or -1
 };
 
-/// A stage that is not marked: its time is in what encloses it.
+/// A stage without marks: its time is attributed to the enclosing stage.
 struct HeldStage {
   int block = -1;
   std::string stage;
   friend bool operator==(const HeldStage&, const HeldStage&) = default;
 };
 
-/// A place in a kernel where a clock is stamped: mark `id` opens stage `stage` of block `block`.
+/// A timestamp in a kernel: mark `id` begins stage `stage` of block `block`.
 struct MarkSite {
   int id = 0;
-  int block = -1;  ///< -1: no operator's (a copy that the compiler added)
+  int block = -1;  ///< -1: no operator (a copy inserted by the compiler)
   std::string stage;
   std::string name;              ///< unique in the kernel: "b0_nn_conv2d__pad"
-  std::vector<HeldStage> holds;  ///< what was merged into this one, in the order met
+  std::vector<HeldStage> holds;  ///< stages merged into this one, in first-seen order
   friend bool operator==(const MarkSite&, const MarkSite&) = default;
 };
 
-/// Named integers that a schedule template is steered by (schedule/template.h has the same type).
+/// Named integer parameters of a schedule template (schedule/template.h has the same type).
 using KernelParams = std::map<std::string, int>;
 
 struct KernelRequest {
   Function function;  ///< typed, straight-line: calls of operators, tuples, constants
   KernelVariant variant;
-  std::string template_name;  ///< empty: the first template that takes it
-  KernelParams params;        ///< empty: the template's own choice
+  std::string template_name;  ///< empty: the first applicable template
+  KernelParams params;        ///< empty: the template's defaults
 };
 
-/// A compiled kernel: the same for all functions that are equal but for names and origins, so it holds no
-/// calls (kernel_blocks() of the function gives them). `object` defines the symbols `symbol` and
+/// A compiled kernel. Shared by all functions that are equal except for names and origins, so it stores no
+/// calls (get them from kernel_blocks() of the function). `object` defines the symbols `symbol` and
 /// `symbol`_argv.
 struct Kernel {
   uint64_t key = 0;
@@ -72,17 +71,17 @@ struct Kernel {
   std::string object;
   std::string template_name;
   KernelParams params;
-  std::vector<std::vector<std::string>> stages;  ///< per block: its stages, in the order made
+  std::vector<std::vector<std::string>> stages;  ///< per block: its stages, in creation order
   std::vector<std::string> skipped;  ///< "template: why it does not take this kernel", in the order asked
   std::vector<MarkSite> marks;       ///< of a marked variant, ascending by id
   CostFacts facts;                   ///< of the whole kernel
   std::vector<CostFacts> block_facts;
   bool from_cache = false;
-  double compile_s = 0;  ///< when not from the cache
+  double compile_s = 0;  ///< 0 when loaded from the cache
 };
 using KernelRef = std::shared_ptr<const Kernel>;
 
-/// "b0_nn_conv2d": how a block is called in Halide Funcs and stage names.
+/// "b0_nn_conv2d": the block's name in Halide Funcs and stage names.
 std::string block_name(const std::vector<KernelBlock>& blocks, int block);
 
 /// The operator calls of a fused function in topological order, arguments first: the blocks of its kernel.

@@ -145,7 +145,8 @@ std::optional<std::string> KernelCache::load_bytes(uint64_t key, const std::stri
     unlink(file.c_str());
     return std::nullopt;
   }
-  utimensat(AT_FDCWD, file.c_str(), nullptr, 0);  // used now: trim() removes the oldest; fails harmlessly
+  utimensat(AT_FDCWD, file.c_str(), nullptr,
+            0);  // marks it as used: trim() removes the oldest; failure is harmless
   bytes->erase(0, sizeof header);
   return std::move(*bytes);
 }
@@ -186,7 +187,7 @@ void KernelCache::trim() {
   std::error_code ignored;
   for (fs::recursive_directory_iterator at(directory_, ignored), end; !ignored && at != end;
        at.increment(ignored)) {
-    std::error_code gone;  // other processes trim, too
+    std::error_code gone;  // other processes may trim concurrently
     const bool regular = at->is_regular_file(gone);
     if (gone || !regular) continue;
     const auto bytes = static_cast<int64_t>(at->file_size(gone));

@@ -1,6 +1,6 @@
 #pragma once
-// Compiled kernels on disk (design D10): one file per key, written under a temporary name and renamed,
-// checksummed.
+// The on-disk cache of compiled kernels (design D10): one checksummed file per key, written under a temporary
+// name and renamed.
 #include <atomic>
 #include <cstdint>
 #include <optional>
@@ -10,37 +10,36 @@
 
 namespace baton {
 
-/// A folder of kernels. Any number of processes and threads may use it at once. Whatever goes wrong on disk,
-/// kernels are compiled anew: a damaged entry counts as none, a folder that cannot be written to gives one
-/// warning.
+/// A cache folder. Safe for concurrent use by any number of processes and threads. Disk errors never fail a
+/// build: damaged entries are ignored, a folder that is not writable gives one warning.
 class KernelCache {
  public:
-  /// $BATON_CACHE_DIR, else $XDG_CACHE_HOME/baton, else ~/.cache/baton; empty (no cache) without any of them.
+  /// $BATON_CACHE_DIR, else $XDG_CACHE_HOME/baton, else ~/.cache/baton; empty (no cache) if none is set.
   static std::string default_directory();
   /// $BATON_CACHE_MB megabytes, else 1024.
   static int64_t default_limit_bytes();
   /// The cache in default_directory(), one per process.
   static KernelCache& shared();
 
-  /// An empty directory: nothing is found, nothing is stored.
+  /// With an empty directory nothing is found or stored.
   explicit KernelCache(std::string directory, int64_t limit_bytes = default_limit_bytes());
 
   const std::string& directory() const { return directory_; }
 
-  /// The kernel with that key, facts excepted; nothing when there is none or it is damaged (it is removed
-  /// then).
+  /// The kernel with that key, without facts; nullopt when there is none, or it is damaged (and then
+  /// removed).
   std::optional<Kernel> load(uint64_t key);
   void store(const Kernel& kernel);
 
-  /// Other bytes that belong to a key, such as a linked library: `kind` is the file's suffix.
+  /// Other data for a key, such as a linked library; `kind` is the file's suffix.
   std::optional<std::string> load_bytes(uint64_t key, const std::string& kind);
   void store_bytes(uint64_t key, const std::string& kind, const std::string& bytes);
 
-  /// Removes the entries that were not used for longest until the folder holds 3/4 of its limit, if it holds
-  /// more than the limit. Called by the compiler after it stored something.
+  /// If the folder exceeds its limit, removes least recently used entries until it holds 3/4 of the limit.
+  /// Called by the compiler after storing.
   void trim();
 
-  /// The file of an entry, there or not.
+  /// The path of an entry, whether it exists or not.
   std::string path(uint64_t key, const std::string& kind = "kernel") const;
 
  private:

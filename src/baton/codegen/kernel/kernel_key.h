@@ -1,5 +1,5 @@
 #pragma once
-// What names a kernel: in memory, in the cache on disk, and in the libraries that it is linked into.
+// Kernel keys and symbols: identify a kernel in memory, in the cache on disk, and in linked libraries.
 #include <cstdint>
 #include <string>
 
@@ -8,11 +8,10 @@
 
 namespace baton {
 
-/// Names everything that decides what code comes out, beside the function: processor, template, parameters,
-/// variant, Halide's version, and a hash of the sources of ops, schedule and codegen.
+/// A hash of everything that determines the code: the function, processor, template, parameters, variant,
+/// Halide's version, and the sources of ops, schedule and codegen.
 uint64_t kernel_key(const KernelRequest& request, const DeviceSheet& sheet);
-/// "baton_k" and the key in hexadecimal: the symbol of the kernel and the first part of the names of its
-/// Funcs.
+/// "baton_k" and the key in hexadecimal: the symbol of the kernel and the prefix of its Funcs' names.
 std::string kernel_symbol(uint64_t key);
 
 }  // namespace baton

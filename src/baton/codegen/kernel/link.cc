@@ -21,7 +21,7 @@ bool is_plain_linker(std::string_view program) {
   return name == "ld" || name.starts_with("ld.") || name == "lld" || name == "mold";
 }
 
-/// As linkers and compilers read response files.
+/// Quotes a path for linkers' and compilers' response files.
 std::string quoted(const std::string& path) {
   std::string text = "\"";
   for (const char c : path) {
@@ -51,7 +51,7 @@ Status link_kernels(std::span<const std::string> objects, const std::string& out
   if (Status status = folder.create("link"); !status.ok()) return status;
   const std::span<const unsigned char> shim = kernel_shim_object();
   Status status = folder.write("shim.o", {reinterpret_cast<const char*>(shim.data()), shim.size()});
-  // The objects go through a file: a large model has more of them than a command line holds.
+  // Uses a response file: a large model has more objects than fit a command line.
   std::string response = quoted(folder.path("shim.o"));
   for (const std::string& object : objects) response += quoted(object);
   if (status.ok()) status = folder.write("response", response);

@@ -1,4 +1,4 @@
-// From the object files of kernels to one shared library, with whatever linker the machine has.
+// Links the object files of kernels into one shared library with an available linker.
 #pragma once
 
 #include <span>
@@ -9,11 +9,11 @@
 namespace baton {
 
 /// Links `objects` (paths) and the kernel shim into the shared library `output`, by `ld`, else by `cc`, `gcc`
-/// or `clang`; the environment variable BATON_LINKER names another. The file appears whole or not at all.
+/// or `clang`; the environment variable BATON_LINKER names another. The output is written atomically.
 /// kUnavailable when there is no linker: use Halide's JIT then.
 Status link_kernels(std::span<const std::string> objects, const std::string& output);
 
-/// The linker that link_kernels would use, with its path; empty when there is none.
+/// The path of the linker that link_kernels would use; empty when there is none.
 std::string find_linker();
 
 }  // namespace baton

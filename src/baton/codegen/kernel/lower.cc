@@ -21,7 +21,7 @@ std::vector<int64_t> extents_of(const TensorTypeNode& type) {
   return type.extents();
 }
 
-/// Constant bounds and dense strides for a buffer in Relay order.
+/// Sets constant bounds and dense strides on a buffer in Relay order.
 template <class Image>
 void fix_layout(Image image, const std::vector<int64_t>& shape) {
   const int rank = static_cast<int>(shape.size());
@@ -41,7 +41,7 @@ Func copy_of(const Tensor& from, const std::string& name) {
   return copy;
 }
 
-/// A scalar constant as an immediate: Halide folds it into the expressions that read it.
+/// A scalar constant as an immediate, which Halide folds into its users.
 Halide::Expr immediate(const NDArray& value) {
   const Halide::Type type = halide_type(value.dtype());
   if (type.is_float() && type.bits() == 64) return Halide::Expr(*static_cast<const double*>(value.data()));
@@ -203,7 +203,7 @@ class Lowering {
     }
   }
 
-  /// `from` at position `i` of a tensor of shape `extents`: trailing axes match, shorter ones repeat.
+  /// `from` broadcast to position `i` of a tensor of shape `extents`: trailing axes match, unit axes repeat.
   static Halide::Expr at(const Tensor& from, const Axes& i, const std::vector<int64_t>& extents) {
     const int rank = static_cast<int>(extents.size());
     std::vector<Halide::Expr> index(from.rank(), Halide::Expr(0));
@@ -216,7 +216,8 @@ class Lowering {
     return from(index);
   }
 
-  /// `value`, changed too little to be seen: the compiler must not drop what computes `other`.
+  /// `value`, changed imperceptibly so that it depends on `other`: keeps the computation of `other` from
+  /// being eliminated.
   static Halide::Expr keep_alive(const Halide::Expr& value, const Halide::Expr& other) {
     if (value.type().is_float())
       return value + Halide::cast(value.type(), Halide::cast<float>(other) * 1e-30f);
@@ -242,7 +243,7 @@ class Lowering {
     }
   }
 
-  /// The blocks that each Func is a result of.
+  /// The blocks that have each Func as a result.
   std::unordered_map<std::string, std::vector<OpBlock*>> makers_of_results() {
     std::unordered_map<std::string, std::vector<OpBlock*>> makers;
     for (OpBlock& block : kernel_.blocks)

@@ -1,5 +1,5 @@
 #pragma once
-// A fused function as one Halide pipeline, not scheduled yet. Needs Halide.h: for .cc files of codegen only.
+// Lowers a fused function to one unscheduled Halide pipeline. Needs Halide.h: for .cc files of codegen only.
 #include <set>
 #include <string>
 
@@ -9,17 +9,17 @@
 namespace baton {
 
 struct LowerOptions {
-  /// First part of every Func's name. Halide numbers names that it has seen before in the process, so equal
-  /// objects need a prefix that is unique to the kernel: its key.
+  /// Prefix of every Func's name. Halide numbers names already seen in the process, so reproducible objects
+  /// need a prefix unique to the kernel: its key.
   std::string prefix;
-  /// Blocks to be replaced by their first data input (cast and broadcast to the type of their result). What
-  /// other inputs were computed for stays alive, or the difference would be billed to the wrong operator.
+  /// Blocks to replace by one of their data inputs (cast and broadcast to the type of their result). The
+  /// computation of other inputs is kept alive, or the difference would be attributed to the wrong operator.
   std::set<int> ablate;
 };
 
-/// `function`: typed; its body made of operator calls, tuples, projections and constants. Scalar constants
-/// become immediates, others are linked into the kernel. Throws NotSupported for an operator without compute,
-/// an extent that is unknown, or a construct that is no straight-line code.
+/// `function`: typed; its body consists of operator calls, tuples, projections and constants. Scalar
+/// constants become immediates, others are linked into the kernel. Throws NotSupported for an operator
+/// without compute, an unknown extent, or control flow.
 LoweredKernel lower(const FunctionNode& function, const LowerOptions& options);
 
 }  // namespace baton

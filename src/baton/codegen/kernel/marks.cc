@@ -27,7 +27,7 @@ MarkSite MarkPass::site_of(const std::string& func, const std::string& prefix) {
   for (size_t i = 1; i < digits_end; ++i)
     if (name[i] < '0' || name[i] > '9') return site;
   std::string stage = name.substr(stage_at + 2);
-  // What Halide appends: a number to names it has seen, and a word to the Funcs of rfactor, in() and
+  // Suffixes added by Halide: a counter for repeated names, and a word for Funcs made by rfactor, in() and
   // clone_in().
   for (const char* tail : {"$", "__", "_intm", "_in_", "_clone_in_", "_global_wrapper", "."})
     if (const size_t at = stage.find(tail); at != std::string::npos && at > 0) stage.resize(at);
@@ -56,7 +56,7 @@ int MarkPass::id_of(const MarkSite& site) {
   fresh.id = sites_.empty() ? 1 : sites_.back().id + 1;
   if (fresh.id == kCalibrationSlot) ++fresh.id;
   if (fresh.id >= kMarkSlots)
-    return enclosing_.back();  // more stages than slots: the rest joins what encloses it
+    return enclosing_.back();  // no slots left: further stages are merged into the enclosing one
   sites_.push_back(fresh);
   return fresh.id;
 }
@@ -70,7 +70,7 @@ hi::Stmt MarkPass::visit(const hi::ProducerConsumer* node) {
   if (!node->is_producer) return IRMutator::visit(node);
   const MarkSite site = site_of(node->name, prefix_);
   if (site.name.empty() || !opens(site.block)) return IRMutator::visit(node);
-  // What nothing encloses stays: its time would be lost, and its marks are few.
+  // A stage without an enclosing stage is never merged: its time would be lost, and it has few marks.
   const bool merged = enclosing_.back() != 0 && variant_.merged.count(site.name) > 0;
   if (merged) hold({site.block, site.stage});
   const int outside = enclosing_.back(), id = merged ? outside : id_of(site);
@@ -85,8 +85,8 @@ hi::Stmt MarkPass::visit(const hi::ProducerConsumer* node) {
 
 hi::Stmt MarkPass::visit(const hi::For* node) {
   if (node->for_type != hi::ForType::Parallel) return IRMutator::visit(node);
-  // An iteration runs on any thread: it opens and closes its interval there. Afterwards the calling thread,
-  // which may have run some, goes on with the stage around the loop.
+  // An iteration may run on any thread, so it opens and closes its own interval. Afterwards the calling
+  // thread, which may have run iterations, continues the stage around the loop.
   const int id = enclosing_.back();
   const hi::Stmt body = hi::Block::make({mark(id), mutate(node->body), mark(0)});
   const hi::Stmt loop = hi::For::make(node->name, node->min, node->extent, node->for_type,

@@ -1,5 +1,6 @@
 #pragma once
-// Clocks at stage boundaries (design D4, method S): a Halide lowering pass, for .cc files of codegen only.
+// Timestamps at stage boundaries (design D4, method S): a Halide lowering pass, for .cc files of codegen
+// only.
 #include <set>
 #include <string>
 #include <vector>
@@ -11,20 +12,20 @@
 namespace baton {
 
 /// Stamps `baton_mark_fenced(id)` on entry and exit of every stage, and around and inside parallel loops,
-/// whose iterations may run on any thread. A Func's stage is read off its name,
-/// `<prefix>_b<block>_<op>__<stage>`. Funcs without such a name belong to what encloses them, and so do
-/// stages nested in one of the same operator: it is billed all the same, and a clock among a tile's
-/// accumulators would send them through memory (a Winograd product took twice its time). With `within`, those
-/// in the outermost stage are marked nevertheless: the reductions of a softmax, the transforms of a
-/// convolution that has a kernel for itself.
+/// whose iterations may run on any thread. A Func's stage is encoded in its name,
+/// `<prefix>_b<block>_<op>__<stage>`. Funcs without such a name are attributed to the enclosing stage, and so
+/// are stages nested in one of the same operator: the operator's total is the same, and a timestamp among a
+/// tile's accumulators would spill them (a Winograd product took twice its time). With `within`, those in the
+/// outermost stage are marked too: the reductions of a softmax, the transforms of a convolution that has a
+/// kernel for itself.
 class MarkPass final : public Halide::Internal::IRMutator {
  public:
   MarkPass(std::string prefix, const KernelVariant& variant)
       : prefix_(std::move(prefix)), variant_(variant) {}
-  /// The places marked, ascending by id.
+  /// The marks, ascending by id.
   const std::vector<MarkSite>& sites() const { return sites_; }
 
-  /// The stage that a Func belongs to; `name` empty when it belongs to none. No id.
+  /// The stage that a Func belongs to; `name` is empty when it has none. The id is not set.
   static MarkSite site_of(const std::string& func, const std::string& prefix);
 
  private:
@@ -32,17 +33,17 @@ class MarkPass final : public Halide::Internal::IRMutator {
   Halide::Internal::Stmt visit(const Halide::Internal::ProducerConsumer* node) override;
   Halide::Internal::Stmt visit(const Halide::Internal::For* node) override;
   Halide::Internal::Stmt mark(int id) const;
-  /// Whether a stage of `block` gets marks of its own where we are.
+  /// Whether a stage of `block` gets marks of its own in the current context.
   bool opens(int block) const;
   int id_of(const MarkSite& site);
-  /// Notes in the stage around us that `stage` is billed to it.
+  /// Records in the enclosing stage that `stage` is attributed to it.
   void hold(const HeldStage& stage);
 
   std::string prefix_;
   const KernelVariant& variant_;
   std::vector<MarkSite> sites_;
-  std::vector<int> enclosing_ = {0};  // ids: what time is billed to
-  std::vector<int> within_ = {-1};    // blocks: the operator we are in, marked or not
+  std::vector<int> enclosing_ = {0};  // ids: stages that time is attributed to
+  std::vector<int> within_ = {-1};    // blocks: enclosing operators, marked or not
 };
 
 }  // namespace baton

@@ -23,8 +23,7 @@ struct StageOrder {
 };
 using StageSets = std::map<HeldStage, std::set<int>, StageOrder>;
 
-/// How many loops and how many producers and consumers came before: Halide numbers the blocks of a module by
-/// these.
+/// Counts of loops and of producers and consumers so far: Halide numbers the blocks of a module by these.
 struct Counts {
   int loops = 0, others = 0;
 };
@@ -34,11 +33,11 @@ std::string label_of(int number, const std::string& kind, std::string name) {
   return std::to_string(number) + kind + name;
 }
 
-/// Which stages have code of their own.
+/// Finds the stages that have code of their own.
 class Realized final : public hi::IRVisitor {
  public:
   explicit Realized(const std::string& prefix) : prefix_(prefix) {}
-  std::map<std::string, HeldStage> sites;  ///< by the first part of their loops' names
+  std::map<std::string, HeldStage> sites;  ///< keyed by the prefix of their loops' names
 
  private:
   using IRVisitor::visit;
@@ -50,8 +49,9 @@ class Realized final : public hi::IRVisitor {
   const std::string& prefix_;
 };
 
-/// The segments of one function. A stage inside one of the same operator counts as that one, unless that is
-/// the outermost: as for marks with KernelVariant::within (the maximum and the sum of a softmax are stages).
+/// Collects the segments of one function. A stage nested in one of the same operator is merged into it,
+/// unless that is the outermost: as for marks with KernelVariant::within (the maximum and the sum of a
+/// softmax are stages).
 class Walk final : public hi::IRVisitor {
  public:
   Walk(const std::string& prefix, HeldStage base, Counts& counts,
@@ -108,7 +108,7 @@ class Walk final : public hi::IRVisitor {
   std::vector<HeldStage> stack_;
 };
 
-/// "K_par_for_K_b0_nn_conv2d__pad_s0_y": the body of a loop of pad.
+/// "K_par_for_K_b0_nn_conv2d__pad_s0_y": the body of a parallel loop of stage pad.
 HeldStage base_of(const std::string& function, const std::string& prefix,
                   const std::map<std::string, HeldStage>& sites) {
   const std::string tail = prefix + "_par_for_";
@@ -126,13 +126,13 @@ bool has_stage(int block, const std::map<std::string, HeldStage>& sites) {
                      [&](const auto& site) { return site.second.block == block; });
 }
 
-/// out(x, y) = conv2d(x, y): what it hands on is computed elsewhere.
+/// Whether `func` only forwards a value computed elsewhere: out(x, y) = conv2d(x, y).
 bool hands_on(const hi::Function& func) {
   return func.has_pure_definition() && !func.has_update_definition() && func.values().size() == 1 &&
          func.values()[0].as<hi::Call>() && func.values()[0].as<hi::Call>()->call_type == hi::Call::Halide;
 }
 
-/// Adds the operators that are computed where `func` is: what it reads that has no loops of its own.
+/// Adds the operators inlined into `func`: the Funcs it reads that have no loops of their own.
 void add_inlined(const hi::Function& func, const std::string& prefix,
                  const std::map<std::string, HeldStage>& sites, std::set<std::string>& seen,
                  std::set<int>& blocks) {

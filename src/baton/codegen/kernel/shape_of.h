@@ -1,5 +1,5 @@
 #pragma once
-// Reads the shape of a kernel off the lowered pipeline. Needs Halide.h: for .cc files of codegen only.
+// Computes the shape of a kernel from the lowered pipeline. Needs Halide.h: for .cc files of codegen only.
 #include <string>
 #include <vector>
 
@@ -9,7 +9,7 @@
 
 namespace baton {
 
-/// `outputs`: the scheduled Funcs that `module` was made of; `prefix`: of all their names.
+/// `outputs`: the scheduled Funcs that `module` was compiled from; `prefix`: the prefix of all their names.
 KernelShape shape_of(const Halide::Module& module, const std::vector<Halide::Func>& outputs,
                      const std::string& prefix);
 

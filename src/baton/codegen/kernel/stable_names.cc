@@ -24,14 +24,14 @@ std::string without_counts(const std::string& name) {
   return text;
 }
 
-// "kernel_par_for_pad__3"  ->  "kernel_par_for_pad": in symbols "$" is written "__".
+// "kernel_par_for_pad__3"  ->  "kernel_par_for_pad": "$" is encoded as "__" in symbols.
 std::string without_last_count(const std::string& name) {
   size_t end = name.size();
   while (end > 0 && is_digit(name[end - 1])) --end;
   return end < name.size() && end > 2 && name.compare(end - 2, 2, "__") == 0 ? name.substr(0, end - 2) : name;
 }
 
-// `name`, or with underscores behind it where that is taken.
+// `name`, with underscores appended until it is unique.
 std::string claim(std::string name, std::set<std::string>& taken) {
   while (!taken.insert(name).second) name += "_";
   return name;
@@ -44,7 +44,7 @@ class Renamer final : public hi::IRMutator {
  private:
   using IRMutator::visit;
   Halide::Expr visit(const hi::Variable* node) override {
-    const bool global = node->name.rfind("::", 0) == 0;  // how a function's address is named
+    const bool global = node->name.rfind("::", 0) == 0;  // the name of a function's address
     const auto at = names_.find(global ? node->name.substr(2) : node->name);
     return at == names_.end() ? IRMutator::visit(node)
                               : hi::Variable::make(node->type, (global ? "::" : "") + at->second);

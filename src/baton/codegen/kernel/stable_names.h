@@ -1,5 +1,5 @@
 #pragma once
-// Symbols that do not depend on what a process compiled before. Needs Halide.h: for .cc files of codegen
+// Symbols that do not depend on earlier compilations in the process. Needs Halide.h: for .cc files of codegen
 // only.
 #include <set>
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace baton {
 
-/// Halide appends a number to names that it believes to have seen ("pad$3": it counts hashes of names, so any
-/// kernel compiled earlier in the process may be the reason). What gets into an object of it is the names of
-/// parallel loops, which become functions. Without the numbers equal kernels are equal byte by byte, whoever
-/// compiled them (design D10).
+/// Halide appends a counter to names it may have seen before ("pad$3": it counts hashes of names, so any
+/// kernel compiled earlier in the process may cause it). Of these, only the names of parallel loops, which
+/// become functions, reach the object. Without the counters, equal kernels are equal byte by byte in every
+/// process (design D10).
 ///
-/// Two steps: this lowering pass takes them from the loops' names ...
+/// Two steps: this lowering pass removes them from the loops' names ...
 class StableLoopNames final : public Halide::Internal::IRMutator {
  private:
   using IRMutator::visit;
@@ -21,7 +21,7 @@ class StableLoopNames final : public Halide::Internal::IRMutator {
   std::set<std::string> taken_;
 };
 
-/// ... and this takes them from the names of the functions that Halide made of the loops.
+/// ... and this function removes them from the names of the functions that Halide makes of the loops.
 Halide::Module with_stable_names(const Halide::Module& module);
 
 }  // namespace baton

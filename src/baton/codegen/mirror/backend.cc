@@ -1,6 +1,6 @@
-// The compile half of `mirror`, a simulated device: the processor's own code under another name. Its run
-// half, runtime/plugins/mirror, gives that code memory of its own that nobody else can touch. It ships with
-// the tests, and shows what a second target takes: this folder, that one, and a line in backends.def.
+// The compile-time half of `mirror`, a simulated device: the CPU's code under another name. Its runtime half,
+// runtime/plugins/mirror, runs that code in separate, protected memory. It ships with the tests, and shows
+// what a second target requires: this folder, that one, and a line in backends.def.
 #include "baton/codegen/backend.h"
 
 #include "baton/ir/build.h"
@@ -25,14 +25,14 @@ Built compile_as_processor(std::span<const BackendFunction> functions, const Dev
                            const BuildContext& context) {
   Built built = backend_of_kind("llvm")->compile(functions, sheet, context);
   if (built.blob.empty()) throw NotSupported("mirror needs a linker, and none was found: install binutils");
-  built.library = nullptr;  // not to be called where it is
+  built.library = nullptr;  // not callable in the host's address space
   return built;
 }
 
-/// A region becomes kernels as the whole program does, fused within itself.
+/// A region is lowered like a whole program, fused within itself.
 BuiltRegion fused_region(const Function& region, const BuildContext& context) {
   IRModule program = make_module();
-  program->set("main", without_attrs(region, {"Primitive"}));  // else no pass looks inside
+  program->set("main", without_attrs(region, {"Primitive"}));  // otherwise passes would not enter it
   for (const char* pass : {"InferType", "SimplifyInference", "FoldConstant", "FuseOps", "InferType"})
     program = (*make_pass(pass))(program, context);
   return {program};

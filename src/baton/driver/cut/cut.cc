@@ -21,8 +21,8 @@ Type type_at(Type type, const std::vector<int>& path) {
   return type;
 }
 
-/// What `value` is called where it becomes an input: "relu_19" for %19 = nn.relu(..), "x" for let %x = ..,
-/// "relu_12_7" for what stands at line 12, column 7.
+/// The parameter name for `value`: "relu_19" for %19 = nn.relu(..), "x" for let %x = .., "relu_12_7" for an
+/// expression at line 12, column 7.
 std::string readable_name(const CutNode& step) {
   const Origin* origin = step.operators.empty() ? nullptr : step.operators.back();
   std::string name = origin ? origin_name(*origin) : "";
@@ -37,14 +37,14 @@ std::string readable_name(const CutNode& step) {
   return std::isdigit(static_cast<unsigned char>(name.front())) ? "value_" + name : name;
 }
 
-/// The inside of a cut: the program's own nodes over parameters.
+/// Rewrites the cut's nodes over its parameters.
 class Inside final : public Rewriter {
  public:
   explicit Inside(const CutGraph& graph) : graph_(graph) {}
   using Rewriter::map;
 
  private:
-  // A function that uses nothing around it stays as it is.
+  // A closed function is kept unchanged.
   bool enter(const Expr& node) override {
     return node->kind() != ExprKind::kFunction ||
            (!is_closed(static_cast<const FunctionNode&>(*node)) && graph_.captures(node));
@@ -86,10 +86,10 @@ class CutMaker {
     return param.kind == CutParam::Kind::kValue ? 0 : param.kind == CutParam::Kind::kParam ? 1 : 2;
   }
 
-  /// `value` is read by a chosen step: what of it is computed outside becomes parameters. Tuples are made
-  /// anew inside.
+  /// `value` is an operand of a chosen step: its parts computed outside the cut become parameters. Tuples are
+  /// rebuilt inside.
   void enter(const Expr& value) {
-    std::vector<std::pair<Expr, CutValue>> aliases;  // items of tuples that are written out
+    std::vector<std::pair<Expr, CutValue>> aliases;  // items of tuple literals
     std::vector<Expr> todo{value};
     while (!todo.empty()) {
       const Expr expr = std::move(todo.back());
@@ -144,7 +144,7 @@ class CutMaker {
       name = readable_name(node);
     }
     for (const int index : part.path) name += "_" + std::to_string(index);
-    // A parameter of the program keeps its name: no other one has it.
+    // A parameter of the program keeps its name, which is unique.
     const bool own = param.kind == CutParam::Kind::kParam && part.path.empty();
     param.var = make_var(own ? name : names_.make(name), type, no_operator(type));
     cut_.params.push_back(param);
@@ -152,8 +152,7 @@ class CutMaker {
     return param.var;
   }
 
-  // What steps that are not chosen read of chosen ones, and what main returns of them; tuples are looked
-  // through.
+  // Finds the values of chosen steps used by other steps or returned by main, looking through tuples.
   void find_outputs() {
     const size_t count = graph_.nodes().size();
     std::vector<bool> wanted(count);
@@ -184,7 +183,7 @@ class CutMaker {
           {item({graph_[number].expr, path}), item_label(step_label(graph_[number]), path)});
   }
 
-  /// The program's own item of a tuple, where it has one.
+  /// The existing item node of a tuple, where there is one.
   Expr item(const CutValue& part) const {
     const auto own = items_.find(part);
     return own != items_.end() ? own->second : item_at(part.base, part.path);
@@ -195,7 +194,7 @@ class CutMaker {
     return label;
   }
 
-  /// `main` with the functions and data types that it names.
+  /// `main` with the functions and data types it references.
   IRModule module_around(const Function& main) const {
     const IRModule& source = graph_.module();
     IRModule module = make_module();

@@ -1,5 +1,5 @@
 #pragma once
-// A part of a program as a program of its own, in the user's own operators. See docs/design/0012-cutting.md.
+// Extracts a part of a program, in source operators, as a program. See docs/design/0012-cutting.md.
 #include <string>
 #include <vector>
 
@@ -8,21 +8,21 @@
 
 namespace baton {
 
-/// A parameter of what was cut out, and what stands for it in the program.
+/// A parameter of the extracted program and its source in the original program.
 struct CutParam {
   enum class Kind {
-    kParam,     ///< a parameter of the program, of the same name
-    kConstant,  ///< a constant of the program
-    kValue,     ///< what the program computes before the cut
+    kParam,     ///< a parameter of the original program, same name
+    kConstant,  ///< a constant of the original program
+    kValue,     ///< a value computed before the cut
   };
   Kind kind;
-  Var var;            ///< of the cut's main
-  Expr source;        ///< in the program
+  Var var;            ///< parameter of the cut's main
+  Expr source;        ///< in the original program
   std::string label;  ///< of a value: what computes it, "%19 nn.relu"
 };
 
 struct CutOutput {
-  Expr source;  ///< in the program
+  Expr source;  ///< in the original program
   std::string label;
 };
 
@@ -33,12 +33,11 @@ struct Cut {
   std::vector<CutOperator> operators, left_out;
 };
 
-/// Constants become parameters, but for scalars and those inside functions. Throws NotSupported for a value
-/// that crosses the border of the cut and is no tensor or tuple of tensors.
+/// Constants become parameters, except scalars and those inside functions. Throws NotSupported for a value
+/// that crosses the cut's boundary and is neither a tensor nor a tuple of tensors.
 Cut cut_out(const CutGraph& graph, const CutChoice& choice);
 
-/// The tensors that a value of this type is made of, each as items of it. Throws NotSupported for anything
-/// else in it.
+/// The item paths of all tensors in a value of this type. Throws NotSupported for other component types.
 std::vector<std::vector<int>> tensors_in(const Type& type, const std::string& what);
 
 /// Item path[0] of `value`, of that item path[1], ...

@@ -12,7 +12,7 @@ namespace {
 
 using NodeNumber = uint32_t;
 
-/// The nodes of graph.json that compute each operator.
+/// The graph.json nodes that compute each operator.
 std::map<const Origin*, std::vector<int>> computing_nodes(const GraphPlan& plan) {
   std::map<const Origin*, std::vector<int>> nodes;
   for (size_t i = 0; i < plan.nodes.size(); ++i)
@@ -22,7 +22,7 @@ std::map<const Origin*, std::vector<int>> computing_nodes(const GraphPlan& plan)
   return nodes;
 }
 
-/// Grows the set of chosen steps until it can run alone.
+/// Extends the set of chosen steps until the cut is convex.
 class Chooser {
  public:
   Chooser(const CutGraph& graph, const std::vector<ChosenOperator>& wanted,
@@ -39,7 +39,7 @@ class Chooser {
     for (const ChosenOperator& each : wanted_)
       if (!each.folded) take(*each.origin);
     if (std::find(chosen_.begin(), chosen_.end(), true) ==
-        chosen_.end()) {  // only what is in constants: as if it was computed
+        chosen_.end()) {  // only folded into constants: treated as computed
       for (const ChosenOperator* each : folded) take(*each->origin);
       folded.clear();
     }
@@ -64,10 +64,10 @@ class Chooser {
     for (const NodeNumber step : at->second) chosen_[step] = true;
   }
 
-  /// Steps that are not chosen, on a way from chosen ones back to chosen ones.
+  /// Steps not chosen that lie on a path between chosen ones.
   std::vector<NodeNumber> hole() const {
     const size_t count = graph_.nodes().size();
-    std::vector<bool> behind(count), before(count);  // of some chosen step
+    std::vector<bool> behind(count), before(count);  // any chosen step
     for (NodeNumber i = 0; i < count; ++i)
       for (const NodeNumber read : graph_[i].reads) behind[i] = behind[i] || behind[read] || chosen_[read];
     for (NodeNumber i = static_cast<NodeNumber>(count); i-- > 0;)
@@ -79,8 +79,8 @@ class Chooser {
     return found;
   }
 
-  /// Whether no kernel computes the step: a pass dropped or folded it. Nothing could be added to close the
-  /// hole then.
+  /// Whether no kernel computes the step, because a pass dropped or folded it. Naming nodes cannot add it
+  /// then.
   bool has_no_node(const CutNode& step) {
     if (step.operators.empty()) return true;
     if (!built().plan) return false;
@@ -96,7 +96,7 @@ class Chooser {
     return plan_;
   }
 
-  // Steps that no kernel computes are taken when that is all that is missing.
+  // Adds steps without a kernel if that alone closes the holes.
   void close_holes() {
     const std::vector<NodeNumber> open = hole();
     if (!std::all_of(open.begin(), open.end(), [&](NodeNumber step) { return has_no_node(graph_[step]); }))
@@ -116,8 +116,8 @@ class Chooser {
     return "no kernel computes it";
   }
 
-  // What was folded into weights of the cut goes with it, unless something is between that the cut does not
-  // take. Nearest first.
+  // Adds operators folded into weights of the cut, nearest first, unless an operator outside the cut lies
+  // between.
   void add_folded(const std::vector<const ChosenOperator*>& folded) {
     std::vector<std::pair<NodeNumber, const ChosenOperator*>> nearest;
     for (const ChosenOperator* each : folded) {
@@ -163,10 +163,10 @@ class Chooser {
     return nodes;
   }
 
-  /// A way over tuples from a chosen step to one of the hole, and from it to a chosen one.
+  /// Reports a path, through tuples, from a chosen step over the hole back to a chosen one.
   [[noreturn]] void refuse(const std::vector<NodeNumber>& open) {
     const NodeNumber first = open.front();
-    // The first of the hole reads a chosen step, over tuples at most.
+    // The first step of the hole that reads a chosen step, possibly through tuples.
     std::vector<bool> carries(graph_.nodes().size());
     for (NodeNumber i = 0; i < first; ++i) {
       const std::vector<NodeNumber>& reads = graph_[i].reads;
@@ -179,7 +179,7 @@ class Chooser {
       const std::vector<NodeNumber>& reads = graph_[from].reads;
       from = *std::find_if(reads.begin(), reads.end(), [&](NodeNumber read) { return carries[read]; });
     }
-    // The last of it on some way from `first` that a chosen step reads.
+    // The last step on some path from `first` that a chosen step reads.
     std::vector<bool> on_way(graph_.nodes().size());
     on_way[first] = true;
     NodeNumber last = first, to = first;
@@ -213,7 +213,7 @@ class Chooser {
     throw Error(text);
   }
 
-  /// Of the operators of a step: those that were chosen, and those that were not.
+  /// The operators of a step that were chosen, and those that were not.
   std::pair<std::vector<const Origin*>, std::vector<const Origin*>> parts(const CutNode& step) const {
     std::pair<std::vector<const Origin*>, std::vector<const Origin*>> parts;
     for (const Origin* origin : step.operators)
@@ -221,7 +221,7 @@ class Chooser {
     return parts;
   }
 
-  // A branch or a loop is taken whole or not at all.
+  // A branch or a loop must be chosen completely.
   void refuse_parts() const {
     for (NodeNumber i = 0; i < graph_.nodes().size(); ++i) {
       if (!chosen_[i] || graph_[i].control.empty()) continue;
@@ -233,7 +233,7 @@ class Chooser {
     }
   }
 
-  // Of a function that is called, whatever was chosen stands for all.
+  // Choosing any operator of a called function chooses all of it.
   void complete_functions() {
     for (NodeNumber i = 0; i < graph_.nodes().size(); ++i) {
       if (!chosen_[i] || graph_[i].inside.empty()) continue;

@@ -19,7 +19,7 @@ std::string at(const Span& span) {
   return span ? " at " + std::to_string(span.line) + ":" + std::to_string(span.column) : "";
 }
 
-// A branch has no span of its own in every text: what it asks has one.
+// A branch may have no span of its own; its condition has one.
 std::string place_of(const Expr& expr) {
   if (expr->span()) return at(expr->span());
   std::string place;
@@ -38,8 +38,8 @@ bool is_value(ExprKind kind) {
          kind == ExprKind::kTuple || kind == ExprKind::kTupleGetItem;
 }
 
-/// The bodies that a node evaluates itself: branches, and the functions that it calls or is. Its other
-/// children are operands.
+/// The bodies that a node evaluates itself: branches, and functions it calls or defines. Its other children
+/// are operands.
 std::vector<Expr> inner_parts(const Expr& expr) {
   switch (expr->kind()) {
     case ExprKind::kCall: {
@@ -68,7 +68,7 @@ std::vector<Expr> inner_parts(const Expr& expr) {
   }
 }
 
-/// Its children that are values of the same body.
+/// The children that are values of the same body.
 std::vector<Expr> value_children(const Expr& expr) {
   switch (expr->kind()) {
     case ExprKind::kFunction:
@@ -106,7 +106,7 @@ uint32_t CutGraph::number_of(const ExprNode* expr) const {
   return *number;
 }
 
-// What is computed around the branches and functions of main, and what several of them share: that is
+// Finds the values computed outside the branches and functions of main; values shared by several of these are
 // computed before them.
 void CutGraph::find_outer() {
   for (const Var& param : main_->params()) outer_.insert(param.get());
@@ -123,7 +123,7 @@ void CutGraph::find_outer() {
   }
 }
 
-/// Values in several of the parts, as far as they are not outer yet: where each part meets another.
+/// Non-outer values used by several of the parts.
 std::vector<Expr> CutGraph::shared_by(const std::vector<Expr>& parts) const {
   std::vector<Expr> shared;
   PointerMap<const ExprNode*> met_in;
@@ -143,7 +143,7 @@ std::vector<Expr> CutGraph::shared_by(const std::vector<Expr>& parts) const {
   return shared;
 }
 
-// Depth first, children before whom they are read by.
+// Depth-first order, operands before users.
 void CutGraph::order() {
   struct Open {
     CutNode node;
@@ -246,7 +246,7 @@ CutNode CutGraph::node_of(const Expr& expr) const {
   return node;
 }
 
-// Of all calls below, in functions that are called by name too; not of what main's body computes itself.
+// The operators of all nested calls, including functions called by name, but not those of main's body itself.
 std::vector<const Origin*> CutGraph::operators_of(const std::vector<Expr>& parts) const {
   const auto by_serial = [](const Origin* a, const Origin* b) { return a->serial() < b->serial(); };
   std::set<const Origin*, decltype(by_serial)> found(by_serial);
@@ -276,7 +276,7 @@ bool CutGraph::captures(const Expr& part) const {
 }
 
 CutValue CutGraph::resolve(Expr expr) {
-  std::vector<int> path;  // the innermost item last
+  std::vector<int> path;  // innermost item last
   while (true) {
     if (const auto* item = as<TupleGetItemNode>(expr)) {
       path.push_back(item->index());

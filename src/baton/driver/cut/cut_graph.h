@@ -1,6 +1,6 @@
 #pragma once
-// `main` as a cut sees it: what its own body computes, step by step, and what each step reads. What is inside
-// a branch, a loop or a function is part of the step that runs it.
+// The graph of `main` that cuts are made in: the steps of its own body, and what each step reads. Branches,
+// loops and functions are part of the step that runs them.
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -13,22 +13,22 @@
 
 namespace baton {
 
-/// For nodes of a cut that hold others together and compute nothing.
+/// For structural nodes of a cut, which compute nothing.
 inline NodeInfo no_operator(Type type = {}) { return NodeInfo(OriginSet::none(), {}, std::move(type)); }
 
 /// A value of main's body.
 struct CutNode {
   Expr expr;
-  bool step = false;  ///< computes: a call, if, match; else a variable, a constant, a tuple or its item
-  std::vector<uint32_t> reads;  ///< earlier nodes, those that branches and functions use included; ascending
-  std::vector<const Origin*> operators;  ///< of a step: its own, or all that are inside; ascending by serial
-  /// Not empty: it can be taken whole or not at all, e.g. "the `if` at 7:3".
+  bool step = false;  ///< a computation (call, if, match) rather than a variable, constant, tuple or item
+  std::vector<uint32_t> reads;  ///< earlier nodes, including those used by branches and functions; ascending
+  std::vector<const Origin*> operators;  ///< of a step: its own, or all nested ones; ascending by serial
+  /// Non-empty when it can only be taken as a whole, e.g. "the `if` at 7:3".
   std::string control;
-  /// Operators inside, of a function that is called or handed on: "the function `@f`".
+  /// Nested operators of a called or passed function: "the function `@f`".
   std::string inside;
 };
 
-/// A value as a part of another: item path[0] of `base`, of that item path[1], ...
+/// A component of a value: item path[0] of `base`, of that item path[1], ...
 struct CutValue {
   Expr base;  ///< never an item; a tuple only when `path` is empty
   std::vector<int> path;
@@ -40,26 +40,26 @@ struct CutValue {
 class CutGraph {
  public:
   /// `module`: typed, with main in graph normal form (cut_source). Throws Error without main, NotSupported
-  /// for a program with references: what they hold depends on the order of everything.
+  /// for a program with references, whose contents depend on the evaluation order.
   explicit CutGraph(IRModule module);
 
   const IRModule& module() const { return module_; }
   const Function& main() const { return main_; }
-  /// In the order of evaluation: what is read comes first.
+  /// In evaluation order: operands first.
   const std::vector<CutNode>& nodes() const { return nodes_; }
   const CutNode& operator[](uint32_t node) const { return nodes_[node]; }
-  /// Its number; it must be in the graph.
+  /// The number of `expr`, which must be in the graph.
   uint32_t number_of(const ExprNode* expr) const;
-  /// Null when it is none of the nodes.
+  /// Null when `expr` is not in the graph.
   const CutNode* find(const ExprNode* expr) const {
     const uint32_t* number = numbers_.find(expr);
     return number ? &nodes_[*number] : nullptr;
   }
   /// Whether main's own body computes or reads it.
   bool holds(const ExprNode* expr) const { return outer_.contains(expr); }
-  /// Whether a function or branch uses values of main's body that it is not given as arguments.
+  /// Whether a function or branch captures values of main's body.
   bool captures(const Expr& part) const;
-  /// `expr`, looked at through items of tuples that are written out.
+  /// Resolves items of tuple literals.
   static CutValue resolve(Expr expr);
 
  private:
@@ -72,15 +72,15 @@ class CutGraph {
   IRModule module_;
   Function main_;
   CallGraph calls_;
-  PointerSet outer_;  // main's own values
+  PointerSet outer_;  // values of main's body
   PointerMap<uint32_t> numbers_;
   std::vector<CutNode> nodes_;
 };
 
-/// What cuts are made in: `module` typed, lets of main replaced by their values.
+/// The input of cuts: `module` typed, with the lets of main inlined.
 IRModule cut_source(const IRModule& module, const BuildContext& context);
 
-/// "%12 nn.conv2d", or what a step of several operators is.
+/// "%12 nn.conv2d", or a description of a step with several operators.
 std::string step_label(const CutNode& step);
 
 }  // namespace baton

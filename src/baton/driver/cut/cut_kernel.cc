@@ -25,7 +25,7 @@ std::string variable_name(const std::string& node) {
   return name;
 }
 
-/// A parameter of the fused function over tensors that are parameters of main.
+/// Maps the tensor parameters of the fused function to parameters of main.
 class Params {
  public:
   Params(const BuildResult& built, const PlanNode& node) : plan_(*built.plan.graph), node_(node) {
@@ -96,8 +96,7 @@ CutKernel cut_kernel(const BuildResult& built, int number, const NamedArrays& in
          operators_of_nodes({&built.plan, &built.optimized->origins()}, {number}))
       cut.operators.push_back({each.origin, each.why});
 
-  // Memory is used again as the model runs on: what the kernel reads is taken right before it runs, its
-  // results right after.
+  // Storage is reused during a run: operands are captured right before the kernel runs, results right after.
   set_model_inputs(*executor, inputs);
   require(executor->run_range(0, static_cast<uint32_t>(number)));
   for (size_t i = 0; i < vars.size(); ++i) {

@@ -1,6 +1,5 @@
 #pragma once
-// A kernel as it was built, as a program of its own: the fused function with its packed layouts and folded
-// constants.
+// Extracts a built kernel as a program: the fused function with its packed layouts and folded constants.
 #include "baton/driver/cut/cut_values.h"
 
 namespace baton {
@@ -10,8 +9,8 @@ struct CutKernel {
   CutArrays arrays;
 };
 
-/// What node `node` of graph.json calls, with what it really reads and writes when the model runs on `inputs`
-/// (the rest by the tensor rule). Throws Error for an input or a constant.
+/// The kernel called by node `node` of graph.json, with its operands and results when the model runs on
+/// `inputs` (missing inputs by the tensor rule). Throws Error for an input or a constant.
 CutKernel cut_kernel(const BuildResult& built, int node, const NamedArrays& inputs);
 
 }  // namespace baton

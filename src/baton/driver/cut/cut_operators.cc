@@ -1,4 +1,4 @@
-// Which operators of the source are meant by nodes of graph.json.
+// Maps nodes of graph.json to operators of the source.
 #include <map>
 
 #include "baton/driver/cut/cut_choice.h"

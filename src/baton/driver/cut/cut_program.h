@@ -1,6 +1,5 @@
 #pragma once
-// A program that parts are cut out of, or marked in: which operators a user means by nodes, a kernel or
-// names.
+// A program to cut from or mark in; resolves a user's selection by nodes, kernel or operators.
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,27 +10,27 @@
 
 namespace baton {
 
-/// Exactly one is not empty: see driver/cut/node_selection.h.
+/// Exactly one field is set; see driver/cut/node_selection.h.
 struct CutSelection {
   std::string kernel, nodes, operators;
 };
 
 class CutProgram {
  public:
-  /// A program that is not built: where its nodes are asked for, it is optimized under `options`, and no
-  /// kernel is made.
+  /// A program that is not built: when nodes are needed, it is optimized under `options` without compiling
+  /// kernels.
   CutProgram(const IRModule& module, BuildOptions options);
-  /// What was built: its nodes are those of its graph.json. `built` must stay.
+  /// A built program: nodes are those of its graph.json. `built` must outlive this.
   CutProgram(const BuildResult& built, BuildOptions options);
 
   const BuildOptions& options() const { return options_; }
   const CutGraph& graph() const { return graph_; }
-  /// Throws NotSupported for a program that no plan can be made of.
+  /// Throws NotSupported when the program cannot be planned.
   CutPlan plan();
-  /// Nodes of graph.json that are meant; none for operators. Throws UsageError: driver/cut/node_selection.h,
-  /// and unless exactly one of the three is given.
+  /// The selected nodes of graph.json; empty when operators are selected. Throws UsageError as in
+  /// driver/cut/node_selection.h, and unless exactly one field is set.
   std::vector<int> nodes(const CutSelection& selection);
-  /// Throws as choose_steps.
+  /// Throws as choose_steps does.
   CutChoice choose(const CutSelection& selection);
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// What is cut out, as text that can be read back.
+// Cuts as parsable text.
 #include <string>
 #include <vector>
 
@@ -9,13 +9,13 @@
 
 namespace baton {
 
-/// Types, no spans; constants that are no scalars with their values.
+/// With types, without spans; non-scalar constants are printed with their values.
 std::string readable_text(const IRModuleNode& module);
 
-/// The same of a cut, with `title` and its operators, inputs and outputs in comments.
+/// The same for a cut, with `title`, its operators, inputs and outputs as comments.
 std::string cut_text(const Cut& cut, const std::string& title);
 
-/// For machines: id, op, name, line, column, why.
+/// JSON rows: id, op, name, line, column, why.
 nlohmann::ordered_json operators_json(const OriginTable& table, const std::vector<CutOperator>& operators);
 
 }  // namespace baton

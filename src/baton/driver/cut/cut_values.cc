@@ -32,7 +32,7 @@ NDArray value_of(const Var& param, const NamedArrays& given) {
   return value;
 }
 
-/// Whether computing `values` takes what no graph can say: branches, loops, functions that stay functions.
+/// Whether computing `values` needs control flow or function calls, which a graph cannot represent.
 bool needs_program(const CutGraph& graph, const std::vector<Expr>& values) {
   bool found = false;
   for (const Expr& value : values)

@@ -14,7 +14,7 @@ namespace baton {
 
 namespace {
 
-/// The program around the region; types stay.
+/// Rewrites the program around the region; types are kept.
 class Outside final : public Rewriter {
  public:
   using Rewriter::map;
@@ -54,7 +54,7 @@ class Marker {
     inside_.insert(&call, Expr(make_call(call.callee(), std::move(args), call.attrs(), call.info())));
   }
 
-  /// `value` as a chosen step reads it: computed in the region, or begun.
+  /// `value` as an operand of a chosen step: computed in the region, or wrapped in compiler_begin.
   Expr within(const Expr& value, const OriginSet& origins) {
     const CutValue part = CutGraph::resolve(value);
     if (const Expr* computed = inside_.find(part.base.get())) return inside_item(*computed, part);
@@ -75,7 +75,7 @@ class Marker {
     return make_tuple(std::move(fields), no_operator(value->checked_type()));
   }
 
-  /// What the rest of the program reads of the region.
+  /// Adds compiler_end for the values of the region used elsewhere.
   void leave(uint32_t number) {
     const Expr& expr = graph_[number].expr;
     const CutValue part = CutGraph::resolve(expr);
@@ -83,7 +83,7 @@ class Marker {
     if (computed) outside_.map(expr, ended(*computed, part, made_for(graph_.number_of(part.base.get()))));
   }
 
-  /// Each tensor leaves once.
+  /// One compiler_end per tensor.
   Expr ended(const Expr& computed, const CutValue& part, const OriginSet& origins) {
     if (const auto known = ended_.find(part); known != ended_.end()) return known->second;
     const Expr value = inside_item(computed, part);
@@ -115,7 +115,7 @@ class Marker {
   const CompilerMarks marks_;
   Causes causes_;
   Outside outside_;
-  PointerMap<Expr> inside_;  // by the step it is
+  PointerMap<Expr> inside_;  // by step
   std::map<CutValue, Expr> items_, ended_;
 };
 

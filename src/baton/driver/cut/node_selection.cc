@@ -48,7 +48,7 @@ std::optional<int> number_of(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
-/// Whether a user may mean `name` by `given`: without what names begin with.
+/// Whether `given` abbreviates `name`: without the common prefix of names.
 bool is_short_for(std::string_view given, std::string_view name) {
   constexpr std::string_view kPrefix = "tvmgen_default_";
   return short_node_name(name) == given ||
@@ -114,7 +114,7 @@ class NodeNames {
     return std::nullopt;
   }
 
-  // As node_row_ptr says: node i has the tensors from node_row_ptr[i] to before node_row_ptr[i + 1].
+  // By node_row_ptr: node i has the tensors node_row_ptr[i] to node_row_ptr[i + 1] - 1.
   int node_of_entry(const std::string& text) const {
     const std::optional<int> entry = is_number(text) ? number_of(text) : std::nullopt;
     if (!entry || static_cast<size_t>(*entry) >= plan_.graph->entries.size())

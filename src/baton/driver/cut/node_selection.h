@@ -1,5 +1,5 @@
 #pragma once
-// How a command line names parts of a model: nodes of graph.json, a kernel, operators of the source.
+// Parses selections of parts of a model: nodes of graph.json, a kernel, source operators.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace baton {
 
-/// Nodes of graph.json that `text` names, ascending. Items with commas between:
+/// The nodes of graph.json selected by `text`, ascending. Comma-separated items:
 ///   12              the node of that id
 ///   fused_nn_relu   the node of that name, with or without what all names begin with ("tvmgen_default_")
 ///   entry:17        the node one of whose tensors is number 17, as node_row_ptr counts them
@@ -18,15 +18,14 @@ namespace baton {
 /// nothing.
 std::vector<int> select_nodes(const GraphPlan& plan, const std::string& text);
 
-/// The nodes that call the kernel of that name (as select_nodes takes it), or the one node of that name.
+/// The nodes that call the named kernel (syntax as in select_nodes), or the one node of that name.
 std::vector<int> select_kernel(const GraphPlan& plan, const std::string& name);
 
-/// A kernel's or node's name without what the compiler lets all begin with: "fused_nn_conv2d", under any
-/// mod_name.
+/// A kernel's or node's name without the common prefix: "fused_nn_conv2d", under any mod_name.
 std::string_view short_node_name(std::string_view name);
 
-/// Operators of the source that `text` names, by id; with commas between, each as `baton explain --operator`
-/// takes it, or `id:3` as reports and graph.json number them. Throws UsageError for one that means none.
+/// Source operators selected by `text`, by id: comma-separated items as for `baton explain --operator`, or
+/// `id:3` as in reports and graph.json. Throws UsageError when an item selects none.
 std::vector<const Origin*> select_operators(const OriginTable& table, const std::string& text);
 
 }  // namespace baton

@@ -19,7 +19,7 @@ OperatorMap::OperatorMap(std::shared_ptr<const Plan> plan, OriginReport report)
   for (uint32_t i = 0; i < nodes.size(); ++i)
     for (const EntryId entry : nodes[i].inputs) {
       const uint32_t maker = plan_->maker_of(entry);
-      if (!readers_[maker].empty() && readers_[maker].back() == i) continue;  // read twice
+      if (!readers_[maker].empty() && readers_[maker].back() == i) continue;  // already recorded: read twice
       inputs_[i].push_back(maker);
       readers_[maker].push_back(i);
     }
@@ -27,7 +27,7 @@ OperatorMap::OperatorMap(std::shared_ptr<const Plan> plan, OriginReport report)
 
 std::vector<uint32_t> OperatorMap::nodes_of_kernel(const std::string& name) const {
   std::vector<std::string> names;
-  for (const std::string& wanted : {name, "tvmgen_default_" + name}) {  // tables leave that out
+  for (const std::string& wanted : {name, "tvmgen_default_" + name}) {  // tables omit the prefix
     std::vector<uint32_t> calls, named;
     for (uint32_t i = 0; i < plan_->nodes.size(); ++i) {
       const PlanNode& node = plan_->nodes[i];

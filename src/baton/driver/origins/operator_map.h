@@ -1,7 +1,6 @@
 #pragma once
-// The map: which operators of the source a node of the plan computes, and which nodes an operator went into.
-// Made from plan and report alone, which a build and an artifact both have, so that they say the same.
-// Attribution is n:m.
+// The n:m mapping between source operators and nodes of the plan. Built only from plan and report, which both
+// a build and an artifact have, so that both give the same answers.
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,32 +15,30 @@ namespace baton {
 class OperatorMap {
  public:
   OperatorMap() = default;
-  /// Throws Error when the two do not belong together.
+  /// Throws Error when plan and report do not match.
   OperatorMap(std::shared_ptr<const Plan> plan, OriginReport report);
 
   const std::vector<OperatorRecord>& operators() const { return report_.operators; }  ///< by id
   const Plan& plan() const { return *plan_; }
 
-  /// Nodes that call the kernel of that `func_name`; when there is none, the node of that name.
-  /// "tvmgen_default_" may be left out. Throws UsageError for an unknown name, with the nearest one, or those
-  /// that hold it.
+  /// The nodes that call the kernel `func_name`; when there is none, the node of that name. The prefix
+  /// "tvmgen_default_" is optional. Throws UsageError for an unknown name, suggesting the nearest ones.
   std::vector<uint32_t> nodes_of_kernel(const std::string& name) const;
-  /// A node of that name that calls a kernel of another name, while there is a kernel of that name too.
+  /// A node with that name that calls another kernel, when a kernel of that name exists too.
   std::optional<uint32_t> namesake(const std::string& kernel) const;
-  /// The node of that number or name; the first one of several `reshape_nop`. Throws UsageError.
+  /// The node with that number or name; the first of several `reshape_nop`. Throws UsageError.
   uint32_t node(const std::string& id_or_name) const;
-  /// Throws UsageError when there is no such node, or it is an input or a constant, which no kernel computes.
+  /// Throws UsageError when there is no such node, or it is an input or a constant.
   const PlanNode& kernel_node(uint32_t node) const;
-  /// Operators that `wanted` means (its name, "14" for all of a line, "14:7", its source name, or the
-  /// operator's name). Throws UsageError when there is none, with the
-  /// nearest name.
+  /// The operators matching `wanted`: a name, "14" for all of a line, "14:7", a source name, or an operator
+  /// type. Throws UsageError, suggesting the nearest name, when there is none.
   std::vector<uint32_t> operators_called(const std::string& wanted) const;
 
   /// The operators that these nodes compute, ascending.
   std::vector<uint32_t> operators_of(const std::vector<uint32_t>& nodes) const;
-  /// Names of the nodes that compute the operator, in the order of execution.
+  /// Names of the nodes that compute the operator, in execution order.
   std::vector<std::string> kernels_of(uint32_t id) const;
-  /// Nodes whose results `node` reads, each once; and those that read its.
+  /// The distinct nodes whose results `node` reads, and those that read its result.
   const std::vector<uint32_t>& inputs_of(uint32_t node) const { return inputs_.at(node); }
   const std::vector<uint32_t>& readers_of(uint32_t node) const { return readers_.at(node); }
   /// Throws UsageError when there is no such operator.

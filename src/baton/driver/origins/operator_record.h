@@ -1,5 +1,5 @@
 #pragma once
-// What became of one operator of the source: the record that reports, the map and files are made of.
+// The record of one source operator and what it was compiled to; used by reports, the map and files.
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -10,40 +10,39 @@
 
 namespace baton {
 
-/// One operator of the source. It has nodes, was folded into constants that nodes read, or is retired.
+/// One source operator. It is computed by nodes, was folded into constants that nodes read, or is retired.
 struct OperatorRecord {
   uint32_t id = 0;
   std::string op, name;           ///< "nn.relu"; "%12", "14:7", or "" where there is no text
-  uint32_t line = 0, column = 0;  ///< in the text the source was read from; 0: there is none
+  uint32_t line = 0, column = 0;  ///< in the source text; 0: unknown
   std::string source;             ///< e.g. the ONNX node; may be empty
-  std::string text;               ///< the line; empty where it was read from a file
-  /// Those that are not at their default. Types and objects stand as their text, as in JSON.
+  std::string text;               ///< the source line; empty for programs read from a file
+  /// Non-default attributes. Types and objects are represented by their text, as in JSON.
   std::vector<std::pair<std::string, AttrValue>> attrs;
-  std::string type;                      ///< of its value
+  std::string type;                      ///< of its result
   std::vector<std::string> input_types;  ///< of its arguments
-  std::vector<uint32_t> inputs;          ///< operators whose results it reads: the edges of the source
-  std::vector<uint32_t> nodes;           ///< nodes of the plan that compute it
-  std::vector<uint32_t> folded_into;     ///< nodes that read a constant it was computed into
-  std::vector<uint32_t> fused_with;      ///< the other operators of its nodes
-  /// Why it shares a kernel with what uses its result, or why not; both after a split.
+  std::vector<uint32_t> inputs;          ///< operators whose results it reads: the edges of the source graph
+  std::vector<uint32_t> nodes;           ///< plan nodes that compute it
+  std::vector<uint32_t> folded_into;     ///< nodes that read a constant it was folded into
+  std::vector<uint32_t> fused_with;      ///< other operators of its nodes
+  /// Why it is or is not fused with its users; both after a split.
   std::string fused, not_fused;
-  std::string retired_by, retired_why;  ///< the pass and its reason; empty when it is carried
+  std::string retired_by, retired_why;  ///< the pass and its reason; empty while some node carries it
 
   std::string label() const { return name.empty() ? op : name + " " + op; }
   bool operator==(const OperatorRecord&) const = default;
 };
 
-/// Every operator of the source, by id.
+/// All source operators, indexed by id.
 struct OriginReport {
   std::vector<OperatorRecord> operators;
   bool operator==(const OriginReport&) const = default;
 };
 
-/// Fills in `fused_with`: all operators of their `nodes`, less themselves.
+/// Fills in `fused_with`: the other operators of each operator's nodes.
 void add_fused_with(OriginReport& report);
 
-/// Throws Error unless ids are places in the report, and every node and operator that report and plan name is
-/// there.
+/// Throws Error unless ids equal indices, and all referenced nodes and operators exist.
 void check_origins(const OriginReport& report, const Plan& plan);
 
 }  // namespace baton

@@ -10,7 +10,7 @@
 namespace baton {
 namespace {
 
-/// Types and objects as their text.
+/// Types and objects become text.
 AttrValue plain(const AttrValue& value) {
   if (const DType* type = value.as<DType>()) return type->str();
   if (const AttrObjectRef* object = value.as<AttrObjectRef>()) return object->object->text();
@@ -21,7 +21,7 @@ AttrValue plain(const AttrValue& value) {
   return items;
 }
 
-/// Only what the user would write: attributes that have their default are left out.
+/// Attributes that differ from their defaults.
 std::vector<std::pair<std::string, AttrValue>> written(const Attrs& attrs) {
   std::vector<std::pair<std::string, AttrValue>> found;
   if (!attrs) return found;
@@ -37,7 +37,7 @@ struct Places {
   std::set<uint32_t> nodes, folded_into;
 };
 
-/// Where each origin ended: nodes that carry it, and readers of constants that carry it.
+/// For each origin: the nodes that carry it, and the readers of constants that carry it.
 std::vector<Places> places_of(const OriginTable& origins, const GraphPlan& plan) {
   std::vector<Places> places(origins.size());
   for (uint32_t i = 0; i < plan.nodes.size(); ++i) {
@@ -48,7 +48,7 @@ std::vector<Places> places_of(const OriginTable& origins, const GraphPlan& plan)
         if (const auto id = origins.find(origin)) (places[index(*id)].*where).insert(i);
     };
     add(node.origins, &Places::nodes);
-    post_order(Expr(node.function), [&](const Expr& inner) {  // scalars stand in the kernel itself
+    post_order(Expr(node.function), [&](const Expr& inner) {  // scalars are immediates of the kernel
       if (inner->kind() == ExprKind::kConstant) add(inner->origins(), &Places::folded_into);
     });
     for (const EntryId input : plan.graph->nodes[i].inputs)
@@ -58,7 +58,7 @@ std::vector<Places> places_of(const OriginTable& origins, const GraphPlan& plan)
   return places;
 }
 
-/// Each text once, in the order met.
+/// Distinct texts, in first-use order.
 struct Texts {
   std::vector<std::string> each;
   void add(const std::string& text) {

@@ -1,5 +1,5 @@
 #pragma once
-// What became of every operator of the source, asked of the plan.
+// Builds the origin report: what each source operator was compiled to.
 #include <unordered_map>
 
 #include "baton/driver/origins/operator_record.h"
@@ -9,15 +9,15 @@
 
 namespace baton {
 
-/// Every operator of `origins`: what the source says of it, the plan's nodes that carry it, the nodes that
-/// read a constant it was folded into, why it shares a kernel with what uses its result or not (`fusion`: of
-/// the passes that led to `plan`), and why it is gone when it is.
+/// For each operator of `origins`: its facts in the source, the plan nodes that carry it, nodes that read a
+/// constant it was folded into, why it is or is not fused with its users (`fusion`: the log of the passes
+/// that led to `plan`), and why it was retired, if it was.
 OriginReport origin_report(const OriginTable& origins, const GraphPlan& plan,
                            const std::unordered_map<const Origin*, SourceOperator>& source,
                            const FusionLog& fusion);
 
-/// `report` with the lines that its operators stand in (OperatorRecord::text). They are not kept in a build:
-/// of a program in one line, they would be longer than the program by its number of operators.
+/// `report` with the source lines of its operators (OperatorRecord::text). Builds do not store them: for a
+/// program on one line they would repeat the program once per operator.
 OriginReport with_lines(OriginReport report, const OriginTable& origins);
 
 }  // namespace baton

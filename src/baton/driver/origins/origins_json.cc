@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The first byte of every stream that compress2() makes; JSON begins with a brace.
+// The first byte of any zlib stream; JSON begins with a brace.
 constexpr char kZlib = 0x78;
 
 std::string deflated(const std::string& text) {

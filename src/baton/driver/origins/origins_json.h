@@ -1,5 +1,5 @@
 #pragma once
-// origins.json: a report of origins as text, and back. docs/design/0009-explain-json.md.
+// Serializes origin reports as origins.json. docs/design/0009-explain-json.md.
 #include <string>
 #include <string_view>
 
@@ -7,14 +7,14 @@
 
 namespace baton {
 
-/// {"schema": 1, "operators": [{...}]}: a row for each operator.
+/// {"schema": 1, "operators": [{...}]}: one row per operator.
 std::string origins_json(const OriginReport& report);
 
-/// As an artifact keeps it: every text once, operators as rows of numbers, deflated. A twelfth of the size.
+/// The form stored in artifacts: deduplicated texts, operators as rows of numbers, deflated. A twelfth of the
+/// size.
 std::string packed_origins(const OriginReport& report);
 
-/// Reads either. Throws Error where `text` is empty (what was built was stripped of it), of another schema,
-/// or damaged.
+/// Reads either form. Throws Error when `text` is empty (stripped), of another schema, or damaged.
 OriginReport read_origins(std::string_view text);
 
 }  // namespace baton

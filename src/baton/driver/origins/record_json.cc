@@ -11,15 +11,15 @@ using Json = nlohmann::ordered_json;
 
 /// How a form writes a field.
 enum class Show { kNot, kValue, kOrNull };  // kOrNull: null where it is empty
-/// How a packed table keeps it: not at all, in the row, in "values", or as a list of those.
+/// How a packed table stores it: not at all, in the row, in "values", or as a list of indices into "values".
 enum class Pack { kNot, kDirect, kShared, kListOfShared };
 
 struct RecordField {
   const char* name;
   Show origins, explain, profile;
-  bool may_lack;  ///< in a profile: another version wrote it
+  bool may_lack;  ///< optional in profiles written by other versions
   Pack pack;
-  Json (*write)(const OperatorRecord&);  ///< null where it is empty
+  Json (*write)(const OperatorRecord&);  ///< null when empty
   void (*read)(const Json&, OperatorRecord&);
 
   Show shown(RecordForm form) const {
@@ -56,7 +56,7 @@ AttrValue attr_of(const Json& json) {
   if (json.is_number()) return json.get<double>();
   if (json.is_string()) return json.get<std::string>();
   if (json.is_null()) return {};
-  if (json.is_object()) return json.dump();  // no operator has one
+  if (json.is_object()) return json.dump();  // null for all operators
   AttrList items;
   for (const Json& item : json) items.push_back(attr_of(item));
   return items;
@@ -123,7 +123,7 @@ constexpr RecordField kFields[] = {
     {"unfused_us", kNot, kNot, kOrNull, true, Pack::kNot, write_time, read_time},
     {"retired", kOrNull, kOrNull, kOrNull, false, Pack::kShared, write_retired, read_retired}};
 
-/// A text, or texts, that are empty and shown all the same.
+/// Empty text fields that are shown as empty.
 Json empty_instead_of_null(Json json) {
   if (json.is_null()) return "";
   if (json.is_array())
@@ -137,7 +137,7 @@ Json shown(const RecordField& field, Show show, const OperatorRecord& record) {
   return show == kOrNull ? json : empty_instead_of_null(std::move(json));
 }
 
-/// Values that rows share, in the order met.
+/// Values shared by rows, in first-use order.
 class SharedValues {
  public:
   Json index(const Json& value) {

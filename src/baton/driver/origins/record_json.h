@@ -1,6 +1,5 @@
 #pragma once
-// The record of an operator as JSON: which fields each form has, and how they are written and read, stands in
-// one table.
+// JSON forms of operator records; one table lists the fields of each form and their readers and writers.
 #include <nlohmann/json_fwd.hpp>
 
 #include "baton/driver/origins/operator_record.h"
@@ -9,21 +8,22 @@ namespace baton {
 
 enum class RecordForm {
   kOrigins,  ///< origins.json: docs/design/0009-explain-json.md
-  kExplain,  ///< `baton explain --json`, `lib.origins` in Python: the same note
-  kProfile,  ///< a row of a profile, its times null: docs/design/0005-profile-json.md
+  kExplain,  ///< `baton explain --json`, `lib.origins` in Python: same schema
+  kProfile,  ///< a row of a profile with null times: docs/design/0005-profile-json.md
 };
 
 nlohmann::ordered_json to_json(const OperatorRecord& record, RecordForm form);
 nlohmann::ordered_json attr_json(const AttrValue& value);
-/// The attributes as an object.
+/// The attributes as a JSON object.
 nlohmann::ordered_json attrs_json(const OperatorRecord& record);
 
-/// Reads what to_json wrote. Throws nlohmann::json::exception for what is no record of that form.
+/// The inverse of to_json. Throws nlohmann::json::exception for malformed records.
 OperatorRecord read_record(const nlohmann::ordered_json& json, RecordForm form);
 
-/// Each text once, operators as rows of numbers: {"schema": 2, "values": [...], "operators": [[...]]}.
+/// Deduplicated values and operators as rows of indices: {"schema": 2, "values": [...], "operators":
+/// [[...]]}.
 nlohmann::ordered_json packed(const OriginReport& report);
-/// Throws nlohmann::json::exception for what packed() cannot have written. `fused_with` is left empty.
+/// The inverse of packed(). Throws nlohmann::json::exception for malformed input. `fused_with` is left empty.
 OriginReport unpacked(const nlohmann::ordered_json& json);
 
 }  // namespace baton

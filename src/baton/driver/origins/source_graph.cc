@@ -12,7 +12,7 @@ namespace {
 class Reader {
  public:
   explicit Reader(const IRModuleNode& module) : module_(module) {
-    // Lets first: what a call calls may be bound by one.
+    // Lets first: a callee may be let-bound.
     for (const auto& [name, function] : module.functions())
       post_order(Expr(function), [&](const Expr& node) { bind_let(node); });
     for (const auto& [name, function] : module.functions())
@@ -33,7 +33,7 @@ class Reader {
     lets_.emplace(let->var().get(), let->value());
   }
 
-  /// What other variables may be.
+  /// Records the possible values of other variables.
   void bind(const Expr& node) {
     if (const auto* match = as<MatchNode>(node)) {
       for (const Clause& clause : match->clauses())
@@ -47,15 +47,14 @@ class Reader {
     }
   }
 
-  /// The value of a variable that a let binds, and of the variable that this may be in turn; else `expr`.
+  /// Resolves let-bound variables transitively; other expressions are returned unchanged.
   const Expr& resolve_let(const Expr& expr) const {
     const Expr* at = &expr;
     for (auto let = lets_.find(at->get()); let != lets_.end(); let = lets_.find(at->get())) at = &let->second;
     return *at;
   }
 
-  /// An item of a tuple: the field, where the tuple is written out; else the expression that yields the
-  /// tuple.
+  /// Item of a tuple literal: the field; otherwise the expression that yields the tuple.
   const Expr& item(const Expr& expr) const {
     std::vector<int> path;
     const Expr* at = &resolve_let(expr);
@@ -83,7 +82,7 @@ class Reader {
     if (!call || !call->op()) return;
     for (const Origin* origin : call->origins().origins()) {
       SourceOperator& entry = operators_[origin];
-      // A call of its own says more than one that stands for others too.
+      // A call with a single origin is more specific than one with several.
       if (!entry.type || call->origins().origins().size() == 1) {
         entry.type = call->checked_type();
         entry.input_types.clear();
@@ -93,7 +92,7 @@ class Reader {
     }
   }
 
-  /// The operators whose results `value` may hold, other than `reader`.
+  /// The operators other than `reader` whose results `value` may hold.
   void collect_producers(const Expr& value, const Origin* reader, std::vector<const Origin*>& found) {
     std::unordered_set<const ExprNode*> seen;
     std::vector<Expr> todo = {value};
@@ -110,11 +109,11 @@ class Reader {
         todo.insert(todo.end(), known->second.begin(), known->second.end());
       step(at, todo);
       std::reverse(todo.begin() + static_cast<std::ptrdiff_t>(first),
-                   todo.end());  // in order
+                   todo.end());  // restores textual order
     }
   }
 
-  /// A call of an operator, or a constant that one was computed into.
+  /// An operator call, or a constant folded from one.
   static bool is_source(const Expr& expr) {
     const auto* call = as<CallNode>(expr);
     return !expr->origins().origins().empty() &&

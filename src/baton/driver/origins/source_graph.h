@@ -1,5 +1,5 @@
 #pragma once
-// The source as a graph of operators, before any pass: types, and which operator reads the result of which.
+// The source as a graph of operators before any pass: types and def-use edges.
 #include <unordered_map>
 #include <vector>
 
@@ -7,17 +7,16 @@
 
 namespace baton {
 
-/// What the source says of one of its operators.
+/// Facts about one source operator.
 struct SourceOperator {
-  Type type;                      ///< of its value
-  std::vector<Type> input_types;  ///< of its arguments
-  std::vector<const Origin*>
-      inputs;  ///< the operators whose results it reads, in the order of its arguments, each once
+  Type type;                          ///< of its result
+  std::vector<Type> input_types;      ///< of its arguments
+  std::vector<const Origin*> inputs;  ///< the distinct operators whose results it reads, in argument order
 };
 
-/// `typed`: the source. Results are followed through tuples, variables, branches and calls of functions; a
-/// call of a function that is not known (a parameter, say) reads its arguments. An operator that passes have
-/// already made several calls of has the types of the last one.
+/// `typed`: the source. Values are traced through tuples, variables, branches and function calls; a call of
+/// an unknown function (e.g. a parameter) reads its arguments. An operator with several calls has the types
+/// of the last one.
 std::unordered_map<const Origin*, SourceOperator> source_graph(const IRModuleNode& typed);
 
 }  // namespace baton

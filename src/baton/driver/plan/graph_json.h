@@ -1,5 +1,5 @@
 #pragma once
-// A plan as graph.json, in the format and layout of TVM. Read by Plan::parse().
+// Serializes a plan as graph.json, in TVM's format. Parsed by Plan::parse().
 #include <string>
 
 #include "baton/runtime/plan.h"

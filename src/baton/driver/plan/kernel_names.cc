@@ -26,8 +26,7 @@ std::string kernel_base_name(const FunctionNode& function) {
   });
   if (name.size() <= kLongestName) return name;
   char hash[24];
-  // The hash is part of the names that TVM gives; it is the one of the C++ library that TVM is built with,
-  // and ours.
+  // TVM's names contain std::hash of the C++ library it is built with, which is the one used here.
   std::snprintf(hash, sizeof hash, "_%zx_", std::hash<std::string>()(name));
   return name.substr(0, kLongestName) + hash;
 }
@@ -54,18 +53,18 @@ std::string similar_kernels(const std::string& wanted, const std::vector<std::st
     return name.starts_with(kBeginning) ? name.substr(kBeginning.size()) : name;
   };
   const std::set<std::string> distinct = [&] {
-    std::set<std::string> all;  // several nodes may have one name
+    std::set<std::string> all;  // several nodes may share a name
     for (const std::string& name : names) all.insert(bare(name));
     return all;
   }();
   const std::vector<std::string> candidates(distinct.begin(), distinct.end());
-  // As it was asked for: with what all names begin with, or without.
+  // With or without the common prefix, as in the request.
   const auto shown = [&](const std::string& name) {
     return wanted == bare(wanted) ? name : std::string(kBeginning) + name;
   };
   if (const std::string near = did_you_mean(bare(wanted), candidates); !near.empty())
     return "; did you mean `" + shown(near) + "`?";
-  // "nn_dens": what ends in the middle of a word counts as that word.
+  // "nn_dens": a partial last word counts as a whole word.
   const auto words_of = [](const std::string& text) {
     std::set<std::string> words;
     std::istringstream in(text);

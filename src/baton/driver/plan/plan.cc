@@ -87,8 +87,8 @@ class Planner {
   }
 
  private:
-  /// `value` without lets, variables that lets bind and on_device: a graph has no names, `let` only says
-  /// where a value is shared, and on_device where it is.
+  /// `value` without lets, let-bound variables and on_device: graphs have no names, and the device is known
+  /// separately.
   Expr strip_aliases(Expr value) const {
     for (;;) {
       if (const auto* let = as<LetNode>(value)) {
@@ -140,7 +140,7 @@ class Planner {
       case ExprKind::kRefRead:
       case ExprKind::kRefWrite:
         throw NotSupported("the graph executor does not support references");
-      case ExprKind::kLet:  // its value and its body have been met
+      case ExprKind::kLet:  // its value and body are visited separately
       case ExprKind::kFunction:
       case ExprKind::kGlobalVar:
       case ExprKind::kConstructor:
@@ -155,13 +155,13 @@ class Planner {
     return at->second;
   }
 
-  /// Where a value is.
+  /// The device of a value.
   int device_of(const ExprNode* value) const {
     const int* device = devices_.find(value);
     return device ? *device : 1;
   }
 
-  /// Appends a node with one entry on `device` per tensor of `type`.
+  /// Appends a node on `device`, with one entry per tensor of `type`.
   Entries add_node(PlanNode node, PlannedNode planned, const Type& type, int device) {
     node.first_entry = static_cast<EntryId>(graph_->entries.size());
     Entries made;
@@ -178,7 +178,7 @@ class Planner {
     return made;
   }
 
-  /// An input or a constant.
+  /// Appends an input or a constant.
   Entries add_kept(std::string name, OriginSet origins, const Type& type, int device) {
     graph_->arg_nodes.push_back(static_cast<uint32_t>(graph_->nodes.size()));
     PlanNode node;
@@ -229,7 +229,8 @@ class Planner {
     PlanNode node;
     node.kind = in_place ? PlanNode::Kind::kNop : PlanNode::Kind::kKernel;
     node.func_name = in_place ? "__nop" : plan_.kernels[kernel].func_name;
-    node.name = in_place ? "reshape_nop" : node_names_.make(node.func_name);  // all of them, as in TVM
+    node.name =
+        in_place ? "reshape_nop" : node_names_.make(node.func_name);  // the same name for all, as in TVM
     if (!in_place) node.backend = plan_.kernels[kernel].place.backend;
     node.inputs = std::move(inputs);
     node.attrs = attrs_of(function);
@@ -244,19 +245,19 @@ class Planner {
     node.reason = origins.reason();
   }
 
-  // ---- Borders between devices.
+  // ---- Copies between devices.
 
-  /// A copy of one tensor to another device: for calls of device_copy, which the program asked for, and for
-  /// readers that the planner found on that device.
+  /// A copy of one tensor to another device, for calls of device_copy in the program and for users on another
+  /// device.
   struct Copy {
     uint32_t node;
     Type type;
-    Function function;  // of the first such call; null: the planner's own
+    Function function;  // of the first such call; null: inserted by the planner
     OriginSet asked = OriginSet::none(), causes = OriginSet::none();
   };
 
-  /// The tensor on `device`: copied there once, or a constant of its own. `asked`: the function of the call
-  /// of device_copy that `reader` stands for; null for other readers.
+  /// The tensor on `device`, copied there at most once; constants are duplicated. `asked`: the function of
+  /// the device_copy call that `reader` represents; null for other users.
   EntryId copied(EntryId entry, int device, const Function& asked, const OriginSet& reader) {
     const auto [at, fresh] = copies_.try_emplace({entry, device}, copy_nodes_.size());
     if (fresh) {
@@ -285,7 +286,7 @@ class Planner {
     return graph_->nodes[copy.node].first_entry;
   }
 
-  /// Whom each copy is for is known when all readers are.
+  /// Adds users' origins to the copies, once all users are known.
   void finish_copies() {
     for (Copy& copy : copy_nodes_) {
       PlanNode& node = graph_->nodes[copy.node];
@@ -304,7 +305,7 @@ class Planner {
     }
   }
 
-  /// Equal functions of one backend share a kernel.
+  /// Equal functions on the same backend share a kernel.
   int kernel_of(const Function& function, const KernelPlace& place) {
     const uint64_t hash = structural_hash(Expr(function));
     for (int candidate : kernels_by_hash_[hash]) {
@@ -322,7 +323,7 @@ class Planner {
     return fresh;
   }
 
-  /// hash and layouts (LabelOps sets them; a function without it gets the hash).
+  /// Hash and layouts, as set by LabelOps; a function without a hash gets one.
   static std::vector<std::pair<std::string, std::string>> attrs_of(const Function& function) {
     std::vector<std::pair<std::string, std::string>> attrs;
     for (const auto& [name, value] : function->attrs())
@@ -343,7 +344,7 @@ class Planner {
   GraphPlan plan_;
   std::shared_ptr<Plan> graph_ = std::make_shared<Plan>();
   std::unordered_map<const ExprNode*, Entries> values_;
-  std::unordered_map<const ExprNode*, Expr> lets_;  // what variables are bound to
+  std::unordered_map<const ExprNode*, Expr> lets_;  // values of let-bound variables
   PlaceKernel place_;
   PointerMap<int> devices_;
   std::unordered_map<EntryId, const ConstantNode*> constants_;

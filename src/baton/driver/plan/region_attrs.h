@@ -1,19 +1,19 @@
 #pragma once
-// The attributes that say which region of another compiler a kernel belongs to.
+// Attributes that record which external compiler's region a kernel belongs to.
 #include <string>
 
 #include "baton/ir/expr.h"
 
 namespace baton {
 
-/// The kernel, as one of that region (its symbol) that `compiler` built.
+/// The kernel with the attributes of a region (its symbol) compiled by `compiler`.
 Function of_region(const Function& kernel, const std::string& compiler, const std::string& region);
-/// "tvmgen_default_cuda_main_0" for a kernel of that region, else "".
+/// The region of a kernel, e.g. "tvmgen_default_cuda_main_0"; "" for none.
 std::string region_of(const FunctionNode& kernel);
-/// "cuda" for a kernel of a region of that compiler, else "".
+/// The compiler of a kernel's region, e.g. "cuda"; "" for none.
 std::string compiler_of(const FunctionNode& kernel);
 
-/// A kernel without these attributes: equal kernels are compiled once, wherever they stand.
+/// The kernel without these attributes, so that equal kernels are compiled once across regions.
 Function without_region(const Function& kernel);
 
 }  // namespace baton

@@ -49,7 +49,7 @@ void plan_storages(Plan& plan) {
   std::vector<int> reads(plan.entries.size());
   for (const PlanNode& node : plan.nodes)
     for (const EntryId input : node.inputs) ++reads[input];
-  for (const EntryId head : plan.heads) ++reads[head];  // and never read by a node: kept
+  for (const EntryId head : plan.heads) ++reads[head];  // outputs are never released
   StoragePlanner storages;
   for (const PlanNode& node : plan.nodes) {
     for (EntryId id = node.first_entry; id < node.first_entry + node.num_outputs; ++id) {

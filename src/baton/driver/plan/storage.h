@@ -1,5 +1,5 @@
 #pragma once
-// The static memory plan: which tensors share a piece of memory, one after another.
+// Static memory planning: assigns storage to tensors and reuses it.
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -8,20 +8,20 @@
 
 namespace baton {
 
-/// Gives storage to tensors in the order of execution, by the rules of TVM's planner: what is free and at
-/// most 16 times as large is taken, the smallest first; else the largest that is at least a 16th, which then
-/// grows; else fresh. Every device has a pool of its own.
+/// Assigns storage in execution order by the rules of TVM's planner: the smallest free storage of at most 16
+/// times the size; else the largest of at least 1/16 of it, which is grown; else new storage. Each device has
+/// its own pool.
 class StoragePlanner {
  public:
-  /// Storage of its own for ever: inputs and constants.
+  /// Permanent storage, for inputs and constants.
   int keep(int64_t bytes);
-  /// Storage for a tensor on that device that is read `reads` times.
+  /// Storage for a tensor on that device with `reads` reads.
   int request(int64_t bytes, int reads, int device_type);
-  /// A tensor in the storage of another, read `reads` times itself.
+  /// Aliases another tensor's storage, with `reads` more reads.
   void share(int storage, int reads) { tokens_[storage].reads += reads; }
-  /// One of the reads has happened.
+  /// Records one read.
   void read(int storage);
-  /// The tensor exists now; it is free at once when nobody reads it.
+  /// Marks the tensor as defined; frees it at once if it is never read.
   void written(int storage);
 
  private:
@@ -36,7 +36,7 @@ class StoragePlanner {
   std::map<int, std::multimap<int64_t, int>> free_;  // by device
 };
 
-/// Gives every tensor of `plan` its storage.
+/// Assigns storage to every tensor of `plan`.
 void plan_storages(Plan& plan);
 
 }  // namespace baton

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kProcessor = 1;
 
-/// The device that an attribute names, else `otherwise`.
+/// The device named by an attribute, else `otherwise`.
 int device_of_attr(const CallNode& call, const char* name, int otherwise) {
   const AttrValue value = call.attrs()->get(name);
   const auto* device = value.object<VirtualDeviceAttr>();
@@ -55,8 +55,8 @@ Function make_device_copy(const Type& type, const DeviceCopy& between, const Ori
   return make_function({value}, copy, type, {{"Primitive", 1}}, NodeInfo(origins));
 }
 
-// Lexical, as PlanDevices leaves it: what says nothing is where its reader is; on_device, device_copy,
-// parameters and the function's result say something. Readers come first, and the first one decides:
+// Lexical, as written by PlanDevices: an unannotated value is on its user's device; on_device, device_copy,
+// parameters and the function's result are annotated. Users are visited first, and the first one decides;
 // PlanDevices has made them agree.
 PointerMap<int> value_devices(const IRModuleNode& module, const FunctionNode& main,
                               const PlaceKernel& place) {
@@ -82,7 +82,7 @@ PointerMap<int> value_devices(const IRModuleNode& module, const FunctionNode& ma
     }
     devices.insert(expr.get(), here);
     if (call) {
-      for (size_t i = call->args().size(); i-- > 0;) {  // the first argument is looked at first
+      for (size_t i = call->args().size(); i-- > 0;) {  // the first argument is visited first
         const Expr& arg = call->args()[i];
         todo.emplace_back(arg, arg->kind() == ExprKind::kConstant ? of_constants : of_args);
       }

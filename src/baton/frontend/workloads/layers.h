@@ -1,5 +1,5 @@
 #pragma once
-// Layers that the workload networks are made of, with the parameter names that relay.testing gives them.
+// The layers of the workload networks, with the parameter names of relay.testing.
 #include <string>
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace baton::workloads {
 
-/// The data layout of a network: NCHW or NHWC, and what follows from it.
+/// The data layout of a network, NCHW or NHWC, and the weight layouts for it.
 struct ImageLayout {
   std::string data = "NCHW";
   int64_t channel_axis() const { return data == "NCHW" ? 1 : 3; }
@@ -20,7 +20,7 @@ struct ConvOptions {
   int64_t channels = 0;
   std::vector<int64_t> kernel, strides = {1, 1}, padding = {0, 0};
   int64_t groups = 1;
-  bool depthwise = false;  ///< groups == channels: inference cannot tell the weight's shape, so it is written
+  bool depthwise = false;  ///< groups == channels: the weight's shape cannot be inferred, so it is annotated
   DType dtype = DType::float_(32);  ///< of a depthwise weight
 };
 
@@ -28,7 +28,7 @@ struct ConvOptions {
 Expr layer(const std::string& op, std::vector<Expr> args,
            const std::vector<std::pair<std::string, AttrValue>>& attrs = {});
 
-/// nn.conv2d of `data` with a parameter `<name>_weight`; inference finds its type, unless it is depthwise.
+/// nn.conv2d of `data` with a parameter `<name>_weight`, whose type is inferred unless depthwise.
 Expr conv2d(const Expr& data, const std::string& name, const ImageLayout& layout, const ConvOptions& options);
 /// conv2d with a parameter `<name>_bias` added.
 Expr conv2d_bias(const Expr& data, const std::string& name, const ImageLayout& layout,

@@ -43,7 +43,7 @@ struct LstmOptions {
 /// closure. Error unless iterations, num_hidden and batch are positive.
 IRModule lstm(const LstmOptions& options);
 
-/// A network under the name that the command line knows it by.
+/// A network and its command line name.
 struct Workload {
   const char* name;  ///< "resnet-18"
   const char* doc;

@@ -1,5 +1,5 @@
 #pragma once
-// Which functions of a module call which.
+// The call graph of a module.
 #include <map>
 #include <set>
 #include <string>
@@ -9,19 +9,19 @@
 
 namespace baton {
 
-/// Every function of the module that `function` names, also inside functions in it.
+/// The module functions referenced in `function`, nested functions included.
 std::set<std::string> functions_named_by(const Function& function);
 
 class CallGraph {
  public:
   explicit CallGraph(const IRModuleNode& module);
-  /// All functions; what one names comes before it, but for cycles.
+  /// All functions, callees before callers except on cycles.
   const std::vector<std::string>& order() const { return order_; }
-  /// Also over other functions.
+  /// Whether the function is recursive, directly or through others.
   bool calls_itself(const std::string& name) const;
-  /// The functions that this one names; nothing when there is none of that name.
+  /// The functions referenced by the named one; empty when it does not exist.
   std::set<std::string> callees(const std::string& name) const;
-  /// How many functions name it.
+  /// The number of functions that reference it.
   size_t references(const std::string& name) const;
 
  private:

@@ -45,7 +45,7 @@ Feature feature_of(ExprKind kind) {
   internal_error(__FILE__, __LINE__, "an expression of no kind", "");
 }
 
-// One walk over each node; while the value of a let is walked, a use of the let's variable is a recursion.
+// Visits each node once. A use of a let's variable while its value is being walked is a recursion.
 class FeatureWalk {
  public:
   std::set<Feature> found;
@@ -99,7 +99,7 @@ class FeatureWalk {
 
   std::vector<Step> todo_;
   PointerSet seen_;
-  PointerMap<bool> in_value_;  // variables of lets
+  PointerMap<bool> in_value_;  // let-bound variables
 };
 
 }  // namespace

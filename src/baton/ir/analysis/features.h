@@ -1,5 +1,5 @@
 #pragma once
-// Which forms of the language a program uses: passes and executors that do not take all of them ask first.
+// Detects the language features a program uses, for passes and executors that support only some.
 #include <cstdint>
 #include <map>
 #include <set>
@@ -26,17 +26,17 @@ enum class Feature : uint8_t {
   kRefWrite,
   kConstructor,
   kMatch,
-  kGraph,   ///< a value that is used more than once without a name: calls, tuples, ... but no leaves
+  kGraph,   ///< a non-leaf value used more than once without a let
   kLetRec,  ///< a let whose value refers to its own variable
 };
 
 std::set<Feature> features(const Expr& root);
 std::set<Feature> features(const IRModuleNode& module);
 
-/// How many calls of each operator there are; a call that is used twice counts once.
+/// The number of calls of each operator; a shared call counts once.
 std::map<std::string, int64_t> op_frequencies(const IRModuleNode& module);
 
-/// The dtypes of all tensors in the types of `root`. Throws Error when a part of it has no type yet.
+/// The dtypes of all tensors in the types of `root`. Throws Error when an expression in it is untyped.
 std::set<std::string> all_dtypes(const Expr& root);
 
 }  // namespace baton

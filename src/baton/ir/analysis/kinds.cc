@@ -65,7 +65,7 @@ class KindCheck {
   }
 
   const IRModuleNode& module_;
-  const TypeDataNode* self_;  // the definition that is being checked, or null
+  const TypeDataNode* self_;  // the definition being checked, or null
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Cases are held against the clauses one after the other. A case that is too general for a clause to say
-// whether it applies is split where the clause looks deeper: into one case for each constructor, or into the
-// fields of a tuple.
+// Exhaustiveness check: cases are matched against the clauses in order. A case too general to decide whether
+// a clause matches is split at the subpattern where the clause is deeper: by constructor, or into tuple
+// fields.
 #include "baton/ir/analysis/match_cases.h"
 
 namespace baton {
@@ -28,8 +28,8 @@ Fit fit_of(const Pattern& clause, const Pattern& value) {
   return all;
 }
 
-// The most general values that `clause` and its siblings tell apart; empty for a data type that is not
-// defined.
+// The most general patterns at the level of `clause`: one per constructor, or a tuple of wildcards. Empty for
+// an undefined data type.
 std::vector<Pattern> most_general(const Pattern& clause, const IRModuleNode& module) {
   std::vector<Pattern> values;
   if (clause->kind() == PatternKind::kTuple) {
@@ -44,7 +44,7 @@ std::vector<Pattern> most_general(const Pattern& clause, const IRModuleNode& mod
   return values;
 }
 
-// `value` split at the first place where `clause` looks deeper.
+// `value` split at the first subpattern where `clause` is deeper.
 std::vector<Pattern> split(const Pattern& clause, const Pattern& value, const IRModuleNode& module) {
   if (value->kind() == PatternKind::kWildcard) return most_general(clause, module);
   for (size_t i = 0; i < clause->patterns().size(); ++i) {
@@ -67,7 +67,7 @@ std::vector<Pattern> split(const Pattern& clause, const Pattern& value, const IR
 std::optional<std::vector<Pattern>> unmatched_cases(const MatchNode& match, const IRModuleNode& module) {
   struct Case {
     Pattern value;
-    size_t clause;  // the first that may apply
+    size_t clause;  // the first clause that may match
   };
   std::vector<Case> open{{wildcard_pattern(), 0}};
   std::vector<Pattern> unmatched;

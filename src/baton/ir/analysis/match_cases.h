@@ -1,5 +1,5 @@
 #pragma once
-// Whether the patterns of a match cover every value.
+// Exhaustiveness of the patterns of a match.
 #include <optional>
 #include <vector>
 
@@ -7,8 +7,8 @@
 
 namespace baton {
 
-/// The cases that no clause handles, as patterns; empty when the match is complete. Nothing when there are
-/// more cases to look at than can be looked at (some ten thousand).
+/// The uncovered cases as patterns; empty when the match is exhaustive. Nullopt when the limit on cases (some
+/// ten thousand) is exceeded.
 std::optional<std::vector<Pattern>> unmatched_cases(const MatchNode& match, const IRModuleNode& module);
 
 }  // namespace baton

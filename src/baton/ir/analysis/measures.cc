@@ -22,8 +22,8 @@ int64_t multiply_accumulates(const Expr& root) {
 
 std::map<std::string, int64_t> fake_quantized_frequencies(const IRModuleNode& module) {
   std::map<std::string, int64_t> counts;
-  // The calls of the region that ends with `last`; nothing when it begins with something else, too, or with
-  // constants only.
+  // The calls of the quantised region that ends in `last`; empty when the region has other inputs, or only
+  // constant ones.
   const auto region = [](const Expr& last) -> std::vector<const CallNode*> {
     std::vector<const CallNode*> calls;
     bool quantized = false;

@@ -1,5 +1,5 @@
 #pragma once
-// Counting and finding in programs: what TVM's relay.analysis asks of networks.
+// Program measures, as in TVM's relay.analysis.
 #include <cstdint>
 #include <map>
 #include <set>
@@ -11,19 +11,18 @@
 namespace baton {
 
 /// Multiplications (each with an addition) of all nn.conv2d, nn.conv2d_transpose, nn.dense and
-/// nn.batch_matmul in `root`; for a transposed convolution per value of its output. Throws Error for one of
-/// them without a static type.
+/// nn.batch_matmul in `root`; for a transposed convolution per value of its output. Throws Error when one of
+/// them has no static type.
 int64_t multiply_accumulates(const Expr& root);
 
-/// How many calls of each operator FakeQuantizationToInteger would look at, whether it can do them or not:
-/// what lies between a qnn.quantize and the qnn.dequantize calls, or constants, that it begins with. Once in
-/// a region each.
+/// The calls of each operator that FakeQuantizationToInteger would consider, supported or not: those between
+/// a qnn.quantize and the qnn.dequantize calls or constants it depends on. Each call counts once per region.
 std::map<std::string, int64_t> fake_quantized_frequencies(const IRModuleNode& module);
 
-/// The most calls of these operators on one way through `root`.
+/// The maximum number of calls of these operators on any path through `root`.
 int64_t count_layers(const Expr& root, const std::set<std::string>& operators);
 
-/// The names of variables w in nn.dense(x, transpose(w)), once each, in the order of the program.
+/// The names of variables w in nn.dense(x, transpose(w)), once each, in program order.
 std::vector<std::string> transposed_dense_weights(const Expr& root);
 
 }  // namespace baton

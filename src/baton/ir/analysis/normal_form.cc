@@ -16,7 +16,7 @@ bool is_closed(const Expr& node) {
   return function && is_closed(*function);
 }
 
-/// The scope of every value: the innermost that encloses all its users.
+/// The scope of every value: the innermost scope that encloses all its uses.
 class Scopes {
  public:
   explicit Scopes(const Expr& root) {
@@ -26,12 +26,12 @@ class Scopes {
         [](const Expr& node) { return !is_closed(node); });
     scopes_.push_back({kNoScope, 0});
     of_[root.get()] = {0, false};
-    // Users before what they use.
+    // Users before their operands.
     for (auto node = order.rbegin(); node != order.rend(); ++node) enter(**node);
   }
 
   ScopeId of(const ExprNode* node) const { return of_.find(node)->scope; }
-  /// Whether users of `node` live in scopes further in than its own.
+  /// Whether `node` has users in scopes nested inside its own.
   bool is_lifted(const ExprNode* node) const { return of_.find(node)->lifted; }
   /// The scope of the body (0), or of a branch (0, 1).
   ScopeId inner(const ExprNode* node, int which) const {
@@ -101,7 +101,7 @@ class Scopes {
   PointerMap<ScopeId> inner_;
 };
 
-/// Walks values in evaluation order and appends bindings to the list of each value's scope.
+/// Visits values in evaluation order and appends each binding to the list of its value's scope.
 class Binder {
  public:
   Binder(const Function& function, NormalForm form, uint64_t& next)
@@ -119,16 +119,16 @@ class Binder {
     Var var;
     Expr value;
   };
-  // A value on its way: its operands in evaluation order, and the variable a let gives it (or null).
+  // A value being built: its operands in evaluation order, and its let variable (or null).
   struct Frame {
     Expr node;
     Var var;
     std::vector<Expr> operands;
   };
   struct Operand {
-    const Expr* expr = nullptr;  // null: there is none
+    const Expr* expr = nullptr;  // null: no operand
     Var var;
-    ScopeId scope = kNoScope;  // the operand is closed over its own bindings
+    ScopeId scope = kNoScope;  // the scope whose bindings wrap the operand
   };
 
   void visit(const Expr& root) {
@@ -148,7 +148,7 @@ class Binder {
         stack.push_back({*operand.expr, operand.var, {}});
         continue;
       }
-      // A let whose value was needed before: its variable becomes another name of it.
+      // The let's value is already bound: its variable becomes an alias of that binding.
       const bool named_already = !operand.var || *done == Expr(operand.var);
       if (!named_already) bind(*operand.expr, operand.var, *done);
       Expr value = named_already ? *done : Expr(operand.var);
@@ -161,7 +161,7 @@ class Binder {
     const ExprNode& node = *frame.node;
     const size_t at = frame.operands.size();
     if (const auto* call = as<CallNode>(&node)) {
-      // What is called is evaluated last.
+      // The callee is evaluated last.
       if (at == call->args().size()) return {&call->callee(), {}};
       return {child(node, at + 1), {}};
     }
@@ -175,7 +175,7 @@ class Binder {
     return operand;
   }
 
-  // All operands are there: the value, or the variable it is bound to.
+  // All operands are done: returns the value, or the variable it is bound to.
   Expr finish(const Frame& frame) {
     const Expr& node = frame.node;
     const auto& operands = frame.operands;
@@ -208,7 +208,7 @@ class Binder {
         if (operands.empty() || operands[0] == function.body()) return named(frame, node);
         return named(frame, Expr(remake_function(function, function.params(), operands[0])));
       }
-      // The value of a let is bound by now; what is left is its body.
+      // The let's value is bound; the body remains.
       case ExprKind::kLet:
         return named(frame, operands[1]);
       case ExprKind::kIf: {
@@ -257,7 +257,7 @@ class Binder {
     return Expr(var);
   }
 
-  // The bindings of `scope` around `value`.
+  // `value` wrapped in the bindings of `scope`.
   Expr close(ScopeId scope, Expr value) {
     auto& list = lists_[scope];
     for (auto binding = list.rbegin(); binding != list.rend(); ++binding)

@@ -1,19 +1,19 @@
 #pragma once
-// Turning dataflow graphs into nested lets. A value is bound in the scope where all its users can see it:
-// function bodies and branches of ifs are scopes, a let opens none.
+// Converts dataflow graphs to nested lets. A value is bound in the innermost scope that encloses all its
+// uses: function bodies and if branches open scopes, lets do not.
 #include "baton/ir/module.h"
 
 namespace baton {
 
 enum class NormalForm {
-  kAll,     ///< A-normal form: every value but variables, globals and operators gets a name
-  kShared,  ///< basic blocks: only what several scopes share gets one
+  kAll,     ///< A-normal form: every value except variables, globals and operators is bound
+  kShared,  ///< basic-block form: only values used in several scopes are bound
 };
 
-/// All functions of `module` in that form, but primitive ones and those of other compilers. New variables are
-/// called %x_0, %x_1, ... over the whole module. What changed has no types.
+/// Converts all functions of `module` except primitive ones and those for external compilers. New variables
+/// are named %x_0, %x_1, ... across the module. Changed functions are untyped.
 IRModule to_normal_form(IRModule module, NormalForm form);
-/// One function, which may use variables from around it. `next`: the number of the next new variable.
+/// Converts one function, which may have free variables. `next`: the number of the next new variable.
 Function to_normal_form(const Function& function, NormalForm form, uint64_t& next);
 
 }  // namespace baton

@@ -74,7 +74,7 @@ class FormCheck {
 
  private:
   enum class Scope : uint8_t { kFree, kOpen, kClosed };
-  // Nodes are kept by address: the root keeps them alive, and references are not counted up and down.
+  // Nodes are held by address: the root keeps them alive, and no reference counts change.
   struct Step {
     enum What : uint8_t { kLook, kBind, kUnbind } what;
     const ExprNode* node;
@@ -108,8 +108,7 @@ class FormCheck {
       fault(Expr(&var), "variable %" + var.name() + " is used outside the scope that binds it");
   }
 
-  // Opens a node: what it binds is in scope while the steps between bind and unbind are done. Last in, first
-  // out.
+  // Expands a node. LIFO order: its bound variables are in scope during the steps between bind and unbind.
   void look(const ExprNode& node) {
     if (const auto* var = as<VarNode>(&node)) return use(*var);
     if (!seen_.insert(&node)) return;
@@ -119,7 +118,7 @@ class FormCheck {
       todo_.push_back({Step::kUnbind, &node});
       look_at(function->body());
       todo_.push_back({Step::kBind, &node});
-    } else if (const auto* let = as<LetNode>(&node)) {  // the value may refer to the variable: recursion
+    } else if (const auto* let = as<LetNode>(&node)) {  // the value may refer to the variable (recursion)
       todo_.push_back({Step::kUnbind, &node});
       look_at(let->body());
       look_at(let->value());
@@ -157,12 +156,12 @@ class FormCheck {
   FormOptions options_;
   std::vector<FormFault> faults_;
   std::vector<Step> todo_;
-  PointerSet seen_;           // nodes but variables
-  PointerMap<Scope> scopes_;  // variables that were met
+  PointerSet seen_;           // non-variable nodes
+  PointerMap<Scope> scopes_;  // variables visited so far
   std::vector<Expr> free_;
 };
 
-// What is wrong with a definition, or nothing.
+// The fault of a definition, if any.
 std::optional<std::string> fault_of(const TypeDataNode& type, const IRModuleNode& module) {
   try {
     kind_of(type, module);

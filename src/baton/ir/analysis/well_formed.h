@@ -1,5 +1,5 @@
 #pragma once
-// What every program keeps to, whatever its types are. Passes rely on it.
+// Well-formedness: type-independent invariants of every program, which passes rely on.
 #include <string>
 #include <vector>
 
@@ -9,25 +9,25 @@ namespace baton {
 
 /// One reason why a program is not well-formed.
 struct FormFault {
-  Expr at;  ///< the variable, function or match it was found at
+  Expr at;  ///< the offending variable, function or match
   std::string text;
 };
 
 struct FormOptions {
-  bool closed = false;  ///< free variables and free type variables are faults, too
+  bool closed = false;  ///< free variables and free type variables are faults too
   const IRModuleNode* module =
-      nullptr;  ///< when given: the names of functions and the constructors must be in it
+      nullptr;  ///< when given, it must contain the referenced functions and constructors
 };
 
-/// The faults of `root`: a variable that is bound twice, is used outside the function, let or clause that
-/// binds it, or before that; a constructor's pattern with another number of fields than the constructor has.
-/// A node that is used in several places is looked at once, in the first of them.
+/// The faults of `root`: a variable bound twice, used outside the scope that binds it, or used before its
+/// binding; a constructor pattern with the wrong number of fields. A shared node is checked once, at its
+/// first occurrence.
 std::vector<FormFault> form_faults(const Expr& root, const FormOptions& options = {});
-/// The faults of all functions, which must be closed, and of the definitions of data types: kinds, and type
-/// variables that they do not declare.
+/// The faults of all functions, which must be closed, and of the data type definitions: kind errors and
+/// undeclared type variables.
 std::vector<FormFault> form_faults(const IRModuleNode& module);
 
-/// Constructors with another number of fields than the pattern gives them and, with a module, those it does
+/// Constructors whose number of fields differs from the pattern's and, given a module, constructors it does
 /// not define.
 std::vector<std::string> pattern_faults(const PatternNode& pattern, const IRModuleNode* module);
 

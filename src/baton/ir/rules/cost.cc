@@ -27,8 +27,7 @@ double bytes_of(const std::vector<const TensorTypeNode*>& types) {
   return count;
 }
 
-/// The extent of `letter` in a layout such as "NCHW16c": the plain axis times its packed part; 1 when it has
-/// none.
+/// The extent of `letter` in a layout such as "NCHW16c": the primal axis times its splits; 1 when absent.
 double extent_in(const TensorTypeNode& type, std::string_view layout, char letter) {
   double product = 1;
   size_t axis = 0;
@@ -93,7 +92,7 @@ CostFacts cost_by_class(Fuse fuse, const CostQuery& q) {
   return {};
 }
 
-// ---- Multiplications, for relay.analysis
+// ---- Multiply-accumulate counts, for relay.analysis
 
 std::vector<int64_t> static_shape(const Expr& expr, const CallNode& call) {
   const TensorTypeNode* type = static_type_of(expr);
@@ -109,7 +108,7 @@ int64_t product(const std::vector<int64_t>& values) {
   return result;
 }
 
-/// Along the axes of the letter `C`, split or not.
+/// The extent along `C`, split or not.
 int64_t channels(const std::vector<int64_t>& shape, const std::string& text) {
   const std::optional<Layout> layout = Layout::parse(text);
   int64_t result = 1;
@@ -129,7 +128,7 @@ int64_t conv_mac_count(const CallNode& call) {
          (inputs / int_attr(call, "groups"));
 }
 
-// The output times how many products are summed up for each of its values.
+// The number of output elements times the length of the sum for each.
 int64_t product_mac_count(const CallNode& call) {
   const std::vector<int64_t> left = static_shape(call.args()[0], call);
   const bool transposed = call.attrs()->schema().find("transpose_a") && bool_attr(call, "transpose_a");
@@ -162,7 +161,7 @@ CostFacts conv_transpose_cost(const CostQuery& q) {
 }
 
 CostFacts conv_weight_gradient_cost(const CostQuery& q) {
-  // Each value of the gradient meets the weights of its channel once.
+  // Each element of the gradient is multiplied by the weights of its channel once.
   const double channels_out = extent_in(*q.inputs.at(0), text_or(q, "data_layout", "NCHW"), 'C');
   return q.computing(2 * q.input_elements() * q.output_elements() / channels_out);
 }
@@ -179,7 +178,7 @@ CostFacts matmul_cost(const CostQuery& q) {
 }
 
 CostFacts sparse_product_cost(const CostQuery& q) {
-  // The dense operand is (rows, summed), or (N, H, W, summed).
+  // The dense operand is (rows, reduced) or (N, H, W, reduced).
   const TensorTypeNode& dense = *q.inputs.at(0);
   const std::string layout = text_or(q, "layout", "");
   const double summed = layout.empty() ? extent_from_back(dense, 0) : extent_in(dense, layout, 'C');

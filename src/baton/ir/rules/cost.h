@@ -1,7 +1,6 @@
 #pragma once
-// What operators cost at least, counted from their types and attributes: an operator's block says it in
-// `.cost`, or its fusion class does. Operations by the definition, not by the algorithm (such as Winograd's)
-// that computes it.
+// Lower bounds of operator costs, computed from types and attributes by `.cost` of the operator's block or by
+// its fusion class. Operations count by the definition, not by the algorithm (such as Winograd's) used.
 #include <string_view>
 #include <vector>
 
@@ -9,52 +8,54 @@
 
 namespace baton {
 
-/// Of a call, or of a kernel: nothing is counted twice, whatever a schedule recomputes.
+/// The cost of a call or a kernel. Nothing is counted twice, even if a schedule recomputes it.
 struct CostFacts {
   double flops = 0;  ///< floating point or integer operations; a multiply-add counts two
   double bytes = 0;  ///< inputs read once and outputs written once
 };
 
-/// A call as its cost sees it. Extents that are not known count as 1.
+/// A call as seen by its cost function. Unknown extents count as 1.
 struct CostQuery {
   const Attrs& attrs;                          ///< null where the operator has none
   std::vector<const TensorTypeNode*> inputs;   ///< tuples flattened
-  std::vector<const TensorTypeNode*> outputs;  ///< the same
+  std::vector<const TensorTypeNode*> outputs;  ///< tuples flattened
 
   double input_elements(size_t input = 0) const;
-  double output_elements() const;  ///< of all outputs
-  double bytes() const;            ///< of all inputs and outputs
-  /// `flops`, and all bytes.
+  double output_elements() const;  ///< summed over all outputs
+  double bytes() const;            ///< summed over all inputs and outputs
+  /// A cost of `flops` and all bytes.
   CostFacts computing(double flops) const { return {flops, bytes()}; }
 };
 
-/// Moves data only.
+/// The cost of a call that only moves data.
 CostFacts moving_cost(const CostQuery& q);
 
-// Sums of products: two operations for each multiplication.
+// Sums of products: two operations per multiplication.
 CostFacts conv_cost(const CostQuery& q);  ///< all taps, padding included
 CostFacts conv_transpose_cost(const CostQuery& q);
-CostFacts conv_weight_gradient_cost(const CostQuery& q);  ///< (gradient, data) -> gradient by the weight
-CostFacts dense_cost(const CostQuery& q);                 ///< sums along the last axis of the first input
-CostFacts matmul_cost(const CostQuery& q);  ///< the same, or along the axis before (transpose_a)
-/// (dense, values, columns, row starts) -> dense: each value meets each row of the result.
+CostFacts conv_weight_gradient_cost(const CostQuery& q);  ///< (gradient, data) -> gradient of the weight
+CostFacts dense_cost(const CostQuery& q);                 ///< reduces the last axis of the first input
+CostFacts matmul_cost(const CostQuery& q);  ///< the same, or the second to last axis (transpose_a)
+/// (dense, values, columns, row starts) -> dense: each nonzero is multiplied with each row of the dense
+/// operand.
 CostFacts sparse_product_cost(const CostQuery& q);
 
-// Windows: one operation for each cell of `pool_size`.
+// Window operators: one operation per element of the `pool_size` window.
 CostFacts window_cost(const CostQuery& q);
-CostFacts window_gradient_cost(const CostQuery& q);  ///< (gradient, data) -> gradient by the data
+CostFacts window_gradient_cost(const CostQuery& q);  ///< (gradient, data) -> gradient of the data
 
-/// What counts for `call`, whose types are known.
+/// The cost of a typed `call`.
 CostFacts cost_of_call(const CallNode& call);
-/// A fused function: the operations of all its calls; the bytes of its parameters and results only.
+/// The cost of a fused function: the operations of all its calls, but only the bytes of its parameters and
+/// results.
 CostFacts cost_of_function(const FunctionNode& function, const std::vector<CostFacts>& calls);
 
-/// How many multiplications (each with an addition) a call has for relay.analysis.get_total_mac_number:
-/// carried by the operators that TVM counts.
+/// The number of multiply-accumulates of a call for relay.analysis.get_total_mac_number; attached to the
+/// operators TVM counts.
 struct MacRule {
   int64_t (*count)(const CallNode&);
 };
-MacRule conv_macs();     ///< nn.conv2d, nn.conv2d_transpose: for each value of the result
+MacRule conv_macs();     ///< nn.conv2d, nn.conv2d_transpose: per element of the result
 MacRule product_macs();  ///< nn.dense, nn.batch_matmul
 
 }  // namespace baton

@@ -1,6 +1,6 @@
 #pragma once
-// How an operator between qnn.dequantize and qnn.quantize computes on the quantised numbers themselves. An
-// operator's block carries its rule; FakeQuantizationToInteger reads it.
+// How an operator between qnn.dequantize and qnn.quantize is computed in integers. Attached to operators
+// through OpDef::rules, read by FakeQuantizationToInteger.
 #include <functional>
 #include <optional>
 #include <vector>
@@ -9,16 +9,16 @@
 
 namespace baton {
 
-/// The number that an element stands for is (element - zero_point) * scale. A tuple has types of its fields
-/// instead.
+/// An affine quantisation: real value = (element - zero_point) * scale. A tuple has the AffineTypes of its
+/// fields instead.
 struct AffineType {
   Expr scale, zero_point;  ///< float32 and int32, scalars or one value per channel; null for a tuple
   DType dtype;
-  int axis = -1;  ///< of the channels
+  int axis = -1;  ///< the channel axis
   std::vector<AffineType> fields;
 
   bool is_tuple() const { return !scale; }
-  /// Whether scale or zero point have one value per channel.
+  /// Whether scale or zero point are per channel.
   bool per_channel() const;
 };
 
@@ -27,22 +27,21 @@ struct AffineExpr {
   AffineType type;
 };
 
-/// A call inside such a region, as its rule sees it.
+/// A call inside such a region, as seen by its rule.
 struct FakeQuantizedCall {
   const CallNode& call;  ///< over float arguments, as in the program
-  /// Its arguments on quantised numbers. A constant of the program has no affine type: rules quantise it as
-  /// they need it.
+  /// A quantised argument. A constant of the program has no affine type: rules quantise it as needed.
   struct Arg {
     Expr expr;
     std::optional<AffineType> type;
   };
   std::vector<Arg> args;
-  /// What the region is quantised to at its end; null where that is open (use_qat).
+  /// The affine type at the end of the region; null when unspecified (use_qat).
   const AffineType* out;
 };
 
 struct FakeQuantizationRule {
-  /// What takes the call's place. Nothing when it cannot be done: then the region stays as it is.
+  /// The integer replacement of the call; nullopt when unsupported: the region is then unchanged.
   std::function<std::optional<AffineExpr>(const FakeQuantizedCall&)> rewrite;
 };
 

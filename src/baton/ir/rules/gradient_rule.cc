@@ -9,7 +9,7 @@ namespace baton {
 
 namespace {
 
-// Rules are never taken away: who holds a pointer to one may keep it.
+// Rules are never removed, so pointers to them stay valid.
 std::unordered_map<const OpDef*, std::vector<std::unique_ptr<GradientRule>>>& registered() {
   static std::unordered_map<const OpDef*, std::vector<std::unique_ptr<GradientRule>>> rules;
   return rules;

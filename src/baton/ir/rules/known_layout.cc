@@ -7,7 +7,7 @@
 namespace baton {
 
 KnownLayout known_layout(std::string_view text) {
-  // There are as many as programs have layouts: few. Null stands for what is none.
+  // Programs use few distinct layouts, so the table stays small. Invalid layouts map to null.
   thread_local std::unordered_map<std::string, std::unique_ptr<const Layout>> known;
   const auto [at, fresh] = known.try_emplace(std::string(text));
   if (fresh)

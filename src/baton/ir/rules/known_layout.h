@@ -1,5 +1,5 @@
 #pragma once
-// Layouts as the layout passes hold them: one object for each, compared by address.
+// Interned layouts, compared by address.
 #include <string_view>
 #include <vector>
 
@@ -7,15 +7,15 @@
 
 namespace baton {
 
-/// A layout that lives as long as its thread; equal ones are the same object there. Null: nobody said what
-/// the axes mean.
+/// A layout that lives as long as its thread; equal layouts are the same object within a thread. Null:
+/// unknown.
 using KnownLayout = const Layout*;
-/// Null when `text` is no layout.
+/// The interned layout; null when `text` is not a layout.
 KnownLayout known_layout(std::string_view text);
 
-/// How a tensor of the program lies. Both null: as in the program, and nobody said what its axes mean.
+/// The current and original layout of a tensor. Both null: unchanged and unknown.
 struct LayoutState {
-  KnownLayout was = nullptr;  ///< the layout it has in the program
+  KnownLayout was = nullptr;  ///< the layout in the original program
   KnownLayout now = nullptr;
   bool changed() const { return was && now && was != now; }
 };

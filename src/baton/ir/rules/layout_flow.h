@@ -1,6 +1,6 @@
 #pragma once
-// Which layouts the tensors of an operator have, and how it is computed when they come in others. Attached to
-// operators through OpDef::rules, read by the layout passes that are called by name
+// Layout inference rules: which layouts an operator's tensors have, and how it is computed when they change.
+// Attached through OpDef::rules, read by the layout passes that are called by name
 // (transform/layout/layout_flow.h); common rules, and those that need no entry in an operator's block, are in
 // ir/rules/layout_flow_rules.h.
 #include <functional>
@@ -15,14 +15,14 @@ namespace baton {
 /// One per tensor, tuples flattened.
 using Layouts = std::vector<KnownLayout>;
 
-/// A call, as far as layouts are concerned.
+/// A call, as seen by its layout rule.
 struct LayoutQuery {
   const OpDef& op;
   const Attrs& attrs;                                 ///< null where the operator has none
-  const std::vector<const TensorTypeNode*>& types;    ///< of the inputs, in the program
-  const std::vector<const TensorTypeNode*>& results;  ///< the same of the outputs
-  Layouts was;                                        ///< of the inputs, in the program
-  Layouts now;  ///< as the inputs come; empty while only the program is looked at
+  const std::vector<const TensorTypeNode*>& types;    ///< of the inputs, in the original program
+  const std::vector<const TensorTypeNode*>& results;  ///< of the outputs, in the original program
+  Layouts was;                                        ///< of the inputs, in the original program
+  Layouts now;  ///< current layouts of the inputs; empty while only the original program is analysed
 
   const Layouts& given() const { return now.empty() ? was : now; }
   bool moved(size_t input) const {
@@ -31,14 +31,15 @@ struct LayoutQuery {
 };
 
 struct LayoutFlow {
-  Layouts inputs;    ///< what each must be; null: as in the program
-  Layouts outputs;   ///< what comes out then
-  Attrs attrs = {};  ///< null: as they are
+  Layouts inputs;    ///< required of each input; null: as in the original program
+  Layouts outputs;   ///< resulting
+  Attrs attrs = {};  ///< null: unchanged
 };
 
 struct LayoutFlowRule {
-  /// First asked without `now`: the layouts that inputs and outputs have in the program. Then with it: what
-  /// the operator wants them to be. Nothing when it knows no layouts, or cannot be computed in others.
+  /// Called first without `now`: returns the layouts of inputs and outputs in the original program. Then with
+  /// it: returns the layouts the operator requires. Nullopt when it has no layouts, or cannot be computed in
+  /// others.
   std::function<std::optional<LayoutFlow>(const LayoutQuery&)> infer;
 };
 

@@ -27,17 +27,17 @@ Attrs with_field(const LayoutQuery& q, std::string_view name, const AttrValue& v
   return with_field(q.attrs, q.op.name, name, value);
 }
 
-/// Nothing is known of any tensor.
+/// All layouts are unknown.
 LayoutFlow unknown(const LayoutQuery& q) { return {Layouts(q.types.size()), Layouts(q.results.size())}; }
 
-/// Every tensor lies as in the program; q.was[0] is known.
+/// Every tensor keeps its original layout; requires a known q.was[0].
 LayoutFlow as_before(const LayoutQuery& q) { return {q.was, Layouts(q.results.size(), q.was[0])}; }
 
 char letter_at(const Layout& layout, int64_t axis) {
   return layout.axes()[front_axis(axis, layout.rank())].letter;
 }
 
-/// The first input's layout has an axis for each of the tensor's.
+/// Whether the input's layout has as many axes as the tensor.
 bool fits(const LayoutQuery& q, size_t input = 0) {
   return input < q.types.size() && q.was[input] && q.was[input]->rank() == q.types[input]->rank();
 }
@@ -48,8 +48,8 @@ Flow same_flow(const LayoutQuery& q) {
   return LayoutFlow{Layouts(q.types.size(), q.given().at(0)), Layouts(q.results.size(), q.given()[0])};
 }
 
-/// Of two layouts the one of more axes rules, or the first. A tensor of fewer axes gets new ones in front;
-/// one without extents is never touched.
+/// The layout with more axes determines the result; on a tie the first. A tensor of lower rank gets leading
+/// unit axes; scalars are left unchanged.
 Flow broadcast_flow(const LayoutQuery& q) {
   if (q.types.size() != 2) return std::nullopt;
   const Layouts& in = q.given();
@@ -67,13 +67,13 @@ Flow broadcast_flow(const LayoutQuery& q) {
   if (!fits(q, large) || !fits(q, small)) return unknown(q);
   const Layout &whole = *q.was[large], &part = *q.was[small];
   if (part.rank() > whole.rank() || tail(whole, part.rank()) != q.was[small])
-    return unknown(q);  // axes that mean other things
+    return unknown(q);  // axes with different meanings
   LayoutFlow flow{in, {in[large]}};
   flow.inputs[small] = fitted(*in[large], part, *q.types[small]);
   return flow;
 }
 
-// ---- Operators that name their layouts
+// ---- Operators with layout attributes
 
 Flow conv_flow(const LayoutQuery& q) {
   const auto data = known_layout(text_of(q, "data_layout")),
@@ -81,7 +81,7 @@ Flow conv_flow(const LayoutQuery& q) {
   const std::string out = text_of(q, "out_layout");
   const auto result = out.empty() ? data : known_layout(out);
   if (!data || !kernel || !result || q.results.size() != 1) return std::nullopt;
-  size_t weight = 1;  // behind the offsets of a deformable convolution
+  size_t weight = 1;  // after the offsets of a deformable convolution
   for (size_t i = 0; i < q.op.inputs.size() && i < q.types.size(); ++i)
     if (q.op.inputs[i].name == "weight") weight = i;
   LayoutFlow flow{Layouts(q.types.size()), {result}};
@@ -97,7 +97,7 @@ Flow dense_flow(const LayoutQuery& q) {
   return weight ? Flow(LayoutFlow{{rows, weight}, {rows}}) : std::nullopt;
 }
 
-/// Windows over H and W follow their input, unless the operator says what comes out.
+/// Windows over H and W use their input's layout, unless the operator sets an output layout.
 Flow spatial_flow(const LayoutQuery& q) {
   const auto own = known_layout(text_of(q, "layout"));
   if (!own || q.results.size() != 1) return std::nullopt;
@@ -112,9 +112,9 @@ Flow spatial_flow(const LayoutQuery& q) {
   return LayoutFlow{{q.now[0]}, {q.now[0]}, with_field(q, "layout", now.str())};
 }
 
-// ---- Operators that name axes
+// ---- Operators with axis attributes
 
-/// The letters that a reduction removes; empty when that are all.
+/// The axes that a reduction removes, as letters; empty when it removes all.
 std::string reduced_letters(const LayoutQuery& q) {
   std::string named, gone;
   for (int64_t axis : ints_of(q.attrs->get("axis"))) named += letter_at(*q.was[0], axis);
@@ -134,7 +134,7 @@ Flow reduce_flow(const LayoutQuery& q) {
   const KnownLayout out = reduced(in, gone, keep);
   if (!out) return std::nullopt;
   if (!q.moved(0)) return LayoutFlow{{&in}, {out}};
-  const bool positions = q.op.attrs->find("select_last_index") != nullptr;  // argmax counts along its axis
+  const bool positions = q.op.attrs->find("select_last_index") != nullptr;  // argmax indexes along its axis
   if (positions && (gone.size() != 1 || in.is_split(gone[0])))
     return LayoutFlow{{q.was[0]}, {reduced(*q.was[0], gone, keep)}};
   std::vector<int64_t> axes;
@@ -143,8 +143,8 @@ Flow reduce_flow(const LayoutQuery& q) {
   return LayoutFlow{{&in}, {out}, with_field(q, "axis", axes)};
 }
 
-/// Tensors that all came to lie alike are joined like that; blocks join since each tensor is made of whole
-/// ones.
+/// Inputs that all have the same layout are concatenated in it; split axes only if each input consists of
+/// whole blocks.
 Flow concatenate_flow(const LayoutQuery& q) {
   const auto known = std::ranges::find_if(q.was, [](KnownLayout layout) { return layout != nullptr; });
   if (known == q.was.end()) return unknown(q);
@@ -191,7 +191,7 @@ Flow split_flow(const LayoutQuery& q) {
   return LayoutFlow{{q.now[0]}, Layouts(q.results.size(), q.now[0]), attrs};
 }
 
-/// What comes out lies as in the program, whatever comes in: its axes are found by their letters.
+/// The result keeps its original layout for any input layout: axes are found by letter.
 Flow transpose_flow(const LayoutQuery& q) {
   if (!q.was[0]) return unknown(q);
   if (!fits(q)) return std::nullopt;
@@ -211,7 +211,7 @@ Flow transpose_flow(const LayoutQuery& q) {
   return LayoutFlow{{q.now[0]}, {out}, with_field(q, "axes", axes)};
 }
 
-/// Slices of split axes must begin and end between blocks.
+/// Slices of split axes must begin and end at block boundaries.
 Flow strided_slice_flow(const LayoutQuery& q) {
   if (!q.was[0]) return unknown(q);
   if (!fits(q) || q.types.size() != 1 || q.results.size() != 1) return std::nullopt;
@@ -239,7 +239,7 @@ Flow strided_slice_flow(const LayoutQuery& q) {
     slices.push_back({now.find(letter), begin[i] / block, end[i] / block, stride});
   }
   if (!named) {
-    // Without names slices are those of the first axes.
+    // Without an axes attribute, slices apply to the leading axes.
     std::ranges::sort(slices, {}, &Slice::at);
     for (size_t i = 0; i < slices.size(); ++i)
       if (slices[i].at != static_cast<int>(i)) return before;
@@ -309,7 +309,7 @@ Flow axis_flow(const LayoutQuery& q) {
   return result;
 }
 
-/// Axes of extent 1 are found by their letters.
+/// Unit axes are found by letter.
 Flow squeeze_flow(const LayoutQuery& q) {
   if (!q.was[0]) return unknown(q);
   if (!fits(q)) return std::nullopt;
@@ -331,13 +331,13 @@ Flow squeeze_flow(const LayoutQuery& q) {
   return LayoutFlow{{&in}, {out}, with_field(q, "axis", axes)};
 }
 
-/// The data lies as `layout` says, and so does what comes out; the regions lie anyhow.
+/// Data and result have the layout `layout`; the layout of the regions is irrelevant.
 Flow regions_flow(const LayoutQuery& q) {
   const auto data = known_layout(text_of(q, "layout"));
   return data ? Flow(LayoutFlow{{data, nullptr}, {data}}) : std::nullopt;
 }
 
-/// What `infer` says of the first `count` inputs; scales and zero points stand behind them.
+/// Applies `infer` to the first `count` inputs; the rest are scales and zero points.
 Flow flow_of_data(const LayoutQuery& q, size_t count, Flow (*infer)(const LayoutQuery&)) {
   const std::vector<const TensorTypeNode*> types(q.types.begin(),
                                                  q.types.begin() + static_cast<ptrdiff_t>(count));

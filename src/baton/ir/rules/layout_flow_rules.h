@@ -1,24 +1,24 @@
 #pragma once
-// How layouts move through operators, for their blocks: `.rules = op_rules(dense_layout_flow())`; see
-// ir/rules/layout_flow.h. An operator without one knows no layouts.
+// Common layout inference rules for operator blocks: `.rules = op_rules(dense_layout_flow())`; see
+// ir/rules/layout_flow.h. An operator without one has unknown layouts.
 #include "baton/ir/rules/layout_flow.h"
 
 namespace baton {
 
-/// All tensors lie alike: elementwise operators, nn.dropout, markers.
+/// All tensors share one layout: elementwise operators, nn.dropout, markers.
 LayoutFlowRule same_layout_flow();
-/// Of two tensors the one of more axes rules.
+/// The layout of the operand with more axes determines the result.
 LayoutFlowRule broadcast_layout_flow();
-/// The same of two quantised tensors, with scales and zero points behind them.
+/// The same for quantised operands, followed by scales and zero points.
 LayoutFlowRule quantized_broadcast_layout_flow();
 
-// Operators that name their layouts.
+// Operators with layout attributes.
 LayoutFlowRule conv_layout_flow();     ///< data_layout, kernel_layout and out_layout
 LayoutFlowRule spatial_layout_flow();  ///< `layout` of a window over D, H and W
-LayoutFlowRule regions_layout_flow();  ///< `layout` of the data; the regions lie anyhow
+LayoutFlowRule regions_layout_flow();  ///< `layout` of the data; that of the regions is irrelevant
 LayoutFlowRule dense_layout_flow();    ///< nn.dense, nn.contrib_dense_pack
 
-// Operators that name axes.
+// Operators with axis attributes.
 LayoutFlowRule reduce_layout_flow();
 LayoutFlowRule concatenate_layout_flow();
 LayoutFlowRule quantized_concatenate_layout_flow();
@@ -27,8 +27,8 @@ LayoutFlowRule squeeze_layout_flow();
 LayoutFlowRule transpose_layout_flow();
 LayoutFlowRule strided_slice_layout_flow();
 LayoutFlowRule pad_layout_flow();
-/// `axis` names axes of the first input, which all outputs of its rank share; other inputs and outputs have
-/// no layouts: nn.batch_norm, nn.prelu, nn.l2_normalize.
+/// `axis` is an axis of the first input and of all outputs of its rank; other inputs and outputs have no
+/// layout: nn.batch_norm, nn.prelu, nn.l2_normalize.
 LayoutFlowRule axis_layout_flow();
 
 }  // namespace baton

@@ -1,5 +1,5 @@
 #pragma once
-// Which layouts an operator can compute in. Attached to operators through OpDef::rules, read by the
+// Alternative layouts an operator can be computed in. Attached through OpDef::rules, read by the
 // AlterOpLayout of builds (transform/layout/alter_op_layout.h); common rules are in ops/rules/layout_rules.h.
 #include <functional>
 #include <optional>
@@ -9,16 +9,16 @@
 
 namespace baton {
 
-/// How an operator is computed with its inputs (tuples flattened) in other layouts.
+/// How an operator is computed when its inputs (tuples flattened) have changed layouts.
 struct LayoutPlan {
-  LayoutStates inputs;  ///< what each input must be (`now`); no state: as in the program
+  LayoutStates inputs;  ///< required of each input (`now`); no state: as in the original program
   LayoutStates outputs;
-  Attrs attrs;  ///< null: as they are
+  Attrs attrs;  ///< null: unchanged
 };
 
 struct LayoutRule {
-  /// The plan for `call` (typed) when its inputs come as `inputs`, some of them changed; nothing when it
-  /// cannot be computed like that: then they are changed back.
+  /// The plan for a typed `call` when its inputs have layouts `inputs`, some of them changed; nullopt when
+  /// unsupported: the inputs are then converted back.
   std::function<std::optional<LayoutPlan>(const CallNode& call, const LayoutStates& inputs)> plan;
 };
 

@@ -14,7 +14,7 @@ struct Replacement {
   MixedPrecisionFunction rule;
 };
 
-// Rules that replace those of blocks. Never destroyed: they may be Python's.
+// Rules that override those of operator blocks. Never destroyed: they may be Python objects.
 Registry<Replacement, const OpDef*>& replacements() {
   static auto& all = *new Registry<Replacement, const OpDef*>;
   return all;

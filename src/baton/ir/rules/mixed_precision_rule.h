@@ -1,6 +1,5 @@
 #pragma once
-// In which precision an operator computes when a program is to use a smaller float type. An operator's block
-// carries its MixedPrecision among its rules; read by ToMixedPrecision.
+// The precision of an operator in ToMixedPrecision. Attached through OpDef::rules.
 #include <functional>
 #include <optional>
 #include <string>
@@ -9,32 +8,31 @@
 
 namespace baton {
 
-/// The numbers are those that Python registers.
+/// The values are those used by Python's registration.
 enum class MixedPrecision {
-  /// Sums of products, which hardware computes faster in the smaller type: the inputs are cast to it.
+  /// Sums of products, faster in the smaller type: inputs are cast to it.
   kAlways = 0,
-  /// What moves, compares or combines single values, not worth a cast in either direction: computes in the
-  /// smaller type when its inputs are there, or can be cast for free.
+  /// Data movement, comparisons and elementwise operators, not worth a cast in either direction: computed in
+  /// the smaller type when the inputs already have it or can be cast for free.
   kFollow = 1,
-  /// Results that leave the range of small types (exp, power), sums of many values, and numbers that need all
-  /// their digits: the inputs are cast to float32.
+  /// Results that overflow small types (exp, power), long sums, and values that need full precision: inputs
+  /// are cast to float32.
   kNever = 2,
 };
 
 struct MixedPrecisionRule {
   MixedPrecision colour = MixedPrecision::kFollow;
-  DType accumulates;  ///< the type it sums in: its `out_dtype`
-  DType result;       ///< what its result is cast to
+  DType accumulates;  ///< the accumulation type: its `out_dtype`
+  DType result;       ///< the type its result is cast to
 };
 
-/// Asked for each call; `type` is the smaller type.
+/// Called for each call; `type` is the smaller type.
 using MixedPrecisionFunction = std::function<MixedPrecisionRule(const Expr& call, DType type)>;
 
-/// Replaces the rule of operator `op` from now on. Those that come with Baton have level 10; a lower level
-/// than the one that counts changes nothing. UsageError for the same level, and when there is no such
-/// operator.
+/// Overrides the rule of operator `op` from now on. Built-in rules have level 10; a level below the current
+/// one has no effect. UsageError for an equal level, and for an unknown operator.
 void register_mixed_precision(const std::string& op, MixedPrecisionFunction rule, int level = 10);
-/// What counts for `call`; nothing when its operator has no rule.
+/// The rule in effect for `call`; nullopt when its operator has none.
 std::optional<MixedPrecisionRule> mixed_precision_of(const CallNode& call, DType type);
 
 }  // namespace baton

@@ -1,31 +1,31 @@
 #pragma once
-// What single passes and schedule templates ask an operator's block: how it takes part, where that does not
-// follow from its type, attributes or fusion class.
+// Operator facts read by single passes and schedule templates, where they do not follow from types,
+// attributes or the fusion class.
 #include <string_view>
 
 namespace baton {
 
-/// The schedule template whose kernels this operator may be the heavy one of (schedule/templates.def).
+/// The schedule template (schedule/templates.def) for kernels anchored by this operator.
 struct AnchorRule {
   std::string_view of_template;
 };
 
-/// The operator that computes nearly the same faster: FastMath.
+/// A faster approximation of the operator, for FastMath.
 struct FastForm {
   std::string_view op;
 };
 
-/// How ConvertLayout sets the operator's layouts; operators without one follow their inputs.
+/// How ConvertLayout sets the operator's layouts; operators without this rule take their inputs' layouts.
 enum class ConvertedLayout {
   kConvolution,  ///< data_layout and kernel_layout
   kWindows,      ///< layout
 };
 
-/// How a zero, or least, padding in front of the operator becomes its own: FoldExplicitPadding.
+/// How FoldExplicitPadding merges a preceding pad, with zeros or the least value, into the operator.
 enum class OwnPadding {
   kConvolution,           ///< pads with zeros
   kQuantizedConvolution,  ///< pads with the zero point, its third input
-  kAverage,               ///< pads with zeros, which count or do not
+  kAverage,               ///< pads with zeros; count_include_pad decides whether they count
   kMaximum,               ///< pads with the least value
 };
 

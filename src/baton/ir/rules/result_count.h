@@ -1,6 +1,6 @@
 #pragma once
-// How many tensors a call of an operator gives, for those whose result is a tuple: Python's builders unpack
-// it before any type is inferred.
+// The number of result tensors of operators that return tuples: Python's builders unpack the tuple before
+// types are inferred.
 #include <cstdint>
 #include <optional>
 
@@ -8,15 +8,15 @@
 
 namespace baton {
 
-/// Carried by operators whose result is, or can be, a tuple.
+/// Attached to operators whose result is, or can be, a tuple.
 struct ResultCount {
   int64_t always = 0;
-  /// Where attributes or the tuple given decide. Nothing: this call gives one tensor, no tuple. UsageError
-  /// where it cannot be seen.
+  /// For counts that depend on attributes or a tuple argument. Nullopt: the call returns one tensor, not a
+  /// tuple. UsageError when the count cannot be determined.
   std::optional<int64_t> (*of)(const CallNode& call) = nullptr;
 };
 
-/// How many fields the tuple has that `call` gives; nothing when it gives no tuple.
+/// The number of fields of the tuple that `call` returns; nullopt when it returns no tuple.
 std::optional<int64_t> result_count(const CallNode& call);
 
 }  // namespace baton

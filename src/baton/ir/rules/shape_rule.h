@@ -1,6 +1,6 @@
 #pragma once
-// The extents of results that depend on the inputs' values. Attached to operators through OpDef::rules, read
-// by whoever runs a call whose type has a `?`.
+// Shapes of results that depend on input values. Attached through OpDef::rules, read by evaluators of calls
+// whose type has a `?`.
 #include <cstdint>
 #include <vector>
 
@@ -10,14 +10,14 @@
 namespace baton {
 
 struct ShapeRule {
-  /// One shape per output of the operator, tuples flattened like the inputs. Throws NotSupported when the
-  /// values make no sense for the operator.
+  /// One shape per output of the operator, tuples flattened like the inputs. Throws NotSupported for invalid
+  /// values.
   std::vector<std::vector<int64_t>> (*shapes)(const Attrs& attrs,
                                               const std::vector<NDArray>& inputs) = nullptr;
 };
 
-/// The type of a typed call of an operator on these values, without a `?`. Throws NotSupported when nothing
-/// says it.
+/// The type, without `?`, of a typed operator call on these values. Throws NotSupported when it cannot be
+/// determined.
 Type static_result_type(const CallNode& call, const std::vector<NDArray>& inputs);
 
 /// The elements of an array of integers (or bools). Throws NotSupported for other types.

@@ -1,5 +1,5 @@
 #pragma once
-// The operator that one whose shape is a value becomes when the value is known. Attached through
+// The static form of an operator with a shape operand, used once that operand is constant. Attached through
 // OpDef::rules, read by DynamicToStatic.
 #include <string>
 #include <vector>
@@ -8,14 +8,14 @@ namespace baton {
 
 struct StaticFormRule {
   enum class Form { kInteger, kIntegers, kPairs, kNumber, kNumbers };
-  /// An argument that turns into an attribute.
+  /// An argument that becomes an attribute.
   struct Value {
     int arg;
     std::string attr;
     Form form = Form::kIntegers;
   };
   std::string op;             ///< "reshape"
-  std::vector<Value> values;  ///< the other arguments stay, in order
+  std::vector<Value> values;  ///< the other arguments are kept, in order
 };
 
 }  // namespace baton

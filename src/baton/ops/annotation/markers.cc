@@ -1,4 +1,4 @@
-// Marks around values. They compute nothing: the result has the type of the input.
+// Annotations on values. They are identities: the result has the type of the input.
 #include "baton/ir/attrs.h"
 #include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/compute_util.h"
@@ -55,7 +55,7 @@ const AttrSchema& attr_schema<QuantizeAnnotationAttrs>() {
 
 namespace {
 
-// The scale and the bounds are float32 scalars: an input that is not known yet becomes one.
+// The scale and the bounds are float32 scalars: an incomplete input type is unified with that.
 RelationStatus simulated_quantize_relation(RelationContext& ctx, const QuantizeAnnotationAttrs&) {
   const TensorTypeNode* data = ctx.tensor(0);
   if (!data) return kDefer;

@@ -1,4 +1,4 @@
-// Operators that make a tensor of a shape that is a value, from few numbers.
+// Operators with a dynamic shape operand that create tensors from few numbers.
 
 #include "baton/ir/rules/algebra.h"
 #include "baton/ir/rules/static_form_rule.h"

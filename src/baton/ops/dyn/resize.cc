@@ -1,4 +1,4 @@
-// Images whose new size is known at run time only.
+// Resizing of images to a size known only at run time.
 #include <algorithm>
 #include <cmath>
 

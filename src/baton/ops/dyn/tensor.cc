@@ -1,4 +1,4 @@
-// Tensor operators whose shape is a value: extents that are known at run time only.
+// Tensor operators with dynamic shape operands.
 #include <algorithm>
 
 #include "baton/ir/inspect.h"
@@ -169,7 +169,7 @@ Shapes dyn_topk_shapes(const Attrs& attrs, const Arrays& inputs) {
   return topk.ret_type == "both" ? Shapes{shape, shape} : Shapes{shape};
 }
 
-// Where slices begin is read when the kernel runs; how long they are, the result's type says.
+// The begin positions are read at run time; the extents come from the result's type.
 void dyn_strided_slice_compute(Compute& c, const StridedSliceAttrs& attrs) {
   const Tensor &data = c.in(0), &begin = c.in(1), &strides = c.in(3);
   reindex_compute(c, "strided_slice", [&](Index i) {
@@ -268,7 +268,7 @@ const OpDef& op_dyn_squeeze() {
 }
 
 const OpDef& op_dyn_strided_slice() {
-  // Relay names slice_mode among the arguments, and yet a call has four.
+  // Relay lists slice_mode among the arguments, but calls have four.
   static const OpDef def = [] {
     OpDef four = OpSpec<StridedSliceAttrs>{
         .name = "dyn.strided_slice",

@@ -1,4 +1,4 @@
-// Grids of positions, and data read at them.
+// Grids of positions, and sampling of data at them.
 #include <functional>
 
 #include "baton/ops/domain.h"
@@ -76,8 +76,8 @@ RelationStatus grid_sample_relation(RelationContext& ctx, const GridSampleAttrs&
 
 constexpr float kGridCubicAlpha = -0.75f;
 
-// `x` mirrored at the borders of an axis until it lies inside: at the middles of the outermost elements, or
-// at their borders.
+// `x` reflected at the borders of an axis until it is inside: at the centres of the outermost elements, or at
+// their edges.
 Halide::Expr reflected(const Halide::Expr& x, int64_t extent, bool align_corners) {
   const float low = align_corners ? 0.0f : -0.5f,
               span = static_cast<float>(align_corners ? extent - 1 : extent);

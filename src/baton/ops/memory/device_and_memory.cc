@@ -1,4 +1,4 @@
-// What executors and device planning put into programs: places, storage, lowered calls.
+// Operators inserted by executors and device planning: devices, storage, lowered calls.
 #include "baton/ir/attr_objects.h"
 #include "baton/ir/rules/placement_rule.h"
 #include "baton/ops/op_spec.h"
@@ -131,7 +131,7 @@ RelationStatus lowered_relation(RelationContext& ctx) {
   return ctx.assign_result(function->result());
 }
 
-// The extents that a constant vector of integers holds.
+// The extents in a constant vector of integers.
 std::optional<std::vector<int64_t>> constant_extents(const AttrValue& attr) {
   const auto* object = attr.object<ExprAttr>();
   const auto* constant = object ? as<ConstantNode>(object->expr()) : nullptr;

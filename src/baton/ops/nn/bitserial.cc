@@ -1,4 +1,4 @@
-// Convolution and dense product of numbers of a few bits, and the packing of bits into words.
+// Convolution and dense product of numbers of few bits, and packing of bits into words.
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/shared/spatial.h"
@@ -159,7 +159,7 @@ void bitpack_compute(Compute& c, const BitPackAttrs& attrs) {
   c.result(packed);
 }
 
-// The lowest `bits` bits of a number; of a unipolar weight a bit that is not set counts as -1.
+// The lowest `bits` bits of a number; in a unipolar weight a cleared bit counts as -1.
 Halide::Expr few_bits(const Halide::Expr& value, int64_t bits, bool minus) {
   const Halide::Expr low = Halide::cast<int>(value) & ((1 << bits) - 1);
   return minus ? 2 * low - ((1 << bits) - 1) : low;
@@ -170,7 +170,7 @@ void check_bits(const char* name, int64_t bits) {
     throw NotSupported(std::string("bitserial operators with ") + name + " = " + std::to_string(bits));
 }
 
-// Counting ones is this product in other words: the operands are taken as they are given, not packed.
+// Equivalent to counting ones: the operands are used unpacked.
 void bitserial_conv2d_compute(Compute& c, const BinaryConv2DAttrs& attrs) {
   const Tensor &data = c.in(0), &weight = c.in(1);
   check_bits("activation_bits", attrs.activation_bits);

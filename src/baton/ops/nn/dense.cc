@@ -84,7 +84,7 @@ void dense_pack_compute(Compute& c, const DensePackAttrs&) {
   const Halide::Type type = halide_type(c.out().dtype());
   const Halide::RDom r(0, as_int(weight.extent(1)), "r");
   const Halide::Var o("o"), ob("ob"), x("x"), y("y");
-  // Blocks are an axis of their own, so that schedules need not undo a division.
+  // Blocks are a separate axis, so that schedules need not undo a division.
   Halide::Func dense = c.stage("dense"), out = c.stage("out");
   dense(o, ob, y) = cast(type, 0);
   dense(o, ob, y) += cast(type, weight(ob, r.x, o)) * cast(type, data(y, r.x));
@@ -112,7 +112,7 @@ RelationStatus dense_relation(RelationContext& ctx, const DenseAttrs& attrs) {
       tensor_type(std::move(shape), attrs.out_dtype.is_void() ? data->dtype() : attrs.out_dtype));
 }
 
-// y = a * b^T, b a matrix: dy * b for a, dy^T * a for b. dense multiplies by the transposed, too.
+// y = a * b^T, b a matrix: dy * b for a, dy^T * a for b. dense multiplies by the transpose, too.
 gradients::Adjoints dense_adjoints(const CallNode& call, const Expr& g) {
   using namespace gradients;
   const Expr &a = call.args()[0], &b = call.args()[1];

@@ -82,7 +82,7 @@ void matmul_compute(Compute& c, const MatmulAttrs& attrs) {
   c.result(copy_stage(c, matmul));
 }
 
-// Stage "batch_matmul". A batch of 1 serves all of the other side.
+// Stage "batch_matmul". A batch of 1 is broadcast.
 void batch_matmul_compute(Compute& c, const BatchMatmulAttrs& attrs) {
   const Tensor &a = c.in(0), &b = c.in(1);
   const Axes i(3);
@@ -103,7 +103,7 @@ struct Product {
   bool transpose_left = false, transpose_right = false;
 };
 
-// y = a * b, with either operand transposed: what the adjoints are products of.
+// y = a * b, with either operand transposed: the products that are the adjoints.
 std::pair<Product, Product> product_adjoints(const Expr& a, const Expr& b, bool ta, bool tb, const Expr& g) {
   using namespace gradients;
   if (ta && tb) return {{b, g, true, true}, {g, a, true, true}};
@@ -139,7 +139,7 @@ GradientRule batch_matmul_gradient() {
                 {{"transpose_a", of.transpose_left}, {"transpose_b", of.transpose_right}});
     };
     if (!ta && tb) {
-      // The usual form stays the usual form: the second operand is the transposed one.
+      // Keeps the canonical form: the second operand is transposed.
       const std::vector<int64_t> swap{0, 2, 1};
       return Adjoints{collapse(product({g, transposed(b, swap), false, true}), a),
                       collapse(product({transposed(g, swap), transposed(a, swap), false, true}), b)};

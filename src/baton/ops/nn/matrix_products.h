@@ -1,6 +1,6 @@
 #pragma once
-// What the matrix products share with each other and with their quantised forms. Names, order and defaults of
-// attributes are Relay's; relations do not look at inputs after the first two.
+// Shared by the matrix products and their quantised forms. Names, order and defaults of attributes are
+// Relay's; relations use only the first two inputs.
 #include <cstdint>
 #include <optional>
 

@@ -1,5 +1,5 @@
-// Normalisations by mean and variance, over an axis and over groups of channels, and by length; nn.prelu,
-// whose slopes go by channel too.
+// Normalisations by mean and variance over an axis or over groups of channels, and by length; nn.prelu, whose
+// slopes are per channel too.
 #include "baton/ir/build.h"
 #include "baton/ir/rules/algebra.h"
 #include "baton/ir/rules/inference_rule.h"
@@ -127,13 +127,13 @@ struct MomentsNorm {
   int axis = 0;
   std::vector<bool> reduced;  ///< the axes that a mean is taken over
   int64_t groups =
-      0;  ///< not 0: `axis` is split into so many groups, each with its mean (and is not in `reduced`)
+      0;  ///< not 0: `axis` is split into this many groups with separate means (and is not in `reduced`)
   double epsilon = 0;
   bool center = true, scale = true;
 };
 
-// The elements that share a mean: `rest` says which mean, `at` runs over the elements. `from(i)` is the mean
-// of element i.
+// The elements that share a mean: `rest` identifies the mean, `at` iterates over the elements. `from(i)` is
+// the mean of element i.
 struct MomentStages {
   MomentStages(const Tensor& data, const MomentsNorm& norm, const Axes& i) {
     const int per_group = norm.groups > 0 ? as_int(data.extent(norm.axis) / norm.groups) : 0;
@@ -205,7 +205,7 @@ void l2_normalize_compute(Compute& c, const std::vector<int64_t>& axes, double e
   c.result(result);
 }
 
-// What the three normalisations by mean and variance have in common; no axis is reduced yet.
+// Common to the three normalisations by mean and variance; no axis is reduced yet.
 template <class A>
 MomentsNorm norm_of(const Compute& c, const A& attrs) {
   const int rank = c.in(0).rank();

@@ -27,7 +27,7 @@ RelationStatus softmax_relation(RelationContext& ctx, const SoftmaxAttrs& attrs)
   return ctx.assign_result(ctx.input(0));
 }
 
-// The axes of the result and what reductions along one of them need.
+// The axes of the result, and variables for reductions along one of them.
 struct SoftmaxRows {
   SoftmaxRows(const Compute& c, int64_t axis_attr)
       : i(c.out().rank()),

@@ -107,7 +107,7 @@ RelationStatus sparse_transpose_relation(RelationContext& ctx, const SparseTrans
   return ctx.assign_result(tuple_type({ctx.input(0), ctx.input(1), ctx.input(2)}));
 }
 
-// row_of(e): the row of the e-th value (or block). Rows are counted up where they start.
+// row_of(e): the row of the e-th value (or block), by counting row starts.
 Halide::Func row_of_values(Compute& c, const Tensor& starts, int64_t count) {
   const Halide::Var e("e");
   const int rows = as_int(starts.extent(0) - 1);
@@ -126,7 +126,7 @@ Halide::Func row_of_values(Compute& c, const Tensor& starts, int64_t count) {
   return row;
 }
 
-// Values that no row holds lie behind the last start.
+// Values outside all rows are after the last start.
 Halide::Expr held(const Tensor& starts, const Halide::Expr& e) {
   return e < Halide::cast<int>(starts(Index{as_int(starts.extent(0) - 1)}));
 }

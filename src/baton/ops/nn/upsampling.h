@@ -1,5 +1,5 @@
 #pragma once
-// What nn.upsampling and nn.upsampling3d share with their dynamic forms. Names and defaults of attributes are
+// Shared by nn.upsampling, nn.upsampling3d and their dynamic forms. Names and defaults of attributes are
 // Relay's.
 #include <string>
 

@@ -42,7 +42,7 @@ LegalizeRule::Rewrite sum_rewrite(const char* op) {
                rhs = as_result(call, types, 1, "rhs_axis", target);
     const Expr& zero = call.args()[7];
     Expr sum = apply(op, {lhs, rhs});
-    // Each operand brought the zero point along: a sum has it twice, a difference not at all.
+    // Each operand contributes a zero point: a sum has it twice, a difference not at all.
     if (!is_scalar(zero, 0)) sum = apply(std::string_view(op) == "add" ? "subtract" : "add", {sum, zero});
     return narrowed(sum, tensor_of(type).dtype());
   };

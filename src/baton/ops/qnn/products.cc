@@ -1,6 +1,6 @@
-// Matrix products and convolutions of quantised tensors: the plain rules on data and weight, and checks of
-// the rest. Relay calls them with (data, weight, zero points, scales) but names their inputs in another
-// order; we keep its names. In integers they are, with zero points a and b,
+// Matrix products and convolutions of quantised tensors: the float operators' relations on data and weight,
+// and checks of the other inputs. Relay calls them with (data, weight, zero points, scales) but names their
+// inputs in another order; we keep its names. In integers they are, with zero points a and b,
 //   sum (x - a) (w - b)  =  sum x w  -  b sum x  -  a sum w  +  a b n
 // where only the first term needs multiplications, and the third and fourth are constants of the program.
 #include "baton/ir/op_names.h"
@@ -232,7 +232,7 @@ Expr canonicalize_conv2d(const CallNode& call, const std::vector<Type>& types, c
   return combine(terms);
 }
 
-// ---- What processors have instructions for.
+// ---- Types supported by processors.
 
 /// `x` and its zero point moved by `by` into `dtype`.
 std::pair<Expr, Expr> moved(const Expr& x, const Expr& zero, int64_t by, DType dtype) {
@@ -242,7 +242,7 @@ std::pair<Expr, Expr> moved(const Expr& x, const Expr& zero, int64_t by, DType d
 }
 
 /// With fast_int8: data in uint8 and weight in int8, which such processors multiply. Else both in int16 with
-/// their zero points taken off: then it is no quantised product any more.
+/// their zero points subtracted, as an ordinary, not quantised product.
 LegalizeRule::Rewrite product_types_rule(const char* quantized, const char* plain) {
   return [=](const CallNode& call, const std::vector<Type>& types, const Type&,
              const LegalizeTarget& target) -> Expr {
@@ -276,7 +276,7 @@ LegalizeRule quantized_conv2d_transpose_rule() {
       {}};
 }
 
-// How many channels the result of a convolution has, which conv2d_relation has accepted.
+// The number of channels of a convolution's result, already accepted by conv2d_relation.
 Dim output_channels(const Conv2DAttrs& attrs, const TensorTypeNode& weight) {
   if (attrs.channels) return *attrs.channels;
   const bool grouped = attrs.kernel_layout.find('G') != std::string::npos;
@@ -331,7 +331,7 @@ RelationStatus quantized_batch_matmul_relation(RelationContext& ctx, const Batch
   return batch_matmul_relation(ctx, attrs);
 }
 
-// The documentation of the second operand's zero point and scale differs: some may be one per channel.
+// The second operand's zero point and scale may be per channel: their documentation says so.
 std::vector<OpInput> weighted_inputs(const char* data, const char* weight, const char* zero_point,
                                      const char* scale) {
   return {{"data", data},

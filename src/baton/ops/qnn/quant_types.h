@@ -1,7 +1,7 @@
 #pragma once
-// What the relations of quantised operators have in common. A quantised tensor stands for (value - zero
-// point) * scale; scale (float32) and zero point (int32) are tensors of their own: scalars, or vectors with
-// one value per channel.
+// Shared by the relations of quantised operators. A quantised tensor represents (value - zero point) * scale;
+// scale (float32) and zero point (int32) are separate tensors: scalars, or vectors with one value per
+// channel.
 #include <initializer_list>
 #include <optional>
 #include <vector>
@@ -13,7 +13,7 @@ namespace baton {
 inline constexpr DType kScaleType = DType::float_(32);
 inline constexpr DType kZeroPointType = DType::int_(32);
 
-/// Whether inputs first..last are tensors whose types are known; defer when not.
+/// Whether inputs first..last are tensors with known types; defer otherwise.
 bool tensors_known(RelationContext& ctx, size_t first, size_t last);
 
 /// Reports unless the element type of input `arg`, a known tensor, is among `allowed`.
@@ -29,7 +29,7 @@ bool check_scalar_pair(RelationContext& ctx, int scale);
 /// values.
 bool check_per_channel(RelationContext& ctx, int arg, DType dtype, Dim channels);
 /// Reports unless scale and zero point, at `scale` and `scale + 1`, are scalars or have one value for each
-/// position along `axis` of input `data`. The axis does not matter when both are scalars.
+/// position along `axis` of input `data`. The axis is ignored when both are scalars.
 bool check_pair_along(RelationContext& ctx, int scale, int data, int64_t axis);
 
 /// The inputs of the quantised products are (data, weight, zero point of the data, of the weight, scale of

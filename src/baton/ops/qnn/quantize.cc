@@ -1,4 +1,4 @@
-// Between numbers and quantised numbers, and the same simulated in float32.
+// Quantisation and dequantisation, and their float32 simulations.
 #include "baton/ir/attrs.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/qnn/quant_types.h"
@@ -23,8 +23,7 @@ struct RequantizeAttrs {
   DType out_dtype = {};
 };
 
-/// qnn.simulated_quantize, where the element type that is simulated is an input, and the annotation of that
-/// name.
+/// qnn.simulated_quantize, whose simulated element type is an input, and the annotation of that name.
 struct SimulatedQuantizeAttrs {
   int64_t axis = -1;
 };

@@ -22,7 +22,7 @@ Expr scaled_in_64_bits(const Expr& x, const Shifts& by, bool upward) {
   Expr y = cast_to(x, kInt64);
   if (by.left) y = multiply(y, by.left);
   y = multiply(y, by.multiplier);
-  // Upward: halves go up. To nearest: they go away from zero, so below zero one less is added.
+  // Upward: halves go up. To nearest: halves go away from zero, so one less is added for negative values.
   Expr rounder = by.half;
   if (!upward) {
     const Expr positive = apply("greater_equal", {y, scalar(0, kInt64)});
@@ -114,7 +114,7 @@ bool fits(double factor) {
   return std::isfinite(factor) && factor >= 0 && std::abs(fixed_point(factor).shift) < kMultiplierBits;
 }
 
-// A scale or zero point, of either form, as something that broadcasts with the data.
+// A scale or zero point, of either form, shaped to broadcast with the data.
 Expr spread_any(const Expr& member, int rank, int axis) {
   if (rank == 0) return member;
   return along_axis(apply("reshape", {member}, {{"newshape", std::vector<int64_t>{-1}}}), rank, axis);
@@ -171,7 +171,7 @@ void check_compute_dtype(const std::string& compute) {
 
 const std::string& usual_compute_dtype(const LegalizeTarget& target) {
   static const std::string fixed = "int64", floating = "float32";
-  return target.fast_int8 ? floating : fixed;  // the processors that are fast at both are the same
+  return target.fast_int8 ? floating : fixed;  // the fast processors for both are the same
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace baton::qnn {
 
-/// Throws UsageError for a rounding or a type that there is not.
+/// Throws UsageError for an unknown rounding or type.
 void check_requantize_config(const RequantizeConfig& config);
 
 /// A scale and its zero point; scalars or one value per channel.
@@ -22,7 +22,7 @@ struct Requantize {
   std::string rounding = "None", compute_dtype = "None";
 };
 
-/// `data`, of type `type`, as `how` says, and `target` where it says nothing. int32 results are not clipped.
+/// `data`, of type `type`, by `how`, with unspecified options from `target`. int32 results are not clipped.
 Expr lower_requantize(const Expr& data, const TensorTypeNode& type, const Requantize& how,
                       const LegalizeTarget& target);
 

@@ -1,4 +1,4 @@
-// Functions of one quantised tensor: dequantised, the function, quantised again.
+// Functions of one quantised tensor: dequantise, apply, quantise.
 #include <algorithm>
 #include <cmath>
 
@@ -71,7 +71,7 @@ Expr canonicalize_leaky_relu(const CallNode& call, const std::vector<Type>& type
 
 LegalizeRule quantized_leaky_relu_rule() { return {{}, {}, canonicalize_leaky_relu}; }
 
-// A function of one tensor: looked up in a table where its 256 values are known, else computed in float32.
+// A function of one tensor: a lookup table if its 256 values are known, else computed in float32.
 LegalizeRule quantized_function_rule(Expr (*in_float32)(const Expr& x), double (*value)(double x)) {
   return {{},
           [value](const CallNode& call, const std::vector<Type>&, const Type& type, const LegalizeTarget&) {

@@ -1,4 +1,4 @@
-// Random numbers from a counter: the key, uint64[10], goes in, and the next key comes out beside the numbers.
+// Counter-based random numbers: operators take the key, uint64[10], and return the next key with the numbers.
 #include <cmath>
 
 #include "baton/ir/attrs.h"
@@ -120,7 +120,7 @@ void normal_compute(Compute& c, const NormalAttrs& attrs) {
   c.results({next_generator(c, generator, 2 * count), numbers});
 }
 
-// A uniform number picks the first index up to which the probabilities (negative ones are 0) sum up to more.
+// A uniform number selects the first index whose cumulative probability (negative ones are 0) exceeds it.
 void multinomial_compute(Compute& c, const MultinomialAttrs&) {
   const Tensor& probs = c.in(1);
   const std::vector<int64_t> shape = c.out(1).extents();

@@ -9,20 +9,20 @@
 
 namespace baton {
 
-/// Words of a generator that is input `index`, after it was made ready to give `count` numbers: when its
-/// counter has not that much room left, it goes down its path or, at the path's end, takes a new key.
+/// The words of a generator that is input `index`, prepared to give `count` numbers: if its counter has too
+/// little room, it extends its path or, at the path's end, takes a new key.
 struct Generator {
   std::function<Halide::Expr(int word)> word;  ///< of the ready generator
 };
 
 Generator ready_generator(Compute& c, int index, int64_t count);
 
-/// Number `n` (row-major) of the `count` 64-bit words that the generator gives.
+/// Number `n` (row-major) of the `count` generated 64-bit words.
 using Words = std::function<Halide::Expr(const Halide::Expr& n)>;
 
 Words random_words(Compute& c, const Generator& generator, int64_t count);
 
-/// The generator that follows after `count` words were given.
+/// The generator's state after `count` words.
 Halide::Func next_generator(Compute& c, const Generator& generator, int64_t count);
 
 /// Both halves of a split.
@@ -30,10 +30,10 @@ std::vector<Halide::Func> split_generator(Compute& c, int index);
 
 /// The type of a generator.
 Type key_type();
-/// The result: the next key, and a tensor. Reports an extent below 0.
+/// The result: the next key, and a tensor. Reports a negative extent.
 RelationStatus with_key(RelationContext& ctx, const std::vector<int64_t>& out_shape, DType dtype);
 
-/// How many numbers a tensor of these extents has, and which of them stands at `i`.
+/// The number of elements of a tensor with these extents, and the row-major index of `i`.
 int64_t product_of(const std::vector<int64_t>& extents);
 Halide::Expr flat_index(const Axes& i, const std::vector<int64_t>& shape);
 

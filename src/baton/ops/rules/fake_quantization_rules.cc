@@ -20,7 +20,7 @@ int rank_of(const Expr& expr) {
   return type->rank();
 }
 
-// exp, sqrt, ...: the quantised function, straight to what the region ends as.
+// exp, sqrt, ...: the quantised function, directly to the region's final type.
 Result function(const At& at, const std::string& name) {
   const auto& [expr, type] = at.args[0];
   if (!type || !at.out || type->per_channel() || at.out->per_channel() || type->dtype.bits != 8) return {};
@@ -61,7 +61,7 @@ bool is_zero(const Expr& zero_point) {
   return values && std::ranges::all_of(*values, [](double value) { return value == 0; });
 }
 
-/// int32 numbers of one scale, what products and their biases are, add up as they are.
+/// int32 operands of equal scale, such as products and their biases, are added directly.
 Result int32_sum(const At& at) {
   At::Arg lhs = at.args[0], rhs = at.args[1];
   if (!lhs.type && !rhs.type) return {};

@@ -1,5 +1,5 @@
 #pragma once
-// How operators compute on quantised numbers, for their blocks: `.rules =
+// Common fake-quantization rules for operator blocks: `.rules =
 // op_rules(FakeQuantizationRule{fake_quantized_same})`; see ir/rules/fake_quantization_rule.h.
 #include "baton/ir/rules/fake_quantization_rule.h"
 
@@ -7,24 +7,24 @@ namespace baton {
 
 using FakeQuantizedResult = std::optional<AffineExpr>;
 
-/// Whether two scales, or two zero points, are the same: as expressions, or as constants that are nearly
-/// equal.
+/// Whether two scales, or two zero points, are the same expression or nearly equal constants.
 bool nearly_equal(const Expr& a, const Expr& b);
 bool same_affine(const AffineType& a, const AffineType& b);
-/// `arg` under the scale and zero point of `to`; itself when they are its own.
+/// `arg` requantised to the scale and zero point of `to`; itself when they are equal.
 Expr requantized(const Expr& expr, const AffineType& from, const AffineType& to);
-/// `vector` (a scale or zero point) of type `dtype`, to be broadcast with a tensor of rank `rank` along
-/// `axis`. Computed here when it is a constant.
+/// `vector` (a scale or zero point) of type `dtype`, shaped to broadcast with a tensor of rank `rank` along
+/// `axis`. Folded when it is a constant.
 Expr spread_as(const Expr& vector, DType dtype, int rank, int axis);
 
-// Functions of one number, and arithmetic of two on the quanta of the result: by the operator of that name.
+// Unary functions, and binary arithmetic in the quantisation of the result: uses the quantised operator of
+// that name.
 FakeQuantizationRule fake_quantized_function(const char* name);
 FakeQuantizationRule fake_quantized_arithmetic(const char* name);
 
 FakeQuantizedResult fake_quantized_relu(const FakeQuantizedCall& at);
 FakeQuantizedResult fake_quantized_clip(const FakeQuantizedCall& at);      ///< its bounds are quantised
 FakeQuantizedResult fake_quantized_extremum(const FakeQuantizedCall& at);  ///< of two tensors
-/// Means: sums in int32, so that they do not overflow, and back.
+/// Means: sums in int32 to avoid overflow, then converted back.
 FakeQuantizedResult fake_quantized_through_int32(const FakeQuantizedCall& at);
 
 // Products: the result has the product of the scales and no zero point.
@@ -34,7 +34,7 @@ FakeQuantizedResult fake_quantized_dense(const FakeQuantizedCall& at);
 FakeQuantizedResult fake_quantized_batch_matmul(const FakeQuantizedCall& at);
 FakeQuantizedResult fake_quantized_bias_add(const FakeQuantizedCall& at);
 
-// Operators that move or choose elements: the type stays, or its axis moves along.
+// Data movement operators: the affine type is unchanged, or its axis moves.
 FakeQuantizedResult fake_quantized_same(const FakeQuantizedCall& at);
 FakeQuantizedResult fake_quantized_transpose(const FakeQuantizedCall& at);
 FakeQuantizedResult fake_quantized_expand_dims(const FakeQuantizedCall& at);

@@ -1,4 +1,4 @@
-// Operators on quantised numbers that move or choose elements, and those that multiply and add them up.
+// Fake-quantization rules of data movement operators and of products.
 #include "baton/ops/rules/fake_quantization_rules.h"
 #include "baton/ops/rules/qnn_build.h"
 
@@ -25,10 +25,10 @@ Result with_axis(const At& at, int axis) {
   return AffineExpr{same_call(at), std::move(type)};
 }
 
-/// a * b, element by element: the scales of a product.
+/// Elementwise a * b: the scale of a product.
 Expr product_of_scales(const Expr& a, const Expr& b) {
   const auto x = constant_values(a), y = constant_values(b);
-  if (!x || !y) {  // typed, so that it shows whether it has one value or many
+  if (!x || !y) {  // typed, so that per_channel() works
     const Type& wide = typed_rank(a) > 0 ? a->checked_type() : b->checked_type();
     const auto* call = as<CallNode>(multiply(a, b));
     return make_call(call->callee(), call->args(), call->attrs(), call->with_type(wide));
@@ -44,15 +44,15 @@ Expr product_of_scales(const Expr& a, const Expr& b) {
 /// int32 zeros, as many as `scale` has values.
 Expr zero_points_like(const Expr& scale) {
   const auto values = constant_values(scale);
-  if (!values) return cast_to(apply("zeros_like", {scale}), kInt32);  // per_channel() asks the scale
+  if (!values) return cast_to(apply("zeros_like", {scale}), kInt32);  // per_channel() checks the scale
   if (as<ConstantNode>(scale)->is_scalar()) return int32_scalar(0);
   return integer_vector(std::vector<int64_t>(values->size(), 0), kInt32);
 }
 
 bool narrow(DType dtype) { return dtype == DType::int_(8) || dtype == DType::uint_(8); }
 
-/// The quantised product `name`; `axis`: where the channels of the result lie. Data has one scale, the weight
-/// may have one per channel when these lie along `weight_axis`.
+/// The quantised product `name`; `axis`: the channel axis of the result. The data has one scale; the weight
+/// may have one per channel along `weight_axis`.
 Result product(const At& at, const char* name, int axis, int weight_axis) {
   const auto& [data, data_type] = at.args[0];
   const auto& [weight, weight_type] = at.args[1];
@@ -106,8 +106,7 @@ FakeQuantizedResult fake_quantized_bias_add(const FakeQuantizedCall& at) {
   wanted.axis = 0;  // of the bias
   Expr bias = at.args[1].expr;
   if (const auto& own = at.args[1].type) {
-    if (wanted.per_channel() && !same_affine(*own, wanted))
-      return {};  // qnn.requantize has one scale for all
+    if (wanted.per_channel() && !same_affine(*own, wanted)) return {};  // qnn.requantize has a single scale
     bias = requantized(bias, *own, wanted);
   } else {
     bias = apply("qnn.quantize", {bias, type->scale, type->zero_point},
@@ -119,7 +118,7 @@ FakeQuantizedResult fake_quantized_bias_add(const FakeQuantizedCall& at) {
 FakeQuantizedResult fake_quantized_same(const FakeQuantizedCall& at) {
   if (!at.args[0].type) return {};
   if (at.args[0].type->per_channel() && at.call.op()->name != "nn.max_pool2d")
-    return {};  // others may move or join channels
+    return {};  // other shapes may move or merge channels
   return with_axis(at, at.args[0].type->axis);
 }
 

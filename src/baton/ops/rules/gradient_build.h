@@ -1,8 +1,7 @@
 #pragma once
-// What gradients in the blocks of operators are written with (see ir/rules/gradient_rule.h; there g is the
-// adjoint of the result, y the result), and those that several operators have. Short forms: g * cos(x) reads
-// as `mul(g, op("cos", {x}))`. Calls are made for the origins of the operator whose gradient is being taken
-// (the open OriginScope).
+// Builders for gradient rules in operator blocks (see ir/rules/gradient_rule.h; g is the adjoint of the
+// result, y the result), and rules shared by several operators. Short forms: g * cos(x) reads as `mul(g,
+// op("cos", {x}))`. Calls get the origins of the operator being differentiated (the open OriginScope).
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -14,7 +13,7 @@ namespace baton::gradients {
 
 using Adjoints = std::vector<Expr>;
 
-/// A call of `name` with attributes by name, the rest at their defaults.
+/// A call of `name` with the given attributes, the others at their defaults.
 Expr op(std::string_view name, std::vector<Expr> args,
         const std::vector<std::pair<std::string, AttrValue>>& attrs = {});
 inline Expr add(Expr a, Expr b) { return op("add", {std::move(a), std::move(b)}); }
@@ -24,7 +23,7 @@ inline Expr div(Expr a, Expr b) { return op("divide", {std::move(a), std::move(b
 inline Expr neg(Expr a) { return op("negative", {std::move(a)}); }
 inline Expr zeros_like(Expr a) { return op("zeros_like", {std::move(a)}); }
 inline Expr ones_like(Expr a) { return op("ones_like", {std::move(a)}); }
-/// `a` summed over what it was broadcast over to get from the shape of `b` to its own.
+/// `a` summed over the axes that were broadcast from the shape of `b`.
 inline Expr collapse(Expr a, Expr b) { return op("collapse_sum_like", {std::move(a), std::move(b)}); }
 /// `value` with its axes in the order `axes`; reversed when that is empty.
 inline Expr transposed(const Expr& value, const std::vector<int64_t>& axes = {}) {
@@ -33,27 +32,27 @@ inline Expr transposed(const Expr& value, const std::vector<int64_t>& axes = {})
 /// A scalar of the element type of `like`.
 Expr scalar_like(double value, const Expr& like);
 
-/// The type of argument `index`; a clear error when it is no tensor.
+/// The type of argument `index`; throws when it is not a tensor.
 const TensorTypeNode& tensor_arg(const CallNode& call, size_t index);
-/// The extents of argument `index`; a clear error when one of them is not known: `what` is what needs them.
+/// The extents of argument `index`; throws, naming `what`, when one of them is unknown.
 std::vector<int64_t> static_arg(const CallNode& call, size_t index);
-/// NotSupported, with the operator's name in front.
+/// Throws NotSupported, prefixed by the operator's name.
 [[noreturn]] void refuse(const CallNode& call, const std::string& why);
 
-/// The rule of a function of one argument: `of(x, y, g)` is the adjoint of x, where y is the result.
+/// The rule of a unary function: `of(x, y, g)` is the adjoint of x, where y is the result.
 GradientRule unary(std::function<Expr(const Expr& x, const Expr& y, const Expr& g)> of);
 
-/// `data` for the first argument, zeros for all others.
+/// Adjoint `data` for the first argument, zeros for the others.
 Adjoints with_zeros(const Call& call, Expr data);
 
 }  // namespace baton::gradients
 
 namespace baton {
 
-// Rules that operators of several files have.
+// Rules shared by operators of several files.
 GradientRule copy_gradient();  ///< g: copy, annotations
-/// Zeros for every argument: comparisons, zeros_like, shape_of. The result does not change with them.
+/// Zeros for every argument, for piecewise constant results: comparisons, zeros_like, shape_of.
 GradientRule no_gradient();
-GradientRule reshape_gradient();  ///< g in the shape of the data; what else there is gets zeros
+GradientRule reshape_gradient();  ///< g in the shape of the data; zeros for other arguments
 
 }  // namespace baton

@@ -25,7 +25,7 @@ Expr extended(const Expr& x, size_t axis, int64_t behind) {
 
 int64_t missing(int64_t channels, int64_t vector) { return (vector - channels % vector) % vector; }
 
-/// Where the axes of a convolution lie that has one of the two layouts there are instructions for.
+/// The axes of a convolution in one of the two layouts that have instructions.
 struct Axes {
   size_t data_c, data_h, weight_o, weight_i;
 };
@@ -59,7 +59,7 @@ Expr legalize_conv2d(const CallNode& call, const std::vector<Type>& types, const
     std::vector<int64_t> padding = ints_attr(call, "padding");
     if (padding.size() == 1) padding.assign(4, padding[0]);
     if (padding.size() == 2) padding = {padding[0], padding[1], padding[0], padding[1]};
-    if (padding != std::vector<int64_t>(4, 0)) {  // the border is 0, that is 128 now
+    if (padding != std::vector<int64_t>(4, 0)) {  // the zero padding is 128 now
       AttrList width(4, AttrValue(std::vector<int64_t>{0, 0}));
       width[axes->data_h] = std::vector<int64_t>{padding[0], padding[2]};
       width[axes->data_h + 1] = std::vector<int64_t>{padding[1], padding[3]};

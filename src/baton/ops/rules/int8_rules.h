@@ -6,7 +6,7 @@
 
 namespace baton {
 
-/// Channels are filled up to whole vectors, too.
+/// Also pads channels to whole vectors.
 LegalizeRule int8_conv2d_rule();
 LegalizeRule int8_dense_rule();
 LegalizeRule int8_batch_matmul_rule();

@@ -26,7 +26,7 @@ Attrs with_field(const CallNode& call, const char* name, const AttrValue& value)
   return with_field(call.attrs(), call.op()->name, name, value);
 }
 
-/// Every input follows the first changed one that has the result's shape.
+/// Every input takes the layout of the first changed one that has the result's shape.
 std::optional<LayoutPlan> broadcast_plan(const CallNode& call, const LayoutStates& inputs) {
   const auto* result = as_type<TensorTypeNode>(call.checked_type());
   const std::vector<const TensorTypeNode*> types = input_types(call);
@@ -39,7 +39,7 @@ std::optional<LayoutPlan> broadcast_plan(const CallNode& call, const LayoutState
   if (lead.was->rank() != result->rank()) return std::nullopt;
   LayoutPlan plan{LayoutStates(inputs.size()), {lead}, {}};
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i].was && inputs[i].was != lead.was) return std::nullopt;  // its axes mean something else
+    if (inputs[i].was && inputs[i].was != lead.was) return std::nullopt;  // its axes have other meanings
     if (all_ones(*types[i]) && !inputs[i].changed() && types[i]->rank() <= lead.now->rank()) continue;
     const int rank = types[i]->rank();
     const KnownLayout was = rank < lead.was->rank() ? tail(*lead.was, rank) : lead.was;

@@ -1,6 +1,6 @@
 #pragma once
-// The layouts that operators can compute in; see ir/rules/layout_rule.h. Elementwise and broadcasting
-// operators without attributes need no rule: they have one by default.
+// Common rules for AlterOpLayout; see ir/rules/layout_rule.h. Elementwise and broadcasting operators without
+// attributes need no rule: they have one by default.
 #include "baton/ir/op.h"
 #include "baton/ir/rules/layout_rule.h"
 

@@ -9,13 +9,13 @@ namespace {
 using Takes = ScaleRule::Takes;
 using What = ScaleStep::What;
 
-/// A factor on the result goes on to input 0 of one.
+/// A scale of the result is passed to all inputs.
 ScalePlan pass_all(const ScaleAxis& takes, int inputs) {
   ScalePlan plan{takes, std::vector<ScaleStep>(inputs), true};
   return plan;
 }
 
-/// Where the factor lies in the other input of a sum, when that is a vector along the axis and `index` is
+/// The axis of the scale in the other input of a sum, when that is a vector along the axis and `index` is
 /// full.
 std::optional<int> other_axis(const CallNode& sum, const Expr& full, const Expr& other, int axis) {
   const TensorTypeNode* type = as_type<TensorTypeNode>(sum.checked_type());
@@ -46,7 +46,7 @@ std::optional<ScalePlan> sum_backward(const CallNode& call, const std::vector<Ta
 std::optional<ScalePlan> sum_forward(const CallNode& call, int index, const Takes& result) {
   if (!result) return std::nullopt;
   const auto axis = other_axis(call, call.args()[index], call.args()[1 - index], result->axis);
-  // Never both: the first input that can carry the factor does.
+  // Never both: only the first input that can carry the scale does.
   if (!axis || (index == 1 && other_axis(call, call.args()[0], call.args()[1], result->axis)))
     return std::nullopt;
   ScalePlan plan = pass_all(*result, 2);
@@ -55,7 +55,7 @@ std::optional<ScalePlan> sum_forward(const CallNode& call, int index, const Take
   return plan;
 }
 
-/// The axes of a convolution that a factor can lie on. -1: none.
+/// The axes of a convolution that a scale can be along. -1: none.
 struct ConvAxes {
   int data = -1, result = -1;  ///< channels
   int weight_output = -1, weight_input = -1;
@@ -85,7 +85,7 @@ ConvAxes conv_axes(const CallNode& call) {
   return axis < 0 ? ConvAxes{} : ConvAxes{axes.data, axes.result, axis, axis};
 }
 
-/// A factor that ends in the weight, input 1.
+/// A scale absorbed by the weight, input 1.
 std::optional<ScalePlan> into_weight(int axis, int weight_axis) {
   if (axis < 0 || weight_axis < 0) return std::nullopt;
   return ScalePlan{{axis}, {{}, {What::kMultiply, weight_axis}}};

@@ -1,12 +1,12 @@
 #pragma once
-// The rules by which factors per channel move through operators; see ir/rules/scale_rule.h.
+// Common rules for moving per-channel scales through operators; see ir/rules/scale_rule.h.
 #include "baton/ir/rules/scale_rule.h"
 
 namespace baton {
 
-/// f(x * s) = f(x) * s for s > 0, element by element: relu, leaky_relu.
+/// f(x * s) = f(x) * s for s > 0, elementwise: relu, leaky_relu.
 ScaleRule positive_scale_rule();
-/// add, subtract: (a + b) * s = a * s + b * s, where b is a vector along the axis or can take s itself.
+/// add, subtract: (a + b) * s = a * s + b * s, where b is a vector along the axis or can absorb s itself.
 ScaleRule sum_scale_rule();
 /// bias_add: backward only.
 ScaleRule bias_scale_rule();

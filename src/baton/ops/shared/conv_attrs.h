@@ -1,5 +1,5 @@
 #pragma once
-// The attributes that convolutions share. Names, order and defaults are Relay's.
+// Attributes shared by convolutions. Names, order and defaults are Relay's.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace baton {
 
-/// What all convolutions over `kAxes` spatial axes are given.
+/// The attributes of all convolutions over `kAxes` spatial axes.
 template <int kAxes>
 struct ConvAttrs {
   std::vector<int64_t> strides = std::vector<int64_t>(kAxes, 1);
@@ -57,7 +57,7 @@ struct Padding2D {
   int64_t width() const { return left + right; }
 };
 
-/// Nothing when there are not 1, 2 or 4 values.
+/// Nullopt unless there are 1, 2 or 4 values.
 std::optional<Padding2D> padding_2d(const std::vector<int64_t>& padding);
 
 }  // namespace baton

@@ -1,5 +1,5 @@
 #pragma once
-// How the elementwise families are written: one function from scalars to a scalar per operator.
+// Builders for elementwise operators: one scalar function per operator.
 #include <string>
 
 #include "baton/ops/compute_util.h"
@@ -9,7 +9,7 @@ namespace baton {
 
 using Unary = Halide::Expr (*)(Halide::Expr);
 using Binary = Halide::Expr (*)(Halide::Expr, Halide::Expr);
-/// `.test_shapes` of a block; without any, those of the family.
+/// `.test_shapes` of a block; if empty, the default for the kind of operator.
 using Texts = std::vector<const char*>;
 
 /// result[i] = f(input 0 [i]); a stage called `stage`.
@@ -21,13 +21,13 @@ void map_compute(Compute& c, const std::string& stage, F&& f) {
   c.result(mapped);
 }
 
-/// An operator of one input, whose result has the input's type.
+/// A unary operator; the result has the input's type.
 OpDef unary_op(const char* name, const char* doc, Unary f, OpRules rules = {}, Texts test_shapes = {});
-/// The same for functions of real numbers: f sees float32 or float64, whatever the element type is.
+/// The same for functions of real numbers: f gets float32 or float64 for all element types.
 OpDef real_op(const char* name, const char* doc, Unary f, OpRules rules = {}, Texts test_shapes = {});
-/// An operator of one input, whose result is bool.
+/// A unary operator with a bool result.
 OpDef predicate_op(const char* name, const char* doc, Unary f, Texts test_shapes = {});
-/// An operator of two inputs, broadcast.
+/// A binary operator with broadcasting.
 OpDef binary_op(const char* name, const char* doc, Binary f, OpRules rules = {}, Texts test_shapes = {});
 /// The same with a bool result.
 OpDef compare_op(const char* name, const char* doc, Binary f, OpRules rules = {}, Texts test_shapes = {});

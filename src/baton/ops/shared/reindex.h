@@ -1,5 +1,5 @@
 #pragma once
-// Computes of operators that only say which element of an input goes where.
+// Computes of data movement operators.
 #include <string>
 
 #include "baton/ops/compute_util.h"

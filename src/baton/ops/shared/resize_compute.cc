@@ -12,7 +12,7 @@ namespace {
 
 Halide::Expr number(double value) { return Halide::Expr(static_cast<float>(value)); }
 
-// Where position `at` of a result axis of `to` elements lies in a data axis of `from` elements, between
+// The fractional data position on an axis of `from` elements for position `at` of a result axis of `to`
 // elements.
 Halide::Expr source_position(const Resize& resize, int k, const Halide::Expr& at, int from, int to) {
   const std::string& mode = resize.mode;
@@ -39,7 +39,7 @@ Halide::Expr rounded(const Resize& resize, const Halide::Expr& x) {
   if (rounding == "round") return round_away(x);
   if (rounding == "round_prefer_floor") return ceil(x - 0.5f);
   if (rounding == "round_prefer_ceil") return floor(x + 0.5f);
-  // A position that should be whole may come out a little below it.
+  // An exact integer position may be computed slightly too small.
   if (rounding == "floor") return floor(x + 1e-5f);
   if (rounding == "ceil") return ceil(x);
   throw NotSupported("rounding_method \"" + rounding + "\" is not known");

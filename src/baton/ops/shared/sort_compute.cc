@@ -6,12 +6,11 @@
 
 namespace baton {
 
-// A bitonic network: its comparisons are known beforehand, so that every other axis stays pure (vectors,
-// threads). Level s makes sorted blocks of 2 << s elements, every other one the other way round; its step k
-// compares elements whose distance is 1 << (s - k). Both halves of `f` along its outermost dimension take
-// turns: a step reads one and writes the other. Ties are decided by position, which makes the order total and
-// the sort stable. The axis is filled up to a power of two with positions behind all others, which stay at
-// the end.
+// A bitonic network: its comparisons are data-independent, so that all other axes stay pure (vectors,
+// threads). Level s makes sorted blocks of 2 << s elements in alternating order; its step k compares elements
+// at distance 1 << (s - k). The two halves of `f` along its outermost dimension are double buffers: a step
+// reads one and writes the other. Ties are broken by position, which makes the sort stable. The axis is
+// padded to a power of two with positions that sort last.
 Halide::Func sorted_pairs(Compute& c, const Halide::Func& values, const std::vector<int64_t>& shape, int axis,
                           bool ascending) {
   using Halide::Expr;
@@ -46,7 +45,7 @@ Halide::Func sorted_pairs(Compute& c, const Halide::Func& values, const std::vec
     to.push_back((step + 1) % 2);
     const Expr a = f(mine)[0], pa = f(mine)[1], b = f(other)[0], pb = f(other)[1];
     const Expr better = ascending ? a < b : a > b, worse = ascending ? b < a : b > a;
-    // Positions behind the end come last whatever stands there.
+    // Padding positions sort last, whatever their values.
     const Expr first = select(pa >= n || pb >= n, pa < pb, better || (!worse && pa < pb));
     const Expr forward = ((e >> (s + 1)) & 1) == 0, lower = e < partner;
     const Expr keep = first == (forward == lower);

@@ -4,8 +4,8 @@
 
 namespace baton {
 
-/// A tensor sorted along an axis: equal elements keep their order. The Func has two values, an element and
-/// the position (int32) where it stood, in Halide order.
+/// A tensor sorted stably along an axis. The Func is a pair of an element and its original position (int32),
+/// in Halide order.
 Halide::Func sorted_pairs(Compute& c, const Tensor& data, int axis, bool ascending);
 
 /// The same for a Func in Halide order, of shape `shape` in Relay order.
@@ -13,7 +13,7 @@ Halide::Func sorted_pairs(Compute& c, const Halide::Func& values, const std::vec
                           bool ascending);
 
 struct TopkAttrs;
-/// The first elements of the sorted data, as many as the result has; values, positions or both.
+/// The first elements of the sorted data, as many as the result has: values, positions or both.
 void topk_compute(Compute& c, const TopkAttrs& attrs);
 
 }  // namespace baton

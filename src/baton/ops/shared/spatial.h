@@ -1,6 +1,6 @@
 #pragma once
-// What the relations of windows over 1, 2 or 3 spatial axes have in common: layouts, paddings, extents.
-// Extents are computed in 128 bits, so that no attribute and no shape can overflow them.
+// Shared by the relations of windows over 1, 2 or 3 spatial axes: layouts, paddings, extents. Extents are
+// computed in 128 bits, so that no attribute or shape can overflow.
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,13 +15,13 @@ __extension__ typedef __int128 WideInt;
 const char* data_letters(int count);
 const char* spatial_letters(int count);
 
-/// `value` as an extent; reports when it is negative or does not fit into 64 bits.
+/// `value` as an extent; reports when it is negative or exceeds 64 bits.
 std::optional<Dim> checked_extent(RelationContext& ctx, WideInt value);
-/// The product of all; `?` when one is `?`. Reports when it does not fit into 64 bits.
+/// The product of all; `?` when one is `?`. Reports overflow of 64 bits.
 std::optional<Dim> checked_product(RelationContext& ctx, std::initializer_list<Dim> dims);
 /// `dim` / `by`, `?` stays `?`. Needs by > 0.
 Dim divided(Dim dim, int64_t by);
-/// Whether `a` and `b` may be the same extent: equal, or one is `?`.
+/// Whether `a` and `b` are compatible: equal, or one is `?`.
 bool may_equal(Dim a, Dim b);
 
 /// Reports unless every named list has `count` values that are at least `least`.
@@ -33,11 +33,12 @@ bool check_lists(RelationContext& ctx, std::initializer_list<NamedList> lists, s
                  int64_t least = 1);
 
 /// Before plus after of each spatial axis, from 1 value (for all sides), `count` values (both sides alike) or
-/// 2 * `count` values (all befores, then all afters). Reports another number of values and negative ones.
+/// 2 * `count` values (all befores, then all afters). Reports any other number of values, and negative
+/// values.
 std::optional<std::vector<int64_t>> padding_sums(RelationContext& ctx, const std::vector<int64_t>& padding,
                                                  int count);
 
-/// What a window moves over: extent, the sum of its padding, and the window itself.
+/// A window along one axis: extent, total padding, and the window itself.
 struct Window {
   Dim extent;
   int64_t padding = 0;
@@ -46,7 +47,7 @@ struct Window {
   int64_t stride = 1;
   bool ceil = false;  ///< the last window may reach over the edge
 };
-/// How many positions it has; reports when it has none.
+/// The number of window positions; reports when there are none.
 std::optional<Dim> window_positions(RelationContext& ctx, const Window& window);
 
 /// The layout of a pool of `count` spatial axes over input 0, whose rank it must have. The axes must not be

@@ -120,7 +120,7 @@ const OpDef& op_clip() {
           [](Compute& c, const ClipAttrs& attrs) {
             const DType dtype = c.in(0).dtype();
             const Halide::Type type = halide_type(dtype);
-            // Bounds beyond the range of an integer type bound nothing.
+            // Bounds beyond the range of an integer type have no effect.
             auto bound = [&](double value) -> Halide::Expr {
               if (type.is_float()) return constant_of(dtype, value);
               const double low = type.is_uint() ? 0 : -std::ldexp(1.0, type.bits() - 1);

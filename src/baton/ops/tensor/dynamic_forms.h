@@ -1,6 +1,5 @@
 #pragma once
-// What tensor operators share with their dynamic and virtual-machine forms. Names and defaults of attributes
-// are Relay's.
+// Shared by tensor operators and their dynamic and VM forms. Names and defaults of attributes are Relay's.
 #include "baton/ops/relations.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 
@@ -34,14 +33,14 @@ const AttrSchema& attr_schema<TileAttrs>();
 template <>
 const AttrSchema& attr_schema<TopkAttrs>();
 
-/// What is taken from one axis: elements first, first + step, ..., `count` of them.
+/// A slice of one axis: elements first, first + step, ..., `count` of them.
 struct Slice {
   int64_t first = 0, step = 1, count = 0;
 };
 /// The k-th entry of begin, end and strides applied to an axis of `extent`, with numpy's clamping.
 Slice slice_of(const StridedSliceAttrs& attrs, size_t k, int64_t extent);
 
-/// What topk returns for data whose axis has `count` elements left.
+/// The result type of topk for data whose axis has `count` elements left.
 RelationStatus topk_result(RelationContext& ctx, const TopkAttrs& attrs, Dim count);
 /// The shape of one_hot's result.
 RelationStatus one_hot_result(RelationContext& ctx, const OneHotAttrs& attrs, Dim depth);
@@ -49,7 +48,7 @@ RelationStatus one_hot_result(RelationContext& ctx, const OneHotAttrs& attrs, Di
 class Compute;
 void shape_of_compute(Compute& c, const ShapeOfAttrs& attrs);
 void one_hot_compute(Compute& c, const OneHotAttrs& attrs);
-/// Inputs: indices (a scalar, a vector or one row per value), values (or one for all), the value elsewhere.
+/// Inputs: indices (a scalar, a vector or one row per value), values (or one for all), the default value.
 void sparse_to_dense_compute(Compute& c);
 
 }  // namespace baton

@@ -1,4 +1,4 @@
-// Elements picked and written by indices.
+// Gather and scatter operators.
 #include "baton/ir/rules/shape_rule.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
@@ -177,7 +177,7 @@ RelationStatus argwhere_relation(RelationContext& ctx, const NoAttrs&) {
   return ctx.assign_result(tensor_type(std::vector<Dim>{Dim::any(), condition->rank()}, DType::int_(32)));
 }
 
-// Indices out of range go to the border: kernels never read outside.
+// Indices out of range are clamped: kernels never read out of bounds.
 Halide::Expr inside(const Halide::Expr& index, int64_t extent) {
   return clamp(Halide::cast<int>(index), 0, as_int(extent - 1));
 }
@@ -220,8 +220,7 @@ void adv_index_compute(Compute& c, const NoAttrs&) {
   });
 }
 
-// Elements that are not zero are counted in order: that number says which row of the result an element's
-// index makes.
+// Nonzero elements are numbered in order: the number is the row of the result for the element's index.
 void argwhere_compute(Compute& c, const NoAttrs&) {
   const Tensor& condition = c.in(0);
   const int rank = condition.rank();
@@ -271,8 +270,8 @@ std::vector<std::vector<int64_t>> argwhere_shapes(const Attrs&, const std::vecto
 
 using Combine = Halide::Expr (*)(Halide::Expr old, Halide::Expr update);
 
-// The data with updates written in order. `at` says where update element i goes; what lies outside is left
-// out.
+// The data with updates written in order. `at` is the position of update element i; positions out of bounds
+// are skipped.
 template <class At>
 void scatter_into(Compute& c, const char* name, const Tensor& data, const Tensor& updates, Combine combine,
                   At&& at) {

@@ -1,4 +1,4 @@
-// Operators that join tensors, and the one that takes them apart.
+// Operators that join tensors, and split.
 
 #include "baton/ir/inspect.h"
 #include "baton/ir/rules/layout_flow_rules.h"
@@ -92,7 +92,7 @@ RelationStatus concatenate_relation(RelationContext& ctx, const ConcatenateAttrs
                             std::to_string(dim.value()) + " elements along axis " + std::to_string(k) +
                             ", and only axis " + std::to_string(axis) + " may differ");
     }
-    // As Relay has it: beside a `?` a known extent counts only when the joined axis is `?` as well.
+    // As in Relay: next to a `?`, a known extent is used only when the joined axis is `?` as well.
     shape[k] = known && (!any || joined.is_any()) ? Dim(*known) : Dim::any();
   }
   shape[axis] = joined;
@@ -136,7 +136,7 @@ RelationStatus stack_relation(RelationContext& ctx, const StackAttrs& attrs) {
     for (int k = 0; k < rank; ++k) {
       const Dim a = fields[0]->shape()[k], b = fields[i]->shape()[k];
       if (k == axis || a == b || a.is_any() || b.is_any())
-        continue;  // axis itself is not compared: as Relay has it
+        continue;  // axis itself is not compared, as in Relay
       return fail_arg(ctx, 0,
                       "the tensors to stack have " + std::to_string(a.value()) + " and " +
                           std::to_string(b.value()) + " elements along axis " + std::to_string(k));
@@ -163,7 +163,7 @@ void stack_compute(Compute& c, const StackAttrs& attrs) {
   c.result(stacked);
 }
 
-// The positions where the parts begin, with the extent at the end; nothing when a mistake was reported.
+// The start positions of the parts, followed by the extent; nullopt after a report.
 std::optional<std::vector<Dim>> part_extents(RelationContext& ctx, const SplitAttrs& attrs, Dim extent) {
   std::vector<Dim> parts;
   if (const int64_t* count = attrs.indices_or_sections.as<int64_t>()) {

@@ -70,7 +70,7 @@ void layout_compute(Compute& c, const LayoutTransformAttrs& attrs) {
   const Tensor& data = c.in(0);
   const Axes i(dst.rank());
   Index from = convert_index<Halide::Expr>(i.exprs(), dst, src);
-  // Where a split does not divide, the result has elements that the data has not: zeros.
+  // Where a split does not divide, the result has padding elements: zeros.
   const std::vector<int64_t> reached = convert_shape(c.out().extents(), dst, src);
   Halide::Expr inside = Halide::Internal::const_true();
   for (int axis = 0; axis < src.rank(); ++axis) {

@@ -70,7 +70,7 @@ const AttrSchema& attr_schema<VarianceAttrs>() {
 
 namespace {
 
-// Which axes go. Nothing when one is out of range: `bad` is that one.
+// The reduced axes. Nullopt when one is out of range: `bad` is that one.
 std::optional<std::vector<bool>> reduced_axes(const std::optional<Ints>& named, bool exclude, int rank,
                                               int64_t* bad) {
   if (!named || named->empty()) return std::vector<bool>(rank, true);
@@ -105,7 +105,8 @@ RelationStatus reduce_relation(RelationContext& ctx, const std::optional<Ints>& 
   return ctx.assign_result(tensor_type(std::move(shape), dtype.is_void() ? data->dtype() : dtype));
 }
 
-// The elements that go into result element `i`: the reduced axes run over `domain`, the last one innermost.
+// The elements reduced into result element `i`: the reduced axes iterate over `domain`, the last one
+// innermost.
 struct Reduction {
   Reduction(const Compute& c, const std::optional<Ints>& axis, bool exclude, bool keepdims)
       : i(c.out().rank()) {
@@ -142,7 +143,7 @@ using Combine = Halide::Expr (*)(Halide::Expr, Halide::Expr);
 
 using Start = Halide::Expr (*)(Halide::Type);
 
-// f(...f(f(start, x0), x1)..., xn), in `type`; the Func before any last step.
+// Left fold f(...f(f(start, x0), x1)..., xn) in `type`; returns the Func before any last step.
 Halide::Func fold(Compute& c, const Reduction& r, const char* stage, Halide::Type type, Start start,
                   Combine combine) {
   Halide::Func folded = c.stage(stage);
@@ -207,7 +208,7 @@ void arg_compute(Compute& c, const ArgReduceAttrs& a) {
   best(i) = Halide::Tuple(Halide::Expr(0), kLargest ? lowest(type) : highest(type));
   const Halide::Expr value = c.in(0)(r.at), old = best(i)[1], at = best(i)[0];
   const Halide::Expr better = kLargest ? value > old : value < old;
-  // The order of visits may change in a schedule: ties are decided by position, not by who comes first.
+  // A schedule may change the visiting order: ties are broken by position, not by order.
   const Halide::Expr wins = better || (value == old && (a.select_last_index ? r.flat > at : r.flat < at));
   best(i) = Halide::Tuple(select(wins, r.flat, at), select(wins, value, old));
   position(i) = best(i)[0];
@@ -247,7 +248,7 @@ std::vector<int64_t> summed_axes(const CallNode& call) {
   return all;
 }
 
-// `value` with the reduced axes, as axes of extent 1.
+// `value` with the reduced axes reinserted as unit axes.
 Expr with_summed_axes(const CallNode& call, Expr value, const std::vector<int64_t>& axes) {
   using namespace gradients;
   if (bool_attr(call, "keepdims")) return value;
@@ -255,7 +256,7 @@ Expr with_summed_axes(const CallNode& call, Expr value, const std::vector<int64_
   return value;
 }
 
-// How many elements go into one of the result.
+// The number of elements reduced into one of the result.
 double summed_elements(const CallNode& call, const std::vector<int64_t>& axes) {
   using namespace gradients;
   double elements = 1;

@@ -1,4 +1,4 @@
-// Tensors made by repeating, laying out and cutting.
+// Operators that repeat, tile and slice tensors.
 #include <algorithm>
 #include <cmath>
 
@@ -268,7 +268,7 @@ RelationStatus meshgrid_relation(RelationContext& ctx, const MeshgridAttrs& attr
       tuple_type(std::vector<Type>(fields.size(), tensor_type(shape, fields[0]->dtype()))));
 }
 
-// The value of argument `index`, or of the attribute that names the same expression.
+// The value of argument `index`, or of the attribute with the same expression.
 std::optional<double> bound(RelationContext& ctx, size_t index, const AttrValue& attr) {
   if (const auto value = scalar_value(ctx.arg(index))) return value;
   const auto* object = attr.object<ExprAttr>();

@@ -47,7 +47,7 @@ const AttrSchema& attr_schema<ReshapeLikeAttrs>() {
 
 namespace {
 
-// Reads newshape from left to right; `next` is the input axis that the next code speaks of.
+// Interprets newshape from left to right; `next` is the input axis that the next code refers to.
 class ShapeReader {
  public:
   ShapeReader(const std::vector<Dim>& data, const std::vector<int64_t>& codes, bool allowzero,
@@ -78,7 +78,7 @@ class ShapeReader {
     *dim = data_[next_++];
     return true;
   }
-  // An extent that comes from input axes directly: neither it nor they take part in inferring -1.
+  // An extent copied from input axes: neither it nor they take part in inferring -1.
   void put_copied(Dim dim) {
     copied_.push_back(shape_.size());
     shape_.push_back(dim);

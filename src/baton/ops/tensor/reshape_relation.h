@@ -7,8 +7,7 @@
 
 namespace baton {
 
-/// The shape that `newshape` with its codes means for data of shape `data`; when there is none, `why` says
-/// so.
+/// The shape that `newshape` denotes for data of shape `data`; nullopt with the reason in `why` when invalid.
 std::optional<std::vector<Dim>> reshaped(const std::vector<Dim>& data, const std::vector<int64_t>& newshape,
                                          bool allowzero, std::string* why);
 

@@ -223,8 +223,7 @@ void strided_set_compute(Compute& c, const NoAttrs&) {
   for (int k = 0; k < as_int(begin.extent(0)); ++k) {
     const int extent = as_int(data.extent(k));
     const Halide::Expr step = k < strides.extent(0) ? Halide::cast<int>(strides(Index{k})) : Halide::Expr(1);
-    // Ends beyond the data, like the largest number for "all", are brought back before they become 32-bit
-    // numbers.
+    // Ends beyond the data, such as the largest integer for "all", are clamped before conversion to 32 bits.
     auto bound = [&](const Tensor& from) {
       const Halide::Expr given = Halide::cast<int64_t>(from(Index{k})),
                          counted = select(given < 0, given + extent, given);

@@ -128,7 +128,7 @@ void sort_compute(Compute& c, const ArgsortAttrs& attrs) {
   c.result(part_of(c, sorted, 0, c.out().dtype(), "sort"));
 }
 
-// How many elements of the sequence stand before a value: found bit by bit, the highest first.
+// The number of sequence elements before a value, by binary search, highest bit first.
 void searchsorted_compute(Compute& c, const SearchSortedAttrs& attrs) {
   const Tensor &sequence = c.in(0), &values = c.in(1);
   const Axes i(values.rank());

@@ -31,7 +31,7 @@ RelationStatus sparse_to_dense_relation(RelationContext& ctx, const SparseToDens
   return ctx.assign_result(tensor_type(attrs.output_shape, values->dtype()));
 }
 
-// indices (n, rank), values (n), dense shape (rank): more rows may come, one for each that is empty.
+// indices (n, rank), values (n), dense shape (rank): one row is added for each empty row.
 RelationStatus sparse_fill_empty_rows_relation(RelationContext& ctx, const NoAttrs&) {
   const TensorTypeNode *indices = ctx.tensor(0), *values = ctx.tensor(1);
   if (!indices || !values) return kDefer;
@@ -96,7 +96,7 @@ void sparse_fill_empty_rows_compute(Compute& c) {
     const Halide::RDom later(1, rows - 1, "s");
     start(later) += start(later - 1);
   }
-  before(n) = 0;  // how many values of the same row stand before value n
+  before(n) = 0;  // number of values of the same row before value n
   if (given > 0) {
     const Halide::RDom earlier(0, given, "e");
     before(n) += select(earlier < n && row_of(earlier) == row_of(clamp(n, 0, given - 1)), 1, 0);
@@ -107,7 +107,7 @@ void sparse_fill_empty_rows_compute(Compute& c) {
   empty(n) = cast_to(c.out(2).dtype(), select(held(n) == 0, 1, 0));
   const Halide::RDom each(0, rows, "w");
   all_indices(k, n) = cast_to(c.out(0).dtype(), 0);
-  // Every row begins with its own number; values then write over that.
+  // Every row begins with its own index; values then overwrite it.
   all_indices(k, inside_axis(start(each), count)) =
       cast_to(c.out(0).dtype(), select(k == 0, Halide::Expr(each), 0));
   all_indices(k, place(r)) = cast_to(c.out(0).dtype(), indices(Index{r, clamp(k, 0, rank - 1)}));
@@ -144,7 +144,7 @@ void sparse_reshape_compute(Compute& c) {
   c.results({new_indices, new_shape});
 }
 
-// How many rows of a sparse matrix have no value.
+// The number of rows without values in a sparse matrix.
 int64_t empty_rows(const NDArray& indices, const NDArray& dense_shape) {
   const std::vector<int64_t> all = integers_of(indices), extents = integers_of(dense_shape);
   if (extents.empty() || extents[0] < 0 || extents[0] > INT32_MAX)

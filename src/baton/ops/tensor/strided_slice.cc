@@ -50,7 +50,7 @@ Slice slice_of(const StridedSliceAttrs& attrs, size_t k, int64_t extent) {
 
 namespace {
 
-// The axis that the k-th entry speaks of; nothing when a mistake was reported.
+// The axis of the k-th entry; nullopt after a report.
 std::optional<std::vector<int>> sliced_axes(RelationContext& ctx, const StridedSliceAttrs& attrs, int rank) {
   const size_t count = std::max(attrs.begin ? attrs.begin->size() : 0, attrs.end ? attrs.end->size() : 0);
   std::vector<int> axes;

@@ -47,7 +47,7 @@ RelationStatus take_relation(RelationContext& ctx, const TakeAttrs& attrs) {
 
 Halide::Expr in_range(const Halide::Expr& index, const std::string& mode, int64_t extent) {
   const Halide::Expr at = cast<int>(index);
-  // Clamped also where indices are promised to be good: kernels never read outside.
+  // Clamped even for indices promised to be valid: kernels never read out of bounds.
   if (mode == "wrap") return at % as_int(extent);
   return clamp(at, 0, as_int(extent - 1));
 }
@@ -119,7 +119,7 @@ GradientRule take_gradient() {
         to_front.push_back(static_cast<int64_t>(i));
     for (const int64_t other : axes_but(shape.size(), axis)) data_front.push_back(other);
     for (size_t i = 0; i < data_front.size(); ++i) back[data_front[i]] = static_cast<int64_t>(i);
-    // Indices outside count as the nearest ones inside.
+    // Indices out of range are clamped.
     const Expr inside =
         op("clip", {indices}, {{"a_min", 0.0}, {"a_max", static_cast<double>(shape[axis] - 1)}});
     const Expr where = op("expand_dims", {inside}, {{"axis", int64_t{0}}});

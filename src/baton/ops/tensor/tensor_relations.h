@@ -1,5 +1,5 @@
 #pragma once
-// Type relations of tensor operators that other operators share.
+// Type relations shared by tensor operators.
 #include "baton/ops/relations.h"
 #include "baton/ops/tensor/tensor_attrs.h"
 
@@ -8,7 +8,7 @@ namespace baton {
 /// Input 0, a tuple of tensors, joined along one axis.
 RelationStatus concatenate_relation(RelationContext& ctx, const ConcatenateAttrs& attrs);
 
-/// As many `?` as input `arg`, a vector of known length, has elements; nothing (and `status` set) otherwise.
+/// One `?` per element of input `arg`, a vector of known length; nullopt (with `status` set) otherwise.
 std::optional<std::vector<Dim>> any_shape(RelationContext& ctx, size_t arg, RelationStatus* status);
 
 }  // namespace baton

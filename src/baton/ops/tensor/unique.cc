@@ -1,4 +1,4 @@
-// The different values of a vector.
+// The distinct values of a vector.
 #include "baton/ir/inspect.h"
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
@@ -33,9 +33,9 @@ RelationStatus unique_relation(RelationContext& ctx, const UniqueAttrs& attrs) {
   return ctx.assign_result(tuple_type(std::move(fields)));
 }
 
-// Equal values stand together once they are sorted: a group begins where a value differs from the one before.
-// Groups are numbered in that order, or, unsorted, in the order in which their first elements stand in the
-// data. What lies behind the last group is 0.
+// After sorting, equal values are adjacent: a group begins where a value differs from its predecessor. Groups
+// are numbered in that order or, unsorted, in the order of their first elements in the data. Elements after
+// the last group are 0.
 void unique_compute(Compute& c, const UniqueAttrs& attrs) {
   const int n = as_int(c.in(0).extent(0));
   const Halide::Var i("i0");

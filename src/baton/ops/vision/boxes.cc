@@ -1,4 +1,4 @@
-// Boxes are made: priors, their corrections, proposals.
+// Box generation: priors, corrections, proposals.
 #include <cmath>
 
 #include "baton/ir/attrs.h"
@@ -115,7 +115,7 @@ void prior_compute(Compute& c, const MultiBoxPriorAttrs& attrs) {
   c.result(boxes);
 }
 
-// Class 0 is the background. Anchors of another class that are sure enough come first; behind them stands -1.
+// Class 0 is the background. Anchors of other classes above the threshold come first, followed by -1.
 void transform_loc_compute(Compute& c, const MultiBoxTransformLocAttrs& attrs) {
   const Tensor &scores = c.in(0), &locations = c.in(1), &anchors = c.in(2);
   const int classes = as_int(scores.extent(1)), count = as_int(scores.extent(2));

@@ -6,8 +6,7 @@
 
 namespace baton {
 
-/// The product of extents of a result; `?` when one is `?`. Reports, at input `arg`, when 64 bits do not hold
-/// it.
+/// The product of a result's extents; `?` when one is `?`. Reports overflow of 64 bits at input `arg`.
 std::optional<Dim> result_extent(RelationContext& ctx, int arg, std::initializer_list<Dim> dims);
 
 }  // namespace baton

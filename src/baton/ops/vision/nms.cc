@@ -1,4 +1,4 @@
-// Boxes are counted, and those that overlap a better one are suppressed.
+// Counting of valid boxes, and non-maximum suppression.
 #include "baton/ir/attrs.h"
 #include "baton/ir/inspect.h"
 #include "baton/ops/domain.h"
@@ -147,8 +147,8 @@ void valid_counts_compute(Compute& c, const GetValidCountsAttrs& attrs) {
   c.results({count, moved, indices});
 }
 
-// Boxes sorted by score; those that a better one of their class overlaps become -1, as do those beyond
-// valid_count.
+// Boxes sorted by score; suppressed boxes (overlapped by a better one of their class) become -1, as do those
+// beyond valid_count.
 void nms_compute(Compute& c, const NonMaximumSuppressionAttrs& attrs) {
   const Tensor &data = c.in(0), &indices = c.in(2);
   const int batch = as_int(data.extent(0)), boxes = as_int(data.extent(1)), id = as_int(attrs.id_index),
@@ -161,7 +161,7 @@ void nms_compute(Compute& c, const NonMaximumSuppressionAttrs& attrs) {
   scores(n, b) = select(n < valid(b), data(Index{b, n, as_int(attrs.score_index)}), lowest(type));
   const Halide::Func sorted = sorted_pairs(c, scores, {batch, boxes}, 1, false);
   Halide::Func place = c.stage("place"), box = c.stage("sorted_boxes");
-  place(n, b) = select(by_overlap, sorted(n, b)[1], n);  // without a threshold everything stays as it is
+  place(n, b) = select(by_overlap, sorted(n, b)[1], n);  // without a threshold nothing changes
   box(k, n, b) = data(Index{b, inside_axis(place(n, b), boxes), k});
 
   Suppression s;
@@ -197,8 +197,7 @@ void nms_compute(Compute& c, const NonMaximumSuppressionAttrs& attrs) {
       out(k, n, b) = cast(type, -1);
       out(k, front, b) = box(k, r, b);
     } else {
-      // Boxes that were not good enough from the start stay as they are: only valid_count and top_k cut them
-      // off.
+      // Boxes below the score threshold are kept unchanged: only valid_count and top_k cut them off.
       Halide::Expr count = valid(b);
       if (attrs.top_k > 0) count = select(by_overlap, min(count, as_int(attrs.top_k)), count);
       const Halide::Expr score = box(as_int(attrs.score_index), n, b);
@@ -217,7 +216,7 @@ void nms_compute(Compute& c, const NonMaximumSuppressionAttrs& attrs) {
   c.results({which, total});
 }
 
-// Every class of every image has a list of its own.
+// Every class of every image is suppressed separately.
 void all_class_compute(Compute& c, const AllClassNonMaximumSuppressionAttrs& attrs) {
   const Tensor &boxes = c.in(0), &scores = c.in(1);
   const int batch = as_int(scores.extent(0)), classes = as_int(scores.extent(1)),
@@ -247,8 +246,8 @@ void all_class_compute(Compute& c, const AllClassNonMaximumSuppressionAttrs& att
   };
   const Kept kept = suppress(c, s);
 
-  // Where the boxes of each list begin in the result: the counts of the lists before it (of the same image,
-  // or of all).
+  // The offset of each list's boxes in the result: the sum of the counts before it (of the same image, or of
+  // all).
   const bool onnx = attrs.output_format == "onnx";
   const Halide::Var i("i"), k("k"), b("b");
   const int lists = batch * classes;

@@ -18,7 +18,7 @@ Halide::Expr overlap(const Box& a, const Box& b, float border) {
   return select(all <= 0.0f, 0.0f, both / select(all <= 0.0f, 1.0f, all));
 }
 
-// Box after box, the best first: it stays unless one that stayed before suppresses it.
+// Box by box, best first: a box is kept unless an earlier kept one suppresses it.
 Kept suppress(Compute& c, const Suppression& s) {
   const int boxes = as_int(s.boxes);
   const Axes list(static_cast<int>(s.lists.size()), "l");

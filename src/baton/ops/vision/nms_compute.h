@@ -6,30 +6,29 @@
 
 namespace baton {
 
-/// How much two boxes have in common: intersection over union, 0 for boxes without extent. A box is two
-/// opposite corners.
+/// Intersection over union of two boxes, 0 for empty boxes. A box is two opposite corners.
 struct Box {
   Halide::Expr x0, y0, x1, y1;
 };
 /// `border` is added to widths and heights: 1 where corners are whole pixels.
 Halide::Expr overlap(const Box& a, const Box& b, float border = 0);
 
-/// Boxes of some lists, best first: which of them are kept. Halide arguments are (box, lists from the
+/// Suppresses boxes of several lists, sorted best first. Halide arguments are (box, lists from the
 /// innermost).
 struct Suppression {
-  std::vector<int64_t> lists;  ///< the extents of the axes that number lists, in Relay order
+  std::vector<int64_t> lists;  ///< extents of the axes that index lists, in Relay order
   int64_t boxes = 0;           ///< in each list
-  /// Whether box `n` of a list is there at all.
+  /// Whether box `n` of a list is valid.
   std::function<Halide::Expr(const Index& list, const Halide::Expr& n)> present;
-  /// Whether box `better`, if it is kept, suppresses the later box `n`.
+  /// Whether box `better`, if kept, suppresses the later box `n`.
   std::function<Halide::Expr(const Index& list, const Halide::Expr& better, const Halide::Expr& n)>
       suppresses;
-  Halide::Expr most;  ///< so many are kept at most in a list; negative: all
+  Halide::Expr most;  ///< maximum number kept per list; negative: unlimited
 };
 
 struct Kept {
   Halide::Func kept;   ///< 1 or 0
-  Halide::Func count;  ///< how many are kept up to this one, itself included
+  Halide::Func count;  ///< number kept up to and including this one
 };
 Kept suppress(Compute& c, const Suppression& suppression);
 

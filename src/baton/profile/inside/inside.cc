@@ -19,20 +19,19 @@ namespace baton {
 
 namespace {
 
-// A stage that one visit of takes less than this many empty intervals is not worth its own marks
-// (docs/design/0004).
+// Stages with visits shorter than this many empty intervals are not marked (docs/design/0004).
 constexpr double kMinIntervals = 3;
-constexpr double kCheapMarks = 0.002;  // of the kernel: less is no reason to do without a stage
+constexpr double kCheapMarks = 0.002;  // fraction of the kernel's time: cheaper marks are always kept
 constexpr size_t kMinRounds = 15, kMaxRounds = 4000;
-// Shares that are known this well (standard error, of the kernel) need no further rounds.
+// Target standard error of the shares, as a fraction of the kernel's time; reaching it ends the rounds.
 constexpr double kEnough = 0.0007;
-// How often a kernel whose stages do not sum up is measured again, and what two measurements of the sum may
-// differ by when nothing but chance is between them.
+// The maximum number of measurements of a kernel whose stage sum is off, and the difference of two stage sums
+// that counts as noise.
 constexpr int kAttempts = 4;
 constexpr int kCallAttempts = 4;
 constexpr double kSameSum = 0.01;
 
-/// Measures one kernel in the memory of its model.
+/// Measures one kernel in its model's memory.
 class Bench {
  public:
   Bench(MeasuredKernel& kernel, std::span<void*> args, const InsideOptions& options)
@@ -55,7 +54,7 @@ class Bench {
     const bool inner = has_inner();
     InsideTimes fine = with_marks(inner ? 2 : kAttempts);
     if (fine.trusted() || !inner) return fine;
-    // Marks within the result's own stages disturb them too much: its operator as one, then.
+    // Marks within the result's own stages disturb them too much: measure its operator as a whole.
     kernel_.within = false;
     lost_ = true;
     kernel_.merged.clear();
@@ -65,7 +64,7 @@ class Bench {
     return std::abs(coarse.stage_sum - 1) < std::abs(fine.stage_sum - 1) ? coarse : fine;
   }
 
-  /// Takes the stages' shares from samples of the plain kernel.
+  /// Replaces the stages' shares by those of samples of the plain kernel.
   void sample(InsideTimes& times) {
     std::string why;
     const auto shares =
@@ -78,7 +77,7 @@ class Bench {
     }
     const auto told = std::count_if(shares->begin(), shares->end(),
                                     [](const SampledShare& share) { return !share.stage.empty(); });
-    if (told < 2 && times.trusted()) return;  // nor does sampling tell them apart
+    if (told < 2 && times.trusted()) return;  // sampling cannot separate them either
     char reason[80] = "they are too short for marks";
     if (marked_sum_ > 0)
       std::snprintf(reason, sizeof reason, "under marks they sum to %.1f %%", marked_sum_ * 100);
@@ -96,9 +95,8 @@ class Bench {
     InsideTimes best = split(measured);
     if (!best.trusted()) marked_sum_ = best.stage_sum;
     double sum = best.stage_sum, before = 0;
-    // Either the machine was disturbed, or the marks change what they measure: with fewer of them less is
-    // told, but what is told is true. So measure again, and when that gives the same, without the shortest
-    // stage.
+    // Either the machine was disturbed, or the marks distort the kernel. So measure again; when the result is
+    // the same, drop the marks of the shortest stage: fewer stages, but correct shares.
     for (int attempt = 0; attempt < attempts && !best.trusted(); ++attempt) {
       const bool same = attempt > 0 && std::abs(sum - before) < kSameSum;
       const std::string drop = same || attempt > 1 ? shortest(measured) : "";
@@ -135,9 +133,9 @@ class Bench {
     return static_cast<double>(static_cast<int64_t>(ticks)) * ns_per_tick() / 1e3;
   }
 
-  /// One call, microseconds: negative when the clock stepped back. A call during which somebody else was
-  /// given the processor is made again, for a while: on a busy machine hardly a round would be left
-  /// otherwise. `before_call`: resets what the call adds to.
+  /// Time of one call in microseconds; negative when the clock stepped back. A call during which the process
+  /// was descheduled is repeated, for a while: on a busy machine hardly any round would remain otherwise.
+  /// `before_call`: resets what the call accumulates.
   template <class Reset>
   double timed_call(size_t variant, Reset before_call) {
     for (int attempt = 1;; ++attempt) {
@@ -171,8 +169,7 @@ class Bench {
     return us;
   }
 
-  /// `first`: the variant that begins; who follows whom is the same in all rounds, but nobody is always the
-  /// first.
+  /// `first`: the variant to start with; the cyclic order is fixed, but the start rotates.
   InsideRound one_round(size_t first, bool loads_only) {
     InsideRound round;
     round.ablated_us.resize(loads_only ? 0 : kernel_.ablated.size());
@@ -195,11 +192,11 @@ class Bench {
     return round;
   }
 
-  /// All variants in turn, again and again, in the same memory: the rounds that count. `threads` > 1: the
-  /// plain and the marked ones only.
+  /// Measures all variants in turn, repeatedly, in the same memory; returns the accepted rounds. `threads` >
+  /// 1: only the plain and the marked ones.
   std::vector<InsideRound> rounds(double budget_ms, int threads = 1) {
     std::vector<InsideRound> all;
-    one_round(0, threads > 1);  // warms caches, pages and branch predictors
+    one_round(0, threads > 1);  // warms up caches, pages and branch predictors
     const int64_t start = monotonic_ns();
     size_t look = 2 * kMinRounds;
     while (all.size() < kMinRounds ||
@@ -219,7 +216,7 @@ class Bench {
     return all;
   }
 
-  /// Whether a stage's marks cost enough to be thought about.
+  /// Whether the cost of a stage's marks is significant.
   bool disturbs(const std::vector<InsideRound>& measured, size_t site) const {
     std::vector<double> visits, plain;
     for (const InsideRound& round : measured)
@@ -227,7 +224,7 @@ class Bench {
     return median(std::move(visits)) * empty_interval_us(measured) > kCheapMarks * median(std::move(plain));
   }
 
-  /// The names of stages that one visit of takes too little to be marked.
+  /// The names of stages whose visits are too short to be marked.
   std::set<std::string> too_short(const std::vector<InsideRound>& measured) const {
     std::set<std::string> names;
     for (size_t i = 0; i < kernel_.marks.size(); ++i)
@@ -237,8 +234,7 @@ class Bench {
     return names;
   }
 
-  /// The name of the stage whose marks disturb most for what they tell: the one of the shortest visits. ""
-  /// when none is left.
+  /// The name of the marked stage with the shortest visits, whose marks disturb most. "" when none is left.
   std::string shortest(const std::vector<InsideRound>& measured) const {
     std::string name;
     double least = 1e300;
@@ -254,10 +250,10 @@ class Bench {
   MeasuredKernel& kernel_;
   std::span<void*> args_;
   const InsideOptions& options_;
-  RoundTally tally_;               // of the last rounds()
+  RoundTally tally_;               // of the last rounds() call
   std::vector<InsideRound> last_;  // on one thread
-  double marked_sum_ = 0;          // of stages that were not trusted at first; 0: they were
-  bool lost_ = false;              // stages that are not marked, since marks disturb them
+  double marked_sum_ = 0;          // sum of stages that were not trusted at first; 0: trusted
+  bool lost_ = false;              // some stages are not marked, since marks disturb them
 };
 
 }  // namespace
@@ -270,7 +266,7 @@ std::map<std::string, InsideTimes> measure_inside(const BuildResult& built, Exec
   int done = 0;
   for (const auto& kernel : kernels) {
     if (options.progress) options.progress(done++, static_cast<int>(kernels.size()));
-    // Earlier kernels give this one real inputs: their memory may have been used for something else since.
+    // Runs the kernels before it to recompute its inputs, whose storage may have been reused.
     const Status status = executor.run_range(0, kernel->node + 1);
     if (!status.ok()) throw Error(status.message);
     result[kernel->built->func_name] = Bench(*kernel, executor.node_args(kernel->node), options).run();

@@ -1,4 +1,4 @@
-// What several threads did of a kernel.
+// Per-thread loads of a kernel.
 #include <algorithm>
 
 #include "baton/profile/inside/inside_split.h"
@@ -8,7 +8,7 @@ namespace baton {
 
 namespace {
 
-// Threads that seem to be busy for longer than there is time are disturbed by their marks.
+// A utilisation above this means that marks disturb the threads.
 constexpr double kMostBusy = 1.05;
 
 }  // namespace
@@ -41,7 +41,7 @@ void share_loads(InsideTimes& times) {
     if (at == stage.size()) return stays("its stages were sampled");
     of_part.push_back(at);
     stage[at] += times.parts[i].share;
-    if (times.parts[i].method == InsideMethod::kAblation) continue;  // stands before the rest of its stage
+    if (times.parts[i].method == InsideMethod::kAblation) continue;  // precedes the rest of its stage
     if (times.parts[i].stage != times.loads[at].stage) return stays("its stages were sampled");
     ++at;
   }

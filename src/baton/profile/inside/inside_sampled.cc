@@ -8,11 +8,11 @@ namespace baton {
 
 namespace {
 
-// A signal costs some 20 us: shares hold nevertheless, since it interrupts all stages alike.
+// A signal costs some 20 us; shares remain valid, since all stages are interrupted alike.
 constexpr int kHz = 4000;
-// So that there are some thousand samples, however little time is given to markers.
+// Ensures some thousand samples, however short the marker measurement is.
 constexpr double kTimes = 4, kLeastMs = 500;
-// Fewer tell no shares.
+// Fewer samples give no usable shares.
 constexpr uint64_t kEnoughSamples = 200;
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// Where markers do not tell the truth: stages by sampling the kernel itself (design D4, method C).
+// Splits stages by sampling the kernel (design D4, method C), where markers distort it.
 #include <optional>
 #include <span>
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace baton {
 
-/// The shares of the stages of `plain`, called again and again for `ms`. Nothing where it cannot be done;
-/// then `why` says why.
+/// The shares of the stages of `plain`, called repeatedly for `ms` milliseconds. Nullopt with the reason in
+/// `why` when sampling is not possible.
 std::optional<std::vector<SampledShare>> sampled_shares(const Variant& plain, std::span<void*> args,
                                                         double ms, const BuildContext& context,
                                                         std::string& why);

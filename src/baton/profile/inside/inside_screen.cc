@@ -9,10 +9,10 @@ namespace baton {
 
 namespace {
 
-// What a variant may differ from what it takes in other rounds: at least this, and this many times the usual
+// The tolerated deviation of a variant from its other rounds: at least this, and this many times the median
 // deviation.
 constexpr double kLeastDeviation = 0.1, kDeviations = 8;
-// A round of few variants is held against its neighbours in time as well.
+// Rounds with few variants are also compared with neighbouring rounds.
 constexpr size_t kEnoughVariants = 3, kNeighbours = 5;
 
 std::vector<double> variants_of(const InsideRound& round) {
@@ -48,8 +48,8 @@ std::vector<std::vector<double>> against_medians(const std::vector<InsideRound>&
   return quotients;
 }
 
-// How fast the clock went in a round: what its variants have in common, and with few of them the rounds
-// around it.
+// The relative clock speed of a round: what its variants have in common, and with few variants the
+// neighbouring rounds too.
 double pace(const std::vector<std::vector<double>>& quotients, size_t round) {
   if (quotients[round].size() >= kEnoughVariants) return median(quotients[round]);
   const size_t first = round > kNeighbours ? round - kNeighbours : 0,

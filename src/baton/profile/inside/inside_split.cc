@@ -12,9 +12,9 @@ namespace baton {
 
 namespace {
 
-// With fewer rounds than this a median of a part of them says nothing.
+// With fewer rounds per part, medians of the parts are not meaningful.
 constexpr size_t kRoundsPerRepeat = 5;
-// One round in so many may be disturbed without a word: an interrupt now and then is how machines are.
+// Up to one disturbed round in this many is not reported: occasional interrupts are normal.
 constexpr size_t kFewDisturbed = 10;
 
 template <class Value>
@@ -25,7 +25,8 @@ double median_of(const std::vector<InsideRound>& rounds, Value value) {
   return median(std::move(values));
 }
 
-// How far two equal builds differ, and how far the two halves of the rounds disagree about it.
+// The difference between two equal builds, and the disagreement about it between the two halves of the
+// rounds.
 double noise_of(const std::vector<InsideRound>& rounds) {
   const auto difference = [](const InsideRound& round) {
     return (round.plain_us - round.twin_us) / round.plain_us;
@@ -88,7 +89,8 @@ double us_per_visit(const std::vector<InsideRound>& rounds, size_t site) {
 double uncertainty(const InsideSubject& subject, const std::vector<InsideRound>& rounds) {
   const double times = std::sqrt(static_cast<double>(rounds.size()));
   double worst = 0;
-  // Of a median, from the median deviation: for values that scatter normally, and few that do not.
+  // The standard error of a median, from the median deviation: for mostly normal distributions with few
+  // outliers.
   const auto add = [&](auto value) {
     const double middle = median_of(rounds, value);
     const double deviation =
@@ -113,10 +115,10 @@ double uncertainty(const InsideSubject& subject, const std::vector<InsideRound>&
 
 namespace {
 
-// The parts of a kernel whose stages, `subject.marks`, have these shares.
+// Adds the parts of a kernel whose stages, `subject.marks`, have these shares.
 void add_parts(InsideTimes& times, const InsideSubject& subject, const std::vector<InsideRound>& rounds,
                const std::vector<double>& shares, InsideMethod method) {
-  std::vector<double> remains = shares;  // what ablation has not explained
+  std::vector<double> remains = shares;  // time not yet explained by ablation
   std::map<int, std::vector<InsidePart>> fused;
   for (size_t i = 0; i < subject.ablated.size(); ++i) {
     const int site = stage_of(subject, subject.ablated[i].front());
@@ -126,8 +128,8 @@ void add_parts(InsideTimes& times, const InsideSubject& subject, const std::vect
     });
     InsidePart part{subject.ablated[i], false, subject.marks[site].stage, 0, InsideMethod::kAblation,
                     cost <= times.noise};
-    // Its marginal cost may exceed what is left of the stage: they are two measurements. The stage's is the
-    // frame.
+    // Its marginal cost may exceed the rest of the stage, since both are measured separately; it is limited
+    // to the stage's time.
     if (!part.below_noise) part.share = std::min(cost, std::max(0.0, remains[site]));
     remains[site] -= part.share;
     fused[site].push_back(part);
@@ -136,7 +138,7 @@ void add_parts(InsideTimes& times, const InsideSubject& subject, const std::vect
   for (size_t i : in_order(subject)) {
     const auto split = fused.find(static_cast<int>(i));
     InsidePart rest{{}, false, stage_text(subject.marks[i]), remains[i], method, remains[i] <= 0};
-    std::set<int> apart;  // blocks with a part of their own
+    std::set<int> apart;  // blocks that have their own part
     if (split != fused.end()) {
       times.parts.insert(times.parts.end(), split->second.begin(), split->second.end());
       rest.rest = true;
@@ -153,7 +155,7 @@ void add_parts(InsideTimes& times, const InsideSubject& subject, const std::vect
   }
 }
 
-// All but the parts.
+// All fields except the parts.
 InsideTimes totals_of(const std::vector<InsideRound>& rounds) {
   InsideTimes times;
   times.plain_us = median_of(rounds, [](const InsideRound& round) { return round.plain_us; });
@@ -170,11 +172,11 @@ InsideTimes totals_of(const std::vector<InsideRound>& rounds) {
 InsideTimes split_inside(const InsideSubject& subject, const std::vector<InsideRound>& rounds) {
   InsideTimes times = totals_of(rounds);
   const bool one = subject.blocks.size() < 2 && subject.marks.size() < 2;
-  if (one || subject.marks.empty()) {  // without any stage it only copies
+  if (one || subject.marks.empty()) {  // no stages: a pure copy
     times.parts.push_back({all_blocks(subject), false, "", 1.0, InsideMethod::kWhole, false});
     return times;
   }
-  // A single stage is the whole kernel, whatever its markers cost.
+  // A single stage is the whole kernel, whatever its marks cost.
   std::vector<double> shares(subject.marks.size(), 1.0);
   if (shares.size() > 1) {
     times.stage_sum = 0;

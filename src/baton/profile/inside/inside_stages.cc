@@ -10,7 +10,7 @@ namespace baton {
 
 namespace {
 
-// Where in the making of its operator a stage stands.
+// A stage's index in its operator's creation order.
 size_t place_of(const InsideSubject& subject, const MarkSite& site) {
   if (site.block < 0 || site.block >= static_cast<int>(subject.stages.size())) return 0;
   const auto& made = subject.stages[site.block];

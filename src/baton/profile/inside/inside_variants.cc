@@ -8,7 +8,7 @@ namespace baton {
 
 namespace {
 
-// The shipped kernel's own template and parameters: every variant differs from it in one thing only.
+// The shipped kernel's own template and parameters: every variant differs from it in one aspect only.
 KernelRequest request_of(const BuiltKernel& built) {
   KernelRequest request = built.request;
   request.template_name = built.kernel->template_name;
@@ -22,7 +22,7 @@ void add_variant(MeasuredKernel& kernel, Change change) {
   change(kernel.variants.back().request.variant);
 }
 
-// Compiles and loads what is not loaded yet, all kernels' variants at once.
+// Compiles and loads missing variants of all kernels in parallel.
 void compile_variants(const std::vector<MeasuredKernel*>& kernels, const BuildContext& context) {
   std::vector<KernelRequest> requests;
   std::vector<Variant*> targets;
@@ -71,17 +71,17 @@ std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& bu
   std::vector<std::unique_ptr<MeasuredKernel>> kernels;
   std::vector<MeasuredKernel*> all;
   for (const BuiltKernel& kernel : built.kernels) {
-    if (!built.plan.graph->nodes[kernel.first_node].backend.empty()) continue;  // not called from here
+    if (!built.plan.graph->nodes[kernel.first_node].backend.empty()) continue;  // not a host kernel
     kernels.push_back(measured(kernel, kernel.first_node, watch_threads));
     all.push_back(kernels.back().get());
   }
   compile_variants(all, context);
-  // What is in registers shows in the marked build: it has no site of its own there.
+  // The marked build shows which blocks are in registers: they have no site there.
   for (MeasuredKernel* kernel : all) {
     if (kernel->variants.size() == 1) continue;
     kernel->marks = kernel->variants[kMarked].kernel->marks;
     if (kernel->whole() && !watch_threads)
-      kernel->variants.resize(1);  // its stages were inlined, or are of no use
+      kernel->variants.resize(1);  // its stages were inlined, or cannot be used
     kernel->ablated = ablatable(*kernel);
     for (const std::vector<int>& blocks : kernel->ablated)
       add_variant(*kernel, [&](KernelVariant& v) { v.ablated.insert(blocks.begin(), blocks.end()); });

@@ -1,5 +1,5 @@
 #pragma once
-// The builds of one kernel that are measured against each other: for .cc files of profile only.
+// The builds of one kernel that are compared: for .cc files of profile only.
 #include <memory>
 #include <set>
 #include <string>
@@ -15,19 +15,19 @@ struct Variant {
   KernelRequest request;
   KernelRef kernel;
   KernelFunction function = nullptr;
-  std::shared_ptr<const KernelLibrary> library;  ///< that holds it
+  std::shared_ptr<const KernelLibrary> library;  ///< the library that contains it
 };
 
 /// All variants of one kernel: plain, twin, marked, doubled, then one per group of `ablated`. A kernel of one
-/// operator and one stage has only the first, unless threads are to be watched.
+/// operator and one stage has only the first, unless thread loads are measured.
 struct MeasuredKernel : InsideSubject {
   const BuiltKernel* built = nullptr;
-  uint32_t node = 0;  ///< the first of the plan that calls it
+  uint32_t node = 0;  ///< the first plan node that calls it
   std::vector<Variant> variants;
-  bool within = true;            ///< marks also in the result's own stages (KernelVariant::within)
+  bool within = true;            ///< also mark the result's own stages (KernelVariant::within)
   std::set<std::string> merged;  ///< stages that are not marked
 
-  /// Nothing to be told apart.
+  /// Whether there is nothing to split.
   bool whole() const { return blocks.size() < 2 && marks.size() < 2; }
 };
 enum : size_t { kPlain, kTwin, kMarked, kDoubled, kFirstAblated };
@@ -36,7 +36,7 @@ enum : size_t { kPlain, kTwin, kMarked, kDoubled, kFirstAblated };
 std::vector<std::unique_ptr<MeasuredKernel>> make_variants(const BuildResult& built, bool watch_threads,
                                                            const BuildContext& context);
 
-/// Builds the marked variants anew, as `within` and `merged` say now.
+/// Rebuilds the marked variants with the current `within` and `merged`.
 void mark_again(MeasuredKernel& kernel, const BuildContext& context);
 
 }  // namespace baton

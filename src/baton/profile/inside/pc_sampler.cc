@@ -24,7 +24,7 @@ namespace {
 
 constexpr uintptr_t kMostBytes = uintptr_t{1} << 26;
 
-/// What the handler reads and writes: lock-free counters only.
+/// State of the signal handler: lock-free counters only.
 struct Table {
   uintptr_t begin = 0, bytes = 0;
   std::unique_ptr<std::atomic<uint32_t>[]> at, called;
@@ -35,7 +35,7 @@ struct Table {
       at[pc - begin].fetch_add(1, std::memory_order_relaxed);
       return;
     }
-    // memset and its like have no frame: what they return to is on top of the stack.
+    // memset and the like have no frame: the return address is on top of the stack.
     uintptr_t caller;
     std::memcpy(&caller, reinterpret_cast<const void*>(stack), sizeof caller);
     if (caller - 1 - begin < bytes)
@@ -67,8 +67,7 @@ std::mutex& one_at_a_time() {
   return *mutex;
 }
 
-/// A signal that nobody handles: real-time ones from the top, where programs rarely look, then SIGPROF; 0 for
-/// none.
+/// An unused signal: real-time ones from the top, which programs rarely use, then SIGPROF; 0 for none.
 int free_signal() {
   const auto is_free = [](int signal) {
     struct sigaction now{};
@@ -105,7 +104,7 @@ struct PcSampler::State {
     if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0)
       return Status::unavailable(std::string("no timer for sampling: ") + std::strerror(errno));
     timers.push_back(timer);
-    // The first one at random, so that many short runs are not all sampled at the same places.
+    // Random initial phase, so that short runs are not all sampled at the same places.
     const int64_t first = 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(period_ns));
     const auto spec = [](int64_t ns) { return timespec{ns / 1'000'000'000, ns % 1'000'000'000}; };
     const itimerspec when{spec(period_ns), spec(first)};
@@ -163,7 +162,7 @@ void PcSampler::stop() {
   state_->remove_timers();
   active.store(nullptr, std::memory_order_seq_cst);
   while (handling.load(std::memory_order_acquire) > 0)
-    sched_yield();  // a handler on another thread may still count
+    sched_yield();  // a handler on another thread may still be running
 }
 
 PcCounts PcSampler::counts() const {
@@ -177,8 +176,7 @@ PcCounts PcSampler::counts() const {
 PcSampler::~PcSampler() {
   stop();
   if (!state_->installed) return;
-  // A signal that is on its way would end the process under the default action: ignoring it first throws it
-  // away.
+  // A pending signal would end the process under the default action: ignoring it first discards it.
   struct sigaction ignore{};
   ignore.sa_handler = SIG_IGN;
   sigaction(state_->signal, &ignore, nullptr);

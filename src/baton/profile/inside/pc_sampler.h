@@ -1,5 +1,6 @@
 #pragma once
-// Notes program counters at a fixed rate: one timer per thread, a signal per sample, a table of counters.
+// A sampling profiler: records program counters at a fixed rate with one timer per thread and a signal per
+// sample.
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -8,32 +9,30 @@
 
 namespace baton {
 
-/// How often each byte of a stretch of code was met.
+/// Sample counts per byte of a code range.
 struct PcCounts {
   uintptr_t begin = 0;
-  std::vector<uint32_t> at;  ///< the program counter was here
-  std::vector<uint32_t>
-      called;            ///< it was in a function without a frame of its own that returns to here: memset
-  uint64_t outside = 0;  ///< elsewhere, on the thread that samples
-  uint64_t idle = 0;     ///< elsewhere, on the thread pool's
+  std::vector<uint32_t> at;      ///< samples with the program counter here
+  std::vector<uint32_t> called;  ///< samples in a frameless function that returns to here, such as memset
+  uint64_t outside = 0;          ///< elsewhere, on the sampling thread
+  uint64_t idle = 0;             ///< elsewhere, on the thread pool's threads
 };
 
-/// Samples the thread that starts it, and the thread pool's threads if asked to. One at a time in a process:
-/// the next one waits. What it changes of the process (one signal's handler) is put back when it goes. Calls
-/// that signals interrupt are continued (SA_RESTART).
+/// Samples the calling thread, and optionally the thread pool's threads. At most one per process: others
+/// wait. Restores the changed signal handler on destruction. Interrupted system calls are restarted
+/// (SA_RESTART).
 class PcSampler {
  public:
-  /// Code [begin, end) is looked at. kUnavailable when no signal is free, or on a system that has no such
-  /// timers.
+  /// Samples code in [begin, end). kUnavailable when no signal is free, or the system has no such timers.
   static Result<std::unique_ptr<PcSampler>> create(uintptr_t begin, uintptr_t end, int hz);
   ~PcSampler();
   PcSampler(const PcSampler&) = delete;
   PcSampler& operator=(const PcSampler&) = delete;
 
-  /// `pool`: the thread pool's threads too, those that there are. Ones that sleep are woken for each sample.
+  /// `pool`: also the existing threads of the thread pool. Sleeping threads are woken for each sample.
   Status start(bool pool);
   void stop();
-  /// What was counted so far. Stopped only.
+  /// The counts so far. Only while stopped.
   PcCounts counts() const;
 
  private:

@@ -17,14 +17,14 @@ namespace baton {
 namespace {
 
 constexpr int64_t kTurnNs =
-    60'000'000;  // with and without sampling take turns of this length, at least one run each
+    60'000'000;  // length of the alternating turns with and without sampling, at least one run each
 
 void check_interrupt(const SampleOptions& options) {
   if (options.compile.interrupt && *options.compile.interrupt)
     throw Interrupted("interrupted while sampling; nothing was written");
 }
 
-/// A kernel in memory: its map, and where each function of it was loaded.
+/// A loaded kernel: its code map, and the address of each function.
 struct LoadedCode {
   CodeMap map;
   std::vector<uintptr_t> addresses;  ///< as map.functions
@@ -70,7 +70,7 @@ SampledStage& stage_for(SampleCounts& counts, const CodePlace& place) {
   return *at;
 }
 
-/// What was counted in one kernel.
+/// The sample counts of one kernel.
 SampleCounts counts_of(const LoadedCode& code, const PcCounts& pcs) {
   SampleCounts counts;
   for (const CodePlace& place : code.map.places) stage_for(counts, place);
@@ -87,10 +87,10 @@ SampleCounts counts_of(const LoadedCode& code, const PcCounts& pcs) {
       counts.in_kernel += samples;
     }
   }
-  std::stable_sort(
-      counts.stages.begin(), counts.stages.end(), [](const SampledStage& a, const SampledStage& b) {
-        return static_cast<unsigned>(a.block) < static_cast<unsigned>(b.block);  // none's comes last
-      });
+  std::stable_sort(counts.stages.begin(), counts.stages.end(),
+                   [](const SampledStage& a, const SampledStage& b) {
+                     return static_cast<unsigned>(a.block) < static_cast<unsigned>(b.block);  // -1 sorts last
+                   });
   return counts;
 }
 
@@ -104,7 +104,7 @@ void require(const Status& status) {
   if (!status.ok()) throw Error(status.message);
 }
 
-/// Runs for kTurnNs, at least once; microseconds of each.
+/// Runs for kTurnNs, at least once; returns the microseconds of each run.
 std::vector<double> turn(Executor& executor, const SampleOptions& options) {
   std::vector<double> times;
   const int64_t start = monotonic_ns();
@@ -117,12 +117,12 @@ std::vector<double> turn(Executor& executor, const SampleOptions& options) {
   return times;
 }
 
-/// Turns without and with sampling, until the latter add up to the time asked for.
+/// Alternates turns without and with sampling, until the latter add up to the requested time.
 Status run_in_turns(Executor& executor, PcSampler& sampler, const SampleOptions& options,
                     ModelSamples& samples) {
   std::vector<double> plain, sampled, quotients;
   double seconds = 0;
-  turn(executor, options);  // caches, and clocks that rise under load
+  turn(executor, options);  // warms up caches and clock frequency
   const bool pool = executor.threads() > 1;
   while (seconds < options.seconds || quotients.size() < 3) {
     const std::vector<double> without = turn(executor, options);
@@ -158,7 +158,7 @@ Result<SampleCounts> sample_kernel(const KernelRequest& request, const Kernel& k
     if (const int failed = function(args.data()))
       throw Error(kernel.symbol + " failed with code " + std::to_string(failed) + " while it was sampled");
   };
-  call();  // the threads it runs on exist from now on
+  call();  // starts the threads it runs on
   Result<std::unique_ptr<PcSampler>> sampler = PcSampler::create(bounds.begin, bounds.end, options.hz);
   if (!sampler.ok()) return sampler.status();
   if (Status status = (*sampler)->start(current_threads() > 1); !status.ok()) return status;
@@ -172,7 +172,7 @@ Result<SampleCounts> sample_kernel(const KernelRequest& request, const Kernel& k
   (*sampler)->stop();
   const PcCounts pcs = (*sampler)->counts();
   SampleCounts counts = counts_of(*code, pcs);
-  // What lies between this kernel's functions is none of it: the loop here, or other kernels of the library.
+  // Code between this kernel's functions is not part of it: the loop here, or other kernels of the library.
   counts.outside = pcs.outside + sum(pcs.at) + sum(pcs.called) - counts.in_kernel;
   counts.idle = pcs.idle;
   counts.runs = runs;
@@ -185,7 +185,7 @@ Result<ModelSamples> sample_model(const BuildResult& built, Executor& executor,
   std::vector<KernelRef> kernels;
   ModelSamples samples;
   for (const BuiltKernel& each : built.kernels) {
-    if (!built.plan.graph->nodes[each.first_node].backend.empty()) continue;  // not the processor's
+    if (!built.plan.graph->nodes[each.first_node].backend.empty()) continue;  // not a CPU kernel
     const auto known = std::find_if(kernels.begin(), kernels.end(),
                                     [&](const KernelRef& k) { return k->key == each.kernel->key; });
     const auto index = static_cast<size_t>(known - kernels.begin());

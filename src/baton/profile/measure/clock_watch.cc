@@ -10,8 +10,8 @@ namespace baton {
 namespace {
 
 constexpr double kTolerance = 0.001;
-constexpr double kSlackNs = 2000;   // the two clocks are read one after the other
-constexpr double kEnoughNs = 20e6;  // what is shorter says nothing about a drift of 0.1 %
+constexpr double kSlackNs = 2000;   // the clocks cannot be read simultaneously
+constexpr double kEnoughNs = 20e6;  // shorter intervals cannot show a drift of 0.1 %
 
 }  // namespace
 

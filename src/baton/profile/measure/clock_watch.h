@@ -1,6 +1,6 @@
 #pragma once
-// Whether the clock of a measurement can be trusted: times are read from the processor's time stamp counter,
-// and held against the system's monotonic clock, which never steps.
+// Validates the measurement clock: the CPU's time stamp counter is compared with the system's monotonic
+// clock, which never steps.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace baton {
 
-/// Where times come from; tests bring their own.
+/// The clock sources; replaceable in tests.
 struct Clocks {
   std::function<uint64_t()> ticks;
   std::function<int64_t()> system_ns;
@@ -18,23 +18,22 @@ struct Clocks {
   static Clocks of_this_machine();
 };
 
-/// Times intervals, and refuses those in which the two clocks disagree.
+/// Times intervals, and rejects those in which the two clocks disagree.
 class ClockWatch {
  public:
   explicit ClockWatch(Clocks clocks);
 
   void begin();
-  /// Microseconds since begin(); nothing when the counter went backwards, or when it and the system's clock
+  /// Microseconds since begin(); nullopt when the counter went backwards, or when it and the system's clock
   /// differ by more than 0.1 % of the interval and 2 us.
   std::optional<double> end();
-  /// An interval that was found wrong by other means counts as refused too.
+  /// Counts an interval found invalid by other means as rejected.
   void refuse() { ++refused_; }
 
   int refused() const { return refused_; }
-  /// From the first begin() to the last end(): how much faster the counter ran than the system's clock, as a
-  /// fraction.
+  /// The relative drift of the counter against the system's clock, from the first begin() to the last end().
   double drift() const;
-  /// For a reader: "12 of 340 runs were left out: ..."; empty when there is nothing to say.
+  /// A note for the user: "12 of 340 runs were left out: ..."; empty when there is nothing to report.
   std::string note(int intervals) const;
 
  private:

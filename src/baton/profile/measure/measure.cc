@@ -17,8 +17,8 @@ namespace {
 constexpr int kWarmUpRuns = 3;
 constexpr double kSteadyCv = 0.03;
 constexpr double kTurnSeconds = 0.2;
-constexpr double kWorthSaying = 0.1;  // of the runs were left out
-constexpr int kEnoughRuns = 1000;     // of a small model: more samples only make the report long
+constexpr double kWorthSaying = 0.1;  // fraction of discarded runs that is reported
+constexpr int kEnoughRuns = 1000;     // of a small model: more samples only make the report longer
 
 void require(const Status& status) {
   if (!status.ok()) throw Error(status.message);
@@ -32,8 +32,7 @@ void plain_run(Executor& executor, ClockWatch& watch, FusedTimes& times) {
   if (us) times.plain_us.push_back(*us);
 }
 
-// A counter that goes backwards between two processors shows as a kernel that takes longer than the whole
-// run.
+// A counter that differs between CPUs shows as a kernel that takes longer than the whole run.
 bool is_sound(const RunProfile& profile) {
   double sum = 0;
   for (const std::vector<double>& node : profile.node_ns) sum += node[0];
@@ -55,18 +54,18 @@ void profiled_run(Executor& executor, ClockWatch& watch, FusedTimes& times) {
   for (size_t i = 0; i < times.nodes.size(); ++i) times.node_us[i].push_back(profile->node_ns[i][0] / 1e3);
 }
 
-// One executor of those that take turns.
+// One of the executors measured alternately.
 struct Subject {
   Executor* executor;
   ClockWatch watch;
   FusedTimes times;
   int rounds = 0, rounds_held = 0;
   std::vector<bool> plain_held = {},
-                    profiled_held = {};  // per time: the process had to give up a processor in that round
+                    profiled_held = {};  // per time: the process was descheduled in that round
 };
 
-// A plain and a profiled run, in both orders in turn: what comes second finds other caches and another clock
-// speed.
+// A plain and a profiled run, in alternating order: the second one finds other cache contents and another
+// clock speed.
 void round(Subject& subject) {
   const long held_before = times_held_up();
   const bool plain_first = subject.rounds++ % 2 == 0;
@@ -86,8 +85,7 @@ void drop(std::vector<double>& values, const std::vector<bool>& dropped) {
   values.resize(kept);
 }
 
-// A round in which somebody else had our processor is no measurement of ours. When that is true of most of
-// them, they are what there is.
+// Discards rounds in which the process was descheduled, unless that applies to most of them.
 void drop_held_up(Subject& subject) {
   const auto rounds_held = [](const std::vector<bool>& held) {
     return std::count(held.begin(), held.end(), true);
@@ -185,7 +183,7 @@ std::vector<FusedTimes> measure_in_turns(std::span<Executor* const> executors,
       if (done(subject)) continue;
       more = true;
       const int64_t turn = monotonic_ns();
-      if (!alone) require(subject.executor->run());  // its data come back into the caches
+      if (!alone) require(subject.executor->run());  // brings its data back into the caches
       do {
         if (options.interrupt && *options.interrupt)
           throw Interrupted("interrupted while measuring; nothing was written");

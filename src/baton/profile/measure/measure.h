@@ -1,6 +1,6 @@
 #pragma once
-// Time of a model and of its kernels as they ship. Plain runs (no clock inside) and profiled runs take turns,
-// so that both see the same machine.
+// Times of a model and its kernels as they ship. Plain runs (no timers inside) and profiled runs alternate,
+// so that both see the same machine state.
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -14,15 +14,14 @@
 namespace baton {
 
 struct MeasureOptions {
-  int min_runs = 30;  ///< of each kind, those aside in which another program had the processor
-  double min_seconds =
-      3.0;  ///< of both kinds together, or 1000 runs of each; ends at 10x min_seconds in any case
+  int min_runs = 30;         ///< of each kind, without those disturbed by other programs
+  double min_seconds = 3.0;  ///< of both kinds together, or 1000 runs of each; limited to 10x min_seconds
   const std::atomic<bool>* interrupt = nullptr;
   Clocks clocks = Clocks::of_this_machine();
-  bool waited = false;  ///< for a quiet machine: a note about unsteady times need not advise it
+  bool waited = false;  ///< the caller already waited for a quiet machine: notes need not advise it
 };
 
-/// Middle of the sorted values (mean of the two middle ones); 0 for none.
+/// The median; mean of the two middle values for even counts, 0 for none.
 double median(std::vector<double> values);
 /// Standard deviation over mean; 0 for fewer than two values.
 double coefficient_of_variation(const std::vector<double>& values);
@@ -30,20 +29,20 @@ double coefficient_of_variation(const std::vector<double>& values);
 struct FusedTimes {
   std::vector<double> plain_us;              ///< per plain run: the whole model, profiling off
   std::vector<double> profiled_us;           ///< per profiled run: the whole model
-  std::vector<uint32_t> nodes;               ///< the plan's nodes that were called, in order
+  std::vector<uint32_t> nodes;               ///< the called plan nodes, in order
   std::vector<std::vector<double>> node_us;  ///< [call][run], from kernel entry to kernel return
-  double load_before = 0;                    ///< the system's one-minute load average when measuring began
-  double ns_per_node = 0;  ///< what reading the clock adds: (median profiled - median plain) / calls, >= 0
-  double others_busy = 0;  ///< processors that other programs kept busy meanwhile, on average
-  std::vector<std::string> notes;  ///< what a reader must know of these times
+  double load_before = 0;                    ///< the system's one-minute load average at the start
+  double ns_per_node = 0;          ///< timing overhead: (median profiled - median plain) / calls, >= 0
+  double others_busy = 0;          ///< average number of CPUs used by other programs meanwhile
+  std::vector<std::string> notes;  ///< caveats for the reader
 };
 
-/// `executor`: inputs set, threads set. Throws Error when a kernel fails or no run can be timed because the
-/// clocks of this machine disagree, Interrupted when asked to stop.
+/// `executor`: inputs and threads set. Throws Error when a kernel fails, or when no run can be timed because
+/// the machine's clocks disagree; Interrupted on cancellation.
 FusedTimes measure_fused(Executor& executor, const MeasureOptions& options);
 
-/// Several models, in turns of a fifth of a second, so that their times can be compared although the
-/// machine's speed drifts; `min_seconds` are for each.
+/// Measures several models in alternating turns of a fifth of a second, so that their times are comparable
+/// although the machine's speed drifts; `min_seconds` applies to each.
 std::vector<FusedTimes> measure_in_turns(std::span<Executor* const> executors, const MeasureOptions& options);
 
 }  // namespace baton

@@ -8,10 +8,11 @@ namespace baton {
 
 namespace {
 
-// Enough to hide the latency of a multiply-add (4 to 5 cycles, two at a time), few enough for 16 registers.
+// Enough to hide the latency of a multiply-add (4 to 5 cycles, two at a time), and few enough for 16
+// registers.
 constexpr int kChains = 12;
 constexpr int kSums = 8;
-constexpr float kFactor = 0.9999f, kTerm = 1e-4f;  // values stay near 1
+constexpr float kFactor = 0.9999f, kTerm = 1e-4f;  // keeps values near 1
 
 #if defined(__x86_64__)
 
@@ -67,7 +68,7 @@ __attribute__((target("avx2"))) float read_256(const float* data, int64_t count)
 
 using Four = float __attribute__((vector_size(16)));
 
-// A multiply and an add: the compiler joins them where the processor always has that.
+// A multiply and an add, which the compiler fuses where the CPU always supports that.
 float multiply_add_128(int64_t rounds) {
   Four chain[kChains];
 #pragma GCC unroll 12

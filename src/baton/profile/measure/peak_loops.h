@@ -1,14 +1,14 @@
 #pragma once
-// The loops that peaks are measured with, for vectors as wide as this processor has.
+// The loops for measuring peak rates, at the CPU's vector width.
 #include <cstdint>
 
 namespace baton {
 
 struct PeakLoops {
-  /// `rounds` rounds of independent multiply-adds in registers; the result keeps them alive.
+  /// `rounds` rounds of independent multiply-adds in registers; returns a result to keep them alive.
   float (*multiply_add)(int64_t rounds);
   int64_t flops_per_round;
-  /// Reads `count` floats, a multiple of 256, aligned to 64 bytes.
+  /// Reads `count` floats, a multiple of 256, 64-byte aligned.
   float (*read)(const float* data, int64_t count);
 };
 

@@ -41,7 +41,7 @@ std::optional<CpuUse> cpu_use() {
       ++use.processors;
       continue;
     }
-    // user nice system idle iowait irq softirq steal; what a guest uses is in user already
+    // user nice system idle iowait irq softirq steal; guest time is included in user
     std::istringstream fields(line.substr(3));
     double ticks = 0;
     for (int i = 0; i < 8 && fields >> ticks; ++i)

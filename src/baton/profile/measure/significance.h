@@ -1,28 +1,29 @@
 #pragma once
-// Is a difference of two measured times a difference? Distribution-free: times have long tails.
+// Significance of a difference between two measured times. Distribution-free: times have long tails.
 #include <optional>
 #include <vector>
 
 namespace baton {
 
-/// Half of the 95 % interval of a median, from the order of the samples (the binomial interval). None for
-/// fewer than 6: then even the least and the largest sample enclose the median less surely than that.
+/// Half of the 95 % confidence interval of a median, from order statistics (binomial). Nullopt for fewer than
+/// 6 samples: then even the full range has less confidence.
 std::optional<double> median_interval(std::vector<double> samples);
 
-/// Two times that are compared.
+/// Two compared times.
 struct Compared {
   double a = 0, b = 0;
-  std::optional<double> interval;  ///< half of the 95 % interval of b - a; none: too few samples
+  std::optional<double>
+      interval;  ///< half of the 95 % confidence interval of b - a; nullopt: too few samples
 
   double delta() const { return b - a; }
-  /// The difference is larger than what noise alone makes of it.
+  /// Whether the difference is significant.
   bool differs() const { return interval && (delta() > *interval || delta() < -*interval); }
 };
 
-/// `a_us`, `b_us`: samples; none where there is nothing to measure, which is exact. Measured in turn
-/// (`paired`): what stands at one place was measured within a moment, so its difference is taken, and a
-/// drifting clock cancels. Measured apart, the clock may have moved between the two: each side's variation
-/// (`a_cv`, `b_cv`, of whole runs) is added.
+/// `a_us`, `b_us`: samples; empty where there is nothing to measure, which is exact. When measured in turn
+/// (`paired`), samples with equal index were taken together and are subtracted pairwise, so that clock drift
+/// cancels. Otherwise the clock may have drifted in between: each side's variation (`a_cv`, `b_cv`, of whole
+/// runs) is added.
 std::optional<double> difference_interval(const std::vector<double>& a_us, const std::vector<double>& b_us,
                                           bool paired, double a_cv, double b_cv);
 

@@ -21,7 +21,7 @@ bool has_padding(const AssemblyFunction& function, const AssemblyBlock& block) {
                      [&](size_t line) { return line >= block.first && line < block.last; });
 }
 
-/// The blocks of a function that hold bytes: those of the map, in the same order.
+/// The non-empty blocks of a function: those of the map, in the same order.
 ListedFunction listed(const Assembly& assembly, const AssemblyFunction& function, const CodeFunction& mapped,
                       const AsmListing& listing) {
   ListedFunction out{function.symbol, {}};
@@ -65,7 +65,7 @@ void padded(std::ostream& out, std::string text, size_t width) {
   out << text;
 }
 
-/// One row per operator with instructions of its own; the others say whose they share.
+/// One row per operator with its own instructions; others show whose they share.
 void write_totals(std::ostream& out, const AsmListing& listing) {
   struct Total {
     size_t instructions = 0;

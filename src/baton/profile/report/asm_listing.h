@@ -1,5 +1,5 @@
 #pragma once
-// The assembly of a kernel beside its operators: for `baton explain --asm`.
+// Annotated assembly of a kernel, for `baton explain --asm`.
 #include <cstdint>
 #include <ostream>
 #include <string>
@@ -18,9 +18,9 @@ namespace baton {
 struct ListedBlock {
   std::string label;   ///< "for b0_nn_conv2d__pad.s0.p2"; may be empty
   std::string target;  ///< ".LBB0_3": what jumps call it; empty when it is only fallen into
-  int depth = 0;       ///< loops around it
+  int depth = 0;       ///< number of enclosing loops
   CodePlace place;
-  int line = 0;  ///< of the source
+  int line = 0;  ///< source line
   std::vector<std::string> instructions;
   uint64_t samples = 0;
 };
@@ -33,19 +33,19 @@ struct ListedFunction {
 struct AsmListing {
   std::string symbol;
   KernelSource source;
-  std::vector<std::string> operators;  ///< per block of kernel_blocks(): its name
+  std::vector<std::string> operators;  ///< name of each block of kernel_blocks()
   std::vector<ListedFunction> functions;
   std::vector<CodePlace> places;
   bool sampled = false;
   uint64_t samples = 0;  ///< in all blocks
 };
 
-/// Of `kernel`, which was compiled from `request`. `counts`: of sample_kernel() for it, or null. kUnavailable
-/// as code_map().
+/// The listing of `kernel`, compiled from `request`. `counts`: its samples from sample_kernel(), or null.
+/// kUnavailable as for code_map().
 Result<AsmListing> asm_listing(const KernelRequest& request, const Kernel& kernel, const DeviceSheet& sheet,
                                const SampleCounts* counts = nullptr);
 
-/// The source with numbered lines, instructions (and time) by operator, then every block: line, stage, loops,
+/// The source with line numbers, instructions (and time) by operator, then every block: line, stage, loops,
 /// instruction.
 void write_listing(std::ostream& out, const AsmListing& listing);
 nlohmann::ordered_json to_json(const AsmListing& listing);

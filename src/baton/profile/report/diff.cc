@@ -19,7 +19,7 @@ using Samples = std::vector<double>;
 
 std::string named(const ProfileReport& report, uint32_t id) { return operators_text(report, {id}); }
 
-/// Lines may differ: a comment moves them.
+/// Source lines are not compared: a comment moves them.
 bool same(const OperatorRow& a, const OperatorRow& b) {
   return a.op == b.op && a.attrs == b.attrs && a.type == b.type && a.inputs == b.inputs;
 }
@@ -54,7 +54,7 @@ DiffSide side_of(const ProfileReport& report, const std::string& label) {
           report.threads, report.opt_level, report.cv,     report.load};
 }
 
-/// What one build says of sets of operators: medians that add up, samples of every run.
+/// Times of operator sets in one build: additive medians, and samples of every run.
 class Build {
  public:
   explicit Build(const ProfileReport& report)
@@ -65,7 +65,7 @@ class Build {
 
   const ProfileReport& report;
   std::vector<OperatorTime> times;
-  std::vector<std::vector<size_t>> nodes_of;  ///< by operator: places in report.kernels
+  std::vector<std::vector<size_t>> nodes_of;  ///< by operator: indices into report.kernels
 
   Ids nodes(const std::vector<size_t>& places) const {
     Ids out;
@@ -77,7 +77,7 @@ class Build {
     for (size_t i : places) sum += report.kernels[i].median_us;
     return sum;
   }
-  /// One number per run: the kernels' times added up. `share`: of each kernel.
+  /// One number per run: the sum of the kernels' times. `share`: the fraction of each kernel.
   template <class Share>
   Samples samples(const std::vector<size_t>& places, const Share& share) const {
     if (places.empty()) return {};
@@ -99,7 +99,7 @@ class Build {
         if (portion.by == PortionBy::kRest) sum += portion.share * report.kernels[i].median_us;
     return sum;
   }
-  /// Microseconds by which a split of the operator's kernels may be wrong.
+  /// The uncertainty, in microseconds, of the split of the operator's kernels.
   double split_noise(uint32_t id) const {
     if (times[id].by != PortionBy::kSplit) return 0;
     double sum = 0;
@@ -150,10 +150,10 @@ class Differ {
                      {}};
     const auto share = [&](const KernelRow& kernel) { return share_of(kernel, id); };
     out.us.interval = interval(a_.samples(a_.nodes_of[id], share), b_.samples(b_.nodes_of[id], share));
-    // What a split does not know is no smaller for being measured often.
+    // The uncertainty of a split does not decrease with more samples.
     if (out.us.interval) *out.us.interval += a_.split_noise(id) + b_.split_noise(id);
     const std::set<uint32_t> with_a = companions(a_, id), with_b = companions(b_, id);
-    // Beside a kernel, having none has no companions: that is said by `instead`.
+    // An operator without a kernel on one side has no companions to compare: `instead` reports that.
     if (out.a.has_kernel && out.b.has_kernel) {
       std::set_difference(with_a.begin(), with_a.end(), with_b.begin(), with_b.end(),
                           std::back_inserter(out.only_a));
@@ -167,7 +167,7 @@ class Differ {
     return {a_.us(in_a), b_.us(in_b), interval(a_.samples(in_a), b_.samples(in_b))};
   }
 
-  /// Operators are of one group when a kernel of either build computes both.
+  /// Operators belong to one group when a kernel of either build computes both.
   std::vector<DiffGroup> groups() const {
     const size_t count = a_.report.operators.size();
     std::vector<size_t> parent(count);

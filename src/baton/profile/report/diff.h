@@ -1,7 +1,6 @@
 #pragma once
-// The same model under two builds, operator by operator. Kernels of two builds cannot be compared, for each
-// fuses in its own way; operators of the source can: they are the same in both. The JSON form is a contract:
-// design note 0010.
+// Compares two builds of a model, operator by operator. Kernels cannot be compared, since each build fuses
+// differently; source operators are the same in both. The JSON form is a contract: design note 0010.
 #include <string>
 #include <vector>
 
@@ -12,17 +11,17 @@
 
 namespace baton {
 
-/// What a side of a difference was.
+/// One side of a comparison.
 struct DiffSide {
-  std::string label, model, target, version;  ///< label: how the user calls it
-  int threads = 1, opt_level = 3;             ///< opt_level -1: not known, of an artifact
+  std::string label, model, target, version;  ///< label: the user's name for it
+  int threads = 1, opt_level = 3;             ///< opt_level -1: unknown (an artifact)
   double cv = 0, load = 0;
 };
 
 /// An operator in one of the builds.
 struct DiffPlace {
   bool has_kernel = false;
-  PortionBy by = PortionBy::kWhole;  ///< how its time was told from its kernels'
+  PortionBy by = PortionBy::kWhole;  ///< how its time was derived from its kernels'
   std::vector<uint32_t> nodes;       ///< its kernels
   std::string instead;  ///< without a kernel: "folded", "retired", "a view" (of its input), "no kernel"
 };
@@ -33,19 +32,19 @@ struct DiffOperator {
   uint32_t line = 0;
   Compared us;
   DiffPlace a, b;
-  std::vector<uint32_t> only_a, only_b;  ///< operators it shares a kernel with in one of the builds only
+  std::vector<uint32_t> only_a, only_b;  ///< operators fused with it in one of the builds only
 };
 
-/// Operators and the kernels that compute them: the least sets that are the same operators in both builds.
+/// Operators and the kernels that compute them: the smallest sets with the same operators in both builds.
 /// Their times compare without any split.
 struct DiffGroup {
   std::vector<uint32_t> operators;         ///< ids
-  std::vector<uint32_t> a_nodes, b_nodes;  ///< in the order of execution; one may be empty
+  std::vector<uint32_t> a_nodes, b_nodes;  ///< in execution order; one may be empty
   Compared us;
-  Compared rest;  ///< of it: load, store and loop control, which belong to no operator
+  Compared rest;  ///< of it: load, store and loop control, not attributed to operators
 };
 
-/// A kernel of the compiler's own. Those made for the same operators for the same reason stand together.
+/// Compiler-added kernels, grouped by causes and reason.
 struct DiffOwn {
   std::string reason;
   std::vector<uint32_t> made_for;
@@ -55,23 +54,23 @@ struct DiffOwn {
 
 struct ProfileDiff {
   DiffSide a, b;
-  bool paired = false;  ///< measured in turn, in one process
+  bool paired = false;  ///< measured in alternation, in one process
   std::vector<DiffOperator> operators;
-  std::vector<DiffGroup> groups;  ///< in the order of execution in A, then what A has no kernels for
+  std::vector<DiffGroup> groups;  ///< in A's execution order, then those without kernels in A
   std::vector<DiffOwn> own;
   Compared operators_us, rest_us, own_us;  ///< these three add up to sum_us
   Compared sum_us, end_to_end_us;
   std::vector<std::string> notes;
 };
 
-/// Throws Error when the two are of different models, with the first difference, and when one has no origins
-/// to join by.
+/// Throws Error when the reports are of different models, naming the first difference, or when one has no
+/// origins to join by.
 ProfileDiff diff(const ProfileReport& a, const ProfileReport& b, const std::string& a_label,
                  const std::string& b_label, bool paired = false);
 
 nlohmann::ordered_json to_json(const ProfileDiff& diff);
 
-/// For people, at most 120 columns. `a` and `b`: what it was made from, for the names of kernels.
+/// Text form, at most 120 columns wide. `a` and `b`: the compared reports, for kernel names.
 void write_table(std::ostream& out, const ProfileDiff& diff, const ProfileReport& a, const ProfileReport& b);
 
 }  // namespace baton

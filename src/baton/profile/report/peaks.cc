@@ -29,7 +29,8 @@ int call_task(void* user, int index, uint8_t*) {
   return 0;
 }
 
-/// Seconds until `work(thread)` is done on all threads; the least of several, within about `ms` milliseconds.
+/// The shortest time, in seconds, for `work(thread)` to finish on all threads, over several attempts within
+/// about `ms` milliseconds.
 double least_seconds(int threads, double ms, const std::function<void(int)>& work) {
   auto* user = const_cast<std::function<void(int)>*>(&work);
   double least = 1e300;
@@ -42,7 +43,7 @@ double least_seconds(int threads, double ms, const std::function<void(int)>& wor
   return least;
 }
 
-/// Memory that was written to: pages never touched are all the same page of zeros.
+/// Memory that has been written to: untouched pages all map to one zero page.
 class Field {
  public:
   explicit Field(size_t bytes) : bytes_((bytes + kPage - 1) / kPage * kPage) {
@@ -80,7 +81,7 @@ int64_t seconds_of_calendar() {
       .count();
 }
 
-/// Precision decides how much arithmetic there can be: none is known for what is neither float32 nor float64.
+/// The peak depends on the precision: unknown for types other than float32 and float64.
 double flops_roof(const DevicePeaks& peaks, const std::string& dtype) {
   if (dtype == "float32") return peaks.gflops;
   return dtype == "float64" ? peaks.gflops / 2 : 0;
@@ -108,7 +109,7 @@ DevicePeaks measure_peaks(const DeviceSheet& sheet, int threads) {
   DevicePeaks peaks;
   peaks.threads = threads;
   peaks.cache_bytes = static_cast<double>(sheet.l2_bytes) * threads;
-  std::vector<float> results(static_cast<size_t>(threads) * 16);  // a line of cache each
+  std::vector<float> results(static_cast<size_t>(threads) * 16);  // one cache line each
   const auto keep = [&](int thread, float value) { results[static_cast<size_t>(thread) * 16] = value; };
 
   constexpr int64_t kRounds = 100'000;  // half a millisecond
@@ -116,7 +117,7 @@ DevicePeaks measure_peaks(const DeviceSheet& sheet, int threads) {
       least_seconds(threads, 25, [&](int thread) { keep(thread, loops.multiply_add(kRounds)); });
   peaks.gflops = static_cast<double>(loops.flops_per_round) * kRounds * threads / multiply * 1e-9;
 
-  // Twice what the shared cache holds, so that hardly anything is found there again.
+  // Twice the shared cache, so that hardly any read hits it.
   const size_t bytes = static_cast<size_t>(std::clamp<int64_t>(2 * sheet.l3_bytes, 64 << 20, 256 << 20));
   const Field field(bytes);
   const auto part = static_cast<int64_t>(field.count() / static_cast<size_t>(threads)) & ~int64_t{255};

@@ -1,5 +1,5 @@
 #pragma once
-// What a device does at most, measured: the roofs of the roofline.
+// Measures a device's peak rates, for the roofline model.
 #include <optional>
 #include <string>
 
@@ -9,18 +9,18 @@
 
 namespace baton {
 
-/// Measures the processor that this runs on, whose sheet is given, with `threads` threads; 0.1 s.
+/// Measures this machine's CPU, described by `sheet`, with `threads` threads; takes 0.1 s.
 DevicePeaks measure_peaks(const DeviceSheet& sheet, int threads);
 
-/// The sheet with peaks, which are kept in `cache` for a day for this sheet, machine and number of threads.
-/// What is measured while others are busy is not kept.
+/// The sheet with peaks, cached in `cache` for a day per sheet, machine and number of threads. Measurements
+/// on a busy machine are not cached.
 DeviceSheet measured_sheet(const DeviceSheet& sheet, int threads, KernelCache& cache);
 
-/// What is kept, read back; nothing for what is damaged, has no peaks, or is older than a day at `now`
-/// (seconds since 1970).
+/// Parses a cached sheet; nullopt when it is damaged, has no peaks, or is older than a day at `now` (seconds
+/// since 1970).
 std::optional<DeviceSheet> kept_sheet(const std::string& text, int64_t now);
 
-/// Fills in what of the roofs each kernel reaches. `sheet`: measured.
+/// Fills in each kernel's fraction of the peaks. `sheet`: measured.
 void add_peaks(ProfileReport& report, const DeviceSheet& sheet);
 
 }  // namespace baton

@@ -23,7 +23,7 @@ const char* portion_name(PortionBy by) {
 
 std::vector<Portion> portions(const KernelRow& kernel) {
   if (kernel.origins.empty()) return {{std::nullopt, 1, PortionBy::kOwn}};
-  // Alone in its kernel an operator has its loads and its loop too: there is nobody else they could be for.
+  // The only operator of a kernel gets all of its time, loads and loop included.
   if (kernel.origins.size() == 1) return {{kernel.origins[0], 1, PortionBy::kWhole}};
   std::map<uint32_t, double> shares;
   double all = 0, named = 0;

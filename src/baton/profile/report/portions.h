@@ -1,6 +1,6 @@
 #pragma once
-// Whose time a kernel's is. What is inside a kernel was measured beside it and need not add up to it; here it
-// does, so that sums over operators are sums of kernels: nothing is lost and nothing counts twice.
+// Attributes kernel time to operators. Times measured inside a kernel need not add up to its total; portions
+// do, so that sums over operators equal sums over kernels: nothing is lost or counted twice.
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,31 +11,30 @@ namespace baton {
 
 enum class PortionBy {
   kWhole,  ///< the only operator of its kernel
-  kSplit,  ///< by what was measured inside the kernel
-  kEqual,  ///< the kernel was not split: its operators share it in equal portions
-  kRest,   ///< of a split kernel, what belongs to no operator: load, store, loop control
-  kOwn,    ///< a kernel of the compiler's own
+  kSplit,  ///< by times measured inside the kernel
+  kEqual,  ///< not split: equal portions for all its operators
+  kRest,   ///< of a split kernel: load, store, loop control
+  kOwn,    ///< a compiler-added kernel
 };
 const char* portion_name(PortionBy by);  ///< "whole", "split", "equal", "rest", "own"
 
 struct Portion {
-  std::optional<uint32_t> id;  ///< none for kRest and kOwn
-  double share = 0;            ///< of the kernel; those of one kernel add up to 1
+  std::optional<uint32_t> id;  ///< nullopt for kRest and kOwn
+  double share = 0;            ///< of the kernel; the shares of one kernel add up to 1
   PortionBy by = PortionBy::kWhole;
 };
 
-/// One for every operator of the kernel, in the order of `origins`, then the rest. Stages that sum up to more
-/// than the kernel are scaled down to it; what they leave of it belongs to the rest.
+/// One portion per operator of the kernel, in the order of `origins`, then the rest. Stage sums above the
+/// kernel's time are scaled down to it; time not covered by stages goes to the rest.
 std::vector<Portion> portions(const KernelRow& kernel);
 
 /// An operator's time in all its kernels.
 struct OperatorTime {
   double us = 0;
   bool has_kernel = false;
-  PortionBy by = PortionBy::kWhole;  ///< kEqual when any of it is, else kSplit when any of it is
+  PortionBy by = PortionBy::kWhole;  ///< kEqual if any part is, else kSplit if any part is
 };
-/// By operator id. With the kernels of the compiler's own and all rests, they add up to the sum of the
-/// kernels.
+/// By operator id. Together with compiler-added kernels and all rests, they add up to the sum of the kernels.
 std::vector<OperatorTime> operator_times(const ProfileReport& report);
 
 }  // namespace baton

@@ -19,7 +19,7 @@ class Profiler {
     options_.measure.waited = options.wait_s > 0;
   }
 
-  /// Times of the executor, and of the model without fusion if there is one.
+  /// Times of the executor, and of the unfused model if there is one.
   std::vector<FusedTimes> measured(Executor* unfused) {
     std::string waited;
     if (options_.wait_s > 0) waited = wait();
@@ -141,7 +141,7 @@ ProfileReport profile(const Artifact& artifact, const std::string& shown, Execut
     throw Error(shown + ": " + error.what());
   }
   report.threads = executor.threads();
-  report.opt_level = -1;  // the file does not say
+  report.opt_level = -1;  // not stored in the file
   report.notes.push_back(
       "an artifact holds no Relay, so there are no unfused and inside times: profile the model itself for "
       "them");

@@ -1,5 +1,6 @@
 #pragma once
-// A whole profile: wait, measure, compare with the machine's peaks, take apart, look inside.
+// Computes a whole profile: waits, measures, compares with the machine's peaks, splits kernels, builds
+// unfused.
 #include "baton/pass/build_context.h"
 #include "baton/profile/measure/quiet.h"
 #include "baton/profile/report/peaks.h"
@@ -11,24 +12,24 @@ namespace baton {
 struct ProfileOptions {
   MeasureOptions measure;
   bool inside = true, unfused = true, peaks = true;
-  double inside_ms = 300;  ///< of measuring, per kernel
-  double wait_s = 0;       ///< > 0: waits at most so long for a quiet machine
-  /// That of the build: devices, cache, interrupt. Its progress is told what is being done, and how far it
-  /// is.
+  double inside_ms = 300;  ///< measuring time per kernel
+  double wait_s = 0;       ///< > 0: the longest wait for a quiet machine
+  /// The context of the build: devices, cache, interrupt. Its progress callback is called with phases and
+  /// counts.
   BuildContext context;
 };
 
-/// `executor`: made from `built`, inputs and threads set. Its intermediate tensors hold anything afterwards.
-/// Throws Error, and Interrupted when asked to stop. The report has no model, source and opt_level yet.
+/// `executor`: made from `built`, inputs and threads set; its intermediate tensors are overwritten. Throws
+/// Error, and Interrupted on cancellation. The caller sets the report's model, source and opt_level.
 ProfileReport profile(const BuildResult& built, Executor& executor, const ProfileOptions& options);
 
-/// An artifact, which has no Relay any more: times of its kernels, joined with the operators it remembers; a
-/// note says what is missing. `shown` names it in errors. Throws Error when it was stripped of its origins,
-/// or is of another version.
+/// Profiles an artifact, which contains no Relay: kernel times joined with its stored operators; a note lists
+/// what is missing. `shown`: its name in errors. Throws Error when its origins are stripped, or it is of
+/// another version.
 ProfileReport profile(const Artifact& artifact, const std::string& shown, Executor& executor,
                       const ProfileOptions& options);
 
-/// What an artifact knows of itself. Throws Error as above.
+/// The facts stored in an artifact. Throws Error as above.
 ReportSource report_source(const Artifact& artifact, const std::string& shown);
 
 }  // namespace baton

@@ -28,8 +28,8 @@ std::vector<uint32_t> ids_of(const std::vector<int>& of, const std::vector<Kerne
   return {ids.begin(), ids.end()};
 }
 
-// Origins belong to the node, not to the shared kernel: blocks are matched by position, since equal functions
-// have equal blocks in equal order.
+// Origins are per node, not per shared kernel: blocks are matched by index, since equal functions have equal
+// blocks in equal order.
 std::vector<InsideRow> inside_rows(const FunctionNode& function, const InsideTimes& times, double median_us,
                                    const OriginTable& table) {
   const std::vector<KernelBlock> blocks = kernel_blocks(function);
@@ -50,8 +50,7 @@ std::vector<InsideRow> inside_rows(const FunctionNode& function, const InsideTim
   return rows;
 }
 
-// The nodes that were called and whose values `node` reads, also through nodes that only see them in another
-// shape.
+// The called nodes whose values `node` reads, looking through reshape nops.
 std::vector<uint32_t> read_by(const PlanNode& node, const Plan& plan) {
   std::set<uint32_t> found;
   std::vector<EntryId> waiting(node.inputs.begin(), node.inputs.end());
@@ -160,8 +159,7 @@ ProfileReport make_report(const BuildResult& built, const Plan& plan, const Fuse
     add_loads(row, *function, times->second, built.optimized->origins());
     row.inside_notes = notes_of(times->second);
   }
-  // A part that several operators share counts for each of them in equal portions, so that nothing is counted
-  // twice.
+  // A part shared by several operators counts for each in equal portions, so that nothing is counted twice.
   for (const KernelRow& row : report.kernels) {
     for (const InsideRow& part : row.inside) {
       for (uint32_t id : part.ids) {

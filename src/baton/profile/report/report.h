@@ -1,5 +1,5 @@
 #pragma once
-// What was measured, joined with origins: one row per node of the plan, one per operator of the source.
+// Joins measurements with origins: one row per plan node, one per source operator.
 #include <map>
 #include <string>
 
@@ -10,7 +10,7 @@
 
 namespace baton {
 
-/// What is known of a model besides its times.
+/// Facts about a model other than times.
 struct ReportSource {
   struct Known {
     FunctionRow function;
@@ -22,11 +22,11 @@ struct ReportSource {
 };
 ReportSource report_source(const BuildResult& built);
 
-/// Operators and the kernels that compute them. Throws Error when the origins do not belong to `plan`.
+/// Operators and the kernels that compute them. Throws Error when the origins do not match `plan`.
 ProfileReport make_report(const ReportSource& source, const Plan& plan, const FusedTimes& fused);
 
-/// The same with regions of other compilers, and with the split of kernels. `inside` may be empty: then rows
-/// have no split.
+/// The same with external compilers' regions and with kernel splits. `inside` may be empty: then rows have no
+/// split.
 ProfileReport make_report(const BuildResult& built, const Plan& plan, const FusedTimes& fused,
                           const std::map<std::string, InsideTimes>& inside);
 

@@ -22,7 +22,7 @@ std::string readers(const OperatorRow& row) {
   return text;
 }
 
-/// [3, 3] as 3x3.
+/// Prints [3, 3] as 3x3.
 std::string compact(const AttrValue& value) {
   if (const std::string* text = value.as<std::string>()) return *text;
   const AttrList* list = value.as<AttrList>();
@@ -39,7 +39,7 @@ bool is_zero(const AttrValue& value) {
          });
 }
 
-/// What says how large an operator is comes first.
+/// Sorts attributes that determine the operator's size first.
 int rank_of(const std::string& attr) {
   if (attr == "kernel_size" || attr == "pool_size") return 0;
   return attr == "channels" || attr == "units" ? 1 : attr == "strides" ? 2 : 3;
@@ -88,8 +88,7 @@ std::string part_label(const ProfileReport& report, const InsideRow& part) {
   std::string label = source.empty() ? part.label : source;
   if (part.rest) label += (label.empty() ? "" : ", ") + std::string("load, store, loop");
   if (!part.stage.empty() && part.method != InsideMethod::kAblation) label += "  [" + part.stage + "]";
-  // What the operator is called inside the kernel, where that is another word: the add that a batch_norm
-  // became.
+  // Shows the operator's name in the kernel where it differs: the add that a batch_norm became.
   if (!source.empty() && report.operators.at(part.ids.front()).op != part.label)
     label += "  as " + part.label;
   return label;

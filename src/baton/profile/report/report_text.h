@@ -1,5 +1,5 @@
 #pragma once
-// What a report says in words: one home for the table of the terminal and the one of notebooks.
+// Text fragments of reports, shared by the terminal's table and the one for notebooks.
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,31 +8,31 @@
 
 namespace baton {
 
-/// A kernel's name without what all of them begin with.
+/// A kernel's name without the common prefix.
 std::string short_name(const std::string& name);
 
-/// "0.04", "12.3": microseconds; what is short is shown to a hundredth.
+/// "0.04", "12.3": microseconds; short times with two decimals.
 std::string us_text(double us);
 
 /// "nn.batch_norm line 23", or the first few of several.
 std::string operators_text(const ProfileReport& report, const std::vector<uint32_t>& ids);
 
-/// "nn.conv2d kernel_size=3x3 channels=64": what it is, and as many of its attributes as `width` has room
-/// for, first those that say how large it is.
+/// "nn.conv2d kernel_size=3x3 channels=64": the operator with as many attributes as fit into `width`, those
+/// that determine its size first.
 std::string operator_text(const OperatorRow& row, size_t width);
 
-/// Whose time a part of a kernel is: "nn.conv2d line 5  [pad]  as nn.contrib_conv2d_NCHWc".
+/// The operators of a part of a kernel: "nn.conv2d line 5  [pad]  as nn.contrib_conv2d_NCHWc".
 std::string part_label(const ProfileReport& report, const InsideRow& part);
 
-/// "< noise", or microseconds; with ~ where they are estimates.
+/// "< noise", or microseconds; with ~ for estimates.
 std::string part_time(const KernelRow& kernel, const InsideRow& part);
 
-/// Operators that have no time of their own, or not all of it: each with the reason.
+/// Operators without a time, or with an incomplete one, by reason.
 struct WithoutTime {
   std::string title;
   std::vector<std::pair<std::string, std::string>> operators;
 };
-/// Only those that hold something.
+/// Only non-empty ones.
 std::vector<WithoutTime> without_time(const ProfileReport& report);
 
 }  // namespace baton

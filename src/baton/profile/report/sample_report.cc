@@ -42,7 +42,7 @@ double quotient(uint64_t part, uint64_t whole) {
   return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
-/// Samples of a thread that runs or waits: what a share of the time is a share of.
+/// Samples of running or waiting threads: the base of time shares.
 uint64_t all_of(const ModelSamples& samples) { return samples.in_kernels + samples.outside; }
 
 std::string shortened(std::string text, size_t width) {

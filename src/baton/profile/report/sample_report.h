@@ -1,5 +1,5 @@
 #pragma once
-// What `baton profile --sample` says: shares of plain runs by kernel and stage.
+// The output of `baton profile --sample`: shares of plain runs by kernel and stage.
 #include <ostream>
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,7 +9,7 @@
 
 namespace baton {
 
-/// At most 120 columns. Stages below half a percent of their kernel are left out.
+/// At most 120 columns. Omits stages below half a percent of their kernel.
 void write_samples(std::ostream& out, const BuildResult& built, const ModelSamples& samples);
 
 /// {"schema", "runs", "samples", "outside", "idle", "plain_us", "sampled_us", "overhead", "kernels":

@@ -1,4 +1,4 @@
-// A kernel with several operators goes back into its caller, and each operator becomes a kernel:
+// Inlines kernels with several operators into their caller, and makes each operator a kernel:
 //   fn(p0, p1, Primitive=1) { relu(conv(p0, p1)) }(x, w)
 //   -> %0 = fn(p0, p1, Primitive=1) { conv(p0, p1) }(x, w);  fn(p0, Primitive=1) { relu(p0) }(%0)
 
@@ -49,7 +49,7 @@ void require(const Status& status) {
 }  // namespace
 
 IRModule take_apart(const IRModule& optimized, const BuildContext& around) {
-  // Passes of its own: what the user switched off or on was for the build that is taken apart.
+  // A fresh PassContext: the user's pass options applied to the original build.
   const BuildContext context = around.with_passes(std::make_shared<PassContext>());
   const Pass split = function_pass({0, "TakeApart", {"InferType"}},
                                    [](const Function& function, const IRModule&, const PassContext&) {

@@ -18,7 +18,7 @@ Json json_of(const Compared& us) {
           {"differs", us.interval ? Json(us.differs()) : Json(nullptr)}};
 }
 
-// Sums of what was measured: they have no interval of their own.
+// Sums have no interval of their own.
 Json sum_of(const Compared& us) { return {{"a", us.a}, {"b", us.b}, {"delta", us.delta()}}; }
 
 Json json_of(const DiffSide& side) {

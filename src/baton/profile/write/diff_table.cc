@@ -88,7 +88,7 @@ class Table {
                          ratio_of(us) + (judged ? verdict_of(us) : ""));
   }
 
-  // One line where the same kernel serves both; else one for each kernel, and one for all of them.
+  // One line when the same kernel is used in both; else one per kernel, and one for their sum.
   void write_kernels(const std::vector<uint32_t>& in_a, const std::vector<uint32_t>& in_b,
                      const Compared& us) {
     if (in_a.size() == 1 && in_b.size() == 1 && of_a_.at(in_a[0])->name == of_b_.at(in_b[0])->name) {

@@ -1,4 +1,4 @@
-// The report as a table for notebooks: a row per kernel with a bar, its operators unfold.
+// The report as a table for notebooks: one row per kernel with a bar, expandable to its operators.
 #include "baton/text/html.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace baton {
 namespace {
 
-// Notebooks centre tables, align right and colour every other row; kernels with their operators are of one
-// piece.
+// Overrides notebook styles, which centre tables, align right and stripe rows; a kernel and its operators
+// form one block.
 constexpr const char* kStyle =
     "<style>.baton table.p{display:table;border-collapse:collapse;margin:0;table-layout:auto;max-width:100%}"
     ".baton table.p caption{text-align:left;caption-side:top;padding:2px 8px}"
@@ -39,14 +39,14 @@ std::string cell(const std::string& text, const char* kind) {
 
 std::string percent(double share) { return number(share * 100, "%.1f") + " %"; }
 
-/// Long names may break behind an underscore.
+/// Allows line breaks after underscores in long names.
 std::string breakable(const std::string& name) {
   std::string out;
   for (const char c : html_escaped(name)) out += c == '_' ? "_<wbr>" : std::string(1, c);
   return out;
 }
 
-/// "Tensor[(1, 64, 56, 56), float32]": what the operators give.
+/// "Tensor[(1, 64, 56, 56), float32]": the operators' result types.
 std::string types_of(const ProfileReport& report, const std::vector<uint32_t>& ids) {
   std::string text;
   for (uint32_t id : ids) text += (text.empty() ? "" : "; ") + report.operators.at(id).type;
@@ -84,7 +84,7 @@ std::string us_cell(const std::optional<double>& us, bool may_be_noise) {
   return cell(!us ? "" : may_be_noise && *us <= 0 ? "&lt; noise" : us_text(*us), "num");
 }
 
-/// Each operator by itself, in the kernels it was fused into, and its part of those.
+/// Each operator by itself, its kernels, and its part of those.
 std::string three_times(const ProfileReport& report) {
   const bool measured = std::any_of(report.operators.begin(), report.operators.end(),
                                     [](const OperatorRow& row) { return row.unfused_us.has_value(); });

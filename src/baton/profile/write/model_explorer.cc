@@ -1,5 +1,5 @@
-// The forms are those of Model Explorer's "custom node data" and of its JSON graphs (graph_builder.py,
-// node_data_builder.py of the package ai-edge-model-explorer, 0.1.34).
+// The formats of Model Explorer's "custom node data" and JSON graphs (graph_builder.py, node_data_builder.py
+// of the package ai-edge-model-explorer, 0.1.34).
 #include "baton/profile/write/model_explorer.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ std::string place(const OperatorRow& row) {
   return row.line ? "line " + std::to_string(row.line) + ", column " + std::to_string(row.column) : "";
 }
 
-// Layers are told apart by their slashes; names of kernels have none, those of foreign regions may.
+// Slashes separate layers; kernel names have none, but external regions' names may.
 std::string layer(std::string name) {
   std::replace(name.begin(), name.end(), '/', '_');
   return name;
@@ -104,7 +104,7 @@ Json kernel_node(const ProfileReport& report, const KernelRow& row,
   if (!row.reason.empty()) attrs.add("made for", operators_text(report, row.made_for) + ": " + row.reason);
   for (const InsideRow& part : row.inside)
     attrs.add("inside", part_label(report, part) + ": " + part_time(row, part));
-  std::vector<uint32_t> inputs;  // not those that are no row: a reshape calls nothing
+  std::vector<uint32_t> inputs;  // only nodes with rows: reshape nops are not called
   for (uint32_t node : row.inputs)
     if (kernels.count(node)) inputs.push_back(node);
   return {{"id", kernel_id(row.node)},
@@ -138,7 +138,7 @@ std::string explorer_graphs(const ProfileReport& report) {
   for (const OperatorRow& row : report.operators) operators.push_back(operator_node(row, kernels));
   for (const KernelRow& row : report.kernels) plan.push_back(kernel_node(report, row, kernels));
   Json graphs = Json::array();
-  // Without origins there is nothing that an operator's node could be told by.
+  // Without origins, operator nodes have no ids.
   if (!report.operators.empty()) graphs.push_back({{"id", kOperators}, {"nodes", std::move(operators)}});
   graphs.push_back({{"id", kKernels}, {"nodes", std::move(plan)}});
   return Json{{"label", report.model}, {"graphs", std::move(graphs)}}.dump();

@@ -1,5 +1,5 @@
 #pragma once
-// A report for Google's Model Explorer: the graphs, and times to colour their nodes by.
+// Exports a report for Google's Model Explorer: graphs, and times to colour their nodes by.
 #include <string>
 #include <vector>
 
@@ -7,9 +7,9 @@
 
 namespace baton {
 
-/// A collection of two graphs. "operators": the source, an operator per node, in layers named after the
-/// kernels that compute them; what was folded or retired in layers of their own. "kernels": the plan, a
-/// kernel per node. Node ids are "op3" and "kernel7" (the node of graph.json).
+/// A collection of two graphs. "operators": the source, one node per operator, in layers named after the
+/// kernels that compute them; folded and retired operators have layers of their own. "kernels": the plan, one
+/// node per kernel. Node ids are "op3" and "kernel7" (the node of graph.json).
 std::string explorer_graphs(const ProfileReport& report);
 
 /// "fused_us", "inside_us", "unfused_us".
@@ -20,9 +20,8 @@ const std::vector<std::string>& explorer_quantities();
 /// no more than
 ///   its kernel;
 /// - inside_us: an operator's time as measured inside its kernels, not scaled; a kernel's, what its operators
-/// have of it;
-/// - unfused_us: an operator's time when nothing is fused; a kernel's, its operators' together.
-/// Nodes whose time was not measured are left out.
+/// have of it; - unfused_us: an operator's time when nothing is fused; a kernel's, its operators' together.
+/// Unmeasured nodes are omitted.
 std::string explorer_data(const ProfileReport& report, const std::string& quantity);
 
 }  // namespace baton

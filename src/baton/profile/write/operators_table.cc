@@ -17,7 +17,7 @@ struct Times {
   std::optional<double> unfused, inside;
   double fused = 0;
 
-  // What fusing saves: only where both sides were measured.
+  // The gain of fusion: only where both sides were measured.
   std::optional<double> gain() const {
     return unfused && inside ? std::optional(*unfused - *inside) : std::nullopt;
   }
@@ -38,7 +38,7 @@ double kernels_us(const ProfileReport& report, uint32_t id) {
 
 std::string cell(const std::optional<double>& us) { return us ? us_text(*us) : "-"; }
 
-// Zero is what ablation says of an operator that it cannot find.
+// Ablation reports zero for an operator below its noise.
 std::string inside_cell(const std::optional<double>& us) { return us && *us <= 0 ? "< noise" : cell(us); }
 
 std::string gain_cell(const Times& times) {

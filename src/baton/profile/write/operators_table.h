@@ -5,8 +5,8 @@
 
 namespace baton {
 
-/// Every operator's three times side by side: by itself, the kernels it is fused into, and its part of those.
-/// Nothing when neither the first nor the last was measured. Operators under 1 % are one line, unless `all`.
+/// Every operator's three times side by side: by itself, its kernels, and its part of those. Prints nothing
+/// when neither the first nor the last was measured. Operators under 1 % share one line, unless `all`.
 void write_operators(std::ostream& out, const ProfileReport& report, bool all);
 
 }  // namespace baton

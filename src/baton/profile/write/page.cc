@@ -14,9 +14,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMostSamples = 64;  // a strip in the details shows no more
+constexpr size_t kMostSamples = 64;  // the maximum for a strip in the details
 
-/// Six digits: more than any clock gives, and a third of the characters.
+/// Rounds to six digits: more than any clock resolves, and a third of the characters.
 double rounded(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", value);
@@ -27,7 +27,7 @@ bool says_nothing(const Json& value) {
   return value.is_null() || ((value.is_array() || value.is_object() || value.is_string()) && value.empty());
 }
 
-/// Drops what says nothing and rounds times. Attributes stay as they are: there "" and [] are values.
+/// Drops empty values and rounds times. Attributes are kept: there "" and [] are values.
 void compact(Json& json) {
   if (json.is_number_float()) json = rounded(json.get<double>());
   if (json.is_array())
@@ -41,7 +41,7 @@ void compact(Json& json) {
   json = std::move(kept);
 }
 
-/// Evenly thinned out, in the order of time.
+/// Thins samples evenly, keeping their order.
 void thin(Json& samples) {
   if (samples.size() <= kMostSamples) return;
   Json kept = Json::array();
@@ -59,8 +59,8 @@ Json data_of(const ProfileReport& report) {
   return json;
 }
 
-/// As it may stand inside <script>: "<" is met in strings only, where it has another spelling. Bytes that are
-/// no UTF-8 (a name may hold any) are shown as what they are, unreadable.
+/// Escapes JSON for <script>: "<" occurs in strings only, where it can be escaped. Invalid UTF-8 (possible in
+/// names) is replaced.
 std::string script_text(const Json& json) {
   const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   std::string out;

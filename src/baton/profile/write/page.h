@@ -1,6 +1,5 @@
 #pragma once
-// A report as one HTML file that needs nothing else: graph, tables, roofline and treemap, linked with each
-// other.
+// A report as one self-contained HTML file: graph, tables, roofline and treemap, linked with each other.
 #include <string>
 #include <string_view>
 
@@ -8,16 +7,15 @@
 
 namespace baton {
 
-/// The whole file. Whatever the report lacks (no split, no peaks, no build without fusion) the page leaves
-/// out.
+/// The whole file. Sections without data (no split, no peaks, no unfused build) are omitted.
 std::string page(const ProfileReport& report);
 
-/// The difference of two profiles of one model: operators joined by id, name and line, kernels by their
-/// operators. `before` gives the old times, `after` the new ones and everything that is drawn.
+/// The difference of two profiles of one model: operators are joined by id, name and line, kernels by their
+/// operators. `before` gives the old times, `after` the new ones and all other data.
 std::string page(const ProfileReport& before, const ProfileReport& after);
 
-/// page.html with its style and scripts, made from profile/page/ when Baton is built. `@title@` and `@data@`
-/// stand for what page() puts in.
+/// page.html with its style and scripts, generated from profile/page/ when Baton is built. page() replaces
+/// `@title@` and `@data@`.
 std::string_view page_template();
 
 }  // namespace baton

@@ -11,8 +11,8 @@
 
 namespace baton {
 
-// ---- What is written and read of each row: one table for both. nlohmann finds the pairs of functions below
-// by the type of the row.
+// ---- The fields of each row: one table for reading and writing. nlohmann finds the function pairs below by
+// the row's type.
 
 namespace {
 
@@ -43,7 +43,7 @@ static void from_json(const Json& json, OperatorRow& row) {
   fields::read_if_there<OperatorRow, &OperatorRow::unfused_us>("unfused_us", json, row);
 }
 
-/// The table of a type becomes the functions that nlohmann looks for.
+/// Generates the functions that nlohmann looks up from a type's table.
 #define BATON_ROW_OF_FIELDS(Row, kFields)                                                     \
   static void to_json(Json& json, const Row& row) { fields::write<Row>(kFields, row, json); } \
   static void from_json(const Json& json, Row& row) { fields::read<Row>(kFields, json, row); }
@@ -78,7 +78,7 @@ BATON_ROW_OF_FIELDS(LoadRow, kLoadFields)
 
 namespace {
 
-/// A member of the roofline of a kernel. They came after the first profiles of this schema were written.
+/// A member of a kernel's roofline. Optional: added after the first profiles of this schema were written.
 template <auto member>
 constexpr fields::Field<KernelRow> of_roofline(const char* name) {
   return may_lack<KernelRow, [](auto& row) -> auto& { return row.roofline.*member; }>(name);
@@ -195,7 +195,7 @@ constexpr fields::Field<Report> group(const char* name) {
           name};
 }
 
-/// Of the device its name and what it does at most.
+/// Writes the device's name and peaks only.
 void write_peaks(const char* key, const Report& report, Json& json) {
   if (!report.device) {
     json[key] = nullptr;
@@ -236,7 +236,7 @@ constexpr fields::Field<Report> kReportFields[] = {
     required<Report, &Report::functions>("functions"),
     group<kUnfusedBuildFields>("unfused")};
 
-// Ids index the rows: one that is out of range would be found only when it is looked up.
+// Ids index the rows: reject ids out of range on reading.
 void check_ids(const ProfileReport& report) {
   const auto check = [&](const Ids& ids) {
     for (uint32_t id : ids)

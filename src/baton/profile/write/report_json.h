@@ -1,5 +1,5 @@
 #pragma once
-// A report as JSON and back. The form is a contract: docs/design/0005-profile-json.md.
+// JSON form of reports. The format is a contract: docs/design/0005-profile-json.md.
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,8 +10,8 @@ namespace baton {
 
 nlohmann::ordered_json to_json(const ProfileReport& report);
 
-/// Reads what to_json wrote. `shown` names the text in errors. Throws Error for what is no profile, or one of
-/// another schema.
+/// The inverse of to_json. `shown`: the text's name in errors. Throws Error for malformed input and for other
+/// schemas.
 ProfileReport read_report(const std::string& json, const std::string& shown);
 
 }  // namespace baton

@@ -11,9 +11,9 @@ namespace baton {
 
 namespace {
 
-constexpr int kName = 53;      // kernels and what is in them
-constexpr int kTotal = 72;     // what sums are called
-constexpr size_t kListed = 4;  // operators without time, of a kind, unless all are asked for
+constexpr int kName = 53;      // kernels and their parts
+constexpr int kTotal = 72;     // labels of sums
+constexpr size_t kListed = 4;  // operators without time shown per reason, unless all are requested
 constexpr double kOverRoof = 1.02;
 
 std::string percent(double share, const char* pattern) { return formatted(pattern, share * 100); }
@@ -35,7 +35,7 @@ void write_part(std::ostream& out, const ProfileReport& report, const KernelRow&
                   part.below_noise ? "" : percent(part.share, "%.1f %%"), nullptr, method_name(part.method));
 }
 
-// What costs too little to be measured is one line, not one each.
+// Parts too short to be measured share one line.
 void write_parts(std::ostream& out, const ProfileReport& report, const KernelRow& kernel, bool all) {
   std::string nothing;
   for (const InsideRow& part : kernel.inside) {

@@ -1,5 +1,5 @@
 #pragma once
-// A report for people.
+// Text form of reports.
 #include <ostream>
 #include <string>
 
@@ -7,11 +7,10 @@
 
 namespace baton {
 
-/// For people: kernels in the order of execution, their operators below them, totals, then every operator's
-/// times side by side, and what has no time of its own. `all`: also what is too short to matter. At most 120
-/// columns.
+/// Prints kernels in execution order with their operators, totals, every operator's times side by side, and
+/// operators without a time. `all`: including negligible ones. At most 120 columns.
 void write_table(std::ostream& out, const ProfileReport& report, bool all = false);
-/// The same as a piece of HTML, for notebooks.
+/// The same as an HTML fragment, for notebooks.
 std::string html(const ProfileReport& report);
 
 }  // namespace baton

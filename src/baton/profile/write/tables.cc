@@ -32,7 +32,7 @@ Cell most(const std::vector<double>& samples) {
   return samples.empty() ? Cell() : Cell(*std::max_element(samples.begin(), samples.end()));
 }
 
-// A rate of what is known: of nothing there is none.
+// A rate; empty when the amount is unknown.
 Cell rate(double amount, double per_second) { return amount > 0 ? Cell(per_second) : Cell(); }
 
 }  // namespace

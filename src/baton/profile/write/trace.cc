@@ -16,7 +16,7 @@ constexpr int kProcess = 1, kFused = 1, kUnfused = 2, kRuns = 3;  // pid, and a 
 
 int64_t ns(double us) { return std::llround(std::max(0.0, us) * 1e3); }
 
-// Whole nanoseconds, as the format wants them: in microseconds.
+// Whole nanoseconds, in microseconds as the format requires.
 Json us(int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e3; }
 
 struct Trace {
@@ -60,7 +60,7 @@ Json types_of(const ProfileReport& report, const std::vector<uint32_t>& ids) {
   return types;
 }
 
-// "nn.conv2d line 3, nn.relu line 5": what the operators of a kernel are.
+// "nn.conv2d line 3, nn.relu line 5": the operators of a kernel.
 Json described(const ProfileReport& report, const std::vector<uint32_t>& ids) {
   Json list = Json::array();
   for (uint32_t id : ids) list.push_back(operators_text(report, {id}));
@@ -102,8 +102,8 @@ Json args_of(const ProfileReport& report, const KernelRow& kernel, const InsideR
   return args;
 }
 
-/// The parts of a kernel below it. Stages may sum up to more than their kernel; then they are drawn in
-/// proportion, and args keep what was measured.
+/// Draws a kernel's parts below it. If stages sum up to more than their kernel, they are scaled; args hold
+/// the measured times.
 void add_parts(Trace& trace, const ProfileReport& report, const KernelRow& kernel, int64_t from,
                int64_t duration) {
   if (kernel.inside.empty()) {
@@ -123,14 +123,14 @@ void add_parts(Trace& trace, const ProfileReport& report, const KernelRow& kerne
     const int64_t begin = std::llround(before * scale);
     before += part.share;
     const int64_t end = std::min(duration, static_cast<int64_t>(std::llround(before * scale)));
-    // What is below the noise has no length; the kernel's args name it.
+    // Parts below the noise have no length; the kernel's args list them.
     if (end > begin)
       trace.complete(kFused, "operator", part_label(report, part), from + begin, end - begin,
                      args_of(report, kernel, part));
   }
 }
 
-/// What is left of a whole run when its kernels are laid back to back.
+/// The length of a whole run whose kernels are placed back to back.
 int64_t whole(int64_t kernels, double run_us) { return std::max(kernels, ns(run_us)); }
 
 void add_between(Trace& trace, int track, int64_t from, int64_t kernels, int64_t all) {

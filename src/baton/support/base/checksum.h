@@ -1,4 +1,4 @@
-// Detects damage in files and caches; no protection against an attacker.
+// Checksums that detect damaged files and caches; not cryptographic.
 #pragma once
 
 #include <cstddef>

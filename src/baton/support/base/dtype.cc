@@ -5,7 +5,8 @@
 namespace baton {
 namespace {
 
-/// Takes decimal digits off the front of `text`; nothing when there are none or the number exceeds `limit`.
+/// Parses and consumes decimal digits at the front of `text`; nullopt when there are none or the number
+/// exceeds `limit`.
 std::optional<int> take_number(std::string_view& text, int limit) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -1,4 +1,4 @@
-// Element types, with the names that Relay text uses.
+// Element types, named as in Relay text.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace baton {
 
-/// The type of one tensor element: `float32`, `int8x4`, `bool` (one bit of meaning, stored in a byte), or
+/// The type of one tensor element: `float32`, `int8x4`, `bool` (one significant bit, stored in a byte), or
 /// void.
 struct DType {
-  /// Values as in DLPack, which file formats (params blob, metadata) store.
+  /// Values as in DLPack, which file formats (params blob, metadata) use.
   enum class Code : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kHandle = 3, kBFloat = 4 };
 
   Code code = Code::kHandle;
@@ -28,9 +28,8 @@ struct DType {
   static constexpr DType bool_() { return make(Code::kUInt, 1); }
   static constexpr DType void_() { return {}; }
 
-  /// Reads `int8`, `uint1`, `float16x4`, `bfloat16`, `bool`, `handle`; a bare `int`, `uint` or `float` has 32
-  /// bits;
-  /// `""` and `void` are void. Nothing for any other text.
+  /// Parses `int8`, `uint1`, `float16x4`, `bfloat16`, `bool`, `handle`; a bare `int`, `uint` or `float` has
+  /// 32 bits; `""` and `void` are void. Nullopt for any other text.
   static std::optional<DType> parse(std::string_view text);
 
   constexpr bool is_int() const { return code == Code::kInt; }

@@ -28,7 +28,7 @@ Status write_all(int descriptor, std::string_view bytes) {
   return Status::success();
 }
 
-// mkostemp makes files for the owner only; ours are as readable as any other.
+// mkostemp creates files with mode 0600; this applies the umask's default mode.
 bool make_readable(int descriptor) {
   const mode_t mask = umask(0);
   umask(mask);
@@ -42,7 +42,7 @@ Result<std::string> read_file(const std::string& path, size_t most) {
   if (descriptor < 0) return why();
   struct stat about;
   const bool sized = fstat(descriptor, &about) == 0 && about.st_size > 0;
-  // One byte more than the file says it has: room for the read that finds its end.
+  // One byte more than the file size, so that the read detects the end.
   std::string bytes(std::min(most, sized ? static_cast<size_t>(about.st_size) + 1 : 4096), '\0');
   Status status = Status::success();
   size_t have = 0;
@@ -81,7 +81,7 @@ TemporaryFile::~TemporaryFile() {
 }
 
 Status TemporaryFile::create(const std::string& target) {
-  // A rename would put a file in the place of a device or a pipe.
+  // A rename would replace a device or a pipe by a file.
   struct stat there;
   if (stat(target.c_str(), &there) == 0 && !S_ISREG(there.st_mode))
     return Status::io("cannot write `" + target + "`: it is there and is no regular file");

@@ -1,8 +1,6 @@
 #pragma once
-// Files: read whole, replaced whole; and folders that live for a while.
-//
-// Where a Status here says only why ("No such file or directory"), the caller knows which file it was and
-// what to do.
+// Reading and atomically replacing files; temporary files and folders.
+// | Status messages here contain only the reason ("No such file or directory"); callers add the file's name.
 #include <cstddef>
 #include <initializer_list>
 #include <string>
@@ -12,15 +10,15 @@
 
 namespace baton {
 
-/// The bytes of a file, at most `most` from its start; the failure says why.
+/// The first `most` bytes of a file, or the error.
 Result<std::string> read_file(const std::string& path, size_t most = static_cast<size_t>(-1));
 
-/// Gives the file `path` these bytes, all of them or none: they are written beside it and the file is
-/// renamed. Other processes may do the same meanwhile. Not forced to the disk. The failure says why.
+/// Atomically replaces the contents of the file `path`: writes a temporary file beside it and renames it.
+/// Safe for concurrent processes. Not synced to disk.
 Status replace_file(const std::string& path, std::initializer_list<std::string_view> parts);
 
-/// A file that appears whole or not at all, written piece by piece under another name in the same folder; it
-/// is deleted again unless it is kept.
+/// A file written incrementally under a temporary name in the target's folder; deleted unless keep() renames
+/// it.
 class TemporaryFile {
  public:
   TemporaryFile() = default;
@@ -28,13 +26,13 @@ class TemporaryFile {
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
-  /// Opens a new file beside `target`. Fails where none can be made, and when `target` is there and is no
+  /// Opens a new file beside `target`. Fails when it cannot be created, and when `target` exists and is not a
   /// regular file.
   Status create(const std::string& target);
   Status append(const void* data, size_t bytes);
-  /// How much was appended.
+  /// The number of bytes appended.
   size_t position() const { return position_; }
-  /// Makes the file durable and gives it the name `target`.
+  /// Syncs the file to disk and renames it to `target`.
   Status keep();
 
  private:
@@ -46,7 +44,7 @@ class TemporaryFile {
   size_t position_ = 0;
 };
 
-/// A folder of its own under $TMPDIR, or /tmp; removed with all that is in it.
+/// A temporary folder under $TMPDIR, or /tmp; removed with its contents by the destructor.
 class TemporaryFolder {
  public:
   TemporaryFolder() = default;
@@ -54,11 +52,11 @@ class TemporaryFolder {
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
-  /// Makes it: "baton-NAME-" and six characters that no other folder there has.
+  /// Creates it: "baton-NAME-" and a unique suffix of six characters.
   Status create(const std::string& name);
-  /// Where a file in it is, or would be.
+  /// The path of a file in it, existing or not.
   std::string path(const std::string& file) const { return path_ + "/" + file; }
-  /// The six characters.
+  /// The suffix of six characters.
   std::string suffix() const { return path_.substr(path_.rfind('-') + 1); }
   /// Writes a file in it.
   Status write(const std::string& file, std::string_view bytes) const;

@@ -3,9 +3,9 @@
 namespace baton {
 namespace {
 
-/// Rounds a double to a smaller binary format of `mantissa` explicit bits and exponents down to
-/// `min_exponent` (of the smallest normal number). One code for both formats: the double's bits are shifted
-/// right, to nearest even.
+/// Rounds a double to a smaller binary format with `mantissa` explicit bits and exponents from `min_exponent`
+/// (of the smallest normal number). Shared by both formats: shifts the double's bits right, rounding to
+/// nearest even.
 uint16_t narrow(double value, int mantissa, int min_exponent, int max_exponent) {
   const uint64_t bits = std::bit_cast<uint64_t>(value);
   const uint16_t sign = static_cast<uint16_t>((bits >> 48) & 0x8000);
@@ -27,7 +27,7 @@ uint16_t narrow(double value, int mantissa, int min_exponent, int max_exponent) 
   const uint64_t rest = significand & ((uint64_t{1} << shift) - 1);
   const uint64_t half = uint64_t{1} << (shift - 1);
   if (rest > half || (rest == half && (rounded & 1))) ++rounded;
-  // A carry out of the significand walks into the exponent by itself, up to infinity.
+  // A carry out of the significand increments the exponent, up to infinity.
   const uint64_t base =
       exponent < min_exponent ? 0 : static_cast<uint64_t>(exponent - min_exponent) << mantissa;
   return static_cast<uint16_t>(sign | (base + rounded));

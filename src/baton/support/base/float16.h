@@ -1,4 +1,4 @@
-// IEEE half precision and bfloat16, to nearest even, subnormals, infinities and NaN included.
+// IEEE half precision and bfloat16: round to nearest even; supports subnormals, infinities and NaN.
 #pragma once
 
 #include <bit>
@@ -6,7 +6,7 @@
 
 namespace baton {
 
-/// Rounds once, straight from double: going through float would round twice.
+/// Rounds once, directly from double: going through float would round twice.
 uint16_t half_from_double(double value);
 inline uint16_t half_from_float(float value) { return half_from_double(value); }
 float half_to_float(uint16_t half);

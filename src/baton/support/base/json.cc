@@ -12,8 +12,8 @@ bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; 
 
 }  // namespace
 
-/// One pass over the text. Values that are complete, but whose container is not, wait on a stack: so the
-/// elements of a container come to stand together, and nothing recurses.
+/// Single-pass parser. Completed values of unfinished containers are kept on a stack, so that the elements of
+/// a container become contiguous, without recursion.
 class JsonParser {
  public:
   explicit JsonParser(std::string_view text) : text_(text) {}
@@ -41,7 +41,7 @@ class JsonParser {
     }
   }
 
-  /// What was read. Offsets become pointers: nothing moves any more.
+  /// Finishes the document: offsets become pointers, since no more values are moved.
   JsonDocument finish() {
     result_.values_.push_back(waiting_.back());
     for (JsonValue& value : result_.values_) {
@@ -55,12 +55,12 @@ class JsonParser {
 
  private:
   struct Open {
-    size_t first;  // of its elements on the stack
+    size_t first;  // index of its first element on the stack
     uint32_t from;
     bool object;
   };
 
-  /// 0 at the end: no token starts with it.
+  /// 0 at the end, which starts no token.
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
   bool take(char wanted) {
@@ -81,7 +81,7 @@ class JsonParser {
     return value;
   }
 
-  /// Closes what ends here, until another element is due or nothing is open.
+  /// Closes finished containers, until another element is expected or none is open.
   bool read_behind_value() {
     for (;;) {
       skip_space();
@@ -110,7 +110,7 @@ class JsonParser {
     return {result_.strings_.data() + waiting_[at].data_.offset, waiting_[at].size_};
   }
 
-  /// The last of several members of one name stays.
+  /// Of duplicate names the last member is kept.
   void sort_members(size_t first) {
     bool sorted = true;
     for (size_t at = first + 2; at < waiting_.size() && sorted; at += 2)
@@ -192,7 +192,7 @@ class JsonParser {
 
   void put(char c) { result_.strings_.push_back(c); }
 
-  /// One code point, as UTF-8 writes it: the shortest form, no surrogates, at most U+10FFFF.
+  /// One UTF-8 code point: no overlong forms, no surrogates, at most U+10FFFF.
   bool read_character() {
     if (at_ == text_.size()) return false;
     const auto lead = static_cast<unsigned char>(text_[at_]);
@@ -234,7 +234,7 @@ class JsonParser {
     return error == std::errc() && end == first + 4;
   }
 
-  /// What follows `\u`: a code unit of UTF-16, or two that are one code point.
+  /// The rest of a `\u` escape: one UTF-16 code unit, or a surrogate pair.
   bool read_code_point() {
     uint32_t code = 0, low = 0;
     if (!read_hex(code)) return false;

@@ -1,6 +1,6 @@
-// Reads JSON (RFC 8259) where there are no exceptions: a text gives a document or nothing, and a value of
-// another kind than was expected is an empty answer. Neither reading nor destroying recurses, so depth is no
-// limit. Writing, and everything that may throw, is nlohmann's: docs/design/0002-libraries.md.
+// A JSON (RFC 8259) parser without exceptions: parsing returns a document or nothing, and accessors of a
+// value of another kind return an empty result. Neither parsing nor destruction recurses, so depth is
+// unlimited. Code that writes JSON or may throw uses nlohmann's: docs/design/0002-libraries.md.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace baton {
 
-/// One value. It belongs to its document.
+/// One value, owned by its document.
 class JsonValue {
  public:
   enum class Kind : uint8_t { kNull, kFalse, kTrue, kInteger, kReal, kString, kArray, kObject };
@@ -21,21 +21,21 @@ class JsonValue {
   bool is_array() const { return kind_ == Kind::kArray; }
   bool is_object() const { return kind_ == Kind::kObject; }
 
-  /// Elements of an array, members of an object; 0 of anything else.
+  /// Number of array elements or object members; 0 for other kinds.
   size_t size() const { return is_array() || is_object() ? size_ : 0; }
 
-  /// Elements of an array. Of anything else there are none.
+  /// Elements of an array; empty for other kinds.
   const JsonValue* begin() const { return is_array() ? data_.values : nullptr; }
   const JsonValue* end() const { return is_array() ? data_.values + size_ : nullptr; }
   const JsonValue& operator[](size_t index) const { return data_.values[index]; }
 
-  /// Members of an object, in the order of their names; of several that have one name the last.
+  /// Members of an object, sorted by name; of duplicates the last one.
   std::string_view name(size_t index) const { return *data_.values[2 * index].string(); }
   const JsonValue& value(size_t index) const { return data_.values[2 * index + 1]; }
-  /// Null when there is none, or this is no object.
+  /// Null when absent, or when this is not an object.
   const JsonValue* member(std::string_view name) const;
 
-  /// A number without point and exponent that fits.
+  /// An integer without point and exponent that fits int64.
   std::optional<int64_t> integer() const {
     return kind_ == Kind::kInteger ? std::optional(data_.integer) : std::nullopt;
   }
@@ -50,9 +50,9 @@ class JsonValue {
 
   Kind kind_ = Kind::kNull;
   uint32_t size_ = 0;
-  uint32_t from_ = 0, to_ = 0;  // where it stands in the text
+  uint32_t from_ = 0, to_ = 0;  // its range in the text
   union {
-    size_t offset;  // while it is read: of what the pointers below point to
+    size_t offset;  // during parsing: the offset for the pointers below
     int64_t integer;
     const char* text;
     const JsonValue* values;  // of an object: name, value, name, value, ...
@@ -61,7 +61,7 @@ class JsonValue {
 
 class JsonDocument {
  public:
-  /// Nothing for what is no JSON, and for texts of 4 GiB and more.
+  /// Nullopt for invalid JSON, and for texts of 4 GiB and more.
   static std::optional<JsonDocument> parse(std::string_view text);
 
   JsonDocument(JsonDocument&&) = default;
@@ -73,11 +73,11 @@ class JsonDocument {
   friend class JsonParser;
   JsonDocument() = default;
 
-  std::vector<JsonValue> values_;  // elements of one container stand together; the root is the last
+  std::vector<JsonValue> values_;  // elements of a container are contiguous; the root is last
   std::vector<char> strings_;
 };
 
-/// A value as it stands in `text`, which its document was read from, less the space between its parts.
+/// The text of a value in `text`, its document's source, without insignificant white space.
 std::string compact_json(const JsonValue& value, std::string_view text);
 
 }  // namespace baton

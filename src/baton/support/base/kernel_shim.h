@@ -1,11 +1,11 @@
-// The object file of kernel_shim.c, as it was compiled when Baton was built.
+// The object file of kernel_shim.c, embedded when Baton is built.
 #pragma once
 
 #include <span>
 
 namespace baton {
 
-/// A relocatable ELF object, to be linked with the objects of kernels into one shared library.
+/// A relocatable ELF object, linked with kernels' objects into shared libraries.
 std::span<const unsigned char> kernel_shim_object();
 
 }  // namespace baton

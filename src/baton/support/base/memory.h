@@ -1,12 +1,12 @@
-// Blocks of memory for tensors: aligned for vectors, and backed by huge pages where that pays.
+// Memory blocks for tensors: aligned for vectors, and on huge pages where that pays off.
 #pragma once
 
 #include <cstddef>
 
 namespace baton {
 
-/// Uninitialised memory: aligned to 64 bytes, to a page from 4 KiB on, to 2 MiB (and advised to be huge
-/// pages) from 2 MiB on. One vector (64 bytes) behind the end may be read. Null when there is none, or for
+/// Uninitialised memory: 64-byte aligned; page aligned from 4 KiB on; aligned to 2 MiB, with huge pages
+/// advised, from 2 MiB on. One vector (64 bytes) past the end is readable. Null when out of memory, or for
 /// more than 1 TiB. Freed by std::free.
 void* allocate_aligned(size_t bytes);
 

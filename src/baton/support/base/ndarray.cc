@@ -20,7 +20,7 @@ std::optional<int64_t> element_count(std::span<const int64_t> shape) {
       overflow |= __builtin_mul_overflow(count, extent, &count);
     }
   }
-  // [0, 2^62, 2^62] has no elements, but no sane stride either: refuse it like any other overflow.
+  // [0, 2^62, 2^62] has no elements, but its strides overflow: reject it like any other overflow.
   if (overflow) return std::nullopt;
   return has_zero ? 0 : count;
 }

@@ -1,4 +1,4 @@
-// Dense tensors on the host: what constants, inputs and outputs are made of.
+// Dense tensors in host memory: constants, inputs and outputs.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,18 @@ namespace baton {
 
 using Shape = std::vector<int64_t>;
 
-/// Elements of a shape (1 for a scalar); nothing when an extent is negative or the product exceeds int64.
+/// The number of elements of a shape (1 for a scalar); nullopt when an extent is negative or the product
+/// exceeds int64.
 std::optional<int64_t> element_count(std::span<const int64_t> shape);
 
-/// Bytes of a dense tensor; nothing when element_count() has none or the product exceeds int64.
+/// Bytes of a dense tensor; nullopt when element_count() fails or the product exceeds int64.
 std::optional<int64_t> byte_count(std::span<const int64_t> shape, DType dtype);
 
-/// "float32[1, 3, 224, 224]", as profile reports write it.
+/// "float32[1, 3, 224, 224]", as in profile reports.
 std::string describe(std::span<const int64_t> shape, DType dtype);
 
-/// A row-major tensor in host memory. A handle: copies share the data, as in Python. Data is aligned to 64
-/// bytes, and to a page from 4096 bytes on, unless it is a view of somebody else's memory.
+/// A row-major tensor in host memory. A handle: copies share the data, as in Python. Data is 64-byte aligned,
+/// and page aligned from 4096 bytes on, unless it is a view of foreign memory.
 class NDArray {
  public:
   using Deleter = void (*)(void* context);
@@ -36,7 +37,7 @@ class NDArray {
   /// An undefined array.
   NDArray() = default;
 
-  /// Uninitialised data. Undefined when the shape is not countable or memory is out.
+  /// Uninitialised data. Undefined when the shape overflows or memory is exhausted.
   static NDArray empty(Shape shape, DType dtype);
   static NDArray zeros(Shape shape, DType dtype);
 
@@ -48,8 +49,7 @@ class NDArray {
   template <typename T>
   static NDArray of(Shape shape, std::span<const T> values, DType dtype);
 
-  /// No copy: `data` is used as it is, and `release(context)` is called when the last handle goes (null:
-  /// never).
+  /// A view without copying; `release(context)` is called with the last handle (null: never).
   static NDArray view(void* data, Shape shape, DType dtype, Deleter release, void* context);
 
   bool defined() const { return defined_; }
@@ -64,7 +64,7 @@ class NDArray {
   void* data() { return data_; }
   const void* data() const { return data_; }
 
-  /// All elements; T must have the element's size.
+  /// All elements; sizeof(T) must equal the element's size.
   template <typename T>
   std::span<T> as() {
     return {static_cast<T*>(data_), static_cast<size_t>(size_)};
@@ -74,13 +74,13 @@ class NDArray {
     return {static_cast<const T*>(data_), static_cast<size_t>(size_)};
   }
 
-  /// The same data under another shape of as many elements; undefined when the counts differ.
+  /// The same data with another shape of equal size; undefined when the counts differ.
   NDArray reshaped(Shape shape) const;
 
-  /// Data of its own.
+  /// A deep copy.
   NDArray copy() const;
 
-  /// Whether both handles mean the same memory, shape and type.
+  /// Whether both handles have the same memory, shape and type.
   bool same_as(const NDArray& other) const {
     return defined_ == other.defined_ && data_ == other.data_ && shape_ == other.shape_ &&
            dtype_ == other.dtype_;
@@ -90,7 +90,7 @@ class NDArray {
   bool equal_bytes(const NDArray& other) const;
 
  private:
-  std::shared_ptr<void> storage_;  // empty for a view that owns nothing
+  std::shared_ptr<void> storage_;  // empty for a non-owning view
   void* data_ = nullptr;
   bool defined_ = false;
   int64_t size_ = 0;

@@ -1,5 +1,4 @@
-// The parameter file format of TVM (`relay.save_param_dict`), and the tensor format that it and module
-// metadata share.
+// TVM's parameter file format (`relay.save_param_dict`), and the tensor format shared with module metadata.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +13,19 @@
 
 namespace baton {
 
-/// Tensors by name, in the order of the file.
+/// Tensors by name, in file order.
 using NamedArrays = std::vector<std::pair<std::string, NDArray>>;
 
-/// Names, then tensors. Every array must be defined.
+/// Writes names, then tensors. Every array must be defined.
 std::string write_params_blob(const NamedArrays& params);
 
-/// The inverse. Sizes are checked against what is there before anything is allocated.
+/// The inverse. Sizes are validated before anything is allocated.
 Result<NamedArrays> read_params_blob(std::span<const uint8_t> blob);
 
-/// One tensor: what a params blob holds many of, and what `#[metadata]` holds in base64.
+/// Appends one tensor in the format of params blobs and of `#[metadata]` (there in base64).
 void append_ndarray_blob(std::string& out, const NDArray& array);
 
-/// Reads one tensor off the front of `blob` and moves `blob` behind it.
+/// Reads one tensor from the front of `blob` and advances `blob`.
 Result<NDArray> read_ndarray_blob(std::span<const uint8_t>& blob);
 
 }  // namespace baton

@@ -1,4 +1,4 @@
-// How code below the compiler reports failure: by value, since it is built without exceptions.
+// Error reporting by value, for code built without exceptions.
 #pragma once
 
 #include <optional>
@@ -7,15 +7,15 @@
 
 namespace baton {
 
-/// What kind of failure it was. The numbers are part of the C ABI (`runtime/c_api.h`).
+/// The kind of failure. The numbers are part of the C ABI (`runtime/c_api.h`).
 enum class StatusCode : int {
   kOk = 0,
-  kInvalidArgument = 1,  ///< the caller asked for something that does not exist or does not fit
-  kBadData = 2,          ///< a file or a byte stream is not what it should be
-  kIo = 3,               ///< the operating system refused to read or write
+  kInvalidArgument = 1,  ///< an argument does not exist or does not fit
+  kBadData = 2,          ///< malformed file or byte stream
+  kIo = 3,               ///< reading or writing failed
   kOutOfMemory = 4,
   kKernelFailed = 5,  ///< a kernel returned a non-zero code
-  kUnavailable = 6,   ///< something this machine lacks (no linker, no such CPU feature)
+  kUnavailable = 6,   ///< not available on this machine (no linker, no such CPU feature)
 };
 
 /// Success, or a code and one sentence for the user: what was seen, and what to do about it.
@@ -34,7 +34,7 @@ struct [[nodiscard]] Status {
   static Status unavailable(std::string text) { return {StatusCode::kUnavailable, std::move(text)}; }
 };
 
-/// A value, or the reason why there is none.
+/// A value, or an error status.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -44,7 +44,7 @@ class [[nodiscard]] Result {
   bool ok() const { return value_.has_value(); }
   const Status& status() const { return status_; }
 
-  /// Only when ok().
+  /// Requires ok().
   T& operator*() { return *value_; }
   const T& operator*() const { return *value_; }
   T* operator->() { return &*value_; }

@@ -7,16 +7,15 @@
 
 #include "baton/support/base/float16.h"
 
-// `fp-contract=off`: with FMA, lo + (hi - lo) * u would be rounded once instead of twice, and the last bit of
-// a value would depend on the machine. `O3`: these are the loops that must become vectors, also in builds
-// that optimise less.
+// `fp-contract=off`: with FMA, lo + (hi - lo) * u would be rounded once instead of twice, and the last bit
+// would depend on the machine. `O3`: these loops must be vectorised, also in builds with less optimisation.
 #define BATON_EXACT __attribute__((optimize("O3", "fp-contract=off")))
 
 namespace baton {
 namespace {
 
 constexpr uint64_t kGolden = 0x9E3779B97F4A7C15;
-constexpr int kBlock = 512;  // elements generated at a time: fits L1, and long enough to hide the call
+constexpr int kBlock = 512;  // elements generated at a time: fits L1, and amortises the call
 
 [[gnu::always_inline]] inline void uniform_body(uint64_t seed, uint64_t first, double* out) {
   for (int i = 0; i < kBlock; ++i) {
@@ -77,7 +76,7 @@ BATON_EXACT void fill_int(uint64_t seed, int64_t count, ValueRange range, T* out
   const double lo = range.lo, width = range.hi - range.lo;
   generate(seed, count, [=](int64_t first, int n, const double* u) BATON_EXACT {
     for (int i = 0; i < n; ++i) {
-      // Through int64, so that a range below zero is defined for unsigned types too (it wraps, as in numpy).
+      // Through int64, so that negative ranges are defined for unsigned types too (they wrap, as in numpy).
       out[first + i] = static_cast<T>(static_cast<int64_t>(lo + std::floor(width * u[i])));
     }
   });
@@ -112,7 +111,7 @@ bool fill(uint64_t seed, DType dtype, ValueRange range, NDArray& array) {
     }
   }
   if (!dtype.is_int() && !dtype.is_uint()) return false;
-  // Signed or not makes no difference to the bits that are stored.
+  // The stored bits do not depend on signedness.
   switch (dtype.bytes()) {
     case 1:
       fill_int(seed, count, range, static_cast<uint8_t*>(data));

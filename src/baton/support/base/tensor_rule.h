@@ -1,4 +1,4 @@
-// Reproducible tensors without files: every machine computes the same values from a name, a shape and a type.
+// Reproducible pseudo-random tensors: every machine computes the same values from a name, a shape and a type.
 //
 //   key = "<name>|<dtype>|<d0>x<d1>x..."; seed = FNV-1a 64 of the key; z(i) = splitmix64 of seed, i = 0, 1,
 //   ... row-major; u(i) = (z(i) >> 11) * 2^-53; float: lo + (hi - lo) * u in double, then cast; int: lo +
@@ -15,7 +15,7 @@
 
 namespace baton {
 
-/// The half-open range of values; bool ignores it.
+/// A half-open range of values; ignored for bool.
 struct ValueRange {
   double lo = 0;
   double hi = 0;
@@ -27,7 +27,7 @@ ValueRange default_range(DType dtype);
 /// The seed of the generator for one tensor.
 uint64_t tensor_seed(std::string_view name, std::span<const int64_t> shape, DType dtype);
 
-/// The tensor of that name. Undefined when memory is out, or for a type that has no values (handle, void,
+/// The tensor of that name. Undefined when out of memory, or for types without values (handle, void,
 /// vectors).
 NDArray tensor_value(std::string_view name, const Shape& shape, DType dtype, ValueRange range);
 NDArray tensor_value(std::string_view name, const Shape& shape, DType dtype);

@@ -1,12 +1,12 @@
 #pragma once
-// The keys of our own JSON form, in one order for the reader's `switch`.
+// The keys of Baton's JSON form, in one order for the reader's `switch`.
 #include <array>
 #include <string_view>
 
 namespace baton::text {
 
 enum class JsonKey : uint32_t {
-  // the file
+  // File
   kFormat,
   kVersion,
   kNodes,
@@ -15,7 +15,7 @@ enum class JsonKey : uint32_t {
   kRoot,
   kName,
   kText,
-  // types
+  // Types
   kTensor,
   kDType,
   kTupleType,
@@ -29,7 +29,7 @@ enum class JsonKey : uint32_t {
   kArgs,
   kRefType,
   kHole,
-  // expressions
+  // Expressions
   kVar,
   kGlobal,
   kArray,
@@ -58,11 +58,11 @@ enum class JsonKey : uint32_t {
   kRef,
   kRead,
   kWrite,
-  // what expressions carry
+  // Common fields of expressions
   kType,
   kSpan,
   kFrom,
-  // attributes, origins, data types
+  // Attributes, origins, data types
   kAttrsOf,
   kValues,
   kOrigin,
@@ -72,14 +72,14 @@ enum class JsonKey : uint32_t {
   kReason,
   kTypeDef,
   kConstructors,
-  // patterns and values of attributes
+  // Patterns and attribute values
   kBind,
   kCase,
   kParts,
   kReal,
   kExpr,
   kDevice,
-  // the module
+  // Module
   kFunctions,
   kTypeDefs,
   kTable,

@@ -1,4 +1,4 @@
-// Our own JSON form. A node names only nodes above it, so there are no cycles and nothing needs recursion.
+// Reader of Baton's JSON form. A node references only earlier nodes, so there are no cycles and no recursion.
 #include <cmath>
 #include <limits>
 #include <set>
@@ -55,7 +55,7 @@ bool names_a_kind(Key key) {
   }
 }
 
-// The members of one object by key; each must be asked for.
+// The members of one object by key; each must be consumed.
 class Members {
  public:
   Members(const JsonTape& tape, At object) {
@@ -90,7 +90,7 @@ class Members {
   }
 
  private:
-  std::array<At, kJsonKeys.size()> at_{};  // 0, the place of the root, is none
+  std::array<At, kJsonKeys.size()> at_{};  // 0, the position of the root, means absent
   std::array<bool, kJsonKeys.size()> taken_{};
   size_t left_ = 0;
   Key kind_ = Key::kCount;
@@ -164,7 +164,7 @@ class JsonReader {
     tape_.each(at, [&](At each) { list.push_back(expr(each)); });
     return list;
   }
-  // A type that a program has at one place.
+  // A type used at one place of the program.
   Type used_type(At at) {
     const TypeEntry& entry = get<TypeEntry>(at, "a type");
     sizes_.use(entry.size);
@@ -220,8 +220,7 @@ class JsonReader {
     return sets;
   }
 
-  // A reason is the reasons of all that were merged, in order: they are taken apart, so that merging goes on
-  // as before.
+  // A merged reason is split into its parts, so that later merges behave as before.
   OriginSet origin_set(Members& members) const {
     std::vector<OriginSet> all = origins(members[Key::kOrigins]);
     std::vector<OriginSet> causes;
@@ -627,7 +626,7 @@ class JsonReader {
         module_->set_type(type);
       });
     check_constructors();
-    // In the order of the table, so that the numbers of origins stay; what it lacks comes behind.
+    // In table order, to preserve origin ids; missing origins are appended.
     if (members.has(Key::kTable))
       tape_.each(members[Key::kTable],
                  [&](At node) { module_->origins().add(get<OriginRef>(node, "an origin")); });
@@ -640,7 +639,7 @@ class JsonReader {
     members.done();
   }
 
-  // A constructor of a data type that the module defines is one of that definition's.
+  // Checks that constructors of data types in the module belong to its definitions.
   void check_constructors() const {
     for (const Node& node : nodes_) {
       const Expr* expr = std::get_if<Expr>(&node);

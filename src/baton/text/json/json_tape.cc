@@ -14,11 +14,11 @@ namespace baton::text {
 namespace {
 
 using Json = nlohmann::json;
-constexpr size_t kFewKeys = 24;  // up to here two loops are faster than sorting
+constexpr size_t kFewKeys = 24;  // up to this size two loops are faster than sorting
 
 }  // namespace
 
-// What nlohmann's parser calls. Returning false ends it.
+// The callbacks of nlohmann's parser. Returning false stops it.
 struct JsonTape::Builder {
   JsonTape& tape;
   std::vector<At> open = {};
@@ -56,7 +56,7 @@ struct JsonTape::Builder {
     return add(Kind::kInt, value);
   }
   bool number_float(double value, const std::string& text) {
-    // An integer that is too large comes as a real number.
+    // The parser reports integers that are too large as floating point.
     if (text.find_first_of(".eE") == std::string::npos) {
       error = "the number " + text.substr(0, 40) + " does not fit into 64 bits with a sign";
       return false;

@@ -1,6 +1,6 @@
 #pragma once
-// JSON as a flat list of values, read without recursion: sixteen bytes a value, so that a file never takes
-// more than a few times its size, and no nesting is too deep.
+// JSON as a flat list of values, parsed without recursion: sixteen bytes per value, so that memory is bounded
+// by a few times the file size, at any nesting depth.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace baton::text {
 
-/// A whole JSON text. Values are named by their place in the list; the members of an object or array follow
-/// it, each at the `next` of the one before it. An object's members are pairs: a key, which is a value too,
-/// and a value.
+/// A whole JSON text. Values are identified by their index in the list; the members of an object or array
+/// follow it, each at the `next` of the previous one. Members of an object are pairs of a key, which is a
+/// value too, and a value.
 class JsonTape {
  public:
   enum class Kind : uint8_t { kNull, kBool, kInt, kReal, kString, kKey, kArray, kObject };
   using At = uint32_t;
 
-  /// Reads `text`, which must be UTF-8. `keys` get the numbers 0, 1, ...; other keys the numbers after them.
+  /// Parses `text`, which must be UTF-8. `keys` get the numbers 0, 1, ...; other keys the following numbers.
   /// Throws Error.
   JsonTape(std::string_view text, const std::vector<std::string_view>& keys);
 
@@ -28,14 +28,14 @@ class JsonTape {
   At next(At at) const {
     return is(at, Kind::kArray) || is(at, Kind::kObject) ? static_cast<At>(values_[at].bits) : at + 1;
   }
-  /// Members of an array, or keys and values of an object together.
+  /// Number of members of an array, or of keys plus values of an object.
   uint32_t size(At at) const { return values_[at].size; }
   uint32_t key(At at) const { return static_cast<uint32_t>(values_[at].bits); }
   const std::string& key_text(uint32_t key) const { return *key_names_[key]; }
-  /// The number of a key; nothing when no object has it.
+  /// The number of a key; nullopt when no object uses it.
   std::optional<uint32_t> key_of(std::string_view name) const;
 
-  // Each throws Error, with what was found, when the value is of another kind.
+  // Accessors. Each throws Error, naming the value, when it is of another kind.
   bool boolean(At at) const;
   int64_t integer(At at) const;
   /// An integer between `low` and `high`.
@@ -44,32 +44,32 @@ class JsonTape {
   std::string_view string(At at) const;
   void need(At at, Kind kind) const;
 
-  /// Calls `visit(at)` for the members of an array.
+  /// Calls `visit(at)` for each element of an array.
   template <class Visit>
   void each(At array, Visit&& visit) const {
     need(array, Kind::kArray);
     for (At at = array + 1; at < next(array); at = next(at)) visit(at);
   }
-  /// Calls `visit(key, at)` for the members of an object. Throws Error for a key that is there twice.
+  /// Calls `visit(key, at)` for each member of an object. Throws Error for a duplicate key.
   template <class Visit>
   void members(At object, Visit&& visit) const {
     need(object, Kind::kObject);
     check_unique(object);
     for (At at = object + 1; at < next(object); at = next(at + 1)) visit(key(at), at + 1);
   }
-  /// The member of an object of that key, or nothing.
+  /// The member of an object with that key, or nullopt.
   std::optional<At> find(At object, uint32_t key) const;
-  /// The same; throws Error when there is none.
+  /// The same; throws Error when absent.
   At member(At object, uint32_t key) const;
 
-  /// What stands there, shortened: for errors.
+  /// The value's text, shortened, for error messages.
   std::string shown(At at) const;
 
  private:
   struct Value {
     Kind kind = Kind::kNull;
     uint32_t size = 0;
-    uint64_t bits = 0;  // the number; where a string begins; what follows an array or object
+    uint64_t bits = 0;  // the number; the offset of a string; the end of an array or object
   };
   struct Builder;
   void check_unique(At object) const;

@@ -1,5 +1,5 @@
-// One line per node, children first. A work list, not recursion: programs may be a million calls deep. Types
-// and patterns are walked by recursion, as everywhere.
+// Writer of Baton's JSON form: one line per node, in post-order. Uses a worklist instead of recursion:
+// programs may be a million calls deep. Types and patterns are written recursively, as everywhere.
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -35,7 +35,7 @@ class ProgramWriter {
     json_.begin_array();
   }
 
-  // Origins first, in the order in which they were made: reading makes them in that order again.
+  // Origins first, in creation order: the reader creates them in the same order.
   void write_origins(const std::vector<Expr>& roots, std::vector<const Origin*> more) {
     PointerSet seen;
     std::vector<const Origin*> origins;
@@ -99,7 +99,7 @@ class ProgramWriter {
 
   uint32_t id(const void* node) const { return *ids_.find(node); }
 
-  /// After the last node.
+  /// Called after the last node.
   JsonWriter& end_nodes() {
     json_.break_line();
     json_.end_array();
@@ -132,10 +132,10 @@ class ProgramWriter {
   struct Item {
     enum What : uint8_t { kExpr, kAttrs, kOrigin } what;
     const void* node;
-    bool ready = false;  // whether what it stands on is written
+    bool ready = false;  // whether its operands are written
   };
 
-  // The address that all nodes with one set of origins share.
+  // A canonical address for all nodes with an equal origin set.
   static const void* set_key(const OriginSet& set) {
     if (!set.origins().empty()) return set.origins().data();
     return set.causes().empty() ? nullptr : set.causes().data();
@@ -204,7 +204,7 @@ class ProgramWriter {
     emit_expr(*static_cast<const ExprNode*>(item.node));
   }
 
-  // ---- Pieces of a line
+  // ---- Parts of a line
 
   void begin(const char* kind) {
     json_.break_line();
@@ -271,7 +271,7 @@ class ProgramWriter {
     json_.end_array();
   }
 
-  /// An object of one member, whose value is written by `value`.
+  /// A one-member object, whose value is written by `value`.
   template <class Value>
   void put_object(const char* key, Value&& value) {
     json_.begin_object();
@@ -341,7 +341,7 @@ class ProgramWriter {
     json_.end_object();
   }
 
-  // ---- Types. Equal ones are one line, but for those that are equal only to themselves.
+  // ---- Types. Equal types share one line, except those compared by identity.
 
   uint32_t write_type(const Type& type) {
     if (const uint32_t* known = ids_.find(type.get())) return *known;
@@ -370,7 +370,7 @@ class ProgramWriter {
     ids_.insert(keep(type), at->second);
     return at->second;
   }
-  /// The types that it is made of are written first.
+  /// Component types are written first.
   std::string type_line(const Type& type) {
     JsonWriter line(JsonLayout::kCompact);
     const auto list = [&](const char* key, const std::vector<uint32_t>& ids) {
@@ -423,7 +423,7 @@ class ProgramWriter {
     for (const T& type : types) ids.push_back(write_type(Type(type)));
     return ids;
   }
-  // Addresses stand for nodes here: what a type is made of must live as long as this.
+  // Nodes are identified by address, so types used here must be kept alive.
   const void* keep(const Type& type) {
     types_.push_back(type);
     return type.get();
@@ -454,7 +454,7 @@ class ProgramWriter {
     finish(&origin);
   }
 
-  // The line that `set` is, written if need be; nothing for no origins.
+  // The line of `set`, writing it if needed; nullopt for no origins.
   std::optional<uint32_t> write_set(const OriginSet& set) {
     const void* key = set_key(set);
     if (!key) return std::nullopt;
@@ -477,7 +477,7 @@ class ProgramWriter {
     return at;
   }
 
-  // Tensors that several constants share are one line.
+  // Tensors shared by several constants share one line.
   uint32_t write_array(const NDArray& array) {
     std::vector<std::pair<NDArray, uint32_t>>& same = arrays_[array.bytes() ? array.data() : nullptr];
     for (const auto& [other, at] : same)

@@ -18,7 +18,7 @@ void put(std::string& bytes, T value) {
   bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// Reads numbers off the front of a byte string.
+// Reads numbers from the front of a byte string.
 struct ByteReader {
   std::string_view rest;
   template <typename T>
@@ -54,7 +54,7 @@ NDArray array_from_bytes(std::string_view bytes) {
   ByteReader reader{bytes};
   if (reader.get<uint64_t>() != kArrayMagic) throw Error("a tensor does not begin with its magic number");
   reader.get<uint64_t>();
-  reader.get<int32_t>();  // where it lived; it lives on the host now
+  reader.get<int32_t>();  // the saved device is ignored: data is on the host
   reader.get<int32_t>();
   const int32_t rank = reader.get<int32_t>();
   const uint8_t code = reader.get<uint8_t>();

@@ -1,5 +1,5 @@
-// TVM 0.11.1's `save_json`: a graph of nodes by number, in no order. A work list walks it from the root,
-// children first. Inferred types, virtual devices and whatever else is not known here are left out.
+// Reader of TVM 0.11.1's `save_json`: a graph of numbered nodes in any order. A worklist walks it from the
+// root in post-order. Inferred types, virtual devices and unsupported fields are ignored.
 #include <limits>
 #include <set>
 #include <unordered_map>
@@ -52,7 +52,7 @@ enum class What {
   kIncompleteType
 };
 
-// What a type key means, and the fields that name other nodes; several names are alternatives.
+// The kind of a type key, and its fields that reference other nodes; several names are alternatives.
 struct Form {
   What what;
   std::vector<std::string_view> fields = {};
@@ -115,7 +115,7 @@ struct PatternEntry {
 };
 using ClauseRef = std::shared_ptr<const Clause>;
 using DictRef = std::shared_ptr<const FunctionAttrs>;
-// Arrays, maps and values stay in the text: they are read where they are used.
+// Arrays, maps and values stay on the tape: they are read where they are used.
 using Built = std::variant<std::monostate, Expr, BuiltType, Attrs, DictRef, PatternEntry, ClauseRef, TypeData,
                            IRModule>;
 
@@ -162,8 +162,7 @@ class TvmReader final : private TvmNodes {
 
   void push(Index node, std::vector<Index>& stack) {
     if (state_[node] == kDone) return;
-    // Open and met again: either it waits on the stack below, or it is its own child. Building tells: what is
-    // used then is not there.
+    // An open node that is reached again is part of a cycle.
     if (state_[node] == kOpen) throw Error("node " + std::to_string(node) + " is a part of itself");
     stack.push_back(node);
   }
@@ -197,7 +196,7 @@ class TvmReader final : private TvmNodes {
     }
   }
 
-  // ---- What was built
+  // ---- Built values
 
   template <class T>
   const T& get(Index node, const char* what) const {
@@ -459,7 +458,7 @@ class TvmReader final : private TvmNodes {
 
   // ---- Data types and patterns
 
-  // TVM's tags are more than the place among the constructors of a type: places are counted here.
+  // TVM's tags encode more than the index in the type; indices are counted here.
   void number_constructors() {
     for (Index node = 0; node < size(); ++node) {
       const std::string key = type_key(node);
@@ -506,7 +505,7 @@ class TvmReader final : private TvmNodes {
     int depth = 1;
     for (const Index each : list(node, "patterns")) {
       const PatternEntry& entry = get<PatternEntry>(each, "a pattern");
-      // Walks do not see that a pattern is shared.
+      // Pattern walks do not detect sharing.
       if (!used_patterns_.insert({each, true}).second && entry.depth > 1)
         throw Error("a pattern is used twice");
       parts.push_back(entry.pattern);

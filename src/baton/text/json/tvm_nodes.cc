@@ -12,9 +12,9 @@ namespace baton::text {
 
 namespace {
 
-constexpr int kMaxNesting = 100;  // of lists in lists
+constexpr int kMaxNesting = 100;  // of nested lists
 
-/// Whether all of `text` is one number.
+/// Whether `text` as a whole is one number.
 template <class T>
 bool is_number(std::string_view text, T& number) {
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -204,7 +204,7 @@ AttrValue TvmNodes::value(Index node, int depth) {
   throw Error("objects of type " + key.substr(0, 80) + " are not known");
 }
 
-// A value that stands in the attributes' node itself, in the form that the field has.
+// A value inside the attributes' node, in the form of the field.
 AttrValue TvmNodes::plain_value(At at, const AttrValue& form) const {
   if (form.as<bool>()) return AttrValue(integer(at) != 0);
   if (form.as<int64_t>()) return AttrValue(integer(at));

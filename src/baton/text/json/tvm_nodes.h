@@ -1,6 +1,6 @@
 #pragma once
-// The graph of nodes by number that TVM 0.11.1 saves: `save_json` (tvm_json.cc) and the `#[metadata]` of
-// texts (metadata.cc).
+// The node graph of TVM 0.11.1's JSON: `save_json` (tvm_json.cc) and the `#[metadata]` of texts
+// (metadata.cc).
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,14 +14,13 @@
 
 namespace baton::text {
 
-/// The nodes as they stand in the text. Whatever is asked for and not there, or of another form, throws
-/// Error.
+/// The nodes of a parsed text. Accessing a missing or malformed field throws Error.
 class TvmNodes {
  public:
   using At = JsonTape::At;
   using Index = uint32_t;
 
-  /// `values`: how many members all lists may have together, and values all attributes: lists may be shared.
+  /// `values`: limits on the total members of all lists and the total attribute values: lists may be shared.
   TvmNodes(const JsonTape& tape, size_t values);
   virtual ~TvmNodes() = default;
 
@@ -34,11 +33,11 @@ class TvmNodes {
 
   std::optional<At> find(At object, std::string_view name) const;
   At member(At object, std::string_view name) const;
-  /// Numbers are numbers or strings, depending on where they stand.
+  /// Numbers may be stored as numbers or strings.
   int64_t integer(At at) const;
-  int small(At at) const;  ///< one that is an int
+  int small(At at) const;  ///< must fit an int
   Index index(At at) const;
-  /// A string is a node of its own, or stands in the field.
+  /// A string is a separate node, or inline in the field.
   std::string text(At at) const;
 
   // ---- Nodes
@@ -48,7 +47,7 @@ class TvmNodes {
   std::optional<At> find_attr(Index node, std::string_view name) const;
   At attr(Index node, std::string_view name) const;
   std::string text(Index node, std::string_view name) const { return text(attr(node, name)); }
-  /// The node that a field names; nothing for null, which is node 0, and for a field that is not there.
+  /// The node referenced by a field; nullopt for null, which is node 0, and for an absent field.
   std::optional<Index> ref(Index node, std::string_view name) const;
   Index need(Index node, std::string_view name) const;
 
@@ -58,7 +57,7 @@ class TvmNodes {
   std::vector<Index> items(Index node);  ///< of an Array or Map
   std::vector<Index> list(Index node);   ///< of an Array
   std::vector<Index> list(Index node, std::string_view name);
-  /// Keys are texts in `keys`, or nodes that stand before their values in `data`.
+  /// Keys are strings in `keys`, or nodes before their values in `data`.
   std::vector<std::pair<std::string, Index>> map(Index node);
 
   // ---- Values
@@ -69,7 +68,7 @@ class TvmNodes {
   Attrs attrs(Index node, const AttrSchema& schema);
 
  protected:
-  /// The value of a node that is no number, string, list or device; nothing when there is no such value.
+  /// The value of a node of any other kind; nullopt when unsupported.
   virtual std::optional<AttrValue> object(Index node) = 0;
 
  private:

@@ -1,5 +1,4 @@
-// Gradients that are only made when they are needed.
-// The texts say what the definitions of Relay's standard library are; their order and layout are ours.
+// Lazy gradients. Semantically equal to Relay's standard library; order and layout differ.
 #include "baton/text/std_library.h"
 
 namespace baton::text {

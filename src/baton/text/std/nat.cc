@@ -1,10 +1,9 @@
-// Natural numbers.
-// The texts say what the definitions of Relay's standard library are; their order and layout are ours.
+// Natural numbers. Semantically equal to Relay's standard library; order and layout differ.
 #include "baton/text/std_library.h"
 
 namespace baton::text {
 
-// nat.rly; needs the prelude
+// nat.rly; requires the prelude
 const char* const kNat = R"relay(#[version = "0.0.5"]
 type nat {
   zero,

@@ -1,5 +1,5 @@
-// Lists, options, trees, and functions over them.
-// The texts say what the definitions of Relay's standard library are; their order and layout are ours.
+// Lists, options, trees, and functions on them. Semantically equal to Relay's standard library; order and
+// layout differ.
 #include "baton/text/std_library.h"
 
 namespace baton::text {

@@ -1,10 +1,10 @@
-// Lists of tensors of one element type, of rank 0 to 6; DTYPE stands for the element type.
-// The texts say what the definitions of Relay's standard library are; their order and layout are ours.
+// Lists of tensors of one element type, of rank 0 to 6; DTYPE is replaced by the element type. Semantically
+// equal to Relay's standard library; order and layout differ.
 #include "baton/text/std_library.h"
 
 namespace baton::text {
 
-// needs the prelude
+// requires the prelude
 const char* const kTensorArray = R"relay(#[version = "0.0.5"]
 type tensor_DTYPE_t {
   tensor_nil_DTYPE,

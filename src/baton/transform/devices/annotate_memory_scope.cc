@@ -1,5 +1,5 @@
-// Says in which memory of their device values live. Only the texture memory of Adreno GPUs has to be asked
-// for; wherever else a program runs, it stays as it is.
+// Annotates values with memory scopes. Only the texture memory of Adreno GPUs requires it; for other targets
+// the program is unchanged.
 #include "baton/ir/placement.h"
 #include "baton/ir/visit.h"
 #include "baton/pass/pass.h"

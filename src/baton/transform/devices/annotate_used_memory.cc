@@ -1,7 +1,6 @@
-// How much memory each kernel needs while it runs: what it reads and writes, and what later ones will read.
-//   let %b = fn (%p, Primitive=1, used_memory=[32]) { exp(%p) }(%a);
-// main says what its inputs and results take: io_used_memory=64. The program is a chain of lets
-// (ToANormalForm).
+// Annotates each kernel with the memory live while it runs: its operands and results, and values used later.
+// let %b = fn (%p, Primitive=1, used_memory=[32]) { exp(%p) }(%a);
+// main gets the size of its inputs and results: io_used_memory=64. Requires a chain of lets (ToANormalForm).
 #include <algorithm>
 #include <map>
 
@@ -29,7 +28,7 @@ int64_t bytes_of(const Type& type) {
   return bytes;
 }
 
-/// The lets of one function, the variables that hold memory, and when each is used for the last time.
+/// The lets of one function, the variables that hold memory, and their last uses.
 class MemoryLiveness {
  public:
   explicit MemoryLiveness(const Function& main) {
@@ -46,7 +45,7 @@ class MemoryLiveness {
         throw NotSupported("AnnotateUsedMemory: programs without branches only");
       use(value, i);
       const ExprNode* var = lets_[i]->var().get();
-      // Tuples and their items are other names for what they are made of.
+      // Tuples and their items alias their fields.
       if (value->kind() == ExprKind::kCall || value->kind() == ExprKind::kConstant) {
         made_.insert(var, i);
         last_use_.insert(var, i);
@@ -60,7 +59,7 @@ class MemoryLiveness {
 
   const std::vector<const LetNode*>& lets() const { return lets_; }
 
-  /// Memory held while each let's value is computed.
+  /// Live memory in bytes while each let's value is computed.
   std::vector<int64_t> used() const {
     std::vector<int64_t> change(lets_.size() + 1, 0);
     for (const ExprNode* holder : holders_) {
@@ -75,7 +74,7 @@ class MemoryLiveness {
   }
 
  private:
-  // The variables whose memory `expr` uses.
+  // The variables whose memory `expr` aliases.
   std::vector<const ExprNode*> holders_of(const Expr& expr) const {
     std::vector<const ExprNode*> holders;
     const auto add = [&](const Expr& part) {
@@ -112,9 +111,9 @@ IRModule annotate(IRModule module) {
   if (!main) return module;
   const MemoryLiveness program(main);
   const std::vector<int64_t> used = program.used();
-  std::map<std::string, std::vector<int64_t>> by_name;  // of functions of the module, call by call
-  PointerMap<std::vector<int64_t>> by_function;         // of kernels in main, by the function
-  PointerMap<const ExprNode*> bound;                    // by the variable
+  std::map<std::string, std::vector<int64_t>> by_name;  // of module functions, one entry per call
+  PointerMap<std::vector<int64_t>> by_function;         // of kernels in main, by function
+  PointerMap<const ExprNode*> bound;                    // by variable
   for (size_t i = 0; i < program.lets().size(); ++i) {
     const LetNode& let = *program.lets()[i];
     if (let.value()->kind() == ExprKind::kFunction) bound.insert(let.var().get(), let.value().get());

@@ -6,7 +6,7 @@ namespace baton {
 
 namespace {
 
-/// `known` with what `other` adds; throws when they differ.
+/// `known` merged with `other`; throws Conflict when they differ.
 VirtualDevice join(const VirtualDevice& known, const VirtualDevice& other) {
   VirtualDevice both = known;
   bool good = true;
@@ -24,7 +24,7 @@ VirtualDevice join(const VirtualDevice& known, const VirtualDevice& other) {
   return both;
 }
 
-/// What `known` leaves open comes from `device`, as far as it speaks of the same kind of device.
+/// `known` with unconstrained fields taken from `device`, when both are compatible in device type.
 VirtualDevice completed(VirtualDevice known, const VirtualDevice& device) {
   if (known.device_type < 0) known.device_type = device.device_type;
   const bool same = known.device_type == device.device_type;
@@ -76,7 +76,7 @@ DeviceDomains::Id DeviceDomains::result_of(Id id) {
   return id;
 }
 
-// Depth is that of function types.
+// Recursion depth is bounded by the nesting of function types.
 void DeviceDomains::collapse(const Parts& parts, Id onto) {
   for (const Id param : parts.params) unify(param, onto);
   unify(parts.result, onto);

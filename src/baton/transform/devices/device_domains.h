@@ -1,7 +1,6 @@
 #pragma once
-// Where values live, as far as it follows from how they are used: a domain is a device, or for a function one
-// domain per parameter and one for the result. Domains that must be equal are unified; devices may be known
-// in part.
+// Device inference by unification. A domain is a device, or for a function one domain per parameter and one
+// for the result. Domains that must be equal are unified; devices may be partially known.
 #include <cstdint>
 #include <vector>
 
@@ -12,33 +11,34 @@ namespace baton {
 class DeviceDomains {
  public:
   using Id = uint32_t;
-  /// Two devices that cannot be one.
+  /// Thrown when two devices cannot be unified.
   struct Conflict {
     VirtualDevice left, right;
   };
 
   Id fresh(const VirtualDevice& device = {});
   Id function(std::vector<Id> params, Id result);
-  /// What a value of `type` has: nothing is known of it.
+  /// A fresh, unconstrained domain for a value of `type`.
   Id for_type(const Type& type);
 
-  /// A function and a device are unified by everything in the function being on that device. Throws Conflict.
+  /// Unifying a function with a device places all its parameters and its result on that device. Throws
+  /// Conflict.
   void unify(Id a, Id b);
-  /// Fills what is open.
+  /// Fills unconstrained fields.
   void set_default(Id id, const VirtualDevice& device);
-  /// A function's result first, then its parameters where the result is.
+  /// For a function: defaults its result first, then its parameters to the result's device.
   void set_result_default_then_params(Id id, const VirtualDevice& device);
-  /// Of a function: where its result is.
+  /// The device; for a function that of its result.
   const VirtualDevice& device(Id id);
-  /// Of a function, else empty.
+  /// The parameter domains of a function; empty for other values.
   const std::vector<Id>& params(Id id);
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
   struct Domain {
     Id parent;
-    uint32_t device = kNone;    // in devices_; open when kNone
-    uint32_t function = kNone;  // in functions_
+    uint32_t device = kNone;    // index into devices_; kNone while unconstrained
+    uint32_t function = kNone;  // index into functions_
   };
   struct Parts {
     std::vector<Id> params;

@@ -1,11 +1,12 @@
-// Gives every value a device. Where values live follows from the program (on_device, device_copy, places of
-// parameters): an operator computes where its inputs are and its result stays there; a call's arguments are
-// where the function wants them; branches, tuples and references are in one place. What is still open then
-// goes to the default device: a function's result first, its parameters where the result is, and a let's
-// value where the let's own is.
+// Assigns every value a device. Constraints come from the program (on_device, device_copy, parameter
+// devices): an operator's operands and result share a device; a call's arguments are on the devices of the
+// callee's parameters; the parts of ifs, tuples and references share a device. Remaining values get the
+// default device: a function's result first, then its parameters the device of its result, and a let's value
+// that of the let.
 //   tanh(on_device(exp(x), cuda))  ->  tanh(device_copy(on_device(exp(x), cuda, constrain_result=True), cuda,
 //   cpu))
-// Functions and parameters say where they live; where it does not follow from them, on_device does.
+// Functions and parameters are annotated with devices; where a device does not follow from them, on_device
+// states it.
 #include "baton/transform/devices/plan_devices.h"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ using Id = DeviceDomains::Id;
 const VirtualDevice& device_attr(const CallNode& call, std::string_view name) {
   static const VirtualDevice open;
   const AttrValue value = call.attrs()->get(name);
-  const auto* device = value.object<VirtualDeviceAttr>();  // the call's attributes keep it alive
+  const auto* device = value.object<VirtualDeviceAttr>();  // owned by the call's attributes
   return device ? device->device() : open;
 }
 
@@ -53,7 +54,7 @@ std::string place(const CallNode& call) {
              : text;
 }
 
-/// Where the values of a module are.
+/// The device domains of all values of a module.
 class Places {
  public:
   Places(const IRModuleNode& module, const CompilationConfig& config) : module_(module), config_(config) {
@@ -66,19 +67,19 @@ class Places {
   }
 
   const VirtualDevice& of(const Expr& expr) { return domains_.device(domain(expr)); }
-  /// Where a border takes its argument from. Constants have no place but the one they are used in.
+  /// The source device of an on_device or device_copy. Constants take the device of their use.
   VirtualDevice source(const CallNode& place) {
     if (place.args()[0]->kind() != ExprKind::kConstant) return of(place.args()[0]);
     const VirtualDevice* named = named_device(place, placement_rule(place)->args.at(0));
     return named ? config_.canonical(*named) : of(Expr(&place));
   }
-  /// Where the arguments of a call of a function are wanted.
+  /// The parameter devices of the callee.
   std::vector<VirtualDevice> wanted(const CallNode& call) {
     std::vector<VirtualDevice> devices;
     for (const Id param : domains_.params(domain(call.callee()))) devices.push_back(domains_.device(param));
     return devices;
   }
-  /// An operator, a constructor or a kernel: everything is in one place.
+  /// Whether all operands and the result share a device: an operator, a constructor or a kernel.
   bool is_primitive(const Expr& callee) const {
     if (callee->kind() == ExprKind::kOp || callee->kind() == ExprKind::kConstructor) return true;
     if (const auto* function = as<FunctionNode>(callee)) return !has_places(*function);
@@ -92,7 +93,7 @@ class Places {
     if (const auto* global = as<GlobalVarNode>(expr)) return globals_.at(global->name());
     const ExprKind kind = expr->kind();
     if (kind == ExprKind::kConstant || kind == ExprKind::kOp || kind == ExprKind::kConstructor)
-      return domains_.for_type(expr->checked_type());  // wherever they are used
+      return domains_.for_type(expr->checked_type());  // each use may have its own device
     if (const Id* known = ids_.find(expr.get())) return *known;
     return *ids_.insert(expr.get(), domains_.for_type(expr->checked_type())).first;
   }
@@ -101,7 +102,7 @@ class Places {
     domains_.unify(domain(expr), domains_.fresh(config_.canonical(device)));
   }
 
-  // ---- What follows from the program
+  // ---- Constraints from the program
 
   void analyse(const std::string& name, const Function& function) {
     post_order(Expr(function), [&](const Expr& node) { constrain(node); }, enters);
@@ -189,7 +190,7 @@ class Places {
     }
   }
 
-  /// `expr`, an argument of `call` or its result, is where the operator has it.
+  /// `expr`, an argument of `call` or its result, is on the device where the operator needs or leaves it.
   void relate_place(const CallNode& call, const Expr& expr, const PlacementRule::Place& place) {
     using At = PlacementRule::Place::At;
     if (place.at == At::kHost) at(expr, config_.host_device);
@@ -197,7 +198,7 @@ class Places {
     if (const VirtualDevice* device = named_device(call, place)) at(expr, *device);
   }
 
-  // ---- What is open
+  // ---- Defaults
 
   void fill(const Function& function) {
     domains_.set_result_default_then_params(domain(Expr(function)), config_.default_device);
@@ -223,7 +224,7 @@ class Places {
   PointerMap<Id> ids_;
 };
 
-/// Writes down what Places found.
+/// Writes the devices found by Places into the program.
 class Planner final : public Rewriter {
  public:
   Planner(Places& places, const IRModuleNode& module, const Function& function)
@@ -232,7 +233,7 @@ class Planner final : public Rewriter {
  private:
   void let_value(const LetNode& let, const Expr& value) override { causes_.bind(let.var(), value); }
 
-  // Places change no type.
+  // Devices do not affect types.
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
     switch (original->kind()) {
       case ExprKind::kCall:
@@ -282,7 +283,7 @@ class Planner final : public Rewriter {
                : Expr(make_call(call.callee(), std::move(args), call.attrs(), original.with_type({})));
   }
 
-  /// `expr` with its place said, unless that follows from where it is bound or made.
+  /// `expr` wrapped in on_device, unless its device follows from its binding or definition.
   Expr annotate_device(const Expr& expr, const VirtualDevice& device) {
     switch (expr->kind()) {
       case ExprKind::kVar:
@@ -312,7 +313,7 @@ class Planner final : public Rewriter {
 
   Places& places_;
   Causes causes_;
-  std::vector<std::pair<VirtualDevice, Attrs>> said_attrs_;  // a few
+  std::vector<std::pair<VirtualDevice, Attrs>> said_attrs_;  // a small cache
 };
 
 }  // namespace
@@ -345,7 +346,7 @@ Pass plan_devices(const PassArgs& args) {
   const std::string host = reader.text("host", "");
   const int64_t fallback = reader.integer("fallback_device_type", 0);
   reader.finish();
-  // What the context says is known when the pass runs; targets that are none are refused at once.
+  // The context's options are known only when the pass runs; invalid targets are rejected immediately.
   const auto config_for = [targets, host, fallback](PassContext context) {
     if (fallback > 0) context.config.set("relay.fallback_device_type", fallback);
     return CompilationConfig::make(context, targets, host);

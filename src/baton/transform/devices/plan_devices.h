@@ -1,12 +1,12 @@
 #pragma once
-// PlanDevices: every value gets a place, and copies stand where places meet.
+// PlanDevices: assigns a device to every value and inserts copies between devices.
 #include "baton/pass/pass.h"
 #include "baton/transform/devices/compilation_config.h"
 
 namespace baton {
 
-/// Whether the values inside `function` have places of their own: not those of kernels and of other
-/// compilers' functions.
+/// Whether values inside `function` have devices of their own: false for kernels and functions of external
+/// compilers.
 bool has_places(const FunctionNode& function);
 
 Pass plan_devices_rewrite();

@@ -1,5 +1,5 @@
-// Before devices are planned: an annotation on a tuple says where its items are, and one on what a function
-// returns or a let binds says where the result is, too.
+// Normalization before device planning: an annotation on a tuple moves to its items, and one on a function's
+// result or a let's value also constrains the result.
 //   on_device(t).i  ->  on_device(t.i)        fn () { on_device(x) }  ->  fn () { on_device(x,
 //   constrain_result=True) }
 #include "baton/ir/build.h"

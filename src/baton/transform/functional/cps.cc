@@ -1,10 +1,10 @@
-// Continuation passing style: the order of evaluation is explicit. Operators become lets; what follows the
-// call of a function, its continuation, becomes that call's last argument.
+// Continuation-passing style makes the evaluation order explicit. Operators become lets; the continuation of
+// a function call becomes its last argument.
 //   add(f(x), 1)  ->  f(x, fn (%arg) { let %x_0 = add(%arg, 1); k(%x_0) })
-// What follows an if is a function that both branches call:
+// The continuation of an if is a function (join point) that both branches call:
 //   add(if (c) { a } else { b }, 1)  ->  let %j = fn (%arg) { let %x_1 = add(%arg, 1); k(%x_1) };
 //                                        if (c) { %j(a) } else { %j(b) }
-// Functions inside functions take a continuation as well; kernels and operators do not.
+// Nested functions take a continuation too; kernels and operators do not.
 
 #include "baton/transform/functional/cps.h"
 
@@ -27,7 +27,8 @@ namespace {
 
 NodeInfo bare() { return NodeInfo(OriginSet::none()); }
 
-/// fn (A) -> R as a type: fn (A, fn (R) -> answer) -> answer, wherever it stands in `type`.
+/// The CPS form of a type: fn (A) -> R becomes fn (A, fn (R) -> answer) -> answer, also when nested in
+/// `type`.
 Type cps_type(const Type& type, const TypeVar& answer) {
   if (!type) return type;
   return rewrite_type(type, [&](const Type& part) -> Type {
@@ -40,12 +41,12 @@ Type cps_type(const Type& type, const TypeVar& answer) {
   });
 }
 
-/// Functions of the module by name, and those still to be converted.
+/// The module's functions by name, and those not converted yet.
 struct Globals {
   IRModule module;
   std::vector<std::string> pending, done;
 
-  // The name of the function in the new style; the old one for a kernel, and for what is not known here.
+  // The name of the converted function; the original name for a kernel or an unknown function.
   Expr converted(const Expr& global) {
     const std::string& name = as<GlobalVarNode>(global)->name();
     const Function function = module->find(name);
@@ -82,19 +83,19 @@ class Converter {
     Var var;
     Expr value;
   };
-  /// Straight-line code, and where it is put when it is complete.
+  /// Straight-line code, and its insertion point once it is complete.
   struct Scope {
     std::vector<Binding> bindings;
     Expr tail;
     Var arg;  // it is the body of fn (arg), which goes ...
     bool is_join = false;
     size_t scope = 0,
-           binding = 0;  // ... into this binding (join), or behind the arguments of the call before it
+           binding = 0;  // ... into this binding (join), or becomes the last argument of the call before it
     Expr callee;         // of that call
     std::vector<Expr> args;
     NodeInfo call = bare();
   };
-  /// A function's body or a branch: scopes, each inside the one before, and what its value is handed to.
+  /// A function's body or a branch: a chain of nested scopes, and the continuation that receives its value.
   struct Region {
     std::vector<Scope> scopes;
     Expr continuation;
@@ -121,7 +122,7 @@ class Converter {
     return Expr(var);
   }
 
-  // ---- names
+  // ---- Names
 
   Var renamed(const Var& var) {
     const auto [at, fresh] = vars_.insert(var.get(), Var());
@@ -130,7 +131,7 @@ class Converter {
     return *at;
   }
 
-  // ---- the walk
+  // ---- The walk
 
   void step() {
     Frame& frame = frames_.back();
@@ -147,7 +148,7 @@ class Converter {
       push(node);
   }
 
-  // What `node` becomes when there is nothing to do for it, else null.
+  // The converted form of a `node` that needs no code, else null.
   Expr atom(const Expr& node, bool is_called) {
     switch (node->kind()) {
       case ExprKind::kVar:
@@ -176,13 +177,13 @@ class Converter {
   static const Expr* operand(const Frame& frame) {
     const size_t at = frame.operands.size();
     const ExprNode& node = *frame.node;
-    // The body of a let takes the let's place.
+    // The body of a let is walked in place of the let.
     return node.kind() == ExprKind::kLet && at > 0 ? nullptr : child(node, at);
   }
 
-  /// Hands a value to the node that asked for it.
+  /// Passes a value to the node that requested it.
   void deliver(Expr value) {
-    // The body of a let takes the let's place.
+    // The body of a let is walked in place of the let.
     while (!frames_.empty() && frames_.back().node->kind() == ExprKind::kLet) {
       const auto& let = static_cast<const LetNode&>(*frames_.back().node);
       scope().bindings.push_back({renamed(let.var()), std::move(value)});
@@ -254,7 +255,7 @@ class Converter {
     BATON_CHECK(false, "no operands are asked for an atom");
   }
 
-  // ---- calls
+  // ---- Calls
 
   void call(const CallNode& call, std::vector<Expr>& operands) {
     const Expr callee = operands[0];
@@ -281,9 +282,9 @@ class Converter {
     return make_var("arg", cps_type(value->checked_type(), answer_), bare());
   }
 
-  // ---- ifs and matches
+  // ---- Ifs and matches
 
-  // What follows is a function that every branch calls; it is there before the condition is looked at.
+  // The join point, a function that every branch calls; it is bound before the condition is evaluated.
   void open_join(Frame& frame) {
     frame.join = fresh();
     scope().bindings.push_back({frame.join, {}});
@@ -307,7 +308,7 @@ class Converter {
     deliver(value);
   }
 
-  // ---- functions
+  // ---- Functions
 
   void open_function(Frame& frame) {
     const auto& function = *as<FunctionNode>(frame.node);
@@ -327,8 +328,8 @@ class Converter {
                           function.with_type({}), function.type_params()));
   }
 
-  // The code of a region whose value is known: the innermost scope hands it on, each goes into the one around
-  // it.
+  // Closes a region with a known value: the innermost scope passes it on; each scope is wrapped into its
+  // parent.
   Expr close_region(Expr value) {
     Region region = std::move(regions_.back());
     regions_.pop_back();
@@ -356,12 +357,12 @@ class Converter {
   PointerMap<Var> vars_;
   std::vector<Frame> frames_;
   std::vector<Region> regions_;
-  std::vector<std::pair<size_t, size_t>> joins_;  // where the open ones are bound: scope, binding
+  std::vector<std::pair<size_t, size_t>> joins_;  // where the open join points are bound: scope, binding
   Expr result_;
 };
 
-// With a name for every value that has several uses: what is computed once must not be told twice. A
-// constructor that is a value becomes a function, which can take a continuation.
+// Basic-block form, so that shared values are not duplicated. A constructor used as a value becomes a
+// function, which can take a continuation.
 Function prepared(const Function& function, const IRModule& module) {
   Function result = eta_expand_constructors(function, *module);
   if (features(Expr(result)).count(Feature::kGraph)) {

@@ -1,8 +1,8 @@
-// Lets whose variable is not used and whose value has no effect go:
+// Removes lets whose variable is unused and whose value has no side effect:
 //   let a = exp(x); let b = log(x); a  ->  let a = exp(x); a
-// With inline_once, values used once take the place of their variable. An effect has: a stateful operator, a
-// call of a function that is not known here (a parameter, another compiler's), and of one that has an effect
-// or calls itself, and whatever makes, reads or writes a reference.
+// With inline_once, values used once are inlined. Side effects: stateful operators; calls of unknown
+// functions (parameters, external compilers) and of functions that have side effects or are recursive;
+// creating, reading and writing references.
 
 #include "baton/ir/analysis/call_graph.h"
 #include "baton/ir/op.h"
@@ -16,7 +16,7 @@ namespace {
 
 using FunctionEffects = std::map<std::string, bool>;
 
-/// Whether evaluating an expression, or calling its value, may have an effect.
+/// Whether evaluating an expression, or calling its value, may have a side effect.
 class Effects {
  public:
   Effects(const Expr& root, const FunctionEffects& functions) : functions_(functions) {
@@ -36,7 +36,7 @@ class Effects {
     const ExprNode* node = expr.get();
     const ExprNode* const* value = values_.find(node);
     if (!value) return effects_.contains(node) ? *effects_.find(node) : Effect{};
-    // Inside its own value a function is not known yet: it calls itself.
+    // Inside its own value a function is not bound yet: the use is a recursion.
     const Effect* effect = effects_.find(*value);
     return {false, !effect || effect->calling};
   }
@@ -54,7 +54,7 @@ class Effects {
     }
     if (const auto* op = as<OpNode>(&node)) return {false, op->def().stateful};
     if (node.kind() == ExprKind::kConstructor) return {false, false};
-    // A cell is an object of its own, and what is read from it depends on when.
+    // References have identity, and the result of a read depends on when it happens.
     effect.evaluating = node.kind() == ExprKind::kRefCreate || node.kind() == ExprKind::kRefRead ||
                         node.kind() == ExprKind::kRefWrite;
     for_each_child(node, [&](const Expr& child) { effect.evaluating |= known(child).evaluating; });
@@ -74,14 +74,14 @@ class Effects {
   PointerMap<Effect> effects_;
 };
 
-/// How often each let variable is used by code that is needed.
+/// The number of uses of each let variable in live code.
 class Uses {
  public:
   template <class MustKeep>
   Uses(const Expr& root, MustKeep must_keep) {
     PointerSet seen;
     std::vector<const ExprNode*> todo{root.get()};
-    PointerMap<const ExprNode*> waiting;  // values of lets, by variable, until the variable is used
+    PointerMap<const ExprNode*> waiting;  // let values, by variable, until the variable is used
     while (!todo.empty()) {
       const ExprNode* node = todo.back();
       todo.pop_back();
@@ -141,12 +141,12 @@ class Eliminator final : public Rewriter {
     return let && (is_dead(*let) || is_inlined(*let)) ? as<LetNode>(rebuilt)->body() : rebuilt;
   }
 
-  const Effects* effects_;  // null: nothing has an effect
+  const Effects* effects_;  // null: nothing has side effects
   bool inline_once_;
   Uses uses_;
 };
 
-// What calling each function of the module may do.
+// The side effects of calling each function of the module.
 FunctionEffects effects_of(const IRModuleNode& module) {
   const CallGraph graph(module);
   FunctionEffects effects;

@@ -1,4 +1,4 @@
-// Functions as values become data:
+// Functions used as values become data:
 //   def @twice(%f: fn (int32) -> int32, %x: int32) { %f(%f(%x)) }
 //   @twice(fn (%y) { add(%y, %z) }, 1)
 // becomes
@@ -6,7 +6,7 @@
 //   def @apply_T0(%f: T0[], %y: int32) { match (%f) { T0_0(%z) => add(%y, %z) } }
 //   def @twice_0(%f: T0[], %x: int32) { @apply_T0(%f, @apply_T0(%f, %x)) }
 //   @twice_0(T0_0(%z), 1)
-// A function that is called where it stands is replaced by its body.
+// A function literal that is called directly is inlined.
 
 #include "baton/transform/functional/defunctionalization.h"
 
@@ -38,7 +38,7 @@ class Converter final : public Rewriter {
       : program_(program), root_(root.get()), vars_(std::move(vars)), types_(std::move(types)), copy_(copy) {
     post_order(Expr(root), [&](const Expr& node) {
       const auto* call = as<CallNode>(node);
-      bool is_callee = call != nullptr;  // it comes first
+      bool is_callee = call != nullptr;  // the callee is the first child
       for_each_child(*node, [&](const Expr& child) {
         const auto* function = as<FunctionNode>(child);
         if (!is_callee && (function || child->kind() == ExprKind::kGlobalVar)) kept_.insert(child.get());
@@ -64,8 +64,8 @@ class Converter final : public Rewriter {
     match_types(function.ret_type(), here(call.checked_type()), function.type_params(), vars_, types_);
   }
 
-  // A function that has nothing to convert stays the very same, and typed. Two functions never share a
-  // variable.
+  // A function with nothing to convert is kept unchanged and typed. Functions never share variables, so
+  // renaming is safe.
   Var rewrite_var(const Var& var) override {
     Type type = program_.encoded(here(declared_type(*var)));
     if (!copy_ && vars_.empty() && type == var->annotation()) return var;
@@ -96,7 +96,7 @@ class Converter final : public Rewriter {
                          function.attrs(), function.with_type({}), std::move(left));
   }
 
-  // A function inside: data where it is kept, itself where it is only called.
+  // A nested function: data when it is used as a value, itself when it is only called.
   Expr value(const Expr& original, const Function& rebuilt) {
     if (!kept_.contains(original.get())) return Expr(rebuilt);
     bodies_.insert(original.get(), rebuilt);
@@ -108,21 +108,21 @@ class Converter final : public Rewriter {
     captured.erase(std::remove(captured.begin(), captured.end(), self), captured.end());
     if (!is_closed(function))
       return program_.make(encoded, captured, rebuilt->params(), rebuilt->body(), self);
-    // A kernel stays one.
+    // A kernel is kept as a kernel.
     const Call body =
         make_call(Expr(rebuilt), std::vector<Expr>(rebuilt->params().begin(), rebuilt->params().end()), {},
                   NodeInfo(function.origins()));
     return program_.make(encoded, captured, rebuilt->params(), Expr(body), self);
   }
 
-  // A polymorphic one waits for the call that says what it is.
+  // A polymorphic function is instantiated at the call that determines its types.
   Expr global(const GlobalVar& name) const {
     const Function function = program_.module().find(name->name());
     if (!function || !function->type_params().empty()) return Expr(name);
     return program_.as_value(name, function, type_of(*function), {}, {});
   }
 
-  /// The polymorphic function of the module that `expr` names, or null.
+  /// The polymorphic module function referenced by `expr`, or null.
   Function open_function(const Expr& expr) const {
     const auto* name = as<GlobalVarNode>(expr);
     const Function function = name ? program_.module().find(name->name()) : Function();
@@ -136,7 +136,7 @@ class Converter final : public Rewriter {
       case ExprKind::kOp:
         return rebuilt;
       case ExprKind::kConstructor:
-        // Nil is not the same value where A is another type.
+        // Nil has a different type when A is replaced.
         if (rebuilt.get() != &original ||
             same_type(program_.encoded(here(original.checked_type())), original.checked_type()))
           return rebuilt;
@@ -203,9 +203,9 @@ class Converter final : public Rewriter {
   std::vector<Type> types_;
   bool copy_;
   PointerSet kept_,
-      reduced_;  // functions and names that are values; functions that were put in the place of a call
-  PointerMap<Var> names_;        // the variable that a function is bound to
-  PointerMap<Function> bodies_;  // those that are both
+      reduced_;                  // functions and names used as values; functions inlined at a call
+  PointerMap<Var> names_;        // the variable each function is bound to
+  PointerMap<Function> bodies_;  // converted functions
 };
 
 }  // namespace
@@ -237,7 +237,7 @@ Function defunctionalize(const Function& function, const IRModule& module) {
   defunctionalized::DefunctionalizedModule program(module);
   const Function result = program.convert(typed, {}, {}, false);
   program.finish();
-  functions["main"] = result;  // where it goes
+  functions["main"] = result;  // reserves the place of the result
   separate_variables(*module, functions);
   return result;
 }

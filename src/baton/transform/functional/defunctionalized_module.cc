@@ -143,7 +143,7 @@ void DefunctionalizedModule::finish() {
     module_->set_type(define_type(encoded->header, {}, encoded->constructors));
     std::vector<Var> params{encoded->self};
     params.insert(params.end(), encoded->params.begin(), encoded->params.end());
-    // Inference looks at every case of a complete match; of very many it would say that it cannot.
+    // Inference checks exhaustiveness of a complete match, which fails beyond a limit on the number of cases.
     const Expr body =
         make_match(Expr(encoded->self), encoded->clauses, encoded->clauses.size() <= 1000, bare());
     module_->set(

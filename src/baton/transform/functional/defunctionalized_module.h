@@ -1,6 +1,5 @@
 #pragma once
-// What Defunctionalization makes of a module: data types in the place of types of functions, and their
-// functions.
+// The module part of Defunctionalization: data types that encode function types, and their `apply` functions.
 #include <map>
 #include <memory>
 #include <string>
@@ -14,42 +13,42 @@ namespace baton::defunctionalized {
 bool has_function(const Type& type);
 Type type_of(const FunctionNode& function);
 
-/// What stands for the functions of one type.
+/// The encoding of one function type.
 struct Encoded {
-  Type type;  // of the functions, already without functions inside
+  Type type;  // the function type, with nested function types already encoded
   GlobalTypeVar header;
   GlobalVar apply;
   std::vector<Constructor> constructors;
-  Var self;  // the parameters of `apply`
+  Var self;  // parameters of `apply`
   std::vector<Var> params;
   std::vector<Clause> clauses;
 };
 
-/// The module's functions and types, as far as they are converted.
+/// The module's functions and types, converted on demand.
 class DefunctionalizedModule {
  public:
   explicit DefunctionalizedModule(const IRModule& module) : module_(module) {}
 
   IRModuleNode& module() { return *module_; }
 
-  /// `type` with data in the place of functions.
+  /// `type` with function types replaced by data types.
   Type encoded(const Type& type);
 
-  /// Of a type of functions.
+  /// The encoding of a function type.
   Encoded& of(const Type& function_type);
 
-  /// A new function of that type: its constructor, whose fields are the captured variables, and its code.
+  /// Adds a function of that type: a constructor whose fields are the captured variables, and its clause.
   Expr make(Encoded& encoded, const std::vector<Var>& captured, const std::vector<Var>& params,
             const Expr& body, const Var& self);
 
-  /// The function of the module `name` where its type variables stand for `types`.
+  /// The converted form of module function `name`, instantiated with `types`, for calls.
   Expr called(const GlobalVar& name, const Function& function, const std::vector<TypeVar>& vars,
               const std::vector<Type>& types);
-  /// The same as a value.
+  /// The same, for uses as a value.
   Expr as_value(const GlobalVar& name, const Function& function, const Type& type,
                 const std::vector<TypeVar>& vars, const std::vector<Type>& types);
 
-  /// `copy`: the function stays in the module beside what it becomes.
+  /// `copy`: the original function is kept in the module.
   Function convert(const Function& function, const std::vector<TypeVar>& vars, const std::vector<Type>& types,
                    bool copy);
   void finish();
@@ -63,7 +62,7 @@ class DefunctionalizedModule {
 
   IRModule module_;
   std::vector<std::unique_ptr<Encoded>> encoded_;
-  std::map<std::string, Constructor> values_;  // of functions of the module, by name and type
+  std::map<std::string, Constructor> values_;  // of module functions, by name and type
   std::map<std::string, GlobalVar> converted_;
   std::vector<Pending> pending_;
   int next_type_ = 0;

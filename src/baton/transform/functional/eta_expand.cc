@@ -1,8 +1,8 @@
-// Functions of the module and constructors, where they are values, get a lambda around them:
+// Eta expansion of module functions and constructors used as values:
 //   @f  ->  fn (%eta_expand_param: T) -> R { @f(%eta_expand_param) }      (expand_global_var)
 //   Some  ->  fn [A](%eta_expand_param: A) -> Maybe[A] { Some(%eta_expand_param) }      (expand_constructor)
-// With expand_global_var also where a function is called; a constructor that is called stays as it is. There
-// is one lambda per name and function, however often it is used.
+// With expand_global_var, callees are expanded too; called constructors are not. One lambda is shared by all
+// uses of a name in a function.
 
 #include "baton/transform/functional/eta_expand.h"
 
@@ -40,7 +40,7 @@ class EtaExpander final : public Rewriter {
       return args == call->args()
                  ? original
                  : Expr(make_call(call->callee(), args, call->attrs(), original->with_type({})));
-    // The kernel is called inside the lambda; what is called here is no kernel.
+    // The kernel call moves into the lambda; the outer call is not of a kernel.
     const auto* global = as<GlobalVarNode>(call->callee());
     const Function kernel = globals_ && global ? module_.find(global->name()) : Function();
     if (kernel && kernel->is_primitive())
@@ -107,7 +107,7 @@ Pass eta_expand(const PassArgs& args) {
   return module_pass({1, "EtaExpand", {}}, [=](IRModule module, const PassContext&) {
     const IRModule before = module->copy();
     for (const auto& [name, function] : before->functions()) {
-      EtaExpander expander(*before, constructors, globals);  // two functions never share a variable
+      EtaExpander expander(*before, constructors, globals);  // functions never share variables
       const Function result = as_ref<FunctionNode>(expander.run(Expr(function)));
       if (result != function) module->replace(name, result);
     }

@@ -1,8 +1,8 @@
-// Calls of functions of the module that are marked Inline=1 and do not call themselves become their bodies:
+// Inlines calls of non-recursive module functions with Inline=1:
 //   def @f(%x, Inline=1) { exp(%x) }  @f(z)  ->  exp(z)
-// For a function of another compiler the function itself takes the place of its name: it stays one call. A
-// body that binds variables gets new ones wherever it comes to stand but for the first time. Functions
-// without a call left are removed from the module.
+// For an external-compiler function, the function literal replaces its name, so that the call remains. Every
+// inlined copy but the first gets fresh variables. Functions without remaining calls are removed from the
+// module.
 
 #include <map>
 #include <set>
@@ -49,7 +49,7 @@ class Inliner final : public Rewriter {
   }
 
   const std::map<std::string, Function>& ready_;
-  std::set<std::string>& used_;  // whose body stands somewhere
+  std::set<std::string>& used_;  // functions inlined at least once
 };
 
 }  // namespace
@@ -73,7 +73,7 @@ Pass inline_globals() {
         for (const auto& [name, function] : ready) {
           if (still_called.count(name)) continue;
           retire_all(Expr(function),
-                     "no function calls it, and it is marked Inline");  // nothing where it was inlined
+                     "no function calls it, and it is marked Inline");  // inlined copies keep theirs
           module->remove(name);
         }
         return module;

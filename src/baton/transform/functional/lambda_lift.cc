@@ -1,11 +1,11 @@
-// Functions inside functions become functions of the module, named after what they are:
+// Nested functions become module functions, named by their hash:
 //   fn (%y) { exp(%y) }  ->  @lifted_name1234
-// One that uses variables from outside takes them as parameters and makes the function (Closure=1):
+// One that captures variables takes them as parameters and returns the closure (Closure=1):
 //   fn (%y) { add(%y, %x) }  ->  @lifted_name5678(%x)
 //   def @lifted_name5678(%x, Closure=1) { fn (%y) { add(%y, %x) } }
-// In its own value a function's name becomes the same:
+// A recursive reference in its own value becomes the same:
 //   let %f = fn ..%f..  ->  let %f = @lifted_name9(%x), inside ..@lifted_name9(%x)..
-// Equal functions become one. Primitive functions and those of other compilers stay.
+// Equal functions are merged. Primitive functions and those for external compilers are not lifted.
 
 #include <algorithm>
 #include <map>
@@ -24,14 +24,14 @@ namespace baton {
 
 namespace {
 
-/// Functions that came out equal to one of the module, by its name: it is to stand for their operators too.
+/// Lifted functions equal to one already in the module, by its name, whose origins are merged into it.
 using Twins = std::map<std::string, std::vector<Expr>>;
 
 class Lifter final : public Rewriter {
  public:
   Lifter(const Function& root, IRModuleNode& module, Twins& twins)
       : root_(root), module_(module), twins_(twins) {
-    // A closure's code stays where it is.
+    // The code of a closure function is not lifted again.
     if (root->attr("Closure")) code_ = root->body().get();
   }
 
@@ -50,7 +50,7 @@ class Lifter final : public Rewriter {
   bool enter(const Expr& node) override {
     if (const auto* let = as<LetNode>(node); let && lifts(let->value())) {
       const std::vector<Var> free = free_vars(let->value());
-      // The name is needed before the function is there.
+      // A recursive function: its name is needed before it is lifted.
       if (std::find(free.begin(), free.end(), let->var()) != free.end()) {
         Lifted lifted = describe(let->value(), free, let->var().get());
         lifted.name = module_.global_var(fresh_name(let->value()));
@@ -61,7 +61,7 @@ class Lifter final : public Rewriter {
     return Rewriter::enter(node);
   }
 
-  // Behind the value the variable is itself again.
+  // After the value, the variable is no longer replaced.
   void let_value(const LetNode& let, const Expr&) override {
     if (recursive_.contains(let.value().get())) map(Expr(let.var()), Expr(let.var()));
   }
@@ -79,7 +79,7 @@ class Lifter final : public Rewriter {
     return value_of(lifted);
   }
 
-  // What a function captures; a recursive one from further out is a call by now.
+  // The captures of a function; uses of an enclosing recursive function are already calls.
   Lifted describe(const Expr& function, const std::vector<Var>& free, const VarNode* self) const {
     Lifted lifted;
     const auto add = [&](const Var& var) {
@@ -130,7 +130,7 @@ class Lifter final : public Rewriter {
     return fresh;
   }
 
-  // The function of the module that `function` is.
+  // The module function equal to `function`.
   GlobalVar known(const Expr& original, const Function& function) {
     const std::string name = "lifted_name" + std::to_string(structural_hash(original));
     if (const Function same = module_.find(name); same && structural_equal(Expr(same), Expr(function))) {
@@ -146,8 +146,8 @@ class Lifter final : public Rewriter {
   IRModuleNode& module_;
   Twins& twins_;
   const ExprNode* code_ = nullptr;
-  PointerMap<Lifted> recursive_;         // by the value of the let
-  mutable std::set<std::string> taken_;  // names of functions that are still on their way
+  PointerMap<Lifted> recursive_;         // by the let's value
+  mutable std::set<std::string> taken_;  // names reserved for functions not lifted yet
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
-// Behind its last use every variable is given back:
+// Inserts memory.kill after the last use of every variable:
 //   let a = exp(x); let b = tanh(a); b
 //   ->  let a = exp(x); let u = memory.kill(x); let b = tanh(a); let v = memory.kill(a); b
-// In an if or match whose branches use it last, it is given back in each: at the beginning of those that do
-// not use it. The result of a function or branch stays. For programs in A-normal form: what stands inside
-// other expressions is used there, and given back behind the let around it. Second names (let b = a) go.
+// When the last uses are in branches of an if or match, it is killed in every branch: at the start of those
+// that do not use it. Results of functions and branches are not killed. Requires A-normal form; a value used
+// in a nested expression is killed after the enclosing let. Aliases (let b = a) are removed.
 
 #include <algorithm>
 
@@ -31,18 +31,18 @@ class AliasRemover final : public Rewriter {
   }
 };
 
-/// A chain of lets and the result behind it: the body of a function, or a branch.
+/// A chain of lets and the result after it: the body of a function, or a branch.
 struct Block {
   struct Item {
     Var var;  // null: the result
     Expr value;
     std::vector<uint32_t> inside;  // the blocks of its branches, or of its body
-    std::vector<Var> kills;        // behind it
+    std::vector<Var> kills;        // inserted after it
   };
-  uint32_t parent = UINT32_MAX, item = 0;  // where it stands
+  uint32_t parent = UINT32_MAX, item = 0;  // the enclosing block and item
   bool is_function = false;
   std::vector<Item> items;
-  std::vector<Var> kills;  // at its beginning
+  std::vector<Var> kills;  // at the start of the block
   Expr built;
 };
 
@@ -73,13 +73,13 @@ class Lifetimes {
     std::vector<Use> uses;
   };
 
-  // ---- blocks, and where variables are bound and used
+  // ---- Blocks, and bindings and uses of variables
 
   uint32_t open(const Expr& body, uint32_t parent, uint32_t item) {
     Block block;
     block.parent = parent;
     block.item = item;
-    block.built = body;  // until it is filled
+    block.built = body;  // placeholder until the block is built
     blocks_.push_back(std::move(block));
     return static_cast<uint32_t>(blocks_.size() - 1);
   }
@@ -139,12 +139,11 @@ class Lifetimes {
     for (const Var& var : free_vars(value)) use(var.get(), block, item);
   }
   void use(const VarNode* var, uint32_t block, uint32_t item) {
-    // Uses come before their variable is known only where a function calls itself: that name is not given
-    // back.
+    // An unbound variable is a recursive reference of a function to itself, which is not killed.
     if (Variable* known = variables_.find(var)) known->uses.push_back({block, item});
   }
 
-  // ---- where lifetimes end
+  // ---- Lifetime ends
 
   void place(const VarNode& var) {
     const Variable& variable = *variables_.find(&var);
@@ -174,7 +173,7 @@ class Lifetimes {
     }
   }
 
-  // The last item that uses it, in each block from the use out to that of the variable.
+  // Marks the last item that uses it in each block, from the use out to the variable's block.
   void mark(Use use, uint32_t home) {
     for (;;) {
       const auto [last, fresh] = last_.insert(&blocks_[use.block], use.item);
@@ -185,7 +184,7 @@ class Lifetimes {
     }
   }
 
-  // ---- the program with kills; blocks inside others are built before them
+  // ---- Insertion of kills; nested blocks are built first
 
   void build(uint32_t which) {
     Block& block = blocks_[which];
@@ -212,14 +211,14 @@ class Lifetimes {
     return remake_function(*function, function->params(), blocks_[item.inside[0]].built);
   }
 
-  // Caused by what made the value, else by what used it last.
+  // The causes are the operators that computed the value, else those of the last user.
   Expr killed(const std::vector<Var>& vars, const Expr& user, Expr body) {
     for (auto var = vars.rbegin(); var != vars.rend(); ++var) {
       const Expr& made = variables_.find(var->get())->value;
       const OriginSet& causes = made && !made->origins().empty() ? made->origins()
                                 : !user->origins().empty()       ? user->origins()
                                                                  : any_;
-      if (causes.empty()) continue;  // nothing is computed here
+      if (causes.empty()) continue;  // no operator is involved
       const OriginScope scope(OriginSet::made_for(causes, "its value is not used any more"));
       const Expr kill = call("memory.kill", {Expr(*var)});
       body = make_let(make_var("x_" + std::to_string(next_++), {}, NodeInfo(OriginSet::none())), kill, body,
@@ -233,7 +232,7 @@ class Lifetimes {
   std::vector<Block> blocks_;
   PointerMap<Variable> variables_;
   std::vector<const VarNode*> defined_;
-  PointerMap<uint32_t> last_;  // by block: of the variable at hand
+  PointerMap<uint32_t> last_;  // by block, for the current variable
 };
 
 }  // namespace

@@ -1,10 +1,9 @@
-// Runs the program as far as it is known: functions are put in the place of their calls, operators of
-// constants are computed, items are taken out of tuples, cells are read, and ifs and matches of known values
-// become the branch taken. What is not known is written down, one let for each value:
+// Partial evaluation: calls are inlined, operators on constants are folded, tuple items are extracted,
+// references are read, and ifs and matches on known values become the branch taken. Unknown values are
+// emitted, one let per value:
 //   let f = fn (y) { add(y, 1) }; f(f(x))
 //   ->  let f = ..; let x_0 = 1; let x_1 = add(x, x_0); let x_2 = 1; let x_3 = add(x_1, x_2); x_3
-// Values without a use are left to DeadCodeElimination. A recursion is followed while an argument gets
-// smaller.
+// Unused values are left to DeadCodeElimination. Recursive calls are inlined while an argument decreases.
 
 #include <algorithm>
 
@@ -33,8 +32,8 @@ Pass partial_evaluate() {
   return module_pass(
       {1, "PartialEval", {}},
       [](IRModule module, const BuildContext& context) {
-        // What is used twice is to be computed once: every value has a name then. In dataflow there is
-        // nothing but what is evaluated anyhow, in the same order.
+        // Shared values must be bound to variables, so that they are computed once. Pure dataflow is exempt:
+        // everything in it is evaluated, in the same order.
         bool shared = false, dataflow = true;
         for (const auto& [name, function] : module->functions()) {
           const auto found = features(function->body());

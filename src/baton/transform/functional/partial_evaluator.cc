@@ -314,7 +314,7 @@ ValueRef PartialEvaluator::computed(const CallNode& call, const OpNode& op,
     type = alone->checked_type();
     results = evaluator_of(context_).evaluate(*as<CallNode>(alone), context_);
   } catch (const NotSupported&) {
-    return {};  // it will be computed at run time
+    return {};  // computed at run time
   }
   const NodeInfo info(origins, call.span());
   if (!as_type<TupleTypeNode>(type)) return tensor(make_constant(std::move(results.at(0)), info));

@@ -1,5 +1,5 @@
 #pragma once
-// The evaluation behind PartialEvaluate. It keeps its own stack: programs may be as deep as they like.
+// The evaluator of PartialEvaluate. It uses an explicit stack, so program depth is unlimited.
 #include <map>
 #include <memory>
 #include <string>
@@ -12,10 +12,10 @@
 
 namespace baton::partial {
 
-/// Evaluates functions of a module one after another, and writes down what is left of each.
+/// Evaluates functions of a module in turn and emits the residual program of each.
 class PartialEvaluator {
  public:
-  /// `graphs`: the functions are dataflow, of which what is used twice is evaluated once.
+  /// `graphs`: the functions are dataflow graphs, whose shared nodes are evaluated once.
   PartialEvaluator(const IRModuleNode& module, const BuildContext& context, uint64_t& names, bool graphs)
       : module_(module), context_(context), names_(names), graphs_(graphs) {}
 
@@ -34,7 +34,7 @@ class PartialEvaluator {
     std::vector<Type> types;
   };
   enum class Step : uint8_t { kNode, kReturn, kEmit, kKeep };
-  struct More {  // what few frames need
+  struct More {  // rarely used fields of a frame
     size_t store = 0;
     Expr then;
     std::vector<Clause> clauses;
@@ -52,7 +52,7 @@ class PartialEvaluator {
 
   static NodeInfo bare() { return NodeInfo(OriginSet::none()); }
 
-  // ---- values
+  // ---- Values
 
   Ref<Value> value(Kind kind, Expr atom);
   ValueRef unknown(Expr atom) { return value(Kind::kUnknown, std::move(atom)); }
@@ -62,20 +62,20 @@ class PartialEvaluator {
   Expr close_list(Expr result);
   ValueRef tensor(const Constant& constant);
 
-  // A type as it is here, or null when it names a type that is not to be seen here.
+  // `type` translated to the current scope; null when it uses a type variable not in scope.
   Type here(const Type& type) const;
   Var copy(const Var& var) const;
 
-  // ---- evaluation: `next_` is to be looked at, or `value_` goes to the innermost frame
+  // ---- Evaluation: `next_` is evaluated next, or `value_` is passed to the innermost frame
 
   void evaluate();
 
-  // Whether a node of a graph may have several users: besides its first one, the evaluation itself holds it.
+  // Whether a graph node may have several users; the evaluator itself holds one reference.
   static bool is_shared(const ExprNode& node);
   ValueRef callee(const Expr& atom, const Expr& callee);
   ValueRef global(const Expr& name);
 
-  // Asks for the next operand of the innermost node, or finishes it.
+  // Requests the next operand of the innermost node, or finishes it.
   void advance();
   void ask(const Expr& node) { next_ = node; }
 
@@ -84,28 +84,28 @@ class PartialEvaluator {
   void finish(const ExprNode& node, const std::vector<ValueRef>& values);
   static std::vector<Expr> atoms(const std::vector<ValueRef>& values, size_t first);
 
-  // ---- calls
+  // ---- Calls
 
   void call(const CallNode& call, const std::vector<ValueRef>& values);
   Expr written(const CallNode& call, const std::vector<ValueRef>& values);
   void enter(const ValueRef& closure, const std::vector<ValueRef>& args, const CallNode* call);
 
-  // The value of an operator's call when all arguments are known, else null.
+  // The value of an operator call when all arguments are known, else null.
   ValueRef computed(const CallNode& call, const OpNode& op, const std::vector<ValueRef>& values);
   static Expr reified(const Value& value, OriginSet& origins);
 
-  // ---- functions
+  // ---- Functions
 
-  // A function is written down as it is for unknown arguments, and known for calls that know more.
+  // Emits a function for unknown arguments; calls with more information specialise it.
   void open_function(const Function& function, const VarNode* self);
   const std::vector<Var>& captured_by(const Function& function);
   void emit(const ValueRef& closure, const Var& name);
 
-  // `function` with what is known of its variables.
+  // `function` with known variables substituted.
   Expr renamed(const FunctionNode& function);
   void emitted(const ValueRef& result);
 
-  // ---- branches
+  // ---- Branches
 
   void open_branch(More& more, const Expr& body);
   Expr close_branch(More& more, const ValueRef& result);
@@ -123,7 +123,7 @@ class PartialEvaluator {
   std::vector<std::vector<Binding>> lists_;
   Store store_;
   Fuel fuel_;
-  std::vector<TypeVar> type_scope_;  // declared by the functions that are being written
+  std::vector<TypeVar> type_scope_;  // declared by the functions being emitted
   PointerMap<std::vector<Var>> free_vars_;
   Expr next_;
   ValueRef value_;

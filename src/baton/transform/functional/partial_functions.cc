@@ -1,4 +1,4 @@
-// The half of the evaluation that writes: functions for unknown arguments, and branches of what is not known.
+// The residual part of partial evaluation: functions of unknown arguments, and branches on unknown values.
 #include "baton/ir/build.h"
 #include "baton/ir/functions.h"
 #include "baton/ir/variables.h"
@@ -59,7 +59,8 @@ void PartialEvaluator::emit(const ValueRef& closure, const Var& name) {
   } else if (fuel_.enter(function.get(), args)) {
     enter(closure, args, nullptr);
   } else {
-    // It is being written further out already, under another name: nothing more is known here.
+    // The function is already being emitted in an outer scope, under another name: nothing more is known
+    // here.
     value_ = unknown(bind(make_call(renamed(*function), atoms(args, 0), {}, bare())));
   }
 }

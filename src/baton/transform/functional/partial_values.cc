@@ -28,7 +28,7 @@ std::optional<uint64_t> Fuel::number_of(const Value& value) {
 }
 
 bool Fuel::enter(const FunctionNode* function, const std::vector<ValueRef>& args) {
-  // What falls by one at each step must end some time too.
+  // A limit for arguments that decrease by one per step.
   constexpr size_t kDeepest = 4096;
   std::vector<Arg> now;
   for (const ValueRef& arg : args) now.push_back({arg->time, number_of(*arg)});

@@ -1,5 +1,5 @@
 #pragma once
-// What the partial evaluator knows of values, and of how far a recursion may be followed.
+// Abstract values of the partial evaluator, and the limit on unrolling recursion.
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -13,27 +13,27 @@ namespace baton::partial {
 class Value;
 using ValueRef = Ref<const Value>;
 
-/// A value as far as it is known, and the atom that stands for it in the program that is being written.
+/// A possibly unknown value, and the atom that denotes it in the residual program.
 class Value : public RefCounted {
  public:
   enum class Kind : uint8_t { kUnknown, kTensor, kTuple, kCell, kClosure, kCallee, kData };
   Kind kind = Kind::kUnknown;
   Expr atom;
-  uint64_t time = 0;  ///< values are numbered as they come into being
-  NDArray tensor;     ///< kTensor; its origins are those that were folded into it
+  uint64_t time = 0;  ///< creation order
+  NDArray tensor;     ///< kTensor; has the origins of the operators folded into it
   OriginSet origins = OriginSet::none();
-  std::vector<ValueRef> fields;  ///< kTuple, and the arguments of a kData
-  uint64_t cell = 0;             ///< kCell: its number in the store
-  Expr callee;        ///< kCallee: a constructor, or a function that is not entered; kData: its constructor
+  std::vector<ValueRef> fields;  ///< of a kTuple; arguments of a kData
+  uint64_t cell = 0;             ///< kCell: its index in the store
+  Expr callee;        ///< kCallee: a constructor, or a function that is not inlined; kData: its constructor
   Function function;  ///< kClosure
-  const VarNode* self = nullptr;  ///< ... under which it knows itself
+  const VarNode* self = nullptr;  ///< ... the variable for recursive references
   std::vector<std::pair<const VarNode*, ValueRef>> captured;
-  std::vector<TypeVar> type_vars;  ///< what type variables from outside stand for
+  std::vector<TypeVar> type_vars;  ///< values of captured type variables
   std::vector<Type> types;
 };
 
-/// What is in the cells of the program. Inside a branch or a function's body everything is seen that was
-/// before, if it is known that nothing changed it; what happens there is not seen outside.
+/// The contents of references. A branch or function body sees the contents before it, if these are known to
+/// be unmodified; its own writes are not visible outside.
 class Store {
  public:
   Store() { frames_.emplace_back(); }
@@ -43,12 +43,12 @@ class Store {
   }
   void close(size_t opened) { frames_.resize(opened); }
   void write(uint64_t cell, ValueRef value) { frames_.back().cells[cell] = std::move(value); }
-  /// Anything may have been written.
+  /// Invalidates everything: any reference may have been written.
   void forget() {
     frames_.back().cells.clear();
     frames_.back().sees_before = false;
   }
-  /// Null when it is not known.
+  /// Null when unknown.
   ValueRef read(uint64_t cell) const;
 
  private:
@@ -59,11 +59,11 @@ class Store {
   std::vector<Frame> frames_;
 };
 
-/// A function is entered again inside itself only while an argument gets smaller: it is a smaller integer, or
-/// a value that is older (the rest of a list is older than the list).
+/// Limits unrolling: a recursive call is inlined only while an argument decreases, i.e. it is a smaller
+/// integer or an older value (the tail of a list is older than the list).
 class Fuel {
  public:
-  /// Whether to enter; then leave() must follow.
+  /// Whether to inline; if true, call leave() afterwards.
   bool enter(const FunctionNode* function, const std::vector<ValueRef>& args);
   void leave(const FunctionNode* function) { activations_[function].pop_back(); }
 
@@ -77,7 +77,7 @@ class Fuel {
 };
 
 enum class Fit : uint8_t { kNo, kYes, kUnknown };
-/// Whether `pattern` fits; the variables that it binds are added to `bound`.
+/// Whether `pattern` matches; adds the variables it binds to `bound`.
 Fit fits(const Pattern& pattern, const ValueRef& value, std::vector<std::pair<Var, ValueRef>>& bound);
 
 }  // namespace baton::partial

@@ -1,4 +1,4 @@
-// Functions that no entry function reaches leave the module. Their operators are retired.
+// Removes functions unreachable from the entry functions. Their operators are retired.
 
 #include <set>
 

@@ -4,7 +4,7 @@
 
 namespace baton {
 
-/// A function, or any other expression, which may use variables from around it, in A-normal form.
+/// The A-normal form of a function or another expression, which may have free variables.
 Expr to_a_normal_form_expr(const Expr& expr);
 
 }  // namespace baton

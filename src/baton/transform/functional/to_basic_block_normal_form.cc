@@ -1,4 +1,5 @@
-// What two scopes share is named in the closest scope around both, so that each scope is a block of its own:
+// Values used in several scopes are bound in the innermost scope that encloses them, so that each scope is a
+// basic block:
 //   if (c) { add(e, x) } else { log(e) }, e = exp(x)  ->  let x_1 = exp(x); if (c) { add(x_1, x) } else {
 //   log(x_1) }
 

@@ -1,6 +1,6 @@
-// Values take the place of the variables that lets bind to them; sharing stays:
+// Replaces let variables by their values; sharing is preserved:
 //   let v = exp(x); add(v, v)  ->  add(e, e), e = exp(x)
-// A function that calls itself keeps its let: let f = fn ..f.. ; f. A value that nothing uses goes.
+// A recursive function keeps its let: let f = fn ..f.. ; f. Unused values are removed.
 
 #include <algorithm>
 
@@ -20,7 +20,7 @@ class LetRemover final : public Rewriter {
     post_order(root, [&](const Expr& node) {
       if (const auto* let = as<LetNode>(node)) values.emplace(let->var().get(), let->value());
     });
-    // What the result needs: a let's value only where its variable is read.
+    // Liveness: a let's value is needed only where its variable is used.
     std::vector<Expr> todo = {root};
     while (!todo.empty()) {
       const Expr node = todo.back();
@@ -54,7 +54,7 @@ class LetRemover final : public Rewriter {
                     NodeInfo(let.origins(), let.span(), value->checked_type()));
   }
 
-  // `rebuilt` is a let over rewritten parts; its body is all that is left.
+  // `rebuilt` is a let over rewritten parts; only its body remains.
   Expr rewrite(const Expr&, const Expr& rebuilt) override {
     const auto* let = as<LetNode>(rebuilt);
     return let ? let->body() : rebuilt;

@@ -1,5 +1,5 @@
-// Parallel operators become one (parallel_branches.h):
-//   CombineParallelConv2D       weights concatenated along the output channels; the parts are slices
+// Combines parallel operators into one (parallel_branches.h):
+//   CombineParallelConv2D weights concatenated along the output channels; branches are slices
 //   CombineParallelDense        to_batch: stacked into one batch_matmul; else weights concatenated
 //   CombineParallelBatchMatmul  weights concatenated along the columns
 #include <algorithm>
@@ -24,7 +24,7 @@ Expr concatenate(std::vector<Expr> fields, int axis) {
 
 int64_t extent(const Expr& expr, int axis) { return static_type_of(expr)->extents()[axis]; }
 
-/// Slices of `joined` along `axis`, as long as each branch's result there.
+/// Slices of `joined` along `axis`, one per branch, of the extent of its result.
 std::vector<Expr> slices(const std::vector<Branch>& branches, const Expr& joined, int axis) {
   std::vector<Expr> parts;
   int64_t from = 0;
@@ -47,8 +47,8 @@ int64_t total(const std::vector<Branch>& branches, int axis) {
   return sum;
 }
 
-/// Whether arguments can be concatenated along `axis` of the results: equal but there, and not broadcast
-/// there.
+/// Whether arguments can be concatenated along `axis` of the results: equal in the other axes, and not
+/// broadcast along it.
 bool concatenable(const CallNode& a, const CallNode& b, size_t index, int axis) {
   const TensorTypeNode *x = static_type_of(a.args()[index]), *y = static_type_of(b.args()[index]);
   const auto *out_a = as_type<TensorTypeNode>(a.checked_type()),
@@ -64,13 +64,13 @@ bool concatenable(const CallNode& a, const CallNode& b, size_t index, int axis) 
   return true;
 }
 
-/// Concatenates arguments of calls behind the heads, along `axis` of the calls' results.
+/// Concatenates arguments of the calls after the heads along `axis` of the calls' results.
 Expr concatenate_arguments(const Branch& calls, size_t index, const std::vector<Expr>& args, int axis) {
   const int rank = as_type<TensorTypeNode>(calls[0]->checked_type())->rank();
   return concatenate(args, axis - (rank - static_type_of(calls[0]->args()[index])->rank()));
 }
 
-/// Whether the weights of `a` and `b` have one shape but along `axis`.
+/// Whether the weights of `a` and `b` have the same shape except along `axis`.
 bool same_but(const CallNode& a, const CallNode& b, int axis) {
   const TensorTypeNode *x = static_type_of(a.args()[1]), *y = static_type_of(b.args()[1]);
   if (x->dtype() != y->dtype() || x->rank() != y->rank()) return false;
@@ -91,7 +91,7 @@ int channel_axis(const CallNode& conv, const char* attr, char letter) {
   return parsed && !parsed->is_split(letter) ? parsed->find(letter) : -1;
 }
 
-/// Branches side by side along `axis`: arguments are concatenated, the parts are slices.
+/// Branches are concatenated along `axis`: so are the arguments, and branch results are slices.
 ParallelKind sliced_kind(std::string op, std::function<int(const CallNode&)> axis) {
   ParallelKind kind;
   kind.op = std::move(op);
@@ -163,7 +163,7 @@ Expr stack(std::vector<Expr> fields) {
   return call_op("stack", {structure(std::move(fields))}, {{"axis", 0}});
 }
 
-/// dense layers of one shape as one batched product: a new first axis counts the branches.
+/// Dense layers of equal shape become one batch_matmul: a new leading axis indexes the branches.
 ParallelKind stacked_dense_kind() {
   ParallelKind kind;
   kind.op = op_names::kDense;
@@ -185,7 +185,8 @@ ParallelKind stacked_dense_kind() {
                    {{"out_dtype", dtype_attr(*branches[0][0], "out_dtype")}, {"transpose_b", true}});
   };
   kind.join_arguments = [](const Branch& calls, size_t index, const std::vector<Expr>& args, int) {
-    // Broadcasting starts at the right: narrow arguments get their axes before the new one goes in front.
+    // Broadcasting aligns trailing axes: arguments of lower rank get unit axes before the new leading axis is
+    // added.
     const int missing = as_type<TensorTypeNode>(calls[0]->checked_type())->rank() -
                         static_type_of(calls[0]->args()[index])->rank();
     std::vector<Expr> wide;

@@ -1,4 +1,4 @@
-// Primitive functions go back into their caller, also those of other compilers:
+// Inlines primitive functions into their caller, including those for external compilers:
 //   fn(p0, p1, Primitive=1) { relu(conv(p0, p1)) }(x, w)  ->  relu(conv(x, w))
 // The operators keep the origins they had inside.
 

@@ -1,11 +1,11 @@
-// Groups of operators become primitive functions, called with what flows into the group:
+// Outlines groups of operators as primitive functions, called with the group's inputs:
 //   relu(conv(x, w))  ->  fn(p0, p1, Primitive=1) { relu(conv(p0, p1)) }(x, w)
 // Parameters are numbered in the order in which the group's operators, arguments before calls, need them.
 // Which operators form a group is decided in fusion_groups.h.
 //
-// Origins: the body's nodes keep theirs; the function and its call stand for the union over the operators in
-// the body (the verifier checks it); parameters stand for nothing, they are structure. stop_fusion is a mark
-// for this pass and goes with it.
+// Origins: the body's nodes keep theirs; the function and its call get the union over the operators in the
+// body (checked by the verifier); parameters have none. stop_fusion is an annotation for this pass, which
+// removes it.
 
 #include "baton/transform/fuse/fuse_ops.h"
 
@@ -22,7 +22,7 @@ bool is_operator_call(const Expr& expr) {
   return call && call->op();
 }
 
-// One group on its way to a function.
+// A group being outlined as a function.
 struct Kernel {
   std::vector<Var> params;
   std::vector<Expr> args;
@@ -54,7 +54,7 @@ class Fuser final : public Rewriter {
     if (original->kind() == ExprKind::kTuple) return is_root(original) ? rebuilt : original;
     if (const auto* item = as<TupleGetItemNode>(original)) {
       if (!is_root(original)) return original;
-      // An item of a tuple made elsewhere needs no kernel.
+      // An item of a tuple computed outside the group needs no kernel.
       return is_inside(item->tuple(), original) ? kernel(original) : rebuilt;
     }
     if (!is_operator_call(original)) return rebuilt;
@@ -63,7 +63,7 @@ class Fuser final : public Rewriter {
     return is_root(original) ? kernel(original) : original;
   }
 
-  // The value of `arg` inside the kernel.
+  // The operand `arg` inside the kernel.
   Expr input(Kernel& kernel, const Expr& arg) const {
     const Expr value = mapped(arg);
     if (options_.link_params && value->kind() == ExprKind::kConstant) return value;
@@ -79,13 +79,12 @@ class Fuser final : public Rewriter {
     return *param;
   }
 
-  // Builds the group of `root` in post-order: parameters are numbered as the operators that need them are
-  // built.
+  // Builds the group of `root` in post-order; parameters are numbered in the order of their first use.
   Expr kernel(const Expr& root) {
     Kernel kernel;
     struct Frame {
       Expr node;
-      size_t next = 0;  // operand to look at
+      size_t next = 0;  // the next operand to visit
     };
     std::vector<Frame> stack;
     std::vector<OriginSet> origins;

@@ -1,5 +1,5 @@
 #pragma once
-// Fusion: operators that become one kernel are put into one primitive function.
+// Operator fusion: operators of one kernel are grouped in a primitive function.
 #include <string>
 #include <vector>
 
@@ -7,11 +7,11 @@
 
 namespace baton {
 
-/// FuseOps at a level (-1: that of the context; 0: every operator a kernel of its own).
+/// FuseOps at a level (-1: that of the context; 0: one kernel per operator).
 Pass fuse_ops_at(int level);
 
-/// For `explain`: one line for each operator of `function` (typed, before FuseOps) that will not share a
-/// kernel with what uses its result, and why.
+/// For `explain`: for each operator of `function` (typed, before FuseOps) that is not fused with its users,
+/// the reason.
 struct FusionReason {
   Expr call;
   std::string text;
@@ -20,19 +20,19 @@ std::vector<FusionReason> fusion_reasons(const Function& function, const PassCon
 
 class FusionGroups;
 
-/// Where FuseOps notes for each operator call why it shares a kernel with what uses its result, or why not:
-/// in the log of its context.
+/// The FusionLog of a BuildContext: FuseOps records for each operator call why it is or is not fused with its
+/// users.
 class FusionLog {
  public:
   struct Entry {
-    std::string op;     ///< that is called
+    std::string op;     ///< the called operator
     OriginSet origins;  ///< of the call
-    bool fused;         ///< with what uses its result
+    bool fused;         ///< with its users
     std::string
         text;  ///< "only elementwise operators follow, up to `nn.relu`"; "nothing may follow a reduction ..."
   };
   const std::vector<Entry>& entries() const { return entries_; }
-  /// For FuseOps: notes what `groups` decided.
+  /// Called by FuseOps: records the decisions of `groups`.
   void add(const FusionGroups& groups);
 
  private:

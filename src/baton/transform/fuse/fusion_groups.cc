@@ -49,7 +49,7 @@ FusionGroups::FusionGroups(const Function& function, const FusionOptions& option
   for (int phase = 0; phase < 3; ++phase) run_phase(phase);
 }
 
-// ---- The graph: what uses what, and how.
+// ---- The graph: operands, users and fusion patterns.
 
 void FusionGroups::add_nodes(const Function& function) {
   const auto enter = [](const Expr& node) {
@@ -71,7 +71,7 @@ void FusionGroups::add_nodes(const Function& function) {
 
 void FusionGroups::use(const Expr& value, uint32_t user, Fuse pattern) {
   const uint32_t* at = index_.find(value.get());
-  if (!at) return;  // an operator given as an argument
+  if (!at) return;  // an operator used as an argument
   Node& node = nodes_[*at];
   edges_.push_back({user, node.first_edge, pattern});
   node.first_edge = static_cast<uint32_t>(edges_.size() - 1);
@@ -104,7 +104,7 @@ void FusionGroups::add_edges(uint32_t user) {
       }
       break;
     case ExprKind::kTupleGetItem: {
-      // A kernel takes and returns tensors and flat tuples of them.
+      // Operands and results of a kernel are tensors and flat tuples of them.
       const Expr& tuple = static_cast<const TupleGetItemNode&>(*expr).tuple();
       const auto* type = as_type<TupleTypeNode>(type_for_fusion(tuple));
       if (!type) throw Error("an item is taken of what is no tuple: " + type_text(type_for_fusion(tuple)));
@@ -152,8 +152,7 @@ void FusionGroups::add_edges(uint32_t user) {
   node.has_anchor = node.pattern == Fuse::kOutFusable;
 }
 
-// ---- The post-dominator tree: a node's parent is the first node that every way from it to the results
-// passes.
+// ---- The post-dominator tree: a node's parent is its immediate post-dominator.
 
 void FusionGroups::build_tree() {
   for (uint32_t at = static_cast<uint32_t>(nodes_.size()); at-- > 0;) {
@@ -185,7 +184,7 @@ void FusionGroups::build_tree() {
   }
 }
 
-// The lowest common ancestor, or kNone; `pattern` becomes the strongest on both ways to it.
+// The lowest common ancestor, or kNone; `pattern` is raised to the strongest pattern on both paths to it.
 uint32_t FusionGroups::common_ancestor(uint32_t a, uint32_t b, Fuse& pattern) const {
   const auto step = [&](uint32_t& at) {
     pattern = stronger(pattern, nodes_[at].to_parent);
@@ -235,7 +234,8 @@ bool FusionGroups::mark(uint32_t node) {
   return true;
 }
 
-// Operators in the sink's group and on the ways from `node` to it; counting ends beyond max_depth.
+// The number of operators in the sink's group and on the paths from `node` to it; counting stops beyond
+// max_depth.
 size_t FusionGroups::size_with(uint32_t node, uint32_t sink) {
   size_t size = nodes_[root(sink)].size;
   ++mark_;
@@ -253,7 +253,7 @@ size_t FusionGroups::size_with(uint32_t node, uint32_t sink) {
   return size;
 }
 
-// Whether allowed(pattern of the group, is_sink) holds for every node on the ways from `node` (not itself) to
+// Whether allowed(pattern of the group, is_sink) holds for every node on the paths from `node` (exclusive) to
 // `sink`.
 template <class Allowed>
 bool FusionGroups::path_allows(uint32_t node, uint32_t sink, Allowed allowed) {
@@ -273,7 +273,7 @@ bool FusionGroups::path_allows(uint32_t node, uint32_t sink, Allowed allowed) {
   return true;
 }
 
-// Puts `node` and everything on the ways to `sink` into the sink's group.
+// Merges `node` and all nodes on the paths to `sink` into the sink's group.
 void FusionGroups::merge(uint32_t node, uint32_t sink) {
   ++mark_;
   mark(node);
@@ -301,9 +301,9 @@ void FusionGroups::run_phase(int phase) {
   for (uint32_t node = 0; node < nodes_.size(); ++node) nodes_[node].why = try_fuse(node, phase);
 }
 
-// Three phases: what follows a convolution first, so that it finishes its kernel; then injective operators
-// and tuples; then what flows into a tuple that became the inner value of a kernel. A phase that has nothing
-// to say about a node leaves the reason of the one before.
+// Three phases: first elementwise users of a convolution, which complete its kernel; then injective operators
+// and tuples; then producers of a tuple that became a kernel's intermediate value. A phase that does not
+// apply to a node keeps the previous phase's reason.
 NotFused FusionGroups::try_fuse(uint32_t at, int phase) {
   const Node& node = nodes_[at];
   if (node.group_pattern == Fuse::kOpaque) return NotFused::kOpaque;

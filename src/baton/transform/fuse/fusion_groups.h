@@ -1,6 +1,6 @@
 #pragma once
-// Which operators of a function go into one kernel: the dataflow graph, its post-dominator tree, and the
-// groups that three phases form (the rules of FuseOps, see fuse_ops.cc). Near linear in the size of the
+// Decides which operators of a function share a kernel: the dataflow graph, its post-dominator tree, and
+// groups formed in three phases (the rules of FuseOps, see fuse_ops.cc). Near linear in the size of the
 // function.
 #include <cstdint>
 #include <string>
@@ -13,26 +13,26 @@
 namespace baton {
 
 struct FusionOptions {
-  int level = 3;             ///< 0: every operator is a kernel of its own
-  size_t max_depth = 256;    ///< operators per kernel, at most
-  bool link_params = false;  ///< constants stay inside kernels
+  int level = 3;             ///< 0: one kernel per operator
+  size_t max_depth = 256;    ///< maximum operators per kernel
+  bool link_params = false;  ///< keep constants inside kernels
 };
 
-/// Why an operator is not in one kernel with what uses its result.
+/// Why an operator is not fused with its users.
 enum class NotFused : uint8_t {
-  kFused,           ///< it is
+  kFused,           ///< it is fused
   kLevel,           ///< fusion is off
   kOpaque,          ///< the operator is never fused
-  kEscapes,         ///< its value is needed as it is: a result, a let, a branch, an argument of a function
-  kNoCommonUser,    ///< its users meet in no common operator
+  kEscapes,         ///< its value is needed itself: a result, a let, a branch, a function argument
+  kNoCommonUser,    ///< its users have no common post-dominating operator
   kDepth,           ///< the kernel would become larger than max_depth
-  kTupleUser,       ///< the users meet in a tuple that is no kernel's intermediate value
+  kTupleUser,       ///< its users meet in a tuple that is not a kernel's intermediate value
   kNotElementwise,  ///< after a convolution or matrix product only elementwise operators follow
   kReduction,       ///< nothing follows a reduction in its kernel
-  kBlocked,         ///< an operator on the way to the common user does not allow it
+  kBlocked,         ///< an operator on the path to the common user prevents it
 };
 
-/// The type of `expr`; Error with what to do when it was not inferred.
+/// The type of `expr`; throws Error, suggesting InferType, when it has none.
 const Type& type_for_fusion(const Expr& expr);
 
 /// The groups of one function. Nodes are indexed in post-order.
@@ -42,13 +42,13 @@ class FusionGroups {
   FusionGroups(const Function& function, const FusionOptions& options);
 
   bool knows(const ExprNode* node) const { return index_.contains(node); }
-  /// The node whose value is the result of `node`'s group.
+  /// The output node of `node`'s group.
   const Expr& root_of(const ExprNode* node) const { return nodes_[root(*index_.find(node))].expr; }
   bool same_group(const ExprNode* a, const ExprNode* b) const {
     return root(*index_.find(a)) == root(*index_.find(b));
   }
 
-  /// One line for each call of an operator that is not fused with its users, in post-order.
+  /// The operator calls that are not fused with their users, in post-order.
   struct Refusal {
     Expr call;
     NotFused why;
@@ -56,8 +56,7 @@ class FusionGroups {
   };
   std::vector<Refusal> refusals() const;
 
-  /// One line for each call of an operator that is fused with its users, in post-order: up to which one, by
-  /// which rule.
+  /// The operator calls that are fused with their users, in post-order: up to which node, and by which rule.
   struct Joint {
     Expr call;
     std::string text;
@@ -70,10 +69,10 @@ class FusionGroups {
   struct Node {
     Expr expr;
     Fuse pattern = Fuse::kOpaque;
-    bool escapes = false;         // used by something that is no operator
-    uint32_t first_edge = kNone;  // to its users
-    // Post-dominator tree: `to_parent` is the strongest pattern on the edges up to the parent. `jump` goes to
-    // an ancestor further up, so that common ancestors are found in logarithmic time.
+    bool escapes = false;         // has a user that is not an operator
+    uint32_t first_edge = kNone;  // head of the list of edges to its users
+    // Post-dominator tree: `to_parent` is the strongest pattern on the edges to the parent. `jump` links to a
+    // higher ancestor, so that common ancestors are found in logarithmic time.
     uint32_t parent = kNone, depth = 0, jump = kNone;
     Fuse to_parent = Fuse::kElementwise, to_jump = Fuse::kElementwise;
     // Group (a union-find forest).
@@ -81,10 +80,10 @@ class FusionGroups {
     Fuse group_pattern = Fuse::kOpaque;
     bool has_anchor = false;
     uint32_t size = 1;
-    // For refusals.
+    // For reports of why it is not fused.
     NotFused why = NotFused::kFused;
     uint32_t blocker = kNone;
-    uint32_t joined = kNone;  // the common user it was first put into one group with
+    uint32_t joined = kNone;  // the common user it was first merged with
   };
   struct Edge {
     uint32_t user;
@@ -118,7 +117,7 @@ class FusionGroups {
   uint32_t mark_ = 0;
 };
 
-/// How a reason reads: "its users meet in no common operator".
+/// The message for a reason: "its users meet in no common operator".
 const char* not_fused_text(NotFused why);
 
 }  // namespace baton

@@ -1,4 +1,4 @@
-// Why operators share a kernel with what uses their results, and why not.
+// Explains why operators are or are not fused with their users.
 #include "baton/transform/fuse/fuse_ops.h"
 #include "baton/transform/fuse/fusion_groups.h"
 
@@ -37,7 +37,7 @@ std::string FusionGroups::name_of(uint32_t node) const {
   return expr->kind() == ExprKind::kTuple ? "a tuple" : "what uses it";
 }
 
-// Why the operator that stands in the way does so.
+// Why the blocking operator prevents fusion.
 std::string FusionGroups::blocked_text(uint32_t at) const {
   const uint32_t blocker = nodes_[at].blocker;
   const std::string name = name_of(blocker);

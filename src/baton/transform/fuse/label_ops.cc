@@ -1,7 +1,7 @@
-// Every function, also inside others, gets attributes that travel into graph.json and reports: `hash` (16
-// hexadecimal digits of its structural hash, before it has labels) and layouts: those that calls name since a
-// function was entered last (of two calls the later one's). So a kernel gets those of its calls, and what is
-// around kernels the last one's.
+// Gives every function, nested ones too, attributes that are shown in graph.json and reports: `hash` (16
+// hexadecimal digits of its structural hash before labelling) and the layout attributes of the calls visited
+// since the last function was entered (a later call overrides an earlier one). A kernel thus gets those of
+// its own calls, and the enclosing function those of the last kernel.
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -58,7 +58,8 @@ class Labeller final : public Rewriter {
     }
   }
 
-  std::vector<std::pair<std::string, std::string>> labels_;  // of the calls since a function was entered last
+  std::vector<std::pair<std::string, std::string>>
+      labels_;  // of the calls since the last function was entered
 };
 
 }  // namespace

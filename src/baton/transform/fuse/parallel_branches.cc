@@ -14,11 +14,11 @@ namespace {
 
 using Group = std::vector<Branch>;
 
-/// The users of each node, its distance from the leaves, and the let from which on it can be computed.
+/// The users of each node, its depth above the leaves, and the let after which it can be computed.
 class Uses {
  public:
   explicit Uses(const Expr& root) {
-    std::vector<const ExprNode*> bound;  // inner ones first
+    std::vector<const ExprNode*> bound;  // innermost first
     post_order(root, [&](const Expr& node) {
       if (const auto* let = as<LetNode>(node)) bound.push_back(let->var().get());
     });
@@ -42,13 +42,12 @@ class Uses {
 
   const std::vector<Expr>& order() const { return order_; }
   int level(const Expr& node) const { return *levels_.find(node.get()); }
-  /// The innermost let that `node` reads, counted from outside; 0: it reads none.
+  /// The innermost let that `node` depends on, counted from outside; 0 for none.
   int since(const Expr& node) const {
     const int* let = since_.find(node.get());
     return let ? *let : 0;
   }
-  /// The call that reads `node`, when there is only one. Others that read it, tuples for instance, keep it as
-  /// it is.
+  /// The single user of `node`, when that is a call; null when it has other users, such as tuples.
   Ref<const CallNode> only_reader(const ExprNode& node) const {
     const int* count = count_.find(&node);
     const auto* reader = reader_.find(&node);
@@ -70,7 +69,7 @@ Branch branch_from(const Ref<const CallNode>& head, const Uses& uses) {
   }
 }
 
-/// Where in `call` the call before it in its branch stands.
+/// The index of `before`, its predecessor in the branch, among the arguments of `call`.
 size_t position_of(const CallNode& call, const CallNode& before) {
   size_t at = 0;
   while (call.args()[at].get() != &before) ++at;
@@ -84,10 +83,10 @@ class ParallelJoiner final : public Rewriter {
   }
 
  private:
-  // ---- Finding
+  // ---- Matching
 
   void find_groups(size_t least) {
-    PointerMap<std::vector<Ref<const CallNode>>> heads;  // by the tensor they read
+    PointerMap<std::vector<Ref<const CallNode>>> heads;  // by their data operand
     for (const Expr& node : uses_.order()) {
       auto call = as_ref<CallNode>(node);
       if (!call || !is_call(node, kind_.op) || !node->checked_type() || !kind_.supports(*call)) continue;
@@ -111,9 +110,9 @@ class ParallelJoiner final : public Rewriter {
     return groups;
   }
 
-  // The joined operator reads what all branches read, so none of that may depend on a branch, and all must be
-  // there where their data is: the first branch may stand in front of the let that binds what another one
-  // reads.
+  // The combined operator depends on the operands of all branches: none of them may depend on a branch, and
+  // all must be available at the shared data operand (the first branch may precede the let that binds another
+  // branch's operand).
   bool is_independent(const Group& group) const {
     int lowest = uses_.level(Expr(group[0][0]));
     for (const Branch& branch : group) lowest = std::min(lowest, uses_.level(Expr(branch[0])));
@@ -222,7 +221,7 @@ class ParallelJoiner final : public Rewriter {
   const ParallelKind& kind_;
   Uses uses_;
   std::vector<Group> groups_;
-  PointerMap<size_t> group_of_;  // by a branch's last call
+  PointerMap<size_t> group_of_;  // by the last call of a branch
   PointerMap<std::vector<Expr>> parts_;
 };
 

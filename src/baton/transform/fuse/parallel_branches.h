@@ -1,8 +1,7 @@
 #pragma once
-// Operators of one kind that read the same tensor, each with elementwise operators behind it, become one
-// operator:
+// Combines operators of one kind that read the same tensor, each followed by elementwise operators, into one:
 //   f(x, a), f(x, b), f(x, c)  ->  parts of f(x, joined(a, b, c))
-// What differs between convolutions, dense layers and batched products is in a ParallelKind.
+// ParallelKind holds what differs between convolutions, dense layers and batched products.
 #include <functional>
 #include <string>
 #include <vector>
@@ -11,29 +10,30 @@
 
 namespace baton {
 
-/// An operator, then those behind it, each the only reader of the one before. All as in the program (typed).
+/// A head operator and the calls after it, each the only user of its predecessor. All from the original,
+/// typed program.
 using Branch = std::vector<Ref<const CallNode>>;
 
 struct ParallelKind {
   std::string op;
-  /// Whether a call can take part, and whether two can become one.
+  /// Whether a call is eligible, and whether two can be combined.
   std::function<bool(const CallNode& call)> supports;
   std::function<bool(const CallNode& a, const CallNode& b)> fit;
-  /// The axis of the results along which branches lie side by side in the joined result.
+  /// The axis of the result along which branches are concatenated.
   std::function<int(const CallNode& head)> axis;
-  /// Whether argument `index` of two calls behind the heads can be joined.
+  /// Whether argument `index` of two calls after the heads can be combined.
   std::function<bool(const CallNode& a, const CallNode& b, size_t index, int axis)> arguments_fit;
-  /// The heads as one; `weights` are their second arguments, rewritten.
+  /// The combined head; `weights` are the heads' second arguments, rewritten.
   std::function<Expr(const std::vector<Branch>& branches, const Expr& data, const std::vector<Expr>& weights)>
       join_heads;
-  /// Argument `index` of all `calls` behind the heads as one; `args`: the arguments as rewritten.
+  /// Argument `index` of all `calls` after the heads, combined; `args`: the rewritten arguments.
   std::function<Expr(const Branch& calls, size_t index, const std::vector<Expr>& args, int axis)>
       join_arguments;
-  /// What takes the place of each branch's last call.
+  /// The replacements of the branches' last calls.
   std::function<std::vector<Expr>(const std::vector<Branch>& branches, const Expr& joined)> parts;
 };
 
-/// `function` (typed) with groups of at least `least` branches joined.
+/// `function` (typed) with groups of at least `least` branches combined.
 Function join_parallel(const Function& function, const ParallelKind& kind, size_t least);
 
 }  // namespace baton

@@ -1,5 +1,5 @@
-// First-order reverse mode over dataflow. Every value and a zero for its adjoint are bound in the order of
-// evaluation; then the operators are gone through backwards, each adding to the adjoints of its arguments:
+// First-order reverse-mode differentiation of dataflow. Every value and a zero adjoint are bound in
+// evaluation order; then the operators are visited in reverse, each adding to its arguments' adjoints:
 //   fn(x) { f(x) }
 //   ->  fn(x) { let x1 = x; let dx = zeros_like(x1); let y = f(x1); let dy = zeros_like(y);
 //               (y, let dx1 = add(dx, adjoint of x in f, for ones_like(y)); (dx1,)) }
@@ -16,8 +16,8 @@ namespace baton {
 
 namespace {
 
-// (fn (p) { body })(a)  ->  let p = a; body, with variables of its own for each call. Also kernels and
-// functions of other compilers: what counts is what they compute.
+// (fn (p) { body })(a) -> let p = a; body, with fresh variables for each call. Kernels and external-compiler
+// functions are inlined too: their bodies define what they compute.
 class CallInliner final : public Rewriter {
   bool enter(const Expr&) override { return true; }
   Expr rewrite(const Expr& original, const Expr& rebuilt) override {
@@ -80,12 +80,12 @@ class FirstOrder {
   }
 
  private:
-  // A value and what has been added to its adjoint so far.
+  // A value and its accumulated adjoint.
   struct Value {
     Expr value, adjoint;
     Type type;
   };
-  // What was evaluated, from which values.
+  // An evaluated node and its operand values.
   struct Step {
     Expr node, value;  // value: a call over bound values, typed
     size_t result;
@@ -103,7 +103,7 @@ class FirstOrder {
     return values_.size() - 1;
   }
 
-  // Zeros or ones of a type. A tuple's are made from its type alone, where that says enough.
+  // Zeros or ones of a type; for a tuple made from the type alone where that is static.
   static Expr filled(const Expr& like, const Type& type, bool ones) {
     const auto* tuple = as_type<TupleTypeNode>(type);
     if (!tuple) return Expr(call_op(ones ? "ones_like" : "zeros_like", {like}));
@@ -120,7 +120,7 @@ class FirstOrder {
     return make_tuple(std::move(fields), NodeInfo(OriginSet::none()));
   }
 
-  // The values that a node is computed from: a let's value before its body.
+  // The operands of a node; a let's value before its body.
   static const Expr* operand(const ExprNode& node, size_t at) {
     if (const auto* call = as<CallNode>(&node)) return at < call->args().size() ? &call->args()[at] : nullptr;
     if (const auto* tuple = as<TupleNode>(&node))
@@ -220,7 +220,7 @@ class FirstOrder {
     const CauseScope scope(causes_.own(step.node));
     const Expr adjoint = values_[step.result].adjoint;
     if (const auto* item = as<TupleGetItemNode>(step.node)) {
-      // Only the item's part of the tuple's adjoint changes.
+      // Only the item's field of the tuple's adjoint changes.
       Value& tuple = values_[step.operands[0]];
       const auto& types = as_type<TupleTypeNode>(tuple.type)->fields();
       std::vector<Expr> fields;
@@ -244,7 +244,7 @@ class FirstOrder {
     values_[value].adjoint = added(values_[value].type, values_[value].adjoint, more);
   }
 
-  // The sum, bound to a variable; of tuples field by field.
+  // The sum, bound to a variable; for tuples field by field.
   Expr added(const Type& type, const Expr& adjoint, const Expr& more) {
     const auto* tuple = as_type<TupleTypeNode>(type);
     if (!tuple) return backward_.push(Expr(call_op("add", {adjoint, more})));

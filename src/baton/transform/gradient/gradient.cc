@@ -15,7 +15,7 @@ Function typed(const Function& function, const IRModule& module) {
   return function->checked_type() ? function : as_ref<FunctionNode>(infer_type(Expr(function), module.get()));
 }
 
-// In a pass: all that is made must stand for an operator that is there already.
+// Checked inside a pass: all new nodes must have origins or causes that already exist.
 void differentiate(const IRModule& module, const std::string& name, GradientMode mode) {
   const Function function = module->find(name);
   if (GradientCauses(Expr(function), module).empty())
@@ -51,7 +51,7 @@ std::vector<Expr> adjoints_of(const Call& call, const Expr& adjoint) {
 
 namespace {
 
-// Of any operator in the functions that `root` uses.
+// The origins of any operator in the functions referenced by `root`.
 OriginSet origins_of_used(const Expr& root, const IRModuleNode& module) {
   OriginSet found = OriginSet::none();
   std::set<std::string> seen;
@@ -72,7 +72,7 @@ OriginSet origins_of_used(const Expr& root, const IRModuleNode& module) {
 
 }  // namespace
 
-// Only what has no origins of its own is kept: variables, constants, tuples and their like.
+// Stored only for nodes without own origins: variables, constants, tuples, ...
 GradientCauses::GradientCauses(const Expr& root, const IRModule& module) {
   std::vector<const ExprNode*> order;
   post_order(root, [&](const Expr& node) {
@@ -80,7 +80,7 @@ GradientCauses::GradientCauses(const Expr& root, const IRModule& module) {
     if (any_.empty()) any_ = node->origins();
   });
   if (any_.empty() && module) any_ = origins_of_used(root, *module);
-  // Users before what they use.
+  // Users before their operands.
   for (auto node = order.rbegin(); node != order.rend(); ++node) {
     const OriginSet* inherited = (*node)->origins().empty() ? of_.find(*node) : nullptr;
     const OriginSet mine = inherited ? *inherited : (*node)->origins();
@@ -89,7 +89,7 @@ GradientCauses::GradientCauses(const Expr& root, const IRModule& module) {
       if (child->origins().empty() && child->kind() != ExprKind::kOp) of_.insert(child.get(), mine);
     });
   }
-  // Nodes without a user that has origins: the tuple of results, its lets.
+  // Nodes without a user that has origins: the result tuple and its lets.
   for (const ExprNode* node : order) {
     if (!node->origins().empty() || of_.contains(node)) continue;
     OriginSet below = OriginSet::none();

@@ -1,6 +1,6 @@
 #pragma once
-// Automatic differentiation: from a function to one that also returns the gradient of its result by its
-// parameters.
+// Automatic differentiation: transforms a function to also return the gradient of its result with respect to
+// its parameters.
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,36 +14,35 @@ namespace baton {
 
 enum class GradientMode {
   kFirstOrder,   ///< dataflow only; the result is dataflow again
-  kHigherOrder,  ///< control flow, closures, references and recursion, too; adjoints live in references
+  kHigherOrder,  ///< also control flow, closures, references and recursion; adjoints are stored in references
 };
 
 /// "first_order" or "higher_order"; UsageError for anything else.
 GradientMode gradient_mode(const std::string& name);
 
-/// fn(p..) { r }  ->  fn(p..) { (r, (dr/dp, ..)) }, where dr is the sum over all elements of the result.
-/// `function` is inferred when it has no types; the result has none. `module`: for functions that it calls;
-/// kHigherOrder adds their counterparts, named @f_grad. Null when there are none.
+/// fn(p..) { r } -> fn(p..) { (r, (dr/dp, ..)) }, the gradient of the sum of all elements of the result. An
+/// untyped `function` is inferred first; the result is untyped. `module` resolves calls and may be null;
+/// kHigherOrder adds the gradient functions, named @f_grad.
 Function gradient(const Function& function, const IRModule& module, GradientMode mode);
 
-/// The two ways, for typed functions.
+/// The two modes, for typed functions.
 Function first_order_gradient(const Function& function, const IRModule& module);
 Function higher_order_gradient(const Function& function, const IRModule& module);
 
-/// The adjoints that the rule of the operator gives, one per argument. NotSupported, naming the operator,
-/// when it has none.
+/// The adjoints from the operator's gradient rule, one per argument. NotSupported, naming the operator, when
+/// it has none.
 std::vector<Expr> adjoints_of(const Call& call, const Expr& adjoint);
 
-/// For whose sake the nodes of a program are there: their own origins, else those of the first user that has
-/// some, else of what they are made of. Nothing only when the whole program has no operator.
+/// The causes for nodes that the gradient adds, per node of the program: its own origins, else those of the
+/// first user that has some, else those of its operands. Empty only when the whole program has no operator.
 class GradientCauses {
  public:
-  /// `module`: where the functions are that `root` calls; they count when `root` has no operator of its own.
+  /// `module`: resolves functions called by `root`; their operators are used when `root` has none.
   GradientCauses(const Expr& root, const IRModule& module);
   bool empty() const { return any_.empty(); }
-  /// What the gradient adds on its own to a parameter, a constant or the result: zeros and ones to start
-  /// with.
+  /// Causes for nodes added for a parameter, a constant or the result: initial zeros and ones.
   OriginSet seed(const Expr& node) const;
-  /// The origins of an operator; for other nodes as seed().
+  /// The origins of an operator; seed() for other nodes.
   OriginSet own(const Expr& node) const { return node->origins().empty() ? seed(node) : node->origins(); }
 
  private:
@@ -51,8 +50,8 @@ class GradientCauses {
   OriginSet any_ = OriginSet::none();
 };
 
-/// An OriginScope, unless there is nothing to stand for: in a program without any operator the calls of its
-/// gradient are the user's own, and may be made outside of passes only.
+/// An OriginScope, except for programs without operators: no cause exists there, so the gradient's operator
+/// calls get fresh Origins, which is only allowed outside passes.
 class CauseScope {
  public:
   explicit CauseScope(OriginSet origins) {

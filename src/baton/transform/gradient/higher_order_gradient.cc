@@ -1,10 +1,11 @@
-// Reverse mode for all of Relay. A tensor becomes a pair of itself and a reference to its adjoint:
+// Reverse-mode differentiation for all of Relay. A tensor becomes a pair of its value and a reference to its
+// adjoint:
 //   Tensor  ->  (Tensor, ref(Tensor)),   fn (A) -> B  ->  fn (A', ref(fn () -> ())) -> B'
-// The last parameter, bp, holds what is to be done backwards. An operator computes, makes the pair, and puts
-// itself in front of it:
+// The last parameter, bp, holds the backward closure. An operator computes its result, makes the pair, and
+// prepends its backward step:
 //   f(x)  ->  let y = (f(x.0), ref(zeros_like(f(x.0)))); let rest = ref_read(bp);
 //             ref_write(bp, fn () { x.1 += the adjoint of x in f for y.1; rest() }); y
-// What runs backwards is in A-normal form: each value is computed once, when its turn comes.
+// The backward code is in A-normal form: each value is computed once, in order.
 #include "baton/ir/analysis/normal_form.h"
 #include "baton/ir/build.h"
 #include "baton/ir/let_list.h"
@@ -19,7 +20,7 @@ namespace {
 
 Type back_type() { return ref_type(func_type({}, tuple_type({}))); }
 
-// The type of what a value of type `type` becomes.
+// The transformed type of values of type `type`.
 Type paired(const Type& type) {
   return rewrite_type(type, [](const Type& part) -> Type {
     if (part->kind() == TypeKind::kTensor) return tuple_type({part, ref_type(part)});
@@ -44,18 +45,18 @@ Expr invoke(Expr function, std::vector<Expr> args = {}) {
 }
 Expr with_zero(const Expr& value) { return pair_of(value, cell(Expr(call_op("zeros_like", {value})))); }
 
-/// What is known over all functions of one calculation.
+/// State shared by all functions of one transformation.
 struct Shared {
   const GradientCauses& causes;
   FreshVars& fresh;
-  PointerMap<Var> vars;            // what the program's variables became
-  PointerMap<Function> functions;  // what its function literals became
+  PointerMap<Var> vars;            // transformed variables
+  PointerMap<Function> functions;  // transformed function literals
   std::function<Expr(const GlobalVarNode&)> global;
 
   Var variable(const Var& var) {
     Var& known = vars[var.get()];
     if (!known) {
-      // A variable that a let binds has its type from there.
+      // A let-bound variable takes its value's type.
       const Type type = var->annotation() ? var->annotation() : Type();
       known = make_var(var->name(), paired(type), NodeInfo(var->origins(), var->span()));
     }
@@ -63,12 +64,12 @@ struct Shared {
   }
 };
 
-/// One function's body. Function literals in it have been transformed before.
+/// Transforms one function's body. Its function literals have been transformed before.
 class Body final : public TensorRewriter {
  public:
   Body(Shared& shared, Expr back) : shared_(shared), back_(std::move(back)) {}
 
-  /// What a program without operators has of its own is made out of the rewriter's scopes: see CauseScope.
+  /// Constants of programs without operators are made outside the rewriter's scopes: see CauseScope.
   void make_constants(const Expr& body) {
     post_order(
         body,
@@ -110,7 +111,7 @@ class Body final : public TensorRewriter {
     return list.close(with_zero(value));
   }
 
-  // An operator has no counterpart of its own, only its calls have.
+  // Only calls of operators can be transformed, not operators as values.
   static void refuse_operators(const ExprNode& node) {
     const auto* call = as<CallNode>(&node);
     for_each_child(node, [&](const Expr& child) {
@@ -132,7 +133,7 @@ class Body final : public TensorRewriter {
     const Expr rest = list.push(read(back_));
 
     LetList backwards(shared_.fresh, true);
-    // A rule that uses the result has it computed again, in a scope of its own.
+    // A rule that uses the result recomputes it, in a scope of its own.
     const std::vector<Expr> adjoints = adjoints_of(call(), adjoint_of(type, result, backwards));
     for (size_t i = 0; i < args.size(); ++i)
       add_to(original.args()[i]->checked_type(), args[i], adjoints[i], backwards);
@@ -141,7 +142,7 @@ class Body final : public TensorRewriter {
     return list.close(result);
   }
 
-  // Calls `leaf` for every tensor in `of`, and makes the tuple again.
+  // Maps `leaf` over every tensor in `of`, rebuilding the tuples.
   template <class Leaf>
   static Expr over_fields(const Type& type, const Expr& of, LetList& list, const Leaf& leaf) {
     const auto* tuple = as_type<TupleTypeNode>(type);
@@ -152,7 +153,7 @@ class Body final : public TensorRewriter {
     return list.push(make_tuple(std::move(fields), kNothing), type);
   }
 
-  // The pair's value, typed: rules look at types.
+  // The value of a pair, typed: rules read types.
   static Expr value_of(const Type& type, const Expr& pair, LetList& list) {
     return over_fields(type, pair, list,
                        [&](const Type& t, const Expr& e) { return list.push(item(e, 0), t); });
@@ -193,7 +194,7 @@ Function transformed(const Function& function, Shared& shared) {
                        NodeInfo(function->origins(), function->span()), function->type_params());
 }
 
-// `function` and all function literals in it, the inner ones first.
+// Transforms `function` and its function literals, innermost first.
 Function transformed_all(const Function& function, Shared& shared) {
   std::vector<Function> literals;
   post_order(Expr(function), [&](const Expr& node) {
@@ -204,7 +205,7 @@ Function transformed_all(const Function& function, Shared& shared) {
   return *shared.functions.find(function.get());
 }
 
-/// Functions of the module that are used: their counterparts are added when they are first asked for.
+/// Referenced module functions: their transformed versions are added on first use.
 class Globals {
  public:
   explicit Globals(const IRModule& module) : module_(module) {}
@@ -241,8 +242,8 @@ class Globals {
   std::vector<std::string> todo_;
 };
 
-// ref_write(e.1, ones_like(e.0)). Of a tuple the first tensor only, as TVM has it: the others keep their
-// zeros.
+// ref_write(e.1, ones_like(e.0)). For a tuple only its first tensor, as in TVM: the others keep zero
+// adjoints.
 void seed(const Type& type, const Expr& pair, LetList& list) {
   if (as_type<TensorTypeNode>(type)) {
     list.push(write(item(pair, 1), Expr(call_op("ones_like", {item(pair, 0)}))));
@@ -253,7 +254,7 @@ void seed(const Type& type, const Expr& pair, LetList& list) {
   }
 }
 
-// `leaf` of every tensor in `of`, in the same tuples.
+// Maps `leaf` over every tensor in `of`, rebuilding the tuples.
 template <class Leaf>
 Expr for_tensors(const Type& type, const Expr& of, LetList& list, const Leaf& leaf) {
   const auto* tuple = as_type<TupleTypeNode>(type);
@@ -288,7 +289,7 @@ Function higher_order_gradient(const Function& function, const IRModule& module)
   }
   std::vector<Expr> all = args;
   all.push_back(back);
-  // Calls of functions stand for what the function does.
+  // Calls of functions get the origins of the function's operators.
   const Expr result =
       list.push(Expr(make_call(Expr(forward), std::move(all), {}, NodeInfo(forward->origins()))));
   const Type& type = function->body()->checked_type();

@@ -1,11 +1,10 @@
-// Inside a function tensors become grad cells, the data type of std/gradient.rly, which knows zeros and ones
-// without computing them:
+// Inside functions, tensors become grad cells, the data type of std/gradient.rly that represents zeros and
+// ones symbolically:
 //   fn (x: T) -> T { f(x) }
 //   ->  fn (x: T) -> T { let r = fn (x: GradCell[T]) -> GradCell[T] { Raw(f(FromGradCell(x))) }(Raw(x));
 //   FromGradCell(r) }
 // zeros and ones become Zero(fn () { zeros }) and One(..); sums and products of equal types go through
-// AddGradCell and MultiplyGradCell. What a function takes and returns stays, so one that cannot be changed is
-// left alone.
+// AddGradCell and MultiplyGradCell. Signatures are unchanged, so unsupported functions can be skipped.
 #include <algorithm>
 
 #include "baton/ir/build.h"
@@ -25,7 +24,7 @@ namespace {
 
 const NodeInfo kNoOrigin(OriginSet::none());
 
-/// The definitions of std/gradient.rly, as the module names them.
+/// The definitions of std/gradient.rly in the module.
 class GradCells {
  public:
   explicit GradCells(IRModuleNode& module) {
@@ -39,7 +38,7 @@ class GradCells {
     multiply_ = Expr(module.global_var("MultiplyGradCell"));
   }
 
-  /// The type inside of what has `type` outside.
+  /// The type inside the function of a value with type `type` outside.
   const Type& inside(const Type& type) {
     Inside& known = inside_[type.get()];
     if (type && !known.outside)
@@ -48,7 +47,7 @@ class GradCells {
                })};
     return known.inside;
   }
-  // Everything is typed, so that inference has nothing to do: the tensors inside are of type `type`.
+  // All nodes are built typed, so that no inference is needed: the tensors inside are of type `type`.
   Expr raw(const Type& type, Expr value) { return call(inside(type), raw_, {std::move(value)}); }
   Expr zero(const Type& type, Expr later) { return call(inside(type), zero_, {std::move(later)}); }
   Expr one(const Type& type, Expr later) { return call(inside(type), one_, {std::move(later)}); }
@@ -80,14 +79,14 @@ class GradCells {
   PointerMap<Inside> inside_;
 };
 
-/// Whether values of `type` are the same inside: there is no tensor in it.
+/// Whether `type` is unchanged inside: it contains no tensor.
 bool stays(const Type& type) {
   bool tensors = false;
   visit_types(type, [&](const Type& part) { tensors |= part->kind() == TypeKind::kTensor; });
   return !tensors;
 }
 
-/// Whether values of `type` can be taken in and out.
+/// Whether values of `type` can be converted in and out.
 bool crosses(const Type& type) {
   if (!type) return false;
   if (type->kind() == TypeKind::kTensor) return true;
@@ -102,7 +101,7 @@ const FuncTypeNode* type_of_global(const IRModuleNode& module, const Expr& calle
   return function ? as_type<FuncTypeNode>(function->checked_type()) : nullptr;
 }
 
-// A data type that holds tensors, other than by a type variable, holds no grad cells.
+// A data type can hold grad cells only in fields typed by a type variable.
 bool can_hold_cells(const Constructor& constructor) {
   return std::all_of(constructor->inputs().begin(), constructor->inputs().end(), stays);
 }
@@ -116,7 +115,7 @@ bool can_change_call(const CallNode& call, const IRModuleNode& module) {
   if (!call.op() && call.callee()->kind() != ExprKind::kGlobalVar) return true;
   const FuncTypeNode* global = type_of_global(module, call.callee());
   if (!call.op() && !global) return false;
-  // What works for all types works for grad cells.
+  // Polymorphic functions work on grad cells unchanged.
   if (global && !global->type_params().empty())
     return stays(global->result()) && std::all_of(global->params().begin(), global->params().end(), stays);
   return crosses(call.checked_type()) &&
@@ -124,7 +123,7 @@ bool can_change_call(const CallNode& call, const IRModuleNode& module) {
                      [](const Expr& arg) { return crosses(arg->checked_type()); });
 }
 
-// Whether all that the function does can be done with grad cells.
+// Whether every operation of the function supports grad cells.
 bool can_change(const Function& function, const IRModuleNode& module) {
   if (!function->type_params().empty() || !crosses(function->body()->checked_type())) return false;
   bool good = true;
@@ -134,7 +133,7 @@ bool can_change(const Function& function, const IRModuleNode& module) {
     if (call) good = good && can_change_call(*call, module);
     if (const auto* match = as<MatchNode>(node))
       for (const Clause& clause : match->clauses()) good = good && can_match_cells(clause.pattern);
-    // Operators, constructors and functions of the module are called only.
+    // Operators, constructors and module functions may only be callees.
     for_each_child(*node, [&](const Expr& child) {
       const bool name = child->kind() == ExprKind::kOp || child->kind() == ExprKind::kGlobalVar ||
                         child->kind() == ExprKind::kConstructor;
@@ -144,7 +143,7 @@ bool can_change(const Function& function, const IRModuleNode& module) {
   return good;
 }
 
-/// Bindings of values by variables of their types.
+/// A list of typed let bindings.
 class TypedLets {
  public:
   explicit TypedLets(FreshVars& fresh) : list_(fresh, true) {}
@@ -193,7 +192,7 @@ class CellRewriter final : public TensorRewriter {
   }
 
   Expr rewrite_call(const CallNode& original, const Expr& rebuilt) override {
-    // An argument that is a constant has a cell of its own for each call, as TVM has it.
+    // A constant argument gets a separate cell for each call, as in TVM.
     std::vector<Expr> args = static_cast<const CallNode&>(*rebuilt).args();
     for (size_t i = 0; i < args.size(); ++i)
       if (const Expr& arg = original.args()[i]; arg->kind() == ExprKind::kConstant)
@@ -232,7 +231,7 @@ class CellRewriter final : public TensorRewriter {
                               NodeInfo(OriginSet::none(), {}, func_type(std::move(types), result))));
   }
 
-  // fn () { the call }
+  // Delays the call: fn () { call }
   Expr later(const CallNode& original, const std::vector<Expr>& args) const {
     TypedLets list(fresh_);
     return function_of({}, list.close(called(original, args, list)));
@@ -256,7 +255,7 @@ class CellRewriter final : public TensorRewriter {
     return Expr(make_call(original.callee(), std::move(values), original.attrs(), original.info()));
   }
 
-  // `leaf` of every tensor in a value; items of tuples are bound.
+  // Maps `leaf` over every tensor in a value; tuple items are bound.
   template <class Leaf>
   static Expr crossed(const Type& type, const Expr& value, TypedLets& list, const Leaf& leaf) {
     if (type->kind() == TypeKind::kTensor) return leaf(type, value);
@@ -305,7 +304,7 @@ Function with_cells(const Function& given, const IRModule& module) {
 }  // namespace
 
 Pass lazy_gradient_init() {
-  // What is added to the module on the way are functions with type parameters: they are left alone.
+  // Functions added by the pass itself are polymorphic, and therefore skipped.
   return function_pass({2, "LazyGradientInit", {}},
                        [](const Function& function, const IRModule& module, const PassContext&) {
                          return with_cells(function, module);

@@ -1,6 +1,6 @@
 #pragma once
-// Rewriting programs so that tensors become something else wherever they are held: pairs with their adjoints,
-// grad cells. Tuples, cells, data types and functions stay what they are, of other things.
+// A rewriter that replaces the representation of tensors wherever they occur: by pairs with adjoints, or by
+// grad cells. Tuples, references, data types and functions keep their structure.
 #include "baton/pass/rewriter.h"
 
 namespace baton {
@@ -11,7 +11,7 @@ class TensorRewriter : public Rewriter {
   virtual Expr rewrite_function(const FunctionNode& original, const Expr& rebuilt) = 0;
   virtual Expr rewrite_call(const CallNode& original, const Expr& rebuilt) = 0;
   virtual Expr rewrite_global(const Expr& global) { return global; }
-  /// The tensor of type `type` in what it became: ifs ask for it.
+  /// The plain tensor of type `type` in its changed representation; needed for if conditions.
   virtual Expr tensor_in(const Expr& changed, const Type& type) const = 0;
 
  private:

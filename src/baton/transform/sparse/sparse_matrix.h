@@ -1,5 +1,5 @@
 #pragma once
-// Matrices with few values that are not zero.
+// Sparse matrices.
 #include <cstdint>
 #include <vector>
 
@@ -9,21 +9,21 @@ namespace baton {
 
 struct DenseMatrix {
   int64_t rows = 0, columns = 0;
-  std::vector<float> values;  ///< row by row
+  std::vector<float> values;  ///< row-major
 };
 
-/// By blocks of some rows and columns: those that are not all zero, row of blocks by row of blocks.
+/// Block compressed sparse row (BSR) format: the blocks that are not all zero, in row-major order.
 struct SparseMatrix {
   NDArray data;        ///< float32 (blocks, rows of a block, columns of a block)
-  NDArray indices;     ///< int32: which column of blocks each block stands in
-  NDArray row_starts;  ///< int32: the first block of each row of blocks, and the end
+  NDArray indices;     ///< int32: the block column of each block
+  NDArray row_starts;  ///< int32: the index of the first block of each block row, then the number of blocks
 };
 
-/// A float32 weight with two axes that are not 1 as a matrix with `output` along its rows and `input` along
-/// its columns.
+/// A float32 weight with at most two non-unit axes as a matrix with axis `output` along rows and `input`
+/// along columns.
 DenseMatrix output_by_input(const NDArray& weight, size_t output, size_t input);
 double share_of_zeros(const DenseMatrix& matrix);
-/// Rows and columns must be multiples of the block's.
+/// The matrix extents must be multiples of the block's.
 SparseMatrix block_sparse(const DenseMatrix& matrix, int64_t block_rows, int64_t block_columns);
 
 }  // namespace baton

@@ -1,6 +1,5 @@
-// Products with weights that are mostly zeros become products with sparse matrices: data, column indices and
-// row starts. Weights are named parameters, which new parameters take the place of, or constants, which are
-// converted.
+// Converts products with mostly zero weights to products with sparse matrices: data, column indices and row
+// starts. Weights are named parameters, replaced by new parameters, or constants, which are converted.
 //   nn.dense(x, %w)  ->  nn.sparse_dense(x, %w.data, %w.indices, %w.indptr)
 //   nn.dense(x, transpose(%w))  ->  nn.dense(x, %w.T)        (SimplifyFCTranspose)
 #include <algorithm>
@@ -23,7 +22,7 @@ namespace {
 using Shapes = std::vector<std::vector<int64_t>>;  // of data, indices and row starts
 using WeightShapes = std::map<std::string, Shapes>;
 
-/// Replaces parameters by others; what is new becomes a parameter behind those that are still used.
+/// Replaces parameters; new parameters come after those still used.
 class WeightRewriter : public Rewriter {
  public:
   Function run_on(const Function& function) {
@@ -48,7 +47,7 @@ class WeightRewriter : public Rewriter {
     }
     return var;
   }
-  /// data, indices and row starts of the weight `name`.
+  /// The parameters data, indices and row starts of the weight `name`.
   std::vector<Expr> sparse_params(const std::string& name, const Shapes& shapes, DType dtype) {
     const DType index = DType::int_(32);
     return {param(name + ".data", shapes[0], dtype), param(name + ".indices", shapes[1], index),
@@ -87,8 +86,7 @@ struct SparseConv {
   std::string layout;
   int64_t kernel_size;
 
-  /// Why nn.sparse_conv2d cannot take the place of `conv`; empty when it can: it keeps the extents of its
-  /// data.
+  /// Why nn.sparse_conv2d cannot replace `conv`; empty when it can. It preserves the extents of its data.
   std::string refusal(const CallNode& conv) const {
     const auto all = [&](const char* name, int64_t value) {
       return std::ranges::all_of(ints_attr(conv, name), [&](int64_t each) { return each == value; });
@@ -139,7 +137,7 @@ class ConvRewriter final : public WeightRewriter {
   const SparseConv& conv_;
 };
 
-// Constants that stand for what the weight was computed by, when it was.
+// The constants of `sparse`, with the origins of the operators that computed the weight, if any.
 std::vector<Expr> parts_of(const SparseMatrix& sparse, const OriginSet& computed_by) {
   std::optional<OriginScope> scope;
   if (!computed_by.origins().empty()) scope.emplace(computed_by);
@@ -201,7 +199,7 @@ class TransposeRewriter final : public WeightRewriter {
   const std::vector<std::string>& weights_;
 };
 
-// weight_shape: for each weight the shapes of data, indices and row starts.
+// The argument weight_shape: for each weight the shapes of data, indices and row starts.
 WeightShapes weights_of(PassArgReader& reader, const std::string& pass) {
   const std::vector<std::string> names = reader.texts("weight_name", {});
   const AttrValue* given = reader.value("weight_shape");

@@ -1,4 +1,4 @@
-"""relay.annotation: operators that say something about a value and leave it as it is."""
+"""relay.annotation: operators that annotate a value without changing it."""
 from . import annotation
 from .annotation import function_on_device, on_device
 

@@ -1,4 +1,4 @@
-"""What other compilers build: their pattern tables. Tables of one's own work; TVM's are not known to Baton.
+"""Pattern tables of external compilers. User-defined tables are supported; TVM's are not available.
 
 Names that belong to TVM's tables and to their partition_for_.. can be imported, and raise NotImplementedError when used.
 """
@@ -62,7 +62,7 @@ class OpAttrContext:
 
 
 class Available:
-    """What there is of a compiler: nothing."""
+    """Availability of an external compiler: none."""
 
     UNAVAILABLE, SW_ONLY, SW_AND_HW = range(3)
 
@@ -118,7 +118,7 @@ is_clml_runtime_enabled = _absent("is_clml_runtime_enabled", "CLML's runtime")
 
 
 def ethosn_api_version():
-    """The version of Ethos-N's driver: there is none."""
+    """The version of Ethos-N's driver: none."""
     return ""
 
 
@@ -126,7 +126,7 @@ supported_post_elts = ()
 
 
 def ethosn_available():
-    """What there is of Ethos-N: nothing."""
+    """Availability of Ethos-N: none."""
     return Available.UNAVAILABLE
 
 

@@ -5,7 +5,7 @@ _tables = {}
 
 
 def register_pattern_table(compiler, table=None):
-    """Registers what `compiler` builds as one; as a decorator of the function `table` when that is not given.
+    """Registers the composite patterns of `compiler`; as a decorator of the function `table` when that is not given.
 
     `table()` returns a list of (name, pattern) or (name, pattern, check): see relay.transform.MergeComposite.
     """

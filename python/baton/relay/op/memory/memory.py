@@ -1,4 +1,4 @@
-"""Operators that reserve memory: what programs for a virtual machine are lowered to."""
+"""Memory allocation operators, used by programs lowered for a virtual machine."""
 from ....target.virtual_device import as_virtual_device
 from ....ir.type import TensorType, TupleType
 from ...expr import Expr, Tuple, TupleGetItem, const

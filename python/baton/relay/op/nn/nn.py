@@ -13,7 +13,7 @@ def __getattr__(name):
 
 
 def dropout_raw(data, rate=0.5):
-    """nn.dropout as it is: the call, whose two results are the data (scaled, some of it zero at `rate`) and the mask."""
+    """The plain nn.dropout call, whose two results are the data (scaled, some of it zero at `rate`) and the mask."""
     return call("nn.dropout", [data], rate=rate)
 
 

@@ -16,7 +16,7 @@ namespace baton {
 
 namespace {
 
-// What both relations need: the data as N, C, H, W and everything that the attributes say.
+// Shared by both relations: the data as N, C, H, W and all attributes.
 struct Conv2DFacts {
   Layout data_layout, kernel_layout, out_layout;
   std::vector<Dim> data;  // N, C, H, W
@@ -24,7 +24,7 @@ struct Conv2DFacts {
   DType out_dtype;
 };
 
-// Nothing when a mistake was reported. The data's type is known.
+// Nullopt after a report. The data's type is known.
 std::optional<Conv2DFacts> read_conv2d(RelationContext& ctx, const Conv2DAttrs& attrs) {
   const TensorTypeNode& data = *ctx.tensor(0);
   const bool grouped = attrs.kernel_layout.find('G') != std::string::npos;
@@ -59,7 +59,7 @@ std::optional<Conv2DFacts> read_conv2d(RelationContext& ctx, const Conv2DAttrs& 
 
 Dim out_extent(Dim in, int64_t padding, Dim kernel, int64_t dilation, int64_t stride) {
   if (in.is_any() || kernel.is_any()) return Dim::any();
-  // Rounded down, also when the window is larger than the padded data: then the result is empty or refused
+  // Rounded down, also when the window is larger than the padded data: the result is then empty or rejected
   // below.
   const int64_t free = in.value() + padding - ((kernel.value() - 1) * dilation + 1);
   return free < 0 ? 0 : free / stride + 1;
@@ -101,7 +101,7 @@ RelationStatus conv2d_relation(RelationContext& ctx, const Conv2DAttrs& attrs) {
       weight ? convert_shape(weight->shape(), layout, canonical) : std::vector<Dim>();
 
   if (attrs.kernel_size && attrs.channels) {
-    if (!weight && groups > 1) return kDefer;  // O of the weight tells whether it is depthwise
+    if (!weight && groups > 1) return kDefer;  // O of the weight determines whether it is depthwise
     const Dim kernel_h = (*attrs.kernel_size)[0], kernel_w = (*attrs.kernel_size)[1];
     std::vector<Dim> shape;
     if (grouped) {
@@ -203,8 +203,8 @@ void conv2d_compute(Compute& c, const Conv2DAttrs& attrs) {
 
 namespace {
 
-// The data's adjoint is a transposed convolution of g with the weight; that of the weight sums over all
-// places.
+// The data's adjoint is a transposed convolution of g with the weight; the weight's is a sum over all
+// positions.
 GradientRule conv2d_gradient() {
   using namespace gradients;
   return {[](const Call& call, const Expr& g) {
@@ -218,7 +218,7 @@ GradientRule conv2d_gradient() {
     const std::vector<int64_t> kernel = static_arg(*call, 1);
     const Padding2D padding = *padding_2d(attrs.padding);
     const int64_t pads[2] = {padding.height(), padding.width()};
-    std::vector<int64_t> rest(2);  // cells at the end that no window reaches
+    std::vector<int64_t> rest(2);  // trailing elements not covered by a window
     for (int i = 0; i < 2; ++i) {
       if (in.shape()[2 + i].is_any())
         refuse(*call, "needs to know height and width, got " + type_text(data->checked_type()));
@@ -234,7 +234,7 @@ GradientRule conv2d_gradient() {
                                                           {"output_padding", AttrValue(rest)},
                                                           {"out_dtype", out->dtype()}};
     if (attrs.groups != 1) {
-      // What groups there are cannot be read from the weight.
+      // The number of groups cannot be determined from the weight.
       turned.emplace_back("channels", kernel[1] * attrs.groups);
       turned.emplace_back("kernel_size", AttrValue(std::vector<int64_t>{kernel[2], kernel[3]}));
     }

@@ -1,5 +1,5 @@
 #pragma once
-// What the forms of the 2-D convolution share: types, the plain sum, zeros around packed data.
+// Shared by the forms of the 2-D convolution: types, the direct sum, zero padding of packed data.
 #include "baton/ir/op.h"
 #include "baton/ops/compute.h"
 #include "baton/ops/shared/conv_attrs.h"
@@ -10,16 +10,16 @@ namespace baton {
 /// checked.
 RelationContext::Status conv2d_relation(RelationContext& ctx, const Conv2DAttrs& attrs);
 
-/// Convolutions whose weight was transformed or packed: it is not looked at, `channels` and `kernel_size` are
-/// needed.
+/// Convolutions with a transformed or packed weight: its type is not checked, `channels` and `kernel_size`
+/// are required.
 RelationContext::Status packed_conv2d_relation(RelationContext& ctx, const Conv2DAttrs& attrs);
 
 /// Stages "pad" (not for a convolution without padding), "conv2d" (the sum) and "out". All layouts of data,
 /// weight and result.
 void conv2d_compute(Compute& compute, const Conv2DAttrs& attrs);
 
-/// `data` (its axes 2 and 3 are height and width) with zeros around it, as stage "pad" whose coordinates
-/// start at 0 in the corner of the padding; `data` itself when there is no padding.
+/// `data` (with height and width as axes 2 and 3) padded with zeros, as stage "pad" whose coordinates start
+/// at 0 in the corner of the padding; `data` itself when there is no padding.
 Halide::Func packed_pad(Compute& compute, const Tensor& data, const Padding2D& padding);
 
 }  // namespace baton

@@ -1,5 +1,4 @@
-// Winograd convolutions over three axes. The depth is one of Winograd's axes, or one that is summed over
-// plainly.
+// Winograd convolutions over three axes. The depth is either transformed too, or summed directly.
 #include "baton/ops/nn/conv/conv_nd.h"
 #include "baton/ops/nn/conv/winograd.h"
 #include "baton/ops/op_spec.h"

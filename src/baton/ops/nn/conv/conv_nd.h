@@ -1,5 +1,5 @@
 #pragma once
-// What convolutions over any number of spatial axes share: fields of attributes, types, indices.
+// Shared by convolutions over any number of spatial axes: attribute fields, types, indices.
 #include <string>
 #include <vector>
 
@@ -62,7 +62,7 @@ struct ConvFacts {
   DType out_dtype;
 };
 
-/// What the attributes say and the data's shape; nothing when a mistake was reported.
+/// The attributes and the data's shape; nullopt after a report.
 template <class A>
 std::optional<ConvFacts> read_conv(RelationContext& ctx, const A& attrs, int count) {
   const TensorTypeNode& data = *ctx.tensor(0);
@@ -110,7 +110,7 @@ RelationStatus assign_conv_result(RelationContext& ctx, const A& attrs, const Co
       tensor_type(convert_shape(shape, conv.data_canonical, conv.out_layout), conv.out_dtype));
 }
 
-/// What the convolutions' attributes have in common.
+/// The common attributes of convolutions.
 struct ConvNd {
   int count = 0;  ///< spatial axes
   Layout data_layout, kernel_layout, out_layout;

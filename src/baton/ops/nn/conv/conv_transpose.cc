@@ -156,7 +156,7 @@ void conv_transpose_compute(Compute& c, const ConvNd& conv, const std::string& k
   const std::vector<int64_t> out = convert_shape(c.out().extents(), conv.out_layout, canonical);
   const Halide::Type type = halide_type(c.out().dtype());
   const int out_per_group = as_int(out[1] / conv.groups), in_per_group = as_int(in[1] / conv.groups);
-  // Without dilation only every stride-th tap of a position meets an element: those are counted.
+  // Without dilation only every stride-th tap of a position meets an element: only those are visited.
   std::vector<int64_t> extents{in_per_group};
   for (int k = 0; k < conv.count; ++k) {
     const int64_t taps = kernel[first + 2 + k], stride = conv.strides[k];

@@ -1,12 +1,12 @@
 #pragma once
-// What nn.conv2d_transpose shares with its quantised form.
+// Shared by nn.conv2d_transpose and its quantised form.
 #include "baton/ops/relations.h"
 #include "baton/ops/shared/conv_attrs.h"
 
 namespace baton {
 
-/// What the transposed convolutions are given. The weight of one and three axes is read as (in, out, ...),
-/// though its layout says OI: so does Relay 0.11.
+/// The attributes of transposed convolutions. The weight for one and three axes is interpreted as (in, out,
+/// ...), although its layout says OI, as in Relay 0.11.
 template <int kAxes>
 struct ConvTransposeAttrs : ConvAttrs<kAxes> {
   std::vector<int64_t> output_padding = std::vector<int64_t>(kAxes, 0);

@@ -27,8 +27,8 @@ struct WinogradMatrices {
 /// For m = 2 and 4; else NotSupported.
 const WinogradMatrices& winograd_matrices(int tile);
 
-/// Matrix times the vector whose element j is `at(j)`, as an expression of the row's number: all rows stand
-/// in it, an unrolled loop picks one each.
+/// Matrix times the vector whose element j is `at(j)`, as an expression of the row's number: contains all
+/// rows; unrolling selects one each.
 Halide::Expr matrix_product(const std::vector<std::vector<double>>& matrix, Halide::Type type,
                             const Halide::Expr& row, const std::function<Halide::Expr(int)>& at);
 

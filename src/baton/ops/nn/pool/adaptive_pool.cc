@@ -1,4 +1,4 @@
-// Adaptive pools: the extents of the result are given, the windows follow from them.
+// Adaptive pools: windows are derived from the extents of the result.
 #include "baton/ops/domain.h"
 #include "baton/ops/op_spec.h"
 #include "baton/ops/rules/fake_quantization_rules.h"
@@ -40,7 +40,7 @@ RelationStatus adaptive_relation(RelationContext& ctx, const AdaptivePoolAttrs<k
   return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
 }
 
-// Each axis of `axes` is cut into as many parts as the result has there.
+// Each axis of `axes` is divided into as many parts as the result has there.
 void adaptive_pool_compute(Compute& c, const std::vector<int>& axes, bool mean) {
   const Tensor& data = c.in(0);
   const Axes i(data.rank());

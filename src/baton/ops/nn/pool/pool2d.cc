@@ -1,4 +1,4 @@
-// The 2-D pools: one relation each for windows and for whole planes.
+// 2-D pools, windowed and global, with one relation each.
 #include "baton/ir/layout.h"
 #include "baton/ir/rules/quantization_rule.h"
 #include "baton/ops/compute_util.h"
@@ -65,7 +65,7 @@ const AttrSchema& attr_schema<GlobalPool2DAttrs>() {
 
 namespace {
 
-// The layout, when it has H and W unsplit and the data has its rank; else nothing, reported.
+// The layout, if it has unsplit H and W and the data's rank; else nullopt after a report.
 std::optional<Layout> pool_layout(RelationContext& ctx, const std::string& text) {
   const auto layout = Layout::parse(text);
   if (!layout || layout->find('H') < 0 || layout->find('W') < 0 || layout->is_split('H') ||
@@ -117,7 +117,8 @@ RelationStatus global_relation(RelationContext& ctx, const GlobalPool2DAttrs& at
   return ctx.assign_result(tensor_type(std::move(shape), data->dtype()));
 }
 
-// A window over height and width of the data: where cell (r.y, r.x) of the window of result element `i` lies.
+// A window over height and width of the data: the location of cell (r.y, r.x) of the window of result element
+// `i`.
 struct Window2D {
   int h, w;  // positions of the two axes in the layout
   Halide::Expr y, x, inside;
@@ -136,7 +137,7 @@ Window2D window2d(const Compute& c, const A& attrs, const Index& i, const Halide
   const Halide::Expr height = as_int(c.in(0).extent(w.h)), width = as_int(c.in(0).extent(w.w));
   w.inside = w.y >= 0 && w.y < height && w.x >= 0 && w.x < width;
   w.at = i;
-  // Most windows lie inside: `likely` makes Halide split loops, so that only those at the edges look.
+  // Most windows are inside: `likely` makes Halide split loops, so that only those at the edges are clamped.
   w.at[w.h] = clamp(likely(w.y), 0, height - 1);
   w.at[w.w] = clamp(likely(w.x), 0, width - 1);
   return w;
@@ -146,7 +147,7 @@ Halide::RDom pool_domain(const std::vector<int64_t>& size) {
   return {0, as_int(size[1]), 0, as_int(size[0]), "r"};
 }
 
-// How many cells of the window that starts at `first` lie below `limit` and not before `from`.
+// The number of cells below `limit` and not before `from` in the window that starts at `first`.
 Halide::Expr cells(Halide::Expr first, int64_t size, int64_t dilation, int64_t from, int64_t limit) {
   const int step = as_int(dilation), count = as_int(size);
   const Halide::Expr skipped = clamp((as_int(from) - first + step - 1) / step, 0, count);
@@ -241,7 +242,7 @@ GradientRule max_pool2d_gradient() {
   return {[](const Call& call, const Expr& g) {
     refuse_dilation(*call);
     MaxPool2DAttrs attrs = attrs_as<MaxPool2DAttrs>(call->attrs());
-    attrs.dilation = {};  // has no meaning here
+    attrs.dilation = {};  // unused here
     return Adjoints{
         Expr(baton::call("nn.max_pool2d_grad", {g, call->args()[0]}, make_attrs(std::move(attrs))))};
   }};

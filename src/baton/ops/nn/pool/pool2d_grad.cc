@@ -15,8 +15,8 @@ RelationStatus pool_gradient_relation(RelationContext& ctx, const A&) {
   return ctx.assign_result(ctx.input(1));
 }
 
-// Input 0: the gradient by the pool's result; input 1: the pool's data.
-// Each window gives its gradient to its largest cell, the first one of equals.
+// Input 0: the gradient with respect to the pool's result; input 1: the pool's data. Each window adds its
+// gradient to its largest cell, the first one of equals.
 void max_pool_grad_compute(Compute& c, const PoolWindow& w) {
   const Tensor &grad = c.in(0), &data = c.in(1);
   const int rank = data.rank();
@@ -31,7 +31,7 @@ void max_pool_grad_compute(Compute& c, const PoolWindow& w) {
   const Halide::Expr old = best(i.reversed())[1], value = select(cell.inside, data(cell.at), lowest(type));
   best(i.reversed()) = Halide::Tuple(select(value > old, number, best(i.reversed())[0]), max(value, old));
 
-  // The windows of one image and channel are visited in order; images and channels stay pure.
+  // The windows of one image and channel are visited in order; images and channels stay pure variables.
   std::vector<int64_t> windows;
   for (const int axis : w.axes) windows.push_back(grad.extent(axis));
   const Domain q(windows, "w");

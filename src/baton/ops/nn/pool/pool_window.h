@@ -1,5 +1,5 @@
 #pragma once
-// What pools share: attributes, and the window that moves over the data.
+// Shared by pools: attributes, and the sliding window.
 #include <string>
 #include <vector>
 
@@ -9,7 +9,7 @@
 
 namespace baton {
 
-/// What a pool over windows of `kAxes` spatial axes is given: nn.max_pool*.
+/// The attributes of a pool over windows of `kAxes` spatial axes: nn.max_pool*.
 template <int kAxes>
 struct PoolAttrs {
   std::vector<int64_t> pool_size = {};
@@ -54,8 +54,8 @@ PoolWindow pool_window(const A& attrs, const std::string& letters) {
   return window;
 }
 
-/// The cell `cell` of the window at position `at` (an index into the result): where it lies in the data, and
-/// whether inside.
+/// The cell `cell` of the window at position `at` (an index into the result): its location in the data, and
+/// whether it is inside.
 struct Cell {
   Index at;  // clamped to the data
   Halide::Expr inside;
@@ -64,7 +64,8 @@ struct Cell {
 /// `cell` is numbered from the start of the window, `data` are the extents of the data.
 Cell cell_of(const PoolWindow& w, const std::vector<int64_t>& data, Index at, const Index& cell);
 
-/// How many cells the window at `at` has that count for the mean; `padded`: those in the padding too.
+/// The number of cells of the window at `at` that count for the mean; `padded`: including those in the
+/// padding.
 Halide::Expr cell_count(const PoolWindow& w, const std::vector<int64_t>& data, const Index& at, bool padded);
 
 }  // namespace baton

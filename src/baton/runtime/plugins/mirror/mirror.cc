@@ -1,8 +1,7 @@
-// The run half of the backend `mirror`: a device that is simulated by the processor, for tests. It has memory
-// of its own, whose pages are only open while the device works on them: a host that reads or writes there
-// dies of a segmentation fault. Its kernels get addresses of that memory only: a tensor of the host is null
-// to them. So whoever forgets a copy crashes. Its queues are threads, so whoever forgets to wait reads too
-// early, and finds the pages closed.
+// The runtime half of the backend `mirror`: a device simulated by the CPU, for tests. Its memory is
+// accessible only while the device works on it: a host access causes a segmentation fault. Its kernels get
+// addresses of that memory only; host tensors are null to them. A missing copy thus crashes. Its queues are
+// threads, so a missing wait reads too early and finds the pages protected.
 #include <condition_variable>
 #include <cstring>
 #include <ctime>
@@ -38,7 +37,7 @@ int fail(std::string why) {
 
 class Pages {
  public:
-  /// 0 when there is none.
+  /// 0 when out of memory.
   uint64_t allocate(size_t bytes) {
     const size_t size = (bytes + kPage - 1) / kPage * kPage + kPage;
     void* at = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -67,11 +66,11 @@ class Pages {
 };
 
 Pages& pages() {
-  static Pages* const all = new Pages;  // executors may go after static objects
+  static Pages* const all = new Pages;  // never destroyed: executors may outlive static objects
   return *all;
 }
 
-/// While it lives, the device works on those blocks.
+/// RAII: makes the blocks accessible while the device works on them.
 class OpenPages {
  public:
   explicit OpenPages(std::vector<uint64_t> blocks) : blocks_(std::move(blocks)) {
@@ -102,14 +101,14 @@ class Queue {
     worker_.join();
   }
 
-  /// `command` returns a code.
+  /// `command` returns an error code.
   void put(std::function<int()> command) {
     const std::lock_guard lock(mutex_);
     commands_.push_back(std::move(command));
     changed_.notify_all();
   }
 
-  /// The first code other than 0 since the last wait.
+  /// The first nonzero code since the last wait.
   int wait() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return commands_.empty(); });
@@ -123,7 +122,7 @@ class Queue {
     std::unique_lock lock(mutex_);
     while (!stop_) {
       changed_.wait(lock, [this] { return !commands_.empty(); });
-      const std::function<int()>& command = commands_.front();  // put() moves no other command
+      const std::function<int()>& command = commands_.front();  // put() does not move existing commands
       lock.unlock();
       const int code = command();
       lock.lock();
@@ -135,10 +134,10 @@ class Queue {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::function<int()>> commands_;  // the first is at work
+  std::deque<std::function<int()>> commands_;  // the first is running
   int code_ = 0;
   bool stop_ = false;
-  std::thread worker_;  // last: it uses the others
+  std::thread worker_;  // last member: it uses the others
 };
 
 int wait(void* queue) {
@@ -172,7 +171,7 @@ int record(void* event, void* queue) {
   return 0;
 }
 
-// ---- Code: a shared library of kernels as the processor's code generator links it.
+// ---- Code: a shared library of kernels as linked by the CPU's code generator.
 
 struct Module {
   ~Module() {
@@ -217,7 +216,7 @@ int launch(void* context, void** args) {
     std::vector<void*> here;
     for (baton_tensor& tensor : tensors) {
       if (tensor.memory) blocks.push_back(tensor.memory);
-      tensor.host = static_cast<uint8_t*>(address(tensor.memory));  // null for a tensor of the host
+      tensor.host = static_cast<uint8_t*>(address(tensor.memory));  // null for a host tensor
       tensor.memory = 0;
       here.push_back(&tensor);
     }
