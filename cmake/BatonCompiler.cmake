@@ -19,6 +19,11 @@ set(BATON_SANITIZE "" CACHE STRING "Value for -fsanitize, empty for none")
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g0 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g")
 
+# baton_cold_code(<target>): in a release, for code that is compiled more often than it runs.
+function(baton_cold_code target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # baton_options: linked PRIVATE by each of our targets, so that third-party code (nanobind) keeps its own flags.
 add_library(baton_options INTERFACE)
 target_compile_options(baton_options INTERFACE -Wall -Wextra -fno-plt)

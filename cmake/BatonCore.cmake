@@ -1,10 +1,14 @@
-# libbaton.so: the compiler. Two object libraries, because only ops, schedule and codegen may include Halide.h.
+# libbaton.so: the compiler. Only ops, schedule and codegen may include Halide.h, so they are object libraries of their
+# own; so are the folders where the optimiser of g++ has nothing to gain (docs/design/0017-compile-time.md).
 
 set(core_folders support target ir types text pass transform frontend byoc interpreter driver profile store tune predict map)
 list(TRANSFORM core_folders PREPEND src/baton/)
 baton_sources(core_sources "*.cc" ${core_folders})
 list(FILTER core_sources EXCLUDE REGEX "/src/baton/support/base/")
-baton_sources(halide_sources "*.cc" src/baton/ops src/baton/schedule src/baton/codegen)
+baton_sources(halide_sources "*.cc" src/baton/schedule src/baton/codegen)
+baton_sources(ops_sources "*.cc" src/baton/ops)
+baton_sources(report_sources "*.cc" src/baton/profile/report src/baton/profile/write)
+list(REMOVE_ITEM core_sources ${report_sources} "${CMAKE_SOURCE_DIR}/src/baton/support/version.cc")
 
 add_library(baton_core SHARED)
 # Without a macro that says so: the program shares the precompiled headers.
@@ -17,7 +21,13 @@ if(TARGET baton_runtime)
 endif()
 
 target_sources(baton_core PRIVATE ${core_sources})
-baton_pch(baton_core ${baton_common_headers})
+# The precompiled headers of all that do not read Halide.h: a target of their own, since parts of baton_core take them.
+add_library(baton_headers OBJECT "${CMAKE_SOURCE_DIR}/src/baton/support/version.cc")
+target_include_directories(baton_headers PUBLIC "${CMAKE_SOURCE_DIR}/src")
+target_link_libraries(baton_headers PRIVATE baton_options nlohmann_json::nlohmann_json)
+baton_pch(baton_headers ${baton_common_headers})
+baton_pch_of(baton_core baton_headers)
+target_sources(baton_core PRIVATE $<TARGET_OBJECTS:baton_headers>)
 baton_unity(baton_core)
 set_source_files_properties("${CMAKE_SOURCE_DIR}/src/baton/support/version.cc" PROPERTIES
                             COMPILE_DEFINITIONS "BATON_VERSION=\"${PROJECT_VERSION}\"")
@@ -27,9 +37,29 @@ if(halide_sources)
   target_include_directories(baton_halide PUBLIC "${CMAKE_SOURCE_DIR}/src")
   target_link_libraries(baton_halide PRIVATE baton_options nlohmann_json::nlohmann_json Halide::Halide)
   baton_pch(baton_halide <Halide.h> ${baton_common_headers})
-  baton_unity(baton_halide HALF)
+  baton_unity(baton_halide)
   target_sources(baton_core PRIVATE $<TARGET_OBJECTS:baton_halide>)
   target_link_libraries(baton_core PRIVATE $<LINK_ONLY:Halide::Halide>)
+endif()
+
+# baton_cold_part(<name> <like> <source>...): cold code of libbaton.so, with the precompiled headers of `like`.
+function(baton_cold_part name like)
+  add_library(${name} OBJECT ${ARGN})
+  target_include_directories(${name} PUBLIC "${CMAKE_SOURCE_DIR}/src")
+  target_link_libraries(${name} PRIVATE baton_options nlohmann_json::nlohmann_json)
+  if(like STREQUAL "baton_halide")
+    target_link_libraries(${name} PRIVATE Halide::Halide)
+  endif()
+  baton_cold_code(${name})
+  baton_pch_of(${name} ${like})
+  baton_unity(${name})
+  target_sources(baton_core PRIVATE $<TARGET_OBJECTS:${name}>)
+endfunction()
+if(ops_sources)
+  baton_cold_part(baton_ops baton_halide ${ops_sources})
+endif()
+if(report_sources)
+  baton_cold_part(baton_report baton_headers ${report_sources})
 endif()
 
 # The version of the code generator: a hash of the sources that decide how kernels come out.

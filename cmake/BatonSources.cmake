@@ -47,14 +47,10 @@ option(BATON_UNITY "Compile the files of one folder together, some at a time: a 
 # baton_unity(<target>): batches of files of one folder. Names in anonymous namespaces must differ within a folder; the
 # template files of schedule/ share theirs on purpose (refuses, apply, ...) and are compiled one by one, as are files
 # with an optimisation level of their own. Files that open a namespace for themselves (`using namespace gradients;`)
-# are compiled with those that open the same one. HALF: batches half as large, where single files are edited most.
+# are compiled with those that open the same one.
 function(baton_unity target)
   if(NOT BATON_UNITY)
     return()
-  endif()
-  set(most ${BATON_UNITY_BATCH})
-  if("HALF" IN_LIST ARGN)
-    math(EXPR most "(${most} + 1) / 2")
   endif()
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
@@ -74,7 +70,7 @@ function(baton_unity target)
     if(NOT DEFINED files_of_${folder})
       set(files_of_${folder} 0)
     endif()
-    math(EXPR batch "${files_of_${folder}} / ${most}")
+    math(EXPR batch "${files_of_${folder}} / ${BATON_UNITY_BATCH}")
     math(EXPR files_of_${folder} "${files_of_${folder}} + 1")
     set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${folder}_${batch}")
   endforeach()
