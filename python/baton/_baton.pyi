@@ -124,7 +124,7 @@ class NDArray:
 
     def copyfrom(self, source_array):
         """
-        Overwrites the contents by an array of the same shape; numbers are cast.
+        Overwrites the contents with an array of the same shape; numbers are cast.
         """
 
     def copyto(self, target, mem_scope=None):
@@ -491,7 +491,7 @@ class Op(RelayExpr):
 
     def reset_attr(self, attr_name):
         """
-        Forgets the attribute. What passes ask of the operator, they no longer do, whatever Baton's own rule would be.
+        Removes the attribute. Passes then have no such rule for the operator, not even Baton's own.
         """
 
     def add_type_rel(self, rel_name, type_rel_func=None):
@@ -1346,8 +1346,10 @@ def layout_config_skips() -> bool:
 def reset_layout_config() -> None:
     """Counts from 0 again."""
 
-def builds_for(kind: str) -> bool:
-    """Whether a backend makes code for targets of that kind."""
+def backend_kinds() -> list[str]:
+    """
+    The kinds of targets that a backend generates code for, in the order of backends.def.
+    """
 
 def device_sheets() -> list[str]:
     """

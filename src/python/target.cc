@@ -36,8 +36,14 @@ void bind_target(nb::module_& m) {
       },
       "Counts from 0 again.");
   m.def(
-      "builds_for", [](const std::string& kind) { return backend_of_kind(kind) != nullptr; }, nb::arg("kind"),
-      "Whether a backend makes code for targets of that kind.");
+      "backend_kinds",
+      [] {
+        std::vector<std::string> kinds;
+        for (const BackendRef& backend : backends())
+          if (!backend->kind.empty()) kinds.push_back(backend->kind);
+        return kinds;
+      },
+      "The kinds of targets that a backend generates code for, in the order of backends.def.");
   m.def(
       "device_sheets",
       [] {

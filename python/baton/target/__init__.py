@@ -94,8 +94,9 @@ class Target:
 
     @staticmethod
     def list_kinds():
-        """Names of kinds of targets: those that programs can be annotated with; "llvm" can be built for."""
-        return ["c", "cuda", "ext_dev", "hexagon", "llvm", "metal", "opencl", "rocm", "vulkan", "webgpu"]
+        """Names of kinds of targets: those that programs can be annotated with. `core.backend_kinds()` are those that can be built for."""
+        known = ["c", "cuda", "ext_dev", "hexagon", "llvm", "metal", "opencl", "rocm", "vulkan", "webgpu"]
+        return sorted({*known, *core.backend_kinds()})
 
     @staticmethod
     def canon_target_and_host(target, target_host=None):
@@ -206,9 +207,10 @@ def build_targets(target):
     several = Target.canon_multi_target(target) or [Target.current()]
     if several == [None]:
         raise ValueError("Target is not set in env or passed as argument.")
+    kinds = core.backend_kinds()
     for each in several:
-        if not (each.kind.name == "c" or core.builds_for(each.kind.name)):
-            raise core.NotSupported(f"target {each}: only \"llvm\" (this machine's processor) can be built for yet")
+        if each.kind.name not in ["c", *kinds]:
+            raise core.NotSupported(f"target {each}: no backend builds for {each.kind.name}; there are backends for: {', '.join(kinds)}")
     return several
 
 

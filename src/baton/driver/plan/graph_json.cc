@@ -63,7 +63,6 @@ class GraphJson {
     attr("num_inputs", std::to_string(node.inputs.size()));
     attr("flatten_data", "0");
     attr("func_name", node.func_name);
-    if (!node.backend.empty()) attr("backend", node.backend);
     for (const auto& [name, value] : node.attrs) attr(name, value);
     if (!node.origins.empty()) attr("origins", id_list(node.origins));
     if (!node.made_for.empty()) attr("made_for", id_list(node.made_for));
