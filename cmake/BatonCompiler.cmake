@@ -27,6 +27,10 @@ endfunction()
 # baton_options: linked PRIVATE by each of our targets, so that third-party code (nanobind) keeps its own flags.
 add_library(baton_options INTERFACE)
 target_compile_options(baton_options INTERFACE -Wall -Wextra -fno-plt)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # The compiler collects its garbage from 1 GB on (by default from 128 MB, which a precompiled header alone reaches).
+  target_compile_options(baton_options INTERFACE --param=ggc-min-heapsize=1000000)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # g++ 12 sees overlaps and overruns inside its own std::string and std::vector where there are none (GCC bugs 105329, 105651).
   target_compile_options(baton_options INTERFACE -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow

@@ -44,17 +44,16 @@ endfunction()
 set(BATON_UNITY_BATCH 10 CACHE STRING "Files compiled together at most")
 option(BATON_UNITY "Compile the files of one folder together, some at a time: a build from nothing takes a third" ON)
 
-# baton_unity(<target>): batches of files of one folder. Names in anonymous namespaces must differ within a folder; the
-# template files of schedule/ share theirs on purpose (refuses, apply, ...) and are compiled one by one, as are files
-# with an optimisation level of their own. Files that open a namespace for themselves (`using namespace gradients;`)
-# are compiled with those that open the same one.
+# baton_unity(<target>): batches of files of one folder. Names in anonymous namespaces must differ within a folder. Files
+# with an optimisation level of their own are compiled one by one; files that open a namespace for themselves (`using
+# namespace gradients;`) are compiled with those that open the same one.
 function(baton_unity target)
   if(NOT BATON_UNITY)
     return()
   endif()
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
-    if(NOT source MATCHES "^${CMAKE_SOURCE_DIR}/(src|tests|tools)/.*\\.cc$" OR source MATCHES "/src/baton/schedule/")
+    if(NOT source MATCHES "^${CMAKE_SOURCE_DIR}/(src|tests|tools)/.*\\.cc$")
       continue()
     endif()
     file(STRINGS "${source}" special REGEX "^(#pragma GCC optimize|using namespace )")

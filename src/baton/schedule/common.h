@@ -7,6 +7,9 @@
 
 namespace baton {
 
+/// Below this many elements a parallel loop does not pay off.
+inline constexpr int64_t kParallelElements = 1 << 14;
+
 /// ceil(extent / step).
 inline int tiles_of(int extent, int step) { return (extent + step - 1) / step; }
 /// The largest divisor of `extent` that is at most `limit`; >= 1.

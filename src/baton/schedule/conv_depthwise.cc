@@ -14,17 +14,17 @@ using Halide::Var;
 /// The limit on multiply-adds unrolled into one block of code.
 constexpr int kUnrolledFmas = 256;
 
-std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
+std::string conv_depthwise_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   return refuses_anchor(kernel, "conv_depthwise", "dwconv2d");
 }
 
-int vectors_of(const LoweredKernel& kernel, const DeviceSheet& sheet) {
+int conv_depthwise_vectors_of(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   return tiles_of(result_extent(kernel, 4), sheet.float_lanes);
 }
 
-ScheduleParams default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
+ScheduleParams conv_depthwise_default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   const int width = result_extent(kernel, 3), height = result_extent(kernel, 2);
-  const int vectors = vectors_of(kernel, sheet);
+  const int vectors = conv_depthwise_vectors_of(kernel, sheet);
   int tile_x = 1, tile_y = 1;
   double least = 1e300;
   for (int y = 1; y <= std::min(4, height); ++y)
@@ -37,12 +37,12 @@ ScheduleParams default_params(const LoweredKernel& kernel, const DeviceSheet& sh
   return {{"tile_x", tile_x}, {"tile_y", tile_y}};
 }
 
-std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
-  std::vector<ScheduleParams> all{default_params(kernel, sheet)};
+std::vector<ScheduleParams> conv_depthwise_candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
+  std::vector<ScheduleParams> all{conv_depthwise_default_params(kernel, sheet)};
   for (int y : {1, 2, 4})
     for (int x : {4, 7, 8, 14}) {
       if (x > result_extent(kernel, 3) || y > result_extent(kernel, 2) ||
-          x * y * vectors_of(kernel, sheet) > sheet.vector_registers)
+          x * y * conv_depthwise_vectors_of(kernel, sheet) > sheet.vector_registers)
         continue;
       ScheduleParams params = {{"tile_x", x}, {"tile_y", y}};
       if (params != all.front()) all.push_back(std::move(params));
@@ -50,7 +50,7 @@ std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Device
   return all;
 }
 
-void apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
+void conv_depthwise_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
   const int height = result_extent(kernel, 2), width = result_extent(kernel, 3),
             block = result_extent(kernel, 4);
   const int tile_x = std::min(params.at("tile_x"), width), tile_y = std::min(params.at("tile_y"), height);
@@ -93,10 +93,10 @@ const ScheduleTemplate& template_conv_depthwise() {
   static const ScheduleTemplate def = {
       .name = "conv_depthwise",
       .doc = "depthwise convolution on packed channels, sums of a row of pixels in registers",
-      .refuses = refuses,
-      .default_params = default_params,
-      .candidates = candidates,
-      .apply = apply,
+      .refuses = conv_depthwise_refuses,
+      .default_params = conv_depthwise_default_params,
+      .candidates = conv_depthwise_candidates,
+      .apply = conv_depthwise_apply,
   };
   return def;
 }

@@ -17,7 +17,7 @@ struct ConvExtents {
   int64_t weight_bytes, data_bytes;
 };
 
-ConvExtents extents_of(const LoweredKernel& kernel) {
+ConvExtents conv_direct_extents_of(const LoweredKernel& kernel) {
   const Tensor &data = anchor_of(kernel).inputs[0], &weight = anchor_of(kernel).inputs[1];
   ConvExtents e;
   e.batch = result_extent(kernel, 0), e.out_blocks = result_extent(kernel, 1);
@@ -31,15 +31,15 @@ ConvExtents extents_of(const LoweredKernel& kernel) {
   return e;
 }
 
-std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
+std::string conv_direct_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   return refuses_anchor(kernel, "conv_direct", "conv2d");
 }
 
-int vectors_of(int block, const DeviceSheet& sheet) { return tiles_of(block, sheet.float_lanes); }
+int conv_direct_vectors_of(int block, const DeviceSheet& sheet) { return tiles_of(block, sheet.float_lanes); }
 
-ScheduleParams default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
-  const ConvExtents e = extents_of(kernel);
-  const int vectors = vectors_of(e.out_block, sheet);
+ScheduleParams conv_direct_default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
+  const ConvExtents e = conv_direct_extents_of(kernel);
+  const int vectors = conv_direct_vectors_of(e.out_block, sheet);
   int tile_x = 1, tile_y = 1, tile_c = 1;
   double least = 1e300;
   // A short reduction over few channels is unrolled, since the loop overhead would dominate. LLVM then needs
@@ -72,10 +72,10 @@ ScheduleParams default_params(const LoweredKernel& kernel, const DeviceSheet& sh
           {"unroll", unroll}};
 }
 
-std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
-  const ConvExtents e = extents_of(kernel);
-  const int vectors = vectors_of(e.out_block, sheet);
-  std::vector<ScheduleParams> all{default_params(kernel, sheet)};
+std::vector<ScheduleParams> conv_direct_candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
+  const ConvExtents e = conv_direct_extents_of(kernel);
+  const int vectors = conv_direct_vectors_of(e.out_block, sheet);
+  std::vector<ScheduleParams> all{conv_direct_default_params(kernel, sheet)};
   for (int c : {1, 2, 4})
     for (int y : {1, 2})
       for (int x : {4, 6, 7, 8, 12, 14, 28})
@@ -93,8 +93,8 @@ std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Device
   return all;
 }
 
-void apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
-  const ConvExtents e = extents_of(kernel);
+void conv_direct_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
+  const ConvExtents e = conv_direct_extents_of(kernel);
   const int tile_x = std::min(params.at("tile_x"), e.width), tile_y = std::min(params.at("tile_y"), e.height);
   const int tile_c = std::min(params.at("tile_c"), e.out_blocks);
   Func out = output_of(kernel), conv = anchor_stage(kernel, "conv2d");
@@ -150,10 +150,10 @@ const ScheduleTemplate& template_conv_direct() {
   static const ScheduleTemplate def = {
       .name = "conv_direct",
       .doc = "direct convolution on packed channels, sums of a tile of pixels x channels in registers",
-      .refuses = refuses,
-      .default_params = default_params,
-      .candidates = candidates,
-      .apply = apply,
+      .refuses = conv_direct_refuses,
+      .default_params = conv_direct_default_params,
+      .candidates = conv_direct_candidates,
+      .apply = conv_direct_apply,
   };
   return def;
 }

@@ -12,7 +12,7 @@ using Halide::Func;
 using Halide::RVar;
 using Halide::Var;
 
-std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
+std::string conv_plain_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   const std::string reason = refuses_anchor(kernel, "conv_plain", "conv2d");
   if (!reason.empty()) return reason;
   const Conv2DAttrs& attrs = attrs_as<Conv2DAttrs>(anchor_of(kernel).call->attrs());
@@ -24,7 +24,7 @@ int groups_of(const LoweredKernel& kernel) {
   return static_cast<int>(attrs_as<Conv2DAttrs>(anchor_of(kernel).call->attrs()).groups);
 }
 
-ScheduleParams default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
+ScheduleParams conv_plain_default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   const int channels = result_extent(kernel, 1), height = result_extent(kernel, 2),
             width = result_extent(kernel, 3);
   // Channels of one group share their input.
@@ -33,8 +33,8 @@ ScheduleParams default_params(const LoweredKernel& kernel, const DeviceSheet& sh
   return {{"tile_x", std::min(sheet.float_lanes, width)}, {"tile_y", tile_y}, {"tile_c", tile_c}};
 }
 
-std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
-  std::vector<ScheduleParams> all{default_params(kernel, sheet)};
+std::vector<ScheduleParams> conv_plain_candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
+  std::vector<ScheduleParams> all{conv_plain_default_params(kernel, sheet)};
   for (int y : {1, 2, 3}) {
     ScheduleParams params = all.front();
     params["tile_y"] = y;
@@ -43,7 +43,7 @@ std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Device
   return all;
 }
 
-void apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
+void conv_plain_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
   const int channels = result_extent(kernel, 1), height = result_extent(kernel, 2),
             width = result_extent(kernel, 3);
   const int tile_x = std::min(params.at("tile_x"), width), tile_y = std::min(params.at("tile_y"), height);
@@ -84,10 +84,10 @@ const ScheduleTemplate& template_conv_plain() {
   static const ScheduleTemplate def = {
       .name = "conv_plain",
       .doc = "convolution on plain layouts, vectors along a row of pixels",
-      .refuses = refuses,
-      .default_params = default_params,
-      .candidates = candidates,
-      .apply = apply,
+      .refuses = conv_plain_refuses,
+      .default_params = conv_plain_default_params,
+      .candidates = conv_plain_candidates,
+      .apply = conv_plain_apply,
   };
   return def;
 }

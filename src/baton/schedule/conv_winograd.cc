@@ -26,7 +26,7 @@ struct WinogradExtents {
   int64_t transformed(int64_t count, int64_t channels) const { return 4 * int64_t(a) * a * count * channels; }
 };
 
-WinogradExtents extents_of(const LoweredKernel& kernel) {
+WinogradExtents conv_winograd_extents_of(const LoweredKernel& kernel) {
   const Tensor &data = anchor_of(kernel).inputs[0], &weight = anchor_of(kernel).inputs[1];
   WinogradExtents e;
   e.a = static_cast<int>(weight.extent(0)), e.tile = e.a - 2;
@@ -40,7 +40,7 @@ WinogradExtents extents_of(const LoweredKernel& kernel) {
   return e;
 }
 
-std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
+std::string conv_winograd_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   const std::string reason = refuses_anchor(kernel, "conv_winograd", "gemm_acc");
   if (!reason.empty()) return reason;
   return anchor_of(kernel).inputs[0].rank() == 5 ? "" : "the data are not packed";
@@ -78,14 +78,14 @@ ScheduleParams params_of(const WinogradExtents& e, const DeviceSheet& sheet, boo
           {"tile_c", tile.columns},     {"group_c", group}, {"prefetch", streamed ? 64 : 0}};
 }
 
-ScheduleParams default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
-  const WinogradExtents e = extents_of(kernel);
+ScheduleParams conv_winograd_default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
+  const WinogradExtents e = conv_winograd_extents_of(kernel);
   return params_of(e, sheet, fits_by_channels(e, sheet));
 }
 
-std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
-  const WinogradExtents e = extents_of(kernel);
-  std::vector<ScheduleParams> all{default_params(kernel, sheet)};
+std::vector<ScheduleParams> conv_winograd_candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
+  const WinogradExtents e = conv_winograd_extents_of(kernel);
+  std::vector<ScheduleParams> all{conv_winograd_default_params(kernel, sheet)};
   auto add = [&](const ScheduleParams& params) {
     if (std::find(all.begin(), all.end(), params) == all.end()) all.push_back(params);
   };
@@ -109,8 +109,8 @@ std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Device
   return all;
 }
 
-void apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
-  const WinogradExtents e = extents_of(kernel);
+void conv_winograd_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
+  const WinogradExtents e = conv_winograd_extents_of(kernel);
   const bool by_channels = params.at("by_channels");
   const int rows = by_channels ? e.down : std::min(params.at("rows"), e.down), count = rows * e.across;
   const int tile_t = std::min(params.at("tile_t"), count),
@@ -222,10 +222,10 @@ const ScheduleTemplate& template_conv_winograd() {
       .doc =
           "Winograd convolution on packed channels: transforms and matrix products, by rows of tiles or by "
           "output channels",
-      .refuses = refuses,
-      .default_params = default_params,
-      .candidates = candidates,
-      .apply = apply,
+      .refuses = conv_winograd_refuses,
+      .default_params = conv_winograd_default_params,
+      .candidates = conv_winograd_candidates,
+      .apply = conv_winograd_apply,
   };
   return def;
 }

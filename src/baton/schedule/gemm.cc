@@ -16,18 +16,18 @@ struct GemmExtents {
   int rows, blocks, block, depth;
 };
 
-GemmExtents extents_of(const LoweredKernel& kernel) {
+GemmExtents gemm_extents_of(const LoweredKernel& kernel) {
   const Tensor& weight = anchor_of(kernel).inputs[1];
   return {result_extent(kernel, 0), static_cast<int>(weight.extent(0)), static_cast<int>(weight.extent(2)),
           static_cast<int>(weight.extent(1))};
 }
 
-std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
+std::string gemm_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   return refuses_anchor(kernel, "gemm", "dense");
 }
 
-ScheduleParams default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
-  const GemmExtents e = extents_of(kernel);
+ScheduleParams gemm_default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
+  const GemmExtents e = gemm_extents_of(kernel);
   const int vectors = tiles_of(e.block, sheet.float_lanes);
   if (e.rows < 4) {  // memory bound: few streams, which the prefetchers can follow
     const int columns = divisor_below(e.blocks, std::max(1, 4 / vectors));
@@ -38,10 +38,10 @@ ScheduleParams default_params(const LoweredKernel& kernel, const DeviceSheet& sh
   return {{"tile_m", tile.rows}, {"tile_n", tile.columns}, {"unroll", 1}};
 }
 
-std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
-  const GemmExtents e = extents_of(kernel);
+std::vector<ScheduleParams> gemm_candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
+  const GemmExtents e = gemm_extents_of(kernel);
   const int vectors = tiles_of(e.block, sheet.float_lanes);
-  std::vector<ScheduleParams> all{default_params(kernel, sheet)};
+  std::vector<ScheduleParams> all{gemm_default_params(kernel, sheet)};
   for (int m : {1, 2, 4, 6, 8, 12, 14})
     for (int n : {1, 2, 3, 4, 8, 16})
       for (int unroll : {1, 4}) {
@@ -53,8 +53,8 @@ std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Device
   return all;
 }
 
-void apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
-  const GemmExtents e = extents_of(kernel);
+void gemm_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
+  const GemmExtents e = gemm_extents_of(kernel);
   const int tile_m = std::min(params.at("tile_m"), e.rows),
             tile_n = divisor_below(e.blocks, params.at("tile_n"));
   Func out = output_of(kernel), dense = anchor_stage(kernel, "dense");
@@ -85,10 +85,10 @@ const ScheduleTemplate& template_gemm() {
   static const ScheduleTemplate def = {
       .name = "gemm",
       .doc = "matrix product with packed weights, sums of a tile of rows x features in registers",
-      .refuses = refuses,
-      .default_params = default_params,
-      .candidates = candidates,
-      .apply = apply,
+      .refuses = gemm_refuses,
+      .default_params = gemm_default_params,
+      .candidates = gemm_candidates,
+      .apply = gemm_apply,
   };
   return def;
 }

@@ -9,12 +9,10 @@ namespace {
 using Halide::Func;
 using Halide::Var;
 
-/// Below this many elements a parallel loop does not pay off.
-constexpr int64_t kParallelElements = 1 << 14;
 /// Shorter innermost axes are unrolled and the next axis is vectorised.
 constexpr int kShortAxis = 4;
 
-std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
+std::string pointwise_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   if (kernel.anchor >= 0) return anchor_of(kernel).op->name + " is another template's";
   if (kernel.outputs.size() != 1) return "more than one output";
   for (const OpBlock& block : kernel.blocks) {
@@ -30,13 +28,13 @@ std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   return shared > 3 ? "more than 3 values have several readers" : "";
 }
 
-ScheduleParams default_params(const LoweredKernel&, const DeviceSheet&) { return {{"unroll", 4}}; }
+ScheduleParams pointwise_default_params(const LoweredKernel&, const DeviceSheet&) { return {{"unroll", 4}}; }
 
-std::vector<ScheduleParams> candidates(const LoweredKernel&, const DeviceSheet&) {
+std::vector<ScheduleParams> pointwise_candidates(const LoweredKernel&, const DeviceSheet&) {
   return {{{"unroll", 4}}, {{"unroll", 1}}, {{"unroll", 2}}, {{"unroll", 8}}};
 }
 
-void apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
+void pointwise_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
   Func out = output_of(kernel);
   const std::vector<int64_t>& shape = kernel.outputs.front().shape();
   const std::vector<Var> i = out.args();
@@ -80,10 +78,10 @@ const ScheduleTemplate& template_pointwise() {
   static const ScheduleTemplate def = {
       .name = "pointwise",
       .doc = "operators that work element by element, in one loop nest",
-      .refuses = refuses,
-      .default_params = default_params,
-      .candidates = candidates,
-      .apply = apply,
+      .refuses = pointwise_refuses,
+      .default_params = pointwise_default_params,
+      .candidates = pointwise_candidates,
+      .apply = pointwise_apply,
   };
   return def;
 }

@@ -25,7 +25,7 @@ const Func* reduction_of(const OpBlock& block) {
   return found;
 }
 
-std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
+std::string pool_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   if (kernel.anchor < 0) return "no heavy operator in the kernel";
   const Func* reduction = reduction_of(anchor_of(kernel));
   if (!reduction) return anchor_of(kernel).op->name + " is another template's";
@@ -41,7 +41,7 @@ std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
 
 bool packed(const LoweredKernel& kernel) { return anchor_of(kernel).results.front().dimensions() == 5; }
 
-ScheduleParams default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
+ScheduleParams pool_default_params(const LoweredKernel& kernel, const DeviceSheet& sheet) {
   const int inner = result_extent(kernel, packed(kernel) ? 4 : 3);
   if (!packed(kernel)) return {{"vector", std::min(sheet.float_lanes, inner)}, {"tile_x", 1}};
   // Enough independent reductions to hide their latency.
@@ -52,8 +52,8 @@ ScheduleParams default_params(const LoweredKernel& kernel, const DeviceSheet& sh
   return {{"vector", inner}, {"tile_x", tile}};
 }
 
-std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
-  std::vector<ScheduleParams> all{default_params(kernel, sheet)};
+std::vector<ScheduleParams> pool_candidates(const LoweredKernel& kernel, const DeviceSheet& sheet) {
+  std::vector<ScheduleParams> all{pool_default_params(kernel, sheet)};
   if (!packed(kernel)) return all;
   for (int x : {1, 2, 4, 7, 8, 14}) {
     ScheduleParams params = all.front();
@@ -63,7 +63,7 @@ std::vector<ScheduleParams> candidates(const LoweredKernel& kernel, const Device
   return all;
 }
 
-void apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
+void pool_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
   Func out = output_of(kernel), sum = *reduction_of(anchor_of(kernel));
   const std::vector<Var> i = out.args();
   const Var xo("xo"), xi("xi");
@@ -111,10 +111,10 @@ const ScheduleTemplate& template_pool() {
   static const ScheduleTemplate def = {
       .name = "pool",
       .doc = "pools, reduced in registers, vectors along the innermost axis",
-      .refuses = refuses,
-      .default_params = default_params,
-      .candidates = candidates,
-      .apply = apply,
+      .refuses = pool_refuses,
+      .default_params = pool_default_params,
+      .candidates = pool_candidates,
+      .apply = pool_apply,
   };
   return def;
 }

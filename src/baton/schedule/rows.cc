@@ -26,7 +26,7 @@ int reduction_extent(Func func) {
   return extent ? static_cast<int>(extent->value) : 0;
 }
 
-std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
+std::string rows_refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   if (kernel.anchor < 0) return "no heavy operator in the kernel";
   const OpBlock& anchor = anchor_of(kernel);
   const std::string reason = refuses_anchor(kernel, "rows", first_reduction(anchor));
@@ -46,11 +46,11 @@ std::string refuses(const LoweredKernel& kernel, const DeviceSheet&) {
   return "";
 }
 
-ScheduleParams default_params(const LoweredKernel&, const DeviceSheet& sheet) {
+ScheduleParams rows_default_params(const LoweredKernel&, const DeviceSheet& sheet) {
   return {{"lanes", 4 * sheet.float_lanes}};
 }
 
-std::vector<ScheduleParams> candidates(const LoweredKernel&, const DeviceSheet& sheet) {
+std::vector<ScheduleParams> rows_candidates(const LoweredKernel&, const DeviceSheet& sheet) {
   return {{{"lanes", 4 * sheet.float_lanes}},
           {{"lanes", sheet.float_lanes}},
           {{"lanes", 2 * sheet.float_lanes}},
@@ -75,7 +75,7 @@ void reduce_in_lanes(Func func, const Var& row, int lanes, const DeviceSheet& sh
       .unroll(lane);
 }
 
-void apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
+void rows_apply(LoweredKernel& kernel, const ScheduleParams& params, const DeviceSheet& sheet) {
   const OpBlock& anchor = anchor_of(kernel);
   Func out = output_of(kernel);
   const std::vector<Var> i = out.args();
@@ -110,10 +110,10 @@ const ScheduleTemplate& template_rows() {
   static const ScheduleTemplate def = {
       .name = "rows",
       .doc = "reductions along the innermost axis, in several vectors of partial results",
-      .refuses = refuses,
-      .default_params = default_params,
-      .candidates = candidates,
-      .apply = apply,
+      .refuses = rows_refuses,
+      .default_params = rows_default_params,
+      .candidates = rows_candidates,
+      .apply = rows_apply,
   };
   return def;
 }

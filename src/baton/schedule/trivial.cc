@@ -13,9 +13,6 @@ using Halide::Func;
 using Halide::TailStrategy;
 using Halide::VarOrRVar;
 
-/// Below this many elements a parallel loop does not pay off.
-constexpr int64_t kParallelElements = 1 << 14;
-
 /// Whether `producer` can be inlined into its user: evaluated once per element, and cheap.
 bool read_in_place(const LoweredKernel& kernel, int producer) {
   if (kernel.blocks[producer].op->fuse > Fuse::kInjective || kernel.blocks[producer].consumers != 1)
@@ -66,7 +63,7 @@ int64_t last_extent(const Type& type) {
   return tensor && tensor->rank() > 0 ? tensor->extents().back() : 0;
 }
 
-void apply(LoweredKernel& kernel, const ScheduleParams&, const DeviceSheet& sheet) {
+void trivial_apply(LoweredKernel& kernel, const ScheduleParams&, const DeviceSheet& sheet) {
   std::set<std::string> done;
   for (size_t i = 0; i < kernel.blocks.size(); ++i) {
     const OpBlock& block = kernel.blocks[i];
@@ -102,7 +99,7 @@ const ScheduleTemplate& template_trivial() {
       .refuses = [](const LoweredKernel&, const DeviceSheet&) { return std::string(); },
       .default_params = [](const LoweredKernel&, const DeviceSheet&) { return ScheduleParams(); },
       .candidates = [](const LoweredKernel&, const DeviceSheet&) { return std::vector<ScheduleParams>{{}}; },
-      .apply = apply,
+      .apply = trivial_apply,
   };
   return def;
 }
