@@ -1,4 +1,5 @@
 """cmake/BatonSources.cmake over a small tree: which files are compiled together, and builds over what an earlier one left."""
+import fcntl
 import json
 import os
 import pathlib
@@ -112,9 +113,15 @@ def test_an_edit_of_a_header_reaches_the_precompiled_one(tree):
 
 @pytest.mark.parametrize("seconds", [0.05, 0.4, 1.0])
 def test_a_build_that_was_killed_is_finished_by_the_next(tree, seconds):
+    """As ./baton does, whose lock the compilers inherit: they outlive a killed ninja, and are waited for."""
     configure(tree)
-    ninja = subprocess.Popen([TOOLS / "ninja", "-C", tree / "build"], stdout=subprocess.DEVNULL, start_new_session=True)
+    with open(tree / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        ninja = subprocess.Popen([TOOLS / "ninja", "-C", tree / "build"], stdout=subprocess.DEVNULL, start_new_session=True,
+                                 pass_fds=(lock.fileno(),))
     time.sleep(seconds)
     os.killpg(ninja.pid, signal.SIGKILL)
     ninja.wait()
+    with open(tree / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
     assert built(tree) == "1 2\n"
