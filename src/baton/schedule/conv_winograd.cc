@@ -1,12 +1,11 @@
 // Winograd convolution on packed channels. The stages are: pad, input transform, a * a matrix products,
 // output transform; fused consumers work on the finished tile. Two orders of the stages:
 //   by rows:     some rows of tiles at a time go through all stages, so that V (transformed inputs) and M
-//   (products)
-//                stay in the second-level cache; the weights are read once per turn. For large maps.
+//                (products) stay in the second-level cache; the weights are read once per step. For large
+//                maps.
 //   by channels: all inputs are transformed first; then some output channels at a time go through products
-//   and output
-//                transform, so that the weights are read exactly once. For small maps, whose weights are
-//                larger.
+//                and output transform, so that the weights are read exactly once. For small maps, whose
+//                weights are larger.
 #include <algorithm>
 
 #include "baton/schedule/common.h"

@@ -1,5 +1,5 @@
 // Changes the batch size of parameters: ChangeBatch({x: 0}, 16) is
-// fn (%x: Tensor[(1, 3), float32]) { exp(%x) }  ->  fn (%x: Tensor[(16, 3), float32]) { exp(%x) }
+//   fn (%x: Tensor[(1, 3), float32]) { exp(%x) }  ->  fn (%x: Tensor[(16, 3), float32]) { exp(%x) }
 // Other types are inferred again; constant shape attributes (reshape) are not changed.
 
 #include "baton/ir/attr_objects.h"

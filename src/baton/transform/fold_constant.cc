@@ -1,10 +1,12 @@
-// op(constants) -> its value, computed by the operator's own definition shape_of(x), ndarray_size(x) -> a
-// constant, when the shape of x is known let v = constant; body -> body with v replaced if (constant) {a}
-// else {b} -> the branch taken (a, b).0 -> a With fold_qnn, also quantised operators, in their lowered
-// integer form. A large value with a single use is deferred until its user is folded, so that the evaluator
-// can compute both together without materializing the intermediate value. Not folded: operators without
-// inputs (a full tensor is smaller as an operator than as data), stateful operators, annotations, and
-// operators without a compute.
+// op(constants)                  ->  its value, computed by the operator's own definition
+// shape_of(x), ndarray_size(x)   ->  a constant, when the shape of x is known
+// let v = constant; body         ->  body with v replaced
+// if (constant) {a} else {b}     ->  the branch taken
+// (a, b).0                       ->  a
+// With fold_qnn, also quantised operators, in their lowered integer form. A large value with a single use is
+// deferred until its user is folded, so that the evaluator can compute both together without materializing
+// the intermediate value. Not folded: operators without inputs (a full tensor is smaller as an operator than
+// as data), stateful operators, annotations, and operators without a compute.
 #include "baton/transform/fold_constant.h"
 
 #include <algorithm>

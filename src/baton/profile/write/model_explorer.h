@@ -16,11 +16,10 @@ std::string explorer_graphs(const ProfileReport& report);
 const std::vector<std::string>& explorer_quantities();
 
 /// Node data for both graphs: microseconds by node id, with a gradient from white to red.
-/// - fused_us: a kernel's median; an operator's portion of its kernels (portions.h), so that a layer's sum is
-/// no more than
-///   its kernel;
-/// - inside_us: an operator's time as measured inside its kernels, not scaled; a kernel's, what its operators
-/// have of it; - unfused_us: an operator's time when nothing is fused; a kernel's, its operators' together.
+/// - fused_us: a kernel's median; an operator's portion of its kernels (portions.h), so that a layer's sum
+///   does not exceed its kernel;
+/// - inside_us: an operator's time as measured inside its kernels, not scaled; a kernel's sum over operators;
+/// - unfused_us: an operator's time without fusion; a kernel's sum over its operators.
 /// Unmeasured nodes are omitted.
 std::string explorer_data(const ProfileReport& report, const std::string& quantity);
 

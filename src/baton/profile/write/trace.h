@@ -7,12 +7,14 @@
 namespace baton {
 
 /// The JSON object form of the trace event format, complete events ("X") only, nested as model > kernel >
-/// operator: - track "one run, from medians": kernels in the order of execution, the parts of each below it;
-/// - track "one run without fusion", when that was measured; - track "measured runs": the first `runs` runs
-/// as they were measured, kernels without parts. Kernels are placed back to back, since only durations are
-/// measured; the time between them is one event at the end. Events have args to select by: operators, lines,
-/// types, flops, bytes, share, method. Times are whole nanoseconds (written as microseconds): a child lies
-/// within its parent, siblings do not overlap, and the kernels and the time between them add up to the model.
+/// operator:
+/// - track "one run, from medians": kernels in execution order, the parts of each below it;
+/// - track "one run without fusion", when that was measured;
+/// - track "measured runs": the first `runs` measured runs, kernels without parts.
+/// Kernels are placed back to back, since only durations are measured; the time between them is one event at
+/// the end. Events have args to select by: operators, lines, types, flops, bytes, share, method. Times are
+/// whole nanoseconds (written as microseconds): a child lies within its parent, siblings do not overlap, and
+/// the kernels and the time between them add up to the model.
 std::string trace_json(const ProfileReport& report, int runs = 0);
 
 }  // namespace baton

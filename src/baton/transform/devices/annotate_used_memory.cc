@@ -1,5 +1,5 @@
 // Annotates each kernel with the memory live while it runs: its operands and results, and values used later.
-// let %b = fn (%p, Primitive=1, used_memory=[32]) { exp(%p) }(%a);
+//   let %b = fn (%p, Primitive=1, used_memory=[32]) { exp(%p) }(%a);
 // main gets the size of its inputs and results: io_used_memory=64. Requires a chain of lets (ToANormalForm).
 #include <algorithm>
 #include <map>

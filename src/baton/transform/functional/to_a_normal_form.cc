@@ -1,5 +1,5 @@
-// Binds every intermediate value to a variable: add(exp(x), y) -> let x_1 = exp(x); let x_2 = add(x_1, y);
-// x_2
+// Binds every intermediate value to a variable:
+//   add(exp(x), y)  ->  let x_1 = exp(x); let x_2 = add(x_1, y); x_2
 
 #include "baton/ir/analysis/normal_form.h"
 #include "baton/pass/pass.h"

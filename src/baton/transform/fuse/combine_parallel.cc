@@ -1,5 +1,5 @@
 // Combines parallel operators into one (parallel_branches.h):
-//   CombineParallelConv2D weights concatenated along the output channels; branches are slices
+//   CombineParallelConv2D       weights concatenated along the output channels; branches are slices
 //   CombineParallelDense        to_batch: stacked into one batch_matmul; else weights concatenated
 //   CombineParallelBatchMatmul  weights concatenated along the columns
 #include <algorithm>
