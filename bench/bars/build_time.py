@@ -60,7 +60,8 @@ def edit(path):
     """Another text of the same meaning: a new function that nothing calls."""
     text = path.read_text(encoding="utf-8")
     end = text.rindex("}  // namespace baton")
-    path.write_text(text[:end] + "inline int edited_by_build_time() { return 1; }\n\n" + text[end:], encoding="utf-8")
+    function = f"inline int edited_{path.stem}() {{ return 1; }}"  # both edited files may be in one batch
+    path.write_text(f"{text[:end]}{function}\n\n{text[end:]}", encoding="utf-8")
 
 
 def ninja(folder, *targets):
