@@ -326,6 +326,10 @@ int main(int argc, char** argv) {
   const bool some = only == "each" || only == "fold" || only == "origins";
   const char* count = some ? (argc > 2 ? argv[2] : nullptr) : argv[1];
   const int bursts = count ? std::atoi(count) : 3;
+  if (bursts < 1) {
+    std::fprintf(stderr, "usage: passes [each | fold | origins] [BURSTS]; seen: %s\n", count);
+    return 2;
+  }
   if (!some || only == "each") measure_passes(bursts);
   if (!some || only == "fold") measure_folding(bursts);
   if (!some || only == "origins") measure_origins(bursts);

@@ -1,4 +1,4 @@
-// What a build is told goes by hand: threads that build at once do not see each other's contexts.
+// BuildContext is passed explicitly: concurrent builds on several threads do not share contexts.
 #include <thread>
 
 #include <gmock/gmock.h>

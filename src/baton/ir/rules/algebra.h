@@ -1,35 +1,35 @@
 #pragma once
-// What SimplifyExpr, LazyGradientInit, the pattern matcher and constant folding know of an operator without
-// its values. Attached through OpDef::rules; an operator carries what holds for it.
+// Algebraic properties of operators, read by SimplifyExpr, LazyGradientInit, the pattern matcher and constant
+// folding. Attached through OpDef::rules; an operator has those that apply to it.
 #include <optional>
 
 #include "baton/ir/expr.h"
 
 namespace baton {
 
-/// Which operation of arithmetic the operator is, element by element over two tensors that broadcast.
+/// The elementwise arithmetic operation over two broadcast operands.
 enum class Arithmetic { kSum, kDifference, kProduct, kQuotient };
 
-/// Every element of the result is `value`; where that is open, the first argument, a scalar.
+/// Every element of the result is `value`, or the first argument, a scalar, when `value` is not set.
 struct FilledWith {
   std::optional<double> value;
 };
 
-/// What the type of the one argument says alone: its extents, or the product of them.
+/// The result depends only on the type of the single argument: its extents, or their product.
 enum class ValueOfType { kExtents, kSize };
 
-/// The operator asks another tensor for its shape or type only.
+/// The operator uses only the shape or type of one of its arguments.
 struct LikeRule {
-  int model;  ///< the argument that is asked
-  /// The call without that argument: `type`, which is static, is what the call has, and says all.
+  int model;  ///< the index of that argument
+  /// The equivalent call without that argument; `type` is the static type of the call.
   Expr (*concrete)(const CallNode& call, const TensorTypeNode& type);
 };
 
-/// The result depends on the order of the elements, not on how far they lie apart.
+/// The result depends on the order of the elements only: invariant under increasing functions.
 struct OrderOnly {};
 
-/// Of operators of two inputs that are fused like those that broadcast: the second is a vector along an axis,
-/// or only there for its shape, so that no scalar may take its place.
+/// For binary operators with a broadcast fusion pattern that do not broadcast: the second input is a vector
+/// along an axis, or used for its shape only, so it must not be replaced by a scalar.
 struct NotBroadcast {};
 
 }  // namespace baton

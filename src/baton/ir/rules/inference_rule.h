@@ -1,15 +1,15 @@
 #pragma once
-// What an operator is when nobody trains: arithmetic that fusion and FoldScaleAxis can work with. Attached
-// through OpDef::rules, read by SimplifyInference.
+// The inference form of an operator: elementwise arithmetic that fusion and FoldScaleAxis can process.
+// Attached through OpDef::rules, read by SimplifyInference.
 #include "baton/ir/expr.h"
 
 namespace baton {
 
 struct InferenceRule {
-  /// What takes the place of `replaces`, or null when the call stays. `call` has rewritten arguments; `data`
-  /// is the type of the first one.
+  /// The replacement of `replaces`, or null to keep the call. `call` has rewritten arguments; `data` is the
+  /// type of the first one.
   Expr (*rewrite)(const CallNode& call, const TensorTypeNode& data);
-  /// The result that is replaced. A call whose other results are used keeps those.
+  /// The replaced result. A call whose other results are used is kept for them.
   enum class Replaces { kResult, kFirstOfTuple } replaces = Replaces::kResult;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Where the arguments and the result of an operator live, where that is not one place for all. Attached
+// Device constraints of an operator whose arguments and result are not all on the same device. Attached
 // through OpDef::rules, read by PlanDevices.
 #include <string_view>
 #include <vector>
@@ -9,17 +9,17 @@ namespace baton {
 struct PlacementRule {
   struct Place {
     enum class At {
-      kOpen,        ///< the operator does not say
-      kWithResult,  ///< of arguments
+      kOpen,        ///< unconstrained
+      kWithResult,  ///< for arguments: the device of the result
       kHost,
-      kNamed,  ///< on the device that attribute `device` names
+      kNamed,  ///< the device given by the attribute named `device`
     } at = At::kOpen;
     std::string_view device = {};
-    std::string_view when = {};  ///< kNamed: a flag among the attributes, open where it is not set
+    std::string_view when = {};  ///< kNamed: a boolean attribute; unconstrained when it is false
   };
-  std::vector<Place> args;  ///< the last one is that of all further arguments, too
+  std::vector<Place> args;  ///< the last entry also applies to all further arguments
   Place result = {};
-  /// The call is there for the places only: it becomes a device_copy, or goes where they are the same.
+  /// The call only states devices: it becomes a device_copy, or is removed when they are equal.
   bool is_border = false;
 };
 

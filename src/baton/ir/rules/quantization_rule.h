@@ -1,33 +1,32 @@
 #pragma once
-// What an operator is to relay.quantize, where a tensor is integers times one scale. An operator's block
-// carries its rule; QuantizePartition, QuantizeAnnotate and QuantizeRealize read it. Operators without one
-// compute in float.
+// How relay.quantize treats an operator; quantised tensors are integers times one scale. Attached through
+// OpDef::rules, read by QuantizePartition, QuantizeAnnotate and QuantizeRealize. Operators without a rule
+// stay in floating point.
 
 namespace baton {
 
 struct QuantizationRule {
   enum class Does {
-    kLayer,      ///< sums products of narrow data and a narrow weight; their scales multiply
-    kProduct,    ///< the same of two tensors, each of which may be data or a weight
-    kScale,      ///< multiplies element by element: the scales multiply
-    kSum,        ///< adds element by element: its inputs are brought to one scale
-    kJoin,       ///< puts the tensors of a tuple side by side, under one scale
-    kClip,       ///< cuts to `a_min` and `a_max`, which are divided by the scale
-    kSelect,     ///< results are inputs: narrow in, narrow out
-    kMean,       ///< adds inputs up, so they are wide
-    kTotalMean,  ///< kMean over everything: what follows it is small and stays in float
-    kSame,       ///< any integers under any scale: moves elements, or commutes with a positive factor
-    kHint,       ///< where integers that leave a kernel become narrow
+    kLayer,      ///< contraction of narrow data with a narrow weight; the scales are multiplied
+    kProduct,    ///< contraction of two tensors, each data or a weight
+    kScale,      ///< elementwise multiplication; the scales are multiplied
+    kSum,        ///< elementwise addition; the operands are rescaled to a common scale
+    kJoin,       ///< concatenation of a tuple under a common scale
+    kClip,       ///< clamps to `a_min` and `a_max`, which are divided by the scale
+    kSelect,     ///< selects elements (max pooling): narrow input, narrow result
+    kMean,       ///< accumulates inputs (average pooling): wide integers
+    kTotalMean,  ///< global kMean; its consumers stay in floating point
+    kSame,       ///< valid for any integers and scale: moves elements, or commutes with a positive factor
+    kHint,       ///< marks where integers are narrowed at the end of a kernel
     kRound,      ///< rounds to integers: simulated_quantize
   };
   Does does;
 
-  /// What QuantizePartition makes of it. Sums, scales and total means are between the two: where kernels
-  /// meet.
+  /// The role in QuantizePartition.
   enum class Kernel {
-    kBetween,
-    kBegins,  ///< a kernel on narrow integers
-    kJoins,   ///< the kernel that its input comes from
+    kBetween,  ///< on the border between kernels: sums, scales, global means
+    kBegins,   ///< starts a kernel on narrow integers
+    kJoins,    ///< part of the kernel that computes its input
   } kernel = Kernel::kBetween;
 };
 
