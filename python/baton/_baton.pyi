@@ -1331,6 +1331,11 @@ def register_mixed_precision(op: str, rule: Callable, level: int) -> None: ...
 def enter_target(text: str) -> None:
     """Makes a target the current one of passes, on this thread."""
 
+def is_known_processor(text: str) -> bool:
+    """
+    Whether the processor that -mcpu of a target names is known; true when none is named.
+    """
+
 def exit_target() -> None:
     """Takes the innermost target away."""
 
@@ -1522,7 +1527,7 @@ class Model:
     @property
     def params(self): ...
 
-def load_model(path: str) -> Model: ...
+def load_model(path: str, verify: bool = True) -> Model: ...
 
 def load_kernels(bytes: bytes) -> KernelLibrary:
     """Kernels of a shared library that Baton linked."""

@@ -1,5 +1,6 @@
 // Current targets, and the convolutions that ConvertLayout skips, as set by `with`.
 #include "baton/support/error.h"
+#include "baton/target/processor.h"
 
 #include "python/bind.h"
 #include "python/door.h"
@@ -18,6 +19,17 @@ void bind_target(nb::module_& m) {
         enter_target(std::move(target));
       },
       nb::arg("text"), "Makes a target the current one of passes, on this thread.");
+  m.def(
+      "is_known_processor",
+      [](const std::string& text) {
+        try {
+          return is_known_processor(*Target::parse(text));
+        } catch (const UsageError&) {
+          return true;  // a target of another kind
+        }
+      },
+      nb::arg("text"),
+      "Whether the processor that -mcpu of a target names is known; true when none is named.");
   m.def("exit_target", &exit_target, "Takes the innermost target away.");
   m.def("enter_layout_config", &enter_skipped_layers, nb::arg("skip_layers"),
         "From now on ConvertLayout leaves the nn.conv2d of these numbers alone.");

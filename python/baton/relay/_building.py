@@ -52,8 +52,22 @@ def build(ir_mod, target=None, target_host=None, executor=None, runtime=None, wo
         raise TypeError(f"build: progress is a function, not {type(progress).__name__}")
     if not isinstance(mod_name, str) or not mod_name:
         raise ValueError(f"build: mod_name is a name, not {mod_name!r}")
-    result = core.build(_module_of(ir_mod), _native(params), *_texts(targets), mod_name, progress)
+    module = _module_of(ir_mod)
+    _warn_of_unused(module, params, targets)
+    result = core.build(module, _native(params), *_texts(targets), mod_name, progress)
     return factory_of(result, targets[0], executor, runtime)
+
+
+def _warn_of_unused(module, params, targets):
+    """What is given and has no effect. TVM ignores both; a misspelt name is what they mostly are."""
+    for each in targets:
+        if not core.is_known_processor(_text(each)):
+            warnings.warn(f"build: no processor `{each.mcpu}` of -mcpu is known; it has no effect", stacklevel=3)
+    known = {var.name_hint for var in module["main"].params} if params and "main" in module else None
+    unknown = [] if known is None else [name for name in params if name not in known]
+    if unknown:
+        shown = ", ".join(f"`{name}`" for name in unknown[:3]) + (f" and {len(unknown) - 3} more" if len(unknown) > 3 else "")
+        warnings.warn(f"build: params has {shown}, of which main has no parameter; ignored", stacklevel=3)
 
 
 def _targets_of(target, target_host):

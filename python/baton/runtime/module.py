@@ -275,8 +275,8 @@ class FileSource:
 
     result = None
 
-    def __init__(self, path):
-        self._path, self._model = path, core.load_model(path)
+    def __init__(self, path, verify=True):
+        self._path, self._model = path, core.load_model(path, verify)
         self.graph_json = self._model.section("graph.json").decode()
 
     params = property(lambda self: self._model.params, doc="Constants by name.")
@@ -296,9 +296,10 @@ class FileSource:
             shutil.copyfile(self._path, path)
 
 
-def load_module(path, fmt=""):
-    """A Module from a file of export_library or `baton build`. Raises TVMError for anything else."""
-    source = FileSource(os.fspath(wanted("path", path, (str, bytes, os.PathLike), "a path")))
+def load_module(path, fmt="", verify=True):
+    """A Module from a file of export_library or `baton build`. Raises TVMError for anything else, and for a damaged
+    file; `verify=False` does not look at the constants, which are then read when they are first used."""
+    source = FileSource(os.fspath(wanted("path", path, (str, bytes, os.PathLike), "a path")), bool(verify))
     return FactoryModule(source, source.mod_name)
 
 

@@ -10,6 +10,7 @@
 #include "baton/cli/common.h"
 #include "baton/cli/peer.h"
 #include "baton/frontend/npz.h"
+#include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
 #include "baton/support/base/files.h"
 #include "baton/support/version.h"
@@ -57,9 +58,12 @@ class BenchVerb final : public Verb {
 
   void flags(Flags& flags) override {
     flags_.add(flags);
-    flags.option("threads", &threads_, "threads of every engine").show_default();
+    flags.option("threads", &threads_, "threads of every engine; 0: one per processor")
+        .show_default()
+        .range(0, kMaxThreads);
     flags.option("min-ms", &min_ms_, "length of a burst of runs; there are 10 of each engine, in turn")
-        .show_default();
+        .show_default()
+        .range(0.0, 1e6);
     flags.option("input", &input_, "folder with <input name>.npy; the others by the tensor rule");
     flags.option("output", &output_, "folder for output0.npy, output1.npy, ...");
     flags.option("peers", &peers_, "engines to time beside Baton: ort").choices({"ort"});

@@ -1,6 +1,9 @@
 // The only file that includes CLI11: its headers take longer to compile than all verbs together.
 #include "baton/cli/command_line.h"
 
+#include <cmath>
+#include <cstdlib>
+
 #include <CLI/CLI.hpp>
 
 namespace baton::cli {
@@ -40,6 +43,11 @@ CLI::Option* add_one(CLI::App& app, const Flag& flag) {
   return std::visit([&](auto* value) { return app.add_option(name, *value, flag.doc); }, flag.value);
 }
 
+/// "nan" lies within every range of CLI11.
+std::string is_number(const std::string& text) {
+  return std::isnan(std::strtod(text.c_str(), nullptr)) ? text + " is not a number" : "";
+}
+
 void add_all(CLI::App& app, const Flags& flags) {
   for (const Flag& flag : flags.list()) {
     CLI::Option* option = add_one(app, flag);
@@ -47,7 +55,7 @@ void add_all(CLI::App& app, const Flags& flags) {
     if (flag.limits && std::holds_alternative<int*>(flag.value))
       option->check(CLI::Range(static_cast<int>(flag.limits->first), static_cast<int>(flag.limits->second)));
     else if (flag.limits)
-      option->check(CLI::Range(flag.limits->first, flag.limits->second));
+      option->check(CLI::Range(flag.limits->first, flag.limits->second))->check(is_number);
     if (!flag.members.empty()) option->check(CLI::IsMember(flag.members));
     if (flag.shows_default) option->capture_default_str();
     if (!flag.needed.empty()) option->needs(app.get_option("--" + flag.needed));

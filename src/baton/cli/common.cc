@@ -26,6 +26,13 @@ void ModelFlags::add(Flags& flags) {
   flags.option("opt-level", &opt_level, "0 to 4").range(0, 4).show_default();
 }
 
+void ModelFlags::add_no_verify(Flags& flags) {
+  flags.flag("no-verify", &no_verify,
+             "do not compare an artifact's constants with their checksum: large ones start sooner");
+}
+
+std::unique_ptr<Model> ModelFlags::open_artifact() const { return require(Model::load(model, !no_verify)); }
+
 BuildContext ModelFlags::context() const {
   BuildContext context = host_context();
   context.passes->opt_level = opt_level;
@@ -54,12 +61,24 @@ InterruptScope::InterruptScope() {
 InterruptScope::~InterruptScope() { std::signal(SIGINT, before_); }
 const std::atomic<bool>* InterruptScope::flag() const { return &interrupted; }
 
+/// Weights that a file lacks are a mistake more often than not.
+void note_missing(const std::string& path, const std::vector<std::string>& names, Io& io) {
+  if (names.empty()) return;
+  constexpr size_t kShown = 3;
+  io.err << "note: " << path << " has no value for ";
+  for (size_t i = 0; i < std::min(kShown, names.size()); ++i) io.err << (i ? ", " : "") << '%' << names[i];
+  if (names.size() > kShown) io.err << " and " << names.size() - kShown << " more";
+  io.err << ": filled in by the tensor rule (docs/guide.md)\n";
+}
+
 BuiltModel build_model(const ModelFlags& flags, Io& io) {
   const InterruptScope interrupt;
   Progress progress(io);
   BuiltModel built;
   built.model = load_model(flags.model);
-  built.params = load_params(built.model, flags.params, flags.inputs);
+  std::vector<std::string> by_rule;
+  built.params = load_params(built.model, flags.params, flags.inputs, &by_rule);
+  if (!flags.params.empty()) note_missing(flags.params, by_rule, io);
   BuildOptions options;
   options.params = built.params;
   options.context = flags.context();

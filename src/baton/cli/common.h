@@ -1,12 +1,14 @@
 #pragma once
 // Shared by several verbs: flags for the model and its build, progress, Ctrl-C.
 #include <atomic>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "baton/cli/verb.h"
 #include "baton/driver/build.h"
 #include "baton/driver/load_model.h"
+#include "baton/runtime/model.h"
 #include "baton/support/require.h"
 
 namespace baton::cli {
@@ -16,9 +18,14 @@ struct ModelFlags {
   std::string model, params;
   std::vector<std::string> inputs;
   int opt_level = 3;
-  PassConfig config;  ///< options set by other flags
+  bool no_verify = false;  ///< of an artifact
+  PassConfig config;       ///< options set by other flags
 
   void add(Flags& flags);
+  /// --no-verify: for verbs that run artifacts.
+  void add_no_verify(Flags& flags);
+  /// The artifact `model`, opened and, unless told otherwise, verified.
+  std::unique_ptr<Model> open_artifact() const;
   /// The build context given by these flags, on this machine.
   BuildContext context() const;
 };

@@ -15,6 +15,26 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// The folders of a path that are not there yet: those still empty at the end are taken away again.
+class NewFolders {
+ public:
+  explicit NewFolders(std::filesystem::path path) {
+    std::error_code ignored;
+    for (; !path.empty() && !std::filesystem::exists(path, ignored); path = path.parent_path())
+      if (path.has_filename()) missing_.push_back(path);
+  }
+  ~NewFolders() {
+    std::error_code ignored;  // also of folders that are not empty
+    for (const auto& each : missing_)
+      if (std::filesystem::is_directory(each, ignored)) std::filesystem::remove(each, ignored);
+  }
+  NewFolders(const NewFolders&) = delete;
+  NewFolders& operator=(const NewFolders&) = delete;
+
+ private:
+  std::vector<std::filesystem::path> missing_;  // the deepest first
+};
+
 class ExtractVerb final : public Verb {
  public:
   ExtractVerb()
@@ -35,6 +55,7 @@ class ExtractVerb final : public Verb {
   int run(Io& io) override {
     if (as_built_ && selection_.selection.kernel.empty())
       throw UsageError("--as-built gives a kernel as it was compiled: name it with --kernel");
+    const NewFolders folders(output_);
     static_cast<void>(paths());  // fail early on unwritable paths
     const NamedArrays inputs = inputs_.empty() ? NamedArrays() : read_inputs_file(inputs_);
     if (as_built_) return extract_kernel(inputs, io);

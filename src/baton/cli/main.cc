@@ -1,12 +1,37 @@
+#include <cerrno>
+#include <cstring>
 #include <iostream>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "baton/cli/verb.h"
 
+namespace {
+
+/// Opens something in the place of a closed standard stream, so that no file gets its number and what is
+/// meant for the stream. Returns whether it was closed.
+bool reserve(int descriptor) {
+  if (fcntl(descriptor, F_GETFD) != -1) return false;
+  open("/dev/null", O_RDONLY);  // the lowest free number: the stream's; writing to it fails
+  return true;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  reserve(STDIN_FILENO);
+  const bool closed = reserve(STDOUT_FILENO);
+  reserve(STDERR_FILENO);
   baton::cli::Io io{std::cout, std::cerr, isatty(STDERR_FILENO) == 1};
   const int code = baton::cli::run(argc, argv, io);
+  const bool failed = !std::cout;
+  errno = 0;
   std::cout.flush();
-  return code != 0 || std::cout ? code : 1;
+  if (std::cout) return code;
+  const char* why = closed                 ? "it is closed"
+                    : failed || errno == 0 ? "is the disk full?"
+                                           : std::strerror(errno);
+  std::cerr << "baton: not all was written to standard output: " << why << '\n';
+  return code != 0 ? code : 1;
 }

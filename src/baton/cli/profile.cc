@@ -19,6 +19,7 @@ class ProfileVerb final : public Verb {
   void flags(Flags& flags) override {
     flags_.add(flags);
     flags.at("MODEL").doc = "workload name, .relay file, or a .baton artifact (times of its kernels only)";
+    flags_.add_no_verify(flags);
     flags.option("threads", &threads_, "threads of the runs").show_default().range(1, 256);
     flags.option("repeat", &options_.measure.min_runs, "runs of each kind, at least")
         .show_default()
@@ -69,7 +70,7 @@ class ProfileVerb final : public Verb {
   }
 
   ProfileReport of_artifact(Io& io) {
-    const std::unique_ptr<Model> model = require(Model::load(flags_.model));
+    const std::unique_ptr<Model> model = flags_.open_artifact();
     // Checked before measuring.
     report_source(model->artifact(), flags_.model);
     ProfileReport report = measured(model->executor(), io, [&] {

@@ -7,7 +7,7 @@
 #include "baton/cli/debug_flags.h"
 #include "baton/driver/case_file.h"
 #include "baton/frontend/npz.h"
-#include "baton/runtime/model.h"
+#include "baton/runtime/thread_pool.h"
 #include "baton/support/base/float16.h"
 
 namespace baton::cli {
@@ -48,14 +48,17 @@ class RunVerb final : public Verb {
     flags.at("MODEL").doc = "workload name, .relay file, or a .baton artifact";
     flags.option("inputs", &inputs_, "input values from an .npz; the others by the tensor rule");
     flags.option("o,output", &output_, "write the outputs to an .npz, as output0, output1, ...");
-    flags.option("threads", &threads_, "threads of the run; 0: one per processor").show_default();
+    flags_.add_no_verify(flags);
+    flags.option("threads", &threads_, "threads of the run; 0: one per processor")
+        .show_default()
+        .range(0, kMaxThreads);
   }
 
   int run(Io& io) override {
     apply(debug_, flags_);
     const NamedArrays given = inputs_.empty() ? NamedArrays() : read_inputs_file(inputs_);
     if (flags_.model.ends_with(".baton")) {
-      const std::unique_ptr<Model> artifact = require(Model::load(flags_.model));
+      const std::unique_ptr<Model> artifact = flags_.open_artifact();
       return run(artifact->executor(), given, io);
     }
     return run(*make_executor(build_model(flags_, io).build), given, io);

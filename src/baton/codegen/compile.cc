@@ -46,12 +46,25 @@ std::string relay_summary(const FunctionNode& function) {
   return text + " }";
 }
 
+/// Halide counts the bytes of a tensor inside of a kernel in 31 bits. Asked only once it has refused: what it
+/// computes in place may be as large as it likes.
+void refuse_large(const FunctionNode& function) {
+  for (const KernelBlock& block : kernel_blocks(function))
+    for (const TensorTypeNode* type : flat_types(block.call->checked_type())) {
+      const auto bytes = type->is_static() ? byte_count(type->extents(), type->dtype()) : 0;
+      if (!bytes || *bytes > INT32_MAX)
+        throw Error("`" + block.call->op()->name + "` would give " + type_text(Type(type)) +
+                    ", which is too large for a kernel: at most 2147483647 bytes can be kept inside of one");
+    }
+}
+
 /// Converts Halide's errors to InternalError: they mean a wrong compute or schedule.
 template <class Body>
 auto guarded(const FunctionNode& function, const std::string& template_name, Body&& body) {
   try {
     return body();
   } catch (const Halide::Error& error) {
+    refuse_large(function);
     throw InternalError(__FILE__, __LINE__,
                         "Halide refuses a kernel (template " + template_name + "): " + error.what() +
                             "\nkernel: " + relay_summary(function));

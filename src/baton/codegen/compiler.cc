@@ -22,7 +22,7 @@ namespace {
 /// Halide's Funcs other names, and the object other bytes.
 class Memo {
  public:
-  KernelRef find(uint64_t key) {
+  KernelRef find(const KernelKey& key) {
     const std::lock_guard lock(mutex_);
     const auto at = kernels_.find(key);
     return at == kernels_.end() ? nullptr : at->second;
@@ -39,11 +39,11 @@ class Memo {
 
  private:
   std::mutex mutex_;
-  std::unordered_map<uint64_t, KernelRef> kernels_;
+  std::unordered_map<KernelKey, KernelRef> kernels_;
 };
 
-KernelRef obtain(const KernelRequest& request, uint64_t key, const DeviceSheet& sheet, KernelCache& cache,
-                 bool& stored) {
+KernelRef obtain(const KernelRequest& request, const KernelKey& key, const DeviceSheet& sheet,
+                 KernelCache& cache, bool& stored) {
   Memo& memo = Memo::instance();
   // Debug information refers to a source file; if that is gone, only recompiling restores it.
   const std::string& folder = request.variant.debug_lines;
@@ -71,26 +71,26 @@ std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests, 
 std::vector<KernelRef> compile_kernels(std::span<const KernelRequest> requests, const DeviceSheet& sheet,
                                        const BuildContext& context) {
   KernelCache& cache = context.cache ? *context.cache : KernelCache::shared();
-  std::unordered_map<uint64_t, int> index_of;  // key -> distinct kernel
-  struct Shared {                              // state used by threads that outlive an interrupted call
+  std::unordered_map<KernelKey, int> index_of;  // key -> distinct kernel
+  struct Shared {                               // state used by threads that outlive an interrupted call
     DeviceSheet sheet;
     KernelCache& cache;
     std::vector<KernelRequest> distinct;
-    std::vector<uint64_t> keys;
+    std::vector<KernelKey> keys;
     std::vector<KernelRef> made;
     std::atomic<bool> stored{false};
   };
   const auto shared = std::make_shared<Shared>(sheet, cache);
   std::vector<int> which;
   for (const KernelRequest& request : requests) {
-    const uint64_t key = kernel_key(request, sheet);
+    const KernelKey key = kernel_key(request, sheet);
     const auto [at, fresh] = index_of.emplace(key, static_cast<int>(shared->distinct.size()));
     if (fresh) shared->distinct.push_back(request), shared->keys.push_back(key);
     which.push_back(at->second);
   }
   shared->made.resize(shared->distinct.size());
   const bool known = std::all_of(shared->keys.begin(), shared->keys.end(),
-                                 [](uint64_t key) { return Memo::instance().find(key) != nullptr; });
+                                 [](const KernelKey& key) { return Memo::instance().find(key) != nullptr; });
   const bool may_abandon = !known && !context.cache;  // known kernels load quickly
   run_parallel(static_cast<int>(shared->distinct.size()), context, may_abandon, [shared](int i) {
     bool fresh = false;
@@ -111,7 +111,7 @@ std::string link_library(const NamedKernels& kernels) {
     return folder.path(name);
   };
   std::vector<std::string> objects;
-  std::unordered_map<uint64_t, bool> written;
+  std::unordered_map<KernelKey, bool> written;
   std::string aliases;  // a linker script that maps the plan's names to the kernels
   for (const auto& [name, kernel] : kernels) {
     if (!written.emplace(kernel->key, true).second) continue;

@@ -26,15 +26,14 @@ std::string MemoryFile::text() const {
   return text;
 }
 
-std::string unseen_symbol(uint64_t key) {
+std::string unseen_symbol(const KernelKey& key) {
   static std::mutex mutex;
   static std::unordered_set<std::string> seen;
   const std::lock_guard lock(mutex);
   // Preserves the last digits: string tables in objects are sorted by suffix.
-  constexpr uint64_t kKept = 0xFFFF;
   std::string symbol = kernel_symbol(key);
   for (uint64_t more = 1; !seen.insert(symbol).second; ++more)
-    symbol = kernel_symbol(((key + 0x9E3779B97F4A7C15u * more) & ~kKept) | (key & kKept));
+    symbol = kernel_symbol({key.high + 0x9E3779B97F4A7C15u * more, key.low});
   return symbol;
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 // Helpers for compiling with a listing.
-#include <cstdint>
 #include <string>
 
 #include "baton/codegen/kernel/code_shape.h"
+#include "baton/codegen/kernel/kernel.h"
 
 namespace baton {
 
@@ -24,7 +24,7 @@ class MemoryFile {
 /// The symbol for the kernel with that key; on repeated requests in this process another one of equal length.
 /// Halide numbers repeated names, and code may depend on their order; fresh names make every compilation
 /// yield the same code.
-std::string unseen_symbol(uint64_t key);
+std::string unseen_symbol(const KernelKey& key);
 
 /// Replaces every `from` in the text by `to`, of equal length.
 std::string renamed(std::string text, const std::string& from, const std::string& to);

@@ -85,7 +85,7 @@ LoadedModel load_model(const std::string& name) {
 }
 
 NamedArrays load_params(const LoadedModel& model, const std::string& path,
-                        const std::vector<std::string>& inputs) {
+                        const std::vector<std::string>& inputs, std::vector<std::string>* by_rule) {
   const auto& params = model.module->find("main")->params();
   std::map<std::string, NDArray> given;  // every non-input parameter; undefined until it has a value
   for (const Var& param : params) given[param->name()] = NDArray();
@@ -109,8 +109,9 @@ NamedArrays load_params(const LoadedModel& model, const std::string& path,
     const TensorTypeNode& type = tensor_of(param);
     if (at->second)
       check_array(path, param->name(), at->second, type);
-    else
-      at->second = parameter_value(param->name(), type.extents(), type.dtype());
+    else if (by_rule)
+      by_rule->push_back(param->name());
+    if (!at->second) at->second = parameter_value(param->name(), type.extents(), type.dtype());
     if (!at->second)
       throw Error("no memory for parameter %" + param->name() + " of type " +
                   type_text(param->checked_type()));

@@ -27,7 +27,9 @@ LoadedModel load_model(const std::string& name_or_path);
 /// must be a parameter of main of the same shape and type), the rest by the tensor rule (docs/guide.md).
 /// Inputs are the parameters named in `inputs`; when that is empty, those that the file has as inputs
 /// (driver/case_file.h), else `data`, else the first parameter. In the order of main's parameters.
+/// `by_rule`: optional output; the names of those by the rule.
 NamedArrays load_params(const LoadedModel& model, const std::string& path,
-                        const std::vector<std::string>& inputs = {});
+                        const std::vector<std::string>& inputs = {},
+                        std::vector<std::string>* by_rule = nullptr);
 
 }  // namespace baton

@@ -175,8 +175,12 @@ std::string read_entry(zip_t* archive, const zip_stat_t& entry, const std::strin
   if (!file) refuse(where, zip_strerror(archive));
   std::string bytes(entry.size, '\0');
   const zip_int64_t read = zip_fread(file, bytes.data(), bytes.size());
+  // libzip compares the checksum when it reaches the end of the entry.
+  char beyond = 0;
+  const bool ended = read == static_cast<zip_int64_t>(bytes.size()) && zip_fread(file, &beyond, 1) == 0;
+  const std::string why = zip_error_strerror(zip_file_get_error(file));
   zip_fclose(file);
-  if (read != static_cast<zip_int64_t>(bytes.size())) refuse(where, "is truncated");
+  if (!ended) refuse(where, "is damaged: " + why);
   return bytes;
 }
 
@@ -189,7 +193,7 @@ NDArray read_npy(const std::string& path) {
 }
 
 NamedArrays read_npz(const std::string& path) {
-  const Zip archive = open_zip(path, ZIP_RDONLY);
+  const Zip archive = open_zip(path, ZIP_RDONLY | ZIP_CHECKCONS);
   NamedArrays arrays;
   for (zip_int64_t i = 0, count = zip_get_num_entries(archive.get(), 0); i < count; ++i) {
     zip_stat_t entry;

@@ -198,16 +198,40 @@ class Comparison {
   TypeVarPairs type_vars_;  // of the functions visited so far
 };
 
-// Hashes nodes in post-order; variables are numbered in visit order, which is the same in equal programs.
+// The kinds that Comparison pairs one to one, beside variables.
+constexpr bool is_paired(ExprKind kind) { return !is_leaf(kind) && kind != ExprKind::kTupleGetItem; }
+
+// Hashes nodes in post-order. Variables and paired nodes are numbered in visit order, which is the same in
+// equal programs. Where a paired node is used but was reached before, its number is hashed: the hash sees
+// sharing as Comparison does, and the hash of a tree is that of its nodes alone.
 class Hashing {
  public:
   uint64_t hash(const Expr& root) {
     if (!root) return 0;
-    post_order(root, [&](const Expr& node) { values_.insert(node.get(), node_hash(*node)); });
-    return *values_.find(root.get());
+    post_order(
+        root,
+        [&](const Expr& node) {
+          const uint64_t value = node_hash(*node);
+          const bool paired = is_paired(node->kind());
+          if (paired) entered_.pop_back();
+          values_.insert(node.get(), {value, paired ? next_node_++ : kNoNumber});
+        },
+        [&](const Expr& node) {
+          if (is_paired(node->kind())) entered_.push_back(next_node_);
+          return true;
+        });
+    return values_.find(root.get())->hash;
   }
 
  private:
+  static constexpr uint32_t kNoNumber = UINT32_MAX;
+  static constexpr uint64_t kUsedAgain = 0x5EEDull << 32;
+  struct Value {
+    uint64_t hash;
+    uint32_t number;      // kNoNumber for leaves and projections, which may be shared or repeated
+    bool placed = false;  // whether the use that it was first reached by is hashed
+  };
+
   uint64_t node_hash(const ExprNode& node) {
     Hasher hasher(static_cast<uint64_t>(node.kind()));
     switch (node.kind()) {
@@ -261,8 +285,26 @@ class Hashing {
       case ExprKind::kRefWrite:
         break;
     }
-    for_each_child(node, [&](const Expr& child) { hasher.add(child ? *values_.find(child.get()) : 0); });
+    for_each_child(node, [&](const Expr& child) { add_child(node, child, hasher); });
     return hasher.value();
+  }
+
+  void add_child(const ExprNode& parent, const Expr& child, Hasher& hasher) {
+    if (!child) return hasher.add(0);
+    Value* value = values_.find(child.get());
+    hasher.add(value->hash);
+    if (is_leaf(child->kind()) || parent.kind() == ExprKind::kTupleGetItem) return;
+    // A projection is transparent: %0.1 twice and one shared %0.1 are equal, and use %0 equally often.
+    const ExprNode* used = child.get();
+    while (const auto* item = as<TupleGetItemNode>(used)) used = item->tuple().get();
+    if (used != child.get()) value = values_.find(used);
+    if (value->number == kNoNumber) return;
+    // It was first reached from `parent` if it was visited since that was entered, and not below a node that
+    // was visited since, too.
+    if (!value->placed && value->number >= entered_.back())
+      value->placed = true;
+    else
+      hasher.add(kUsedAgain | value->number);
   }
 
   static void hash_pattern(const PatternNode& pattern, Hasher& hasher) {
@@ -274,8 +316,10 @@ class Hashing {
 
   static uint64_t type_or_zero(const Type& type) { return type ? type_hash(type) : 0; }
 
-  PointerMap<uint64_t> values_;
+  PointerMap<Value> values_;
+  std::vector<uint32_t> entered_;  // the next number when each open node was entered
   uint64_t next_var_ = 0;
+  uint32_t next_node_ = 0;
 };
 
 }  // namespace

@@ -11,7 +11,8 @@ bool structural_equal(const Expr& a, const Expr& b, bool map_free_vars = false);
 bool structural_equal(const TypeDataNode& a, const TypeDataNode& b);
 bool structural_equal(const IRModuleNode& a, const IRModuleNode& b, bool map_free_vars = false);
 
-/// Free variables hash by the order of their first use.
+/// Equal expressions have equal hashes; free variables hash by the order of their first use. A node used
+/// twice hashes unlike two equal nodes. 64 bits: a table keyed by them compares what it finds.
 uint64_t structural_hash(const Expr& expr);
 uint64_t structural_hash(const IRModuleNode& module);
 

@@ -3,6 +3,13 @@
 namespace baton {
 
 Halide::Type halide_type(DType dtype) {
+  const int bits = dtype.bits;
+  const bool whole = bits == 8 || bits == 16 || bits == 32 || bits == 64;
+  if (dtype.is_float() || dtype.is_bfloat() ? !whole || bits == 8 || (dtype.is_bfloat() && bits != 16)
+                                            : !whole && !dtype.is_bool())
+    throw NotSupported("element type \"" + dtype.str() +
+                       "\" has no kernel type; kernels compute bool, int and uint of 8 to 64 bits, "
+                       "bfloat16 and float of 16 to 64 bits");
   switch (dtype.code) {
     case DType::Code::kInt:
       return Halide::Int(dtype.bits, dtype.lanes);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "baton/runtime/thread_pool.h"
 #include "baton/support/base/checksum.h"
 #include "baton/support/base/files.h"
 
@@ -117,11 +118,41 @@ Status write_params(TemporaryFile& file, const NamedArrays& params, const Params
   return pad_to(file, start + layout.bytes);
 }
 
-/// The checksum of section kParams: a checksum of its tensors' checksums, so that neither side needs the
-/// section in one piece. Padding between tensors is not covered.
+/// Part of a tensor, with its own checksum.
+struct Piece {
+  const uint8_t* data;
+  size_t bytes;
+  uint64_t checksum;
+};
+constexpr size_t kPieceBytes = 1 << 20;
+
+int sum_piece(void*, int index, uint8_t* pieces) {
+  Piece& piece = reinterpret_cast<Piece*>(pieces)[index];
+  piece.checksum = checksum64(piece.data, piece.bytes);
+  return 0;
+}
+
+/// The checksum of section kParams: a checksum of the checksums of its tensors' pieces, so that neither side
+/// needs the section in one piece, and large constants are read by several threads. Padding between tensors
+/// is not covered: no result depends on it.
 uint64_t params_checksum(const NamedArrays& params) {
+  std::vector<Piece> pieces;
+  size_t total = 0;
+  for (const auto& [name, array] : params) {
+    const auto* data = static_cast<const uint8_t*>(array.data());
+    for (size_t at = 0; at == 0 || at < array.bytes(); at += kPieceBytes)
+      pieces.push_back({data + at, std::min(kPieceBytes, array.bytes() - at), 0});
+    total += array.bytes();
+  }
+  auto* const first = reinterpret_cast<uint8_t*>(pieces.data());
+  const int count = static_cast<int>(pieces.size());
+  constexpr size_t kWorthThreads = 8 * kPieceBytes;
+  if (total >= kWorthThreads)
+    parallel_for(sum_piece, nullptr, 0, count, first);
+  else
+    for (int i = 0; i < count; ++i) sum_piece(nullptr, i, first);
   std::vector<uint64_t> sums;
-  for (const auto& [name, array] : params) sums.push_back(checksum64(array.data(), array.bytes()));
+  for (const Piece& piece : pieces) sums.push_back(piece.checksum);
   return checksum64(sums.data(), sums.size() * sizeof(uint64_t));
 }
 
@@ -193,7 +224,7 @@ Status ArtifactWriter::write(const std::string& path) const {
   return status.ok() ? file.keep() : status;
 }
 
-Result<std::shared_ptr<const Artifact>> Artifact::open(const std::string& path, bool check_params) {
+Result<std::shared_ptr<const Artifact>> Artifact::open(const std::string& path, bool verify) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return Status::io(system_error("cannot open the artifact `" + path + "`"));
   struct stat about;
@@ -210,23 +241,22 @@ Result<std::shared_ptr<const Artifact>> Artifact::open(const std::string& path, 
     if (mapping->data) munmap(mapping->data, mapping->bytes);
     delete mapping;
   });
-  return read({static_cast<const uint8_t*>(data), bytes}, "`" + path + "`", std::move(owner), check_params);
+  return read({static_cast<const uint8_t*>(data), bytes}, "`" + path + "`", std::move(owner), verify);
 }
 
-Result<std::shared_ptr<const Artifact>> Artifact::from_memory(std::span<const uint8_t> bytes,
-                                                              bool check_params) {
-  return read(bytes, "(in memory)", nullptr, check_params);
+Result<std::shared_ptr<const Artifact>> Artifact::from_memory(std::span<const uint8_t> bytes, bool verify) {
+  return read(bytes, "(in memory)", nullptr, verify);
 }
 
 Result<std::shared_ptr<const Artifact>> Artifact::read(std::span<const uint8_t> file,
                                                        const std::string& shown, std::shared_ptr<void> owner,
-                                                       bool check_params) {
+                                                       bool verify) {
   const std::shared_ptr<Artifact> artifact(new Artifact);
   artifact->shown_ = shown;
   artifact->owner_ = owner;
   Status status = artifact->read_sections(file);
   if (status.ok()) status = artifact->read_params(owner);
-  if (status.ok() && check_params) status = artifact->check_params();
+  if (status.ok() && verify) status = artifact->check_params();
   if (!status.ok()) return status;
   return std::shared_ptr<const Artifact>(artifact);
 }

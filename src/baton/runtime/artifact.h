@@ -20,7 +20,7 @@
 
 namespace baton {
 
-inline constexpr uint32_t kArtifactVersion = 1;
+inline constexpr uint32_t kArtifactVersion = 2;
 
 /// Section names of a model. An artifact may have others.
 namespace section {
@@ -69,12 +69,13 @@ struct PluginCode {
 /// An opened and verified artifact. The file stays mapped while this, or a constant of it, is alive.
 class Artifact {
  public:
-  /// `check_params`: verify the checksum of all constants now, instead of only when check_params() is called.
-  static Result<std::shared_ptr<const Artifact>> open(const std::string& path, bool check_params = false);
+  /// Verifies the checksums of all sections. `verify`: false leaves out the constants, for which
+  /// check_params() can be called later.
+  static Result<std::shared_ptr<const Artifact>> open(const std::string& path, bool verify = true);
 
   /// The same for bytes in memory, which must outlive the result.
   static Result<std::shared_ptr<const Artifact>> from_memory(std::span<const uint8_t> bytes,
-                                                             bool check_params = false);
+                                                             bool verify = true);
 
   /// The contents of a section; empty when there is none.
   std::span<const uint8_t> bytes(std::string_view name) const;
@@ -88,6 +89,7 @@ class Artifact {
   /// The constants, in the order given to the writer: read-only views of the mapped file.
   const NamedArrays& params() const { return params_; }
 
+  /// Verifies the checksum of the constants, in parallel when they are large.
   Status check_params() const;
 
  private:
@@ -97,7 +99,7 @@ class Artifact {
     uint64_t checksum;
   };
   static Result<std::shared_ptr<const Artifact>> read(std::span<const uint8_t> file, const std::string& shown,
-                                                      std::shared_ptr<void> owner, bool check_params);
+                                                      std::shared_ptr<void> owner, bool verify);
   Status read_sections(std::span<const uint8_t> file);
   Status read_params(const std::shared_ptr<void>& owner);
   const Section* find(std::string_view name) const;

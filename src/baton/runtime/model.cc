@@ -14,14 +14,14 @@ Status nothing_to_run(const char* section) {
 
 }  // namespace
 
-Result<std::unique_ptr<Model>> Model::load(const std::string& path, bool check_params) {
-  Result<std::shared_ptr<const Artifact>> artifact = Artifact::open(path, check_params);
+Result<std::unique_ptr<Model>> Model::load(const std::string& path, bool verify) {
+  Result<std::shared_ptr<const Artifact>> artifact = Artifact::open(path, verify);
   if (!artifact.ok()) return artifact.status();
   return from_artifact(std::move(*artifact));
 }
 
-Result<std::unique_ptr<Model>> Model::load_memory(std::span<const uint8_t> bytes, bool check_params) {
-  Result<std::shared_ptr<const Artifact>> artifact = Artifact::from_memory(bytes, check_params);
+Result<std::unique_ptr<Model>> Model::load_memory(std::span<const uint8_t> bytes, bool verify) {
+  Result<std::shared_ptr<const Artifact>> artifact = Artifact::from_memory(bytes, verify);
   if (!artifact.ok()) return artifact.status();
   return from_artifact(std::move(*artifact));
 }

@@ -12,12 +12,11 @@ namespace baton {
 
 class Model {
  public:
-  /// Opens an artifact file. `check_params`: see Artifact::open.
-  static Result<std::unique_ptr<Model>> load(const std::string& path, bool check_params = false);
+  /// Opens an artifact file. `verify`: see Artifact::open.
+  static Result<std::unique_ptr<Model>> load(const std::string& path, bool verify = true);
 
   /// From memory, which must outlive the model.
-  static Result<std::unique_ptr<Model>> load_memory(std::span<const uint8_t> bytes,
-                                                    bool check_params = false);
+  static Result<std::unique_ptr<Model>> load_memory(std::span<const uint8_t> bytes, bool verify = true);
 
   static Result<std::unique_ptr<Model>> from_artifact(std::shared_ptr<const Artifact> artifact);
 

@@ -28,6 +28,16 @@ constexpr std::array<std::string_view, 16> kSse42{"nehalem",    "westmere",  "co
                                                   "slm",        "goldmont",  "goldmont-plus", "tremont",
                                                   "btver2",     "bdver1",    "bdver2",        "x86-64-v2"};
 
+// Processors of x86 without SSE 4.2, and names of any machine's.
+constexpr std::array<std::string_view, 22> kOther{
+    "generic",   "native",   "x86-64",  "x86-64-v4", "core2",    "penryn",  "nocona",   "prescott",
+    "yonah",     "atom",     "bonnell", "k8",        "k8-sse3",  "opteron", "athlon64", "athlon-fx",
+    "barcelona", "amdfam10", "btver1",  "bdver3",    "pentium4", "i686"};
+// Families of other machines.
+constexpr std::array<std::string_view, 14> kFamilies{"cortex-", "neoverse-", "apple-",  "exynos-", "thunderx",
+                                                     "kryo",    "falkor",    "ampere",  "carmel",  "a64fx",
+                                                     "sifive-", "generic-",  "hexagon", "pwr"};
+
 template <size_t N>
 bool among(const std::array<std::string_view, N>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
@@ -55,6 +65,13 @@ int float_lanes(const Target& target) {
 bool has_sse42(const Target& target) {
   if (float_lanes(target) > 4 || among(kSse42, option(target, "mcpu"))) return true;
   return has_feature(target, "sse4.2") || has_feature(target, "avx");
+}
+
+bool is_known_processor(const Target& target) {
+  const std::string cpu = option(target, "mcpu");
+  return cpu.empty() || among(kAvx512, cpu) || among(kAvx2, cpu) || among(kVnni, cpu) || among(kSse42, cpu) ||
+         among(kOther, cpu) ||
+         std::ranges::any_of(kFamilies, [&](std::string_view family) { return cpu.starts_with(family); });
 }
 
 bool has_vnni(const Target& target) {

@@ -10,5 +10,7 @@ int float_lanes(const Target& target);
 bool has_sse42(const Target& target);
 /// Whether that processor has an int8 multiply-accumulate instruction.
 bool has_vnni(const Target& target);
+/// Whether LLVM has the processor that -mcpu names, as far as is known here; true when none is named.
+bool is_known_processor(const Target& target);
 
 }  // namespace baton

@@ -330,8 +330,10 @@ Token Lexer::unknown() {
   const char* end = at_ + 1;
   while (end < end_ && (static_cast<unsigned char>(*end) >= 0x80 || is_word(*end))) ++end;
   const unsigned char first = static_cast<unsigned char>(*at_);
-  char shown[16];
-  if (first < 0x20 || first == 0x7f) {
+  char shown[64];
+  if (end - at_ >= 3 && std::memcmp(at_, "\xEF\xBB\xBF", 3) == 0) {
+    std::snprintf(shown, sizeof shown, "U+FEFF, a byte order mark: save the file without it");
+  } else if (first < 0x20 || first == 0x7f) {
     std::snprintf(shown, sizeof shown, "\\x%02x", first);
   } else {  // a whole character of the (valid) UTF-8 text
     size_t size = 1;

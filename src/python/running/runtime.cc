@@ -306,11 +306,11 @@ void bind_runtime(nb::module_& m) {
       .def_prop_ro("params", [](const Model& model) { return arrays_to_python(model.artifact().params()); });
   m.def(
       "load_model",
-      [](const std::string& path) {
+      [](const std::string& path, bool verify) {
         const nb::gil_scoped_release release;
-        return std::shared_ptr<Model>(require(Model::load(path)));
+        return std::shared_ptr<Model>(require(Model::load(path, verify)));
       },
-      nb::arg("path"));
+      nb::arg("path"), nb::arg("verify") = true);
   m.def(
       "load_kernels",
       [](const nb::bytes& bytes) {

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -426,3 +427,26 @@ def test_python_is_that_of_the_environment_with_the_package(tmp_path, monkeypatc
     python = str(tmp_path / "build" / "venv" / "bin" / "python")
     path = os.pathsep.join([str(tmp_path / "python"), str(tmp_path / "build" / "release" / "python"), "/theirs"])
     assert calls == [(python, [python, "-m", "baton.tvm", "script.py"], path)]
+
+
+def test_an_early_interrupt_ends_the_launcher_without_a_traceback(tree):
+    """It ends as programs do, by the signal; what Python does before it reads the script is not ours."""
+    (pathlib.Path(tree.root) / "tools" / "house" / "__init__.py").write_text(
+        "import sys, time\nprint('ready', flush=True)\ntime.sleep(60)\n")
+    process = subprocess.Popen([pathlib.Path(tree.root) / "baton", "print", "x"], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=60)[1] == ""
+    assert process.returncode == -signal.SIGINT
+
+
+def test_make_wheel_says_what_it_lacks(tmp_path):
+    tool = [sys.executable, ROOT / "tools" / "make_wheel"]
+    done = subprocess.run([*tool, tmp_path / "out", tmp_path / "no"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, f"make_wheel: {tmp_path / 'no'} holds no build: ./baton setup makes build/release\n")
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build" / "cmake_install.cmake").write_text("")
+    (tmp_path / "file").write_text("")
+    done = subprocess.run([*tool, tmp_path / "file" / "out", tmp_path / "build"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, f"make_wheel: the wheel cannot be put into {tmp_path}/file/out: Not a directory\n")

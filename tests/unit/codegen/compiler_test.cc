@@ -1,5 +1,6 @@
 #include "baton/codegen/compiler.h"
 
+#include <filesystem>
 #include <fstream>
 
 #include <Halide.h>
@@ -252,7 +253,7 @@ TEST(Compiler, ObjectsAreTheSameInEveryProcessWithAMarkedTwinOrWithout) {
   });
   KernelCache a(first.path()), b(second.path());
   for (const KernelRequest& request : requests) {
-    const uint64_t key = kernel_key(request, DeviceSheet::host());
+    const KernelKey key = kernel_key(request, DeviceSheet::host());
     ASSERT_TRUE(a.load(key) && b.load(key));
     EXPECT_TRUE(a.load(key)->object == b.load(key)->object);
   }
@@ -288,7 +289,7 @@ TEST(Compiler, ObjectsDoNotTellWhatElseAProcessCompiled) {
     });
   KernelCache a(first.path()), b(second.path());
   for (const KernelRequest& request : requests) {
-    const uint64_t key = kernel_key(request, DeviceSheet::host());
+    const KernelKey key = kernel_key(request, DeviceSheet::host());
     ASSERT_TRUE(a.load(key) && b.load(key));
     EXPECT_TRUE(a.load(key)->object == b.load(key)->object);
   }
@@ -337,6 +338,61 @@ TEST(Compiler, ASecondProcessFindsWhatTheFirstCompiled) {
   in_child([&] { compile(true); });
 }
 
+/// maximum(exp(x), exp(x)), of one exp or of two.
+KernelRequest maximum_of_exps(int exps, const Shape& shape) {
+  const Type type = test::f32(shape);
+  const Var x = test::param("x", type);
+  const Expr first = test::op_call("exp", {x}, type);
+  const Expr second = exps == 1 ? first : test::op_call("exp", {x}, type);
+  return request_for(test::primitive({x}, test::op_call("maximum", {first, second}, type)));
+}
+
+TEST(Compiler, ASharedCallIsAnotherKernelThanTwoEqualOnes) {
+  const Folder folder;
+  const auto blocks = [&](const std::vector<int>& exps, const Shape& shape) {
+    KernelCache cache(folder.path());
+    BuildContext options = host_context();
+    options.cache = &cache;
+    std::vector<KernelRequest> requests;
+    for (const int count : exps) requests.push_back(maximum_of_exps(count, shape));
+    std::vector<size_t> counts;
+    for (const KernelRef& kernel : compile_kernels(requests, options)) {
+      counts.push_back(kernel->stages.size());
+      EXPECT_EQ(kernel->block_facts.size(), counts.back());
+    }
+    return counts;
+  };
+  using Counts = std::vector<size_t>;
+  EXPECT_EQ(blocks({1, 2}, {3, 7}), (Counts{2, 3}));  // in one call
+  EXPECT_EQ(blocks({2, 1}, {3, 8}), (Counts{3, 2}));
+  EXPECT_EQ(blocks({1}, {3, 9}), Counts{2});  // in one process
+  EXPECT_EQ(blocks({2}, {3, 9}), Counts{3});
+  EXPECT_EQ(blocks({2}, {3, 10}), Counts{3});
+  EXPECT_EQ(blocks({1}, {3, 10}), Counts{2});
+  const auto in_another = [&](int exps, const Shape& shape) {  // through the cache on disk
+    in_child([&] {
+      if (blocks({exps}, shape) != Counts{static_cast<size_t>(exps) + 1}) throw Error("wrong kernel");
+    });
+  };
+  in_another(1, {3, 11});
+  in_another(2, {3, 11});
+  in_another(2, {3, 12});
+  in_another(1, {3, 12});
+}
+
+TEST(Compiler, KeysThatAgreeInHalfTheirBitsAreDifferentEntries) {
+  const Folder folder;
+  KernelCache cache(folder.path());
+  cache.store_bytes({1, 7}, "so", "one");
+  cache.store_bytes({2, 7}, "so", "two");
+  EXPECT_EQ(cache.load_bytes({1, 7}, "so"), "one");
+  EXPECT_EQ(cache.load_bytes({2, 7}, "so"), "two");
+  // An entry says whose it is: under another name it is damaged.
+  std::filesystem::copy_file(cache.path({2, 7}, "so"), cache.path({1, 7}, "so"),
+                             std::filesystem::copy_options::overwrite_existing);
+  EXPECT_FALSE(cache.load_bytes({1, 7}, "so"));
+}
+
 TEST(Compiler, ADamagedEntryIsCompiledAgain) {
   const Folder folder;
   const std::vector<KernelRequest> requests = {request_for(test::relu_chain({6, 7, 9}, 1))};
@@ -379,15 +435,15 @@ TEST(KernelCache, TrimRemovesWhatWasNotUsedForLongest) {
   const Folder folder;
   KernelCache cache(folder.path(), 10000);
   const std::string bytes(4000, 'x');
-  for (uint64_t key : {1, 2, 3}) {
-    cache.store_bytes(key, "so", bytes);
-    const timespec used[2] = {{static_cast<time_t>(1000 * key), 0}, {static_cast<time_t>(1000 * key), 0}};
-    utimensat(AT_FDCWD, cache.path(key, "so").c_str(), used, 0);
+  for (uint64_t i : {1, 2, 3}) {
+    cache.store_bytes({0, i}, "so", bytes);
+    const timespec used[2] = {{static_cast<time_t>(1000 * i), 0}, {static_cast<time_t>(1000 * i), 0}};
+    utimensat(AT_FDCWD, cache.path({0, i}, "so").c_str(), used, 0);
   }
-  EXPECT_TRUE(cache.load_bytes(1, "so"));  // now it is the youngest
+  EXPECT_TRUE(cache.load_bytes({0, 1}, "so"));  // now it is the youngest
   cache.trim();
-  EXPECT_TRUE(cache.load_bytes(1, "so"));
-  EXPECT_FALSE(cache.load_bytes(2, "so"));
+  EXPECT_TRUE(cache.load_bytes({0, 1}, "so"));
+  EXPECT_FALSE(cache.load_bytes({0, 2}, "so"));
 }
 
 }  // namespace

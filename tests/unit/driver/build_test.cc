@@ -149,7 +149,7 @@ TEST(Build, AnArtifactRunsAsTheModelItWasMadeFrom) {
     const BuildResult built = build(module, options_for(golden, module));
     const std::string path = test_cache().directory() + "/residual.baton";
     write_artifact(built, path);
-    auto model = Model::load(path, /*check_params=*/true);
+    auto model = Model::load(path);
     ASSERT_TRUE(model.ok()) << model.status().message;
     expect_outputs((*model)->executor(), golden);
     EXPECT_EQ(read_origins((*model)->artifact().text(section::kOrigins)), built.origins);
@@ -186,6 +186,35 @@ def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32]) 
   ASSERT_EQ(built.kernels.size(), 1u);
   EXPECT_EQ(built.kernels[0].kernel->facts.flops, 2.0 * 4 * 8 * 8 * 4 * 9 + 4 * 8 * 8);
   EXPECT_EQ(built.function_metadata.back().first, "__tvm_main__");
+}
+
+TEST(Build, TwoKernelsThatDifferInSharingOnly) {
+  initialize();
+  const std::string shared = "  %0 = exp(%x);\n  %1 = maximum(%0, %0);\n",
+                    apart = "  %2 = maximum(exp(%x), exp(%x));\n";
+  const auto check = [&](const std::string& body, int64_t width) {
+    const IRModule module = parse_module("#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(3, " +
+                                         std::to_string(width) + "), float32]) {\n" + body + "  (%1, %2)\n}");
+    BuildOptions options{.context = host_context()};
+    options.context.passes->opt_level = 2;  // level 3 merges equal calls
+    options.context.cache = &test_cache();
+    const BuildResult built = build(module, options);
+    std::multiset<size_t> blocks;
+    for (const BuiltKernel& each : built.kernels) {
+      EXPECT_EQ(each.kernel->stages.size(), kernel_blocks(*each.request.function).size());
+      blocks.insert(each.kernel->stages.size());
+    }
+    EXPECT_EQ(blocks, (std::multiset<size_t>{2, 3}));
+    const auto executor = make_executor(built);
+    const NDArray x = tensor_value("x", {3, width}, DType::float_(32));
+    ASSERT_TRUE(executor->set_input("x", x).ok());
+    ASSERT_TRUE(executor->run().ok());
+    for (size_t i = 0; i < 2; ++i)
+      for (int64_t at = 0; at < x.size(); ++at)
+        EXPECT_NEAR(executor->output(i).as<float>()[at], std::exp(x.as<float>()[at]), 1e-5);
+  };
+  check(shared + apart, 5);
+  check(apart + shared, 6);
 }
 
 TEST(Build, ProgressIsReportedAndInterruptsAreHeard) {

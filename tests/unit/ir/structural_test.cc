@@ -1,6 +1,8 @@
 #include "baton/ir/structural.h"
 
+#include <algorithm>
 #include <chrono>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -43,6 +45,59 @@ TEST_F(Structural, FunctionAttributesAreASet) {
   EXPECT_EQ(structural_hash(Expr(a)), structural_hash(Expr(b)));
   EXPECT_FALSE(structural_equal(Expr(a), Expr(c)));
   EXPECT_NE(structural_hash(Expr(a)), structural_hash(Expr(c)));
+}
+
+TEST_F(Structural, SharingIsHashed) {
+  const Var x = var("x", row);
+  const Expr shared = relu(x);
+  const Function once = function({x}, call("maximum", {shared, shared}));
+  const Function twice = function({x}, call("maximum", {relu(x), relu(x)}));
+  EXPECT_FALSE(structural_equal(Expr(once), Expr(twice)));
+  EXPECT_NE(structural_hash(Expr(once)), structural_hash(Expr(twice)));
+  // Which of two equal nodes is used again counts, too.
+  const auto again = [&](int which) {
+    const Expr twins[] = {relu(x), relu(x)};
+    return function({x}, tuple({relu(twins[0]), twins[1], twins[which]}));
+  };
+  EXPECT_NE(structural_hash(Expr(again(0))), structural_hash(Expr(again(1))));
+}
+
+TEST_F(Structural, AProjectionMayBeSharedOrRepeated) {
+  const Var x = var("x", row);
+  const Expr pair = tuple({relu(x), x}), item = get_item(pair, 0);
+  const Function shared = function({x}, call("maximum", {item, item}));
+  const Function repeated = function({x}, call("maximum", {get_item(pair, 0), get_item(pair, 0)}));
+  const Function apart =
+      function({x}, call("maximum", {get_item(tuple({relu(x), x}), 0), get_item(pair, 0)}));
+  EXPECT_TRUE(structural_equal(Expr(shared), Expr(repeated)));
+  EXPECT_EQ(structural_hash(Expr(shared)), structural_hash(Expr(repeated)));
+  EXPECT_FALSE(structural_equal(Expr(shared), Expr(apart)));
+  EXPECT_NE(structural_hash(Expr(shared)), structural_hash(Expr(apart)));
+}
+
+TEST_F(Structural, TheHashTellsAllGraphsOfFourAdditionsApart) {
+  // Node i adds two of x and the nodes before it: 576 graphs, many of them equal.
+  const Var x = var("x", row);
+  std::vector<Expr> classes;
+  std::set<uint64_t> hashes;
+  for (int code = 0; code < 2 * 2 * 3 * 3 * 4 * 4; ++code) {
+    std::vector<Expr> values = {x};
+    for (int left = code, i = 1; i <= 4; ++i) {
+      const int a = left % i, b = left / i % i;
+      left /= i * i;
+      values.push_back(call("add", {values[a], values[b]}));
+    }
+    const Expr graph(function({x}, values.back()));
+    const auto known = std::find_if(classes.begin(), classes.end(),
+                                    [&](const Expr& each) { return structural_equal(each, graph); });
+    if (known == classes.end()) {
+      classes.push_back(graph);
+      EXPECT_TRUE(hashes.insert(structural_hash(graph)).second) << code;
+    } else {
+      EXPECT_EQ(structural_hash(*known), structural_hash(graph)) << code;
+    }
+  }
+  EXPECT_GT(classes.size(), 100u);
 }
 
 TEST_F(Structural, FreeVariablesEqualThemselvesUnlessMapped) {

@@ -131,8 +131,15 @@ std::string end_of(const Subject& subject, const OperatorRecord& entry) {
 std::string steps_text(const Subject& subject, uint32_t id) {
   if (subject.artifact)
     return "  (an artifact does not know which passes led to it: explain the model it was built from)\n";
+  // A pass that changes an operator several times, or in equal ways, is one block.
   std::string text;
-  for (const Step& step : subject.steps[id]) text += "  " + step.pass + "\n    " + step.change + "\n";
+  const Step* last = nullptr;
+  for (const Step& step : subject.steps[id]) {
+    if (last && last->pass == step.pass && last->change == step.change) continue;
+    if (!last || last->pass != step.pass) text += "  " + step.pass + "\n";
+    text += "    " + step.change + "\n";
+    last = &step;
+  }
   return text;
 }
 

@@ -138,7 +138,8 @@ class KernelEvaluator final : public Evaluator {
       return outputs;
     if (by_ != EvaluateBy::kKernel) {
       InterpretOptions options;
-      const uint64_t key = chooses() ? kernel_key(request_for(lifted.function), context.host()) : 0;
+      const KernelKey key =
+          chooses() ? kernel_key(request_for(lifted.function), context.host()) : KernelKey{};
       if (chooses()) options.limit_s = time_left(key);
       options.strided = by_ != EvaluateBy::kElementwise;
       options.elementwise = by_ != EvaluateBy::kStrided;
@@ -212,7 +213,7 @@ class KernelEvaluator final : public Evaluator {
 
   /// The time budget for interpreting, in seconds: how long it would take until a compiled kernel could
   /// start.
-  double time_left(uint64_t key) {
+  double time_left(const KernelKey& key) {
     double spent = 0;
     {
       const std::lock_guard lock(mutex_);
@@ -225,7 +226,7 @@ class KernelEvaluator final : public Evaluator {
 
   /// Accumulates interpretation time per key, except for calls too short to profit from a kernel. Not used
   /// for folding, which must not depend on timing.
-  void spend(uint64_t key, double seconds) {
+  void spend(const KernelKey& key, double seconds) {
     if (by_ != EvaluateBy::kRepeated || seconds < kQuick_s) return;
     const std::lock_guard lock(mutex_);
     spent_s_[key] += seconds;
@@ -248,7 +249,7 @@ class KernelEvaluator final : public Evaluator {
 
   KernelFunction load(const Function& function, const BuildContext& context) {
     const std::vector<KernelRequest> requests = {request_for(function)};
-    const uint64_t key = kernel_key(requests[0], context.host());
+    const KernelKey key = kernel_key(requests[0], context.host());
     {
       const std::lock_guard lock(mutex_);
       if (const auto at = loaded_.find(key); at != loaded_.end()) return at->second.function;
@@ -262,7 +263,7 @@ class KernelEvaluator final : public Evaluator {
   }
 
   /// Linked libraries are cached like kernels: linking takes 10 ms, loading 0.1 ms.
-  static std::shared_ptr<const KernelLibrary> load_linked(uint64_t key,
+  static std::shared_ptr<const KernelLibrary> load_linked(const KernelKey& key,
                                                           std::span<const KernelRequest> requests,
                                                           const BuildContext& around) {
     KernelCache& cache = KernelCache::shared();
@@ -289,8 +290,8 @@ class KernelEvaluator final : public Evaluator {
 
   const EvaluateBy by_;
   std::mutex mutex_;
-  std::unordered_map<uint64_t, double> spent_s_;  ///< interpretation time, for kRepeated
-  std::unordered_map<uint64_t, Loaded> loaded_;
+  std::unordered_map<KernelKey, double> spent_s_;  ///< interpretation time, for kRepeated
+  std::unordered_map<KernelKey, Loaded> loaded_;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "baton/ir/expr.h"
 #include "baton/ir/inspect.h"
 #include "baton/ir/rules/cost.h"
+#include "baton/support/base/checksum.h"
 
 namespace baton {
 
@@ -62,11 +63,14 @@ struct KernelRequest {
   KernelParams params;        ///< empty: the template's defaults
 };
 
+/// Identifies a kernel: kernel_key.h.
+using KernelKey = Digest;
+
 /// A compiled kernel. Shared by all functions that are equal except for names and origins, so it stores no
 /// calls (get them from kernel_blocks() of the function). `object` defines the symbols `symbol` and
 /// `symbol`_argv.
 struct Kernel {
-  uint64_t key = 0;
+  KernelKey key;
   std::string symbol;  ///< "baton_k" and the key in hexadecimal
   std::string object;
   std::string template_name;

@@ -22,13 +22,15 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// "BATONKE1", payload bytes, checksum of the payload.
+/// "BATONKE2", the whole key, payload bytes, checksum of the payload.
 struct EntryHeader {
   char magic[8];
+  KernelKey key;
   uint64_t bytes;
   uint64_t checksum;
 };
-constexpr char kMagic[8] = {'B', 'A', 'T', 'O', 'N', 'K', 'E', '1'};
+static_assert(sizeof(EntryHeader) == 40);
+constexpr char kMagic[8] = {'B', 'A', 'T', 'O', 'N', 'K', 'E', '2'};
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -57,7 +59,7 @@ std::string pack(const Kernel& kernel) {
   return bytes + text + kernel.object;
 }
 
-std::optional<Kernel> unpack(uint64_t key, const std::string& bytes) {
+std::optional<Kernel> unpack(const KernelKey& key, const std::string& bytes) {
   uint64_t size = 0;
   if (bytes.size() < sizeof size) return std::nullopt;
   std::memcpy(&size, bytes.data(), sizeof size);
@@ -116,10 +118,9 @@ KernelCache& KernelCache::shared() {
 KernelCache::KernelCache(std::string directory, int64_t limit_bytes)
     : directory_(std::move(directory)), limit_bytes_(limit_bytes) {}
 
-std::string KernelCache::path(uint64_t key, const std::string& kind) const {
-  char name[24];
-  std::snprintf(name, sizeof name, "%016llx", static_cast<unsigned long long>(key));
-  return directory_ + "/" + std::string(name, 2) + "/" + name + "." + kind;
+std::string KernelCache::path(const KernelKey& key, const std::string& kind) const {
+  const std::string name = key.hex();
+  return directory_ + "/" + name.substr(0, 2) + "/" + name + "." + kind;
 }
 
 void KernelCache::warn_once(const std::string& what) {
@@ -131,16 +132,16 @@ void KernelCache::warn_once(const std::string& what) {
                  directory_.c_str(), what.c_str());
 }
 
-std::optional<std::string> KernelCache::load_bytes(uint64_t key, const std::string& kind) {
+std::optional<std::string> KernelCache::load_bytes(const KernelKey& key, const std::string& kind) {
   if (directory_.empty()) return std::nullopt;
   const std::string file = path(key, kind);
   Result<std::string> bytes = read_file(file);
   if (!bytes.ok()) return std::nullopt;
   EntryHeader header{};
   if (bytes->size() >= sizeof header) std::memcpy(&header, bytes->data(), sizeof header);
-  const bool whole = std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 &&
+  const bool whole = std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 && header.key == key &&
                      header.bytes == bytes->size() - sizeof header &&
-                     header.checksum == checksum64(bytes->data() + sizeof header, header.bytes, key);
+                     header.checksum == checksum64(bytes->data() + sizeof header, header.bytes, key.low);
   if (!whole) {
     unlink(file.c_str());
     return std::nullopt;
@@ -151,7 +152,7 @@ std::optional<std::string> KernelCache::load_bytes(uint64_t key, const std::stri
   return std::move(*bytes);
 }
 
-void KernelCache::store_bytes(uint64_t key, const std::string& kind, const std::string& bytes) {
+void KernelCache::store_bytes(const KernelKey& key, const std::string& kind, const std::string& bytes) {
   if (directory_.empty() || !writable_) return;
   const std::string file = path(key, kind);
   std::error_code failed;
@@ -159,13 +160,14 @@ void KernelCache::store_bytes(uint64_t key, const std::string& kind, const std::
   if (failed) return warn_once(failed.message());
   EntryHeader header{};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
+  header.key = key;
   header.bytes = bytes.size();
-  header.checksum = checksum64(bytes.data(), bytes.size(), key);
+  header.checksum = checksum64(bytes.data(), bytes.size(), key.low);
   const Status status = replace_file(file, {{reinterpret_cast<const char*>(&header), sizeof header}, bytes});
   if (!status.ok()) warn_once(status.message);
 }
 
-std::optional<Kernel> KernelCache::load(uint64_t key) {
+std::optional<Kernel> KernelCache::load(const KernelKey& key) {
   const std::optional<std::string> bytes = load_bytes(key, "kernel");
   if (!bytes) return std::nullopt;
   std::optional<Kernel> kernel = unpack(key, *bytes);

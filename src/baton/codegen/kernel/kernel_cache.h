@@ -28,19 +28,19 @@ class KernelCache {
 
   /// The kernel with that key, without facts; nullopt when there is none, or it is damaged (and then
   /// removed).
-  std::optional<Kernel> load(uint64_t key);
+  std::optional<Kernel> load(const KernelKey& key);
   void store(const Kernel& kernel);
 
-  /// Other data for a key, such as a linked library; `kind` is the file's suffix.
-  std::optional<std::string> load_bytes(uint64_t key, const std::string& kind);
-  void store_bytes(uint64_t key, const std::string& kind, const std::string& bytes);
+  /// Other data for a key, such as a linked library or a device sheet; `kind` is the file's suffix.
+  std::optional<std::string> load_bytes(const KernelKey& key, const std::string& kind);
+  void store_bytes(const KernelKey& key, const std::string& kind, const std::string& bytes);
 
   /// If the folder exceeds its limit, removes least recently used entries until it holds 3/4 of the limit.
   /// Called by the compiler after storing.
   void trim();
 
   /// The path of an entry, whether it exists or not.
-  std::string path(uint64_t key, const std::string& kind = "kernel") const;
+  std::string path(const KernelKey& key, const std::string& kind = "kernel") const;
 
  private:
   void warn_once(const std::string& what);

@@ -1,50 +1,54 @@
 #include "baton/codegen/kernel/kernel_key.h"
 
-#include <cstdio>
-
 #include <Halide.h>
 
+#include "baton/codegen/kernel/canonical_form.h"
 #include "baton/codegen/kernel/source_hash.h"
-#include "baton/ir/structural.h"
 #include "baton/support/error.h"
-#include "baton/support/hash.h"
 
 namespace baton {
+namespace {
 
-uint64_t kernel_key(const KernelRequest& request, const DeviceSheet& sheet) {
-  Hasher hash(kSourceHash);
-  hash.add(structural_hash(Expr(request.function)));
-  for (const Var& param : request.function->params()) {
-    const Type& type = type_of(*param);
-    BATON_CHECK(type, "a kernel's parameter has no type: " + param->name());
-    hash.add(type_hash(type));
-  }
+void add_number(std::string& bytes, uint64_t value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+void add_text(std::string& bytes, std::string_view text) {
+  add_number(bytes, text.size());
+  bytes += text;
+}
+
+/// Numbers of fixed size and texts with their lengths: no two variants have the same bytes.
+void add_variant(std::string& bytes, const KernelVariant& variant) {
+  for (const bool flag : {variant.marked, variant.doubled, variant.within}) add_number(bytes, flag);
+  add_number(bytes, variant.merged.size());
+  for (const std::string& name : variant.merged) add_text(bytes, name);
+  add_number(bytes, variant.ablated.size());
+  for (const int block : variant.ablated) add_number(bytes, static_cast<uint64_t>(block));
+  add_number(bytes, static_cast<uint64_t>(variant.twin));
+  add_text(bytes, variant.debug_lines);
+}
+
+}  // namespace
+
+KernelKey kernel_key(const KernelRequest& request, const DeviceSheet& sheet) {
+  for (const Var& param : request.function->params())
+    BATON_CHECK(type_of(*param), "a kernel's parameter has no type: " + param->name());
   BATON_CHECK(request.function->body()->checked_type(), "a kernel's function is not typed");
-  hash.add(type_hash(request.function->body()->checked_type()));
-  hash.add(sheet.code_hash());
-  hash.add_text(request.template_name);
+  std::string bytes = canonical_form(*request.function);
+  add_number(bytes, bytes.size());
+  add_number(bytes, kSourceHash);
+  add_number(bytes, sheet.code_hash());
+  add_text(bytes, request.template_name);
+  add_number(bytes, request.params.size());
   for (const auto& [name, value] : request.params) {
-    hash.add_text(name);
-    hash.add(static_cast<uint64_t>(value));
+    add_text(bytes, name);
+    add_number(bytes, static_cast<uint64_t>(value));
   }
-  const KernelVariant& variant = request.variant;
-  hash.add(variant.marked);
-  hash.add(variant.doubled);
-  hash.add(variant.merged.size());
-  for (const std::string& name : variant.merged) hash.add_text(name);
-  hash.add(variant.ablated.size());
-  for (int block : variant.ablated) hash.add(static_cast<uint64_t>(block));
-  hash.add(static_cast<uint64_t>(variant.twin));
-  hash.add(variant.within);
-  if (!variant.debug_lines.empty()) hash.add_text(variant.debug_lines);
-  hash.add(HALIDE_VERSION_MAJOR * 10000 + HALIDE_VERSION_MINOR * 100 + HALIDE_VERSION_PATCH);
-  return hash.value();
+  add_variant(bytes, request.variant);
+  add_number(bytes, HALIDE_VERSION_MAJOR * 10000 + HALIDE_VERSION_MINOR * 100 + HALIDE_VERSION_PATCH);
+  return digest128(bytes.data(), bytes.size());
 }
 
-std::string kernel_symbol(uint64_t key) {
-  char text[32];
-  std::snprintf(text, sizeof text, "baton_k%016llx", static_cast<unsigned long long>(key));
-  return text;
-}
+std::string kernel_symbol(const KernelKey& key) { return "baton_k" + key.hex(); }
 
 }  // namespace baton

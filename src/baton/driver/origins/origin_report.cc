@@ -1,6 +1,8 @@
 #include "baton/driver/origins/origin_report.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <set>
 #include <unordered_map>
 
@@ -10,10 +12,22 @@
 namespace baton {
 namespace {
 
-/// Types and objects become text.
+/// Relay's literal `2e-05f` is read as the float32 next to it, 1.9999999494757503e-05: the shortest number
+/// that means the same float32.
+double shortest(double value) {
+  const auto single = static_cast<float>(value);
+  if (!std::isfinite(value) || static_cast<double>(single) != value) return value;
+  char text[32];
+  const char* const end = std::to_chars(text, text + sizeof text, single).ptr;
+  std::from_chars(text, end, value);
+  return value;
+}
+
+/// Types and objects become text, numbers their shortest form.
 AttrValue plain(const AttrValue& value) {
   if (const DType* type = value.as<DType>()) return type->str();
   if (const AttrObjectRef* object = value.as<AttrObjectRef>()) return object->object->text();
+  if (const double* number = value.as<double>()) return shortest(*number);
   const AttrList* list = value.as<AttrList>();
   if (!list) return value;
   AttrList items;

@@ -13,8 +13,8 @@
 #include "baton/profile/measure/quiet.h"
 #include "baton/runtime/thread_pool.h"
 #include "baton/runtime/timers.h"
+#include "baton/support/base/checksum.h"
 #include "baton/support/error.h"
-#include "baton/support/hash.h"
 #include "baton/support/version.h"
 
 namespace baton {
@@ -66,14 +66,12 @@ class Field {
   float* data_ = nullptr;
 };
 
-uint64_t entry_key(const DeviceSheet& sheet, int threads) {
+KernelKey entry_key(const DeviceSheet& sheet, int threads) {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
-  Hasher hasher;
-  hasher.add_text(std::string("sheet 1/") + std::string(version()) + '/' + host);
-  hasher.add(sheet.hash());
-  hasher.add(static_cast<uint64_t>(threads));
-  return hasher.value();
+  const std::string text = std::string("sheet 1/") + std::string(version()) + '/' + host + '/' +
+                           std::to_string(threads) + '\n' + sheet.text();
+  return digest128(text.data(), text.size());
 }
 
 int64_t seconds_of_calendar() {
@@ -145,7 +143,7 @@ std::optional<DeviceSheet> kept_sheet(const std::string& text, int64_t now) {
 }
 
 DeviceSheet measured_sheet(const DeviceSheet& sheet, int threads, KernelCache& cache) {
-  const uint64_t key = entry_key(sheet, threads);
+  const KernelKey key = entry_key(sheet, threads);
   const int64_t now = seconds_of_calendar();
   if (const auto text = cache.load_bytes(key, "sheet"))
     if (const auto kept = kept_sheet(*text, now)) return *kept;

@@ -1,6 +1,7 @@
 #include "baton/support/base/checksum.h"
 
 #include <bit>
+#include <cstdio>
 #include <cstring>
 
 namespace baton {
@@ -54,6 +55,17 @@ uint64_t checksum64(const void* data, size_t bytes, uint64_t seed) {
   hash = (hash ^ (hash >> 33)) * kPrime2;
   hash = (hash ^ (hash >> 29)) * kPrime3;
   return hash ^ (hash >> 32);
+}
+
+Digest digest128(const void* data, size_t bytes) {
+  return {checksum64(data, bytes, kPrime3), checksum64(data, bytes, 0)};
+}
+
+std::string Digest::hex() const {
+  char text[33];
+  std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(high),
+                static_cast<unsigned long long>(low));
+  return text;
 }
 
 }  // namespace baton

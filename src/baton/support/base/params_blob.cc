@@ -3,6 +3,8 @@
 #include <bit>
 #include <cstring>
 
+#include "baton/support/base/checksum.h"
+
 namespace baton {
 namespace {
 
@@ -10,6 +12,7 @@ static_assert(std::endian::native == std::endian::little,
               "the formats are little endian and are copied as they are");
 
 constexpr uint64_t kParamsMagic = 0xF7E58D4F05049CB7;
+constexpr size_t kHeaderBytes = 16;  // magic, checksum
 constexpr uint64_t kArrayMagic = 0xDD5E40F096B4A13F;
 constexpr int32_t kCpuDevice = 1;
 constexpr int32_t kMaxDimensions = 64;
@@ -38,6 +41,10 @@ Status check_count(uint64_t count, size_t smallest, size_t left, std::string_vie
   return Status::bad_data("parameter data claims " + std::to_string(count) + " " + std::string(what) +
                           " but has only " + std::to_string(left) + " bytes left");
 }
+
+// The format has no checksum, but a word of its header that is zero and that readers skip: files of ours have
+// their checksum there. Two bits are always set, so that no single bit makes it zero, which means: none.
+uint64_t blob_checksum(std::string_view after) { return checksum64(after.data(), after.size()) | 3; }
 
 }  // namespace
 
@@ -115,6 +122,8 @@ std::string write_params_blob(const NamedArrays& params) {
   }
   put(out, static_cast<uint64_t>(params.size()));
   for (const auto& [name, array] : params) append_ndarray_blob(out, array);
+  const uint64_t checksum = blob_checksum(std::string_view(out).substr(kHeaderBytes));
+  std::memcpy(out.data() + kHeaderBytes - sizeof checksum, &checksum, sizeof checksum);
   return out;
 }
 
@@ -124,7 +133,10 @@ Result<NamedArrays> read_params_blob(std::span<const uint8_t> blob) {
     return Status::bad_data(
         "not a parameter file: it does not begin with the magic number of saved parameters");
   }
-  if (!take(blob, reserved) || !take(blob, names)) return truncated("the header", 16, blob.size());
+  if (!take(blob, reserved)) return truncated("the header", 16, blob.size());
+  const uint64_t checksum =
+      reserved ? blob_checksum({reinterpret_cast<const char*>(blob.data()), blob.size()}) : 0;
+  if (!take(blob, names)) return truncated("the header", 8, blob.size());
   if (Status status = check_count(names, sizeof(uint64_t), blob.size(), "names"); !status.ok()) return status;
   NamedArrays params(static_cast<size_t>(names));
   for (auto& [name, array] : params) {
@@ -148,6 +160,9 @@ Result<NamedArrays> read_params_blob(std::span<const uint8_t> blob) {
     return Status::bad_data("parameter data has " + std::to_string(blob.size()) +
                             " bytes too many at its end");
   }
+  // Compared last: what else is wrong says more.
+  if (checksum != reserved)
+    return Status::bad_data("parameter data is damaged: its checksum is another one; copy or save it again");
   return params;
 }
 

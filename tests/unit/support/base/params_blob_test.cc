@@ -52,8 +52,24 @@ TEST(ParamsBlob, EveryTruncationIsAnError) {
   EXPECT_FALSE(read_params_blob(bytes(blob + "x")).ok());
 }
 
-TEST(ParamsBlob, HostileSizesAllocateNothing) {
+TEST(ParamsBlob, ADamagedValueIsSeenAndFilesOfTvmHaveNoChecksum) {
   const std::string blob = write_params_blob(sample());
+  for (size_t bit = 0; bit < 8 * blob.size(); ++bit) {
+    std::string damaged = blob;
+    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ 1 << bit % 8);
+    ASSERT_FALSE(read_params_blob(bytes(damaged)).ok()) << bit;
+  }
+  std::string value = blob;
+  value[value.find("weight") + 200] ^= 1;
+  EXPECT_EQ(read_params_blob(bytes(value)).status().message,
+            "parameter data is damaged: its checksum is another one; copy or save it again");
+  std::memset(value.data() + 8, 0, 8);  // as TVM writes it
+  EXPECT_TRUE(read_params_blob(bytes(value)).ok());
+}
+
+TEST(ParamsBlob, HostileSizesAllocateNothing) {
+  std::string blob = write_params_blob(sample());
+  std::memset(blob.data() + 8, 0, 8);  // without a checksum, which would see all of it
   // Every 8-byte word in turn becomes huge, or negative, or odd: an error or another value, but no crash.
   for (size_t at = 0; at + 8 <= blob.size(); at += 4) {
     for (const uint64_t value :
