@@ -9,6 +9,7 @@
 
 #include "baton/driver/build_result.h"
 #include "baton/profile/inside/inside_split.h"
+#include "baton/profile/measure/measure.h"
 #include "baton/runtime/executor.h"
 
 namespace baton {
@@ -17,8 +18,14 @@ struct InsideOptions {
   /// `context`: that of the build, for variants of kernels.
   explicit InsideOptions(BuildContext context) : compile(std::move(context)) {}
 
-  double ms_per_kernel =
-      300;  ///< measuring time for all variants together; ends earlier once the shares are precise
+  /// Measuring time for all variants of a kernel in all rounds together; ends earlier once the shares are
+  /// precise.
+  double ms_per_kernel = 300;
+  int rounds = 4;                              ///< each in the memory of an executor of its own
+  AnotherExecutor another = {};                ///< makes these; null: the same memory in all rounds
+  Budget* budget = nullptr;                    ///< for all kernels; compiling does not count. Null: no limit
+  std::map<std::string, double> weights = {};  ///< by func_name: its part of the budget
+  SystemSource system = read_system;
   /// If > 1, every kernel is also measured on that many threads: fills InsideTimes::loads, and shares are of
   /// all threads' time.
   int threads = 1;
@@ -31,8 +38,9 @@ struct InsideOptions {
 
 /// The split of every called kernel of `built`, by func_name. `executor`: made from `built`, inputs set;
 /// afterwards its kernels and constants are restored, intermediate tensors are not. Kernels run with warm
-/// caches, so shares are valid but absolute times are not (/docs/design/0004). Throws Error when a kernel
-/// fails or the clock steps in every round, Interrupted on cancellation.
+/// caches, so shares are valid but absolute times are not (/docs/design/0004). Kernels for which the budget
+/// leaves no time are missing. Throws Error when a kernel fails or the clock steps in every round,
+/// Interrupted on cancellation before the first kernel.
 std::map<std::string, InsideTimes> measure_inside(const BuildResult& built, Executor& executor,
                                                   const InsideOptions& options);
 
